@@ -2,7 +2,7 @@
 // @generated from file hostplane/v1/audit.proto (package hostplane.v1, syntax proto3)
 /* eslint-disable */
 
-// Who did what.
+// The audit log.
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
@@ -17,34 +17,34 @@ export const file_hostplane_v1_audit: GenFile = /*@__PURE__*/
   fileDesc("Chhob3N0cGxhbmUvdjEvYXVkaXQucHJvdG8SDGhvc3RwbGFuZS52MSLcAQoRTGlzdEV2ZW50c1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkSKAoEZnJvbRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJgoCdG8YBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg0KBWFjdG9yGAUgASgJEg8KB2FkZHJlc3MYBiABKAkSCwoDcnBjGAcgASgJEhAKCHJlc291cmNlGAggASgJEg8KB291dGNvbWUYCSABKAkiVwoSTGlzdEV2ZW50c1Jlc3BvbnNlEigKBmV2ZW50cxgBIAMoCzIYLmhvc3RwbGFuZS52MS5BdWRpdEV2ZW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSL3AgoKQXVkaXRFdmVudBIQCghzZXF1ZW5jZRgBIAEoAxImCgJhdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIZW5kZWRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg0KBWFjdG9yGAQgASgJEhIKCmFjY291bnRfaWQYBSABKAkSEgoKY3JlZGVudGlhbBgGIAEoCRIPCgdhZGRyZXNzGAcgASgJEhAKCGxpc3RlbmVyGAggASgJEgsKA3JwYxgJIAEoCRIQCghyZXNvdXJjZRgKIAEoCRIPCgdvdXRjb21lGAsgASgJEg4KBnJlYXNvbhgMIAEoCRIUCgxvcGVyYXRpb25faWQYDSABKAkSEgoKcmVxdWVzdF9pZBgOIAEoCRIPCgdyZXF1ZXN0GA8gASgJEg0KBWNvdW50GBAgASgFEg8KB3NhbmRib3gYESABKAgSDAoEaG9zdBgSIAEoCTJkCgxBdWRpdFNlcnZpY2USVAoKTGlzdEV2ZW50cxIfLmhvc3RwbGFuZS52MS5MaXN0RXZlbnRzUmVxdWVzdBogLmhvc3RwbGFuZS52MS5MaXN0RXZlbnRzUmVzcG9uc2UiA5ACAWIGcHJvdG8z", [file_google_protobuf_timestamp]);
 
 /**
- * Which events to return. Every filter that is set must be met.
+ * Selects events. An event has to match every filter that is set.
  *
  * @generated from message hostplane.v1.ListEventsRequest
  */
 export type ListEventsRequest = Message<"hostplane.v1.ListEventsRequest"> & {
   /**
-   * At most so many; 100 when 0, never more than 1000.
+   * Maximum number of events: 100 when 0, never more than 1000.
    *
    * @generated from field: int32 page_size = 1;
    */
   pageSize: number;
 
   /**
-   * next_page_token of the page before; empty for the first. Takes the filters of the first page again.
+   * next_page_token of the previous page; empty for the first. Repeat the filters of the first page with it.
    *
    * @generated from field: string page_token = 2;
    */
   pageToken: string;
 
   /**
-   * Not before this time.
+   * Events at or after this time.
    *
    * @generated from field: google.protobuf.Timestamp from = 3;
    */
   from?: Timestamp | undefined;
 
   /**
-   * Before this time.
+   * Events before this time.
    *
    * @generated from field: google.protobuf.Timestamp to = 4;
    */
@@ -65,21 +65,21 @@ export type ListEventsRequest = Message<"hostplane.v1.ListEventsRequest"> & {
   address: string;
 
   /**
-   * This method ("proto.LVService/RemoveLV"), or all of this service ("proto.LVService").
+   * This method ("proto.LVService/RemoveLV"), or all methods of this service ("proto.LVService").
    *
    * @generated from field: string rpc = 7;
    */
   rpc: string;
 
   /**
-   * This resource, or what is below it: "volumeGroups/vg0" finds "volumeGroups/vg0/volumes/data".
+   * This resource or any below it: "volumeGroups/vg0" matches "volumeGroups/vg0/volumes/data".
    *
    * @generated from field: string resource = 8;
    */
   resource: string;
 
   /**
-   * Exactly this outcome, e.g. "OK" or "PERMISSION_DENIED"; "UNKNOWN_OUTCOME" finds what has none.
+   * Exactly this outcome, e.g. "OK" or "PERMISSION_DENIED". "UNKNOWN_OUTCOME" matches events without an outcome.
    *
    * @generated from field: string outcome = 9;
    */
@@ -107,7 +107,7 @@ export type ListEventsResponse = Message<"hostplane.v1.ListEventsResponse"> & {
   events: AuditEvent[];
 
   /**
-   * Where the next page begins; empty on the last one.
+   * Token for the next page; empty on the last one.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -122,49 +122,50 @@ export const ListEventsResponseSchema: GenMessage<ListEventsResponse> = /*@__PUR
   messageDesc(file_hostplane_v1_audit, 1);
 
 /**
- * One call that changed something, told a secret, or was refused for who made it.
+ * A call that changed something, returned a secret, or was refused because of its caller.
  *
  * @generated from message hostplane.v1.AuditEvent
  */
 export type AuditEvent = Message<"hostplane.v1.AuditEvent"> & {
   /**
-   * Grows with every event.
+   * Increases with every event.
    *
    * @generated from field: int64 sequence = 1;
    */
   sequence: bigint;
 
   /**
-   * When the call began; of summed refusals, the minute.
+   * Time at which the call began. For summed refusals, the minute.
    *
    * @generated from field: google.protobuf.Timestamp at = 2;
    */
   at?: Timestamp | undefined;
 
   /**
-   * When it ended. Unset when it has not, or the gateway ended first.
+   * Time at which the call ended. Unset while it is running, or if the gateway stopped before its end.
    *
    * @generated from field: google.protobuf.Timestamp ended_at = 3;
    */
   endedAt?: Timestamp | undefined;
 
   /**
-   * Who called, e.g. "user/alice", "token/ci", "listener/unix:/run/lvmd.sock", "admin-socket" or "anonymous". In a
-   * flood of refusals those beyond the first hundred sums of a minute are one, of "several" at the address "other".
+   * The caller, e.g. "user/alice", "token/ci", "listener/unix:/run/lvmd.sock", "admin-socket" or "anonymous". Of the
+   * summed refusals of a minute, the first hundred sums are events of their own; all others share one event with the
+   * actor "several" and the address "other".
    *
    * @generated from field: string actor = 4;
    */
   actor: string;
 
   /**
-   * Id of the caller's account, if there is one.
+   * ID of the caller's account, if there is one.
    *
    * @generated from field: string account_id = 5;
    */
   accountId: string;
 
   /**
-   * How the caller had shown who it is, e.g. "session", "apiToken" or "certificate".
+   * How the caller authenticated, e.g. "session", "apiToken" or "certificate".
    *
    * @generated from field: string credential = 6;
    */
@@ -178,71 +179,72 @@ export type AuditEvent = Message<"hostplane.v1.AuditEvent"> & {
   address: string;
 
   /**
-   * Address of the listener that took the call, as configured.
+   * Address of the listener that received the call, as configured.
    *
    * @generated from field: string listener = 8;
    */
   listener: string;
 
   /**
-   * What was called: "package.Service/Method". Of summed refusals, the last.
+   * The method: "package.Service/Method". For summed refusals, the last one.
    *
    * @generated from field: string rpc = 9;
    */
   rpc: string;
 
   /**
-   * What it was about, e.g. "volumeGroups/vg0/volumes/data". Empty when the call did not come so far.
+   * Resource that the call was about, e.g. "volumeGroups/vg0/volumes/data". Empty when the call ended before it was
+   * known.
    *
    * @generated from field: string resource = 10;
    */
   resource: string;
 
   /**
-   * "OK", or the code it ended with by its gRPC name. Empty when the call has not ended or the gateway stopped
-   * before it did: whether it took effect is then not known from here.
+   * "OK", or the gRPC name of the code that the call ended with. Empty while the call is running, or if the gateway
+   * stopped before its end: whether the call took effect is then unknown.
    *
    * @generated from field: string outcome = 11;
    */
   outcome: string;
 
   /**
-   * Reason of the error, as docs/errors.md lists them. Empty when there is none.
+   * Reason of the error, as listed in docs/errors.md. Empty when there is none.
    *
    * @generated from field: string reason = 12;
    */
   reason: string;
 
   /**
-   * The operation that goes on with the work. Empty when there is none.
+   * Operation that the call started, joined or changed. Empty when there is none.
    *
    * @generated from field: string operation_id = 13;
    */
   operationId: string;
 
   /**
-   * The call's name in the log and in the header "hostplane-request-id" of its answer.
+   * ID of the call in the log and in the response header "hostplane-request-id".
    *
    * @generated from field: string request_id = 14;
    */
   requestId: string;
 
   /**
-   * What was asked, as JSON, without secrets. Cut when it is long. Empty for refusals.
+   * The request as JSON, without secrets. Truncated when it is long. Empty for refusals.
    *
    * @generated from field: string request = 15;
    */
   request: string;
 
   /**
-   * How often: more than 1 only for refusals, which are summed for each caller, address, reason and minute.
+   * Number of calls. Greater than 1 only for refusals, which are summed by caller, address, reason and minute.
    *
    * @generated from field: int32 count = 16;
    */
   count: number;
 
   /**
-   * True when a sandbox was called.
+   * True when the call was made to a sandbox.
    *
    * @generated from field: bool sandbox = 17;
    */
@@ -264,13 +266,13 @@ export const AuditEventSchema: GenMessage<AuditEvent> = /*@__PURE__*/
   messageDesc(file_hostplane_v1_audit, 2);
 
 /**
- * Tells what was asked of the gateway and by whom. For admins.
+ * Returns the audit log: calls to the gateway, and their callers. Only admins may call it.
  *
  * @generated from service hostplane.v1.AuditService
  */
 export const AuditService: GenService<{
   /**
-   * Returns what happened, newest first, a page at a time.
+   * Returns events, newest first, one page at a time.
    *
    * @generated from rpc hostplane.v1.AuditService.ListEvents
    */

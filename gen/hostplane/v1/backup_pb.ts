@@ -2,7 +2,7 @@
 // @generated from file hostplane/v1/backup.proto (package hostplane.v1, syntax proto3)
 /* eslint-disable */
 
-// Backups of volumes, wherever they were asked for.
+// Backups of volumes.
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
@@ -25,14 +25,14 @@ export const file_hostplane_v1_backup: GenFile = /*@__PURE__*/
  */
 export type Backup = Message<"hostplane.v1.Backup"> & {
   /**
-   * Its name, for ever.
+   * ID of the backup. It never changes.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * What its owner calls it.
+   * Name that the owner gave to the backup.
    *
    * @generated from field: string name = 2;
    */
@@ -53,28 +53,28 @@ export type Backup = Message<"hostplane.v1.Backup"> & {
   sizeBytes: bigint;
 
   /**
-   * When the volume looked so.
+   * Point in time of the backed-up content.
    *
    * @generated from field: google.protobuf.Timestamp at = 5;
    */
   at?: Timestamp | undefined;
 
   /**
-   * Where it is stored: the path of a local repository, or the URL of an S3 one. Without secrets.
+   * Where the backup is stored: the path of a local repository, or the URL of an S3 one. Without secrets.
    *
    * @generated from field: string repository = 6;
    */
   repository: string;
 
   /**
-   * Id of the snapshot in the repository, as restic knows it.
+   * ID of the restic snapshot in the repository.
    *
    * @generated from field: string snapshot_id = 7;
    */
   snapshotId: string;
 
   /**
-   * Name of the gateway's key that it is encrypted with. Empty when the key is the owner's.
+   * Name of the gateway's key that encrypts the backup. Empty when the key is the owner's.
    *
    * @generated from field: string key = 8;
    */
@@ -88,21 +88,21 @@ export type Backup = Message<"hostplane.v1.Backup"> & {
   host: string;
 
   /**
-   * The schedule that made it. Empty when a call did.
+   * Schedule that created the backup. Empty when a call did.
    *
    * @generated from field: string schedule = 10;
    */
   schedule: string;
 
   /**
-   * The operation that made it.
+   * Operation that created the backup.
    *
    * @generated from field: string operation_id = 11;
    */
   operationId: string;
 
   /**
-   * When it was last read to the end and found whole. Unset when it never was.
+   * Time of the last successful verification. Unset when there was none.
    *
    * @generated from field: google.protobuf.Timestamp verified_at = 12;
    */
@@ -116,7 +116,7 @@ export type Backup = Message<"hostplane.v1.Backup"> & {
   damage: string;
 
   /**
-   * Who asked for it, e.g. "user/alice".
+   * Caller who requested the backup, e.g. "user/alice".
    *
    * @generated from field: string actor = 14;
    */
@@ -131,13 +131,13 @@ export const BackupSchema: GenMessage<Backup> = /*@__PURE__*/
   messageDesc(file_hostplane_v1_backup, 0);
 
 /**
- * What opens a repository of S3. Not needed for the local one with the gateway's key.
+ * Credentials for an S3 repository. Not needed for the local repository with the gateway's key.
  *
  * @generated from message hostplane.v1.RepositoryAccess
  */
 export type RepositoryAccess = Message<"hostplane.v1.RepositoryAccess"> & {
   /**
-   * Id of the access key.
+   * ID of the access key.
    *
    * @generated from field: string access_key_id = 1;
    */
@@ -158,7 +158,7 @@ export type RepositoryAccess = Message<"hostplane.v1.RepositoryAccess"> & {
   sessionToken: string;
 
   /**
-   * The key that the backup is encrypted with. Empty when it is the gateway's.
+   * Key that encrypts the backup. Empty when it is the gateway's.
    *
    * @generated from field: string encryption_key = 4;
    */
@@ -187,41 +187,41 @@ export const RepositoryAccessSchema: GenMessage<RepositoryAccess> = /*@__PURE__*
   messageDesc(file_hostplane_v1_backup, 1);
 
 /**
- * Which backups to return. Every filter that is set must be met.
+ * Selects backups. A backup has to match every filter that is set.
  *
  * @generated from message hostplane.v1.ListBackupsRequest
  */
 export type ListBackupsRequest = Message<"hostplane.v1.ListBackupsRequest"> & {
   /**
-   * At most so many; 100 when 0, never more than 1000.
+   * Maximum number of backups: 100 when 0, never more than 1000.
    *
    * @generated from field: int32 page_size = 1;
    */
   pageSize: number;
 
   /**
-   * next_page_token of the page before; empty for the first. Takes the filters of the first page again.
+   * next_page_token of the previous page; empty for the first. Repeat the filters of the first page with it.
    *
    * @generated from field: string page_token = 2;
    */
   pageToken: string;
 
   /**
-   * Of this volume, or of those below this resource: "volumeGroups/vg0" takes all of the group.
+   * Backups of this volume, or of all volumes below this resource: "volumeGroups/vg0" matches all volumes of the group.
    *
    * @generated from field: string volume = 3;
    */
   volume: string;
 
   /**
-   * Of exactly this name.
+   * Backups with exactly this name.
    *
    * @generated from field: string name = 4;
    */
   name: string;
 
   /**
-   * Made by this schedule.
+   * Backups that this schedule created.
    *
    * @generated from field: string schedule = 5;
    */
@@ -249,7 +249,7 @@ export type ListBackupsResponse = Message<"hostplane.v1.ListBackupsResponse"> & 
   backups: Backup[];
 
   /**
-   * Where the next page begins; empty on the last one.
+   * Token for the next page; empty on the last one.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -264,13 +264,13 @@ export const ListBackupsResponseSchema: GenMessage<ListBackupsResponse> = /*@__P
   messageDesc(file_hostplane_v1_backup, 3);
 
 /**
- * Which backup to return.
+ * The backup to return.
  *
  * @generated from message hostplane.v1.GetBackupRequest
  */
 export type GetBackupRequest = Message<"hostplane.v1.GetBackupRequest"> & {
   /**
-   * Name of the backup.
+   * ID of the backup.
    *
    * @generated from field: string id = 1;
    */
@@ -285,13 +285,13 @@ export const GetBackupRequestSchema: GenMessage<GetBackupRequest> = /*@__PURE__*
   messageDesc(file_hostplane_v1_backup, 4);
 
 /**
- * The backup.
+ * The requested backup.
  *
  * @generated from message hostplane.v1.GetBackupResponse
  */
 export type GetBackupResponse = Message<"hostplane.v1.GetBackupResponse"> & {
   /**
-   * As it is known.
+   * The backup.
    *
    * @generated from field: hostplane.v1.Backup backup = 1;
    */
@@ -306,20 +306,20 @@ export const GetBackupResponseSchema: GenMessage<GetBackupResponse> = /*@__PURE_
   messageDesc(file_hostplane_v1_backup, 5);
 
 /**
- * Which backup to verify.
+ * The backup to verify.
  *
  * @generated from message hostplane.v1.VerifyBackupRequest
  */
 export type VerifyBackupRequest = Message<"hostplane.v1.VerifyBackupRequest"> & {
   /**
-   * Name of the backup.
+   * ID of the backup.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * What opens its repository.
+   * Credentials for the backup's repository.
    *
    * @generated from field: hostplane.v1.RepositoryAccess access = 2;
    */
@@ -334,13 +334,13 @@ export const VerifyBackupRequestSchema: GenMessage<VerifyBackupRequest> = /*@__P
   messageDesc(file_hostplane_v1_backup, 6);
 
 /**
- * The verification that has begun.
+ * The started verification.
  *
  * @generated from message hostplane.v1.VerifyBackupResponse
  */
 export type VerifyBackupResponse = Message<"hostplane.v1.VerifyBackupResponse"> & {
   /**
-   * As it is now.
+   * Current state of the operation.
    *
    * @generated from field: hostplane.v1.Operation operation = 1;
    */
@@ -355,13 +355,13 @@ export const VerifyBackupResponseSchema: GenMessage<VerifyBackupResponse> = /*@_
   messageDesc(file_hostplane_v1_backup, 7);
 
 /**
- * What to restore, and where to.
+ * The backup to restore, and the volume to create.
  *
  * @generated from message hostplane.v1.RestoreBackupRequest
  */
 export type RestoreBackupRequest = Message<"hostplane.v1.RestoreBackupRequest"> & {
   /**
-   * Name of the backup.
+   * ID of the backup.
    *
    * @generated from field: string id = 1;
    */
@@ -382,7 +382,7 @@ export type RestoreBackupRequest = Message<"hostplane.v1.RestoreBackupRequest"> 
   deviceClass: string;
 
   /**
-   * Size of the new volume in GiB; 0 for that of the backup, rounded up.
+   * Size of the new volume in GiB; 0 for the size of the backup, rounded up.
    *
    * @generated from field: uint64 size_gb = 4;
    */
@@ -396,7 +396,7 @@ export type RestoreBackupRequest = Message<"hostplane.v1.RestoreBackupRequest"> 
   tags: string[];
 
   /**
-   * What opens the repository.
+   * Credentials for the repository.
    *
    * @generated from field: hostplane.v1.RepositoryAccess access = 6;
    */
@@ -411,13 +411,13 @@ export const RestoreBackupRequestSchema: GenMessage<RestoreBackupRequest> = /*@_
   messageDesc(file_hostplane_v1_backup, 8);
 
 /**
- * The restore that has begun.
+ * The started restore.
  *
  * @generated from message hostplane.v1.RestoreBackupResponse
  */
 export type RestoreBackupResponse = Message<"hostplane.v1.RestoreBackupResponse"> & {
   /**
-   * As it is now.
+   * Current state of the operation.
    *
    * @generated from field: hostplane.v1.Operation operation = 1;
    */
@@ -432,20 +432,20 @@ export const RestoreBackupResponseSchema: GenMessage<RestoreBackupResponse> = /*
   messageDesc(file_hostplane_v1_backup, 9);
 
 /**
- * Which backup to delete.
+ * The backup to delete.
  *
  * @generated from message hostplane.v1.DeleteBackupRequest
  */
 export type DeleteBackupRequest = Message<"hostplane.v1.DeleteBackupRequest"> & {
   /**
-   * Name of the backup.
+   * ID of the backup.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * What opens its repository.
+   * Credentials for the backup's repository.
    *
    * @generated from field: hostplane.v1.RepositoryAccess access = 2;
    */
@@ -460,13 +460,13 @@ export const DeleteBackupRequestSchema: GenMessage<DeleteBackupRequest> = /*@__P
   messageDesc(file_hostplane_v1_backup, 10);
 
 /**
- * The deletion that has begun.
+ * The started deletion.
  *
  * @generated from message hostplane.v1.DeleteBackupResponse
  */
 export type DeleteBackupResponse = Message<"hostplane.v1.DeleteBackupResponse"> & {
   /**
-   * As it is now.
+   * Current state of the operation.
    *
    * @generated from field: hostplane.v1.Operation operation = 1;
    */
@@ -481,14 +481,13 @@ export const DeleteBackupResponseSchema: GenMessage<DeleteBackupResponse> = /*@_
   messageDesc(file_hostplane_v1_backup, 11);
 
 /**
- * Tells of backups, verifies, restores and deletes them. They are made by proto.LVService/CreateBackup and by the
- * schedules of the configuration.
+ * Lists, verifies, restores and deletes backups. proto.LVService/CreateBackup and the configured schedules create them.
  *
  * @generated from service hostplane.v1.BackupService
  */
 export const BackupService: GenService<{
   /**
-   * Returns backups, newest first, a page at a time.
+   * Returns backups, newest first, one page at a time.
    *
    * @generated from rpc hostplane.v1.BackupService.ListBackups
    */
@@ -508,7 +507,7 @@ export const BackupService: GenService<{
     output: typeof GetBackupResponseSchema;
   },
   /**
-   * Begins an operation that reads a backup from its repository to the end and holds it against what was stored.
+   * Starts an operation that reads a whole backup from its repository and compares it with what was stored.
    *
    * @generated from rpc hostplane.v1.BackupService.VerifyBackup
    */
@@ -518,7 +517,8 @@ export const BackupService: GenService<{
     output: typeof VerifyBackupResponseSchema;
   },
   /**
-   * Begins an operation that makes a new volume and fills it from a backup. The volume cannot be opened before it is whole.
+   * Starts an operation that creates a new volume and fills it from a backup. The volume cannot be opened before it is
+   * complete.
    *
    * @generated from rpc hostplane.v1.BackupService.RestoreBackup
    */
@@ -528,7 +528,8 @@ export const BackupService: GenService<{
     output: typeof RestoreBackupResponseSchema;
   },
   /**
-   * Begins an operation that deletes a backup for ever. Refused while the backup is younger than the configured age.
+   * Starts an operation that permanently deletes a backup. Rejected while the backup is younger than the configured
+   * age.
    *
    * @generated from rpc hostplane.v1.BackupService.DeleteBackup
    */

@@ -2,7 +2,7 @@
 // @generated from file hostplane/v1/cluster.proto (package hostplane.v1, syntax proto3)
 /* eslint-disable */
 
-// Kubernetes clusters on machines of MAAS, beyond what cnct.kaas.api.Cluster tells and does.
+// Kubernetes clusters on machines of MAAS: what cnct.kaas.api.Cluster does not offer.
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
@@ -19,13 +19,13 @@ export const file_hostplane_v1_cluster: GenFile = /*@__PURE__*/
   fileDesc("Chpob3N0cGxhbmUvdjEvY2x1c3Rlci5wcm90bxIMaG9zdHBsYW5lLnYxIiUKFFdhdGNoQ2x1c3RlcnNSZXF1ZXN0Eg0KBW5hbWVzGAEgAygJIoMBChVXYXRjaENsdXN0ZXJzUmVzcG9uc2USLAoIY2x1c3RlcnMYASADKAsyGi5ob3N0cGxhbmUudjEuQ2x1c3RlclN0YXRlEg8KB3JlbW92ZWQYAiADKAkSKwoHcmVhZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAi5AIKDENsdXN0ZXJTdGF0ZRIMCgRuYW1lGAEgASgJEiwKBnN0YXR1cxgCIAEoDjIcLmNuY3Qua2Fhcy5hcGkuQ2x1c3RlclN0YXR1cxIWCg5zdGF0dXNfbWVzc2FnZRgDIAEoCRITCgtrOHNfdmVyc2lvbhgEIAEoCRIdChVjb250cm9sX3BsYW5lX3ZlcnNpb24YBSABKAkSEAoIZW5kcG9pbnQYBiABKAkSMAoNY29udHJvbF9wbGFuZRgHIAEoCzIZLmhvc3RwbGFuZS52MS5DbHVzdGVyUG9vbBIoCgVwb29scxgIIAMoCzIZLmhvc3RwbGFuZS52MS5DbHVzdGVyUG9vbBIuCgpjcmVhdGVkX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBISCgpnZW5lcmF0aW9uGAogASgDEhoKEnNldHRsZWRfZ2VuZXJhdGlvbhgLIAEoAyJjCgtDbHVzdGVyUG9vbBIMCgRuYW1lGAEgASgJEhUKDWluc3RhbmNlX3R5cGUYAiABKAkSDgoGd2FudGVkGAMgASgFEhAKCG1hY2hpbmVzGAQgASgFEg0KBXJlYWR5GAUgASgFIiYKE0xpc3RNYWNoaW5lc1JlcXVlc3QSDwoHY2x1c3RlchgBIAEoCSJGChRMaXN0TWFjaGluZXNSZXNwb25zZRIuCghtYWNoaW5lcxgBIAMoCzIcLmhvc3RwbGFuZS52MS5DbHVzdGVyTWFjaGluZSKaAgoOQ2x1c3Rlck1hY2hpbmUSCgoCaWQYASABKAkSDAoEcG9vbBgCIAEoCRIwCgVzdGF0ZRgDIAEoDjIhLmhvc3RwbGFuZS52MS5DbHVzdGVyTWFjaGluZVN0YXRlEg8KB21lc3NhZ2UYBCABKAkSEQoJc3lzdGVtX2lkGAUgASgJEhAKCGhvc3RuYW1lGAYgASgJEhIKCmlwX2FkZHJlc3MYByABKAkSEwoLazhzX3ZlcnNpb24YCCABKAkSKQoFc2luY2UYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjIKB2hpc3RvcnkYCiADKAsyIS5ob3N0cGxhbmUudjEuQ2x1c3Rlck1hY2hpbmVFdmVudCKTAQoTQ2x1c3Rlck1hY2hpbmVFdmVudBImCgJhdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMAoFc3RhdGUYAiABKA4yIS5ob3N0cGxhbmUudjEuQ2x1c3Rlck1hY2hpbmVTdGF0ZRIPCgdtZXNzYWdlGAMgASgJEhEKCXN5c3RlbV9pZBgEIAEoCSInChRHZXRLdWJlY29uZmlnUmVxdWVzdBIPCgdjbHVzdGVyGAEgASgJIlsKFUdldEt1YmVjb25maWdSZXNwb25zZRISCgprdWJlY29uZmlnGAEgASgJEi4KCmV4cGlyZXNfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIioKF1JvdGF0ZUt1YmVjb25maWdSZXF1ZXN0Eg8KB2NsdXN0ZXIYASABKAkiXgoYUm90YXRlS3ViZWNvbmZpZ1Jlc3BvbnNlEhIKCmt1YmVjb25maWcYASABKAkSLgoKZXhwaXJlc19hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiEwoRTGlzdFN0cmF5c1JlcXVlc3QiXQoSTGlzdFN0cmF5c1Jlc3BvbnNlEioKBnN0cmF5cxgBIAMoCzIaLmhvc3RwbGFuZS52MS5TdHJheU1hY2hpbmUSGwoTcmVwb3J0X29ubHlfYmVjYXVzZRgCIAEoCSKZAQoMU3RyYXlNYWNoaW5lEhEKCXN5c3RlbV9pZBgBIAEoCRIQCghob3N0bmFtZRgCIAEoCRITCgttYWFzX3N0YXR1cxgDIAEoCRIPCgdjbHVzdGVyGAQgASgJEgwKBHBvb2wYBSABKAkSDAoEb3VycxgGIAEoCBIRCglhZG9wdGFibGUYByABKAgSDwoHbWVzc2FnZRgIIAEoCSImChFBZG9wdFN0cmF5UmVxdWVzdBIRCglzeXN0ZW1faWQYASABKAkiQwoSQWRvcHRTdHJheVJlc3BvbnNlEi0KB21hY2hpbmUYASABKAsyHC5ob3N0cGxhbmUudjEuQ2x1c3Rlck1hY2hpbmUiKAoTUmVsZWFzZVN0cmF5UmVxdWVzdBIRCglzeXN0ZW1faWQYASABKAkiFgoUUmVsZWFzZVN0cmF5UmVzcG9uc2UqowMKE0NsdXN0ZXJNYWNoaW5lU3RhdGUSJQohQ0xVU1RFUl9NQUNISU5FX1NUQVRFX1VOU1BFQ0lGSUVEEAASIAocQ0xVU1RFUl9NQUNISU5FX1NUQVRFX1dBTlRFRBABEiMKH0NMVVNURVJfTUFDSElORV9TVEFURV9DQU5ESURBVEUQAhIjCh9DTFVTVEVSX01BQ0hJTkVfU1RBVEVfQUxMT0NBVEVEEAMSIwofQ0xVU1RFUl9NQUNISU5FX1NUQVRFX0FOTk9UQVRFRBAEEiMKH0NMVVNURVJfTUFDSElORV9TVEFURV9ERVBMT1lJTkcQBRIgChxDTFVTVEVSX01BQ0hJTkVfU1RBVEVfQk9PVEVEEAYSIAocQ0xVU1RFUl9NQUNISU5FX1NUQVRFX0pPSU5FRBAHEiIKHkNMVVNURVJfTUFDSElORV9TVEFURV9EUkFJTklORxAIEiMKH0NMVVNURVJfTUFDSElORV9TVEFURV9SRUxFQVNJTkcQCRIiCh5DTFVTVEVSX01BQ0hJTkVfU1RBVEVfUkVMRUFTRUQQCjKNBQoOQ2x1c3RlclNlcnZpY2USXwoNV2F0Y2hDbHVzdGVycxIiLmhvc3RwbGFuZS52MS5XYXRjaENsdXN0ZXJzUmVxdWVzdBojLmhvc3RwbGFuZS52MS5XYXRjaENsdXN0ZXJzUmVzcG9uc2UiA5ACATABEloKDExpc3RNYWNoaW5lcxIhLmhvc3RwbGFuZS52MS5MaXN0TWFjaGluZXNSZXF1ZXN0GiIuaG9zdHBsYW5lLnYxLkxpc3RNYWNoaW5lc1Jlc3BvbnNlIgOQAgESXQoNR2V0S3ViZWNvbmZpZxIiLmhvc3RwbGFuZS52MS5HZXRLdWJlY29uZmlnUmVxdWVzdBojLmhvc3RwbGFuZS52MS5HZXRLdWJlY29uZmlnUmVzcG9uc2UiA5ACARJhChBSb3RhdGVLdWJlY29uZmlnEiUuaG9zdHBsYW5lLnYxLlJvdGF0ZUt1YmVjb25maWdSZXF1ZXN0GiYuaG9zdHBsYW5lLnYxLlJvdGF0ZUt1YmVjb25maWdSZXNwb25zZRJUCgpMaXN0U3RyYXlzEh8uaG9zdHBsYW5lLnYxLkxpc3RTdHJheXNSZXF1ZXN0GiAuaG9zdHBsYW5lLnYxLkxpc3RTdHJheXNSZXNwb25zZSIDkAIBEk8KCkFkb3B0U3RyYXkSHy5ob3N0cGxhbmUudjEuQWRvcHRTdHJheVJlcXVlc3QaIC5ob3N0cGxhbmUudjEuQWRvcHRTdHJheVJlc3BvbnNlElUKDFJlbGVhc2VTdHJheRIhLmhvc3RwbGFuZS52MS5SZWxlYXNlU3RyYXlSZXF1ZXN0GiIuaG9zdHBsYW5lLnYxLlJlbGVhc2VTdHJheVJlc3BvbnNlYgZwcm90bzM", [file_cnct_kaas_api_api, file_google_protobuf_timestamp]);
 
 /**
- * Which clusters to watch.
+ * Selects the clusters to watch.
  *
  * @generated from message hostplane.v1.WatchClustersRequest
  */
 export type WatchClustersRequest = Message<"hostplane.v1.WatchClustersRequest"> & {
   /**
-   * Their names. Empty: all, also those that are made later.
+   * Names of the clusters. Empty for all, including those that are created later.
    *
    * @generated from field: repeated string names = 1;
    */
@@ -40,27 +40,27 @@ export const WatchClustersRequestSchema: GenMessage<WatchClustersRequest> = /*@_
   messageDesc(file_hostplane_v1_cluster, 0);
 
 /**
- * Clusters as they are now.
+ * Current state of clusters.
  *
  * @generated from message hostplane.v1.WatchClustersResponse
  */
 export type WatchClustersResponse = Message<"hostplane.v1.WatchClustersResponse"> & {
   /**
-   * All that were asked for in the first message; those that have changed since the message before in others.
+   * All requested clusters in the first message. In later messages, those that changed since the previous one.
    *
    * @generated from field: repeated hostplane.v1.ClusterState clusters = 1;
    */
   clusters: ClusterState[];
 
   /**
-   * Names of clusters that are gone since the message before.
+   * Names of clusters that were removed since the previous message.
    *
    * @generated from field: repeated string removed = 2;
    */
   removed: string[];
 
   /**
-   * When it was read.
+   * Time at which the state was read.
    *
    * @generated from field: google.protobuf.Timestamp read_at = 3;
    */
@@ -75,48 +75,48 @@ export const WatchClustersResponseSchema: GenMessage<WatchClustersResponse> = /*
   messageDesc(file_hostplane_v1_cluster, 1);
 
 /**
- * A cluster as it is wanted and as it is.
+ * Spec and status of a cluster.
  *
  * @generated from message hostplane.v1.ClusterState
  */
 export type ClusterState = Message<"hostplane.v1.ClusterState"> & {
   /**
-   * Its name.
+   * Name of the cluster.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * Its status, as GetCluster tells it.
+   * Status, as in GetCluster.
    *
    * @generated from field: cnct.kaas.api.ClusterStatus status = 2;
    */
   status: ClusterStatus;
 
   /**
-   * What there is to say about the status beyond its value.
+   * Details of the status.
    *
    * @generated from field: string status_message = 3;
    */
   statusMessage: string;
 
   /**
-   * The version of Kubernetes that worker machines are to have.
+   * Desired version of Kubernetes on worker machines.
    *
    * @generated from field: string k8s_version = 4;
    */
   k8sVersion: string;
 
   /**
-   * The version of Kubernetes that machines of the control plane are to have.
+   * Desired version of Kubernetes on machines of the control plane.
    *
    * @generated from field: string control_plane_version = 5;
    */
   controlPlaneVersion: string;
 
   /**
-   * Where its API servers are reached, as "10.20.0.200:6443". Empty as long as it has no place.
+   * Address of its API servers, e.g. "10.20.0.200:6443". Empty while it has none.
    *
    * @generated from field: string endpoint = 6;
    */
@@ -130,28 +130,28 @@ export type ClusterState = Message<"hostplane.v1.ClusterState"> & {
   controlPlane?: ClusterPool | undefined;
 
   /**
-   * The node pools, in the order in which they were added.
+   * Node pools, in the order in which they were added.
    *
    * @generated from field: repeated hostplane.v1.ClusterPool pools = 8;
    */
   pools: ClusterPool[];
 
   /**
-   * When it was created.
+   * Time of its creation.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 9;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * Counted up by every change of what is wanted.
+   * Incremented by every change of the spec.
    *
    * @generated from field: int64 generation = 10;
    */
   generation: bigint;
 
   /**
-   * The generation that the gateway last found to be in place.
+   * Last generation that the gateway found to be fully applied.
    *
    * @generated from field: int64 settled_generation = 11;
    */
@@ -166,41 +166,41 @@ export const ClusterStateSchema: GenMessage<ClusterState> = /*@__PURE__*/
   messageDesc(file_hostplane_v1_cluster, 2);
 
 /**
- * A set of machines as it is wanted and as it is.
+ * Spec and status of a set of machines.
  *
  * @generated from message hostplane.v1.ClusterPool
  */
 export type ClusterPool = Message<"hostplane.v1.ClusterPool"> & {
   /**
-   * Its name; empty for the control plane.
+   * Name of the pool. Empty for the control plane.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * The type of its machines: "standard" or "gpu".
+   * Type of its machines: "standard" or "gpu".
    *
    * @generated from field: string instance_type = 2;
    */
   instanceType: string;
 
   /**
-   * How many machines it is to have.
+   * Desired number of machines.
    *
    * @generated from field: int32 wanted = 3;
    */
   wanted: number;
 
   /**
-   * How many machines it has, whatever their state, without those that are on their way out.
+   * Current number of machines in any state, without those that are being removed.
    *
    * @generated from field: int32 machines = 4;
    */
   machines: number;
 
   /**
-   * How many of them have become nodes. GetClusterNodesStatus tells which of those are ready now.
+   * Number of them that have joined as nodes. GetClusterNodesStatus reports which nodes are ready now.
    *
    * @generated from field: int32 ready = 5;
    */
@@ -215,7 +215,7 @@ export const ClusterPoolSchema: GenMessage<ClusterPool> = /*@__PURE__*/
   messageDesc(file_hostplane_v1_cluster, 3);
 
 /**
- * The cluster whose machines are asked for.
+ * The cluster whose machines to list.
  *
  * @generated from message hostplane.v1.ListMachinesRequest
  */
@@ -236,13 +236,13 @@ export const ListMachinesRequestSchema: GenMessage<ListMachinesRequest> = /*@__P
   messageDesc(file_hostplane_v1_cluster, 4);
 
 /**
- * The machines of a cluster.
+ * Machines of a cluster.
  *
  * @generated from message hostplane.v1.ListMachinesResponse
  */
 export type ListMachinesResponse = Message<"hostplane.v1.ListMachinesResponse"> & {
   /**
-   * The control plane's first, then by pool, the oldest first.
+   * Ordered by pool, the control plane first, then by age, the oldest first.
    *
    * @generated from field: repeated hostplane.v1.ClusterMachine machines = 1;
    */
@@ -257,41 +257,41 @@ export const ListMachinesResponseSchema: GenMessage<ListMachinesResponse> = /*@_
   messageDesc(file_hostplane_v1_cluster, 5);
 
 /**
- * A machine's life in a cluster.
+ * A machine of a cluster, with its history.
  *
  * @generated from message hostplane.v1.ClusterMachine
  */
 export type ClusterMachine = Message<"hostplane.v1.ClusterMachine"> & {
   /**
-   * Its id, which no other ever has.
+   * Unique ID, which is never used again.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * Its pool; empty for the control plane.
+   * Name of its pool. Empty for the control plane.
    *
    * @generated from field: string pool = 2;
    */
   pool: string;
 
   /**
-   * How far it is.
+   * Current state.
    *
    * @generated from field: hostplane.v1.ClusterMachineState state = 3;
    */
   state: ClusterMachineState;
 
   /**
-   * Why it waits or goes, for people. Empty when there is nothing to say.
+   * Why it is waiting or being removed. Human-readable, may be empty.
    *
    * @generated from field: string message = 4;
    */
   message: string;
 
   /**
-   * The machine's system_id in MAAS. Empty as long as it has none.
+   * The machine's system_id in MAAS. Empty while it has none.
    *
    * @generated from field: string system_id = 5;
    */
@@ -312,21 +312,21 @@ export type ClusterMachine = Message<"hostplane.v1.ClusterMachine"> & {
   ipAddress: string;
 
   /**
-   * The version of Kubernetes that it is made with.
+   * Version of Kubernetes with which it is installed.
    *
    * @generated from field: string k8s_version = 8;
    */
   k8sVersion: string;
 
   /**
-   * When it came into this state.
+   * Time at which it entered this state.
    *
    * @generated from field: google.protobuf.Timestamp since = 9;
    */
   since?: Timestamp | undefined;
 
   /**
-   * What has happened to it, the oldest first.
+   * Its history, the oldest event first.
    *
    * @generated from field: repeated hostplane.v1.ClusterMachineEvent history = 10;
    */
@@ -341,27 +341,27 @@ export const ClusterMachineSchema: GenMessage<ClusterMachine> = /*@__PURE__*/
   messageDesc(file_hostplane_v1_cluster, 6);
 
 /**
- * Something that happened to a machine.
+ * An event in the history of a machine.
  *
  * @generated from message hostplane.v1.ClusterMachineEvent
  */
 export type ClusterMachineEvent = Message<"hostplane.v1.ClusterMachineEvent"> & {
   /**
-   * When.
+   * Time of the event.
    *
    * @generated from field: google.protobuf.Timestamp at = 1;
    */
   at?: Timestamp | undefined;
 
   /**
-   * The state it came into.
+   * State that the machine entered.
    *
    * @generated from field: hostplane.v1.ClusterMachineState state = 2;
    */
   state: ClusterMachineState;
 
   /**
-   * What happened, for people.
+   * Human-readable description.
    *
    * @generated from field: string message = 3;
    */
@@ -383,7 +383,7 @@ export const ClusterMachineEventSchema: GenMessage<ClusterMachineEvent> = /*@__P
   messageDesc(file_hostplane_v1_cluster, 7);
 
 /**
- * The cluster whose kubeconfig is asked for.
+ * The cluster whose kubeconfig to return.
  *
  * @generated from message hostplane.v1.GetKubeconfigRequest
  */
@@ -410,14 +410,14 @@ export const GetKubeconfigRequestSchema: GenMessage<GetKubeconfigRequest> = /*@_
  */
 export type GetKubeconfigResponse = Message<"hostplane.v1.GetKubeconfigResponse"> & {
   /**
-   * The kubeconfig. It holds credentials, so it is a secret.
+   * The kubeconfig. It contains credentials, so it is a secret.
    *
    * @generated from field: string kubeconfig = 1;
    */
   kubeconfig: string;
 
   /**
-   * When its certificate expires.
+   * Time at which its certificate expires.
    *
    * @generated from field: google.protobuf.Timestamp expires_at = 2;
    */
@@ -432,7 +432,7 @@ export const GetKubeconfigResponseSchema: GenMessage<GetKubeconfigResponse> = /*
   messageDesc(file_hostplane_v1_cluster, 9);
 
 /**
- * The cluster whose kubeconfig is to be renewed.
+ * The cluster whose kubeconfig to renew.
  *
  * @generated from message hostplane.v1.RotateKubeconfigRequest
  */
@@ -459,14 +459,14 @@ export const RotateKubeconfigRequestSchema: GenMessage<RotateKubeconfigRequest> 
  */
 export type RotateKubeconfigResponse = Message<"hostplane.v1.RotateKubeconfigResponse"> & {
   /**
-   * The kubeconfig. It holds credentials, so it is a secret.
+   * The kubeconfig. It contains credentials, so it is a secret.
    *
    * @generated from field: string kubeconfig = 1;
    */
   kubeconfig: string;
 
   /**
-   * When its certificate expires.
+   * Time at which its certificate expires.
    *
    * @generated from field: google.protobuf.Timestamp expires_at = 2;
    */
@@ -481,7 +481,7 @@ export const RotateKubeconfigResponseSchema: GenMessage<RotateKubeconfigResponse
   messageDesc(file_hostplane_v1_cluster, 11);
 
 /**
- * ListStrays takes nothing.
+ * Request of ListStrays. It has no fields.
  *
  * @generated from message hostplane.v1.ListStraysRequest
  */
@@ -496,20 +496,20 @@ export const ListStraysRequestSchema: GenMessage<ListStraysRequest> = /*@__PURE_
   messageDesc(file_hostplane_v1_cluster, 12);
 
 /**
- * Machines that no cluster knows.
+ * Machines that belong to no known cluster.
  *
  * @generated from message hostplane.v1.ListStraysResponse
  */
 export type ListStraysResponse = Message<"hostplane.v1.ListStraysResponse"> & {
   /**
-   * By system_id.
+   * Ordered by system_id.
    *
    * @generated from field: repeated hostplane.v1.StrayMachine strays = 1;
    */
   strays: StrayMachine[];
 
   /**
-   * Why the gateway releases no stray by itself. Empty when it does.
+   * Why the gateway does not release strays automatically. Empty when it does.
    *
    * @generated from field: string report_only_because = 2;
    */
@@ -524,7 +524,7 @@ export const ListStraysResponseSchema: GenMessage<ListStraysResponse> = /*@__PUR
   messageDesc(file_hostplane_v1_cluster, 13);
 
 /**
- * A machine that MAAS has given to the gateway's account and no cluster knows.
+ * A machine that is allocated to the gateway's account in MAAS but belongs to no known cluster.
  *
  * @generated from message hostplane.v1.StrayMachine
  */
@@ -544,42 +544,42 @@ export type StrayMachine = Message<"hostplane.v1.StrayMachine"> & {
   hostname: string;
 
   /**
-   * The machine's status in MAAS, as "deployed".
+   * The machine's status in MAAS, e.g. "deployed".
    *
    * @generated from field: string maas_status = 3;
    */
   maasStatus: string;
 
   /**
-   * The cluster that it was made for, as is written on it in MAAS. Empty when nothing is.
+   * Cluster that it was allocated for, according to its annotations in MAAS. Empty when it has none.
    *
    * @generated from field: string cluster = 4;
    */
   cluster: string;
 
   /**
-   * The pool that it was made for. Empty for the control plane, or when nothing is written on it.
+   * Pool that it was allocated for. Empty for the control plane, or when it has no annotations.
    *
    * @generated from field: string pool = 5;
    */
   pool: string;
 
   /**
-   * Whether it was taken by this gateway's store, as is written on it.
+   * Whether this gateway's store allocated it, according to MAAS.
    *
    * @generated from field: bool ours = 6;
    */
   ours: boolean;
 
   /**
-   * Whether AdoptStray can take it.
+   * Whether AdoptStray can adopt it.
    *
    * @generated from field: bool adoptable = 7;
    */
   adoptable: boolean;
 
   /**
-   * What is known of it, for people.
+   * Human-readable summary of what is known about it.
    *
    * @generated from field: string message = 8;
    */
@@ -594,7 +594,7 @@ export const StrayMachineSchema: GenMessage<StrayMachine> = /*@__PURE__*/
   messageDesc(file_hostplane_v1_cluster, 14);
 
 /**
- * The stray to take.
+ * The stray to adopt.
  *
  * @generated from message hostplane.v1.AdoptStrayRequest
  */
@@ -615,13 +615,13 @@ export const AdoptStrayRequestSchema: GenMessage<AdoptStrayRequest> = /*@__PURE_
   messageDesc(file_hostplane_v1_cluster, 15);
 
 /**
- * What came of AdoptStray.
+ * The adopted machine.
  *
  * @generated from message hostplane.v1.AdoptStrayResponse
  */
 export type AdoptStrayResponse = Message<"hostplane.v1.AdoptStrayResponse"> & {
   /**
-   * The machine as the cluster has it now.
+   * The machine as a part of its cluster.
    *
    * @generated from field: hostplane.v1.ClusterMachine machine = 1;
    */
@@ -636,7 +636,7 @@ export const AdoptStrayResponseSchema: GenMessage<AdoptStrayResponse> = /*@__PUR
   messageDesc(file_hostplane_v1_cluster, 16);
 
 /**
- * The stray to give back.
+ * The stray to release.
  *
  * @generated from message hostplane.v1.ReleaseStrayRequest
  */
@@ -657,7 +657,7 @@ export const ReleaseStrayRequestSchema: GenMessage<ReleaseStrayRequest> = /*@__P
   messageDesc(file_hostplane_v1_cluster, 17);
 
 /**
- * ReleaseStray returns nothing.
+ * Response of ReleaseStray. It has no fields.
  *
  * @generated from message hostplane.v1.ReleaseStrayResponse
  */
@@ -672,7 +672,7 @@ export const ReleaseStrayResponseSchema: GenMessage<ReleaseStrayResponse> = /*@_
   messageDesc(file_hostplane_v1_cluster, 18);
 
 /**
- * How far a machine is.
+ * State of a machine.
  *
  * @generated from enum hostplane.v1.ClusterMachineState
  */
@@ -685,28 +685,28 @@ export const ClusterMachineState = {
   UNSPECIFIED: 0,
 
   /**
-   * No machine is chosen.
+   * No machine has been chosen yet.
    *
    * @generated from enum value: CLUSTER_MACHINE_STATE_WANTED = 1;
    */
   WANTED: 1,
 
   /**
-   * A machine is chosen, and may be taken.
+   * A machine has been chosen and may already be allocated.
    *
    * @generated from enum value: CLUSTER_MACHINE_STATE_CANDIDATE = 2;
    */
   CANDIDATE: 2,
 
   /**
-   * The machine is taken.
+   * The machine is allocated.
    *
    * @generated from enum value: CLUSTER_MACHINE_STATE_ALLOCATED = 3;
    */
   ALLOCATED: 3,
 
   /**
-   * It is marked as the cluster's.
+   * It is annotated as a machine of the cluster.
    *
    * @generated from enum value: CLUSTER_MACHINE_STATE_ANNOTATED = 4;
    */
@@ -720,35 +720,35 @@ export const ClusterMachineState = {
   DEPLOYING: 5,
 
   /**
-   * It is installed, and is to join the cluster.
+   * It is installed and has not joined the cluster yet.
    *
    * @generated from enum value: CLUSTER_MACHINE_STATE_BOOTED = 6;
    */
   BOOTED: 6,
 
   /**
-   * It is a node of the cluster.
+   * It has joined the cluster as a node.
    *
    * @generated from enum value: CLUSTER_MACHINE_STATE_JOINED = 7;
    */
   JOINED: 7,
 
   /**
-   * Its pods are moved to other nodes.
+   * Its pods are being moved to other nodes.
    *
    * @generated from enum value: CLUSTER_MACHINE_STATE_DRAINING = 8;
    */
   DRAINING: 8,
 
   /**
-   * It is being given back.
+   * It is being released to MAAS.
    *
    * @generated from enum value: CLUSTER_MACHINE_STATE_RELEASING = 9;
    */
   RELEASING: 9,
 
   /**
-   * It is given back.
+   * It has been released.
    *
    * @generated from enum value: CLUSTER_MACHINE_STATE_RELEASED = 10;
    */
@@ -756,7 +756,7 @@ export const ClusterMachineState = {
 } as const;
 
 /**
- * How far a machine is.
+ * State of a machine.
  *
  * @generated from enum hostplane.v1.ClusterMachineState
  */
@@ -769,13 +769,14 @@ export const ClusterMachineStateSchema: GenEnum<ClusterMachineState> = /*@__PURE
   enumDesc(file_hostplane_v1_cluster, 0);
 
 /**
- * Tells of clusters as they change and of their machines, renews kubeconfigs, and settles machines that no cluster knows.
+ * Streams changes of clusters, lists their machines, renews kubeconfigs, and adopts or releases machines that belong to
+ * no known cluster.
  *
  * @generated from service hostplane.v1.ClusterService
  */
 export const ClusterService: GenService<{
   /**
-   * Streams the clusters: all of them first, then those that have changed. It does not end by itself.
+   * Streams the clusters: all of them at first, then those that changed. The stream does not end by itself.
    *
    * @generated from rpc hostplane.v1.ClusterService.WatchClusters
    */
@@ -785,8 +786,8 @@ export const ClusterService: GenService<{
     output: typeof WatchClustersResponseSchema;
   },
   /**
-   * Returns the machines of a cluster, the control plane's first, also those that are on their way out, each with what has
-   * happened to it.
+   * Returns the machines of a cluster with their history, the control plane's first. Machines that are being removed
+   * are included.
    *
    * @generated from rpc hostplane.v1.ClusterService.ListMachines
    */
@@ -796,7 +797,7 @@ export const ClusterService: GenService<{
     output: typeof ListMachinesResponseSchema;
   },
   /**
-   * Returns the kubeconfig of a cluster, as GetCluster does, and until when it is good.
+   * Returns the kubeconfig of a cluster, as GetCluster does, and the time at which it expires.
    *
    * @generated from rpc hostplane.v1.ClusterService.GetKubeconfig
    */
@@ -806,8 +807,8 @@ export const ClusterService: GenService<{
     output: typeof GetKubeconfigResponseSchema;
   },
   /**
-   * Makes a new certificate for the cluster's administrator and returns the kubeconfig with it. Kubernetes knows no list of
-   * revoked certificates: the old one stays good until it expires.
+   * Issues a new certificate for the cluster's administrator and returns the kubeconfig with it. The old one stays
+   * valid until it expires, since Kubernetes has no certificate revocation.
    *
    * @generated from rpc hostplane.v1.ClusterService.RotateKubeconfig
    */
@@ -817,7 +818,7 @@ export const ClusterService: GenService<{
     output: typeof RotateKubeconfigResponseSchema;
   },
   /**
-   * Returns the machines that MAAS has given to the gateway's account and no cluster knows.
+   * Returns the strays: machines that are allocated to the gateway's account in MAAS but belong to no known cluster.
    *
    * @generated from rpc hostplane.v1.ClusterService.ListStrays
    */
@@ -827,7 +828,8 @@ export const ClusterService: GenService<{
     output: typeof ListStraysResponseSchema;
   },
   /**
-   * Takes a stray for a machine of the cluster that it was made for, as a store that was put back from a backup may have lost it.
+   * Adds a stray to the cluster that it was allocated for. A store that was restored from a backup may have lost such a
+   * machine.
    *
    * @generated from rpc hostplane.v1.ClusterService.AdoptStray
    */
@@ -837,7 +839,7 @@ export const ClusterService: GenService<{
     output: typeof AdoptStrayResponseSchema;
   },
   /**
-   * Gives a stray back to MAAS. What is on its disks is lost.
+   * Releases a stray to MAAS. The data on its disks is lost.
    *
    * @generated from rpc hostplane.v1.ClusterService.ReleaseStray
    */

@@ -2,7 +2,7 @@
 // @generated from file hostplane/v1/event.proto (package hostplane.v1, syntax proto3)
 /* eslint-disable */
 
-// What happens, in order.
+// Events of the systems and of the gateway, in order.
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
@@ -19,19 +19,19 @@ export const file_hostplane_v1_event: GenFile = /*@__PURE__*/
   fileDesc("Chhob3N0cGxhbmUvdjEvZXZlbnQucHJvdG8SDGhvc3RwbGFuZS52MSKwAQoQU3Vic2NyaWJlUmVxdWVzdBIQCgZjdXJzb3IYASABKAlIABIqCgR0aW1lGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgAEg4KBnRvcGljcxgDIAMoCRIRCglyZXNvdXJjZXMYBCADKAkSMgoPaGVhcnRiZWF0X2FmdGVyGAUgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uQgcKBXN0YXJ0Ip4BChFTdWJzY3JpYmVSZXNwb25zZRIqCghzbmFwc2hvdBgBIAEoCzIWLmhvc3RwbGFuZS52MS5TbmFwc2hvdEgAEiQKBWV2ZW50GAIgASgLMhMuaG9zdHBsYW5lLnYxLkV2ZW50SAASLAoJaGVhcnRiZWF0GAMgASgLMhcuaG9zdHBsYW5lLnYxLkhlYXJ0YmVhdEgAQgkKB21lc3NhZ2UiGgoIU25hcHNob3QSDgoGY3Vyc29yGAEgASgJIhsKCUhlYXJ0YmVhdBIOCgZjdXJzb3IYASABKAkigwcKBUV2ZW50Eg4KBmN1cnNvchgBIAEoCRImCgJhdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDQoFdG9waWMYAyABKAkSDAoEdHlwZRgEIAEoCRIQCghyZXNvdXJjZRgFIAEoCRIMCgRob3N0GAYgASgJEhQKDG9wZXJhdGlvbl9pZBgHIAEoCRIPCgdzYW5kYm94GAggASgIEiwKCW9wZXJhdGlvbhgKIAEoCzIXLmhvc3RwbGFuZS52MS5PcGVyYXRpb25IABIrCgZ2b2x1bWUYCyABKAsyGS5ob3N0cGxhbmUudjEuVm9sdW1lRXZlbnRIABI2Cgx2b2x1bWVfZ3JvdXAYDCABKAsyHi5ob3N0cGxhbmUudjEuVm9sdW1lR3JvdXBFdmVudEgAEiAKA2dhcBgNIAEoCzIRLmhvc3RwbGFuZS52MS5HYXBIABIzCgpoeXBlcnZpc29yGA4gASgLMh0uaG9zdHBsYW5lLnYxLkh5cGVydmlzb3JFdmVudEgAEjYKDHN0b3JhZ2VfcG9vbBgPIAEoCzIeLmhvc3RwbGFuZS52MS5TdG9yYWdlUG9vbEV2ZW50SAASOgoOY2x1c3Rlcl9oZWFsdGgYECABKAsyIC5ob3N0cGxhbmUudjEuQ2x1c3RlckhlYWx0aEV2ZW50SAASNAoLY2VwaF9kYWVtb24YESABKAsyHS5ob3N0cGxhbmUudjEuQ2VwaERhZW1vbkV2ZW50SAASMgoKY2VwaF9zcGFjZRgSIAEoCzIcLmhvc3RwbGFuZS52MS5DZXBoU3BhY2VFdmVudEgAEjIKCmNlcGhfY3Jhc2gYEyABKAsyHC5ob3N0cGxhbmUudjEuQ2VwaENyYXNoRXZlbnRIABIlCgNwb2QYFCABKAsyFi5ob3N0cGxhbmUudjEuUG9kRXZlbnRIABIpCgVpbWFnZRgVIAEoCzIYLmhvc3RwbGFuZS52MS5JbWFnZUV2ZW50SAASQgoSa3ViZXJuZXRlc19jbHVzdGVyGBYgASgLMiQuaG9zdHBsYW5lLnYxLkt1YmVybmV0ZXNDbHVzdGVyRXZlbnRIABJCChJrdWJlcm5ldGVzX21hY2hpbmUYFyABKAsyJC5ob3N0cGxhbmUudjEuS3ViZXJuZXRlc01hY2hpbmVFdmVudEgAQggKBmRldGFpbCLFAQoLVm9sdW1lRXZlbnQSDAoEbmFtZRgBIAEoCRIUCgx2b2x1bWVfZ3JvdXAYAiABKAkSFAoMZGV2aWNlX2NsYXNzGAMgASgJEhIKCnNpemVfYnl0ZXMYBCABKAMSIAoTcHJldmlvdXNfc2l6ZV9ieXRlcxgFIAEoA0gAiAEBEgwKBHRhZ3MYBiADKAkSDwoHb3V0c2lkZRgHIAEoCBIPCgdjaGFuZ2VzGAggAygJQhYKFF9wcmV2aW91c19zaXplX2J5dGVzImAKEFZvbHVtZUdyb3VwRXZlbnQSDAoEbmFtZRgBIAEoCRIWCg5kZXZpY2VfY2xhc3NlcxgCIAMoCRISCgpmcmVlX2J5dGVzGAMgASgDEhIKCnNpemVfYnl0ZXMYBCABKAMidgoPSHlwZXJ2aXNvckV2ZW50EgoKAmlkGAEgASgJEg0KBXN0YXRlGAIgASgJEhYKDnByZXZpb3VzX3N0YXRlGAMgASgJEg4KBnJlYXNvbhgEIAEoCRIPCgdvdXRzaWRlGAUgASgIEg8KB2NoYW5nZXMYBiADKAkicQoQU3RvcmFnZVBvb2xFdmVudBIMCgRuYW1lGAEgASgJEhIKCnNpemVfYnl0ZXMYAiABKAMSGwoTcHJldmlvdXNfc2l6ZV9ieXRlcxgDIAEoAxINCgVhZGRlZBgEIAMoCRIPCgdyZW1vdmVkGAUgAygJIm8KEkNsdXN0ZXJIZWFsdGhFdmVudBIPCgdjbHVzdGVyGAEgASgJEg4KBnN0YXR1cxgCIAEoCRIXCg9wcmV2aW91c19zdGF0dXMYAyABKAkSDgoGcmFpc2VkGAQgAygJEg8KB2NsZWFyZWQYBSADKAkiVAoPQ2VwaERhZW1vbkV2ZW50EgwKBG5hbWUYASABKAkSDAoEaG9zdBgCIAEoCRINCgVzdGF0ZRgDIAEoCRIWCg5wcmV2aW91c19zdGF0ZRgEIAEoCSJHCg5DZXBoU3BhY2VFdmVudBIMCgRuYW1lGAEgASgJEhIKCnVzZWRfYnl0ZXMYAiABKAMSEwoLdG90YWxfYnl0ZXMYAyABKAMicAoOQ2VwaENyYXNoRXZlbnQSCgoCaWQYASABKAkSDgoGZW50aXR5GAIgASgJEgwKBGhvc3QYAyABKAkSJgoCYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEgwKBHdoYXQYBSABKAkiuAEKCFBvZEV2ZW50EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSEQoJY29udGFpbmVyGAMgASgJEhQKDGNvbnRhaW5lcl9pZBgEIAEoCRIWCglleGl0X2NvZGUYBSABKAVIAIgBARIvCgtoYXBwZW5lZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEgoKcmVjb25jaWxlZBgHIAEoCEIMCgpfZXhpdF9jb2RlImwKCkltYWdlRXZlbnQSCgoCaWQYASABKAkSDQoFbmFtZXMYAiADKAkSLwoLaGFwcGVuZWRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhIKCnJlY29uY2lsZWQYBCABKAgiZwoDR2FwEigKBGZyb20YASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiYKAnRvGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIOCgZyZWFzb24YAyABKAkiewoWS3ViZXJuZXRlc0NsdXN0ZXJFdmVudBIMCgRuYW1lGAEgASgJEg4KBnN0YXR1cxgCIAEoCRIWCg5zdGF0dXNfbWVzc2FnZRgDIAEoCRIXCg9wcmV2aW91c19zdGF0dXMYBCABKAkSEgoKZ2VuZXJhdGlvbhgFIAEoAyJ2ChZLdWJlcm5ldGVzTWFjaGluZUV2ZW50EgoKAmlkGAEgASgJEg8KB2NsdXN0ZXIYAiABKAkSDAoEcG9vbBgDIAEoCRINCgVzdGF0ZRgEIAEoCRIRCglzeXN0ZW1faWQYBSABKAkSDwoHbWVzc2FnZRgGIAEoCTJjCgxFdmVudFNlcnZpY2USUwoJU3Vic2NyaWJlEh4uaG9zdHBsYW5lLnYxLlN1YnNjcmliZVJlcXVlc3QaHy5ob3N0cGxhbmUudjEuU3Vic2NyaWJlUmVzcG9uc2UiA5ACATABYgZwcm90bzM", [file_google_protobuf_duration, file_google_protobuf_timestamp, file_hostplane_v1_operation]);
 
 /**
- * Which events to stream.
+ * Selects the events to stream.
  *
  * @generated from message hostplane.v1.SubscribeRequest
  */
 export type SubscribeRequest = Message<"hostplane.v1.SubscribeRequest"> & {
   /**
-   * Where to begin; unset for now.
+   * Where the stream begins. Unset: now.
    *
    * @generated from oneof hostplane.v1.SubscribeRequest.start
    */
   start: {
     /**
-     * After the event, or what else carried this cursor.
+     * After the message that had this cursor.
      *
      * @generated from field: string cursor = 1;
      */
@@ -39,7 +39,7 @@ export type SubscribeRequest = Message<"hostplane.v1.SubscribeRequest"> & {
     case: "cursor";
   } | {
     /**
-     * With the first event that is not before this time.
+     * With the first event at or after this time.
      *
      * @generated from field: google.protobuf.Timestamp time = 2;
      */
@@ -48,22 +48,22 @@ export type SubscribeRequest = Message<"hostplane.v1.SubscribeRequest"> & {
   } | { case: undefined; value?: undefined };
 
   /**
-   * Only of these topics, e.g. "volumes", "operations". All when empty.
+   * Only events of these topics, e.g. "volumes", "operations". Empty for all.
    *
    * @generated from field: repeated string topics = 3;
    */
   topics: string[];
 
   /**
-   * Only about these resources and what is below them: "volumeGroups/vg0" takes "volumeGroups/vg0/volumes/data".
-   * All when empty. A gap above them comes as well.
+   * Only events about these resources and those below them: "volumeGroups/vg0" includes
+   * "volumeGroups/vg0/volumes/data". Gaps about a resource above them are sent as well. Empty for all.
    *
    * @generated from field: repeated string resources = 4;
    */
   resources: string[];
 
   /**
-   * After so long a silence a heartbeat is sent, at most a second later: 1 to 60 seconds, 15 if unset.
+   * Period of silence after which a heartbeat is sent, up to a second late: 1 to 60 seconds, 15 when unset.
    *
    * @generated from field: google.protobuf.Duration heartbeat_after = 5;
    */
@@ -78,19 +78,19 @@ export const SubscribeRequestSchema: GenMessage<SubscribeRequest> = /*@__PURE__*
   messageDesc(file_hostplane_v1_event, 0);
 
 /**
- * One message of the stream.
+ * A message of the stream.
  *
  * @generated from message hostplane.v1.SubscribeResponse
  */
 export type SubscribeResponse = Message<"hostplane.v1.SubscribeResponse"> & {
   /**
-   * What it tells.
+   * The message, in one of three forms.
    *
    * @generated from oneof hostplane.v1.SubscribeResponse.message
    */
   message: {
     /**
-     * Always the first, and only that.
+     * Where the stream begins. Only the first message has it.
      *
      * @generated from field: hostplane.v1.Snapshot snapshot = 1;
      */
@@ -98,7 +98,7 @@ export type SubscribeResponse = Message<"hostplane.v1.SubscribeResponse"> & {
     case: "snapshot";
   } | {
     /**
-     * Something happened.
+     * An event.
      *
      * @generated from field: hostplane.v1.Event event = 2;
      */
@@ -106,7 +106,7 @@ export type SubscribeResponse = Message<"hostplane.v1.SubscribeResponse"> & {
     case: "event";
   } | {
     /**
-     * Nothing that the subscriber asked for happened.
+     * Sent when no requested event occurred for a while.
      *
      * @generated from field: hostplane.v1.Heartbeat heartbeat = 3;
      */
@@ -123,14 +123,14 @@ export const SubscribeResponseSchema: GenMessage<SubscribeResponse> = /*@__PURE_
   messageDesc(file_hostplane_v1_event, 1);
 
 /**
- * Where the stream begins. What is read after this message has come holds everything up to its cursor; every event
- * that follows is after it.
+ * Start of the stream. State that is read after this message arrives includes everything up to its cursor. All events
+ * that follow are after the cursor.
  *
  * @generated from message hostplane.v1.Snapshot
  */
 export type Snapshot = Message<"hostplane.v1.Snapshot"> & {
   /**
-   * The place.
+   * Cursor of the start.
    *
    * @generated from field: string cursor = 1;
    */
@@ -145,13 +145,13 @@ export const SnapshotSchema: GenMessage<Snapshot> = /*@__PURE__*/
   messageDesc(file_hostplane_v1_event, 2);
 
 /**
- * The stream lives.
+ * Shows that the stream is alive.
  *
  * @generated from message hostplane.v1.Heartbeat
  */
 export type Heartbeat = Message<"hostplane.v1.Heartbeat"> & {
   /**
-   * Where to go on after a break: everything up to it was sent.
+   * Cursor to resume from: all requested events up to it have been sent.
    *
    * @generated from field: string cursor = 1;
    */
@@ -166,27 +166,27 @@ export const HeartbeatSchema: GenMessage<Heartbeat> = /*@__PURE__*/
   messageDesc(file_hostplane_v1_event, 3);
 
 /**
- * Something that happened.
+ * An event.
  *
  * @generated from message hostplane.v1.Event
  */
 export type Event = Message<"hostplane.v1.Event"> & {
   /**
-   * Its place: a stream that begins with it goes on with the next event.
+   * Cursor of the event: a stream that starts after it continues with the next event.
    *
    * @generated from field: string cursor = 1;
    */
   cursor: string;
 
   /**
-   * When it was written down.
+   * Time at which the event was recorded.
    *
    * @generated from field: google.protobuf.Timestamp at = 2;
    */
   at?: Timestamp | undefined;
 
   /**
-   * What it belongs to: "volumes", "hypervisors", "storage", "pods", "clusters", "operations".
+   * Topic: "volumes", "hypervisors", "storage", "pods", "clusters" or "operations".
    *
    * @generated from field: string topic = 3;
    */
@@ -200,21 +200,21 @@ export type Event = Message<"hostplane.v1.Event"> & {
   type: string;
 
   /**
-   * What it is about, e.g. "volumeGroups/vg0/volumes/data".
+   * Resource that the event is about, e.g. "volumeGroups/vg0/volumes/data".
    *
    * @generated from field: string resource = 5;
    */
   resource: string;
 
   /**
-   * Host on which it happened; empty when it happened on none.
+   * Host on which it happened. Empty when it is not tied to a host.
    *
    * @generated from field: string host = 6;
    */
   host: string;
 
   /**
-   * The operation that did it. Empty when none did, or it is not known.
+   * Operation that caused it. Empty when there is none, or when it is not known.
    *
    * @generated from field: string operation_id = 7;
    */
@@ -228,13 +228,13 @@ export type Event = Message<"hostplane.v1.Event"> & {
   sandbox: boolean;
 
   /**
-   * The facts.
+   * Details, depending on the type.
    *
    * @generated from oneof hostplane.v1.Event.detail
    */
   detail: {
     /**
-     * Of the type "operation.changed".
+     * For the type "operation.changed".
      *
      * @generated from field: hostplane.v1.Operation operation = 10;
      */
@@ -242,7 +242,7 @@ export type Event = Message<"hostplane.v1.Event"> & {
     case: "operation";
   } | {
     /**
-     * Of the types "volume.created", "volume.resized", "volume.removed", "volume.changed".
+     * For the types "volume.created", "volume.resized", "volume.removed", "volume.changed".
      *
      * @generated from field: hostplane.v1.VolumeEvent volume = 11;
      */
@@ -250,7 +250,7 @@ export type Event = Message<"hostplane.v1.Event"> & {
     case: "volume";
   } | {
     /**
-     * Of the types "volumeGroup.low", "volumeGroup.enough", "volumeGroup.gone", "volumeGroup.back".
+     * For the types "volumeGroup.low", "volumeGroup.enough", "volumeGroup.gone", "volumeGroup.back".
      *
      * @generated from field: hostplane.v1.VolumeGroupEvent volume_group = 12;
      */
@@ -258,7 +258,7 @@ export type Event = Message<"hostplane.v1.Event"> & {
     case: "volumeGroup";
   } | {
     /**
-     * Of the type "gap".
+     * For the type "gap".
      *
      * @generated from field: hostplane.v1.Gap gap = 13;
      */
@@ -266,7 +266,7 @@ export type Event = Message<"hostplane.v1.Event"> & {
     case: "gap";
   } | {
     /**
-     * Of the types "hypervisor.added", "hypervisor.removed", "hypervisor.started", "hypervisor.stopped",
+     * For the types "hypervisor.added", "hypervisor.removed", "hypervisor.started", "hypervisor.stopped",
      * "hypervisor.unknown", "hypervisor.changed".
      *
      * @generated from field: hostplane.v1.HypervisorEvent hypervisor = 14;
@@ -275,7 +275,7 @@ export type Event = Message<"hostplane.v1.Event"> & {
     case: "hypervisor";
   } | {
     /**
-     * Of the type "storagePool.changed".
+     * For the type "storagePool.changed".
      *
      * @generated from field: hostplane.v1.StoragePoolEvent storage_pool = 15;
      */
@@ -283,7 +283,7 @@ export type Event = Message<"hostplane.v1.Event"> & {
     case: "storagePool";
   } | {
     /**
-     * Of the type "cluster.health".
+     * For the type "cluster.health".
      *
      * @generated from field: hostplane.v1.ClusterHealthEvent cluster_health = 16;
      */
@@ -291,7 +291,7 @@ export type Event = Message<"hostplane.v1.Event"> & {
     case: "clusterHealth";
   } | {
     /**
-     * Of the types "osd.up", "osd.down", "osd.in", "osd.out", "osd.added", "osd.removed", "mon.joined", "mon.left",
+     * For the types "osd.up", "osd.down", "osd.in", "osd.out", "osd.added", "osd.removed", "mon.joined", "mon.left",
      * "mgr.active", "mgr.none", "mds.changed", "rgw.added", "rgw.removed".
      *
      * @generated from field: hostplane.v1.CephDaemonEvent ceph_daemon = 17;
@@ -300,7 +300,7 @@ export type Event = Message<"hostplane.v1.Event"> & {
     case: "cephDaemon";
   } | {
     /**
-     * Of the types "osd.nearFull", "osd.enough", "pool.nearFull", "pool.enough".
+     * For the types "osd.nearFull", "osd.enough", "pool.nearFull", "pool.enough".
      *
      * @generated from field: hostplane.v1.CephSpaceEvent ceph_space = 18;
      */
@@ -308,7 +308,7 @@ export type Event = Message<"hostplane.v1.Event"> & {
     case: "cephSpace";
   } | {
     /**
-     * Of the types "crash.reported", "crash.archived".
+     * For the types "crash.reported", "crash.archived".
      *
      * @generated from field: hostplane.v1.CephCrashEvent ceph_crash = 19;
      */
@@ -316,7 +316,7 @@ export type Event = Message<"hostplane.v1.Event"> & {
     case: "cephCrash";
   } | {
     /**
-     * Of the types "pod.created", "pod.started", "pod.exited", "pod.removed", "container.started", "container.exited".
+     * For the types "pod.created", "pod.started", "pod.exited", "pod.removed", "container.started", "container.exited".
      *
      * @generated from field: hostplane.v1.PodEvent pod = 20;
      */
@@ -324,7 +324,7 @@ export type Event = Message<"hostplane.v1.Event"> & {
     case: "pod";
   } | {
     /**
-     * Of the types "image.added", "image.removed".
+     * For the types "image.added", "image.removed".
      *
      * @generated from field: hostplane.v1.ImageEvent image = 21;
      */
@@ -332,7 +332,8 @@ export type Event = Message<"hostplane.v1.Event"> & {
     case: "image";
   } | {
     /**
-     * Of the types "kubernetesCluster.created", "kubernetesCluster.changed", "kubernetesCluster.status", "kubernetesCluster.removed".
+     * For the types "kubernetesCluster.created", "kubernetesCluster.changed", "kubernetesCluster.status",
+     * "kubernetesCluster.removed".
      *
      * @generated from field: hostplane.v1.KubernetesClusterEvent kubernetes_cluster = 22;
      */
@@ -340,7 +341,7 @@ export type Event = Message<"hostplane.v1.Event"> & {
     case: "kubernetesCluster";
   } | {
     /**
-     * Of the type "kubernetesMachine.changed".
+     * For the type "kubernetesMachine.changed".
      *
      * @generated from field: hostplane.v1.KubernetesMachineEvent kubernetes_machine = 23;
      */
@@ -357,62 +358,62 @@ export const EventSchema: GenMessage<Event> = /*@__PURE__*/
   messageDesc(file_hostplane_v1_event, 4);
 
 /**
- * A logical volume that was created, resized, removed, or changed otherwise.
+ * A logical volume that was created, resized, removed or otherwise changed.
  *
  * @generated from message hostplane.v1.VolumeEvent
  */
 export type VolumeEvent = Message<"hostplane.v1.VolumeEvent"> & {
   /**
-   * Its name.
+   * Name of the volume.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * Its volume group.
+   * Name of its volume group.
    *
    * @generated from field: string volume_group = 2;
    */
   volumeGroup: string;
 
   /**
-   * The device class it belongs to; empty for none.
+   * Device class of the volume. Empty for none.
    *
    * @generated from field: string device_class = 3;
    */
   deviceClass: string;
 
   /**
-   * Its size in bytes; of a removed one the last known.
+   * Size in bytes. For a removed volume, the last known size.
    *
    * @generated from field: int64 size_bytes = 4;
    */
   sizeBytes: bigint;
 
   /**
-   * Its size before, in bytes, of a resized one. Unset otherwise.
+   * Size before a resize, in bytes. Unset for other changes.
    *
    * @generated from field: optional int64 previous_size_bytes = 5;
    */
   previousSizeBytes?: bigint | undefined;
 
   /**
-   * Its tags.
+   * LVM tags of the volume.
    *
    * @generated from field: repeated string tags = 6;
    */
   tags: string[];
 
   /**
-   * Whether somebody else than this gateway did it.
+   * Whether the change was made outside this gateway.
    *
    * @generated from field: bool outside = 7;
    */
   outside: boolean;
 
   /**
-   * What changed, for people, e.g. "active: no -> yes".
+   * Human-readable changes, e.g. "active: no -> yes".
    *
    * @generated from field: repeated string changes = 8;
    */
@@ -427,35 +428,35 @@ export const VolumeEventSchema: GenMessage<VolumeEvent> = /*@__PURE__*/
   messageDesc(file_hostplane_v1_event, 5);
 
 /**
- * A volume group, or the thin pool of a device class, that is gone or is back; one of a device class that is low on space or
- * has enough again.
+ * A volume group, or the thin pool of a device class, that disappeared, came back, is low on space or has enough space
+ * again. Low space is reported only if a device class uses it.
  *
  * @generated from message hostplane.v1.VolumeGroupEvent
  */
 export type VolumeGroupEvent = Message<"hostplane.v1.VolumeGroupEvent"> & {
   /**
-   * Its name; of a thin pool with its group's, e.g. "vg1/pool0".
+   * Name. For a thin pool with the name of its group, e.g. "vg1/pool0".
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * The device classes that stand on it.
+   * Device classes that use it.
    *
    * @generated from field: repeated string device_classes = 2;
    */
   deviceClasses: string[];
 
   /**
-   * Free space in bytes; of one that is gone the last known.
+   * Free space in bytes. The last known value if it disappeared.
    *
    * @generated from field: int64 free_bytes = 3;
    */
   freeBytes: bigint;
 
   /**
-   * Size in bytes; of one that is gone the last known.
+   * Size in bytes. The last known value if it disappeared.
    *
    * @generated from field: int64 size_bytes = 4;
    */
@@ -470,48 +471,48 @@ export const VolumeGroupEventSchema: GenMessage<VolumeGroupEvent> = /*@__PURE__*
   messageDesc(file_hostplane_v1_event, 6);
 
 /**
- * A hypervisor that has come into the inventory or left it, was started or stopped, or changed otherwise.
+ * A hypervisor that was added to or removed from the inventory, was started or stopped, or otherwise changed.
  *
  * @generated from message hostplane.v1.HypervisorEvent
  */
 export type HypervisorEvent = Message<"hostplane.v1.HypervisorEvent"> & {
   /**
-   * Its id.
+   * ID of the hypervisor.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * Whether it runs: "running", "off" or "unknown".
+   * Current state: "running", "off" or "unknown".
    *
    * @generated from field: string state = 2;
    */
   state: string;
 
   /**
-   * What it was before; empty for one that was added.
+   * Previous state. Empty for an added hypervisor.
    *
    * @generated from field: string previous_state = 3;
    */
   previousState: string;
 
   /**
-   * Why its state is not known. Empty when it is.
+   * Why the state is unknown. Empty otherwise.
    *
    * @generated from field: string reason = 4;
    */
   reason: string;
 
   /**
-   * Whether somebody else than this gateway did it.
+   * Whether the change was made outside this gateway.
    *
    * @generated from field: bool outside = 5;
    */
   outside: boolean;
 
   /**
-   * What changed, for people, e.g. "memory: 8192 MB -> 16384 MB".
+   * Human-readable changes, e.g. "memory: 8192 MB -> 16384 MB".
    *
    * @generated from field: repeated string changes = 6;
    */
@@ -526,13 +527,13 @@ export const HypervisorEventSchema: GenMessage<HypervisorEvent> = /*@__PURE__*/
   messageDesc(file_hostplane_v1_event, 7);
 
 /**
- * The shared storage pool has another size or other devices.
+ * A change in size or devices of the shared storage pool.
  *
  * @generated from message hostplane.v1.StoragePoolEvent
  */
 export type StoragePoolEvent = Message<"hostplane.v1.StoragePoolEvent"> & {
   /**
-   * Its name.
+   * Name of the pool.
    *
    * @generated from field: string name = 1;
    */
@@ -546,21 +547,21 @@ export type StoragePoolEvent = Message<"hostplane.v1.StoragePoolEvent"> & {
   sizeBytes: bigint;
 
   /**
-   * Size in bytes before.
+   * Previous size in bytes.
    *
    * @generated from field: int64 previous_size_bytes = 3;
    */
   previousSizeBytes: bigint;
 
   /**
-   * Devices that were added, by path.
+   * Paths of the devices that were added.
    *
    * @generated from field: repeated string added = 4;
    */
   added: string[];
 
   /**
-   * Devices that were taken out, by path.
+   * Paths of the devices that were removed.
    *
    * @generated from field: repeated string removed = 5;
    */
@@ -575,7 +576,7 @@ export const StoragePoolEventSchema: GenMessage<StoragePoolEvent> = /*@__PURE__*
   messageDesc(file_hostplane_v1_event, 8);
 
 /**
- * The health of a Ceph cluster, or what it complains about, has changed.
+ * A change in the health status or the health checks of a Ceph cluster.
  *
  * @generated from message hostplane.v1.ClusterHealthEvent
  */
@@ -588,28 +589,29 @@ export type ClusterHealthEvent = Message<"hostplane.v1.ClusterHealthEvent"> & {
   cluster: string;
 
   /**
-   * As Ceph writes it: "HEALTH_OK", "HEALTH_WARN" or "HEALTH_ERR"; "UNREACHABLE" while it cannot be read.
+   * Status as Ceph reports it: "HEALTH_OK", "HEALTH_WARN" or "HEALTH_ERR"; "UNREACHABLE" while the cluster cannot be
+   * read.
    *
    * @generated from field: string status = 2;
    */
   status: string;
 
   /**
-   * What it was before.
+   * Previous status.
    *
    * @generated from field: string previous_status = 3;
    */
   previousStatus: string;
 
   /**
-   * What Ceph complains about now and did not before, as "OSD_DOWN: 1 osds down".
+   * Health checks that were raised, e.g. "OSD_DOWN: 1 osds down".
    *
    * @generated from field: repeated string raised = 4;
    */
   raised: string[];
 
   /**
-   * What it has ceased to complain about, by code.
+   * Codes of the health checks that were cleared.
    *
    * @generated from field: repeated string cleared = 5;
    */
@@ -624,34 +626,34 @@ export const ClusterHealthEventSchema: GenMessage<ClusterHealthEvent> = /*@__PUR
   messageDesc(file_hostplane_v1_event, 9);
 
 /**
- * A daemon of a Ceph cluster that came, went or changed.
+ * A daemon of a Ceph cluster that was added or removed, or changed its state.
  *
  * @generated from message hostplane.v1.CephDaemonEvent
  */
 export type CephDaemonEvent = Message<"hostplane.v1.CephDaemonEvent"> & {
   /**
-   * Its name, e.g. "osd.3" or "mon.a".
+   * Name of the daemon, e.g. "osd.3" or "mon.a".
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * The host it runs on. Empty when it is not known.
+   * Host of the daemon. Empty when it is not known.
    *
    * @generated from field: string host = 2;
    */
   host: string;
 
   /**
-   * What it is now, e.g. "up, in" or "up:active".
+   * Current state, e.g. "up, in" or "up:active".
    *
    * @generated from field: string state = 3;
    */
   state: string;
 
   /**
-   * What it was before; empty for one that was not there.
+   * Previous state. Empty for a new daemon.
    *
    * @generated from field: string previous_state = 4;
    */
@@ -666,27 +668,27 @@ export const CephDaemonEventSchema: GenMessage<CephDaemonEvent> = /*@__PURE__*/
   messageDesc(file_hostplane_v1_event, 10);
 
 /**
- * An OSD or a pool of a Ceph cluster that is nearly full, or has enough room again.
+ * An OSD or a pool of a Ceph cluster that is nearly full, or has enough free space again.
  *
  * @generated from message hostplane.v1.CephSpaceEvent
  */
 export type CephSpaceEvent = Message<"hostplane.v1.CephSpaceEvent"> & {
   /**
-   * Its name, e.g. "osd.3" or "images".
+   * Name, e.g. "osd.3" or "images".
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * Bytes in use; of a pool what clients have stored.
+   * Bytes in use. For a pool, the bytes that clients have stored.
    *
    * @generated from field: int64 used_bytes = 2;
    */
   usedBytes: bigint;
 
   /**
-   * Bytes that could be in use at most.
+   * Maximum number of bytes that can be in use.
    *
    * @generated from field: int64 total_bytes = 3;
    */
@@ -701,41 +703,41 @@ export const CephSpaceEventSchema: GenMessage<CephSpaceEvent> = /*@__PURE__*/
   messageDesc(file_hostplane_v1_event, 11);
 
 /**
- * A crash that a daemon of a Ceph cluster has reported, or that somebody has seen.
+ * A crash of a Ceph daemon that was reported or archived.
  *
  * @generated from message hostplane.v1.CephCrashEvent
  */
 export type CephCrashEvent = Message<"hostplane.v1.CephCrashEvent"> & {
   /**
-   * Its name, as Ceph gives it.
+   * Ceph's ID of the crash.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * Who crashed, e.g. "osd.1".
+   * Daemon that crashed, e.g. "osd.1".
    *
    * @generated from field: string entity = 2;
    */
   entity: string;
 
   /**
-   * On which host.
+   * Host of the daemon.
    *
    * @generated from field: string host = 3;
    */
   host: string;
 
   /**
-   * When.
+   * Time of the crash. Unset when the report has none.
    *
    * @generated from field: google.protobuf.Timestamp at = 4;
    */
   at?: Timestamp | undefined;
 
   /**
-   * What was wrong, as far as the report says.
+   * Cause of the crash, as far as the report has it.
    *
    * @generated from field: string what = 5;
    */
@@ -750,56 +752,57 @@ export const CephCrashEventSchema: GenMessage<CephCrashEvent> = /*@__PURE__*/
   messageDesc(file_hostplane_v1_event, 12);
 
 /**
- * A pod that was created, started, has exited or was removed, or a container of it that was started or has exited. A container
- * that is restarted exits and is started; its pod exits only when nothing of it is started again at once.
+ * A pod that was created, started, exited or removed, or a container of it that was started or exited. A restart of a
+ * container is an exit and a start. The pod exits only if none of its containers is restarted at once.
  *
  * @generated from message hostplane.v1.PodEvent
  */
 export type PodEvent = Message<"hostplane.v1.PodEvent"> & {
   /**
-   * The pod's id.
+   * ID of the pod.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * The pod's name. Empty when nothing tells it any more.
+   * Name of the pod. Empty when it is no longer known.
    *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
-   * The container's name; empty for events of the pod.
+   * Name of the container. Empty for events of the pod.
    *
    * @generated from field: string container = 3;
    */
   container: string;
 
   /**
-   * The container's id, as the runtime has it; empty for events of the pod.
+   * The runtime's ID of the container. Empty for events of the pod.
    *
    * @generated from field: string container_id = 4;
    */
   containerId: string;
 
   /**
-   * What the program ended with, of "container.exited". Unset otherwise, and when it is not known.
+   * Exit code of the program, for "container.exited". Unset for other types, or when it is not known.
    *
    * @generated from field: optional int32 exit_code = 5;
    */
   exitCode?: number | undefined;
 
   /**
-   * When it happened, as the runtime has it.
+   * Time of the event, as the runtime reports it.
    *
    * @generated from field: google.protobuf.Timestamp happened_at = 6;
    */
   happenedAt?: Timestamp | undefined;
 
   /**
-   * Nobody saw it happen: it was found by comparing what is with what was, and may stand for several events of its kind.
+   * True when the event was not observed, but derived from a comparison of the current state with the last known one.
+   * It may stand for several events of its type.
    *
    * @generated from field: bool reconciled = 7;
    */
@@ -814,34 +817,34 @@ export const PodEventSchema: GenMessage<PodEvent> = /*@__PURE__*/
   messageDesc(file_hostplane_v1_event, 13);
 
 /**
- * An image that has come to the host or was removed.
+ * An image that was added to the host or removed from it.
  *
  * @generated from message hostplane.v1.ImageEvent
  */
 export type ImageEvent = Message<"hostplane.v1.ImageEvent"> & {
   /**
-   * Its id.
+   * ID of the image.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * Its names with their tags; of a removed one the last known.
+   * Names of the image, with tags. For a removed image, the last known names.
    *
    * @generated from field: repeated string names = 2;
    */
   names: string[];
 
   /**
-   * When that was seen.
+   * Time at which the change was noticed.
    *
    * @generated from field: google.protobuf.Timestamp happened_at = 3;
    */
   happenedAt?: Timestamp | undefined;
 
   /**
-   * It happened while the gateway did not look.
+   * True when the change happened while the gateway was not watching.
    *
    * @generated from field: bool reconciled = 4;
    */
@@ -856,27 +859,28 @@ export const ImageEventSchema: GenMessage<ImageEvent> = /*@__PURE__*/
   messageDesc(file_hostplane_v1_event, 14);
 
 /**
- * Changes may have happened here that nobody saw. What is known now has been told by the events before.
+ * Changes of the resource, or of those below it, may have been missed. The events before the gap have the changes that
+ * are known by now.
  *
  * @generated from message hostplane.v1.Gap
  */
 export type Gap = Message<"hostplane.v1.Gap"> & {
   /**
-   * When the system was last seen. Unset when it never was.
+   * Time at which the system was last observed. Unset when it never was.
    *
    * @generated from field: google.protobuf.Timestamp from = 1;
    */
   from?: Timestamp | undefined;
 
   /**
-   * When it was seen again.
+   * Time at which the system was observed again.
    *
    * @generated from field: google.protobuf.Timestamp to = 2;
    */
   to?: Timestamp | undefined;
 
   /**
-   * Why, for people.
+   * Human-readable reason.
    *
    * @generated from field: string reason = 3;
    */
@@ -891,41 +895,41 @@ export const GapSchema: GenMessage<Gap> = /*@__PURE__*/
   messageDesc(file_hostplane_v1_event, 15);
 
 /**
- * A Kubernetes cluster that was created, is wanted otherwise, has another status, or is gone.
+ * A Kubernetes cluster that was created or removed, or whose spec or status changed.
  *
  * @generated from message hostplane.v1.KubernetesClusterEvent
  */
 export type KubernetesClusterEvent = Message<"hostplane.v1.KubernetesClusterEvent"> & {
   /**
-   * Its name.
+   * Name of the cluster.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * Its status, as "RUNNING".
+   * Current status, e.g. "RUNNING".
    *
    * @generated from field: string status = 2;
    */
   status: string;
 
   /**
-   * What there is to say about the status.
+   * Details of the status.
    *
    * @generated from field: string status_message = 3;
    */
   statusMessage: string;
 
   /**
-   * What it was before. Empty for one that was created.
+   * Previous status. Empty for a created cluster.
    *
    * @generated from field: string previous_status = 4;
    */
   previousStatus: string;
 
   /**
-   * Counted up by every change of what is wanted.
+   * Incremented by every change of the spec.
    *
    * @generated from field: int64 generation = 5;
    */
@@ -940,34 +944,34 @@ export const KubernetesClusterEventSchema: GenMessage<KubernetesClusterEvent> = 
   messageDesc(file_hostplane_v1_event, 16);
 
 /**
- * A machine of a Kubernetes cluster that came into another state.
+ * A machine of a Kubernetes cluster that entered another state.
  *
  * @generated from message hostplane.v1.KubernetesMachineEvent
  */
 export type KubernetesMachineEvent = Message<"hostplane.v1.KubernetesMachineEvent"> & {
   /**
-   * Its id in the cluster.
+   * ID of the machine in the cluster.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * The cluster.
+   * Name of the cluster.
    *
    * @generated from field: string cluster = 2;
    */
   cluster: string;
 
   /**
-   * Its pool; empty for the control plane.
+   * Name of its pool. Empty for the control plane.
    *
    * @generated from field: string pool = 3;
    */
   pool: string;
 
   /**
-   * The state it came into, as "joined".
+   * The new state, e.g. "joined".
    *
    * @generated from field: string state = 4;
    */
@@ -981,7 +985,7 @@ export type KubernetesMachineEvent = Message<"hostplane.v1.KubernetesMachineEven
   systemId: string;
 
   /**
-   * What happened, for people.
+   * Human-readable description of the change.
    *
    * @generated from field: string message = 6;
    */
@@ -996,17 +1000,17 @@ export const KubernetesMachineEventSchema: GenMessage<KubernetesMachineEvent> = 
   messageDesc(file_hostplane_v1_event, 17);
 
 /**
- * Streams what happens to the systems and in the gateway.
+ * Streams the events of the systems and of the gateway.
  *
  * @generated from service hostplane.v1.EventService
  */
 export const EventService: GenService<{
   /**
-   * Streams events from now, a time or a cursor on: first a message that tells where the stream begins, then every
-   * event in order, without gaps or repeats, and after each silence a heartbeat. It does not end by itself.
-   * Ends with HISTORY_GONE when events after the cursor are no longer kept, and with SUBSCRIBER_TOO_SLOW when the
-   * subscriber does not keep up; both name a cursor in ErrorInfo.metadata. A caller gets the events of the services
-   * that it may call.
+   * Streams events, starting now, at a time or after a cursor. The first message has the cursor at which the stream
+   * begins. It is followed by every event, in order, without gaps or repeats, and by a heartbeat after each period of
+   * silence. The stream does not end by itself. Fails with HISTORY_GONE when events after the cursor are no longer
+   * kept, and with SUBSCRIBER_TOO_SLOW when the subscriber does not keep up; both provide a cursor in
+   * ErrorInfo.metadata. A caller receives the events of the services that it may call.
    *
    * @generated from rpc hostplane.v1.EventService.Subscribe
    */

@@ -2,7 +2,7 @@
 // @generated from file hostplane/v1/operation.proto (package hostplane.v1, syntax proto3)
 /* eslint-disable */
 
-// Long work that outlives the call that began it.
+// Long-running work that outlives the call that started it.
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
@@ -17,69 +17,70 @@ export const file_hostplane_v1_operation: GenFile = /*@__PURE__*/
   fileDesc("Chxob3N0cGxhbmUvdjEvb3BlcmF0aW9uLnByb3RvEgxob3N0cGxhbmUudjEivQUKCU9wZXJhdGlvbhIKCgJpZBgBIAEoCRIMCgRraW5kGAIgASgJEhAKCHJlc291cmNlGAMgASgJEisKBXN0YXRlGAQgASgOMhwuaG9zdHBsYW5lLnYxLk9wZXJhdGlvblN0YXRlEg8KB21lc3NhZ2UYBSABKAkSFQoIcHJvZ3Jlc3MYBiABKAFIAIgBARIXCgpkb25lX2J5dGVzGAcgASgDSAGIAQESGAoLdG90YWxfYnl0ZXMYCCABKANIAogBARIMCgRzdGVwGAkgASgJEioKBXN0ZXBzGAogAygLMhsuaG9zdHBsYW5lLnYxLk9wZXJhdGlvblN0ZXASDQoFYWN0b3IYCyABKAkSCwoDcnBjGAwgASgJEgwKBGhvc3QYDSABKAkSEwoLd2FpdGluZ19mb3IYDiABKAkSGAoQY2FuY2VsX3JlcXVlc3RlZBgPIAEoCBITCgtjYW5jZWxsYWJsZRgQIAEoCBIPCgdhdHRlbXB0GBEgASgFEisKBWVycm9yGBIgASgLMhwuaG9zdHBsYW5lLnYxLk9wZXJhdGlvbkVycm9yEjMKCWF0dGVudGlvbhgTIAEoCzIgLmhvc3RwbGFuZS52MS5PcGVyYXRpb25BdHRlbnRpb24SJwoGcmVzdWx0GBQgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIuCgpjcmVhdGVkX2F0GBUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpzdGFydGVkX2F0GBYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIsCghlbmRlZF9hdBgXIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCCwoJX3Byb2dyZXNzQg0KC19kb25lX2J5dGVzQg4KDF90b3RhbF9ieXRlcyLDAQoNT3BlcmF0aW9uU3RlcBIMCgRuYW1lGAEgASgJEiYKBXN0YXRlGAIgASgOMhcuaG9zdHBsYW5lLnYxLlN0ZXBTdGF0ZRIPCgdhdHRlbXB0GAMgASgFEi4KCnN0YXJ0ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiwKCGVuZGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBINCgVlcnJvchgGIAEoCSI/Cg5PcGVyYXRpb25FcnJvchIMCgRjb2RlGAEgASgJEg4KBnJlYXNvbhgCIAEoCRIPCgdtZXNzYWdlGAMgASgJIjIKEk9wZXJhdGlvbkF0dGVudGlvbhIMCgRsZWZ0GAEgAygJEg4KBmFkdmljZRgCIAMoCSIhChNHZXRPcGVyYXRpb25SZXF1ZXN0EgoKAmlkGAEgASgJIkIKFEdldE9wZXJhdGlvblJlc3BvbnNlEioKCW9wZXJhdGlvbhgBIAEoCzIXLmhvc3RwbGFuZS52MS5PcGVyYXRpb24i7QEKFUxpc3RPcGVyYXRpb25zUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCRIsCgZzdGF0ZXMYAyADKA4yHC5ob3N0cGxhbmUudjEuT3BlcmF0aW9uU3RhdGUSDAoEa2luZBgEIAEoCRIQCghyZXNvdXJjZRgFIAEoCRINCgVhY3RvchgGIAEoCRIoCgRmcm9tGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBImCgJ0bxgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiXgoWTGlzdE9wZXJhdGlvbnNSZXNwb25zZRIrCgpvcGVyYXRpb25zGAEgAygLMhcuaG9zdHBsYW5lLnYxLk9wZXJhdGlvbhIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiMwoVV2F0Y2hPcGVyYXRpb25SZXF1ZXN0EgoKAmlkGAEgASgJEg4KBmN1cnNvchgCIAEoCSJUChZXYXRjaE9wZXJhdGlvblJlc3BvbnNlEioKCW9wZXJhdGlvbhgBIAEoCzIXLmhvc3RwbGFuZS52MS5PcGVyYXRpb24SDgoGY3Vyc29yGAIgASgJIiQKFkNhbmNlbE9wZXJhdGlvblJlcXVlc3QSCgoCaWQYASABKAkiRQoXQ2FuY2VsT3BlcmF0aW9uUmVzcG9uc2USKgoJb3BlcmF0aW9uGAEgASgLMhcuaG9zdHBsYW5lLnYxLk9wZXJhdGlvbiIjChVSZXRyeU9wZXJhdGlvblJlcXVlc3QSCgoCaWQYASABKAkiRAoWUmV0cnlPcGVyYXRpb25SZXNwb25zZRIqCglvcGVyYXRpb24YASABKAsyFy5ob3N0cGxhbmUudjEuT3BlcmF0aW9uIkgKE0xpc3RDb21tYW5kc1JlcXVlc3QSCgoCaWQYASABKAkSEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkiYQoUTGlzdENvbW1hbmRzUmVzcG9uc2USMAoIY29tbWFuZHMYASADKAsyHi5ob3N0cGxhbmUudjEuT3BlcmF0aW9uQ29tbWFuZBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkisgEKEE9wZXJhdGlvbkNvbW1hbmQSJgoCYXQYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEgwKBHN0ZXAYAiABKAkSDwoHY29tbWFuZBgDIAMoCRIWCglleGl0X2NvZGUYBCABKAVIAIgBARIOCgZzaWduYWwYBSABKAkSEwoLZHVyYXRpb25fbXMYBiABKAMSDAoEaG9zdBgHIAEoCUIMCgpfZXhpdF9jb2RlKogCCg5PcGVyYXRpb25TdGF0ZRIfChtPUEVSQVRJT05fU1RBVEVfVU5TUEVDSUZJRUQQABIdChlPUEVSQVRJT05fU1RBVEVfU0NIRURVTEVEEAESGgoWT1BFUkFUSU9OX1NUQVRFX0FDVElWRRACEhsKF09QRVJBVElPTl9TVEFURV9VTkRPSU5HEAMSHQoZT1BFUkFUSU9OX1NUQVRFX0NPTVBMRVRFRBAEEhoKFk9QRVJBVElPTl9TVEFURV9GQUlMRUQQBRIdChlPUEVSQVRJT05fU1RBVEVfQ0FOQ0VMTEVEEAYSIwofT1BFUkFUSU9OX1NUQVRFX05FRURTX0FUVEVOVElPThAHKs4BCglTdGVwU3RhdGUSGgoWU1RFUF9TVEFURV9VTlNQRUNJRklFRBAAEhYKElNURVBfU1RBVEVfUEVORElORxABEhYKElNURVBfU1RBVEVfUlVOTklORxACEhMKD1NURVBfU1RBVEVfRE9ORRADEhUKEVNURVBfU1RBVEVfRkFJTEVEEAQSFgoSU1RFUF9TVEFURV9VTkRPSU5HEAUSFQoRU1RFUF9TVEFURV9VTkRPTkUQBhIaChZTVEVQX1NUQVRFX1VORE9fRkFJTEVEEAcyzQQKEE9wZXJhdGlvblNlcnZpY2USWgoMR2V0T3BlcmF0aW9uEiEuaG9zdHBsYW5lLnYxLkdldE9wZXJhdGlvblJlcXVlc3QaIi5ob3N0cGxhbmUudjEuR2V0T3BlcmF0aW9uUmVzcG9uc2UiA5ACARJgCg5MaXN0T3BlcmF0aW9ucxIjLmhvc3RwbGFuZS52MS5MaXN0T3BlcmF0aW9uc1JlcXVlc3QaJC5ob3N0cGxhbmUudjEuTGlzdE9wZXJhdGlvbnNSZXNwb25zZSIDkAIBEmIKDldhdGNoT3BlcmF0aW9uEiMuaG9zdHBsYW5lLnYxLldhdGNoT3BlcmF0aW9uUmVxdWVzdBokLmhvc3RwbGFuZS52MS5XYXRjaE9wZXJhdGlvblJlc3BvbnNlIgOQAgEwARJeCg9DYW5jZWxPcGVyYXRpb24SJC5ob3N0cGxhbmUudjEuQ2FuY2VsT3BlcmF0aW9uUmVxdWVzdBolLmhvc3RwbGFuZS52MS5DYW5jZWxPcGVyYXRpb25SZXNwb25zZRJbCg5SZXRyeU9wZXJhdGlvbhIjLmhvc3RwbGFuZS52MS5SZXRyeU9wZXJhdGlvblJlcXVlc3QaJC5ob3N0cGxhbmUudjEuUmV0cnlPcGVyYXRpb25SZXNwb25zZRJaCgxMaXN0Q29tbWFuZHMSIS5ob3N0cGxhbmUudjEuTGlzdENvbW1hbmRzUmVxdWVzdBoiLmhvc3RwbGFuZS52MS5MaXN0Q29tbWFuZHNSZXNwb25zZSIDkAIBYgZwcm90bzM", [file_google_protobuf_struct, file_google_protobuf_timestamp]);
 
 /**
- * Long work: a durable list of steps.
+ * A durable list of steps that carries out long-running work.
  *
  * @generated from message hostplane.v1.Operation
  */
 export type Operation = Message<"hostplane.v1.Operation"> & {
   /**
-   * Its name, for ever.
+   * ID of the operation. It never changes.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * What it does, e.g. "volumes.backup".
+   * Kind of the operation, e.g. "volumes.backup".
    *
    * @generated from field: string kind = 2;
    */
   kind: string;
 
   /**
-   * What it changes, e.g. "volumeGroups/vg0/volumes/data". Two operations of one resource never run at once.
+   * Resource that it changes, e.g. "volumeGroups/vg0/volumes/data". Operations on the same resource never run at the
+   * same time.
    *
    * @generated from field: string resource = 3;
    */
   resource: string;
 
   /**
-   * How far it is.
+   * Current state.
    *
    * @generated from field: hostplane.v1.OperationState state = 4;
    */
   state: OperationState;
 
   /**
-   * What it is doing, for people.
+   * Human-readable description of the current activity.
    *
    * @generated from field: string message = 5;
    */
   message: string;
 
   /**
-   * Share of the work that is done, 0 to 1. Unset while nobody can tell.
+   * Share of the work that is done, 0 to 1. Unset while it cannot be determined.
    *
    * @generated from field: optional double progress = 6;
    */
   progress?: number | undefined;
 
   /**
-   * Bytes done of the current step. Unset where bytes mean nothing.
+   * Bytes done in the current step. Unset if the step does not count bytes.
    *
    * @generated from field: optional int64 done_bytes = 7;
    */
   doneBytes?: bigint | undefined;
 
   /**
-   * Bytes of the current step in all. Unset where it is not known.
+   * Total bytes of the current step. Unset when the total is not known.
    *
    * @generated from field: optional int64 total_bytes = 8;
    */
   totalBytes?: bigint | undefined;
 
   /**
-   * Name of the current step; empty when none runs.
+   * Name of the current step. Empty when none is running.
    *
    * @generated from field: string step = 9;
    */
@@ -93,35 +94,35 @@ export type Operation = Message<"hostplane.v1.Operation"> & {
   steps: OperationStep[];
 
   /**
-   * Who began it, e.g. "user/alice".
+   * Caller who started it, e.g. "user/alice".
    *
    * @generated from field: string actor = 11;
    */
   actor: string;
 
   /**
-   * The RPC that began it: "package.Service/Method".
+   * RPC that started it: "package.Service/Method".
    *
    * @generated from field: string rpc = 12;
    */
   rpc: string;
 
   /**
-   * Host on which it has to run; empty for any.
+   * Host on which it has to run. Empty for any.
    *
    * @generated from field: string host = 13;
    */
   host: string;
 
   /**
-   * Why a scheduled operation does not run yet. Empty when it does, or has just been made.
+   * Why a scheduled operation is not running yet. Empty when it is running, or was only just created.
    *
    * @generated from field: string waiting_for = 14;
    */
   waitingFor: string;
 
   /**
-   * Whether it was asked to stop.
+   * Whether its cancellation was requested.
    *
    * @generated from field: bool cancel_requested = 15;
    */
@@ -135,14 +136,14 @@ export type Operation = Message<"hostplane.v1.Operation"> & {
   cancellable: boolean;
 
   /**
-   * How often it was begun or taken over.
+   * Number of times that it was started or taken over.
    *
    * @generated from field: int32 attempt = 17;
    */
   attempt: number;
 
   /**
-   * Why it failed. Unset unless it did.
+   * Why it failed. Unset if it did not.
    *
    * @generated from field: hostplane.v1.OperationError error = 18;
    */
@@ -156,28 +157,28 @@ export type Operation = Message<"hostplane.v1.Operation"> & {
   attention?: OperationAttention | undefined;
 
   /**
-   * What came of it, depending on its kind. Unset unless it is completed.
+   * Result, which depends on the kind. Unset unless the operation is completed.
    *
    * @generated from field: google.protobuf.Struct result = 20;
    */
   result?: JsonObject | undefined;
 
   /**
-   * When it was asked for.
+   * Time at which it was requested.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 21;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * When it was first begun. Unset before.
+   * Time at which it first started. Unset before.
    *
    * @generated from field: google.protobuf.Timestamp started_at = 22;
    */
   startedAt?: Timestamp | undefined;
 
   /**
-   * When it ended. Unset before.
+   * Time at which it ended. Unset before.
    *
    * @generated from field: google.protobuf.Timestamp ended_at = 23;
    */
@@ -192,48 +193,48 @@ export const OperationSchema: GenMessage<Operation> = /*@__PURE__*/
   messageDesc(file_hostplane_v1_operation, 0);
 
 /**
- * One step of an operation.
+ * A step of an operation.
  *
  * @generated from message hostplane.v1.OperationStep
  */
 export type OperationStep = Message<"hostplane.v1.OperationStep"> & {
   /**
-   * A short name, e.g. "snapshot".
+   * Short name, e.g. "snapshot".
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * How far it is.
+   * Current state.
    *
    * @generated from field: hostplane.v1.StepState state = 2;
    */
   state: StepState;
 
   /**
-   * How often it was begun.
+   * Number of times that it was started.
    *
    * @generated from field: int32 attempt = 3;
    */
   attempt: number;
 
   /**
-   * When it was first begun. Unset before.
+   * Time at which it first started. Unset before.
    *
    * @generated from field: google.protobuf.Timestamp started_at = 4;
    */
   startedAt?: Timestamp | undefined;
 
   /**
-   * When it ended. Unset before.
+   * Time at which it ended. Unset before.
    *
    * @generated from field: google.protobuf.Timestamp ended_at = 5;
    */
   endedAt?: Timestamp | undefined;
 
   /**
-   * Why it failed. Empty unless it did.
+   * Why it failed. Empty if it did not.
    *
    * @generated from field: string error = 6;
    */
@@ -254,21 +255,21 @@ export const OperationStepSchema: GenMessage<OperationStep> = /*@__PURE__*/
  */
 export type OperationError = Message<"hostplane.v1.OperationError"> & {
   /**
-   * The code a call would have ended with, by its gRPC name, e.g. "RESOURCE_EXHAUSTED".
+   * The gRPC name of the code with which a call would have failed, e.g. "RESOURCE_EXHAUSTED".
    *
    * @generated from field: string code = 1;
    */
   code: string;
 
   /**
-   * As docs/errors.md lists them.
+   * Reason, as listed in docs/errors.md.
    *
    * @generated from field: string reason = 2;
    */
   reason: string;
 
   /**
-   * What went wrong, for people.
+   * Human-readable description of the failure.
    *
    * @generated from field: string message = 3;
    */
@@ -283,20 +284,20 @@ export const OperationErrorSchema: GenMessage<OperationError> = /*@__PURE__*/
   messageDesc(file_hostplane_v1_operation, 2);
 
 /**
- * What is left of an operation that could be neither done nor undone.
+ * Remains of an operation that could be neither completed nor undone.
  *
  * @generated from message hostplane.v1.OperationAttention
  */
 export type OperationAttention = Message<"hostplane.v1.OperationAttention"> & {
   /**
-   * What is still there, a sentence each.
+   * What still exists, one sentence each.
    *
    * @generated from field: repeated string left = 1;
    */
   left: string[];
 
   /**
-   * What to do, a sentence each.
+   * What to do, one sentence each.
    *
    * @generated from field: repeated string advice = 2;
    */
@@ -311,13 +312,13 @@ export const OperationAttentionSchema: GenMessage<OperationAttention> = /*@__PUR
   messageDesc(file_hostplane_v1_operation, 3);
 
 /**
- * Which operation to return.
+ * The operation to return.
  *
  * @generated from message hostplane.v1.GetOperationRequest
  */
 export type GetOperationRequest = Message<"hostplane.v1.GetOperationRequest"> & {
   /**
-   * Name of the operation.
+   * ID of the operation.
    *
    * @generated from field: string id = 1;
    */
@@ -332,13 +333,13 @@ export const GetOperationRequestSchema: GenMessage<GetOperationRequest> = /*@__P
   messageDesc(file_hostplane_v1_operation, 4);
 
 /**
- * The operation.
+ * The requested operation.
  *
  * @generated from message hostplane.v1.GetOperationResponse
  */
 export type GetOperationResponse = Message<"hostplane.v1.GetOperationResponse"> & {
   /**
-   * As it is now.
+   * Current state of the operation.
    *
    * @generated from field: hostplane.v1.Operation operation = 1;
    */
@@ -353,41 +354,41 @@ export const GetOperationResponseSchema: GenMessage<GetOperationResponse> = /*@_
   messageDesc(file_hostplane_v1_operation, 5);
 
 /**
- * Which operations to return. Every filter that is set must be met.
+ * Selects operations. An operation has to match every filter that is set.
  *
  * @generated from message hostplane.v1.ListOperationsRequest
  */
 export type ListOperationsRequest = Message<"hostplane.v1.ListOperationsRequest"> & {
   /**
-   * At most so many; 100 when 0, never more than 1000.
+   * Maximum number of operations: 100 when 0, never more than 1000.
    *
    * @generated from field: int32 page_size = 1;
    */
   pageSize: number;
 
   /**
-   * next_page_token of the page before; empty for the first. Takes the filters of the first page again.
+   * next_page_token of the previous page; empty for the first. Repeat the filters of the first page with it.
    *
    * @generated from field: string page_token = 2;
    */
   pageToken: string;
 
   /**
-   * In one of these states.
+   * Operations in one of these states.
    *
    * @generated from field: repeated hostplane.v1.OperationState states = 3;
    */
   states: OperationState[];
 
   /**
-   * Exactly this kind, e.g. "volumes.backup", or all of a domain: "volumes".
+   * Exactly this kind, e.g. "volumes.backup", or all kinds of a domain: "volumes".
    *
    * @generated from field: string kind = 4;
    */
   kind: string;
 
   /**
-   * This resource, or what is below it.
+   * This resource or any below it.
    *
    * @generated from field: string resource = 5;
    */
@@ -401,14 +402,14 @@ export type ListOperationsRequest = Message<"hostplane.v1.ListOperationsRequest"
   actor: string;
 
   /**
-   * Asked for not before this time.
+   * Requested at or after this time.
    *
    * @generated from field: google.protobuf.Timestamp from = 7;
    */
   from?: Timestamp | undefined;
 
   /**
-   * Asked for before this time.
+   * Requested before this time.
    *
    * @generated from field: google.protobuf.Timestamp to = 8;
    */
@@ -436,7 +437,7 @@ export type ListOperationsResponse = Message<"hostplane.v1.ListOperationsRespons
   operations: Operation[];
 
   /**
-   * Where the next page begins; empty on the last one.
+   * Token for the next page; empty on the last one.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -451,21 +452,21 @@ export const ListOperationsResponseSchema: GenMessage<ListOperationsResponse> = 
   messageDesc(file_hostplane_v1_operation, 7);
 
 /**
- * Which operation to watch.
+ * The operation to watch.
  *
  * @generated from message hostplane.v1.WatchOperationRequest
  */
 export type WatchOperationRequest = Message<"hostplane.v1.WatchOperationRequest"> & {
   /**
-   * Name of the operation.
+   * ID of the operation.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * The cursor of the last message that was seen: the stream goes on with the change after it. Empty to begin with the
-   * operation as it is now.
+   * Cursor of the last message that was received: the stream resumes with the change after it. Empty to begin with the
+   * current state.
    *
    * @generated from field: string cursor = 2;
    */
@@ -486,14 +487,14 @@ export const WatchOperationRequestSchema: GenMessage<WatchOperationRequest> = /*
  */
 export type WatchOperationResponse = Message<"hostplane.v1.WatchOperationResponse"> & {
   /**
-   * As it was then.
+   * State of the operation at that time.
    *
    * @generated from field: hostplane.v1.Operation operation = 1;
    */
   operation?: Operation | undefined;
 
   /**
-   * Where to go on after a break.
+   * Cursor to resume from after a disconnect.
    *
    * @generated from field: string cursor = 2;
    */
@@ -508,13 +509,13 @@ export const WatchOperationResponseSchema: GenMessage<WatchOperationResponse> = 
   messageDesc(file_hostplane_v1_operation, 9);
 
 /**
- * Which operation to cancel.
+ * The operation to cancel.
  *
  * @generated from message hostplane.v1.CancelOperationRequest
  */
 export type CancelOperationRequest = Message<"hostplane.v1.CancelOperationRequest"> & {
   /**
-   * Name of the operation.
+   * ID of the operation.
    *
    * @generated from field: string id = 1;
    */
@@ -529,13 +530,13 @@ export const CancelOperationRequestSchema: GenMessage<CancelOperationRequest> = 
   messageDesc(file_hostplane_v1_operation, 10);
 
 /**
- * The operation that was asked to stop.
+ * The operation whose cancellation was requested.
  *
  * @generated from message hostplane.v1.CancelOperationResponse
  */
 export type CancelOperationResponse = Message<"hostplane.v1.CancelOperationResponse"> & {
   /**
-   * As it is now; it may take a while until it has ended.
+   * Current state of the operation. It may take a while until it ends.
    *
    * @generated from field: hostplane.v1.Operation operation = 1;
    */
@@ -550,13 +551,13 @@ export const CancelOperationResponseSchema: GenMessage<CancelOperationResponse> 
   messageDesc(file_hostplane_v1_operation, 11);
 
 /**
- * Which operation to retry.
+ * The operation to retry.
  *
  * @generated from message hostplane.v1.RetryOperationRequest
  */
 export type RetryOperationRequest = Message<"hostplane.v1.RetryOperationRequest"> & {
   /**
-   * Name of the operation.
+   * ID of the operation.
    *
    * @generated from field: string id = 1;
    */
@@ -571,13 +572,13 @@ export const RetryOperationRequestSchema: GenMessage<RetryOperationRequest> = /*
   messageDesc(file_hostplane_v1_operation, 12);
 
 /**
- * The operation that goes on.
+ * The operation that continues.
  *
  * @generated from message hostplane.v1.RetryOperationResponse
  */
 export type RetryOperationResponse = Message<"hostplane.v1.RetryOperationResponse"> & {
   /**
-   * As it is now.
+   * Current state of the operation.
    *
    * @generated from field: hostplane.v1.Operation operation = 1;
    */
@@ -592,27 +593,27 @@ export const RetryOperationResponseSchema: GenMessage<RetryOperationResponse> = 
   messageDesc(file_hostplane_v1_operation, 13);
 
 /**
- * Whose commands to return.
+ * The operation whose commands to return.
  *
  * @generated from message hostplane.v1.ListCommandsRequest
  */
 export type ListCommandsRequest = Message<"hostplane.v1.ListCommandsRequest"> & {
   /**
-   * Name of the operation.
+   * ID of the operation.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * At most so many; 100 when 0, never more than 1000.
+   * Maximum number of commands: 100 when 0, never more than 1000.
    *
    * @generated from field: int32 page_size = 2;
    */
   pageSize: number;
 
   /**
-   * next_page_token of the page before; empty for the first.
+   * next_page_token of the previous page; empty for the first.
    *
    * @generated from field: string page_token = 3;
    */
@@ -640,7 +641,7 @@ export type ListCommandsResponse = Message<"hostplane.v1.ListCommandsResponse"> 
   commands: OperationCommand[];
 
   /**
-   * Where the next page begins; empty on the last one.
+   * Token for the next page; empty on the last one.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -661,7 +662,7 @@ export const ListCommandsResponseSchema: GenMessage<ListCommandsResponse> = /*@_
  */
 export type OperationCommand = Message<"hostplane.v1.OperationCommand"> & {
   /**
-   * When it was started.
+   * Time at which it was started.
    *
    * @generated from field: google.protobuf.Timestamp at = 1;
    */
@@ -675,28 +676,28 @@ export type OperationCommand = Message<"hostplane.v1.OperationCommand"> & {
   step: string;
 
   /**
-   * The command, word by word.
+   * The command, one element for each argument.
    *
    * @generated from field: repeated string command = 3;
    */
   command: string[];
 
   /**
-   * Its exit code. Unset when a signal ended it or it could not be started.
+   * Exit code. Unset when a signal ended it or it could not be started.
    *
    * @generated from field: optional int32 exit_code = 4;
    */
   exitCode?: number | undefined;
 
   /**
-   * The signal that ended it, e.g. "SIGKILL". Empty for none.
+   * Signal that ended it, e.g. "SIGKILL". Empty for none.
    *
    * @generated from field: string signal = 5;
    */
   signal: string;
 
   /**
-   * How long it took, in milliseconds.
+   * Duration in milliseconds.
    *
    * @generated from field: int64 duration_ms = 6;
    */
@@ -718,7 +719,7 @@ export const OperationCommandSchema: GenMessage<OperationCommand> = /*@__PURE__*
   messageDesc(file_hostplane_v1_operation, 16);
 
 /**
- * How far an operation is.
+ * State of an operation.
  *
  * @generated from enum hostplane.v1.OperationState
  */
@@ -731,21 +732,21 @@ export const OperationState = {
   UNSPECIFIED: 0,
 
   /**
-   * It waits for its turn; `waiting_for` says why.
+   * It is queued; `waiting_for` has the reason.
    *
    * @generated from enum value: OPERATION_STATE_SCHEDULED = 1;
    */
   SCHEDULED: 1,
 
   /**
-   * Its steps are run.
+   * Its steps are running.
    *
    * @generated from enum value: OPERATION_STATE_ACTIVE = 2;
    */
   ACTIVE: 2,
 
   /**
-   * What was done is undone, since a step failed or it was cancelled.
+   * A step failed or the operation was cancelled, and its completed steps are being undone.
    *
    * @generated from enum value: OPERATION_STATE_UNDOING = 3;
    */
@@ -759,21 +760,21 @@ export const OperationState = {
   COMPLETED: 4,
 
   /**
-   * A step failed; nothing of it is left.
+   * A step failed, and everything was undone.
    *
    * @generated from enum value: OPERATION_STATE_FAILED = 5;
    */
   FAILED: 5,
 
   /**
-   * It was cancelled; nothing of it is left but what `attention` says.
+   * It was cancelled. Everything was undone, except what `attention` lists.
    *
    * @generated from enum value: OPERATION_STATE_CANCELLED = 6;
    */
   CANCELLED: 6,
 
   /**
-   * Neither done nor undone: `attention` says what is left and what to do.
+   * It could be neither completed nor undone. `attention` lists what is left and what to do.
    *
    * @generated from enum value: OPERATION_STATE_NEEDS_ATTENTION = 7;
    */
@@ -781,7 +782,7 @@ export const OperationState = {
 } as const;
 
 /**
- * How far an operation is.
+ * State of an operation.
  *
  * @generated from enum hostplane.v1.OperationState
  */
@@ -794,7 +795,7 @@ export const OperationStateSchema: GenEnum<OperationState> = /*@__PURE__*/
   enumDesc(file_hostplane_v1_operation, 0);
 
 /**
- * The stages of one step.
+ * State of a step.
  *
  * @generated from enum hostplane.v1.StepState
  */
@@ -807,14 +808,14 @@ export const StepState = {
   UNSPECIFIED: 0,
 
   /**
-   * Not begun.
+   * Not started.
    *
    * @generated from enum value: STEP_STATE_PENDING = 1;
    */
   PENDING: 1,
 
   /**
-   * Under way.
+   * Running.
    *
    * @generated from enum value: STEP_STATE_RUNNING = 2;
    */
@@ -857,7 +858,7 @@ export const StepState = {
 } as const;
 
 /**
- * The stages of one step.
+ * State of a step.
  *
  * @generated from enum hostplane.v1.StepState
  */
@@ -870,8 +871,8 @@ export const StepStateSchema: GenEnum<StepState> = /*@__PURE__*/
   enumDesc(file_hostplane_v1_operation, 1);
 
 /**
- * Tells of operations, and cancels and retries them. A caller sees the operations of the services it may call; it
- * cancels and retries those whose RPC it may call.
+ * Lists, watches, cancels and retries operations. A caller sees the operations of the services that it may call. It can
+ * cancel and retry an operation if it may call the RPC that started the operation.
  *
  * @generated from service hostplane.v1.OperationService
  */
@@ -887,7 +888,7 @@ export const OperationService: GenService<{
     output: typeof GetOperationResponseSchema;
   },
   /**
-   * Returns operations, newest first, a page at a time.
+   * Returns operations, newest first, one page at a time.
    *
    * @generated from rpc hostplane.v1.OperationService.ListOperations
    */
@@ -897,7 +898,8 @@ export const OperationService: GenService<{
     output: typeof ListOperationsResponseSchema;
   },
   /**
-   * Streams one operation: as it is now, then at every change. Ends after the message that tells its end.
+   * Streams one operation: its current state, then its state after every change. The stream ends after the message with
+   * the final state.
    *
    * @generated from rpc hostplane.v1.OperationService.WatchOperation
    */
@@ -907,9 +909,10 @@ export const OperationService: GenService<{
     output: typeof WatchOperationResponseSchema;
   },
   /**
-   * Asks an operation to stop: the running step is aborted where that is safe, then what was done is undone.
-   * Refused once the operation has passed its point of no return or has ended. One that NEEDS_ATTENTION is given up: it
-   * ends as it is, its secrets are erased, and what `attention` says is left to whoever cancels it.
+   * Requests the cancellation of an operation: the running step is aborted where that is safe, then the completed steps
+   * are undone. Rejected once the operation has passed its point of no return or has ended. An operation in the state
+   * NEEDS_ATTENTION is given up: it ends without further changes, its secrets are erased, and the caller is left to
+   * handle what `attention` lists.
    *
    * @generated from rpc hostplane.v1.OperationService.CancelOperation
    */
@@ -919,7 +922,8 @@ export const OperationService: GenService<{
     output: typeof CancelOperationResponseSchema;
   },
   /**
-   * Lets an operation go on that FAILED or NEEDS_ATTENTION: from the step that failed, or with the undoing that did.
+   * Continues an operation in the state FAILED or NEEDS_ATTENTION. A failed one starts again from its first step. One
+   * that needs attention continues with the step that failed, or with the undo that failed.
    *
    * @generated from rpc hostplane.v1.OperationService.RetryOperation
    */
@@ -929,7 +933,7 @@ export const OperationService: GenService<{
     output: typeof RetryOperationResponseSchema;
   },
   /**
-   * Returns the commands that the operation has run on the host, oldest first, a page at a time.
+   * Returns the commands that the operation has run on the host, oldest first, one page at a time.
    *
    * @generated from rpc hostplane.v1.OperationService.ListCommands
    */

@@ -2,7 +2,7 @@
 // @generated from file hostplane/v1/plan.proto (package hostplane.v1, syntax proto3)
 /* eslint-disable */
 
-// What a call would do.
+// Plans: a dry run of a call.
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
@@ -29,13 +29,13 @@ export type PlanRequest = Message<"hostplane.v1.PlanRequest"> & {
   method: string;
 
   /**
-   * The request of that method, in one of two forms; an empty message when neither is given.
+   * The request of that method, in one of two forms. An empty message when neither is set.
    *
    * @generated from oneof hostplane.v1.PlanRequest.request
    */
   request: {
     /**
-     * As its JSON form. Unknown fields are refused, as in the call itself.
+     * The request as JSON. Unknown fields are rejected, as in the call itself.
      *
      * @generated from field: google.protobuf.Struct json = 2;
      */
@@ -43,7 +43,7 @@ export type PlanRequest = Message<"hostplane.v1.PlanRequest"> & {
     case: "json";
   } | {
     /**
-     * In binary.
+     * The request in the binary encoding of protobuf.
      *
      * @generated from field: bytes binary = 3;
      */
@@ -60,34 +60,34 @@ export const PlanRequestSchema: GenMessage<PlanRequest> = /*@__PURE__*/
   messageDesc(file_hostplane_v1_plan, 0);
 
 /**
- * What the call would do.
+ * The planned change.
  *
  * @generated from message hostplane.v1.PlanResponse
  */
 export type PlanResponse = Message<"hostplane.v1.PlanResponse"> & {
   /**
-   * What changes, e.g. "volumes.remove".
+   * Kind of the change, e.g. "volumes.remove".
    *
    * @generated from field: string kind = 1;
    */
   kind: string;
 
   /**
-   * The thing that changes, e.g. "volumeGroups/vg0/volumes/data".
+   * Resource that changes, e.g. "volumeGroups/vg0/volumes/data".
    *
    * @generated from field: string resource = 2;
    */
   resource: string;
 
   /**
-   * What will be there afterwards, a sentence each. Empty when the call would change nothing.
+   * Human-readable changes, one sentence each. Empty when the call would change nothing.
    *
    * @generated from field: repeated string changes = 3;
    */
   changes: string[];
 
   /**
-   * What will be lost for ever, a sentence each.
+   * Permanent losses, one sentence each. Human-readable.
    *
    * @generated from field: repeated string losses = 4;
    */
@@ -101,7 +101,8 @@ export type PlanResponse = Message<"hostplane.v1.PlanResponse"> & {
   steps: PlannedStep[];
 
   /**
-   * How many of the steps are undone when a later one fails; those from there on cannot be taken back.
+   * Number of steps, counted from the first, that are undone when a later one fails. The remaining steps cannot be
+   * undone.
    *
    * @generated from field: int32 point_of_no_return = 6;
    */
@@ -116,20 +117,20 @@ export const PlanResponseSchema: GenMessage<PlanResponse> = /*@__PURE__*/
   messageDesc(file_hostplane_v1_plan, 1);
 
 /**
- * One step of a change.
+ * A step of a change.
  *
  * @generated from message hostplane.v1.PlannedStep
  */
 export type PlannedStep = Message<"hostplane.v1.PlannedStep"> & {
   /**
-   * A short name, e.g. "remove".
+   * Short name, e.g. "remove".
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * The command that will be started on the host, word by word. Empty when the step starts none.
+   * Command that will be run on the host, one element for each argument. Empty when the step runs none.
    *
    * @generated from field: repeated string command = 2;
    */
@@ -144,14 +145,14 @@ export const PlannedStepSchema: GenMessage<PlannedStep> = /*@__PURE__*/
   messageDesc(file_hostplane_v1_plan, 2);
 
 /**
- * Shows a change without making it.
+ * Shows what a call would change, without changing it.
  *
  * @generated from service hostplane.v1.PlanService
  */
 export const PlanService: GenService<{
   /**
-   * Runs every check of a method that changes something and tells what the call would do if it were made now.
-   * Touches nothing. Ends as the call itself would when a check fails. Needs the role that the method needs.
+   * Runs every check of a mutating method and returns what the call would do if it were made now. Changes nothing. If a
+   * check fails, it fails as the call itself would. Requires the role that the method requires.
    *
    * @generated from rpc hostplane.v1.PlanService.Plan
    */

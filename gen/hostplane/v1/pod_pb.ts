@@ -2,7 +2,7 @@
 // @generated from file hostplane/v1/pod.proto (package hostplane.v1, syntax proto3)
 /* eslint-disable */
 
-// The pods and images of this host.
+// Pods and images of this host.
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
@@ -19,7 +19,7 @@ export const file_hostplane_v1_pod: GenFile = /*@__PURE__*/
   fileDesc("ChZob3N0cGxhbmUvdjEvcG9kLnByb3RvEgxob3N0cGxhbmUudjEiEQoPTGlzdFBvZHNSZXF1ZXN0ImQKEExpc3RQb2RzUmVzcG9uc2USHwoEcG9kcxgBIAMoCzIRLmhvc3RwbGFuZS52MS5Qb2QSLwoKdW5yZWFkYWJsZRgCIAMoCzIbLmhvc3RwbGFuZS52MS5VbnJlYWRhYmxlUG9kIhIKEFdhdGNoUG9kc1JlcXVlc3QikgEKEVdhdGNoUG9kc1Jlc3BvbnNlEh8KBHBvZHMYASADKAsyES5ob3N0cGxhbmUudjEuUG9kEi8KCnVucmVhZGFibGUYAiADKAsyGy5ob3N0cGxhbmUudjEuVW5yZWFkYWJsZVBvZBIrCgdyZWFkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCLgAgoDUG9kEgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSJQoFc3RhdGUYAyABKA4yFi5ob3N0cGxhbmUudjEuUG9kU3RhdGUSLgoKY3JlYXRlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKc3RhcnRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKY29udGFpbmVycxgGIAMoCzIaLmhvc3RwbGFuZS52MS5Qb2RDb250YWluZXISKgoIbmV0d29ya3MYByADKAsyGC5ob3N0cGxhbmUudjEuUG9kTmV0d29yaxItCgZsYWJlbHMYCCADKAsyHS5ob3N0cGxhbmUudjEuUG9kLkxhYmVsc0VudHJ5Gi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEigwIKDFBvZENvbnRhaW5lchIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEi4KBXN0YXRlGAMgASgOMh8uaG9zdHBsYW5lLnYxLlBvZENvbnRhaW5lclN0YXRlEhAKCGltYWdlX2lkGAQgASgJEhIKCmltYWdlX25hbWUYBSABKAkSFgoJZXhpdF9jb2RlGAYgASgFSACIAQESLgoKc3RhcnRlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLQoJZXhpdGVkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIMCgpfZXhpdF9jb2RlIjYKClBvZE5ldHdvcmsSDAoEbmFtZRgBIAEoCRIMCgRpcHY0GAIgASgJEgwKBGlwdjYYAyABKAkiKwoNVW5yZWFkYWJsZVBvZBIKCgJpZBgBIAEoCRIOCgZyZWFzb24YAiABKAkiEwoRTGlzdEltYWdlc1JlcXVlc3QiPAoSTGlzdEltYWdlc1Jlc3BvbnNlEiYKBmltYWdlcxgBIAMoCzIWLmhvc3RwbGFuZS52MS5Qb2RJbWFnZSKxAQoIUG9kSW1hZ2USCgoCaWQYASABKAkSDQoFbmFtZXMYAiADKAkSEgoKc2l6ZV9ieXRlcxgDIAEoAxIsCghidWlsdF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLaW1wb3J0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhcKD2NvbnRhaW5lcl9jb3VudBgGIAEoBSIeCg9TdGFydFBvZFJlcXVlc3QSCwoDcG9kGAEgASgJIj4KEFN0YXJ0UG9kUmVzcG9uc2USKgoJb3BlcmF0aW9uGAEgASgLMhcuaG9zdHBsYW5lLnYxLk9wZXJhdGlvbiJLCg5TdG9wUG9kUmVxdWVzdBILCgNwb2QYASABKAkSGgoNZ3JhY2Vfc2Vjb25kcxgCIAEoBUgAiAEBQhAKDl9ncmFjZV9zZWNvbmRzIj0KD1N0b3BQb2RSZXNwb25zZRIqCglvcGVyYXRpb24YASABKAsyFy5ob3N0cGxhbmUudjEuT3BlcmF0aW9uIi0KDktpbGxQb2RSZXF1ZXN0EgsKA3BvZBgBIAEoCRIOCgZzaWduYWwYAiABKAkiPQoPS2lsbFBvZFJlc3BvbnNlEioKCW9wZXJhdGlvbhgBIAEoCzIXLmhvc3RwbGFuZS52MS5PcGVyYXRpb24iLgoQUmVtb3ZlUG9kUmVxdWVzdBILCgNwb2QYASABKAkSDQoFZm9yY2UYAiABKAgiPwoRUmVtb3ZlUG9kUmVzcG9uc2USKgoJb3BlcmF0aW9uGAEgASgLMhcuaG9zdHBsYW5lLnYxLk9wZXJhdGlvbiIlChBQdWxsSW1hZ2VSZXF1ZXN0EhEKCXJlZmVyZW5jZRgBIAEoCSI/ChFQdWxsSW1hZ2VSZXNwb25zZRIqCglvcGVyYXRpb24YASABKAsyFy5ob3N0cGxhbmUudjEuT3BlcmF0aW9uIjIKElJlbW92ZUltYWdlUmVxdWVzdBINCgVpbWFnZRgBIAEoCRINCgVmb3JjZRgCIAEoCCJBChNSZW1vdmVJbWFnZVJlc3BvbnNlEioKCW9wZXJhdGlvbhgBIAEoCzIXLmhvc3RwbGFuZS52MS5PcGVyYXRpb24qaQoIUG9kU3RhdGUSGQoVUE9EX1NUQVRFX1VOU1BFQ0lGSUVEEAASFQoRUE9EX1NUQVRFX0NSRUFURUQQARIVChFQT0RfU1RBVEVfUlVOTklORxACEhQKEFBPRF9TVEFURV9FWElURUQQAyrcAQoRUG9kQ29udGFpbmVyU3RhdGUSIwofUE9EX0NPTlRBSU5FUl9TVEFURV9VTlNQRUNJRklFRBAAEh8KG1BPRF9DT05UQUlORVJfU1RBVEVfQ1JFQVRFRBABEh8KG1BPRF9DT05UQUlORVJfU1RBVEVfUlVOTklORxACEh4KGlBPRF9DT05UQUlORVJfU1RBVEVfUEFVU0VEEAMSIAocUE9EX0NPTlRBSU5FUl9TVEFURV9TVE9QUElORxAEEh4KGlBPRF9DT05UQUlORVJfU1RBVEVfRVhJVEVEEAUy0gUKClBvZFNlcnZpY2USTgoITGlzdFBvZHMSHS5ob3N0cGxhbmUudjEuTGlzdFBvZHNSZXF1ZXN0Gh4uaG9zdHBsYW5lLnYxLkxpc3RQb2RzUmVzcG9uc2UiA5ACARJTCglXYXRjaFBvZHMSHi5ob3N0cGxhbmUudjEuV2F0Y2hQb2RzUmVxdWVzdBofLmhvc3RwbGFuZS52MS5XYXRjaFBvZHNSZXNwb25zZSIDkAIBMAESVAoKTGlzdEltYWdlcxIfLmhvc3RwbGFuZS52MS5MaXN0SW1hZ2VzUmVxdWVzdBogLmhvc3RwbGFuZS52MS5MaXN0SW1hZ2VzUmVzcG9uc2UiA5ACARJJCghTdGFydFBvZBIdLmhvc3RwbGFuZS52MS5TdGFydFBvZFJlcXVlc3QaHi5ob3N0cGxhbmUudjEuU3RhcnRQb2RSZXNwb25zZRJGCgdTdG9wUG9kEhwuaG9zdHBsYW5lLnYxLlN0b3BQb2RSZXF1ZXN0Gh0uaG9zdHBsYW5lLnYxLlN0b3BQb2RSZXNwb25zZRJGCgdLaWxsUG9kEhwuaG9zdHBsYW5lLnYxLktpbGxQb2RSZXF1ZXN0Gh0uaG9zdHBsYW5lLnYxLktpbGxQb2RSZXNwb25zZRJMCglSZW1vdmVQb2QSHi5ob3N0cGxhbmUudjEuUmVtb3ZlUG9kUmVxdWVzdBofLmhvc3RwbGFuZS52MS5SZW1vdmVQb2RSZXNwb25zZRJMCglQdWxsSW1hZ2USHi5ob3N0cGxhbmUudjEuUHVsbEltYWdlUmVxdWVzdBofLmhvc3RwbGFuZS52MS5QdWxsSW1hZ2VSZXNwb25zZRJSCgtSZW1vdmVJbWFnZRIgLmhvc3RwbGFuZS52MS5SZW1vdmVJbWFnZVJlcXVlc3QaIS5ob3N0cGxhbmUudjEuUmVtb3ZlSW1hZ2VSZXNwb25zZWIGcHJvdG8z", [file_google_protobuf_timestamp, file_hostplane_v1_operation]);
 
 /**
- * ListPods takes nothing.
+ * Request of ListPods. It has no fields.
  *
  * @generated from message hostplane.v1.ListPodsRequest
  */
@@ -34,20 +34,20 @@ export const ListPodsRequestSchema: GenMessage<ListPodsRequest> = /*@__PURE__*/
   messageDesc(file_hostplane_v1_pod, 0);
 
 /**
- * The pods.
+ * The pods of the host.
  *
  * @generated from message hostplane.v1.ListPodsResponse
  */
 export type ListPodsResponse = Message<"hostplane.v1.ListPodsResponse"> & {
   /**
-   * By id.
+   * Ordered by ID.
    *
    * @generated from field: repeated hostplane.v1.Pod pods = 1;
    */
   pods: Pod[];
 
   /**
-   * Pods of which nothing, or nothing new, could be read.
+   * Pods that cannot be read now. `pods` has their last known state, or omits them.
    *
    * @generated from field: repeated hostplane.v1.UnreadablePod unreadable = 2;
    */
@@ -62,7 +62,7 @@ export const ListPodsResponseSchema: GenMessage<ListPodsResponse> = /*@__PURE__*
   messageDesc(file_hostplane_v1_pod, 1);
 
 /**
- * WatchPods takes nothing.
+ * Request of WatchPods. It has no fields.
  *
  * @generated from message hostplane.v1.WatchPodsRequest
  */
@@ -77,27 +77,27 @@ export const WatchPodsRequestSchema: GenMessage<WatchPodsRequest> = /*@__PURE__*
   messageDesc(file_hostplane_v1_pod, 2);
 
 /**
- * The pods, after a change.
+ * The pods of the host, at first and after each change.
  *
  * @generated from message hostplane.v1.WatchPodsResponse
  */
 export type WatchPodsResponse = Message<"hostplane.v1.WatchPodsResponse"> & {
   /**
-   * By id.
+   * Ordered by ID.
    *
    * @generated from field: repeated hostplane.v1.Pod pods = 1;
    */
   pods: Pod[];
 
   /**
-   * Pods of which nothing, or nothing new, could be read.
+   * Pods that cannot be read now. `pods` has their last known state, or omits them.
    *
    * @generated from field: repeated hostplane.v1.UnreadablePod unreadable = 2;
    */
   unreadable: UnreadablePod[];
 
   /**
-   * When they were read.
+   * Time at which the pods were read.
    *
    * @generated from field: google.protobuf.Timestamp read_at = 3;
    */
@@ -118,56 +118,56 @@ export const WatchPodsResponseSchema: GenMessage<WatchPodsResponse> = /*@__PURE_
  */
 export type Pod = Message<"hostplane.v1.Pod"> & {
   /**
-   * A UUID, the same for the pod's life.
+   * A UUID that never changes.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * Its name.
+   * Name of the pod.
    *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
-   * What it does.
+   * State of the pod.
    *
    * @generated from field: hostplane.v1.PodState state = 3;
    */
   state: PodState;
 
   /**
-   * When it was created.
+   * Time of its creation.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 4;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * When the first of its containers was started. Unset before.
+   * Earliest of its containers' last starts. Unset before the first start.
    *
    * @generated from field: google.protobuf.Timestamp started_at = 5;
    */
   startedAt?: Timestamp | undefined;
 
   /**
-   * In the order in which they were made, without the one that only holds the pod together.
+   * Containers in the order of their creation, without the infra container.
    *
    * @generated from field: repeated hostplane.v1.PodContainer containers = 6;
    */
   containers: PodContainer[];
 
   /**
-   * The networks that it has an address in now.
+   * Networks in which the pod has an address now.
    *
    * @generated from field: repeated hostplane.v1.PodNetwork networks = 7;
    */
   networks: PodNetwork[];
 
   /**
-   * Its labels.
+   * Labels of the pod.
    *
    * @generated from field: map<string, string> labels = 8;
    */
@@ -188,56 +188,56 @@ export const PodSchema: GenMessage<Pod> = /*@__PURE__*/
  */
 export type PodContainer = Message<"hostplane.v1.PodContainer"> & {
   /**
-   * As the runtime has it.
+   * The runtime's ID of the container.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * Its name.
+   * Name of the container.
    *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
-   * What it does.
+   * State of the container.
    *
    * @generated from field: hostplane.v1.PodContainerState state = 3;
    */
   state: PodContainerState;
 
   /**
-   * Id of its image.
+   * ID of its image.
    *
    * @generated from field: string image_id = 4;
    */
   imageId: string;
 
   /**
-   * Name of its image, as it was called when the container was made.
+   * Name of its image at the time of the container's creation.
    *
    * @generated from field: string image_name = 5;
    */
   imageName: string;
 
   /**
-   * What its program ended with. Unset until it has.
+   * Exit code of its program. Unset until it has exited.
    *
    * @generated from field: optional int32 exit_code = 6;
    */
   exitCode?: number | undefined;
 
   /**
-   * When it was last started. Unset before.
+   * Time of its last start. Unset before the first.
    *
    * @generated from field: google.protobuf.Timestamp started_at = 7;
    */
   startedAt?: Timestamp | undefined;
 
   /**
-   * When it last ended. Unset while it runs.
+   * Time of its last exit. Unset while it is running.
    *
    * @generated from field: google.protobuf.Timestamp exited_at = 8;
    */
@@ -252,27 +252,27 @@ export const PodContainerSchema: GenMessage<PodContainer> = /*@__PURE__*/
   messageDesc(file_hostplane_v1_pod, 5);
 
 /**
- * A network that a pod is in.
+ * A network to which a pod is attached.
  *
  * @generated from message hostplane.v1.PodNetwork
  */
 export type PodNetwork = Message<"hostplane.v1.PodNetwork"> & {
   /**
-   * Its name.
+   * Name of the network.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * The pod's address; empty when it has none.
+   * IPv4 address of the pod. Empty when it has none.
    *
    * @generated from field: string ipv4 = 2;
    */
   ipv4: string;
 
   /**
-   * The pod's address; empty when it has none.
+   * IPv6 address of the pod. Empty when it has none.
    *
    * @generated from field: string ipv6 = 3;
    */
@@ -287,20 +287,20 @@ export const PodNetworkSchema: GenMessage<PodNetwork> = /*@__PURE__*/
   messageDesc(file_hostplane_v1_pod, 6);
 
 /**
- * A pod of which the runtime cannot tell.
+ * A pod that the runtime cannot describe.
  *
  * @generated from message hostplane.v1.UnreadablePod
  */
 export type UnreadablePod = Message<"hostplane.v1.UnreadablePod"> & {
   /**
-   * The pod's id.
+   * ID of the pod.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * Why, for people.
+   * Human-readable reason.
    *
    * @generated from field: string reason = 2;
    */
@@ -315,7 +315,7 @@ export const UnreadablePodSchema: GenMessage<UnreadablePod> = /*@__PURE__*/
   messageDesc(file_hostplane_v1_pod, 7);
 
 /**
- * ListImages takes nothing.
+ * Request of ListImages. It has no fields.
  *
  * @generated from message hostplane.v1.ListImagesRequest
  */
@@ -330,13 +330,13 @@ export const ListImagesRequestSchema: GenMessage<ListImagesRequest> = /*@__PURE_
   messageDesc(file_hostplane_v1_pod, 8);
 
 /**
- * The images.
+ * The images of the host.
  *
  * @generated from message hostplane.v1.ListImagesResponse
  */
 export type ListImagesResponse = Message<"hostplane.v1.ListImagesResponse"> & {
   /**
-   * By id.
+   * Ordered by ID.
    *
    * @generated from field: repeated hostplane.v1.PodImage images = 1;
    */
@@ -364,7 +364,7 @@ export type PodImage = Message<"hostplane.v1.PodImage"> & {
   id: string;
 
   /**
-   * Its names with their tags, e.g. "docker.io/library/busybox:1.35". None for one that lost its last.
+   * Names with tags, e.g. "docker.io/library/busybox:1.35". Empty for an image that lost its last name.
    *
    * @generated from field: repeated string names = 2;
    */
@@ -378,21 +378,21 @@ export type PodImage = Message<"hostplane.v1.PodImage"> & {
   sizeBytes: bigint;
 
   /**
-   * When it was built.
+   * Time of its build.
    *
    * @generated from field: google.protobuf.Timestamp built_at = 4;
    */
   builtAt?: Timestamp | undefined;
 
   /**
-   * When it came to this host. Unset when the gateway has not seen it come.
+   * Time at which the gateway noticed the image on this host. Unset for an image that was there before.
    *
    * @generated from field: google.protobuf.Timestamp imported_at = 5;
    */
   importedAt?: Timestamp | undefined;
 
   /**
-   * Number of containers of pods that use it.
+   * Number of containers in pods that use the image.
    *
    * @generated from field: int32 container_count = 6;
    */
@@ -407,13 +407,13 @@ export const PodImageSchema: GenMessage<PodImage> = /*@__PURE__*/
   messageDesc(file_hostplane_v1_pod, 10);
 
 /**
- * Which pod to start.
+ * The pod to start.
  *
  * @generated from message hostplane.v1.StartPodRequest
  */
 export type StartPodRequest = Message<"hostplane.v1.StartPodRequest"> & {
   /**
-   * Its id, the beginning of its id if no other has it, or its name.
+   * ID, unique prefix of the ID, or name of the pod.
    *
    * @generated from field: string pod = 1;
    */
@@ -428,13 +428,13 @@ export const StartPodRequestSchema: GenMessage<StartPodRequest> = /*@__PURE__*/
   messageDesc(file_hostplane_v1_pod, 11);
 
 /**
- * The start that has begun.
+ * The started operation.
  *
  * @generated from message hostplane.v1.StartPodResponse
  */
 export type StartPodResponse = Message<"hostplane.v1.StartPodResponse"> & {
   /**
-   * As it is now.
+   * Current state of the operation.
    *
    * @generated from field: hostplane.v1.Operation operation = 1;
    */
@@ -449,20 +449,20 @@ export const StartPodResponseSchema: GenMessage<StartPodResponse> = /*@__PURE__*
   messageDesc(file_hostplane_v1_pod, 12);
 
 /**
- * Which pod to stop.
+ * The pod to stop.
  *
  * @generated from message hostplane.v1.StopPodRequest
  */
 export type StopPodRequest = Message<"hostplane.v1.StopPodRequest"> & {
   /**
-   * Its id, the beginning of its id if no other has it, or its name.
+   * ID, unique prefix of the ID, or name of the pod.
    *
    * @generated from field: string pod = 1;
    */
   pod: string;
 
   /**
-   * After how many seconds its programs are killed, from 0 to 3600; 10 when unset.
+   * Seconds after which its programs are killed, from 0 to 3600; 10 when unset.
    *
    * @generated from field: optional int32 grace_seconds = 2;
    */
@@ -477,13 +477,13 @@ export const StopPodRequestSchema: GenMessage<StopPodRequest> = /*@__PURE__*/
   messageDesc(file_hostplane_v1_pod, 13);
 
 /**
- * The stop that has begun.
+ * The started operation.
  *
  * @generated from message hostplane.v1.StopPodResponse
  */
 export type StopPodResponse = Message<"hostplane.v1.StopPodResponse"> & {
   /**
-   * As it is now.
+   * Current state of the operation.
    *
    * @generated from field: hostplane.v1.Operation operation = 1;
    */
@@ -498,13 +498,13 @@ export const StopPodResponseSchema: GenMessage<StopPodResponse> = /*@__PURE__*/
   messageDesc(file_hostplane_v1_pod, 14);
 
 /**
- * Which pod to send a signal to.
+ * The pod to send a signal to.
  *
  * @generated from message hostplane.v1.KillPodRequest
  */
 export type KillPodRequest = Message<"hostplane.v1.KillPodRequest"> & {
   /**
-   * Its id, the beginning of its id if no other has it, or its name.
+   * ID, unique prefix of the ID, or name of the pod.
    *
    * @generated from field: string pod = 1;
    */
@@ -526,13 +526,13 @@ export const KillPodRequestSchema: GenMessage<KillPodRequest> = /*@__PURE__*/
   messageDesc(file_hostplane_v1_pod, 15);
 
 /**
- * The signal that is being sent.
+ * The started operation.
  *
  * @generated from message hostplane.v1.KillPodResponse
  */
 export type KillPodResponse = Message<"hostplane.v1.KillPodResponse"> & {
   /**
-   * As it is now.
+   * Current state of the operation.
    *
    * @generated from field: hostplane.v1.Operation operation = 1;
    */
@@ -547,20 +547,20 @@ export const KillPodResponseSchema: GenMessage<KillPodResponse> = /*@__PURE__*/
   messageDesc(file_hostplane_v1_pod, 16);
 
 /**
- * Which pod to remove.
+ * The pod to remove.
  *
  * @generated from message hostplane.v1.RemovePodRequest
  */
 export type RemovePodRequest = Message<"hostplane.v1.RemovePodRequest"> & {
   /**
-   * Its id, or its name.
+   * ID or name of the pod.
    *
    * @generated from field: string pod = 1;
    */
   pod: string;
 
   /**
-   * Also if it runs.
+   * Whether to remove a running pod as well.
    *
    * @generated from field: bool force = 2;
    */
@@ -575,13 +575,13 @@ export const RemovePodRequestSchema: GenMessage<RemovePodRequest> = /*@__PURE__*
   messageDesc(file_hostplane_v1_pod, 17);
 
 /**
- * The removal that has begun.
+ * The started operation.
  *
  * @generated from message hostplane.v1.RemovePodResponse
  */
 export type RemovePodResponse = Message<"hostplane.v1.RemovePodResponse"> & {
   /**
-   * As it is now.
+   * Current state of the operation.
    *
    * @generated from field: hostplane.v1.Operation operation = 1;
    */
@@ -596,13 +596,13 @@ export const RemovePodResponseSchema: GenMessage<RemovePodResponse> = /*@__PURE_
   messageDesc(file_hostplane_v1_pod, 18);
 
 /**
- * Which image to pull.
+ * The image to pull.
  *
  * @generated from message hostplane.v1.PullImageRequest
  */
 export type PullImageRequest = Message<"hostplane.v1.PullImageRequest"> & {
   /**
-   * Its full name with registry, and tag or digest, e.g. "docker.io/library/busybox:1.35".
+   * Full name with the registry and a tag or digest, e.g. "docker.io/library/busybox:1.35".
    *
    * @generated from field: string reference = 1;
    */
@@ -617,13 +617,13 @@ export const PullImageRequestSchema: GenMessage<PullImageRequest> = /*@__PURE__*
   messageDesc(file_hostplane_v1_pod, 19);
 
 /**
- * The pull that has begun.
+ * The started operation.
  *
  * @generated from message hostplane.v1.PullImageResponse
  */
 export type PullImageResponse = Message<"hostplane.v1.PullImageResponse"> & {
   /**
-   * As it is now. The image's id is in its result once it has succeeded.
+   * Current state of the operation. Its result has the ID of the image after it has succeeded.
    *
    * @generated from field: hostplane.v1.Operation operation = 1;
    */
@@ -638,20 +638,20 @@ export const PullImageResponseSchema: GenMessage<PullImageResponse> = /*@__PURE_
   messageDesc(file_hostplane_v1_pod, 20);
 
 /**
- * Which image to remove.
+ * The image to remove.
  *
  * @generated from message hostplane.v1.RemoveImageRequest
  */
 export type RemoveImageRequest = Message<"hostplane.v1.RemoveImageRequest"> & {
   /**
-   * Its id, or one of its names with the tag.
+   * ID of the image, or one of its names with the tag.
    *
    * @generated from field: string image = 1;
    */
   image: string;
 
   /**
-   * Also if containers use it: they are removed with it.
+   * Whether to remove an image in use as well, together with the containers that use it.
    *
    * @generated from field: bool force = 2;
    */
@@ -666,13 +666,13 @@ export const RemoveImageRequestSchema: GenMessage<RemoveImageRequest> = /*@__PUR
   messageDesc(file_hostplane_v1_pod, 21);
 
 /**
- * The removal that has begun.
+ * The started operation.
  *
  * @generated from message hostplane.v1.RemoveImageResponse
  */
 export type RemoveImageResponse = Message<"hostplane.v1.RemoveImageResponse"> & {
   /**
-   * As it is now.
+   * Current state of the operation.
    *
    * @generated from field: hostplane.v1.Operation operation = 1;
    */
@@ -687,34 +687,34 @@ export const RemoveImageResponseSchema: GenMessage<RemoveImageResponse> = /*@__P
   messageDesc(file_hostplane_v1_pod, 22);
 
 /**
- * What a pod does.
+ * State of a pod.
  *
  * @generated from enum hostplane.v1.PodState
  */
 export const PodState = {
   /**
-   * Not set, or nobody can tell.
+   * Not set, or the state cannot be determined.
    *
    * @generated from enum value: POD_STATE_UNSPECIFIED = 0;
    */
   UNSPECIFIED: 0,
 
   /**
-   * Nothing of it was ever started.
+   * None of its containers was ever started.
    *
    * @generated from enum value: POD_STATE_CREATED = 1;
    */
   CREATED: 1,
 
   /**
-   * At least one of its containers runs or is paused.
+   * At least one of its containers is running or paused.
    *
    * @generated from enum value: POD_STATE_RUNNING = 2;
    */
   RUNNING: 2,
 
   /**
-   * All that were started have ended.
+   * All containers that were started have exited.
    *
    * @generated from enum value: POD_STATE_EXITED = 3;
    */
@@ -722,7 +722,7 @@ export const PodState = {
 } as const;
 
 /**
- * What a pod does.
+ * State of a pod.
  *
  * @generated from enum hostplane.v1.PodState
  */
@@ -735,13 +735,13 @@ export const PodStateSchema: GenEnum<PodState> = /*@__PURE__*/
   enumDesc(file_hostplane_v1_pod, 0);
 
 /**
- * What a container does.
+ * State of a container.
  *
  * @generated from enum hostplane.v1.PodContainerState
  */
 export const PodContainerState = {
   /**
-   * Not set, or nobody can tell.
+   * Not set, or the state cannot be determined.
    *
    * @generated from enum value: POD_CONTAINER_STATE_UNSPECIFIED = 0;
    */
@@ -755,28 +755,28 @@ export const PodContainerState = {
   CREATED: 1,
 
   /**
-   * It runs.
+   * It is running.
    *
    * @generated from enum value: POD_CONTAINER_STATE_RUNNING = 2;
    */
   RUNNING: 2,
 
   /**
-   * It is held where it was.
+   * It is paused.
    *
    * @generated from enum value: POD_CONTAINER_STATE_PAUSED = 3;
    */
   PAUSED: 3,
 
   /**
-   * It was asked to end, and has not yet.
+   * It was asked to stop and has not exited yet.
    *
    * @generated from enum value: POD_CONTAINER_STATE_STOPPING = 4;
    */
   STOPPING: 4,
 
   /**
-   * It has ended.
+   * It has exited.
    *
    * @generated from enum value: POD_CONTAINER_STATE_EXITED = 5;
    */
@@ -784,7 +784,7 @@ export const PodContainerState = {
 } as const;
 
 /**
- * What a container does.
+ * State of a container.
  *
  * @generated from enum hostplane.v1.PodContainerState
  */
@@ -797,13 +797,14 @@ export const PodContainerStateSchema: GenEnum<PodContainerState> = /*@__PURE__*/
   enumDesc(file_hostplane_v1_pod, 1);
 
 /**
- * Tells of pods and images and changes them. v1alpha.PublicAPI tells of them in the words of rkt, and changes nothing.
+ * Lists pods and images, and changes them. v1alpha.PublicAPI offers the same pods and images read-only, in the terms of
+ * rkt.
  *
  * @generated from service hostplane.v1.PodService
  */
 export const PodService: GenService<{
   /**
-   * Returns the pods, by id.
+   * Returns the pods, ordered by ID.
    *
    * @generated from rpc hostplane.v1.PodService.ListPods
    */
@@ -813,7 +814,7 @@ export const PodService: GenService<{
     output: typeof ListPodsResponseSchema;
   },
   /**
-   * Streams the pods: as they are now, then after every change. It does not end by itself.
+   * Streams the pods: their current state, then their state after every change. The stream does not end by itself.
    *
    * @generated from rpc hostplane.v1.PodService.WatchPods
    */
@@ -823,7 +824,7 @@ export const PodService: GenService<{
     output: typeof WatchPodsResponseSchema;
   },
   /**
-   * Returns the images, by id.
+   * Returns the images, ordered by ID.
    *
    * @generated from rpc hostplane.v1.PodService.ListImages
    */
@@ -833,7 +834,7 @@ export const PodService: GenService<{
     output: typeof ListImagesResponseSchema;
   },
   /**
-   * Begins an operation that starts every container of a pod. One that runs stays as it is.
+   * Starts an operation that starts every container of a pod. Running containers are not changed.
    *
    * @generated from rpc hostplane.v1.PodService.StartPod
    */
@@ -843,7 +844,7 @@ export const PodService: GenService<{
     output: typeof StartPodResponseSchema;
   },
   /**
-   * Begins an operation that asks every program of a pod to end, and kills those that have not when the time is over.
+   * Starts an operation that stops every program of a pod, and kills those that have not exited after the grace period.
    *
    * @generated from rpc hostplane.v1.PodService.StopPod
    */
@@ -853,7 +854,7 @@ export const PodService: GenService<{
     output: typeof StopPodResponseSchema;
   },
   /**
-   * Begins an operation that sends a signal to every program of a pod.
+   * Starts an operation that sends a signal to every program of a pod.
    *
    * @generated from rpc hostplane.v1.PodService.KillPod
    */
@@ -863,8 +864,8 @@ export const PodService: GenService<{
     output: typeof KillPodResponseSchema;
   },
   /**
-   * Begins an operation that removes a pod with its containers and what they have written. One that runs is only removed when
-   * that is forced.
+   * Starts an operation that removes a pod, its containers and their data. A running pod is removed only if `force` is
+   * set.
    *
    * @generated from rpc hostplane.v1.PodService.RemovePod
    */
@@ -874,7 +875,7 @@ export const PodService: GenService<{
     output: typeof RemovePodResponseSchema;
   },
   /**
-   * Begins an operation that pulls an image from the registry that its name says.
+   * Starts an operation that pulls an image from the registry in its name.
    *
    * @generated from rpc hostplane.v1.PodService.PullImage
    */
@@ -884,8 +885,8 @@ export const PodService: GenService<{
     output: typeof PullImageResponseSchema;
   },
   /**
-   * Begins an operation that removes an image with all its names. One that containers use is only removed when that is forced,
-   * and they with it.
+   * Starts an operation that removes an image with all its names. An image in use is removed only if `force` is set,
+   * together with the containers that use it.
    *
    * @generated from rpc hostplane.v1.PodService.RemoveImage
    */

@@ -2,7 +2,7 @@
 // @generated from file hostplane/v1/storage.proto (package hostplane.v1, syntax proto3)
 /* eslint-disable */
 
-// The Ceph cluster, beyond what stats.StatsService tells of it.
+// The Ceph cluster: what stats.StatsService does not offer.
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
@@ -19,7 +19,7 @@ export const file_hostplane_v1_storage: GenFile = /*@__PURE__*/
   fileDesc("Chpob3N0cGxhbmUvdjEvc3RvcmFnZS5wcm90bxIMaG9zdHBsYW5lLnYxIhoKGFdhdGNoQ2x1c3RlclN0YXRzUmVxdWVzdCL4AQoZV2F0Y2hDbHVzdGVyU3RhdHNSZXNwb25zZRIsCgVzdGF0cxgBIAEoCzIdLnJlc291cmNlcy5zdGF0cy5DbHVzdGVyU3RhdHMSLAoFcmFkYXIYAiABKAsyHS5yZXNvdXJjZXMuc3RhdHMuQ2x1c3RlclJhZGFyEioKB21pc3NpbmcYAyADKAsyGS5ob3N0cGxhbmUudjEuTWlzc2luZ1BhcnQSKwoHcmVhZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFQoNc3RhbGVfYmVjYXVzZRgFIAEoCRIPCgdjbGFtcGVkGAYgAygJIiwKC01pc3NpbmdQYXJ0Eg0KBWZpZWxkGAEgASgJEg4KBnJlYXNvbhgCIAEoCSISChBMaXN0UG9vbHNSZXF1ZXN0IjoKEUxpc3RQb29sc1Jlc3BvbnNlEiUKBXBvb2xzGAEgAygLMhYuaG9zdHBsYW5lLnYxLkNlcGhQb29sIs8ECghDZXBoUG9vbBIKCgJpZBgBIAEoAxIMCgRuYW1lGAIgASgJEigKBGtpbmQYAyABKA4yGi5ob3N0cGxhbmUudjEuQ2VwaFBvb2xLaW5kEgwKBHNpemUYBCABKAUSEAoIbWluX3NpemUYBSABKAUSFwoKcmVkdW5kYW5jeRgGIAEoBUgAiAEBEhAKCHBnX2NvdW50GAcgASgFEhYKDmZhaWx1cmVfZG9tYWluGAggASgJEhQKDGFwcGxpY2F0aW9ucxgJIAMoCRIZCgxvYmplY3RfY291bnQYCiABKANIAYgBARIZCgxzdG9yZWRfYnl0ZXMYCyABKANIAogBARIXCgp1c2VkX2J5dGVzGAwgASgDSAOIAQESHAoPYXZhaWxhYmxlX2J5dGVzGA0gASgDSASIAQESGAoLcXVvdGFfYnl0ZXMYDiABKANIBYgBARIaCg1xdW90YV9vYmplY3RzGA8gASgDSAaIAQESMwoPb2xkZXN0X3NjcnViX2F0GBAgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBI4ChRvbGRlc3RfZGVlcF9zY3J1Yl9hdBgRIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCDQoLX3JlZHVuZGFuY3lCDwoNX29iamVjdF9jb3VudEIPCg1fc3RvcmVkX2J5dGVzQg0KC191c2VkX2J5dGVzQhIKEF9hdmFpbGFibGVfYnl0ZXNCDgoMX3F1b3RhX2J5dGVzQhAKDl9xdW90YV9vYmplY3RzIhEKD0xpc3RPc2RzUmVxdWVzdCI3ChBMaXN0T3Nkc1Jlc3BvbnNlEiMKBG9zZHMYASADKAsyFS5ob3N0cGxhbmUudjEuQ2VwaE9zZCKLAgoHQ2VwaE9zZBIKCgJpZBgBIAEoBRIKCgJ1cBgCIAEoCBIKCgJpbhgDIAEoCBIMCgRob3N0GAQgASgJEhQKDGRldmljZV9jbGFzcxgFIAEoCRIQCghyZXdlaWdodBgGIAEoARIYCgt0b3RhbF9ieXRlcxgHIAEoA0gAiAEBEhcKCnVzZWRfYnl0ZXMYCCABKANIAYgBARIcCg9hdmFpbGFibGVfYnl0ZXMYCSABKANIAogBARIVCghwZ19jb3VudBgKIAEoBUgDiAEBQg4KDF90b3RhbF9ieXRlc0INCgtfdXNlZF9ieXRlc0ISChBfYXZhaWxhYmxlX2J5dGVzQgsKCV9wZ19jb3VudCImChJMaXN0Q3Jhc2hlc1JlcXVlc3QSEAoIYXJjaGl2ZWQYASABKAgiPwoTTGlzdENyYXNoZXNSZXNwb25zZRIoCgdjcmFzaGVzGAEgAygLMhcuaG9zdHBsYW5lLnYxLkNlcGhDcmFzaCKOAQoJQ2VwaENyYXNoEgoKAmlkGAEgASgJEg4KBmVudGl0eRgCIAEoCRIMCgRob3N0GAMgASgJEiYKAmF0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIMCgR3aGF0GAUgASgJEg8KB3ZlcnNpb24YBiABKAkSEAoIYXJjaGl2ZWQYByABKAgiIQoTQXJjaGl2ZUNyYXNoUmVxdWVzdBIKCgJpZBgBIAEoCSI+ChRBcmNoaXZlQ3Jhc2hSZXNwb25zZRImCgVjcmFzaBgBIAEoCzIXLmhvc3RwbGFuZS52MS5DZXBoQ3Jhc2gqaQoMQ2VwaFBvb2xLaW5kEh4KGkNFUEhfUE9PTF9LSU5EX1VOU1BFQ0lGSUVEEAASHQoZQ0VQSF9QT09MX0tJTkRfUkVQTElDQVRFRBABEhoKFkNFUEhfUE9PTF9LSU5EX0VSQVNVUkUQAjLQAwoOU3RvcmFnZVNlcnZpY2USawoRV2F0Y2hDbHVzdGVyU3RhdHMSJi5ob3N0cGxhbmUudjEuV2F0Y2hDbHVzdGVyU3RhdHNSZXF1ZXN0GicuaG9zdHBsYW5lLnYxLldhdGNoQ2x1c3RlclN0YXRzUmVzcG9uc2UiA5ACATABElEKCUxpc3RQb29scxIeLmhvc3RwbGFuZS52MS5MaXN0UG9vbHNSZXF1ZXN0Gh8uaG9zdHBsYW5lLnYxLkxpc3RQb29sc1Jlc3BvbnNlIgOQAgESTgoITGlzdE9zZHMSHS5ob3N0cGxhbmUudjEuTGlzdE9zZHNSZXF1ZXN0Gh4uaG9zdHBsYW5lLnYxLkxpc3RPc2RzUmVzcG9uc2UiA5ACARJXCgtMaXN0Q3Jhc2hlcxIgLmhvc3RwbGFuZS52MS5MaXN0Q3Jhc2hlc1JlcXVlc3QaIS5ob3N0cGxhbmUudjEuTGlzdENyYXNoZXNSZXNwb25zZSIDkAIBElUKDEFyY2hpdmVDcmFzaBIhLmhvc3RwbGFuZS52MS5BcmNoaXZlQ3Jhc2hSZXF1ZXN0GiIuaG9zdHBsYW5lLnYxLkFyY2hpdmVDcmFzaFJlc3BvbnNlYgZwcm90bzM", [file_google_protobuf_timestamp, file_resources_stats_stats]);
 
 /**
- * WatchClusterStats takes nothing.
+ * Request of WatchClusterStats. It has no fields.
  *
  * @generated from message hostplane.v1.WatchClusterStatsRequest
  */
@@ -34,48 +34,48 @@ export const WatchClusterStatsRequestSchema: GenMessage<WatchClusterStatsRequest
   messageDesc(file_hostplane_v1_storage, 0);
 
 /**
- * The cluster at a moment.
+ * State of the cluster at one point in time.
  *
  * @generated from message hostplane.v1.WatchClusterStatsResponse
  */
 export type WatchClusterStatsResponse = Message<"hostplane.v1.WatchClusterStatsResponse"> & {
   /**
-   * As GetClusterStats returns it.
+   * The same as from GetClusterStats.
    *
    * @generated from field: resources.stats.ClusterStats stats = 1;
    */
   stats?: ClusterStats | undefined;
 
   /**
-   * As GetClusterRadar returns it. Unset while one of its scores cannot be told.
+   * The same as from GetClusterRadar. Unset while one of its scores cannot be determined.
    *
    * @generated from field: resources.stats.ClusterRadar radar = 2;
    */
   radar?: ClusterRadar | undefined;
 
   /**
-   * What could not be read.
+   * Parts that could not be read.
    *
    * @generated from field: repeated hostplane.v1.MissingPart missing = 3;
    */
   missing: MissingPart[];
 
   /**
-   * When it was read.
+   * Time at which the state was read.
    *
    * @generated from field: google.protobuf.Timestamp read_at = 4;
    */
   readAt?: Timestamp | undefined;
 
   /**
-   * Why there is nothing newer. Empty when the last reading succeeded.
+   * Why there is no newer state. Empty when the last read succeeded.
    *
    * @generated from field: string stale_because = 5;
    */
   staleBecause: string;
 
   /**
-   * Fields of stats whose count is beyond int32, e.g. "data.objects.object_count": they hold 2147483647.
+   * Fields of stats whose value exceeds int32, e.g. "data.objects.object_count". They contain 2147483647.
    *
    * @generated from field: repeated string clamped = 6;
    */
@@ -90,7 +90,7 @@ export const WatchClusterStatsResponseSchema: GenMessage<WatchClusterStatsRespon
   messageDesc(file_hostplane_v1_storage, 1);
 
 /**
- * A part of an answer that is unset because it could not be read.
+ * A part of a response that is unset because it could not be read.
  *
  * @generated from message hostplane.v1.MissingPart
  */
@@ -103,7 +103,7 @@ export type MissingPart = Message<"hostplane.v1.MissingPart"> & {
   field: string;
 
   /**
-   * Why, for people.
+   * Human-readable reason.
    *
    * @generated from field: string reason = 2;
    */
@@ -118,7 +118,7 @@ export const MissingPartSchema: GenMessage<MissingPart> = /*@__PURE__*/
   messageDesc(file_hostplane_v1_storage, 2);
 
 /**
- * ListPools takes nothing.
+ * Request of ListPools. It has no fields.
  *
  * @generated from message hostplane.v1.ListPoolsRequest
  */
@@ -133,13 +133,13 @@ export const ListPoolsRequestSchema: GenMessage<ListPoolsRequest> = /*@__PURE__*
   messageDesc(file_hostplane_v1_storage, 3);
 
 /**
- * The pools.
+ * Pools of the cluster.
  *
  * @generated from message hostplane.v1.ListPoolsResponse
  */
 export type ListPoolsResponse = Message<"hostplane.v1.ListPoolsResponse"> & {
   /**
-   * By name.
+   * Ordered by name.
    *
    * @generated from field: repeated hostplane.v1.CephPool pools = 1;
    */
@@ -160,42 +160,42 @@ export const ListPoolsResponseSchema: GenMessage<ListPoolsResponse> = /*@__PURE_
  */
 export type CephPool = Message<"hostplane.v1.CephPool"> & {
   /**
-   * Its number, which it keeps.
+   * Number of the pool. It never changes.
    *
    * @generated from field: int64 id = 1;
    */
   id: bigint;
 
   /**
-   * Its name.
+   * Name of the pool.
    *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
-   * How it keeps data.
+   * How the pool protects data.
    *
    * @generated from field: hostplane.v1.CephPoolKind kind = 3;
    */
   kind: CephPoolKind;
 
   /**
-   * Copies of each object, or parts of an erasure code.
+   * Number of copies of each object, or of its chunks in an erasure-coded pool.
    *
    * @generated from field: int32 size = 4;
    */
   size: number;
 
   /**
-   * How many of them must be there for writes.
+   * Number of copies or chunks that must be available for writes.
    *
    * @generated from field: int32 min_size = 5;
    */
   minSize: number;
 
   /**
-   * How many of them may be lost without loss of data. Unset when it is not known.
+   * Number of copies or chunks that can be lost without data loss. Unset when it is not known.
    *
    * @generated from field: optional int32 redundancy = 6;
    */
@@ -209,63 +209,64 @@ export type CephPool = Message<"hostplane.v1.CephPool"> & {
   pgCount: number;
 
   /**
-   * What no two copies share, e.g. "host". Empty when the rule is not understood.
+   * CRUSH bucket type that separates the copies, e.g. "host": no two copies share one. Empty when the rule is not
+   * understood.
    *
    * @generated from field: string failure_domain = 8;
    */
   failureDomain: string;
 
   /**
-   * What it is for: "rbd", "cephfs", "rgw".
+   * Applications of the pool: "rbd", "cephfs", "rgw".
    *
    * @generated from field: repeated string applications = 9;
    */
   applications: string[];
 
   /**
-   * Number of objects. Unset while nothing is counted.
+   * Number of objects. Unset while there are no statistics.
    *
    * @generated from field: optional int64 object_count = 10;
    */
   objectCount?: bigint | undefined;
 
   /**
-   * Bytes that clients have stored. Unset while nothing is counted.
+   * Bytes that clients have stored. Unset while there are no statistics.
    *
    * @generated from field: optional int64 stored_bytes = 11;
    */
   storedBytes?: bigint | undefined;
 
   /**
-   * Bytes with all copies. Unset while nothing is counted.
+   * Bytes in use, including all copies. Unset while there are no statistics.
    *
    * @generated from field: optional int64 used_bytes = 12;
    */
   usedBytes?: bigint | undefined;
 
   /**
-   * Bytes that clients could still store. Unset while nothing is counted.
+   * Bytes that clients can still store. Unset while there are no statistics.
    *
    * @generated from field: optional int64 available_bytes = 13;
    */
   availableBytes?: bigint | undefined;
 
   /**
-   * Bytes that clients may store at most. Unset without a quota.
+   * Maximum number of bytes that clients may store. Unset without a quota.
    *
    * @generated from field: optional int64 quota_bytes = 14;
    */
   quotaBytes?: bigint | undefined;
 
   /**
-   * Objects that clients may store at most. Unset without a quota.
+   * Maximum number of objects that clients may store. Unset without a quota.
    *
    * @generated from field: optional int64 quota_objects = 15;
    */
   quotaObjects?: bigint | undefined;
 
   /**
-   * When the placement group was scrubbed that waits longest. Unset when it is not known, or there is none.
+   * Oldest of the placement groups' last scrubs. Unset when it is not known, or there is none.
    *
    * @generated from field: google.protobuf.Timestamp oldest_scrub_at = 16;
    */
@@ -287,7 +288,7 @@ export const CephPoolSchema: GenMessage<CephPool> = /*@__PURE__*/
   messageDesc(file_hostplane_v1_storage, 5);
 
 /**
- * ListOsds takes nothing.
+ * Request of ListOsds. It has no fields.
  *
  * @generated from message hostplane.v1.ListOsdsRequest
  */
@@ -302,13 +303,13 @@ export const ListOsdsRequestSchema: GenMessage<ListOsdsRequest> = /*@__PURE__*/
   messageDesc(file_hostplane_v1_storage, 6);
 
 /**
- * The OSDs.
+ * OSDs of the cluster.
  *
  * @generated from message hostplane.v1.ListOsdsResponse
  */
 export type ListOsdsResponse = Message<"hostplane.v1.ListOsdsResponse"> & {
   /**
-   * By number.
+   * Ordered by number.
    *
    * @generated from field: repeated hostplane.v1.CephOsd osds = 1;
    */
@@ -323,20 +324,20 @@ export const ListOsdsResponseSchema: GenMessage<ListOsdsResponse> = /*@__PURE__*
   messageDesc(file_hostplane_v1_storage, 7);
 
 /**
- * An object storage daemon, most often one for each disk.
+ * An object storage daemon, usually one for each disk.
  *
  * @generated from message hostplane.v1.CephOsd
  */
 export type CephOsd = Message<"hostplane.v1.CephOsd"> & {
   /**
-   * Its number.
+   * Number of the OSD.
    *
    * @generated from field: int32 id = 1;
    */
   id: number;
 
   /**
-   * Whether it runs and can be reached.
+   * Whether it is running and reachable.
    *
    * @generated from field: bool up = 2;
    */
@@ -350,28 +351,28 @@ export type CephOsd = Message<"hostplane.v1.CephOsd"> & {
   in: boolean;
 
   /**
-   * The host it runs on. Empty when it is not known.
+   * Host of the OSD. Empty when it is not known.
    *
    * @generated from field: string host = 4;
    */
   host: string;
 
   /**
-   * What its device is, e.g. "ssd". Empty when it is not known.
+   * Class of its device, e.g. "ssd". Empty when it is not known.
    *
    * @generated from field: string device_class = 5;
    */
   deviceClass: string;
 
   /**
-   * Share of the data that it is given, from 0 to 1.
+   * Share of its normal data that is placed on it, from 0 to 1.
    *
    * @generated from field: double reweight = 6;
    */
   reweight: number;
 
   /**
-   * Bytes in all. Unset while they are not known.
+   * Size in bytes. Unset while it is not known.
    *
    * @generated from field: optional int64 total_bytes = 7;
    */
@@ -385,7 +386,7 @@ export type CephOsd = Message<"hostplane.v1.CephOsd"> & {
   usedBytes?: bigint | undefined;
 
   /**
-   * Bytes that are free. Unset while they are not known.
+   * Free bytes. Unset while they are not known.
    *
    * @generated from field: optional int64 available_bytes = 9;
    */
@@ -407,13 +408,13 @@ export const CephOsdSchema: GenMessage<CephOsd> = /*@__PURE__*/
   messageDesc(file_hostplane_v1_storage, 8);
 
 /**
- * Which crashes to return.
+ * Selects the crashes to return.
  *
  * @generated from message hostplane.v1.ListCrashesRequest
  */
 export type ListCrashesRequest = Message<"hostplane.v1.ListCrashesRequest"> & {
   /**
-   * Also those that are archived.
+   * Whether to include archived crashes.
    *
    * @generated from field: bool archived = 1;
    */
@@ -428,7 +429,7 @@ export const ListCrashesRequestSchema: GenMessage<ListCrashesRequest> = /*@__PUR
   messageDesc(file_hostplane_v1_storage, 9);
 
 /**
- * The crashes.
+ * Crashes of the cluster.
  *
  * @generated from message hostplane.v1.ListCrashesResponse
  */
@@ -455,35 +456,35 @@ export const ListCrashesResponseSchema: GenMessage<ListCrashesResponse> = /*@__P
  */
 export type CephCrash = Message<"hostplane.v1.CephCrash"> & {
   /**
-   * Its name, as Ceph gives it.
+   * Ceph's ID of the crash.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * Who crashed, e.g. "osd.1".
+   * Daemon that crashed, e.g. "osd.1".
    *
    * @generated from field: string entity = 2;
    */
   entity: string;
 
   /**
-   * On which host.
+   * Host of the daemon.
    *
    * @generated from field: string host = 3;
    */
   host: string;
 
   /**
-   * When.
+   * Time of the crash. Unset when the report has none.
    *
    * @generated from field: google.protobuf.Timestamp at = 4;
    */
   at?: Timestamp | undefined;
 
   /**
-   * What was wrong, as far as the report says.
+   * Cause of the crash, as far as the report has it.
    *
    * @generated from field: string what = 5;
    */
@@ -497,7 +498,7 @@ export type CephCrash = Message<"hostplane.v1.CephCrash"> & {
   version: string;
 
   /**
-   * Whether somebody has seen it.
+   * Whether the crash is archived.
    *
    * @generated from field: bool archived = 7;
    */
@@ -512,13 +513,13 @@ export const CephCrashSchema: GenMessage<CephCrash> = /*@__PURE__*/
   messageDesc(file_hostplane_v1_storage, 11);
 
 /**
- * Which crash to archive.
+ * The crash to archive.
  *
  * @generated from message hostplane.v1.ArchiveCrashRequest
  */
 export type ArchiveCrashRequest = Message<"hostplane.v1.ArchiveCrashRequest"> & {
   /**
-   * Its name, as ListCrashes gives it.
+   * ID of the crash, as ListCrashes returns it.
    *
    * @generated from field: string id = 1;
    */
@@ -533,13 +534,13 @@ export const ArchiveCrashRequestSchema: GenMessage<ArchiveCrashRequest> = /*@__P
   messageDesc(file_hostplane_v1_storage, 12);
 
 /**
- * The crash.
+ * The archived crash.
  *
  * @generated from message hostplane.v1.ArchiveCrashResponse
  */
 export type ArchiveCrashResponse = Message<"hostplane.v1.ArchiveCrashResponse"> & {
   /**
-   * As it is now.
+   * Current state of the crash.
    *
    * @generated from field: hostplane.v1.CephCrash crash = 1;
    */
@@ -554,7 +555,7 @@ export const ArchiveCrashResponseSchema: GenMessage<ArchiveCrashResponse> = /*@_
   messageDesc(file_hostplane_v1_storage, 13);
 
 /**
- * How a pool keeps data.
+ * How a pool protects data.
  *
  * @generated from enum hostplane.v1.CephPoolKind
  */
@@ -567,14 +568,14 @@ export const CephPoolKind = {
   UNSPECIFIED: 0,
 
   /**
-   * As copies.
+   * By replication.
    *
    * @generated from enum value: CEPH_POOL_KIND_REPLICATED = 1;
    */
   REPLICATED: 1,
 
   /**
-   * As parts of an erasure code.
+   * By erasure coding.
    *
    * @generated from enum value: CEPH_POOL_KIND_ERASURE = 2;
    */
@@ -582,7 +583,7 @@ export const CephPoolKind = {
 } as const;
 
 /**
- * How a pool keeps data.
+ * How a pool protects data.
  *
  * @generated from enum hostplane.v1.CephPoolKind
  */
@@ -595,13 +596,14 @@ export const CephPoolKindSchema: GenEnum<CephPoolKind> = /*@__PURE__*/
   enumDesc(file_hostplane_v1_storage, 0);
 
 /**
- * Tells of a Ceph cluster as it changes, and of its pools, OSDs and crashes.
+ * Streams changes of a Ceph cluster, and lists its pools, OSDs and crashes.
  *
  * @generated from service hostplane.v1.StorageService
  */
 export const StorageService: GenService<{
   /**
-   * Streams the figures of GetClusterStats: as they are now, then after every change. It does not end by itself.
+   * Streams the figures of GetClusterStats: their current values, then their values after every change. The stream does
+   * not end by itself.
    *
    * @generated from rpc hostplane.v1.StorageService.WatchClusterStats
    */
@@ -611,7 +613,7 @@ export const StorageService: GenService<{
     output: typeof WatchClusterStatsResponseSchema;
   },
   /**
-   * Returns the pools, by name.
+   * Returns the pools, ordered by name.
    *
    * @generated from rpc hostplane.v1.StorageService.ListPools
    */
@@ -621,7 +623,7 @@ export const StorageService: GenService<{
     output: typeof ListPoolsResponseSchema;
   },
   /**
-   * Returns the OSDs, by number.
+   * Returns the OSDs, ordered by number.
    *
    * @generated from rpc hostplane.v1.StorageService.ListOsds
    */
@@ -641,7 +643,7 @@ export const StorageService: GenService<{
     output: typeof ListCrashesResponseSchema;
   },
   /**
-   * Has Ceph take a crash for seen: it counts no more against the cluster's health. Archiving an archived one changes nothing.
+   * Archives a crash, so that it no longer affects the cluster's health. Does nothing if the crash is already archived.
    *
    * @generated from rpc hostplane.v1.StorageService.ArchiveCrash
    */

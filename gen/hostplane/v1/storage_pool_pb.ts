@@ -17,20 +17,20 @@ export const file_hostplane_v1_storage_pool: GenFile = /*@__PURE__*/
   fileDesc("Ch9ob3N0cGxhbmUvdjEvc3RvcmFnZV9wb29sLnByb3RvEgxob3N0cGxhbmUudjEi5gEKC1N0b3JhZ2VQb29sEgwKBG5hbWUYASABKAkSKwoEa2luZBgCIAEoDjIdLmhvc3RwbGFuZS52MS5TdG9yYWdlUG9vbEtpbmQSEgoKc2l6ZV9ieXRlcxgDIAEoAxISCgp1c2VkX2J5dGVzGAQgASgDEhIKCmZyZWVfYnl0ZXMYBSABKAMSMAoHZGV2aWNlcxgGIAMoCzIfLmhvc3RwbGFuZS52MS5TdG9yYWdlUG9vbERldmljZRIuCgZzcGFyZXMYByADKAsyHi5ob3N0cGxhbmUudjEuU3RvcmFnZVBvb2xTcGFyZSJuChFTdG9yYWdlUG9vbERldmljZRIMCgRwYXRoGAEgASgJEhIKCnNpemVfYnl0ZXMYAiABKAMSEgoKdXNlZF9ieXRlcxgDIAEoAxIPCgdtaXNzaW5nGAQgASgIEhIKCmNvbmZpZ3VyZWQYBSABKAgiRgoQU3RvcmFnZVBvb2xTcGFyZRIMCgRwYXRoGAEgASgJEhIKCnNpemVfYnl0ZXMYAiABKAMSEAoIdW51c2FibGUYAyABKAkiFwoVR2V0U3RvcmFnZVBvb2xSZXF1ZXN0IkEKFkdldFN0b3JhZ2VQb29sUmVzcG9uc2USJwoEcG9vbBgBIAEoCzIZLmhvc3RwbGFuZS52MS5TdG9yYWdlUG9vbCIZChdXYXRjaFN0b3JhZ2VQb29sUmVxdWVzdCJDChhXYXRjaFN0b3JhZ2VQb29sUmVzcG9uc2USJwoEcG9vbBgBIAEoCzIZLmhvc3RwbGFuZS52MS5TdG9yYWdlUG9vbCItChhFeHBhbmRTdG9yYWdlUG9vbFJlcXVlc3QSEQoJbWluX2J5dGVzGAEgASgDIkcKGUV4cGFuZFN0b3JhZ2VQb29sUmVzcG9uc2USKgoJb3BlcmF0aW9uGAEgASgLMhcuaG9zdHBsYW5lLnYxLk9wZXJhdGlvbiItChhTaHJpbmtTdG9yYWdlUG9vbFJlcXVlc3QSEQoJbWF4X2J5dGVzGAEgASgDIkcKGVNocmlua1N0b3JhZ2VQb29sUmVzcG9uc2USKgoJb3BlcmF0aW9uGAEgASgLMhcuaG9zdHBsYW5lLnYxLk9wZXJhdGlvbiIaChhCYWNrVXBTdG9yYWdlUG9vbFJlcXVlc3QiRwoZQmFja1VwU3RvcmFnZVBvb2xSZXNwb25zZRIqCglvcGVyYXRpb24YASABKAsyFy5ob3N0cGxhbmUudjEuT3BlcmF0aW9uKnkKD1N0b3JhZ2VQb29sS2luZBIhCh1TVE9SQUdFX1BPT0xfS0lORF9VTlNQRUNJRklFRBAAEiIKHlNUT1JBR0VfUE9PTF9LSU5EX1ZPTFVNRV9HUk9VUBABEh8KG1NUT1JBR0VfUE9PTF9LSU5EX0RJUkVDVE9SWRACMpIEChJTdG9yYWdlUG9vbFNlcnZpY2USYAoOR2V0U3RvcmFnZVBvb2wSIy5ob3N0cGxhbmUudjEuR2V0U3RvcmFnZVBvb2xSZXF1ZXN0GiQuaG9zdHBsYW5lLnYxLkdldFN0b3JhZ2VQb29sUmVzcG9uc2UiA5ACARJoChBXYXRjaFN0b3JhZ2VQb29sEiUuaG9zdHBsYW5lLnYxLldhdGNoU3RvcmFnZVBvb2xSZXF1ZXN0GiYuaG9zdHBsYW5lLnYxLldhdGNoU3RvcmFnZVBvb2xSZXNwb25zZSIDkAIBMAESZAoRRXhwYW5kU3RvcmFnZVBvb2wSJi5ob3N0cGxhbmUudjEuRXhwYW5kU3RvcmFnZVBvb2xSZXF1ZXN0GicuaG9zdHBsYW5lLnYxLkV4cGFuZFN0b3JhZ2VQb29sUmVzcG9uc2USZAoRU2hyaW5rU3RvcmFnZVBvb2wSJi5ob3N0cGxhbmUudjEuU2hyaW5rU3RvcmFnZVBvb2xSZXF1ZXN0GicuaG9zdHBsYW5lLnYxLlNocmlua1N0b3JhZ2VQb29sUmVzcG9uc2USZAoRQmFja1VwU3RvcmFnZVBvb2wSJi5ob3N0cGxhbmUudjEuQmFja1VwU3RvcmFnZVBvb2xSZXF1ZXN0GicuaG9zdHBsYW5lLnYxLkJhY2tVcFN0b3JhZ2VQb29sUmVzcG9uc2ViBnByb3RvMw", [file_hostplane_v1_operation]);
 
 /**
- * The pool.
+ * The storage pool.
  *
  * @generated from message hostplane.v1.StoragePool
  */
 export type StoragePool = Message<"hostplane.v1.StoragePool"> & {
   /**
-   * Its name, e.g. the volume group's.
+   * Name of the pool, e.g. the name of its volume group.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * What it is made of.
+   * What the pool consists of.
    *
    * @generated from field: hostplane.v1.StoragePoolKind kind = 2;
    */
@@ -44,28 +44,28 @@ export type StoragePool = Message<"hostplane.v1.StoragePool"> & {
   sizeBytes: bigint;
 
   /**
-   * Of that in use, in bytes.
+   * Used space in bytes.
    *
    * @generated from field: int64 used_bytes = 4;
    */
   usedBytes: bigint;
 
   /**
-   * Of that free, in bytes.
+   * Free space in bytes.
    *
    * @generated from field: int64 free_bytes = 5;
    */
   freeBytes: bigint;
 
   /**
-   * The devices it stands on, in the order of the pool. None for a directory.
+   * Devices of the pool, in the pool's order. Empty for a directory.
    *
    * @generated from field: repeated hostplane.v1.StoragePoolDevice devices = 6;
    */
   devices: StoragePoolDevice[];
 
   /**
-   * The devices of the configuration that may be added, in its order.
+   * Configured devices that may be added, in the order of the configuration.
    *
    * @generated from field: repeated hostplane.v1.StoragePoolSpare spares = 7;
    */
@@ -86,35 +86,35 @@ export const StoragePoolSchema: GenMessage<StoragePool> = /*@__PURE__*/
  */
 export type StoragePoolDevice = Message<"hostplane.v1.StoragePoolDevice"> & {
   /**
-   * Its path.
+   * Path of the device.
    *
    * @generated from field: string path = 1;
    */
   path: string;
 
   /**
-   * Size in bytes that the pool has of it.
+   * Space that the device provides to the pool, in bytes.
    *
    * @generated from field: int64 size_bytes = 2;
    */
   sizeBytes: bigint;
 
   /**
-   * Of that in use, in bytes.
+   * Used space of the device, in bytes.
    *
    * @generated from field: int64 used_bytes = 3;
    */
   usedBytes: bigint;
 
   /**
-   * Whether LVM cannot find it now.
+   * Whether LVM cannot find the device now.
    *
    * @generated from field: bool missing = 4;
    */
   missing: boolean;
 
   /**
-   * Whether it is one of the configured devices: no other is ever taken out of the pool.
+   * Whether the device is in the configuration. Only configured devices are ever removed from the pool.
    *
    * @generated from field: bool configured = 5;
    */
@@ -135,21 +135,21 @@ export const StoragePoolDeviceSchema: GenMessage<StoragePoolDevice> = /*@__PURE_
  */
 export type StoragePoolSpare = Message<"hostplane.v1.StoragePoolSpare"> & {
   /**
-   * Its path, as the configuration has it.
+   * Path of the device, as configured.
    *
    * @generated from field: string path = 1;
    */
   path: string;
 
   /**
-   * Its size in bytes; 0 when it cannot be read.
+   * Size in bytes; 0 when it cannot be read.
    *
    * @generated from field: int64 size_bytes = 2;
    */
   sizeBytes: bigint;
 
   /**
-   * Why it cannot be added, for people, e.g. that it holds a file system. Empty when it can.
+   * Why the device cannot be added, e.g. because it has a file system. Human-readable; empty when it can be added.
    *
    * @generated from field: string unusable = 3;
    */
@@ -164,7 +164,7 @@ export const StoragePoolSpareSchema: GenMessage<StoragePoolSpare> = /*@__PURE__*
   messageDesc(file_hostplane_v1_storage_pool, 2);
 
 /**
- * GetStoragePool takes nothing.
+ * Request of GetStoragePool. It has no fields.
  *
  * @generated from message hostplane.v1.GetStoragePoolRequest
  */
@@ -185,7 +185,7 @@ export const GetStoragePoolRequestSchema: GenMessage<GetStoragePoolRequest> = /*
  */
 export type GetStoragePoolResponse = Message<"hostplane.v1.GetStoragePoolResponse"> & {
   /**
-   * As it is now.
+   * Current state of the pool.
    *
    * @generated from field: hostplane.v1.StoragePool pool = 1;
    */
@@ -200,7 +200,7 @@ export const GetStoragePoolResponseSchema: GenMessage<GetStoragePoolResponse> = 
   messageDesc(file_hostplane_v1_storage_pool, 4);
 
 /**
- * WatchStoragePool takes nothing.
+ * Request of WatchStoragePool. It has no fields.
  *
  * @generated from message hostplane.v1.WatchStoragePoolRequest
  */
@@ -215,13 +215,13 @@ export const WatchStoragePoolRequestSchema: GenMessage<WatchStoragePoolRequest> 
   messageDesc(file_hostplane_v1_storage_pool, 5);
 
 /**
- * The pool, after a change.
+ * The pool after a change.
  *
  * @generated from message hostplane.v1.WatchStoragePoolResponse
  */
 export type WatchStoragePoolResponse = Message<"hostplane.v1.WatchStoragePoolResponse"> & {
   /**
-   * As it is now.
+   * Current state of the pool.
    *
    * @generated from field: hostplane.v1.StoragePool pool = 1;
    */
@@ -236,13 +236,13 @@ export const WatchStoragePoolResponseSchema: GenMessage<WatchStoragePoolResponse
   messageDesc(file_hostplane_v1_storage_pool, 6);
 
 /**
- * By how much to grow.
+ * Size by which to expand the pool.
  *
  * @generated from message hostplane.v1.ExpandStoragePoolRequest
  */
 export type ExpandStoragePoolRequest = Message<"hostplane.v1.ExpandStoragePoolRequest"> & {
   /**
-   * At least so many bytes, above 0.
+   * Minimum size to add, in bytes. Must be greater than 0.
    *
    * @generated from field: int64 min_bytes = 1;
    */
@@ -257,13 +257,13 @@ export const ExpandStoragePoolRequestSchema: GenMessage<ExpandStoragePoolRequest
   messageDesc(file_hostplane_v1_storage_pool, 7);
 
 /**
- * The expansion that has begun.
+ * The started expansion.
  *
  * @generated from message hostplane.v1.ExpandStoragePoolResponse
  */
 export type ExpandStoragePoolResponse = Message<"hostplane.v1.ExpandStoragePoolResponse"> & {
   /**
-   * As it is now.
+   * Current state of the operation.
    *
    * @generated from field: hostplane.v1.Operation operation = 1;
    */
@@ -278,13 +278,13 @@ export const ExpandStoragePoolResponseSchema: GenMessage<ExpandStoragePoolRespon
   messageDesc(file_hostplane_v1_storage_pool, 8);
 
 /**
- * By how much to shrink.
+ * Size by which to shrink the pool.
  *
  * @generated from message hostplane.v1.ShrinkStoragePoolRequest
  */
 export type ShrinkStoragePoolRequest = Message<"hostplane.v1.ShrinkStoragePoolRequest"> & {
   /**
-   * At most so many bytes, above 0.
+   * Maximum size to remove, in bytes. Must be greater than 0.
    *
    * @generated from field: int64 max_bytes = 1;
    */
@@ -299,13 +299,13 @@ export const ShrinkStoragePoolRequestSchema: GenMessage<ShrinkStoragePoolRequest
   messageDesc(file_hostplane_v1_storage_pool, 9);
 
 /**
- * The removal that has begun.
+ * The started removal of devices.
  *
  * @generated from message hostplane.v1.ShrinkStoragePoolResponse
  */
 export type ShrinkStoragePoolResponse = Message<"hostplane.v1.ShrinkStoragePoolResponse"> & {
   /**
-   * As it is now.
+   * Current state of the operation.
    *
    * @generated from field: hostplane.v1.Operation operation = 1;
    */
@@ -320,7 +320,7 @@ export const ShrinkStoragePoolResponseSchema: GenMessage<ShrinkStoragePoolRespon
   messageDesc(file_hostplane_v1_storage_pool, 10);
 
 /**
- * BackUpStoragePool takes nothing.
+ * Request of BackUpStoragePool. It has no fields.
  *
  * @generated from message hostplane.v1.BackUpStoragePoolRequest
  */
@@ -335,13 +335,13 @@ export const BackUpStoragePoolRequestSchema: GenMessage<BackUpStoragePoolRequest
   messageDesc(file_hostplane_v1_storage_pool, 11);
 
 /**
- * The backup that has begun.
+ * The started backup, or the running one.
  *
  * @generated from message hostplane.v1.BackUpStoragePoolResponse
  */
 export type BackUpStoragePoolResponse = Message<"hostplane.v1.BackUpStoragePoolResponse"> & {
   /**
-   * As it is now.
+   * Current state of the operation.
    *
    * @generated from field: hostplane.v1.Operation operation = 1;
    */
@@ -356,7 +356,7 @@ export const BackUpStoragePoolResponseSchema: GenMessage<BackUpStoragePoolRespon
   messageDesc(file_hostplane_v1_storage_pool, 12);
 
 /**
- * What a pool is made of.
+ * What a pool consists of.
  *
  * @generated from enum hostplane.v1.StoragePoolKind
  */
@@ -384,7 +384,7 @@ export const StoragePoolKind = {
 } as const;
 
 /**
- * What a pool is made of.
+ * What a pool consists of.
  *
  * @generated from enum hostplane.v1.StoragePoolKind
  */
@@ -397,14 +397,14 @@ export const StoragePoolKindSchema: GenEnum<StoragePoolKind> = /*@__PURE__*/
   enumDesc(file_hostplane_v1_storage_pool, 0);
 
 /**
- * Tells of the shared storage pool, makes it larger and smaller, and backs it up. operations.v1.OperationsService does the
- * same, in numbers of 32 bits.
+ * Shows, expands, shrinks and backs up the shared storage pool. operations.v1.OperationsService does the same with
+ * 32-bit sizes.
  *
  * @generated from service hostplane.v1.StoragePoolService
  */
 export const StoragePoolService: GenService<{
   /**
-   * Returns the pool with its devices and the spare ones.
+   * Returns the pool with its devices and the spare devices.
    *
    * @generated from rpc hostplane.v1.StoragePoolService.GetStoragePool
    */
@@ -414,7 +414,7 @@ export const StoragePoolService: GenService<{
     output: typeof GetStoragePoolResponseSchema;
   },
   /**
-   * Streams the pool: as it is now, then after every change. It does not end by itself.
+   * Streams the pool: its current state, then its state after every change. The stream does not end by itself.
    *
    * @generated from rpc hostplane.v1.StoragePoolService.WatchStoragePool
    */
@@ -424,7 +424,8 @@ export const StoragePoolService: GenService<{
     output: typeof WatchStoragePoolResponseSchema;
   },
   /**
-   * Begins an operation that adds spare devices to the pool: the smallest set that gives at least what was asked for.
+   * Starts an operation that adds spare devices to the pool: the smallest set that provides at least the requested
+   * size.
    *
    * @generated from rpc hostplane.v1.StoragePoolService.ExpandStoragePool
    */
@@ -434,8 +435,8 @@ export const StoragePoolService: GenService<{
     output: typeof ExpandStoragePoolResponseSchema;
   },
   /**
-   * Begins an operation that moves data away from devices and takes them out of the pool: at most as much as was asked for,
-   * and never what is in use.
+   * Starts an operation that moves data off devices and removes them from the pool: at most the requested size, and
+   * only if their data fits on the remaining devices.
    *
    * @generated from rpc hostplane.v1.StoragePoolService.ShrinkStoragePool
    */
@@ -445,8 +446,8 @@ export const StoragePoolService: GenService<{
     output: typeof ShrinkStoragePoolResponseSchema;
   },
   /**
-   * Begins an operation that backs up every volume of the pool into the configured repository, or returns the one that is
-   * under way. BackupService lists, verifies, restores and deletes what it has stored.
+   * Starts an operation that backs up every volume of the pool to the configured repository, or returns the running
+   * one. BackupService lists, verifies, restores and deletes the stored backups.
    *
    * @generated from rpc hostplane.v1.StoragePoolService.BackUpStoragePool
    */

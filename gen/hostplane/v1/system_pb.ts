@@ -2,7 +2,7 @@
 // @generated from file hostplane/v1/system.proto (package hostplane.v1, syntax proto3)
 /* eslint-disable */
 
-// What can be asked of the gateway itself.
+// Information about the gateway itself.
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
@@ -17,7 +17,7 @@ export const file_hostplane_v1_system: GenFile = /*@__PURE__*/
   fileDesc("Chlob3N0cGxhbmUvdjEvc3lzdGVtLnByb3RvEgxob3N0cGxhbmUudjEiEAoOR2V0SW5mb1JlcXVlc3QiywEKD0dldEluZm9SZXNwb25zZRIPCgd2ZXJzaW9uGAEgASgJEi4KCnN0YXJ0ZWRfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBnVwdGltZRgDIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIPCgdzYW5kYm94GAQgASgIEhAKCGhvc3RuYW1lGAUgASgJEikKCWxpc3RlbmVycxgGIAMoCzIWLmhvc3RwbGFuZS52MS5MaXN0ZW5lciI6CghMaXN0ZW5lchIPCgdhZGRyZXNzGAEgASgJEgsKA3RscxgCIAEoCBIQCghzZXJ2aWNlcxgDIAMoCSIVChNMaXN0QmFja2VuZHNSZXF1ZXN0Ij8KFExpc3RCYWNrZW5kc1Jlc3BvbnNlEicKCGJhY2tlbmRzGAEgAygLMhUuaG9zdHBsYW5lLnYxLkJhY2tlbmQi4gEKB0JhY2tlbmQSDgoGZG9tYWluGAEgASgJEgwKBG5hbWUYAiABKAkSJwoEa2luZBgDIAEoDjIZLmhvc3RwbGFuZS52MS5CYWNrZW5kS2luZBIrCgZoZWFsdGgYBCABKA4yGy5ob3N0cGxhbmUudjEuQmFja2VuZEhlYWx0aBIPCgd2ZXJzaW9uGAUgASgJEg8KB21pc3NpbmcYBiADKAkSLwoMc25hcHNob3RfYWdlGAcgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEhAKCHNlcnZpY2VzGAggAygJKo4BCgtCYWNrZW5kS2luZBIcChhCQUNLRU5EX0tJTkRfVU5TUEVDSUZJRUQQABIVChFCQUNLRU5EX0tJTkRfUkVBTBABEhgKFEJBQ0tFTkRfS0lORF9TQU5EQk9YEAISFAoQQkFDS0VORF9LSU5EX09GRhADEhoKFkJBQ0tFTkRfS0lORF9OT1RfQlVJTFQQBCqfAQoNQmFja2VuZEhlYWx0aBIeChpCQUNLRU5EX0hFQUxUSF9VTlNQRUNJRklFRBAAEhUKEUJBQ0tFTkRfSEVBTFRIX09LEAESGwoXQkFDS0VORF9IRUFMVEhfREVHUkFERUQQAhIeChpCQUNLRU5EX0hFQUxUSF9VTkFWQUlMQUJMRRADEhoKFkJBQ0tFTkRfSEVBTFRIX1VOS05PV04QBDK4AQoNU3lzdGVtU2VydmljZRJLCgdHZXRJbmZvEhwuaG9zdHBsYW5lLnYxLkdldEluZm9SZXF1ZXN0Gh0uaG9zdHBsYW5lLnYxLkdldEluZm9SZXNwb25zZSIDkAIBEloKDExpc3RCYWNrZW5kcxIhLmhvc3RwbGFuZS52MS5MaXN0QmFja2VuZHNSZXF1ZXN0GiIuaG9zdHBsYW5lLnYxLkxpc3RCYWNrZW5kc1Jlc3BvbnNlIgOQAgFiBnByb3RvMw", [file_google_protobuf_duration, file_google_protobuf_timestamp]);
 
 /**
- * GetInfo takes nothing.
+ * Request of GetInfo. It has no fields.
  *
  * @generated from message hostplane.v1.GetInfoRequest
  */
@@ -32,48 +32,48 @@ export const GetInfoRequestSchema: GenMessage<GetInfoRequest> = /*@__PURE__*/
   messageDesc(file_hostplane_v1_system, 0);
 
 /**
- * What identifies a gateway.
+ * Identity and state of a gateway.
  *
  * @generated from message hostplane.v1.GetInfoResponse
  */
 export type GetInfoResponse = Message<"hostplane.v1.GetInfoResponse"> & {
   /**
-   * Version of hostplane, as Semantic Versioning writes it, e.g. "0.1.0".
+   * Version of hostplane in the format of Semantic Versioning, e.g. "0.1.0".
    *
    * @generated from field: string version = 1;
    */
   version: string;
 
   /**
-   * When this process began to serve, by the gateway's clock.
+   * Time at which this process began to serve, by the gateway's clock.
    *
    * @generated from field: google.protobuf.Timestamp started_at = 2;
    */
   startedAt?: Timestamp | undefined;
 
   /**
-   * For how long it has been serving; does not jump when the clock is set.
+   * Time for which this process has been serving. Does not jump when the clock is set.
    *
    * @generated from field: google.protobuf.Duration uptime = 3;
    */
   uptime?: Duration | undefined;
 
   /**
-   * True when every domain is a sandbox: nothing that is called here touches the host.
+   * True when every domain is a sandbox: no call changes the host.
    *
    * @generated from field: bool sandbox = 4;
    */
   sandbox: boolean;
 
   /**
-   * Name of the host whose volumes, hypervisors and pods this gateway serves.
+   * Name of the host with the volumes, hypervisors and pods that this gateway serves.
    *
    * @generated from field: string hostname = 5;
    */
   hostname: string;
 
   /**
-   * Where the gateway listens, in the order of its configuration.
+   * Addresses on which the gateway listens, in the order of its configuration.
    *
    * @generated from field: repeated hostplane.v1.Listener listeners = 6;
    */
@@ -88,13 +88,13 @@ export const GetInfoResponseSchema: GenMessage<GetInfoResponse> = /*@__PURE__*/
   messageDesc(file_hostplane_v1_system, 1);
 
 /**
- * One address the gateway accepts connections on.
+ * An address on which the gateway accepts connections.
  *
  * @generated from message hostplane.v1.Listener
  */
 export type Listener = Message<"hostplane.v1.Listener"> & {
   /**
-   * "host:port" with the port that is really bound, or "unix:" and the path of a socket.
+   * "host:port" with the port that is actually bound, or "unix:" and the path of a socket.
    *
    * @generated from field: string address = 1;
    */
@@ -108,8 +108,8 @@ export type Listener = Message<"hostplane.v1.Listener"> & {
   tls: boolean;
 
   /**
-   * Full names of the services that this listener is restricted to, e.g. "proto.VGService". Empty when it
-   * offers all of them.
+   * Full names of the services to which this listener is restricted, e.g. "proto.VGService". Empty when it offers all
+   * of them.
    *
    * @generated from field: repeated string services = 3;
    */
@@ -124,7 +124,7 @@ export const ListenerSchema: GenMessage<Listener> = /*@__PURE__*/
   messageDesc(file_hostplane_v1_system, 2);
 
 /**
- * ListBackends takes nothing.
+ * Request of ListBackends. It has no fields.
  *
  * @generated from message hostplane.v1.ListBackendsRequest
  */
@@ -139,7 +139,7 @@ export const ListBackendsRequestSchema: GenMessage<ListBackendsRequest> = /*@__P
   messageDesc(file_hostplane_v1_system, 3);
 
 /**
- * The systems behind a gateway.
+ * Systems that a gateway manages.
  *
  * @generated from message hostplane.v1.ListBackendsResponse
  */
@@ -160,13 +160,13 @@ export const ListBackendsResponseSchema: GenMessage<ListBackendsResponse> = /*@_
   messageDesc(file_hostplane_v1_system, 4);
 
 /**
- * A system behind the gateway, or the place of one that is missing.
+ * A system that the gateway manages, or a placeholder for a missing one.
  *
  * @generated from message hostplane.v1.Backend
  */
 export type Backend = Message<"hostplane.v1.Backend"> & {
   /**
-   * The part of the gateway that it serves: "volumes", "storage", "clusters", "hypervisors" or "pods".
+   * Domain of the gateway that uses it: "volumes", "storage", "clusters", "hypervisors" or "pods".
    *
    * @generated from field: string domain = 1;
    */
@@ -180,44 +180,43 @@ export type Backend = Message<"hostplane.v1.Backend"> & {
   name: string;
 
   /**
-   * Whether this is the real system, a sandbox, or none.
+   * Real system, sandbox or none.
    *
    * @generated from field: hostplane.v1.BackendKind kind = 3;
    */
   kind: BackendKind;
 
   /**
-   * How it is now.
+   * Current health.
    *
    * @generated from field: hostplane.v1.BackendHealth health = 4;
    */
   health: BackendHealth;
 
   /**
-   * Version as the system itself tells it. Empty when it cannot be asked.
+   * Version that the system reports. Empty when the system cannot be reached.
    *
    * @generated from field: string version = 5;
    */
   version: string;
 
   /**
-   * What the system lacks in order to work fully, one sentence each, with the way to get it. Empty when
-   * nothing is missing.
+   * What the system lacks to be fully usable, one sentence each, with the fix. Empty when nothing is missing.
    *
    * @generated from field: repeated string missing = 6;
    */
   missing: string[];
 
   /**
-   * How old the snapshot is that reads are answered from. Unset when there is none: reads then go to the
-   * system itself, or there is nothing to read.
+   * Age of the snapshot that reads are served from. Unset when there is none: reads then go to the system itself, or
+   * there is nothing to read.
    *
    * @generated from field: google.protobuf.Duration snapshot_age = 7;
    */
   snapshotAge?: Duration | undefined;
 
   /**
-   * Full names of the services that it stands behind, e.g. "proto.LVService".
+   * Full names of the services that it provides, e.g. "proto.LVService".
    *
    * @generated from field: repeated string services = 8;
    */
@@ -232,41 +231,41 @@ export const BackendSchema: GenMessage<Backend> = /*@__PURE__*/
   messageDesc(file_hostplane_v1_system, 5);
 
 /**
- * What stands behind a domain.
+ * Type of a backend.
  *
  * @generated from enum hostplane.v1.BackendKind
  */
 export const BackendKind = {
   /**
-   * Not set; no gateway sends it.
+   * Not set. No gateway sends it.
    *
    * @generated from enum value: BACKEND_KIND_UNSPECIFIED = 0;
    */
   UNSPECIFIED: 0,
 
   /**
-   * A real system: what is called here happens.
+   * A real system: calls take effect.
    *
    * @generated from enum value: BACKEND_KIND_REAL = 1;
    */
   REAL: 1,
 
   /**
-   * The embedded sandbox: it behaves like the system and touches nothing.
+   * The embedded sandbox: it behaves like the system, but nothing real is changed.
    *
    * @generated from enum value: BACKEND_KIND_SANDBOX = 2;
    */
   SANDBOX: 2,
 
   /**
-   * No system is configured; `missing` tells what to configure. Its RPCs end with UNAVAILABLE.
+   * No system is configured; `missing` lists what to configure. RPCs of the domain fail with UNAVAILABLE.
    *
    * @generated from enum value: BACKEND_KIND_OFF = 3;
    */
   OFF: 3,
 
   /**
-   * This version of the gateway cannot serve the domain. Its RPCs end with UNIMPLEMENTED.
+   * This version of the gateway cannot serve the domain. RPCs of the domain fail with UNIMPLEMENTED.
    *
    * @generated from enum value: BACKEND_KIND_NOT_BUILT = 4;
    */
@@ -274,7 +273,7 @@ export const BackendKind = {
 } as const;
 
 /**
- * What stands behind a domain.
+ * Type of a backend.
  *
  * @generated from enum hostplane.v1.BackendKind
  */
@@ -287,41 +286,41 @@ export const BackendKindSchema: GenEnum<BackendKind> = /*@__PURE__*/
   enumDesc(file_hostplane_v1_system, 0);
 
 /**
- * How a system is.
+ * Health of a system.
  *
  * @generated from enum hostplane.v1.BackendHealth
  */
 export const BackendHealth = {
   /**
-   * Not set; no gateway sends it.
+   * Not set. No gateway sends it.
    *
    * @generated from enum value: BACKEND_HEALTH_UNSPECIFIED = 0;
    */
   UNSPECIFIED: 0,
 
   /**
-   * It answers and lacks nothing.
+   * It responds and lacks nothing.
    *
    * @generated from enum value: BACKEND_HEALTH_OK = 1;
    */
   OK: 1,
 
   /**
-   * It answers, but something is missing or failing; `missing` tells what.
+   * It responds, but something is missing or failing; `missing` has the details.
    *
    * @generated from enum value: BACKEND_HEALTH_DEGRADED = 2;
    */
   DEGRADED: 2,
 
   /**
-   * It does not answer, or there is none.
+   * It does not respond, or there is none.
    *
    * @generated from enum value: BACKEND_HEALTH_UNAVAILABLE = 3;
    */
   UNAVAILABLE: 3,
 
   /**
-   * It has not been asked yet.
+   * It has not been queried yet.
    *
    * @generated from enum value: BACKEND_HEALTH_UNKNOWN = 4;
    */
@@ -329,7 +328,7 @@ export const BackendHealth = {
 } as const;
 
 /**
- * How a system is.
+ * Health of a system.
  *
  * @generated from enum hostplane.v1.BackendHealth
  */
@@ -342,13 +341,13 @@ export const BackendHealthSchema: GenEnum<BackendHealth> = /*@__PURE__*/
   enumDesc(file_hostplane_v1_system, 1);
 
 /**
- * Tells what this gateway is, where it listens and which systems stand behind it.
+ * Returns the version of this gateway, its listeners and the systems that it manages.
  *
  * @generated from service hostplane.v1.SystemService
  */
 export const SystemService: GenService<{
   /**
-   * Returns what identifies this gateway. Needs no system behind it to be up.
+   * Returns the identity of this gateway. Works even if no system is reachable.
    *
    * @generated from rpc hostplane.v1.SystemService.GetInfo
    */
@@ -358,8 +357,8 @@ export const SystemService: GenService<{
     output: typeof GetInfoResponseSchema;
   },
   /**
-   * Returns every system the gateway knows of, also those that are off or cannot be served by this version. A
-   * system that does not answer is told by its health, never by an error of the call.
+   * Returns every system that the gateway knows, including those that are off or that this version cannot serve. A
+   * system that does not respond is reported by its health, never by an error of the call.
    *
    * @generated from rpc hostplane.v1.SystemService.ListBackends
    */

@@ -2,7 +2,7 @@
 // @generated from file hostplane/v1/user.proto (package hostplane.v1, syntax proto3)
 /* eslint-disable */
 
-// Who may use the gateway, and as what.
+// Users and API tokens, and their permissions.
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
@@ -23,30 +23,31 @@ export const file_hostplane_v1_user: GenFile = /*@__PURE__*/
  */
 export type User = Message<"hostplane.v1.User"> & {
   /**
-   * What the user logs in with: 3 to 24 letters, digits, '-' and '_'.
+   * Login name: 3 to 24 letters, digits, '-' and '_'.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * What the user may do.
+   * Role of the user.
    *
    * @generated from field: hostplane.v1.Role role = 2;
    */
   role: Role;
 
   /**
-   * Full names of the services that the user may call, e.g. "v1alpha.PublicAPI". Empty when all. Whatever the
-   * list, what needs no login may be called, and Logout, GetCaller, ChangePassword, and Plan of a call that may.
-   * UserService cannot be in it: who manages users could lift the limit.
+   * Full names of the services that the user may call, e.g. "v1alpha.PublicAPI". Empty for all. Regardless of the list,
+   * the user may call methods that require no login, and Logout, GetCaller, ChangePassword, GetInfo, Subscribe,
+   * OperationService and Plan; the last three only with regard to the listed services. UserService cannot be listed: a
+   * user who manages users could lift the limit.
    *
    * @generated from field: repeated string services = 3;
    */
   services: string[];
 
   /**
-   * Names in client certificates that stand for this user where a listener takes certificates: "CN=" and a
+   * Names in client certificates that authenticate this user on listeners that accept certificates: "CN=" and a
    * subject's common name, or "DNS:", "URI:" or "email:" and a subject alternative name.
    *
    * @generated from field: repeated string certificate_names = 4;
@@ -54,28 +55,28 @@ export type User = Message<"hostplane.v1.User"> & {
   certificateNames: string[];
 
   /**
-   * Id of the account. Stays the same for its life and is never given to another.
+   * ID of the account. It never changes and is never assigned to another account.
    *
    * @generated from field: string account_id = 5;
    */
   accountId: string;
 
   /**
-   * False when no password is set: the user can then come by certificate only.
+   * False when no password is set: the user can then authenticate only with a certificate.
    *
    * @generated from field: bool has_password = 6;
    */
   hasPassword: boolean;
 
   /**
-   * When the user was made.
+   * Time at which the user was created.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 7;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * When name, role, services, certificates or password last changed.
+   * Time at which name, role, services, certificates or password last changed.
    *
    * @generated from field: google.protobuf.Timestamp changed_at = 8;
    */
@@ -90,62 +91,62 @@ export const UserSchema: GenMessage<User> = /*@__PURE__*/
   messageDesc(file_hostplane_v1_user, 0);
 
 /**
- * The token of a machine, without the token.
+ * An API token for a program, without the token itself.
  *
  * @generated from message hostplane.v1.ApiToken
  */
 export type ApiToken = Message<"hostplane.v1.ApiToken"> & {
   /**
-   * What the token is for: 1 to 63 letters, digits, '-', '_' and '.'. Unique among those not revoked.
+   * Name of the token: 1 to 63 letters, digits, '-', '_' and '.'. Unique among tokens that are not revoked.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * What its bearer may do.
+   * Role of its bearer.
    *
    * @generated from field: hostplane.v1.Role role = 2;
    */
   role: Role;
 
   /**
-   * Full names of the services that its bearer may call. Empty when all.
+   * Full names of the services that its bearer may call. Empty for all.
    *
    * @generated from field: repeated string services = 3;
    */
   services: string[];
 
   /**
-   * Id by which limits and the audit log know it.
+   * ID of the account in limits and the audit log.
    *
    * @generated from field: string account_id = 4;
    */
   accountId: string;
 
   /**
-   * Who made it, as the audit log names callers, e.g. "user/admin".
+   * Caller who created it, as in the audit log, e.g. "user/admin".
    *
    * @generated from field: string created_by = 5;
    */
   createdBy: string;
 
   /**
-   * When it was made.
+   * Time at which it was created.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 6;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * When it ceases to be accepted. Unset when never.
+   * Time at which it expires. Unset for never.
    *
    * @generated from field: google.protobuf.Timestamp expires_at = 7;
    */
   expiresAt?: Timestamp | undefined;
 
   /**
-   * When it was last seen, to within a minute. Unset when never.
+   * Time of its last use, accurate to a minute. Unset for never.
    *
    * @generated from field: google.protobuf.Timestamp last_used_at = 8;
    */
@@ -160,7 +161,7 @@ export const ApiTokenSchema: GenMessage<ApiToken> = /*@__PURE__*/
   messageDesc(file_hostplane_v1_user, 1);
 
 /**
- * GetCaller takes nothing.
+ * Request of GetCaller. It has no fields.
  *
  * @generated from message hostplane.v1.GetCallerRequest
  */
@@ -175,48 +176,48 @@ export const GetCallerRequestSchema: GenMessage<GetCallerRequest> = /*@__PURE__*
   messageDesc(file_hostplane_v1_user, 2);
 
 /**
- * Who calls.
+ * Identity of the caller.
  *
  * @generated from message hostplane.v1.GetCallerResponse
  */
 export type GetCallerResponse = Message<"hostplane.v1.GetCallerResponse"> & {
   /**
-   * As logs and the audit log name the caller, e.g. "user/alice", "token/ci" or "listener/unix:/run/lvmd.sock".
+   * Name of the caller in logs and the audit log, e.g. "user/alice", "token/ci" or "listener/unix:/run/lvmd.sock".
    *
    * @generated from field: string actor = 1;
    */
   actor: string;
 
   /**
-   * Id of the account; empty where a listener asks for no login.
+   * ID of the account. Empty on listeners that require no login.
    *
    * @generated from field: string account_id = 2;
    */
   accountId: string;
 
   /**
-   * What the caller may do.
+   * Role of the caller.
    *
    * @generated from field: hostplane.v1.Role role = 3;
    */
   role: Role;
 
   /**
-   * Full names of the services that the caller may call. Empty when all.
+   * Full names of the services that the caller may call. Empty for all.
    *
    * @generated from field: repeated string services = 4;
    */
   services: string[];
 
   /**
-   * How the caller has shown who it is.
+   * How the caller authenticated.
    *
    * @generated from field: hostplane.v1.Credential credential = 5;
    */
   credential: Credential;
 
   /**
-   * When the credential ceases to be accepted. Unset when it does not expire.
+   * Time at which the credential expires. Unset when it does not expire.
    *
    * @generated from field: google.protobuf.Timestamp expires_at = 6;
    */
@@ -231,7 +232,7 @@ export const GetCallerResponseSchema: GenMessage<GetCallerResponse> = /*@__PURE_
   messageDesc(file_hostplane_v1_user, 3);
 
 /**
- * ListUsers takes nothing.
+ * Request of ListUsers. It has no fields.
  *
  * @generated from message hostplane.v1.ListUsersRequest
  */
@@ -267,7 +268,7 @@ export const ListUsersResponseSchema: GenMessage<ListUsersResponse> = /*@__PURE_
   messageDesc(file_hostplane_v1_user, 5);
 
 /**
- * The user to make.
+ * The user to create.
  *
  * @generated from message hostplane.v1.CreateUserRequest
  */
@@ -280,28 +281,28 @@ export type CreateUserRequest = Message<"hostplane.v1.CreateUserRequest"> & {
   name: string;
 
   /**
-   * What the user may do.
+   * Role of the user.
    *
    * @generated from field: hostplane.v1.Role role = 2;
    */
   role: Role;
 
   /**
-   * At least 8 characters and at most 70 bytes; or empty, for a user who comes by certificate only.
+   * At least 8 characters and at most 70 bytes. Empty for a user who authenticates only with a certificate.
    *
    * @generated from field: string password = 3;
    */
   password: string;
 
   /**
-   * Full names of services to limit the user to; empty for all.
+   * Full names of the services that the user may call. Empty for all.
    *
    * @generated from field: repeated string services = 4;
    */
   services: string[];
 
   /**
-   * As User.certificate_names.
+   * See User.certificate_names.
    *
    * @generated from field: repeated string certificate_names = 5;
    */
@@ -316,13 +317,13 @@ export const CreateUserRequestSchema: GenMessage<CreateUserRequest> = /*@__PURE_
   messageDesc(file_hostplane_v1_user, 6);
 
 /**
- * The user that was made.
+ * The created user.
  *
  * @generated from message hostplane.v1.CreateUserResponse
  */
 export type CreateUserResponse = Message<"hostplane.v1.CreateUserResponse"> & {
   /**
-   * As ListUsers returns it.
+   * The user as ListUsers returns it.
    *
    * @generated from field: hostplane.v1.User user = 1;
    */
@@ -337,7 +338,7 @@ export const CreateUserResponseSchema: GenMessage<CreateUserResponse> = /*@__PUR
   messageDesc(file_hostplane_v1_user, 7);
 
 /**
- * What to change of a user. What is not set stays as it is.
+ * Changes to a user. Unset fields stay unchanged.
  *
  * @generated from message hostplane.v1.UpdateUserRequest
  */
@@ -350,21 +351,21 @@ export type UpdateUserRequest = Message<"hostplane.v1.UpdateUserRequest"> & {
   name: string;
 
   /**
-   * Another role. The last admin keeps that role.
+   * The new role. The role of the last admin cannot be changed.
    *
    * @generated from field: hostplane.v1.Role role = 2;
    */
   role: Role;
 
   /**
-   * Another list of services, unless unset; an empty list in it lifts the limit.
+   * The new list of services. An empty list lifts the limit.
    *
    * @generated from field: hostplane.v1.ServiceList services = 3;
    */
   services?: ServiceList | undefined;
 
   /**
-   * Another list of certificate names, unless unset.
+   * The new list of certificate names.
    *
    * @generated from field: hostplane.v1.CertificateNameList certificate_names = 4;
    */
@@ -379,7 +380,7 @@ export const UpdateUserRequestSchema: GenMessage<UpdateUserRequest> = /*@__PURE_
   messageDesc(file_hostplane_v1_user, 8);
 
 /**
- * A list of services that can be told from none given.
+ * A list of services. It is a message so that an empty list differs from an unset one.
  *
  * @generated from message hostplane.v1.ServiceList
  */
@@ -400,13 +401,13 @@ export const ServiceListSchema: GenMessage<ServiceList> = /*@__PURE__*/
   messageDesc(file_hostplane_v1_user, 9);
 
 /**
- * A list of certificate names that can be told from none given.
+ * A list of certificate names. It is a message so that an empty list differs from an unset one.
  *
  * @generated from message hostplane.v1.CertificateNameList
  */
 export type CertificateNameList = Message<"hostplane.v1.CertificateNameList"> & {
   /**
-   * As User.certificate_names.
+   * See User.certificate_names.
    *
    * @generated from field: repeated string names = 1;
    */
@@ -421,13 +422,13 @@ export const CertificateNameListSchema: GenMessage<CertificateNameList> = /*@__P
   messageDesc(file_hostplane_v1_user, 10);
 
 /**
- * The user as it is now.
+ * The updated user.
  *
  * @generated from message hostplane.v1.UpdateUserResponse
  */
 export type UpdateUserResponse = Message<"hostplane.v1.UpdateUserResponse"> & {
   /**
-   * As ListUsers returns it.
+   * The user as ListUsers returns it.
    *
    * @generated from field: hostplane.v1.User user = 1;
    */
@@ -463,7 +464,7 @@ export const DeleteUserRequestSchema: GenMessage<DeleteUserRequest> = /*@__PURE_
   messageDesc(file_hostplane_v1_user, 12);
 
 /**
- * DeleteUser returns nothing.
+ * Response of DeleteUser. It has no fields.
  *
  * @generated from message hostplane.v1.DeleteUserResponse
  */
@@ -478,7 +479,7 @@ export const DeleteUserResponseSchema: GenMessage<DeleteUserResponse> = /*@__PUR
   messageDesc(file_hostplane_v1_user, 13);
 
 /**
- * Another password for a user.
+ * The new password of a user.
  *
  * @generated from message hostplane.v1.SetPasswordRequest
  */
@@ -506,7 +507,7 @@ export const SetPasswordRequestSchema: GenMessage<SetPasswordRequest> = /*@__PUR
   messageDesc(file_hostplane_v1_user, 14);
 
 /**
- * SetPassword returns nothing.
+ * Response of SetPassword. It has no fields.
  *
  * @generated from message hostplane.v1.SetPasswordResponse
  */
@@ -521,20 +522,20 @@ export const SetPasswordResponseSchema: GenMessage<SetPasswordResponse> = /*@__P
   messageDesc(file_hostplane_v1_user, 15);
 
 /**
- * The caller's own passwords.
+ * The caller's current and new password.
  *
  * @generated from message hostplane.v1.ChangePasswordRequest
  */
 export type ChangePasswordRequest = Message<"hostplane.v1.ChangePasswordRequest"> & {
   /**
-   * The one that holds now.
+   * The current password.
    *
    * @generated from field: string current_password = 1;
    */
   currentPassword: string;
 
   /**
-   * The one to hold from now on: at least 8 characters and at most 70 bytes.
+   * The new password: at least 8 characters and at most 70 bytes.
    *
    * @generated from field: string new_password = 2;
    */
@@ -549,7 +550,7 @@ export const ChangePasswordRequestSchema: GenMessage<ChangePasswordRequest> = /*
   messageDesc(file_hostplane_v1_user, 16);
 
 /**
- * ChangePassword returns nothing.
+ * Response of ChangePassword. It has no fields.
  *
  * @generated from message hostplane.v1.ChangePasswordResponse
  */
@@ -564,7 +565,7 @@ export const ChangePasswordResponseSchema: GenMessage<ChangePasswordResponse> = 
   messageDesc(file_hostplane_v1_user, 17);
 
 /**
- * ListApiTokens takes nothing.
+ * Request of ListApiTokens. It has no fields.
  *
  * @generated from message hostplane.v1.ListApiTokensRequest
  */
@@ -579,13 +580,13 @@ export const ListApiTokensRequestSchema: GenMessage<ListApiTokensRequest> = /*@_
   messageDesc(file_hostplane_v1_user, 18);
 
 /**
- * The tokens of machines.
+ * All API tokens.
  *
  * @generated from message hostplane.v1.ListApiTokensResponse
  */
 export type ListApiTokensResponse = Message<"hostplane.v1.ListApiTokensResponse"> & {
   /**
-   * Ordered by name; those that are revoked are left out.
+   * Ordered by name, without revoked tokens.
    *
    * @generated from field: repeated hostplane.v1.ApiToken tokens = 1;
    */
@@ -600,7 +601,7 @@ export const ListApiTokensResponseSchema: GenMessage<ListApiTokensResponse> = /*
   messageDesc(file_hostplane_v1_user, 19);
 
 /**
- * The token to make.
+ * The API token to create.
  *
  * @generated from message hostplane.v1.CreateApiTokenRequest
  */
@@ -613,21 +614,21 @@ export type CreateApiTokenRequest = Message<"hostplane.v1.CreateApiTokenRequest"
   name: string;
 
   /**
-   * What its bearer may do.
+   * Role of its bearer.
    *
    * @generated from field: hostplane.v1.Role role = 2;
    */
   role: Role;
 
   /**
-   * Full names of services to limit it to; empty for all.
+   * Full names of the services that its bearer may call. Empty for all.
    *
    * @generated from field: repeated string services = 3;
    */
   services: string[];
 
   /**
-   * How long it is to be accepted, at most 3650 days. Unset for ever.
+   * Time until it expires, at most 3650 days. Unset for a token that never expires.
    *
    * @generated from field: google.protobuf.Duration lifetime = 4;
    */
@@ -642,20 +643,20 @@ export const CreateApiTokenRequestSchema: GenMessage<CreateApiTokenRequest> = /*
   messageDesc(file_hostplane_v1_user, 20);
 
 /**
- * The token that was made.
+ * The created API token.
  *
  * @generated from message hostplane.v1.CreateApiTokenResponse
  */
 export type CreateApiTokenResponse = Message<"hostplane.v1.CreateApiTokenResponse"> & {
   /**
-   * A secret, sent as the header "authorization: Bearer <token>". Begins with "hpt_".
+   * The token, a secret. Begins with "hpt_" and is sent as the header "authorization: Bearer <token>".
    *
    * @generated from field: string token = 1;
    */
   token: string;
 
   /**
-   * As ListApiTokens returns it.
+   * The token as ListApiTokens returns it.
    *
    * @generated from field: hostplane.v1.ApiToken api_token = 2;
    */
@@ -670,7 +671,7 @@ export const CreateApiTokenResponseSchema: GenMessage<CreateApiTokenResponse> = 
   messageDesc(file_hostplane_v1_user, 21);
 
 /**
- * The token to revoke.
+ * The API token to revoke.
  *
  * @generated from message hostplane.v1.RevokeApiTokenRequest
  */
@@ -691,7 +692,7 @@ export const RevokeApiTokenRequestSchema: GenMessage<RevokeApiTokenRequest> = /*
   messageDesc(file_hostplane_v1_user, 22);
 
 /**
- * RevokeApiToken returns nothing.
+ * Response of RevokeApiToken. It has no fields.
  *
  * @generated from message hostplane.v1.RevokeApiTokenResponse
  */
@@ -706,7 +707,7 @@ export const RevokeApiTokenResponseSchema: GenMessage<RevokeApiTokenResponse> = 
   messageDesc(file_hostplane_v1_user, 23);
 
 /**
- * RotateSigningKey takes nothing.
+ * Request of RotateSigningKey. It has no fields.
  *
  * @generated from message hostplane.v1.RotateSigningKeyRequest
  */
@@ -721,13 +722,13 @@ export const RotateSigningKeyRequestSchema: GenMessage<RotateSigningKeyRequest> 
   messageDesc(file_hostplane_v1_user, 24);
 
 /**
- * The key that signs from now on.
+ * The new signing key.
  *
  * @generated from message hostplane.v1.RotateSigningKeyResponse
  */
 export type RotateSigningKeyResponse = Message<"hostplane.v1.RotateSigningKeyResponse"> & {
   /**
-   * Its id, as in the header of the tokens it signs.
+   * ID of the key, as in the header of the tokens that it signs.
    *
    * @generated from field: string key_id = 1;
    */
@@ -742,20 +743,20 @@ export const RotateSigningKeyResponseSchema: GenMessage<RotateSigningKeyResponse
   messageDesc(file_hostplane_v1_user, 25);
 
 /**
- * What a caller may do. Each role may do what the one before it may.
+ * Permissions of a caller. Each role includes those of the previous one.
  *
  * @generated from enum hostplane.v1.Role
  */
 export const Role = {
   /**
-   * Not set; refused where a role is asked for.
+   * Not set. Rejected where a role is required.
    *
    * @generated from enum value: ROLE_UNSPECIFIED = 0;
    */
   UNSPECIFIED: 0,
 
   /**
-   * May call what changes nothing and tells no secrets.
+   * May call methods that change nothing and return no secrets.
    *
    * @generated from enum value: ROLE_VIEWER = 1;
    */
@@ -769,7 +770,7 @@ export const Role = {
   OPERATOR: 2,
 
   /**
-   * May change who may do what.
+   * May change permissions.
    *
    * @generated from enum value: ROLE_ADMIN = 3;
    */
@@ -777,7 +778,7 @@ export const Role = {
 } as const;
 
 /**
- * What a caller may do. Each role may do what the one before it may.
+ * Permissions of a caller. Each role includes those of the previous one.
  *
  * @generated from enum hostplane.v1.Role
  */
@@ -790,13 +791,13 @@ export const RoleSchema: GenEnum<Role> = /*@__PURE__*/
   enumDesc(file_hostplane_v1_user, 0);
 
 /**
- * How a caller shows who it is.
+ * How a caller authenticates.
  *
  * @generated from enum hostplane.v1.Credential
  */
 export const Credential = {
   /**
-   * Not set; no gateway sends it.
+   * Not set. No gateway sends it.
    *
    * @generated from enum value: CREDENTIAL_UNSPECIFIED = 0;
    */
@@ -817,7 +818,7 @@ export const Credential = {
   COOKIE: 2,
 
   /**
-   * The token of a machine.
+   * An API token.
    *
    * @generated from enum value: CREDENTIAL_API_TOKEN = 3;
    */
@@ -831,14 +832,14 @@ export const Credential = {
   CERTIFICATE: 4,
 
   /**
-   * None: the listener gives every caller its role.
+   * None: the listener gives its role to every caller.
    *
    * @generated from enum value: CREDENTIAL_LISTENER = 5;
    */
   LISTENER: 5,
 
   /**
-   * None: the caller can open the admin socket in the data directory.
+   * None: the caller has access to the admin socket in the data directory.
    *
    * @generated from enum value: CREDENTIAL_ADMIN_SOCKET = 6;
    */
@@ -846,7 +847,7 @@ export const Credential = {
 } as const;
 
 /**
- * How a caller shows who it is.
+ * How a caller authenticates.
  *
  * @generated from enum hostplane.v1.Credential
  */
@@ -859,14 +860,14 @@ export const CredentialSchema: GenEnum<Credential> = /*@__PURE__*/
   enumDesc(file_hostplane_v1_user, 1);
 
 /**
- * Manages users, the tokens of machines, and the keys that sign logins. All of it is for admins, but for
- * GetCaller and ChangePassword.
+ * Manages users, API tokens and the keys that sign logins. Only admins may call it, except for GetCaller and
+ * ChangePassword.
  *
  * @generated from service hostplane.v1.UserService
  */
 export const UserService: GenService<{
   /**
-   * Returns who the caller is to the gateway, and what the caller may do.
+   * Returns the identity of the caller and its permissions.
    *
    * @generated from rpc hostplane.v1.UserService.GetCaller
    */
@@ -876,7 +877,7 @@ export const UserService: GenService<{
     output: typeof GetCallerResponseSchema;
   },
   /**
-   * Returns all users, ordered by name. Passwords are told to nobody.
+   * Returns all users, ordered by name. Passwords are never returned.
    *
    * @generated from rpc hostplane.v1.UserService.ListUsers
    */
@@ -886,7 +887,7 @@ export const UserService: GenService<{
     output: typeof ListUsersResponseSchema;
   },
   /**
-   * Makes a user. Ends with ALREADY_EXISTS when one has the name.
+   * Creates a user. Fails with ALREADY_EXISTS when the name is in use.
    *
    * @generated from rpc hostplane.v1.UserService.CreateUser
    */
@@ -896,8 +897,8 @@ export const UserService: GenService<{
     output: typeof CreateUserResponseSchema;
   },
   /**
-   * Changes the role, the services or the certificates of a user. It holds from the next call of that user on,
-   * also for tokens that were given out before; streams that are no longer allowed end within five seconds.
+   * Changes the role, services or certificates of a user. The change applies from the user's next call on, also to
+   * existing tokens. Streams that are no longer allowed end within five seconds.
    *
    * @generated from rpc hostplane.v1.UserService.UpdateUser
    */
@@ -907,7 +908,7 @@ export const UserService: GenService<{
     output: typeof UpdateUserResponseSchema;
   },
   /**
-   * Removes a user; every login of theirs ends. The last admin cannot be removed.
+   * Removes a user and ends all of its logins. The last admin cannot be removed.
    *
    * @generated from rpc hostplane.v1.UserService.DeleteUser
    */
@@ -917,7 +918,7 @@ export const UserService: GenService<{
     output: typeof DeleteUserResponseSchema;
   },
   /**
-   * Gives a user another password; every login of theirs ends.
+   * Sets the password of a user and ends all of the user's logins.
    *
    * @generated from rpc hostplane.v1.UserService.SetPassword
    */
@@ -927,7 +928,7 @@ export const UserService: GenService<{
     output: typeof SetPasswordResponseSchema;
   },
   /**
-   * Changes the caller's own password, which must be given once more; every other login of theirs ends.
+   * Changes the caller's own password and ends all other logins of the caller. Requires the current password.
    *
    * @generated from rpc hostplane.v1.UserService.ChangePassword
    */
@@ -937,7 +938,7 @@ export const UserService: GenService<{
     output: typeof ChangePasswordResponseSchema;
   },
   /**
-   * Returns the tokens of machines, ordered by name. The tokens themselves are not kept and cannot be told.
+   * Returns the API tokens, ordered by name. The tokens themselves are not stored and cannot be returned.
    *
    * @generated from rpc hostplane.v1.UserService.ListApiTokens
    */
@@ -947,7 +948,7 @@ export const UserService: GenService<{
     output: typeof ListApiTokensResponseSchema;
   },
   /**
-   * Makes a token for a machine. The token is in this answer and nowhere else, ever.
+   * Creates an API token. Only this response contains the token; it cannot be retrieved later.
    *
    * @generated from rpc hostplane.v1.UserService.CreateApiToken
    */
@@ -957,7 +958,7 @@ export const UserService: GenService<{
     output: typeof CreateApiTokenResponseSchema;
   },
   /**
-   * Revokes the token of a machine at once.
+   * Revokes an API token at once.
    *
    * @generated from rpc hostplane.v1.UserService.RevokeApiToken
    */
@@ -967,7 +968,7 @@ export const UserService: GenService<{
     output: typeof RevokeApiTokenResponseSchema;
   },
   /**
-   * Signs logins with a new key from now on. Tokens that older keys have signed stay good until they expire.
+   * Signs new logins with a new key. Tokens that older keys have signed stay valid until they expire.
    *
    * @generated from rpc hostplane.v1.UserService.RotateSigningKey
    */

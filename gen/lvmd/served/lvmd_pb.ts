@@ -2,10 +2,11 @@
 // @generated from file lvmd.proto (package proto, syntax proto3)
 /* eslint-disable */
 
-// Both protocols of lvmd in one: what proto/proto/lvmd.proto (the branch with backups) has, and what
-// proto-lvmd/current/lvmd.proto (today's) has. The gateway reads and writes these messages; it shows clients one of the two.
+// Both protocols of lvmd in one: that of the branch with backups (proto/proto/lvmd.proto) and today's
+// (proto-lvmd/current/lvmd.proto). The gateway reads and writes these messages internally. Clients see only one of the
+// two protocols.
 //
-// The numbers are those of the two, which clash in one field alone: number 5 of CreateLVRequest.
+// Field numbers are those of the two protocols. They conflict only in number 5 of CreateLVRequest.
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
@@ -18,7 +19,7 @@ export const file_lvmd: GenFile = /*@__PURE__*/
   fileDesc("Cgpsdm1kLnByb3RvEgVwcm90byIHCgVFbXB0eSKSAQoNTG9naWNhbFZvbHVtZRIMCgRuYW1lGAEgASgJEg8KB3NpemVfZ2IYAiABKAQSEQoJZGV2X21ham9yGAMgASgNEhEKCWRldl9taW5vchgEIAEoDRIMCgR0YWdzGAUgAygJEhIKCnNpemVfYnl0ZXMYBiABKAMSDAoEcGF0aBgHIAEoCRIMCgRhdHRyGAggASgJIlUKBkJhY2t1cBIMCgRuYW1lGAEgASgJEhUKDXZvbHVtZV9oYW5kbGUYAiABKAkSJgoLZGF0YV9zb3VyY2UYAyABKAsyES5wcm90by5EYXRhU291cmNlIuoBCg9DcmVhdGVMVlJlcXVlc3QSDAoEbmFtZRgBIAEoCRIPCgdzaXplX2diGAIgASgEEgwKBHRhZ3MYAyADKAkSFAoMZGV2aWNlX2NsYXNzGAQgASgJEiMKFnNvdXJjZV9vcl9vcHRpb25fY2xhc3MYBSADKAxCA4ABARIXCgpzaXplX2J5dGVzGAYgASgDSACIAQESJwoLZGF0YV9zb3VyY2UY6QcgASgLMhEucHJvdG8uRGF0YVNvdXJjZRIeChVsdmNyZWF0ZV9vcHRpb25fY2xhc3MY6gcgASgJQg0KC19zaXplX2J5dGVzIjQKE0NyZWF0ZUJhY2t1cFJlcXVlc3QSHQoGYmFja3VwGAEgASgLMg0ucHJvdG8uQmFja3VwIpoCCgpEYXRhU291cmNlEhsKE3N5bmNocm9ub3VzX3Jlc3RvcmUYASABKAgSIgoCczMYAiABKAsyFC5wcm90by5EYXRhU291cmNlLlMzSAAawgEKAlMzEgwKBHBhdGgYASABKAkSEAoIZW5kcG9pbnQYAiABKAkSEgoKdmVyaWZ5X3RscxgDIAEoCBISCgpodHRwX3Byb3h5GAQgASgJEhMKC2h0dHBzX3Byb3h5GAUgASgJEhUKDWFjY2Vzc19rZXlfaWQYBiABKAkSGQoRc2VjcmV0X2FjY2Vzc19rZXkYByABKAkSFQoNc2Vzc2lvbl90b2tlbhgIIAEoCRIWCg5lbmNyeXB0aW9uX2tleRgJIAEoCUIGCgR0eXBlIkkKC0JhY2t1cFN0YXRlEgwKBG5hbWUYASABKAkSHwoFc3RhdGUYAiABKA4yEC5wcm90by5TdGF0ZVR5cGUSCwoDbXNnGAMgASgJIjgKEENyZWF0ZUxWUmVzcG9uc2USJAoGdm9sdW1lGAEgASgLMhQucHJvdG8uTG9naWNhbFZvbHVtZSI1Cg9SZW1vdmVMVlJlcXVlc3QSDAoEbmFtZRgBIAEoCRIUCgxkZXZpY2VfY2xhc3MYAiABKAkisAEKF0NyZWF0ZUxWU25hcHNob3RSZXF1ZXN0EgwKBG5hbWUYASABKAkSDAoEdGFncxgCIAMoCRIUCgxkZXZpY2VfY2xhc3MYAyABKAkSFQoNc291cmNlX3ZvbHVtZRgEIAEoCRIPCgdzaXplX2diGAUgASgEEhMKC2FjY2Vzc190eXBlGAYgASgJEhcKCnNpemVfYnl0ZXMYByABKANIAIgBAUINCgtfc2l6ZV9ieXRlcyJCChhDcmVhdGVMVlNuYXBzaG90UmVzcG9uc2USJgoIc25hcHNob3QYASABKAsyFC5wcm90by5Mb2dpY2FsVm9sdW1lIkAKFENyZWF0ZUJhY2t1cFJlc3BvbnNlEigKDGJhY2t1cF9zdGF0ZRgBIAEoCzISLnByb3RvLkJhY2t1cFN0YXRlIm4KD1Jlc2l6ZUxWUmVxdWVzdBIMCgRuYW1lGAEgASgJEg8KB3NpemVfZ2IYAiABKAQSFAoMZGV2aWNlX2NsYXNzGAMgASgJEhcKCnNpemVfYnl0ZXMYByABKANIAIgBAUINCgtfc2l6ZV9ieXRlcyImChBSZXNpemVMVlJlc3BvbnNlEhIKCnNpemVfYnl0ZXMYASABKAMiOgoRR2V0TFZMaXN0UmVzcG9uc2USJQoHdm9sdW1lcxgBIAMoCzIULnByb3RvLkxvZ2ljYWxWb2x1bWUiKgoUR2V0RnJlZUJ5dGVzUmVzcG9uc2USEgoKZnJlZV9ieXRlcxgBIAEoBCIoChBHZXRMVkxpc3RSZXF1ZXN0EhQKDGRldmljZV9jbGFzcxgBIAEoCSIrChNHZXRGcmVlQnl0ZXNSZXF1ZXN0EhQKDGRldmljZV9jbGFzcxgBIAEoCSJECg1XYXRjaFJlc3BvbnNlEhIKCmZyZWVfYnl0ZXMYASABKAQSHwoFaXRlbXMYAiADKAsyEC5wcm90by5XYXRjaEl0ZW0icQoJV2F0Y2hJdGVtEhIKCmZyZWVfYnl0ZXMYASABKAQSFAoMZGV2aWNlX2NsYXNzGAIgASgJEhIKCnNpemVfYnl0ZXMYAyABKAQSJgoJdGhpbl9wb29sGAQgASgLMhMucHJvdG8uVGhpblBvb2xJdGVtIm8KDFRoaW5Qb29sSXRlbRIUCgxkYXRhX3BlcmNlbnQYASABKAESGAoQbWV0YWRhdGFfcGVyY2VudBgCIAEoARIbChNvdmVycHJvdmlzaW9uX2J5dGVzGAMgASgEEhIKCnNpemVfYnl0ZXMYBCABKAQqNAoJU3RhdGVUeXBlEg4KCklOUFJPR1JFU1MQABIMCghDT01QTEVURRABEgkKBUVSUk9SEAIy1QIKCUxWU2VydmljZRI7CghDcmVhdGVMVhIWLnByb3RvLkNyZWF0ZUxWUmVxdWVzdBoXLnByb3RvLkNyZWF0ZUxWUmVzcG9uc2USMAoIUmVtb3ZlTFYSFi5wcm90by5SZW1vdmVMVlJlcXVlc3QaDC5wcm90by5FbXB0eRI7CghSZXNpemVMVhIWLnByb3RvLlJlc2l6ZUxWUmVxdWVzdBoXLnByb3RvLlJlc2l6ZUxWUmVzcG9uc2USRwoMQ3JlYXRlQmFja3VwEhoucHJvdG8uQ3JlYXRlQmFja3VwUmVxdWVzdBobLnByb3RvLkNyZWF0ZUJhY2t1cFJlc3BvbnNlElMKEENyZWF0ZUxWU25hcHNob3QSHi5wcm90by5DcmVhdGVMVlNuYXBzaG90UmVxdWVzdBofLnByb3RvLkNyZWF0ZUxWU25hcHNob3RSZXNwb25zZTLSAQoJVkdTZXJ2aWNlEkMKCUdldExWTGlzdBIXLnByb3RvLkdldExWTGlzdFJlcXVlc3QaGC5wcm90by5HZXRMVkxpc3RSZXNwb25zZSIDkAIBEkwKDEdldEZyZWVCeXRlcxIaLnByb3RvLkdldEZyZWVCeXRlc1JlcXVlc3QaGy5wcm90by5HZXRGcmVlQnl0ZXNSZXNwb25zZSIDkAIBEjIKBVdhdGNoEgwucHJvdG8uRW1wdHkaFC5wcm90by5XYXRjaFJlc3BvbnNlIgOQAgEwAWIGcHJvdG8z");
 
 /**
- * The request or the response of an RPC that has nothing to say.
+ * Request or response without content.
  *
  * @generated from message proto.Empty
  */
@@ -33,7 +34,7 @@ export const EmptySchema: GenMessage<Empty> = /*@__PURE__*/
   messageDesc(file_lvmd, 0);
 
 /**
- * A logical volume as it exists in a volume group.
+ * A logical volume of a volume group.
  *
  * @generated from message proto.LogicalVolume
  */
@@ -67,7 +68,7 @@ export type LogicalVolume = Message<"proto.LogicalVolume"> & {
   devMinor: number;
 
   /**
-   * LVM tags that the volume was given when it was created. None when it has none.
+   * LVM tags that were put on the volume when it was created. Empty for none.
    *
    * @generated from field: repeated string tags = 5;
    */
@@ -103,14 +104,14 @@ export const LogicalVolumeSchema: GenMessage<LogicalVolume> = /*@__PURE__*/
   messageDesc(file_lvmd, 1);
 
 /**
- * A backup of a logical volume that is wanted or under way.
+ * A backup of a logical volume that is requested or in progress.
  *
  * @generated from message proto.Backup
  */
 export type Backup = Message<"proto.Backup"> & {
   /**
-   * Name of the backup, as its owner calls it (for Kubernetes: the name of the Backup resource). Together
-   * with `volume_handle` it identifies the backup between calls.
+   * Name that the owner gave to the backup (for Kubernetes: the name of the Backup resource). Together with
+   * `volume_handle` it identifies the backup across calls.
    *
    * @generated from field: string name = 1;
    */
@@ -124,7 +125,7 @@ export type Backup = Message<"proto.Backup"> & {
   volumeHandle: string;
 
   /**
-   * Where the backup is to be stored.
+   * Where to store the backup.
    *
    * @generated from field: proto.DataSource data_source = 3;
    */
@@ -139,7 +140,7 @@ export const BackupSchema: GenMessage<Backup> = /*@__PURE__*/
   messageDesc(file_lvmd, 2);
 
 /**
- * What LVService.CreateLV needs to know.
+ * Request of LVService.CreateLV.
  *
  * @generated from message proto.CreateLVRequest
  */
@@ -159,43 +160,43 @@ export type CreateLVRequest = Message<"proto.CreateLVRequest"> & {
   sizeGb: bigint;
 
   /**
-   * LVM tags to put on the volume as it is created.
+   * LVM tags to put on the new volume.
    *
    * @generated from field: repeated string tags = 3;
    */
   tags: string[];
 
   /**
-   * Device class whose volume group the volume is taken from. Empty means the default class.
+   * Device class whose volume group provides the space. Empty means the default class.
    *
    * @generated from field: string device_class = 4;
    */
   deviceClass: string;
 
   /**
-   * In a binary request: with `size_bytes` the option class of today's protocol, otherwise the data source of the branch with
-   * backups. A message may come in parts.
+   * In a binary request: the option class of today's protocol if `size_bytes` is set, otherwise the data source of the
+   * branch with backups. A message may be split into several values.
    *
    * @generated from field: repeated bytes source_or_option_class = 5;
    */
   sourceOrOptionClass: Uint8Array[];
 
   /**
-   * Size of the new volume in bytes. A request that has it is one of today's protocol.
+   * Size of the new volume in bytes. Only requests of today's protocol have it.
    *
    * @generated from field: optional int64 size_bytes = 6;
    */
   sizeBytes?: bigint | undefined;
 
   /**
-   * In JSON: the backup to fill the new volume from.
+   * In JSON: the backup from which to fill the new volume.
    *
    * @generated from field: proto.DataSource data_source = 1001;
    */
   dataSource?: DataSource | undefined;
 
   /**
-   * In JSON: options of lvcreate, by the name that the configuration has for them.
+   * In JSON: name of the configured options for lvcreate.
    *
    * @generated from field: string lvcreate_option_class = 1002;
    */
@@ -210,13 +211,13 @@ export const CreateLVRequestSchema: GenMessage<CreateLVRequest> = /*@__PURE__*/
   messageDesc(file_lvmd, 3);
 
 /**
- * What LVService.CreateBackup needs to know.
+ * Request of LVService.CreateBackup.
  *
  * @generated from message proto.CreateBackupRequest
  */
 export type CreateBackupRequest = Message<"proto.CreateBackupRequest"> & {
   /**
-   * The backup that is asked for, or asked about.
+   * The backup to start, or whose state to return.
    *
    * @generated from field: proto.Backup backup = 1;
    */
@@ -231,21 +232,21 @@ export const CreateBackupRequestSchema: GenMessage<CreateBackupRequest> = /*@__P
   messageDesc(file_lvmd, 4);
 
 /**
- * A store of backups: where CreateBackup writes to and where CreateLV restores from.
+ * A store for backups: CreateBackup writes to it, and CreateLV restores from it.
  *
  * @generated from message proto.DataSource
  */
 export type DataSource = Message<"proto.DataSource"> & {
   /**
-   * Only for a restore: true makes CreateLV return after the content is back, false as soon as the restore
-   * has begun.
+   * Only for a restore: if true, CreateLV returns after the content has been restored, otherwise as soon as the restore
+   * has started.
    *
    * @generated from field: bool synchronous_restore = 1;
    */
   synchronousRestore: boolean;
 
   /**
-   * The kind of store, of which S3 is the only one.
+   * Type of the store. S3 is the only one.
    *
    * @generated from oneof proto.DataSource.type
    */
@@ -268,8 +269,7 @@ export const DataSourceSchema: GenMessage<DataSource> = /*@__PURE__*/
   messageDesc(file_lvmd, 5);
 
 /**
- * An S3 bucket, how to reach it and with which credentials. The credentials are secrets: they appear in no
- * response.
+ * An S3 bucket with its address and credentials. The credentials are secrets and appear in no response.
  *
  * @generated from message proto.DataSource.S3
  */
@@ -310,7 +310,7 @@ export type DataSource_S3 = Message<"proto.DataSource.S3"> & {
   httpsProxy: string;
 
   /**
-   * Id of the access key.
+   * ID of the access key.
    *
    * @generated from field: string access_key_id = 6;
    */
@@ -331,7 +331,7 @@ export type DataSource_S3 = Message<"proto.DataSource.S3"> & {
   sessionToken: string;
 
   /**
-   * Key that the content of the backup is encrypted with.
+   * Key that encrypts the content of the backup.
    *
    * @generated from field: string encryption_key = 9;
    */
@@ -346,27 +346,27 @@ export const DataSource_S3Schema: GenMessage<DataSource_S3> = /*@__PURE__*/
   messageDesc(file_lvmd, 5, 0);
 
 /**
- * How far a backup is.
+ * State of a backup.
  *
  * @generated from message proto.BackupState
  */
 export type BackupState = Message<"proto.BackupState"> & {
   /**
-   * Name of the backup this is the state of.
+   * Name of the backup.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * The state. Since INPROGRESS is zero, an empty message reads as a backup that is under way.
+   * The state. INPROGRESS is zero, so an empty message means a backup in progress.
    *
    * @generated from field: proto.StateType state = 2;
    */
   state: StateType;
 
   /**
-   * What there is to say about the state; for ERROR, why the backup failed.
+   * Details of the state; for ERROR, why the backup failed.
    *
    * @generated from field: string msg = 3;
    */
@@ -381,13 +381,13 @@ export const BackupStateSchema: GenMessage<BackupState> = /*@__PURE__*/
   messageDesc(file_lvmd, 6);
 
 /**
- * What LVService.CreateLV made.
+ * Response of LVService.CreateLV.
  *
  * @generated from message proto.CreateLVResponse
  */
 export type CreateLVResponse = Message<"proto.CreateLVResponse"> & {
   /**
-   * The volume as it was created.
+   * The created volume.
    *
    * @generated from field: proto.LogicalVolume volume = 1;
    */
@@ -402,7 +402,7 @@ export const CreateLVResponseSchema: GenMessage<CreateLVResponse> = /*@__PURE__*
   messageDesc(file_lvmd, 7);
 
 /**
- * What LVService.RemoveLV needs to know.
+ * Request of LVService.RemoveLV.
  *
  * @generated from message proto.RemoveLVRequest
  */
@@ -430,7 +430,7 @@ export const RemoveLVRequestSchema: GenMessage<RemoveLVRequest> = /*@__PURE__*/
   messageDesc(file_lvmd, 8);
 
 /**
- * What LVService.CreateLVSnapshot needs to know.
+ * Request of LVService.CreateLVSnapshot.
  *
  * @generated from message proto.CreateLVSnapshotRequest
  */
@@ -443,7 +443,7 @@ export type CreateLVSnapshotRequest = Message<"proto.CreateLVSnapshotRequest"> &
   name: string;
 
   /**
-   * LVM tags to put on the snapshot as it is created.
+   * LVM tags to put on the snapshot.
    *
    * @generated from field: repeated string tags = 2;
    */
@@ -457,14 +457,15 @@ export type CreateLVSnapshotRequest = Message<"proto.CreateLVSnapshotRequest"> &
   deviceClass: string;
 
   /**
-   * Name of the logical volume whose content the snapshot is to have.
+   * Name of the logical volume of which to take the snapshot.
    *
    * @generated from field: string source_volume = 4;
    */
   sourceVolume: string;
 
   /**
-   * Size of the snapshot in GiB, of which versions before 0.36.5 send `size_bytes` rounded down, those before 0.23 alone.
+   * Size of the snapshot in GiB. Versions before 0.36.5 send `size_bytes` rounded down here; versions before 0.23 send
+   * only this field.
    *
    * @generated from field: uint64 size_gb = 5;
    */
@@ -493,13 +494,13 @@ export const CreateLVSnapshotRequestSchema: GenMessage<CreateLVSnapshotRequest> 
   messageDesc(file_lvmd, 9);
 
 /**
- * What LVService.CreateLVSnapshot made.
+ * Response of LVService.CreateLVSnapshot.
  *
  * @generated from message proto.CreateLVSnapshotResponse
  */
 export type CreateLVSnapshotResponse = Message<"proto.CreateLVSnapshotResponse"> & {
   /**
-   * The snapshot as it was created.
+   * The created snapshot.
    *
    * @generated from field: proto.LogicalVolume snapshot = 1;
    */
@@ -514,13 +515,13 @@ export const CreateLVSnapshotResponseSchema: GenMessage<CreateLVSnapshotResponse
   messageDesc(file_lvmd, 10);
 
 /**
- * What LVService.CreateBackup found.
+ * Response of LVService.CreateBackup.
  *
  * @generated from message proto.CreateBackupResponse
  */
 export type CreateBackupResponse = Message<"proto.CreateBackupResponse"> & {
   /**
-   * How far the backup is.
+   * State of the backup.
    *
    * @generated from field: proto.BackupState backup_state = 1;
    */
@@ -535,7 +536,7 @@ export const CreateBackupResponseSchema: GenMessage<CreateBackupResponse> = /*@_
   messageDesc(file_lvmd, 11);
 
 /**
- * What LVService.ResizeLV needs to know.
+ * Request of LVService.ResizeLV.
  *
  * @generated from message proto.ResizeLVRequest
  */
@@ -548,7 +549,7 @@ export type ResizeLVRequest = Message<"proto.ResizeLVRequest"> & {
   name: string;
 
   /**
-   * The size that the volume has afterwards, exactly, in GiB.
+   * Exact new size of the volume in GiB.
    *
    * @generated from field: uint64 size_gb = 2;
    */
@@ -562,7 +563,7 @@ export type ResizeLVRequest = Message<"proto.ResizeLVRequest"> & {
   deviceClass: string;
 
   /**
-   * The size that the volume has afterwards in bytes. A request that has it is one of today's protocol.
+   * Exact new size of the volume in bytes. Only requests of today's protocol have it.
    *
    * @generated from field: optional int64 size_bytes = 7;
    */
@@ -577,7 +578,7 @@ export const ResizeLVRequestSchema: GenMessage<ResizeLVRequest> = /*@__PURE__*/
   messageDesc(file_lvmd, 12);
 
 /**
- * What LVService.ResizeLV did. The branch with backups reads it as empty.
+ * Response of LVService.ResizeLV. Clients of the branch with backups read it as empty.
  *
  * @generated from message proto.ResizeLVResponse
  */
@@ -598,7 +599,7 @@ export const ResizeLVResponseSchema: GenMessage<ResizeLVResponse> = /*@__PURE__*
   messageDesc(file_lvmd, 13);
 
 /**
- * What VGService.GetLVList found.
+ * Response of VGService.GetLVList.
  *
  * @generated from message proto.GetLVListResponse
  */
@@ -619,13 +620,13 @@ export const GetLVListResponseSchema: GenMessage<GetLVListResponse> = /*@__PURE_
   messageDesc(file_lvmd, 14);
 
 /**
- * What VGService.GetFreeBytes found.
+ * Response of VGService.GetFreeBytes.
  *
  * @generated from message proto.GetFreeBytesResponse
  */
 export type GetFreeBytesResponse = Message<"proto.GetFreeBytesResponse"> & {
   /**
-   * Space that is free in the volume group, in bytes.
+   * Free space of the volume group in bytes.
    *
    * @generated from field: uint64 free_bytes = 1;
    */
@@ -640,13 +641,13 @@ export const GetFreeBytesResponseSchema: GenMessage<GetFreeBytesResponse> = /*@_
   messageDesc(file_lvmd, 15);
 
 /**
- * What VGService.GetLVList needs to know.
+ * Request of VGService.GetLVList.
  *
  * @generated from message proto.GetLVListRequest
  */
 export type GetLVListRequest = Message<"proto.GetLVListRequest"> & {
   /**
-   * Device class whose volume group is listed. Empty means the default class.
+   * Device class whose volume group to list. Empty means the default class.
    *
    * @generated from field: string device_class = 1;
    */
@@ -661,13 +662,13 @@ export const GetLVListRequestSchema: GenMessage<GetLVListRequest> = /*@__PURE__*
   messageDesc(file_lvmd, 16);
 
 /**
- * What VGService.GetFreeBytes needs to know.
+ * Request of VGService.GetFreeBytes.
  *
  * @generated from message proto.GetFreeBytesRequest
  */
 export type GetFreeBytesRequest = Message<"proto.GetFreeBytesRequest"> & {
   /**
-   * Device class whose volume group is asked about. Empty means the default class.
+   * Device class of the volume group. Empty means the default class.
    *
    * @generated from field: string device_class = 1;
    */
@@ -682,20 +683,20 @@ export const GetFreeBytesRequestSchema: GenMessage<GetFreeBytesRequest> = /*@__P
   messageDesc(file_lvmd, 17);
 
 /**
- * The free space of every device class at one moment: a whole picture each time, never a difference.
+ * Free space of every device class at one moment. Each message is complete, never a difference.
  *
  * @generated from message proto.WatchResponse
  */
 export type WatchResponse = Message<"proto.WatchResponse"> & {
   /**
-   * Space that is free in the volume group of the default class, in bytes.
+   * Free space of the default class's volume group, in bytes.
    *
    * @generated from field: uint64 free_bytes = 1;
    */
   freeBytes: bigint;
 
   /**
-   * One entry for each device class, the default one included.
+   * One entry for each device class, including the default class.
    *
    * @generated from field: repeated proto.WatchItem items = 2;
    */
@@ -710,13 +711,13 @@ export const WatchResponseSchema: GenMessage<WatchResponse> = /*@__PURE__*/
   messageDesc(file_lvmd, 18);
 
 /**
- * The free space of one device class.
+ * Free space of a device class.
  *
  * @generated from message proto.WatchItem
  */
 export type WatchItem = Message<"proto.WatchItem"> & {
   /**
-   * Space that is free in the volume group of the class, in bytes.
+   * Free space of the class's volume group, in bytes.
    *
    * @generated from field: uint64 free_bytes = 1;
    */
@@ -752,27 +753,27 @@ export const WatchItemSchema: GenMessage<WatchItem> = /*@__PURE__*/
   messageDesc(file_lvmd, 19);
 
 /**
- * How full a thin pool is.
+ * Usage of a thin pool.
  *
  * @generated from message proto.ThinPoolItem
  */
 export type ThinPoolItem = Message<"proto.ThinPoolItem"> & {
   /**
-   * Share of its data space in use, 0 to 100.
+   * Used share of its data space, 0 to 100.
    *
    * @generated from field: double data_percent = 1;
    */
   dataPercent: number;
 
   /**
-   * Share of its metadata space in use, 0 to 100.
+   * Used share of its metadata space, 0 to 100.
    *
    * @generated from field: double metadata_percent = 2;
    */
   metadataPercent: number;
 
   /**
-   * Space in bytes that new volumes may have, with overprovisioning.
+   * Bytes available to new volumes, with overprovisioning.
    *
    * @generated from field: uint64 overprovision_bytes = 3;
    */
@@ -794,13 +795,13 @@ export const ThinPoolItemSchema: GenMessage<ThinPoolItem> = /*@__PURE__*/
   messageDesc(file_lvmd, 20);
 
 /**
- * The stages of a backup. There is no value for "not set".
+ * States of a backup. No value means "not set".
  *
  * @generated from enum proto.StateType
  */
 export const StateType = {
   /**
-   * The backup has begun and has not ended.
+   * The backup has started and has not ended.
    *
    * @generated from enum value: INPROGRESS = 0;
    */
@@ -822,7 +823,7 @@ export const StateType = {
 } as const;
 
 /**
- * The stages of a backup. There is no value for "not set".
+ * States of a backup. No value means "not set".
  *
  * @generated from enum proto.StateType
  */
@@ -851,7 +852,7 @@ export const LVService: GenService<{
     output: typeof CreateLVResponseSchema;
   },
   /**
-   * Removes a logical volume and what it holds.
+   * Removes a logical volume and its content.
    *
    * @generated from rpc proto.LVService.RemoveLV
    */
@@ -871,8 +872,8 @@ export const LVService: GenService<{
     output: typeof ResizeLVResponseSchema;
   },
   /**
-   * Backs a logical volume up. One RPC both begins a backup and tells how far it is: a caller repeats the same
-   * request until the state is COMPLETE or ERROR.
+   * Backs up a logical volume. The same RPC starts a backup and returns its state: a caller repeats the same request
+   * until the state is COMPLETE or ERROR.
    *
    * @generated from rpc proto.LVService.CreateBackup
    */
@@ -882,7 +883,7 @@ export const LVService: GenService<{
     output: typeof CreateBackupResponseSchema;
   },
   /**
-   * Makes a logical volume that has the content of another at this moment.
+   * Creates a logical volume with the present content of another.
    *
    * @generated from rpc proto.LVService.CreateLVSnapshot
    */
@@ -895,7 +896,7 @@ export const LVService: GenService<{
   serviceDesc(file_lvmd, 0);
 
 /**
- * Tells what a volume group holds.
+ * Reports the content and free space of a volume group.
  *
  * @generated from service proto.VGService
  */
@@ -911,7 +912,7 @@ export const VGService: GenService<{
     output: typeof GetLVListResponseSchema;
   },
   /**
-   * Returns the free space of the volume group, in bytes.
+   * Returns the free space of the volume group in bytes.
    *
    * @generated from rpc proto.VGService.GetFreeBytes
    */
@@ -921,8 +922,8 @@ export const VGService: GenService<{
     output: typeof GetFreeBytesResponseSchema;
   },
   /**
-   * Streams the free space of all device classes: once at the start, then whenever it may have changed. The
-   * stream does not end by itself.
+   * Streams the free space of all device classes: once at the start, then whenever it may have changed. The stream does
+   * not end by itself.
    *
    * @generated from rpc proto.VGService.Watch
    */

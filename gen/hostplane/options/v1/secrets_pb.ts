@@ -2,9 +2,9 @@
 // @generated from file hostplane/options/v1/secrets.proto (package hostplane.options.v1, syntax proto3)
 /* eslint-disable */
 
-// The fields of the contract that hold secrets, by their full names. Logs and the audit log leave them out. The list stands
-// apart so that each published file can be read without any other; `debug_redact` at the fields cannot be read by protoc
-// before version 22, such as that of Debian 12.
+// Lists the fields of the contract that hold secrets, by full name. Logs and the audit log omit these fields. The list
+// is in a separate file so that each published file can be read without any other. Marking the fields with
+// `debug_redact` instead would exclude protoc before version 22, such as that of Debian 12.
 
 import type { GenExtension, GenFile } from "@bufbuild/protobuf/codegenv2";
 import { extDesc, fileDesc } from "@bufbuild/protobuf/codegenv2";
@@ -18,7 +18,7 @@ export const file_hostplane_options_v1_secrets: GenFile = /*@__PURE__*/
   fileDesc("CiJob3N0cGxhbmUvb3B0aW9ucy92MS9zZWNyZXRzLnByb3RvEhRob3N0cGxhbmUub3B0aW9ucy52MTpDCg1zZWNyZXRfZmllbGRzEhwuZ29vZ2xlLnByb3RvYnVmLkZpbGVPcHRpb25zGJiMAyADKAlSDHNlY3JldEZpZWxkc0KFCcLhGCpjbmN0LmthYXMuYXBpLkNsdXN0ZXJEZXRhaWxJdGVtLmt1YmVjb25maWfC4RgzaG9zdHBsYW5lLnYxLkNoYW5nZVBhc3N3b3JkUmVxdWVzdC5jdXJyZW50X3Bhc3N3b3JkwuEYL2hvc3RwbGFuZS52MS5DaGFuZ2VQYXNzd29yZFJlcXVlc3QubmV3X3Bhc3N3b3JkwuEYKWhvc3RwbGFuZS52MS5DcmVhdGVBcGlUb2tlblJlc3BvbnNlLnRva2VuwuEYJ2hvc3RwbGFuZS52MS5DcmVhdGVVc2VyUmVxdWVzdC5wYXNzd29yZMLhGC1ob3N0cGxhbmUudjEuR2V0S3ViZWNvbmZpZ1Jlc3BvbnNlLmt1YmVjb25maWfC4RgfaG9zdHBsYW5lLnYxLlBsYW5SZXF1ZXN0LmJpbmFyecLhGB1ob3N0cGxhbmUudjEuUGxhblJlcXVlc3QuanNvbsLhGCtob3N0cGxhbmUudjEuUmVwb3NpdG9yeUFjY2Vzcy5hY2Nlc3Nfa2V5X2lkwuEYLGhvc3RwbGFuZS52MS5SZXBvc2l0b3J5QWNjZXNzLmVuY3J5cHRpb25fa2V5wuEYKGhvc3RwbGFuZS52MS5SZXBvc2l0b3J5QWNjZXNzLmh0dHBfcHJveHnC4RgpaG9zdHBsYW5lLnYxLlJlcG9zaXRvcnlBY2Nlc3MuaHR0cHNfcHJveHnC4RgvaG9zdHBsYW5lLnYxLlJlcG9zaXRvcnlBY2Nlc3Muc2VjcmV0X2FjY2Vzc19rZXnC4RgraG9zdHBsYW5lLnYxLlJlcG9zaXRvcnlBY2Nlc3Muc2Vzc2lvbl90b2tlbsLhGDBob3N0cGxhbmUudjEuUm90YXRlS3ViZWNvbmZpZ1Jlc3BvbnNlLmt1YmVjb25maWfC4RgoaG9zdHBsYW5lLnYxLlNldFBhc3N3b3JkUmVxdWVzdC5wYXNzd29yZMLhGCFwcm90by5EYXRhU291cmNlLlMzLmFjY2Vzc19rZXlfaWTC4RgicHJvdG8uRGF0YVNvdXJjZS5TMy5lbmNyeXB0aW9uX2tlecLhGB5wcm90by5EYXRhU291cmNlLlMzLmh0dHBfcHJveHnC4RgfcHJvdG8uRGF0YVNvdXJjZS5TMy5odHRwc19wcm94ecLhGCVwcm90by5EYXRhU291cmNlLlMzLnNlY3JldF9hY2Nlc3Nfa2V5wuEYIXByb3RvLkRhdGFTb3VyY2UuUzMuc2Vzc2lvbl90b2tlbsLhGCVzZXJ2aWNlcy5hdXRoLkNoZWNrVG9rZW5SZXF1ZXN0LnRva2VuwuEYI3NlcnZpY2VzLmF1dGguTG9naW5SZXF1ZXN0LnBhc3N3b3JkwuEYIXNlcnZpY2VzLmF1dGguTG9naW5SZXNwb25zZS50b2tlbsLhGB12MWFscGhhLkdldExvZ3NSZXNwb25zZS5saW5lc8LhGBZ2MWFscGhhLkltYWdlLm1hbmlmZXN0wuEYFHYxYWxwaGEuUG9kLm1hbmlmZXN0YgZwcm90bzM", [file_google_protobuf_descriptor]);
 
 /**
- * Full names of fields that hold secrets.
+ * Full names of the fields that hold secrets.
  *
  * @generated from extension: repeated string secret_fields = 50712;
  */

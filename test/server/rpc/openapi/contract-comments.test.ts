@@ -21,7 +21,7 @@ test("whatever the contract has carries the comment that stands above it", async
   const [first] = StateTypeSchema.values;
   t.equal(first && commentOf(first), "The backup has begun and has not ended.");
   const [start] = SubscribeRequestSchema.oneofs;
-  t.equal(start && commentOf(start), "Where to begin; unset for now.");
+  t.equal(start && commentOf(start), "Where the stream begins. Unset: now.");
 });
 
 test("every RPC and every field of its messages has a comment", async (t) => {

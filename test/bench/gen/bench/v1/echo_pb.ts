@@ -13,7 +13,7 @@ export const file_bench_v1_echo: GenFile = /*@__PURE__*/
   fileDesc("ChNiZW5jaC92MS9lY2hvLnByb3RvEghiZW5jaC52MSIbCgtFY2hvUmVxdWVzdBIMCgR0ZXh0GAEgASgJIhwKDEVjaG9SZXNwb25zZRIMCgR0ZXh0GAEgASgJIiwKDVJlcGVhdFJlcXVlc3QSDAoEdGV4dBgBIAEoCRINCgVjb3VudBgCIAEoDSIeCg5SZXBlYXRSZXNwb25zZRIMCgR0ZXh0GAEgASgJMo0BCgtFY2hvU2VydmljZRI6CgRFY2hvEhUuYmVuY2gudjEuRWNob1JlcXVlc3QaFi5iZW5jaC52MS5FY2hvUmVzcG9uc2UiA5ACARJCCgZSZXBlYXQSFy5iZW5jaC52MS5SZXBlYXRSZXF1ZXN0GhguYmVuY2gudjEuUmVwZWF0UmVzcG9uc2UiA5ACATABYgZwcm90bzM");
 
 /**
- * What is to be said.
+ * The message to return.
  *
  * @generated from message bench.v1.EchoRequest
  */
@@ -34,7 +34,7 @@ export const EchoRequestSchema: GenMessage<EchoRequest> = /*@__PURE__*/
   messageDesc(file_bench_v1_echo, 0);
 
 /**
- * What was said.
+ * The returned message.
  *
  * @generated from message bench.v1.EchoResponse
  */
@@ -55,7 +55,7 @@ export const EchoResponseSchema: GenMessage<EchoResponse> = /*@__PURE__*/
   messageDesc(file_bench_v1_echo, 1);
 
 /**
- * What is to be said, and how often.
+ * The message to return, and how often.
  *
  * @generated from message bench.v1.RepeatRequest
  */
@@ -68,7 +68,7 @@ export type RepeatRequest = Message<"bench.v1.RepeatRequest"> & {
   text: string;
 
   /**
-   * How many messages.
+   * Number of messages.
    *
    * @generated from field: uint32 count = 2;
    */
@@ -83,7 +83,7 @@ export const RepeatRequestSchema: GenMessage<RepeatRequest> = /*@__PURE__*/
   messageDesc(file_bench_v1_echo, 2);
 
 /**
- * What was said.
+ * A returned message.
  *
  * @generated from message bench.v1.RepeatResponse
  */
@@ -104,13 +104,13 @@ export const RepeatResponseSchema: GenMessage<RepeatResponse> = /*@__PURE__*/
   messageDesc(file_bench_v1_echo, 3);
 
 /**
- * Answers that cost nothing but the way there and back.
+ * Echoes messages, so that a call costs nothing beyond its transport.
  *
  * @generated from service bench.v1.EchoService
  */
 export const EchoService: GenService<{
   /**
-   * Says the same.
+   * Returns the message.
    *
    * @generated from rpc bench.v1.EchoService.Echo
    */
@@ -120,7 +120,7 @@ export const EchoService: GenService<{
     output: typeof EchoResponseSchema;
   },
   /**
-   * Says the same as often as asked.
+   * Returns the message as often as requested.
    *
    * @generated from rpc bench.v1.EchoService.Repeat
    */
