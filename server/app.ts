@@ -35,49 +35,49 @@ import { type StoreBackup, storeBackup } from "./web/store-backup.ts";
 
 export interface AppOptions {
   readonly registrations: readonly ServiceRegistration[];
-  /** The rule of each of their methods; `methodRuleOf`, which knows the services of the contract, unless told. */
+  /** Returns the rule of one of their methods. Default: `methodRuleOf`, which knows the services of the contract. */
   readonly ruleOf?: (method: DescMethod) => MethodRule;
-  /** The types that a `google.protobuf.Any` may hold in JSON; absent: none, as in the gateway's own contract. */
+  /** Types that a `google.protobuf.Any` may hold in JSON. Absent: none, as in the gateway's own contract. */
   readonly registry?: Registry;
   readonly backends: readonly Backend[];
-  /** That of `backends` which stands for the gateway's own store. */
+  /** The entry of `backends` for the gateway's own store. */
   readonly storeBackend: Backend;
-  /** Whether a change by the method can be planned; absent: none can. */
+  /** Reports whether a change by the method can be planned. Absent: no method can. */
   readonly isPlannable?: (method: DescMethod) => boolean;
   readonly isSandbox: boolean;
-  /** The gateway's own. */
+  /** Version of the gateway. */
   readonly version: string;
   readonly chain: { readonly linksFor: LinksFor };
   readonly metrics: Metrics;
-  /** Says why whoever asks may not read the metrics; undefined when they may. */
+  /** Returns why the caller may not read the metrics; undefined when it may. */
   readonly mayReadMetrics: (
     request: FastifyRequest,
     listener: ListenerFacts,
   ) => Promise<InfraError | undefined>;
-  /** Writes a copy of the store, for who comes by the admin socket. */
+  /** Writes a copy of the store, for callers on the admin socket. */
   readonly backupStore: (file: string) => Promise<StoreBackup>;
   readonly logger: FastifyBaseLogger;
   readonly corsOrigins: readonly string[];
   readonly maxMessageBytes: number;
-  /** The largest message written, if that is not `maxMessageBytes`: the conformance suite limits what is read alone. */
+  /** Largest message written, in bytes; `maxMessageBytes` if absent. The conformance suite limits only what is read. */
   readonly maxAnswerBytes?: number;
   readonly maxDeadlineMs: number;
   readonly keepAliveMs: number;
-  /** Where calls are that are answered without connect-es; undefined when it is to answer all. */
+  /** Tracks calls that are answered without connect-es; undefined when connect-es answers all calls. */
   readonly openCalls: OpenCalls | undefined;
   readonly shutdownSignal: AbortSignal;
 }
 
-/** Everything that answers requests. It does not listen: any number of listeners share it. */
+/** The request handlers of the gateway. It does not listen itself; any number of listeners share it. */
 export interface App {
-  /** Answers a request that came by a listener of which this is known. */
+  /** Answers a request. `listener` describes the listener that received it. */
   handle(request: NodeRequest, response: NodeResponse, listener: ListenerFacts): void;
-  /** Answers a stream of HTTP/2 if it needs nothing that Node's compatibility API adds. Returns whether it does. */
+  /** Answers an HTTP/2 stream if it needs nothing that Node's compatibility API adds. Returns whether it did. */
   handleStream(exchange: Http2Exchange, listener: ListenerFacts): boolean;
   close(): Promise<void>;
 }
 
-/** What a request that came by no listener may reach: nothing. */
+/** Facts for a request that came through no listener: it may reach nothing. */
 const nowhere: ListenerFacts = {
   address: "",
   services: new Set(),
@@ -88,7 +88,7 @@ const nowhere: ListenerFacts = {
   lvmd: "backups",
 };
 
-/** The application with everything registered. */
+/** Creates the application with every route registered. */
 export async function createApp(options: AppOptions): Promise<App> {
   const listenerOfRequest = new WeakMap<NodeRequest, ListenerFacts>();
   const listenerOf = (request: FastifyRequest) => listenerOfRequest.get(request.raw) ?? nowhere;
@@ -99,10 +99,10 @@ export async function createApp(options: AppOptions): Promise<App> {
   const app = fastify({
     loggerInstance: options.logger,
     logController: new LogController({ disableRequestLogging: true }),
-    // A server that never listens; requests of HTTP/1.1 and HTTP/2 come in by `routing`.
+    // This server never listens; HTTP/1.1 and HTTP/2 requests enter through `routing`.
     serverFactory: () => createServer(),
     routerOptions: { caseSensitive: true, maxParamLength: 256 },
-    // No route has a schema; without these Fastify loads Ajv and its serializer at every start.
+    // No route has a schema. Without these factories Fastify loads Ajv and its serializer at every start.
     schemaController: {
       compilersFactory: { buildValidator: assertNoSchema, buildSerializer: assertNoSchema },
     },
@@ -174,7 +174,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   };
 }
 
-/** Of a page; that of a file is in its headers. */
+/** Size of a page, in bytes. A file's size is in its headers. */
 function sizeOf(reply: FastifyReply, payload: unknown): number {
   return payload instanceof Uint8Array || typeof payload === "string"
     ? payload.length

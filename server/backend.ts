@@ -1,34 +1,34 @@
-/** What a system is to the gateway. `off`: not configured. `notBuilt`: this version cannot serve it. */
+/** How the gateway serves a system. `off`: not configured. `notBuilt`: this version cannot serve it. */
 export type BackendKind = "real" | "sandbox" | "off" | "notBuilt";
 
 export type BackendHealth = "ok" | "degraded" | "unavailable" | "unknown";
 
-/** What is known of a system now. */
+/** Current status of a system. */
 export interface BackendStatus {
   readonly health: BackendHealth;
-  /** The system's own version; undefined when it cannot be asked. */
+  /** The system's own version; undefined when it cannot be queried. */
   readonly version: string | undefined;
-  /** What is missing, each with the way to get it, as sentences. */
+  /** What is missing and how to get it, one sentence each. */
   readonly missing: readonly string[];
-  /** Age of the snapshot reads are answered from; undefined when there is none. */
+  /** Age of the snapshot that reads are answered from; undefined when there is none. */
   readonly snapshotAgeMs: number | undefined;
 }
 
 /** A system behind a domain, as ListBackends, the health service and doctor see it. */
 export interface Backend {
   readonly domain: string;
-  /** The system's name, e.g. `lvm`. */
+  /** Name of the system, e.g. `lvm`. */
   readonly name: string;
   readonly kind: BackendKind;
-  /** Full names of the services it stands behind. */
+  /** Full names of the services that use the system. */
   readonly services: readonly string[];
-  /** Never throws; costs no process while the system's snapshot is fresh. */
+  /** Never throws. Starts no process while the system's snapshot is fresh. */
   status(): Promise<BackendStatus>;
-  /** Calls back when the status may have changed; returns the function that ends it. */
+  /** Calls back when the status may have changed. Returns a function that unsubscribes. */
   subscribe(onChange: () => void): () => void;
 }
 
-/** A backend of a domain that this gateway does not serve. */
+/** Creates the backend of a domain that this gateway does not serve. */
 export function createAbsentBackend(
   domain: string,
   name: string,
@@ -52,8 +52,8 @@ export function createAbsentBackend(
 }
 
 /**
- * The status of a system that tells nothing by itself: what it answered stands for `freshMs` for all who ask, and a watcher
- * has it asked anew that often.
+ * Creates the status of a system that reports no changes by itself. An answer is shared by all callers for `freshMs`, and each
+ * subscriber polls at that interval.
  * @param ask never throws
  */
 export function createPolledStatus(

@@ -10,8 +10,8 @@ import { registerPlanRefusal } from "./operations/planner.ts";
 import { registerRefusal } from "./rpc/service-handlers.ts";
 
 /**
- * Who answers for backups, whichever domain has made them.
- * @param sources of all domains, also those that are not configured; when none is, all calls are refused
+ * Creates the services for the backups of all domains.
+ * @param sources of all domains, including those that are not configured; if none is configured, all calls are refused
  */
 export function createBackupsDomain(
   { store }: Pick<ServicesOptions, "store">,

@@ -25,10 +25,10 @@ export interface CallChainOptions {
   readonly logger: FastifyBaseLogger;
 }
 
-/** What is around calls, in the order in which it matters. */
+/** The interceptors around calls, in the order that they depend on. */
 export interface CallChain {
   readonly linksFor: LinksFor;
-  /** Writes what is not written yet; the store is still needed for it. */
+  /** Writes what is still pending; needs the store to be open. */
   close(): Promise<void>;
 }
 
@@ -36,7 +36,7 @@ export function createCallChain(options: CallChainOptions): CallChain {
   const { store, masterKey } = options.data;
   const { logger, instance } = options;
   const onFailed = (what: string, err: unknown) => {
-    // That the store is away is logged once a minute; this would be logged for each call.
+    // An unreachable store is logged once a minute elsewhere; this would log it for each call.
     const isAway = err instanceof InfraError && err.reason === "STORE_UNAVAILABLE";
     logger[isAway ? "debug" : "error"]({ err }, `the store could not take ${what}`);
   };

@@ -15,11 +15,11 @@ import { registerPlanRefusal } from "./operations/planner.ts";
 import { registerRefusal } from "./rpc/service-handlers.ts";
 import { startPurge } from "./store/purge.ts";
 
-/** How long machines that were given back are remembered, and what happened to machines. */
+/** How long released machines and the events of machines are kept. */
 const keepMs = 90 * 86_400_000;
 const purgeBatch = 500;
 
-/** Who answers for Kubernetes clusters on machines of MAAS. */
+/** Creates the services for Kubernetes clusters on MAAS machines. */
 export function createClustersDomain(options: ServicesOptions): DomainServices {
   const services = [Cluster, ClusterService];
   const { clusters: system } = options.systems;
@@ -51,7 +51,7 @@ export function createClustersDomain(options: ServicesOptions): DomainServices {
     };
   }
 
-  /** A start answers calls before it is loaded. */
+  /** Loaded in the background, so that the gateway answers calls before it is ready. */
   async function beginReconciler() {
     const { createReconciler } = await import("./domains/clusters/reconcile/reconciler.ts");
     const reconciler = createReconciler(parts);

@@ -11,10 +11,10 @@ import type { ClustersConfig } from "./config/schema.ts";
 import type { CniSource } from "./domains/clusters/bootstrap/renderer.ts";
 import type { ClusterSettings } from "./domains/clusters/cluster-settings.ts";
 
-/** What stands behind the domain of clusters. */
+/** The systems behind the clusters domain. */
 export interface ClusterSystem {
   readonly maas: MaasAdapter;
-  /** The clusters that were made. */
+  /** The created clusters. */
   readonly workload: WorkloadAdapter;
   readonly settings: ClusterSettings;
   close(): Promise<void>;
@@ -22,13 +22,13 @@ export interface ClusterSystem {
 
 const minuteMs = 60_000;
 
-/** A manifest of Calico, which is a long one, has 300 KiB. */
+/** Limit for a CNI manifest. Calico's, a large one, has 300 KiB. */
 const maxManifestBytes = 1 << 20;
 
-/** What clusters of the sandbox are like: each has an address of its own, and machines that take seconds. */
+/** Settings of the sandbox's clusters: each has its own address, and machines take seconds. */
 const sandboxSettings: ClusterSettings = {
   endpoints: addressesFrom("10.20.0.220-10.20.0.250") ?? [],
-  // The sandbox's addresses may be those of real hosts; a name below .invalid never resolves.
+  // The sandbox's addresses may belong to real hosts; a name under .invalid never resolves.
   kubeconfigHost: (name) => `${name}.sandbox.invalid`,
   kubeVipImage: "sandbox.invalid/kube-vip:v1",
   cni: { manifest: "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: sandbox-network\n" },
@@ -41,12 +41,15 @@ const sandboxSettings: ClusterSettings = {
   pollMs: 300,
   watchMs: 5_000,
   sweepMs: 5 * minuteMs,
-  // No machine was given to anybody before the start, and nothing else asks this MAAS to be made.
+  // No machine was allocated before the start, so nothing needs a first sweep; a sweep would only create this MAAS early.
   firstSweepMs: 5 * minuteMs,
   leaseMs: 30_000,
 };
 
-/** A MAAS with machines, and the clusters that they become, which touch nothing of the host and are made when they are first asked. */
+/**
+ * Creates an in-memory MAAS with machines, and the clusters made of them. They touch nothing of the host, and are created on
+ * first use.
+ */
 export function createSandboxClusters(): ClusterSystem {
   let region: FakeRegion | undefined;
   const as = { kind: "sandbox", url: "http://sandbox.invalid/MAAS" } as const;
@@ -63,7 +66,7 @@ export function createSandboxClusters(): ClusterSystem {
   return clusterSystem(maas, workload, sandboxSettings);
 }
 
-/** The machines of a MAAS that have been installed with something to do. */
+/** Returns the deployed machines of a MAAS that have user data to run. */
 export function bootedMachinesOf(region: FakeRegion): BootedMachine[] {
   return region.machines().flatMap((machine) => {
     const { systemId, hostname, address, userData, series, status } = machine;
@@ -84,11 +87,11 @@ export function bootedMachinesOf(region: FakeRegion): BootedMachine[] {
 }
 
 /**
- * The MAAS that the configuration names.
- * @throws Error that names the key of the configuration and the file that cannot be read or is not what it should be
+ * Connects to the configured MAAS.
+ * @throws Error that names the configuration key, and the file that cannot be read or is invalid
  */
 export async function createRealClusters(config: ClustersConfig): Promise<ClusterSystem> {
-  // Their clients are loaded by nobody who has no MAAS.
+  // Loaded only when a MAAS is configured.
   const [{ createMaas }, { createWorkload }] = await Promise.all([
     import("../adapters/maas/maas.ts"),
     import("../adapters/workload/workload.ts"),
@@ -110,7 +113,7 @@ export async function createRealClusters(config: ClustersConfig): Promise<Cluste
   return clusterSystem(maas, workload, clusterSettingsFrom(config, cni));
 }
 
-/** @param cni with the text of the manifest instead of the name of its file */
+/** @param cni holds the text of the manifest instead of its file name */
 export function clusterSettingsFrom(config: ClustersConfig, cni: CniSource): ClusterSettings {
   const { endpoint, network, imageRepository, machines } = config;
   const { minCpuCount: cpuCount, minMemoryMib: memoryMib, ...places } = machines;

@@ -11,7 +11,7 @@ import type { Config } from "./config/schema.ts";
 /**
  * Runs a command line.
  * @param args without the program's name
- * @param onExit called with the exit code; a command may leave things open that keep a process running
+ * @param onExit called with the exit code; a command may leave resources open that would keep the process running
  */
 export async function runCommandLine(
   args: readonly string[],
@@ -31,8 +31,8 @@ export async function runCommandLine(
 }
 
 /**
- * The command line. Commands are imported when they are called, so that help is quick; each answers with its
- * exit code, which goes to `onExit`.
+ * Creates the command line. Commands are imported when they run, so that help is quick; each returns its exit code, which is
+ * passed to `onExit`.
  */
 function createProgram(output: Output, onExit: (code: number) => void): Command {
   const version = packageVersion();
@@ -128,7 +128,7 @@ async function createInspectors(config: Config): Promise<Inspectors> {
     import("./commands/inspect-clusters.ts"),
     import("pino"),
   ]);
-  // What is wrong with their files is a finding, and no end of it.
+  // Errors in the cluster files are findings of doctor and must not abort it.
   const { clusters, ...others } = config;
   const systems = await createRealSystems(others, pino({ level: "silent" }));
   const { volumes } = config;

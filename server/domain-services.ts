@@ -13,20 +13,20 @@ import type { ServiceRegistration } from "./rpc/service-handlers.ts";
 import type { Store } from "./store/store.ts";
 import type { Systems } from "./systems.ts";
 
-/** A domain with who answers its calls and who plans them, and the systems behind it. */
+/** A domain: its services, its planners, and the systems behind it. */
 export interface DomainServices {
   readonly registrations: readonly ServiceRegistration[];
   readonly planners: readonly PlannerRegistration[];
   readonly backends: readonly Backend[];
-  /** Of a domain whose volumes can be backed up, also where that is not configured. */
+  /** Present in every domain whose volumes can be backed up, even if backups are not configured. */
   readonly backupSource?: BackupSource;
-  /** Begins to tell what happens to the domain's systems. */
+  /** Starts publishing events of the domain's systems. */
   readonly observe?: () => Activity;
-  /** Begins what the domain does by itself, by the clock. */
+  /** Starts the domain's scheduled work. */
   readonly beginSchedules?: () => Activity;
 }
 
-/** Goes on until it is closed. */
+/** Runs until it is closed. */
 export interface Activity {
   close(): Promise<void>;
 }
@@ -40,31 +40,31 @@ export interface ServicesOptions {
   readonly events: Events;
   readonly auth: Pick<DomainServices, "registrations" | "planners">;
   readonly store: Pick<Store, "run" | "subscribe" | "isShared">;
-  /** Absent: whether the store can be written, and how full its disk is, is not known. */
+  /** Absent: it is unknown whether the store can be written, and how full its disk is. */
   readonly writes?: StoreBackendOptions["writes"];
   readonly readDisk?: StoreBackendOptions["readDisk"];
   /** `createSeal(masterKey, "repository-key")`. */
   readonly repositoryKeySeal: Seal;
   /** `createSeal(masterKey, "cluster")`. */
   readonly clusterSeal: Seal;
-  /** Of this process; no other ever has it. */
+  /** Id of this process; never reused. */
   readonly instanceId: string;
   /** Name of this host. */
   readonly host: string;
   readonly facts: GatewayFacts;
   readonly log: { info?(message: string): void; warn(message: string, cause?: unknown): void };
-  /** The limit of the listeners. */
+  /** Message limit of the listeners, in bytes. */
   readonly maxMessageBytes: number;
-  /** For tests: called before and after each step that clusters are changed by. */
+  /** For tests: called before and after each step that changes clusters. */
   readonly boundary?: Boundary;
 }
 
-/** Closes them all. */
+/** Combines activities into one that closes them all. */
 export function allOf(activities: readonly Activity[]): Activity {
   return { close: async () => void (await Promise.all(activities.map((one) => one.close()))) };
 }
 
-/** Full names, e.g. `proto.LVService`. */
+/** Returns the full names, e.g. `proto.LVService`. */
 export function namesOf(services: readonly DescService[]): string[] {
   return services.map(({ typeName }) => typeName);
 }

@@ -36,7 +36,7 @@ import { createServices } from "./services.ts";
 import { readDiskSpace } from "./store/disk-space.ts";
 import type { Systems } from "./systems.ts";
 
-/** How soon a certificate that was renewed on disk is used. */
+/** How often certificate files are checked for renewal. */
 const certificateCheckMs = 60_000;
 
 const dayMs = 86_400_000;
@@ -46,52 +46,55 @@ export interface GatewayOptions {
   readonly isSandbox: boolean;
   readonly version: string;
   readonly logger: FastifyBaseLogger;
-  /** Of the environment; none of them is kept in the process longer than it is needed. */
+  /** Secrets from the environment. None is kept in the process longer than needed. */
   readonly secrets: {
     /** HOSTPLANE_KEY */
     readonly key?: string | undefined;
     /** HOSTPLANE_ADMIN_PASSWORD */
     readonly adminPassword?: string | undefined;
   };
-  /** Path of the socket by which it is administered; absent: `admin.sock` in its data directory. */
+  /** Path of the admin socket; absent: `admin.sock` in the data directory. */
   readonly adminSocket?: string;
-  /** It is there for a command of an admin: it runs no operations of the store, and tells of no system. */
+  /** Set when the gateway runs only for an admin command: it then runs no operations of the store and publishes no events. */
   readonly isForCommand?: boolean;
-  /** Further services beside those of the contract, such as that of the conformance suite. */
+  /** Services besides those of the contract, such as the conformance suite's. */
   readonly furtherServices?: Pick<AppOptions, "registrations" | "registry" | "maxAnswerBytes"> &
     Required<Pick<AppOptions, "ruleOf">>;
-  /** For tests: called at each boundary of an operation's life, and of what is done for clusters. */
+  /** For tests: called at each boundary of an operation's life, and of the steps that change clusters. */
   readonly boundary?: OperationsOptions["boundary"];
-  /** Called when the gateway cannot go on, and the process has to end. */
+  /** Called when the gateway cannot continue and the process must exit. */
   readonly onFatal: (error: Error) => void;
 }
 
-/** What is opened before all else is loaded. */
+/** The parts that are opened before the rest is loaded. */
 export interface OpenGatewayOptions extends GatewayOptions {
   readonly data: Data;
   readonly createSystems: () => Systems | Promise<Systems>;
 }
 
 export interface Gateway {
-  /** Where it listens, as clients write it; port 0 of the configuration is the real one here. */
+  /** The addresses it listens on, as clients write them. A configured port 0 is replaced by the real one. */
   readonly addresses: readonly string[];
-  /** The user that was made at this start, which is the first one on its store. */
+  /** The user created at this start, which is the first one in its store. */
   readonly firstAdmin: FirstAdmin | undefined;
-  /** A token of the first admin, for whoever starts a sandbox; undefined for a real gateway, or if that user is gone. */
+  /**
+   * Returns a token of the first admin, for the user who starts a sandbox; undefined for a real gateway, or if that user was
+   * removed.
+   */
   sandboxToken(): Promise<string | undefined>;
-  /** Reads the certificate files again. @throws Error when one cannot be read; the old ones stay then */
+  /** Reads the certificate files again. @throws Error when one cannot be read; the old ones stay in use then */
   reloadCertificates(): void;
   /**
-   * Refuses new calls, ends open ones with SHUTTING_DOWN, cuts what is left after the configured grace, and
-   * waits for mutations that have begun, however long they take.
+   * Refuses new calls and ends open ones with SHUTTING_DOWN. Cuts the remaining ones after the configured grace period, and waits
+   * for started mutations, however long they take.
    */
   close(): Promise<void>;
 }
 
 /**
- * Starts everything the configuration names, over what it keeps: users, systems, services and listeners. What has to be closed
- * again is put on `opened`, also when it fails.
- * @throws Error that says what to do when one of them cannot be had
+ * Starts everything the configuration names, on top of the opened data: users, systems, services and listeners. Whatever has to
+ * be closed later is pushed on `opened`, even when the start fails.
+ * @throws Error with the fix when one of them cannot be started
  */
 export async function openGateway(
   options: OpenGatewayOptions,
@@ -103,17 +106,17 @@ export async function openGateway(
   setMaxListeners(0, shutdown.signal);
   const entries: { readonly config: ListenerConfig; readonly listener: Listener }[] = [];
 
-  // Hashing a password takes as long as the rest of a start, and runs beside it.
+  // Hashing a password takes as long as the rest of the start, so it runs in parallel.
   const preparing = prepareFirstAdmin({
     store: data.store,
     password: secrets.adminPassword,
     keepPassword: (password) => writeAdminPassword(data.directory, password),
     dropPassword: () => rm(adminPasswordFile(data.directory), { force: true }),
   });
-  // It is awaited at the end, if the start comes so far.
+  // Awaited at the end, if the start gets that far.
   preparing.catch(() => {});
 
-  // Gateways of one store share its key.
+  // Gateways that share a store share its key.
   setToolOwner(data.masterKey.fingerprint);
   const tracing = await tracingOf(options);
   opened.defer(() => tracing?.close());
@@ -150,7 +153,7 @@ export async function openGateway(
   };
   const instance = { instanceId: randomUUID(), host: config.host ?? hostname() };
   if (isSandbox) {
-    // Repositories and machines of a sandbox are gone with its process, and what the store says of them is true no more.
+    // A sandbox's repositories and machines end with its process, so the store's records of them are stale.
     await data.store.run("backups.removeOf", { host: instance.host });
     await data.store.run("clusters.removeOf", { backend: systems.clusters?.maas.url ?? "" });
   }
@@ -206,7 +209,7 @@ export async function openGateway(
         })),
     },
   });
-  // It outlives what changes systems, and tells that as well.
+  // Closed after everything that changes systems, so that it publishes those changes too.
   const observer = options.isForCommand === true ? undefined : observe();
   opened.defer(() => observer?.close());
   opened.defer(() => runner.drain());
@@ -302,7 +305,7 @@ export async function openGateway(
     const schedules = beginSchedules();
     opened.defer(() => schedules.close());
   }
-  // Last, so that a start that fails leaves no password behind that the next start would not report.
+  // Done last: a start that fails must not leave a password behind that the next start would not report.
   const firstAdmin = await preparing.then((prepared) => prepared?.make());
   requests.open();
 
@@ -315,7 +318,7 @@ export async function openGateway(
   };
 }
 
-/** What further services need beside their registrations; rules of all others are those of the method table. */
+/** Options of further services besides their registrations. All other services use the rules of the method table. */
 function optionsOfFurtherServices({ furtherServices }: GatewayOptions): Partial<AppOptions> {
   if (furtherServices === undefined) {
     return {};
@@ -332,7 +335,7 @@ async function tokenOfFirstAdmin(auth: Auth): Promise<string | undefined> {
     : undefined;
 }
 
-/** The libraries of tracing are imported only where it is configured: they would make every start slower. */
+/** Starts tracing if it is configured. Its libraries are imported only then, because they slow down every start. */
 async function tracingOf({
   config: { tracing },
   version,

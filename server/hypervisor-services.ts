@@ -23,7 +23,7 @@ import { operationMessage } from "./domains/operations/operation-messages.ts";
 import { registerPlanRefusal } from "./operations/planner.ts";
 import { registerRefusal } from "./rpc/service-handlers.ts";
 
-/** Who answers for hypervisors and the storage pool that they share. */
+/** Creates the services for hypervisors and the storage pool that they share. */
 export function createHypervisorsDomain(options: ServicesOptions): DomainServices {
   const services = [OperationsService, StoragePoolService];
   const { hypervisors: system } = options.systems;
@@ -87,7 +87,7 @@ export function createHypervisorsDomain(options: ServicesOptions): DomainService
   };
 }
 
-/** What is missing in the configuration for backups of the pool: libvirt tells the volumes of a directory. */
+/** Names the configuration keys that backups of the pool need. Volumes of a directory pool are listed by libvirt. */
 function poolBackupsOff({ directory, libvirtPool, backup }: SharedStorage = {}): InfraError {
   const keys = [
     ...(backup === undefined ? ["`hypervisors.pool.backup`"] : []),

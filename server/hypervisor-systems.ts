@@ -8,21 +8,21 @@ import { type HypervisorSettings, readyWhenFrom } from "./domains/hypervisors/hy
 import type { PoolBackupsOptions } from "./domains/hypervisors/pool/backups/pool-backups.ts";
 import type { StoragePool } from "./domains/hypervisors/pool/storage-pool.ts";
 
-/** What stands behind backups of the storage pool. */
+/** The systems behind backups of the storage pool. */
 export type PoolBackupSystem = Pick<PoolBackupsOptions, "system" | "restic" | "settings">;
 
-/** What stands behind the domain of hypervisors. */
+/** The systems behind the hypervisors domain. */
 export interface HypervisorSystem {
   readonly libvirt: LibvirtAdapter;
   readonly settings: HypervisorSettings;
-  /** The storage pool that they share; undefined where there is none. */
+  /** The storage pool that they share; undefined if none is configured. */
   readonly pool: StoragePool | undefined;
-  /** What it is backed up with; undefined where that is not configured. */
+  /** How the pool is backed up; undefined if backups are not configured. */
   readonly poolBackup?: PoolBackupSystem | undefined;
   close(): Promise<void>;
 }
 
-/** The libvirt and the pool that the configuration names. */
+/** Creates the configured libvirt and storage pool. */
 export async function createRealHypervisors(
   config: Pick<Config, "limits" | "data" | "host">,
   hypervisors: HypervisorsConfig,
@@ -83,7 +83,7 @@ function one<T>(item: T | undefined): readonly T[] {
   return item === undefined ? [] : [item];
 }
 
-/** One template for each id. */
+/** Converts the configuration; the result has one template per id. */
 export function hypervisorSettingsFrom(config: HypervisorsConfig): HypervisorSettings {
   const { templates, match, destroy, pool } = config;
   return {

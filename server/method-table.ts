@@ -3,7 +3,7 @@ import { MethodOptions_IdempotencyLevel as Idempotency } from "@bufbuild/protobu
 import { type MethodRule, methodPathOf, openRequestMaxBytes, type Role } from "./rpc/method-rule.ts";
 import { hasSecretFields } from "./rpc/secret-fields.ts";
 
-/** The domain of each service of the contract; a service that is missing here cannot be registered. */
+/** The domain of each service of the contract. A service that is missing here cannot be registered. */
 const domainOfService: Readonly<Record<string, string>> = {
   "services.auth.AuthService": "auth",
   "stats.StatsService": "storage",
@@ -31,7 +31,7 @@ const domainOfService: Readonly<Record<string, string>> = {
 /** Full names of all services of the contract. */
 export const knownServices: readonly string[] = Object.keys(domainOfService);
 
-/** Those that answer from the gateway's own store. */
+/** Services that answer from the gateway's own store. */
 export const storeServices: readonly string[] = [
   "services.auth.AuthService",
   "hostplane.v1.UserService",
@@ -42,32 +42,33 @@ export const storeServices: readonly string[] = [
 
 const hostBoundDomains: ReadonlySet<string> = new Set(["volumes", "hypervisors", "backups", "pods"]);
 
-/** Services that are one role's as a whole. */
+/** Services whose methods all need the same role. */
 const roleOfService: Readonly<Record<string, Role>> = {
   "hostplane.v1.UserService": "admin",
   "hostplane.v1.AuditService": "admin",
 };
 
 /**
- * What differs from the default, which follows from `idempotency_level` and from the fields that the contract marks
- * as secret: a method without side effects is a viewer's, may be called by GET and shared between callers; if it
- * tells secrets it is an operator's and neither; any other is an operator's mutation.
+ * Exceptions to the default rule, which follows from `idempotency_level` and from the fields that the contract marks as secret. A
+ * method without side effects needs the viewer role, may be called by GET, and its answers may be shared between callers. If it
+ * returns secrets it needs the operator role, and neither GET nor sharing is allowed. Any other method is a mutation that needs
+ * the operator role.
  */
 const exceptions: Readonly<Record<string, Partial<MethodRule>>> = {
   "services.auth.AuthService/Login": { role: "anyone" },
   "services.auth.AuthService/Logout": { role: "viewer", ofEveryService: true },
   "services.auth.AuthService/CheckToken": { role: "anyone" },
 
-  // What they tell depends on who asks.
+  // Their answers depend on the caller.
   "hostplane.v1.UserService/GetCaller": { role: "viewer", ofEveryService: true, get: false, cache: false },
   "hostplane.v1.UserService/ChangePassword": { role: "viewer", ofEveryService: true },
   "hostplane.v1.UserService/ListUsers": { get: false, cache: false },
   "hostplane.v1.UserService/ListApiTokens": { get: false, cache: false },
   "hostplane.v1.AuditService/ListEvents": { get: false, cache: false },
-  // Besides, it asks for the role of the method that is planned.
+  // Plan also requires the role of the method that is planned.
   "hostplane.v1.PlanService/Plan": { role: "viewer", ofEveryService: true },
 
-  // A caller is told of the operations and events of the services that it may call.
+  // Callers see the operations and events of the services that they may call.
   "hostplane.v1.OperationService/GetOperation": { ofEveryService: true, get: false, cache: false },
   "hostplane.v1.OperationService/ListOperations": { ofEveryService: true, get: false, cache: false },
   "hostplane.v1.OperationService/WatchOperation": { ofEveryService: true },
@@ -77,11 +78,11 @@ const exceptions: Readonly<Record<string, Partial<MethodRule>>> = {
     get: false,
     cache: false,
   },
-  // Besides, they ask for the role and service of the RPC that began the operation.
+  // These also require the role and service of the RPC that began the operation.
   "hostplane.v1.OperationService/CancelOperation": { ofEveryService: true },
   "hostplane.v1.OperationService/RetryOperation": { ofEveryService: true },
   "hostplane.v1.EventService/Subscribe": { ofEveryService: true },
-  // What a page asks first, whoever has logged in there.
+  // The first call of a page, for any user who has logged in there.
   "hostplane.v1.SystemService/GetInfo": { ofEveryService: true },
   "hostplane.v1.BackupService/DeleteBackup": { role: "admin" },
 
@@ -94,12 +95,12 @@ const exceptions: Readonly<Record<string, Partial<MethodRule>>> = {
   "grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo": { role: "anyone", mutation: false },
 };
 
-/** The methods that have a row of their own, for the test that proves none of them is misspelt. */
+/** Methods that have their own row, for the test that proves none of them is misspelt. */
 export const exceptionalMethods: readonly string[] = Object.keys(exceptions);
 
 /**
- * The rule of an RPC.
- * @throws TypeError for a method of a service that the table does not know
+ * Returns the rule of an RPC.
+ * @throws TypeError for a method of a service that the table does not contain
  */
 export function methodRuleOf(method: DescMethod): MethodRule {
   const domain = domainOfService[method.parent.typeName];
@@ -127,7 +128,7 @@ export function methodRuleOf(method: DescMethod): MethodRule {
   };
 }
 
-/** A sentence for each listener that is restricted to services of which one or more do not exist. */
+/** Returns one sentence for each listener that is restricted to services of which at least one does not exist. */
 export function unknownServicesOf(
   listeners: readonly { readonly address: string; readonly services?: readonly string[] }[],
 ): string[] {

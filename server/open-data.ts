@@ -8,9 +8,9 @@ import { databaseFile, openStore } from "./store/open-store.ts";
 import type { Store } from "./store/store.ts";
 import { type WriteHealth, watchWrites } from "./store/write-health.ts";
 
-/** What the gateway keeps, and the key to the secrets in it. */
+/** The gateway's stored data, and the key to the secrets in it. */
 export interface Data {
-  /** The sandbox has a directory of its own. */
+  /** Data directory; the sandbox has its own. */
   readonly directory: string;
   readonly masterKey: MasterKey;
   readonly store: Store;
@@ -20,21 +20,21 @@ export interface Data {
 export interface OpenDataOptions {
   readonly config: Pick<Config, "data" | "store" | "keyFile">;
   readonly isSandbox: boolean;
-  /** What the variable HOSTPLANE_KEY holds. */
+  /** Value of the variable HOSTPLANE_KEY. */
   readonly environmentKey: string | undefined;
   readonly logger: FastifyBaseLogger;
-  /** Called when the store works no more, so that the process has to end. */
+  /** Called when the store has failed for good, so that the process must exit. */
   readonly onLost: (error: Error) => void;
 }
 
-/** The directory of everything that a gateway keeps. */
+/** Returns the directory that holds all of the gateway's data. */
 export function dataDirectoryOf(config: Pick<Config, "data">, isSandbox: boolean): string {
   return isSandbox ? join(config.data, "sandbox") : config.data;
 }
 
 /**
- * Opens the store with the master key, and makes both at the first start. The sandbox keeps to SQLite in its own
- * directory, whatever the configuration names.
+ * Opens the store with the master key, and creates both at the first start. The sandbox always uses SQLite in its own directory,
+ * whatever the configuration names.
  * @throws Error and InfraError of `loadMasterKey` and `openStore`
  */
 export async function openData(options: OpenDataOptions): Promise<Data> {
@@ -42,14 +42,14 @@ export async function openData(options: OpenDataOptions): Promise<Data> {
   const directory = dataDirectoryOf(config, isSandbox);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const url = isSandbox ? "sqlite" : config.store;
-  // Nothing is waited for before SQLite's thread begins: its start is as long as the loading of what else a gateway is made of.
+  // For SQLite nothing is awaited before its thread starts: that takes as long as loading the rest of the gateway's code.
   const isStoreNew =
     url === "sqlite" ? !existsSync(databaseFile(directory)) : await isPostgresNew(url, directory);
   const masterKey = loadMasterKey({
     environmentKey: options.environmentKey,
     keyFile: config.keyFile,
     defaultFile: defaultKeyFile(directory),
-    // A key that is missing must not be made anew for a database that is there.
+    // A missing key must not be replaced by a new one if the database already exists.
     isStoreNew,
   });
   const store = await openStore({

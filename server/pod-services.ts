@@ -17,7 +17,7 @@ import { createPublicApiService } from "./domains/pods/service.ts";
 import { registerPlanRefusal } from "./operations/planner.ts";
 import { registerRefusal } from "./rpc/service-handlers.ts";
 
-/** Who answers for pods and images. */
+/** Creates the services for pods and images. */
 export function createPodsDomain(options: ServicesOptions): DomainServices {
   const services = [PublicAPI, PodService];
   const { pods: system } = options.systems;

@@ -14,7 +14,7 @@ import { podSystem } from "./pod-systems.ts";
 import { storageSystem } from "./storage-systems.ts";
 import { closeAll, type Systems } from "./systems.ts";
 
-/** The device class of the sandbox; its name says what it is wherever it is shown. */
+/** Device class of the sandbox. Its name shows that it is not real wherever it appears. */
 const sandboxClass: DeviceClass = {
   name: "sandbox-ssd",
   volumeGroup: "sandbox-vg",
@@ -22,7 +22,7 @@ const sandboxClass: DeviceClass = {
   spareGiB: 1,
 };
 
-/** How backups can be tried in the sandbox: neither the directory nor the endpoint is real. */
+/** Backup settings of the sandbox: neither the directory nor the endpoint is real. */
 const sandboxBackups: BackupSettings = {
   repository: "/sandbox/backups",
   snapshotPercent: 10,
@@ -30,7 +30,7 @@ const sandboxBackups: BackupSettings = {
   minimumAgeHours: 0,
 };
 
-/** Systems that touch nothing of the host. */
+/** Creates systems in memory that touch nothing of the host. */
 export function createSandboxSystems(): Systems {
   const lvm = createLvmSandbox();
   const restic = createResticSandbox();
@@ -65,7 +65,7 @@ const sandboxTemplate: Omit<HypervisorTemplate, "id"> = {
   readyTimeoutSeconds: 60,
 };
 
-/** What hypervisors the sandbox can make: one of them with a GPU. */
+/** The hypervisors that the sandbox can create; one of them has a GPU. */
 const sandboxHypervisors: HypervisorSettings = {
   templates: [
     ...["sandbox-hv-1", "sandbox-hv-2", "sandbox-hv-3"].map((id) => ({ id, ...sandboxTemplate })),
@@ -76,13 +76,13 @@ const sandboxHypervisors: HypervisorSettings = {
   sharedStorage: { volumeGroup: "sandbox-pool", libvirtPool: "sandbox-pool" },
 };
 
-/** A device that gives its group so much: LVM keeps the first MiB for itself. */
+/** A device that adds exactly `sizeGib` to its group: LVM keeps the first MiB for itself. */
 const sandboxDevice = (name: string, sizeGib: bigint) => ({
   path: `/dev/sandbox/pool-${name}`,
   sizeBytes: (sizeGib << 30n) + (1n << 20n),
 });
 
-/** Hypervisors and a pool that touch nothing of the host. */
+/** Creates hypervisors and a pool that touch nothing of the host. */
 function createSandboxHypervisors(): HypervisorSystem {
   const libvirt = createLibvirtSandbox();
   const lvm = createLvmSandbox({

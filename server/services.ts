@@ -53,17 +53,15 @@ import type { Systems } from "./systems.ts";
 
 export interface Services extends Pick<DomainServices, "registrations" | "backends"> {
   readonly storeBackend: Backend;
-  /** Whether PlanService can tell what a change by the method would do. */
+  /** Reports whether PlanService can plan a change by the method. */
   isPlannable(method: DescMethod): boolean;
-  /** Begins to tell what happens to the systems. */
+  /** Starts publishing events of the systems. */
   observe(): Activity;
-  /** Begins what is done by the clock; it is closed before the operations are. */
+  /** Starts the scheduled work. It must be closed before the operations are. */
   beginSchedules(): Activity;
 }
 
-/**
- * Every service of the contract with who answers it, and every system as ListBackends tells it.
- */
+/** Creates every service of the contract, and every system that ListBackends returns. */
 export function createServices(options: ServicesOptions): Services {
   const storeBackend = createStoreBackend({
     ...options,
@@ -129,7 +127,7 @@ export function createServices(options: ServicesOptions): Services {
   };
 }
 
-/** Ceph tells nothing by itself: who waits for its events has it read more often. */
+/** Ceph reports no changes by itself, so it is polled more often while there are subscribers for its events. */
 function watchStorage({ storage }: Systems, topics: readonly string[]): () => void {
   const isWanted = topics.length === 0 || topics.includes("storage");
   return (isWanted ? storage?.ceph?.subscribe(() => {}) : undefined) ?? (() => {});

@@ -6,16 +6,16 @@ import { assertAddressesFree } from "./rpc/listener/assert-addresses-free.ts";
 
 /**
  * Opens the store and starts everything the configuration names.
- * @throws Error that says what to do when one of them cannot be had; nothing is left open then
+ * @throws Error with the fix when one of them cannot be started; nothing is left open then
  */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { config, isSandbox, logger, secrets, onFatal } = options;
   assertServicesExist(config.listen);
   await assertAddressesFree(config);
-  // What was opened last is closed first.
+  // Closed in reverse order of opening.
   const opened = new AsyncDisposableStack();
   try {
-    // The thread of SQLite has begun when this returns, and opens the database while the code of all else is loaded.
+    // When this returns, SQLite's thread has started; it opens the database while the rest of the code is loaded.
     const opening = openData({
       config,
       isSandbox,
@@ -37,7 +37,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   }
 }
 
-/** A sandbox does without the code of real systems, and a real gateway without that of the sandbox. */
+/** A sandbox does not load the code of real systems, nor a real gateway that of the sandbox. */
 async function creatorOfSystems({
   config,
   isSandbox,

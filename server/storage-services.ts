@@ -14,7 +14,7 @@ import { createStorageService } from "./domains/storage/storage-service.ts";
 import { registerPlanRefusal } from "./operations/planner.ts";
 import { registerRefusal } from "./rpc/service-handlers.ts";
 
-/** Who answers for a storage cluster: Ceph, and the Kubernetes cluster that carries it. */
+/** Creates the services for a storage cluster: Ceph, and the Kubernetes cluster that runs it. */
 export function createStorageDomain(options: ServicesOptions): DomainServices {
   const services = [StatsService, StorageService];
   const { storage: system } = options.systems;

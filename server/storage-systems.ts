@@ -2,15 +2,15 @@ import type { CephAdapter } from "../adapters/ceph/adapter.ts";
 import type { KubernetesAdapter } from "../adapters/kubernetes/adapter.ts";
 import type { StorageConfig } from "./config/schema.ts";
 
-/** What stands behind the domain of storage clusters; each is undefined where none is configured, but not both. */
+/** The systems behind the storage domain. At least one is configured; the other may be undefined. */
 export interface StorageSystem {
   readonly ceph: CephAdapter | undefined;
-  /** The cluster that carries it. */
+  /** The Kubernetes cluster that runs Ceph. */
   readonly kubernetes: KubernetesAdapter | undefined;
   close(): Promise<void>;
 }
 
-/** The clusters that the configuration names. */
+/** Connects to the configured clusters. */
 export async function createRealStorage(config: StorageConfig): Promise<StorageSystem> {
   const kubernetes = config.kubernetes && (await createRealKubernetes(config.kubernetes));
   return storageSystem(config.ceph && (await createRealCeph(config.ceph)), kubernetes);
@@ -29,7 +29,7 @@ async function createRealCeph(config: NonNullable<StorageConfig["ceph"]>): Promi
 async function createRealKubernetes(
   config: NonNullable<StorageConfig["kubernetes"]>,
 ): Promise<KubernetesAdapter> {
-  // Its library takes half a second and 120 MB, which nobody pays who has no such cluster.
+  // Loading its library takes half a second and 120 MB, so it is loaded only if such a cluster is configured.
   const { createKubernetes } = await import("../adapters/kubernetes/kubernetes.ts");
   const { kubeconfig, context, namespace } = config;
   return createKubernetes({ kubeconfigPath: kubeconfig, context, namespace });

@@ -18,9 +18,9 @@ export interface Systems {
         readonly deviceClasses: readonly DeviceClass[];
         readonly lvcreateOptionClasses?: readonly LvcreateOptionClass[];
         readonly protect: readonly string[];
-        /** A volume group or thin pool with less free space is told to be low. */
+        /** Free share below which a volume group or thin pool is reported as low on space, in percent. */
         readonly lowSpacePercent: number;
-        /** Undefined where backups are off. */
+        /** Undefined if backups are off. */
         readonly backup?: { readonly restic: ResticAdapter; readonly settings: BackupSettings } | undefined;
       }
     | undefined;
@@ -31,7 +31,7 @@ export interface Systems {
   close(): Promise<void>;
 }
 
-/** The systems the configuration names. The code of others is not loaded. */
+/** Creates the configured systems. The code of others is not loaded. */
 export async function createRealSystems(config: Config, logger: FastifyBaseLogger): Promise<Systems> {
   const opened: { close(): Promise<void> }[] = [];
   const volumes = config.volumes && (await createRealVolumes(config, config.volumes, logger, opened));
@@ -74,7 +74,7 @@ async function createRealVolumes(
   return { ...system, backup: { restic, settings: backup } };
 }
 
-/** Closes them at once. */
+/** Closes all of them in parallel. */
 export async function closeAll(...systems: readonly { close(): Promise<void> }[]): Promise<void> {
   await Promise.all(systems.map((system) => system.close()));
 }
