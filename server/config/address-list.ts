@@ -1,20 +1,20 @@
 import { isIPv4, isIPv6 } from "node:net";
 import { unmapped } from "./address-range.ts";
 
-/** The most addresses that one text gives. */
+/** Maximum number of addresses in one text. */
 export const maxAddresses = 1000;
 
 /**
- * The addresses that a text stands for, in order: `10.20.0.200-10.20.0.250` for all of IPv4 from one to the other, a single one
- * of IPv4 or IPv6 for itself, in the form in which others write it. Undefined for anything else: a range that goes backwards or of
- * more than 1,000, and an address of IPv4 that is written in IPv6.
+ * Expands a text to its addresses, in order. `10.20.0.200-10.20.0.250` is an IPv4 range, both ends included; a single IPv4 or
+ * IPv6 address stands for itself and is returned in canonical form. Returns undefined for anything else: a range that goes
+ * backwards or has more than 1,000 addresses, or an IPv4 address written as IPv6.
  */
 export function addressesFrom(text: string): readonly string[] | undefined {
   if (isIPv4(text)) {
     return [text];
   }
   if (isIPv6(text)) {
-    // A zone means something to one machine alone.
+    // A zone is only meaningful on one machine.
     return text.includes("%") || unmapped(text) !== text
       ? undefined
       : [new URL(`http://[${text}]`).hostname.slice(1, -1)];

@@ -1,6 +1,6 @@
 import { BlockList, isIPv4, isIPv6 } from "node:net";
 
-/** A range of IP addresses; an IPv4 address is never in an IPv6 range. */
+/** A range of IP addresses. An IPv4 address is never in an IPv6 range. */
 export interface AddressRange {
   readonly family: "ipv4" | "ipv6";
   readonly network: string;
@@ -10,8 +10,8 @@ export interface AddressRange {
 const expectation = "expected an IP address or a range such as 192.0.2.0/24 or 2001:db8::/32";
 
 /**
- * Reads an address (`192.0.2.7`) or a range in CIDR notation. Answers with a string that says what was expected when
- * the text is neither, or when bits are set behind the prefix: `10.0.0.7/8` may be meant as either of two things.
+ * Parses an address (`192.0.2.7`) or a range in CIDR notation. Returns a string with the expected form if the text is neither, or
+ * if bits are set after the prefix: `10.0.0.7/8` is ambiguous.
  */
 export function parseAddressRange(text: string): AddressRange | string {
   const [, network = "", prefix] = /^([\da-fA-F.:]+)(?:\/(0|[1-9]\d{0,2}))?$/.exec(text) ?? [];
@@ -31,11 +31,11 @@ export function parseAddressRange(text: string): AddressRange | string {
 }
 
 /**
- * Says of an address, as Node tells it of a socket, whether it is in one of the ranges. An IPv4 address that a
- * socket of both families shows as `::ffff:192.0.2.7` is what it is without that.
+ * Returns a function that reports whether an address, as Node reports it for a socket, is in one of the ranges. A dual-stack
+ * socket shows IPv4 addresses as `::ffff:192.0.2.7`; they are compared as IPv4.
  */
 export function createAddressFilter(ranges: readonly AddressRange[]): (address: string) => boolean {
-  // One list a family: a BlockList holds IPv4 addresses against IPv6 ranges too, and `::/0` would be everybody.
+  // One list per family: a BlockList also matches IPv4 addresses against IPv6 ranges, so `::/0` would admit every address.
   const lists = { ipv4: new BlockList(), ipv6: new BlockList() };
   for (const { family, network, prefixLength } of ranges) {
     lists[family].addSubnet(network, prefixLength, family);
@@ -54,12 +54,12 @@ const loopback = createAddressFilter([
   { family: "ipv6", network: "::1", prefixLength: 128 },
 ]);
 
-/** Whether nobody but this host itself can reach what listens on `host`: an address, or `localhost`. */
+/** Reports whether only this host can reach a listener on `host`, which is an address or `localhost`. */
 export function isLoopbackHost(host: string): boolean {
   return host === "localhost" || loopback(host);
 }
 
-/** The IPv4 address in an IPv4-mapped IPv6 one (RFC 4291, 2.5.5.2); any other text as it is. */
+/** Returns the IPv4 address in an IPv4-mapped IPv6 address (RFC 4291, 2.5.5.2), and any other text unchanged. */
 export function unmapped(address: string): string {
   if (!address.includes(":") || !isIPv6(address) || address.includes("%")) {
     return address;
@@ -75,7 +75,7 @@ function hasBitsBehind(network: string, family: AddressRange["family"], prefixLe
   return bits.includes("1", prefixLength);
 }
 
-/** The eight groups of an IPv6 address without a zone; the URL parser writes an IPv4 tail as two of them. */
+/** Returns the eight groups of an IPv6 address without a zone. The URL parser converts an IPv4 tail to two groups. */
 export function groupsOf(address: string): number[] {
   const [head = "", tail] = new URL(`http://[${address}]`).hostname.slice(1, -1).split("::");
   const read = (part: string) =>

@@ -1,7 +1,7 @@
 import { Cron } from "croner";
 import { z } from "zod";
 
-/** How many to keep of one kind; a number that no repository reaches stands for all. */
+/** How many backups to keep by one rule. The maximum is more than any repository has, so it means all. */
 function keptCount(description: string) {
   return z.int().min(0).max(100_000).default(0).meta({ description });
 }
@@ -88,7 +88,7 @@ function isTimeZone(timeZone: string): boolean {
   }
 }
 
-/** Not so `0 2 30 2 *`. */
+/** Reports whether a pattern has a next run; `0 2 30 2 *` has none. */
 function comesAgain(pattern: string): boolean {
   try {
     return new Cron(pattern, { mode: "5-part", timezone: "UTC", paused: true }).nextRun() !== null;

@@ -23,7 +23,7 @@ const repository = z
   .string()
   .superRefine((path, context) => assertByAdapter(() => assertLocalPath(path, "path"), context, "a path"));
 
-/** What backups of every domain are told. */
+/** Keys shared by the backups of every domain. */
 const common = {
   snapshotPercent: z.int().min(1).max(100).default(10).meta({
     description:

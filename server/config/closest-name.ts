@@ -1,6 +1,6 @@
 /**
- * The name among `names` that `typed` was most likely meant to be, or undefined when none is near: at most a
- * third of its characters may differ. Case does not count.
+ * Returns the name in `names` that `typed` most likely means, ignoring case, or undefined if none is close: at most a third of
+ * the name's characters may differ.
  */
 export function closestName(typed: string, names: readonly string[]): string | undefined {
   let best: { name: string; distance: number } | undefined;
@@ -13,9 +13,9 @@ export function closestName(typed: string, names: readonly string[]): string | u
   return best?.name;
 }
 
-/** Levenshtein's distance, one row of the matrix at a time. */
+/** Levenshtein distance, computed one row of the matrix at a time. */
 function editDistance(a: string, b: string): number {
-  // Nothing that long is near any key, and the work grows with the product of the lengths.
+  // No key is close to a text that long, and the work grows with the product of the lengths.
   if (a.length > 100) {
     return Infinity;
   }

@@ -84,7 +84,7 @@ const endpoint = z.strictObject({
     }),
 });
 
-/** How long prefixes may be: what kubeadm and the API server take for 24-bit pod networks of nodes (64-bit ones of IPv6). */
+/** Allowed prefix lengths: what kubeadm and the API server accept when a node's pod network has 24 bits (64 for IPv6). */
 const prefixes = {
   podSubnet: { ipv4: [8, 24], ipv6: [48, 64] },
   serviceSubnet: { ipv4: [12, 28], ipv6: [108, 124] },

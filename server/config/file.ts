@@ -13,19 +13,19 @@ import {
 } from "yaml";
 import { type Mistake, withoutPassword } from "./mistake.ts";
 
-/** What a file holds, and where in it each key stands. */
+/** The content of a file, and the position of each key in it. */
 export interface ConfigFile {
-  /** The whole file as plain values; an empty object when it cannot be read or understood. */
+  /** The whole file as plain values; an empty object if it cannot be read or parsed. */
   readonly value: unknown;
-  /** `file:line:column` of the key, or of its nearest parent that the file has. */
+  /** Returns `file:line:column` of the key, or of its nearest parent that the file has. */
   positionOf(path: readonly PropertyKey[]): string;
-  /** Faults of the YAML itself. */
+  /** Errors in the YAML itself. */
   readonly mistakes: readonly Mistake[];
-  /** False when nothing more can be said of the file until `mistakes` are mended. */
+  /** False if nothing more can be checked until `mistakes` are fixed. */
   readonly understood: boolean;
 }
 
-/** Reads the YAML file at `path`. Never throws: a file that cannot be read is a mistake too. */
+/** Reads the YAML file at `path`. Never throws: an unreadable file is reported as a mistake. */
 export async function readConfigFile(path: string): Promise<ConfigFile> {
   let text: string;
   try {
@@ -43,13 +43,13 @@ export async function readConfigFile(path: string): Promise<ConfigFile> {
   return parseConfigFile(path, text);
 }
 
-/** Where the library's message speaks to programmers. */
+/** Replacements for messages of the library that are written for programmers. */
 const ownWords: Readonly<Record<string, string>> = {
   DUPLICATE_KEY: "this key was already given above",
   MULTIPLE_DOCS: "a second document begins here, expected one",
 };
 
-/** Reads `text` as YAML 1.2; `path` is only named in positions. */
+/** Parses `text` as YAML 1.2. `path` is only used in positions. */
 export function parseConfigFile(path: string, text: string): ConfigFile {
   const lines = new LineCounter();
   const positionAt = (offset: number) => {
@@ -62,7 +62,7 @@ export function parseConfigFile(path: string, text: string): ConfigFile {
     key: "",
     message: ownWords[fault.code] ?? withoutPassword(fault.message),
   }));
-  // After a syntax error the rest is guesswork; after a key given twice it is not.
+  // After a syntax error the rest is guesswork; after a duplicate key it is not.
   if (document.errors.some(({ code }) => code !== "DUPLICATE_KEY")) {
     return unusable(path, mistakes);
   }
@@ -85,7 +85,7 @@ export function parseConfigFile(path: string, text: string): ConfigFile {
     if (mistakes.length > 0) {
       return unusable(path, mistakes);
     }
-    // Aliases that multiply beyond the library's bound.
+    // Aliases expand beyond the library's limit.
     const message = withoutPassword(error instanceof Error ? error.message : String(error));
     return unusable(path, [{ where: path, key: "", message }]);
   }
@@ -101,7 +101,7 @@ function offsetOf(document: Document.Parsed, keys: readonly PropertyKey[]): numb
   let node: unknown = document.contents;
   let offset = document.contents?.range?.[0] ?? 0;
   for (const key of keys) {
-    // Behind an alias is the anchor, where the text to mend stands.
+    // Follow an alias to its anchor, where the text to fix is.
     if (isAlias(node)) {
       node = node.resolve(document);
     }

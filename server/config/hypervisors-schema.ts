@@ -26,7 +26,7 @@ const ids = z
       context.addIssue({ code: "custom", message });
       return;
     }
-    // The last of a range is its longest.
+    // The last id of a range is the longest.
     assertByAdapter(() => assertHypervisorId(expanded.at(-1) ?? "", "ids"), context, "an id");
   });
 

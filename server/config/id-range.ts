@@ -1,10 +1,10 @@
-/** The most ids that one pattern gives. */
+/** Maximum number of ids in one pattern. */
 export const maxIdsOfPattern = 10_000;
 
 /**
- * The ids that a pattern stands for: `bm-{01..12}` for bm-01 to bm-12, padded with zeros as a shell would; a text without
- * braces for itself. Undefined for anything else: more than one range, one that goes backwards or begins nowhere, or one of
- * more than 10,000.
+ * Expands a pattern to its ids: `bm-{01..12}` gives bm-01 to bm-12, padded with zeros as a shell does; a text without braces
+ * stands for itself. Returns undefined for anything else: more than one range, a range that goes backwards or has no start, or
+ * more than 10,000 ids.
  */
 export function idsOfPattern(pattern: string): readonly string[] | undefined {
   if (!/[{}]/.test(pattern)) {
@@ -19,7 +19,7 @@ export function idsOfPattern(pattern: string): readonly string[] | undefined {
   if (count < 1 || count > maxIdsOfPattern) {
     return undefined;
   }
-  // As bash has it: a leading zero at either end pads all to the longer of them.
+  // As in bash, a leading zero at either end pads all numbers to the longer end.
   const isPadded = /^0\d/.test(first) || /^0\d/.test(last);
   const width = isPadded ? Math.max(first.length, last.length) : 1;
   return Array.from({ length: count }, (_, index) => {

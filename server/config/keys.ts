@@ -3,43 +3,43 @@ import { configSchema } from "./schema.ts";
 
 type JsonSchema = z.core.JSONSchema.BaseSchema;
 
-/** What a key holds: text, a number, true or false, a list of one of them, a list of groups, or keys. */
+/** Type of a key's value: text, a number, a boolean, a list of one of these, a list of groups, or a group of keys. */
 export type KeyKind = "text" | "number" | "boolean" | "list" | "groups" | "group";
 
-/** One key of the configuration, as documentation, the environment and flags see it. */
+/** One key of the configuration, as used by documentation, environment and flags. */
 export interface ConfigKey {
-  /** Names from the top, `[]` after a list: `listen[].tls.cert`. */
+  /** Names from the top, with `[]` after a list: `listen[].tls.cert`. */
   readonly path: string;
   readonly kind: KeyKind;
-  /** For people, with its limits: `integer, 1 to 1024`. */
+  /** Type and limits in words: `integer, 1 to 1024`. */
   readonly type: string;
   readonly required: boolean;
-  /** What is taken if the key is absent, as it would stand in the file. */
+  /** Value if the key is absent, as written in the file. */
   readonly default: unknown;
   /** The environment variable that sets it; undefined inside lists and for groups. */
   readonly variable: string | undefined;
-  /** Its value may hold a secret: no message shows it. */
+  /** The value may hold a secret, so no message shows it. */
   readonly isSecret: boolean;
   /** The flag of `serve` that sets it; undefined inside lists, for groups and for secrets. */
   readonly flag: string | undefined;
   readonly description: string;
 }
 
-/** Keys that have a flag of their own; all others are reached by `--set`. */
+/** Keys with their own flag; all others are set with `--set`. */
 const ownFlags: Readonly<Record<string, string>> = {
   listen: "--listen ADDRESS",
   data: "--data DIR",
   "log.level": "--log-level LEVEL",
 };
 
-/** The configuration's JSON Schema (draft 2020-12), for editors and other programs. */
+/** Returns the JSON Schema of the configuration (draft 2020-12), for editors and other programs. */
 export function configJsonSchema(): JsonSchema {
   return z.toJSONSchema(configSchema, { io: "input" });
 }
 
 let keys: readonly ConfigKey[] | undefined;
 
-/** Every key in the order of the schema, a group before its keys. Made when it is first asked for: that takes 20 ms. */
+/** Returns every key in the order of the schema, a group before its keys. Computed on first use, since that takes 20 ms. */
 export function configKeys(): readonly ConfigKey[] {
   keys ??= keysOf(configJsonSchema(), "");
   return keys;
@@ -76,7 +76,7 @@ function keysOf(group: JsonSchema, prefix: string): ConfigKey[] {
   });
 }
 
-/** `limits.maxMessageBytes` is HOSTPLANE_LIMITS_MAX_MESSAGE_BYTES, `spareGiB` would be SPARE_GIB. */
+/** `limits.maxMessageBytes` becomes HOSTPLANE_LIMITS_MAX_MESSAGE_BYTES; `spareGiB` would become SPARE_GIB. */
 function variableOf(path: string): string {
   const words = path.replaceAll(".", "_").replaceAll(/([a-z])([A-Z])/g, "$1_$2");
   return `HOSTPLANE_${words.toUpperCase()}`;
@@ -114,7 +114,7 @@ function typeOf(schema: JsonSchema, kind: KeyKind): string {
   return kind;
 }
 
-/** Of entries that may be text or a group the group. */
+/** Returns the schema of a list's entries. If an entry may be text or a group, returns the group. */
 function itemsOf(schema: JsonSchema): JsonSchema {
   const items =
     schema.items !== undefined && typeof schema.items === "object" && !Array.isArray(schema.items)

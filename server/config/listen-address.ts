@@ -1,16 +1,16 @@
 import { isIPv6 } from "node:net";
 
-/** Where a listener listens. Port 0 lets the system choose a free one. */
+/** Address of a listener. With port 0 the system chooses a free port. */
 export type ListenAddress =
   | { readonly kind: "tcp"; readonly host: string; readonly port: number }
   | { readonly kind: "unix"; readonly path: string };
 
-/** `sun_path` of unix(7) less its closing zero; macOS has four bytes less. */
+/** Size of `sun_path` in unix(7) minus the terminating zero; macOS has four bytes less. */
 const maxSocketPathBytes = process.platform === "darwin" ? 103 : 107;
 
 /**
- * Reads `host:port`, `[ipv6]:port` or `unix:/path`. Answers with a string that says what was expected when
- * the text is none of them or is too long for a socket.
+ * Parses `host:port`, `[ipv6]:port` or `unix:/path`. Returns a string with the expected form if the text is none of them or is
+ * too long for a socket.
  */
 export function parseListenAddress(text: string): ListenAddress | string {
   if (text.startsWith("unix:")) {
@@ -28,7 +28,7 @@ export function parseListenAddress(text: string): ListenAddress | string {
   return { kind: "tcp", host, port };
 }
 
-/** The text of an address as a URL's host or a log would show it; equal for two spellings of one address. */
+/** Formats an address as in a URL's host or a log. Two spellings of one address give the same text. */
 export function formatListenAddress(address: ListenAddress): string {
   if (address.kind === "unix") {
     return `unix:${address.path}`;
@@ -46,7 +46,7 @@ function parseSocketPath(path: string): ListenAddress | string {
   return { kind: "unix", path };
 }
 
-/** Without a zone (`fe80::1%eth0`), which no URL can hold. */
+/** Reports whether `host` is IPv6 without a zone (`fe80::1%eth0`), which no URL can contain. */
 function isPlainIPv6(host: string): boolean {
   return isIPv6(host) && !host.includes("%");
 }

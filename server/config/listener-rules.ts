@@ -15,7 +15,7 @@ interface ListenerKeys {
   readonly tls?: object;
 }
 
-/** Adds an issue for each key of a listener that another one makes necessary, or senseless. */
+/** Adds an issue for each key of a listener that other keys require or rule out. */
 export function assertListenerRules(listener: ListenerKeys, context: z.RefinementCtx): void {
   const { auth, services, role, hosts, allowFrom, allowForwarded, insecure = false, mode, tls } = listener;
   const address = parseListenAddress(listener.address);

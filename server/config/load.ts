@@ -11,26 +11,26 @@ import {
   suggestion,
 } from "./settings.ts";
 
-/** Either the whole configuration or everything that is wrong with it. */
+/** Either the whole configuration or every mistake in it. */
 export type LoadedConfig =
   | { readonly ok: true; readonly config: Config; readonly file: string | undefined }
   | { readonly ok: false; readonly mistakes: readonly Mistake[] };
 
 export interface ConfigSources {
-  /** Path of the YAML file; HOSTPLANE_CONFIG if undefined, no file if that is absent too. */
+  /** Path of the YAML file. If undefined, HOSTPLANE_CONFIG; if that is unset too, no file. */
   readonly file?: string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly flags?: ConfigFlags;
 }
 
-/** Keys of the design that a later version brings, by the path of their group. */
+/** Designed keys that a later version adds, by the path of their group. */
 const laterKeys: Readonly<Record<string, readonly string[]>> = {
   "listen[]": ["host", "maxMessageBytes"],
 };
 
 /**
- * Puts the configuration together: flags before environment before file before defaults, key by key (a list
- * replaces a list). Never throws for what its sources hold; each mistake says where it is and what was expected.
+ * Builds the configuration key by key: flags override environment, file and defaults in that order. A list replaces a list. Never
+ * throws because of the content of its sources; each mistake has a position and what was expected.
  */
 export async function loadConfig({ file, env, flags = {} }: ConfigSources): Promise<LoadedConfig> {
   const path = file ?? (env.HOSTPLANE_CONFIG || undefined);
@@ -46,7 +46,7 @@ export async function loadConfig({ file, env, flags = {} }: ConfigSources): Prom
   const parsed = configSchema.safeParse(tree, { error: expectationOf });
   const sources = { content, settings, tree, hasFile: path !== undefined };
   const issues = (parsed.error?.issues ?? []).flatMap(issuesMeant).filter(
-    // What a file that cannot be read lacks is not worth telling.
+    // Keys that are missing only because the file cannot be read are not reported.
     (issue) => content.understood || settingOf(issue.path, settings) !== undefined,
   );
   const mistakes = [
@@ -68,7 +68,7 @@ interface Sources {
   readonly hasFile: boolean;
 }
 
-/** Where a value may be text or a group: the issues of the one that it is. */
+/** For a value that may be text or a group, returns the issues of the alternative that the value matches. */
 function issuesMeant(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
   if (issue.code !== "invalid_union") {
     return [issue];
@@ -84,7 +84,7 @@ function mistakesFromIssue(issue: z.core.$ZodIssue, sources: Sources): Mistake[]
   if (issue.code === "unrecognized_keys") {
     return issue.keys.map((key) => ({
       where: whereOf([...issue.path, key], sources),
-      // `{store:postgres://user:password@host}` is a key to YAML.
+      // YAML parses `{store:postgres://user:password@host}` as a key.
       key: formatKeyPath([...issue.path, key.replace(/[^\w.-].*/s, "...")]),
       message: unknownKey(issue.path, key),
     }));
@@ -120,7 +120,7 @@ function valueAt(tree: unknown, path: readonly PropertyKey[]): unknown {
   );
 }
 
-/** `listen[].address` for the address of any entry. */
+/** Returns the path in the schema: `listen[].address` for the address of any entry. */
 function schemaPathOf(path: readonly PropertyKey[]): string {
   return path
     .map((name, at) => (typeof name === "number" ? "[]" : `${at > 0 ? "." : ""}${String(name)}`))
@@ -140,7 +140,7 @@ function unknownKey(parent: readonly PropertyKey[], name: string): string {
   return `unknown key${suggestion(name, siblings) || `; known are ${siblings.join(", ")}`}`;
 }
 
-/** A copy of `tree` with `value` at `path`; where the file has no group to put it in, the schema will say so. */
+/** Copies `tree` with `value` set at `path`. If the file has something other than a group on the way, the schema reports it. */
 function withValue(tree: unknown, [name, ...rest]: readonly string[], value: unknown): unknown {
   if (name === undefined) {
     return value;

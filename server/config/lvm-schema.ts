@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** How LVM is reached: `volumes.lvm` and `hypervisors.pool.lvm`. */
+/** How LVM is run: `volumes.lvm` and `hypervisors.pool.lvm`. */
 export const lvmSchema = z.strictObject({
   command: z.array(z.string().min(1)).min(1).default(["lvm"]).meta({
     description:

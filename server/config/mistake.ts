@@ -1,28 +1,28 @@
 import type { z } from "zod";
 
-/** One thing that is wrong with the configuration. */
+/** One mistake in the configuration. */
 export interface Mistake {
   /** `file:line:column`, an environment variable or a flag. */
   readonly where: string;
-  /** The key, e.g. `listen[0].address`; empty when the fault is not of one key. */
+  /** The key, e.g. `listen[0].address`; empty if the mistake does not concern one key. */
   readonly key: string;
   /** What was found and what was expected. */
   readonly message: string;
 }
 
-/** One line for people: `hostplane.yaml:3:5: limits.tools: found "many", expected a whole number`. */
+/** Formats one line for people: `hostplane.yaml:3:5: limits.tools: found "many", expected a whole number`. */
 export function formatMistake({ where, key, message }: Mistake): string {
   return [where, key, message].filter((part) => part !== "").join(": ");
 }
 
-/** The names of a path as the file's reader would write them: `listen[0].address`. */
+/** Formats a path as in the file: `listen[0].address`. */
 export function formatKeyPath(path: readonly PropertyKey[]): string {
   return path
     .map((name, at) => (typeof name === "number" ? `[${name}]` : `${at ? "." : ""}${String(name)}`))
     .join("");
 }
 
-/** A value of the configuration in a message: short, telling "8" from 8, and without the password of a URL. */
+/** Formats a value of the configuration for a message: short, with "8" distinct from 8, and without the password of a URL. */
 export function describeValue(value: unknown): string {
   if (value === null || value === undefined) {
     return "nothing";
@@ -37,7 +37,7 @@ export function describeValue(value: unknown): string {
   return text.length > 80 ? `${text.slice(0, 76)}...` : text;
 }
 
-/** `text` without what stands between `://` and `@` in it: the name and the password of a URL. */
+/** Removes everything between `://` and `@` from `text`: the name and password of a URL. */
 export function withoutPassword(text: string): string {
   return text.replaceAll(/:\/\/.*@/gs, "://...@");
 }
@@ -51,7 +51,7 @@ const typeNames: Readonly<Record<string, string>> = {
   object: "a group of keys",
 };
 
-/** What an issue of the schema expected; for issues to which the schema gives no message of its own. */
+/** Returns what an issue of the schema expected, for issues without a message of their own. */
 export function expectationOf(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case "invalid_type":

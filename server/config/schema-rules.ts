@@ -2,8 +2,8 @@ import type { z } from "zod";
 import { InfraError } from "../../adapters/host/infra-error.ts";
 
 /**
- * Adds an issue for each row whose `identityOf` was already met, at the row's `key`. Rows whose value is
- * undefined are not compared.
+ * Adds an issue at the row's `key` for each row that repeats an earlier row's `identityOf`. Rows without an identity (undefined)
+ * are not compared.
  */
 export function assertUnique<Row>(
   rows: readonly Row[],
@@ -45,7 +45,7 @@ export function assertOneDefault(rows: readonly { default: boolean }[], context:
   }
 }
 
-/** Adds an issue with the words of an adapter's own rule for `what`, which `assertion` applies. */
+/** Adds an issue with the message of an adapter's own rule for `what`, which `assertion` checks. */
 export function assertByAdapter(
   assertion: () => void,
   context: z.RefinementCtx,

@@ -19,7 +19,7 @@ function isTracingEndpoint(text: string): boolean {
   return username === "" && password === "";
 }
 
-/** Every key of the file, of the environment and of the flags. docs/configuration.md is made from it. */
+/** Every key of the file, the environment and the flags. docs/configuration.md is generated from it. */
 export const configSchema = z.strictObject({
   listen: z
     .array(listenerSchema)
@@ -298,10 +298,10 @@ export const configSchema = z.strictObject({
 
 type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> } : T;
 
-/** The whole configuration with every default filled in. Sizes and times have their unit in the name. */
+/** The whole configuration with every default filled in. Names of sizes and times end in their unit. */
 export type Config = DeepReadonly<z.output<typeof configSchema>>;
 
-/** One entry of `listen`. `mode` is the number for chmod(2), and means nothing on a TCP address. */
+/** One entry of `listen`. `mode` is the number for chmod(2); it is ignored for a TCP address. */
 export type ListenerConfig = Config["listen"][number];
 
 /** The `volumes` key of a gateway that serves them. */

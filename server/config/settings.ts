@@ -7,28 +7,28 @@ import type { Mistake } from "./mistake.ts";
 export interface Setting {
   readonly path: readonly string[];
   readonly value: unknown;
-  /** The variable or flag, as messages name it. */
+  /** The variable or flag, as named in messages. */
   readonly where: string;
 }
 
-/** Settings in rising precedence, and what is wrong with those that name no key. */
+/** Settings in ascending precedence, and the mistakes for those that name no key. */
 export interface Settings {
   readonly settings: readonly Setting[];
   readonly mistakes: readonly Mistake[];
 }
 
-/** The flags of the command line that set keys. */
+/** The command-line flags that set keys. */
 export interface ConfigFlags {
   readonly listen?: readonly string[];
   readonly data?: string;
   readonly logLevel?: string;
-  /** `key=value`, the last one of a key wins. */
+  /** `key=value`; the last one for a key wins. */
   readonly set?: readonly string[];
 }
 
 /**
- * Variables that are not keys: the file's own path, secrets that stand in no file (the master key, the first
- * admin's password), and what the lab tests are told.
+ * Variables that are not keys: the path of the file, secrets that are not in a file (the master key, the first admin's password),
+ * and the settings of the lab tests.
  */
 export const otherVariables: readonly string[] = [
   "HOSTPLANE_CONFIG",
@@ -39,13 +39,13 @@ export const otherVariables: readonly string[] = [
 ];
 
 /**
- * Kubernetes puts these into every container beside a Service named hostplane; only HOSTPLANE_PORT could be
- * somebody's typing error, and its value tells.
+ * Kubernetes sets these in every container if there is a Service named hostplane. Of these names only HOSTPLANE_PORT could also
+ * be a typing mistake, so its value is checked.
  */
 const serviceLink =
   /^HOSTPLANE_(SERVICE_(HOST|PORT)\w*|PORT_\d+_(TCP|UDP|SCTP)\w*)=|^HOSTPLANE_PORT=\w+:\/\//;
 
-/** The keys set by HOSTPLANE_* variables. An empty variable counts as absent, an unknown one is a mistake. */
+/** Returns the keys set by HOSTPLANE_* variables. An empty variable counts as absent; an unknown one is a mistake. */
 export function settingsFromEnv(env: Readonly<Record<string, string | undefined>>): Settings {
   const settings: Setting[] = [];
   const mistakes: Mistake[] = [];
@@ -66,7 +66,7 @@ export function settingsFromEnv(env: Readonly<Record<string, string | undefined>
   return { settings, mistakes };
 }
 
-/** The keys set by flags. */
+/** Returns the keys set by flags. */
 export function settingsFromFlags(flags: ConfigFlags): Settings {
   const settings: Setting[] = [];
   const mistakes: Mistake[] = [];
@@ -87,7 +87,7 @@ export function settingsFromFlags(flags: ConfigFlags): Settings {
       settings.push({ path: path.split("."), value: valueFromText(key, value), where: `--set ${path}` });
     } else {
       const message = value === undefined ? "expected key=value" : unsettable(path);
-      // The value may be a secret, and so may a text that is no key.
+      // The value may be a secret, and so may a text that is not a key.
       const isName = /^[\w.[\]]+$/.test(value === undefined ? text : path);
       const named = value === undefined ? text : path;
       mistakes.push({ where: isName ? `--set ${named}` : "--set", key: "", message });
@@ -97,8 +97,8 @@ export function settingsFromFlags(flags: ConfigFlags): Settings {
 }
 
 /**
- * What `text` means for a key: lists are separated by commas, lists of groups are written as in YAML
- * (`[{name: a}]`), addresses of `listen` either way. Text of another kind stays text, for the schema to refuse.
+ * Parses `text` for a key. Lists are separated by commas, lists of groups are YAML (`[{name: a}]`), and addresses of `listen` may
+ * be either. A text of the wrong type is returned unchanged, for the schema to refuse.
  */
 function valueFromText(key: ConfigKey, text: string): unknown {
   switch (key.kind) {
@@ -146,7 +146,7 @@ function unsettable(path: string): string {
   )}`;
 }
 
-/** `; did you mean "x"?`, or nothing when no name is near. */
+/** Returns `; did you mean "x"?`, or nothing if no name is close. */
 export function suggestion(typed: string, names: readonly string[]): string {
   const name = closestName(typed, names);
   return name === undefined ? "" : `; did you mean ${JSON.stringify(name)}?`;

@@ -1,17 +1,17 @@
-/** Where the gateway keeps its records: in a file of the data directory, or in a database that others may share. */
+/** Where the gateway stores its records: a file in the data directory, or a database that several gateways may share. */
 export type StoreAddress =
   | { readonly kind: "sqlite" }
   | {
       readonly kind: "postgres";
-      /** With its password: for the database's client, and for nobody else. */
+      /** Includes the password: only for the database client. */
       readonly url: string;
-      /** `postgres://host:port/database`: what may be shown. */
+      /** Without user and password: `postgres://host:port/database`. */
       readonly shownAs: string;
     };
 
 /**
- * Reads `sqlite` or a URL of PostgreSQL. Answers with a string that says what was expected when the text is
- * neither; it never repeats the text, which may hold a password.
+ * Parses `sqlite` or a PostgreSQL URL. Returns a string with the expected form if the text is neither. That string never repeats
+ * the text, which may contain a password.
  */
 export function parseStoreAddress(text: string): StoreAddress | string {
   if (text === "sqlite") {

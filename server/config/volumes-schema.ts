@@ -135,7 +135,7 @@ export const volumesSchema = z
         context.addIssue({ code: "custom", path, message });
       }
     }
-    // `lvremove --driverloaded n` of a thin volume fails, and leaves its pool broken.
+    // `lvremove --driverloaded n` fails for a thin volume and leaves its pool broken.
     const thin = deviceClasses.findIndex(({ thinPool }) => thinPool !== undefined);
     if (activation === "none" && thin !== -1) {
       const message = "expected only with lvm.activation: auto, since thin pools need device-mapper";

@@ -14,38 +14,38 @@ import { dirname, join } from "node:path";
 
 const keyBytes = 32;
 
-/** Text of a key file and of HOSTPLANE_KEY. */
+/** Format of a key file and of HOSTPLANE_KEY. */
 const keyFormat = /^[A-Za-z0-9+/]{43}=$/;
 
-/** The key that secrets in the store are encrypted with. It is told to nobody; keys for use are derived from it. */
+/** The key that secrets in the store are encrypted with. It is never passed on; keys for use are derived from it. */
 export interface MasterKey {
-  /** Tells keys apart without telling anything of them. */
+  /** Identifies the key without revealing anything about it. */
   readonly fingerprint: string;
-  /** Where the key is, for people: a path, or `HOSTPLANE_KEY`. */
+  /** Where the key comes from, for people: a path, or `HOSTPLANE_KEY`. */
   readonly source: string;
-  /** 32 bytes for one purpose, of which neither this key nor that of another purpose can be told. */
+  /** Derives 32 bytes for one purpose. They reveal neither this key nor the key of another purpose. */
   deriveKey(purpose: string): KeyObject;
 }
 
 export interface MasterKeyOptions {
-  /** What the variable HOSTPLANE_KEY holds. */
+  /** Value of the variable HOSTPLANE_KEY. */
   readonly environmentKey: string | undefined;
-  /** As configured. It must be there. */
+  /** Configured key file. It must exist. */
   readonly keyFile: string | undefined;
-  /** Where the key is otherwise, and is made while the store is new. */
+  /** Key file if none is configured. It is created if the store is new. */
   readonly defaultFile: string;
-  /** With a store that exists another key would be of no use, and hide that the right one is lost. */
+  /** Whether the store is new. For an existing store a new key would be useless, and would hide that the right one is lost. */
   readonly isStoreNew: boolean;
 }
 
-/** Where the master key of a data directory is, unless it is configured or given. */
+/** Returns the path of a data directory's master key, if no key is configured or given. */
 export function defaultKeyFile(directory: string): string {
   return join(directory, "key");
 }
 
 /**
- * The master key: of the variable, else of the configured file, else of the default file.
- * @throws Error that says what to do when there is none, when it is not 32 bytes in base64, or when others may read it
+ * Loads the master key from the variable, else from the configured file, else from the default file.
+ * @throws Error with the fix when there is none, when it is not 32 bytes in base64, or when others may read it
  */
 export function loadMasterKey(options: MasterKeyOptions): MasterKey {
   const { environmentKey, keyFile, defaultFile } = options;
@@ -68,7 +68,7 @@ export function loadMasterKey(options: MasterKeyOptions): MasterKey {
   return masterKeyFromText(text, defaultFile);
 }
 
-/** @throws Error when the text is not 32 bytes in base64; it does not repeat the text */
+/** Parses a master key. @throws Error when the text is not 32 bytes in base64; the message does not repeat the text */
 export function masterKeyFromText(text: string, source: string): MasterKey {
   const trimmed = text.trim();
   const bytes = Buffer.from(trimmed, "base64");
@@ -78,7 +78,7 @@ export function masterKeyFromText(text: string, source: string): MasterKey {
     );
   }
   const key = createSecretKey(bytes);
-  // RFC 5869; no salt, as the key is random already.
+  // RFC 5869, without a salt: the key is already random.
   const derive = (info: string, length: number) =>
     Buffer.from(hkdfSync("sha256", key, "", `hostplane/v1/${info}`, length));
   return {
@@ -91,7 +91,7 @@ export function masterKeyFromText(text: string, source: string): MasterKey {
 function readKeyFile(file: string): string | undefined {
   let descriptor: number;
   try {
-    // Without waiting for a writer, should it be a pipe.
+    // Non-blocking: if the file is a pipe, opening it must not wait for a writer.
     descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
     if (isErrno(error, "ENOENT")) {
@@ -115,10 +115,10 @@ function readKeyFile(file: string): string | undefined {
   }
 }
 
-/** Mode bits that the key file must not have. A group may read it: so a secret is mounted for a user other than root. */
+/** Mode bits that the key file must not have. The group may read it, as needed for secrets mounted for a non-root user. */
 export const forbiddenKeyModes = 0o027;
 
-/** Of two gateways that make it at once one does; it is never seen half written. */
+/** Creates the key file. If two gateways do so at once, one wins. The file never appears half written. */
 function makeKeyFile(file: string): void {
   const draft = join(dirname(file), `.key-${randomBytes(8).toString("hex")}`);
   const descriptor = openSync(draft, "wx", 0o600);

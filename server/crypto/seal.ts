@@ -1,32 +1,33 @@
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 import type { MasterKey } from "./master-key.ts";
 
-/** AES-256-GCM (NIST SP 800-38D), as node:crypto names it. */
+/** AES-256-GCM (NIST SP 800-38D), by its name in node:crypto. */
 const algorithm = "aes-256-gcm";
 const version = 1;
 const nonceBytes = 12;
 const tagBytes = 16;
 const headBytes = 1 + nonceBytes;
 
-/** Encrypts what the store keeps for one purpose. */
+/** Encrypts secrets of the store for one purpose. */
 export interface Seal {
   /**
-   * @param context what the secret belongs to, such as the id of its row; it opens with the same alone, so that it
-   *   cannot be moved to another row
+   * Encrypts a secret.
+   * @param context what the secret belongs to, such as the id of its row. Only the same context opens it, so it cannot be moved
+   * to another row
    */
   seal(secret: Uint8Array, context: string): Uint8Array;
-  /** @throws Error when it was sealed with another key, for another purpose or context, or was changed */
+  /** Decrypts a secret. @throws Error when it was sealed with another key, for another purpose or context, or was changed */
   open(sealed: Uint8Array, context: string): Uint8Array;
 }
 
 /**
- * What it makes is one byte for the version of this format, the nonce, the encrypted secret and its tag. Nonces are
- * random, so that one key is good for 2^32 secrets; every purpose has a key of its own.
+ * Creates the seal for one purpose. A sealed secret is one byte with the version of this format, the nonce, the ciphertext and
+ * the tag. Nonces are random, so one key is good for 2^32 secrets; each purpose has its own key.
  * @param purpose a name that never changes
  */
 export function createSeal(masterKey: MasterKey, purpose: string): Seal {
   const key = masterKey.deriveKey(`seal/${purpose}`);
-  // No purpose holds a NUL, so that no two pairs make the same text.
+  // No purpose contains a NUL, so no two pairs give the same text.
   const additionalData = (context: string) => Buffer.from(`${version}\0${purpose}\0${context}`);
 
   return {

@@ -1,9 +1,9 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
-/** What a part of a call's work is told of, in a trace. Values are never taken from a secret. */
+/** Attributes of a span. Values are never taken from a secret. */
 export type SpanAttributes = Readonly<Record<string, string | number | boolean | readonly string[]>>;
 
-/** What a span is begun with. */
+/** Start of a span. */
 export interface SpanBegin {
   readonly name: string;
   readonly attributes: SpanAttributes;
@@ -11,29 +11,31 @@ export interface SpanBegin {
   readonly isProgram?: boolean;
 }
 
-/** The span that the running code works for. Knows no library, so that it costs nothing to name where tracing is off. */
+/**
+ * The span that the running code belongs to. It imports no tracing library, so that using it costs nothing where tracing is off.
+ */
 export interface ActiveSpan {
-  /** Hexadecimal, 32 digits. */
+  /** 32 hexadecimal digits. */
   readonly traceId: string;
-  /** Hexadecimal, 16 digits. */
+  /** 16 hexadecimal digits. */
   readonly spanId: string;
-  /** W3C `traceparent` and `tracestate` for a request that is made on behalf of the span. */
+  /** Returns W3C `traceparent` and `tracestate` for a request made on behalf of the span. */
   headers(): Readonly<Record<string, string>>;
-  /** Begins a child; undefined when the trace is not sampled or has enough spans. */
+  /** Starts a child; returns undefined if the trace is not sampled or has reached its limit of spans. */
   startChild(begin: SpanBegin): ActiveSpan | undefined;
-  /** Ends the span. @param errorType what kind of failure it was, one of a few; undefined for none */
+  /** Ends the span. @param errorType one of a few kinds of failure; undefined for none */
   end(attributes: SpanAttributes, errorType: string | undefined): void;
 }
 
-/** Follows the work of a call through everything it awaits. Empty outside calls and where tracing is off. */
+/** Follows a call's work through everything it awaits. Empty outside calls and where tracing is off. */
 export const activeSpan = new AsyncLocalStorage<ActiveSpan | undefined>();
 
-/** Headers that let the receiver of an outgoing request continue the trace of the call; none where tracing is off. */
+/** Returns headers that let the receiver of an outgoing request continue the call's trace; none where tracing is off. */
 export function currentTraceHeaders(): Readonly<Record<string, string>> {
   return activeSpan.getStore()?.headers() ?? {};
 }
 
-/** Names the trace in a log record, under the names that OpenTelemetry gives them; nothing where tracing is off. */
+/** Returns the trace's ids for a log record, under OpenTelemetry's names; empty where tracing is off. */
 export function traceLogFields(): { trace_id?: string; span_id?: string } {
   const span = activeSpan.getStore();
   return span === undefined ? {} : { trace_id: span.traceId, span_id: span.spanId };

@@ -12,8 +12,8 @@ const unknown: BackendStatus = {
 };
 
 /**
- * How the systems are. The function it returns asks them, before the metrics are read: one that does not answer
- * within `patienceMs` is `unknown`, so that a system which hangs does not hide the others.
+ * Registers the metrics of the systems' health. The returned function queries the systems before the metrics are read. A system
+ * that does not answer within `patienceMs` is `unknown`, so that one that hangs does not hide the others.
  */
 export function createBackendMetrics(
   registry: Registry,

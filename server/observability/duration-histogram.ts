@@ -6,10 +6,10 @@ export interface DurationSeries {
 }
 
 /**
- * A histogram of durations for what happens on every call. The library's own makes a text of the labels, and looks that
- * up, for each observation; here a series is found once and then counts in place.
- * @param bucketsSeconds upper bounds, the smallest first
- * @returns makes the series with these labels; asked for once for each, as another of the same labels would be another line
+ * Creates a histogram of durations for events that happen on every call. For each observation prom-client builds a text of the
+ * labels and looks it up; here a series is looked up once and then counts in place.
+ * @param bucketsSeconds upper bounds, in ascending order
+ * @returns a function that creates the series for a set of labels. Call it once per set: a second call adds a duplicate line
  */
 export function createDurationHistogram<Label extends string>(
   { name, help, bucketsSeconds }: { name: string; help: string; bucketsSeconds: readonly number[] },
@@ -18,7 +18,7 @@ export function createDurationHistogram<Label extends string>(
   const all: { readonly labels: Readonly<Record<Label, string>>; counts: number[]; sumSeconds: number }[] =
     [];
 
-  /** As the text format has them: each bucket counts what is in those below it too. */
+  /** Returns the values in the text format: each bucket also counts those below it. */
   function valuesOf({ labels, counts, sumSeconds }: (typeof all)[number]) {
     let count = 0;
     const buckets = counts.map((ofBucket, index) => {
@@ -40,7 +40,7 @@ export function createDurationHistogram<Label extends string>(
     aggregator: "sum",
     get: async () => ({ name, help, type: "histogram", aggregator: "sum", values: all.flatMap(valuesOf) }),
   };
-  // Of a metric the registry takes what is there; its type knows the library's own classes alone.
+  // The registry accepts any object with these members; its type only knows the library's own classes.
   registry.registerMetric(metric as unknown as Histogram<Label>);
 
   return (labels) => {

@@ -4,11 +4,11 @@ import type { Metrics } from "./metrics.ts";
 
 export interface MetricsPageOptions {
   readonly metrics: Metrics;
-  /** Says why whoever asks may not read the metrics; undefined when they may. */
+  /** Returns why the caller may not read the metrics; undefined if it may. */
   readonly mayRead: (request: FastifyRequest) => Promise<InfraError | undefined>;
 }
 
-/** `/metrics` for Prometheus. Whoever may not read it gets HTTP 401 or 403 and the reason in words. */
+/** Serves `/metrics` for Prometheus. A caller that may not read it gets HTTP 401 or 403 with the reason as text. */
 export async function metricsPage(app: FastifyInstance, options: MetricsPageOptions): Promise<void> {
   const { metrics, mayRead } = options;
   app.get("/metrics", async (request, reply) => {

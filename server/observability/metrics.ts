@@ -12,25 +12,25 @@ export interface MetricsOptions {
   readonly version: string;
   readonly isSandbox: boolean;
   readonly backends: readonly Backend[];
-  /** Counts the durable operations of the store; absent where there are none. */
+  /** Counts the durable operations of the store; absent if there are none. */
   readonly countOperations?: () => Promise<OperationCounts>;
-  /** The gateway's own store; absent where there is none. */
+  /** The gateway's own store; absent if there is none. */
   readonly store?: MeasuredStore;
-  /** How long reading the metrics waits for a system's status; 2,000 unless told. */
+  /** How long reading the metrics waits for a system's status, in ms. Default: 2,000. */
   readonly patienceMs?: number;
 }
 
-/** What one gateway counts, for Prometheus. */
+/** Prometheus metrics of one gateway. */
 export interface Metrics {
   readonly rpc: RpcMetrics;
-  /** Everything in Prometheus' text format; `contentType` is its media type. */
+  /** Returns all metrics in Prometheus' text format; `contentType` is its media type. */
   text(): Promise<string>;
   readonly contentType: string;
-  /** Counts tools, snapshots, queues, mutations and operations no more. */
+  /** Stops counting tools, snapshots, queues, mutations and operations. */
   close(): void;
 }
 
-/** Makes the metrics of one gateway, in a registry of their own. */
+/** Creates the metrics of one gateway, in their own registry. */
 export function createMetrics(options: MetricsOptions): Metrics {
   const registry = new Registry();
   const registers = [registry];

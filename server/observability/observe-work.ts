@@ -1,14 +1,14 @@
 import type { WorkChannel } from "../../adapters/host/observation.ts";
 
-/** Work that began after somebody listened, and has ended. */
+/** Finished work whose start was observed. */
 export interface EndedWork {
   readonly durationMs: number;
   readonly failed: boolean;
 }
 
 /**
- * Calls `began` when work of the channel begins, and `ended` once for each that `began` was told of. Returns the
- * function that ends it.
+ * Calls `began` when work of the channel begins, and `ended` once for each item that was passed to `began`. Returns a function
+ * that stops observing.
  */
 export function observeWork<Observation extends object>(
   channel: WorkChannel<Observation>,

@@ -3,8 +3,8 @@ import { Gauge, type Registry } from "@prometheus-io/client";
 import type { OperationCounts } from "../operations/operations.ts";
 
 /**
- * How many durable operations the store holds that are not done with. The function it returns counts them, before the
- * metrics are read: while the store does not say within `patienceMs`, no number is told.
+ * Registers the number of unfinished durable operations in the store. The returned function counts them before the metrics are
+ * read. If the store does not answer within `patienceMs`, no number is reported.
  */
 export function createOperationMetrics(
   registry: Registry,
@@ -27,7 +27,7 @@ export function createOperationMetrics(
         gauge.set({ state }, count);
       }
     } catch {
-      // The store's own health says that it is away.
+      // The health metric of the store reports that it is unreachable.
       gauge.reset();
     } finally {
       answered.abort();

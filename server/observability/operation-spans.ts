@@ -3,8 +3,8 @@ import { operationChannel } from "../operations/observation.ts";
 import { type ActiveSpan, activeSpan, type SpanBegin } from "./active-span.ts";
 
 /**
- * Makes a trace of each run of a durable operation, which is done for nobody's call. Returns the function that ends it.
- * @param startTrace begins the first span of a trace
+ * Creates a trace for each run of a durable operation, which belongs to no call. Returns a function that stops it.
+ * @param startTrace starts the root span of a trace
  */
 export function traceOperations(startTrace: (begin: SpanBegin) => ActiveSpan): () => void {
   const spans = new WeakMap<object, ActiveSpan>();

@@ -11,10 +11,10 @@ import type { W3CTraceContextPropagator } from "@opentelemetry/core";
 import { ATTR_ERROR_TYPE } from "@opentelemetry/semantic-conventions";
 import type { ActiveSpan, SpanAttributes } from "./active-span.ts";
 
-/** A stream may live for months and read a system on every change; its trace must stay one that can be looked at. */
+/** A stream may stay open for months and read a system on every change. The limit keeps its trace viewable. */
 const maxSpansOfTrace = 1_000;
 
-/** Makes an ActiveSpan of a span of OpenTelemetry's. @param context holds the span */
+/** Wraps an OpenTelemetry span in an ActiveSpan. @param context contains the span */
 export function createSpan(
   tracer: Tracer,
   propagator: W3CTraceContextPropagator,
@@ -37,7 +37,7 @@ export function createSpan(
       return headers;
     },
     startChild({ name, attributes, isProgram }) {
-      // Not isRecording: a mutation whose caller has left goes on, and so does its trace.
+      // Not isRecording: a mutation continues after its caller has left, and so does its trace.
       if (!isSampled || budget.left === 0) {
         return undefined;
       }
@@ -57,7 +57,7 @@ export function createSpan(
   };
 }
 
-/** OpenTelemetry's type has no readonly arrays. */
+/** Copies the attributes: OpenTelemetry's type has no readonly arrays. */
 export function mutableAttributes(
   attributes: SpanAttributes,
 ): Record<string, string | number | boolean | string[]> {

@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Registry } from "@prometheus-io/client";
 
-/** Gauges called a total, and metrics called after their type, which promtool takes for mistakes. */
+/** Gauges named `_total`, and metrics named after their type. promtool reports both as mistakes. */
 const misnamed = [
   "nodejs_active_handles_total",
   "nodejs_active_requests_total",
@@ -12,15 +12,15 @@ const misnamed = [
 let registry: Registry | undefined;
 
 /**
- * CPU, memory, descriptors, event loop and garbage collection of this process. Made once: they are the process's,
- * not a gateway's, and what measures them cannot be stopped again.
+ * Returns the metrics of this process: CPU, memory, descriptors, event loop and garbage collection. They are created once,
+ * because they belong to the process rather than to a gateway, and their collection cannot be stopped.
  */
 export function processMetrics(): Registry {
   if (registry === undefined) {
     registry = new Registry();
     collectDefaultMetrics({
       register: registry,
-      // The library's 10 ms and 100 ms would wake an idle gateway a hundred times a second.
+      // The library's defaults of 10 ms and 100 ms would wake an idle gateway a hundred times a second.
       eventLoopMonitoringPrecision: 100,
       eventLoopUtilizationTimeout: 1_000,
     });

@@ -11,7 +11,7 @@ import type { ErrorCode } from "../../adapters/host/reasons.ts";
 import type { Call } from "../rpc/call.ts";
 import { methodPathOf } from "../rpc/method-rule.ts";
 
-/** REST and server-sent events have no names there; the conventions allow others. */
+/** OpenTelemetry has no names for REST and server-sent events; its conventions allow custom ones. */
 const systemNames: Readonly<Record<Call["protocol"], string>> = {
   connect: "connectrpc",
   grpc: RPC_SYSTEM_NAME_VALUE_GRPC,
@@ -21,8 +21,8 @@ const systemNames: Readonly<Record<Call["protocol"], string>> = {
 };
 
 /**
- * What the span of a call says from the beginning, under the names of OpenTelemetry's conventions
- * (https://opentelemetry.io/docs/specs/semconv/rpc/rpc-spans/). Of a request's headers and message it says nothing.
+ * Returns the attributes of a call's span at its start, under the names of OpenTelemetry's conventions
+ * (https://opentelemetry.io/docs/specs/semconv/rpc/rpc-spans/). They contain nothing of the request's headers and message.
  */
 export function rpcBeginAttributes(call: Call): Record<string, string> {
   return {
@@ -37,7 +37,10 @@ export function rpcBeginAttributes(call: Call): Record<string, string> {
   };
 }
 
-/** What it says when the call has ended: the code, and of an error only its reason, since its words may quote the request. */
+/**
+ * Returns the attributes at the end of a call: its code, and the reason of an error, but not its message, which may quote the
+ * request.
+ */
 export function rpcEndAttributes(call: Call, error: InfraError | undefined): Record<string, string> {
   const resource = call.resource();
   return {
@@ -48,7 +51,7 @@ export function rpcEndAttributes(call: Call, error: InfraError | undefined): Rec
   };
 }
 
-/** Codes that the conventions count as an error of the server; any other is the caller's. */
+/** Codes that the conventions count as server errors; all others are the caller's. */
 const serverErrors: ReadonlySet<ErrorCode> = new Set([
   "DEADLINE_EXCEEDED",
   "UNIMPLEMENTED",
@@ -57,7 +60,7 @@ const serverErrors: ReadonlySet<ErrorCode> = new Set([
   "DATA_LOSS",
 ]);
 
-/** The `error.type` of a call's span; undefined unless the server is at fault. */
+/** Returns the `error.type` of a call's span; undefined unless the server is at fault. */
 export function rpcErrorType(error: InfraError | undefined): string | undefined {
   return error !== undefined && serverErrors.has(error.code) ? error.code : undefined;
 }

@@ -6,23 +6,23 @@ import { methodPathOf } from "../rpc/method-rule.ts";
 import { createDurationHistogram, type DurationSeries } from "./duration-histogram.ts";
 
 export interface RpcMetrics {
-  /** Counts a call as under way; the function it returns is called once, with how the call ended. */
+  /** Counts a call as in progress. The returned function is called once, with the code that the call ended with. */
   begin(call: Call): (code: Code) => void;
 }
 
 type Code = ErrorCode | "OK";
 
-/** What is counted of one method. */
+/** Counters of one method. */
 interface MethodSeries {
   readonly rpc: string;
   underWay: number;
   readonly durations: Map<Call["protocol"], Map<Code, DurationSeries>>;
 }
 
-/** Seconds: an answer from memory takes less than the first, the longest unary call may take the last. */
+/** Upper bounds in seconds. Answers from memory are below the first; the longest unary call is below the last. */
 const bucketsSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
-/** Calls by method. Its labels take their values from the contract and from fixed lists, never from a request. */
+/** Registers the metrics of calls by method. Label values come from the contract and from fixed lists, never from a request. */
 export function createRpcMetrics(registry: Registry): RpcMetrics {
   const registers = [registry];
   const durationSeries = createDurationHistogram<"rpc" | "protocol" | "code">(
@@ -70,7 +70,7 @@ export function createRpcMetrics(registry: Registry): RpcMetrics {
     return series;
   }
 
-  /** Found by protocol and code, which are fixed texts: none is put together for a call. */
+  /** Finds the series by protocol and code. Both are constant strings, so no key is built for a call. */
   function durationOf(
     { rpc, durations }: MethodSeries,
     protocol: Call["protocol"],

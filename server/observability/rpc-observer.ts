@@ -5,8 +5,8 @@ import type { RpcMetrics } from "./rpc-metrics.ts";
 import type { RpcSpan, Tracing } from "./tracing.ts";
 
 /**
- * Counts each call, and traces it where tracing is on. It belongs outermost in the chain, so that the log of the
- * call can name its trace and that refusals are counted as well.
+ * Creates the interceptor that counts each call, and traces it if tracing is on. It has to be the outermost one, so that the
+ * call's log record contains the trace id and refused calls are counted too.
  */
 export function createRpcObserver(options: {
   readonly metrics: RpcMetrics;
@@ -40,7 +40,7 @@ async function* streamOfSpan(messages: AsyncIterable<object>, span: RpcSpan): As
   const source = messages[Symbol.asyncIterator]();
   try {
     for (;;) {
-      // A generator runs in the context of whoever asks it for a message, which is outside of the span.
+      // A generator runs in the context of its consumer, which is outside the span.
       const { done, value } = await span.run(() => source.next());
       if (done === true) {
         return;

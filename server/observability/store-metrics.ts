@@ -1,14 +1,17 @@
 import { Gauge, type Registry } from "@prometheus-io/client";
 
-/** Metrics of the gateway's own store. */
+/** The store's functions that its metrics need. */
 export interface MeasuredStore {
-  /** Whether the last change could be written. */
+  /** Reports whether the last change could be written. */
   readonly isWritable: () => boolean;
-  /** Absent for a database of another machine. */
+  /** Undefined for a database on another machine. */
   readonly readDisk: (() => Promise<{ readonly freeBytes: number; readonly sizeBytes: number }>) | undefined;
 }
 
-/** Whether the store can be written, and how full its disk is. The function it returns asks, before the metrics are read. */
+/**
+ * Registers whether the store can be written, and how full its disk is. The returned function updates both before the metrics are
+ * read.
+ */
 export function createStoreMetrics(
   registry: Registry,
   { isWritable, readDisk }: MeasuredStore,

@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
 
 /**
- * Headers for the collector of traces, such as `authorization: Bearer …`: one `name: value` a line; empty lines and
- * those that begin with `#` mean nothing. Names come back in lower case.
- * @throws Error naming the line, and never what it holds
+ * Parses headers for the trace collector, such as `authorization: Bearer …`: one `name: value` per line. Empty lines and lines
+ * that begin with `#` are ignored. Names are returned in lower case.
+ * @throws Error that names the line, but never its content
  */
 export function parseTraceHeaders(text: string): Record<string, string> {
   const headers: Record<string, string> = {};
@@ -11,7 +11,7 @@ export function parseTraceHeaders(text: string): Record<string, string> {
     if (/^\s*(#|$)/.test(line)) {
       continue;
     }
-    // The token of RFC 9110, section 5.6.2, and a value of visible characters, spaces and tabs (5.5).
+    // A token of RFC 9110, section 5.6.2, and a value of visible characters, spaces and tabs (5.5).
     const match = /^([!#$%&'*+\-.^_`|~\w]+):[ \t]*([\t\u0020-\u007e]*?)[ \t]*$/.exec(line);
     if (match === null) {
       throw new Error(`line ${index + 1} is no header: expected \`name: value\``);
@@ -22,7 +22,7 @@ export function parseTraceHeaders(text: string): Record<string, string> {
   return headers;
 }
 
-/** Reads a file of `parseTraceHeaders`. @throws Error naming the file, and never what it holds */
+/** Reads a file with the format of `parseTraceHeaders`. @throws Error that names the file, but never its content */
 export async function readTraceHeaders(file: string): Promise<Record<string, string>> {
   try {
     return parseTraceHeaders(await readFile(file, "utf8"));

@@ -22,39 +22,40 @@ import { watchExports } from "./watch-exports.ts";
 import { traceWork } from "./work-spans.ts";
 
 export interface TracingOptions {
-  /** Where spans are sent by OTLP/HTTP with JSON, e.g. `http://127.0.0.1:4318/v1/traces`. */
+  /** URL that spans are sent to by OTLP/HTTP with JSON, e.g. `http://127.0.0.1:4318/v1/traces`. */
   readonly endpoint: string;
-  /** Share of the traces begun here that are kept, 0 to 1. A caller that sends `traceparent` has decided for its own. */
+  /** Share of the traces started here that are kept, 0 to 1. For a caller that sends `traceparent`, its own decision applies. */
   readonly sampleRatio: number;
-  /** File of headers for the collector (`trace-headers.ts`). */
+  /** File with headers for the collector (see `trace-headers.ts`). */
   readonly headersFile?: string | undefined;
   readonly version: string;
   readonly isSandbox: boolean;
-  /** Told when spans cannot be sent, once until they can again. */
+  /** Called when spans cannot be sent, once until sending works again. */
   readonly onExportFailed: (error: Error | undefined) => void;
 }
 
 /** The span of a call. */
 export interface RpcSpan {
-  /** Runs the task as part of the call, with all that it awaits. */
+  /** Runs the task, and everything it awaits, as part of the call. */
   run<T>(task: () => T): T;
-  /** @param error undefined when the call succeeded */
+  /** @param error undefined if the call succeeded */
   end(error: InfraError | undefined): void;
 }
 
 export interface Tracing {
-  /** Begins the call's span, continuing the caller's trace, and names it in the answer's header `traceparent`. */
+  /** Starts the call's span, continuing the caller's trace, and names it in the response header `traceparent`. */
   startRpc(call: Call): RpcSpan;
-  /** Sends what there is, for two seconds at most. */
+  /** Sends the remaining spans, for at most two seconds. */
   close(): Promise<void>;
 }
 
-/** How long the end of the gateway waits for the collector. */
+/** How long the gateway's shutdown waits for the collector. */
 const flushMs = 2_000;
 
 /**
- * Traces calls from the RPC to the command, and operations from their claim on, and sends the spans to a collector. Sending costs calls nothing: at most
- * 2,048 ended spans wait for it, and further ones are dropped. Nothing is registered with OpenTelemetry's globals.
+ * Starts tracing: traces calls from the RPC down to the command, and operations from their claim on, and sends the spans to a
+ * collector. Calls never wait for sending: at most 2,048 ended spans are queued, and further ones are dropped. Nothing is
+ * registered in OpenTelemetry's globals.
  * @throws Error when the file of headers cannot be used
  */
 export async function startTracing(options: TracingOptions): Promise<Tracing> {
@@ -68,7 +69,7 @@ export async function startTracing(options: TracingOptions): Promise<Tracing> {
       "hostplane.backend": options.isSandbox ? "sandbox" : "real",
     }),
     sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(options.sampleRatio) }),
-    // What a caller chose, such as a name in an argv, must not make a span of any size.
+    // Bounds values that a caller chose, such as a name in an argv.
     spanLimits: { attributeValueLengthLimit: 4_096 },
     spanProcessors: [
       new BatchSpanProcessor({
@@ -113,7 +114,7 @@ export async function startTracing(options: TracingOptions): Promise<Tracing> {
       endOperations();
       const patience = Promise.withResolvers<void>();
       const timer = setTimeout(patience.resolve, flushMs);
-      // Whoever could not be told of the spans has been told of by `onExportFailed`.
+      // Export failures were already reported by `onExportFailed`.
       await Promise.race([provider.shutdown().catch(() => {}), patience.promise]);
       clearTimeout(timer);
     },

@@ -1,7 +1,7 @@
 import { ExportResultCode } from "@opentelemetry/core";
 import type { SpanExporter } from "@opentelemetry/sdk-trace";
 
-/** The exporter, which tells of the first export of a row that fails. */
+/** Wraps the exporter to report the first failed export of each run of failures. */
 export function watchExports(
   exporter: SpanExporter,
   onFailed: (error: Error | undefined) => void,

@@ -13,14 +13,14 @@ import {
 } from "../operations/observation.ts";
 import { observeWork } from "./observe-work.ts";
 
-/** Seconds: from a tool that only looks at a file to one that copies a disk. */
+/** Upper bounds in seconds: from a tool that only reads a file to one that copies a disk. */
 const bucketsSeconds = [
   0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 7200, 28800,
 ];
 
 /**
- * Tools, snapshots, queues, mutations and durable operations, as the channels of the process tell them. Their labels take their values
- * from the code and the configuration. Returns the function that ends it.
+ * Registers metrics of tools, snapshots, queues, mutations and durable operations, from the channels of the process. Label values
+ * come from the code and the configuration. Returns a function that stops observing.
  */
 export function observeWorkMetrics(registry: Registry): () => void {
   const registers = [registry];
@@ -109,7 +109,7 @@ export function observeWorkMetrics(registry: Registry): () => void {
     operationDuration.observe({ kind, outcome }, durationMs / 1000);
   };
   operationEndChannel.subscribe(onOperationEnd);
-  // So that a queue nobody waits in is 0 and not missing.
+  // So that a queue without waiting tasks is reported as 0 instead of missing.
   queueWaiting.set({ queue: "mutations" }, 0);
   return () => {
     for (const end of ends) {
@@ -119,7 +119,7 @@ export function observeWorkMetrics(registry: Registry): () => void {
   };
 }
 
-/** `ok`, `failed` (an exit code but 0), `signal`, or the reason it was stopped or not started. */
+/** Returns `ok`, `failed` (nonzero exit code), `signal`, or the reason why it was stopped or not started. */
 function outcomeOf({ exitCode, failure }: NonNullable<ToolObservation["outcome"]>): string {
   if (failure !== undefined) {
     return failure;

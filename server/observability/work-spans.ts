@@ -9,9 +9,8 @@ import { mutationChannel, stepChannel } from "../operations/observation.ts";
 import { type ActiveSpan, activeSpan, type SpanAttributes, type SpanBegin } from "./active-span.ts";
 
 /**
- * Makes a child span of whatever the channels of the process tell, if it is done for a call that is traced; work
- * for no call makes none. Called again it changes nothing, so several gateways of a process may each call it.
- * Attributes of programs are those of OpenTelemetry's conventions for them
+ * Creates a child span for all work on the channels of the process that belongs to a traced call; other work gets none. Further
+ * calls have no effect, so each gateway of a process may call it. Attributes of programs follow OpenTelemetry's conventions
  * (https://opentelemetry.io/docs/specs/semconv/cli/cli-spans/).
  */
 export function traceWork(): void {
@@ -85,7 +84,7 @@ function traceChannel<Observation extends object>(
   });
 }
 
-/** The reason of an InfraError; of anything else no more than that it is a fault, since its words may be anybody's. */
+/** Returns the reason of an InfraError. For any other error returns INTERNAL, because its message may contain anything. */
 function reasonOf(error: unknown): string {
   return error instanceof InfraError ? error.reason : "INTERNAL";
 }

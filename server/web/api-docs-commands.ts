@@ -4,7 +4,7 @@ import type { DocumentedMethod } from "../rpc/openapi/documented-method.ts";
 import { exampleRequest } from "../rpc/openapi/example-request.ts";
 import type { RestRoute } from "../rpc/rest/rest-routes.ts";
 
-/** A command that calls a method, for a shell that has GATEWAY (host and port, in cleartext) and TOKEN. */
+/** A shell command that calls a method. It needs the variables GATEWAY (host and port, cleartext) and TOKEN. */
 export interface ExampleCommand {
   readonly title: string;
   readonly command: string;
@@ -12,7 +12,7 @@ export interface ExampleCommand {
 
 const lineBreak = " \\\n  ";
 
-/** How a method is called from a shell: by curl in each way there is, by buf curl, and by grpcurl. */
+/** Returns the shell commands that call a method: curl in every form that the method supports, buf curl, and grpcurl. */
 export function exampleCommands(
   documented: DocumentedMethod,
   restRoutes: readonly RestRoute[],
@@ -88,7 +88,7 @@ function queryOf(request: JsonObject, isInQuery: (name: string) => boolean): str
   return pairs.length === 0 ? "" : `?${new URLSearchParams(pairs)}`;
 }
 
-/** As one word of a shell. */
+/** Quotes the text as one shell word. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

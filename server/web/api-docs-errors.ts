@@ -3,7 +3,7 @@ import { errorsOfEveryCall } from "../rpc/openapi/method-errors.ts";
 import { inlineHtml } from "./api-docs-text.ts";
 import { type Html, html } from "./html.ts";
 
-/** What every call may end with, and the table of every reason that an error can have. */
+/** Renders the errors that every call can return, and the table of all error reasons. */
 export function errorsHtml(): Html {
   const rows = errorRows.map(
     ({ reason, code, connectStatus, restStatus, retryable, meaning }) => html`<tr id="reason-${reason}">

@@ -4,7 +4,7 @@ import { isSecret } from "../rpc/secret-fields.ts";
 import { commentHtml } from "./api-docs-text.ts";
 import { type Html, html } from "./html.ts";
 
-/** The fields of a message with their types and comments. */
+/** Renders the fields of a message with their types and comments. */
 export function fieldsHtml({ fields }: DescMessage, commentOf: CommentOf): Html {
   return fields.length === 0
     ? html`<p>No fields.</p>`

@@ -9,12 +9,12 @@ import { commentHtml } from "./api-docs-text.ts";
 import { typescriptExample } from "./api-docs-typescript.ts";
 import { type Html, html } from "./html.ts";
 
-/** Where the page has the method. */
+/** Returns the id of the method's section in the page. */
 export function methodAnchor({ method }: DocumentedMethod): string {
   return `rpc-${methodPathOf(method).replace("/", ".")}`;
 }
 
-/** All there is to say about a method, with its request, its response, its errors and how to call it. */
+/** Renders a method: its request, its response, its errors and examples of calls. */
 export function methodHtml(documented: DocumentedMethod, contract: DocumentedContract): Html {
   const { method } = documented;
   const { commentOf, restRoutes } = contract;
@@ -63,7 +63,7 @@ function factsOf(
   ];
 }
 
-/** The errors that the method has besides those of every call. */
+/** Renders the errors of the method that not every call has. */
 function errorsHtml(documented: DocumentedMethod, { commentOf }: DocumentedContract): Html {
   const links = ownErrorsOf(documented, commentOf).map(
     ({ reason, code }) => html`<a href="#reason-${reason}">${reason}</a> (${code}), `,

@@ -14,14 +14,13 @@ const typescriptSetUp = `import { createHostplaneClient } from "hostplane/client
 
 const hostplane = createHostplaneClient({ baseUrl: "http://127.0.0.1:8080", token: process.env.TOKEN ?? "" });`;
 
-/** A contract, and whether nothing of what answers it is real. */
+/** A contract, and whether the gateway is a sandbox. */
 export interface PageContract extends DocumentedContract {
   readonly isSandbox: boolean;
 }
 
 /**
- * `/docs`: every RPC of the contract for people, as one page without scripts. It is made in steps, between which others may
- * have their turn.
+ * Renders `/docs`: every RPC of the contract on one page without scripts. It yields between steps, so that other work can run.
  */
 export function* apiDocsPage(contract: PageContract): Generator<void, string> {
   const { methods, commentOf, version, maxMessageBytes, isSandbox } = contract;

@@ -1,4 +1,4 @@
-/** The style sheet of `/docs`: light and dark, one column on a phone, the contents beside the text where there is room. */
+/** Style sheet of `/docs`: light and dark, one column on a phone, the contents beside the text on wide screens. */
 export const apiDocsStyle = `
 :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; --line: color-mix(in srgb, currentColor 25%, transparent); --soft: color-mix(in srgb, currentColor 7%, transparent); }
 body { margin: 0; overflow-wrap: anywhere; }

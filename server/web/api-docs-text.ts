@@ -1,13 +1,13 @@
 import { type Html, html } from "./html.ts";
 
-/** A comment of the contract as paragraphs, in which what stands in backticks is code. */
+/** Renders a comment of the contract as paragraphs; text in backticks becomes code. */
 export function commentHtml(comment: string): readonly Html[] {
   return comment === ""
     ? []
     : comment.split("\n\n").map((paragraph) => html`<p>${inlineHtml(paragraph)}</p>`);
 }
 
-/** The same in a line. */
+/** Renders text inline; text in backticks becomes code. */
 export function inlineHtml(text: string): readonly Html[] {
   return text
     .split(/`([^`]+)`/)

@@ -5,7 +5,7 @@ import { fieldsHtml } from "./api-docs-fields.ts";
 import { commentHtml, inlineHtml } from "./api-docs-text.ts";
 import { type Html, html } from "./html.ts";
 
-/** Every message and enum that a field of the methods' messages leads to, by name. */
+/** Returns every message and enum that the fields of the methods' messages refer to, directly or indirectly, sorted by name. */
 export function fieldTypes(methods: readonly DocumentedMethod[]): readonly (DescMessage | DescEnum)[] {
   const types = new Map<string, DescMessage | DescEnum>();
   const seen = new Set<DescMessage>();
@@ -33,7 +33,7 @@ export function fieldTypes(methods: readonly DocumentedMethod[]): readonly (Desc
   return [...types.values()].toSorted((a, b) => (a.typeName < b.typeName ? -1 : 1));
 }
 
-/** What a field can hold that is no scalar. */
+/** Renders a message or an enum. */
 export function typeHtml(type: DescMessage | DescEnum, commentOf: CommentOf): Html {
   const content = type.kind === "enum" ? enumValues(type, commentOf) : fieldsHtml(type, commentOf);
   return html`<h3 id="type-${type.typeName}">${type.typeName}</h3>${commentHtml(commentOf(type))}${content}\n`;

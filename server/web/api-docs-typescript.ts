@@ -9,12 +9,15 @@ import { services } from "../../client/services.ts";
 import type { DocumentedMethod } from "../rpc/openapi/documented-method.ts";
 import { exampleRequest } from "../rpc/openapi/example-request.ts";
 
-/** The names by which a client of `hostplane/client` has the services, by their types. */
+/** Property names of the services in a client of `hostplane/client`, by service type. */
 const clientNames: ReadonlyMap<string, string> = new Map(
   Object.entries(services).map(([name, { typeName }]) => [typeName, name]),
 );
 
-/** A call of the method by `hostplane/client`, whose client is `hostplane`; undefined where that has no name for its service. */
+/**
+ * Returns a call of the method through the `hostplane/client` client `hostplane`; undefined if the client does not have its
+ * service.
+ */
 export function typescriptExample({ method }: DocumentedMethod): string | undefined {
   const client = clientNames.get(method.parent.typeName);
   if (client === undefined) {
@@ -26,7 +29,7 @@ export function typescriptExample({ method }: DocumentedMethod): string | undefi
     : `for await (const message of ${call}) {\n  console.log(message);\n}`;
 }
 
-/** The initializer of a message that has this JSON. */
+/** Returns the initializer of a message that has this JSON. */
 function messageText(desc: DescMessage, json: JsonObject): string {
   const members = desc.fields.flatMap((field) => {
     const value = json[field.jsonName];

@@ -17,17 +17,17 @@ export interface ApiDocsOptions
   readonly listenerOf: (request: FastifyRequest) => ListenerFacts;
 }
 
-/** A document as it is sent: made once, compressed once for each way to. */
+/** A document ready to be sent: rendered once, and compressed once per compression. */
 interface Kept {
   readonly etag: string;
-  /** By name of the compression; "" is none. */
+  /** By name of the compression; "" means none. */
   readonly bytesOf: (compression: string) => Promise<Uint8Array>;
 }
 
 /**
- * `/openapi.json` and `/docs`: the contract for programs and for people. Everybody may read them, as everybody may ask
- * reflection; a listener tells of the services that it serves. They are made when they are first asked for, in slices, so that meanwhile
- * every stream goes on; until then, what makes them is not loaded.
+ * Serves `/openapi.json` and `/docs`: the contract for programs and for people. Both are public, as reflection is, and list only
+ * the services of the listener. They are rendered on first use, in slices, so that streams keep going meanwhile; the rendering
+ * code is loaded only then.
  */
 export async function apiDocs(app: FastifyInstance, options: ApiDocsOptions): Promise<void> {
   const json = keptByListener(openApiText);
@@ -42,7 +42,7 @@ export async function apiDocs(app: FastifyInstance, options: ApiDocsOptions): Pr
       const key = [lvmd, ...(services === undefined ? ["*"] : [...services].toSorted())].join(" ");
       const known = kept.get(key) ?? keep(contractOf(options, listener).then(make));
       kept.set(key, known);
-      // What failed is tried again by the next who asks.
+      // After a failure the next request tries again.
       known.catch(() => kept.delete(key));
       return known;
     };
@@ -76,7 +76,7 @@ function* jsonOf(making: Generator<void, object>): Generator<void, string> {
   return JSON.stringify(document);
 }
 
-/** What is documented of the services of a listener. */
+/** Returns the documented contract for the services of a listener. */
 async function contractOf(
   { routes, restRoutes, ...limits }: ApiDocsOptions,
   listener: ListenerFacts,

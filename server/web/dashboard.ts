@@ -5,15 +5,15 @@ import fastifyStatic from "@fastify/static";
 import type { FastifyInstance } from "fastify";
 import { addDashboardHeaders, addPageHeaders } from "./security-headers.ts";
 
-/** The build names these files by their content: another content has another name. */
+/** The build names these files by their content, so a changed file has a new name. */
 const yearSeconds = 31_536_000;
 
-/** `index-WvF7cZqf.js`, but none that was compressed before (`index-WvF7cZqf.js.br`). */
+/** Matches `index-WvF7cZqf.js`, but not a precompressed file (`index-WvF7cZqf.js.br`). */
 const assetName = /^[\w-]+\.\w+$/;
 
 /**
- * `/`: the dashboard, as `npm run build:dashboard` has built it into the package. Everybody may load it; what it shows
- * is asked of the RPCs, with a login.
+ * Serves `/`: the dashboard, as `npm run build:dashboard` built it into the package. Anyone may load it; its data comes from
+ * RPCs, which need a login.
  */
 export async function dashboard(app: FastifyInstance): Promise<void> {
   const root = join(packageDirectory(), "dist", "dashboard");
@@ -25,10 +25,10 @@ export async function dashboard(app: FastifyInstance): Promise<void> {
   }
   await app.register(fastifyStatic, {
     root,
-    // A route for each file would take as long as all others of a start.
+    // Registering a route per file would take as long as the rest of the start.
     serve: false,
     preCompressed: true,
-    // As for every answer: kept by nobody; but what the page loads is never asked for again.
+    // Not cached, as all other answers. Only the assets that the page loads are cached for good.
     cacheControl: false,
     setHeaders: (reply, path) => {
       addDashboardHeaders(reply);
@@ -51,7 +51,7 @@ const notBuilt = `<!doctype html>
 </body></html>
 `;
 
-/** Where the package is, whether this runs as source or built into dist/. */
+/** Returns the directory of the package, whether this code runs from source or from dist/. */
 function packageDirectory(): string {
   const manifest = findPackageJSON(import.meta.url);
   return manifest === undefined ? process.cwd() : dirname(manifest);

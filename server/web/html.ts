@@ -6,12 +6,12 @@ const entities: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-/** HTML that may stand in a page as it is. */
+/** HTML that is safe to insert without escaping. */
 export interface Html {
   readonly text: string;
 }
 
-/** Builds HTML from a template: every value is escaped, unless it is Html itself or a list of it. */
+/** Builds HTML from a template. Every value is escaped, unless it is Html or a list of Html. */
 export function html(
   parts: TemplateStringsArray,
   ...values: readonly (string | Html | readonly Html[])[]

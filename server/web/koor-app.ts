@@ -1,8 +1,8 @@
 import type { FastifyInstance } from "fastify";
 
 /**
- * What Koor's own web application asks of the origin that it calls: before it shows anything, which version it speaks to and
- * by whom people may log in but by a password (nobody), and whether the gateway is there. Everybody may ask.
+ * Serves the requests that Koor's own web application sends to its origin: the version and the login providers besides passwords
+ * (none), which it needs before it shows anything, and a ping. All are public.
  */
 export async function koorApp(
   app: FastifyInstance,

@@ -1,13 +1,13 @@
 import type { FastifyReply } from "fastify";
 import type { ListenerFacts } from "../rpc/listener-facts.ts";
 
-/** Long enough that a browser which has once come by TLS comes by nothing else again. */
+/** So long that a browser that has used TLS once never uses cleartext again. */
 const yearSeconds = 31_536_000;
 
 /**
- * The headers of every answer, of pages and RPCs alike: nothing is kept by caches, taken for another content type, or
- * embedded by other origins' pages. Over TLS browsers are told to come by TLS only (HSTS), unless the listener is for this
- * host alone: that holds for every port of a name, and at `localhost` other programs serve too.
+ * Returns the headers of every answer, pages and RPCs alike: no caching, no content sniffing, no embedding by other origins'
+ * pages. Over TLS, HSTS makes browsers use only TLS. Listeners that only this host can reach do not send HSTS: it applies to
+ * every port of a name, and other programs serve on `localhost` too.
  */
 export function securityHeadersOf({ isTls, isLocal }: ListenerFacts): Record<string, string> {
   return {
@@ -18,7 +18,7 @@ export function securityHeadersOf({ isTls, isLocal }: ListenerFacts): Record<str
   };
 }
 
-/** Sets the further headers of a page that people see: it runs no script, and no other page can hold or reach it. */
+/** Sets the further headers of a page for people: it runs no scripts, and no other page can embed or reach it. */
 export function addPageHeaders(reply: FastifyReply): FastifyReply {
   return reply.headers({
     "content-security-policy":
@@ -29,8 +29,8 @@ export function addPageHeaders(reply: FastifyReply): FastifyReply {
 }
 
 /**
- * Sets the further headers of the dashboard: it runs the scripts and shows the pictures that the gateway itself sends, calls
- * the gateway alone, and no other page can hold or reach it.
+ * Sets the further headers of the dashboard: it only runs scripts, shows images and makes calls of the gateway's own origin, and
+ * no other page can embed or reach it.
  */
 export function addDashboardHeaders(reply: FastifyReply): FastifyReply {
   return reply.headers({

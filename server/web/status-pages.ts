@@ -2,16 +2,19 @@ import type { FastifyInstance } from "fastify";
 import type { Backend, BackendHealth } from "../backend.ts";
 
 /**
- * `/healthz`: the process answers. `/readyz`: it wants requests, and which system is how; 503 while it stops, and while
- * its store does not answer or cannot be written, without which nothing can be changed. Another system that is down does not make the gateway
- * unready, since the others are served all the same. Everybody may ask, so neither tells anything of the configuration; what is missing is ListBackends' to tell.
- * `/readiness`: the same without the systems, as Koor's clients know it.
+ * Serves three public pages.
+ * `/healthz`: the process answers.
+ * `/readyz`: whether the gateway accepts requests, and the health of each system. It returns 503 while the gateway stops, and
+ * while its store does not answer or cannot be written, since nothing can be changed then. Other systems that are down do not
+ * make the gateway unready, because it still serves the rest. It reveals nothing about the configuration; ListBackends reports
+ * what is missing.
+ * `/readiness`: the same without the systems, in the form that Koor's clients expect.
  */
 export async function statusPages(
   app: FastifyInstance,
   options: {
     readonly backends: readonly Backend[];
-    /** That of `backends` which the gateway itself cannot do without. */
+    /** The entry of `backends` for the gateway's own store. */
     readonly store: Backend;
     readonly shutdownSignal: AbortSignal;
   },

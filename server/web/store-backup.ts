@@ -6,13 +6,13 @@ import { answerNotFound } from "../rpc/plugin.ts";
 import { refuse } from "../rpc/refusal.ts";
 import { requestIdHeader } from "../rpc/request-facts.ts";
 
-/** Where `hostplane store backup` asks; the query's `file` is the absolute path to write to. */
+/** Path that `hostplane store backup` calls; the query parameter `file` is the absolute path to write to. */
 export const storeBackupPath = "/admin/store-backup";
 
-/** What was written. */
+/** Result of a backup. */
 export interface StoreBackup {
   readonly sizeBytes: number;
-  /** The master key without which the backup is of no use: where it is, and its fingerprint, for when it is elsewhere. */
+  /** Source and fingerprint of the master key, which is needed to use the backup. */
   readonly masterKey: string;
 }
 
@@ -22,8 +22,8 @@ export interface StoreBackupOptions {
 }
 
 /**
- * Writes a backup of the store where the caller says. For the admin socket alone, whose callers may read the data
- * directory anyhow; no RPC, since nobody else should make the gateway write files.
+ * Writes a backup of the store to a path that the caller chooses. Only on the admin socket, whose callers can read the data
+ * directory anyway. It is not an RPC, because nobody else should make the gateway write files.
  */
 export async function storeBackup(app: FastifyInstance, options: StoreBackupOptions): Promise<void> {
   app.post<{ Querystring: { file?: string } }>(storeBackupPath, async (request, reply) => {
@@ -36,7 +36,7 @@ export async function storeBackup(app: FastifyInstance, options: StoreBackupOpti
     } catch (thrown) {
       const error = infraErrorFrom(thrown);
       const requestId = randomUUID();
-      // That a file exists already is for the caller to know; a full disk is for the log as well.
+      // An existing file only concerns the caller; a full disk also belongs in the log.
       const level = error.reason === "BACKUP_REFUSED" ? "info" : "error";
       request.log[level]({ err: error, requestId }, "no backup was written");
       reply.hijack();
