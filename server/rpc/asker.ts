@@ -1,19 +1,19 @@
 import type { Call } from "./call.ts";
 import { methodPathOf } from "./method-rule.ts";
 
-/** Who asks for long work, which may outlive the call. */
+/** Requester of long-running work, which may outlive the call. */
 export interface Asker {
   readonly actor: string;
   readonly accountId: string;
   /** The RPC, as `package.Service/Method`. */
   readonly rpc: string;
-  /** Aborted when the asker has left, which ends no operation. */
+  /** Aborted when the requester has left. That does not end the operation. */
   readonly signal: AbortSignal;
   noteResource(resource: string): void;
   noteOperation(id: string): void;
 }
 
-/** A call as who asks. */
+/** Adapts a call to its requester. */
 export function askerFrom(call: Call): Asker {
   const { caller, method, signal } = call;
   return {

@@ -9,7 +9,7 @@ import { type MethodRule, methodPathOf } from "./method-rule.ts";
 import { createRefusalSums, type RefusalSum } from "./refusal-sums.ts";
 import { withoutSecrets } from "./secret-fields.ts";
 
-/** What is known of a call when it begins. */
+/** Facts of a call that are known when it begins. */
 export interface AuditedCall {
   readonly actor: string;
   readonly accountId: string;
@@ -18,7 +18,7 @@ export interface AuditedCall {
   readonly listener: string;
   readonly rpc: string;
   readonly requestId: string;
-  /** JSON without secrets; undefined where there is no single message. */
+  /** JSON without secrets; undefined if there is no single message. */
   readonly request: string | undefined;
 }
 
@@ -27,45 +27,45 @@ export interface AuditedOutcome {
   readonly code: ErrorCode | "OK";
   readonly reason: ReasonName | undefined;
   readonly resource: string | undefined;
-  /** The durable operation that the call has begun, found or changed. */
+  /** The durable operation that the call started, found or changed. */
   readonly operationId: string | undefined;
 }
 
-/** A refused call, as it stands for all of its caller, address and reason. */
+/** A refused call, which represents all refusals with its caller, address and reason. */
 export interface AuditedRefusal {
   readonly call: AuditedCall;
   readonly outcome: AuditedOutcome;
 }
 
-/** Where the audit log is kept. What it throws is a failure to write. */
+/** Storage of the audit log. An exception means that writing failed. */
 export interface AuditPort {
-  /** Writes a call, with its outcome if it is over; resolves with a number for `end` once that would survive a power cut. */
+  /** Writes a call, with its outcome if it is over. Resolves with a number for `end` once the row would survive a power cut. */
   add(call: AuditedCall, outcome: AuditedOutcome | undefined): Promise<number>;
   end(sequence: number, outcome: AuditedOutcome): Promise<void>;
-  /** Adds refused calls to the rows of their keys for this minute; those of `otherKeys` have nothing in common. */
+  /** Adds refused calls to the rows of their keys for this minute; those in `otherKeys` have nothing in common. */
   addRefusals(sums: readonly RefusalSum<AuditedRefusal>[]): Promise<void>;
-  /** Told of what could not be written where no call could be refused for it. */
+  /** Called when a write fails that no call can be refused for. */
   onFailed(what: string, error: unknown): void;
 }
 
 export interface CallAudit {
-  /** Around the whole chain but the log: records calls that were refused before they began, and logins. */
+  /** Goes around the whole chain except the log. Records calls that were refused before they began, and logins. */
   readonly around: Around;
-  /** Behind authorization, limits and headers: records streams, from before they begin until their last message is out. */
+  /** Goes after authorization, limits and headers. Records streams, from before they begin until their last message is sent. */
   readonly aroundStreams: LinkFor;
   /**
-   * Around the work of a unary call, where it goes on when its caller has left: records it from before it begins until it
-   * has ended, however the call did.
+   * Goes around the work of a unary call, where it continues after its caller has left. Records the work from before it begins
+   * until it has ended, whatever its outcome.
    */
   readonly aroundWork: LinkFor;
-  /** Waits until the work that is recorded has ended, and writes what is not written yet. */
+  /** Waits for the recorded work to end, and writes what is still pending. */
   close(): Promise<void>;
 }
 
 /**
- * Records changes, and calls that tell secrets, with who made them and how they ended. A call that cannot be recorded
- * does not begin; one that has no outcome in the record was under way when its gateway died. Calls that were refused for
- * who made them are summed by caller, address, reason and minute. Any other call costs nothing.
+ * Records changes, and calls that return secrets, with their callers and outcomes. A call that cannot be recorded does not begin.
+ * A record without an outcome means that the gateway died during the call. Calls that were refused because of their caller are
+ * summed by caller, address, reason and minute. All other calls have no overhead.
  */
 export function createCallAudit(port: AuditPort): CallAudit {
   const begun = new WeakSet<Call>();
@@ -74,7 +74,7 @@ export function createCallAudit(port: AuditPort): CallAudit {
     port.onFailed("refused calls", error),
   );
 
-  /** Refuses the call when its row cannot be written. Returns what completes the row. */
+  /** Refuses the call if its row cannot be written. Returns the function that completes the row. */
   async function begin(call: Call): Promise<(error: InfraError | undefined) => Promise<void>> {
     const isSingle = call.method.methodKind === "unary" || call.method.methodKind === "server_streaming";
     const request = isSingle ? requestText(call.method.input, await call.input()) : undefined;
@@ -118,11 +118,11 @@ export function createCallAudit(port: AuditPort): CallAudit {
   }
 
   async function noteRefusal(call: Call, error: InfraError): Promise<void> {
-    // The answer to a page that asks whether there is a login, as the dashboard does first of all.
+    // Pages such as the dashboard call GetCaller first, to find out whether there is a login.
     if (call.method === UserService.method.getCaller && error.reason === "LOGIN_REQUIRED") {
       return;
     }
-    // A stranger's mistakes are summed as well, or they would fill the disk.
+    // Mistakes of callers who are not logged in are summed too; otherwise they could fill the disk.
     const isStranger = call.rule.mutation && call.caller.role === undefined;
     if (begun.has(call) || !(isStranger || isRefusedForCaller(error) || call.rule.mutation)) {
       return;
@@ -130,7 +130,7 @@ export function createCallAudit(port: AuditPort): CallAudit {
     const audited = auditedCall(call, undefined);
     const outcome = auditedOutcome(call, error);
     if (isStranger || isRefusedForCaller(error)) {
-      // Nobody's refusals are lost among those of others at the same address, or stand under another's name.
+      // The key keeps refusals of different callers at one address apart.
       const key = JSON.stringify([audited.address, audited.actor, outcome.reason]);
       sums.add(key, { call: audited, outcome });
       return;
@@ -151,7 +151,7 @@ export function createCallAudit(port: AuditPort): CallAudit {
         await noteRefusal(call, infraErrorFrom(thrown));
         throw thrown;
       }
-      // A login: who it is was known at its end alone, and those that failed are summed.
+      // A login: its caller is only known at its end. Failed logins are summed.
       if (call.rule.mutation && call.rule.role === "anyone") {
         await written(port.add(auditedCall(call, undefined), auditedOutcome(call, undefined)));
       }
@@ -213,18 +213,21 @@ function auditedOutcome(call: Call, error: InfraError | undefined): AuditedOutco
 const requestMaxBytes = 4096;
 const cutMark = "…";
 
-/** The request as JSON without its secrets; what is longer than 4 KiB of UTF-8 ends there, with `…`. */
+/** Returns the request as JSON without its secrets, cut to 4 KiB of UTF-8 with a final `…` if it is longer. */
 export function requestText(type: DescMessage, message: Message): string | undefined {
   const text = jsonText(type, withoutSecrets(type, message));
   if (text === undefined || Buffer.byteLength(text) <= requestMaxBytes) {
     return text;
   }
   const bytes = Buffer.from(text).subarray(0, requestMaxBytes - Buffer.byteLength(cutMark));
-  // A decoder that waits for more leaves out a character that is cut in two.
+  // A decoder in stream mode drops a character that is cut in two.
   return new TextDecoder().decode(bytes, { stream: true }) + cutMark;
 }
 
-/** Undefined for what has no JSON form, such as a timestamp in the year 10,000: the call is refused for that or it is not. */
+/**
+ * Returns undefined for a message without a JSON form, such as a timestamp in the year 10,000. Whether such a call is refused is
+ * decided elsewhere.
+ */
 function jsonText(type: DescMessage, message: Message): string | undefined {
   try {
     return toJsonString(type, message);

@@ -7,18 +7,18 @@ import type { LinkFor } from "./method-links.ts";
 import { type MethodRule, methodPathOf } from "./method-rule.ts";
 
 /**
- * Finds who makes a call by the credentials it carries and the listener it came by; at once where nothing has to be waited
- * for. Rejects with an InfraError of an UNAUTHENTICATED reason when credentials are given that are not accepted.
+ * Identifies the caller by the credentials of the call and by its listener; synchronously if nothing has to be awaited. Rejects
+ * with an InfraError with an UNAUTHENTICATED reason if the given credentials are not accepted.
  */
 export type Authenticate = (call: Call) => Caller | Promise<Caller>;
 
-/** How often open streams are held against what their callers may do now; the promise is five seconds. */
+/** How often the permissions of open streams are checked again; the documented limit is five seconds. */
 const recheckMs = 1000;
 
 /**
- * The link that says who calls, and no to who may not. A stream whose caller ceases to be allowed (logged out,
- * revoked, expired, a smaller role) is ended with the reason within two seconds.
- * @param onDenied told of each call that is refused here; what it throws is what the caller is told instead
+ * Creates the interceptor that identifies the caller and refuses calls that it may not make. A stream whose caller loses its
+ * permission (logout, revocation, expiry, a lesser role) is ended with the reason within two seconds.
+ * @param onDenied called with each call that is refused here; an exception it throws is returned to the caller instead
  */
 export function createAuthorization(authenticate: Authenticate, onDenied: (call: Call) => void): LinkFor {
   const streams = new Set<Call>();
@@ -89,8 +89,8 @@ export function createAuthorization(authenticate: Authenticate, onDenied: (call:
 }
 
 /**
- * The link before the work of a unary call. Over gRPC a call begins with its headers, and its message may come a minute
- * later: who may not call any more by then is refused.
+ * Interceptor before the work of a unary call. Over gRPC a call begins with its headers, and its message may arrive a minute
+ * later, so the caller's permission is checked again.
  * @throws InfraError as `Caller.current` and `assertAllowed` do
  */
 export const stillAllowed: LinkFor = (_method, rule) =>
@@ -103,7 +103,7 @@ const assertStillAllowed: Around = (call, next) => {
 };
 
 /**
- * Refuses who may not call a method.
+ * Refuses callers that may not call a method.
  * @throws InfraError LOGIN_REQUIRED, ROLE_REQUIRED (the message names the role), SERVICE_NOT_ALLOWED
  */
 export function assertAllowed(caller: Caller, method: DescMethod, rule: MethodRule): void {

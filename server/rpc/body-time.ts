@@ -2,8 +2,8 @@ import { constants } from "node:http2";
 import type { NodeRequest } from "./node-adapter.ts";
 
 /**
- * Cuts a request whose body has not come to its end after `timeoutMs`. HTTP/1.1 has Node's `requestTimeout` for
- * it, HTTP/2 has nothing: a client could hold a call open for ever by never sending the body.
+ * Cuts a request whose body is not complete after `timeoutMs`. HTTP/1.1 has Node's `requestTimeout` for this. HTTP/2 has no
+ * equivalent: a client could keep a call open forever by never sending the body.
  */
 export function limitBodyTime(request: NodeRequest, timeoutMs: number): void {
   const { stream } = request;

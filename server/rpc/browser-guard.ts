@@ -6,10 +6,10 @@ import type { HttpRequest } from "./http-exchange.ts";
 
 export interface GuardedListener {
   readonly address: ListenAddress;
-  /** Whether everybody who reaches it may call, without a login. */
+  /** Whether everyone who reaches it may call, without a login. */
   readonly isOpen: boolean;
   readonly isTls: boolean;
-  /** Whether it takes requests that a proxy has marked although it is open. */
+  /** Whether it accepts requests marked by a proxy although it is open. */
   readonly allowsForwarded: boolean;
   /** Further names that clients reach it by. */
   readonly hosts: readonly string[];
@@ -17,21 +17,21 @@ export interface GuardedListener {
 
 const loopbackNames: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
 
-/** Added by proxies on the way; `x-forwarded-*` as well. */
+/** Added by proxies, as are `x-forwarded-*`. */
 const forwardedHeaders: ReadonlySet<string> = new Set(["forwarded", "via", "x-real-ip"]);
 
 /**
- * Keeps foreign web pages and proxies out of a listener:
+ * Creates the check that keeps foreign web pages and proxies out of a listener:
  *
- * - A page whose name was made to resolve to this machine (DNS rebinding) is known by its Host. Where a login is
- *   asked for beyond loopback any Host will do: such a page has no token to show.
- * - Any other page is known by its Origin, which must be the listener itself or one of `origins`. To a unix socket a
- *   browser comes through a proxy alone: where no login is asked for there, its mode says who may.
- * - Behind a proxy every client has the proxy's address, so that `allowFrom` and loopback would mean nothing: where no
- *   login is asked for on TCP, what a proxy has marked is refused, unless `allowForwarded` says otherwise.
+ * - A page whose name was made to resolve to this machine (DNS rebinding) is recognized by its Host. On listeners beyond loopback
+ * that need a login any Host is accepted: such a page has no token.
+ * - Any other page is recognized by its Origin, which must be the listener itself or one of `origins`. Browsers reach a unix
+ * socket only through a proxy: if it needs no login, its mode decides who may call.
+ * - Behind a proxy every client has the proxy's address, which defeats `allowFrom` and loopback. A TCP listener without login
+ * therefore refuses requests that a proxy has marked, unless `allowForwarded` is set.
  *
  * @param origins those configured for CORS
- * @returns for a request: HOST_NOT_ALLOWED, ORIGIN_NOT_ALLOWED or FORWARDED_NOT_ALLOWED if it is such a one
+ * @returns a function that returns HOST_NOT_ALLOWED, ORIGIN_NOT_ALLOWED or FORWARDED_NOT_ALLOWED for a request to refuse
  */
 export function createBrowserGuard(
   listener: GuardedListener,
@@ -82,14 +82,14 @@ export function createBrowserGuard(
   };
 }
 
-/** `host:port` as the client has named it, in lower case; empty when it has not. */
+/** Returns `host:port` as sent by the client, in lower case; empty if it sent none. */
 export function authorityOf({ headers }: HttpRequest): string {
   return String(headers[":authority"] ?? headers.host ?? "").toLowerCase();
 }
 
 /**
- * Whether `origin` is that of the pages of `authority` itself. A cleartext listener may stand behind a proxy that
- * speaks TLS for it; one with TLS has no pages without.
+ * Reports whether `origin` is that of the pages of `authority`. For a cleartext listener the scheme may be https, because a proxy
+ * may terminate TLS for it; a TLS listener has no cleartext pages.
  */
 export function isSameOrigin(origin: string, authority: string, isTls: boolean): boolean {
   const scheme = /^https?:\/\//.exec(origin)?.[0];
@@ -99,7 +99,7 @@ export function isSameOrigin(origin: string, authority: string, isTls: boolean):
   return origin === new URL(scheme + authority).origin;
 }
 
-/** One spelling of a host: lower case, IPv6 shortened and in brackets, IPv4 not in the disguise of IPv6. */
+/** Normalizes a host: lower case, IPv6 shortened and in brackets, IPv4-mapped IPv6 as IPv4. */
 function canonicalHost(host: string): string {
   const bare = unmapped(host.toLowerCase().replace(/^\[(.*)\]$/, "$1"));
   return bare.includes(":") && isIPv6(bare) && !bare.includes("%")

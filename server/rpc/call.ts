@@ -8,14 +8,14 @@ import type { MethodRule } from "./method-rule.ts";
 import { watchedStream } from "./watched-stream.ts";
 
 /**
- * What a listener asks of its callers: `login`; nothing, as everybody is a `viewer` or an `operator` there (`auth:
- * none`); or nothing, as only the gateway's own user can open the `adminSocket`.
+ * How a listener authorizes its callers. `login`: by their credentials. `viewer` or `operator`: everyone has that role (`auth:
+ * none`). `adminSocket`: only the gateway's own user can open the socket.
  */
 export type ListenerAccess = "login" | "viewer" | "operator" | "adminSocket";
 
 /**
- * Which rules hold where a request does not tell which protocol of lvmd its client speaks: those of the branch with backups, or
- * today's.
+ * Protocol that applies when a request does not show which lvmd protocol its client speaks: `backups` is the branch with backups,
+ * `current` is today's lvmd.
  */
 export type LvmdProtocol = "backups" | "current";
 
@@ -25,112 +25,113 @@ export interface Peer {
   readonly address: string;
   /** The `listen[].address` that accepted the connection. */
   readonly listener: string;
-  /** Full names of the services that the listener serves; undefined when all. */
+  /** Full names of the services that the listener serves; undefined means all. */
   readonly services: ReadonlySet<string> | undefined;
   readonly access: ListenerAccess;
   readonly isTls: boolean;
-  /** `host:port` as the client has named it, in lower case; empty when it has not. */
+  /** `host:port` as sent by the client, in lower case; empty if it sent none. */
   readonly authority: string;
-  /** The certificate the client has shown, verified; undefined when it has shown none. */
+  /** The client's verified certificate; undefined if it presented none. */
   readonly certificate: ClientCertificate | undefined;
   readonly httpVersion: "1.0" | "1.1" | "2.0";
-  /** Whether errors carry the details that the gateway adds to them; REST and server-sent events always have them. */
+  /** Whether errors carry the details that the gateway adds. REST and server-sent events always have them. */
   readonly errorDetails: boolean;
   readonly lvmd: LvmdProtocol;
 }
 
-/**
- * One RPC on its way through the chain, whichever protocol carries it. Everything that costs something is
- * made when it is first asked for.
- */
+/** One RPC on its way through the chain, over any protocol. Expensive members are created on first use. */
 export interface Call {
   readonly method: DescMethod;
   readonly rule: MethodRule;
   readonly protocol: "connect" | "grpc" | "grpc-web" | "rest" | "sse";
   readonly peer: Peer;
-  /** Names the call in logs and in the header `hostplane-request-id` of its answer. */
+  /** Identifies the call in logs and in the response header `hostplane-request-id`. */
   readonly requestId: string;
-  /** Who calls; anonymous until the call is told otherwise by `identify`. */
+  /** The caller; anonymous until `identify` is called. */
   readonly caller: Caller;
   identify(caller: Caller): void;
-  /** Charges what the call costs, and has cost so far, to an account. */
+  /** Charges the cost of the call, including its cost so far, to an account. */
   chargeTo(account: CostAccount): void;
   /**
-   * The one message of a unary or server-streaming call, read when it is first asked for, and no longer than the
-   * call lasts.
+   * Returns the one message of a unary or server-streaming call. It is read on first use, for at most as long as the call lasts.
    * @throws InfraError when there is none, more than one, or one that cannot be decoded
    */
   input(): Promise<Message>;
-  /** Milliseconds until the deadline (the client's, capped by the gateway's); undefined when there is none. */
+  /** Milliseconds until the deadline (the client's, capped by the gateway's); undefined if there is none. */
   timeLeftMs(): number | undefined;
   /**
-   * Aborted when the caller leaves, the deadline passes, the gateway stops or `end` is called, with the InfraError
-   * that says which. Also aborted, harmlessly, after a stream, or a call that
-   * has failed. It is made when it is first asked for.
+   * Aborted with an InfraError when the caller leaves, the deadline passes, the gateway stops or `end` is called. Also aborted,
+   * without effect, after a stream or a failed call. Created on first use.
    */
   readonly signal: AbortSignal;
   /**
-   * Tells of the same without a signal: calls back with the error, at once if it is there already, but not when the call has
-   * simply ended. Returns what takes the listener back.
+   * Reports the same without a signal: calls back with the error, immediately if the call has already ended with one, but not
+   * when the call ends normally. Returns a function that removes the listener.
    */
   onEnd(listener: (error: InfraError) => void): () => void;
-  /** Ends the call: aborts `signal` with the error, which becomes what the caller is told. */
+  /** Ends the call: aborts `signal` with the error, which is also returned to the caller. */
   end(error: InfraError): void;
   /**
-   * Has a link told when the stream that it hands on is over: with nothing when that has come to its end, with what it was
-   * ended by, or with CALLER_LEFT when nobody reads it any more. The stream ends for its reader when all of them are done, the
-   * innermost link's first.
+   * Registers an interceptor's listener for the end of its stream. It is called with undefined if the stream completed, with the
+   * error that ended it, or with CALLER_LEFT if the reader has left. The stream ends for its reader when all listeners are done;
+   * the innermost interceptor's runs first.
    */
   onOver(listener: OverListener): void;
-  /** Tells them. */
+  /** Calls the listeners of `onOver`. */
   over(error: InfraError | undefined): Promise<void>;
-  /** A request header, by lower-case name. */
+  /** Returns a request header, by lower-case name. */
   header(name: string): string | undefined;
   headerNames(): Iterable<string>;
-  /** The query of a Connect GET; undefined for any other request. */
+  /** Returns the query of a Connect GET; undefined for any other request. */
   query(): URLSearchParams | undefined;
-  /** Says what the call is about, e.g. `volumeGroups/vg0/volumes/data`, for the log. */
+  /** Notes the call's resource for the log, e.g. `volumeGroups/vg0/volumes/data`. */
   noteResource(resource: string): void;
-  /** What `noteResource` was last told. */
+  /** Returns the last value of `noteResource`. */
   resource(): string | undefined;
   /**
-   * Says which durable operation the call has begun, found or changed: in the header `hostplane-operation` of its answer
-   * (under the condition of `setHeader`), the log and the audit log.
+   * Notes the durable operation that the call started, found or changed, for the response header `hostplane-operation` (under the
+   * condition of `setHeader`), the log and the audit log.
    */
   noteOperation(id: string): void;
-  /** What `noteOperation` was last told. */
+  /** Returns the last value of `noteOperation`. */
   operationId(): string | undefined;
-  /** Sets a response header; without effect once the first message of a stream is out. */
+  /** Sets a response header. Has no effect after the first message of a stream is sent. */
   setHeader(name: string, value: string): void;
-  /** Adds another value of a response header, under the condition of `setHeader`; each of `set-cookie` is a line of its own. */
+  /**
+   * Adds a value to a response header, under the condition of `setHeader`. Each value of `set-cookie` becomes a line of its own.
+   */
   appendHeader(name: string, value: string): void;
-  /** Adds a value of a trailer, which comes behind the answer. Not over REST and server-sent events, which have none. */
+  /** Adds a value to a trailer, which follows the answer. REST and server-sent events have no trailers. */
   appendTrailer(name: string, value: string): void;
   /**
-   * A way past the handler's own stream, for messages that many calls get alike. A handler asks for it behind its first
-   * `yield`, when headers and that message are out, and then waits: what it yields or throws next comes behind what the
-   * sink has written. The sink writes until the handler has ended. Not where messages are repeated (HTTP/1.1), nor over REST.
-   * @param maxUnsentBytes with more than that unsent, the sink writes nothing; 1 MiB by default
-   * @throws TypeError when nothing is out
+   * Opens a sink that bypasses the handler's own stream, for messages that many calls receive. A handler opens it after its first
+   * `yield`, when the headers and that message are sent, and then waits: what it yields or throws next follows the messages of
+   * the sink. The sink writes until the handler has ended. Unavailable where messages are repeated (HTTP/1.1), and over REST.
+   * @param maxUnsentBytes the sink writes nothing while more than that is unsent; default 1 MiB
+   * @throws TypeError when nothing has been sent
    */
   openSink(maxUnsentBytes?: number): DirectSink;
 }
 
-/** Told that a stream is over. */
+/** Called when a stream is over. */
 export type OverListener = (error: InfraError | undefined) => void | Promise<void>;
 
-/** The header of an answer that names the operation which stands behind it. */
+/** The response header that names the call's operation. */
 export const operationHeader = "hostplane-operation";
 
-/** What a call results in: a message, or the messages of a stream. */
+/** Result of a call: a message, or the messages of a stream. */
 export type Output = object | AsyncIterable<object>;
 
-/** A link of the chain that every call passes through. It must call `next` at most once; it may throw instead of rejecting. */
+/**
+ * An interceptor of the chain that every call passes through. It must call `next` at most once. It may throw instead of
+ * rejecting.
+ */
 export type Around = (call: Call, next: () => Promise<Output>) => Promise<Output>;
 
 /**
- * Runs `last` inside all links, the first link outermost. Rejects with whatever a link throws. One generator around a stream
- * stands for all links that are to know its end: a generator of each would take time for every message, and memory at rest.
+ * Runs `last` inside all interceptors; the first is outermost. Rejects with whatever an interceptor throws. A stream gets one
+ * generator, which reports its end to all interceptors: one generator for each would cost time for every message, and memory
+ * while idle.
  */
 export function runChain(links: readonly Around[], call: Call, last: () => Promise<Output>): Promise<Output> {
   const step = (index: number): Promise<Output> => {

@@ -1,9 +1,9 @@
 import type { Call } from "./call.ts";
 
 /**
- * Full names of the services that a caller may call by the listener it has come by, as of now; undefined: all. What it is
- * told of the work of others follows from that.
- * @throws InfraError UNAUTHENTICATED reasons once the caller's credential is accepted no more
+ * Returns the full names of the services that a caller may currently call through its listener; undefined means all. They also
+ * decide which work of others it may see.
+ * @throws InfraError UNAUTHENTICATED reasons once the caller's credential is no longer accepted
  */
 export function callableServices({
   caller,
@@ -18,7 +18,7 @@ export function callableServices({
 
 type Names = ReadonlySet<string>;
 
-/** The same two have the same set each time, by which who keeps it sees that nothing has changed. */
+/** The same two sets always give the same result object, so that a caller can detect by identity that nothing has changed. */
 const known = new WeakMap<Names, WeakMap<Names, Names>>();
 
 function bothOf(ofCaller: Names, ofListener: Names): Names {

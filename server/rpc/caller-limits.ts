@@ -9,38 +9,38 @@ import { createPlaces, type Place, type Places } from "./places.ts";
 /** `limits.caller` of the configuration. */
 export interface CallerLimitValues {
   readonly requestsPerSecond: number;
-  /** Unary calls that change nothing; further ones wait. */
+  /** Concurrent unary calls that change nothing; further ones wait. */
   readonly reads: number;
   readonly streams: number;
   readonly mutations: number;
-  /** Of the event loop. */
+  /** CPU time of the event loop. */
   readonly cpuMsPerSecond: number;
-  /** Of answers that wait for the caller to read them. */
+  /** Bytes of answers that the caller has not read yet. */
   readonly unreadBytes: number;
 }
 
 export interface CallerLimits {
   /**
-   * Counts a call that is refused before it comes to `around`, so that who may not call is limited as well.
+   * Counts a call that is refused before it reaches `around`, so that unauthorized callers are limited too.
    * @throws InfraError CALLER_LIMIT
    */
   countDenied(call: Call): void;
-  /** Limits calls per second, what they cost, reads at once, and open streams; belongs behind authorization. */
+  /** Limits calls per second, their cost, concurrent reads, and open streams. Goes after authorization. */
   readonly around: Around;
   /**
-   * Limits changes under way. Belongs around the work, so that one whose caller has left counts until it has ended,
-   * and before anything is written for it.
+   * Limits changes in progress. Goes around the work, so that a change whose caller has left counts until it has ended, and
+   * before anything is written for it.
    */
   readonly aroundWork: LinkFor;
-  /** How many callers are remembered; an idle one is forgotten within seconds. */
+  /** Returns how many callers are tracked. An idle one is dropped within seconds. */
   callerCount(): number;
 }
 
-/** What one caller takes at the moment. */
+/** Current usage of one caller. */
 interface Usage {
-  /** Calls that may begin at once: grows by requestsPerSecond a second, up to `burstSeconds` of it. */
+  /** Calls that may begin at once. Grows by requestsPerSecond per second, up to `burstSeconds` worth. */
   tokens: number;
-  /** CPU time that calls may take: grows by cpuMsPerSecond a second. Below 0 it is owed, as a call is paid behind. */
+  /** CPU time that calls may use. Grows by cpuMsPerSecond per second. A call is charged afterwards, so this can be negative. */
   cpuMs: number;
   refilledAtMs: number;
   readonly reads: Places;
@@ -49,25 +49,25 @@ interface Usage {
   unreadBytes: number;
 }
 
-/** A caller that was silent may begin as many calls at once as are allowed in this time. */
+/** Time whose quota a caller may use at once after being idle. */
 const burstSeconds = 2;
 
-/** CPU time is owed for so long at most. */
+/** Maximum debt of CPU time. */
 const debtSeconds = 10;
 
-/** Room for addresses; accounts are as many as admins have made. */
+/** Maximum number of tracked addresses. Accounts need no maximum: only admins create them. */
 const addressesMax = 10_000;
 
-/** Where further addresses share what one of them would have. */
+/** Number of buckets that further addresses share. Each bucket has the quota of one address. */
 const sharedCount = 256;
 
-/** When a slot is free again is known to nobody; a second is short for a person and long for a program. */
+/** A slot's release cannot be predicted; suggest retrying after 1 s. */
 const slotRetryMs = 1000;
 
 /**
- * What one caller may take: an account, or an address (IPv6: its /64, which is one household's) where nobody is
- * logged in. The admin socket has no limits.
- * @param nowMs a clock that never goes back
+ * Creates the limits per caller: an account, or an address for callers without one (for IPv6 the /64, as that is one household).
+ * The admin socket has no limits.
+ * @param nowMs a monotonic clock
  */
 export function createCallerLimits(
   limits: CallerLimitValues,
@@ -79,7 +79,7 @@ export function createCallerLimits(
   const cpuDebtMs = cpuMsPerSecond * debtSeconds;
   const accounts = new Map<string, Usage>();
   const addresses = new Map<string, Usage>();
-  /** Which addresses meet in one place must not be for an attacker to choose. */
+  /** Secret, so that an attacker cannot choose which addresses share a bucket. */
   const seed = randomBytes(16);
   let sweptAtMs = nowMs();
 
@@ -169,7 +169,7 @@ export function createCallerLimits(
     }
   }
 
-  /** A class, as one is made for every call. */
+  /** A class, because one is created for every call. */
   class Account implements CostAccount {
     readonly #call: Call;
     readonly #usage: Usage;
@@ -201,8 +201,8 @@ export function createCallerLimits(
   }
 
   /**
-   * What reads cost is known only afterwards: those that begin together could each pass the limits, and exceed them by far. So few
-   * run at once, and of those only the last is answered once a limit is met.
+   * The cost of a read is only known afterwards, so reads that begin together could all pass the check and together exceed the
+   * limits by far. Therefore only a few run at once, and once a limit is reached only the last of them gets an answer.
    */
   async function aroundRead(
     call: Call,
@@ -300,7 +300,7 @@ function refusal(
   return new InfraError("CALLER_LIMIT", message, { retryAfterMs });
 }
 
-/** Whom a call without an account counts for. */
+/** Returns the key that a call without an account is counted under. */
 function addressKeyOf({ address, listener }: Call["peer"]): string {
   return address === "unix" ? `socket ${listener}` : networkOf(address);
 }

@@ -1,9 +1,9 @@
-/** What a caller may be allowed; each role may do what those before it may. */
+/** Roles in ascending order; each includes the permissions of those before it. */
 export const callerRoles = ["viewer", "operator", "admin"] as const;
 
 export type CallerRole = (typeof callerRoles)[number];
 
-/** How a caller has shown who it is. */
+/** How a caller was authenticated. */
 export type CredentialKind =
   | "session"
   | "cookie"
@@ -13,32 +13,32 @@ export type CredentialKind =
   | "adminSocket"
   | "none";
 
-/** Who makes a call, as far as it has shown. */
+/** The caller of an RPC, as far as it is identified. */
 export interface Caller {
   /** For people, the log and the audit log: `user/alice`, `token/ci`, `listener/unix:/run/x.sock`, `anonymous`. */
   readonly actor: string;
   /**
-   * Stable and never given to another: what limits, idempotency keys and the audit log go by. Empty when there is
-   * no account, then the address takes its place.
+   * Stable and never reused: the key of limits, idempotency keys and the audit log. Empty without an account; the address is used
+   * then.
    */
   readonly accountId: string;
-  /** Undefined when nobody is logged in. */
+  /** Undefined without a login. */
   readonly role: CallerRole | undefined;
-  /** Full names of the services the role is limited to; undefined when to none. */
+  /** Full names of the services that the role is limited to; undefined if it is not limited. */
   readonly services: ReadonlySet<string> | undefined;
   readonly credential: CredentialKind;
   /** The `jti` of a session's token, which Logout revokes. */
   readonly sessionId: string | undefined;
-  /** Milliseconds since the epoch after which the credential is not accepted; undefined for never. */
+  /** When the credential expires, in milliseconds since the epoch; undefined means never. */
   readonly expiresAtMs: number | undefined;
   /**
-   * The caller as of now, with today's role.
-   * @throws InfraError UNAUTHENTICATED reasons once the credential is accepted no more
+   * Returns the caller as of now, with its current role.
+   * @throws InfraError UNAUTHENTICATED reasons once the credential is no longer accepted
    */
   current(): Caller;
 }
 
-/** Nobody: what every call begins as. */
+/** An unidentified caller, which every call begins with. */
 export const anonymous: Caller = {
   actor: "anonymous",
   accountId: "",

@@ -2,13 +2,13 @@ import { trackEffect } from "../../adapters/host/effect.ts";
 import { type Effect, InfraError } from "../../adapters/host/infra-error.ts";
 import { infraErrorFrom } from "./errors.ts";
 
-/** Gives each error of one call of a unary change the effect that the call has had. */
+/** Adds the effect that a call has had to each error of a unary change. */
 export interface ChangeEffect {
-  /** Around the whole call: what fails before the handler begins has changed nothing. */
+  /** Goes around the whole call: errors before the handler begins have changed nothing. */
   aroundCall<T>(call: () => Promise<T>): Promise<T>;
-  /** Around the handler. */
+  /** Goes around the handler. */
   aroundHandler<T>(handler: () => Promise<T>): Promise<T>;
-  /** The error of a caller that did not wait for the end. */
+  /** Returns the error for a caller that did not wait for the end. */
   asLeft(error: InfraError): InfraError;
 }
 
@@ -29,7 +29,7 @@ export function createChangeEffect(): ChangeEffect {
       try {
         result = await trackEffect(handler);
       } catch (thrown) {
-        // What a fault of the gateway has left cannot be known.
+        // The effect of a fault in the gateway is unknown.
         throw thrown instanceof InfraError ? thrown : infraErrorFrom(thrown).withEffect("possible");
       }
       effect = "done";

@@ -4,12 +4,12 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import type { Compression } from "@connectrpc/connect/protocol";
 
 /**
- * Brotli's default quality (11) costs 50 ms of CPU for a list of 30 KB, which any caller could ask for; at 4
- * it costs less than gzip and compresses as well.
+ * Brotli's default quality (11) costs 50 ms of CPU for a list of 30 KB, which any caller could request. Quality 4 costs less than
+ * gzip and compresses as well.
  */
 const brotliQuality = 4;
 
-/** A message that is smaller is not compressed, as connect-es has it. */
+/** Messages smaller than this are not compressed, as in connect-es. */
 export const compressMinBytes = 1024;
 
 const gzip = promisify(zlib.gzip);
@@ -19,7 +19,7 @@ const brotliDecompress = promisify<Uint8Array, zlib.BrotliOptions, Buffer<ArrayB
   zlib.brotliDecompress,
 );
 
-/** The compressions the gateway reads and writes, in the order of its preference. */
+/** The supported compressions, in order of preference. */
 export const compressions: Compression[] = [
   {
     name: "gzip",

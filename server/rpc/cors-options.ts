@@ -32,9 +32,10 @@ const exposedHeaders = [
 ];
 
 /**
- * What pages of other origins may do: call every method, send the headers of every documented feature, and read those of the answers.
+ * Returns the permissions of pages from other origins: call every method, send the headers of every documented feature, and read
+ * the response headers.
  * @param origins of the pages, as `https://dashboard.example`
- * @param restMethods the HTTP methods of REST routes
+ * @param restMethods HTTP methods of the REST routes
  */
 export function createCorsOptions(
   origins: readonly string[],

@@ -4,42 +4,42 @@ import type { HttpResponse } from "./http-exchange.ts";
 import { messageTooLarge } from "./message-too-large.ts";
 import type { Codec, SharedMessage } from "./shared-message.ts";
 
-/** Writes messages that many streams share straight to the response of one of them. */
+/** Writes messages that many streams share directly to the response of one of them. */
 export interface DirectSink {
   /**
-   * Writes the message behind everything that was written before. Never waits and never throws.
-   * @returns false when nothing was written: the call is over, its client has left, or more is unsent than is allowed
+   * Writes the message after everything written before. Never waits and never throws.
+   * @returns false if nothing was written: the call is over, its client has left, or more is unsent than allowed
    */
   write(message: SharedMessage): boolean;
   /**
-   * Bytes written to the response, by whomever, that have not left for the client. What Node hands on in one go counts
-   * until the last byte of it has left.
+   * Bytes written to the response by any writer that have not been sent to the client. A chunk that Node writes in one go counts
+   * until its last byte is sent.
    */
   readonly unsentBytes: number;
 }
 
-/** A sink for who made it, and will close it. */
+/** A sink for its creator, which has to close it. */
 export interface ClosableSink extends DirectSink {
   /**
-   * Writes nothing from now on: what ends the stream comes next. A client that has not taken all of it after
-   * `lingerMs` is cut, so that what waits for it does not wait forever.
+   * Stops writing; the end of the stream follows. A client that has not read all of it after `lingerMs` is cut, so that its
+   * buffered data is not held forever.
    */
   close(): void;
 }
 
 export interface SinkLimits {
-  /** With more than that unsent, nothing is written. */
+  /** Nothing is written while more than this is unsent. */
   readonly maxUnsentBytes: number;
-  /** Without what frames it; a larger message ends the call. */
+  /** Without the framing. A larger message ends the call. */
   readonly maxMessageBytes: number;
   readonly lingerMs: number;
 }
 
 /**
- * A sink on a response whose headers are out.
+ * Creates a sink on a response whose headers are sent.
  * @param end ends the call with MESSAGE_TOO_LARGE
- * @param onWrite called with each message that was written
- * @param onLeft called when one has been written
+ * @param onWrite called for each message when it is written
+ * @param onLeft called for each message when its data has left
  */
 export function createDirectSink(
   response: HttpResponse,
@@ -52,7 +52,7 @@ export function createDirectSink(
   return new ResponseSink(response, codec, limits, end, onWrite, onLeft);
 }
 
-/** A class, as thousands may be open: the functions of an object, and its accessor, take five times the memory. */
+/** A class, because thousands may be open: an object with closures and an accessor takes five times the memory. */
 class ResponseSink implements ClosableSink {
   readonly #response: HttpResponse;
   readonly #codec: Codec;
@@ -80,11 +80,11 @@ class ResponseSink implements ClosableSink {
 
   write(message: SharedMessage): boolean {
     const { stream } = this.#response;
-    // Over HTTP/2 the response adds nothing to what its stream does, but costs.
+    // Over HTTP/2 the response only adds cost to what its stream does.
     const target = stream ?? this.#response;
     const { maxUnsentBytes, maxMessageBytes } = this.#limits;
-    // With a thousand streams it is memory that takes time, and of a stream these two need no more than writing does.
-    // Not `bufferSize`, which counts twice what is on its way.
+    // With a thousand streams memory access dominates, and these two properties touch no more of a stream than writing does. Not
+    // `bufferSize`, which counts data in flight twice.
     if (this.#isClosed || !target.writable || target.writableLength > maxUnsentBytes) {
       return false;
     }
@@ -116,7 +116,7 @@ class ResponseSink implements ClosableSink {
 }
 
 function cut(response: HttpResponse): void {
-  // A reset that cannot be sent either would keep the stream, and what it holds.
+  // A reset that cannot be sent either would keep the stream and its memory.
   response.stream?.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
   response.stream?.destroy();
   response.destroy();

@@ -1,7 +1,7 @@
 /** A message as it is written to a stream. */
 export interface EncodedMessage {
-  /** With what frames it there: an envelope, or the lines of an event. */
+  /** Includes the framing: an envelope, or the lines of an event. */
   readonly frame: Buffer;
-  /** Of the message alone. */
+  /** Size of the message without the framing. */
   readonly sizeBytes: number;
 }

@@ -1,9 +1,9 @@
-/** What an envelope has in front of its message: a byte of flags, four of the message's size. */
+/** Size of an envelope's head: one byte of flags, and four for the size of the message. */
 export const envelopeHeadBytes = 5;
 
 /**
- * A message in the envelope that gRPC, gRPC-Web and Connect's streams have alike. Not `encodeEnvelope` of connect-es, which
- * takes new memory filled with zeros for each: small ones come out of Node's pool.
+ * Puts a message in the envelope that gRPC, gRPC-Web and Connect's streams share. Unlike `encodeEnvelope` of connect-es, which
+ * allocates zero-filled memory each time, this takes small ones from Node's pool.
  */
 export function envelopeOf(data: Uint8Array, flags = 0): Buffer {
   const envelope = Buffer.allocUnsafe(envelopeHeadBytes + data.byteLength);

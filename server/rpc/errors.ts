@@ -32,8 +32,8 @@ const codes: Record<ErrorCode, Code> = {
 };
 
 /**
- * The InfraError that anything thrown stands for: itself, what connect-es found wrong with a request, or
- * INTERNAL for a fault of ours (whose own text stays in `cause`, for the log).
+ * Converts anything thrown to an InfraError: unchanged if it is one, the matching one for a request that connect-es refused, or
+ * INTERNAL for a bug in the gateway (whose own message stays in `cause`, for the log).
  */
 export function infraErrorFrom(thrown: unknown): InfraError {
   if (thrown instanceof InfraError) {
@@ -48,9 +48,9 @@ export function infraErrorFrom(thrown: unknown): InfraError {
 }
 
 /**
- * The only place where an error gets its wire form: the code, ErrorInfo with the reason, and BadRequest,
+ * Converts an error to its wire form; no other place does. The form is the code, ErrorInfo with the reason, and BadRequest,
  * PreconditionFailure or RetryInfo where they apply (google/rpc/error_details.proto).
- * @param hasDetails false leaves the code and the message alone
+ * @param hasDetails false keeps only the code and the message
  */
 export function connectErrorFromInfraError(error: InfraError, hasDetails = true): ConnectError {
   if (!hasDetails) {

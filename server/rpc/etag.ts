@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 
 /**
- * Whether a client that sends this `If-None-Match` has the answer with this tag (RFC 9110, 13.1.2): it lists tags, of which
- * one compares as equal, or is `*`. The comparison is the weak one, as a proxy that compresses makes a tag weak.
- * @param etag quoted, as the answer has it
+ * Reports whether a client that sends this `If-None-Match` already has the answer with this tag (RFC 9110, 13.1.2): it lists an
+ * equal tag, or is `*`. The comparison is weak, because a compressing proxy makes tags weak.
+ * @param etag quoted, as in the answer
  */
 export function matchesEtag(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch?.trim() === "*") {
@@ -20,8 +20,8 @@ function withoutWeakness(tag: string): string {
 const tags = new WeakMap<object, string>();
 
 /**
- * The tag of an answer, which is another one for another body.
- * @param kept who has this body for other answers as well, and the tag with them
+ * Returns the tag of an answer, which depends only on its body.
+ * @param kept an object that this body is shared through; the tag is cached with it
  */
 export function etagOf(body: Uint8Array | string, kept: object | undefined): string {
   const known = kept === undefined ? undefined : tags.get(kept);

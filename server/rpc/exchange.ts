@@ -3,23 +3,23 @@ import type { Call } from "./call.ts";
 import type { RequestFacts } from "./request-facts.ts";
 import type { Codec } from "./shared-message.ts";
 
-/** What carries a call: a request as its protocol was read, and the head of its answer. */
+/** Carries a call: a request decoded from its protocol, and the head of its answer. */
 export interface Exchange {
   readonly method: DescMethod;
   readonly protocol: Call["protocol"];
-  /** How the messages of the answer are encoded. */
+  /** Encoding of the answer's messages. */
   readonly codec: Codec;
   readonly facts: RequestFacts;
-  /** A request header, by lower-case name. */
+  /** Returns a request header, by lower-case name. */
   header(name: string): string | undefined;
   headerNames(): Iterable<string>;
-  /** The query of a Connect GET; undefined for any other request. */
+  /** Returns the query of a Connect GET; undefined for any other request. */
   query(): URLSearchParams | undefined;
-  /** Sets a response header; without effect once the first message of a stream is out. */
+  /** Sets a response header. Has no effect after the first message of a stream is sent. */
   setHeader(name: string, value: string): void;
   appendHeader(name: string, value: string): void;
   appendTrailer(name: string, value: string): void;
-  /** Milliseconds until the deadline that the client has set; undefined when it has set none. */
+  /** Returns the milliseconds until the client's deadline; undefined if it has none. */
   timeLeftMs(): number | undefined;
   /**
    * Reads the one message of a unary or server-streaming call. Called at most once.

@@ -1,6 +1,6 @@
 /**
- * Bytes that come in chunks. One chunk is kept as it is; of more there is one copy, of at most twice their size: a list of
- * chunks would take a hundred times the bytes of a client that sends them one at a time.
+ * Collects bytes that arrive in chunks. A single chunk is kept as it is; several are copied to one buffer of at most twice their
+ * size. A list of chunks would take a hundred times the memory for a client that sends single bytes.
  */
 export class GrowingBytes {
   #bytes: Buffer = Buffer.alloc(0);

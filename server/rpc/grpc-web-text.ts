@@ -54,9 +54,9 @@ export function bytesOfText(body: Buffer): Buffer {
 }
 
 /**
- * Has a request in text mode answered in text mode.
+ * Answers a request in text mode with an answer in text mode.
  * @param handle answers requests in binary mode
- * @param request with its body decoded already
+ * @param request with its body already decoded
  */
 export async function handleGrpcWebText(
   handle: UniversalHandlerFn,

@@ -2,10 +2,10 @@ import { InfraError } from "../../adapters/host/infra-error.ts";
 import type { Call } from "./call.ts";
 
 /**
- * Waits for the one message of a request, or for a unary handler, no longer than the call lasts. What the handler has
- * begun goes on: a handler stops reading work by `call.signal`, and never stops a mutation.
- * @param asLeft makes of what ended the call the error that the caller gets; the same unless told
- * @throws InfraError what the call was ended by: DEADLINE, CALLER_LEFT, SHUTTING_DOWN
+ * Waits for a request's one message, or for a unary handler, but no longer than the call lasts. Work that the handler has begun
+ * continues: a handler stops reads on `call.signal`, and never stops a mutation.
+ * @param asLeft converts the error that ended the call to the error for the caller; default: unchanged
+ * @throws InfraError the error that ended the call: DEADLINE, CALLER_LEFT, SHUTTING_DOWN
  */
 export function untilCallEnds<T>(
   call: Pick<Call, "onEnd">,
@@ -14,7 +14,7 @@ export function untilCallEnds<T>(
 ): Promise<T> {
   return new Promise((resolve, reject) => {
     const stopListening = call.onEnd((error) => reject(asLeft(error)));
-    // Work that never ends must not keep the listener of a call that has.
+    // Work that never ends must not keep the listener of a call that has ended.
     work.then(
       (result) => {
         stopListening();
@@ -28,15 +28,15 @@ export function untilCallEnds<T>(
   });
 }
 
-/** What ends a call that has taken longer than it may. */
+/** Creates the error that ends a call at its deadline. */
 export function deadlinePassed(): InfraError {
   return new InfraError("DEADLINE", "the deadline of the call has passed");
 }
 
 /**
- * The messages of a stream until the call ends. A stream that is silent when the caller leaves, the deadline
- * passes or the gateway stops ends at once with that reason, and its source is closed.
- * @param repeatAfterMs send the last message again after so long a silence; undefined never does
+ * Yields the messages of a stream until the call ends. When the caller leaves, the deadline passes or the gateway stops, even a
+ * silent stream ends at once with that reason, and its source is closed.
+ * @param repeatAfterMs repeats the last message after this much silence; undefined means never
  */
 export async function* streamUntilCallEnds(
   call: Pick<Call, "onEnd">,
@@ -47,8 +47,8 @@ export async function* streamUntilCallEnds(
   let arrived: IteratorResult<object> | undefined;
   let failure: { readonly error: unknown } | undefined;
   let wake = () => {};
-  // One handler for each message and none that outlives it: Promise.race against the signal would add one to
-  // the signal's promise with every message, and a stream may live for months.
+  // One handler per message, and none that outlives it: Promise.race against the signal would add one to the signal's promise for
+  // every message, and a stream may live for months.
   const pull = () => {
     source.next().then(
       (result) => {
@@ -92,7 +92,7 @@ export async function* streamUntilCallEnds(
     }
   } finally {
     stopListening();
-    // Not awaited: a generator that waits for something that will never come would keep the call open.
+    // Not awaited: a generator that waits for something that never happens would keep the call open.
     source.return?.()?.catch(() => {});
   }
 }

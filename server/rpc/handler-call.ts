@@ -9,11 +9,11 @@ import { requestFactsKey } from "./request-facts.ts";
 import { type CallLimits, endWith, RoutedCall } from "./routed-call.ts";
 import type { Codec } from "./shared-message.ts";
 
-/** As `HandlerContext.protocolName` has them. */
+/** Values of `HandlerContext.protocolName`. */
 const protocolNames = ["connect", "grpc", "grpc-web", "rest", "sse"] as const;
 
 /**
- * The call of an RPC that connect-es carries.
+ * Creates the call of an RPC that connect-es carries.
  * @param readInput reads the one message of the request
  */
 export function callFromHandlerContext(
@@ -45,10 +45,10 @@ export function callFromHandlerContext(
 }
 
 /**
- * The call of a unary Connect request that connect-es refused before it became one, so that the links of the
- * chain (log, limits) see it too.
+ * Creates a call for a unary Connect request that connect-es refused before creating one, so that interceptors (log, limits) see
+ * it too.
  * @param header of the answer
- * @param error what connect-es refused it with
+ * @param error why connect-es refused it
  */
 export function callFromRefusedRequest(
   method: DescMethod,

@@ -2,23 +2,23 @@ import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http";
 import { constants, type ServerHttp2Stream } from "node:http2";
 import type { RequestHold } from "./request-hold.ts";
 
-/** What the direct path asks of a request: an `IncomingMessage` has it, and so has an `Http2Exchange`. */
+/** The part of a request that the direct path uses; both `IncomingMessage` and `Http2Exchange` have it. */
 export interface HttpRequest {
   readonly method?: string | undefined;
   readonly url?: string | undefined;
   readonly httpVersion: string;
   readonly headers: IncomingHttpHeaders;
-  /** Names and values by turns. */
+  /** Alternating names and values. */
   readonly rawHeaders: readonly string[];
   readonly socket: Connection;
-  /** Over HTTP/2. */
+  /** Only over HTTP/2. */
   readonly stream?: ServerHttp2Stream;
-  /** Whether nothing more comes of it. */
+  /** Whether all of it has arrived. */
   readonly complete: boolean;
-  /** Whether its `end` has passed. */
+  /** Whether its `end` event has been emitted. */
   readonly readableEnded: boolean;
   readonly destroyed: boolean;
-  /** Where it is limited what it takes. */
+  /** Present if the request's use of resources is limited. */
   hold?: RequestHold | undefined;
   on(event: "data", listener: (chunk: Buffer) => void): unknown;
   on(event: "end", listener: () => void): unknown;
@@ -30,11 +30,11 @@ export interface HttpRequest {
   destroy(): unknown;
 }
 
-/** What it asks of the response: a `ServerResponse` has it, and so has an `Http2Exchange`. */
+/** The part of a response that the direct path uses; both `ServerResponse` and `Http2Exchange` have it. */
 export interface HttpResponse {
   statusCode: number;
   readonly headersSent: boolean;
-  /** Over HTTP/2. */
+  /** Only over HTTP/2. */
   readonly stream?: ServerHttp2Stream;
   readonly destroyed: boolean;
   readonly closed: boolean;
@@ -50,7 +50,7 @@ export interface HttpResponse {
   destroy(): unknown;
 }
 
-/** By lower-case names. */
+/** By lower-case name. */
 export type AnswerHeaders = Record<string, number | string | string[]>;
 
 /** The connection of a request. */
@@ -61,18 +61,19 @@ export interface Connection {
   destroy(): unknown;
 }
 
-/** Whether nobody reads the response any more. */
+/** Reports whether the response has no reader any more. */
 export function isGone(response: HttpResponse): boolean {
-  // Over HTTP/2 only the stream knows: the compatibility API's response has neither property.
+  // Over HTTP/2 only the stream has this state: the compatibility API's response has neither property.
   const { destroyed, closed } = response.stream ?? response;
   return destroyed || closed;
 }
 
-/** How long a client may go on with a request that is answered already. */
+/** How long a client may continue a request that is already answered. */
 const lingerMs = 1000;
 /**
- * Reads what is left of a request and drops it, for at most a second, and of a caller who is not known no more than its connection may waste.
- * @returns whether the request has come to its end
+ * Reads and discards the rest of a request, for at most a second. From an unknown caller it discards at most what the connection
+ * may waste.
+ * @returns whether the request has ended
  */
 export function dropRest(request: HttpRequest): Promise<boolean> {
   if (request.complete || request.destroyed) {
@@ -96,9 +97,9 @@ export function dropRest(request: HttpRequest): Promise<boolean> {
 }
 
 /**
- * Ends a response, and lets go of a request that is still coming in: cut at once the answer could be lost on
- * its way; never cut, a client that sends more than the limit would keep its HTTP/2 stream (and our memory of
- * it) for as long as it likes.
+ * Ends a response, and stops reading a request that is still arriving. If it were cut at once the answer could get lost; if it
+ * were never cut, a client that sends more than the limit could keep its HTTP/2 stream, and its memory here, for as long as it
+ * likes.
  */
 export function endResponse(request: HttpRequest, response: HttpResponse, body?: Uint8Array | string): void {
   response.end(body, async () => {

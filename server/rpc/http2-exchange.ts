@@ -6,8 +6,8 @@ import type { RequestHold } from "./request-hold.ts";
 const lostConnection: Connection = { destroyed: true, destroy: () => {} };
 
 /**
- * A stream of HTTP/2 as a request and its response in one. What Node's compatibility API adds to a stream, two more streams
- * and a dozen listeners, takes as long as all that the gateway does for a call.
+ * An HTTP/2 stream as both request and response. Node's compatibility API adds two more streams and a dozen listeners, which
+ * takes as long as everything that the gateway does for a call.
  */
 export class Http2Exchange implements HttpRequest, HttpResponse {
   readonly stream: ServerHttp2Stream;
@@ -86,10 +86,10 @@ export class Http2Exchange implements HttpRequest, HttpResponse {
     this.#headers[name] = value;
   }
 
-  /** Takes the headers as its own. */
+  /** Takes ownership of the headers. */
   writeHead(status: number, headers: OutgoingHttpHeaders = {}): this {
     headers[":status"] = status;
-    // Once: Node keeps a stream that is closed through some scavenges, and is not to keep the call with it.
+    // `once`: Node keeps a closed stream for some scavenges, and that must not keep the call alive.
     this.stream.once("wantTrailers", () => this.stream.sendTrailers(this.#trailers ?? {}));
     this.stream.respond(headers, { waitForTrailers: true });
     return this;
@@ -103,7 +103,7 @@ export class Http2Exchange implements HttpRequest, HttpResponse {
     return this.stream.write(chunk, onWritten);
   }
 
-  /** An answer without a head has that of `setHeader`; one without a body as well ends with its head. */
+  /** Without a head, sends the headers of `setHeader`. Without a body as well, the head ends the stream. */
   end(body?: Uint8Array | string, onEnded?: () => void): void {
     if (!this.stream.headersSent) {
       this.stream.respond(

@@ -7,49 +7,49 @@ import type { LinkFor } from "./method-links.ts";
 import { methodPathOf } from "./method-rule.ts";
 import { idempotencyKeyHeader } from "./request-headers.ts";
 
-/** A call that carries a key. Caller, method and key together are what is recognised. */
+/** A call with a key, identified by caller, method and key together. */
 export interface KeyedCall {
   readonly caller: string;
   readonly method: string;
   readonly key: string;
-  /** All of it: a second call is the same when this is. */
+  /** The whole request. A second call is the same only if its request is equal. */
   readonly request: Uint8Array;
 }
 
-/** What a key is found to be. */
+/** State of a key. */
 export type TakenKey =
-  /** Nobody has used it; the call is to be made, and one of the functions called once it has ended. */
+  /** The key is new: the caller has to make the call, and call one of the functions when it has ended. */
   | { readonly state: "taken"; keep(answer: Uint8Array): Promise<void>; forget(): Promise<void> }
   | { readonly state: "kept"; readonly answer: Uint8Array }
-  /** The first call with it is under way, here or at another gateway. */
+  /** The first call with the key is in progress, here or at another gateway. */
   | { readonly state: "running" }
   | { readonly state: "reused" }
-  /** The gateway of the first call has gone without an answer. */
+  /** The gateway of the first call has stopped without an answer. */
   | { readonly state: "unknown" };
 
-/** Where keys and answers are kept. */
+/** Storage of keys and answers. */
 export interface IdempotencyPort {
-  /** Of any number that ask at once for one key, on any gateway, one gets `taken`. */
+  /** If several callers on any gateways take one key at once, exactly one gets `taken`. */
   take(call: KeyedCall): Promise<TakenKey>;
-  /** Grows whenever a call with a key has ended somewhere. */
+  /** Increases whenever a call with a key has ended on any gateway. */
   changeCount(): number;
-  /** Waits until the count is another than `seen`, about a second, or until the signal is aborted. */
+  /** Waits until the count differs from `seen`, about a second has passed, or the signal is aborted. */
   untilChanged(seen: number, signal: AbortSignal): Promise<void>;
-  /** Told of what could not be written once a call has ended. */
+  /** Called when something could not be written after a call has ended. */
   onFailed(what: string, error: unknown): void;
 }
 
-/** The header of an answer that was kept. */
+/** Response header of a stored answer. */
 export const replayHeader = "hostplane-idempotent-replay";
 
 /**
- * Makes a change once however often it is sent: a call with the header `idempotency-key` gets the answer that the first
- * with that key got, while the key is kept. Belongs around the work of a unary call, which goes on to its end when its caller
- * has left, and behind `assertKnownHeaders`, which refuses the keys that are not taken. An error of a call that has
- * changed nothing is not kept, so that the next call tries again.
+ * Applies a change once, however often it is sent: while a key is stored, a call with the header `idempotency-key` gets the
+ * answer of the first call with that key. Goes around the work of a unary call, which continues after its caller has left, and
+ * after `assertKnownHeaders`, which refuses invalid keys. An error of a call that has changed nothing is not stored, so that the
+ * next call tries again.
  */
 export function createIdempotency(port: IdempotencyPort): LinkFor {
-  /** Calls under way here, by their keys: who waits for one of them wakes for it alone. */
+  /** Calls in progress here, by key: a caller that waits for one of them is woken only by it. */
   const running = new Map<string, Promise<unknown>>();
 
   async function finish(
@@ -141,8 +141,8 @@ export function createIdempotency(port: IdempotencyPort): LinkFor {
 type KeptMessage = Extract<KeptAnswer["outcome"], { message: unknown }>["message"];
 
 /**
- * Keys of two accounts never meet. Callers without one (of a listener without login) are known by the listener and
- * their address; account ids have no spaces.
+ * Returns the caller's id, so that accounts never share keys. Callers without an account (on a listener without login) are
+ * identified by the listener and their address; account ids have no spaces.
  */
 function callerOf({ caller, peer }: Call): string {
   return caller.accountId === "" ? `${peer.listener} ${peer.address}` : caller.accountId;

@@ -1,14 +1,14 @@
 import { type Charged, chargeLoopTime } from "./loop-time.ts";
 
-/** What may be done in one go before others have their turn. */
+/** Maximum time of one slice before other work may run. */
 const sliceMs = 5;
 
 const waiting: (() => void)[] = [];
 
 /**
- * Runs steps to their end, and lets the event loop go round whenever they have taken some milliseconds. Of all steps that run at
- * once those of one have their turn in a round, so that others wait no longer however many there are.
- * @param charged what the CPU time counts for
+ * Runs steps to their end, and yields to the event loop every few milliseconds. If several run at once, only one of them runs per
+ * turn of the loop, so that other work does not wait longer when there are many.
+ * @param charged charged for the CPU time
  */
 export async function inSlices<Result>(steps: Generator<void, Result>, charged?: Charged): Promise<Result> {
   for (;;) {

@@ -14,8 +14,8 @@ export interface JsonRequestOptions {
 }
 
 /**
- * Reads the JSON of requests for one message beside connect-es: bytes that are not UTF-8 are refused, and fields that it
- * ignores are named in the header of the answer.
+ * Checks the JSON of requests alongside connect-es: refuses bytes that are not UTF-8, and names the ignored fields in a response
+ * header.
  */
 export function withJsonRequests(
   handler: UniversalHandler,
@@ -31,13 +31,13 @@ export function withJsonRequests(
     if (answer.status !== 200 || answer.body === undefined) {
       return answer;
     }
-    // A stream reads its request when the first part of its answer is read, ahead of the headers.
+    // A stream's request is read only when the first part of its answer is read, before the headers are sent.
     const setHeader = () => setUnknownFieldsHeader(answer.header, names);
     return { ...answer, body: afterFirst(answer.body, setHeader) };
   });
 }
 
-/** The request, whose JSON is passed to `note` when it has been read. */
+/** Wraps the request so that its JSON is passed to `note` once it is read. */
 function observed(
   request: UniversalServerRequest,
   readMaxBytes: number,
@@ -76,7 +76,7 @@ async function* reading(
   yield* chunks;
 }
 
-/** The JSON of a body; undefined for a body that connect-es will refuse. */
+/** Returns the JSON of a body; undefined for a body that connect-es will refuse. */
 async function jsonOf(
   body: Uint8Array,
   header: Headers,

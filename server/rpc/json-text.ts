@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { Code, ConnectError } from "@connectrpc/connect";
 
 /**
- * The text of a JSON body.
+ * Decodes the text of a JSON body.
  * @throws ConnectError INVALID_ARGUMENT for bytes that are not UTF-8, which connect-es and Node replace by U+FFFD
  */
 export function jsonTextOf(bytes: Uint8Array): string {

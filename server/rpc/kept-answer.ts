@@ -2,16 +2,16 @@ import { create, type DescMessage, fromBinary, type Message, toBinary } from "@b
 import { type Effect, type FieldViolation, InfraError } from "../../adapters/host/infra-error.ts";
 import { type ReasonName, reasons } from "../../adapters/host/reasons.ts";
 
-/** How a call has ended, to be told again. */
+/** The outcome of a call, stored to be returned again. */
 export interface KeptAnswer {
-  /** What the call was about. */
+  /** Resource of the call. */
   readonly resource: string | undefined;
-  /** The durable operation that stands behind it. */
+  /** Durable operation of the call. */
   readonly operationId: string | undefined;
   readonly outcome: { readonly message: Message } | { readonly error: InfraError };
 }
 
-/** All of an error that its caller sees. */
+/** All properties of an error that its caller sees. */
 interface KeptError {
   readonly reason: string;
   readonly message: string;
@@ -28,10 +28,10 @@ interface Head {
   readonly error?: KeptError;
 }
 
-/** JSON holds no such byte. */
+/** JSON never contains this byte. */
 const headEnd = 0;
 
-/** The answer as bytes: a head in JSON, a NUL, and the message in binary. */
+/** Encodes the answer as a head in JSON, a NUL, and the message in binary. */
 export function encodeKeptAnswer(
   type: DescMessage,
   { resource, operationId, outcome }: KeptAnswer,
@@ -45,7 +45,7 @@ export function encodeKeptAnswer(
   return new Uint8Array(Buffer.concat([Buffer.from(JSON.stringify(head)), Buffer.of(headEnd), body]));
 }
 
-/** @throws Error for bytes that `encodeKeptAnswer` has not made */
+/** @throws Error for bytes that `encodeKeptAnswer` did not create */
 export function decodeKeptAnswer(type: DescMessage, bytes: Uint8Array): KeptAnswer {
   const end = bytes.indexOf(headEnd);
   const { resource, operationId, error }: Head = JSON.parse(Buffer.from(bytes.subarray(0, end)).toString());

@@ -1,15 +1,15 @@
 import type { ListenerAccess, LvmdProtocol } from "./call.ts";
 
-/** What a listener allows, found for each request by the socket it came in on. */
+/** Properties of a listener, looked up for each request by the socket that it arrived on. */
 export interface ListenerFacts {
   readonly address: string;
   /** Full service names; undefined allows all. */
   readonly services: ReadonlySet<string> | undefined;
   readonly access: ListenerAccess;
   readonly isTls: boolean;
-  /** Whether it is for this host only: a unix socket, or an address of loopback. */
+  /** Whether only this host can reach it: a unix socket, or a loopback address. */
   readonly isLocal: boolean;
-  /** Whether errors carry the details that the gateway adds to them. */
+  /** Whether errors carry the details that the gateway adds. */
   readonly errorDetails: boolean;
   readonly lvmd: LvmdProtocol;
 }

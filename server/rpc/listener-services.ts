@@ -2,8 +2,8 @@ import type { DescService } from "@bufbuild/protobuf";
 import { InfraError } from "../../adapters/host/infra-error.ts";
 
 /**
- * SERVICE_NOT_ON_LISTENER for a service that a listener does not serve.
- * @param services full names of those it serves; undefined when all
+ * Returns SERVICE_NOT_ON_LISTENER for a service that a listener does not serve.
+ * @param services full names of those it serves; undefined means all
  */
 export function listenerRefusalOf(
   { typeName }: DescService,

@@ -6,13 +6,13 @@ import type { Route } from "../router.ts";
 import { serveRequest } from "../serve-request.ts";
 import type { DirectHandler } from "./direct-handler.ts";
 
-/** Answers a request if it can be answered before any routing. Returns whether it is. */
+/** Answers a request if that is possible before routing. Returns whether it does. */
 export type DirectEntry = (request: HttpRequest, response: HttpResponse, listener: ListenerFacts) => boolean;
 
 /**
- * Takes the calls of programs at their methods' paths: what pages of other origins ask for is left to CORS, which Fastify
- * has, and so is whatever is unusual in a request.
- * @param headersOf those of every answer
+ * Creates the entry for calls of programs at the paths of their methods. Fastify handles everything else: requests from pages of
+ * other origins, which need its CORS plugin, and unusual requests.
+ * @param headersOf returns the headers of every answer
  */
 export function createDirectEntry(
   routes: readonly Route[],

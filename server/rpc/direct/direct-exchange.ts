@@ -9,8 +9,8 @@ import { bytesOfQuery, type MessageReading, readEnvelopedMessage, readPlainMessa
 import type { RequestHead } from "./request-head.ts";
 
 /**
- * A request as Node has it, and the head of its answer in the form that Node takes. A class, as one is made for every call:
- * its functions are made once.
+ * A Node request, and the response head in the form that Node takes. A class, because one is created for every call: its methods
+ * exist only once.
  */
 export class DirectExchange implements Exchange {
   readonly method: DescMethod;
@@ -19,7 +19,7 @@ export class DirectExchange implements Exchange {
   readonly facts: RequestFacts;
   readonly head: RequestHead;
   readonly request: HttpRequest;
-  /** Of the answer, with those that it has whatever the call sets. */
+  /** Headers of the answer; initially those that do not depend on the call. */
   readonly answerHeaders: AnswerHeaders;
   trailers: Headers | undefined;
   readonly #reading: MessageReading;
@@ -61,7 +61,7 @@ export class DirectExchange implements Exchange {
     const key = name.toLowerCase();
     const before = this.answerHeaders[key];
     if (key === "set-cookie") {
-      // The one header that is several lines (RFC 6265, 3).
+      // The only header that may have several lines (RFC 6265, 3).
       this.answerHeaders[key] = [...(Array.isArray(before) ? before : []), value];
     } else {
       this.answerHeaders[key] = before === undefined ? value : `${before}, ${value}`;

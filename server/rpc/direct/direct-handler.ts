@@ -17,31 +17,31 @@ import { writeEnd, writeError, writeHead, writeUnary } from "./write-answer.ts";
 
 export interface DirectHandlerOptions {
   readonly method: DescMethod;
-  /** The largest messages, in bytes, before compression. */
+  /** Maximum message sizes before compression, in bytes. */
   readonly readMaxBytes: number;
   readonly writeMaxBytes: number;
   readonly jsonOptions: Partial<JsonReadOptions & JsonWriteOptions>;
-  /** Whether a message that many calls get is encoded for all of them. */
+  /** Whether a message that many calls receive is encoded only once. */
   readonly isShared: boolean;
-  /** Whether each message of a stream is the whole state, so that a client that is slow wants none but the newest. */
+  /** Whether each message of a stream is the whole state, so that a slow client only needs the newest one. */
   readonly isState: boolean;
   readonly openCalls: OpenCalls;
-  /** The call of an exchange. */
+  /** Creates the call of an exchange. */
   begin(exchange: DirectExchange): RoutedCall;
-  /** Makes a call. What it throws, then or while its messages are read, ends the answer. */
+  /** Runs a call. An exception, now or while its messages are read, ends the answer. */
   run(call: RoutedCall): Promise<Output>;
-  /** What the client is told of that. */
+  /** Converts such an exception to the error for the client. */
   wireErrorFrom(thrown: unknown, call: RoutedCall): ConnectError;
 }
 
-/** Answers requests of one unary or server-streaming method, between Node's HTTP and the call path with nothing else. */
+/** Answers requests of one unary or server-streaming method, with nothing between Node's HTTP server and the interceptors. */
 export interface DirectHandler {
-  /** Undefined for a request that connect-es is to answer. */
+  /** Returns undefined for a request that connect-es has to answer. */
   readHead(request: HttpRequest): RequestHead | undefined;
   /**
-   * Answers a request. Resolves when the answer is handed over, or the client has gone.
-   * @param headers those of the answer that it has whatever the call sets
-   * @throws what is wrong with the writing itself
+   * Answers a request. Resolves when the answer is handed over or the client has left.
+   * @param headers response headers that do not depend on the call
+   * @throws only if writing itself fails
    */
   answer(
     head: RequestHead,
@@ -53,9 +53,9 @@ export interface DirectHandler {
 }
 
 /**
- * An implementation of the same contract that connect-es has (protocol-handler.ts): Connect, its GET, gRPC and gRPC-Web, with
- * the errors and limits of that. What it leaves out is what each call costs there: six to ten chained generators, copies of
- * the headers, three AbortControllers.
+ * Creates a handler with the same contract as connect-es (protocol-handler.ts): Connect, its GET, gRPC and gRPC-Web, with the
+ * same errors and limits. It saves the cost of each call there: six to ten chained generators, copies of the headers, and three
+ * AbortControllers.
  */
 export function createDirectHandler(options: DirectHandlerOptions): DirectHandler {
   const { method, readMaxBytes, writeMaxBytes, jsonOptions, isShared, isState, openCalls } = options;
@@ -94,7 +94,7 @@ export function createDirectHandler(options: DirectHandlerOptions): DirectHandle
     const pace = createPace(response, () => hold?.left());
     try {
       for (;;) {
-        // Asked for the next state only when the one before has left: a watcher that is slow then gets the newest one next.
+        // Requests the next state only when the previous one has left, so that a slow watcher gets the newest one next.
         if (isState && !(await pace.flushed())) {
           return;
         }

@@ -18,35 +18,36 @@ import { sharedMessageOf } from "../shared-answers.ts";
 import { binaryInSteps, hasLongList, jsonInSteps } from "./encode-in-slices.ts";
 import type { RequestHead } from "./request-head.ts";
 
-/** How the messages of a method's answer are written. */
+/** How the messages of a method's answers are encoded. */
 export interface AnswerWriting {
   readonly method: DescMethod;
   readonly writeMaxBytes: number;
   readonly binary: Serialization<Message>;
   readonly json: Serialization<Message>;
-  /** Of `json`, for the text of a message. */
+  /** Options of `json`, for encoding a message as text. */
   readonly jsonOptions: Partial<JsonWriteOptions>;
-  /** Whether a message that many calls get is encoded for all of them. */
+  /** Whether a message that many calls receive is encoded only once. */
   readonly isShared: boolean;
 }
 
-/** A message of an answer, ready to be written. */
+/** An encoded message of an answer, ready to be written. */
 export interface EncodedAnswer {
   /**
-   * In its envelope where the protocol has them. A call's own JSON without one is text, which Node writes together with the head:
-   * bytes behind a head cost a `writev`, and 5 of 61 µs of a call with 1 KB. What is shared is bytes.
+   * In its envelope if the protocol has them. A call's own unenveloped JSON is a string, which Node writes together with the
+   * head; bytes after a head would cost a `writev`, 5 of the 61 µs of a call with 1 KB. Shared bodies are bytes.
    */
   readonly body: Uint8Array | string;
-  /** Of the body. */
+  /** Size of the body. */
   readonly sizeBytes: number;
-  /** By the compression that was agreed on. */
+  /** Whether it is compressed with the negotiated compression. */
   readonly isCompressed: boolean;
-  /** The form of it that other calls are answered with as well. */
+  /** The encoded form that other calls use too. */
   readonly shared: EncodedMessage | undefined;
 }
 
 /**
- * @param charged what the CPU time of a long list counts for, which is encoded in slices
+ * Encodes a message of an answer.
+ * @param charged charged for the CPU time of a long list, which is encoded in slices
  * @throws InfraError MESSAGE_TOO_LARGE, ConnectError for a message that cannot be encoded
  */
 export function encodeAnswer(

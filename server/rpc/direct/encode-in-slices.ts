@@ -10,27 +10,27 @@ import {
 } from "@bufbuild/protobuf";
 import { reflect } from "@bufbuild/protobuf/reflect";
 
-/** A list of more messages than this is encoded in slices. */
+/** A list with more messages than this is encoded in slices. */
 const longItems = 64;
-/** How many of them are encoded in one step. */
+/** Number of list items encoded in one step. */
 const stepItems = 16;
 
 type ListField = DescField & { readonly fieldKind: "list"; readonly listKind: "message" };
 type Init = Readonly<Record<string, unknown>>;
 
-/** Whether a message, which need not be one of its type yet, has a list that is encoded in slices. */
+/** Reports whether a message, which may still be a plain initializer, has a list that is encoded in slices. */
 export function hasLongList(schema: DescMessage, output: object): boolean {
   return schema.fields.some((field) => itemsOf(field, output) !== undefined);
 }
 
-/** The same text as `toJsonString` has. */
+/** Returns the same text as `toJsonString`. */
 export function* jsonInSteps(
   schema: DescMessage,
   output: object,
   options: Partial<JsonWriteOptions>,
 ): Generator<void, string> {
   const lists = longListsOf(schema, output);
-  // The first item keeps the place of its list among the members.
+  // The first item reserves the list's position among the members.
   const first = Object.fromEntries(
     [...lists].map(([{ localName }, items]) => [localName, items.slice(0, 1)]),
   );
@@ -47,7 +47,7 @@ export function* jsonInSteps(
   return JSON.stringify(json);
 }
 
-/** The same bytes as `toBinary` has: fields in the order of their numbers, which may be in pieces. */
+/** Returns the same bytes as `toBinary`: fields in order of their numbers; a field may be encoded in pieces. */
 export function* binaryInSteps(schema: DescMessage, output: object): Generator<void, Uint8Array> {
   const lists = longListsOf(schema, output);
   const none = Object.fromEntries([...lists.keys()].map(({ localName }) => [localName, []]));

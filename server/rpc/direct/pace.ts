@@ -1,18 +1,21 @@
 import { type HttpResponse, isGone } from "../http-exchange.ts";
 
-/** Writes the messages of a stream no faster than its client takes them. */
+/** Writes the messages of a stream no faster than its client reads them. */
 export interface Pace {
   write(chunk: Uint8Array | string): void;
-  /** Whether all that was written has gone to the connection, which takes no more than the client; false when it left instead. */
+  /**
+   * Resolves to true when everything written has gone to the connection, which takes no more than the client reads; false if the
+   * client has left.
+   */
   flushed(): true | Promise<boolean>;
   /**
-   * Whether one more may be written: messages that are there in one turn of the event loop leave together, and behind them one
-   * waits for a client that is slow. False when the client has left instead.
+   * Resolves to true when one more message may be written. Messages that are ready in one turn of the event loop are sent
+   * together; the next one waits if the client is slow. False if the client has left.
    */
   hasRoom(): true | Promise<boolean>;
 }
 
-/** What may be written in one turn of the event loop. */
+/** Maximum bytes written in one turn of the event loop. */
 const turnMaxBytes = 64 * 1024;
 
 /** @param onLeft called when data has been written to the connection */
@@ -20,7 +23,7 @@ export function createPace(response: HttpResponse, onLeft: () => void): Pace {
   return new ResponsePace(response, onLeft);
 }
 
-/** A class, as each of thousands of streams has one. */
+/** A class, because each of thousands of streams has one. */
 class ResponsePace implements Pace {
   readonly #response: HttpResponse;
   readonly #onWritten: (error: Error | null | undefined) => void;
@@ -55,12 +58,12 @@ class ResponsePace implements Pace {
     }
     this.#turnBytes += chunk.length;
     this.#openWrites += 1;
-    // Over HTTP/2 the response adds nothing to what its stream does, but costs.
+    // Over HTTP/2 the response only adds cost to what its stream does.
     (this.#response.stream ?? this.#response).write(chunk, this.#onWritten);
   }
 
   flushed(): true | Promise<boolean> {
-    // First, because Node ends the writes of a client that has left by calling their callbacks.
+    // Checked first, because Node ends the writes of a client that has left by calling their callbacks.
     if (this.#hasFailed || isGone(this.#response)) {
       return Promise.resolve(false);
     }
@@ -79,8 +82,8 @@ class ResponsePace implements Pace {
     return this.#turnBytes < turnMaxBytes || this.#nextTurn();
   }
 
-  // An endless source would keep the event loop from turning: a socket whose client is as fast, or has just
-  // left, ends each write in the same turn.
+  // An endless source could otherwise block the event loop: if the client is as fast as the source, or has just left, its socket
+  // ends each write in the same turn.
   async #nextTurn(): Promise<boolean> {
     await new Promise<void>((resolve) => {
       this.#wakeInNextTurn = resolve;

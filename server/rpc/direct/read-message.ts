@@ -30,17 +30,17 @@ import type { WireForm } from "./wire-form.ts";
 export interface MessageReading {
   readonly method: DescMethod;
   readonly readMaxBytes: number;
-  /** Of its requests. */
+  /** Serialization of its requests. */
   readonly serialization: Serialization<Message>;
   readonly jsonOptions: Partial<JsonReadOptions>;
 }
 
-/** Gets the names of what is not in the message and is ignored. */
+/** Receives the names of ignored fields that the message does not have. */
 type NoteUnknownFields = (names: readonly string[]) => void;
 
 /**
- * The one message of an enveloped request. One whole message, as nearly every request is, is read here; anything else by
- * connect-es, whose errors it then gets.
+ * Reads the one message of an enveloped request. A single whole message, which nearly every request has, is read here. Anything
+ * else is read by connect-es, so that it gets the errors of connect-es.
  * @throws InfraError REQUEST_CARDINALITY, ConnectError
  */
 export function readEnvelopedMessage(
@@ -66,7 +66,7 @@ export function readEnvelopedMessage(
   return singleOf(messages) as Promise<Message>;
 }
 
-/** What Connect and gRPC-Web end a stream of requests with is no message. */
+/** The final envelope of a Connect or gRPC-Web request stream is not a message. */
 function parsing({ protocol }: WireForm, serialization: Serialization<Message>) {
   switch (protocol) {
     case "connect":
@@ -79,7 +79,7 @@ function parsing({ protocol }: WireForm, serialization: Serialization<Message>) 
 }
 
 /**
- * The message of a unary Connect request.
+ * Reads the message of a unary Connect request.
  * @throws InfraError MESSAGE_TOO_LARGE, ConnectError
  */
 export async function readPlainMessage(
@@ -99,7 +99,7 @@ export async function readPlainMessage(
   );
 }
 
-/** How connect-es reads a message; JSON is read with checks that it does not have. */
+/** Returns the serialization of connect-es, with additional checks for JSON. */
 function serializationOf(
   { isBinary }: WireForm,
   reading: MessageReading,
@@ -126,7 +126,7 @@ function readJson(
     json = JSON.parse(text);
     message = fromJson(method.input, json, jsonOptions);
   } catch {
-    // It fails once more, in the words that connect-es has for it.
+    // Parses again with connect-es, which fails with its own message.
     return serialization.parse(body);
   }
   if (jsonOptions.ignoreUnknownFields === true) {
@@ -136,7 +136,7 @@ function readJson(
 }
 
 /**
- * The message of Connect's GET.
+ * Returns the message of Connect's GET.
  * @throws InfraError MALFORMED_REQUEST
  */
 export function bytesOfQuery(query: URLSearchParams): Uint8Array {
@@ -151,7 +151,7 @@ export function bytesOfQuery(query: URLSearchParams): Uint8Array {
   }
 }
 
-/** The same bytes as no Buffer: what protobuf-es reads out of one would be Buffers as well. */
+/** Returns the same bytes as a plain Uint8Array: protobuf-es would return subarrays of a Buffer as Buffers too. */
 function bytesOf(buffer: Uint8Array): Uint8Array<ArrayBuffer> {
   return new Uint8Array(buffer.buffer as ArrayBuffer, buffer.byteOffset, buffer.byteLength);
 }

@@ -10,20 +10,20 @@ import { unaryForms, type WireForm, wireFormOf } from "./wire-form.ts";
 /** A request before its message is read. */
 export interface RequestHead {
   readonly form: WireForm;
-  /** Until the deadline that the client has set; undefined when it has set none that a timer can wait for. */
+  /** Milliseconds until the client's deadline; undefined if it has none, or one too far away for a timer. */
   readonly timeoutMs: number | undefined;
-  /** Of messages of the request that say they are compressed. */
+  /** Compression of request messages that are marked as compressed. */
   readonly requestCompression: Compression | null;
-  /** What the client would take messages of the answer in. */
+  /** Compression that the client accepts for messages of the answer. */
   readonly answerCompression: Compression | null;
-  /** Of Connect's GET, which has its message there; undefined for POST. */
+  /** Query of Connect's GET, which contains its message; undefined for POST. */
   readonly query: URLSearchParams | undefined;
 }
 
 /**
- * The head of a request as nearly every client sends it. Undefined for whatever is unusual or wrong: another spelling of a
- * content type, an unknown compression, a malformed deadline, a version that is not Connect's. connect-es reads that, and
- * finds the words for it.
+ * Reads the head of a request in the form that nearly every client sends. Returns undefined for anything unusual or wrong:
+ * another spelling of a content type, an unknown compression, a malformed deadline, another protocol version than Connect's.
+ * connect-es answers such requests, with its own errors.
  */
 export function readRequestHead(method: DescMethod, request: HttpRequest): RequestHead | undefined {
   const { headers } = request;
@@ -73,7 +73,7 @@ function queryOf({ url = "" }: HttpRequest): URLSearchParams {
 function formOfQuery(query: URLSearchParams | undefined): WireForm | undefined {
   const encoding = query?.get("encoding");
   const isNamed = encoding === "json" || encoding === "proto";
-  // connect-es names the version that it knows.
+  // connect-es reports which version it supports.
   return isNamed && (query?.get("connect") ?? "v1") === "v1" ? unaryForms[encoding] : undefined;
 }
 

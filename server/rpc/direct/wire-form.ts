@@ -1,15 +1,15 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import type { Call } from "../call.ts";
 
-/** What a protocol makes of a call, as the content type of a request names it. */
+/** The wire form of a call, selected by the content type of its request. */
 export interface WireForm {
   readonly protocol: Extract<Call["protocol"], "connect" | "grpc" | "grpc-web">;
   readonly isBinary: boolean;
-  /** Whether messages come in envelopes; only those of unary Connect do not. */
+  /** Whether messages have envelopes. All do except those of unary Connect. */
   readonly isEnveloped: boolean;
-  /** Of the answer. */
+  /** Content type of the answer. */
   readonly contentType: string;
-  /** Headers that name the compression of messages, and those that the client would take. */
+  /** Headers that name the compression of messages, and those that the client accepts. */
   readonly encodingHeader: string;
   readonly acceptHeader: string;
   readonly timeoutHeader: "connect-timeout-ms" | "grpc-timeout";
@@ -50,7 +50,7 @@ const both: readonly [string, WireForm][] = [
   ["application/grpc-web+json", { ...grpcWeb, isBinary: false, contentType: "application/grpc-web+json" }],
 ];
 
-/** Of a unary method, by Connect's GET as well, where a query parameter names them. */
+/** Forms of a unary Connect method. Connect's GET names them in a query parameter. */
 export const unaryForms = {
   json: { ...unaryConnect, isBinary: false, contentType: "application/json" },
   proto: { ...unaryConnect, isBinary: true, contentType: "application/proto" },
@@ -76,7 +76,7 @@ const ofStreams: ReadonlyMap<string, WireForm> = new Map([
   ],
 ]);
 
-/** The form that a content type names in its usual spelling; undefined for any other. */
+/** Returns the form for a content type in its usual spelling; undefined for any other. */
 export function wireFormOf(method: DescMethod, contentType: string): WireForm | undefined {
   return (method.methodKind === "unary" ? ofUnary : ofStreams).get(contentType);
 }

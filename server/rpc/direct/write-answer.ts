@@ -15,7 +15,7 @@ import { nodeHeadersFrom } from "../node-adapter.ts";
 import type { DirectExchange } from "./direct-exchange.ts";
 import type { EncodedAnswer } from "./encode-answer.ts";
 
-/** Trailers of nearly every good answer. */
+/** Trailers of nearly every successful answer. */
 const statusOk = { "grpc-status": grpcStatusOk };
 
 /** Writes the one message of a unary call. */
@@ -47,7 +47,10 @@ export function writeUnary(exchange: DirectExchange, response: HttpResponse, ans
   end(exchange, response, exchange.request.method === "HEAD" ? undefined : answer.body);
 }
 
-/** Tags the answer to a GET, and says whether its client has it already. It may keep it, but has to ask each time. */
+/**
+ * Tags the answer to a GET, and returns whether its client already has it. The client may keep the answer but has to revalidate
+ * it each time.
+ */
 function isKnown({ answerHeaders, request }: DirectExchange, { body, shared }: EncodedAnswer): boolean {
   const etag = etagOf(body, shared);
   const { vary } = answerHeaders;
@@ -63,7 +66,7 @@ export async function writeError(
   response: HttpResponse,
   error: ConnectError,
 ): Promise<void> {
-  // connect-go ends a request short of its content-length once it sees response headers, and Node's HTTP/2 library then
+  // connect-go stops sending a request, short of its content-length, once it sees response headers; Node's HTTP/2 library then
   // resets the stream.
   await dropRest(exchange.request);
   if (isGone(response)) {
@@ -88,7 +91,7 @@ export async function writeError(
   end(exchange, response, exchange.request.method === "HEAD" ? undefined : body);
 }
 
-/** Writes the head of an answer whose messages come in envelopes. */
+/** Writes the head of an answer whose messages have envelopes. */
 export function writeHead(exchange: DirectExchange, response: HttpResponse): void {
   const { answerHeaders, head } = exchange;
   answerHeaders["content-type"] = head.form.contentType;
@@ -98,7 +101,7 @@ export function writeHead(exchange: DirectExchange, response: HttpResponse): voi
   response.writeHead(200, answerHeaders);
 }
 
-/** Writes what comes behind the last message of an answer whose messages come in envelopes. */
+/** Writes what follows the last message of an answer whose messages have envelopes. */
 export function writeEnd(
   exchange: DirectExchange,
   response: HttpResponse,
@@ -116,7 +119,7 @@ function grpcTrailersOf(exchange: DirectExchange, error: ConnectError | undefine
   return nodeHeadersFrom(setTrailerStatus(new Headers(exchange.trailers), error), {});
 }
 
-/** What Connect and gRPC-Web have in place of trailers. */
+/** Returns the final envelope, which Connect and gRPC-Web have instead of trailers. */
 function lastEnvelopeOf({ protocol, trailers }: DirectExchange, error: ConnectError | undefined): Uint8Array {
   if (protocol === "connect") {
     const end = endStreamToJson(trailers ?? new Headers(), error, undefined);
@@ -125,7 +128,7 @@ function lastEnvelopeOf({ protocol, trailers }: DirectExchange, error: ConnectEr
   return envelopeOf(trailerSerialize(setTrailerStatus(new Headers(trailers), error)), trailerFlag);
 }
 
-/** Unary Connect has its trailers among the headers. */
+/** Unary Connect sends its trailers as headers. */
 function withTrailerPrefixes({ answerHeaders, trailers }: DirectExchange): AnswerHeaders {
   trailers?.forEach((value, name) => {
     answerHeaders[`trailer-${name}`] = value;

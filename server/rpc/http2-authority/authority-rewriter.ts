@@ -5,15 +5,14 @@ import { rewriteAuthority } from "./hpack-authority.ts";
 import { createFrameSplitter } from "./http2-frames.ts";
 
 /**
- * A connection for `http2Server.emit("connection", …)` on which a client may name a file path as its
- * `:authority`, as grpc-go 1.32 does when it dials a unix socket by its path (newer versions percent-encode
- * it). Node's HTTP/2 library resets every such request with PROTOCOL_ERROR before any JavaScript runs, and has
- * no option against it; here the offending bytes become `-` on the way in. Everything else passes unchanged,
- * the server's side always.
+ * Creates a connection for `http2Server.emit("connection", …)` that accepts clients with a file path as `:authority`. grpc-go
+ * 1.32 sends one when it dials a unix socket by its path (newer versions percent-encode it). Node's HTTP/2 library resets every
+ * such request with PROTOCOL_ERROR before any JavaScript runs, and has no option against that. Here the offending bytes become
+ * `-` on the way in. Everything else passes unchanged; the server's side always does.
  *
- * The socket must stand before the client's first byte (the connection preface) and belongs to the result from
- * now on: end, error, destroy and backpressure go through in both directions. A socket made with
- * `allowHalfOpen` keeps its half-closed state.
+ * The socket must not have received the client's first byte (the connection preface) yet, and belongs to the result from then on:
+ * end, error, destroy and backpressure pass in both directions. A socket created with `allowHalfOpen` keeps its half-closed
+ * state.
  */
 export function createAuthorityRewriter(socket: Socket): Duplex {
   const splitter = createFrameSplitter({
@@ -25,8 +24,8 @@ export function createAuthorityRewriter(socket: Socket): Duplex {
     read() {
       socket.resume();
     },
-    // A write that fails is not reported: "close" follows. So it is on a socket that Node's HTTP/2 library owns,
-    // where a client that goes away while it is answered is no error of the session.
+    // A failed write is not reported; "close" follows. Sockets owned by Node's HTTP/2 library behave the same: a client that
+    // leaves during an answer is not a session error.
     write(chunk, _encoding, done) {
       socket.write(chunk, () => done());
     },
@@ -42,7 +41,7 @@ export function createAuthorityRewriter(socket: Socket): Duplex {
       socket.end(() => done());
     },
     destroy(error, done) {
-      // The error was the duplex's; on the socket, which nobody else listens to, it would be a second report.
+      // The duplex reports the error. The socket, which has no other listeners, must not report it again.
       socket.destroy();
       done(error);
     },
@@ -63,7 +62,7 @@ export function createAuthorityRewriter(socket: Socket): Duplex {
     duplex.destroy(error.syscall === "write" ? undefined : error);
   });
   socket.on("close", () => {
-    // What the client sent before it closed is still to be read.
+    // Data that the client sent before closing has not been read yet.
     if (socket.readableEnded && !duplex.readableEnded) {
       duplex.once("end", () => duplex.destroy());
     } else {

@@ -1,12 +1,12 @@
 import { frameFlag, frameHeaderBytes, frameType } from "./http2-frames.ts";
 
-/** What every HTTP/2 server accepts, whatever it announced: RFC 9113 section 4.2. */
+/** Payload size that every HTTP/2 server accepts, whatever it announced: RFC 9113 section 4.2. */
 const maxPayloadBytes = 16384;
 const priorityBytes = 5;
 
 /**
- * A HEADERS frame and its CONTINUATION frames with the header block that `rewrite` returns for theirs. Stream,
- * END_STREAM and priority stay; padding goes, and the block is cut anew.
+ * Replaces the header block of a HEADERS frame and its CONTINUATION frames by the result of `rewrite`. Stream, END_STREAM and
+ * priority are kept; padding is removed, and the block is split into frames again.
  *
  * Returns the same object when `rewrite` returns its argument or when the frames are malformed.
  */
@@ -39,9 +39,9 @@ export function rewriteHeaderFrames(frames: Buffer, rewrite: (block: Buffer) => 
 interface HeaderFrames {
   readonly flags: number;
   readonly streamId: number;
-  /** The five bytes of the HEADERS frame's priority, or none. */
+  /** The five priority bytes of the HEADERS frame, or none. */
   readonly priority: Buffer;
-  /** The fragments of all frames together. */
+  /** The concatenated fragments of all frames. */
   readonly block: Buffer;
 }
 

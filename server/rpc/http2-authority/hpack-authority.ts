@@ -1,13 +1,13 @@
 import { decodeHuffman, encodeHuffman } from "./huffman.ts";
 
-/** The index of `:authority` in the static table, RFC 7541 appendix A. */
+/** Index of `:authority` in the static table, RFC 7541 appendix A. */
 const authorityIndex = 1;
 const authorityName = Buffer.from(":authority");
 const authorityNameHuffman = encodeHuffman(authorityName);
 
 /**
- * What stands in for a byte that an authority cannot have. Its Huffman code has 6 bits, and none of the bytes
- * it replaces has a shorter one, so a header block never grows.
+ * Replaces a byte that an authority cannot have. Its Huffman code has 6 bits, and none of the bytes it replaces has a shorter
+ * one, so a header block never grows.
  */
 const substitute = 0x2d; // "-"
 
@@ -16,24 +16,24 @@ const authorityBytes: readonly boolean[] = Array.from({ length: 256 }, (_, byte)
 );
 
 /**
- * Whether nghttp2 takes this byte in `:authority`: RFC 3986's unreserved, sub-delims, `:`, `[`, `]` and `%`.
- * `@` is not among them: RFC 9113 section 8.3.1 forbids user information.
+ * Reports whether nghttp2 accepts this byte in `:authority`: RFC 3986's unreserved, sub-delims, `:`, `[`, `]` and `%`. `@` is not
+ * among them: RFC 9113 section 8.3.1 forbids user information.
  */
 export function isAuthorityByte(byte: number): boolean {
   return authorityBytes[byte] === true;
 }
 
 /**
- * A header block (RFC 7541) in which each literal value of `:authority` has `-` for every byte that nghttp2
- * would refuse there; a file path `/run/a.sock` becomes `-run-a.sock`. All else, and the order, stay. The
- * value's decoded length stays too, so client and server go on agreeing about the size of their dynamic
- * tables, and later requests that name the entry by its index get the replaced value.
+ * Rewrites a header block (RFC 7541): in each literal value of `:authority`, every byte that nghttp2 would refuse becomes `-`, so
+ * that a file path `/run/a.sock` becomes `-run-a.sock`. Everything else, and the order, stays. The value's decoded length stays
+ * too, so client and server still agree on the size of their dynamic tables, and later requests that refer to the entry by its
+ * index get the replaced value.
  *
- * Needs no state between blocks. It does not see an `:authority` whose *name* is taken from the dynamic
- * table: the name is in the static table, and encoders prefer that.
+ * Needs no state between blocks. It does not handle an `:authority` whose *name* comes from the dynamic table: the name is in the
+ * static table, and encoders prefer that.
  *
- * Returns the same object when there is nothing to replace or when the block is malformed; never a longer
- * block; never throws.
+ * Returns the same object when there is nothing to replace or when the block is malformed. Never returns a longer block; never
+ * throws.
  */
 export function rewriteAuthority(block: Buffer): Buffer {
   const cursor: Cursor = { block, at: 0 };
@@ -81,7 +81,7 @@ interface Cursor {
   at: number;
 }
 
-/** A string literal's payload, `from` inclusive, `to` exclusive. */
+/** Payload of a string literal, `from` inclusive, `to` exclusive. */
 interface StringLiteral {
   readonly isHuffman: boolean;
   readonly from: number;
@@ -89,10 +89,10 @@ interface StringLiteral {
 }
 
 const malformed = -1;
-/** No length or index in a block that fits our limits needs more; it keeps the arithmetic exact. */
+/** No length or index in a block within our limits is larger; the bound keeps the arithmetic exact. */
 const largestInteger = 2 ** 28;
 
-/** An integer with a prefix of so many bits, RFC 7541 section 5.1, or `malformed`. */
+/** Reads an integer with a prefix of `prefixBits` bits (RFC 7541 section 5.1). Returns `malformed` if it is invalid. */
 function readInteger(cursor: Cursor, prefixBits: number): number {
   const { block } = cursor;
   const mask = 2 ** prefixBits - 1;
@@ -135,7 +135,7 @@ function isAuthorityName(block: Buffer, { isHuffman, from, to }: StringLiteral):
   return name.equals(block.subarray(from, to));
 }
 
-/** The string literal to put in place of an authority, or undefined when it may stay. */
+/** Returns the string literal that replaces an authority, or undefined if it can stay. */
 function replacementOf(block: Buffer, { isHuffman, from, to }: StringLiteral): Buffer | undefined {
   const payload = block.subarray(from, to);
   const value = isHuffman ? decodeHuffman(payload) : payload;

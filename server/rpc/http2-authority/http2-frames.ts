@@ -6,47 +6,47 @@ export const frameType = { headers: 0x1, continuation: 0x9 } as const;
 export const frameFlag = { endHeaders: 0x4, padded: 0x8, priority: 0x20 } as const;
 
 /**
- * Above this a header block is passed on as it is. Node's own limit for a request's headers is the same
- * 64 KiB, so such a request is refused anyway.
+ * A larger header block is passed on unchanged. Node's own limit for request headers is the same 64 KiB, so such a request is
+ * refused anyway.
  */
 const maxHeldBytes = 64 * 1024;
 
-/** Where the parts of a connection's bytes go, in their order. */
+/** Receives the parts of a connection's bytes in order. */
 export interface FrameSink {
-  /** Bytes to pass on as they are: any part of any frames but HEADERS and CONTINUATION. */
+  /** Bytes to pass on unchanged: parts of any frames except HEADERS and CONTINUATION. */
   other(bytes: Buffer): void;
-  /** One whole HEADERS frame and the CONTINUATION frames that belong to it, headers included. */
+  /** One whole HEADERS frame and its CONTINUATION frames, including the frame headers. */
   headerFrames(frames: Buffer): void;
 }
 
-/** Takes what a client sends over HTTP/2, in chunks of any size, and finds its header blocks. */
+/** Finds the header blocks in what a client sends over HTTP/2, in chunks of any size. */
 export interface FrameSplitter {
-  /** The next bytes of the client. The sink gets views of them, not copies, where that is possible. */
+  /** Takes the next bytes of the client. Where possible the sink gets views of them, not copies. */
   push(chunk: Buffer): void;
-  /** The client sends no more: what was held back goes to the sink as it is. */
+  /** Called when the client has sent everything. Held bytes go to the sink unchanged. */
   end(): void;
 }
 
 /**
- * Splits a client's side of an HTTP/2 connection, preface first. What is held back until its frames are
- * complete is a frame header or a header block, at most 64 KiB. What is not HTTP/2 is passed on untouched, for
- * the HTTP/2 server to judge. Never throws.
+ * Splits a client's side of an HTTP/2 connection, from the preface on. Only a frame header or a header block is held back until
+ * it is complete, at most 64 KiB. Anything that is not HTTP/2 is passed on unchanged, so that the HTTP/2 server decides about it.
+ * Never throws.
  */
 export function createFrameSplitter(sink: FrameSink): FrameSplitter {
   let prefaceAt = 0;
   let isHttp2 = true;
-  /** Bytes of the current frame's payload that are still to be passed on. */
+  /** Payload bytes of the current frame that are still to be passed on. */
   let passLeft = 0;
-  /** What is held back, the first heldLength bytes of it, until there are heldTarget. */
+  /** Held bytes; heldLength of them are filled, and heldTarget are needed. */
   let held = Buffer.alloc(0);
   let heldLength = 0;
   let heldTarget = frameHeaderBytes;
-  /** Where in `held` the frame begins that is not complete yet. */
+  /** Offset in `held` of the frame that is not complete yet. */
   let frameAt = 0;
 
   function hold(bytes: Buffer): void {
     if (held.length < heldTarget) {
-      // Doubling: a block of many tiny CONTINUATION frames must not be copied again for each.
+      // Doubling the buffer avoids a copy for each of many tiny CONTINUATION frames.
       const larger = Buffer.allocUnsafe(Math.max(heldTarget, held.length * 2));
       held.copy(larger, 0, 0, heldLength);
       held = larger;
@@ -57,7 +57,7 @@ export function createFrameSplitter(sink: FrameSink): FrameSplitter {
 
   function release(to: (bytes: Buffer) => void): void {
     const bytes = held.subarray(0, heldLength);
-    // The sink keeps the bytes, so the next ones need memory of their own.
+    // The sink keeps the bytes, so the next ones need a new buffer.
     held = Buffer.alloc(0);
     heldLength = 0;
     heldTarget = frameHeaderBytes;
@@ -67,7 +67,7 @@ export function createFrameSplitter(sink: FrameSink): FrameSplitter {
     }
   }
 
-  /** Called when `held` has all that was waited for: a frame's header, or the frame. */
+  /** Called when `held` has all required bytes: a frame header, or a whole frame. */
   function judgeHeld(): void {
     const isWholeFrame = heldLength - frameAt > frameHeaderBytes;
     const payloadLength = isWholeFrame ? 0 : held.readUIntBE(frameAt, 3);
@@ -86,7 +86,7 @@ export function createFrameSplitter(sink: FrameSink): FrameSplitter {
     }
   }
 
-  /** The length of the complete header frame at `at`, if there is one that needs no CONTINUATION; else 0. */
+  /** Returns the length of the complete header frame at `at` if it needs no CONTINUATION, else 0. */
   function wholeHeadersAt(chunk: Buffer, at: number): number {
     const flags = chunk[at + 4] as number;
     const length = frameHeaderBytes + chunk.readUIntBE(at, 3);
@@ -103,7 +103,7 @@ export function createFrameSplitter(sink: FrameSink): FrameSplitter {
 
   return {
     push(chunk) {
-      // chunk[passFrom..at) is seen and not yet passed on; it is empty while something is held back.
+      // chunk[passFrom..at) is processed but not passed on yet. It is empty while bytes are held.
       let passFrom = 0;
       let at = prefaceAt < preface.length && isHttp2 ? skipPreface(chunk) : 0;
       if (!isHttp2) {

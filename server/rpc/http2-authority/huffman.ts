@@ -1,6 +1,6 @@
 /**
- * Bits of the code of each byte, and of the end-of-string symbol (256), from RFC 7541 appendix B. The code
- * is canonical, so the lengths say all: codes are given out in order of length, then of symbol.
+ * Code length in bits of each byte, and of the end-of-string symbol (256), from RFC 7541 appendix B. The lengths are sufficient
+ * because the code is canonical: codes are assigned in order of length, then of symbol.
  */
 // biome-ignore format: sixteen to a row, as a table
 const codeLengths: readonly number[] = [
@@ -27,7 +27,7 @@ const endOfString = 256;
 const longestCode = 30;
 
 interface Row {
-  /** The first code of this length; the next ones follow it by one each. */
+  /** The first code of this length; the others follow consecutively. */
   readonly firstCode: number;
   readonly symbols: readonly number[];
 }
@@ -50,7 +50,7 @@ function canonicalRows(): Row[] {
   });
 }
 
-/** The Huffman form of a string (RFC 7541 section 5.2), padded with ones to whole bytes. */
+/** Returns the Huffman form of a string (RFC 7541 section 5.2), padded with ones to whole bytes. */
 export function encodeHuffman(text: Uint8Array): Buffer {
   let bits = 0;
   for (const byte of text) {
@@ -62,7 +62,7 @@ export function encodeHuffman(text: Uint8Array): Buffer {
   let pendingBits = 0;
   for (const byte of text) {
     const length = codeLengths[byte] as number;
-    // Up to 7 + 30 bits wait here: more than the 32 of the shift operators, so it is arithmetic.
+    // Up to 7 + 30 bits are pending: more than the 32 of the shift operators, so this uses arithmetic.
     pending = pending * 2 ** length + (codes[byte] as number);
     pendingBits += length;
     while (pendingBits >= 8) {
@@ -79,8 +79,8 @@ export function encodeHuffman(text: Uint8Array): Buffer {
 }
 
 /**
- * The string behind its Huffman form, or undefined where RFC 7541 section 5.2 calls it an error: a code
- * that does not exist, the end-of-string symbol, padding that is not ones or is a whole byte or more.
+ * Decodes a Huffman-coded string. Returns undefined for the errors of RFC 7541 section 5.2: a code that does not exist, the
+ * end-of-string symbol, or padding that is not ones or has a whole byte or more.
  */
 export function decodeHuffman(encoded: Uint8Array): Buffer | undefined {
   // The shortest code has 5 bits.
