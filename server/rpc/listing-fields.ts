@@ -6,7 +6,7 @@ const pageSizeMax = 1000;
 const textMaxLength = 1024;
 
 /**
- * How many rows a page may have at most, of the field `page_size`.
+ * Parses the field `page_size`: the maximum number of rows of a page.
  * @throws InfraError INVALID_FIELD
  */
 export function parsePageSize(pageSize: number): number {
@@ -20,8 +20,8 @@ export function parsePageSize(pageSize: number): number {
 }
 
 /**
- * A filter by a text, as a property to spread; none when the text is empty.
- * @throws InfraError INVALID_FIELD for what no row can hold
+ * Parses a text filter to a property to spread; none if the text is empty.
+ * @throws InfraError INVALID_FIELD for a text that no row can hold
  */
 export function parseTextFilter<Name extends string>(
   name: Name,
@@ -34,8 +34,8 @@ export function parseTextFilter<Name extends string>(
 }
 
 /**
- * A filter by times, of the fields `from` and `to`, as properties to spread.
- * @throws InfraError INVALID_FIELD also when it ends before it begins
+ * Parses the fields `from` and `to` to properties to spread.
+ * @throws InfraError INVALID_FIELD also if the range ends before it begins
  */
 export function parseTimes({
   from,
@@ -53,7 +53,7 @@ export function parseTimes({
 }
 
 /**
- * Milliseconds since the epoch of the first whole one that is not before the time; rows have whole milliseconds.
+ * Returns a time in milliseconds since the epoch, rounded up, because rows have whole milliseconds.
  * @throws InfraError INVALID_FIELD
  */
 export function parseTime(field: string, { seconds, nanos }: Timestamp): number {

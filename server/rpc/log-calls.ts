@@ -7,13 +7,13 @@ import { infraErrorFrom } from "./errors.ts";
 import { methodPathOf } from "./method-rule.ts";
 import { createRefusalLines } from "./refusal-lines.ts";
 
-/** Codes that say something is wrong with the gateway or a system behind it. */
+/** Codes for faults in the gateway or a system behind it. */
 const faultCodes: ReadonlySet<ErrorCode> = new Set(["INTERNAL", "UNAVAILABLE", "DATA_LOSS"]);
 
-/** Reasons with such a code that are the caller's doing. */
+/** Reasons with such a code that the caller is responsible for. */
 const callersFaults: ReadonlySet<ReasonName> = new Set(["COMPRESSION_NOT_NAMED"]);
 
-/** The longest text in a line about a caller without credentials, which could choose any. */
+/** Maximum length of texts in a line about a caller without credentials, who could send any text. */
 const strangersTextMaxLength = 300;
 
 /** A line of the log before it is written. */
@@ -23,10 +23,10 @@ interface CallLine {
 }
 
 /**
- * Writes one line for each call when it has ended, a stream when its last message is out: mutations at
- * `info`, reads at `debug`, faults of the gateway or of a system at `warn` with their cause if they have one. Of a request
- * only the name of what it changes is logged, of an answer nothing, nor what is wrong with a request that may hold secrets.
- * Refused calls without credentials get a bounded number of lines in a minute; the rest is counted (refusal-lines.ts).
+ * Writes one line for each call when it has ended, for a stream when its last message is sent. Mutations are logged at `info`,
+ * reads at `debug`, and faults of the gateway or a system at `warn`, with their cause if they have one. Of a request only the
+ * name of the changed resource is logged, and nothing of an answer; errors in a request that may contain secrets are not logged
+ * either. Refused calls without credentials get a bounded number of lines per minute; the rest is counted (refusal-lines.ts).
  */
 export function createCallLog(log: FastifyBaseLogger): Around {
   const strangers = createRefusalLines<CallLine>(
@@ -72,7 +72,7 @@ export function createCallLog(log: FastifyBaseLogger): Around {
 }
 
 function isFaultOfOurs({ code, reason }: InfraError): boolean {
-  // A gateway that stops is no fault, however many streams end with it.
+  // A stopping gateway is not a fault, however many streams end with it.
   return faultCodes.has(code) && reason !== "SHUTTING_DOWN" && !callersFaults.has(reason);
 }
 
@@ -98,7 +98,8 @@ function fieldsOf(
 }
 
 function errorFieldsOf(error: InfraError, secrets: boolean, text: typeof whole): CallLine["fields"] {
-  // Where the gateway refused for a system that is away, its stack would say a thousand times a second.
+  // Of errors without a cause only INTERNAL is logged with its stack: refusals for an unreachable system would repeat theirs a
+  // thousand times a second.
   const cause = error.cause ?? (error.code === "INTERNAL" ? error : undefined);
   // The message of such an error repeats the request: `expected string, got 12345`.
   const hidesMessage = secrets && error.code === "INVALID_ARGUMENT";

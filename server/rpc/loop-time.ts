@@ -1,4 +1,4 @@
-/** What the event loop's time is charged to. */
+/** An account for time of the event loop. */
 export interface Charged {
   spend(cpuMs: number): void;
 }
@@ -6,15 +6,14 @@ export interface Charged {
 let charged: Charged | undefined;
 let sinceMs = 0;
 
-/** How much of the time that passes while the loop works is CPU time: less than 1 on a busy host. */
+/** Share of the loop's working time that is CPU time: below 1 on a busy host. */
 let cpuShare = 1;
 let sample = { atMs: 0, cpuMs: 0, activeMs: 0 };
 const sampleEveryMs = 100;
 
 /**
- * Charges the CPU time of what follows in this turn of the event loop, until something else is charged for or its promises are
- * settled. The clock is read rather than the CPU's own, which takes a system call, and corrected by what that says ten times
- * a second.
+ * Charges the CPU time of the following work in this turn of the event loop, until something else is charged or its promises are
+ * settled. It reads the wall clock, since CPU time takes a system call, and corrects it by the CPU time ten times a second.
  */
 export function chargeLoopTime(to: Charged): void {
   const now = performance.now();

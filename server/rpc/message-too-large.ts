@@ -1,7 +1,7 @@
 import { InfraError } from "../../adapters/host/infra-error.ts";
 import { openRequestMaxBytes } from "./method-rule.ts";
 
-/** Refuses a message that is larger than the gateway reads or writes. */
+/** Creates the error for a message that is larger than the gateway reads or writes. */
 export function messageTooLarge(sizeBytes: number, maxBytes: number): InfraError {
   return new InfraError(
     "MESSAGE_TOO_LARGE",
@@ -9,7 +9,7 @@ export function messageTooLarge(sizeBytes: number, maxBytes: number): InfraError
   );
 }
 
-/** A limit with what sets it. */
+/** Describes a limit and where it is set. */
 export function describeMessageLimit(maxBytes: number): string {
   const source =
     maxBytes === openRequestMaxBytes ? "of requests to methods that need no login" : "limits.maxMessageBytes";

@@ -2,8 +2,8 @@ import { isIPv6 } from "node:net";
 import { groupsOf, unmapped } from "../config/address-range.ts";
 
 /**
- * What stands for a client that is known by its address alone: an IPv4 address as it is, also when it is mapped into
- * IPv6; of an IPv6 address the first 64 bits, as one household has all of those. Any other text as it is.
+ * Returns the key of a client that is only known by its address: an IPv4 address (unmapped if it is mapped into IPv6), or the
+ * first 64 bits of an IPv6 address, since one household has all of those. Any other text is returned unchanged.
  */
 export function networkOf(address: string): string {
   if (!address.includes(":")) {

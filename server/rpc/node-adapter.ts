@@ -7,8 +7,8 @@ import { dropEndlessTimeout } from "./endless-timeout.ts";
 import { endResponse, type HttpRequest, isGone } from "./http-exchange.ts";
 
 /**
- * A request and its response as node:http gives them. Over HTTP/2 they are those of its compatibility API,
- * which promises the same methods; only `stream` is its own.
+ * A request and its response as node:http provides them. Over HTTP/2 they come from its compatibility API, which has the same
+ * methods; only `stream` is specific to HTTP/2.
  */
 export type NodeRequest = IncomingMessage &
   Partial<Pick<Http2ServerRequest, "stream">> &
@@ -16,11 +16,11 @@ export type NodeRequest = IncomingMessage &
 export type NodeResponse = ServerResponse & Partial<Pick<Http2ServerResponse, "stream">>;
 
 /**
- * What connect-es calls a request, without a copy of the body. Its signal is aborted when the connection or
- * the HTTP/2 stream is gone, and also when the answer is complete.
+ * Converts a request for connect-es, without copying its body. Its signal is aborted when the connection or the HTTP/2 stream is
+ * gone, and also when the answer is complete.
  *
- * Not `universalRequestFromNodeRequest` of connect-node: that one throws for a `Host` that is no URL, and
- * makes an error with a stack for every call that ends.
+ * Replaces `universalRequestFromNodeRequest` of connect-node, which throws for a `Host` that is not a URL, and creates an error
+ * with a stack for every call that ends.
  */
 export function universalRequestFrom(
   request: NodeRequest,
@@ -42,11 +42,11 @@ export function universalRequestFrom(
   return {
     httpVersion: request.httpVersion,
     method: request.method ?? "",
-    // Only path and query are looked at; the authority is the client's word and stays out of it.
+    // Only path and query are used. The client chooses the authority, so it is left out.
     url: new URL(`http://gateway${request.url ?? "/"}`).toString(),
     header,
-    // Not the request itself: whoever stops reading it half-way would destroy it, and over HTTP/1.1 the connection
-    // with it, before the answer is out.
+    // Not the request itself: a reader that stops half-way would destroy it, and over HTTP/1.1 the connection as well, before the
+    // answer is sent.
     body: request.iterator({ destroyOnReturn: false }),
     signal: gone.signal,
     contextValues,
@@ -54,15 +54,15 @@ export function universalRequestFrom(
 }
 
 /**
- * Writes what connect-es answers, at the pace of the client, and ends when the last byte is handed over or
- * the client is gone; the body is then closed in either case, so that nothing goes on for nobody.
+ * Writes the answer of connect-es at the pace of the client. Ends when the last byte is handed over or the client has left; in
+ * either case the body is closed, so that no work continues without a reader.
  *
- * Not `universalResponseToNodeResponse` of connect-node: its promise never settles when the client goes away
- * under back-pressure on some Node versions, nor after `end` on any, and it reports to the console.
+ * Replaces `universalResponseToNodeResponse` of connect-node: its promise never settles when the client leaves under
+ * back-pressure on some Node versions, nor after `end` on any, and it writes to the console.
  *
- * @param headers response headers that plugins have set (CORS), added to those of the RPC
- * @param isStream ask for the next message only when the one before has left: a watcher that is slow then gets
- *   the newest state next, and not the hundreds that Node would have kept for it
+ * @param headers response headers set by plugins (CORS), added to those of the RPC
+ * @param isStream request the next message only when the previous one has left, so that a slow watcher gets the newest state next
+ * instead of hundreds buffered by Node
  */
 export async function writeUniversalResponse(
   answer: UniversalServerResponse,
@@ -99,7 +99,7 @@ export async function writeUniversalResponse(
   }
 }
 
-/** Headers as Node takes them. */
+/** Converts headers for Node. */
 export function nodeHeadersFrom(
   header: Headers | undefined,
   more: Record<string, number | string | string[] | undefined>,
@@ -111,18 +111,21 @@ export function nodeHeadersFrom(
     }
   }
   header?.forEach((value, name) => {
-    // connect-es escapes ':' and '/' too, which grpc-js (decodeURI) then shows as "%3A" and "%2F".
+    // connect-es also escapes ':' and '/', which grpc-js (decodeURI) then shows as "%3A" and "%2F".
     headers[name] = name === "grpc-message" ? encodeURI(decodeURIComponent(value)) : value;
   });
   const cookies = header?.getSetCookie() ?? [];
   if (cookies.length > 0) {
-    // The one header that is several lines (RFC 6265, 3).
+    // The only header that may have several lines (RFC 6265, 3).
     headers["set-cookie"] = cookies;
   }
   return headers;
 }
 
-/** Writes a chunk. Whether it has gone to the connection, which takes no more than the client; false when it left instead. */
+/**
+ * Writes a chunk. Resolves to true when it has gone to the connection, which takes no more than the client reads; false if the
+ * client has left.
+ */
 function handedOver(response: NodeResponse, chunk: Uint8Array, onLeft: () => void): Promise<boolean> {
   return new Promise((resolve) => {
     const onClose = () => resolve(false);
@@ -135,7 +138,7 @@ function handedOver(response: NodeResponse, chunk: Uint8Array, onLeft: () => voi
   });
 }
 
-/** Whether the client has made room again; false when it left instead. */
+/** Resolves to true when the client has read enough to continue; false if it has left. */
 function drained(response: NodeResponse): Promise<boolean> {
   if (isGone(response)) {
     return Promise.resolve(false);

@@ -3,7 +3,7 @@ import { deadlinePassed } from "./guard.ts";
 import { createRing } from "./ring.ts";
 import type { RoutedCall } from "./routed-call.ts";
 
-/** The calls under way: all of them end when the gateway stops, and each that has a cap when that is over. */
+/** Calls in progress. All of them end when the gateway stops; calls with a cap end when it is reached. */
 export interface OpenCalls {
   /** Ends the call at once if the gateway has stopped. */
   add(call: RoutedCall): void;
@@ -12,9 +12,9 @@ export interface OpenCalls {
 }
 
 /**
- * One timer stands for the caps of all calls: they are alike, so that the call which came first is the first whose cap is
- * over. A timer for each would be the dearest part of a short call.
- * @param shutdownSignal aborted when the gateway stops, with what to tell the callers
+ * One timer serves the caps of all calls. The caps are equal, so the oldest call is always the first to reach its cap. One timer
+ * per call would be the most expensive part of a short call.
+ * @param shutdownSignal aborted when the gateway stops, with the error for the callers
  */
 export function createOpenCalls(shutdownSignal: AbortSignal): OpenCalls {
   const streams = createRing<RoutedCall>();

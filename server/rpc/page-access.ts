@@ -7,9 +7,9 @@ import type { ListenerFacts } from "./listener-facts.ts";
 import { peerFromRequest } from "./serve-request.ts";
 
 /**
- * Says why a page is not for whoever asks for it; undefined when it is. It is for everybody who is logged in, by any
- * credential that an RPC may carry.
- * @param authenticate finds who asks; it throws what credentials are refused with
+ * Creates the check of who may read a page: every caller that is logged in, with any credential that an RPC accepts. The check
+ * returns why a request is refused, or undefined.
+ * @param authenticate identifies the caller; throws if its credentials are refused
  */
 export function createPageAccess(
   authenticate: (request: Pick<Call, "peer" | "header">) => Caller | Promise<Caller>,

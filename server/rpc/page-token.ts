@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 import { invalidField } from "../../adapters/host/infra-error.ts";
 
-/** A token says where the page begins and, by their hash, for which filters. */
+/** A token contains the start of the page and a hash of the filters. */
 const seqBytes = 8;
 const hashBytes = 12;
 
 /**
- * The token of the page that goes on behind the row `seq`, which is above 0. Opaque to clients; it hides nothing.
- * @param filters those of the listing, their names in one order
+ * Returns the token of the page after the row `seq`, which is above 0. Opaque to clients, but not encrypted.
+ * @param filters of the listing, their names always in the same order
  */
 export function pageTokenFrom(seq: number, filters: object): string {
   const bytes = Buffer.alloc(seqBytes);
@@ -16,8 +16,8 @@ export function pageTokenFrom(seq: number, filters: object): string {
 }
 
 /**
- * The row behind which the page goes on; undefined for the first page, which has no token.
- * @throws InfraError INVALID_FIELD for a text that is no token, and for the token of a listing with other filters
+ * Returns the row after which the page begins; undefined for the first page, which has no token.
+ * @throws InfraError INVALID_FIELD for a text that is not a token, and for the token of a listing with other filters
  */
 export function seqFromPageToken(token: string, filters: object): number | undefined {
   if (token === "") {

@@ -1,24 +1,24 @@
 import type { Call } from "./call.ts";
 
-/** Places for a limited number of calls; further calls wait for one in the order in which they came. */
+/** Slots for a limited number of calls. Further calls wait in order of arrival. */
 export interface Places {
-  /** Takes a place for a call, now or as soon as one is free. */
+  /** Takes a slot for a call, now or as soon as one is free. */
   enter(call: Pick<Call, "onEnd">): Place;
-  /** How many calls have a place. */
+  /** Returns how many calls have a slot. */
   takenCount(): number;
 }
 
 export interface Place {
   /**
-   * Undefined when the place was free. Otherwise it resolves when the call has its place, and rejects with what ended the call
-   * before that.
+   * Undefined if a slot was free. Otherwise resolves when the call has its slot, and rejects with the error if the call ends
+   * before.
    */
   readonly entered: Promise<void> | undefined;
-  /** Gives the place to the next call, or stops waiting for one. Later calls of it do nothing. */
+  /** Passes the slot to the next call, or stops waiting for one. Further calls do nothing. */
   leave(): void;
 }
 
-/** @param most how many calls have a place at once */
+/** @param most how many calls can have a slot at once */
 export function createPlaces(most: number): Places {
   const waiting = new Set<() => void>();
   let taken = 0;

@@ -26,14 +26,14 @@ import { requestTimeoutMs } from "./timeouts.ts";
 
 export interface RpcPluginOptions {
   readonly routes: readonly Route[];
-  /** What answers some requests of a method instead of its protocols: server-sent events. */
+  /** Answers some requests of a method instead of its protocols: server-sent events. */
   readonly otherAnswers?: ReadonlyMap<DescMethod, OtherAnswer>;
   readonly listenerOf: (request: FastifyRequest) => ListenerFacts;
 }
 
 /**
- * Takes every body as it comes. No body is Fastify's to parse: not an RPC's, and not that of a request which
- * reaches nothing, which it would refuse in words that no RPC client reads.
+ * Passes every body through unparsed. Fastify must not parse the bodies of RPCs, nor those of requests to unknown paths: its
+ * errors have a form that no RPC client understands.
  */
 export function leaveBodiesUnread(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
@@ -41,15 +41,14 @@ export function leaveBodiesUnread(app: FastifyInstance): void {
 }
 
 /**
- * Serves the routes on a Fastify instance, each at its path and under `/api`. RPC bodies are neither read nor
- * parsed by Fastify, and answers do not pass its serialisation; its onRequest and onResponse hooks see them. A
- * verb that the method does not take gets HTTP 405.
+ * Serves the routes on a Fastify instance, each at its path and under `/api`. Fastify neither reads nor parses RPC bodies, and
+ * does not serialise answers; its onRequest and onResponse hooks do run. A verb that the method does not support gets HTTP 405.
  */
 export async function rpcPlugin(app: FastifyInstance, options: RpcPluginOptions): Promise<void> {
   leaveBodiesUnread(app);
-  // A preflight is answered by CORS before it comes here.
+  // The CORS plugin answers preflights before they get here.
   const verbs = [...app.supportedMethods];
-  // One route for all methods of a service: thousands of them, for each verb of each method, would take a fifth of a start.
+  // One route for all methods of a service. A route per verb and method would be thousands, and take a fifth of the start.
   for (const [service, methods] of methodsOfServices(options)) {
     const handler = (request: FastifyRequest, reply: FastifyReply) => {
       const served = methods.get((request.params as { readonly name: string }).name);
@@ -70,7 +69,7 @@ export async function rpcPlugin(app: FastifyInstance, options: RpcPluginOptions)
   }
 }
 
-/** A method as it is served at its path. */
+/** A method as served at its path. */
 interface ServedPath {
   readonly verbs: readonly string[];
   answer(request: FastifyRequest, reply: FastifyReply): unknown;
@@ -114,8 +113,8 @@ function methodsOfServices({
 }
 
 /**
- * Why a request is refused that no protocol's handler takes, by HTTP status. It is answered as text: in Connect's form an error
- * would need a code, and the protocols have their clients take one from the status (the conformance suite expects `unknown`).
+ * Texts for requests that no protocol's handler accepts, by HTTP status. They are sent as plain text: an error in Connect's form
+ * needs a code, while clients of the protocols derive one from the status (the conformance suite expects `unknown`).
  */
 const refusals: Readonly<Record<number, string>> = {
   405: "this RPC takes POST, and GET only where it has no side effects and returns no secrets (Connect GET; of streams, server-sent events)",
@@ -150,31 +149,31 @@ function sendRefusal(reply: FastifyReply, status: number): FastifyReply {
   return reply.code(status).type("text/plain").send(`${refusals[status]}\n`);
 }
 
-/** Content types whose messages come in envelopes. */
+/** Content types whose messages have envelopes. */
 const envelopedTypes = /^application\/(?:grpc|connect\+)/i;
 
 function bodyFormOf(contentType = ""): BodyForm {
   return isGrpcWebText(contentType) ? "text" : envelopedTypes.test(contentType) ? "enveloped" : "plain";
 }
 
-/** A method as one request calls it. */
+/** How one request is served by a method. */
 export interface Served {
   readonly method: DescMethod;
   /** The largest message read, in bytes, after decompression. */
   readonly readMaxBytes: number;
   readonly handle: UniversalHandlerFn;
-  /** Answers in the words of the request's protocol where there is no call. */
+  /** Sends an error in the request's protocol if there is no call. */
   readonly refuse: typeof refuse;
 }
 
-/** Another way to answer a method at its own path, which requests ask for by their headers. */
+/** Another way to answer a method at its own path, selected by request headers. */
 export interface OtherAnswer extends Served {
-  /** Whether GET may ask for it. */
+  /** Whether GET may request it. */
   readonly byGet: boolean;
   isWanted(request: FastifyRequest): boolean;
 }
 
-/** Has a request answered outside of Fastify, under an id of its own, if its listener serves the method. */
+/** Answers a request outside Fastify, with its own request id, if its listener serves the method. */
 export async function serve(
   { method, readMaxBytes, handle, refuse }: Served,
   request: FastifyRequest,
@@ -194,14 +193,14 @@ export async function serve(
     limitBodyTime(request.raw, requestTimeoutMs);
     const called = { ...universal, body: oneMessageBody(request.raw, readMaxBytes, form) };
     const answer = await (form === "text" ? handleGrpcWebText(handle, called) : handle(called));
-    // Only an error can come before the end of such a request. connect-go ends a request short of its
-    // content-length once it sees response headers, and Node's HTTP/2 library then resets the stream.
+    // Only an error can be answered before the end of such a request. connect-go stops sending a request, short of its
+    // content-length, once it sees response headers, and Node's HTTP/2 library then resets the stream.
     await dropRest(request.raw);
     await writeUniversalResponse(answer, request.raw, reply.raw, headers, methodKind !== "unary");
   });
 }
 
-/** The same without connect-es. */
+/** Does the same without connect-es. */
 function serveDirectly(
   direct: DirectHandler,
   head: RequestHead,
@@ -240,7 +239,7 @@ function withWords(
   return { ...answer, header, body: createAsyncIterable([Buffer.from(`${message}\n`)]) };
 }
 
-/** Names the compressions that the gateway reads in the answer to a request that has another one. */
+/** Names the supported compressions in the answer to a request with an unsupported one. */
 function withAcceptedEncodings(
   { header }: UniversalServerRequest,
   answer: UniversalServerResponse,
@@ -256,7 +255,7 @@ function withAcceptedEncodings(
   return answer;
 }
 
-/** gRPC's trailers need HTTP/2; what a gRPC client sends over HTTP/1.1 is refused, whatever its path. */
+/** Refuses gRPC over HTTP/1.1 on any path, because gRPC's trailers need HTTP/2. */
 export async function refuseGrpcOverHttp1(request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const type = request.headers["content-type"] ?? "";
   if (request.raw.httpVersion !== "2.0" && /^application\/grpc($|[+;])/.test(type)) {
@@ -266,8 +265,8 @@ export async function refuseGrpcOverHttp1(request: FastifyRequest, reply: Fastif
 }
 
 /**
- * Answers what no route serves. A path of an RPC's shape gets METHOD_NOT_FOUND in its protocol's own form
- * (HTTP 404 where the protocol shows an HTTP status); anything else is a plain 404.
+ * Answers requests without a route. A path in the form of an RPC's gets METHOD_NOT_FOUND in its protocol (HTTP 404 if the
+ * protocol shows an HTTP status); anything else is a plain 404.
  */
 export function answerNotFound(
   request: FastifyRequest,

@@ -3,9 +3,8 @@ import { type FieldViolation, InfraError } from "../../adapters/host/infra-error
 import { describeMessageLimit } from "./message-too-large.ts";
 
 /**
- * Gives a reason to an error that connect-es itself raised while it read a request, before a handler saw it
- * or while a stream ended. The texts it looks for are those of connect-es 2.2 and protobuf-es 2.17; the
- * protocol tests hold them.
+ * Adds a reason to an error that connect-es raised while it read a request, before a handler was called or while a stream ended.
+ * It matches the texts of connect-es 2.2 and protobuf-es 2.17; the protocol tests verify them.
  */
 export function infraErrorFromProtocolError(error: ConnectError): InfraError {
   const message = error.rawMessage;
@@ -29,8 +28,8 @@ export function infraErrorFromProtocolError(error: ConnectError): InfraError {
       if (message.startsWith("received compressed envelope")) {
         return new InfraError("COMPRESSION_NOT_NAMED", message, { cause: error });
       }
-      // 'parse binary: premature EOF', 'protocol error: promised 9 bytes in enveloped message, got 2 bytes' and
-      // 'protocol error: invalid flags' are what a client did wrong; 'serialize binary: ...' is ours.
+      // 'parse binary: premature EOF', 'protocol error: promised 9 bytes in enveloped message, got 2 bytes' and 'protocol error:
+      // invalid flags' are errors of the client; 'serialize binary: ...' is a fault of the gateway.
       return /^(parse binary|protocol error|invalid |decompression failed|received )/.test(message)
         ? malformed(message, error)
         : new InfraError("INTERNAL", "internal error; the gateway's log has it under the request id", {
@@ -70,8 +69,8 @@ function malformed(message: string, cause: unknown): InfraError {
 }
 
 /**
- * `message size 9 is larger than configured readMaxBytes 8 after decompression`, with the key's own name. A size whose
- * first byte is printable is rather a text in the place of an envelope, such as `"id"` of `{"id": 1}`.
+ * Rewrites `message size 9 is larger than configured readMaxBytes 8 after decompression` with the configuration key. If the first
+ * byte of the size is printable, the message probably has no envelope and begins with text such as `{"id": 1}`.
  */
 function messageTooLarge(message: string): string {
   const words = message.replace(/configured (?:read|write)MaxBytes (\d+)/, (_all, maxBytes: string) =>
@@ -86,7 +85,7 @@ function messageTooLarge(message: string): string {
 const int32Range = "-2147483648 to 2147483647";
 const int64Range = "-9223372036854775808 to 9223372036854775807";
 
-/** Of the scalar types that the contract has. */
+/** Ranges of the scalar types in the contract. */
 const rangeOf: Readonly<Record<string, string>> = {
   int32: int32Range,
   sint32: int32Range,
@@ -96,8 +95,8 @@ const rangeOf: Readonly<Record<string, string>> = {
 };
 
 /**
- * `expected bigint (uint64): abc out of range`, which protobuf-es says of anything that is no such number, or
- * `expected number (int32), got "x"`.
+ * Rewrites `expected bigint (uint64): abc out of range`, which protobuf-es reports for any invalid number, and `expected number
+ * (int32), got "x"`.
  */
 function describeWrongValue(words: string): string {
   return words.replace(

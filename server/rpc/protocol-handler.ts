@@ -13,26 +13,25 @@ import { reachedKey } from "./request-facts.ts";
 import { singleOf } from "./single-of.ts";
 import { type OnRefused, withUnaryErrorReason } from "./unary-error.ts";
 
-/** The request of a call, read when it is asked for. What is wrong with it is thrown by the reading. */
+/** The request of a call, read on demand. Reading throws what is wrong with it. */
 export interface Inputs {
   /**
-   * The one message of a unary or server-streaming call.
-   * @throws InfraError REQUEST_CARDINALITY when there is none or more than one; ConnectError for the rest
+   * Reads the one message of a unary or server-streaming call.
+   * @throws InfraError REQUEST_CARDINALITY if there is none or more than one; ConnectError for other errors
    */
   single(): Promise<unknown>;
   readonly all: AsyncIterable<unknown>;
 }
 
-/** Serves a call of any kind: a unary one yields its one answer. Only ConnectError may be thrown. */
+/** Serves a call of any kind; a unary call yields its one answer. Only ConnectError may be thrown. */
 export type Serve = (inputs: Inputs, context: HandlerContext) => AsyncIterable<object>;
 
 /**
- * One handler for Connect, gRPC and gRPC-Web.
+ * Creates one handler for Connect, gRPC and gRPC-Web.
  *
- * Every kind of method is given to connect-es as a bidirectional stream, which on the wire is the same: what
- * is wrong with a request is then found while `serve` reads it and gets a reason, a log line and a place in
- * the metrics like any other error. Only unary Connect has a wire format of its own; there connect-es reads
- * the request first, and `withUnaryErrorReason` mends what it answers.
+ * Every kind of method is passed to connect-es as a bidirectional stream, which looks the same on the wire. Errors in a request
+ * are then found while `serve` reads it, and get a reason, a log line and metrics like any other error. Only unary Connect has a
+ * wire format of its own: there connect-es reads the request first, and `withUnaryErrorReason` corrects its errors.
  */
 export function createProtocolHandler(
   method: DescMethod,

@@ -8,7 +8,7 @@ import { assertOneEnvelope, envelopeEndOf } from "./one-envelope.ts";
 /** How a body carries its message: without an envelope, in an envelope, or in an envelope in base64. */
 export type BodyForm = "plain" | "enveloped" | "text";
 
-/** The largest size of a body in bytes; undefined until enough of it has arrived to know. */
+/** Returns the largest size of a body in bytes; undefined until enough of it has arrived to know. */
 const endOf: Readonly<Record<BodyForm, (body: Buffer, maxBytes: number) => number | undefined>> = {
   plain: (_body, maxBytes) => maxBytes,
   enveloped: (body, maxBytes) =>
@@ -17,22 +17,22 @@ const endOf: Readonly<Record<BodyForm, (body: Buffer, maxBytes: number) => numbe
 };
 
 /**
- * Reads the body of a request for one message: all of it, or no more than shows that it is refused. That is more than `maxBytes`,
- * or of an envelope the head of one that announces more, or the first byte behind it. Never settles when the client leaves
+ * Reads the body of a request with one message: all of it, or as much as is needed to refuse it. That is more than `maxBytes`
+ * bytes, the head of an envelope that announces more, or the first byte after an envelope. Never settles if the client leaves
  * before; that ends its call.
- * @param maxBytes of a message
+ * @param maxBytes limit of the message
  */
 export function readBody(request: HttpRequest, maxBytes: number, form: BodyForm): Promise<Buffer> {
   const body = new GrowingBytes();
   if (request.readableEnded) {
-    // Node reads on by itself at the end of a stream of HTTP/2, which an empty body is over with before anybody listens.
+    // At the end of an HTTP/2 stream Node reads on by itself, so an empty body may have ended before a listener is added.
     return Promise.resolve(body.whole());
   }
   const { hold } = request;
   hold?.awaitBody(true);
   let endBytes: number | undefined;
   return new Promise((resolve) => {
-    // Nothing of the call is to stay with the request, which Node keeps for longer.
+    // The request must not keep anything of the call, since Node keeps the request longer.
     const onEnd = () => {
       request.off("data", onData);
       hold?.awaitBody(false);
@@ -56,7 +56,7 @@ export function readBody(request: HttpRequest, maxBytes: number, form: BodyForm)
 }
 
 /**
- * The same for connect-es, which would take apart all that it is given before it refuses the second envelope. Base64 is decoded.
+ * Does the same for connect-es, which would process everything before refusing a second envelope. Base64 is decoded.
  * @throws InfraError REQUEST_CARDINALITY, MALFORMED_REQUEST, CALLER_LEFT
  */
 export async function* oneMessageBody(
@@ -66,7 +66,7 @@ export async function* oneMessageBody(
 ): AsyncGenerator<Uint8Array, void> {
   const read = await new Promise<Buffer>((resolve, reject) => {
     const onClose = () => {
-      // It comes behind the end of a whole request as well, before promises are settled.
+      // This event also follows the end of a complete request, before promises are settled.
       if (!request.readableEnded) {
         reject(callerLeft);
       }
@@ -86,7 +86,9 @@ export async function* oneMessageBody(
   }
 }
 
-/** The part of a base64 body that can be decoded: all of it, or whole groups of four characters if reading stopped early. */
+/**
+ * Returns the part of a base64 body that can be decoded: all of it, or whole groups of four characters if reading stopped early.
+ */
 function wholeGroups(text: Buffer, { readableEnded }: HttpRequest): Buffer {
   return readableEnded ? text : text.subarray(0, text.byteLength - (text.byteLength % 4));
 }

@@ -1,14 +1,14 @@
 import { createRefusalSums } from "./refusal-sums.ts";
 
-/** Log lines of refused calls that nobody has to answer for: a bounded number in a minute, the rest is counted. */
+/** Log lines of refused calls without a known caller: a bounded number per minute; the rest is counted. */
 export interface RefusalLines<Line> {
-  /** @param key what the calls have in common that are counted together, such as their address and reason */
+  /** @param key what calls that are counted together have in common, such as their address and reason */
   add(key: string, line: Line): void;
-  /** Writes the counts that are not written yet. */
+  /** Writes the pending counts. */
   flush(): Promise<void>;
 }
 
-/** So many lines of one key are written in a minute before the rest is counted, and so many of all keys. */
+/** Maximum lines per minute, for one key and for all keys. Further ones are counted. */
 const linesPerKey = 5;
 const linesMax = 100;
 
@@ -16,8 +16,8 @@ const minuteMs = 60_000;
 
 /**
  * @param write writes one line
- * @param writeCount writes, once a minute, how many further lines a key would have had; `last` is the newest of them
- * @param nowMs a clock that never goes back
+ * @param writeCount called once a minute for each key with further lines, with their number; `last` is the newest of them
+ * @param nowMs a monotonic clock
  */
 export function createRefusalLines<Line>(
   write: (line: Line) => void,

@@ -1,4 +1,4 @@
-/** What is summed: refused calls that have a key in common. */
+/** Sum of refused calls with the same key. */
 export interface RefusalSum<Refusal> {
   readonly key: string;
   readonly count: number;
@@ -7,25 +7,25 @@ export interface RefusalSum<Refusal> {
 }
 
 export interface RefusalSums<Refusal> {
-  /** @param key says what the calls have in common, such as their address */
+  /** @param key what the calls have in common, such as their address */
   add(key: string, refusal: Refusal): void;
-  /** Writes what was not written yet; what cannot be written is kept for later. */
+  /** Writes what is pending; what cannot be written is kept for later. */
   flush(): Promise<void>;
 }
 
-/** Where keys beyond `keysMax` are counted together. */
+/** Key that calls with keys beyond `keysMax` are counted under. */
 export const otherKeys = "other";
 
-/** So many keys have a row of their own in one minute, and so many wait to be written when that fails. */
+/** Maximum number of keys with their own row per minute, and of keys that wait after a failed write. */
 const keysMax = 100;
 
 const minuteMs = 60_000;
 
 /**
- * Sums refused calls by their keys, so that whoever is refused a million times has written a handful of rows.
+ * Sums refused calls by their keys, so that a million refusals of one caller write only a few rows.
  * @param write adds the sums to the rows of this minute
- * @param nowMs a clock that never goes back
- * @param flushEveryMs how long a sum waits for more before it is written
+ * @param nowMs a monotonic clock
+ * @param flushEveryMs how long a sum waits for further calls before it is written
  */
 export function createRefusalSums<Refusal>(
   write: (sums: readonly RefusalSum<Refusal>[]) => Promise<void>,

@@ -11,17 +11,16 @@ import { connectErrorFromInfraError } from "./errors.ts";
 import { endResponse, type HttpRequest, type HttpResponse } from "./http-exchange.ts";
 
 export interface RefusalOptions {
-  /** Of the JSON answer; by default the one Connect gives the error's code. */
+  /** Status of the JSON answer. Default: Connect's status for the error's code. */
   readonly httpStatus?: number;
   /** Whether the answer has the details that the gateway adds to an error; true if absent. */
   readonly errorDetails?: boolean;
 }
 
 /**
- * Refuses a request that reaches no method, in the words of the protocol its content type names, so that the
- * client's library shows the code and not a parse error: gRPC and gRPC-Web get a trailers-only answer
- * (PROTOCOL-HTTP2.md, PROTOCOL-WEB.md), a Connect stream an end-of-stream message, everything else Connect's
- * JSON error.
+ * Refuses a request that reaches no method, in the protocol that its content type names, so that the client's library shows the
+ * code instead of a parse error. gRPC and gRPC-Web get a trailers-only answer (PROTOCOL-HTTP2.md, PROTOCOL-WEB.md), a Connect
+ * stream gets an end-of-stream message, and everything else Connect's JSON error.
  */
 export function refuse(
   request: HttpRequest,
@@ -35,7 +34,7 @@ export function refuse(
   if (type.startsWith("application/grpc")) {
     const status = new Headers({ "content-type": type });
     setTrailerStatus(status, wire);
-    // As node-adapter.ts writes it, for grpc-js.
+    // In the same form as in node-adapter.ts, for grpc-js.
     status.set("grpc-message", encodeURI(wire.rawMessage));
     answer(200, Object.fromEntries(status), undefined);
     return;
@@ -55,8 +54,8 @@ export function refuse(
       }
     }
     response.setHeader("content-length", body?.byteLength ?? 0);
-    // Not writeHead: over HTTP/2 it would leave the end of the stream to an empty DATA frame, and grpc-go takes
-    // only headers that end the stream for a trailers-only answer ("closed the stream without sending trailers").
+    // Not writeHead: over HTTP/2 it would end the stream with an empty DATA frame, and grpc-go requires headers that end the
+    // stream in a trailers-only answer ("closed the stream without sending trailers").
     response.statusCode = status;
     endResponse(request, response, request.method === "HEAD" ? undefined : body);
   }

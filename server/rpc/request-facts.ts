@@ -3,24 +3,24 @@ import type { Peer } from "./call.ts";
 import type { HttpResponse } from "./http-exchange.ts";
 import type { RequestHold } from "./request-hold.ts";
 
-/** What the HTTP side knows of a request before any protocol has read it. */
+/** Facts of a request that the HTTP server knows before a protocol reads it. */
 export interface RequestFacts {
   readonly peer: Peer;
   readonly requestId: string;
   /** Whether the answer is gRPC-Web in base64. */
   readonly isText?: boolean;
-  /** What the answer is written to. */
+  /** The response that the answer is written to. */
   readonly response?: HttpResponse;
-  /** Where it is limited what the request takes. */
+  /** Present if the request's use of resources is limited. */
   readonly hold?: RequestHold | undefined;
-  /** Told of each message that a sink of the call has written past its outputs. */
+  /** Called for each message that a sink of the call writes, bypassing its outputs. */
   readonly onDirectWrite?: () => void;
 }
 
-/** The header that names a call in the answer, the log and the gateway's errors. */
+/** The header that identifies a call in its answer; the log and the gateway's errors have the same id. */
 export const requestIdHeader = "hostplane-request-id";
 
-/** Carries the facts through connect-es to the call path. */
+/** Passes the facts through connect-es to the call path. */
 export const requestFactsKey = createContextKey<RequestFacts>(
   {
     peer: {
@@ -40,5 +40,5 @@ export const requestFactsKey = createContextKey<RequestFacts>(
   { description: "facts of the HTTP request" },
 );
 
-/** Set once a call has reached our call path; an error answered before that is connect-es' own. */
+/** Set once a call has reached the gateway's call path. An error answered before that was created by connect-es. */
 export const reachedKey = createContextKey(false, { description: "the call path was reached" });

@@ -2,18 +2,18 @@ import { InfraError } from "../../adapters/host/infra-error.ts";
 import type { Around } from "./call.ts";
 import { methodPathOf } from "./method-rule.ts";
 
-/** The header by which a mutation that is sent again is recognised (`idempotency.ts`). */
+/** The header that identifies a repeated mutation (`idempotency.ts`). */
 export const idempotencyKeyHeader = "idempotency-key";
 
-/** Request headers of the gateway's own that a call may carry. */
+/** The gateway's own request headers that a call may have. */
 const ownHeaders: ReadonlySet<string> = new Set(["hostplane-session"]);
 
-/** Visible ASCII, as a key is generated: a header that was sent twice arrives with a comma and a space in it. */
+/** Visible ASCII, as in generated keys. A header that was sent twice arrives with a comma and a space in it. */
 const keyPattern = /^[\x21-\x7e]{1,255}$/;
 
 /**
- * Refuses what a caller relies on and the gateway would ignore: an unknown `hostplane-*` header (a typo must not
- * change what a call means), and an `idempotency-key` on a mutation whose result is not kept. A read ignores the key.
+ * Refuses headers that the caller relies on but the gateway would ignore: an unknown `hostplane-*` header (a typo must not change
+ * the meaning of a call), and an `idempotency-key` on a mutation whose result is not stored. Reads ignore the key.
  * @throws InfraError UNKNOWN_HEADER, MALFORMED_REQUEST, IDEMPOTENCY_KEY_NOT_TAKEN, NOT_BUILT
  */
 export const assertKnownHeaders: Around = (call, next) => {

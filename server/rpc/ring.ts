@@ -1,31 +1,31 @@
-/** What stands in a ring: it knows its neighbours. */
+/** An element of a ring, with its neighbours. */
 export interface Link {
   previous: Link | undefined;
   next: Link | undefined;
 }
 
-/** Things in the order in which they came. */
+/** Elements in order of insertion. */
 export interface Ring<T extends Link> {
-  /** Puts one that stands in no ring behind the others. */
+  /** Appends an element that is not in any ring. */
   add(link: T): void;
-  /** Does nothing for one that is not in it. */
+  /** Does nothing for an element that is not in it. */
   delete(link: T): void;
   first(): T | undefined;
   size(): number;
-  /** Links may be added and deleted meanwhile, the current one as well. */
+  /** Elements may be added and deleted during iteration, including the current one. */
   [Symbol.iterator](): Iterator<T>;
 }
 
 /**
- * A ring for what comes and goes with every call. Not a Set: when it has taken in some hundred, V8 moves it into a new table,
- * and the old one refers to what it held and to the new one. Once one of them is in the old generation, all that come after
- * it are kept through every scavenge, and with them the calls, until a full collection.
+ * Creates a ring for objects that are added and removed with every call. Not a Set: after some hundred insertions V8 moves it to
+ * a new table, and the old one still refers to its elements and to the new table. Once one of the tables is in the old
+ * generation, all later ones, and the calls in them, survive every scavenge until a full collection.
  */
 export function createRing<T extends Link>(): Ring<T> {
   const start: Link = { previous: undefined, next: undefined };
   let last: Link = start;
   let size = 0;
-  /** Where iterations are: after a deletion, at the link before. */
+  /** Positions of iterations. After a deletion, the previous element. */
   const cursors: { at: Link }[] = [];
   return {
     add(link) {

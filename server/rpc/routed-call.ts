@@ -12,24 +12,24 @@ import type { MethodRule } from "./method-rule.ts";
 import type { Link } from "./ring.ts";
 import { requestTimeoutMs } from "./timeouts.ts";
 
-/** Limits of the gateway that a call keeps to. */
+/** The gateway's limits for a call. */
 export interface CallLimits {
-  /** The longest a unary call may take, whatever the client allows; streams have no cap. */
+  /** The longest time of a unary call, whatever deadline the client sets. Streams have no limit. */
   readonly maxDeadlineMs: number;
   /** The largest message written, in bytes. */
   readonly maxMessageBytes: number;
 }
 
-/** What may wait for a client that does not keep up, and for how long once its call has ended. */
+/** How much may be buffered for a slow client, and for how long after its call has ended. */
 const maxUnsentBytesDefault = 1024 * 1024;
 const sinkLingerMs = 30_000;
 
-/** What ends a call that is over: made once, since a stack trace for each would cost more than the call. */
+/** Ends a call that is over. It is shared, because a stack trace for each would cost more than the call. */
 const callOver = new InfraError("CALLER_LEFT", "the call is over");
 
 /**
- * A call as its router has it. A class, so that its signal is made when it is asked for: V8 makes the accessor of an
- * object literal in the old generation, where it keeps the call through every scavenge until a full collection.
+ * The router's implementation of a call. It is a class so that its signal can be created on demand: V8 allocates the accessor of
+ * an object literal in the old generation, where it keeps the call alive through every scavenge until a full collection.
  */
 export class RoutedCall implements Call, Link, Charged {
   readonly method: DescMethod;
@@ -38,16 +38,16 @@ export class RoutedCall implements Call, Link, Charged {
   readonly peer: Peer;
   readonly requestId: string;
   caller: Caller = anonymous;
-  /** Of the calls under way. */
+  /** Neighbours in the ring of open calls. */
   previous: Link | undefined;
   next: Link | undefined;
   readonly #exchange: Exchange;
   readonly #limits: CallLimits;
-  /** When the gateway's own limit for it is over, by performance.now(); undefined for a stream. */
+  /** When the gateway's own time limit is reached, on the clock of performance.now(); undefined for a stream. */
   readonly capAtMs: number | undefined;
   #timer: NodeJS.Timeout | undefined;
   #account: CostAccount | undefined;
-  /** Not charged to an account yet. */
+  /** Time that is not charged to an account yet. */
   #spentMs = 0;
   #input: Promise<Message> | undefined;
   #sink: ClosableSink | undefined;
@@ -70,7 +70,7 @@ export class RoutedCall implements Call, Link, Charged {
     this.capAtMs = method.methodKind === "unary" ? performance.now() + limits.maxDeadlineMs : undefined;
   }
 
-  /** Has the call end by a timer of its own when its deadline passes. */
+  /** Starts a timer that ends the call at its deadline. */
   armDeadline(): void {
     const leftMs = this.timeLeftMs();
     if (leftMs !== undefined) {
@@ -161,7 +161,7 @@ export class RoutedCall implements Call, Link, Charged {
     }
   }
 
-  /** A client may not hold a call open by never sending what it asks for. */
+  /** Reads the request. Has a time limit, so that a client cannot keep a call open by never sending it. */
   #readInput(): Promise<Message> {
     const input = untilCallEnds(this, this.#exchange.readInput());
     if ((this.timeLeftMs() ?? Number.POSITIVE_INFINITY) <= requestTimeoutMs) {
@@ -172,9 +172,9 @@ export class RoutedCall implements Call, Link, Charged {
   }
 
   /**
-   * Ends a call that is over: its sink is closed, and its signal aborted, of which nobody is told by `onEnd`.
-   * @param isAnswered when a unary call has come to a good end, so that nothing of it is left that could hear of an abort,
-   *   which takes longer than most calls
+   * Closes a call that is over: closes its sink and aborts its signal, without notifying `onEnd` listeners.
+   * @param isAnswered whether a unary call has succeeded. Nothing can listen for an abort then, so it is skipped: it takes longer
+   * than most calls
    */
   close(isAnswered = false): void {
     this.#sink?.close();
@@ -246,7 +246,7 @@ export class RoutedCall implements Call, Link, Charged {
   }
 }
 
-/** Ends the call with the signal's reason once that is aborted. */
+/** Ends the call with the signal's reason when the signal is aborted. */
 export function endWith(call: RoutedCall, signal: AbortSignal): void {
   const end = () => call.end(infraErrorFrom(signal.reason));
   if (signal.aborted) {

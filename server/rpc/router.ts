@@ -25,16 +25,16 @@ export interface RouterOptions {
   readonly linksFor: LinksFor;
   /** The largest message read or written, in bytes, after decompression. */
   readonly maxMessageBytes: number;
-  /** The largest message written, if that is not `maxMessageBytes`: the conformance suite limits what is read alone. */
+  /** Largest message written, in bytes; `maxMessageBytes` if absent. The conformance suite limits only what is read. */
   readonly maxAnswerBytes?: number;
   readonly maxDeadlineMs: number;
-  /** Silence on an HTTP/1.1 stream after which a repeatable message is sent again. */
+  /** Silence on an HTTP/1.1 stream after which a repeatable message is repeated. */
   readonly keepAliveMs: number;
   /** Aborted when the gateway stops; every call then ends with its reason. */
   readonly shutdownSignal: AbortSignal;
-  /** Where calls are that are answered without connect-es; undefined when it is to answer all. */
+  /** Tracks calls that are answered without connect-es; undefined when connect-es answers all calls. */
   readonly openCalls: OpenCalls | undefined;
-  /** The types that a `google.protobuf.Any` may hold in JSON; absent: none, as in the gateway's own contract. */
+  /** Types that a `google.protobuf.Any` may hold in JSON. Absent: none, as in the gateway's own contract. */
   readonly registry?: Registry;
 }
 
@@ -43,21 +43,21 @@ export interface Route {
   /** `/package.Service/Method` */
   readonly path: string;
   readonly rule: MethodRule;
-  /** What clients are shown of it, by the listener they come by; undefined where its service is shown without it. */
+  /** Returns the method as clients of a listener see it; undefined if the service's form on that listener lacks it. */
   shownOn(listener: Pick<ListenerFacts, "lvmd">): DescMethod | undefined;
   /** The largest message read, in bytes, after decompression. */
   readonly readMaxBytes: number;
   readonly handle: UniversalHandler;
-  /** Answers the requests that it can read; `handle` the others. Undefined where connect-es answers all of them. */
+  /** Answers the requests that it can read; `handle` answers the others. Undefined if connect-es answers all of them. */
   readonly direct: DirectHandler | undefined;
 }
 
-/** With the call path itself, for a protocol that stands beside those. */
+/** A route with direct access to the call path, for further protocols (REST, server-sent events). */
 export interface ServedRoute extends Route {
   readonly serve: Serve;
 }
 
-/** The routes of all registered services, each answering Connect, gRPC and gRPC-Web through one call path. */
+/** Creates the routes of all registered services. Each answers Connect, gRPC and gRPC-Web through one call path. */
 export function createRoutes(options: RouterOptions): ServedRoute[] {
   return options.registrations.flatMap((registration) =>
     registration.service.methods.map((method) => {
@@ -85,7 +85,7 @@ function createRouteHandler(
   const isUnaryChange = method.methodKind === "unary" && rule.mutation;
   const isSingle = method.methodKind === "unary" || method.methodKind === "server_streaming";
 
-  /** The call path: whoever carries a call comes here with it. */
+  /** The call path, which all protocols share. */
   function answer(call: RoutedCall, inputs: AsyncIterable<unknown> | undefined): Promise<Output> {
     return isUnaryChange ? answerChange(call) : runChain(around, call, () => answerAdmitted(call, inputs));
   }
@@ -116,7 +116,7 @@ function createRouteHandler(
     }
     const result = handler(input, call);
     if (Symbol.asyncIterator in result) {
-      // Server-sent events have comments for it.
+      // Server-sent events use comments instead.
       const hasPing = call.peer.httpVersion === "2.0" || call.protocol === "sse";
       return streamUntilCallEnds(call, result, rule.repeatable && !hasPing ? options.keepAliveMs : undefined);
     }
@@ -143,7 +143,9 @@ function createRouteHandler(
     }
   }
 
-  /** Such a request passes the chain as well: whoever may not call is told that first, and the log has it. */
+  /**
+   * A refused request passes the chain too, so that a caller without permission gets that error first, and the log has a line.
+   */
   const onRefused: OnRefused = async (request, header, error) => {
     const call = callFromRefusedRequest(method, rule, request, header, error);
     const refuse = () => runChain(around, call, () => Promise.reject(error));
@@ -190,7 +192,7 @@ function createRouteHandler(
   return { readMaxBytes, handle, serve, direct };
 }
 
-/** The messages of a request stream, each of which counts as a call. @throws InfraError CALLER_LIMIT */
+/** Yields the messages of a request stream and counts each as a call. @throws InfraError CALLER_LIMIT */
 async function* counted(
   messages: AsyncIterable<unknown> | undefined,
   call: RoutedCall,

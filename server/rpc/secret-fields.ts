@@ -8,8 +8,8 @@ import {
 const secretNames: ReadonlySet<string> = new Set(getOption(file_hostplane_options_v1_secrets, secret_fields));
 
 /**
- * Whether a message of this type can hold a secret, at any depth. Secrets are the fields that
- * proto/hostplane/options/v1/secrets.proto lists, or that have `debug_redact` in a contract beside it.
+ * Reports whether a message of this type can contain a secret, at any depth. Secrets are the fields listed in
+ * proto/hostplane/options/v1/secrets.proto, and those with `debug_redact` in other contracts.
  */
 export function hasSecretFields(type: DescMessage): boolean {
   return visit(type, new Set());
@@ -25,7 +25,7 @@ function visit(type: DescMessage, seen: Set<string>): boolean {
   );
 }
 
-/** A copy of the message without its secrets and without fields that the contract does not know. */
+/** Returns a copy of the message without its secrets and without unknown fields. */
 export function withoutSecrets<M extends Message>(type: DescMessage, message: M): M {
   const copy = clone(type, message) as M;
   strip(reflect(type, copy));
@@ -54,7 +54,7 @@ function strip(message: ReflectMessage): void {
   }
 }
 
-/** Whether the field holds a secret. */
+/** Reports whether the field is a secret. */
 export function isSecret({ parent, name, proto }: DescField): boolean {
   return secretNames.has(`${parent.typeName}.${name}`) || proto.options?.debugRedact === true;
 }

@@ -12,20 +12,20 @@ import { listenerRefusalOf } from "./listener-services.ts";
 import type { refuse } from "./refusal.ts";
 import { type RequestFacts, requestIdHeader } from "./request-facts.ts";
 
-/** A request of a method that has come in. */
+/** A request of a method that has arrived. */
 export interface ArrivedRequest {
   readonly request: HttpRequest;
   readonly response: HttpResponse;
-  /** What is known of the listener that it came by. */
+  /** Facts of the listener that received it. */
   readonly listener: ListenerFacts;
-  /** Those that the answer has, whatever it is. The id of the request is added. */
+  /** Headers of any answer to it. The request id is added. */
   readonly headers: AnswerHeaders;
   readonly log: Pick<FastifyBaseLogger, "error">;
 }
 
 /**
- * Has a request answered under an id of its own, if its listener serves the method.
- * @param refuse answers in the words of the request's protocol where there is no call
+ * Answers a request with its own request id, if its listener serves the method.
+ * @param refuse sends an error in the request's protocol if there is no call
  * @param answer writes the answer, which begins with the headers
  */
 export async function serveRequest(
@@ -59,11 +59,11 @@ export async function serveRequest(
   }
 }
 
-/** How a request reached the gateway, by a listener of which this is known. */
+/** Describes how a request reached the gateway. */
 export function peerFromRequest(request: HttpRequest, listener: ListenerFacts): Peer {
   const certificate = listener.isTls ? certificateStateOf(request) : undefined;
   return {
-    // A socket of both families shows an IPv4 address as ::ffff:192.0.2.7.
+    // A dual-stack socket shows an IPv4 address as ::ffff:192.0.2.7.
     address: unmapped(request.socket.remoteAddress ?? "unix"),
     listener: listener.address,
     services: listener.services,

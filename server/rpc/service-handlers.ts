@@ -19,28 +19,28 @@ type MethodHandler<M extends DescMethod> =
         : never;
 
 /**
- * The handlers of a service, one for each method by its lowerCamel name. A handler knows no protocol: it gets
- * the request and the call, and throws InfraError. A stream ends itself when `call.signal` is aborted.
+ * The handlers of a service, one for each method by its lowerCamel name. A handler is independent of protocols: it gets the
+ * request and the call, and throws InfraError. A stream must end when `call.signal` is aborted.
  */
 export type ServiceHandlers<S extends DescService> = {
   [K in keyof S["method"]]: MethodHandler<S["method"][K]>;
 };
 
-/** Any handler, as the router calls it: the method's kind says which shape `input` and the result have. */
+/** Any handler, as called by the router. The method's kind determines the types of `input` and the result. */
 export type AnyHandler = (input: unknown, call: Call) => Promise<object> | AsyncIterable<object>;
 
-/** The published forms of a service that is served with the messages of all of them. */
+/** The published forms of a service. It is served with the messages of all of them. */
 export type ShownServices = Readonly<Record<LvmdProtocol, DescService>>;
 
-/** A service and who answers each of its methods. */
+/** A service and the handlers of its methods. */
 export interface ServiceRegistration {
   readonly service: DescService;
-  /** What clients are shown of it, by the listener they come by; `service` itself if absent. */
+  /** The forms that clients see, by listener; `service` itself if absent. */
   readonly shown?: ShownServices;
   handlerOf(method: DescMethod): AnyHandler;
 }
 
-/** Registers the handlers of one service; the compiler holds them against the contract. */
+/** Registers the handlers of one service. The compiler checks them against the contract. */
 export function registerService<S extends DescService>(
   service: S,
   handlers: ServiceHandlers<S>,
@@ -60,7 +60,7 @@ export function registerService<S extends DescService>(
   };
 }
 
-/** Registers a service that refuses every call with the same error, made anew for each. */
+/** Registers a service that refuses every call with the error that `refusal` creates. */
 export function registerRefusal(
   service: DescService,
   refusal: () => Error,

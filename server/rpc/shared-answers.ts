@@ -1,24 +1,24 @@
 import { create, type DescMessage, type MessageInitShape, type MessageShape } from "@bufbuild/protobuf";
 import { createSharedMessage, type SharedMessage } from "./shared-message.ts";
 
-/** Messages of one type that any number of calls get alike. */
+/** Messages of one type that any number of calls receive unchanged. */
 export interface SharedAnswers<Desc extends DescMessage> {
   /**
-   * The message that tells of `source`: the same one for as long as the source lives, which is encoded once however many
-   * calls it answers. Nothing may change it, or what it was made of.
-   * @param source what it tells of, such as a snapshot's value, which is another object once anything has changed
-   * @param key which of the messages that can be made of the source, by all of the request that matters; of one source only
-   *   the first few are kept
+   * Returns the message for `source`. It is the same object for as long as the source lives, and is encoded once however many
+   * calls it answers. Neither the message nor its source may be modified.
+   * @param source what the message describes, such as a snapshot's value; a change must create another object
+   * @param key identifies one of the messages for the source, by everything in the request that matters; only the first few per
+   * source are kept
    */
   of(source: object, key: string, make: () => MessageInitShape<Desc>): MessageShape<Desc>;
 }
 
-/** A caller chooses the keys, and is not to fill the memory with them. */
+/** Callers choose the keys, and must not be able to fill the memory with them. */
 const keysMax = 16;
 
 const sharedMessages = new WeakMap<object, SharedMessage>();
 
-/** The encoded form of a message that `SharedAnswers` has made; undefined for any other, which is one call's own. */
+/** Returns the encoded form of a message created by `SharedAnswers`; undefined for any other, which belongs to one call. */
 export function sharedMessageOf(message: object): SharedMessage | undefined {
   return sharedMessages.get(message);
 }

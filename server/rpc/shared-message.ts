@@ -5,24 +5,23 @@ import { envelopeHeadBytes, envelopeOf } from "./envelope.ts";
 import { textOfChunk } from "./grpc-web-text.ts";
 import { messageEvent } from "./sse/message-event.ts";
 
-/** How a call writes its messages. */
+/** How a call encodes its messages. */
 export type Codec = "binary" | "json" | "text" | "sse";
 
-/** One message for many streams: encoded once for each codec, however many it is written to. */
+/** One message for many streams, encoded once per codec. */
 export interface SharedMessage {
   /**
-   * The message as the codec's streams have it, made when it is first asked for. For server-sent events that is an event;
-   * else an envelope: five bytes (no flags, the length) and the message. gRPC, gRPC-Web and Connect have the same envelope;
-   * `text` is that of the binary message in base64, for gRPC-Web's text mode.
-   * It is not compressed, which any of them allows on a stream for which a compression was agreed on. Whoever gets it must
-   * not change it.
+   * Encodes the message for streams of the codec, on first use. For server-sent events the result is an event, else an envelope:
+   * five bytes (no flags, the length) and the message. gRPC, gRPC-Web and Connect share this envelope; `text` is the base64 of
+   * the binary one, for gRPC-Web's text mode. It is not compressed, which all of them allow even on a stream with a negotiated
+   * compression. Callers must not modify it.
    */
   encoded(codec: Codec): EncodedMessage;
-  /** The same in a compressed envelope, compressed once for each codec and compression. */
+  /** Returns the same in a compressed envelope, compressed once per codec and compression. */
   compressed(codec: "binary" | "json", compression: Compression): Promise<EncodedMessage>;
 }
 
-/** The message must not change any more. */
+/** The message must not change afterwards. */
 export function createSharedMessage<Desc extends DescMessage>(
   schema: Desc,
   message: MessageShape<Desc>,

@@ -1,8 +1,8 @@
 import { InfraError } from "../../adapters/host/infra-error.ts";
 
 /**
- * The one message of a call that has no more.
- * @throws InfraError REQUEST_CARDINALITY when there is none or more than one; whatever the reading throws
+ * Returns the only message of a call.
+ * @throws InfraError REQUEST_CARDINALITY if there is none or more than one, and any error of reading
  */
 export async function singleOf(messages: AsyncIterable<unknown>): Promise<unknown> {
   const reader = messages[Symbol.asyncIterator]();

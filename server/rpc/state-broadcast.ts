@@ -9,9 +9,9 @@ import { watchState } from "./watch-state.ts";
 /** A state that any number of calls watch. */
 export interface StateBroadcast {
   /**
-   * The message of the state now, then that of the newest state whenever it may have changed. A client that is slower than the
-   * changes gets the newest state next, never a queue of old ones. Ends when the call does.
-   * @throws what `read` throws
+   * Yields the message of the current state, then that of the newest state whenever it may have changed. A slow client gets the
+   * newest state next, never a queue of old ones. Ends when the call does.
+   * @throws the errors of `read`
    */
   watch(call: WatchingCall): AsyncGenerator<object, void>;
 }
@@ -19,9 +19,9 @@ export interface StateBroadcast {
 export type WatchingCall = Pick<Call, "signal" | "openSink" | "peer" | "protocol">;
 
 export interface StateBroadcastOptions {
-  /** Registers what is called when the state may have changed. Returns what ends that. */
+  /** Registers a function to call when the state may have changed. Returns a function that unregisters it. */
   readonly subscribe: (onChange: () => void) => () => void;
-  /** The message of the newest state, made by `SharedAnswers`. */
+  /** Returns the message of the newest state, created by `SharedAnswers`. */
   readonly read: () => Promise<object>;
 }
 
@@ -34,20 +34,20 @@ interface Member {
 
 interface Turn {
   readonly isLast: boolean;
-  /** Watchers that were left out because they have not taken the message before. */
+  /** Watchers that were skipped because they have not read the previous message. */
   readonly slowCount: number;
 }
 
-/** A message to one stream takes some 8 µs, so that other work waits for about half a millisecond. */
+/** Writing to one stream takes about 8 µs, so other work waits for about half a millisecond. */
 const turnMembers = 64;
 
-/** How often it is tried whether a slow client has taken what was written before. */
+/** How often slow clients are checked for having read the previous message. */
 const slowRetryMs = 50;
 
 /**
- * Writes each state to all watchers as one message that is encoded once. Watchers are written to in rounds, some in each turn of
- * the event loop. Between rounds of more than one turn is a rest as long as the round took: however many watchers
- * and changes there are, at least half of the time is left for other calls.
+ * Writes each state to all watchers as one message that is encoded once. Watchers are written to in rounds, a limited number in
+ * each turn of the event loop. A round of several turns is followed by a pause as long as the round, so that however many
+ * watchers and changes there are, at least half of the time is left for other calls.
  */
 export function createStateBroadcast({ subscribe, read }: StateBroadcastOptions): StateBroadcast {
   const members = new Set<Member>();
@@ -55,7 +55,7 @@ export function createStateBroadcast({ subscribe, read }: StateBroadcastOptions)
   let watcherCount = 0;
   let unsubscribe = () => {};
   let isRunning = false;
-  // A round belongs to all watchers, not to the call that has caused it.
+  // A round belongs to all watchers, not to the call that triggered it.
   const outsideCalls = AsyncLocalStorage.snapshot();
 
   function onChange(): void {
@@ -99,7 +99,7 @@ export function createStateBroadcast({ subscribe, read }: StateBroadcastOptions)
     let isLong = false;
     let slowCount = 0;
     for (;;) {
-      // Each turn has the newest state: who is written to late in a round need not be written to in the next.
+      // Each turn writes the newest state, so a watcher that is reached late in one round can be skipped in the next.
       const newestChange = change;
       const message = sharedMessageOf(await read());
       if (message === undefined) {
@@ -141,7 +141,7 @@ export function createStateBroadcast({ subscribe, read }: StateBroadcastOptions)
     return { isLast: false, slowCount };
   }
 
-  /** Resolves when the signal is aborted. @throws what `read` throws */
+  /** Resolves when the signal is aborted. @throws the errors of `read` */
   function join(sink: DirectSink, seenChange: number, signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const leave = () => {
@@ -190,7 +190,7 @@ export function createStateBroadcast({ subscribe, read }: StateBroadcastOptions)
 
   return {
     watch(call) {
-      // Over HTTP/1.1 a message is repeated after a silence, which is seen in the handler's stream; REST has no streams.
+      // Over HTTP/1.1 a message is repeated after a silence, which is detected in the handler's stream; REST has no streams.
       return call.peer.httpVersion === "2.0" && call.protocol !== "rest"
         ? watchTogether(call)
         : watchState(subscribe, read, call.signal);

@@ -1,4 +1,4 @@
-/** A client that has said nothing for so long has nothing to say. */
+/** Maximum time until a client sends its first bytes. */
 export const firstByteTimeoutMs = 10_000;
 
 /** From the first byte of a request to the end of its headers. */

@@ -8,11 +8,11 @@ import { infraErrorFromProtocolError } from "./protocol-error.ts";
 import { reachedKey, requestFactsKey } from "./request-facts.ts";
 import { wrapHandler } from "./wrapped-handler.ts";
 
-/** No error of connect-es comes near it; it only bounds the buffer. */
+/** Bounds the buffer; no error of connect-es is nearly as large. */
 const errorMaxBytes = 1 << 20;
 
 /**
- * What is answered to a request that connect-es refused before the call path: by default the error itself.
+ * Returns the error to send for a request that connect-es refused before the call path; by default the same error.
  * @param header of the answer
  */
 export type OnRefused = (
@@ -22,8 +22,8 @@ export type OnRefused = (
 ) => Promise<InfraError>;
 
 /**
- * Gives a reason to the errors that connect-es answers to a unary Connect request before the call path is
- * reached: a body that cannot be decoded, is too large, or is compressed in an unknown way.
+ * Adds a reason to the errors that connect-es returns for a unary Connect request before the call path is reached: a body that
+ * cannot be decoded, is too large, or has an unknown compression.
  */
 export function withUnaryErrorReason(handler: UniversalHandler, onRefused: OnRefused): UniversalHandler {
   const handle = async (request: UniversalServerRequest) => {
@@ -50,7 +50,7 @@ export function withUnaryErrorReason(handler: UniversalHandler, onRefused: OnRef
   return wrapHandler(handler, handle);
 }
 
-/** What connect-es hides: of a query what its base64 decoder throws, of a body that its sender has gone. */
+/** Returns the error that connect-es hides: for a query a base64 error, for a body that its sender has left. */
 function hiddenErrorOf(request: UniversalServerRequest): InfraError {
   return request.method === "GET"
     ? new InfraError("MALFORMED_REQUEST", "the query parameter message is not base64")

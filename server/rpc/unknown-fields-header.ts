@@ -1,10 +1,10 @@
-/** A header is no place for more, nor for names that are longer. */
+/** Limits the number and length of names in the header. */
 const maxNames = 20;
 const maxNameLength = 64;
 
 /**
- * Names the JSON fields that a read ignored in the header `hostplane-unknown-fields`, percent-encoded and separated by commas,
- * so that a typo in a `curl` shows. Without names there is no header.
+ * Names the JSON fields that a read ignored in the header `hostplane-unknown-fields`, percent-encoded and separated by commas, so
+ * that a typo in a `curl` command shows. Without names there is no header.
  */
 export function setUnknownFieldsHeader(header: Headers | undefined, names: readonly string[]): void {
   if (names.length > 0) {

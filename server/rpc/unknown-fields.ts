@@ -1,9 +1,9 @@
 import type { DescField, DescMessage, JsonValue } from "@bufbuild/protobuf";
 
 /**
- * The fields of a JSON body that its message does not have, or whose word no value of their enum is called, each by its
- * path (`dataSource.s3.acessKeyId`, of a list without the index), in the order of the body and without repetition.
- * Messages of google.protobuf are left out: their JSON is a form of its own.
+ * Returns the JSON fields that the message does not have, and enum fields with an unknown value name. Each is given by its path
+ * (`dataSource.s3.acessKeyId`; no index for lists), in the order of the body and without duplicates. Messages of google.protobuf
+ * are skipped, because they have a special JSON form.
  */
 export function unknownFieldsOf(desc: DescMessage, json: JsonValue | undefined): string[] {
   const paths = new Set<string>();
@@ -30,7 +30,7 @@ function visit(desc: DescMessage, json: JsonValue | undefined, prefix: string, p
   }
 }
 
-/** A reader that ignores unknown fields ignores such a word as well, in the middle of a list, too. */
+/** A reader that ignores unknown fields also ignores an unknown enum value, even in the middle of a list. */
 function hasUnknownWord(field: DescField, value: JsonValue): boolean {
   const { enum: desc } = field;
   return (
@@ -41,7 +41,7 @@ function hasUnknownWord(field: DescField, value: JsonValue): boolean {
   );
 }
 
-/** The message that a field, or each entry of a list or map, is of. */
+/** Returns the message type of a field, or of each entry of a list or map. */
 function messageOf(field: DescField): DescMessage | undefined {
   return field.fieldKind === "enum" || field.fieldKind === "scalar" ? undefined : field.message;
 }

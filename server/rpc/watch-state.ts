@@ -1,8 +1,8 @@
 /**
- * States as a watcher may see them: the first at once, then the newest after each wake. A watcher that is
- * slower than the changes gets the newest state next, never a queue of old ones.
- * @param subscribe registers what is called when the state may have changed
- * @param read the newest state
+ * Yields the state immediately, then the newest state after each wake. A watcher that is slower than the changes gets the newest
+ * state next, never a queue of old ones.
+ * @param subscribe registers a function to call when the state may have changed
+ * @param read returns the newest state
  * @param signal ends the watch
  */
 export async function* watchState<T>(

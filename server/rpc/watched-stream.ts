@@ -3,9 +3,8 @@ import { callerLeft } from "./caller-left.ts";
 import { infraErrorFrom } from "./errors.ts";
 
 /**
- * The same messages, and a call when the last one is out: with nothing when the stream has come to its end, with
- * what it was ended by, or with CALLER_LEFT when nobody reads it any more. Not a generator, which would wait several times
- * for each message.
+ * Wraps the messages, and calls back after the last one: with undefined if the stream completed, with the error that ended it, or
+ * with CALLER_LEFT if the reader has left. Not a generator, which would wait several times for each message.
  * @param onEnd called once; the reader's end waits for it
  */
 export function watchedStream(

@@ -2,13 +2,10 @@ import { type Code, ConnectError } from "@connectrpc/connect";
 import type { Call } from "./call.ts";
 import { connectErrorFromInfraError, infraErrorFrom } from "./errors.ts";
 
-/** Errors that handlers have worded themselves. */
+/** Errors created by handlers, to be sent unchanged. */
 const handlerErrors = new WeakSet<ConnectError>();
 
-/**
- * Makes an error that goes out as it is, with the code and the details that its handler gives it, for services whose own
- * contract says what errors carry.
- */
+/** Creates an error that is sent unchanged, with its code and details, for services whose own contract specifies the errors. */
 export function createHandlerError(
   message: string,
   code: Code,
@@ -20,7 +17,7 @@ export function createHandlerError(
   return error;
 }
 
-/** What a call is answered with that ends with `thrown`: an error of its handler's as it is, any other in its wire form. */
+/** Returns the error to send for `thrown`: an error created by its handler unchanged, any other in its wire form. */
 export function wireErrorFrom(
   thrown: unknown,
   { protocol, peer }: Pick<Call, "protocol" | "peer">,

@@ -4,13 +4,13 @@ import { type HttpResponse, isGone } from "../http-exchange.ts";
 export interface Pace {
   write(chunk: Uint8Array | string): void;
   /**
-   * Resolves to true when everything written has gone to the connection, which takes no more than the client reads; false if the
-   * client has left.
+   * Waits until everything written has gone to the connection, which takes no more than the client reads. False if the client has
+   * left.
    */
   flushed(): true | Promise<boolean>;
   /**
-   * Resolves to true when one more message may be written. Messages that are ready in one turn of the event loop are sent
-   * together; the next one waits if the client is slow. False if the client has left.
+   * Waits until one more message may be written. Messages that are ready in one turn of the event loop are sent together; the
+   * next one waits if the client is slow. False if the client has left.
    */
   hasRoom(): true | Promise<boolean>;
 }

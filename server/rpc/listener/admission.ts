@@ -4,21 +4,21 @@ import type { HttpRequest } from "../http-exchange.ts";
 import { type CertificateState, certificateStateOf, certificateStateOfSocket } from "./client-certificate.ts";
 
 export interface AdmissionRules {
-  /** Which addresses may connect; all if undefined. */
+  /** Reports whether an address may connect; undefined admits all. */
   readonly isAddressAllowed?: ((address: string) => boolean) | undefined;
-  /** What a client must show over TLS; it is not asked for anything if undefined. */
+  /** Whether a client needs a certificate over TLS; undefined means that none is requested. */
   readonly clientCertificate?: "required" | "optional" | undefined;
-  /** Told of each connection that is not let in, with the reason; the address of one that TLS itself has ended is gone. */
+  /** Called for each refused connection with the reason. The address is unknown if TLS itself has ended the connection. */
   readonly onConnectionRefused?: (address: string | undefined, why: string) => void;
 }
 
-/** Says of a listener's connections which are not let in; its caller closes them. */
+/** Decides which connections of a listener are refused. Its caller closes them. */
 export interface Admission {
-  /** Of a connection that was just accepted, before anything is read of it. */
+  /** Decides about a connection that was just accepted, before anything is read. */
   refuses(socket: Socket): boolean;
-  /** Of one whose handshake is over. */
+  /** Decides about a connection after its handshake. */
   refusesAfterHandshake(socket: TLSSocket): boolean;
-  /** Of the one that a request came by, whose certificate may have expired since. */
+  /** Decides about the connection of a request, whose certificate may have expired since. */
   refusesRequest(request: HttpRequest): boolean;
   /** Notes a handshake that TLS itself has ended. */
   noteFailedHandshake(socket: TLSSocket): void;
@@ -40,7 +40,7 @@ export function createAdmission(rules: AdmissionRules): Admission {
   return {
     refuses(socket) {
       const address = socket.remoteAddress;
-      // One without an address has gone already.
+      // A socket without an address is already closed.
       if (isAddressAllowed === undefined || (address !== undefined && isAddressAllowed(address))) {
         return false;
       }

@@ -7,9 +7,9 @@ import type { Config, ListenerConfig } from "../../config/schema.ts";
 import { explainListenFailure } from "./explain-listen-failure.ts";
 
 /**
- * Checks that each address can be bound, so that a start that cannot succeed ends before it creates a database: binds TCP addresses and
- * lets go of them, and looks at the directory and the file of sockets.
- * @throws Error that names the address and what to do
+ * Checks that each address can be bound, so that a start that cannot succeed ends before it creates a database. Binds TCP
+ * addresses and releases them; for sockets it checks the directory and the file.
+ * @throws Error that names the address and the fix
  */
 export async function assertAddressesFree({
   listen,
@@ -32,7 +32,7 @@ async function assertFree(text: string, data: string): Promise<void> {
   if (address.kind === "unix") {
     await assertSocketFree(address.path, resolve(data));
   } else if (address.port !== 0) {
-    // A port that the system chooses is free.
+    // A port chosen by the system is always free.
     await bind(address.host, address.port);
   }
 }
@@ -45,14 +45,14 @@ function bind(host: string, port: number): Promise<void> {
   });
 }
 
-/** Creates and removes nothing. What a killed gateway has left is free: it is replaced when the socket is bound. */
+/** Creates and removes nothing. A socket left by a killed gateway counts as free: it is replaced when the socket is bound. */
 async function assertSocketFree(path: string, data: string): Promise<void> {
   const directory = dirname(path);
   try {
-    // The slash has a file refused with ENOTDIR.
+    // With the slash, a file is refused with ENOTDIR.
     await access(`${directory}/`, constants.W_OK | constants.X_OK);
   } catch (error) {
-    // The start creates the data directory, and that of the sandbox in it.
+    // The start creates the data directory, and the sandbox's directory in it.
     if (codeOf(error) === "ENOENT" && [data, join(data, "sandbox")].includes(directory)) {
       return;
     }

@@ -3,26 +3,26 @@ import type { X509Certificate } from "node:crypto";
 const nameTypes: ReadonlySet<string> = new Set(["DNS", "URI", "email"]);
 
 /**
- * Whom a certificate is for: `CN=…` of its subject, and `DNS:…`, `URI:…`, `email:…` of its alternative names, each
- * exactly as the certificate has it. Names with control characters are left out. Empty when the alternative names
- * cannot be read without a doubt.
+ * Returns the names in a certificate: `CN=…` of its subject, and `DNS:…`, `URI:…`, `email:…` of its alternative names, each
+ * exactly as in the certificate. Names with control characters are omitted. Returns nothing if the alternative names cannot be
+ * parsed unambiguously.
  */
 export function namesFromCertificate(certificate: X509Certificate): string[] {
   const alternative = parseAlternativeNames(certificate.subjectAltName ?? "");
   if (alternative === undefined) {
     return [];
   }
-  // Not `subject`: there OpenSSL has escaped the values, here they are as the certificate has them.
+  // Not `subject`: OpenSSL escapes the values there. The legacy object has them as in the certificate.
   const { CN = [] } = certificate.toLegacyObject().subject;
   const commonNames = [CN].flat().map((name) => `CN=${name}`);
   return [...new Set([...commonNames, ...alternative])].filter((name) => !/\p{Cc}/u.test(name));
 }
 
 /**
- * Reads Node's text of the alternative names: `DNS:a.example, URI:"http://a/b\u002cc", IP Address:192.0.2.1`. A
- * value that has a comma, a quotation mark or a control character is written as JSON with the commas escaped
- * (CVE-2021-44532), so that `, ` stands nowhere but between two names.
- * @returns `DNS:…`, `URI:…` and `email:…`, or undefined when the text is not of this form
+ * Parses Node's text of the alternative names: `DNS:a.example, URI:"http://a/b\u002cc", IP Address:192.0.2.1`. A value with a
+ * comma, a quotation mark or a control character is written as JSON with escaped commas (CVE-2021-44532), so `, ` only occurs
+ * between two names.
+ * @returns `DNS:…`, `URI:…` and `email:…`, or undefined if the text has another form
  */
 export function parseAlternativeNames(text: string): string[] | undefined {
   if (text === "") {

@@ -3,11 +3,11 @@ import { type Certificate, type CertificateFiles, readCertificate } from "./cert
 
 export interface CertificateReload {
   /**
-   * Reads a certificate, and from now on looks at its files and has `apply` use what they hold.
+   * Reads a certificate. From then on its files are checked, and `apply` is called with each new content.
    * @throws Error when it cannot be used
    */
   use(files: CertificateFiles, apply: (certificate: Certificate) => void): Certificate;
-  /** Reads all again. @throws Error when one cannot be used; none is applied then */
+  /** Reads all certificates again. @throws Error when one cannot be used; none is applied then */
   reload(): void;
   close(): void;
 }
@@ -15,14 +15,14 @@ export interface CertificateReload {
 interface Used {
   readonly files: CertificateFiles;
   readonly apply: (certificate: Certificate) => void;
-  /** What was last found in the files, whether it could be used or not. */
+  /** Fingerprint of the last content of the files, whether usable or not. */
   seen: string;
 }
 
 /**
- * Keeps certificates as new as their files. These are compared every `checkEveryMs`, not watched: a renamed symbolic
- * link, a mount or a network share tells no watcher. Files that cannot be used, such as a new certificate whose key
- * is still on its way, change nothing, and are looked at again once they change.
+ * Keeps certificates up to date with their files. The files are compared every `checkEveryMs` instead of watched: watchers miss
+ * renamed symbolic links, mounts and network shares. Unusable files, such as a new certificate whose key has not arrived yet,
+ * change nothing until they change again.
  */
 export function createCertificateReload(
   checkEveryMs: number,
@@ -70,7 +70,7 @@ export function createCertificateReload(
 
 interface Found {
   readonly fingerprint: string;
-  /** Undefined when the files cannot be used, for the reason in `error`. */
+  /** Undefined if the files cannot be used; `error` has the reason. */
   readonly certificate?: Certificate;
   readonly error?: unknown;
 }

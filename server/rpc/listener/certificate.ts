@@ -2,14 +2,14 @@ import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createSecureContext } from "node:tls";
 
-/** The files of a listener's TLS; `clientCa` only where clients are asked for certificates. */
+/** The files of a listener's TLS; `clientCa` only if clients are asked for certificates. */
 export interface CertificateFiles {
   readonly cert: string;
   readonly key: string;
   readonly clientCa?: string;
 }
 
-/** PEM text of a certificate (with its chain), of its private key, and of the authorities of clients. */
+/** PEM text of a certificate (with its chain), its private key, and the authorities of clients. */
 export interface Certificate {
   readonly cert: Buffer;
   readonly key: Buffer;
@@ -18,8 +18,8 @@ export interface Certificate {
 }
 
 /**
- * Reads a certificate and its key, and makes sure that they belong together and that the authorities can be read.
- * @throws Error that names the files, and what is wrong with them
+ * Reads a certificate and its key, and checks that they belong together and that the authorities can be parsed.
+ * @throws Error that names the files and what is wrong with them
  */
 export function readCertificate(files: CertificateFiles): Certificate {
   const { cert, key, clientCa } = files;
@@ -33,7 +33,7 @@ export function readCertificate(files: CertificateFiles): Certificate {
   }
 }
 
-/** OpenSSL passes over what it cannot read in such a file, and with nothing left nobody would be let in. */
+/** Checks the authorities: OpenSSL skips entries that it cannot parse, and without any entry every client would be refused. */
 function readAuthorities(file: string): Buffer {
   const pem = readFileSync(file);
   const blocks = pem.toString("latin1").match(/-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/gs);

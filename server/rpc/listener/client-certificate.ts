@@ -3,31 +3,31 @@ import type { TLSSocket } from "node:tls";
 import type { HttpRequest } from "../http-exchange.ts";
 import { namesFromCertificate } from "./certificate-names.ts";
 
-/** What a client has shown by a certificate that one of the listener's authorities has signed. */
+/** A client certificate signed by one of the listener's authorities. */
 export interface ClientCertificate {
-  /** `CN=…`, `DNS:…`, `URI:…`, `email:…`, as the certificate has them. */
+  /** `CN=…`, `DNS:…`, `URI:…`, `email:…`, as in the certificate. */
   readonly names: readonly string[];
   readonly expiresAtMs: number;
 }
 
-/** Whether a client has shown a certificate, and if so whether it counts. */
+/** Whether a client has presented a certificate, and whether it is accepted. */
 export type CertificateState =
   | { readonly kind: "none" }
   | { readonly kind: "verified"; readonly certificate: ClientCertificate }
   | { readonly kind: "refused"; readonly why: string };
 
-/** Of a connection, which keeps its certificate for as long as it lives. */
+/** By connection, which has the same certificate for its lifetime. */
 const known = new WeakMap<object, CertificateState>();
 
 const none: CertificateState = { kind: "none" };
 
 /**
- * The certificate of the connection that a request came by. One that has expired since the handshake is refused
- * like one that had expired before.
+ * Returns the certificate of a request's connection. One that has expired since the handshake is refused, as if it had expired
+ * before.
  */
 export function certificateStateOf(request: HttpRequest): CertificateState {
   const session = request.stream?.session;
-  // Over HTTP/2 the socket is a proxy made anew for each asking, and cannot be asked once the session is gone.
+  // Over HTTP/2 the socket is a proxy that is created for each access, and that throws once the session is gone.
   const connection = session ?? request.socket;
   let state = known.get(connection);
   if (state === undefined) {
@@ -43,7 +43,7 @@ export function certificateStateOf(request: HttpRequest): CertificateState {
   return state;
 }
 
-/** The certificate of a connection whose handshake is over; `none` for one without TLS. */
+/** Returns the certificate of a connection after its handshake; `none` for a connection without TLS. */
 export function certificateStateOfSocket(socket: TLSSocket): CertificateState {
   const shown: X509Certificate | undefined = socket.encrypted ? socket.getPeerX509Certificate() : undefined;
   if (shown === undefined) {

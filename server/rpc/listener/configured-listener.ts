@@ -20,15 +20,15 @@ export interface ConfiguredListenerOptions {
   readonly certificates: CertificateReload;
   readonly logger: FastifyBaseLogger;
   readonly unknownCallers: UnknownCallers;
-  /** Gets each request that the listener lets in, with what is to be known of the listener. */
+  /** Receives each request that the listener admits, with the listener's facts. */
   readonly onRequest: (request: NodeRequest, response: NodeResponse, listener: ListenerFacts) => void;
-  /** Gets each such stream of HTTP/2 first; returns whether it answers it. */
+  /** Receives each admitted HTTP/2 stream first; returns whether it answers it. */
   readonly onStream: (exchange: Http2Exchange, listener: ListenerFacts) => boolean;
 }
 
 /**
- * A listener with all that its entry of the configuration says: who may connect, what must be shown, which pages may
- * ask, what is served.
+ * Creates a listener from its configuration: who may connect, which certificates are required, which pages may send requests, and
+ * which services are served.
  * @throws Error when its certificate cannot be used
  */
 export function createConfiguredListener(
@@ -86,7 +86,7 @@ export function createConfiguredListener(
   return listener;
 }
 
-/** What was parsed of a text that the schema has passed already. */
+/** Returns the parsed form of a text that the schema has already accepted. */
 function valid<Parsed>(parsed: Parsed | string, text: string): Parsed {
   if (typeof parsed === "string") {
     throw new TypeError(`${text}: ${parsed}`);

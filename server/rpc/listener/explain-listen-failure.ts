@@ -5,7 +5,7 @@ const another = "choose another address with --listen";
 
 type Fixes = Readonly<Record<string, string>>;
 
-/** What a user can do about an address that cannot be bound, by the system's error code. */
+/** What the user can do about an address that cannot be bound, by the system's error code. */
 const tcpFixes: Fixes = {
   EADDRINUSE: `another program uses it, perhaps another hostplane: stop that program, or ${another}`,
   EACCES: `this user may not use it: ports below 1024 need root or CAP_NET_BIND_SERVICE; or ${another}`,
@@ -26,14 +26,14 @@ function socketFixes(path: string): Fixes {
 }
 
 /**
- * The error of an address that cannot be bound, in words for the user.
- * @param text the address as the configuration has it
+ * Returns an error for the user about an address that cannot be bound.
+ * @param text the address as configured
  */
 export function explainListenFailure(error: unknown, text: string): unknown {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   const address = parseListenAddress(text);
   const isSocket = typeof address === "object" && address.kind === "unix";
   const fix = (isSocket ? socketFixes(address.path) : tcpFixes)[code];
-  // Without the cause: the command line would append its message.
+  // Without the cause, because the command line would append its message.
   return fix === undefined ? error : new Error(`cannot listen on ${text} (${code}): ${fix}`);
 }

@@ -1,6 +1,6 @@
 import { createRing, type Link, type Ring } from "../ring.ts";
 
-/** A part of something that there is a limited amount of. */
+/** A share of a limited amount. */
 export interface Share {
   add(amount: number): void;
   release(): void;
@@ -12,7 +12,7 @@ export interface FairShares {
    * @param onCut called when the share is taken back, after it is released
    */
   take(key: string, amount: number, onCut: () => void): Share;
-  /** What all shares are together. */
+  /** Returns the sum of all shares. */
   held(): number;
 }
 
@@ -28,12 +28,12 @@ interface Taken extends Link {
   readonly onCut: () => void;
 }
 
-/** How much of the total is free again after it was exceeded, so that the largest holder is not looked for each time. */
+/** Part of the total that is freed when it is exceeded, so that the largest holder need not be searched for each time. */
 const freedPart = 1 / 8;
 
 /**
- * Divides an amount among keys. A key that exceeds its own limit loses its oldest shares; when the total is exceeded, the key that
- * holds most does, so that a key with little is never the one that pays.
+ * Divides an amount among keys. A key that exceeds its own limit loses its oldest shares. When the total is exceeded the key with
+ * the largest sum loses them, so a key that holds little is never affected.
  */
 export function createFairShares(limits: { readonly total: number; readonly perKey: number }): FairShares {
   const holders = new Map<string, Holder>();

@@ -1,28 +1,28 @@
-/** The CPU time of one of those who share it. */
+/** A share of CPU time. */
 export interface TimeShare {
-  /** Takes so many milliseconds; less than none gives them back. */
+  /** Takes `ms` milliseconds; a negative number returns them. */
   take(ms: number): void;
-  /** Milliseconds that may be taken; less than none after too many were. */
+  /** Returns the milliseconds that may be taken; negative if too many were taken. */
   left(): number;
-  /** Whether nothing is lost when the share is given up and another one is taken. */
+  /** Reports whether replacing the share by a new one would lose nothing. */
   isFull(): boolean;
   leave(): void;
 }
 
 export interface FairTime {
-  /** A share that is full. */
+  /** Creates a full share. */
   join(): TimeShare;
-  /** Milliseconds that all shares may take together; less than none after too many were taken. */
+  /** Returns the milliseconds that all shares together may take; negative if too many were taken. */
   leftInAll(): number;
 }
 
-/** How long a share saves what it does not take, and how much it can save at least, so that many shares are of use. */
+/** How long a share saves unused time, and the minimum it can save, so that even many shares are useful. */
 const savedSeconds = 2;
 const leastSavedMs = 15;
-/** How long all of them together save. */
+/** How long the total saves unused time. */
 const savedInAllSeconds = 0.2;
 
-/** A token bucket; it owes at most as much as it can hold. */
+/** A token bucket. Its debt is limited to its capacity. */
 class Bucket {
   #leftMs: number;
   #filledAtMs: number;
@@ -45,9 +45,9 @@ class Bucket {
 }
 
 /**
- * Divides so many milliseconds of each second evenly among shares. What a share does not take is saved for two seconds, and in
- * all for a fifth of a second, so that a burst is short however many shares there are.
- * @param nowMs a clock that does not go back
+ * Divides `msPerSecond` milliseconds of each second evenly among shares. A share saves unused time for two seconds, and the total
+ * for a fifth of a second, so a burst is short however many shares there are.
+ * @param nowMs a monotonic clock
  */
 export function createFairTime(msPerSecond: number, nowMs: () => number): FairTime {
   const mostInAllMs = msPerSecond * savedInAllSeconds;

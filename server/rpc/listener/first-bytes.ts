@@ -1,15 +1,15 @@
 import type { Socket } from "node:net";
 
-/** Enough to tell HTTP/2's preface (`PRI * HTTP/2.0`, RFC 9113 section 3.4) from any HTTP/1.1 method. */
+/** Enough to distinguish HTTP/2's preface (`PRI * HTTP/2.0`, RFC 9113 section 3.4) from any HTTP/1.1 method. */
 const preface = Buffer.from("PRI");
 
 /**
- * Reads the first bytes of a cleartext connection and says what it speaks; the bytes are put back, so that
- * the server which gets the socket next sees all of them. A socket that sends fewer than three bytes within
- * `timeoutMs` is destroyed, and so is one that errors or closes before.
+ * Detects the protocol of a cleartext connection from its first bytes, and puts them back, so that the server that gets the
+ * socket next sees all of them. A socket that sends fewer than three bytes within `timeoutMs` is destroyed, and so is one that
+ * fails or closes before.
  *
- * The bytes are kept aside until there are three: put back one at a time they would be announced again at
- * once, and a client that sends a single `P` would keep the event loop busy for ever.
+ * The bytes are kept until there are three. If they were put back one at a time they would be emitted again at once, and a client
+ * that sends a single `P` would keep the event loop busy forever.
  */
 export function sniffProtocol(
   socket: Socket,
@@ -42,5 +42,5 @@ export function sniffProtocol(
   socket.on("error", ignore);
 }
 
-/** An error of a socket that has said nothing yet concerns nobody; `close` follows it. */
+/** Ignores the error of a socket that has sent nothing yet; `close` follows. */
 function ignore(): void {}

@@ -1,20 +1,17 @@
 import type { Http2SecureServer, Http2Server, ServerHttp2Session } from "node:http2";
 
-/**
- * Keeps account of a server's HTTP/2 sessions: Node closes none of them with the server, and lets a
- * dead peer's session live for ever.
- */
+/** Tracks a server's HTTP/2 sessions. Node closes none of them with the server, and keeps the session of a dead peer forever. */
 export interface Http2Sessions {
-  /** Tells all clients to open no more streams; each session ends with its last stream. */
+  /** Makes clients open no more streams; each session ends with its last stream. */
   close(): void;
-  /** Ends what is left. */
+  /** Ends the remaining sessions. */
   destroy(): void;
   readonly size: number;
 }
 
 /**
- * Pings each session every `keepAliveMs`, which also keeps proxies from cutting idle streams, and destroys
- * one whose last ping is still unanswered when the next is due, or that has sent no SETTINGS behind its preface in time.
+ * Tracks sessions and pings each one every `keepAliveMs`, which also keeps proxies from cutting idle streams. Destroys a session
+ * whose last ping is still unanswered when the next is due, or that has not sent SETTINGS after its preface in time.
  */
 export function trackHttp2Sessions(
   server: Http2Server | Http2SecureServer,
@@ -26,7 +23,7 @@ export function trackHttp2Sessions(
     sessions.add(session);
     let isAnswered = true;
     const timer = setInterval(() => {
-      // One that is destroyed already throws at a ping, and its `close` may take longer than this timer.
+      // A destroyed session throws at a ping, and its `close` event may come after this timer.
       if (!isAnswered || session.destroyed) {
         session.destroy();
         return;
@@ -45,7 +42,7 @@ export function trackHttp2Sessions(
       clearInterval(timer);
       sessions.delete(session);
     });
-    // What breaks a session (a reset connection, a malformed frame) is the peer's; `close` follows.
+    // Session errors (a reset connection, a malformed frame) are caused by the peer; `close` follows.
     session.on("error", () => {});
   });
   return {

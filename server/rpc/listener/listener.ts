@@ -23,36 +23,36 @@ export interface ListenerOptions extends AdmissionRules {
   /** Permission bits of a unix socket. */
   readonly mode: number;
   /**
-   * Certificate and key: the listener then speaks TLS only, with HTTP/1.1 and HTTP/2 by ALPN. The authorities are
-   * those of `clientCertificate`; a certificate that they have not signed, or that has expired, is let in by neither.
+   * Certificate and key. If set, the listener only speaks TLS, with HTTP/1.1 and HTTP/2 by ALPN. Its `ca` holds the authorities
+   * for `clientCertificate`; certificates that they have not signed, or that have expired, are refused in both modes.
    */
   readonly tls: Certificate | undefined;
   readonly maxConcurrentStreams: number;
   readonly headerBytes: number;
   readonly keepAliveMs: number;
-  /** How long the headers of a request may take, and the preface of HTTP/2; `headersTimeoutMs` if absent. */
+  /** Time limit for the headers of a request and for the HTTP/2 preface; `headersTimeoutMs` if absent. */
   readonly headersMs?: number;
-  /** Limits callers who are not authenticated; on a unix socket its mode does. */
+  /** Limits for callers that are not authenticated. A unix socket is protected by its mode instead. */
   readonly unknownCallers?: UnknownCallers | undefined;
   readonly onRequest: (request: NodeRequest, response: NodeResponse) => void;
   /**
-   * Gets a stream of HTTP/2 before Node's compatibility API is made for it, unless it is unusual; one for which this
-   * returns false then goes to `onRequest`.
+   * Receives usual HTTP/2 streams before Node's compatibility API is created for them. If it returns false, the stream goes to
+   * `onRequest`.
    */
   readonly onStream?: (exchange: Http2Exchange) => boolean;
 }
 
-/** One address that speaks HTTP/1.1 and HTTP/2. */
+/** A listener on one address, for HTTP/1.1 and HTTP/2. */
 export interface Listener {
-  /** @throws Error when the address cannot be had */
+  /** @throws Error when the address cannot be bound */
   listen(): Promise<void>;
-  /** The address as clients write it, with the port the system chose when 0 was asked. */
+  /** Returns the address as clients write it, with the port that the system chose if 0 was configured. */
   address(): string;
-  /** New connections get the new certificate; open ones keep theirs. */
+  /** Sets the certificate for new connections; open ones keep theirs. */
   reloadCertificate(certificate: Certificate): void;
   /**
-   * Accepts no more, lets what runs come to its end, and cuts what is left after `graceMs`. The owner ends
-   * open calls first, or they keep their connections for the whole grace.
+   * Stops accepting, waits for running requests, and cuts the remaining ones after `graceMs`. Its owner has to end open calls
+   * first, or they keep their connections for the whole grace period.
    */
   close(graceMs: number): Promise<void>;
 }
@@ -74,22 +74,22 @@ export function createListener(options: ListenerOptions): Listener {
     }
   };
   const requests = options.unknownCallers?.requests;
-  /** A unix socket's mode says who may open it. */
+  /** A unix socket is protected by its mode. */
   const connections = options.address.kind === "tcp" ? options.unknownCallers?.connections : undefined;
   const headersMs = options.headersMs ?? headersTimeoutMs;
   const http1Timeouts = {
     headersTimeout: headersMs,
     requestTimeout: requestTimeoutMs,
-    // Node compares every 30 s by default, so that headers lived for up to 40.
+    // Node's default interval of 30 s would let headers take up to 40 s.
     connectionsCheckingInterval: Math.min(headersMs, timeoutCheckMs),
   };
   const servers = options.tls === undefined ? createCleartext() : createTls(options.tls);
   const { server } = servers;
   const sessions = trackHttp2Sessions(servers.http2, options.keepAliveMs, headersMs);
-  // Out of file descriptors, or a connection reset while it was accepted: the listener goes on.
+  // Out of file descriptors, or a connection reset while it was accepted: the listener continues.
   server.on("error", () => {});
 
-  /** Answers a request that is not let in, or cuts its connection. */
+  /** Refuses a request, or cuts its connection, if it is not admitted. Returns whether it did. */
   function refuses(request: HttpRequest, response: HttpResponse): boolean {
     if (hasLeft(request) || admission.refusesRequest(request)) {
       (request.stream?.session ?? request.socket).destroy();
@@ -103,11 +103,11 @@ export function createListener(options: ListenerOptions): Listener {
     return false;
   }
 
-  /** Counts a request for its caller until that is known. Returns whether the request is served. */
+  /** Counts a request as unauthenticated until its caller is known. Returns whether the request is served. */
   function hold(request: HttpRequest, response: HttpResponse): boolean {
     const connection = connections?.of(request.socket);
     if (connection?.refusesRequest() === true) {
-      // Not while Node reads the connection.
+      // Not while Node is reading the connection.
       setImmediate(() => (request.stream?.session ?? request.socket).destroy());
       return false;
     }
@@ -119,8 +119,8 @@ export function createListener(options: ListenerOptions): Listener {
   }
 
   /**
-   * Whether the connection was reset behind the request. The client's address is gone then, and it must not pass for one
-   * at a unix socket. Node remembers an address that it was asked for.
+   * Reports whether the connection was reset after the request. The client's address is gone then, and the request must not be
+   * taken for one on a unix socket. Node remembers an address that was read before.
    */
   function hasLeft({ socket }: HttpRequest): boolean {
     return options.address.kind === "tcp" && socket.remoteAddress === undefined;
@@ -132,33 +132,33 @@ export function createListener(options: ListenerOptions): Listener {
         maxConcurrentStreams: options.maxConcurrentStreams,
         maxHeaderListSize: options.headerBytes,
       },
-      // Node resets a stream with more than 128 header fields without a word; HTTP/1.1 takes 2,000 of them.
+      // By default Node resets a stream with more than 128 header fields without any message; HTTP/1.1 allows 2,000.
       maxHeaderListPairs: 2000,
-      // nghttp2 would take 1,000 resets at once and then 33 a second before it closes the connection; a client
-      // that opens and cancels as many streams as it may is no attack.
+      // nghttp2 allows 1,000 resets at once and then 33 per second before it closes the connection. A client that opens and
+      // cancels as many streams as it may is not an attack.
       streamResetBurst: 10 * options.maxConcurrentStreams,
       streamResetRate: options.maxConcurrentStreams,
-      // A stream that is cancelled still counts until the event loop turns: of 600 opened and cancelled at one go
-      // Node refuses some, and by default ends the session after 100 ("The user callback function failed").
+      // A cancelled stream counts until the next turn of the event loop. Node refuses some of 600 streams that are opened and
+      // cancelled at once, and by default ends the session after 100 refusals ("The user callback function failed").
       maxSessionRejectedStreams: 10 * options.maxConcurrentStreams,
     };
   }
 
   function takeRequests(h2: http2.Http2Server | http2.Http2SecureServer): void {
-    // The compatibility API promises what NodeRequest and NodeResponse ask for.
+    // The compatibility API has everything that NodeRequest and NodeResponse need.
     h2.on("request", onRequest as never);
     const { onStream } = options;
-    // It is a listener of streams, which Node adds with the first one of requests.
+    // The compatibility API is a "stream" listener, which Node adds with the first "request" listener.
     const [toCompatibilityApi] = h2.listeners("stream") as StreamListener[];
     if (onStream === undefined || toCompatibilityApi === undefined) {
       return;
     }
     h2.off("stream", toCompatibilityApi);
     const listener: StreamListener = (stream, headers, flags, rawHeaders) => {
-      // A stream that its client resets has its end told by `close` as well.
+      // If its client resets a stream, `close` also reports the end.
       stream.on("error", ignore);
       const exchange = new Http2Exchange(stream, headers, rawHeaders);
-      // CONNECT and `expect` are for the compatibility API to answer.
+      // CONNECT and `expect` are handled by the compatibility API.
       const isUsual = exchange.method === "POST" && headers.expect === undefined;
       if (isUsual && (refuses(exchange, exchange) || !hold(exchange, exchange) || onStream(exchange))) {
         return;
@@ -169,7 +169,7 @@ export function createListener(options: ListenerOptions): Listener {
     h2.on("stream", listener);
   }
 
-  /** Begins a new connection, now or when it is its turn. It is paused, and `begin` resumes it. */
+  /** Begins a new connection, now or when it is admitted. The socket is paused until `begin` resumes it. */
   function accept(socket: net.Socket, begin: () => void): void {
     if (admission.refuses(socket)) {
       socket.destroy();
@@ -186,11 +186,11 @@ export function createListener(options: ListenerOptions): Listener {
 
   function createCleartext() {
     const h1 = http.createServer({ maxHeaderSize: options.headerBytes, ...http1Timeouts }, onRequest);
-    // A server that never listens checks no timeouts; this starts it, `h1.close()` stops it.
+    // A server that never listens checks no timeouts; this starts the check, and `h1.close()` stops it.
     h1.emit("listening");
     const h2 = http2.createServer(http2Options());
     takeRequests(h2);
-    // As node:http has it for its own connections: an event is not to wait until the one before has been acknowledged.
+    // No delay, as node:http sets for its own connections: an event must not wait for the acknowledgement of the previous one.
     const server = net.createServer({ noDelay: true, pauseOnConnect: true }, (socket) =>
       accept(socket, () => begin(socket)),
     );
@@ -199,7 +199,7 @@ export function createListener(options: ListenerOptions): Listener {
         sockets.setProtocol(socket, protocol);
         if (protocol === "http1") {
           h1.emit("connection", socket);
-          // The sniffer has paused it, and a parser does not resume what it did not pause.
+          // The sniffer has paused the socket, and a parser only resumes a socket that it has paused itself.
           socket.resume();
         } else {
           const isUnix = options.address.kind === "unix";
@@ -230,7 +230,7 @@ export function createListener(options: ListenerOptions): Listener {
     h2.emit("listening");
     const server = net.createServer({ noDelay: true, pauseOnConnect: true }, (socket) =>
       accept(socket, () => {
-        // It lies under a TLS socket that is added below: draining must not take it for a silent one.
+        // This socket carries the TLS socket that is added below, so draining must not treat it as silent.
         sockets.setProtocol(socket, "http2");
         connections?.of(socket)?.countHandshake();
         h2.emit("connection", socket);
@@ -245,7 +245,7 @@ export function createListener(options: ListenerOptions): Listener {
       sockets.add(socket);
       sockets.setProtocol(socket, socket.alpnProtocol === "h2" ? "http2" : "http1");
     });
-    // A handshake that failed, e.g. a client that speaks cleartext, or one without the certificate it needs.
+    // A failed handshake, e.g. a cleartext client, or one without a required certificate.
     h2.on("tlsClientError", (_error, socket: TLSSocket) => {
       admission.noteFailedHandshake(socket);
       socket.destroy();
@@ -297,7 +297,7 @@ export function createListener(options: ListenerOptions): Listener {
   };
 }
 
-/** How often connections of HTTP/1.1 are compared with their time limits. */
+/** How often the time limits of HTTP/1.1 connections are checked. */
 const timeoutCheckMs = 1000;
 
 function ignore(): void {}
@@ -307,15 +307,15 @@ function secureContextFrom({ cert, key, ca }: Certificate): SecureContextOptions
     cert,
     key,
     minVersion: "TLSv1.2",
-    // A resumed session would bring its certificate along unlooked at: each connection is to show it anew.
+    // A resumed session would not verify its certificate again; each connection has to present it.
     ...(ca === undefined ? {} : { ca, secureOptions: constants.SSL_OP_NO_TICKET }),
   };
 }
 
 /**
- * Names and values of a request's headers, in bytes. Node itself holds HTTP/1.1 to the limit, but HTTP/2 only once
- * the client has acknowledged it: its first request passed with five times as much, and one that acknowledges
- * nothing is held to 16 MiB.
+ * Returns the size of a request's header names and values, in bytes. Node enforces the limit for HTTP/1.1, but for HTTP/2 only
+ * after the client has acknowledged it: a first request of five times the limit passes, and a client that never acknowledges it
+ * has a limit of 16 MiB.
  */
 function headerBytesOf({ rawHeaders }: HttpRequest): number {
   return rawHeaders.reduce((sum, text) => sum + text.length, 0);

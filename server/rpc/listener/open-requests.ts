@@ -7,38 +7,38 @@ import { createRing, type Link } from "../ring.ts";
 import { createFairShares, type Share } from "./fair-shares.ts";
 import type { UnknownConnection } from "./unknown-connections.ts";
 
-/** Requests whose answers have not left yet. */
+/** Requests whose answers are not fully sent. */
 export interface OpenRequests {
-  /** @param connection that it came by; undefined when somebody on it is known */
+  /** @param connection of the request; undefined if one of its callers is known */
   hold(request: HttpRequest, response: HttpResponse, connection: UnknownConnection | undefined): RequestHold;
   close(): void;
 }
 
 export interface OpenRequestLimits {
-  /** For requests whose callers are not authenticated. */
+  /** Memory limits for requests of unauthenticated callers. */
   readonly bytes: number;
   readonly bytesPerAddress: number;
-  /** For a body of such a request. */
+  /** Time limit for the body of such a request. */
   readonly bodyMs: number;
-  /** For the client to read on, besides a second for each 16 KiB that wait. */
+  /** How long an answer may wait for its client to read, plus one second for each 16 KiB that wait. */
   readonly unknownUnreadMs: number;
   readonly unreadMs: number;
 }
 
-/** What a request takes beside its body, roughly as it was measured over HTTP/2. */
+/** Memory of a request besides its body, as roughly measured over HTTP/2. */
 const requestBytes = 16_384;
 const readBytesPerMs = 16;
 const sweepMs = 1000;
 
-/** What a request that is cut counts for among what a connection may waste. */
+/** How much a cut request counts towards the waste of its connection. */
 const cutWasteBytes = 65_536;
 
 const noShare: Share = { add() {}, release() {} };
 
 /**
- * Limits what requests take: the time their answers wait to be read; and of those whose callers are not authenticated, or not
- * yet, memory, shared fairly by source address, and the time of their bodies.
- * @param onCut told of each request that is cut
+ * Limits the resources of requests: the time that answers wait to be read, and, for callers that are not (or not yet)
+ * authenticated, memory, which source addresses share fairly, and the time of bodies.
+ * @param onCut called for each request that is cut
  */
 export function createOpenRequests(
   limits: OpenRequestLimits,
@@ -48,7 +48,7 @@ export function createOpenRequests(
   const held = createRing<Held>();
   let timer: NodeJS.Timeout | undefined;
 
-  /** A class, as one is made for every request. */
+  /** A class, because one is created for every request. */
   class Held implements RequestHold, Link {
     previous: Link | undefined;
     next: Link | undefined;
@@ -100,7 +100,7 @@ export function createOpenRequests(
     identified(): void {
       this.#isKnown = true;
       this.#share.release();
-      // A stream may be open for days, and what its share is made of takes as much memory as the call.
+      // A stream may be open for days, and the share takes as much memory as the call.
       this.#share = noShare;
       this.#connection?.identified();
       this.#connection = undefined;
@@ -162,10 +162,10 @@ export function createOpenRequests(
         this.#destroyConnection();
         return;
       }
-      // Not while Node reads the connection, which may be what has led here.
+      // Not while Node is reading the connection, which may have led here.
       setImmediate(() => {
         stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
-        // A reset waits behind what is not read.
+        // The reset waits behind data that the client does not read.
         stream.destroy();
       });
     }

@@ -2,24 +2,24 @@ import type { Socket } from "node:net";
 import type { NodeRequest, NodeResponse } from "../node-adapter.ts";
 
 interface OpenSocket {
-  /** `silent` until its first bytes have told. */
+  /** `silent` until the first bytes show the protocol. */
   protocol: "silent" | "http1" | "http2";
   /** HTTP/1.1 requests whose response is open. */
   requestCount: number;
 }
 
-/** A listener's connections, so that it can end them: Node forgets those that never sent a request. */
+/** Tracks a listener's connections, so that it can end them: Node does not track those that never sent a request. */
 export interface OpenSockets {
   add(socket: Socket): void;
   setProtocol(socket: Socket, protocol: "http1" | "http2"): void;
   /** Counts a request on its HTTP/1.1 connection for as long as its response is open. */
   addRequest(request: NodeRequest, response: NodeResponse): void;
   /**
-   * Ends silent and idle connections now and busy HTTP/1.1 ones after their response. HTTP/2 connections are
-   * left to their sessions.
+   * Ends silent and idle connections now, and busy HTTP/1.1 connections after their response. HTTP/2 connections are ended by
+   * their sessions.
    */
   drain(): void;
-  /** Resolves when no connection is left, at the latest after `timeoutMs`. */
+  /** Resolves when no connection is left, after `timeoutMs` at the latest. */
   waitUntilEmpty(timeoutMs: number): Promise<void>;
   destroy(): void;
 }

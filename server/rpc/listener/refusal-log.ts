@@ -1,9 +1,9 @@
-/** How long what is refused after one that was told is only counted. */
+/** How long refusals are only counted after one was reported. */
 const quietMs = 60_000;
 
 /**
- * Tells of a refused connection or request at once, and then of no other for a minute, so that nobody can fill a
- * disk by sending more; the next one that is told says how many were not.
+ * Reports a refused connection or request at once, and then none for a minute, so that a client cannot fill a disk by sending
+ * more. The next report includes the number of omitted ones.
  */
 export function createRefusalLog(
   tell: (refused: {

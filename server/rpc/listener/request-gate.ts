@@ -2,15 +2,15 @@ import type { Http2Exchange } from "../http2-exchange.ts";
 import type { ListenerFacts } from "../listener-facts.ts";
 import type { NodeRequest, NodeResponse } from "../node-adapter.ts";
 
-/** What answers requests: the application. */
+/** Answers requests: the application. */
 interface Requests {
   handle(request: NodeRequest, response: NodeResponse, listener: ListenerFacts): void;
   handleStream(exchange: Http2Exchange, listener: ListenerFacts): boolean;
 }
 
-/** Holds requests back while the gateway starts, so that the first one is answered as any later one. */
+/** Holds requests back while the gateway starts, so that the first one is answered like any later one. */
 export interface RequestGate extends Requests {
-  /** Answers the requests that were held back, and from then on each at once. */
+  /** Answers the requests held so far; later ones are answered immediately. */
   open(): void;
 }
 
@@ -25,7 +25,7 @@ export function createRequestGate(app: Requests): RequestGate {
         held.push(() => app.handle(request, response, listener));
       }
     },
-    // What is not answered here comes again by `handle`.
+    // A stream that is not answered here is passed to `handle` next.
     handleStream: (exchange, listener) => isOpen && app.handleStream(exchange, listener),
     open() {
       isOpen = true;

@@ -3,10 +3,10 @@ import * as net from "node:net";
 import { dirname } from "node:path";
 
 /**
- * Binds a server to a socket file that nobody but `mode` allows may open, at no moment. A file left by a
- * gateway that is gone is replaced.
+ * Binds a server to a socket file that at no moment can be opened by anyone whom `mode` excludes. Replaces a file left by a
+ * stopped gateway.
  * @param mode permission bits, e.g. 0o600
- * @throws Error when there is no directory for it, the path is no socket, or another process listens there
+ * @throws Error when its directory does not exist, the path is not a socket, or another process listens there
  */
 export async function listenOnUnixSocket(server: net.Server, path: string, mode: number): Promise<void> {
   if (!existsSync(dirname(path))) {
@@ -23,7 +23,7 @@ export async function listenOnUnixSocket(server: net.Server, path: string, mode:
   }
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
-    // bind(2) happens inside listen(), before it returns: the umask of this moment is the file's mode.
+    // bind(2) runs inside listen() before it returns, so the current umask determines the mode of the file.
     const umask = process.umask(0o177);
     try {
       server.listen(path, () => {

@@ -1,7 +1,10 @@
 import { createOpenRequests, type OpenRequests } from "./open-requests.ts";
 import { createUnknownConnections, type UnknownConnections } from "./unknown-connections.ts";
 
-/** Limits of callers who are not authenticated, for all listeners together, and of the time that all have to read answers. */
+/**
+ * Limits of unauthenticated callers, shared by all listeners, and the time limit for reading answers, which applies to all
+ * callers.
+ */
 export interface UnknownCallers {
   readonly connections: UnknownConnections;
   readonly requests: OpenRequests;
@@ -17,16 +20,16 @@ export interface UnknownCallerLimits {
   readonly memoryBytesPerAddress: number;
 }
 
-/** How long a body may take, and how long an answer may wait for the client to read on. */
+/** Time limits for a body, and for a client to read more of an answer. */
 const bodyMs = 10_000;
 const unknownUnreadMs = 10_000;
 
-/** The part of an address's memory that one connection may send in vain. */
+/** Share of an address's memory that one connection may waste. */
 const wastePart = 1 / 16;
 
 /**
- * @param writeTimeoutMs how long an answer may wait for any client to read on
- * @param onCut told of each request that is cut
+ * @param writeTimeoutMs how long an answer may wait for any client to read more
+ * @param onCut called for each request that is cut
  */
 export function createUnknownCallers(
   limits: UnknownCallerLimits,

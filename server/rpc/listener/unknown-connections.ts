@@ -2,30 +2,30 @@ import type { Socket } from "node:net";
 import { networkOf } from "../network-of.ts";
 import { createFairTime, type TimeShare } from "./fair-time.ts";
 
-/** A connection as long as nobody on it is known. Its work counts as CPU time of its address. */
+/** A connection without an authenticated caller. Its work is charged as CPU time to its address. */
 export interface UnknownConnection {
   countHandshake(): void;
-  /** Counts a request. Returns whether the connection has to end because its address has no CPU time left. */
+  /** Counts a request. Returns whether the connection must be closed because its address has no CPU time left. */
   refusesRequest(): boolean;
-  /** Counts bytes of a body. Returns whether the connection has to end because its address has no CPU time left. */
+  /** Counts bytes of a body. Returns whether the connection must be closed because its address has no CPU time left. */
   refusesBody(bytes: number): boolean;
   /** Counts a page that is sent. */
   countPage(bytes: number): void;
-  /** Counts what a client has sent in vain. Returns whether the connection has to end because it was too much. */
+  /** Counts wasted bytes, sent for requests that are already answered. Returns whether the connection must be closed because it has wasted too much. */
   refusesWaste(bytes: number): boolean;
-  /** Somebody on it is authenticated: gives back what it has taken. */
+  /** Called when a caller on it is authenticated: returns everything that it has taken. */
   identified(): void;
 }
 
 export interface UnknownConnections {
   /**
-   * Has a connection admitted: now, or when its address has room and CPU time again. Until then nothing may be read of it. One
-   * that waits too long is destroyed.
+   * Admits a connection now, or when its address has room and CPU time. Nothing may be read from it before. A connection that
+   * waits too long is destroyed.
    */
   admit(socket: Socket, onAdmitted: () => void): void;
-  /** That of a socket; undefined when its caller is known. */
+  /** Returns the connection of a socket; undefined if its caller is known. */
   of(socket: object): UnknownConnection | undefined;
-  /** Makes the connection that was admitted as a TCP socket that of the TLS socket over it. */
+  /** Assigns the connection that was admitted as a TCP socket to the TLS socket on top of it. */
   passToTls(tlsSocket: Socket): void;
   close(): void;
 }
@@ -33,30 +33,30 @@ export interface UnknownConnections {
 export interface UnknownConnectionLimits {
   readonly connections: number;
   readonly connectionsPerAddress: number;
-  /** Milliseconds of CPU time a second, for all addresses together. */
+  /** Milliseconds of CPU time per second, for all addresses together. */
   readonly cpuMsPerSecond: number;
-  /** What one connection may send in vain. */
+  /** Bytes that one connection may waste. */
   readonly wasteBytes: number;
 }
 
-/** How long a connection waits for room, and how long one is safe from one that waits. */
+/** How long a connection waits for room, and how long an open one cannot be replaced by a waiting one. */
 const waitMs = 10_000;
 const tenureMs = 10_000;
 const sweepEveryMs = 250;
 const admitEveryMs = 10;
-/** After so long a connection may send as much in vain again. */
+/** Time after which a connection's budget of wasted bytes is full again. */
 const wasteForgottenMs = 256_000;
 
-/** What the work of a connection takes, roughly as `npm run bench -- hostile` showed it by profile. */
+/** CPU time of a connection's work, as roughly measured by profiling `npm run bench -- hostile`. */
 const connectionMs = 1.5;
 const handshakeMs = 2;
 const requestMs = 0.3;
 const pageMsPerByte = 0.3 / 16_384;
 const bodyMsPerByte = 1 / 65_536;
-/** Held back until it is seen what a new connection does: its first packets can bring a hundred requests at once. */
+/** Held back until it is clear what a new connection does: its first packets can contain a hundred requests. */
 const depositMs = 10;
 const depositForMs = 1000;
-/** With less left no connection is begun: it could not even ask once. */
+/** With less than this left no connection is admitted, since it could not even send one request. */
 const leastMs = connectionMs + depositMs + requestMs;
 
 interface Address {
@@ -73,12 +73,12 @@ interface Waiting {
   readonly onAdmitted: () => void;
 }
 
-/** Node shows a connection of HTTP/2 by a proxy, so that only a property finds what belongs to it. */
+/** Node wraps an HTTP/2 connection in a proxy, so its entry can only be found through a property. */
 const openKey = Symbol("unknown connection");
 
 type KeyedSocket = Socket & { [openKey]?: Open | undefined };
 
-/** A class, as one is made for every connection. */
+/** A class, because one is created for every connection. */
 class Open implements UnknownConnection {
   readonly openedAtMs = performance.now();
   /** A TLS socket ends with the TCP socket under it. */
@@ -113,7 +113,7 @@ class Open implements UnknownConnection {
     this.#take(requestMs);
     if (!this.#hasAsked) {
       this.#hasAsked = true;
-      // Those that came in the same packets are counted by then.
+      // By then, requests that came in the same packets are counted.
       setImmediate(() => this.#returnDeposit());
     }
     return this.#isBeyond();
@@ -142,7 +142,7 @@ class Open implements UnknownConnection {
     }
   }
 
-  /** Returns false when it had left before. */
+  /** Returns false if it had already left. */
   leave(): boolean {
     if (!this.#isOpen) {
       return false;
@@ -163,7 +163,7 @@ class Open implements UnknownConnection {
     this.#address.time.take(ms);
   }
 
-  /** What is held back of the address's time is its own to take. */
+  /** The connection may use the time that is held back for it. */
   #isBeyond(): boolean {
     const heldBackMs = this.#deposit === undefined ? 0 : depositMs;
     return this.#address.time.left() + heldBackMs < 0;
@@ -179,16 +179,16 @@ class Open implements UnknownConnection {
 }
 
 /**
- * Limits connections on which nobody is authenticated: how many there are, in all and by source address, and the CPU time they take,
- * which addresses share evenly. A connection for which its address has no room or no time waits unread, which costs nothing;
- * after ten seconds it takes the place of the oldest, or is destroyed. Beyond the limit in all the address with most
- * connections loses its oldest, so that another address always gets in.
+ * Limits connections without an authenticated caller: their number, in total and per source address, and their CPU time, which
+ * addresses share evenly. If an address has no room or no time left, a new connection waits unread, which costs nothing; after
+ * ten seconds it replaces the oldest, or is destroyed. When the total is exceeded, the address with the most connections loses
+ * its oldest, so that another address can always connect.
  */
 export function createUnknownConnections(limits: UnknownConnectionLimits): UnknownConnections {
   const { connections, connectionsPerAddress, cpuMsPerSecond, wasteBytes } = limits;
   const time = createFairTime(cpuMsPerSecond, () => performance.now());
   const addresses = new Map<string, Address>();
-  /** Those whose handshakes are not over yet. */
+  /** Connections whose handshakes are not complete. */
   const byPeer = new Map<string, Open>();
   let openCount = 0;
   let waitingCount = 0;
@@ -233,7 +233,7 @@ export function createUnknownConnections(limits: UnknownConnectionLimits): Unkno
   function endOldest(address: Address): void {
     const [oldest] = address.open;
     oldest?.tcpSocket.destroy();
-    // Its `close` comes later, and the next is not to find it once more.
+    // Its `close` event comes later, and the next search must not find it again.
     oldest?.leave();
   }
 
@@ -280,7 +280,7 @@ export function createUnknownConnections(limits: UnknownConnectionLimits): Unkno
     }
   }
 
-  /** Of those where a connection waits and may be opened, the one with most time left. */
+  /** Of the addresses with a connection that waits and may be opened, returns the one with the most time left. */
   function nextToAdmit(): Address | undefined {
     let next: Address | undefined;
     for (const address of addresses.values()) {
@@ -338,7 +338,7 @@ export function createUnknownConnections(limits: UnknownConnectionLimits): Unkno
   };
 }
 
-/** Names a connection to any listener, so that a TLS socket finds the TCP socket that Node keeps under it. */
+/** Returns a key of a connection to any listener, by which a TLS socket finds the TCP socket that Node keeps under it. */
 function peerOf({ remoteAddress, remotePort, localAddress, localPort }: Socket): string {
   return `${remoteAddress} ${remotePort} ${localAddress} ${localPort}`;
 }

@@ -11,12 +11,12 @@ import { headerParameters, parameterRef } from "./parameters.ts";
 
 export const connectAnswer: Form = { role: "answer", names: "json" };
 
-/** How a request of the method is written over Connect. */
+/** Returns the form of the method's requests over Connect. */
 export function connectRequest({ rule }: DocumentedMethod): Form {
   return { role: rule.mutation ? "change" : "read", names: "json" };
 }
 
-/** What can be done at the path of a unary RPC: POST, and GET where that is allowed. */
+/** Returns the operations of a unary RPC's path: POST, and GET if allowed. */
 export function unaryPathItem(
   documented: DocumentedMethod,
   schemas: MessageSchemas,

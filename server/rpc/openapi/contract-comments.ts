@@ -15,7 +15,7 @@ import { type FileDescriptorSet, FileDescriptorSetSchema } from "@bufbuild/proto
 import type { LvmdProtocol } from "../call.ts";
 import { pathNames } from "./path-names.ts";
 
-/** What the contract can have a comment on. */
+/** Elements of the contract that can have a comment. */
 export type Commented =
   | DescService
   | DescMethod
@@ -25,18 +25,18 @@ export type Commented =
   | DescEnum
   | DescEnumValue;
 
-/** The comment that stands above something in the contract, as it is written there; empty where there is none. */
+/** Returns the comment above an element of the contract; empty if it has none. */
 export type CommentOf = (desc: Commented) => string;
 
-/** Where the comments are, below the package: those of a later file count. */
+/** Files with comments, relative to the package. Later files take precedence. */
 const commentFiles: Readonly<Record<LvmdProtocol, readonly string[]>> = {
   backups: ["gen/contract.binpb"],
   current: ["gen/contract.binpb", "gen/lvmd/current/contract.binpb"],
 };
 
 /**
- * Reads the comments of the contract, which the generated code does not have: `npm run gen` puts them into the package beside
- * it. Found from source and from dist alike.
+ * Reads the comments of the contract, which the generated code lacks; `npm run gen` writes them to the package. Works from source
+ * and from dist.
  * @throws Error when the package has no such file
  */
 export async function readContractComments(lvmd: LvmdProtocol): Promise<CommentOf> {
@@ -49,7 +49,7 @@ export async function readContractComments(lvmd: LvmdProtocol): Promise<CommentO
   return commentsFrom({ file: sets.flatMap(({ file }) => file) });
 }
 
-/** The comments of descriptors that have source info. */
+/** Returns the comments of descriptors with source info. */
 export function commentsFrom({ file: files }: Pick<FileDescriptorSet, "file">): CommentOf {
   const comments = new Map<string, string>();
   for (const file of files) {
@@ -68,7 +68,7 @@ function nameOf(desc: Commented): string {
   return "typeName" in desc ? desc.typeName : `${desc.parent.typeName}.${desc.name}`;
 }
 
-/** Without the space behind `//`, and with the lines of a paragraph joined. */
+/** Removes the space after `//`, and joins the lines of a paragraph. */
 function textOf(comment: string): string {
   const lines = comment.split("\n").map((line) => line.trim());
   return lines

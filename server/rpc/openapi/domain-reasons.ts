@@ -1,13 +1,13 @@
 import type { ReasonName } from "../../../adapters/host/reasons.ts";
 
-/** What the calls of a domain may end with because of what it is about. */
+/** Error reasons of a domain's calls that follow from its subject. */
 interface DomainReasons {
   readonly every: readonly ReasonName[];
-  /** Besides, of those that change something. */
+  /** Additional reasons of calls that change something. */
   readonly change: readonly ReasonName[];
 }
 
-/** Of a domain whose systems may be turned off, busy, or not serve all that is asked of them. */
+/** For a domain whose systems may be off, busy, or unable to serve every call. */
 const system: readonly ReasonName[] = ["DOMAIN_OFF", "DOMAIN_NOT_BUILT", "NOT_BUILT", "BUSY"];
 const tools: readonly ReasonName[] = ["TOOL_MISSING", "TOOL_FAILED", "TOOL_TIMEOUT", "TOOL_OUTPUT"];
 const operation: readonly ReasonName[] = ["OPERATION_IN_PROGRESS", "OPERATION_CANCELLED"];
@@ -146,10 +146,10 @@ const domains: Readonly<Record<string, DomainReasons>> = {
     ],
     change: ["POD_STATE", "POD_START_FAILED", "IMAGE_IN_USE", "IMAGE_PULL_FAILED"],
   },
-  // What they do has nothing in common; method-errors.ts has each.
+  // Their methods have no common errors; method-errors.ts lists each.
   auth: { every: [], change: [] },
   audit: { every: [], change: [] },
-  // They ask for the role and the service of the RPC that began the operation.
+  // Their changes also require the role and service of the RPC that began the operation.
   operations: {
     every: ["OPERATION_NOT_FOUND", "HISTORY_GONE"],
     change: [
@@ -166,7 +166,7 @@ const domains: Readonly<Record<string, DomainReasons>> = {
   system: { every: ["SERVICE_NOT_FOUND"], change: [] },
 };
 
-/** The reasons that lie in what a domain is about; those of a plan are of every domain's changes. */
+/** Returns the error reasons that follow from a domain's subject. A plan can have those of every domain's changes. */
 export function domainReasons(domain: string, isMutation: boolean): readonly ReasonName[] {
   if (domain === "plan") {
     const all = Object.values(domains).flatMap(({ every, change }) => [...every, ...change]);

@@ -13,7 +13,7 @@ import type { Form, MessageForm, MessageSchemas } from "./message-schemas.ts";
 import { refToSchema } from "./message-schemas.ts";
 import { errorsOfEveryCall, ownErrorsOf } from "./method-errors.ts";
 
-/** In whose words errors are told: Connect's, or those of REST, which are grpc-gateway's. */
+/** Format of errors: Connect's, or that of REST, which is grpc-gateway's. */
 export type ErrorStyle = "Connect" | "Rest";
 
 const details: readonly DescMessage[] = [
@@ -28,20 +28,23 @@ const formOf = (style: ErrorStyle): Form => ({
   names: style === "Connect" ? "json" : "contract",
 });
 
-/** The messages that errors hold. */
+/** Messages contained in errors. */
 export const errorMessages: readonly MessageForm[] = (["Connect", "Rest"] as const).flatMap((style) =>
   details.map((message) => ({ message, form: formOf(style) })),
 );
 
-/** Of what speaks Connect: a line of text. Without a schema, since generators add a `string` to each error type for one. */
+/**
+ * For Connect operations: the body is a line of text. It has no schema, because generators would add a `string` to each error
+ * type.
+ */
 export const unsupportedMediaType: JsonObject = {
   "415": { $ref: "#/components/responses/UnsupportedMediaType" },
 };
 
-/** Of GET of a stream, the same. */
+/** The same for GET of a stream. */
 export const notAcceptable: JsonObject = { "406": { $ref: "#/components/responses/NotAcceptable" } };
 
-/** Those that name no reason. */
+/** Responses without a reason. */
 const bareResponses: JsonObject = {
   UnsupportedMediaType: bareResponse("The RPC does not support the content type."),
   NotAcceptable: bareResponse("The request does not accept `text/event-stream` by name."),
@@ -51,17 +54,17 @@ function bareResponse(description: string): JsonObject {
   return { description: `${description} The body is a line of text.` };
 }
 
-/** The answers of operations that are errors, each of which is a component once, however many operations have it. */
+/** Error responses of operations. Each distinct response is one component, shared by all operations that have it. */
 export interface ErrorResponses {
-  /** What a call of the method may end with that is an error, by HTTP status, as references to the components. */
+  /** Returns the error responses of the method by HTTP status, as references to the components. */
   refsOf(documented: DocumentedMethod, style: ErrorStyle): JsonObject;
-  /** Under `#/components/responses`: what was referred to by now, and the bare ones. */
+  /** Under `#/components/responses`: the responses referenced so far, and the bare ones. */
   readonly components: JsonObject;
 }
 
 export function createErrorResponses(commentOf: CommentOf): ErrorResponses {
   const components: Record<string, JsonObject> = { ...(bareResponses as Record<string, JsonObject>) };
-  /** By the errors that an answer stands for. */
+  /** Names by the errors of a response. */
   const names = new Map<string, string>();
 
   function refTo(style: ErrorStyle, status: number, rows: readonly ErrorRow[]): JsonObject {
@@ -102,12 +105,12 @@ function errorResponse(style: ErrorStyle, rows: readonly ErrorRow[]): JsonObject
   return {
     description: `${[...new Set(rows.map(({ code }) => code))].join(" or ")}, by reason:\n\n${lines.join("\n")}`,
     headers: headerRefs(["hostplane-request-id"]),
-    // One schema for all of them: generators make a type of each one that differs.
+    // One schema for all of them, because generators create a type for each distinct one.
     content: { "application/json": { schema: refToSchema(`${style}Error`) } },
   };
 }
 
-/** Schemas of the errors themselves, under `#/components/schemas`. */
+/** Returns the schemas of the errors themselves, for `#/components/schemas`. */
 export function errorSchemas(schemas: MessageSchemas): JsonObject {
   const connectDetails = details.map((message) => ({
     type: "object",
@@ -159,7 +162,7 @@ export function errorSchemas(schemas: MessageSchemas): JsonObject {
   };
 }
 
-/** A detail as it is in the contract, but with the reasons that there are. */
+/** Returns the schema of a detail as in the contract, with the reasons restricted to the existing ones. */
 function detailSchema(message: DescMessage, style: ErrorStyle, schemas: MessageSchemas): JsonObject {
   const schema = schemas.refTo(message, formOf(style));
   const reason = { type: "object", properties: { reason: refToSchema("Reason") }, required: ["reason"] };

@@ -5,7 +5,7 @@ import { type ErrorCode, type ReasonName, reasons } from "../../../adapters/host
 import { connectErrorFromInfraError } from "../errors.ts";
 import { httpStatusOf } from "../rest/rest-error.ts";
 
-/** What an error with some reason looks like to clients. */
+/** How clients see errors with one reason. */
 export interface ErrorRow {
   readonly reason: ReasonName;
   readonly code: ErrorCode;
@@ -33,7 +33,7 @@ export const errorRows: readonly ErrorRow[] = Object.entries(reasons).map(([name
   };
 });
 
-/** The reasons that a text names, such as the comment of a method, in the order of the table. */
+/** Returns the reasons named in a text, such as the comment of a method, in the order of the table. */
 export function reasonsNamedIn(text: string): readonly ErrorRow[] {
   const words = new Set(text.match(/\b[A-Z][A-Z_]+\b/g));
   return errorRows.filter(({ reason }) => words.has(reason));

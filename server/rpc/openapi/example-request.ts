@@ -2,7 +2,7 @@ import type { DescField, DescMessage, DescMethod, JsonObject, JsonValue } from "
 import { exampleValues, ofItsFields } from "./example-values.ts";
 import { type Form, nameIn } from "./message-schemas.ts";
 
-/** A request that the sandbox takes: the fields that have an example value. */
+/** Returns a request that the sandbox accepts, with the fields that have an example value. */
 export function exampleRequest(
   method: DescMethod,
   form: Pick<Form, "names"> = { names: "json" },

@@ -5,12 +5,12 @@ const volume = "sandbox-web";
 const pod = "ecef1b15-6884-db8a-b33a-6796e9c42e78";
 const image = "32708aa33e13cb8601678e3ffe6f522035ce3c0b8278e440299e72b1cfdcd0b9";
 
-/** Says that the field of a message is made of the examples of that message's own fields. */
+/** Marks a message field whose example consists of the examples of the message's own fields. */
 export const ofItsFields = Symbol("of its fields");
 
 /**
- * What fields hold in examples, by their name, or by their full name where that is to differ; they are of the sandbox, where a
- * reader can try them. A field that has none is left out.
+ * Example values of fields, by name, or by full name where they differ. They refer to the sandbox, where a reader can try them. A
+ * field without an example is left out.
  */
 export const exampleValues: Readonly<Record<string, JsonValue | typeof ofItsFields | undefined>> = {
   device_class: "sandbox-ssd",

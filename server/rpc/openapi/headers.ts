@@ -1,6 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 
-/** What headers of the gateway's own tell, of answers. docs/clients.md has the same. */
+/** Response headers of the gateway and their meaning. docs/clients.md has the same list. */
 const headers = {
   "hostplane-request-id": "Name of the call in the gateway's log.",
   "hostplane-backend": "`sandbox` when nothing that was answered is real; absent from a real gateway.",
@@ -23,12 +23,12 @@ export const headerComponents: JsonObject = Object.fromEntries(
   Object.entries(headers).map(([name, description]) => [name, { description, schema: { type: "string" } }]),
 );
 
-/** Headers of an answer, as references to the components. */
+/** Returns headers of an answer as references to the components. */
 export function headerRefs(names: readonly HeaderName[]): JsonObject {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
 
-/** Those that a successful answer may have. */
+/** Returns the headers that a successful answer may have. */
 export function answerHeaders({ domain, mutation }: { domain: string; mutation: boolean }): JsonObject {
   return headerRefs([
     "hostplane-request-id",

@@ -5,8 +5,8 @@ import { scalarSchema } from "./scalar-schema.ts";
 import { wellKnownSchema } from "./well-known-schema.ts";
 
 /**
- * How a message is written: as an answer; as the request of a read, which takes what it does not know, or of a change, which
- * refuses it. By the names of JSON (`sizeGb`), as Connect has it, or those of the contract (`size_gb`), as REST has it.
+ * How a message is written: as an answer, as the request of a read, which ignores unknown fields, or of a change, which refuses
+ * them. Field names are those of JSON (`sizeGb`), as in Connect, or those of the contract (`size_gb`), as in REST.
  */
 export interface Form {
   readonly role: "answer" | "read" | "change";
@@ -21,15 +21,16 @@ export interface MessageForm {
 
 /** JSON Schemas (2020-12) of messages and enums, under `#/components/schemas`. */
 export interface MessageSchemas {
-  /** @throws TypeError for a message that no root leads to in that form */
+  /** @throws TypeError for a message that no root reaches in that form */
   refTo(message: DescMessage, form: Form): JsonObject;
   /** By name, in alphabetical order. */
   readonly components: JsonObject;
 }
 
 /**
- * The schemas of messages and of all that they hold, by proto JSON (protobuf.dev/programming-guides/json). A message that is
- * needed in one form has its full name; one that is needed in several has, but as an answer by JSON names, its form behind it.
+ * Creates the schemas of messages and everything they contain, by proto JSON (protobuf.dev/programming-guides/json). A message
+ * with one form is named by its full name. If it has several, the form is appended to the name, except for answers with JSON
+ * names.
  */
 export function createMessageSchemas(roots: readonly MessageForm[], commentOf: CommentOf): MessageSchemas {
   const found = new Map<string, Map<string, MessageForm>>();
@@ -112,7 +113,7 @@ export function createMessageSchemas(roots: readonly MessageForm[], commentOf: C
   return { refTo, components: Object.fromEntries(schemas.toSorted(([a], [b]) => (a < b ? -1 : 1))) };
 }
 
-/** The field's name in the form. */
+/** Returns the field's name in the form. */
 export function nameIn({ name, jsonName }: DescField, { names }: Pick<Form, "names">): string {
   return names === "contract" ? name : jsonName;
 }
@@ -121,7 +122,7 @@ export function refToSchema(name: string): JsonObject {
   return { $ref: `#/components/schemas/${name}` };
 }
 
-/** The keyword `description`, where there is something to say. */
+/** Returns the keyword `description`, unless the comment is empty. */
 export function described(comment: string): JsonObject {
   return comment === "" ? {} : { description: comment };
 }
@@ -131,7 +132,7 @@ function suffixOf({ role, names }: Form): string {
   return `${ofRole}${names === "contract" ? "_Rest" : ""}`;
 }
 
-/** Of the fields of a oneof at most one is there. */
+/** At most one field of a oneof may be present. */
 function exclusions(message: DescMessage, form: Form): JsonObject {
   const pairs = message.oneofs.flatMap(({ fields }) =>
     fields.flatMap((one, index) =>

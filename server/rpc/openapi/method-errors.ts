@@ -5,7 +5,7 @@ import { type DocumentedMethod, takesIdempotencyKey } from "./documented-method.
 import { domainReasons } from "./domain-reasons.ts";
 import { type ErrorRow, errorRows, reasonsNamedIn } from "./error-table.ts";
 
-/** What any call may end with, whatever it asks for. */
+/** Reasons that any call can return. */
 const everyCall: ReadonlySet<ReasonName> = new Set<ReasonName>([
   "MALFORMED_REQUEST",
   "INVALID_FIELD",
@@ -35,7 +35,7 @@ const credentials: readonly ReasonName[] = [
 const store: readonly ReasonName[] = ["STORE_UNAVAILABLE", "STORE_DAMAGED"];
 const password: readonly ReasonName[] = ["INVALID_CREDENTIALS", "TOO_MANY_LOGINS", "BUSY"];
 
-/** Of methods whose errors neither rule nor domain tells. */
+/** Reasons of methods that follow from neither rule nor domain. */
 const ofMethod: Readonly<Record<string, readonly ReasonName[]>> = {
   "services.auth.AuthService/Login": password,
   "hostplane.v1.UserService/ChangePassword": [...password, "USER_NOT_FOUND"],
@@ -48,12 +48,12 @@ const ofMethod: Readonly<Record<string, readonly ReasonName[]>> = {
   "hostplane.v1.StorageService/ListCrashes": ["CRASH_NOT_FOUND"],
 };
 
-/** The errors that every call may end with, in the order of the table. */
+/** The errors that every call can return, in the order of the table. */
 export const errorsOfEveryCall: readonly ErrorRow[] = errorRows.filter(({ reason }) => everyCall.has(reason));
 
 /**
- * What a call of the method may end with besides, in the order of the table: by who may call it, by whether it changes
- * something and can be repeated, by the systems of its domain, and by what its comments name.
+ * Returns the other errors of the method, in the order of the table. They follow from the role it needs, whether it changes
+ * something and can be repeated, the systems of its domain, and the reasons that its comments name.
  * @throws TypeError for a domain that has no row
  */
 export function ownErrorsOf(documented: DocumentedMethod, commentOf: CommentOf): readonly ErrorRow[] {

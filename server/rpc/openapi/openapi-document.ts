@@ -11,14 +11,14 @@ import { parameterComponents } from "./parameters.ts";
 import { restMessages, restOperation, restPath } from "./rest-operations.ts";
 import { streamPathItem } from "./stream-operations.ts";
 
-/** What documents are made of. */
+/** Input of the documents. */
 export interface DocumentedContract {
   readonly methods: readonly DocumentedMethod[];
   readonly restRoutes: readonly RestRoute[];
   readonly commentOf: CommentOf;
-  /** Whether PlanService can tell what a change by the method would do. */
+  /** Reports whether PlanService can plan a change by the method. */
   readonly isPlannable: (method: DescMethod) => boolean;
-  /** The gateway's own. */
+  /** Version of the gateway. */
   readonly version: string;
   /** The largest message read or written, in bytes. */
   readonly maxMessageBytes: number;
@@ -26,8 +26,8 @@ export interface DocumentedContract {
 }
 
 /**
- * The contract as an OpenAPI 3.1 document: every RPC as Connect has it in JSON, its streams, and the REST routes. It is made
- * in steps, between which others may have their turn.
+ * Creates the contract as an OpenAPI 3.1 document: every RPC as Connect has it in JSON, its streams, and the REST routes. It
+ * yields between steps, so that other work can run.
  */
 export function* openApiDocument(contract: DocumentedContract): Generator<void, JsonObject> {
   const { methods, restRoutes, commentOf, version } = contract;
@@ -85,7 +85,7 @@ export function* openApiDocument(contract: DocumentedContract): Generator<void, 
   };
 }
 
-/** server/domains/auth/session-cookie.ts has the names. */
+/** The names are those of server/domains/auth/session-cookie.ts. */
 const securitySchemes: JsonObject = {
   bearer: {
     type: "http",

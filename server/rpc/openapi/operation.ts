@@ -4,8 +4,9 @@ import type { CommentOf } from "./contract-comments.ts";
 import { type DocumentedMethod, roleSentence, strictnessSentence } from "./documented-method.ts";
 
 /**
- * An operation with what is said of the method however it is called: its comment, who may call it, and how strict it is.
- * @param how one way to call it: parameters, body and responses; its description comes last
+ * Creates an operation with the texts that all operations of the method share: its comment, the role it needs, and how strict it
+ * is.
+ * @param how the parts of one operation: parameters, body and responses; its description comes last
  */
 export function operationOf(
   documented: DocumentedMethod,

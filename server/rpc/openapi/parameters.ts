@@ -1,7 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { type DocumentedMethod, takesIdempotencyKey } from "./documented-method.ts";
 
-/** Under `#/components/parameters`. */
+/** Returns the parameters for `#/components/parameters`. */
 export function parameterComponents(maxDeadlineMs: number): JsonObject {
   return {
     IdempotencyKey: {
@@ -52,12 +52,12 @@ export function parameterComponents(maxDeadlineMs: number): JsonObject {
   };
 }
 
-/** A parameter of the components. */
+/** Returns a reference to a parameter of the components. */
 export function parameterRef(name: string): JsonObject {
   return { $ref: `#/components/parameters/${name}` };
 }
 
-/** The headers that a call of the method may carry, beside the credentials. */
+/** Returns the headers that a call of the method may have besides the credentials. */
 export function headerParameters(documented: DocumentedMethod): JsonObject[] {
   const isLogin =
     documented.method.parent.typeName === "services.auth.AuthService" && documented.method.name === "Login";

@@ -1,14 +1,14 @@
 import type { DescriptorProto, EnumDescriptorProto, FileDescriptorProto } from "@bufbuild/protobuf/wkt";
 
-/** Numbers of fields in google/protobuf/descriptor.proto, by which source info says what it is about. */
+/** Field numbers in google/protobuf/descriptor.proto, which the paths of source info consist of. */
 const file = { message: 4, enum: 5, service: 6 };
 const message = { field: 2, nested: 3, enum: 4, oneof: 8 };
 const values = 2;
 const methods = 2;
 
 /**
- * The full names of what a file declares, by their paths in source info, joined by dots. A value of an enum is told as one of
- * the enum's, e.g. `proto.StateType.ERROR`.
+ * Returns the full names of a file's declarations by their paths in source info, joined by dots. The value of an enum is named
+ * below the enum, e.g. `proto.StateType.ERROR`.
  */
 export function pathNames(proto: FileDescriptorProto): ReadonlyMap<string, string> {
   const names = new Map<string, string>();

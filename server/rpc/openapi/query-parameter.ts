@@ -5,9 +5,8 @@ import { scalarSchema } from "./scalar-schema.ts";
 import { wellKnownSchema } from "./well-known-schema.ts";
 
 /**
- * A field of a request as a parameter of the query, by its name in the contract. A list takes its parameter as often as it
- * comes.
- * @throws TypeError for a field that has no form as text
+ * Returns a request field as a query parameter, with its name in the contract. The parameter of a list may be repeated.
+ * @throws TypeError for a field that has no text form
  */
 export function queryParameter(field: DescField, commentOf: CommentOf): JsonObject {
   const value = textSchema(field);

@@ -17,7 +17,7 @@ import { queryParameter } from "./query-parameter.ts";
 
 const restAnswer: Form = { role: "answer", names: "contract" };
 
-/** The messages of a route's body and answer. */
+/** Returns the messages of a route's body and answer. */
 export function restMessages(route: RestRoute, documented: DocumentedMethod): MessageForm[] {
   const { method, body } = route;
   return [
@@ -30,12 +30,12 @@ function requestForm({ rule }: DocumentedMethod): Form {
   return { role: rule.mutation ? "change" : "read", names: "contract" };
 }
 
-/** The path as OpenAPI writes it: `/v1/{name=shelves/*}` is `/v1/{name}`. */
+/** Returns the path as OpenAPI writes it: `/v1/{name=shelves/*}` becomes `/v1/{name}`. */
 export function restPath({ template }: RestRoute): string {
   return template.text.replace(/\{([^}=]+)=[^}]*\}/g, "{$1}");
 }
 
-/** The operation of a route; its verb is the route's own. */
+/** Creates the operation of a route. The caller sets its verb. */
 export function restOperation(
   route: RestRoute,
   documented: DocumentedMethod,
@@ -92,7 +92,7 @@ function answerSchema({ method, responseField }: RestRoute, schemas: MessageSche
   return responseField === undefined ? whole : memberSchema(whole, responseField.name);
 }
 
-/** What a reference leads to has the member. */
+/** Refers to a member of the referenced schema. */
 function memberSchema({ $ref }: JsonObject, name: string): JsonObject {
   return { $ref: `${$ref}/properties/${name}` };
 }

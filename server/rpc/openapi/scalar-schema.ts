@@ -12,9 +12,7 @@ const wholeNumbers: Readonly<
 
 const unsigned64: readonly ScalarType[] = [ScalarType.UINT64, ScalarType.FIXED64];
 
-/**
- * The JSON Schema of a scalar by proto JSON: whole numbers of 64 bits are strings, which requests may also write as numbers.
- */
+/** Returns the JSON Schema of a scalar in proto JSON: 64-bit integers are strings; requests may also write them as numbers. */
 export function scalarSchema(scalar: ScalarType, isAnswer: boolean): JsonObject {
   const whole = wholeNumbers[scalar];
   if (whole !== undefined) {

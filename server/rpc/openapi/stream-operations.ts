@@ -17,8 +17,8 @@ const envelopes =
   "With the content type `application/connect+json` the same path speaks Connect's protocol of streams: before each message a byte of flags and four of its length, and an error in the last message, with HTTP status 200 (connectrpc.com/docs/protocol). gRPC and gRPC-Web are served there as well.";
 
 /**
- * What can be done at the path of a streaming RPC. OpenAPI 3.1 has no words for a stream's messages: the schema of what each
- * event holds is in `x-hostplane-message` beside the content type's own.
+ * Returns the operations of a streaming RPC's path. OpenAPI 3.1 cannot describe the messages of a stream, so the schema of each
+ * event's message is in `x-hostplane-message`, next to the schema of the content type.
  */
 export function streamPathItem(
   documented: DocumentedMethod,
@@ -98,7 +98,7 @@ export function streamPathItem(
   return { get, post };
 }
 
-/** The query in Connect's form, which is left out where the fields are parameters. */
+/** Returns the query parameters in Connect's form, which are optional because the fields can be parameters instead. */
 function connectParameters(body: JsonObject): JsonObject[] {
   const message = {
     name: "message",

@@ -1,6 +1,6 @@
 import type { DescMessage, JsonObject } from "@bufbuild/protobuf";
 
-/** Messages whose JSON is a form of its own (google/protobuf/*.proto), as far as the contract has them. */
+/** The messages of google/protobuf/*.proto with a special JSON form that occur in the contract. */
 const forms: Readonly<Record<string, JsonObject>> = {
   "google.protobuf.Timestamp": { type: "string", format: "date-time" },
   "google.protobuf.Duration": {
@@ -18,8 +18,8 @@ const forms: Readonly<Record<string, JsonObject>> = {
 };
 
 /**
- * The JSON Schema of a message of google.protobuf; undefined for any other.
- * @throws TypeError for one of google.protobuf that has no row here
+ * Returns the JSON Schema of a google.protobuf message; undefined for any other message.
+ * @throws TypeError for a google.protobuf message that has no row here
  */
 export function wellKnownSchema({ typeName }: DescMessage): JsonObject | undefined {
   const form = forms[typeName];

@@ -2,9 +2,8 @@ import { create, type DescField, type DescMessage, type JsonValue, toJson } from
 import { messageTooLarge } from "../message-too-large.ts";
 
 /**
- * An answer as JSON text, by the names of the contract; fields that have their default are left out.
- * @param field of the answer that is told instead of the whole; a list or a map that is empty is told as such, and a message
- *   that is not set as null
+ * Encodes an answer as JSON with the field names of the contract; fields with their default value are left out.
+ * @param field returned instead of the whole answer. An empty list or map is returned as such, and an unset message as null
  * @throws InfraError MESSAGE_TOO_LARGE
  */
 export function answerJson(

@@ -1,14 +1,13 @@
 import type { DescField, DescMessage } from "@bufbuild/protobuf";
 
-/** The field of a message by its name in the contract or in JSON. */
+/** Returns the field of a message by its name in the contract or in JSON. */
 export function fieldOf(desc: DescMessage, name: string): DescField | undefined {
   return desc.fields.find((field) => field.name === name || field.jsonName === name);
 }
 
 /**
- * The fields that a path such as `book.name` goes through, the last one being what it names; undefined when there is no
- * such field. Only messages have fields: lists, maps, and messages of google.protobuf, whose JSON is a form of its own, have
- * none.
+ * Returns the fields along a path such as `book.name`, ending with the named one; undefined if there is no such field. Only
+ * messages have fields: lists, maps, and messages of google.protobuf, which have a special JSON form, have none.
  */
 export function fieldsOfPath(desc: DescMessage, path: string): readonly DescField[] | undefined {
   const fields: DescField[] = [];
@@ -26,7 +25,7 @@ export function fieldsOfPath(desc: DescMessage, path: string): readonly DescFiel
   return fields;
 }
 
-/** The path by the names of the contract, as errors tell it. */
+/** Returns the path with the names of the contract, as used in errors. */
 export function pathOfFields(fields: readonly DescField[]): string {
   return fields.map(({ name }) => name).join(".");
 }

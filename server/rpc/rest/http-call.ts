@@ -23,27 +23,27 @@ export interface HttpCallOptions {
   readonly shutdownSignal: AbortSignal;
 }
 
-/** Reads all of a body, decompressed. @throws ConnectError, InfraError */
+/** Reads a whole body, decompressed. @throws ConnectError, InfraError */
 export type ReadBody = () => Promise<Uint8Array>;
 
 /** A call that has begun. */
 export interface HttpCall {
   readonly outputs: AsyncIterator<object>;
-  /** Of the answer. */
+  /** Headers of the answer. */
   readonly header: Headers;
-  /** What the client would take the answer in. */
+  /** Compression of the answer that the client accepts. */
   readonly compression: Compression | null;
-  /** Names in the answer's header what the request said and nothing is called; for an answer that is no error. */
+  /** Names unknown fields of the request in a response header. For answers that are not errors. */
   noteUnknownFields(): void;
-  /** Ends what is not over. */
+  /** Ends whatever is still running. */
   close(): Promise<void>;
 }
 
 /**
- * Calls a method by a plain HTTP request. Its message is read inside of the call, so that whoever may not call is told that
- * first. What is wrong with the request is thrown by the first of the outputs.
- * @param protocol as the log and the metrics name it
- * @param answerHeaders those that an answer begins with
+ * Calls a method for a plain HTTP request. Its message is read inside the call, so that a caller without permission gets that
+ * error first. Errors in the request are thrown by the first of the outputs.
+ * @param protocol name for the log and the metrics
+ * @param answerHeaders initial headers of the answer
  */
 export function beginHttpCall(
   served: ServedRoute,
@@ -69,7 +69,7 @@ export function beginHttpCall(
     responseHeader: answerHeaders,
     contextValues: request.contextValues,
   };
-  // Its properties may be undefined, which its type does not say.
+  // Its properties may be undefined, although its type does not allow that.
   const context: HandlerContext & { abort(): void } = createHandlerContext(
     init as Parameters<typeof createHandlerContext>[0],
   );
@@ -98,14 +98,17 @@ export function beginHttpCall(
     compression: compression.response,
     noteUnknownFields: () => setUnknownFieldsHeader(context.responseHeader, unknownFields),
     async close() {
-      // First, as an output that is waited for would hold the end back.
+      // Done first, because a pending output would delay the end.
       context.abort();
       await outputs.return?.();
     },
   };
 }
 
-/** What a call has thrown, or what is wrong with its answer. A fault of ours is thrown on, to be logged. */
+/**
+ * Returns the error for the client from an exception of the call or of encoding its answer. Bugs in the gateway are thrown again,
+ * to be logged.
+ */
 export function wireErrorFrom(thrown: unknown): ConnectError {
   if (thrown instanceof ConnectError) {
     return thrown;
@@ -116,7 +119,7 @@ export function wireErrorFrom(thrown: unknown): ConnectError {
   throw thrown;
 }
 
-/** The deadline that the client has set by either header. */
+/** Returns the client's deadline, from either header. */
 function timeoutOf(header: Headers) {
   const connect = header.get("connect-timeout-ms");
   return connect === null

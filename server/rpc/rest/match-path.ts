@@ -1,10 +1,10 @@
 import { decodeText, type PathTemplate, type Segment } from "./path-template.ts";
 
 /**
- * The values of a template's variables in a path, by their field paths; undefined when the path is not the template's.
- * A value of one segment is decoded; in one of several, `%2F` stays as it is, since a slash parts them
- * (google/api/http.proto). No segment is empty.
- * @param path of the request as it was sent, without the query
+ * Returns the values of a template's variables in a path, by field path; undefined if the path does not match. A value of one
+ * segment is decoded; in a value of several segments `%2F` is kept, because a slash separates them (google/api/http.proto). No
+ * segment may be empty.
+ * @param path of the request as sent, without the query
  */
 export function matchPath(template: PathTemplate, path: string): ReadonlyMap<string, string> | undefined {
   const raw = rawSegmentsOf(template, path);
@@ -31,7 +31,7 @@ export function matchPath(template: PathTemplate, path: string): ReadonlyMap<str
   return values;
 }
 
-/** The path's segments without the template's verb; undefined when it has another. */
+/** Returns the path's segments without the template's verb; undefined if the verb differs. */
 function rawSegmentsOf({ verb, segments }: PathTemplate, path: string): readonly string[] | undefined {
   const raw = path.split("/").slice(1);
   if (verb === undefined) {
@@ -42,7 +42,7 @@ function rawSegmentsOf({ verb, segments }: PathTemplate, path: string): readonly
   if (colon < 0 || decodeText(last.slice(colon + 1)) !== verb) {
     return undefined;
   }
-  // `/v1/**:verb` also stands for `/v1/:verb`.
+  // `/v1/**:verb` also matches `/v1/:verb`.
   const isNothingLeft = colon === 0 && raw.length === segments.length - 1;
   return isNothingLeft ? raw : [...raw, last.slice(0, colon)];
 }
@@ -58,8 +58,8 @@ function decodeAllButSlashes(raw: string): string {
 }
 
 /**
- * Orders templates so that the first one that matches is the one that says most: literal text before `*`, `*` before
- * `**`, a verb before none. 0 for two that match the same paths.
+ * Orders templates so that the first match is the most specific: literal text before `*`, `*` before `**`, a verb before none.
+ * Returns 0 if both match the same paths.
  */
 export function compareTemplates(one: PathTemplate, other: PathTemplate): number {
   const count = Math.max(one.segments.length, other.segments.length);
@@ -78,7 +78,7 @@ export function compareTemplates(one: PathTemplate, other: PathTemplate): number
   return verb === otherVerb ? 0 : verb > otherVerb ? -1 : 1;
 }
 
-/** Of a template that ends here: `/v1` says more than `/v1/**`. */
+/** Rank of the end of a template: `/v1` is more specific than `/v1/**`. */
 const endRank = -1;
 
 function rankOf(segment: Segment | undefined): number {

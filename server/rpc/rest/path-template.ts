@@ -1,31 +1,31 @@
-/** A part of a path between two slashes: literal text, exactly one segment (`*`), or all that is left (`**`). */
+/** The part of a path between two slashes: literal text, exactly one segment (`*`), or the rest (`**`). */
 export type Segment =
   | { readonly kind: "literal"; readonly text: string }
   | { readonly kind: "one" }
   | { readonly kind: "rest" };
 
-/** Where the path holds the value of a field. */
+/** Position of a field's value in the path. */
 export interface Variable {
-  /** As the template writes it, e.g. `book.name`. */
+  /** As in the template, e.g. `book.name`. */
   readonly fieldPath: string;
-  /** The first of its segments, and the first behind them; a last `**` counts as one. */
+  /** Its first segment, and the first one after it. A final `**` counts as one. */
   readonly from: number;
   readonly to: number;
 }
 
-/** The path of a route, as google/api/http.proto writes it. */
+/** The path of a route, in the syntax of google/api/http.proto. */
 export interface PathTemplate {
   readonly text: string;
   readonly segments: readonly Segment[];
   readonly variables: readonly Variable[];
-  /** What stands behind the last segment's colon. */
+  /** The text after the last segment's colon. */
   readonly verb: string | undefined;
 }
 
-/** RFC 3986's pchar without what means something in a template: `:`, `*` and `=`. */
+/** RFC 3986's pchar without the characters that are special in a template: `:`, `*` and `=`. */
 const literal = /^(?:[\w.~!$&'()+,;@-]|%[0-9A-Fa-f]{2})+$/;
 const fieldPath = /^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*$/;
-/** A segment of the template, with the slashes that stand in braces. */
+/** A segment of the template, including slashes in braces. */
 const segmentText = /(?:[^/{}]|\{[^{}]*\})+/y;
 
 /**
@@ -96,7 +96,7 @@ export function parsePathTemplate(text: string): PathTemplate {
   return { text, segments, variables, verb };
 }
 
-/** What percent-encoded text stands for; undefined where that is no UTF-8. */
+/** Decodes percent-encoded text; undefined if it is not UTF-8. */
 export function decodeText(text: string): string | undefined {
   try {
     return decodeURIComponent(text);

@@ -1,12 +1,12 @@
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 
-/** The most parameters of one query. */
+/** Maximum number of parameters in a query. */
 export const maxQueryKeys = 256;
 
 /**
- * The parameters of a query, decoded (`+` is a space), in their order.
- * @param text what stands behind the `?`
- * @throws InfraError MALFORMED_REQUEST for more than 256, or for what is not percent-encoded UTF-8
+ * Parses the parameters of a query in order, decoded (`+` is a space).
+ * @param text the part after the `?`
+ * @throws InfraError MALFORMED_REQUEST for more than 256 parameters, or for a text that is not percent-encoded UTF-8
  */
 export function parseQuery(text: string): readonly (readonly [key: string, value: string])[] {
   const parts = text.split("&").filter((part) => part !== "");

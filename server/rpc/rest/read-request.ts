@@ -16,34 +16,34 @@ import { parseQuery } from "./query.ts";
 import { requestValuesFrom } from "./request-values.ts";
 import type { RestRoute } from "./rest-routes.ts";
 
-/** The longest path with its query, in bytes. Node refuses headers beyond 16 KiB by itself. */
+/** Maximum length of a path with its query, in bytes. Node itself refuses headers beyond 16 KiB. */
 export const maxUrlBytes = 8192;
 
-/** What of a REST request becomes its message. */
+/** The parts of a REST request that its message is built from. */
 export interface RestRequest {
-  /** Path and query as they were sent. */
+  /** Path and query as sent. */
   readonly url: string;
-  /** Of the path's template, by their field paths. */
+  /** Variables of the path's template, by field path. */
   readonly variables: ReadonlyMap<string, string>;
   readonly contentType: string | undefined;
-  /** Reads all of the body, decompressed. @throws ConnectError, InfraError */
+  /** Reads a whole body, decompressed. @throws ConnectError, InfraError */
   readonly readBody: () => Promise<Uint8Array>;
 }
 
-/** The message of a request, and the names in it that nothing is called and that were ignored. */
+/** The message of a request, and the unknown names in it that were ignored. */
 export interface RestMessage {
   readonly message: Message;
   readonly unknownFields: readonly string[];
 }
 
-/** What of a route says where the fields of its message are. */
+/** The parts of a route that say where the fields of its message are. */
 export type MessagePlaces = Pick<RestRoute, "method" | "template" | "body">;
 
 /**
- * Makes the message of a request from its body, path and query.
- * @param isStrict refuse what would be ignored, as mutations do
- * @throws InfraError MALFORMED_REQUEST, INVALID_FIELD, UNKNOWN_FIELD, MESSAGE_TOO_LARGE; ConnectError for JSON that is not of
- *   the message, which `infraErrorFrom` reads
+ * Builds the message of a request from its body, path and query.
+ * @param isStrict refuse unknown fields instead of ignoring them, as mutations do
+ * @throws InfraError MALFORMED_REQUEST, INVALID_FIELD, UNKNOWN_FIELD, MESSAGE_TOO_LARGE; ConnectError, which `infraErrorFrom`
+ * converts, for JSON that does not match the message
  */
 export async function readRestRequest(
   route: MessagePlaces,
@@ -89,10 +89,10 @@ function unknownParameters(keys: readonly string[]): InfraError {
   });
 }
 
-/** Types of bodies that are no JSON. Any other is read as JSON, since `curl -d` sends another and always could. */
+/** Content types that are not JSON. Any other type is read as JSON, because `curl -d` sends another one by default. */
 const otherTypes = /^(?:multipart\/|application\/(?:proto|octet-stream)|image\/|audio\/|video\/)/i;
 
-/** The message's JSON as far as it is the body; empty where there is none. */
+/** Returns the JSON of the message's part in the body; empty if there is none. */
 async function bodyText(
   { body, method }: MessagePlaces,
   { contentType = "", readBody }: RestRequest,
@@ -118,7 +118,7 @@ async function bodyText(
   if (body === "*") {
     return text;
   }
-  // What is a JSON value by itself cannot reach beyond the field that it is put into.
+  // Valid JSON on its own cannot break out of the field that it is inserted into.
   withReason(() => assertJson(method.input, text));
   return `{${JSON.stringify(body.name)}:${text}}`;
 }
@@ -139,7 +139,7 @@ function utf8From(bytes: Uint8Array): string {
   }
 }
 
-/** What protobuf-es says of JSON becomes the error that connect-es makes of it, so that its reason is found alike. */
+/** Wraps an error of protobuf-es in the same way as connect-es, so that its reason is found in the same way. */
 function withReason<T>(decode: () => T): T {
   try {
     return decode();
@@ -148,7 +148,7 @@ function withReason<T>(decode: () => T): T {
   }
 }
 
-/** The value of a field that is set, at any depth. */
+/** Returns the value of a set field at any depth. */
 function valueAt(desc: DescMessage, message: Message, fields: readonly DescField[]): unknown {
   let at = reflect(desc, message);
   for (const [index, field] of fields.entries()) {

@@ -5,21 +5,21 @@ import { fieldsOfPath, pathOfFields } from "./field-path.ts";
 import type { RestRoute } from "./rest-routes.ts";
 import { hasTextForm, jsonFromText } from "./text-value.ts";
 
-/** What the path and the query of a request say. */
+/** Values from the path and the query of a request. */
 export interface RequestValues {
   /** As JSON of the request's message. */
   readonly json: JsonObject;
-  /** Of `json`, the fields that the path has. */
+  /** The fields of `json` that come from the path. */
   readonly pathFields: readonly (readonly DescField[])[];
-  /** Parameters of the query that are no field, or none that belongs there, in their order and without repetition. */
+  /** Query parameters that are not a field, or not one that may be there, in order and without duplicates. */
   readonly unknownKeys: readonly string[];
 }
 
 /**
- * Reads the fields of a request that its path and its query hold. A list takes its parameter as often as it comes.
- * @param variables of the path's template, by their field paths
- * @throws InfraError INVALID_FIELD for a value that is not of its field's type, a field that the path, the body or the query
- *   has as well, one that cannot be written in a query, or a secret
+ * Reads the fields of a request from its path and its query. The parameter of a list may be repeated.
+ * @param variables of the path's template, by field path
+ * @throws InfraError INVALID_FIELD for a value that does not match the field's type, a field that is also in the path, in the
+ * body or repeated in the query, a field that cannot be written in a query, or a secret
  */
 export function requestValuesFrom(
   { method, body, template }: Pick<RestRoute, "method" | "body" | "template">,
@@ -56,7 +56,7 @@ interface QueryField {
   readonly keys: string[];
 }
 
-/** A field may be called by its name in the contract or in JSON; both are the same. */
+/** A field may be named as in the contract or as in JSON; both mean the same. */
 function groupByField(
   desc: DescMessage,
   query: readonly (readonly [key: string, value: string])[],
@@ -83,7 +83,7 @@ function setText(json: JsonObject, fields: readonly DescField[], texts: readonly
     );
   }
   if (fields.some(isSecret)) {
-    // Who carries a request on its way keeps URLs in logs.
+    // Proxies on the way may log URLs.
     throw invalidField(path, "is a secret, which belongs in no URL");
   }
   if (field.fieldKind !== "list" && texts.length > 1) {

@@ -7,7 +7,7 @@ import { RetryInfoSchema } from "../../../gen/google/rpc/error_details_pb.ts";
 import { connectErrorFromInfraError } from "../errors.ts";
 import { endResponse, type HttpRequest, type HttpResponse } from "../http-exchange.ts";
 
-/** As grpc-gateway 1.8 has it, which the clients of `cnct.kaas.api` know (runtime/errors.go, HTTPStatusFromCode). */
+/** As in grpc-gateway 1.8, which the clients of `cnct.kaas.api` expect (runtime/errors.go, HTTPStatusFromCode). */
 const httpStatuses: Readonly<Record<Code, number>> = {
   [Code.InvalidArgument]: 400,
   [Code.OutOfRange]: 400,
@@ -27,27 +27,27 @@ const httpStatuses: Readonly<Record<Code, number>> = {
   [Code.DeadlineExceeded]: 504,
 };
 
-/** The status of an answer that is an error. */
+/** Returns the status of an error response. */
 export function httpStatusOf(error: ConnectError): number {
   return httpStatuses[error.code];
 }
 
-/** The headers of such an answer, beside those that any has. */
+/** Returns the headers of an error response that other responses do not have. */
 export function errorHeadersOf(error: ConnectError): Record<string, string> {
-  // RFC 9110, 15.5.2: with 401 comes how to authenticate.
+  // RFC 9110, 15.5.2: a 401 must say how to authenticate.
   const how = error.code === Code.Unauthenticated ? { "www-authenticate": "Bearer" } : {};
   const [delay] = error.findDetails(RetryInfoSchema).flatMap(({ retryDelay }) => retryDelay ?? []);
   const when = delay === undefined ? {} : { "retry-after": String(Math.ceil(durationMs(delay) / 1000)) };
   return { "content-type": "application/json", ...how, ...when };
 }
 
-/** The body of such an answer: the message under two names, the number of gRPC's code, and the details as JSON. */
+/** Returns the body of an error response: the message under two names, the number of gRPC's code, and the details as JSON. */
 export function errorBodyOf(error: ConnectError): JsonObject {
   const { rawMessage: message, code } = error;
   return { error: message, message, code, details: detailsOf(error) };
 }
 
-/** The last line of a stream that an error has ended. */
+/** Returns the last line of a stream that ended with an error. */
 export function streamErrorOf(error: ConnectError): JsonObject {
   const status = httpStatusOf(error);
   return {

@@ -12,23 +12,23 @@ import { readRestRequest } from "./read-request.ts";
 import { errorBodyOf, errorHeadersOf, httpStatusOf, streamErrorOf } from "./rest-error.ts";
 import type { RestRoute } from "./rest-routes.ts";
 
-/** Where a request goes, as its path has said. */
+/** Target of a request, from its path. */
 export interface RestTarget {
-  /** Path and query as they were sent. */
+  /** Path and query as sent. */
   readonly url: string;
   readonly variables: ReadonlyMap<string, string>;
 }
 
-/** Answers a REST request by the call path of its method. */
+/** Answers a REST request through the call path of its method. */
 export type RestHandler = (
   request: UniversalServerRequest,
   target: RestTarget,
 ) => Promise<UniversalServerResponse>;
 
 /**
- * Calls a method by its REST route: what the request is made of is read inside of the call, so that whoever may not call is
- * told that first. A stream is answered with one JSON text a line, `{"result": …}` each, and `{"error": …}` if it ends with
- * an error; an error before the first line is answered like that of any call.
+ * Creates the handler of a REST route. The request is read inside the call, so that a caller without permission gets that error
+ * first. A stream is answered with one JSON text per line, `{"result": …}` for each message, and `{"error": …}` if it ends with
+ * an error. An error before the first line is answered like that of any other call.
  */
 export function createRestHandler(
   served: ServedRoute,

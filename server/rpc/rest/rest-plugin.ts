@@ -12,12 +12,12 @@ import type { RestRoute } from "./rest-routes.ts";
 
 export interface RestPluginOptions extends HttpCallOptions {
   readonly restRoutes: readonly RestRoute[];
-  /** Those of their methods. */
+  /** The routes of their methods. */
   readonly routes: readonly ServedRoute[];
   readonly listenerOf: (request: FastifyRequest) => ListenerFacts;
 }
 
-/** A route with who answers it. */
+/** A route with its handler. */
 interface Endpoint extends RestRoute {
   readonly readMaxBytes: number;
   readonly verbs: ReadonlySet<string>;
@@ -25,14 +25,14 @@ interface Endpoint extends RestRoute {
 }
 
 /**
- * Serves REST routes on a Fastify instance. Below a folder that has such routes, and no page or RPC, a path that is none of
- * them gets a plain 404, and one that takes other verbs a plain 405. HEAD comes with GET, but not for streams.
- * @throws TypeError for a route by which GET would change something, or of a verb that Fastify does not know
+ * Serves REST routes on a Fastify instance. Under a folder that only has such routes, an unknown path gets a plain 404, and an
+ * unsupported verb a plain 405. GET includes HEAD, except for streams.
+ * @throws TypeError for a route where GET would change something, or with a verb that Fastify does not support
  */
 export async function restPlugin(app: FastifyInstance, options: RestPluginOptions): Promise<void> {
   const { restRoutes, routes, listenerOf } = options;
   leaveBodiesUnread(app);
-  // A preflight is answered by CORS before it comes here; HEAD comes with GET.
+  // The CORS plugin answers preflights before they get here; GET includes HEAD.
   const allVerbs = app.supportedMethods.filter((name) => name !== "OPTIONS" && name !== "HEAD");
   const servedByMethod = new Map(routes.map((route) => [route.handle.method, route]));
   const endpoints = restRoutes.map((route): Endpoint => {
@@ -77,7 +77,7 @@ export async function restPlugin(app: FastifyInstance, options: RestPluginOption
       }
       return reply.code(405).header("allow", allowed).type("text/plain").send(`this path takes ${allowed}\n`);
     }
-    // RPCs and pages are there as well.
+    // These folders also have RPCs and pages.
     const isShared = folder === "" || folder === "/api";
     return isShared ? reply.callNotFound() : reply.code(404).type("text/plain").send("not found\n");
   }
@@ -114,10 +114,12 @@ function takesVerb({ verbs, method }: Endpoint, verb: string): boolean {
   return verbs.has(verb === "HEAD" && method.methodKind === "unary" ? "GET" : verb);
 }
 
-/** Text that means nothing to Fastify's router. */
+/** Text without special meaning for Fastify's router. */
 const plainText = /^[\w.~-]+$/;
 
-/** What a path has before the first segment that is not plain text, or before its last: routes beside it have that in common. */
+/**
+ * Returns the path up to the first segment that is not plain text, or up to its last segment. Related routes share this prefix.
+ */
 function folderOf({ segments }: PathTemplate): string {
   const texts = segments.map((segment) => (segment.kind === "literal" ? segment.text : ""));
   const count = texts.findIndex((text) => !plainText.test(text));

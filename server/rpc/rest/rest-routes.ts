@@ -9,23 +9,23 @@ import { compareTemplates } from "./match-path.ts";
 import { type PathTemplate, parsePathTemplate } from "./path-template.ts";
 import { hasTextForm } from "./text-value.ts";
 
-/** A way to call a method by a plain HTTP request, as `google.api.http` declares it in the contract. */
+/** A route that calls a method by a plain HTTP request, as declared by `google.api.http` in the contract. */
 export interface RestRoute {
   readonly method: DescMethod;
-  /** In upper case; `*` is any. */
+  /** In upper case; `*` means any. */
   readonly httpMethod: string;
   readonly template: PathTemplate;
-  /** What the body of a request holds: all fields that the path has not, one of them, or nothing. */
+  /** Content of a request's body: all fields that are not in the path, one field, or nothing. */
   readonly body: DescField | "*" | undefined;
-  /** The field of the answer that its body holds; undefined for the whole message. */
+  /** The field of the answer that the body contains; undefined for the whole message. */
   readonly responseField: DescField | undefined;
 }
 
 /**
- * Every REST route of the services, additional bindings included. Of two that match a path the one that says more stands
+ * Returns every REST route of the services, including additional bindings. Of two that match a path, the more specific one comes
  * first.
- * @throws TypeError for a declaration that cannot be served: a template that is none, a field that does not exist or has no
- *   form there, a stream of requests, two routes for the same paths
+ * @throws TypeError for a declaration that cannot be served: an invalid template, a field that does not exist or cannot be there,
+ * a stream of requests, or two routes for the same paths
  */
 export function restRoutes(registrations: readonly ServiceRegistration[]): readonly RestRoute[] {
   const routes = registrations
@@ -51,7 +51,7 @@ function compareRoutes(one: RestRoute, other: RestRoute): number {
   if (byPath !== 0 || one.httpMethod === other.httpMethod) {
     return byPath;
   }
-  // `*` is what no other method is.
+  // `*` matches the methods that no other route has, so it comes last.
   return one.httpMethod > other.httpMethod ? -1 : 1;
 }
 

@@ -4,9 +4,9 @@ import { invalidField } from "../../../adapters/host/infra-error.ts";
 
 const wholeNumber = /^-?\d+$/;
 const number = /^(?:-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|NaN|-?Infinity)$/;
-/** Either alphabet; a `+` that was not percent-encoded has become a space, which protobuf-es would skip. */
+/** Either alphabet. A `+` that was not percent-encoded has become a space, which protobuf-es would ignore. */
 const base64 = /^[\w+/-]*={0,2}$/;
-/** protobuf-es takes anything behind the `s`. */
+/** Stricter than protobuf-es, which accepts anything after the `s`. */
 const duration = /^-?\d+(?:\.\d{1,9})?s$/;
 
 /** Messages whose JSON is a string. */
@@ -16,7 +16,7 @@ const textMessages: ReadonlySet<string> = new Set([
   "google.protobuf.FieldMask",
 ]);
 
-/** Whether a value of the field, of a list an entry, can be written as plain text, as paths and queries do. */
+/** Reports whether a value of the field (of a list, each entry) can be written as plain text, as in paths and queries. */
 export function hasTextForm({ fieldKind, message }: DescField): boolean {
   if (fieldKind === "map") {
     return false;
@@ -25,11 +25,11 @@ export function hasTextForm({ fieldKind, message }: DescField): boolean {
 }
 
 /**
- * The JSON of a value that a path or a query holds as text. What JSON has as a string stays one, and is looked at when the
- * message is made of it.
+ * Returns the JSON of a value given as text in a path or a query. A value that JSON writes as a string stays a string, and is
+ * checked when the message is built.
  * @param path of the field, for the error
- * @throws InfraError INVALID_FIELD for what is not of the field's type
- * @throws TypeError for a field that `hasTextForm` denies
+ * @throws InfraError INVALID_FIELD for a value that does not match the field's type
+ * @throws TypeError for a field that `hasTextForm` excludes
  */
 export function jsonFromText(field: DescField, path: string, text: string): JsonValue {
   if (!hasTextForm(field)) {

@@ -2,13 +2,13 @@ import { type DescField, type DescMessage, type Message, ScalarType } from "@buf
 import { reflect } from "@bufbuild/protobuf/reflect";
 import { fieldOf } from "../rest/field-path.ts";
 
-/** The field of a message that holds a cursor, by its name; undefined where there is none. */
+/** Returns the field named `cursor` of a message; undefined if there is none. */
 export function cursorFieldOf(desc: DescMessage): DescField | undefined {
   const field = fieldOf(desc, "cursor");
   return field?.fieldKind === "scalar" && field.scalar === ScalarType.STRING ? field : undefined;
 }
 
-/** The cursor of a message of a stream: its own, or that of what its oneof holds. Undefined for none. */
+/** Returns the cursor of a stream's message: its own, or that of the message in its oneof. Undefined if there is none. */
 export function cursorOf(desc: DescMessage, message: Message): string | undefined {
   const own = cursorFieldOf(desc);
   const reflected = reflect(desc, message);
@@ -24,7 +24,7 @@ export function cursorOf(desc: DescMessage, message: Message): string | undefine
   return undefined;
 }
 
-/** Has the request go on behind a cursor, whatever else it says of where to begin. */
+/** Makes the request continue after a cursor, overriding its other start position. */
 export function setCursor(desc: DescMessage, message: Message, cursor: string): void {
   const field = cursorFieldOf(desc);
   if (field !== undefined) {

@@ -23,27 +23,27 @@ export interface EventStreamOptions extends HttpCallOptions {
   readonly keepAliveMs: number;
 }
 
-/** How long the status is held back for an error to have its own. What refuses a call does so at once. */
+/** How long the status is held back, so that an early error gets its own. Refusals come immediately. */
 const statusHeldMs = 1000;
 
-/** How long a browser waits before it comes back to a stream that was cut; not all of them at once when the gateway restarts. */
+/** Range of the time that a browser waits before it reconnects; random, so that not all reconnect at once after a restart. */
 const retryMs = { least: 1000, most: 3000 };
 
-/** Id of the event that ends a stream. Who comes back with it has seen the end. */
+/** Id of the event that ends a stream. A client that reconnects with it has received the end. */
 const endId = "end";
 
 const answerHeaders = {
   "content-type": eventStreamType,
   "cache-control": "no-store",
-  // nginx would keep a stream back until its buffer is full.
+  // nginx would buffer the stream otherwise.
   "x-accel-buffering": "no",
 };
 
 /**
- * Answers a request with the messages of a server stream as events, and with an event `end` or `error` at last. An error
- * before the first message is answered with its HTTP status and Connect's JSON, unless the stream has been silent for a second:
- * its headers are out then. A browser that comes back to a stream which has ended gets 204, by which it stays away, if it may
- * call it at all.
+ * Creates the handler that answers a request with the messages of a server stream as events, and a final event `end` or `error`.
+ * An error before the first message is answered with its HTTP status and Connect's JSON, unless the stream has been silent for a
+ * second: its headers are sent by then. A browser that reconnects to a stream that has ended gets 204, which stops reconnecting,
+ * provided that it may call the method.
  */
 export function createEventStreamHandler(
   served: ServedRoute,
@@ -106,7 +106,7 @@ export function createEventStreamHandler(
   };
 }
 
-/** Since when nothing was written to a stream. */
+/** Time since anything was written to a stream. */
 interface Silence {
   lastedMs(): number;
   end(): void;
@@ -133,7 +133,7 @@ async function* framesOf(
     yield retryFrame(randomInt(retryMs.least, retryMs.most));
     silence.end();
     for (let next = first; ; next = outputs.next()) {
-      // While a sink of the call writes, nothing comes by its outputs, and yet there is no silence.
+      // While a sink of the call writes, its outputs are empty although the stream is not silent.
       while (!(await isSettledWithin(next, keepAliveMs - silence.lastedMs()))) {
         if (silence.lastedMs() >= keepAliveMs) {
           yield heartbeatFrame;
@@ -165,7 +165,7 @@ function refusalOf(error: ConnectError, header: Headers): UniversalServerRespons
   return { status: codeToHttpStatus(error.code), header, body: createAsyncIterable([body]) };
 }
 
-/** As Connect writes it: `{"code", "message", "details"}`. */
+/** Encodes as Connect does: `{"code", "message", "details"}`. */
 function errorJsonOf(error: ConnectError): string {
   return JSON.stringify(errorToJson(error, undefined));
 }

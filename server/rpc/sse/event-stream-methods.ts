@@ -2,18 +2,18 @@ import type { DescMethod } from "@bufbuild/protobuf";
 import type { MethodRule } from "../method-rule.ts";
 import { cursorFieldOf } from "./cursor-field.ts";
 
-/** A method whose messages can be had as server-sent events, by POST. */
+/** A method whose messages are available as server-sent events, by POST. */
 export interface EventStreamMethod {
   readonly method: DescMethod;
-  /** Also by GET, as a browser's EventSource asks. */
+  /** Also by GET, which a browser's EventSource uses. */
   readonly byGet: boolean;
-  /** Goes on behind the event that `Last-Event-ID` names; any other begins anew, with the whole state. */
+  /** Whether it continues after the event in `Last-Event-ID`. Otherwise a stream begins again, with the whole state. */
   readonly resumes: boolean;
 }
 
 /**
- * How a method is offered as an event stream; undefined when it is not, as it answers with one message or takes many. GET
- * is for what changes nothing and tells no secret.
+ * Returns how a method is offered as an event stream; undefined if it is not, because it returns one message or takes several.
+ * GET is only offered if the method changes nothing and returns no secrets.
  */
 export function eventStreamMethodOf(
   method: DescMethod,
@@ -24,7 +24,7 @@ export function eventStreamMethodOf(
     : undefined;
 }
 
-/** Every one of some methods that is offered as an event stream, in their order. */
+/** Returns all of the given methods that are offered as event streams, in order. */
 export function eventStreamMethods(
   methods: readonly DescMethod[],
   ruleOf: (method: DescMethod) => Pick<MethodRule, "mutation" | "secrets">,

@@ -6,7 +6,7 @@ import { createEventStreamHandler, type EventStreamOptions } from "./event-strea
 import { eventStreamMethodOf } from "./event-stream-methods.ts";
 import { wantsEventStream } from "./wants-event-stream.ts";
 
-/** How the server streams among the routes are answered where a request asks for server-sent events. */
+/** Creates the answers of server-streaming routes to requests for server-sent events. */
 export function createEventStreams(
   routes: readonly ServedRoute[],
   options: EventStreamOptions,

@@ -3,7 +3,7 @@ import type { EncodedMessage } from "../encoded-message.ts";
 import { cursorOf } from "./cursor-field.ts";
 import { eventFrame } from "./event-frame.ts";
 
-/** A message as an event: its JSON, as Connect writes it, in one line, and its cursor as the id where it has one. */
+/** Encodes a message as an event: one line with its JSON as Connect writes it, and its cursor, if it has one, as the id. */
 export function messageEvent<Desc extends DescMessage>(
   desc: Desc,
   message: MessageShape<Desc>,

@@ -12,22 +12,22 @@ import {
 } from "../rest/read-request.ts";
 import { setCursor } from "./cursor-field.ts";
 
-/** What of a request for an event stream becomes its message. */
+/** The parts of a request for an event stream that its message is built from. */
 export interface EventRequest {
   readonly httpMethod: string;
-  /** Path and query as they were sent. */
+  /** Path and query as sent. */
   readonly url: string;
   readonly contentType: string | undefined;
-  /** Of the event after which a client that comes back wants to go on. */
+  /** Id of the event after which a reconnecting client continues. */
   readonly lastEventId: string | undefined;
   readonly readBody: () => Promise<Uint8Array>;
 }
 
 /**
- * Makes the message of a request: of a body in JSON; of GET by parameters of the query, each a field as REST has them, or by
- * the one parameter `message` as Connect GET has it, in JSON. `Last-Event-ID` takes the place of where the request says to
- * begin, if its message has a cursor, as a browser repeats its URL when it comes back.
- * @param isStrict refuse what would be ignored, as mutations do
+ * Builds the message of a request: from a JSON body, or for GET from query parameters. Each parameter is a field, as in REST, or
+ * the only one is `message` with JSON, as in Connect GET. If the message has a cursor, `Last-Event-ID` overrides the start
+ * position in the request, because a browser repeats its URL when it reconnects.
+ * @param isStrict refuse unknown fields instead of ignoring them, as mutations do
  * @throws InfraError, ConnectError as `readRestRequest` does
  */
 export async function readEventRequest(
@@ -43,7 +43,7 @@ export async function readEventRequest(
   return read;
 }
 
-/** Where the fields are, and what holds them. */
+/** Returns where the fields are, and the request that contains them. */
 function placesOf(
   method: DescMethod,
   { httpMethod, url, contentType, readBody }: EventRequest,
@@ -69,7 +69,7 @@ function placesOf(
       ];
 }
 
-/** The JSON that a query in Connect's form holds; undefined when it has no such form. */
+/** Returns the JSON in a query of Connect's form; undefined if it has another form. */
 function connectMessageOf({ input }: DescMethod, query: string): string | undefined {
   const parameters = new Map(parseQuery(query));
   const message = fieldOf(input, "message") === undefined ? parameters.get("message") : undefined;

@@ -3,8 +3,8 @@ import type { IncomingHttpHeaders } from "node:http";
 export const eventStreamType = "text/event-stream";
 
 /**
- * Whether a request asks for server-sent events by its headers: it accepts them by name, since any client would take
- * anything, and a body that it has is JSON.
+ * Reports whether a request's headers ask for server-sent events: it must accept them by name, because most clients accept
+ * anything, and a body must be JSON.
  */
 export function wantsEventStream(
   method: string,
@@ -16,6 +16,6 @@ export function wantsEventStream(
 
 function isEventStream(range: string): boolean {
   const [type = "", ...parameters] = range.split(";").map((part) => part.trim().toLowerCase());
-  // RFC 9110, 12.4.2: with a weight of 0 it is not acceptable.
+  // RFC 9110, 12.4.2: a weight of 0 means not acceptable.
   return type === eventStreamType && !parameters.some((one) => /^q=0(?:\.0*)?$/.test(one));
 }
