@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { test } from "tap";
 import { startGatewayUnderTest } from "./gateway-under-test.ts";
 
-/** How many requests; the full form is a million. */
+/** Number of requests; the long form sends a million. */
 const count = Number(process.env.ACCESS_FUZZ ?? 5_000);
 const atOnce = 32;
 const chunkSize = 5_000;
@@ -15,7 +15,7 @@ interface Fuzzed {
   readonly path: string;
 }
 
-/** Bytes that HTTP lets stand in a header's value. */
+/** Bytes that HTTP allows in the value of a header. */
 const headerText = fc
   .uint8Array({ maxLength: 300 })
   .map((bytes) =>
@@ -92,7 +92,7 @@ function statusOf(url: string, agent: Agent, { path, headers, body }: Fuzzed): P
   });
 }
 
-/** The status of a request whose header has bytes that HTTP does not allow; 0 when the connection is cut. */
+/** Returns the status of a request whose header has bytes that HTTP forbids; 0 if the connection is cut. */
 function statusOfRaw(url: string, bytes: Uint8Array): Promise<number> {
   const { port, hostname, host } = new URL(url);
   return new Promise((resolve) => {
@@ -111,10 +111,12 @@ function statusOfRaw(url: string, bytes: Uint8Array): Promise<number> {
 
 const timeout = Math.max(120_000, count * 2);
 
-test(`${count} random credentials and logins: no crash, no 500, nobody let in`, { timeout }, async (t) => {
+test(`${count} random credentials and logins cause no crash, no 500 and no access`, {
+  timeout,
+}, async (t) => {
   const limits = {
     caller: { requestsPerSecond: 1_000_000, streams: 256, mutations: 10_000 },
-    // Beyond its CPU time an address without a login is cut off.
+    // An address without a login is cut off when it has used up its CPU time.
     unknown: { cpuMsPerSecond: 1_000_000 },
   };
   const listen = [{ address: "127.0.0.1:0" }];
@@ -158,9 +160,9 @@ test(`${count} random credentials and logins: no crash, no 500, nobody let in`, 
     [],
     seen,
   );
-  t.equal(letIn, 0, "no random text is a credential");
-  t.ok((statuses.get(401) ?? 0) > count / 10, "credentials are looked at");
-  t.ok((statuses.get(400) ?? 0) > 0, "logins are looked at");
+  t.equal(letIn, 0, "no random text is a valid credential");
+  t.ok((statuses.get(401) ?? 0) > count / 10, "credentials are checked");
+  t.ok((statuses.get(400) ?? 0) > 0, "logins are checked");
   t.same(
     log.filter(({ level, code }) => Number(level) >= 40 || code === "INTERNAL"),
     [],

@@ -12,31 +12,34 @@ import { type Client, eventStreamProtocols, type Protocol, protocols, streamProt
 import { createAuthority, type IssuedCertificate } from "./rpc/listener/authority.ts";
 import { rpcErrorFrom } from "./rpc-error.ts";
 
-/** A gateway over TLS that asks for logins, with a user of every kind. */
+/** A gateway over TLS that requires logins, with a user of each kind. */
 export interface AccessUnderTest {
   readonly url: string;
   readonly log: GatewayUnderTest["log"];
-  /** A token of a user of each role: `viewer`, `operator`, `admin`, and `limited`: an operator of proto.VGService. */
+  /**
+   * Returns a token for `viewer`, `operator`, `admin` (each with the role of its name) or `limited` (an operator limited to
+   * proto.VGService).
+   */
   logIn(user: string): Promise<string>;
-  /** The cookie of such a login, as a browser would send it. */
+  /** Returns the cookie of such a login, as a browser would send it. */
   cookieOf(user: string): Promise<string>;
   readonly expiredToken: string;
   readonly foreignToken: string;
   readonly apiTokenName: string;
-  /** Of an operator. */
+  /** Token of an operator. */
   readonly apiToken: string;
   readonly viewerCertificate: IssuedCertificate;
   readonly strangerCertificate: IssuedCertificate;
-  /** The client with what it needs to trust the gateway's certificate. */
+  /** Adds what a client needs to trust the gateway's certificate. */
   trust(client: Client): Client;
   clientOf<S extends DescService>(service: S, client: Client): RpcClient<S>;
-  /** Opens a stream by every protocol; each resolves with the reason it ends with. */
+  /** Opens a stream over each protocol. Each promise resolves with the reason that the stream ends with. */
   watches(client: Client): Promise<string>[];
 }
 
 const password = adminPassword;
 
-/** Starts it, made ready by two earlier runs on the same data, and closes it with the test. */
+/** Starts the gateway after two earlier runs on the same data, and closes it with the test. */
 export async function startAccessUnderTest(t: Test): Promise<AccessUnderTest> {
   const directory = await mkdtemp(join(tmpdir(), "hostplane-access-"));
   t.teardown(() => rm(directory, { recursive: true, force: true }));
@@ -65,7 +68,7 @@ export async function startAccessUnderTest(t: Test): Promise<AccessUnderTest> {
   const trust = (client: Client): Client => ({ ...client, tls: { ...client.tls, ca } });
   const [connectJson] = protocols as readonly [Protocol];
 
-  /** A token from a gateway that ran before on the same store with other settings. */
+  /** Returns a token from a gateway that ran earlier on the same store with other settings. */
   async function tokenOfEarlierRun(audience: string, tokenHours: number): Promise<string> {
     const options = { hasLogin: true, tokenHours };
     const earlier = await startGatewayUnderTest(t, { ...settings, auth: { audience } }, options);
@@ -127,7 +130,7 @@ export async function startAccessUnderTest(t: Test): Promise<AccessUnderTest> {
         const transport = protocol.createTransport(url, trust(client));
         try {
           for await (const _state of createClient(VGService, transport).watch({})) {
-            // Every state is fine; the end is what counts.
+            // The states do not matter, only the end.
           }
           return "ended without an error";
         } catch (thrown) {

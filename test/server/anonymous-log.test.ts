@@ -8,7 +8,7 @@ const createVolume = "/proto.LVService/CreateLV";
 const json = { "content-type": "application/json" };
 const grpc = { "content-type": "application/grpc" };
 
-/** Requests without credentials, each refused for another reason. */
+/** Requests without credentials, each refused for a different reason. */
 const refused = {
   "a compressed message without a named compression": [login, grpc, encodeEnvelope(1, Buffer.from("a"))],
   "a message that cannot be parsed": [login, grpc, encodeEnvelope(0, Buffer.from([0x0a, 0x09]))],

@@ -12,7 +12,7 @@ import { createOpenCalls } from "../../server/rpc/open-calls.ts";
 import { assertKnownHeaders } from "../../server/rpc/request-headers.ts";
 import type { ServiceRegistration } from "../../server/rpc/service-handlers.ts";
 
-/** Tests run on both paths of a call: `RPC_PATH=connect-es` has connect-es answer all of them. */
+/** Tests run on both paths of a call. With `RPC_PATH=connect-es`, connect-es answers all of them. */
 export const isDirectPathTested = process.env.RPC_PATH !== "connect-es";
 
 export interface AppUnderTest {
@@ -20,14 +20,14 @@ export interface AppUnderTest {
   readonly url: string;
   /** Every line of the log, as objects. */
   readonly log: readonly Record<string, unknown>[];
-  /** How many calls wait for the gateway's stop. */
+  /** Returns how many calls would be ended by the gateway's stop. */
   openCallCount(): number;
-  /** Ends open calls as a gateway does that stops, and then the connections. */
+  /** Ends open calls as a stopping gateway does, and then the connections. */
   close(): Promise<void>;
 }
 
 /**
- * The application behind one listener, with services of the test's own: what the sandbox is too quick for. It
+ * Starts the application behind one listener with the test's own services, for tests that need slower ones than the sandbox's. It
  * is closed with the test.
  */
 export async function startAppUnderTest(

@@ -28,7 +28,7 @@ const otherKey = "another secret key";
 
 const s3 = { endpoint: "https://s3.sandbox.invalid", path: "bucket", verifyTls: true, ...secrets };
 
-/** As text, and in the forms in which bytes are written. */
+/** Returns the secret as text, and in the usual encodings of bytes. */
 function formsOf(secret: string): string[] {
   const bytes = Buffer.from(secret);
   return [secret, bytes.toString("hex"), bytes.toString("base64").slice(0, -4), encodeURIComponent(secret)];
@@ -41,7 +41,7 @@ function assertAbsent(t: Test, where: string, text: string): void {
   }
 }
 
-/** The bytes of all files of a directory, one behind the other. */
+/** Returns the concatenated bytes of all files in a directory. */
 async function bytesOf(directory: string): Promise<string> {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile());
@@ -51,7 +51,7 @@ async function bytesOf(directory: string): Promise<string> {
   return contents.join("\n");
 }
 
-test("what opens a repository is told to nobody, and is in no file", async (t) => {
+test("the secrets that open a repository are never returned, and are in no file", async (t) => {
   const data = await makeDirectory(t);
   const { gateway, url, log } = await startGatewayUnderTest(t, { data }, { logLevel: "trace" });
   const transport = createGrpcTransport({ baseUrl: url });
@@ -76,7 +76,7 @@ test("what opens a repository is told to nobody, and is in no file", async (t) =
         return newest;
       }
       for await (const _change of operations.watchOperation({ id: newest?.id ?? "" })) {
-        // Until its end.
+        // Reads until the stream ends.
       }
     }
   };
@@ -135,13 +135,16 @@ test("what opens a repository is told to nobody, and is in no file", async (t) =
       }
     }
   } catch {
-    t.ok(events > 10, "the events are read");
+    t.ok(events > 10, "the events are checked");
   }
   answers.push(await (await fetch(`${url}/metrics`)).text());
   assertAbsent(t, "an answer", answers.join("\n"));
   await gateway.close();
   assertAbsent(t, "the log", JSON.stringify(log));
   const files = await bytesOf(data);
-  t.ok(files.includes("sandbox-web") && files.includes("https://s3.sandbox.invalid"), "the files are read");
+  t.ok(
+    files.includes("sandbox-web") && files.includes("https://s3.sandbox.invalid"),
+    "the files are checked",
+  );
   assertAbsent(t, "a file", files);
 });

@@ -44,7 +44,7 @@ const operation: Operation = {
   endedAtMs: undefined,
 };
 
-/** A source that writes down what it is asked for. */
+/** Creates a source that records its calls. */
 function createSource(resourceStart: string, asked: unknown[]): BackupSource {
   const note =
     <Answer>(what: string, answer: Answer) =>
@@ -73,7 +73,10 @@ function createSource(resourceStart: string, asked: unknown[]): BackupSource {
   };
 }
 
-/** The services of these sources over a store with a backup `in-group` of a volume group, one `in-pool`, and one `elsewhere`. */
+/**
+ * Creates the services of these sources over a store with a backup `in-group` of a volume group, one `in-pool`, and one
+ * `elsewhere`.
+ */
 async function createDomain(t: Test, sources: readonly BackupSource[]) {
   const store = await openOwnStore(t);
   const volumes = {
@@ -124,7 +127,7 @@ async function createDomain(t: Test, sources: readonly BackupSource[]) {
   };
 }
 
-test("what is to be done with a backup goes to the source whose volume it is of", async (t) => {
+test("a call for a backup goes to the source of its volume", async (t) => {
   const asked: unknown[] = [];
   const sources = [createSource("volumeGroups/", asked), createSource("storagePool/", asked)];
   const { call, plan } = await createDomain(t, sources);
@@ -149,7 +152,7 @@ test("what is to be done with a backup goes to the source whose volume it is of"
   ]);
 });
 
-test("a backup whose source is off is told, and the rest is refused with the key that turns it on", async (t) => {
+test("a backup whose source is off can be read; changes are refused with the key that enables it", async (t) => {
   const { call, plan } = await createDomain(t, [absent[0], createSource("storagePool/", [])]);
   t.match(await call(getBackup, { id: "in-group" }), { backup: { id: "in-group" } });
   const refusal = {
@@ -170,7 +173,7 @@ test("a backup whose source is off is told, and the rest is refused with the key
   });
 });
 
-test("without any source all calls are refused, with every key that would turn one on", async (t) => {
+test("without any source all calls are refused, with every key that would enable one", async (t) => {
   const { call, plan } = await createDomain(t, absent);
   const refusal = {
     name: "InfraError",

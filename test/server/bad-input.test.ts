@@ -20,7 +20,7 @@ import { startGatewayUnderTest } from "./gateway-under-test.ts";
 import { errorFromAnswer } from "./raw-error.ts";
 import { requestOver } from "./raw-request.ts";
 
-test("bytes that are no message are INVALID_ARGUMENT in every protocol, never INTERNAL", async (t) => {
+test("bytes that cannot be parsed are INVALID_ARGUMENT in every protocol, never INTERNAL", async (t) => {
   const gateway = await startGatewayUnderTest(t);
   const cases = {
     "a length beyond the end": [0x0a, 0x09, 0x61],
@@ -47,7 +47,7 @@ test("bytes that are no message are INVALID_ARGUMENT in every protocol, never IN
 
 const enveloped = binary.filter(({ isEnveloped }) => isEnveloped);
 
-/** Connect's way to send a stream's request, for the cases of envelopes. */
+/** Connect's form of a stream request, for the envelope cases. */
 const connectStream: Carrier[] = (["1.1", "2"] as const).map((httpVersion) => ({
   name: `a Connect stream over HTTP/${httpVersion}`,
   httpVersion,
@@ -56,7 +56,7 @@ const connectStream: Carrier[] = (["1.1", "2"] as const).map((httpVersion) => ({
   isEnveloped: true,
 }));
 
-test("an envelope that is cut short is refused", async (t) => {
+test("a truncated envelope is refused", async (t) => {
   const gateway = await startGatewayUnderTest(t);
   for (const bytes of [[0], [0, 0, 0, 0], [0, 0, 0, 0, 9, 1, 2]]) {
     const body = Uint8Array.from(bytes);
@@ -67,20 +67,20 @@ test("an envelope that is cut short is refused", async (t) => {
   for (const carrier of enveloped) {
     t.ok(
       (await send(gateway.url, carrier, { path: readPath, body: flags })).status,
-      "unknown flags harm nobody",
+      "unknown flags cause no harm",
     );
   }
   await assertUnharmed(t, gateway);
 });
 
-test("a method that takes one message refuses none and two", async (t) => {
+test("a method with one request message refuses zero and two", async (t) => {
   const gateway = await startGatewayUnderTest(t);
   const cardinality = { code: "UNIMPLEMENTED", reason: "REQUEST_CARDINALITY" };
   const one = encodeEnvelope(0, new Uint8Array(0));
   for (const [what, body] of [
     ["none", new Uint8Array(0)],
     ["two", Buffer.concat([one, one])],
-    ["one and a byte", Buffer.concat([one, Buffer.alloc(1)])],
+    ["one message and one more byte", Buffer.concat([one, Buffer.alloc(1)])],
   ] as const) {
     await refuses(t, gateway.url, enveloped, `${what}, unary`, { path: readPath, body }, cardinality);
     const streams = [...enveloped, ...connectStream];
@@ -89,7 +89,7 @@ test("a method that takes one message refuses none and two", async (t) => {
   await assertUnharmed(t, gateway);
 });
 
-test("a message over the limit is refused by name of the limit, compressed or not", async (t) => {
+test("a message over the limit is refused and the limit named, compressed or not", async (t) => {
   const gateway = await startGatewayUnderTest(t, { limits: { maxMessageBytes: 65_536 } });
   const tooLarge = { code: "RESOURCE_EXHAUSTED", reason: "MESSAGE_TOO_LARGE", message: /65536/ };
   const request = create(CreateLVRequestSchema, { name: "a".repeat(100_000) });
@@ -103,14 +103,14 @@ test("a message over the limit is refused by name of the limit, compressed or no
     const bomb = { ...sent, message: gzipSync(Buffer.alloc(50 << 20)) };
     const before = process.memoryUsage().rss;
     await refuses(t, gateway.url, [carrier], "50 MB in 50 KB", bomb, tooLarge);
-    t.ok(process.memoryUsage().rss - before < 30 << 20, "it is not inflated first");
+    t.ok(process.memoryUsage().rss - before < 30 << 20, "it is not decompressed first");
   }
   const promised = Uint8Array.from([0, 0xff, 0xff, 0xff, 0xff, 1]);
   await refuses(t, gateway.url, [...enveloped], "a promise of 4 GiB", { body: promised }, tooLarge);
   await assertUnharmed(t, gateway);
 });
 
-test("a compression that is unknown, not named or not what it says is refused", async (t) => {
+test("an unknown, unnamed or wrong compression is refused", async (t) => {
   const gateway = await startGatewayUnderTest(t);
   for (const carrier of [...binary, ...json]) {
     const headers = { [carrier.encodingHeader]: "zstd" };
@@ -126,7 +126,7 @@ test("a compression that is unknown, not named or not what it says is refused", 
   await refuses(t, gateway.url, enveloped, "unnamed", unnamed, { reason: "COMPRESSION_NOT_NAMED" });
 });
 
-test("a deadline that is no time is refused, and one beyond any timer is none", async (t) => {
+test("a malformed deadline is refused; one beyond any timer means none", async (t) => {
   const gateway = await startGatewayUnderTest(t);
   for (const carrier of [...json, ...binary]) {
     const message = carrier.type.endsWith("json") ? "{}" : "";
@@ -149,7 +149,7 @@ test("a deadline that is no time is refused, and one beyond any timer is none", 
   await assertUnharmed(t, gateway);
 });
 
-test("a GET whose query is wrong is refused", async (t) => {
+test("a GET with an invalid query is refused", async (t) => {
   const gateway = await startGatewayUnderTest(t);
   const cases = {
     "encoding=json&base64=1&message=%21%21": malformed,
@@ -166,13 +166,13 @@ test("a GET whose query is wrong is refused", async (t) => {
     }
     for (const query of ["", "encoding=xml&message=%7B%7D", "message=%7B%7D"]) {
       const answer = await requestOver[version](gateway.url, { method: "GET", path: `${readPath}?${query}` });
-      t.equal(answer.status, 415, `no encoding that is known: ${query}`);
+      t.equal(answer.status, 415, `no known encoding: ${query}`);
     }
   }
   await assertUnharmed(t, gateway);
 });
 
-test("an answer to an unknown compression names those that are read", async (t) => {
+test("the answer to an unknown compression names the supported ones", async (t) => {
   const gateway = await startGatewayUnderTest(t);
   for (const carrier of [...json, ...binary]) {
     const headers = { [carrier.encodingHeader]: "zstd" };
@@ -190,7 +190,7 @@ test("an answer to an unknown compression names those that are read", async (t) 
   await assertUnharmed(t, gateway);
 });
 
-test("a request may have as many header fields over HTTP/2 as over HTTP/1.1", async (t) => {
+test("HTTP/2 allows as many header fields as HTTP/1.1", async (t) => {
   const gateway = await startGatewayUnderTest(t);
   const fields = Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`x-${index}`, "1"]));
   for (const version of ["1.1", "2"] as const) {
@@ -200,7 +200,7 @@ test("a request may have as many header fields over HTTP/2 as over HTTP/1.1", as
   }
 });
 
-test("headers beyond the limit are refused, and so is a path that is none", async (t) => {
+test("headers beyond the limit and an invalid path are refused", async (t) => {
   const gateway = await startGatewayUnderTest(t, { limits: { headerBytes: 4096 } });
   const headers = { "content-type": "application/json", "x-large": "x".repeat(20_000) };
   for (const version of ["1.1", "2"] as const) {
@@ -229,7 +229,7 @@ function noise(byteCount: number, seed: number): Buffer {
   return bytes;
 }
 
-test("a megabyte of noise to the port harms nothing", async (t) => {
+test("a megabyte of noise on the port causes no harm", async (t) => {
   const gateway = await startGatewayUnderTest(t);
   const { port } = new URL(gateway.url);
   const preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
@@ -237,7 +237,7 @@ test("a megabyte of noise to the port harms nothing", async (t) => {
   const beginnings = ["", "PRI", preface, http1, `${http1}content-length: 1048576\r\n\r\n`];
   for (const [index, beginning] of beginnings.entries()) {
     const socket = net.connect(Number(port), "127.0.0.1");
-    // The gateway may close while the noise is still being written.
+    // The gateway may close the connection while noise is still being written.
     const closed = new Promise((resolve) => socket.once("close", resolve));
     socket.on("error", () => {});
     socket.resume();
@@ -247,7 +247,7 @@ test("a megabyte of noise to the port harms nothing", async (t) => {
   await assertUnharmed(t, gateway);
 });
 
-test("an lvmd request whose fields contradict each other is refused with both", async (t) => {
+test("an lvmd request with contradicting fields is refused, and both are named", async (t) => {
   const gateway = await startGatewayUnderTest(t);
   const contradiction = (fields: RegExp) => ({
     code: "INVALID_ARGUMENT",

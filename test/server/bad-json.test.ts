@@ -5,7 +5,7 @@ import { startGatewayUnderTest } from "./gateway-under-test.ts";
 import { errorFromAnswer } from "./raw-error.ts";
 import { type RawAnswer, requestOver } from "./raw-request.ts";
 
-test("JSON that is none is refused", async (t) => {
+test("invalid JSON is refused", async (t) => {
   const gateway = await startGatewayUnderTest(t);
   for (const message of ["{", "", "nope", "[1]", '"x"', "1", '{"name":"a"}}', "{\u0000}", "\ufeff{"]) {
     await refuses(t, gateway.url, json, JSON.stringify(message), { message }, malformed);
@@ -17,7 +17,7 @@ test("JSON that is none is refused", async (t) => {
   await assertUnharmed(t, gateway);
 });
 
-test("a field that the message does not have is refused in a mutation and named", async (t) => {
+test("a mutation refuses and names a field that the message does not have", async (t) => {
   const gateway = await startGatewayUnderTest(t);
   const unknown = { code: "INVALID_ARGUMENT", reason: "UNKNOWN_FIELD" };
   const cases = { sizeGB: 1, sizegb: 1, $x: 1, "": 1, toString: 1, __proto__x: 1 };
@@ -29,12 +29,12 @@ test("a field that the message does not have is refused in a mutation and named"
   await refuses(t, gateway.url, json, "nested", { message: nested }, { ...unknown, fields: ["acessKeyId"] });
   for (const carrier of json) {
     const list = await send(gateway.url, carrier, { path: "/proto.VGService/GetLVList", message: "{}" });
-    t.notMatch(list.body.toString(), '"a"', "nothing was made");
+    t.notMatch(list.body.toString(), '"a"', "nothing was created");
   }
   await assertUnharmed(t, gateway);
 });
 
-test("a field that the message does not have is accepted in a read, and named to a Connect caller", async (t) => {
+test("a read accepts a field that the message does not have, and names it to a Connect caller", async (t) => {
   const gateway = await startGatewayUnderTest(t);
   const names = (answer: RawAnswer) => answer.headers["hostplane-unknown-fields"];
   for (const version of ["1.1", "2"] as const) {
@@ -83,7 +83,7 @@ test("a field that the message does not have is accepted in a read, and named to
   await assertUnharmed(t, gateway);
 });
 
-test("text that is not UTF-8 is refused, in a read and compressed, too", async (t) => {
+test("text that is not UTF-8 is refused, also in reads and compressed", async (t) => {
   const gateway = await startGatewayUnderTest(t);
   const message = Buffer.concat([Buffer.from('{"deviceClass":"'), Buffer.from([0xff]), Buffer.from('"}')]);
   const refusal = { ...malformed, message: /^the body is not UTF-8$/ };
@@ -99,7 +99,7 @@ test("text that is not UTF-8 is refused, in a read and compressed, too", async (
   await assertUnharmed(t, gateway);
 });
 
-test("a value of the wrong type or out of range is refused and its field named", async (t) => {
+test("a value that has the wrong type or is out of range is refused and its field named", async (t) => {
   const gateway = await startGatewayUnderTest(t);
   const invalid = { code: "INVALID_ARGUMENT", reason: "INVALID_FIELD" };
   const cases: readonly (readonly [string, unknown])[] = [

@@ -11,7 +11,7 @@ import { methodRuleOf } from "../../server/method-table.ts";
 import { eventStreamMethodOf } from "../../server/rpc/sse/event-stream-methods.ts";
 import type { Protocol } from "./protocols.ts";
 
-/** Whether a protocol can carry a method at all. */
+/** Reports whether a protocol can carry a method at all. */
 export function isCallable(protocol: Protocol, method: DescMethod): boolean {
   if (method.methodKind === "bidi_streaming" && protocol.httpVersion === "1.1") {
     return false;
@@ -24,7 +24,7 @@ export function isCallable(protocol: Protocol, method: DescMethod): boolean {
   return protocol.isGet === undefined || rule.get;
 }
 
-/** Calls a method of any kind and returns its answer, of a stream the first one, as JSON. */
+/** Calls a method of any kind and returns its answer, or the first one of a stream, as JSON. */
 export async function callMethod(
   transport: Transport,
   method: DescMethod,

@@ -17,7 +17,7 @@ import { rpcErrorFrom, rpcErrorOf } from "./rpc-error.ts";
 const [connectJson] = protocols as readonly [Protocol];
 const [grpc] = protocols.filter(({ name }) => name.startsWith("gRPC binary")) as [Protocol];
 
-test("calls that cost more CPU time than the limit are refused, and the error names it", async (t) => {
+test("calls that cost more CPU time than the limit are refused, and the error names the limit", async (t) => {
   const { url } = await startGatewayUnderTest(t, { limits: { caller: { cpuMsPerSecond: 1 } } });
   const client = createClient(SystemService, connectJson.createTransport(url));
   for (;;) {
@@ -35,7 +35,7 @@ test("calls that cost more CPU time than the limit are refused, and the error na
 
 const callsAtOnce = 64;
 
-test("calls of one caller that begin together and are not read cost no more than the limits allow", async (t) => {
+test("concurrent calls of one caller that leaves answers unread cost no more than the limits allow", async (t) => {
   const unreadBytes = 4096;
   const { url } = await startGatewayUnderTest(t, { limits: { caller: { unreadBytes, reads: 2 } } });
   const pods = createClient(PodService, connectJson.createTransport(url));
@@ -61,7 +61,7 @@ test("calls of one caller that begin together and are not read cost no more than
   t.ok(statuses.filter(({ status }) => status === 429).length >= callsAtOnce / 2, "the others are refused");
 });
 
-test("messages of a request stream are limited as calls are", async (t) => {
+test("messages of a request stream are limited like calls", async (t) => {
   const { url } = await startGatewayUnderTest(t, { limits: { caller: { requestsPerSecond: 5 } } });
   const client = createClient(ServerReflection, grpc.createTransport(url));
   async function* requests(): AsyncGenerator<MessageInitShape<typeof ServerReflectionRequestSchema>> {
@@ -82,10 +82,10 @@ test("messages of a request stream are limited as calls are", async (t) => {
   });
 });
 
-/** Far more than an address without a login has CPU time for. */
+/** Many more messages than the CPU time of an address without a login allows. */
 const messagesMost = 3000;
 
-test("messages of a request stream count as CPU time of an address without a login", async (t) => {
+test("messages of a request stream use the CPU time of an address without a login", async (t) => {
   const { url } = await startGatewayUnderTest(t, {
     limits: { caller: { requestsPerSecond: 1_000_000 }, unknown: { cpuMsPerSecond: 10 } },
   });

@@ -5,7 +5,7 @@ import { errorFromAnswer } from "./raw-error.ts";
 import { type RawAnswer, requestOver } from "./raw-request.ts";
 import type { RpcError } from "./rpc-error.ts";
 
-/** A mutation, a read and a stream to send things to. */
+/** Paths of a mutation, a read and a stream to send requests to. */
 export const createPath = "/proto.LVService/CreateLV";
 export const readPath = "/proto.VGService/GetFreeBytes";
 export const watchPath = "/proto.VGService/Watch";
@@ -41,14 +41,14 @@ export const binary = carriersOf("proto");
 interface Sent {
   readonly message?: Uint8Array | string;
   readonly path?: string;
-  /** The whole body, instead of one made of `message`. */
+  /** The whole body; replaces the one built from `message`. */
   readonly body?: Uint8Array;
   readonly headers?: Readonly<Record<string, string>>;
   /** Marks an enveloped message as compressed. */
   readonly compressed?: boolean;
 }
 
-/** Sends a message to a method, by default to a mutation, and returns what came back. */
+/** Sends a message to a method, by default a mutation, and returns the answer. */
 export function send(url: string, carrier: Carrier, sent: Sent): Promise<RawAnswer> {
   const message = Buffer.from(sent.message ?? "");
   const enveloped = carrier.isEnveloped ? encodeEnvelope(sent.compressed ? 1 : 0, message) : message;
@@ -59,7 +59,7 @@ export function send(url: string, carrier: Carrier, sent: Sent): Promise<RawAnsw
   });
 }
 
-/** Sends the same to a gateway by each carrier, and holds the error against `expected`. */
+/** Sends the same message with each carrier, and compares the error with `expected`. */
 export async function refuses(
   t: Test,
   url: string,
@@ -74,12 +74,12 @@ export async function refuses(
   }
 }
 
-/** A client's fault is no fault of the gateway: nothing of it is logged as one, and the next call works. */
+/** Checks that a client's mistake is not logged as a fault of the gateway, and that the next call works. */
 export async function assertUnharmed(t: Test, { url, log }: GatewayUnderTest): Promise<void> {
   for (const carrier of [...json, ...binary]) {
     const message = carrier.type.endsWith("json") ? "{}" : "";
     const answer = await send(url, carrier, { path: readPath, message });
-    t.equal(errorFromAnswer(answer), undefined, `the next call works by ${carrier.name}`);
+    t.equal(errorFromAnswer(answer), undefined, `the next call works over ${carrier.name}`);
   }
   t.same(
     log.filter(({ level, code }) => Number(level) >= 40 || code === "INTERNAL"),
@@ -88,5 +88,5 @@ export async function assertUnharmed(t: Test, { url, log }: GatewayUnderTest): P
   );
 }
 
-/** What is answered to a request that cannot be decoded. */
+/** The error of a request that cannot be decoded. */
 export const malformed = { code: "INVALID_ARGUMENT", reason: "MALFORMED_REQUEST" };

@@ -22,7 +22,7 @@ async function createDomain(t: Test, clusters: ClusterSystem | undefined) {
   return { domain, store, warnings };
 }
 
-test("without a MAAS the domain is off, says which key turns it on, and begins nothing", async (t) => {
+test("without a MAAS the domain is off, names the key that enables it, and starts nothing", async (t) => {
   const { domain } = await createDomain(t, undefined);
   t.equal(domain.registrations.length, 2);
   t.equal(domain.planners.length, 2);
@@ -31,7 +31,7 @@ test("without a MAAS the domain is off, says which key turns it on, and begins n
   t.equal(domain.beginSchedules, undefined);
 });
 
-test("what the domain does by itself ends when it is closed, and complains of nothing", async (t) => {
+test("the domain's scheduled work ends when it is closed, and logs no errors", async (t) => {
   const system = createSandboxClusters();
   t.teardown(() => system.close());
   const { domain, warnings } = await createDomain(t, system);

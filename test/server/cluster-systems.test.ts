@@ -25,7 +25,7 @@ function configOf(t: Test, files: Readonly<Record<string, string>>, other: objec
   return parsed;
 }
 
-test("the configuration becomes the settings of clusters, times in milliseconds and ranges as addresses", async (t) => {
+test("the configuration is converted to cluster settings: times in milliseconds, ranges as addresses", async (t) => {
   const config = configOf(
     t,
     { "maas.key": `${key}\n`, "cni.yaml": "kind: Namespace\n" },
@@ -66,7 +66,7 @@ test("the configuration becomes the settings of clusters, times in milliseconds 
   });
 });
 
-test("a file that is missing or wrong is named with its key, and a wrong API key is not shown", async (t) => {
+test("a missing or invalid file is reported with its key, and a wrong API key is not shown", async (t) => {
   const cni = { "cni.yaml": "kind: Namespace\n" };
   await t.rejects(
     createRealClusters(configOf(t, cni)),
@@ -86,16 +86,20 @@ test("a file that is missing or wrong is named with its key, and a wrong API key
   await t.rejects(createRealClusters(configOf(t, { ...withKey, "cni.yaml": "\n" })), /is empty or longer/);
 });
 
-test("the sandbox is a MAAS that nothing is made of until it is asked", async (t) => {
+test("the sandbox's MAAS is created on first use", async (t) => {
   const { maas, workload, settings, close } = createSandboxClusters();
-  t.equal(settings.kubeconfigHost?.("prod"), "prod.sandbox.invalid", "kubeconfigs point at no real host");
+  t.equal(
+    settings.kubeconfigHost?.("prod"),
+    "prod.sandbox.invalid",
+    "kubeconfigs do not refer to real hosts",
+  );
   t.match({ maas, workload }, { maas: { kind: "sandbox" }, workload: { kind: "sandbox" } });
   t.match(await maas.version(), { version: "3.4.10" });
   t.equal(await maas.reserveAddress({ address: settings.endpoints[0] ?? "" }), settings.endpoints[0]);
   await close();
 });
 
-test("only machines that are installed with something to do are booted, each with its version of Kubernetes", async (t) => {
+test("only deployed machines with user data are booted, each with its version of Kubernetes", async (t) => {
   const maas = await createMaasSandbox({ deployMs: 0 });
   t.teardown(() => maas.close());
   const { region } = maas.fake;

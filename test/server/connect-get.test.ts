@@ -6,7 +6,7 @@ import { startGatewayUnderTest } from "./gateway-under-test.ts";
 
 const path = "/proto.VGService/GetLVList?connect=v1&encoding=json&message=%7B%7D";
 
-/** An answer with its body as it was sent. */
+/** Returns an answer with its body as it was sent. */
 function ask(url: string, method: string, headers: Record<string, string> = {}) {
   return new Promise<{ status: number | undefined; etag: string; length: number; vary: string }>(
     (resolve, reject) => {
@@ -69,7 +69,7 @@ test("it is the same over HTTP/2", { skip }, async (t) => {
   t.same(await ask2({ ":method": "HEAD" }), { status: 200, etag, length: 0 });
 });
 
-test("each form of an answer has a tag of its own, and one to a POST or an error has none", {
+test("each form of an answer has its own tag; answers to POST and errors have none", {
   skip,
 }, async (t) => {
   const { url } = await startGatewayUnderTest(t);
@@ -90,7 +90,7 @@ test("each form of an answer has a tag of its own, and one to a POST or an error
   t.ok(gzip.length < plain.length, "it is compressed");
   t.equal(new Set([plain.etag, gzip.etag, binary.etag]).size, 3);
   const known = { "accept-encoding": "gzip", "if-none-match": plain.etag };
-  t.match(await ask(list, "GET", known), { status: 200, etag: gzip.etag }, "what it has is another form");
+  t.match(await ask(list, "GET", known), { status: 200, etag: gzip.etag }, "the client has another form");
   t.match(await ask(list.replace("%7B%7D", "%7B"), "GET"), { status: 400, etag: "" });
   const post = await fetch(`${url}/proto.VGService/GetLVList`, {
     method: "POST",

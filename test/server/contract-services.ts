@@ -3,8 +3,8 @@ import { resolve } from "node:path";
 import type { DescService } from "@bufbuild/protobuf";
 
 /**
- * Every service that the generated contract declares, whoever registers it or forgets to; of the lvmd protocols that of the branch
- * with backups.
+ * Reads every service that the generated contract declares, registered or not. For lvmd, reads the protocol of the branch with
+ * backups.
  */
 export async function readContractServices(): Promise<DescService[]> {
   const folder = resolve(import.meta.dirname, "../../gen");

@@ -14,7 +14,7 @@ import { errorFromAnswer } from "./raw-error.ts";
 import { requestOver } from "./raw-request.ts";
 import { rpcErrorOf } from "./rpc-error.ts";
 
-/** The raw forms of a deadline: client libraries keep theirs themselves, and would never see the server's. */
+/** The wire forms of a deadline. Client libraries enforce their own deadline, and would never see the server's. */
 const forms = [
   { version: "1.1", type: "application/connect+proto", headers: { "connect-timeout-ms": "150" } },
   { version: "2", type: "application/connect+proto", headers: { "connect-timeout-ms": "150" } },
@@ -47,7 +47,7 @@ test("a client's deadline ends a silent stream with DEADLINE", async (t) => {
 
 const never = () => new Promise<never>(() => {});
 
-/** Services whose answers never come, with the calls they were asked for. */
+/** Services that never answer, with the calls they received. */
 function createSilentServices() {
   const calls: Call[] = [];
   const remember = (_request: unknown, call: Call) => {
@@ -75,7 +75,7 @@ function createSilentServices() {
   };
 }
 
-test("a client's deadline ends a unary call with DEADLINE, and its handler is told", async (t) => {
+test("a client's deadline ends a unary call with DEADLINE and aborts its handler's signal", async (t) => {
   const { calls, registrations } = createSilentServices();
   const { url } = await startAppUnderTest(t, registrations);
   for (const { version, type, headers } of unaryForms) {
@@ -89,7 +89,7 @@ test("a client's deadline ends a unary call with DEADLINE, and its handler is to
   }
 });
 
-test("a unary call takes no longer than the gateway's cap, whatever the client allows", async (t) => {
+test("a unary call is ended by the gateway's cap, whatever the client allows", async (t) => {
   const { registrations } = createSilentServices();
   const { url } = await startAppUnderTest(t, registrations, { maxDeadlineMs: 200 });
   for (const timeoutMs of [undefined, 60_000]) {
@@ -106,7 +106,7 @@ test("a unary call takes no longer than the gateway's cap, whatever the client a
   }
 });
 
-test("the cap is not for streams", async (t) => {
+test("the cap does not apply to streams", async (t) => {
   const { registrations } = createSilentServices();
   const { url } = await startAppUnderTest(t, registrations, { maxDeadlineMs: 100 });
   const client = createClient(VGService, createGrpcTransport({ baseUrl: url }));
@@ -116,7 +116,7 @@ test("the cap is not for streams", async (t) => {
   t.match(await rpcErrorOf(watched.next()), { code: "CANCELLED" }, "the client ended it, not the gateway");
 });
 
-test("a client that never sends its request's end gets DEADLINE all the same", async (t) => {
+test("a client that never finishes its request gets DEADLINE too", async (t) => {
   const { registrations } = createSilentServices();
   const { url } = await startAppUnderTest(t, registrations);
   const session = http2.connect(url);
@@ -136,7 +136,7 @@ test("a client that never sends its request's end gets DEADLINE all the same", a
   }
 });
 
-test("a gateway that stops ends calls that wait, with SHUTTING_DOWN", async (t) => {
+test("a stopping gateway ends waiting calls with SHUTTING_DOWN", async (t) => {
   const { calls, registrations } = createSilentServices();
   const { url, close } = await startAppUnderTest(t, registrations);
   const clients = streamProtocols.map(({ name, createTransport }) => ({
@@ -152,13 +152,13 @@ test("a gateway that stops ends calls that wait, with SHUTTING_DOWN", async (t) 
   }
   const startedAtMs = performance.now();
   await close();
-  t.ok(performance.now() - startedAtMs < 1_500, "before the grace of connections is over");
+  t.ok(performance.now() - startedAtMs < 1_500, "before the grace period of connections is over");
   for (const { name, error } of errors) {
     t.match(await error, { code: "UNAVAILABLE", reason: "SHUTTING_DOWN", domain: "hostplane" }, name);
   }
 });
 
-test("a mutation goes on when its caller's deadline has passed", async (t) => {
+test("a mutation continues after its caller's deadline", async (t) => {
   const calls: Call[] = [];
   let isDone = false;
   const slow = async (_request: unknown, call: Call) => {

@@ -12,7 +12,7 @@ import { startGatewayUnderTest } from "./gateway-under-test.ts";
 import { standInLvm } from "./observability/stand-in-lvm.ts";
 import { rpcErrorFrom } from "./rpc-error.ts";
 
-/** A gateway in whose LVM `lvcreate` does what the shell lines say, and counts how often it was run. */
+/** Starts a gateway with an LVM whose `lvcreate` runs the shell lines, and counts its runs. */
 async function startWithLvcreate(t: Test, lines: string) {
   const { volumes } = await standInLvm(t);
   const [program = ""] = volumes.lvm.command;
@@ -44,7 +44,7 @@ function failureFrom(thrown: unknown) {
   return { code, reason, message, ...info?.metadata };
 }
 
-test("a volume that was made is the answer although LVM cannot be read any more", async (t) => {
+test("a created volume is returned although LVM can no longer be read", async (t) => {
   const breakReads =
     'printf "#!/bin/sh\\nexit 5\\n" > "$here/lvm.new"; chmod 755 "$here/lvm.new"; mv "$here/lvm.new" "$0"';
   const gateway = await startWithLvcreate(t, breakReads);
@@ -55,7 +55,7 @@ test("a volume that was made is the answer although LVM cannot be read any more"
   t.equal(await gateway.runs(), 1);
 });
 
-test("a change that may have happened is not made again for the same key", async (t) => {
+test("a change that may have happened is not repeated for the same key", async (t) => {
   const gateway = await startWithLvcreate(t, "kill -9 $$");
   const first = await gateway.failure("a");
   t.match(first, { reason: "TOOL_FAILED", effect: "possible", retryable: "false" });
@@ -63,7 +63,7 @@ test("a change that may have happened is not made again for the same key", async
   t.equal(await gateway.runs(), 1);
 });
 
-test("a change that was refused leaves its key free", async (t) => {
+test("a refused change leaves its key free", async (t) => {
   const refuse =
     "echo '  Volume group \"vg0\" has insufficient free space (1 extents): 256 required.' >&2; exit 5";
   const gateway = await startWithLvcreate(t, refuse);
@@ -74,7 +74,7 @@ test("a change that was refused leaves its key free", async (t) => {
   }
 });
 
-test("a caller that leaves a change at its deadline learns that it may happen", async (t) => {
+test("a caller that leaves a change at its deadline is told that it may still happen", async (t) => {
   const held = Promise.withResolvers<Record<never, never>>();
   const hold = () => held.promise;
   const handlers = { createLV: hold, resizeLV: hold, createBackup: hold };

@@ -1,10 +1,10 @@
-/** One enveloped message of a stream: a byte of flags, four of length, the data. */
+/** One enveloped message of a stream: a byte of flags, four bytes with the length, the data. */
 export interface Envelope {
   readonly flags: number;
   readonly data: Buffer;
 }
 
-/** The whole envelopes at the beginning of `bytes`. */
+/** Parses the whole envelopes at the beginning of `bytes`. */
 export function envelopesFrom(bytes: Buffer): Envelope[] {
   const envelopes: Envelope[] = [];
   let at = 0;

@@ -6,12 +6,12 @@ import { requestHttp2, requestOver } from "./raw-request.ts";
 
 const invalid = JSON.stringify({ name: "" });
 
-/** Everything that an answer consists of, as one text. */
+/** Returns everything in an answer as one text. */
 function textOf({ headers, trailers, body }: Awaited<ReturnType<typeof requestHttp2>>): string {
   return JSON.stringify([headers, trailers, body.toString("latin1")]);
 }
 
-test("a listener with `errorDetails: false` sends the code and the message alone", async (t) => {
+test("a listener with `errorDetails: false` sends only the code and the message", async (t) => {
   const { url } = await startGatewayUnderTest(t, {
     listen: [{ address: "127.0.0.1:0", errorDetails: false }],
   });
@@ -27,7 +27,7 @@ test("a listener with `errorDetails: false` sends the code and the message alone
     }
   }
   const rest = await requestOver["1.1"](url, { method: "GET", path: "/api/v1/cluster?name=none" });
-  t.match(rest.body.toString(), "google.rpc.ErrorInfo", "REST has its own form of an error");
+  t.match(rest.body.toString(), "google.rpc.ErrorInfo", "REST has its own error format");
 });
 
 test("without the key every error has its details", async (t) => {

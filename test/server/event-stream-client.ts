@@ -13,29 +13,29 @@ export interface EventStreamRequest {
   /** GET if there is no body. */
   readonly method?: string;
   readonly path: string;
-  /** Beside `accept`, and `content-type` if there is a body. */
+  /** Sent besides `accept` and, if there is a body, `content-type`. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
   readonly tls?: Client["tls"];
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What came back. */
+/** The answer. */
 export interface EventStream {
   readonly status: number;
   readonly headers: http.IncomingHttpHeaders;
   readonly parser: EventParser;
-  /** The body as a whole, of an answer that is no stream. */
+  /** Returns the whole body of an answer that is not a stream. */
   text(): Promise<string>;
-  /** The next event; undefined at the end of the stream. @throws what cut it */
+  /** Returns the next event; undefined at the end of the stream. @throws the error that cut it */
   next(): Promise<ParsedEvent | undefined>;
-  /** Events up to the one of which that is true. */
+  /** Returns events up to the first that matches. */
   until(isLast: (event: ParsedEvent) => boolean): Promise<ParsedEvent[]>;
-  /** Leaves: the connection is closed. */
+  /** Closes the connection. */
   close(): void;
 }
 
-/** Opens a stream of events on a connection of its own. */
+/** Opens a stream of events on a new connection. */
 export async function openEventStream(url: string, request: EventStreamRequest): Promise<EventStream> {
   const { body, path, tls = {} } = request;
   const headers = {

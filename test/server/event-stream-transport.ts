@@ -14,8 +14,8 @@ import { type EventStream, openEventStream } from "./event-stream-client.ts";
 import type { Client } from "./protocols.ts";
 
 /**
- * Calls server streams by server-sent events, each on a connection of its own.
- * @param byGet with the message in the query, as Connect GET has it; otherwise by POST
+ * Creates a transport that calls server streams over server-sent events, each on a new connection.
+ * @param byGet with the message in the query, as in Connect GET; otherwise by POST
  */
 export function createEventStreamTransport(
   baseUrl: string,
@@ -82,7 +82,7 @@ async function* messagesOf<O extends DescMessage>(
       if (event.type === "end") {
         return;
       }
-      // As every generated client does, which a later server may tell more than it knows.
+      // As in every generated client: a later server may send fields that it does not know.
       yield fromJsonString(desc, event.data, { ignoreUnknownFields: true });
     }
   } finally {
@@ -90,7 +90,7 @@ async function* messagesOf<O extends DescMessage>(
   }
 }
 
-/** What a connection that is cut is to clients. */
+/** Converts the error of a cut connection as clients do. */
 async function reached<T>(answer: Promise<T>): Promise<T> {
   try {
     return await answer;

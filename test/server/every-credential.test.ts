@@ -12,7 +12,7 @@ import { rpcErrorOf } from "./rpc-error.ts";
 
 type Needs = "anyone" | "viewer" | "operator" | "admin";
 
-/** Who may call what, written down apart from the method table of the gateway. */
+/** Roles that methods need, written down independently of the gateway's method table. */
 const needs: Readonly<Record<string, Needs>> = {
   "services.auth.AuthService/Login": "anyone",
   "services.auth.AuthService/Logout": "viewer",
@@ -115,7 +115,7 @@ const needs: Readonly<Record<string, Needs>> = {
   "grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo": "anyone",
 };
 
-/** What a limited role may call besides its services: its own login, and what the dashboard needs for anybody. */
+/** What a limited role may call besides its services: its own login, and calls that the dashboard makes for every user. */
 const ofEveryService: ReadonlySet<string> = new Set([
   "services.auth.AuthService/Logout",
   "hostplane.v1.UserService/GetCaller",
@@ -131,7 +131,7 @@ const ofEveryService: ReadonlySet<string> = new Set([
   "hostplane.v1.SystemService/GetInfo",
 ]);
 
-/** Requests that stop at their own checks where an empty one would change something. */
+/** Requests that fail their own validation, for methods where an empty request would change something. */
 const requests: Readonly<Record<string, JsonObject>> = {
   "services.auth.AuthService/Login": { username: "nobody-here", password: "wrong" },
   "grpc.reflection.v1.ServerReflection/ServerReflectionInfo": { listServices: "" },
@@ -146,7 +146,7 @@ interface Refusal {
   readonly message?: RegExp;
 }
 
-/** Undefined when the call is let through to its method. */
+/** Returns undefined if the call may reach its method. */
 type Expect = (path: string, service: string) => Refusal | undefined;
 
 const refusedAs =
@@ -164,17 +164,17 @@ const ofRole =
   };
 
 /**
- * More calls at once make a client that shares its process with the gateway so late that Node takes an HTTP/2 stream
- * which has ended, but was not read yet, for one that was cut ("Premature close").
+ * With more concurrent calls a client in the gateway's process becomes so slow that Node treats an HTTP/2 stream that has ended
+ * unread as cut ("Premature close").
  */
 const atOnce = 8;
 
 interface Credential {
   readonly name: string;
-  /** Made anew for each protocol, since a row logs out. */
+  /** Created for each protocol, because one row logs out. */
   readonly client: (gateway: AccessUnderTest) => Promise<Client>;
   readonly expect: Expect;
-  /** The short form calls a third of the RPCs: another credential that is decided in the same way calls all. */
+  /** In the short form it calls a third of the RPCs: another credential, which is checked in the same way, calls all of them. */
   readonly isSampled?: true;
 }
 
@@ -231,7 +231,7 @@ const credentials: readonly Credential[] = [
     expect: ofRole("viewer"),
   },
   {
-    name: "a client certificate of nobody",
+    name: "a client certificate of an unknown user",
     isSampled: true,
     client: async (gateway) => ({ tls: gateway.strangerCertificate }),
     expect: refusedAs("UNAUTHENTICATED", "CERTIFICATE_UNKNOWN"),
@@ -257,19 +257,19 @@ const credentials: readonly Credential[] = [
 const services = await readContractServices();
 const methods = services.flatMap((service: DescService): readonly DescMethod[] => service.methods);
 
-test("the table says who may call each RPC of the contract", async (t) => {
+test("the table has the required role of each RPC of the contract", async (t) => {
   t.same(Object.keys(needs).toSorted(), methods.map(methodPathOf).toSorted());
 });
 
 const sampledEvery = 3;
 
-/** Each method by one protocol, not the same for each credential; the long form has them by all. */
+/** Returns the protocols for a method. In the short form it is one, which differs between credentials; in the long form all. */
 function protocolsFor(method: DescMethod, turn: number): readonly Protocol[] {
   const able = [...protocols, ...eventStreamProtocols].filter((protocol) => isCallable(protocol, method));
   return isLongForm ? able : able.slice(turn % able.length).slice(0, 1);
 }
 
-test("what each credential may call", { timeout: 1_200_000 }, async (t) => {
+test("each credential may call exactly the methods in the table", { timeout: 1_200_000 }, async (t) => {
   const gateway = await startAccessUnderTest(t);
   for (const [turn, credential] of credentials.entries()) {
     await t.test(credential.name, (t) => testCredential(t, gateway, credential, turn));
@@ -284,7 +284,7 @@ async function testCredential(
 ): Promise<void> {
   const used = await client(gateway);
   const isCalled = (index: number) => isLongForm || isSampled !== true || (turn + index) % sampledEvery === 0;
-  // Logout ends what the others are called with.
+  // Logout ends the credential that the others use.
   const [logouts, others] = [true, false].map((isLast) =>
     methods.filter(({ name }, index) => (name === "Logout") === isLast && (isLast || isCalled(index))),
   ) as [DescMethod[], DescMethod[]];
@@ -340,7 +340,7 @@ async function testCalls(
   }
 }
 
-test("a stream ends within five seconds of the end of its token, by every way to end it", async (t) => {
+test("a stream ends within five seconds after its token ends, however the token ends", async (t) => {
   const gateway = await startAccessUnderTest(t);
   const admin = gateway.clientOf(UserService, bearer(await gateway.logIn("admin")));
   const ways: Readonly<Record<string, () => Promise<[Client, () => Promise<unknown>]>>> = {

@@ -17,7 +17,7 @@ import { eventStreamProtocols, type Protocol, protocols } from "./protocols.ts";
 import { rpcErrorOf } from "./rpc-error.ts";
 import { withoutStore } from "./without-store.ts";
 
-/** What a call results in, in every protocol: the (first) message as JSON, or an error. */
+/** Result of a call in every protocol: the (first) message as JSON, or an error. */
 interface Row {
   readonly path: string;
   readonly request: JsonObject;
@@ -37,13 +37,13 @@ const gib = (count: number) => String(count * 2 ** 30);
 const admin = { username: "admin", password: adminPassword };
 const alice = { name: "alice", role: "ROLE_OPERATOR", password: "correct horse" };
 
-/** Those of the sandbox are the same at each start. */
+/** The sandbox has the same ids at each start. */
 const sandboxPod = "ecef1b15-6884-db8a-b33a-6796e9c42e78";
 const sandboxImage = "32708aa33e13cb8601678e3ffe6f522035ce3c0b8278e440299e72b1cfdcd0b9";
 
 const noOperation = "00000000-0000-4000-8000-000000000000";
 
-/** The domains this version serves, in an order in which each call finds what it needs. */
+/** Calls of the domains that this version serves, in an order in which each call finds its resources. */
 const served: readonly Row[] = [
   answers("proto.VGService/GetLVList", {}, { volumes: [{ name: "sandbox-web", sizeGb: "2" }, {}] }),
   answers("proto.VGService/GetLVList", { deviceClass: "sandbox-ssd" }, { volumes: [{}, { sizeGb: "5" }] }),
@@ -202,7 +202,7 @@ const served: readonly Row[] = [
       radar: {
         clusterHealth: 100,
         nodesHealth: 100,
-        // A float of 32 bits.
+        // A 32-bit float.
         capacityAvailable: /^85\.4/,
         stability: 100,
         reliability: 100,
@@ -522,7 +522,7 @@ const demo = {
   workerNodePools: [{ name: "workers", count: 1, instanceType: "standard" }],
 };
 
-/** A cluster is made and removed again before any of its machines is installed. */
+/** A cluster is created and removed before any of its machines is installed. */
 const clusters: readonly Row[] = [
   answers(
     "cnct.kaas.api.Cluster/GetVersionInformation",
@@ -598,7 +598,7 @@ const [connectJson] = protocols as readonly [Protocol];
 const rows: readonly Row[] = [
   ...served,
   ...clusters,
-  // It ends what the others are called with.
+  // Last, because it ends the token that the others use.
   answers("services.auth.AuthService/Logout", {}, { success: true }),
 ];
 
@@ -622,7 +622,7 @@ test("the table has a row for every RPC of the contract", async (t) => {
   t.same([...paths].toSorted(), [...methods.keys()].toSorted());
 });
 
-/** The short form has each protocol once, and Connect with both encodings and both versions of HTTP. */
+/** The short form has each protocol once, and Connect with both encodings and both HTTP versions. */
 const inShortForm: Readonly<Record<string, readonly string[]>> = {
   "": [
     "Connect JSON over HTTP/1.1",
@@ -633,14 +633,14 @@ const inShortForm: Readonly<Record<string, readonly string[]>> = {
     "server-sent events by POST over HTTP/2",
     "server-sent events by GET over HTTP/1.1",
   ],
-  // The prefix is the router's; the encoding makes no difference to it.
+  // The router handles the prefix, so the encoding makes no difference.
   "/api": ["Connect binary over HTTP/1.1", "gRPC binary over HTTP/2"],
 };
 
 for (const prefix of ["", "/api"]) {
   const all = [...protocols, ...eventStreamProtocols];
   for (const protocol of isLongForm ? all : all.filter(({ name }) => inShortForm[prefix]?.includes(name))) {
-    test(`every RPC by ${protocol.name}${prefix && ` under ${prefix}`}`, async (t) => {
+    test(`every RPC over ${protocol.name}${prefix && ` under ${prefix}`}`, async (t) => {
       const { url, log } = await startGatewayUnderTest(t, {}, { hasLogin: true });
       const baseUrl = `${url}${prefix}`;
       const ofLogin = protocol.isEventStream === true ? connectJson : protocol;
@@ -648,7 +648,7 @@ for (const prefix of ["", "/api"]) {
       const { token } = await logins.login(admin);
       const transport = protocol.createTransport(baseUrl, { headers: { authorization: `Bearer ${token}` } });
       if (protocol.isGet === true || protocol.isEventStream === true) {
-        // By these nothing is made that could be read.
+        // These protocols cannot create the resources that they read.
         const making = connectJson.createTransport(baseUrl, {
           headers: { authorization: `Bearer ${token}` },
         });
@@ -670,13 +670,13 @@ for (const prefix of ["", "/api"]) {
       t.same(
         log.filter(({ level }) => Number(level) >= 40),
         [],
-        "nothing is a fault",
+        "nothing is logged as a fault",
       );
     });
   }
 }
 
-test("a domain that is off refuses in every protocol and says which key turns it on", async (t) => {
+test("a domain that is off refuses calls in every protocol and names the key that enables it", async (t) => {
   const facts = {
     version: "test",
     host: "host1",
@@ -714,7 +714,7 @@ test("a domain that is off refuses in every protocol and says which key turns it
   }
 });
 
-test("a method that may not be called by GET answers 405 and names what it allows", async (t) => {
+test("a method that may not be called by GET answers 405 and names the allowed methods", async (t) => {
   const { url } = await startGatewayUnderTest(t);
   for (const [path, method] of methods) {
     if (methodRuleOf(method).get || eventStreamMethodOf(method, methodRuleOf(method))?.byGet === true) {
@@ -729,7 +729,7 @@ test("a method that may not be called by GET answers 405 and names what it allow
   }
 });
 
-test("gRPC over HTTP/1.1 is told that it needs HTTP/2, for every RPC", async (t) => {
+test("gRPC over HTTP/1.1 is refused for every RPC, because it needs HTTP/2", async (t) => {
   const { url } = await startGatewayUnderTest(t);
   for (const [path, method] of methods) {
     const body = encodeEnvelope(0, toBinary(method.input, create(method.input)));
@@ -740,7 +740,7 @@ test("gRPC over HTTP/1.1 is told that it needs HTTP/2, for every RPC", async (t)
   }
 });
 
-test("a bidirectional stream over HTTP/1.1 is told that it needs HTTP/2", async (t) => {
+test("a bidirectional stream over HTTP/1.1 is refused, because it needs HTTP/2", async (t) => {
   const { url } = await startGatewayUnderTest(t);
   for (const type of [
     "application/connect+json",

@@ -3,7 +3,7 @@ import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
 import { StructSchema } from "@bufbuild/protobuf/wkt";
 import { isSecret as isSecretField } from "../../server/rpc/secret-fields.ts";
 
-/** A message in which every field is set, with what its secrets hold. */
+/** A message with every field set, and the names of its secrets. */
 export interface FilledMessage {
   readonly message: Message;
   /** Full names of the secret fields that are set. */
@@ -11,8 +11,8 @@ export interface FilledMessage {
 }
 
 /**
- * Messages of a type that set every field between them, at every depth; one is enough unless there are choices
- * (`oneof`). A field that the contract marks as secret holds `secret`, or stays unset where that is undefined.
+ * Returns messages of a type that together set every field at every depth. One is enough unless there are alternatives (`oneof`).
+ * A field marked as secret in the contract is set to `secret`, or stays unset if that is undefined.
  */
 export function filledMessages(type: DescMessage, secret: string | undefined): FilledMessage[] {
   return Array.from({ length: variantsOf(type, new Set()) }, (_, variant) => {
@@ -22,7 +22,7 @@ export function filledMessages(type: DescMessage, secret: string | undefined): F
   });
 }
 
-/** Deep enough for the contract; what is deeper is a message within itself. */
+/** Deep enough for the contract; only recursive messages are deeper. */
 const depthMax = 6;
 
 function variantsOf(type: DescMessage, seen: Set<string>): number {

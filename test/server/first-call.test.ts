@@ -16,7 +16,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** Resolves once something accepts connections there. */
+/** Resolves once the port accepts connections. */
 async function untilListening(port: number): Promise<void> {
   for (;;) {
     const socket = connect(port, "127.0.0.1");
@@ -32,7 +32,7 @@ async function untilListening(port: number): Promise<void> {
   }
 }
 
-test("the first call that a new gateway accepts is answered as every later one", async (t) => {
+test("the first call accepted by a new gateway is answered like any later one", async (t) => {
   const port = await freePort();
   const starting = startGatewayUnderTest(
     t,
@@ -60,7 +60,7 @@ test("the first call that a new gateway accepts is answered as every later one",
   await starting;
 });
 
-test("a backup of the store is written to an absolute path only", async (t) => {
+test("a backup of the store is only written to an absolute path", async (t) => {
   const data = await mkdtemp(join(tmpdir(), "hostplane-call-"));
   t.teardown(() => rm(data, { recursive: true, force: true }));
   await startGatewayUnderTest(t, { data });

@@ -10,7 +10,7 @@ import { startGateway } from "../../server/start-gateway.ts";
 import { isDirectPathTested } from "./app-under-test.ts";
 import { readContractServices } from "./contract-services.ts";
 
-/** A gateway of the test's own, with what its log said. */
+/** A gateway for one test, with its log. */
 export interface GatewayUnderTest {
   readonly gateway: Gateway;
   /** `http://127.0.0.1:port` of the first listener. */
@@ -19,25 +19,25 @@ export interface GatewayUnderTest {
   readonly log: readonly Record<string, unknown>[];
 }
 
-/** What every admin of a gateway under test may log in with. */
+/** Password of the admin of every gateway under test. */
 export const adminPassword = "the admin of a test";
 
-/** A listener as the configuration writes it. */
+/** A listener as written in the configuration. */
 type ListenerSettings = Readonly<Record<string, unknown>>;
 
 export interface UnderTestOptions {
   /**
-   * Ask for logins as the configuration says. Otherwise a listener without `auth` gives everybody the role
-   * operator for all services, for tests of what comes after the login.
+   * Require logins as the configuration says. Otherwise a listener without `auth` gives everyone the role operator for all
+   * services, for tests of everything after the login.
    */
   readonly hasLogin?: boolean;
-  /** Hours that a login lasts, also fractions, which the configuration does not allow. */
+  /** Lifetime of a login in hours. May be a fraction, which the configuration does not allow. */
   readonly tokenHours?: number;
   readonly logLevel?: string;
 }
 
 /**
- * Starts a gateway on a free port of loopback, with a data directory of its own, and closes it with the test.
+ * Starts a gateway on a free loopback port with its own data directory, and closes it with the test.
  * @param settings keys of the configuration file; the sandbox is used unless a domain is configured
  */
 export async function startGatewayUnderTest(
@@ -87,7 +87,7 @@ async function withoutLogin(listener: ListenerSettings): Promise<ListenerSetting
   return { services, ...listener, auth: "none", role: "operator" };
 }
 
-/** What a test's calls cost depends on the machine. */
+/** Removes the CPU limit, because the cost of calls depends on the machine. */
 function withoutCpuLimit(settings: unknown): object {
   const limits = (settings ?? {}) as { readonly caller?: object };
   return { ...limits, caller: { cpuMsPerSecond: 1_000_000, ...limits.caller } };

@@ -12,14 +12,14 @@ import { OperationsService } from "../../gen/operations/v1/operations_pb.ts";
 import { startGatewayUnderTest } from "./gateway-under-test.ts";
 import { createCertificate } from "./rpc/listener/certificate.ts";
 
-test("a service that a listener names must exist", async (t) => {
+test("a service named by a listener must exist", async (t) => {
   const listen = [{ address: "127.0.0.1:0", services: ["proto.VGServices"] }];
   await t.rejects(startGatewayUnderTest(t, { listen }), {
     message: /there is no service proto.VGServices .*proto.VGService/,
   });
 });
 
-test("when one listener cannot be had, none is left open", async (t) => {
+test("if one listener cannot be opened, none stays open", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "hostplane-gateway-"));
   t.teardown(() => rmSync(folder, { recursive: true }));
   const path = join(folder, "first.sock");
@@ -28,7 +28,7 @@ test("when one listener cannot be had, none is left open", async (t) => {
   t.notOk(existsSync(path));
 });
 
-test("told to read certificates again, it uses the new ones on every listener, or on none", async (t) => {
+test("a reload uses the new certificates on every listener, or on none", async (t) => {
   const dir = t.testdir();
   const files = { cert: join(dir, "cert.pem"), key: join(dir, "key.pem") };
   const [first, second] = [await createCertificate("first.test"), await createCertificate("second.test")];
@@ -62,7 +62,7 @@ test("told to read certificates again, it uses the new ones on every listener, o
   t.same(await subjects(), ["second.test", "second.test"]);
 });
 
-test("allowFrom of the configuration keeps others out, and is told in the log", async (t) => {
+test("allowFrom of the configuration keeps other addresses out, and they are logged", async (t) => {
   const listen = [{ address: "0.0.0.0:0", insecure: true, allowFrom: ["127.0.0.2"] }];
   const { gateway, log } = await startGatewayUnderTest(t, { listen }, { hasLogin: true });
   const port = Number(gateway.addresses[0]?.split(":")[1]);
@@ -82,7 +82,7 @@ test("allowFrom of the configuration keeps others out, and is told in the log", 
   );
 });
 
-test("a request that the listener refuses for its page or its host is told in the log, at most once a minute", async (t) => {
+test("a request refused for its page or its host is logged, at most once a minute", async (t) => {
   const { url, log } = await startGatewayUnderTest(t);
   for (let each = 0; each < 3; each += 1) {
     const response = await fetch(`${url}/healthz`, { headers: { origin: `https://evil-${each}.example` } });
@@ -94,7 +94,7 @@ test("a request that the listener refuses for its page or its host is told in th
   );
 });
 
-test("it tells the addresses it really has", async (t) => {
+test("it reports the addresses that it really listens on", async (t) => {
   const { gateway, url } = await startGatewayUnderTest(t);
   t.match(gateway.addresses, [/^127\.0\.0\.1:[1-9]\d*$/]);
   const answer = await fetch(`${url}/hostplane.v1.SystemService/GetInfo?encoding=json&message={}`);
@@ -105,7 +105,7 @@ test("it tells the addresses it really has", async (t) => {
   });
 });
 
-test("backups of a sandbox end with its process, since they are in its memory", async (t) => {
+test("a sandbox's backups are removed when its process ends, because they are in its memory", async (t) => {
   const data = mkdtempSync(join(tmpdir(), "hostplane-gateway-"));
   t.teardown(() => rmSync(data, { recursive: true }));
   const backUp = async (url: string) => {

@@ -33,7 +33,7 @@ function createDomain(t: Test, sharedStorage: SharedStorage, poolBackup?: Hyperv
   });
 }
 
-test("without what backups of the pool need, a call of them names the key that is missing", async (t) => {
+test("without a key that backups of the pool need, their calls are refused and the key is named", async (t) => {
   const backup = { repository: "/srv/backup" };
   const cases = [
     [{ directory: "/srv/pool", libvirtPool: "images" }, /set `hypervisors\.pool\.backup` in/],
@@ -59,7 +59,7 @@ test("without what backups of the pool need, a call of them names the key that i
   }
 });
 
-test("with it, the pool is a source of backups, and restic one of its systems", async (t) => {
+test("with these keys the pool is a source of backups, and restic is one of its systems", async (t) => {
   const libvirt = createLibvirtSandbox();
   t.teardown(() => libvirt.close());
   const { backupSource, backends } = createDomain(

@@ -11,12 +11,12 @@ import { streamProtocols } from "./protocols.ts";
 
 const gib = 2n ** 30n;
 
-// They wait for seconds and need no CPU.
+// The tests wait for seconds and need no CPU.
 tap.jobs = 3;
 const together = { buffered: true };
 const keepAliveMs = 1_000;
 
-/** Collects what a Watch sends until it is stopped. */
+/** Collects the messages of a Watch until it is stopped. */
 function collect(
   t: Test,
   url: string,
@@ -43,7 +43,7 @@ test(
   together,
   async (t) => {
     const { url } = await startGatewayUnderTest(t, { keepAliveMs });
-    // The first watcher of all is told twice: its own read is what made the state known.
+    // The very first watcher would get its state twice, because its own read fills the snapshot.
     await createClient(VGService, createGrpcTransport({ baseUrl: url })).getFreeBytes({});
     const watchers = streamProtocols.map((protocol) => collect(t, url, protocol));
     const beganMs = performance.now();
@@ -69,10 +69,10 @@ test("an idle HTTP/2 connection gets PINGs", together, async (t) => {
   t.teardown(() => session.destroy());
   await once(session, "ping");
   await once(session, "ping");
-  t.pass("one comes after the other");
+  t.pass("one PING after another");
 });
 
-/** A proxy that cuts connections on which nothing was sent in either direction for so long. */
+/** A proxy that cuts connections after `idleMs` without data in either direction. */
 async function startImpatientProxy(t: Test, target: string, idleMs: number): Promise<string> {
   const { hostname, port } = new URL(target);
   const sockets = new Set<net.Socket>();
@@ -113,12 +113,12 @@ test("a silent Watch outlives a proxy that cuts idle connections", together, asy
   });
   const watchers = streamProtocols.map((protocol) => collect(t, proxyUrl, protocol));
   await sleep(4 * keepAliveMs);
-  t.ok(isCut, "the proxy does cut");
+  t.ok(isCut, "the proxy does cut idle connections");
   const volumes = createClient(LVService, createGrpcTransport({ baseUrl: url }));
   await volumes.createLV({ name: "a", sizeGb: 3n });
   await sleep(100);
   for (const { name, messages, errorOf } of watchers) {
-    t.equal(errorOf(), undefined, `${name} goes on`);
-    t.equal(messages.at(-1)?.freeBytes, 5n * gib, `${name} sees the change`);
+    t.equal(errorOf(), undefined, `${name} continues`);
+    t.equal(messages.at(-1)?.freeBytes, 5n * gib, `${name} receives the change`);
   }
 });

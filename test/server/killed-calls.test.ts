@@ -14,7 +14,7 @@ import { rpcErrorOf } from "./rpc-error.ts";
 
 const password = "the admin of a test";
 
-/** Settings of a gateway whose lvcreate does not end while a file named `hold` is there. */
+/** Settings of a gateway whose lvcreate does not end while a file named `hold` exists. */
 async function slowLvm(t: Parameters<typeof standInLvm>[0]) {
   const { volumes } = await standInLvm(t);
   const [program = ""] = volumes.lvm.command;
@@ -34,7 +34,7 @@ async function slowLvm(t: Parameters<typeof standInLvm>[0]) {
   };
 }
 
-test("a change whose gateway was killed is in the audit log without an outcome, and is not made again", async (t) => {
+test("a change whose gateway was killed has no outcome in the audit log, and is not repeated", async (t) => {
   const lvm = await slowLvm(t);
   const directory = await mkdtemp(join(tmpdir(), "hostplane-killed-"));
   t.teardown(() => rm(directory, { recursive: true, force: true }));
@@ -75,7 +75,7 @@ test("a change whose gateway was killed is in the audit log without an outcome, 
   t.match(
     await first.events("UNKNOWN_OUTCOME"),
     [{ actor: "user/admin", outcome: "" }],
-    "while it is under way",
+    "while it is running",
   );
   first.gateway.child.kill("SIGKILL");
   await first.gateway.ended;

@@ -14,18 +14,18 @@ import { killRounds } from "./store/writer.ts";
 /** What a gateway has acknowledged before it was killed. */
 interface Acknowledged {
   readonly users: Set<string>;
-  /** Tokens by their names. */
+  /** Tokens by name. */
   readonly tokens: Map<string, string>;
-  /** Tokens of sessions that were given up. */
+  /** Tokens of sessions that were logged out. */
   readonly loggedOut: string[];
 }
 
-/** After how many acknowledged writes a gateway is killed: not the same from round to round. */
+/** Number of acknowledged writes before a kill; different in each round. */
 const writesOfRound = () => 5 + Math.floor(Math.random() * 60);
 
 /**
- * Kills a gateway, again and again, while users and tokens are made and given up, and looks after each kill whether
- * everything that was acknowledged holds.
+ * Repeatedly kills a gateway while users and tokens are created and sessions are logged out, and checks after each kill that
+ * everything acknowledged is still there.
  * @param store the key `store` of the configuration
  */
 export async function testKilledWrites(t: Test, store: string): Promise<void> {
@@ -115,7 +115,7 @@ export async function testKilledWrites(t: Test, store: string): Promise<void> {
     t.same(
       [...acknowledged.users].filter((name) => !listed.has(name)),
       [],
-      `round ${round}: every acknowledged user is there`,
+      `round ${round}: every acknowledged user exists`,
     );
     const lost: string[] = [];
     for (const [name, token] of acknowledged.tokens) {
@@ -130,7 +130,7 @@ export async function testKilledWrites(t: Test, store: string): Promise<void> {
     t.same(lost, [], `round ${round}: every acknowledged token is accepted`);
     for (const token of acknowledged.loggedOut) {
       const { success } = await after.clientOf("none").logins.checkToken({ token });
-      t.notOk(success, `round ${round}: a session that was given up stays so`);
+      t.notOk(success, `round ${round}: a logged-out session stays logged out`);
     }
     after.gateway.child.kill("SIGTERM");
     await after.gateway.ended;

@@ -11,7 +11,7 @@ import { adminPassword, startGatewayUnderTest } from "./gateway-under-test.ts";
 
 const password = "a password of a test";
 
-test("a change whose message comes when its caller may not make it any more is not made", async (t) => {
+test("a change is refused if its caller has lost the permission before its message arrives", async (t) => {
   const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
   const transport = createConnectTransport({ baseUrl: url, httpVersion: "1.1" });
   const auth = createClient(AuthService, transport);
@@ -26,7 +26,7 @@ test("a change whose message comes when its caller may not make it any more is n
 
   const session = http2.connect(url);
   t.teardown(() => session.destroy());
-  /** Sends the headers and the first byte; what it returns sends the rest, and resolves with the call's status. */
+  /** Sends the headers and the first byte. The returned function sends the rest, and resolves with the call's status. */
   async function begin(caller: Record<string, string>, name: string): Promise<() => Promise<string>> {
     const message = toBinary(CreateLVRequestSchema, create(CreateLVRequestSchema, { name, sizeGb: 1n }));
     const bytes = encodeEnvelope(0, message);
@@ -40,7 +40,7 @@ test("a change whose message comes when its caller may not make it any more is n
     });
     stream.resume();
     stream.write(bytes.subarray(0, 1));
-    // What was sent before a PING has been read when it is answered.
+    // Everything sent before a PING has been read when the PING is answered.
     await new Promise((resolve) => session.ping(resolve));
     return () =>
       new Promise((resolve) => {
@@ -71,7 +71,7 @@ test("a change whose message comes when its caller may not make it any more is n
   t.equal(await removed(), unauthenticated);
   t.equal(await limited(), permissionDenied);
   t.equal(await left(), unauthenticated);
-  t.equal(await allowed(), ok, "a slow caller who may is served");
+  t.equal(await allowed(), ok, "a slow caller with permission is served");
   const { volumes } = await createClient(VGService, transport).getLVList({}, { headers });
   t.same(
     volumes.map(({ name }) => name).filter((name) => name.startsWith("by-")),

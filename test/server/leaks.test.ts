@@ -12,12 +12,12 @@ import { registerService } from "../../server/rpc/service-handlers.ts";
 import { watchState } from "../../server/rpc/watch-state.ts";
 import { type AppUnderTest, startAppUnderTest } from "./app-under-test.ts";
 
-/** How many calls are cancelled; a run of its own may ask for more than the everyday one. */
+/** Number of cancelled calls; a separate run may use more than the default. */
 const callCount = Number(process.env.LEAK_CALLS ?? 1_000);
 const atOnce = 50;
 const callsPerSession = 100;
 
-/** A few of it fill what sockets and windows hold. */
+/** A few of these fill the buffers of sockets and windows. */
 const largeMessage = { items: [{ deviceClass: "x".repeat(1 << 16), freeBytes: 1n }] };
 
 /** Services that show whether anything of a call is left: waiting readers, subscribed watchers, open streams. */
@@ -70,7 +70,7 @@ function createCountingServices() {
   return { open, wakeAll, registrations: [vg, lv] };
 }
 
-/** When a client leaves: at once, while the handler works, at the first bytes, and while it has stopped reading. */
+/** When a client leaves: before an answer, while the handler works, after the first bytes, or while it has stopped reading. */
 const moments = ["before", "during", "afterFirst", "underBackpressure"] as const;
 
 interface Cancelled {
@@ -90,11 +90,11 @@ function requestOf({ kind, moment }: Cancelled) {
   const type = kind === "unary" ? "application/proto" : "application/connect+proto";
   const flood: Record<string, string> = moment === "underBackpressure" ? { "x-flood": "1" } : {};
   const body = kind === "unary" ? Buffer.alloc(0) : encodeEnvelope(0, new Uint8Array(0));
-  // The timer of a deadline is something to leave behind as well.
+  // With a deadline, because its timer could be left behind too.
   return { path, headers: { "content-type": type, "connect-timeout-ms": "100000", ...flood }, body };
 }
 
-/** Reads the first bytes, or none for as long as the gateway needs to fill every buffer on the way. */
+/** Reads the first bytes, or nothing until the gateway has filled every buffer on the way. */
 async function readUntil(moment: Cancelled["moment"], body: Readable | undefined): Promise<void> {
   if (body === undefined || body.closed) {
     return;
@@ -176,7 +176,7 @@ async function cancelMany(url: string, version: "1.1" | "2", count: number): Pro
 setFlagsFromString("--expose-gc");
 const collectGarbage: () => void = runInNewContext("gc");
 
-/** What the process holds: by kind of resource, and as file descriptors. */
+/** Returns the resources of the process by type, and its file descriptors. */
 function resourcesNow() {
   const kindsNow = process
     .getActiveResourcesInfo()
@@ -223,13 +223,13 @@ for (const version of ["1.1", "2"] as const) {
     collectGarbage();
     const grownMiB = (process.memoryUsage().heapUsed - heapBefore) / 2 ** 20;
     t.ok(grownMiB < 8, `the heap grew by ${grownMiB.toFixed(1)} MiB`);
-    t.same(warnings, [], "no warning of Node");
-    t.same(app.log, [], "nothing is a fault");
+    t.same(warnings, [], "no warning from Node");
+    t.same(app.log, [], "nothing is logged as a fault");
     t.same(onConsole(), [], "nothing is written to the console");
   });
 }
 
-test("a client may cancel as many streams in a row as it may open, ten times over, on one connection", async (t) => {
+test("on one connection a client may cancel as many streams in a row as it may open, ten times over", async (t) => {
   const { registrations } = createCountingServices();
   const app = await startAppUnderTest(t, registrations, { logLevel: "warn" });
   const session = http2.connect(app.url);
@@ -239,7 +239,7 @@ test("a client may cancel as many streams in a row as it may open, ten times ove
   session.on("close", () => {
     isClosed = true;
   });
-  // 128 at once is the default. nghttp2 itself allows 1,000 resets in a burst, Node 100 refusals.
+  // 128 concurrent streams is the default. nghttp2 itself allows 1,000 resets in a burst, Node 100 refusals.
   for (let burst = 0; burst < 10; burst += 1) {
     const calls = Array.from({ length: 120 }, () =>
       cancelOverHttp2(session, { kind: "stream", moment: "before", isClean: true }),
@@ -247,5 +247,5 @@ test("a client may cancel as many streams in a row as it may open, ten times ove
     await Promise.all(calls);
   }
   await cancelOverHttp2(session, { kind: "stream", moment: "afterFirst", isClean: true });
-  t.notOk(isClosed || session.destroyed, "the connection lives");
+  t.notOk(isClosed || session.destroyed, "the connection is alive");
 });

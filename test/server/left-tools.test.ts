@@ -14,7 +14,9 @@ import { rpcErrorFrom } from "./rpc-error.ts";
 
 const skip = process.platform !== "linux" && "it needs proc(5)";
 
-/** Starts a changing `sh -c script` as a gateway with this master key does, and kills that gateway once the file `started` exists. */
+/**
+ * Starts a changing `sh -c script` as a gateway with this master key does, and kills that gateway once the file `started` exists.
+ */
 async function leaveTool(owner: string, script: string, started: string): Promise<void> {
   const adapter = (file: string) =>
     JSON.stringify(new URL(`../../adapters/host/${file}.ts`, import.meta.url).href);
@@ -31,7 +33,7 @@ async function leaveTool(owner: string, script: string, started: string): Promis
   await ended;
 }
 
-/** A gateway whose predecessor left an lvcreate of `data` running, which goes on once the file `go` exists. */
+/** Starts a gateway whose predecessor left an lvcreate of `data` running, which continues once the file `go` exists. */
 async function startAfterLvcreate(t: Test) {
   const { volumes } = await standInLvm(t);
   const here = dirname(volumes.lvm.command[0] ?? "");
@@ -62,7 +64,7 @@ test("a change of a volume waits for an lvm that an earlier gateway left running
   t.match(await created, { reason: "VOLUME_EXISTS" }, "it sees what that lvm has created");
 });
 
-test("a gateway that is stopped begins no change that still waits for such an lvm", { skip }, async (t) => {
+test("a stopped gateway does not start a change that still waits for such an lvm", { skip }, async (t) => {
   const { gateway, log, created } = await startAfterLvcreate(t);
   t.equal(await Promise.race([created, sleep(300, "waits")]), "waits");
   await gateway.close();

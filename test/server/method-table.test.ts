@@ -13,7 +13,7 @@ test("every RPC of the contract has a rule", async (t) => {
   }
 });
 
-test("every exception is of a method that exists", async (t) => {
+test("every exception is for an existing method", async (t) => {
   const paths = new Set(methods.map(methodPathOf));
   t.same(
     exceptionalMethods.filter((path) => !paths.has(path)),
@@ -21,13 +21,13 @@ test("every exception is of a method that exists", async (t) => {
   );
 });
 
-/** Secrets of the caller's own, or checked against the role of another method besides. */
+/** Methods with the caller's own secrets, or that also require the role of another method. */
 const viewersOwn: ReadonlySet<string> = new Set([
   "hostplane.v1.UserService/ChangePassword",
   "hostplane.v1.PlanService/Plan",
 ]);
 
-test("what carries secrets is never a viewer's, never called by GET and never cached", async (t) => {
+test("a method with secrets is never a viewer's, never called by GET and never cached", async (t) => {
   for (const method of methods) {
     const rule = methodRuleOf(method);
     if (rule.secrets) {
@@ -37,7 +37,7 @@ test("what carries secrets is never a viewer's, never called by GET and never ca
   }
 });
 
-test("a method without side effects is no mutation, and a viewer may change nothing but its own login", async (t) => {
+test("a method without side effects is not a mutation, and a viewer may only change its own login", async (t) => {
   for (const method of methods) {
     const rule = methodRuleOf(method);
     if (method.idempotency === Idempotency.NO_SIDE_EFFECTS) {

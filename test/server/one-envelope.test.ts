@@ -4,21 +4,21 @@ import { startGatewayUnderTest } from "./gateway-under-test.ts";
 import { errorFromAnswer } from "./raw-error.ts";
 import { requestOver } from "./raw-request.ts";
 
-/** No more than a caller without a login may send in vain. */
+/** Not more than a caller without a login may waste. */
 const bodyBytes = 960 * 1024;
 
-/** Methods that need no login, by what their requests come in. */
+/** Methods that need no login, with content types of their requests. */
 const targets = [
   { path: "/services.auth.AuthService/CheckToken", type: "application/grpc", httpVersion: "2" },
   { path: "/services.auth.AuthService/Login", type: "application/grpc+proto", httpVersion: "2" },
   { path: "/services.auth.AuthService/Login", type: "application/grpc-web+proto", httpVersion: "1.1" },
-  // A spelling that connect-es reads.
+  // A spelling that only connect-es reads.
   { path: "/services.auth.AuthService/Login", type: "Application/grpc-web+proto", httpVersion: "1.1" },
   { path: "/grpc.health.v1.Health/Watch", type: "application/grpc", httpVersion: "2" },
   { path: "/grpc.health.v1.Health/Watch", type: "application/connect+json", httpVersion: "1.1" },
 ] as const;
 
-/** CPU time of the process in milliseconds while `work` runs. */
+/** Returns the CPU time of the process in milliseconds while `work` runs. */
 async function cpuMsOf(work: () => Promise<void>): Promise<number> {
   const before = process.cpuUsage();
   await work();
@@ -43,7 +43,7 @@ test("a body of 200,000 empty envelopes costs no more than one that is refused f
   }
 });
 
-test("a request to a method that needs no login is at most 16 KiB", async (t) => {
+test("a request to a method that needs no login has at most 16 KiB", async (t) => {
   const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
   const path = "/services.auth.AuthService/Login";
   for (const type of ["application/json", "application/json; charset=UTF-8"]) {

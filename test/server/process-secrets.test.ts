@@ -14,7 +14,7 @@ import { rpcErrorOf } from "./rpc-error.ts";
 
 const onLinux = process.platform === "linux" ? false : "reads /proc";
 
-test("no secret is in the arguments or the environment of a process but the gateway's own", {
+test("no secret is in the arguments or the environment of any process except the gateway", {
   skip: onLinux,
 }, async (t) => {
   const adminPassword = "password of the environment";
@@ -60,7 +60,7 @@ test("no secret is in the arguments or the environment of a process but the gate
 
   const ownArguments = await readFile(`/proc/${gateway.child.pid}/cmdline`, "latin1");
   const tools = await readFile(notes, "latin1");
-  t.match(tools, /lvcreate/, "the tools have noted what they were started with");
+  t.match(tools, /lvcreate/, "the tools have recorded how they were started");
   gateway.child.kill("SIGTERM");
   const { stdout, stderr } = await gateway.ended;
   const outlets = { ownArguments, tools, stdout, stderr, passwd: passwd.stdout + passwd.stderr };

@@ -7,18 +7,18 @@ import {
 } from "@connectrpc/connect-node";
 import { createEventStreamTransport } from "./event-stream-transport.ts";
 
-/** One way to speak to the gateway with a client of the official libraries. */
+/** One way to call the gateway with a client of the official libraries. */
 export interface Protocol {
   readonly name: string;
   readonly httpVersion: "1.1" | "2";
-  /** Calls that may be made by GET are made so, and no others. */
+  /** Uses GET for calls that allow it, and makes only those. */
   readonly isGet?: true;
-  /** Carries server streams alone. */
+  /** Carries only server streams. */
   readonly isEventStream?: true;
   createTransport(baseUrl: string, client?: Client): Transport;
 }
 
-/** What a client brings along with every call. */
+/** What a client sends with every call. */
 export interface Client {
   readonly headers?: Readonly<Record<string, string>>;
   readonly tls?: Pick<SecureContextOptions, "ca" | "cert" | "key">;
@@ -81,15 +81,15 @@ const grpc: Protocol[] = formats.map(({ format, useBinaryFormat }) => ({
     createGrpcTransport({ ...optionsOf(client), baseUrl, useBinaryFormat }),
 }));
 
-/** Every protocol the gateway speaks, over every version of HTTP that can carry it. */
+/** Every protocol of the gateway, over every HTTP version that can carry it. */
 export const protocols: readonly Protocol[] = [...connect, ...connectGet, ...grpcWeb, ...grpc];
 
-/** One of each, binary: enough where the subject is not the encoding. */
+/** Each protocol with binary encoding, for tests where the encoding does not matter. */
 export const streamProtocols: readonly Protocol[] = protocols.filter(
   ({ name, isGet }) => isGet === undefined && name.includes("binary"),
 );
 
-/** Server-sent events, over every version of HTTP, by POST and by GET. */
+/** Server-sent events over every HTTP version, by POST and by GET. */
 export const eventStreamProtocols: readonly Protocol[] = httpVersions.flatMap((httpVersion) =>
   ["POST", "GET"].map((verb) => ({
     name: `server-sent events by ${verb} over HTTP/${httpVersion}`,

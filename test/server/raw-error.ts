@@ -6,8 +6,8 @@ import type { RawAnswer } from "./raw-request.ts";
 import { type RpcError, rpcErrorFrom } from "./rpc-error.ts";
 
 /**
- * The error of an answer in the form of the protocol that its content type names; undefined when it has none.
- * @throws Error when the answer is in no protocol's form
+ * Parses the error of an answer in the protocol that its content type names; undefined if it has none.
+ * @throws Error when the answer has the form of no protocol
  */
 export function errorFromAnswer(answer: RawAnswer): RpcError | undefined {
   const type = String(answer.headers["content-type"]);
@@ -28,7 +28,9 @@ export function errorFromAnswer(answer: RawAnswer): RpcError | undefined {
   return rpcErrorFrom(errorFromJson(JSON.parse(answer.body.toString()), undefined, noError()));
 }
 
-/** grpc-status and its like: in the headers of a trailers-only answer, in the trailers, or in gRPC-Web's body. */
+/**
+ * Returns grpc-status and related fields, from the headers of a trailers-only answer, from the trailers, or from gRPC-Web's body.
+ */
 function grpcStatusOf(answer: RawAnswer, isWeb: boolean): Headers {
   if (answer.headers["grpc-status"] !== undefined) {
     return headersFrom(answer.headers);

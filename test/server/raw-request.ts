@@ -9,7 +9,7 @@ export interface RawRequest {
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Uint8Array | string;
-  /** The request is sent over this unix socket instead of to the URL's host. */
+  /** If set, the request is sent over this unix socket instead of to the URL's host. */
   readonly socketPath?: string;
 }
 
@@ -20,7 +20,7 @@ export interface RawAnswer {
   readonly body: Buffer;
 }
 
-/** Sends one request byte for byte as it is told, over HTTP/1.1, on a connection of its own. */
+/** Sends one request exactly as given over HTTP/1.1, on a new connection. */
 export async function requestHttp1(url: string, raw: RawRequest): Promise<RawAnswer> {
   const { hostname, port } = new URL(url);
   const request = http.request({
@@ -36,7 +36,7 @@ export async function requestHttp1(url: string, raw: RawRequest): Promise<RawAns
   return { status: response.statusCode ?? 0, headers: response.headers, trailers: response.trailers, body };
 }
 
-/** The same over HTTP/2. `host` among the headers is sent as `:authority`. */
+/** Does the same over HTTP/2. A `host` header is sent as `:authority`. */
 export async function requestHttp2(url: string, raw: RawRequest): Promise<RawAnswer> {
   const { socketPath } = raw;
   const session = http2.connect(
@@ -67,10 +67,10 @@ export async function requestHttp2(url: string, raw: RawRequest): Promise<RawAns
   }
 }
 
-/** Without HTTP/2's pseudo-headers and Node's symbols, so that both versions' answers read alike. */
+/** Removes HTTP/2's pseudo-headers and Node's symbols, so that answers of both versions can be compared. */
 function plainHeaders(received: http2.IncomingHttpHeaders): RawAnswer["headers"] {
   return Object.fromEntries(Object.entries(received).filter(([name]) => !name.startsWith(":")));
 }
 
-/** Both, to run the same request over each version. */
+/** Both functions, to send the same request over each version. */
 export const requestOver = { "1.1": requestHttp1, "2": requestHttp2 } as const;

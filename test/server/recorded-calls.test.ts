@@ -12,7 +12,7 @@ import { rpcErrorFrom, rpcErrorOf } from "./rpc-error.ts";
 const [connectJson] = protocols as readonly [Protocol];
 const forChanges = protocols.filter(({ isGet }) => isGet === undefined);
 
-test("by every protocol a repeated change is answered and not repeated, and a refusal leaves its key free", async (t) => {
+test("over every protocol a repeated change is answered but not applied again, and a refusal leaves its key free", async (t) => {
   const { url } = await startGatewayUnderTest(t);
   for (const [index, protocol] of forChanges.entries()) {
     const headers = { "idempotency-key": `key-${index}` };
@@ -39,14 +39,14 @@ test("by every protocol a repeated change is answered and not repeated, and a re
     }
     t.match(refused[0], { code: "ALREADY_EXISTS", reason: "VOLUME_EXISTS", replay: null }, protocol.name);
     t.same(refused[1], refused[0], protocol.name);
-    // The key of another method is another; there is room for the next volume then.
+    // Another method has its own keys. This makes room for the next volume.
     await client.removeLV({ name: request.name });
     t.equal((await again.createLV(request)).volume?.name, request.name, protocol.name);
     await createClient(LVService, protocol.createTransport(url)).removeLV({ name: request.name });
   }
 });
 
-test("an admin reads who logged in, who changed what, and how often strangers were turned away", async (t) => {
+test("an admin can read who logged in, who changed what, and how often calls without a login were refused", async (t) => {
   const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
   const auth = createClient(AuthService, connectJson.createTransport(url));
   const { token, accountId } = await auth.login({ username: "admin", password: adminPassword });
@@ -92,7 +92,7 @@ test("an admin reads who logged in, who changed what, and how often strangers we
     summed = refusals.reduce((sum, { count }) => sum + count, 0);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-  t.ok(rows <= 2, "a row, or two when the minute has changed");
+  t.ok(rows <= 2, "one row, or two if the minute has changed");
   t.equal(summed, 51);
   t.match(await rpcErrorOf(audit.listEvents({ pageToken: "x" })), {
     code: "INVALID_ARGUMENT",
@@ -100,7 +100,7 @@ test("an admin reads who logged in, who changed what, and how often strangers we
   });
 });
 
-test("a caller at its limit is told which, and when to come again; the calls of another all succeed", async (t) => {
+test("a caller at its limit learns which limit and when to retry; all calls of another caller succeed", async (t) => {
   const { url } = await startGatewayUnderTest(
     t,
     { limits: { caller: { requestsPerSecond: 20, streams: 1, mutations: 1 } } },

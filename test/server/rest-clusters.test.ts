@@ -14,7 +14,7 @@ const cluster = {
   worker_node_pools: [{ name: "work", instanceType: "standard", count: 1 }],
 };
 
-test("a cluster lives by the REST routes as clients of the original know them", async (t) => {
+test("the REST routes manage a cluster as clients of the original expect", async (t) => {
   const { url, log } = await startGatewayUnderTest(t, {}, { hasLogin: true });
   const auth = createClient(AuthService, connectJson.createTransport(url));
   const { token } = await auth.login({ username: "admin", password: adminPassword });
@@ -94,9 +94,9 @@ test("a cluster lives by the REST routes as clients of the original know them", 
   ]);
   const secret = kubeconfig.split("client-key-data:")[1]?.trim().split("\n")[0]?.replaceAll('"', "") ?? "";
   t.ok(secret.length > 100);
-  t.notOk(JSON.stringify(log).includes(secret), "no log has it");
+  t.notOk(JSON.stringify(log).includes(secret), "it is not in the log");
   const record = JSON.stringify((await audit.listEvents({})).events, (_key, value) =>
     typeof value === "bigint" ? String(value) : value,
   );
-  t.notOk(record.includes(secret), "nor the record");
+  t.notOk(record.includes(secret), "it is not in the audit log");
 });

@@ -6,7 +6,7 @@ import { registerRefusal, registerService, type ServiceHandlers } from "../../se
 import { startAppUnderTest } from "./app-under-test.ts";
 import { requestHttp1, requestOver } from "./raw-request.ts";
 
-/** What the handlers were asked, and answers that show every kind of field. */
+/** Records the handlers' requests, and returns answers with every type of field. */
 function createCluster(): { readonly asked: unknown[]; readonly handlers: ServiceHandlers<typeof Cluster> } {
   const asked: unknown[] = [];
   const answers =
@@ -40,7 +40,7 @@ function createCluster(): { readonly asked: unknown[]; readonly handlers: Servic
 
 const pool = { name: "pool", instanceType: "standard", count: 2, labels: [{ name: "a", value: "b" }] };
 
-/** A request of each route as clients of the published API make it, what its handler is asked, and the answer. */
+/** A request of each route as clients of the published API send it, the handler's request, and the answer. */
 const rows: readonly (readonly [
   method: string,
   path: string,
@@ -120,7 +120,7 @@ const rows: readonly (readonly [
   ],
 ];
 
-test("every route of the published API takes and answers what its clients know", async (t) => {
+test("every route of the published API accepts and returns what its clients expect", async (t) => {
   const { asked, handlers } = createCluster();
   const { url, log } = await startAppUnderTest(t, [registerService(Cluster, handlers)]);
   for (const version of ["1.1", "2"] as const) {
@@ -149,13 +149,13 @@ test("every route of the published API takes and answers what its clients know",
   t.same(new Set(log.map(({ protocol }) => protocol)), new Set(["rest"]));
 });
 
-test("a typing error in what changes something reaches nobody", async (t) => {
+test("a mistyped field in a change reaches no handler", async (t) => {
   const { asked, handlers } = createCluster();
   const { url } = await startAppUnderTest(t, [registerService(Cluster, handlers)]);
   const wrong = [
     { method: "DELETE", path: "/api/v1/cluster?nam=blue" },
     { method: "DELETE", path: "/api/v1/cluster/pool?clusterName=blue&nodePoolName=a" },
-    // Node's client says no length of its own with this verb.
+    // Node's client sends no length by itself for this verb.
     {
       method: "DELETE",
       path: "/api/v1/cluster",
@@ -178,7 +178,7 @@ test("a typing error in what changes something reaches nobody", async (t) => {
   t.match(read, { status: 200, headers: { "hostplane-unknown-fields": "verbose" } });
 });
 
-test("what a version does not serve is told with 501", async (t) => {
+test("what this version does not serve is answered with 501", async (t) => {
   const refusal = () => new InfraError("DOMAIN_NOT_BUILT", "not in this version");
   const { url } = await startAppUnderTest(t, [registerRefusal(Cluster, refusal)]);
   for (const [method, path, body] of rows) {
@@ -197,7 +197,7 @@ test("what a version does not serve is told with 501", async (t) => {
   }
 });
 
-test("RPCs and pages beside the routes stay what they are", async (t) => {
+test("RPCs and pages next to the routes are unchanged", async (t) => {
   const { handlers } = createCluster();
   const { url } = await startAppUnderTest(t, [registerService(Cluster, handlers)]);
   const rpc = (path: string) =>
@@ -217,7 +217,7 @@ test("RPCs and pages beside the routes stay what they are", async (t) => {
   t.match(wrongVerb, { status: 405, headers: { allow: "GET", "content-type": /^text\/plain/ } });
 });
 
-test("whatever is sent below /api/v1, it is answered, and no fault of the gateway", async (t) => {
+test("any request below /api/v1 is answered, and causes no fault of the gateway", async (t) => {
   const { handlers } = createCluster();
   const { url, log, openCallCount } = await startAppUnderTest(t, [registerService(Cluster, handlers)]);
   const pieces = [

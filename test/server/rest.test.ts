@@ -25,13 +25,13 @@ async function logIn(url: string) {
   return { token, headers, transport: connectJson.createTransport(url, { headers }) };
 }
 
-/** The status of an answer, with its reason if it is a refusal. */
+/** Returns the status of an answer, with its reason if it is an error. */
 async function reasonOf(answer: Response): Promise<string> {
   const { details } = (await answer.json()) as { details?: readonly { reason: string }[] };
   return details === undefined ? String(answer.status) : `${answer.status} ${details[0]?.reason}`;
 }
 
-test("every route of the contract reaches its method, for who may call it", async (t) => {
+test("every route of the contract reaches its method for callers with permission", async (t) => {
   const { url, log } = await startGatewayUnderTest(t, {}, { hasLogin: true });
   const { headers } = await logIn(url);
   for (const { method, httpMethod, template } of routes) {
@@ -48,7 +48,7 @@ test("every route of the contract reaches its method, for who may call it", asyn
   t.ok(routes.length > 0);
 });
 
-test("roles count, for a route as for its RPC", async (t) => {
+test("a route requires the same role as its RPC", async (t) => {
   const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
   const { transport } = await logIn(url);
   const { token } = await createClient(UserService, transport).createApiToken({
@@ -58,7 +58,7 @@ test("roles count, for a route as for its RPC", async (t) => {
   const headers = { authorization: `Bearer ${token}` };
   const list = await fetch(`${url}/api/v1/cluster/list`, { headers });
   t.equal(list.status, 200);
-  // GetCluster tells a kubeconfig.
+  // GetCluster returns a kubeconfig.
   for (const [method, path] of [
     ["GET", "/api/v1/cluster?name=blue"],
     ["POST", "/api/v1/cluster"],
@@ -68,7 +68,7 @@ test("roles count, for a route as for its RPC", async (t) => {
   }
 });
 
-test("a change is in the audit log, and sent again with its key it is answered from the first time", async (t) => {
+test("a change is in the audit log; if repeated with its key, the first answer is returned", async (t) => {
   const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
   const { headers, transport } = await logIn(url);
   const keyed = { ...headers, "idempotency-key": "key-1" };
@@ -98,20 +98,20 @@ test("a change is in the audit log, and sent again with its key it is answered f
   t.equal(events.length, 3);
 });
 
-test("an unknown header of the gateway's is refused", async (t) => {
+test("an unknown gateway header is refused", async (t) => {
   const { url } = await startGatewayUnderTest(t);
   const headers = { "hostplane-dry-run": "true" };
   t.equal(await reasonOf(await fetch(`${url}/api/v1/version`, { headers })), "400 UNKNOWN_HEADER");
 });
 
-test("a listener without the service says so", async (t) => {
+test("a listener without the service refuses its routes", async (t) => {
   const { url } = await startGatewayUnderTest(t, {
     listen: [{ address: "127.0.0.1:0", services: ["proto.VGService"] }],
   });
   t.equal(await reasonOf(await fetch(`${url}/api/v1/version`)), "501 SERVICE_NOT_ON_LISTENER");
 });
 
-test("a caller's limit counts for it, and it is among the metrics", async (t) => {
+test("REST calls count towards the caller's limits and in the metrics", async (t) => {
   const limits = { caller: { requestsPerSecond: 1 } };
   const { url } = await startGatewayUnderTest(t, { limits }, { hasLogin: true });
   const { headers } = await logIn(url);
@@ -127,7 +127,7 @@ test("a caller's limit counts for it, and it is among the metrics", async (t) =>
   );
 });
 
-test("a page of a listed origin may use every verb of the routes", async (t) => {
+test("a page from a listed origin may use every verb of the routes", async (t) => {
   const origin = "http://localhost:5173";
   const { url } = await startGatewayUnderTest(t, { cors: { origins: [origin] } });
   for (const method of ["GET", "POST", "PUT", "DELETE"]) {
@@ -141,7 +141,7 @@ test("a page of a listed origin may use every verb of the routes", async (t) => 
   }
 });
 
-test("a session cookie counts only for the gateway's own pages", async (t) => {
+test("a session cookie is only accepted from the gateway's own pages", async (t) => {
   const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
   let cookie = "";
   const wantsCookie = connectJson.createTransport(url, { headers: { "hostplane-session": "cookie" } });

@@ -1,13 +1,13 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { BadRequestSchema, ErrorInfoSchema } from "../../gen/google/rpc/error_details_pb.ts";
 
-/** What a client learns from an error of the gateway. */
+/** An error of the gateway as a client sees it. */
 export interface RpcError {
   /** The code by its gRPC name, e.g. `NOT_FOUND`. */
   readonly code: string;
   readonly reason: string | undefined;
   readonly domain: string | undefined;
-  /** Names of the fields at fault. */
+  /** Names of the invalid fields. */
   readonly fields: readonly string[];
   readonly message: string;
 }
@@ -26,7 +26,7 @@ export function rpcErrorFrom(thrown: unknown): RpcError {
   };
 }
 
-/** The error a promise is rejected with; a value it is resolved with is an error too. */
+/** Returns the error that a promise rejects with. It is a failure if the promise resolves. */
 export async function rpcErrorOf(call: Promise<unknown>): Promise<RpcError> {
   let answer: unknown;
   try {

@@ -19,7 +19,7 @@ import type { RawAnswer } from "./raw-request.ts";
 const methods = (await readContractServices()).flatMap((service) => service.methods);
 const withSecrets = methods.filter(({ input }) => hasSecretFields(input));
 
-/** A gateway with every outlet of it that a secret could leave by. */
+/** Starts a gateway with every output that could reveal a secret. */
 async function startWatchedGateway(t: Test) {
   const collector = await startTraceCollector(t);
   const { gateway, url, log } = await startGatewayUnderTest(
@@ -51,7 +51,7 @@ async function startWatchedGateway(t: Test) {
     transport,
     headers,
     token,
-    /** The text of each outlet, once the gateway has written all there is. */
+    /** Returns the text of each output, once the gateway has written everything. */
     async outlets(): Promise<Record<string, string>> {
       const metrics = await (await fetch(`${url}/metrics`, { headers })).text();
       const audit = await readAudit();
@@ -65,10 +65,10 @@ function textOf(answer: RawAnswer): string {
   return JSON.stringify(answer.headers) + JSON.stringify(answer.trailers) + answer.body.toString("latin1");
 }
 
-/** As text, and in the forms in which bytes are written. */
+/** Returns the secret as text, and in the usual encodings of bytes. */
 function formsOf(secret: string): string[] {
   const bytes = Buffer.from(secret);
-  // What base64 makes of the middle, wherever the secret begins in what is encoded.
+  // The base64 of the middle, for each offset that the secret can have in the encoded data.
   const shifted = [0, 1, 2].map((shift) =>
     Buffer.concat([Buffer.alloc(shift), bytes])
       .toString("base64")
@@ -93,7 +93,7 @@ test("the contract has requests with secrets, and each can be filled", async (t)
   }
 });
 
-test("no secret of a request comes out anywhere, whatever protocol it came by and however the call ends", async (t) => {
+test("no secret of a request is in any output, whatever the protocol and outcome of the call", async (t) => {
   const gateway = await startWatchedGateway(t);
   const sent: string[] = [];
 
@@ -123,7 +123,7 @@ test("no secret of a request comes out anywhere, whatever protocol it came by an
     }
   }
   t.ok(sent.length >= withSecrets.length * 20);
-  // What is no secret is found by the same search.
+  // The same search finds text that is not secret.
   const open = `open-${randomUUID()}`;
   const [carrier] = json;
   if (carrier !== undefined) {
@@ -138,7 +138,7 @@ test("no secret of a request comes out anywhere, whatever protocol it came by an
   const outlets = await gateway.outlets();
   for (const method of withSecrets.filter((each) => methodRuleOf(each).role !== "anyone")) {
     t.match(outlets.audit, `"rpc":"${methodPathOf(method)}"`, "the calls are in the audit log");
-    t.match(outlets.log, methodPathOf(method), "and in the log");
+    t.match(outlets.log, methodPathOf(method), "the calls are in the log");
   }
   t.match(outlets.audit, open);
   t.match(outlets.log, open);
@@ -149,7 +149,7 @@ test("no secret of a request comes out anywhere, whatever protocol it came by an
   }
 });
 
-test("no secret comes out of requests that are broken around it, nor of headers", async (t) => {
+test("no secret of malformed requests or of headers is in any output", async (t) => {
   const gateway = await startWatchedGateway(t);
   const secret = "24682468135713";
   const broken = [
@@ -192,7 +192,7 @@ test("no secret comes out of requests that are broken around it, nor of headers"
   }
 });
 
-test("no password and no token comes out of calls that succeed, nor from the idempotency of a user's making", async (t) => {
+test("no password and no token of successful calls, or of idempotent user creation, is in any output", async (t) => {
   const gateway = await startWatchedGateway(t);
   const { transport, headers } = gateway;
   const password = "correct-horse-24682468";
@@ -225,7 +225,7 @@ test("no password and no token comes out of calls that succeed, nor from the ide
   for (const [where, text] of Object.entries(outlets)) {
     for (const secret of secrets) {
       assertAbsent(t, secret, where, text);
-      // A part of a token is told to no one either.
+      // Parts of a token must not be revealed either.
       const tail = secret.slice(-24);
       t.notOk(tail.length > 20 && text.includes(tail), `the end of ${secret} in ${where}`);
     }

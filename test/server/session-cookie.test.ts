@@ -1,7 +1,7 @@
 import { test } from "tap";
 import { adminPassword, startGatewayUnderTest } from "./gateway-under-test.ts";
 
-test("behind a proxy that speaks TLS a browser is given a cookie for TLS alone, and keeps none after Logout", async (t) => {
+test("behind a proxy that terminates TLS a browser gets a cookie for TLS only, and has none after Logout", async (t) => {
   const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
   const ofProxy = url.replace("http:", "https:");
   const post = (method: string, headers: Readonly<Record<string, string>>, message: object = {}) =>

@@ -30,7 +30,7 @@ async function logIn(url: string): Promise<LoggedIn> {
   return { headers, transport: connectJson.createTransport(url, { headers }) };
 }
 
-/** What a request is answered with: the status, and the reason of a refusal. */
+/** Returns the status of an answer, and the reason of a refusal. */
 async function answerTo(url: string, request: EventStreamRequest): Promise<string> {
   const answer = await openEventStream(url, request);
   if (answer.status === 200) {
@@ -41,14 +41,14 @@ async function answerTo(url: string, request: EventStreamRequest): Promise<strin
   return reason === undefined ? String(answer.status) : `${answer.status} ${reason}`;
 }
 
-/** Name of the volume and type of what happened; undefined for what is no event. */
+/** Returns the type of an event and the name of its volume; undefined if it is not an event. */
 function happened({ data }: ParsedEvent): string | undefined {
   const { event } = JSON.parse(data) as { event?: { type: string; volume: { name: string } } };
   return event === undefined ? undefined : `${event.type} ${event.volume.name}`;
 }
 
 for (const httpVersion of httpVersions) {
-  test(`over HTTP/${httpVersion} a subscriber that is cut again and again misses nothing and gets nothing twice`, async (t) => {
+  test(`over HTTP/${httpVersion} a subscriber that is cut repeatedly misses nothing and gets nothing twice`, async (t) => {
     const { url } = await startGatewayUnderTest(t);
     const relay = await openCutRelay(t, url);
     const volumes = createClient(LVService, connectJson.createTransport(url));
@@ -61,7 +61,7 @@ for (const httpVersion of httpVersions) {
     const told: string[] = [];
     let lastEventId = "";
     let connections = 0;
-    /** As a browser does: the same URL, and the id of the last event that has come. */
+    /** Like a browser: the same URL, and the id of the last event received. */
     async function readUntilCut(): Promise<void> {
       const events = await openEventStream(relay.url, {
         httpVersion,
@@ -104,7 +104,7 @@ for (const httpVersion of httpVersions) {
   });
 }
 
-test("a change tells how far it is, and its operation is watched by GET from where it was", async (t) => {
+test("a change reports its progress, and GET watches its operation from a cursor on", async (t) => {
   const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
   const { headers, transport } = await logIn(url);
   for (const [httpVersion, id] of [
@@ -126,11 +126,7 @@ test("a change tells how far it is, and its operation is watched by GET from whe
     t.match(JSON.parse(state?.data ?? ""), { operation: { id: operationId }, cursor: state?.lastEventId });
     const again = { ...headers, "last-event-id": state?.lastEventId ?? "" };
     const behind = await openEventStream(url, { httpVersion, path, headers: again });
-    t.equal(
-      (await behind.until(({ type }) => type === "end")).length,
-      2,
-      "its last state is told, and its end",
-    );
+    t.equal((await behind.until(({ type }) => type === "end")).length, 2, "its last state, and its end");
   }
   const rpc = "operations.v1.OperationsService/CreateHypervisor";
   const { events } = await createClient(AuditService, transport).listEvents({ rpc });
@@ -140,7 +136,7 @@ test("a change tells how far it is, and its operation is watched by GET from whe
   ]);
 });
 
-test("roles count, and secrets are told by POST alone", async (t) => {
+test("roles apply, and secrets are only returned by POST", async (t) => {
   const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
   const { headers: ofAdmin, transport } = await logIn(url);
   const tokenOf = async (name: string, role: Role) => {
@@ -176,12 +172,12 @@ async function cookieOf(url: string): Promise<string> {
   return cookie;
 }
 
-test("a session cookie opens the streams of the gateway's own pages alone", async (t) => {
+test("a session cookie opens streams only for the gateway's own pages", async (t) => {
   const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
   const cookie = await cookieOf(url);
   const ask = (headers: Readonly<Record<string, string>>, request: Partial<EventStreamRequest> = {}) =>
     answerTo(url, { path: watchPath, ...request, headers: { cookie, ...headers } });
-  // A browser leaves Origin out of a GET to its own origin.
+  // A browser omits Origin in a GET to its own origin.
   t.equal(await ask({ "sec-fetch-site": "same-origin" }), "200");
   t.equal(await ask({ "sec-fetch-site": "cross-site" }), "403 ORIGIN_NOT_ALLOWED");
   t.equal(await ask({ "sec-fetch-site": "same-site" }), "403 ORIGIN_NOT_ALLOWED");
@@ -191,7 +187,7 @@ test("a session cookie opens the streams of the gateway's own pages alone", asyn
   t.equal(await ask({}, create), "403 ORIGIN_NOT_ALLOWED");
 });
 
-test("a stream ends with the login, and who comes back is refused for good", async (t) => {
+test("a stream ends with the login, and a reconnecting client is refused for good", async (t) => {
   const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
   const { headers, transport } = await logIn(url);
   const events = await openEventStream(url, { path: subscribePath, headers });
@@ -206,14 +202,14 @@ test("a stream ends with the login, and who comes back is refused for good", asy
   t.equal(await answerTo(url, { path: subscribePath, headers: again }), "401 TOKEN_REVOKED");
 });
 
-test("a cursor that is none is refused", async (t) => {
+test("an invalid cursor is refused", async (t) => {
   const { url } = await startGatewayUnderTest(t);
   const headers = { "last-event-id": "none" };
   t.equal(await answerTo(url, { path: subscribePath, headers }), "400 INVALID_FIELD");
-  t.equal(await answerTo(url, { path: watchPath, headers }), "200", "which has none begins anew");
+  t.equal(await answerTo(url, { path: watchPath, headers }), "200", "a method without cursors begins again");
 });
 
-test("streams count for their caller, and are among the metrics", async (t) => {
+test("streams count towards their caller's limits and in the metrics", async (t) => {
   const limits = { caller: { streams: 2 } };
   const { url } = await startGatewayUnderTest(t, { limits }, { hasLogin: true });
   const { headers } = await logIn(url);
@@ -237,7 +233,7 @@ test("streams count for their caller, and are among the metrics", async (t) => {
   t.match(metrics, /hostplane_rpc_duration_seconds_count\{rpc="proto.VGService\/Watch",protocol="sse"/);
 });
 
-test("a listener without the service says so", async (t) => {
+test("a listener without the service refuses its streams", async (t) => {
   const { url } = await startGatewayUnderTest(t, {
     listen: [{ address: "127.0.0.1:0", services: ["proto.VGService"] }],
   });
@@ -247,7 +243,7 @@ test("a listener without the service says so", async (t) => {
   }
 });
 
-test("a page of a listed origin may open streams, and no other page", async (t) => {
+test("a page from a listed origin may open streams, and no other page may", async (t) => {
   const origin = "http://localhost:5173";
   const { url } = await startGatewayUnderTest(t, { cors: { origins: [origin] } });
   const events = await openEventStream(url, { path: watchPath, headers: { origin } });
@@ -266,7 +262,7 @@ test("a page of a listed origin may open streams, and no other page", async (t) 
   t.match(preflight.headers.get("access-control-allow-headers"), /last-event-id/);
 });
 
-test("a silent Watch has comments, and no state again and again", async (t) => {
+test("a silent Watch sends comments instead of repeating its state", async (t) => {
   const { url } = await startGatewayUnderTest(t, { keepAliveMs: 1_000 });
   const volumes = createClient(LVService, connectJson.createTransport(url));
   const hasFree = (gib: number) => (event: ParsedEvent) =>
@@ -282,7 +278,7 @@ test("a silent Watch has comments, and no state again and again", async (t) => {
       await delay(50);
     }
     await volumes.removeLV({ name });
-    // The first watcher of all may be told twice.
+    // The very first watcher may get the state twice.
     t.ok((await changed).length <= 2, `over HTTP/${httpVersion}`);
     events.close();
   }

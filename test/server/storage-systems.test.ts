@@ -7,7 +7,7 @@ import { startFakeApiServer } from "../adapters/kubernetes/fake-api-server.ts";
 import { kubeconfigFor } from "../adapters/kubernetes/kubeconfig.ts";
 import { okOf } from "../adapters/until-state.ts";
 
-test("the Kubernetes cluster of the configuration is read: its kubeconfig, context and namespace", async (t) => {
+test("the configured Kubernetes cluster is used: its kubeconfig, context and namespace", async (t) => {
   const server = await startFakeApiServer(sandboxManifests(Date.now(), "elsewhere"), "elsewhere");
   t.teardown(() => server.stop());
   const kubeconfig = join(t.testdir(), "kubeconfig");

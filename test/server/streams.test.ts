@@ -14,7 +14,7 @@ const gib = 2n ** 30n;
 interface Watcher {
   readonly name: string;
   next(): Promise<WatchResponse>;
-  /** Reads until the free space is what is told. */
+  /** Reads until the reported free space has this value. */
   until(freeBytes: bigint): Promise<void>;
   stop(): void;
 }
@@ -55,11 +55,11 @@ test("Watch sends headers and the first message at once", async (t) => {
     }
     leaving.abort();
     t.ok(headersAtMs - startedAtMs < 10_000, `headers after ${headersAtMs - startedAtMs} ms`);
-    t.ok(performance.now() - startedAtMs < 10_000, "the message with them");
+    t.ok(performance.now() - startedAtMs < 10_000, "the message comes with them");
   }
 });
 
-test("every watcher of every protocol gets the newest state after each change", async (t) => {
+test("every watcher over every protocol gets the newest state after each change", async (t) => {
   const { url } = await startGatewayUnderTest(t);
   const watchers = [...streamProtocols, ...streamProtocols].map((protocol) => watch(t, url, protocol));
   const allSee = (freeBytes: bigint) => Promise.all(watchers.map((watcher) => watcher.until(freeBytes)));
@@ -73,12 +73,12 @@ test("every watcher of every protocol gets the newest state after each change", 
   await allSee(8n * gib);
   const again = Promise.all(watchers.map((watcher) => watcher.next()));
   await volumes.resizeLV({ name: "sandbox-web", sizeGb: 2n });
-  t.equal((await again).length, watchers.length, "a resize to the same size is told as well");
+  t.equal((await again).length, watchers.length, "a resize to the same size is sent too");
 });
 
 /** Opens a Watch over HTTP/2 that is not read until `read` is called. */
 async function watchWithoutReading(t: Test, url: string) {
-  // A message is about 60 bytes long: the window is full after the first.
+  // A message has about 60 bytes, so the window is full after the first.
   const session = http2.connect(url, { settings: { initialWindowSize: 64 } });
   session.on("error", () => {});
   t.teardown(() => session.destroy());
@@ -104,7 +104,7 @@ async function watchWithoutReading(t: Test, url: string) {
   };
 }
 
-test("a watcher that stops reading gets the newest state when it reads again, and no queue", async (t) => {
+test("a watcher that pauses gets only the newest state when it reads again", async (t) => {
   const { url } = await startGatewayUnderTest(t);
   const watchers = await Promise.all([1, 2, 3].map(() => watchWithoutReading(t, url)));
   const volumes = createClient(LVService, createGrpcTransport({ baseUrl: url }));
@@ -118,11 +118,11 @@ test("a watcher that stops reading gets the newest state when it reads again, an
   await volumes.createLV({ name: "last", sizeGb: 4n });
   for (const watcher of watchers) {
     const messages = await watcher.read(String(4n * gib));
-    t.ok(messages.length <= 5, `${messages.length} of 202 states were kept`);
+    t.ok(messages.length <= 5, `${messages.length} of 202 states were buffered`);
   }
 });
 
-test("a gateway that closes ends all streams with SHUTTING_DOWN, and soon", async (t) => {
+test("a closing gateway ends all streams quickly with SHUTTING_DOWN", async (t) => {
   const { url, gateway } = await startGatewayUnderTest(t);
   const watchers = [1, 2, 3].flatMap(() => streamProtocols.map((protocol) => watch(t, url, protocol)));
   await Promise.all(watchers.map((watcher) => watcher.next()));

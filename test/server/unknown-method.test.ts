@@ -30,7 +30,7 @@ test("gRPC gets a trailers-only answer for an unknown method", async (t) => {
   }
 });
 
-test("gRPC-Web gets a trailers-only answer for an unknown method, over either version", async (t) => {
+test("gRPC-Web gets a trailers-only answer for an unknown method, over either HTTP version", async (t) => {
   const { url } = await startGatewayUnderTest(t);
   for (const version of httpVersions) {
     for (const path of unknownPaths) {
@@ -82,7 +82,7 @@ test("a Connect stream of an unknown method gets an end-of-stream message", asyn
   }
 });
 
-test("a path that is no RPC's gets a plain 404", async (t) => {
+test("a path that is not an RPC's gets a plain 404", async (t) => {
   const { url } = await startGatewayUnderTest(t);
   for (const version of httpVersions) {
     for (const path of ["/no-such-page", "/a/b/c", "/api/v1/nothing/here", "/%00", "/api", "//"]) {
@@ -92,7 +92,7 @@ test("a path that is no RPC's gets a plain 404", async (t) => {
   }
 });
 
-test("a content type that is no protocol's gets 415, for RPCs of every kind", async (t) => {
+test("an unknown content type gets 415, for RPCs of every kind", async (t) => {
   const { url } = await startGatewayUnderTest(t);
   const types = [
     "text/xml",
@@ -117,7 +117,7 @@ test("a content type that is no protocol's gets 415, for RPCs of every kind", as
         t.match(String(answer.body), message);
         t.match(answer.headers["content-type"], /^text\/plain/);
       }
-      t.equal((await requestOver[version](url, { path, body: "{}" })).status, 415, "none at all");
+      t.equal((await requestOver[version](url, { path, body: "{}" })).status, 415, "no content type");
     }
     const unaryAsStream = { "content-type": "application/connect+json" };
     const unary = "/proto.VGService/GetFreeBytes";
@@ -128,7 +128,7 @@ test("a content type that is no protocol's gets 415, for RPCs of every kind", as
   }
 });
 
-test("a verb that no protocol uses gets 405 and the verbs it may use", async (t) => {
+test("a verb that no protocol uses gets 405 and the allowed verbs", async (t) => {
   const { url } = await startGatewayUnderTest(t);
   for (const version of httpVersions) {
     for (const method of ["PUT", "DELETE", "PATCH"]) {
@@ -150,7 +150,7 @@ test("a verb that no protocol uses gets 405 and the verbs it may use", async (t)
   }
 });
 
-test("a listener serves only its services, and says so in each protocol", async (t) => {
+test("a listener serves only its services, and refuses others in each protocol's form", async (t) => {
   const { url, gateway } = await startGatewayUnderTest(t, {
     listen: [{ address: "127.0.0.1:0", services: ["proto.VGService"] }, { address: "127.0.0.1:0" }],
   });
@@ -182,7 +182,7 @@ test("a listener serves only its services, and says so in each protocol", async 
 
 const call = { path: "/proto.VGService/GetFreeBytes", body: "{}" };
 
-test("a TCP listener refuses hosts and origins that are not its own", async (t) => {
+test("a TCP listener refuses foreign hosts and origins", async (t) => {
   const { url } = await startGatewayUnderTest(t, { cors: { origins: ["https://dashboard.example.org"] } });
   const { port } = new URL(url);
   const cases: readonly (readonly [Record<string, string>, string | undefined])[] = [
@@ -219,10 +219,10 @@ test("a TCP listener refuses hosts and origins that are not its own", async (t) 
     path: "/healthz",
     headers: { host: "evil.example" },
   });
-  t.equal(page.status, 403, "pages are refused as well");
+  t.equal(page.status, 403, "pages are refused too");
 });
 
-test("a unix socket asks for neither host nor origin", async (t) => {
+test("a unix socket checks neither host nor origin", async (t) => {
   const socketPath = unixSocketPath(t);
   await startGatewayUnderTest(t, { listen: [{ address: `unix:${socketPath}` }] });
   for (const version of httpVersions) {
@@ -240,7 +240,7 @@ function unixSocketPath(t: Test): string {
   return join(folder, "gateway.sock");
 }
 
-test("a refusal by HTTP status alone says in words what would be taken", async (t) => {
+test("a refusal that only has an HTTP status explains in words what is supported", async (t) => {
   const { url } = await startGatewayUnderTest(t);
   const form = await fetch(`${url}/proto.VGService/GetLVList`, { method: "POST", body: "a=b" });
   t.equal(form.status, 415);

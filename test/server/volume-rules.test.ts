@@ -14,7 +14,7 @@ async function connect(t: Test) {
 
 const invalid = (field: string) => ({ code: "INVALID_ARGUMENT", reason: "INVALID_FIELD", fields: [field] });
 
-test("names that LVM does not take are refused before LVM is asked", async (t) => {
+test("names that LVM does not accept are refused before LVM is called", async (t) => {
   const { lv } = await connect(t);
   const names = ["", ".", "..", "-a", "a b", "a/b", "a;b", "$(a)", "ä", "a\n", "snapshot1", "pvmove0"];
   for (const name of [...names, "x_tmeta", "x_rimage_0", "a".repeat(125)]) {
@@ -26,7 +26,7 @@ test("names that LVM does not take are refused before LVM is asked", async (t) =
   }
 });
 
-test("tags that LVM does not take are refused by their place", async (t) => {
+test("tags that LVM does not accept are refused, and their position is named", async (t) => {
   const { lv } = await connect(t);
   for (const tag of ["", "-a", "a b", "a,b", "@a", "ä", "a".repeat(1025)]) {
     const error = await rpcErrorOf(lv.createLV({ name: "a", sizeGb: 1n, tags: ["ok", tag] }));
@@ -37,7 +37,7 @@ test("tags that LVM does not take are refused by their place", async (t) => {
   t.same(volume?.tags, tags);
 });
 
-test("sizes that are none are refused", async (t) => {
+test("invalid sizes are refused", async (t) => {
   const { lv } = await connect(t);
   for (const sizeGb of [0n, 2n ** 34n, 2n ** 63n, 2n ** 64n - 1n]) {
     t.match(await rpcErrorOf(lv.createLV({ name: "a", sizeGb })), invalid("size_gb"), `create ${sizeGb}`);
@@ -46,7 +46,7 @@ test("sizes that are none are refused", async (t) => {
   }
 });
 
-test("what does not fit is refused with both figures, up to the largest size there is", async (t) => {
+test("a size that does not fit is refused with both numbers, up to the largest size", async (t) => {
   const { lv, vg } = await connect(t);
   const noSpace = { code: "RESOURCE_EXHAUSTED", reason: "NO_SPACE" };
   for (const sizeGb of [10n, 2n ** 34n - 1n]) {
@@ -66,22 +66,26 @@ test("what does not fit is refused with both figures, up to the largest size the
   );
 });
 
-test("a volume exists once, and names that are missing are not found", async (t) => {
+test("a volume can only be created once, and missing names are not found", async (t) => {
   const { lv } = await connect(t);
   const exists = { code: "ALREADY_EXISTS", reason: "VOLUME_EXISTS" };
   t.match(await rpcErrorOf(lv.createLV({ name: "sandbox-web", sizeGb: 1n })), exists);
   const results = await Promise.allSettled([1, 2, 3].map(() => lv.createLV({ name: "race", sizeGb: 1n })));
-  t.equal(results.filter(({ status }) => status === "fulfilled").length, 1, "one of three at once makes it");
+  t.equal(
+    results.filter(({ status }) => status === "fulfilled").length,
+    1,
+    "one of three concurrent calls creates it",
+  );
   const missing = { code: "NOT_FOUND", reason: "VOLUME_NOT_FOUND" };
   t.match(await rpcErrorOf(lv.resizeLV({ name: "none", sizeGb: 1n })), missing);
   await lv.removeLV({ name: "none" });
-  t.pass("removing what is not there succeeds, as in the original");
+  t.pass("removing a missing volume succeeds, as in the original");
   const noClass = { code: "NOT_FOUND", reason: "DEVICE_CLASS_NOT_FOUND", message: /sandbox-ssd/ };
   t.match(await rpcErrorOf(lv.createLV({ name: "a", sizeGb: 1n, deviceClass: "hdd" })), noClass);
   t.match(await rpcErrorOf(lv.removeLV({ name: "a", deviceClass: "hdd" })), noClass);
 });
 
-test("a volume grows, never shrinks, and the same size is no change", async (t) => {
+test("a volume grows, never shrinks, and the same size is not a change", async (t) => {
   const { lv, vg } = await connect(t);
   const shrink = { code: "OUT_OF_RANGE", reason: "SHRINK_NOT_ALLOWED" };
   t.match(await rpcErrorOf(lv.resizeLV({ name: "sandbox-web", sizeGb: 1n })), shrink);
@@ -91,7 +95,7 @@ test("a volume grows, never shrinks, and the same size is no change", async (t) 
   t.equal(volumes.find(({ name }) => name === "sandbox-web")?.sizeGb, 3n);
 });
 
-test("an open volume is not removed, and the error says what stands in the way", async (t) => {
+test("an open volume is not removed, and the error says why", async (t) => {
   const { lv } = await connect(t);
   const error = await lv.removeLV({ name: "sandbox-db" }).then(
     () => undefined,

@@ -27,7 +27,7 @@ const events: Events = {
 
 const seal: Seal = { seal: (secret) => secret, open: (sealed) => sealed };
 
-/** What services are made with, for tests of calls that need no store: what needs one fails. No operation is under way. */
+/** Options of services for tests of calls that need no store: calls that need it fail. No operation is in progress. */
 export function withoutStore() {
   const operations: Operations = createOperations({
     store,
