@@ -23,9 +23,9 @@ const forwardedHeaders: ReadonlySet<string> = new Set(["forwarded", "via", "x-re
 /**
  * Creates the check that keeps foreign web pages and proxies out of a listener:
  *
- * - A page whose name was made to resolve to this machine (DNS rebinding) is recognized by its Host. On listeners beyond loopback
+ * - A page whose name was made to resolve to this machine (DNS rebinding) is recognised by its Host. On listeners beyond loopback
  * that need a login any Host is accepted: such a page has no token.
- * - Any other page is recognized by its Origin, which must be the listener itself or one of `origins`. Browsers reach a unix
+ * - Any other page is recognised by its Origin, which must be the listener itself or one of `origins`. Browsers reach a unix
  * socket only through a proxy: if it needs no login, its mode decides who may call.
  * - Behind a proxy every client has the proxy's address, which defeats `allowFrom` and loopback. A TCP listener without login
  * therefore refuses requests that a proxy has marked, unless `allowForwarded` is set.

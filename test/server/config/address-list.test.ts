@@ -3,13 +3,13 @@ import fc from "fast-check";
 import { test } from "tap";
 import { addressesFrom, maxAddresses } from "../../../server/config/address-list.ts";
 
-/** As the four bytes that it is. */
+/** Returns the address with this number. */
 const addressAt = (number: number) =>
   [number / 2 ** 24, number / 2 ** 16, number / 2 ** 8, number]
     .map((each) => Math.floor(each) % 256)
     .join(".");
 
-test("a range is all addresses from its first to its last", async (t) => {
+test("a range contains all addresses from its first to its last", async (t) => {
   t.same(addressesFrom("10.20.0.254-10.20.1.2"), [
     "10.20.0.254",
     "10.20.0.255",
@@ -21,12 +21,12 @@ test("a range is all addresses from its first to its last", async (t) => {
   t.same(addressesFrom("255.255.255.254-255.255.255.255"), ["255.255.255.254", "255.255.255.255"]);
 });
 
-test("an address is itself, as others write it", async (t) => {
+test("a single address is returned in canonical form", async (t) => {
   t.same(addressesFrom("10.20.0.7"), ["10.20.0.7"]);
   t.same(addressesFrom("2001:DB8:0:0::7"), ["2001:db8::7"]);
 });
 
-test("what is no address or a range that is too large or goes backwards is refused", async (t) => {
+test("invalid addresses, and ranges that are too large or go backwards, are refused", async (t) => {
   for (const text of [
     ...["", "-", "10.20.0", "10.20.0.1-", "-10.20.0.1", "10.20.0.2-10.20.0.1", "10.20.0.0-10.20.3.232"],
     ...["10.20.0.0/24", "10.20.0.1-2", "10.20.0.1-10.20.0.2-10.20.0.3", "010.0.0.1", "kube.example.org"],

@@ -48,7 +48,7 @@ test("addresses are in their range and nowhere else", async (t) => {
   t.ok(filterOf("10.0.0.0/8", "::1")("::1"), "any of several");
 });
 
-test("text that is no range, or may be one of two, is refused", async (t) => {
+test("text that is not a range, or is ambiguous, is refused", async (t) => {
   for (const text of [
     ...[
       "",
@@ -88,7 +88,7 @@ test("loopback is 127.0.0.0/8, ::1 and localhost", async (t) => {
   }
 });
 
-test("every text is a range or refused in words, and a range holds its own network", async () => {
+test("every text is a range or refused with an explanation, and a range contains its own network", async () => {
   const near = fc
     .tuple(fc.oneof(fc.ipV4(), fc.ipV6()), fc.option(fc.nat(130)))
     .map(([address, prefix]) => (prefix === null ? address : `${address}/${prefix}`));
@@ -103,7 +103,7 @@ test("every text is a range or refused in words, and a range holds its own netwo
   );
 });
 
-test("an IPv4 address is found in IPv6, and nothing else is taken for one", async () => {
+test("an IPv4-mapped IPv6 address is recognised, and no other", async () => {
   fc.assert(
     fc.property(fc.ipV4(), fc.ipV6(), (ip4, ip6) => {
       const hex = ip4.split(".").map((byte) => Number(byte).toString(16).padStart(2, "0"));

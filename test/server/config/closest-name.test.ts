@@ -4,19 +4,19 @@ import { closestName } from "../../../server/config/closest-name.ts";
 
 const names = ["listen", "data", "limits", "deviceClasses"];
 
-test("finds the name behind a typing error", async (t) => {
+test("finds the name meant by a typing error", async (t) => {
   t.equal(closestName("limit", names), "limits");
   t.equal(closestName("lisetn", names), "listen");
   t.equal(closestName("deviceclasses", names), "deviceClasses");
 });
 
-test("suggests nothing that is far away", async (t) => {
+test("suggests nothing that is too different", async (t) => {
   t.equal(closestName("volumes", names), undefined);
   t.equal(closestName("", names), undefined);
   t.equal(closestName("x".repeat(100_000), names), undefined);
 });
 
-test("one character too many is always recognised", async () => {
+test("one additional character is always recognised", async () => {
   fc.assert(
     fc.property(
       fc.constantFrom(...names),

@@ -11,7 +11,7 @@ function messagesOf(clusters: unknown): readonly string[] {
   return issues.map(({ path, message }) => `${path.join(".")}: ${message}`);
 }
 
-test("a MAAS, its key and a network for pods are enough", async (t) => {
+test("a MAAS, its key and a pod network manifest are sufficient", async (t) => {
   t.same(configSchema.parse({ clusters: least }).clusters, {
     ...least,
     network: { podSubnet: "10.244.0.0/16", serviceSubnet: "10.96.0.0/12", dnsDomain: "cluster.local" },
@@ -25,7 +25,7 @@ test("a MAAS, its key and a network for pods are enough", async (t) => {
   t.match(messagesOf({}), [/clusters\.maas: /, /clusters\.cni: /]);
 });
 
-test("a MAAS is named by an address without a password", async (t) => {
+test("the address of a MAAS has no password", async (t) => {
   for (const url of ["maas:5240", "ftp://maas/MAAS", "http://me:secret@maas/MAAS", "http://maas/MAAS?a"]) {
     t.match(
       messagesOf({ ...least, maas: { ...least.maas, url } }),
@@ -35,7 +35,7 @@ test("a MAAS is named by an address without a password", async (t) => {
   }
 });
 
-test("the manifest for pods is on this host or in the image, never both", async (t) => {
+test("the pod network manifest is on this host or in the image, never both", async (t) => {
   const one = [/clusters\.cni: expected one of manifest and path/];
   t.match(messagesOf({ ...least, cni: {} }), one);
   t.match(messagesOf({ ...least, cni: { manifest: "a.yaml", path: "/b.yaml" } }), one);
@@ -45,7 +45,7 @@ test("the manifest for pods is on this host or in the image, never both", async 
   t.same(messagesOf({ ...least, cni: { path: "/opt/cni/flannel.yaml" } }), []);
 });
 
-test("addresses of clusters are single ones and ranges, each once, with the image that holds them", async (t) => {
+test("cluster addresses are single ones and ranges, each once, and need an image that announces them", async (t) => {
   const kubeVipImage = "ghcr.io/kube-vip/kube-vip:v1.0.1";
   const endpoint = (...addresses: string[]) => ({ ...least, endpoint: { addresses, kubeVipImage } });
   t.same(messagesOf(endpoint("10.20.0.200-10.20.0.250", "10.20.1.7", "2001:db8::7")), []);
@@ -59,7 +59,7 @@ test("addresses of clusters are single ones and ranges, each once, with the imag
   ]);
 });
 
-test("networks inside clusters are of a size that Kubernetes takes, and apart", async (t) => {
+test("networks inside clusters have a size that Kubernetes accepts, and do not overlap", async (t) => {
   const network = (podSubnet: string, serviceSubnet: string) => ({
     ...least,
     network: { podSubnet, serviceSubnet },
@@ -83,7 +83,7 @@ test("networks inside clusters are of a size that Kubernetes takes, and apart", 
   ]);
 });
 
-test("machines are chosen by what MAAS itself knows of them", async (t) => {
+test("machines are selected by properties that MAAS has", async (t) => {
   const machines = {
     pool: "kube",
     zone: "rack 1",

@@ -11,7 +11,7 @@ test("a range gives its numbers, padded as a shell does", async (t) => {
   t.same(idsOfPattern("plain"), ["plain"]);
 });
 
-test("what is no single range is none", async (t) => {
+test("anything other than a single range is refused", async (t) => {
   for (const pattern of [
     "{1..2}{1..2}",
     "{2..1}",
@@ -27,7 +27,7 @@ test("what is no single range is none", async (t) => {
   }
 });
 
-test("ids of a range are distinct, and as many as it has numbers", async () => {
+test("the ids of a range are distinct, and as many as it has numbers", async () => {
   const number = fc.integer({ min: 0, max: 2000 });
   fc.assert(
     fc.property(number, number, fc.boolean(), (first, more, isPadded) => {
@@ -38,7 +38,7 @@ test("ids of a range are distinct, and as many as it has numbers", async () => {
   );
 });
 
-test("any text has an answer", async () => {
+test("no text throws", async () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.stringMatching(/^[a{}.0-9]{0,20}$/)), (text) => {
       const ids = idsOfPattern(text);

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { test } from "tap";
 import { formatListenAddress, parseListenAddress } from "../../../server/config/listen-address.ts";
 
-test("reads hosts, IPv6 hosts in brackets and sockets", async (t) => {
+test("parses hosts, IPv6 hosts in brackets and sockets", async (t) => {
   t.same(parseListenAddress("127.0.0.1:8080"), { kind: "tcp", host: "127.0.0.1", port: 8080 });
   t.same(parseListenAddress("127.9.8.7:0"), { kind: "tcp", host: "127.9.8.7", port: 0 });
   t.same(parseListenAddress("LocalHost:1"), { kind: "tcp", host: "localhost", port: 1 });
@@ -10,13 +10,13 @@ test("reads hosts, IPv6 hosts in brackets and sockets", async (t) => {
   t.same(parseListenAddress("unix:/run/a.sock"), { kind: "unix", path: "/run/a.sock" });
 });
 
-test("reads addresses that other machines can reach", async (t) => {
+test("parses addresses that other machines can reach", async (t) => {
   t.same(parseListenAddress("0.0.0.0:80"), { kind: "tcp", host: "0.0.0.0", port: 80 });
   t.same(parseListenAddress("[::]:80"), { kind: "tcp", host: "::", port: 80 });
   t.same(parseListenAddress("Example.org:80"), { kind: "tcp", host: "example.org", port: 80 });
 });
 
-test("refuses text that is no address", async (t) => {
+test("refuses text that is not an address", async (t) => {
   const texts = [
     "",
     "8080",
@@ -39,7 +39,7 @@ test("refuses text that is no address", async (t) => {
   t.match(parseListenAddress(`unix:/${"a".repeat(107)}`), /at most \d+ bytes/);
 });
 
-test("two spellings of an address have one text", async (t) => {
+test("two spellings of an address have the same text", async (t) => {
   const texts = ["[::1]:80", "[0:0:0:0:0:0:0:1]:80", "[::0:1]:080"].map((text) => {
     const address = parseListenAddress(text);
     return typeof address === "string" ? address : formatListenAddress(address);
@@ -47,7 +47,7 @@ test("two spellings of an address have one text", async (t) => {
   t.same(texts, ["[::1]:80", "[::1]:80", "[::1]:80"]);
 });
 
-test("answers every text with an address or a sentence", async () => {
+test("every text gives an address or an explanation", async () => {
   fc.assert(
     fc.property(
       fc.oneof(

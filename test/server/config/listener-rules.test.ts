@@ -9,7 +9,7 @@ function messagesOf(listener: object): string[] {
   return (error?.issues ?? []).map(({ path, message }) => `${path.slice(2).join(".")}: ${message}`);
 }
 
-test("beyond loopback a listener has TLS, or says that it is insecure", async (t) => {
+test("beyond loopback a listener needs TLS or insecure", async (t) => {
   for (const host of ["0.0.0.0", "[::]", "192.0.2.1", "gateway.example.org", "[2001:db8::1]"]) {
     const address = `${host}:8080`;
     t.match(messagesOf({ address }), [/^insecure: expected true .* there is no tls/], host);
@@ -24,7 +24,7 @@ test("beyond loopback a listener has TLS, or says that it is insecure", async (t
   }
 });
 
-test("without login it needs to be told who may connect, and that this is insecure, even over TLS", async (t) => {
+test("without login it needs allowFrom and insecure, even over TLS", async (t) => {
   const address = "192.0.2.1:15441";
   t.match(messagesOf({ address, ...open }), [
     /^allowFrom: expected the addresses/,
@@ -48,7 +48,7 @@ test("without login it needs its services and a role, which is never admin", asy
   t.match(messagesOf({ address, auth: "login" }), [/^auth/]);
 });
 
-test("who may connect is told in ranges, of a TCP address", async (t) => {
+test("allowFrom has ranges, and needs a TCP address", async (t) => {
   t.match(messagesOf({ address: "127.0.0.1:1", allowFrom: ["10.0.0.1/8"] }), [/^allowFrom\.0: .*no bit set/]);
   t.match(messagesOf({ address: "127.0.0.1:1", allowFrom: [] }), [/^allowFrom/]);
   t.same(messagesOf({ address: "0.0.0.0:1", tls, allowFrom: ["10.0.0.0/8", "::1"] }), []);
@@ -60,7 +60,7 @@ test("who may connect is told in ranges, of a TCP address", async (t) => {
   ]);
 });
 
-test("further names are for listeners that look at the name", async (t) => {
+test("hosts are only for listeners that check the host name", async (t) => {
   t.same(
     messagesOf({ address: "127.0.0.1:1", hosts: ["gateway.example.org", "[2001:db8::1]", "192.0.2.1"] }),
     [],

@@ -19,7 +19,7 @@ async function mistakesOf(sources: Partial<ConfigSources>): Promise<string[]> {
   return loaded.ok ? [] : loaded.mistakes.map(formatMistake);
 }
 
-test("flags win over the environment, that over the file, that over defaults", async (t) => {
+test("flags override the environment, which overrides the file, which overrides defaults", async (t) => {
   const dir = t.testdir({
     "a.yaml": "data: /file\nlog: { level: warn, format: json }\nkeepAliveMs: 20000\n",
   });
@@ -34,7 +34,7 @@ test("flags win over the environment, that over the file, that over defaults", a
   });
 });
 
-test("HOSTPLANE_CONFIG names the file, --config wins over it", async (t) => {
+test("HOSTPLANE_CONFIG names the file; --config overrides it", async (t) => {
   const dir = t.testdir({ "a.yaml": "data: /a\n", "b.yaml": "data: /b\n" });
   const env = { HOSTPLANE_CONFIG: join(dir, "a.yaml") };
   t.equal((await configOf({ env })).data, "/a");
@@ -60,7 +60,7 @@ test("lists are separated by commas, or written as in YAML", async (t) => {
   t.match(await configOf({ flags: { listen: ["127.0.0.1:0", "127.0.0.1:0"] } }), { listen: [{}, {}] });
 });
 
-test("every mistake of a file is told with its place, what was found and what was expected", async (t) => {
+test("every mistake in a file is reported with its position, what was found and what was expected", async (t) => {
   const dir = t.testdir({
     "bad.yaml": [
       "listen:",
@@ -98,7 +98,7 @@ test("every mistake of a file is told with its place, what was found and what wa
   ]);
 });
 
-test("faults of YAML itself have their place too", async (t) => {
+test("YAML errors have a position too", async (t) => {
   const cases: readonly [text: string, expected: RegExp][] = [
     ["log:\n\tlevel: info\n", /a\.yaml:2:1: Tabs/],
     ["data: [1\nlog: 2", /a\.yaml:2:\d+: /],
@@ -116,7 +116,7 @@ test("faults of YAML itself have their place too", async (t) => {
   }
 });
 
-test("anchors may be used, and a mistake behind one is shown where it stands", async (t) => {
+test("anchors are allowed, and a mistake in one is shown at its position", async (t) => {
   const dir = t.testdir({
     "a.yaml":
       "cors: { origins: &o [http://a] }\nvolumes: { deviceClasses: [{ name: a, volumeGroup: b, default: true }], protect: *o }\n",
@@ -129,7 +129,7 @@ test("anchors may be used, and a mistake behind one is shown where it stands", a
   ]);
 });
 
-test("files that are empty or cannot be read", async (t) => {
+test("empty and unreadable files", async (t) => {
   const dir = t.testdir({ "empty.yaml": "# nothing yet\n" });
   t.equal((await configOf({ file: join(dir, "empty.yaml") })).data, "./data");
   t.match(await mistakesOf({ file: join(dir, "absent.yaml") }), [
@@ -168,7 +168,7 @@ test("mistakes in variables and flags name them", async (t) => {
   t.match(await mistakesOf({ env: { HOSTPLANE_PORT: "8080" } }), [/^HOSTPLANE_PORT: unknown variable/]);
 });
 
-test("what a group lacks is told even where no file is", async (t) => {
+test("missing keys of a group are reported even without a file", async (t) => {
   const mistakes = await mistakesOf({ env: { HOSTPLANE_VOLUMES_PROTECT: "root" } });
   t.same(mistakes, ["configuration: volumes.deviceClasses: missing, expected a list"]);
 });
@@ -241,7 +241,7 @@ volumes:
   );
 });
 
-test("no mistake repeats what may be a password", async (t) => {
+test("no mistake repeats a possible password", async (t) => {
   const url = "postgres://me:s3cret/word@db/hostplane";
   const texts = [
     `store: ${url}\nlimits: 1`,
@@ -280,7 +280,7 @@ test("no mistake repeats what may be a password", async (t) => {
   t.match(mistakes.join("\n"), /^--set store: .*HOSTPLANE_STORE$/m);
 });
 
-test("where text or a group may stand, the mistakes are those of the one that stands there", async (t) => {
+test("where text or a group is allowed, the mistakes are those of the given one", async (t) => {
   const file = join(t.testdir(), "a.yaml");
   await writeFile(
     file,

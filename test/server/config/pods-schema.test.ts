@@ -7,7 +7,7 @@ function messagesOf(pods: unknown): readonly string[] {
   return issues.map(({ path, message }) => `${path.join(".")}: ${message}`);
 }
 
-test("Podman is found where its packages put the socket, unless it is told where", (t) => {
+test("the default Podman socket is where its packages put it", (t) => {
   t.same(configSchema.parse({ pods: { podman: {} } }).pods, {
     podman: { socket: "/run/podman/podman.sock" },
   });
@@ -17,7 +17,7 @@ test("Podman is found where its packages put the socket, unless it is told where
   t.end();
 });
 
-test("pods are Podman's, and its socket has an absolute path that fits", (t) => {
+test("the only runtime is Podman, and its socket has an absolute path that fits", (t) => {
   t.match(messagesOf({}), [/^pods\.podman: /]);
   t.match(messagesOf({ podman: { socket: "podman.sock" } }), [
     /^pods\.podman\.socket: expected the absolute path of a unix socket/,
@@ -28,7 +28,7 @@ test("pods are Podman's, and its socket has an absolute path that fits", (t) => 
   t.end();
 });
 
-test("a path of any characters is taken as it is, if a socket can have it", (t) => {
+test("a path of any characters is kept unchanged if a socket can have it", (t) => {
   fc.assert(
     fc.property(fc.string({ maxLength: 130 }), (rest) => {
       const socket = `/${rest}`;

@@ -54,7 +54,7 @@ test("an empty configuration has every default", async (t) => {
   });
 });
 
-test("volumes need no more than one class", async (t) => {
+test("volumes need only one class", async (t) => {
   t.same(configSchema.parse({ volumes: { deviceClasses: [ssd] } }).volumes, {
     deviceClasses: [{ ...ssd, spareGiB: 10 }],
     lvcreateOptionClasses: [],
@@ -64,7 +64,7 @@ test("volumes need no more than one class", async (t) => {
   });
 });
 
-test("a thin pool is refused where there is to be no device-mapper", async (t) => {
+test("a thin pool is refused without device-mapper", async (t) => {
   const deviceClasses = [ssd, { name: "thin", volumeGroup: "vg0", thinPool: "p" }];
   const refused = configSchema.safeParse({ volumes: { deviceClasses, lvm: { activation: "none" } } });
   t.match(refused.error?.issues, [{ path: ["volumes", "deviceClasses", 1, "thinPool"] }]);
@@ -90,7 +90,7 @@ test("names, volume groups and pools of device classes are unique", async (t) =>
   t.match(messagesOfClasses(ssd, thin, { ...thin, name: "c" }), [/2\.thinPool: .*entry 2.*vg0\/p/]);
 });
 
-test("overprovision is at least 1 and belongs to a thin pool", async (t) => {
+test("overprovision is at least 1 and requires a thin pool", async (t) => {
   t.match(messagesOfClasses({ ...ssd, overprovision: 2 }), [/overprovision: expected only with thinPool/]);
   t.same(messagesOfClasses({ ...ssd, thinPool: "p", overprovision: 1.5 }), []);
   t.match(messagesOfClasses({ ...ssd, thinPool: "p", overprovision: 0.5 }), [/overprovision/]);
@@ -105,7 +105,7 @@ test("class names follow lvmd's rule", async (t) => {
   }
 });
 
-test("volume groups and thin pools have names that LVM takes", async (t) => {
+test("volume groups and thin pools have names that LVM accepts", async (t) => {
   for (const name of ["", "-vg", "a b", "../vg", "vg0/lv", ".", "x".repeat(125)]) {
     t.match(
       messagesOfClasses({ ...ssd, volumeGroup: name }),
@@ -124,7 +124,7 @@ test("volume groups and thin pools have names that LVM takes", async (t) => {
   ]);
 });
 
-test("an address is given once, port 0 as often as wanted", async (t) => {
+test("an address is given once, port 0 any number of times", async (t) => {
   const listen = (...addresses: string[]) =>
     messagesOf({ listen: addresses.map((address) => ({ address })) });
   t.match(listen("127.0.0.1:1", "127.0.0.1:01"), [/listen\.1\.address: .*entry 1/]);
@@ -154,7 +154,7 @@ test("mode is for sockets, tls for TCP", async (t) => {
   }
 });
 
-test("a listener's client certificates need an authority, and are required unless told otherwise", async (t) => {
+test("a listener's client certificates need an authority, and are required by default", async (t) => {
   const tlsOf = (more: object) =>
     configSchema.parse({ listen: [{ address: "127.0.0.1:1", tls: { cert: "c", key: "k", ...more } }] })
       .listen[0]?.tls;
@@ -169,7 +169,7 @@ test("a listener's client certificates need an authority, and are required unles
   );
 });
 
-test("traces go to a URL that holds no secret", async (t) => {
+test("traces go to a URL without a secret", async (t) => {
   t.match(configSchema.parse({ tracing: { endpoint: "http://127.0.0.1:4318/v1/traces" } }).tracing, {
     sampleRatio: 1,
   });
@@ -179,7 +179,7 @@ test("traces go to a URL that holds no secret", async (t) => {
   t.match(messagesOf({ tracing: { endpoint: "http://a", sampleRatio: 1.1 } }), [/sampleRatio/]);
 });
 
-test("every key is described, and every settable one has its own variable", async (t) => {
+test("every key has a description, and every settable one its own variable", async (t) => {
   const keys = configKeys();
   for (const { path, description } of keys) {
     t.match(description, /\.$/, path);
@@ -197,7 +197,7 @@ test("every key is described, and every settable one has its own variable", asyn
   t.equal(keys.find(({ path }) => path === "listen[].mode")?.variable, undefined);
 });
 
-test("an endpoint for backups is text or a group, and each is told what is wrong with itself", async (t) => {
+test("a backup endpoint is text or a group, and mistakes are those of the given one", async (t) => {
   const backup = (value: unknown) => ({ volumes: { deviceClasses: [ssd], backup: value } });
   t.same(configSchema.parse(backup({})).volumes?.backup, {
     snapshotPercent: 10,
@@ -219,12 +219,12 @@ test("an endpoint for backups is text or a group, and each is told what is wrong
   }
 });
 
-test("backups are refused where there is to be no block device", async (t) => {
+test("backups are refused without block devices", async (t) => {
   const input = { volumes: { deviceClasses: [ssd], lvm: { activation: "none" }, backup: {} } };
   t.match(messagesOf(input), [/^volumes\.backup: expected only with lvm\.activation: auto/]);
 });
 
-test("a schedule says when it comes, of what is there, and where its backups go", async (t) => {
+test("a schedule needs a time, existing resources, and a place for its backups", async (t) => {
   const backup = (schedules: readonly unknown[], rest: object = { repository: "/srv/backup" }) => ({
     volumes: { deviceClasses: [ssd], backup: { ...rest, schedules } },
   });
@@ -279,7 +279,7 @@ test("hypervisors need no key at all, a template only its size", async (t) => {
   ]);
 });
 
-test("ids of templates are distinct and such as domains can have", async (t) => {
+test("template ids are distinct and valid names of VMs", async (t) => {
   const messagesOfIds = (...patterns: string[]) =>
     messagesOfHypervisors({ templates: patterns.map((ids) => ({ ...template, ids })) });
   t.same(messagesOfIds("hv-{1..3}", "hv-4", "hv-{01..03}"), []);
@@ -299,7 +299,7 @@ test("ids of templates are distinct and such as domains can have", async (t) => 
   }
 });
 
-test("when a hypervisor is ready is one of three", async (t) => {
+test("a hypervisor is ready by one of three conditions", async (t) => {
   const messagesOfReady = (ready: string) => messagesOfHypervisors({ templates: [{ ...template, ready }] });
   for (const ready of ["started", "agent", "tcp:1", "tcp:65535"]) {
     t.same(messagesOfReady(ready), [], ready);
@@ -331,7 +331,7 @@ test("the storage pool is a volume group or a directory", async (t) => {
   t.match(messagesOfPool({ volumeGroup: "-vg" }), [/volumeGroup: expected a name of LVM/]);
 });
 
-test("backups of the storage pool need a repository alone, and block devices in a volume group", async (t) => {
+test("backups of the storage pool need only a repository, and block devices in a volume group", async (t) => {
   const pool = { directory: "/srv/pool", backup: { repository: "/srv/backup" } };
   t.same(configSchema.parse({ hypervisors: { pool } }).hypervisors?.pool?.backup, {
     repository: "/srv/backup",
@@ -344,10 +344,10 @@ test("backups of the storage pool need a repository alone, and block devices in 
   t.match(messagesOfPool({ backup: { repository: "backup" } }), [/repository: expected a path, which must/]);
   const group = { volumeGroup: "vg0", backup: pool.backup, lvm: { activation: "none" } };
   t.match(messagesOfHypervisors({ pool: group }), [/pool\.backup: expected only with lvm\.activation: auto/]);
-  t.same(messagesOfPool({ lvm: { activation: "none" } }), [], "a directory has none");
+  t.same(messagesOfPool({ lvm: { activation: "none" } }), [], "a directory has no block devices");
 });
 
-test("the directory of sockets is an absolute path that leaves room for their names", async (t) => {
+test("the directory of sockets is an absolute path with room for their names", async (t) => {
   const messagesOfDirectory = (socketsDirectory: string) =>
     messagesOfHypervisors({ libvirt: { socketsDirectory } });
   t.same(messagesOfDirectory(`/${"d".repeat(49)}`), []);

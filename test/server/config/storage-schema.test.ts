@@ -6,7 +6,7 @@ function messagesOf(storage: unknown): readonly string[] {
   return issues.map(({ path, message }) => `${path.join(".")}: ${message}`);
 }
 
-test("Ceph is found where its packages put it, unless it is told where", async (t) => {
+test("the default Ceph configuration is where its packages put it", async (t) => {
   t.same(configSchema.parse({ storage: { ceph: {} } }).storage, {
     ceph: { conf: "/etc/ceph/ceph.conf", user: "client.hostplane" },
   });
@@ -21,7 +21,7 @@ test("Ceph is found where its packages put it, unless it is told where", async (
   t.match(messagesOf({ ceph: { operator: {} } }), [/ceph\.operator\.user: /], "the operator has no default");
 });
 
-test("Kubernetes is reached by a file, or by the account of the gateway's own pod", async (t) => {
+test("Kubernetes is reached by a file, or with the account of the gateway's own pod", async (t) => {
   t.same(configSchema.parse({ storage: { kubernetes: {} } }).storage, {
     kubernetes: { namespace: "rook-ceph" },
   });
@@ -33,6 +33,6 @@ test("Kubernetes is reached by a file, or by the account of the gateway's own po
   t.match(messagesOf({ kubernetes: { namespace: "Rook" } }), [/kubernetes\.namespace: expected the name/]);
 });
 
-test("storage is one of both at least", async (t) => {
+test("storage needs at least one of both", async (t) => {
   t.match(messagesOf({}), [/storage: expected ceph, kubernetes or both/]);
 });

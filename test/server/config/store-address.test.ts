@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { test } from "tap";
 import { parseStoreAddress } from "../../../server/config/store-address.ts";
 
-test("reads sqlite and URLs of PostgreSQL, and what may be shown of them", async (t) => {
+test("parses sqlite and PostgreSQL URLs, and returns what may be shown of them", async (t) => {
   t.same(parseStoreAddress("sqlite"), { kind: "sqlite" });
   t.match(parseStoreAddress("postgres://me:s3cret@db.example:5433/hostplane?sslmode=require&password=x"), {
     kind: "postgres",
@@ -21,7 +21,7 @@ test("refuses anything else without repeating it", async (t) => {
   }
 });
 
-test("what is shown never holds the password", async () => {
+test("the shown form never contains the password", async () => {
   fc.assert(
     fc.property(fc.string(), fc.string(), (user, word) => {
       const password = encodeURIComponent(`pw${word.toWellFormed()}`);

@@ -24,7 +24,7 @@ async function inDirectory(t: Test): Promise<MasterKeyOptions> {
   };
 }
 
-test("a new store gets a key of its own, for the owner's eyes, and keeps it", async (t) => {
+test("a new store gets its own key, readable only by the owner, and keeps it", async (t) => {
   const options = await inDirectory(t);
   const made = loadMasterKey(options);
   t.match(made.fingerprint, /^[0-9a-f]{32}$/);
@@ -37,13 +37,13 @@ test("a new store gets a key of its own, for the owner's eyes, and keeps it", as
   t.notMatch(text, made.fingerprint);
 });
 
-test("a store that exists does not get another key", async (t) => {
+test("an existing store does not get another key", async (t) => {
   const options = await inDirectory(t);
   t.throws(() => loadMasterKey({ ...options, isStoreNew: false }), /is missing.*put it back/);
   t.same(await readdir(join(options.defaultFile, "..")), []);
 });
 
-test("the variable goes before the file, and the configured file before the default one", async (t) => {
+test("the variable overrides the file, and the configured file the default one", async (t) => {
   const options = await inDirectory(t);
   const keyFile = join(options.defaultFile, "..", "configured");
   const [ofVariable, ofFile] = [newText(), newText()];
@@ -69,7 +69,7 @@ test("a key that others may read or change is refused", async (t) => {
   }
 });
 
-test("what is no key is refused without being repeated", async (t) => {
+test("an invalid key is refused without being repeated", async (t) => {
   const options = await inDirectory(t);
   const short = randomBytes(31).toString("base64");
   for (const text of ["", "x", short, randomBytes(33).toString("base64"), `${newText()}x`, "A".repeat(43)]) {
@@ -91,7 +91,7 @@ test("what is no key is refused without being repeated", async (t) => {
   t.throws(() => loadMasterKey(options), /is not a file with a key/);
 });
 
-test("any text is a key or is refused in words", async () => {
+test("any text is a key or is refused with an explanation", async () => {
   fc.assert(
     fc.property(
       fc.oneof(fc.string(), fc.base64String(), fc.uint8Array({ minLength: 32, maxLength: 32 })),
@@ -115,7 +115,7 @@ test("keys for different purposes have nothing in common", async (t) => {
   t.notMatch(exported("fingerprint"), key.fingerprint);
 });
 
-test("of gateways that start at once all have the same key", async (t) => {
+test("gateways that start at once all have the same key", async (t) => {
   const options = await inDirectory(t);
   const module = new URL("../../../server/crypto/master-key.ts", import.meta.url).href;
   const program = `

@@ -8,7 +8,7 @@ const newKey = () => masterKeyFromText(randomBytes(32).toString("base64"), "the 
 const key = newKey();
 const seal = createSeal(key, "signing-key");
 
-test("what was sealed opens again, and no two are the same", async () => {
+test("a sealed secret opens again, and no two are the same", async () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 500 }), fc.string(), (secret, context) => {
       const sealed = seal.seal(secret, context);
@@ -22,7 +22,7 @@ test("what was sealed opens again, and no two are the same", async () => {
   );
 });
 
-test("with any bit flipped, cut or added to it does not open", async (t) => {
+test("a secret with any bit flipped, cut or added does not open", async (t) => {
   const secret = randomBytes(40);
   const sealed = seal.seal(secret, "key-1");
   for (let bit = 0; bit < sealed.length * 8; bit++) {
@@ -49,7 +49,7 @@ test("arbitrary bytes do not open", async () => {
   );
 });
 
-test("it opens with the same key, purpose and context alone", async (t) => {
+test("it only opens with the same key, purpose and context", async (t) => {
   const sealed = seal.seal(Buffer.from("secret"), "key-1");
   t.throws(() => seal.open(sealed, "key-2"), /does not open with this master key/);
   t.throws(() => createSeal(key, "idempotency").open(sealed, "key-1"));

@@ -7,7 +7,7 @@ const name = "durations_seconds";
 const help = "What took how long.";
 const bucketsSeconds = [0.001, 0.5, 2.5];
 
-test("it tells what a histogram of the library tells", async () => {
+test("it reports the same as a histogram of the library", async () => {
   const seconds = fc.oneof(
     fc.constantFrom(0, ...bucketsSeconds),
     fc.double({ min: 0, max: 10, noNaN: true }),

@@ -1,4 +1,4 @@
-/** The samples of Prometheus' text format: the number of each series, which is its name with its labels. */
+/** Parses the samples of Prometheus' text format: the value of each series, keyed by its name with labels. */
 export function samplesFrom(text: string): ReadonlyMap<string, number> {
   const lines = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
   return new Map(

@@ -42,7 +42,7 @@ test("calls are counted by method, protocol and code", async (t) => {
   t.ok(metrics.has("nodejs_eventloop_lag_p99_seconds"));
 });
 
-test("an open stream is counted while it is open, whatever its protocol", async (t) => {
+test("an open stream is counted while it is open, over any protocol", async (t) => {
   const { url } = await startGatewayUnderTest(t);
   const leaving = new AbortController();
   for (const protocol of streamProtocols) {
@@ -65,9 +65,9 @@ test("an open stream is counted while it is open, whatever its protocol", async 
   );
 });
 
-test("nothing that a client can choose makes a new series", async (t) => {
+test("nothing that a client can choose creates a new series", async (t) => {
   const { url } = await startGatewayUnderTest(t);
-  // A backend's first snapshot makes its series in its own time, not by these calls.
+  // A backend's first snapshot creates its series at any time, independently of these calls.
   const name = (series: string) => /^hostplane_(?!snapshot_load_)/.test(series);
   await post(url, list, {});
   const before = [...(await readMetrics(url)).keys()].filter(name);
@@ -85,7 +85,7 @@ test("nothing that a client can choose makes a new series", async (t) => {
   t.strictSame([...(await readMetrics(url)).keys()].filter(name), before);
 });
 
-test("tools, snapshots and mutations are counted by what they are", async (t) => {
+test("tools, snapshots and mutations are counted by their kind", async (t) => {
   const { url } = await startGatewayUnderTest(t, await standInLvm(t));
   t.equal(await post(url, "proto.LVService/CreateLV", { name: "data", sizeGb: 1 }), 200);
   t.equal(await post(url, "proto.LVService/ResizeLV", { name: "data", sizeGb: 2 }), 500);
@@ -132,11 +132,11 @@ test("a system that hangs is unknown, and does not hide the others", async (t) =
   });
   t.teardown(() => metrics.close());
   const age = (system: string) => `hostplane_snapshot_age_seconds{domain="volumes",system="${system}"}`;
-  t.equal(samplesFrom(await metrics.text()).get(age("hung")), 1.5, "at the first reading already");
+  t.equal(samplesFrom(await metrics.text()).get(age("hung")), 1.5, "in the first reading already");
   answers = false;
   const samples = samplesFrom(await metrics.text());
   t.equal(samples.get(age("fine")), 1.5);
-  t.notOk(samples.has(age("hung")), "an age that is not known is not told");
+  t.notOk(samples.has(age("hung")), "an unknown age is not reported");
   const health = (of: string) =>
     samples.get(`hostplane_backend_health{domain="volumes",system="hung",health="${of}"}`);
   t.equal(health("unknown"), 1);
@@ -151,7 +151,7 @@ test("two gateways of one process count their own calls", async (t) => {
   t.equal((await readMetrics(other.url)).get(series), undefined);
 });
 
-test("whoever may not read the metrics is told why, and reads nothing", async (t) => {
+test("a caller that may not read the metrics gets the reason, and no metrics", async (t) => {
   const metrics = createMetrics({ version, isSandbox: true, backends: [] });
   let reason: ReasonName | undefined;
   const app = fastify();

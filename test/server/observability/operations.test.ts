@@ -18,7 +18,7 @@ const ended = (outcome: string, what = "count") =>
   `hostplane_operation_duration_seconds_${what}{kind="test.count",outcome="${outcome}"}`;
 const running = 'hostplane_operations_running{kind="test.count"}';
 
-test("operations are counted by their states while they are open, and by their outcomes", async (t) => {
+test("operations are counted by state while they are open, and then by outcome", async (t) => {
   const store = await openOwnStore(t);
   const counting = createCountingKind();
   const { operations, start, end } = createEngine(t, {
@@ -65,11 +65,11 @@ test("operations are counted by their states while they are open, and by their o
   for (const outcome of ["done", "cancelled", "failed", "needsAttention"]) {
     t.equal(samples.get(ended(outcome)), 1, outcome);
   }
-  t.equal(samples.get(ended("cancelled", "sum")), 0, "it was never begun");
+  t.equal(samples.get(ended("cancelled", "sum")), 0, "it was never started");
   t.equal(samples.get(running), 0);
 });
 
-test("while the store does not count its operations, no number is told, and the rest is", async (t) => {
+test("while the store does not count its operations no number is reported; other metrics are", async (t) => {
   const counts = { scheduled: 1, active: 2, undoing: 0, needsAttention: 0 };
   const answers = [
     async () => counts,

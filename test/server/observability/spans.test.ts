@@ -15,7 +15,7 @@ async function start(t: Test) {
 
 const load = () => snapshotChannel.tracePromise(async () => "state", { system: "lvm" });
 
-test("a request made for a call names the span it is made for", async (t) => {
+test("a request made for a call names its span", async (t) => {
   const { tracing } = await start(t);
   t.strictSame(currentTraceHeaders(), {}, "outside of calls there is none");
   let answered: string | undefined;
@@ -35,7 +35,7 @@ test("a request made for a call names the span it is made for", async (t) => {
     await snapshotChannel.tracePromise(
       async () => {
         t.match(currentTraceHeaders().traceparent, /^00-0af7651916cd43dd8448eb211c80319c-/);
-        t.not(currentTraceHeaders().traceparent, answered, "the child, where there is one");
+        t.not(currentTraceHeaders().traceparent, answered, "the child span, if there is one");
       },
       { system: "maas" },
     );
@@ -44,7 +44,7 @@ test("a request made for a call names the span it is made for", async (t) => {
   await tracing.close();
 });
 
-test("what goes on after its call has ended stays in the trace, work for no call is in none", async (t) => {
+test("work that outlives its call stays in the trace; work for no call is in none", async (t) => {
   const { tracing, spans } = await start(t);
   const span = tracing.startRpc(createCall());
   const after = Promise.withResolvers<void>();
@@ -65,7 +65,7 @@ test("what goes on after its call has ended stays in the trace, work for no call
   t.notMatch(JSON.stringify(spans), "words");
 });
 
-test("work that fails has its reason in its span, or that it is a fault, and none of its words", async (t) => {
+test("the span of failed work has its reason, or INTERNAL, but not its message", async (t) => {
   const { tracing, spans } = await start(t);
   const span = tracing.startRpc(createCall());
   for (const error of [new InfraError("TOOL_TIMEOUT", "words"), new Error("words")]) {
@@ -82,7 +82,7 @@ test("work that fails has its reason in its span, or that it is a fault, and non
   t.notMatch(JSON.stringify(spans), "words");
 });
 
-test("a trace has a thousand spans below its call's at most", async (t) => {
+test("a trace has at most a thousand spans below its call's", async (t) => {
   const { tracing, spans } = await start(t);
   const span = tracing.startRpc(createCall());
   for (let each = 0; each < 1_100; each += 1) {

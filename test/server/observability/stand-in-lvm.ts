@@ -17,8 +17,8 @@ esac
 `;
 
 /**
- * A program named lvm that prints what lvm printed on another machine, of a group `vg0` with 8 GiB free, and in
- * which any lvcreate makes the volume `data` of 1 GiB. What is around it is the subject of the tests, not LVM.
+ * Creates a program named lvm that prints output recorded on another machine: a group `vg0` with 8 GiB free, where any lvcreate
+ * creates the volume `data` of 1 GiB. The tests are about the code around LVM, not about LVM.
  * @returns the configuration of a gateway that serves it
  */
 export async function standInLvm(t: Test) {

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import type { Test } from "tap";
 import { z } from "zod";
 
-/** A span as OTLP's JSON has it, with its attributes as an object. */
+/** A span as in OTLP's JSON, with its attributes as an object. */
 export interface CollectedSpan {
   readonly name: string;
   readonly traceId: string;
@@ -16,19 +16,19 @@ export interface CollectedSpan {
   readonly statusCode: number | undefined;
 }
 
-/** A collector of traces that keeps what it is sent. */
+/** A trace collector that keeps what it receives. */
 export interface TraceCollector {
   readonly endpoint: string;
   readonly spans: readonly CollectedSpan[];
   /** Headers and bodies of all requests. */
   readonly requests: readonly { readonly headers: IncomingHttpHeaders; readonly body: string }[];
-  /** The span of that name, once it has come. */
+  /** Resolves with the span of that name, once it has arrived. */
   span(name: string): Promise<CollectedSpan>;
-  /** The spans of that name, once so many have come. */
+  /** Resolves with the spans of that name, once `count` have arrived. */
   spansOf(name: string, count: number): Promise<readonly CollectedSpan[]>;
 }
 
-/** What is read of ExportTraceServiceRequest (opentelemetry/proto/collector/trace/v1), in its JSON form. */
+/** The parts of ExportTraceServiceRequest (opentelemetry/proto/collector/trace/v1) that are read, in its JSON form. */
 const requestSchema = z.object({
   resourceSpans: z.array(
     z.object({

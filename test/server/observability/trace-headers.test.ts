@@ -3,7 +3,7 @@ import { test } from "tap";
 import { parseTraceHeaders } from "../../../server/observability/trace-headers.ts";
 import { codePoint } from "../../code-point.ts";
 
-test("names in lower case and values without the space around them", async (t) => {
+test("names are in lower case, and values without surrounding spaces", async (t) => {
   const text = "# a comment\r\n\r\nAuthorization:  Bearer a:b= \n  \nx-scope-orgid:team\nempty:\n";
   t.strictSame(parseTraceHeaders(text), {
     authorization: "Bearer a:b=",
@@ -12,7 +12,7 @@ test("names in lower case and values without the space around them", async (t) =
   });
 });
 
-test("what is no header is refused by its line, and not shown", async (t) => {
+test("an invalid header is refused with its line number, and not shown", async (t) => {
   for (const line of [
     "secret",
     ": secret",
@@ -27,7 +27,7 @@ test("what is no header is refused by its line, and not shown", async (t) => {
   }
 });
 
-test("whatever headers are written are read, and any text is read or refused in those words", async () => {
+test("all written headers are read back, and any text is read or refused with that message", async () => {
   const name = fc.stringMatching(/^[a-z][a-z0-9-]{0,15}$/).filter((text) => text !== "__proto__");
   const value = fc.stringMatching(/^([!-~]([ -~]{0,20}[!-~])?)?$/);
   fc.assert(

@@ -24,7 +24,7 @@ function post(url: string, rpc: string, body: object, headers: Record<string, st
   });
 }
 
-/** The trace as a tree of names, each child below the span it names as its parent. */
+/** Returns the trace as a tree of names, each child below its parent. */
 function treeOf(spans: readonly CollectedSpan[], parentId: string | undefined): unknown[] {
   return spans
     .filter(({ parentSpanId }) => parentSpanId === parentId)
@@ -47,7 +47,7 @@ test("a trace shows the RPC and the commands it ran", async (t) => {
   await gateway.close();
   const rpc = await collector.span(createLv);
 
-  t.equal(rpc.traceId, callersTrace, "the caller's trace goes on");
+  t.equal(rpc.traceId, callersTrace, "the caller's trace is continued");
   t.equal(rpc.parentSpanId, callersSpan);
   t.equal(answer.headers.get("traceparent"), `00-${callersTrace}-${rpc.spanId}-01`);
   t.equal(rpc.kind, 2);
@@ -59,7 +59,7 @@ test("a trace shows the RPC and the commands it ran", async (t) => {
     "hostplane.resource": "volumeGroups/vg0/volumes/data",
     "hostplane.request_id": answer.headers.get("hostplane-request-id"),
   });
-  // Whoever is first reads a snapshot for all: the call, or who tells of changes.
+  // The snapshot is read by whichever needs it first: the call, or the observer of changes.
   const own = collector.spans.filter(({ name }) => name !== "snapshot lvm");
   t.strictSame(treeOf(own, callersSpan), [
     [createLv, [["volumes.create", [["step create", ["lvm lvcreate"]]]]]],
@@ -77,18 +77,18 @@ test("a trace shows the RPC and the commands it ran", async (t) => {
   t.match(JSON.stringify(command.attributes["process.command_args"]), /"lvcreate".*"--name".*"data"/);
 });
 
-test("a call that fails says its reason in its span, and none of its words", async (t) => {
+test("the span of a failed call has its reason, but not its message", async (t) => {
   const collector = await startTraceCollector(t);
   const { gateway, url } = await startGatewayUnderTest(t, { tracing: { endpoint: collector.endpoint } });
   await (await post(url, createLv, { name: "-words-", sizeGb: 1 })).text();
   await gateway.close();
   const { attributes, statusCode } = await collector.span(createLv);
   t.match(attributes, { "rpc.status_code": "INVALID_ARGUMENT", "hostplane.reason": /^[A-Z_]+$/ });
-  t.equal(statusCode, 0, "the caller's fault is no error of the server");
+  t.equal(statusCode, 0, "the caller's fault is not an error of the server");
   t.notMatch(JSON.stringify(collector.requests), "-words-");
 });
 
-test("a caller that does not sample is not traced, and its trace goes on all the same", async (t) => {
+test("a caller that does not sample is not traced, but its trace is continued", async (t) => {
   const collector = await startTraceCollector(t);
   const { gateway, url } = await startGatewayUnderTest(t, { tracing: { endpoint: collector.endpoint } });
   const unsampled = await post(url, list, {}, { traceparent: `00-${callersTrace}-${callersSpan}-00` });
@@ -102,7 +102,7 @@ test("a caller that does not sample is not traced, and its trace goes on all the
   );
 });
 
-test("sampleRatio decides for callers that do not say", async (t) => {
+test("sampleRatio decides for callers that do not", async (t) => {
   const collector = await startTraceCollector(t);
   const tracing = { endpoint: collector.endpoint, sampleRatio: 0 };
   const { gateway, url } = await startGatewayUnderTest(t, { tracing });
@@ -114,7 +114,7 @@ test("sampleRatio decides for callers that do not say", async (t) => {
   t.equal(collector.spans.filter(({ kind }) => kind === 2).length, 1);
 });
 
-test("a traceparent that is none begins a trace of its own", async (t) => {
+test("an invalid traceparent begins a new trace", async (t) => {
   const collector = await startTraceCollector(t);
   const { url } = await startGatewayUnderTest(t, { tracing: { endpoint: collector.endpoint } });
   for (const traceparent of ["", "x", `00-${"0".repeat(32)}-${callersSpan}-01`, `00-${callersTrace}-01`]) {
@@ -124,7 +124,7 @@ test("a traceparent that is none begins a trace of its own", async (t) => {
   }
 });
 
-test("a stream of any protocol is traced until it ends, and its trace named in its headers", async (t) => {
+test("a stream over any protocol is traced until it ends, and its headers name its trace", async (t) => {
   const collector = await startTraceCollector(t);
   const { url } = await startGatewayUnderTest(t, { tracing: { endpoint: collector.endpoint } });
   const traceparents = await Promise.all(
@@ -190,7 +190,7 @@ test("headers for the collector come from their file", async (t) => {
   await t.rejects(startGatewayUnderTest(t, { tracing: missing }), { message: /tracing\.headersFile .*none/ });
 });
 
-test("spans are sent at the gateway's end", async (t) => {
+test("spans are sent when the gateway ends", async (t) => {
   const collector = await startTraceCollector(t);
   const { gateway, url } = await startGatewayUnderTest(t, { tracing: { endpoint: collector.endpoint } });
   await post(url, list, {});
@@ -201,7 +201,7 @@ test("spans are sent at the gateway's end", async (t) => {
   );
 });
 
-/** A port of loopback at which nobody listens. */
+/** Returns a loopback port that nothing listens on. */
 async function closedPort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -210,7 +210,7 @@ async function closedPort(): Promise<number> {
   return port;
 }
 
-test("a collector that is not there costs calls nothing, is told once, and holds up the end for 2 s at most", async (t) => {
+test("an unreachable collector does not slow calls, is reported once, and delays the end by at most 2 s", async (t) => {
   const endpoint = `http://127.0.0.1:${await closedPort()}/v1/traces`;
   const limits = { caller: { requestsPerSecond: 1_000_000 } };
   const { gateway, url, log } = await startGatewayUnderTest(t, { limits, tracing: { endpoint } });

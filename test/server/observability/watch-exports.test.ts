@@ -2,7 +2,7 @@ import { ExportResultCode } from "@opentelemetry/core";
 import { test } from "tap";
 import { watchExports } from "../../../server/observability/watch-exports.ts";
 
-test("the first failed export of a row is told, and every result handed on", async (t) => {
+test("the first failed export of a series is reported, and every result passed on", async (t) => {
   const codes = [1, 1, 0, 0, 1].map((failed) =>
     failed === 1 ? ExportResultCode.FAILED : ExportResultCode.SUCCESS,
   );

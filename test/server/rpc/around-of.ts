@@ -1,7 +1,7 @@
 import { type Around, runChain } from "../../../server/rpc/call.ts";
 import type { LinkFor } from "../../../server/rpc/method-links.ts";
 
-/** A link as calls of any method meet it. */
+/** Returns an interceptor for calls of any method. */
 export function aroundOf(linkFor: LinkFor): Around {
   return (call, next) => {
     const link = linkFor(call.method, call.rule);

@@ -27,7 +27,7 @@ interface Row {
   outcome: AuditedOutcome | undefined;
 }
 
-/** An audit log in memory, which may be made to fail. */
+/** Creates an audit log in memory, which can be made to fail. */
 function createMemoryAudit() {
   const rows: Row[] = [];
   const sums: RefusalSum<AuditedRefusal>[] = [];
@@ -74,7 +74,7 @@ const refuse =
   () =>
     Promise.reject(new InfraError(reason, "no"));
 
-/** The chain as the gateway has it, from the audit on. */
+/** Runs the gateway's chain from the audit on. */
 function pass(
   { around, aroundStreams, aroundWork }: ReturnType<typeof createCallAudit>,
   call: Call,
@@ -88,7 +88,7 @@ function pass(
 
 const mutation = LVService.method.removeLV;
 
-test("a change is written before it begins and completed after, with who, what and how it ended", async (t) => {
+test("a change is written before it begins and completed after, with its caller, request and outcome", async (t) => {
   const { audit, rows } = createMemoryAudit();
   const input = create(CreateLVRequestSchema, {
     name: "data",
@@ -124,7 +124,7 @@ test("a change is written before it begins and completed after, with who, what a
   t.match(rows[1]?.outcome, { code: "FAILED_PRECONDITION", reason: "VOLUME_IN_USE" });
 });
 
-test("a change that cannot be written is not begun, nor is one whose caller left meanwhile", async (t) => {
+test("a change that cannot be recorded does not begin, nor does one whose caller has left meanwhile", async (t) => {
   const { audit, rows, state } = createMemoryAudit();
   let begun = 0;
   const handler = async () => {
@@ -135,17 +135,17 @@ test("a change that cannot be written is not begun, nor is one whose caller left
   t.equal(await reasonOf(pass(audit, createCall({ method: mutation }), handler)), "STORE_UNAVAILABLE");
   t.notOk(
     await reasonOf(pass(audit, createCall({ method: VGService.method.getFreeBytes }), handler)),
-    "a read goes on",
+    "a read is not affected",
   );
   state.isDown = false;
   const ending = new AbortController();
   ending.abort(new InfraError("CALLER_LEFT", "left"));
   t.equal(await reasonOf(pass(audit, createCall({ method: mutation, ending }), handler)), "CALLER_LEFT");
-  t.equal(begun, 1, "the read alone");
+  t.equal(begun, 1, "only the read");
   t.match(rows, [{ outcome: { code: "CANCELLED" } }]);
 });
 
-test("a change that is done when the log fails has no outcome, and its caller has the answer", async (t) => {
+test("a change that succeeds while the log fails has no outcome, and its caller gets the answer", async (t) => {
   const { audit, rows, state, failures } = createMemoryAudit();
   const answer = await pass(audit, createCall({ method: mutation }), async () => {
     state.isDown = true;
@@ -156,7 +156,7 @@ test("a change that is done when the log fails has no outcome, and its caller ha
   t.equal(failures.length, 1);
 });
 
-test("what was recorded is the end of the work, not that of a caller who left before it", async (t) => {
+test("the recorded outcome is that of the work, even if the caller left before", async (t) => {
   const { audit, rows } = createMemoryAudit();
   const work = Promise.withResolvers<Output>();
   const began = Promise.withResolvers<void>();
@@ -199,7 +199,7 @@ test("a change refused before it begins is one row with its code", async (t) => 
   t.same(sums, []);
 });
 
-test("reads are not recorded, but those that tell secrets are", async (t) => {
+test("reads are not recorded, except those that return secrets", async (t) => {
   const { audit, rows } = createMemoryAudit();
   await pass(audit, createCall({ method: VGService.method.getFreeBytes }), async () => ({}));
   await reasonOf(pass(audit, createCall({ method: VGService.method.getFreeBytes }), refuse("BUSY") as never));
@@ -210,7 +210,7 @@ test("reads are not recorded, but those that tell secrets are", async (t) => {
   t.match(rows, [{ call: { rpc: "cnct.kaas.api.Cluster/GetCluster" }, outcome: { code: "OK" } }]);
 });
 
-test("a login is a row with who it turned out to be; failed ones are summed, whatever they fail with", async (t) => {
+test("a login is a row with the identified user; failed ones are summed, whatever the error", async (t) => {
   const { audit, rows, sums, state } = createMemoryAudit();
   const login = () => createCall({ method: AuthService.method.login });
   const call = login();
@@ -240,10 +240,14 @@ test("a login is a row with who it turned out to be; failed ones are summed, wha
     ],
   );
   state.isDown = true;
-  t.equal(await reasonOf(pass(audit, login(), succeed, [])), "STORE_UNAVAILABLE", "no login unrecorded");
+  t.equal(
+    await reasonOf(pass(audit, login(), succeed, [])),
+    "STORE_UNAVAILABLE",
+    "a login that cannot be recorded is refused",
+  );
 });
 
-test("calls refused for who makes them are summed, of any method; a million write one row", async (t) => {
+test("calls of any method refused because of their caller are summed; a million write one row", async (t) => {
   const { audit, rows, sums } = createMemoryAudit();
   const methods = [VGService.method.getFreeBytes, mutation, VGService.method.watch];
   const reasons = ["LOGIN_REQUIRED", "TOKEN_EXPIRED", "ROLE_REQUIRED", "CALLER_LIMIT"] as const;
@@ -252,7 +256,7 @@ test("calls refused for who makes them are summed, of any method; a million writ
       await reasonOf(pass(audit, createCall({ method }), async () => ({}), [refuse(reason)]));
     }
   }
-  // A stranger's change, when nobody can say who it is.
+  // A change by a caller without a login, while the store that could identify it is down.
   await reasonOf(
     pass(audit, createCall({ method: mutation }), async () => ({}), [refuse("STORE_UNAVAILABLE")]),
   );
@@ -264,7 +268,7 @@ test("calls refused for who makes them are summed, of any method; a million writ
   );
 });
 
-test("a page that asks whether there is a login leaves no row, and one whose login has ended does", async (t) => {
+test("a page that checks whether there is a login leaves no row, but one with an expired login does", async (t) => {
   const { audit, rows, sums } = createMemoryAudit();
   for (const reason of ["LOGIN_REQUIRED", "TOKEN_EXPIRED"] as const) {
     const call = createCall({ method: UserService.method.getCaller });
@@ -278,7 +282,7 @@ test("a page that asks whether there is a login leaves no row, and one whose log
   );
 });
 
-test("no refusal stands under the name of another caller from the same address", async (t) => {
+test("no refusal is recorded under the name of another caller from the same address", async (t) => {
   const { audit, sums } = createMemoryAudit();
   const denied = async (name: string | undefined) => {
     const call = createCall({ method: mutation });
@@ -302,7 +306,7 @@ test("no refusal stands under the name of another caller from the same address",
   );
 });
 
-test("a refusal by the change itself is a row of its own and not summed", async (t) => {
+test("a refusal by the change itself is its own row and not summed", async (t) => {
   const { audit, rows, sums } = createMemoryAudit();
   await reasonOf(pass(audit, createCall({ method: mutation }), refuse("ROLE_REQUIRED") as never));
   await audit.close();
@@ -310,7 +314,7 @@ test("a refusal by the change itself is a row of its own and not summed", async 
   t.same(sums, []);
 });
 
-test("a stream ends in the record when its last message is out, or its reader has gone", async (t) => {
+test("a stream's record ends when its last message is sent, or its reader has left", async (t) => {
   const { audit, rows } = createMemoryAudit();
   const open = async (messages: AsyncIterable<object>) => {
     const call = createCall({ method: OperationsService.method.destroyHypervisor });
@@ -346,7 +350,7 @@ test("a stream ends in the record when its last message is out, or its reader ha
   t.match(rows[2]?.outcome, { code: "CANCELLED", reason: "CALLER_LEFT" });
 });
 
-test("a request is cut at 4 KiB between two characters, and says so", async (t) => {
+test("a request is cut at 4 KiB between two characters, and marked", async (t) => {
   const textOf = (name: string) =>
     requestText(CreateUserRequestSchema, create(CreateUserRequestSchema, { name, password: "hidden" })) ?? "";
   t.equal(textOf("a"), '{"name":"a"}');

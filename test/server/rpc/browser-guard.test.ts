@@ -11,7 +11,7 @@ import { requestOver } from "../raw-request.ts";
 
 const origins = ["https://dashboard.example.org"];
 
-/** The reason why a listener refuses a request with these headers; undefined when it does not. */
+/** Returns a function that gives the reason why a listener refuses a request with these headers; undefined if it does not. */
 function guardOf(text: string, listener: Partial<GuardedListener> = {}) {
   const address = parseListenAddress(text);
   if (typeof address === "string") {
@@ -25,7 +25,7 @@ function guardOf(text: string, listener: Partial<GuardedListener> = {}) {
     guard({ headers, socket: { localAddress } } as unknown as NodeRequest)?.reason;
 }
 
-test("without login, and on loopback, a request names the listener", async (t) => {
+test("without login, and on loopback, a request must name the listener", async (t) => {
   const allowed = [
     "localhost",
     "LOCALHOST:1",
@@ -59,7 +59,7 @@ test("without login, and on loopback, a request names the listener", async (t) =
   }
 });
 
-test("beyond loopback its own addresses are names of a listener without login", async (t) => {
+test("beyond loopback the addresses of a listener without login are valid names of it", async (t) => {
   const any = guardOf("[::]:1", { isOpen: true });
   t.equal(any({ host: "192.0.2.1:1" }, "::ffff:192.0.2.1"), undefined);
   t.equal(any({ host: "192.0.2.2:1" }, "::ffff:192.0.2.1"), "HOST_NOT_ALLOWED");
@@ -69,7 +69,7 @@ test("beyond loopback its own addresses are names of a listener without login", 
   t.equal(named({ host: "other.example" }, "192.0.2.1"), "HOST_NOT_ALLOWED");
 });
 
-test("beyond loopback with login, and on a unix socket, any host will do", async (t) => {
+test("beyond loopback with login, and on a unix socket, any host is accepted", async (t) => {
   for (const listener of [
     guardOf("0.0.0.0:1", { isTls: true }),
     guardOf("unix:/a"),
@@ -80,7 +80,7 @@ test("beyond loopback with login, and on a unix socket, any host will do", async
   }
 });
 
-test("a page is of the same origin, or listed, wherever a browser can come", async (t) => {
+test("a page must have the same origin, or be listed, wherever browsers can connect", async (t) => {
   for (const listener of [
     guardOf("127.0.0.1:1"),
     guardOf("0.0.0.0:1"),
@@ -89,7 +89,7 @@ test("a page is of the same origin, or listed, wherever a browser can come", asy
   ]) {
     const host = "localhost:8080";
     t.equal(listener({ host, origin: "http://localhost:8080" }), undefined);
-    t.equal(listener({ host, origin: "https://localhost:8080" }), undefined, "TLS ended by a proxy");
+    t.equal(listener({ host, origin: "https://localhost:8080" }), undefined, "TLS terminated by a proxy");
     t.equal(listener({ host: "localhost:80", origin: "http://localhost" }), undefined);
     t.equal(listener({ host, origin: "https://dashboard.example.org" }), undefined);
     for (const origin of [
@@ -106,13 +106,17 @@ test("a page is of the same origin, or listed, wherever a browser can come", asy
     }
   }
   const mode = guardOf("unix:/a", { isOpen: true });
-  t.equal(mode({ host: "a.example", origin: "https://evil.example" }), undefined, "its mode says who may");
+  t.equal(
+    mode({ host: "a.example", origin: "https://evil.example" }),
+    undefined,
+    "its mode decides who may call",
+  );
   const tls = guardOf("0.0.0.0:1", { isTls: true });
   t.equal(tls({ host: "a.example", origin: "https://a.example" }), undefined);
   t.equal(tls({ host: "a.example", origin: "http://a.example" }), "ORIGIN_NOT_ALLOWED", "a page without TLS");
 });
 
-test("what a proxy has forwarded is refused on TCP without login, and nowhere else", async (t) => {
+test("forwarded requests are refused on TCP without login, and nowhere else", async (t) => {
   const marks = [
     "forwarded",
     "x-forwarded-for",

@@ -6,7 +6,7 @@ import { anonymous } from "../../../server/rpc/caller.ts";
 import { infraErrorFrom } from "../../../server/rpc/errors.ts";
 import { deadlinePassed } from "../../../server/rpc/guard.ts";
 
-/** A call that no client made, with what matters to a test; `ending` ends it. */
+/** Creates a call without a client, with the given properties; `ending` ends it. */
 export function createCall(
   facts: {
     readonly ending?: AbortController;
@@ -15,7 +15,7 @@ export function createCall(
     readonly peer?: Partial<Peer>;
     readonly headers?: Readonly<Record<string, string>>;
     readonly input?: Message;
-    /** Takes the headers of the answer. */
+    /** Receives the headers of the answer. */
     readonly answered?: Headers;
   } = {},
 ): Call {

@@ -11,7 +11,7 @@ function servicesOf(ofCaller: readonly string[] | undefined, ofListener: readonl
   return services && [...services];
 }
 
-test("a caller may call what both its role and the listener it came by are limited to, as of now", async (t) => {
+test("a caller may call the services that both its current role and its listener allow", async (t) => {
   t.equal(servicesOf(undefined, undefined), undefined);
   t.same(servicesOf(["a", "b"], undefined), ["a", "b"]);
   t.same(servicesOf(undefined, ["b", "c"]), ["b", "c"]);
@@ -19,7 +19,7 @@ test("a caller may call what both its role and the listener it came by are limit
   t.same(servicesOf(["a"], ["c"]), []);
 });
 
-test("of the same caller and listener it is the same set each time", async (t) => {
+test("the same caller and listener get the same set each time", async (t) => {
   const call = createCall({ peer: { services: new Set(["b", "c"]) } });
   let current: Caller = { ...anonymous, services: new Set(["a", "b"]) };
   call.identify({ ...anonymous, current: () => current });

@@ -39,10 +39,10 @@ async function refusalOf(work: Promise<unknown>): Promise<InfraError | undefined
   }
 }
 
-/** Of what is no subject of a test. */
+/** Limits that a test is not about. */
 const loose = { cpuMsPerSecond: 1000, unreadBytes: 1_000_000, reads: 1_000_000 };
 
-/** The limits, with a link that rejects as a chain does; a call that nobody else closes is closed when it is answered. */
+/** Creates the limits, with an interceptor that rejects as a chain does, and that closes a call when it is answered. */
 function createLimits(...options: Parameters<typeof createCallerLimits>) {
   const limits = createCallerLimits(...options);
   const link = aroundOf(() => limits.around);
@@ -64,7 +64,7 @@ function createLimits(...options: Parameters<typeof createCallerLimits>) {
   return { ...limits, around };
 }
 
-test("a caller may begin two seconds' worth of calls at once, and then as many as the limit says", async (t) => {
+test("a caller may begin two seconds' worth of calls at once, and then as many as the limit allows", async (t) => {
   let nowMs = 0;
   const { around } = createLimits({ ...loose, requestsPerSecond: 10, streams: 1, mutations: 1 }, () => nowMs);
   for (let i = 0; i < 20; i++) {
@@ -79,13 +79,13 @@ test("a caller may begin two seconds' worth of calls at once, and then as many a
   });
   t.match(refused?.message, /^user\/a .*limits\.caller\.requestsPerSecond.*\(10\)/);
   nowMs += 99;
-  t.ok(await refusalOf(around(by("a"), answer)), "not before it is said");
+  t.ok(await refusalOf(around(by("a"), answer)), "not before the suggested time");
   nowMs += 1;
-  t.notOk(await refusalOf(around(by("a"), answer)), "and then");
+  t.notOk(await refusalOf(around(by("a"), answer)), "but then");
   t.ok(await refusalOf(around(by("a"), answer)));
 });
 
-test("who may not call is limited by its address, and a call is counted once", async (t) => {
+test("callers without permission are limited by address, and a call is counted once", async (t) => {
   const limits = createCallerLimits({ ...loose, requestsPerSecond: 5, streams: 1, mutations: 1 }, () => 0);
   const authenticate = ({ caller, peer }: Call) =>
     peer.address === "192.0.2.9" ? Promise.reject(new InfraError("TOKEN_INVALID", "not yours")) : caller;
@@ -105,7 +105,7 @@ test("who may not call is limited by its address, and a call is counted once", a
     }
     t.same(reasons, [...Array(10).fill(refused), "CALLER_LIMIT"]);
   }
-  t.equal(await call(from("192.0.2.8")), "LOGIN_REQUIRED", "nobody else is");
+  t.equal(await call(from("192.0.2.8")), "LOGIN_REQUIRED", "another address is not limited");
 });
 
 test("the calls of one caller all succeed while another is refused 10,000 times", async (t) => {
@@ -129,7 +129,7 @@ test("the calls of one caller all succeed while another is refused 10,000 times"
   t.equal(callerCount(), 4);
 });
 
-test("open streams are limited and free their place however they end", async (t) => {
+test("open streams are limited and free their slot however they end", async (t) => {
   const { around } = createLimits({ ...loose, requestsPerSecond: 1000, streams: 2, mutations: 1 });
   async function* endless() {
     for (;;) {
@@ -151,7 +151,7 @@ test("open streams are limited and free their place however they end", async (t)
   const refused = await refusalOf(open(endless()));
   t.match(refused, { reason: "CALLER_LIMIT", retryAfterMs: 1000 });
   t.match(refused?.message, /limits\.caller\.streams.*\(2\)/);
-  t.notOk(await refusalOf(around(by("a"), answer)), "other calls go on");
+  t.notOk(await refusalOf(around(by("a"), answer)), "other calls are not affected");
   await first.return?.();
   const third = await open(endless());
   t.ok(await refusalOf(second.next()), "the second fails");
@@ -164,7 +164,7 @@ test("open streams are limited and free their place however they end", async (t)
   await open(endless());
 });
 
-test("changes under way are limited, until they have ended and not until their callers leave", async (t) => {
+test("running changes are limited until they have ended, even if their callers leave", async (t) => {
   const limits = createCallerLimits({ ...loose, requestsPerSecond: 1000, streams: 1, mutations: 2 });
   const aroundWork = aroundOf(limits.aroundWork);
   const first = Promise.withResolvers<Output>();
@@ -175,8 +175,11 @@ test("changes under way are limited, until they have ended and not until their c
   ];
   const refused = await refusalOf(aroundWork(by("a", { method: mutation }), answer));
   t.match(refused?.message, /limits\.caller\.mutations.*\(2\)/);
-  t.notOk(await refusalOf(aroundWork(by("a"), answer)), "reads go on");
-  t.notOk(await refusalOf(aroundWork(by("b", { method: mutation }), answer)), "so do the changes of another");
+  t.notOk(await refusalOf(aroundWork(by("a"), answer)), "reads are not affected");
+  t.notOk(
+    await refusalOf(aroundWork(by("b", { method: mutation }), answer)),
+    "nor are the changes of another caller",
+  );
   first.reject(new InfraError("BUSY", "busy"));
   t.ok(await refusalOf(running[0] as Promise<unknown>));
   t.notOk(await refusalOf(aroundWork(by("a", { method: mutation }), answer)));
@@ -184,7 +187,7 @@ test("changes under way are limited, until they have ended and not until their c
   await running[1];
 });
 
-test("who has no account counts by address; the admin socket does not count", async (t) => {
+test("callers without an account are counted by address; the admin socket is not counted", async (t) => {
   const { around } = createLimits({ ...loose, requestsPerSecond: 1, streams: 1, mutations: 1 }, () => 0);
   const spend = async (call: () => Call) => {
     await around(call(), answer);
@@ -195,11 +198,11 @@ test("who has no account counts by address; the admin socket does not count", as
   t.notOk(await refusalOf(around(from("192.0.2.2"), answer)));
   t.ok(
     await refusalOf(around(from("::ffff:192.0.2.1"), answer)),
-    "the same address by a socket of both families",
+    "the same address through a dual-stack socket",
   );
   t.ok(
     await refusalOf(around(from("192.0.2.1", { method: Health.method.check }), answer)),
-    "health checks count",
+    "health checks are counted",
   );
   t.ok(await spend(() => from("2001:db8::1")));
   t.ok(await refusalOf(around(from("2001:db8::ffff:2"), answer)), "another address of the same /64");
@@ -214,7 +217,7 @@ test("who has no account counts by address; the admin socket does not count", as
   t.notOk(await spend(admin));
 });
 
-test("idle callers are forgotten, and more addresses than there is room for share places", async (t) => {
+test("idle callers are forgotten, and addresses beyond the maximum share buckets", async (t) => {
   let nowMs = 0;
   const limits = { ...loose, requestsPerSecond: 1, streams: 1, mutations: 1 };
   const { around, callerCount } = createLimits(limits, () => nowMs);
@@ -222,15 +225,15 @@ test("idle callers are forgotten, and more addresses than there is room for shar
     await refusalOf(around(from(`10.1.${i >> 8}.${i & 255}`), answer));
   }
   t.ok(callerCount() <= 10_256, `${callerCount()} callers`);
-  t.ok(await refusalOf(around(from("10.2.0.1"), answer)), "a shared place is used up by those who share it");
-  t.notOk(await refusalOf(around(from("10.1.0.1"), answer)), "who came before has its own");
+  t.ok(await refusalOf(around(from("10.2.0.1"), answer)), "a shared bucket is used up by those who share it");
+  t.notOk(await refusalOf(around(from("10.1.0.1"), answer)), "an earlier address has its own bucket");
   t.notOk(await refusalOf(around(by("a"), answer)), "and so has every account");
   nowMs += 10_000;
   t.notOk(await refusalOf(around(from("10.2.0.1"), answer)));
   t.equal(callerCount(), 1);
 });
 
-/** A call whose costs the test says. */
+/** Creates a call whose costs the test sets. */
 function costly(made: Call): { readonly call: Call; account(): CostAccount } {
   let charged: CostAccount | undefined;
   return {
@@ -243,7 +246,7 @@ function raise(message: string): never {
   throw new Error(message);
 }
 
-test("who takes more CPU time than the limit is refused until it is paid, and others are not", async (t) => {
+test("a caller that uses more CPU time than the limit is refused until it is paid, and others are not", async (t) => {
   let nowMs = 0;
   const values = { ...loose, requestsPerSecond: 1000, streams: 1, mutations: 1, cpuMsPerSecond: 100 };
   for (const [greedy, other] of [
@@ -261,14 +264,14 @@ test("who takes more CPU time than the limit is refused until it is paid, and ot
     t.match(refused?.message, /takes more CPU time.*limits\.caller\.cpuMsPerSecond.*\(100\)/);
     t.notOk(await refusalOf(around(other(), answer)));
     nowMs += 510;
-    t.notOk(await refusalOf(around(greedy(), answer)), "as it is said");
+    t.notOk(await refusalOf(around(greedy(), answer)), "after the suggested time");
     account().spend(1_000_000);
     nowMs += 10_010;
     t.notOk(await refusalOf(around(greedy(), answer)), "no debt lasts longer than ten seconds");
   }
 });
 
-test("who does not read answers is refused further ones", async (t) => {
+test("a caller that does not read its answers gets no further ones", async (t) => {
   const values = { ...loose, requestsPerSecond: 1000, streams: 1, mutations: 1, unreadBytes: 1000 };
   const { around } = createLimits(values, () => 0);
   const { call, account } = costly(by("a"));
@@ -282,7 +285,7 @@ test("who does not read answers is refused further ones", async (t) => {
   t.notOk(await refusalOf(around(by("a"), answer)));
 });
 
-test("reads beyond the limit wait for one to be over, and are refused once those before have cost too much", async (t) => {
+test("reads beyond the limit wait for one to end, and are refused if the earlier ones have cost too much", async (t) => {
   let nowMs = 0;
   const values = {
     ...loose,
@@ -320,15 +323,15 @@ test("reads beyond the limit wait for one to be over, and are refused once those
   first.finish();
   await first.result;
   await turn();
-  t.notOk(begun.includes("third"), "an answer that is not handed over yet keeps its place");
+  t.notOk(begun.includes("third"), "an answer that is not handed over yet keeps its slot");
   first.account().close();
   first.account().close();
   await turn();
-  t.same(begun.slice(4), ["third"], "a place is given back once");
+  t.same(begun.slice(4), ["third"], "a slot is returned once");
 
   second.account().spend(300);
   second.finish();
-  t.match(await refusalOf(second.result), { reason: "CALLER_LIMIT" }, "another read runs beside it");
+  t.match(await refusalOf(second.result), { reason: "CALLER_LIMIT" }, "another read runs concurrently");
   second.account().close();
   t.match(await refusalOf(fourth.result), { reason: "CALLER_LIMIT" });
   t.notOk(begun.includes("fourth"));
@@ -353,5 +356,5 @@ test("each message of a request stream counts as a call", async (t) => {
     account().countMessage();
   }
   t.throws(() => account().countMessage(), { message: /limits\.caller\.requestsPerSecond/ });
-  t.ok(await refusalOf(around(by("a"), answer)), "and is taken from the calls");
+  t.ok(await refusalOf(around(by("a"), answer)), "and uses up the quota of calls");
 });

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { test } from "tap";
 import { compressions } from "../../../server/rpc/compression.ts";
 
-test("what is compressed comes back, in either way", async () => {
+test("compressed data is restored with each compression", async () => {
   for (const { compress, decompress } of compressions) {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ minLength: 1, maxLength: 5_000 }), async (given) => {
@@ -15,7 +15,7 @@ test("what is compressed comes back, in either way", async () => {
   }
 });
 
-test("no compression that a caller may ask for costs more than gzip does, by much", async (t) => {
+test("no supported compression costs much more than gzip", async (t) => {
   const volumes = Array.from({ length: 400 }, (_, index) => ({
     name: `pvc-${(index * 7919) % 100_003}-data`,
     sizeGb: String(1 + (index % 90)),

@@ -44,7 +44,7 @@ function listOf(headers: Headers, name: string): readonly string[] {
   return (headers.get(name) ?? "").toLowerCase().split(/, */);
 }
 
-test("a page of a listed origin may send every header that is documented", async (t) => {
+test("a page from a listed origin may send every documented header", async (t) => {
   const { url } = await startGatewayUnderTest(t, { cors: { origins: [origin] } });
   const all = [...Object.values(documented).flat(), ...ofProtocols];
   for (const [page, names] of Object.entries(documented)) {
@@ -64,7 +64,7 @@ test("a page of a listed origin may send every header that is documented", async
       [],
       path,
     );
-    // The cookie of a session counts for the gateway's own pages alone.
+    // A session cookie is only accepted from the gateway's own pages.
     t.notOk(allowed.has("hostplane-session") || headers.has("access-control-allow-credentials"), path);
   }
 });
@@ -77,7 +77,7 @@ test("it may read the headers of the answer", async (t) => {
   const exposed = listOf(answer.headers, "access-control-expose-headers");
   const own = [...answer.headers.keys()].filter((name) => /^(hostplane-|etag$|traceparent$)/.test(name));
   t.ok(own.includes("hostplane-request-id"), own.join());
-  // Conditional reads belong to the direct path.
+  // Only the direct path has conditional reads.
   t.equal(own.includes("etag"), isDirectPathTested, own.join());
   t.same(
     [...own, "retry-after", "grpc-status", "grpc-message"].filter((name) => !exposed.includes(name)),
@@ -85,7 +85,7 @@ test("it may read the headers of the answer", async (t) => {
   );
 });
 
-test("a page of another origin gets no permission", async (t) => {
+test("a page from another origin gets no permission", async (t) => {
   const { url } = await startGatewayUnderTest(t, { cors: { origins: [origin] } });
   const answer = await fetch(`${url}/proto.VGService/GetLVList`, {
     method: "OPTIONS",

@@ -14,10 +14,10 @@ import { sharedHeartbeat } from "./sink-under-test.ts";
 
 const certificate = await createCertificate("localhost");
 
-/** A body as its client gets it, which nobody has begun to read. */
+/** A response body at its client, not read yet. */
 interface Body {
   readonly stream: Readable;
-  /** The error code of an HTTP/2 stream that was reset. */
+  /** Returns the error code of an HTTP/2 stream that was reset. */
   resetBy(): number | undefined;
   leave(): void;
 }
@@ -71,7 +71,7 @@ interface Opened {
   readonly errors: readonly InfraError[];
 }
 
-/** A sink on a response of a server of the transport, and what is at the other end. */
+/** Opens a sink on a response of a server of the transport, with the client's end of it. */
 async function openSink(
   t: Test,
   transport: Transport,
@@ -104,10 +104,10 @@ async function openSink(
 const kilobyte = sharedHeartbeat("x".repeat(1_000));
 const frameBytes = kilobyte.encoded("binary").frame.byteLength;
 
-/** Writes until the sink takes no more; how many messages it took. */
+/** Writes until the sink is full. Returns how many messages it accepted. */
 async function fill(sink: ClosableSink): Promise<number> {
   let count = 0;
-  // What the kernel takes, or the window, counts as sent: 20 MB are more than both and the limit.
+  // Data in the kernel's buffers, or within the window, counts as sent: 20 MB exceed both and the limit.
   while (count < 20_000 && sink.write(kilobyte)) {
     count += 1;
     if (count % 100 === 0) {
@@ -123,7 +123,7 @@ for (const transport of transports) {
   test(`${name}: a client that reads nothing has a bounded amount waiting, all of which it gets later`, async (t) => {
     const { response, sink, body } = await openSink(t, transport);
     const written = await fill(sink);
-    t.ok(written < 20_000, `${written} messages were taken`);
+    t.ok(written < 20_000, `${written} messages were accepted`);
     const { unsentBytes } = sink;
     t.ok(unsentBytes > 1 << 20 && unsentBytes <= (1 << 20) + 2 * frameBytes, `${unsentBytes} bytes wait`);
     t.equal(sink.write(kilobyte), false, "and no more");
@@ -131,17 +131,17 @@ for (const transport of transports) {
     response.end();
     const chunks: Buffer[] = await body.stream.toArray();
     const envelopes = envelopesFrom(Buffer.concat(chunks));
-    t.equal(envelopes.length, 1 + written, "every message has come");
+    t.equal(envelopes.length, 1 + written, "every message has arrived");
     t.ok(envelopes.slice(1).every(({ flags, data }) => flags === 0 && data.byteLength === frameBytes - 5));
     t.equal(sink.unsentBytes, 0);
   });
 
-  test(`${name}: a client that leaves is written to no more, which harms nobody`, async (t) => {
+  test(`${name}: after a client has left nothing is written to it, and writing does no harm`, async (t) => {
     const { response, sink, body } = await openSink(t, transport);
     await fill(sink);
     const closed = once(response, "close");
     body.leave();
-    // At some of these writes the client is gone and Node does not know it yet.
+    // During some of these writes the client has left, but Node has not noticed yet.
     while (!(response.stream ?? response).destroyed) {
       sink.write(kilobyte);
       await new Promise((resolve) => setImmediate(resolve));
@@ -152,7 +152,7 @@ for (const transport of transports) {
     sink.close();
   });
 
-  test(`${name}: a client that does not take what is left of an ended call is cut`, async (t) => {
+  test(`${name}: a client that does not read the rest of an ended call is cut`, async (t) => {
     const { response, sink, body } = await openSink(t, transport, { lingerMs: 50 });
     await fill(sink);
     const closed = once(response, "close");
@@ -160,13 +160,13 @@ for (const transport of transports) {
     response.end();
     t.equal(sink.write(kilobyte), false, "a closed sink writes nothing");
     await closed;
-    // Node gives up what is on its way a moment later.
+    // Node drops pending data a moment later.
     await new Promise((resolve) => setImmediate(resolve));
     t.equal(sink.unsentBytes, 0, "nothing is kept for it");
-    // Not `once` of node:events, which rejects for the error that comes before.
+    // Not `once` of node:events, which rejects because of the preceding error.
     await new Promise((resolve) => body.stream.resume().once("close", resolve));
     if (name.startsWith("HTTP/2")) {
-      t.equal(body.resetBy(), http2.constants.NGHTTP2_ENHANCE_YOUR_CALM, "it is told why");
+      t.equal(body.resetBy(), http2.constants.NGHTTP2_ENHANCE_YOUR_CALM, "it gets the reason");
     }
   });
 

@@ -7,7 +7,7 @@ import { dropEndlessTimeout } from "../../../server/rpc/endless-timeout.ts";
 
 const maxTimerMs = 2 ** 31 - 1;
 
-test("a deadline is left alone exactly when a timer can wait for it", async () => {
+test("a deadline is kept exactly if a timer can wait for it", async () => {
   const grpc = fc.tuple(fc.integer({ min: 0, max: 99_999_999 }), fc.constantFrom(..."HMSmun"));
   const values = fc.oneof(
     fc.nat(9_999_999_999).map(String),

@@ -26,7 +26,7 @@ const facts = fc.record(
   { requiredKeys: [], noNullPrototype: true },
 ) as fc.Arbitrary<InfraErrorFacts>;
 
-test("every reason reaches a client as its code with all that is known, and without its cause", async () => {
+test("every reason reaches a client with its code and all details, but without its cause", async () => {
   fc.assert(
     fc.property(fc.constantFrom(...names), text, facts, (reason, message, known) => {
       const error = new InfraError(reason, message, known);
@@ -49,7 +49,7 @@ test("every reason reaches a client as its code with all that is known, and with
   );
 });
 
-test("a time to retry after is a valid Duration, and never shorter than it should be", async () => {
+test("a retry delay is a valid Duration, and never shorter than it should be", async () => {
   fc.assert(
     fc.property(fc.double({ min: 0, max: 1e9, noNaN: true }), (retryAfterMs) => {
       const wire = connectErrorFromInfraError(new InfraError("BUSY", "busy", { retryAfterMs }));
@@ -61,7 +61,7 @@ test("a time to retry after is a valid Duration, and never shorter than it shoul
   );
 });
 
-test("whatever is thrown becomes an InfraError, and a fault of ours tells a client nothing of itself", async (t) => {
+test("anything thrown becomes an InfraError, and a bug in the gateway reveals nothing to a client", async (t) => {
   const secret = "password=hunter2";
   fc.assert(
     fc.property(fc.anything(), (thrown) => {

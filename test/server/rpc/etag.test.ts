@@ -4,7 +4,7 @@ import { matchesEtag } from "../../../server/rpc/etag.ts";
 
 const etag = '"abc-br"';
 
-test("a client has the answer whose tag it names, alone or in a list, weak or not, or any by *", (t) => {
+test("a client has the answer if it sends its tag, alone or in a list, weak or not, or *", (t) => {
   for (const header of [etag, `W/${etag}`, ` "x" , W/${etag},"y"`, `"a,b", ${etag}`, "*", " * "]) {
     t.ok(matchesEtag(header, etag), header);
   }
@@ -14,12 +14,12 @@ test("a client has the answer whose tag it names, alone or in a list, weak or no
   t.end();
 });
 
-/** Of the first and the last characters that one may have, and those that mean something outside quotes. */
+/** The first and the last allowed characters, and those with a meaning outside quotes. */
 const opaqueTag = fc
   .array(fc.constantFrom("a", ",", "W", "/", "*", "!", "#", "~", "\x80", "\xff"), { maxLength: 3 })
   .map((characters) => `"${characters.join("")}"`);
 
-test("of a list of any tags it is matched by those that are equal but for their weakness", async () => {
+test("a list of any tags matches exactly the tags that are equal apart from weakness", async () => {
   const weakness = fc.constantFrom("", "W/");
   const separator = fc.constantFrom(",", ", ", " ,\t", ", ,");
   const listed = fc.record({ isOwn: fc.boolean(), other: opaqueTag, weak: weakness, after: separator });
@@ -32,7 +32,7 @@ test("of a list of any tags it is matched by those that are equal but for their 
   );
 });
 
-test("whatever is sent, a tag that is not in it is not matched", async () => {
+test("no header matches a tag that is not in it", async () => {
   const piece = fc.oneof(opaqueTag, fc.constantFrom('"', "W/", "*", ",", " "), fc.string());
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 6 }), opaqueTag, (pieces, opaque) => {

@@ -21,7 +21,7 @@ function textOf(...parts: readonly Uint8Array[]): string {
   return parts.map((part) => Buffer.from(part).toString("base64")).join("");
 }
 
-/** As binary mode would have it. */
+/** Converts an answer to its binary form. */
 function binaryAnswerOf(answer: RawAnswer): RawAnswer {
   return {
     ...answer,
@@ -60,7 +60,7 @@ test("base64 is decoded whether it was encoded in one part or in two; anything e
   }
 });
 
-test("the head of an envelope says how long its base64 may be", async (t) => {
+test("the head of an envelope determines the maximum length of its base64", async (t) => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 3000 }), fc.boolean(), (sizeBytes, isInParts) => {
       const envelope = encodeEnvelope(0, new Uint8Array(sizeBytes));
@@ -103,7 +103,7 @@ function messagesOf({ body }: RawAnswer): readonly string[] {
   return envelopesFrom(body).flatMap(({ flags, data }) => (flags === 0 ? [data.toString("hex")] : []));
 }
 
-test("a body that is no base64, too large or more than one message is refused in text mode", async (t) => {
+test("a body that is not base64, too large or more than one message is refused in text mode", async (t) => {
   const { url } = await startGatewayUnderTest(t, { limits: { maxMessageBytes: 65_536 } });
   const one = listRequest("");
   const tooLarge = encodeEnvelope(0, new Uint8Array(65_537));
@@ -123,7 +123,7 @@ test("a body that is no base64, too large or more than one message is refused in
   }
 });
 
-test("a message of a stream is there to read before the stream ends", async (t) => {
+test("a message of a stream can be read before the stream ends", async (t) => {
   const { url } = await startGatewayUnderTest(t);
   const left = new AbortController();
   t.teardown(() => left.abort());
@@ -145,7 +145,7 @@ test("a message of a stream is there to read before the stream ends", async (t) 
   }
 });
 
-test("a stream of requests, which gRPC-Web does not have, is not taken", async (t) => {
+test("a stream of requests, which gRPC-Web does not have, is refused", async (t) => {
   const { url } = await startGatewayUnderTest(t);
   const answer = await requestOver["2"](url, {
     path: "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",

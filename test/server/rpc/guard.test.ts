@@ -11,7 +11,7 @@ import { createCall } from "./call-under-test.ts";
 const never = () => new Promise<never>(() => {});
 const left = () => new InfraError("CALLER_LEFT", "the caller has left");
 
-/** A source of messages that tells whether it was closed. */
+/** Creates a source of messages that records whether it was closed. */
 function createSource(messages: readonly object[], atEnd: "ends" | "fails" | "waits") {
   const state = { isClosed: false, given: 0 };
   async function* source() {
@@ -33,7 +33,7 @@ function createSource(messages: readonly object[], atEnd: "ends" | "fails" | "wa
   return { state, source };
 }
 
-test("a call gets what its work results in, and keeps neither timer nor listener", async (t) => {
+test("a call gets the result of its work, and keeps neither timer nor listener", async (t) => {
   const ending = new AbortController();
   const { signal } = ending;
   t.equal(await untilCallEnds(createCall({ ending, leftMs: 10_000 }), Promise.resolve("result")), "result");
@@ -42,7 +42,7 @@ test("a call gets what its work results in, and keeps neither timer nor listener
   t.equal(getEventListeners(signal, "abort").length, 0);
 });
 
-test("a call ends with its deadline or its caller, although its work never does", async (t) => {
+test("a call ends at its deadline or when its caller leaves, even if its work never ends", async (t) => {
   t.equal(await reasonOf(untilCallEnds(createCall({ leftMs: 20 }), never())), "DEADLINE");
   const leaving = new AbortController();
   const { signal } = leaving;
@@ -52,18 +52,18 @@ test("a call ends with its deadline or its caller, although its work never does"
   t.equal(
     await reasonOf(untilCallEnds(createCall({ ending: leaving }), never())),
     "CALLER_LEFT",
-    "gone before",
+    "left before",
   );
   t.equal(getEventListeners(signal, "abort").length, 0);
 });
 
-test("work that fails after its call has ended disturbs nobody", async (t) => {
+test("work that fails after its call has ended does no harm", async (t) => {
   const work = sleep(20).then(() => Promise.reject(new Error("late")));
   t.equal(await reasonOf(untilCallEnds(createCall({ leftMs: 5 }), work)), "DEADLINE");
   await sleep(40);
 });
 
-test("a stream passes on all messages in order, then its end or its failure, and its source is closed", async () => {
+test("a stream passes on all messages in order, then its end or its error, and its source is closed", async () => {
   const messages = fc.array(
     fc.integer().map((value) => ({ value })),
     { maxLength: 20 },
@@ -90,7 +90,7 @@ test("a stream passes on all messages in order, then its end or its failure, and
   );
 });
 
-test("a reader that stops closes the source, and nothing more is read of it", async () => {
+test("a reader that stops closes the source, and nothing more is read from it", async () => {
   await fc.assert(
     fc.asyncProperty(fc.nat(9), async (stopAfter) => {
       const messages = Array.from({ length: 10 }, (_, value) => ({ value }));
@@ -104,7 +104,7 @@ test("a reader that stops closes the source, and nothing more is read of it", as
       }
       await sleep(0);
       assert.ok(state.isClosed);
-      assert.equal(state.given, stopAfter + 1, "no message is asked for ahead of the reader");
+      assert.equal(state.given, stopAfter + 1, "no message is requested before the reader asks for it");
     }),
     { numRuns: 20 },
   );
@@ -129,10 +129,10 @@ test("a silent stream ends at once when its caller leaves, after any number of m
   const ending = new AbortController();
   ending.abort(left());
   const gone = streamUntilCallEnds(createCall({ ending }), createSource([], "waits").source(), 5);
-  t.equal(await reasonOf(gone.next()), "CALLER_LEFT", "a caller that was gone before");
+  t.equal(await reasonOf(gone.next()), "CALLER_LEFT", "a caller that left before");
 });
 
-test("the last message is repeated after a silence, once there is one, and a new one takes its place", async (t) => {
+test("the last message is repeated after a silence, once there is one, and replaced by a new one", async (t) => {
   const queue: object[] = [];
   let wake = () => {};
   async function* source() {

@@ -7,7 +7,7 @@ import type { Http2Exchange } from "../../../server/rpc/http2-exchange.ts";
 import { createListener } from "../../../server/rpc/listener/listener.ts";
 import { readBody } from "../../../server/rpc/read-body.ts";
 
-/** A listener that gives streams to `onStream`, and says `by the compatibility API` to every other request. */
+/** Starts a listener that passes streams to `onStream`, and answers `by the compatibility API` to every other request. */
 async function connectTo(t: Test, onStream: (exchange: Http2Exchange) => boolean, headerBytes = 16_384) {
   const listener = createListener({
     address: { kind: "tcp", host: "127.0.0.1", port: 0 },
@@ -54,7 +54,7 @@ test("a stream is a request and its response in one", async (t) => {
   t.match((await trailers)[0], { "x-trailer": "last" });
 });
 
-test("an answer of a head alone ends the stream with it, as grpc-go wants of a refusal", async (t) => {
+test("an answer that only has a head ends the stream with it, as grpc-go requires for a refusal", async (t) => {
   const session = await connectTo(t, (exchange) => {
     exchange.statusCode = 418;
     exchange.setHeader("x-why", "a head alone");
@@ -67,7 +67,7 @@ test("an answer of a head alone ends the stream with it, as grpc-go wants of a r
   t.ok(Number(flags) & http2.constants.NGHTTP2_FLAG_END_STREAM);
 });
 
-test("an empty body is read, however late somebody listens", async (t) => {
+test("an empty body is read, however late a listener is added", async (t) => {
   const session = await connectTo(t, (exchange) => {
     const answer = async () => {
       for (let turns = 0; turns < 20; turns += 1) {
@@ -86,7 +86,7 @@ test("an empty body is read, however late somebody listens", async (t) => {
   t.equal(await text(byItself), "0 bytes");
 });
 
-test("what is not taken, and what is unusual, goes to the compatibility API", async (t) => {
+test("refused and unusual streams go to the compatibility API", async (t) => {
   const seen: string[] = [];
   const session = await connectTo(t, ({ url }) => {
     seen.push(url);
@@ -105,16 +105,16 @@ test("what is not taken, and what is unusual, goes to the compatibility API", as
   t.strictSame(seen, ["/a"]);
 });
 
-test("a stream with headers over the limit is refused before anybody gets it", async (t) => {
-  const session = await connectTo(t, () => t.fail("it was let in"), 1_000);
-  // Before the client knows of the limit: its library would refuse to send it afterwards.
+test("a stream with headers over the limit is refused before it is passed on", async (t) => {
+  const session = await connectTo(t, () => t.fail("it was admitted"), 1_000);
+  // Sent before the client learns of the limit: afterwards its library would refuse to send it.
   const stream = session.request({ ...post, "x-long": "x".repeat(2_000) }, { endStream: true });
   const [head] = await once(stream, "response");
   t.equal(head[":status"], 431);
 });
 
-test("a client that resets its stream, with whatever code, disturbs nobody", async (t) => {
-  let arrived: (isClosed: Promise<void>) => void = () => t.fail("nobody waits for a stream");
+test("a client that resets its stream, with any code, does no harm", async (t) => {
+  let arrived: (isClosed: Promise<void>) => void = () => t.fail("no callback waits for a stream");
   const session = await connectTo(t, (exchange) => {
     arrived(new Promise<void>((resolve) => exchange.once("close", resolve)));
     return true;
@@ -124,7 +124,7 @@ test("a client that resets its stream, with whatever code, disturbs nobody", asy
     const stream = session.request(post);
     stream.on("error", () => {});
     stream.write("a part");
-    // In an object, as a promise in a promise would be waited for.
+    // Wrapped in an object, because a nested promise would be awaited.
     const { closed } = await new Promise<{ readonly closed: Promise<void> }>((resolve) => {
       arrived = (closed) => resolve({ closed });
     });

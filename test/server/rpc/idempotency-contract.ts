@@ -51,7 +51,7 @@ function callOf({ key = "key-1", name = "data", accountId = "account-1", ...fact
   return call;
 }
 
-/** Sends a call twice with one key, whose handler fails in a way that may have changed something: it runs once. */
+/** Sends a call twice with one key. Its handler fails in a way that may have changed something, so it must run only once. */
 export async function assertRunsOnce(t: Test, store: Store, fail: () => Promise<unknown>): Promise<void> {
   const masterKey = masterKeyFromText(randomBytes(32).toString("base64"), "a test");
   const kept = createKeptResults({
@@ -85,7 +85,7 @@ export async function assertRunsOnce(t: Test, store: Store, fail: () => Promise<
   t.equal(runs, 1);
 }
 
-/** What calls with a key promise, on two gateways that share one database. */
+/** Tests the guarantees of calls with a key, on two gateways that share one database. */
 export function testIdempotencyContract(
   t: Test,
   openStores: (t: Test) => Promise<readonly [Store, Store]>,
@@ -113,7 +113,7 @@ export function testIdempotencyContract(
     return { stores, failures, open, gateways: [open(stores[0]), open(stores[1])] as const };
   }
 
-  /** A handler that counts its calls and makes a volume of the call's number. */
+  /** Creates a handler that counts its calls and returns a volume named by the number of the call. */
   function createCounter() {
     const counter = { calls: 0 };
     const handler = (call: Call) => async (): Promise<Output> => {
@@ -130,14 +130,14 @@ export function testIdempotencyContract(
     return { counter, send };
   }
 
-  t.test("the same call gets the same answer on every gateway, and is made once", async (t) => {
+  t.test("a repeated call gets the same answer on every gateway, and runs once", async (t) => {
     const { gateways } = await openGateways(t);
     const { counter, send } = createCounter();
     t.equal(await send(gateways[0].around), "volume 1");
     for (const { around } of gateways) {
       const answered = new Headers();
       const call = callOf({ answered });
-      const output = (await around(call, () => t.fail("it is not made again") as never)) as CreateLVResponse;
+      const output = (await around(call, () => t.fail("it does not run again") as never)) as CreateLVResponse;
       t.equal(output.volume?.name, "volume 1");
       t.equal(call.resource(), "volumeGroups/vg0/volumes/data");
       t.equal(answered.get("hostplane-idempotent-replay"), "true");
@@ -162,12 +162,12 @@ export function testIdempotencyContract(
     t.equal(
       await reasonOf(send(around, { input: unknown })),
       "IDEMPOTENCY_KEY_REUSED",
-      "fields nobody knows count",
+      "unknown fields count",
     );
     t.equal(counter.calls, 6);
   });
 
-  t.test("of many at once on two gateways one is made, and all have its answer", async (t) => {
+  t.test("of many concurrent calls on two gateways one runs, and all get its answer", async (t) => {
     const { gateways } = await openGateways(t);
     const { counter, send } = createCounter();
     for (let round = 0; round < 5; round++) {
@@ -181,7 +181,7 @@ export function testIdempotencyContract(
   });
 
   t.test(
-    "an error of a call that may have changed something is the answer again, with all of it",
+    "an error of a call that may have changed something is returned again, with all details",
     async (t) => {
       const { gateways } = await openGateways(t);
       const violations = [{ field: "name", description: "is taken" }];
@@ -197,12 +197,12 @@ export function testIdempotencyContract(
       const { reason, message } = lost;
       t.match(again, { reason, message, retryable: false, ...facts });
       await gateways[0].around(callOf({ key: "fault" }), fail(new Error("a fault"))).catch(() => {});
-      const fault = gateways[1].around(callOf({ key: "fault" }), () => t.fail("it is made again") as never);
+      const fault = gateways[1].around(callOf({ key: "fault" }), () => t.fail("it runs again") as never);
       t.match(await fault.catch((error) => error), { reason: "INTERNAL", effect: "possible" });
     },
   );
 
-  t.test("a call that has changed nothing leaves its key free, whether or not it is retryable", async (t) => {
+  t.test("a call that has changed nothing leaves its key free, retryable or not", async (t) => {
     const { gateways } = await openGateways(t);
     for (const reason of ["BUSY", "VOLUME_EXISTS"] as const) {
       const refusal = new InfraError(reason, reason, { effect: "none" });
@@ -212,7 +212,7 @@ export function testIdempotencyContract(
     }
   });
 
-  t.test("one that waits for the first is released by it, or when its own caller leaves", async (t) => {
+  t.test("a call that waits for the first ends with it, or when its own caller leaves", async (t) => {
     const { gateways } = await openGateways(t);
     const first = Promise.withResolvers<Output>();
     const began = Promise.withResolvers<void>();
@@ -221,7 +221,7 @@ export function testIdempotencyContract(
       return first.promise;
     });
     await began.promise;
-    const again = () => t.fail("it is not made again") as never;
+    const again = () => t.fail("it does not run again") as never;
     for (const { around } of gateways) {
       const ending = new AbortController();
       const left = around(callOf({ ending }), again);
@@ -230,7 +230,7 @@ export function testIdempotencyContract(
       t.equal(
         await reasonOf(around(callOf({ name: "other" }), again)),
         "IDEMPOTENCY_KEY_REUSED",
-        "need not wait",
+        "it does not wait",
       );
     }
     const waiting = gateways.map(({ around }) => around(callOf({}), again));
@@ -240,7 +240,7 @@ export function testIdempotencyContract(
     }
   });
 
-  t.test("when the first has changed nothing, one of those who wait tries again", async (t) => {
+  t.test("if the first has changed nothing, one of the waiting calls tries again", async (t) => {
     const { gateways } = await openGateways(t);
     const { counter, send } = createCounter();
     const first = Promise.withResolvers<Output>();
@@ -257,7 +257,7 @@ export function testIdempotencyContract(
     t.equal(counter.calls, 1);
   });
 
-  t.test("a call whose gateway died is not made again, and its outcome is unknown", async (t) => {
+  t.test("a call whose gateway died is not repeated, and its outcome is unknown", async (t) => {
     const { gateways, open, stores } = await openGateways(t, { leaseMs: 300 });
     const dying = open(stores[0]);
     const began = Promise.withResolvers<void>();
@@ -267,13 +267,13 @@ export function testIdempotencyContract(
       return first.promise;
     });
     await began.promise;
-    // A gateway that is gone renews nothing.
+    // A dead gateway renews nothing.
     await dying.kept.close();
     const { counter, send } = createCounter();
     t.equal(await reasonOf(send(gateways[1].around)), "IDEMPOTENCY_OUTCOME_UNKNOWN", "after waiting for it");
     t.equal(await reasonOf(send(gateways[0].around)), "IDEMPOTENCY_OUTCOME_UNKNOWN");
     t.equal(counter.calls, 0);
-    // It was frozen, not gone.
+    // The gateway was frozen, not dead.
     first.resolve({ volume: { name: "late" } });
     await lost;
     t.equal(await send(gateways[0].around), "late");
@@ -289,41 +289,38 @@ export function testIdempotencyContract(
     });
     await began.promise;
     setTimeout(() => first.resolve({ volume: { name: "slow" } }), 2500);
-    const second = await gateways[1].around(callOf({}), () => t.fail("it is not made again") as never);
+    const second = await gateways[1].around(callOf({}), () => t.fail("it does not run again") as never);
     t.match(second, { volume: { name: "slow" } });
     await running;
   });
 
-  t.test(
-    "without a store nothing is made; with an answer that cannot be kept the outcome is unknown",
-    async (t) => {
-      const { stores, open, failures } = await openGateways(t, { leaseMs: 300 });
-      let isDown = true;
-      const run: Store["run"] = (name, args) => {
-        if (isDown) {
-          return Promise.reject(new InfraError("STORE_UNAVAILABLE", "down"));
-        }
-        return stores[0].run(name, args);
-      };
-      const flaky = { run, subscribe: stores[0].subscribe };
-      const { around } = open(flaky);
-      const { counter, send } = createCounter();
-      t.equal(await reasonOf(send(around)), "STORE_UNAVAILABLE");
-      t.equal(counter.calls, 0);
-      isDown = false;
-      const answer = await around(callOf({}), async () => {
-        isDown = true;
-        return { volume: { name: "made" } };
-      });
-      t.match(answer, { volume: { name: "made" } }, "its caller has the answer");
-      t.ok(failures.some((what) => what.includes("result")));
-      isDown = false;
-      t.equal(await reasonOf(send(around)), "IDEMPOTENCY_OUTCOME_UNKNOWN");
-      t.equal(counter.calls, 0);
-    },
-  );
+  t.test("without a store nothing runs; if the answer cannot be stored the outcome is unknown", async (t) => {
+    const { stores, open, failures } = await openGateways(t, { leaseMs: 300 });
+    let isDown = true;
+    const run: Store["run"] = (name, args) => {
+      if (isDown) {
+        return Promise.reject(new InfraError("STORE_UNAVAILABLE", "down"));
+      }
+      return stores[0].run(name, args);
+    };
+    const flaky = { run, subscribe: stores[0].subscribe };
+    const { around } = open(flaky);
+    const { counter, send } = createCounter();
+    t.equal(await reasonOf(send(around)), "STORE_UNAVAILABLE");
+    t.equal(counter.calls, 0);
+    isDown = false;
+    const answer = await around(callOf({}), async () => {
+      isDown = true;
+      return { volume: { name: "made" } };
+    });
+    t.match(answer, { volume: { name: "made" } }, "its caller has the answer");
+    t.ok(failures.some((what) => what.includes("result")));
+    isDown = false;
+    t.equal(await reasonOf(send(around)), "IDEMPOTENCY_OUTCOME_UNKNOWN");
+    t.equal(counter.calls, 0);
+  });
 
-  t.test("reads ignore the key, and a call without one is made each time", async (t) => {
+  t.test("reads ignore the key, and a call without a key runs each time", async (t) => {
     const { gateways } = await openGateways(t);
     const { counter, send } = createCounter();
     const { around } = gateways[0];
@@ -335,7 +332,7 @@ export function testIdempotencyContract(
     t.equal(counter.calls, 2);
   });
 
-  t.test("the store holds neither key nor request nor answer in the clear", async (t) => {
+  t.test("the store has neither key nor request nor answer in cleartext", async (t) => {
     const { gateways, stores } = await openGateways(t);
     const seen: unknown[] = [];
     const run: Store["run"] = (name, args) => {
@@ -358,11 +355,11 @@ export function testIdempotencyContract(
           : String(value);
     t.ok(seen.length >= 2);
     t.notMatch(texts(seen), clear);
-    t.match(await createCounter().send(gateways[1].around, sent), clear, "and the answer is there");
+    t.match(await createCounter().send(gateways[1].around, sent), clear, "the answer is stored");
   });
 
-  t.test("keys whose day is over are removed, and free again", async (t) => {
-    // Without gateways, which remove such keys themselves when they start.
+  t.test("expired keys are removed, and free again", async (t) => {
+    // Without gateways, which would remove such keys at their start.
     const [store] = await openStores(t);
     const key = (name: string) => ({ caller: "c", method: "m", key_hash: Buffer.from(name) });
     const take = (name: string, keepMs: number, leaseMs: number) =>

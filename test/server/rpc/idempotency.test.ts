@@ -12,7 +12,7 @@ test("two gateways on one SQLite store", async (t) =>
     return [store, store];
   }));
 
-test("no change takes a map, whose entries would have no order and the same request two forms", async (t) => {
+test("no change has a map in its request: its entries are unordered, so equal requests could differ in bytes", async (t) => {
   for (const method of (await readContractServices()).flatMap(({ methods }) => methods)) {
     if (methodRuleOf(method).mutation) {
       t.notOk(hasMap(method.input, new Set()), methodPathOf(method));

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { test } from "tap";
 import { inSlices } from "../../../server/rpc/in-slices.ts";
 
-test("steps run to their end, and others have their turn between them", async (t) => {
+test("steps run to their end, and other work runs between them", async (t) => {
   let turns = 0;
   const timer = setInterval(() => turns++, 1);
   t.teardown(() => clearInterval(timer));
@@ -23,7 +23,7 @@ test("steps run to their end, and others have their turn between them", async (t
   t.ok(turns >= 5, `${turns} turns`);
 });
 
-test("whatever steps take, they run once, in order, and others have their turn after 5 ms and no sooner", async (t) => {
+test("however long steps take, they run once, in order, and yield after 5 ms and no sooner", async (t) => {
   let nowMs = 0;
   t.intercept(performance, "now", { value: () => nowMs });
   let turn = 0;

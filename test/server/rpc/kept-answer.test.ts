@@ -9,7 +9,7 @@ import { codePoint } from "../../code-point.ts";
 
 const optionalTexts = fc.option(fc.string({ unit: codePoint }), { nil: undefined });
 
-test("any message comes back as it was, with what it is about", async () => {
+test("any message is decoded unchanged, with its resource", async () => {
   const volumes = fc.record({ name: fc.string(), sizeGb: fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }) });
   fc.assert(
     fc.property(volumes, optionalTexts, optionalTexts, (volume, resource, operationId) => {
@@ -26,7 +26,7 @@ test("any message comes back as it was, with what it is about", async () => {
   );
 });
 
-test("any error comes back with all that its caller sees, and without its cause", async () => {
+test("any error is decoded with everything that its caller sees, but without its cause", async () => {
   const errors = fc
     .record({
       reason: fc.constantFrom(...(Object.keys(reasons) as ReasonName[])),
@@ -58,7 +58,7 @@ test("any error comes back with all that its caller sees, and without its cause"
   );
 });
 
-test("bytes that are no kept answer are refused", async (t) => {
+test("bytes that are not a stored answer are refused", async (t) => {
   for (const text of ["", "x", "{}", '{"error":{"reason":"NO_SUCH","message":"","violations":[]}}\0']) {
     t.throws(() => decodeKeptAnswer(CreateLVResponseSchema, Buffer.from(text)), text);
   }

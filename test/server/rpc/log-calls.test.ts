@@ -10,7 +10,7 @@ import { startGatewayUnderTest } from "../gateway-under-test.ts";
 import { requestHttp2 } from "../raw-request.ts";
 import { rpcErrorOf } from "../rpc-error.ts";
 
-test("a call is one line: reads quietly, mutations at info, refusals with their reason", async (t) => {
+test("a call is one line: reads at debug, mutations at info, refusals with their reason", async (t) => {
   const { url, log } = await startGatewayUnderTest(t);
   const transport = createConnectTransport({ baseUrl: url, httpVersion: "1.1" });
   await createClient(VGService, transport).getFreeBytes({});
@@ -33,7 +33,7 @@ test("a call is one line: reads quietly, mutations at info, refusals with their 
   t.equal(calls.length, 3);
 });
 
-test("a stream is logged when it ends, with what ended it", async (t) => {
+test("a stream is logged when it ends, with its error", async (t) => {
   const { url, log } = await startGatewayUnderTest(t);
   const leaving = new AbortController();
   const client = createClient(VGService, createGrpcTransport({ baseUrl: url }));
@@ -51,7 +51,7 @@ test("a stream is logged when it ends, with what ended it", async (t) => {
   ]);
 });
 
-test("a fault of ours is logged with its cause, under the request id that the client has", async (t) => {
+test("a fault of the gateway is logged with its cause, under the request id that the client has", async (t) => {
   const broken = async () => {
     throw new TypeError("a bug");
   };
@@ -75,7 +75,7 @@ test("a fault of ours is logged with its cause, under the request id that the cl
   t.equal(log[0]?.requestId, response.headers.get("hostplane-request-id"));
 });
 
-test("that a system is away is logged in a line without a stack", async (t) => {
+test("an unreachable system is logged in a line without a stack", async (t) => {
   const services = registerRefusal(VGService, () => new InfraError("DOMAIN_OFF", "volumes are off"));
   const { url, log } = await startAppUnderTest(t, [services]);
   const headers = { "content-type": "application/json" };
@@ -84,7 +84,7 @@ test("that a system is away is logged in a line without a stack", async (t) => {
   t.notOk("err" in (log[0] ?? {}));
 });
 
-test("what is wrong with a request that may hold secrets is told to its caller and not to the log", async (t) => {
+test("errors in a request that may contain secrets are returned to its caller but not logged", async (t) => {
   const { url, log } = await startGatewayUnderTest(t);
   const bodies = [
     '{"dataSource":{"s3":{"secretAccessKey":24682468}}}',
@@ -104,7 +104,7 @@ test("what is wrong with a request that may hold secrets is told to its caller a
   t.notMatch(JSON.stringify(log), "24682468");
 });
 
-test("a unary Connect request that is refused unread is a line like any other", async (t) => {
+test("a unary Connect request that is refused unread gets a line like any other", async (t) => {
   const { url, log } = await startGatewayUnderTest(t);
   const response = await fetch(`${url}/proto.LVService/CreateLV`, {
     method: "POST",
@@ -128,7 +128,7 @@ test("a unary Connect request that is refused unread is a line like any other", 
   );
 });
 
-test("a header of the gateway's that it does not know is refused first", async (t) => {
+test("an unknown gateway header is refused first", async (t) => {
   const { url } = await startGatewayUnderTest(t);
   const ask = async (method: string, headers: Record<string, string>) => {
     const response = await fetch(`${url}/${method}`, {

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { test } from "tap";
 import { networkOf } from "../../../server/rpc/network-of.ts";
 
-test("an address is in the network that stands for it, and one of another is not", async (t) => {
+test("an address is in the network that is its key, and an address with another key is not", async (t) => {
   const sameNetwork = (a: string, b: string) => {
     const list = new BlockList();
     list.addSubnet(a, 64, "ipv6");

@@ -4,7 +4,7 @@ import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { createOpenCalls } from "../../../server/rpc/open-calls.ts";
 import type { RoutedCall } from "../../../server/rpc/routed-call.ts";
 
-/** A call of which nothing is known but when its cap is over, and how it was ended. */
+/** Creates a call that only has a cap, and records how it was ended. */
 function createCall(capMs?: number) {
   const ended: { reason?: string } = {};
   const call = {
@@ -16,7 +16,7 @@ function createCall(capMs?: number) {
   return { call, ended };
 }
 
-test("a call ends when its cap is over, those that came later do not, and a stream has none", async (t) => {
+test("a call ends at its cap, later ones do not, and a stream has none", async (t) => {
   const open = createOpenCalls(new AbortController().signal);
   const [gone, first, second, later, stream] = [
     createCall(10),
@@ -41,10 +41,10 @@ test("a call ends when its cap is over, those that came later do not, and a stre
   while (third.ended.reason === undefined) {
     await sleep(2);
   }
-  t.equal(third.ended.reason, "DEADLINE", "though the timer was set for one that is gone");
+  t.equal(third.ended.reason, "DEADLINE", "although the timer was set for a call that has ended");
 });
 
-test("all calls end when the gateway stops, and at once those that come afterwards", async (t) => {
+test("all calls end when the gateway stops, and later ones at once", async (t) => {
   const stopping = new AbortController();
   const open = createOpenCalls(stopping.signal);
   const [unary, stream, late] = [createCall(60_000), createCall(), createCall(60_000)];

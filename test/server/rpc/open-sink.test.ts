@@ -24,7 +24,7 @@ import {
 
 const streamForms = protocols.filter(({ isGet }) => isGet === undefined);
 
-/** A subscriber at both ends: the answers, whose first one is out but not read, and the handler's side. */
+/** Opens a subscription and returns both ends: the answers, of which the first is sent but not read, and the handler's side. */
 async function subscribe(t: Test, { url, accepted }: SinksUnderTest, protocol: Protocol) {
   const leaving = new AbortController();
   t.teardown(() => leaving.abort());
@@ -33,7 +33,7 @@ async function subscribe(t: Test, { url, accepted }: SinksUnderTest, protocol: P
   const first = answers.next();
   const subscriber = await accepted();
   const names = [nameOf((await first).value)];
-  /** Reads so many answers more, and returns the names of all. */
+  /** Reads `count` more answers, and returns the names of all. */
   const read = async (count: number) => {
     for (let index = 0; index < count; index += 1) {
       names.push(nameOf((await answers.next()).value));
@@ -43,9 +43,9 @@ async function subscribe(t: Test, { url, accepted }: SinksUnderTest, protocol: P
   return { ...subscriber, answers, read, leave: () => leaving.abort() };
 }
 
-test("what a sink writes stands between what the handler yields, by every protocol", async (t) => {
+test("over every protocol, messages of the sink are between those that the handler yields", async (t) => {
   const app = await startSinksUnderTest(t);
-  // So long a message is compressed where the client takes that, and what a sink writes is not.
+  // Long enough to be compressed if the client accepts that; messages of the sink are not compressed.
   const yielded = `yielded${"x".repeat(5_000)}`;
   const before = ["a", "b", "c"].map(sharedHeartbeat);
   const after = sharedHeartbeat("d");
@@ -56,15 +56,15 @@ test("what a sink writes stands between what the handler yields, by every protoc
     }
     yieldAll([heartbeat(yielded)]);
     await read(4);
-    t.equal(sink.write(after), true, "the sink goes on behind what was yielded");
+    t.equal(sink.write(after), true, "the sink continues after the yielded messages");
     end(new InfraError("SUBSCRIBER_TOO_SLOW", "the subscriber does not keep up"));
     t.same(await read(1), ["first", "a", "b", "c", yielded, "d"], protocol.name);
     t.match(await rpcErrorOf(answers.next()), { reason: "SUBSCRIBER_TOO_SLOW" }, protocol.name);
-    t.equal(sink.write(after), false, "nothing is written behind the end");
+    t.equal(sink.write(after), false, "nothing is written after the end");
   }
 });
 
-test("a stream on which a compression was agreed on has both kinds of envelopes", async (t) => {
+test("a stream with a negotiated compression has both kinds of envelopes", async (t) => {
   const { url, accepted } = await startSinksUnderTest(t);
   for (const [version, type, accept, encoding] of [
     ["1.1", "application/connect+proto", "connect-accept-encoding", "connect-content-encoding"],
@@ -96,7 +96,7 @@ test("a stream on which a compression was agreed on has both kinds of envelopes"
   }
 });
 
-test("in gRPC-Web's text mode a sink writes base64 as well", async (t) => {
+test("in gRPC-Web's text mode a sink writes base64 too", async (t) => {
   const { url, accepted } = await startSinksUnderTest(t);
   for (const version of ["1.1", "2"] as const) {
     const asked = requestOver[version](url, {
@@ -116,7 +116,7 @@ test("in gRPC-Web's text mode a sink writes base64 as well", async (t) => {
   }
 });
 
-test("messages of every size come whole and in order, whoever writes them", async (t) => {
+test("messages of every size arrive whole and in order, whichever side writes them", async (t) => {
   const app = await startSinksUnderTest(t, { maxUnsentBytes: 64 << 20 });
   const names = Array.from({ length: 120 }, (_, index) => `${index} ${"x".repeat((index * 7919) % 90_000)}`);
   await Promise.all(
@@ -145,7 +145,7 @@ test("messages of every size come whole and in order, whoever writes them", asyn
   );
 });
 
-test("a deadline, the end of a call and the stop of the gateway end a stream that a sink writes to", async (t) => {
+test("a deadline, the end of a call and the gateway's stop end a stream that a sink writes to", async (t) => {
   const app = await startSinksUnderTest(t);
   const tick = sharedHeartbeat("tick");
   const endings: readonly {
@@ -182,7 +182,7 @@ test("a deadline, the end of a call and the stop of the gateway end a stream tha
     for (const { type, asked, subscriber, writing } of ended) {
       const answer = await asked;
       t.match(errorFromAnswer(answer), { reason }, `${reason} by ${type}`);
-      t.equal(subscriber.sink.write(tick), false, "nothing is written behind it");
+      t.equal(subscriber.sink.write(tick), false, "nothing is written after it");
       clearInterval(writing);
     }
   }
@@ -206,7 +206,7 @@ test("a subscriber that leaves ends its call, and none is kept", async (t) => {
   t.same(
     app.log.filter(({ level }) => Number(level) >= 40),
     [],
-    "nobody is alarmed",
+    "nothing is logged as a fault",
   );
 });
 
@@ -220,7 +220,7 @@ test("a message above the gateway's limit ends the call with MESSAGE_TOO_LARGE",
   }
 });
 
-test("a sink that is asked for before the first message is a fault of the handler", async (t) => {
+test("opening a sink before the first message is a bug in the handler", async (t) => {
   const service = registerService(EventService, {
     async *subscribe(_request, call) {
       call.openSink();

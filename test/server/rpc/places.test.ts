@@ -5,7 +5,7 @@ import { createPlaces } from "../../../server/rpc/places.ts";
 
 const endless = { onEnd: () => () => {} };
 
-test("whatever calls come and go, no more than the limit have a place, and those that wait get it in their order", async (t) => {
+test("at any time at most the limit of calls have a slot, and waiting calls get one in order", async (t) => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 1, max: 4 }),
@@ -42,7 +42,7 @@ test("whatever calls come and go, no more than the limit have a place, and those
   );
 });
 
-test("a call that ends while it waits is told so, and its place goes to the next", async (t) => {
+test("a call that ends while it waits gets its error, and its slot goes to the next", async (t) => {
   const places = createPlaces(1);
   const first = places.enter(endless);
   let end: ((error: InfraError) => void) | undefined;

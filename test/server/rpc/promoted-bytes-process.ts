@@ -9,8 +9,8 @@ import { createRoutes } from "../../../server/rpc/router.ts";
 import { registerService } from "../../../server/rpc/service-handlers.ts";
 
 /**
- * Makes unary calls, a few at a time, and prints how many bytes of each V8 has moved to its old generation, by
- * content type. To be run with `--expose-gc`, a small young generation and an old one that needs no collection.
+ * Makes unary calls, a few at a time, and prints by content type how many bytes per call V8 has moved to its old generation. Must
+ * be run with `--expose-gc`, a small young generation, and an old one that needs no collection.
  */
 const contentTypes = { "application/json": Buffer.from("{}"), "application/grpc+proto": Buffer.alloc(5) };
 const callCount = 6000;
@@ -40,7 +40,7 @@ const routes = createRoutes({
 });
 const direct = routes.find(({ path }) => path.endsWith("/Check"))?.direct;
 
-/** A response that takes what it is given. */
+/** A response that accepts everything. */
 class Taking extends Writable {
   headersSent = false;
   statusCode = 0;
@@ -60,7 +60,7 @@ class Taking extends Writable {
 }
 
 async function* bodyOf(bytes: Uint8Array): AsyncGenerator<Uint8Array, void> {
-  // The calls are then under way together, as those of sockets are.
+  // So that the calls run concurrently, like those of sockets.
   await new Promise((resolve) => setImmediate(resolve));
   yield bytes;
 }

@@ -3,10 +3,10 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { test } from "tap";
 
-/** All of a unary Connect call are 10 KB, of one by gRPC 28 KB; 3.7 to 4.6 KB were seen of those under way at a scavenge. */
+/** A unary Connect call takes 10 KB in all, a gRPC one 28 KB; 3.7 to 4.6 KB of those running at a scavenge were measured. */
 const maxBytesPerCall = 6144;
 
-test("a unary call that has ended is freed by the next scavenge and does not wait for a full collection", async (t) => {
+test("a unary call that has ended is freed by the next scavenge, without a full collection", async (t) => {
   const program = fileURLToPath(new URL("./promoted-bytes-process.ts", import.meta.url));
   const heap = ["--min-semi-space-size=1", "--max-semi-space-size=1", "--initial-old-space-size=2000"];
   const { stdout } = await promisify(execFile)(process.execPath, ["--expose-gc", ...heap, program]);

@@ -16,7 +16,7 @@ import { CreateLVRequestSchema, LVService } from "../../../gen/proto/lvmd_pb.ts"
 import { compressions } from "../../../server/rpc/compression.ts";
 import { infraErrorFromProtocolError } from "../../../server/rpc/protocol-error.ts";
 
-// What is held here are the texts of the libraries' own errors, so the libraries make them.
+// The tests verify the texts of the libraries' own errors, so the libraries produce them.
 
 const limits = { readMaxBytes: 65_536, writeMaxBytes: 65_536 };
 const lookup = createMethodSerializationLookup(
@@ -28,7 +28,7 @@ const lookup = createMethodSerializationLookup(
 const json = lookup.getI(false);
 const binary = lookup.getI(true);
 
-/** The error that reading results in, as the gateway would answer it; undefined when there is none. */
+/** Returns the error of reading, as the gateway would answer it; undefined if there is none. */
 function errorOf(read: () => unknown): InfraError | undefined {
   try {
     read();
@@ -92,7 +92,7 @@ test("any bytes are read or are the caller's fault", async () => {
   }
 });
 
-test("a field that the message does not have is named, whatever it is called", async () => {
+test("a field that the message does not have is named, whatever its name", async () => {
   const names = fc.string({ unit: "grapheme" }).filter((name) => !known.has(name) && !/^\[.*\]$/s.test(name));
   fc.assert(
     fc.property(names, (name) => {
@@ -106,7 +106,7 @@ test("a field that the message does not have is named, whatever it is called", a
   );
 });
 
-test("a field of the wrong type is named as the contract calls it", async (t) => {
+test("a field of the wrong type is named as in the contract", async (t) => {
   const wrong = { sizeGb: "x", size_gb: -1, tags: 1, deviceClass: {}, device_class: [] };
   for (const [name, value] of Object.entries(wrong)) {
     const error = errorOf(() => json.parse(bytesOf(JSON.stringify({ [name]: value }))));
@@ -115,7 +115,7 @@ test("a field of the wrong type is named as the contract calls it", async (t) =>
   }
 });
 
-test("a number that is none of the field's is refused with the field's limits", async (t) => {
+test("a number that is invalid for the field is refused with the field's range", async (t) => {
   const limits = "size_gb: must be a whole number from 0 to 18446744073709551615, is ";
   for (const value of ["-1", "1.5", "18446744073709551616", '"x"']) {
     const error = errorOf(() => json.parse(bytesOf(`{"sizeGb":${value}}`)));
@@ -123,7 +123,7 @@ test("a number that is none of the field's is refused with the field's limits", 
   }
 });
 
-test("what is larger than the limit is refused by name of the limit", async (t) => {
+test("a message larger than the limit is refused, and the limit named", async (t) => {
   async function* chunks() {
     yield new Uint8Array(40_000);
     yield new Uint8Array(40_000);
@@ -155,7 +155,7 @@ test("what is larger than the limit is refused by name of the limit", async (t) 
   }
 });
 
-test("a compression that is unknown or not named has a reason of its own", async (t) => {
+test("an unknown or unnamed compression has its own reason", async (t) => {
   const { error } = compressionNegotiate(compressions, "zstd", null, "accept-encoding");
   t.match(error && infraErrorFromProtocolError(error), {
     reason: "UNSUPPORTED_COMPRESSION",
@@ -165,7 +165,7 @@ test("a compression that is unknown or not named has a reason of its own", async
   t.match(await errorOfPromise(unnamed), { reason: "COMPRESSION_NOT_NAMED" });
 });
 
-test("a deadline that is no time is the caller's fault", async () => {
+test("a malformed deadline is the caller's fault", async () => {
   for (const parseTimeout of [parseConnectTimeout, parseGrpcTimeout]) {
     fc.assert(
       fc.property(fc.string(), (value) => {

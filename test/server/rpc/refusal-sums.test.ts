@@ -17,14 +17,14 @@ test("a million refusals of one key are one sum, with the last of them", async (
   t.same(written, [[{ key: "192.0.2.1", count: 1_000_000, last: "call 999999" }]]);
 });
 
-test("what is summed is written within a second or so, and not at once", async (t) => {
+test("a sum is written after about a second, and not at once", async (t) => {
   const written = Promise.withResolvers<Sums>();
   const sums = createRefusalSums<string>(
     async (each) => written.resolve(each),
     () => t.fail("nothing fails"),
   );
   const startedAtMs = performance.now();
-  // The timer of the sums keeps no process alive; this one does.
+  // The timer of the sums does not keep the process alive; this one does.
   const alive = setTimeout(() => t.fail("nothing was written"), 30_000);
   sums.add("192.0.2.1", "call");
   t.match(await written.promise, [{ count: 1 }]);
@@ -32,7 +32,7 @@ test("what is summed is written within a second or so, and not at once", async (
   clearTimeout(alive);
 });
 
-test("a hundred keys a minute have a sum of their own, all others one together", async (t) => {
+test("a hundred keys a minute have their own sum, all others share one", async (t) => {
   let nowMs = 0;
   const written: RefusalSum<string>[] = [];
   const sums = createRefusalSums<string>(

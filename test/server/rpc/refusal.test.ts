@@ -23,7 +23,7 @@ const types = [
   "text/html",
 ];
 
-/** Servers over both versions of HTTP that refuse every request with the error of that moment. */
+/** Starts servers for both HTTP versions that refuse every request with the current error. */
 async function startRefusing(t: Test, errorNow: () => InfraError, httpStatus?: number) {
   const onRequest = (request: unknown, response: unknown) => {
     const headers = { "x-kept": "1", "x-none": undefined };
@@ -47,12 +47,12 @@ async function startRefusing(t: Test, errorNow: () => InfraError, httpStatus?: n
   return urls;
 }
 
-test("any error survives the way to a client in the form of the protocol it asked in", async (t) => {
+test("any error reaches a client unchanged, in the protocol of its request", async (t) => {
   let error = new InfraError("INTERNAL", "");
   const urls = await startRefusing(t, () => error);
   const cases = fc.record({
     reason: fc.constantFrom(...names),
-    // Texts hold anything: file names, umlauts, line breaks, percent signs.
+    // Texts contain anything: file names, umlauts, line breaks, percent signs.
     message: fc.string({ unit: "grapheme", maxLength: 60 }),
     type: fc.constantFrom(...types),
     version: fc.constantFrom("1.1" as const, "2" as const),
@@ -79,7 +79,7 @@ test("any error survives the way to a client in the form of the protocol it aske
   );
 });
 
-test("the status of the JSON form may be chosen, and HEAD gets no body", async (t) => {
+test("the status of the JSON form can be set, and HEAD gets no body", async (t) => {
   const urls = await startRefusing(t, () => new InfraError("METHOD_NOT_FOUND", "none"), 404);
   for (const version of ["1.1", "2"] as const) {
     const headers = { "content-type": "application/json" };

@@ -17,13 +17,13 @@ function reasonFor(method: Parameters<typeof createCall>[0] & object, headers: R
 const create = { method: LVService.method.createLV };
 const read = { method: VGService.method.getFreeBytes };
 
-test("a header of the gateway's that it does not know is refused, on reads too", async (t) => {
+test("an unknown gateway header is refused, on reads too", async (t) => {
   t.equal(await reasonFor(create, { "hostplane-hots": "a" }), "UNKNOWN_HEADER");
   t.equal(await reasonFor(read, { "hostplane-hots": "a" }), "UNKNOWN_HEADER");
   t.equal(await reasonFor(read, { "hostplane-session": "cookie", "x-own": "a" }), undefined);
 });
 
-test("an idempotency key is taken by unary changes whose answer holds no secret, and ignored by reads", async (t) => {
+test("an idempotency key is accepted by unary changes whose answer has no secret, and ignored by reads", async (t) => {
   const headers = { "idempotency-key": "1" };
   t.equal(await reasonFor(create, headers), undefined);
   t.equal(await reasonFor(read, headers), undefined);

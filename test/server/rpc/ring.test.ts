@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { test } from "tap";
 import { createRing, type Link } from "../../../server/rpc/ring.ts";
 
-test("a ring holds what a list would, in the same order", async (t) => {
+test("a ring has the same elements as a list, in the same order", async (t) => {
   const step = fc.record({ isAdded: fc.boolean(), index: fc.nat({ max: 7 }) });
   fc.assert(
     fc.property(fc.array(step), (steps) => {
@@ -28,10 +28,10 @@ test("a ring holds what a list would, in the same order", async (t) => {
       return links.every((link) => list.includes(link) || (link.previous ?? link.next) === undefined);
     }),
   );
-  t.pass("for any order of coming and going");
+  t.pass("for any order of insertions and deletions");
 });
 
-test("links may come and go while a ring is walked", async (t) => {
+test("elements may be added and deleted during iteration", async (t) => {
   for (const gone of [[0], [1], [0, 1], [1, 2], [0, 1, 2], [3], [2, 3]]) {
     const links: Link[] = Array.from({ length: 4 }, () => ({ previous: undefined, next: undefined }));
     const late: Link = { previous: undefined, next: undefined };

@@ -26,33 +26,33 @@ const types = new Map<string, DescMessage>(
 
 const marker = "s3cr3t-marker";
 
-test("a message has secrets when a field at any depth is marked, and not by the name of a field", async (t) => {
+test("a message has secrets if a field at any depth is marked, whatever its name", async (t) => {
   t.ok(hasSecretFields(LoginRequestSchema));
   t.ok(hasSecretFields(CreateLVRequestSchema), "below data_source");
   t.notOk(hasSecretFields(LogoutRequestSchema));
 });
 
-test("of every message of the contract nothing that was in a secret field is left, and all else is", async (t) => {
+test("for every message of the contract, all secret fields are removed and the rest is kept", async (t) => {
   for (const type of types.values()) {
     const open = filledMessages(type, undefined);
     for (const [index, { message, secretFields }] of filledMessages(type, marker).entries()) {
       t.equal(holdsMarker(type, message), secretFields.length > 0, `${type.typeName} is filled`);
       const stripped = withoutSecrets(type, message);
       t.notOk(holdsMarker(type, stripped), `${type.typeName}: ${secretFields.join(", ")}`);
-      t.ok(equals(type, stripped, open[index]?.message ?? message), `${type.typeName}: what is open stays`);
+      t.ok(equals(type, stripped, open[index]?.message ?? message), `${type.typeName}: open fields are kept`);
     }
     const secretFields = filledMessages(type, marker).flatMap((filled) => filled.secretFields);
     t.equal(hasSecretFields(type), secretFields.length > 0, type.typeName);
   }
 });
 
-test("the message itself is left as it was", async (t) => {
+test("the message itself is not changed", async (t) => {
   const request = create(LoginRequestSchema, { username: "alice", password: marker });
   t.equal(withoutSecrets(LoginRequestSchema, request).password, "");
   t.equal(request.password, marker);
 });
 
-test("fields that the contract does not know are taken out, whatever is in them", async (t) => {
+test("unknown fields are removed, whatever they contain", async (t) => {
   const unknown = [{ no: 99, wireType: 2, data: Buffer.from(`\x0d${marker}`) }];
   const request = create(CreateLVRequestSchema, { name: "a", dataSource: {} });
   request.$unknown = unknown;
@@ -68,7 +68,7 @@ test("fields that the contract does not know are taken out, whatever is in them"
   );
 });
 
-test("any message: no secret is left, and stripping twice is stripping once", async () => {
+test("for any message no secret is left, and stripping is idempotent", async () => {
   const secretTypes = [...types.values()].filter(hasSecretFields);
   const messages = fc
     .constantFrom(...secretTypes)
@@ -81,7 +81,7 @@ test("any message: no secret is left, and stripping twice is stripping once", as
   );
 });
 
-test("any message without secrets in it stays what it was", async () => {
+test("a message without secrets is not changed", async () => {
   const user = fc.record({ name: fc.string(), services: fc.array(fc.string()) });
   fc.assert(
     fc.property(user, (init) => {
@@ -115,7 +115,7 @@ function isAnySecretSet(type: DescMessage, message: Message): boolean {
   });
 }
 
-/** Any message of a type: each field of text or bytes is set or not, down to a depth. */
+/** Generates messages of a type: each text or bytes field is set or not, down to a depth. */
 function messageOf(type: DescMessage, depth: number): fc.Arbitrary<Message> {
   const fields = type.fields.flatMap((field) => {
     const value = arbitraryOf(field, depth);

@@ -12,10 +12,10 @@ import { createSharedAnswers, sharedMessageOf } from "../../../server/rpc/shared
 setFlagsFromString("--expose-gc");
 const collectGarbage: () => void = runInNewContext("gc");
 
-/** A list of one volume, by whose name it is known. */
+/** A list of one volume, identified by its name. */
 const listOf = (name: string) => ({ volumes: [{ name }] });
 
-test("whatever is asked for, the answer tells of its source and key, and the first 16 of a source are made once", async () => {
+test("every answer matches its source and key, and the first 16 of a source are created once", async () => {
   const asked = fc.tuple(fc.nat({ max: 2 }), fc.nat({ max: 30 }).map(String));
   fc.assert(
     fc.property(fc.array(asked, { maxLength: 100 }), (calls) => {
@@ -35,7 +35,7 @@ test("whatever is asked for, the answer tells of its source and key, and the fir
           ofSource.set(key, message);
           assert.notEqual(sharedMessageOf(message), undefined);
         } else {
-          assert.equal(sharedMessageOf(message), undefined, "it is this call's own");
+          assert.equal(sharedMessageOf(message), undefined, "it belongs to this call");
         }
       }
     }),
@@ -43,7 +43,7 @@ test("whatever is asked for, the answer tells of its source and key, and the fir
   );
 });
 
-test("a message that is shared has one encoded form, which is its own", async (t) => {
+test("a shared message has one encoded form of its own", async (t) => {
   const answers = createSharedAnswers(GetLVListResponseSchema);
   const source = {};
   const message = answers.of(source, "", () => listOf("a"));
@@ -55,7 +55,7 @@ test("a message that is shared has one encoded form, which is its own", async (t
   t.equal(sharedMessageOf(create(GetLVListResponseSchema, listOf("a"))), undefined);
 });
 
-test("answers of two kinds have nothing in common but their source", async (t) => {
+test("two kinds of answers for one source are independent", async (t) => {
   const source = {};
   const [one, other] = [1, 2].map(() => createSharedAnswers(GetLVListResponseSchema));
   t.not(
@@ -64,7 +64,7 @@ test("answers of two kinds have nothing in common but their source", async (t) =
   );
 });
 
-test("what cannot be made is tried again", async (t) => {
+test("a failed creation is retried", async (t) => {
   const answers = createSharedAnswers(GetLVListResponseSchema);
   const source = {};
   const fail = () => {
@@ -77,18 +77,18 @@ test("what cannot be made is tried again", async (t) => {
   );
 });
 
-test("nothing is kept of a source that is gone", async (t) => {
+test("nothing is kept of a source that was freed", async (t) => {
   const answers = createSharedAnswers(GetLVListResponseSchema);
   const kept = {};
   answers.of(kept, "", () => listOf("kept"));
   const gone = Array.from({ length: 100 }, () => {
-    // As a snapshot's value does, it holds what the answer is made of.
+    // Like a snapshot's value, it contains the data of the answer.
     const source = { name: "gone" };
     const message = answers.of(source, "", () => listOf(source.name));
     sharedMessageOf(message)?.encoded("json");
     return [new WeakRef(source), new WeakRef<object>(message)] as const;
   });
-  // What is made in one turn of the event loop lives until its end.
+  // Objects created in one turn of the event loop live until its end.
   await sleep(0);
   collectGarbage();
   t.ok(gone.every((refs) => refs.every((ref) => ref.deref() === undefined)));

@@ -8,7 +8,7 @@ import { envelopeHeadBytes } from "../../../server/rpc/envelope.ts";
 import { createSharedMessage } from "../../../server/rpc/shared-message.ts";
 import { codePoint } from "../../code-point.ts";
 
-test("a frame is the envelope that connect-es makes, and its message comes back", async () => {
+test("a frame is the envelope of connect-es, and decodes to its message", async () => {
   fc.assert(
     fc.property(fc.string({ unit: codePoint, maxLength: 2_000 }), (cursor) => {
       const message = create(SubscribeResponseSchema, { message: { case: "heartbeat", value: { cursor } } });

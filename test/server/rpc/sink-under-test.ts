@@ -9,22 +9,22 @@ import { type AppUnderTest, startAppUnderTest } from "../app-under-test.ts";
 
 type Answer = MessageInitShape<typeof SubscribeResponseSchema>;
 
-/** A subscriber as the gateway has it, behind its first message. */
+/** A subscriber on the gateway's side, after its first message. */
 export interface Subscriber {
   readonly call: Call;
   readonly sink: DirectSink;
-  /** Has the handler yield these messages, and then wait again. */
+  /** Makes the handler yield these messages, and then wait again. */
   yieldAll(messages: readonly Answer[]): void;
-  /** Has the handler end, with an error when there is one. */
+  /** Makes the handler end, with an error if there is one. */
   end(error?: Error): void;
 }
 
 export interface SinksUnderTest extends AppUnderTest {
-  /** The next subscriber that has got its first message. */
+  /** Resolves with the next subscriber that has received its first message. */
   accepted(): Promise<Subscriber>;
 }
 
-/** A message that names itself. */
+/** Creates a message with a name. */
 export function heartbeat(cursor: string): Answer {
   return { message: { case: "heartbeat", value: { cursor } } };
 }
@@ -33,13 +33,13 @@ export function sharedHeartbeat(cursor: string): SharedMessage {
   return createSharedMessage(SubscribeResponseSchema, create(SubscribeResponseSchema, heartbeat(cursor)));
 }
 
-/** What an answer of `heartbeat` is named; `first` for the first message. */
+/** Returns the name of an answer of `heartbeat`; `first` for the first message. */
 export function nameOf({ message }: { readonly message: { readonly value?: object | undefined } }): string {
   const value = message.value ?? {};
   return "cursor" in value ? String(value.cursor) : "";
 }
 
-/** An application whose `EventService.Subscribe` writes what the test wants by a sink. */
+/** Starts an application whose `EventService.Subscribe` writes the test's messages through a sink. */
 export async function startSinksUnderTest(
   t: Test,
   settings: { readonly maxUnsentBytes?: number } = {},

@@ -8,7 +8,7 @@ import type { SharedMessage } from "../../../server/rpc/shared-message.ts";
 import { createStateBroadcast, type StateBroadcast } from "../../../server/rpc/state-broadcast.ts";
 import { createCall } from "./call-under-test.ts";
 
-/** A state that is a number, and a broadcast of it. */
+/** A numeric state, and its broadcast. */
 function createState() {
   const listeners = new Set<() => void>();
   const answers = createSharedAnswers(WatchResponseSchema);
@@ -55,7 +55,7 @@ function createState() {
   };
 }
 
-/** A watcher over HTTP/2 that has its first message, and takes what its sink gets unless it is slow. */
+/** Starts a watcher over HTTP/2 that has its first message, and that reads everything unless it is slow. */
 async function watchBy(broadcast: StateBroadcast, onWrite: (message: SharedMessage) => void) {
   const ending = new AbortController();
   const client = { isSlow: false, unsentBytes: 0 };
@@ -110,7 +110,7 @@ test("a change between the first message and the sink is not lost", async (t) =>
   await until(t, "the change", () => seen.at(-1) === 1);
 });
 
-test("a slow watcher gets nothing until it has read, then the newest state alone", async (t) => {
+test("a slow watcher gets nothing until it has read, then only the newest state", async (t) => {
   const { broadcast, change, versionOf } = createState();
   const seen: (number | undefined)[] = [];
   const { client } = await watchBy(broadcast, (message) => seen.push(versionOf(message)));
@@ -127,7 +127,7 @@ test("a slow watcher gets nothing until it has read, then the newest state alone
   t.same(seen, [1, 6]);
 });
 
-test("however many watchers and changes there are, other work has its turn, and half of the time", async (t) => {
+test("however many watchers and changes there are, other work gets turns, and half of the time", async (t) => {
   const { broadcast, change, version, versionOf } = createState();
   const last = new Map<number, number | undefined>();
   let inTurn = 0;
@@ -139,7 +139,7 @@ test("however many watchers and changes there are, other work has its turn, and 
         last.set(index, versionOf(message));
         inTurn += 1;
         writes += 1;
-        // As long as a write takes.
+        // Takes as long as a write.
         for (const endsAtMs = performance.now() + 0.02; performance.now() < endsAtMs; ) {}
       }),
     ),
@@ -159,7 +159,7 @@ test("however many watchers and changes there are, other work has its turn, and 
   );
 });
 
-test("a state that cannot be read ends all watchers with the reason; those that come later are served", async (t) => {
+test("a state that cannot be read ends all watchers with the error; later ones are served", async (t) => {
   const { broadcast, change, fail, versionOf } = createState();
   const seen: (number | undefined)[] = [];
   const watchers = await Promise.all(
@@ -194,7 +194,7 @@ test("a watcher that leaves leaves nothing behind", async (t) => {
   t.equal(getEventListeners(one.ending.signal, "abort").length, 0);
 });
 
-test("over HTTP/1.1 each message is the handler's own, so that it can be repeated", async (t) => {
+test("over HTTP/1.1 the handler yields each message, so that it can be repeated", async (t) => {
   const { broadcast, change, versionOf } = createState();
   const ending = new AbortController();
   const messages = broadcast.watch(createCall({ ending, peer: { httpVersion: "1.1" } }));

@@ -8,7 +8,7 @@ import { GetInfoResponseSchema } from "../../../gen/hostplane/v1/system_pb.ts";
 import { CreateLVRequestSchema, WatchResponseSchema } from "../../../gen/proto/lvmd_pb.ts";
 import { unknownFieldsOf } from "../../../server/rpc/unknown-fields.ts";
 
-test("a field is unknown at any depth, and told by its path", async (t) => {
+test("a field may be unknown at any depth, and is reported by its path", async (t) => {
   const request = {
     name: "a",
     size_gb: 1,
@@ -25,17 +25,17 @@ test("a field is unknown at any depth, and told by its path", async (t) => {
   const list = { items: [{ freeByte: 1 }, { freeByte: 2, deviceClass: "x" }] };
   t.same(unknownFieldsOf(WatchResponseSchema, list), ["items.freeByte"], "once for all entries of a list");
   const map = { statuses: { any: { status: "SERVING", x: 1 } } };
-  t.same(unknownFieldsOf(HealthListResponseSchema, map), ["statuses.x"], "keys of a map are no fields");
+  t.same(unknownFieldsOf(HealthListResponseSchema, map), ["statuses.x"], "keys of a map are not fields");
   t.same(unknownFieldsOf(GetInfoResponseSchema, { startedAt: "2026-01-01T00:00:00Z", uptime: "1s" }), []);
 });
 
-test("a word that no value of an enum is called is ignored as an unknown field is", async (t) => {
+test("an unknown enum value is ignored like an unknown field", async (t) => {
   const words = (json: JsonValue) => unknownFieldsOf(ListOperationsRequestSchema, json);
   t.same(words({ states: ["ACTIVE", "OPERATION_STATE_FAILED"], pageSize: 1 }), ["states"]);
   t.same(words({ states: ["OPERATION_STATE_FAILED", 2, null] }), []);
 });
 
-test("what is written is known, whatever it holds", async () => {
+test("everything that is written is known, whatever it contains", async () => {
   const texts = fc.string();
   const requests = fc.record({ name: texts, tags: fc.array(texts), deviceClass: texts });
   fc.assert(
@@ -46,7 +46,7 @@ test("what is written is known, whatever it holds", async () => {
   );
 });
 
-test("there is an unknown field exactly when a strict reader finds one", async () => {
+test("there is an unknown field exactly if a strict reader finds one", async () => {
   const known = { name: "a", dataSource: { s3: { path: "p" } } };
   const keys = fc.constantFrom("name", "nam", "data_source", "sizeGb", "x", "toString");
   fc.assert(
@@ -63,7 +63,7 @@ test("there is an unknown field exactly when a strict reader finds one", async (
   );
 });
 
-test("any JSON is looked through without an error", async () => {
+test("any JSON is checked without an error", async () => {
   fc.assert(
     fc.property(fc.jsonValue(), (json) => {
       unknownFieldsOf(CreateLVRequestSchema, json as JsonValue);

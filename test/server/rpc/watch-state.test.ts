@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { test } from "tap";
 import { watchState } from "../../../server/rpc/watch-state.ts";
 
-/** A state that changes, and what watches it. */
+/** A state that changes, and its watcher. */
 function createState() {
   const listeners = new Set<() => void>();
   let version = 0;
@@ -28,8 +28,8 @@ function createState() {
   };
 }
 
-test("a watcher sees the first state, then ever newer ones, and at rest the newest", async () => {
-  // Each step changes the state some times, then lets the watcher take one message.
+test("a watcher gets the first state, then newer ones, and finally the newest", async () => {
+  // Each step changes the state several times, then lets the watcher take one message.
   const steps = fc.array(fc.nat(5), { minLength: 1, maxLength: 30 });
   await fc.assert(
     fc.asyncProperty(steps, async (changes) => {
@@ -79,7 +79,7 @@ test("a change while the state is being read is not lost", async (t) => {
   await watch.return();
 });
 
-test("a watch ends with its signal, with its reader and with a read that fails, and leaves no subscription", async (t) => {
+test("a watch ends with its signal, its reader or a failed read, and leaves no subscription", async (t) => {
   const state = createState();
   const leaving = new AbortController();
   const waiting = watchState(state.subscribe, state.read, leaving.signal);

@@ -6,7 +6,7 @@ import { createCall } from "./call-under-test.ts";
 
 const bare = createCall({ peer: { errorDetails: false } });
 
-test("the details that a handler attaches stay, on any listener", async (t) => {
+test("details attached by a handler are kept on any listener", async (t) => {
   const details = [{ type: "a.B", value: new Uint8Array([1]) }];
   const error = createHandlerError("no", Code.Unknown, details);
   for (const call of [createCall(), bare]) {
@@ -14,7 +14,7 @@ test("the details that a handler attaches stay, on any listener", async (t) => {
   }
 });
 
-test("the details that the gateway adds are left out where the listener says so, save over REST", async (t) => {
+test("details added by the gateway are omitted if the listener says so, except over REST", async (t) => {
   const error = new InfraError("INVALID_FIELD", "no", { violations: [{ field: "a", description: "b" }] });
   t.equal(wireErrorFrom(error, createCall()).details.length, 2);
   t.match(wireErrorFrom(error, bare), { code: Code.InvalidArgument, rawMessage: "no" });
@@ -22,7 +22,7 @@ test("the details that the gateway adds are left out where the listener says so,
   t.equal(wireErrorFrom(error, { protocol: "rest", peer: bare.peer }).details.length, 2);
 });
 
-test("an error that connect-es has raised is no handler's", async (t) => {
+test("an error raised by connect-es is not a handler's", async (t) => {
   const error = new ConnectError("parse binary: premature EOF", Code.Internal);
   t.match(wireErrorFrom(error, createCall()), { code: Code.InvalidArgument });
 });

@@ -12,7 +12,7 @@ function commandsOf(path: string): Record<string, string> {
   );
 }
 
-test("a read has a command for each way to call it", async (t) => {
+test("a read has one command for each way to call it", async (t) => {
   t.same(commandsOf("proto.VGService/GetLVList"), {
     curl: `curl -s -H "authorization: Bearer $TOKEN" -H 'content-type: application/json' -d '{"deviceClass":"sandbox-ssd"}' http://$GATEWAY/proto.VGService/GetLVList`,
     "curl, by GET": `curl -s -G -H "authorization: Bearer $TOKEN" -d encoding=json --data-urlencode 'message={"deviceClass":"sandbox-ssd"}' http://$GATEWAY/proto.VGService/GetLVList`,
@@ -21,7 +21,7 @@ test("a read has a command for each way to call it", async (t) => {
   });
 });
 
-test("a REST route has its fields in the body or the query; a login carries no token; a stream is asked for as events", async (t) => {
+test("a REST route has its fields in the body or the query; a login has no token; a stream asks for events", async (t) => {
   t.match(
     commandsOf("cnct.kaas.api.Cluster/DeleteNodePool")["curl, REST"],
     `curl -s -X DELETE -H "authorization: Bearer $TOKEN" "http://$GATEWAY/api/v1/cluster/pool?clusterName=demo&node_pool_names=workers"`,

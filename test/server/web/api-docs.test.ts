@@ -2,7 +2,7 @@ import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { test } from "tap";
 import { startGatewayUnderTest } from "../gateway-under-test.ts";
 
-test("/docs is one page without scripts, of which every link leads somewhere", async (t) => {
+test("/docs is one page without scripts, and every link has a target", async (t) => {
   const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
   const answer = await fetch(`${url}/docs`);
   const page = await answer.text();
@@ -12,7 +12,7 @@ test("/docs is one page without scripts, of which every link leads somewhere", a
   t.notMatch(page, /<script|<style| style="|(?:href|src)="https?:/);
   const ids = [...page.matchAll(/ id="([^"]+)"/g)].map(([, id = ""]) => id);
   const links = new Set([...page.matchAll(/ href="#([^"]+)"/g)].map(([, id = ""]) => id));
-  t.equal(new Set(ids).size, ids.length, "anchors are of one thing each");
+  t.equal(new Set(ids).size, ids.length, "anchors are unique");
   t.same(
     [...links].filter((link) => !ids.includes(link)),
     [],
@@ -21,18 +21,18 @@ test("/docs is one page without scripts, of which every link leads somewhere", a
   t.match(page, "Creates a logical volume, empty or filled from a backup, and returns it.");
   t.match(page, '<a href="#type-proto.DataSource">proto.DataSource</a>');
   t.match(page, /<tr id="reason-HISTORY_GONE">/);
-  t.match(page, '<p class="sandbox">Sandbox: its systems are made up;', "a sandbox says so");
+  t.match(page, '<p class="sandbox">Sandbox: its systems are made up;', "a sandbox is marked");
   const [, getVolumes] = page.split('id="rpc-proto.VGService.GetLVList"');
   const errors = getVolumes?.split("<h4>Errors</h4>")[1]?.split("</p>")[0];
   t.match(errors, '<a href="#reason-LOGIN_REQUIRED">LOGIN_REQUIRED</a> (UNAUTHENTICATED)');
-  t.notMatch(errors, "VOLUME_EXISTS", "a read has no error of changes");
+  t.notMatch(errors, "VOLUME_EXISTS", "a read has no errors of changes");
   const [, createVolume] = page.split('id="rpc-proto.LVService.CreateLV"');
   t.match(createVolume?.split("<h4>")[0], "<li>takes idempotency-key</li><li>can be planned</li>");
   const { status } = await fetch(`${url}/docs/style.css`);
   t.equal(status, 200);
 });
 
-test("/openapi.json is for everybody, compressed as it is asked for, and kept by its etag", async (t) => {
+test("/openapi.json is public, is compressed as requested, and has an etag", async (t) => {
   const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
   const decoders = { identity: (bytes: Buffer) => bytes, gzip: gunzipSync, br: brotliDecompressSync };
   const texts = new Set<string>();
@@ -41,7 +41,7 @@ test("/openapi.json is for everybody, compressed as it is asked for, and kept by
     t.equal(answer.headers.get("content-encoding") ?? "identity", name);
     t.match(answer.headers.get("content-type"), "application/json");
     const bytes = Buffer.from(await answer.arrayBuffer());
-    // fetch has undone what it knows.
+    // fetch has already decompressed the encodings that it supports.
     texts.add((bytes[0] === 0x7b ? bytes : decode(bytes)).toString());
     const etag = answer.headers.get("etag") ?? "";
     const again = await fetch(`${url}/openapi.json`, {
@@ -51,13 +51,13 @@ test("/openapi.json is for everybody, compressed as it is asked for, and kept by
     const listed = await fetch(`${url}/openapi.json`, {
       headers: { "accept-encoding": name, "if-none-match": `"other", W/${etag}` },
     });
-    t.equal(listed.status, 304, "as nginx asks, which makes tags weak");
+    t.equal(listed.status, 304, "as sent by nginx, which makes tags weak");
   }
   t.equal(texts.size, 1);
   t.match(JSON.parse([...texts].join()), { openapi: "3.1.1", info: { title: "hostplane" } });
 });
 
-test("a listener tells of its own services alone", async (t) => {
+test("a listener only documents its own services", async (t) => {
   const services = ["proto.VGService", "cnct.kaas.api.Cluster"];
   const { gateway } = await startGatewayUnderTest(t, {
     listen: [{ address: "127.0.0.1:0" }, { address: "127.0.0.1:0", services }],
@@ -80,7 +80,7 @@ test("a listener tells of its own services alone", async (t) => {
   t.notMatch(page, "rpc-proto.LVService.CreateLV");
 });
 
-test("pages count by their size as CPU time of an address without a login", async (t) => {
+test("the size of pages counts as CPU time of an address without a login", async (t) => {
   const limits = { unknown: { cpuMsPerSecond: 10 } };
   const { url } = await startGatewayUnderTest(t, { limits }, { hasLogin: true });
   const isServed = () =>
@@ -95,5 +95,5 @@ test("pages count by their size as CPU time of an address without a login", asyn
       return;
     }
   }
-  t.fail("51 pages of a megabyte take more than an address has");
+  t.fail("51 pages of a megabyte need more than one address has");
 });

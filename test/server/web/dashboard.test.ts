@@ -7,7 +7,7 @@ import { startGatewayUnderTest } from "../gateway-under-test.ts";
 
 const built = resolve(import.meta.dirname, "../../../dist/dashboard");
 
-test("the dashboard is sent with a policy that runs nothing but the gateway's own scripts", async (t) => {
+test("the dashboard is sent with a policy that only allows the gateway's own scripts", async (t) => {
   const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
   const answer = await fetch(url);
   const page = await answer.text();
@@ -21,7 +21,7 @@ test("the dashboard is sent with a policy that runs nothing but the gateway's ow
   t.equal(answer.headers.get("cache-control"), "no-store");
 });
 
-test("what the page loads is sent compressed, and is never asked for again", async (t) => {
+test("the page's assets are sent compressed and cached for good", async (t) => {
   const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
   const script = (await readdir(`${built}/assets`)).find((name) => /^index-.*\.js$/.test(name));
   const answer = await request(`${url}/assets/${script}`, { headers: { "accept-encoding": "br" } });

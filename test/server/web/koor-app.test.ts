@@ -4,7 +4,7 @@ import { createAbsentBackend } from "../../../server/backend.ts";
 import { statusPages } from "../../../server/web/status-pages.ts";
 import { startGatewayUnderTest } from "../gateway-under-test.ts";
 
-test("Koor's web application is told before its login what it speaks to", async (t) => {
+test("Koor's web application gets the version and login providers before its login", async (t) => {
   const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
   const config = await fetch(`${url}/api/config`, {
     method: "POST",
@@ -14,19 +14,19 @@ test("Koor's web application is told before its login what it speaks to", async 
   t.equal(config.status, 200);
   t.match(config.headers.get("content-type"), "application/json");
   t.strictSame(await config.json(), { version: "0.0.0-test", login: { providers: [] } });
-  t.equal((await fetch(`${url}/api/config`)).status, 404, "it is posted to");
+  t.equal((await fetch(`${url}/api/config`)).status, 404, "it uses POST");
   const ping = await fetch(`${url}/api/ping`);
   t.strictSame([ping.status, await ping.json()], [200, { message: "Pong" }]);
 });
 
-test("readiness is told in a word", async (t) => {
+test("readiness is one word", async (t) => {
   const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
   const answer = await fetch(`${url}/readiness`);
   t.strictSame([answer.status, await answer.text()], [200, "OK"]);
   t.match(answer.headers.get("content-type"), "text/plain");
 });
 
-test("what is not ready says so", async (t) => {
+test("a gateway that is not ready says so", async (t) => {
   const stopping = new AbortController();
   const store = createAbsentBackend("system", "sqlite", "off", [], "away");
   const app = fastify();

@@ -10,7 +10,7 @@ import { createCertificate } from "../rpc/listener/certificate.ts";
 
 const info = "/hostplane.v1.SystemService/GetInfo";
 
-test("the page runs no script but the gateway's own, and no other page can hold it", async (t) => {
+test("the page only runs the gateway's own scripts, and no other page can embed it", async (t) => {
   const { url } = await startGatewayUnderTest(t);
   const { headers } = await fetch(url);
   t.match(Object.fromEntries(headers), {
@@ -26,7 +26,7 @@ test("the page runs no script but the gateway's own, and no other page can hold 
 });
 
 for (const [version, request] of Object.entries(requestOver)) {
-  test(`every answer over HTTP/${version} is kept by nobody, and taken for nothing else`, async (t) => {
+  test(`no answer over HTTP/${version} is cached or sniffed`, async (t) => {
     const { url } = await startGatewayUnderTest(t);
     const json = { "content-type": "application/json" };
     for (const [what, raw] of Object.entries({
@@ -44,7 +44,7 @@ for (const [version, request] of Object.entries(requestOver)) {
   });
 }
 
-test("what everybody may see names nothing of the configuration", async (t) => {
+test("public pages reveal nothing of the configuration", async (t) => {
   const { url } = await startGatewayUnderTest(t, {
     volumes: {
       deviceClasses: [{ name: "class-of-test", volumeGroup: "vg-of-test", default: true }],
@@ -63,7 +63,7 @@ test("what everybody may see names nothing of the configuration", async (t) => {
   });
 });
 
-test("browsers are told to come by TLS only, beyond loopback and over TLS", async (t) => {
+test("HSTS is sent only beyond loopback and over TLS", async (t) => {
   const dir = t.testdir();
   const { cert, key } = await createCertificate("headers.test");
   const tls = { cert: join(dir, "cert.pem"), key: join(dir, "key.pem") };

@@ -35,10 +35,10 @@ function headOf(
   return { form, timeoutMs: undefined, requestCompression: null, answerCompression, query: undefined };
 }
 
-/** A list of one volume of that name. */
+/** A list of one volume with that name. */
 const listOf = (name: string) => ({ volumes: [{ name, sizeGb: 1n }] });
 
-test("JSON without an envelope is the text whose bytes connect-es would write, with their number", async () => {
+test("JSON without an envelope is the text of connect-es, with its size in bytes", async () => {
   await fc.assert(
     fc.asyncProperty(fc.string({ unit: codePoint, maxLength: 500 }), async (name) => {
       const { body, sizeBytes, isCompressed } = await encodeAnswer(
@@ -56,7 +56,7 @@ test("JSON without an envelope is the text whose bytes connect-es would write, w
   );
 });
 
-test("JSON that a client takes compressed is compressed from the size on that is worth it", async (t) => {
+test("JSON is compressed from the minimum size on if the client accepts it", async (t) => {
   const head = headOf(unaryForms.json, gzip);
   const small = await encodeAnswer(listOf("a"), head, writing, charged);
   t.equal(typeof small.body, "string");
@@ -69,9 +69,9 @@ test("JSON that a client takes compressed is compressed from the size on that is
   t.same(JSON.parse(Buffer.from(plain).toString()), { volumes: [{ name, sizeGb: "1" }] });
 });
 
-test("the limit of an answer is one of bytes, for text as well", (t) => {
+test("the limit of an answer is in bytes, for text too", (t) => {
   const head = headOf(unaryForms.json);
-  // Of a character each of which has three bytes.
+  // Consists of a character that has three bytes.
   t.throws(
     () => encodeAnswer(listOf("\u20ac".repeat(writeMaxBytes / 3)), head, writing, charged),
     new InfraError(
@@ -83,7 +83,7 @@ test("the limit of an answer is one of bytes, for text as well", (t) => {
   t.end();
 });
 
-test("text is written by the options that the method has for JSON", async (t) => {
+test("text is encoded with the JSON options of the method", async (t) => {
   const { body } = await encodeAnswer(
     { volumes: [{ sizeGb: 1n }] },
     headOf(unaryForms.json),
@@ -96,14 +96,14 @@ test("text is written by the options that the method has for JSON", async (t) =>
   t.equal(body, '{"volumes":[{"size_gb":"1"}]}');
 });
 
-test("an answer that has no JSON is a fault, and not one of the caller", (t) => {
+test("an answer without a JSON form is a fault of the gateway, not of the caller", (t) => {
   t.throws(() => encodeAnswer({ volumes: [{ name: 7 }] }, headOf(unaryForms.json), writing, charged), {
     code: 13,
   });
   t.end();
 });
 
-test("a long list is encoded in slices, with the bytes that it has otherwise", async (t) => {
+test("a long list is encoded in slices, with unchanged bytes", async (t) => {
   const volumes = Array.from({ length: 3000 }, (_, index) => ({ name: `volume-${index}`, sizeGb: 1n }));
   const message = create(method.output, { volumes });
   const unlimited = { ...writing, writeMaxBytes: 2 ** 22 };
@@ -120,8 +120,8 @@ test("a long list is encoded in slices, with the bytes that it has otherwise", a
     const whole = form.isBinary ? toBinary(method.output, message) : toJsonString(method.output, message);
     t.ok(Buffer.from(body as string).equals(Buffer.from(whole as string)));
   }
-  t.ok(turns > 0, "others had their turn");
-  t.ok(spentMs > 0, "and its CPU time is charged");
+  t.ok(turns > 0, "other work could run");
+  t.ok(spentMs > 0, "its CPU time is charged");
   await t.rejects(Promise.resolve(encodeAnswer({ volumes }, headOf(unaryForms.json), writing, charged)), {
     message: /limits\.maxMessageBytes/,
   });

@@ -8,7 +8,7 @@ import { type Test, test } from "tap";
 import { createPace } from "../../../../server/rpc/direct/pace.ts";
 import type { NodeResponse } from "../../../../server/rpc/node-adapter.ts";
 
-/** A response over HTTP/2 to a client that reads nothing until it is told to. */
+/** Starts an HTTP/2 response to a client that reads nothing until it is resumed. */
 async function startResponse(t: Test) {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -42,15 +42,15 @@ test("messages of one turn leave together, and the next one waits until they hav
   t.equal(pace.flushed(), true);
 });
 
-test("a client that reads nothing is waited for, and whoever waits learns that it has left", async (t) => {
+test("writing waits for a client that reads nothing, and ends when the client leaves", async (t) => {
   const { pace, client } = await startResponse(t);
   let written = 0;
   while (pace.hasRoom() === true) {
     pace.write(Buffer.alloc(10_000));
     written += 10_000;
   }
-  t.equal(written, 70_000, "of one turn no more than that");
-  // More than Node's window for a stream, so that it cannot leave.
+  t.equal(written, 70_000, "no more than that in one turn");
+  // More than Node's window for a stream, so it cannot leave.
   pace.write(Buffer.alloc(200_000));
   const room = pace.hasRoom();
   const first = await Promise.race([room, sleep(100, "waiting")]);
@@ -60,7 +60,7 @@ test("a client that reads nothing is waited for, and whoever waits learns that i
   t.equal(await pace.flushed(), false);
 });
 
-test("an endless stream ends when its connection does, and lets the event loop turn", async (t) => {
+test("an endless stream ends with its connection, and yields to the event loop", async (t) => {
   const server = http.createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   t.teardown(() => server.close());
@@ -84,8 +84,8 @@ test("an endless stream ends when its connection does, and lets the event loop t
     return Number.POSITIVE_INFINITY;
   };
   await writeUntil(() => turns.seen >= 3);
-  t.ok(turns.seen >= 3, "timers run while a client takes all it gets");
-  // Without an event: what Node tells of it comes with a later turn of the event loop.
+  t.ok(turns.seen >= 3, "timers run while a client reads everything it gets");
+  // Without an event: Node reports it in a later turn of the event loop.
   request.socket.destroy();
   t.ok((await writeUntil(() => false)) < 10);
 });

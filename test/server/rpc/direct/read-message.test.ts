@@ -28,7 +28,7 @@ const serialization = createMethodSerializationLookup(method, undefined, undefin
 const reading = { method, readMaxBytes, serialization, jsonOptions: {} };
 const head = readRequestHead(method, requestOf({ "content-type": "application/grpc" }));
 
-/** A request with a body in the chunks it comes in. */
+/** Creates a request with a body that arrives in these chunks. */
 function requestOf(headers: Record<string, string>, chunks: readonly Uint8Array[] = []): NodeRequest {
   const body = Readable.from(
     chunks.filter(({ byteLength }) => byteLength > 0).map((chunk) => Buffer.from(chunk)),
@@ -42,7 +42,7 @@ function requestOf(headers: Record<string, string>, chunks: readonly Uint8Array[
   }) as unknown as NodeRequest;
 }
 
-/** What is read, or what is wrong with it. */
+/** Returns the message, or the error of reading it. */
 async function outcomeOf(read: () => unknown) {
   try {
     return { read: await read() };
@@ -69,13 +69,13 @@ const bytes = fc.oneof(
   envelope.chain((whole) => fc.nat(whole.byteLength).map((end) => whole.subarray(0, end))),
   fc.uint8Array({ maxLength: 12 }),
 );
-/** Bytes, cut at any places. */
+/** Bytes, cut at any positions. */
 const chunked = fc.tuple(bytes, fc.array(fc.nat(60), { maxLength: 4 })).map(([all, cuts]) => {
   const ends = [0, ...cuts.map((cut) => Math.min(cut, all.byteLength)).sort((a, b) => a - b), all.byteLength];
   return ends.slice(1).map((end, index) => all.slice(ends[index], end));
 });
 
-test("any body, in whatever chunks it comes, reads as connect-es reads it", async () => {
+test("any body, in any chunks, is read as connect-es reads it", async () => {
   await fc.assert(
     fc.asyncProperty(chunked, async (chunks) => {
       const ours = await outcomeOf(async () => {
@@ -94,7 +94,7 @@ test("any body, in whatever chunks it comes, reads as connect-es reads it", asyn
   );
 });
 
-test("of a body that never ends no more is read than shows that it is too large", async (t) => {
+test("a body that never ends is only read until it is known to be too large", async (t) => {
   const chunk = Buffer.alloc(64);
   let readBytes = 0;
   async function* endless() {
@@ -119,10 +119,10 @@ test("of a body that never ends no more is read than shows that it is too large"
     1000,
     "enveloped",
   );
-  t.equal(body.byteLength, 7, "what it announces is enough");
+  t.equal(body.byteLength, 7, "the announced size is sufficient");
 });
 
-test("the JSON of a read tells what its message does not have, that of a change is refused for it", async (t) => {
+test("a read notes the JSON fields that its message does not have; a change is refused for them", async (t) => {
   const form = readRequestHead(method, requestOf({ "content-type": "application/json" }));
   if (form === undefined) {
     throw new Error("JSON is not read");

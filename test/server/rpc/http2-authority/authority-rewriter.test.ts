@@ -20,7 +20,7 @@ import { clientPreface, cut, frame } from "./frames.ts";
 const path = "/run/topolvm/lvmd.sock";
 const replaced = "-run-topolvm-lvmd.sock";
 
-/** In the system's own directory: a socket's path has room for 107 characters, and tap's are longer. */
+/** Created in the system's temporary directory: a socket's path is limited to 107 characters, and tap's paths are longer. */
 async function makeDirectory(t: Test): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), "hostplane-"));
   t.teardown(() => rm(directory, { recursive: true }));
@@ -29,13 +29,13 @@ async function makeDirectory(t: Test): Promise<string> {
 
 interface Server {
   readonly socketPath: string;
-  /** What the HTTP/2 server was given for each connection. */
+  /** The server's end of each connection. */
   readonly connections: { readonly socket: Socket; readonly given: Duplex }[];
   readonly sessions: ServerHttp2Session[];
   readonly sessionErrors: Error[];
 }
 
-/** An HTTP/2 server on a unix socket that answers with the request's body and says which authority it saw. */
+/** Starts an HTTP/2 server on a unix socket that answers with the request's body and the received authority. */
 async function startEcho(t: Test, wrap: (socket: Socket) => Duplex): Promise<Server> {
   const server: Server = {
     socketPath: `${await makeDirectory(t)}/s`,
@@ -79,7 +79,7 @@ async function startEcho(t: Test, wrap: (socket: Socket) => Duplex): Promise<Ser
 function connect(t: Test, { socketPath }: Server): ClientHttp2Session {
   const session = http2.connect("http://localhost", {
     createConnection: () => net.connect(socketPath),
-    // The client's own queue; with Node's 10 MB it refuses to open streams for larger bodies at once.
+    // For the client's own queue: with Node's 10 MB it refuses to open streams for larger bodies at once.
     maxSessionMemory: 100,
   });
   session.on("error", () => {});
@@ -99,7 +99,7 @@ async function call(session: ClientHttp2Session, headers: object, body: Buffer) 
   return { sawAuthority: answer["saw-authority"], sawBig: answer["saw-big"], trailers, echoed };
 }
 
-/** Not events.once(), which rejects on "error": a raw socket has one when its client is gone. */
+/** Not events.once(), which rejects on "error": a raw socket emits one when its client leaves. */
 function closed(stream: Duplex): Promise<unknown> {
   return stream.closed ? Promise.resolve() : new Promise((resolve) => stream.once("close", resolve));
 }
@@ -110,12 +110,12 @@ test("without it Node resets every request whose authority is a path", async (t)
   t.equal((await call(session, { ":authority": replaced }, Buffer.alloc(0))).sawAuthority, replaced);
 });
 
-test("the bytes it lets stand are exactly those that Node accepts", async (t) => {
+test("the bytes it keeps are exactly those that Node accepts", async (t) => {
   const { socketPath } = await startEcho(t, (socket) => socket);
   const client = net.connect(socketPath);
   t.teardown(() => client.destroy());
   client.write(clientPreface);
-  // Stream 2n+1 asks for the authority "a<byte n>b"; :method POST, :scheme http, :path / are indexed.
+  // Stream 2n+1 has the authority "a<byte n>b"; :method POST, :scheme http, :path / are indexed.
   const requests = Array.from({ length: 256 }, (_, byte) =>
     frame(1, 5, 2 * byte + 1, Buffer.of(0x83, 0x86, 0x84, 0x01, 3, 0x61, byte, 0x62)),
   );
@@ -161,7 +161,7 @@ test("every request of a connection is served, whether its authority is spelled 
 
 test("the dynamic tables stay equal when they overflow", async (t) => {
   const session = connect(t, await startEcho(t, createAuthorityRewriter));
-  // Each authority is a new entry; the table holds 4096 bytes, so old ones are evicted all the time.
+  // Each authority is a new entry. The table holds 4096 bytes, so old ones are evicted all the time.
   for (let i = 0; i < 200; i++) {
     const authority = `${path}{${"\\".repeat(i % 50)}/${i % 70}`;
     const { sawAuthority } = await call(
@@ -238,7 +238,7 @@ test("bytes that are not HTTP/2 end the connection, not the process", async (t) 
   t.pass("both were closed");
 });
 
-test("when one side goes, nothing of the connection stays", async (t) => {
+test("when one side closes, nothing of the connection is left", async (t) => {
   const server = await startEcho(t, createAuthorityRewriter);
   const endings: [string, (session: ClientHttp2Session, served: ServerHttp2Session) => void][] = [
     ["client closes", (session) => session.close()],
@@ -261,7 +261,7 @@ test("when one side goes, nothing of the connection stays", async (t) => {
   t.same(server.sessionErrors, []);
 });
 
-/** A plain socket and its client, without an HTTP/2 server. */
+/** Opens a plain socket and its client, without an HTTP/2 server. */
 async function startSockets(t: Test): Promise<{ client: Socket; socket: Socket }> {
   const socketPath = `${await makeDirectory(t)}/s`;
   const listener = net.createServer({ allowHalfOpen: true }).listen(socketPath);
@@ -281,7 +281,7 @@ async function startPair(t: Test): Promise<{ client: Socket; socket: Socket; rew
   return { client, socket, rewriter: createAuthorityRewriter(socket) };
 }
 
-test("a socket that was paused with its first bytes put back is read from them on", async (t) => {
+test("a paused socket whose first bytes were put back is read from those bytes on", async (t) => {
   const { client, socket } = await startSockets(t);
   client.write(clientPreface.subarray(0, 5));
   const [first] = (await once(socket, "data")) as [Buffer];
@@ -317,7 +317,7 @@ test("a client that does not read holds the writer back", async (t) => {
   t.equal(written, 16);
 });
 
-/** All that arrives until the other side ends; `buffer()` of Node 26 would then destroy the writable side as well. */
+/** Reads everything until the other side ends. `buffer()` of Node 26 would then also destroy the writable side. */
 async function readToEnd(stream: Duplex): Promise<Buffer> {
   const chunks: Buffer[] = [];
   stream.on("data", (chunk: Buffer) => chunks.push(chunk));
@@ -336,7 +336,7 @@ test("either side can end and still receive", async (t) => {
   const second = await startPair(t);
   second.rewriter.end("bye");
   t.equal((await readToEnd(second.client)).toString(), "bye");
-  // A frame that never gets complete is passed on too.
+  // A frame that is never completed is passed on too.
   const cutFrame = Buffer.concat([clientPreface, frame(1, 4, 1, Buffer.alloc(99)).subarray(0, 50)]);
   second.client.end(cutFrame);
   t.ok((await readToEnd(second.rewriter)).equals(cutFrame));
@@ -355,7 +355,9 @@ test("errors and destroy reach the other side", async (t) => {
   await closed(second.rewriter);
 
   const third = await startPair(t);
-  third.rewriter.resume().on("error", (error) => t.fail(`a client that left is no error: ${error.message}`));
+  third.rewriter
+    .resume()
+    .on("error", (error) => t.fail(`a client that left causes no error: ${error.message}`));
   third.client.destroy();
   await once(third.rewriter, "end");
   third.rewriter.write(Buffer.alloc(1024 * 1024));

@@ -4,7 +4,7 @@ export const clientPreface: Buffer = Buffer.from(
   "latin1",
 );
 
-/** An HTTP/2 frame, RFC 9113 section 4.1. */
+/** Builds an HTTP/2 frame (RFC 9113 section 4.1). */
 export function frame(type: number, flags: number, streamId: number, payload: Uint8Array): Buffer {
   const header = Buffer.alloc(9);
   header.writeUIntBE(payload.length, 0, 3);
@@ -14,7 +14,7 @@ export function frame(type: number, flags: number, streamId: number, payload: Ui
   return Buffer.concat([header, payload]);
 }
 
-/** The bytes in chunks that end at these places; places beyond the end count modulo the length. */
+/** Cuts the bytes into chunks that end at these positions; positions beyond the end are taken modulo the length. */
 export function cut(bytes: Buffer, places: readonly number[]): Buffer[] {
   const ends = [...new Set(places.map((place) => place % (bytes.length + 1))), bytes.length].sort(
     (a, b) => a - b,

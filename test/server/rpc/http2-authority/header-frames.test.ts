@@ -6,7 +6,7 @@ import { frame } from "./frames.ts";
 const toDashes = (block: Buffer) => Buffer.from(block.toString("latin1").replaceAll("/", "-"), "latin1");
 const priority = Buffer.from("8000000310", "hex");
 
-test("a block that stays leaves its frames the same object", async (t) => {
+test("for an unchanged block the same frames object is returned", async (t) => {
   const frames = frame(1, 0x2d, 1, Buffer.concat([Buffer.of(2), priority, Buffer.from("abc\0\0")]));
   t.equal(
     rewriteHeaderFrames(frames, (block) => block),
@@ -14,7 +14,7 @@ test("a block that stays leaves its frames the same object", async (t) => {
   );
 });
 
-test("padding goes, priority, stream and END_STREAM stay", async (t) => {
+test("padding is removed; priority, stream and END_STREAM are kept", async (t) => {
   const padded = frame(1, 0x2d, 5, Buffer.concat([Buffer.of(2), priority, Buffer.from("a/b\0\0")]));
   t.same(
     rewriteHeaderFrames(padded, toDashes),
@@ -22,7 +22,7 @@ test("padding goes, priority, stream and END_STREAM stay", async (t) => {
   );
 });
 
-test("a literal that straddles frames is seen whole", async (t) => {
+test("a literal that spans frames is rewritten as a whole", async (t) => {
   const frames = Buffer.concat([
     frame(1, 1, 7, Buffer.from("a/")),
     frame(9, 0, 7, Buffer.alloc(0)),
@@ -52,7 +52,7 @@ test("a large block is cut into frames of 16 KiB", async (t) => {
   );
 });
 
-test("malformed frames are returned as they are", async (t) => {
+test("malformed frames are returned unchanged", async (t) => {
   for (const [what, frames] of [
     ["padding longer than the frame", frame(1, 0xc, 1, Buffer.from("\x09a/b"))],
     ["padded and empty", frame(1, 0xc, 1, Buffer.alloc(0))],

@@ -10,7 +10,7 @@ const withDashes = (value: string) =>
     "latin1",
   );
 
-test("the requests of RFC 7541 appendix C.3 and C.4 stay the same object", async (t) => {
+test("for the requests of RFC 7541 appendix C.3 and C.4 the same object is returned", async (t) => {
   for (const block of [
     hex("8286 8441 0f77 7777 2e65 7861 6d70 6c65 2e63 6f6d"),
     hex("8286 84be 5808 6e6f 2d63 6163 6865"),
@@ -23,7 +23,7 @@ test("the requests of RFC 7541 appendix C.3 and C.4 stay the same object", async
   }
 });
 
-test("a path becomes an authority in every form a literal can have", async (t) => {
+test("a path becomes an authority in every form of a literal", async (t) => {
   const raw = Buffer.from("/run/lvmd.sock");
   const replaced = Buffer.from("-run-lvmd.sock");
   const name = Buffer.from(":authority");
@@ -54,7 +54,7 @@ test("a path becomes an authority in every form a literal can have", async (t) =
   }
 });
 
-test("a value whose replaced form is shorter in Huffman code keeps its decoded length", async (t) => {
+test("a value whose replacement is shorter in Huffman code keeps its decoded length", async (t) => {
   const value = `@é{${"\\".repeat(200)}`;
   const block = encodeFields([
     { name: ":authority", value, representation: "indexed", isHuffman: true, isNameLiteral: false },
@@ -64,7 +64,7 @@ test("a value whose replaced form is shorter in Huffman code keeps its decoded l
   t.same(decodeBlock(rewritten)?.fields.at(-1), [":authority", "-".repeat(value.length)]);
 });
 
-test("other fields may hold any bytes", async (t) => {
+test("other fields may contain any bytes", async (t) => {
   for (const name of ["host", ":path", ":authority2", "x-authority"]) {
     const block = encodeFields([
       { name, value: "/a b@", representation: "indexed", isHuffman: true, isNameLiteral: true },
@@ -73,7 +73,7 @@ test("other fields may hold any bytes", async (t) => {
   }
 });
 
-test("any list of fields decodes to the same but for the authority, with equal dynamic tables", async () => {
+test("any list of fields decodes to the same except for the authority, with equal dynamic tables", async () => {
   fc.assert(
     fc.property(arbitraryFields, (fields) => {
       const block = encodeFields(fields);
@@ -125,12 +125,12 @@ test("arbitrary and damaged blocks never throw and never grow", async () => {
   );
 });
 
-test("a malformed block is returned as it is, even after an authority", async (t) => {
+test("a malformed block is returned unchanged, even after an authority", async (t) => {
   const authority = "41 02 2f 61";
   for (const [what, tail] of [
-    ["a cut integer", "7f ff"],
+    ["a truncated integer", "7f ff"],
     ["an integer without end", "7f ff ff ff ff ff ff ff ff 01"],
-    ["a cut string", "41 05 61"],
+    ["a truncated string", "41 05 61"],
     ["no value", "41"],
     ["no name", "40"],
     ["a wrong length", "41 7f ff ff ff 7f 61"],

@@ -1,17 +1,17 @@
 import fc from "fast-check";
 import { decodeHuffman, encodeHuffman } from "../../../../server/rpc/http2-authority/huffman.ts";
 
-/** A field and how to write it. Strings hold one byte per character. */
+/** A field and how to encode it. Strings have one byte per character. */
 export interface Field {
   readonly name: string;
   readonly value: string;
   readonly representation: "indexed" | "plain" | "never";
   readonly isHuffman: boolean;
-  /** Whether a name of the static table is spelled out all the same. */
+  /** Whether a name of the static table is still spelled out. */
   readonly isNameLiteral: boolean;
 }
 
-/** As much of RFC 7541 appendix A as the tests need. */
+/** The part of RFC 7541 appendix A that the tests need. */
 const staticNames = new Map([
   [":authority", 1],
   [":path", 4],
@@ -23,7 +23,7 @@ const staticFields = new Map<number, [string, string]>([
   [6, [":scheme", "http"]],
 ]);
 
-/** Fields of all forms, with the authority often among them, several times in one list as well. */
+/** Fields of all forms, often with the authority, which may occur several times in one list. */
 export const arbitraryFields = fc.array(
   fc.record<Field>({
     name: fc.constantFrom(
@@ -46,7 +46,7 @@ export const arbitraryFields = fc.array(
   { maxLength: 12 },
 );
 
-/** A header block that starts with a table size update and two indexed fields. */
+/** Encodes a header block that starts with a table size update and two indexed fields. */
 export function encodeFields(fields: readonly Field[]): Buffer {
   return Buffer.concat([encodeInteger(4096, 5, 0x20), Buffer.of(0x83, 0x86), ...fields.map(encodeField)]);
 }
@@ -83,7 +83,7 @@ function encodeInteger(value: number, prefixBits: number, flag: number): Buffer 
   return Buffer.from([...bytes, rest]);
 }
 
-/** The fields of such a block and the size its entries take in the dynamic table (RFC 7541 section 4.1). */
+/** Decodes such a block, and returns the size of its entries in the dynamic table (RFC 7541 section 4.1). */
 export function decodeBlock(block: Buffer): { fields: [string, string][]; tableBytes: number } | undefined {
   const fields: [string, string][] = [];
   let tableBytes = 0;

@@ -21,7 +21,7 @@ function split(chunks: readonly Buffer[]): Part[] {
   return parts;
 }
 
-/** Neighbouring "other" parts as one: how they are cut depends on the chunks. */
+/** Joins neighbouring "other" parts, because their boundaries depend on the chunks. */
 function joined(parts: readonly Part[]): string[] {
   const lines: string[] = [];
   for (const { kind, bytes } of parts) {
@@ -44,7 +44,7 @@ const arbitraryFrame = fc.oneof(
       payload: fc.uint8Array({ maxLength: 40 }),
     })
     .map(({ type, flags, streamId, payload }) => frame(type, flags, streamId, payload)),
-  // Header blocks around the limit for what is held back.
+  // Header blocks with sizes around the limit.
   fc.constantFrom(16384, 65526, 65527, 65528, 70000).map((length) => frame(1, 4, 1, Buffer.alloc(length, 7))),
   fc.constantFrom(16384, 49134, 49135).map((length) => frame(9, 4, 1, Buffer.alloc(length, 8))),
   fc.constant(frame(1, 0, 1, Buffer.alloc(16384, 9))),
@@ -94,7 +94,7 @@ test("a chunk without header frames is passed on as the same object", async (t) 
   t.ok(parts.every((part, index) => part === chunks[index]));
 });
 
-test("however a connection is cut, the parts are the same and no byte is lost", async () => {
+test("however a connection is cut into chunks, the parts are the same and no byte is lost", async () => {
   fc.assert(
     fc.property(fc.array(arbitraryFrame, { maxLength: 12 }), arbitraryCuts, (frames, cuts) => {
       const bytes = Buffer.concat([clientPreface, ...frames]);
@@ -122,7 +122,7 @@ test("one byte at a time gives the same", async (t) => {
   t.same(joined(split(Array.from(bytes, (byte) => Buffer.of(byte)))), joined(split([bytes])));
 });
 
-test("arbitrary bytes, with and without a preface, come out untouched and never throw", async () => {
+test("arbitrary bytes, with and without a preface, are passed on unchanged and never throw", async () => {
   const start = fc.constantFrom(Buffer.alloc(0), clientPreface, Buffer.from("PRI * HTTP/1.1\r\n"));
   fc.assert(
     fc.property(start, fc.uint8Array({ maxLength: 2000 }), arbitraryCuts, (head, tail, cuts) => {

@@ -35,7 +35,7 @@ test("the longest codes are those of RFC 7541 appendix B", async (t) => {
   t.equal(encodeHuffman(Buffer.of(255)).toString("hex"), "fffffbbf");
 });
 
-test("what was encoded decodes to the same", async () => {
+test("encoded bytes decode to the same", async () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 300 }), (text) =>
       Buffer.from(text).equals(decodeHuffman(encodeHuffman(text)) ?? Buffer.of(1, 2, 3)),
@@ -43,7 +43,7 @@ test("what was encoded decodes to the same", async () => {
   );
 });
 
-test("arbitrary bytes decode to what encodes to them again, or to nothing", async () => {
+test("arbitrary bytes decode to something that encodes to them again, or to nothing", async () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {
       const decoded = decodeHuffman(bytes);

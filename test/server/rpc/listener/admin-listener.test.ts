@@ -41,7 +41,7 @@ async function ask(socketPath: string): Promise<string> {
   return text(response);
 }
 
-test("whoever may open the socket is at the admin's", async (t) => {
+test("a caller that can open the socket has the admin's access", async (t) => {
   const path = adminSocketOf(await directoryOf(t));
   const facts: ListenerFacts[] = [];
   const listener = listenerAt(path, facts);
@@ -52,17 +52,17 @@ test("whoever may open the socket is at the admin's", async (t) => {
   t.match(facts, [{ access: "adminSocket", services: undefined, isLocal: true, address: `unix:${path}` }]);
 });
 
-test("what a killed gateway left is replaced, and a socket that is answered is not", async (t) => {
+test("the socket of a killed gateway is replaced, and one that is answered is not", async (t) => {
   const path = adminSocketOf(await directoryOf(t));
   const first = listenerAt(path);
   await first.listen();
   await t.rejects(listenerAt(path).listen(), /another process listens on .*admin\.sock/);
-  t.equal(await ask(path), "answered", "the first one goes on");
+  t.equal(await ask(path), "answered", "the first one continues");
   await first.close(0);
 
   const left = createServer().listen(path);
   await once(left, "listening");
-  // A path that is not its own any more is not removed with the server: as after SIGKILL.
+  // The server no longer owns a renamed path, so it does not remove it: as after SIGKILL.
   const kept = join(path, "..", "kept.sock");
   await rename(path, kept);
   left.close();
@@ -75,7 +75,7 @@ test("what a killed gateway left is replaced, and a socket that is answered is n
   t.equal((await stat(path)).mode & 0o777, 0o600);
 });
 
-test("a path that is too long names the limit; one that is short from here will do", async (t) => {
+test("a path that is too long names the limit; a short relative path is accepted", async (t) => {
   const long = join(tmpdir(), "d".repeat(120), "admin.sock");
   t.throws(
     () => shortSocketPath(long),

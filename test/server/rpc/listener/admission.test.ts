@@ -5,7 +5,7 @@ import { createAddressFilter, parseAddressRange } from "../../../../server/confi
 import { createListener } from "../../../../server/rpc/listener/listener.ts";
 import { createCertificate } from "./certificate.ts";
 
-/** A listener on every address of the host, by both families of addresses. */
+/** Starts a listener on every address of the host, for IPv4 and IPv6. */
 async function listen(t: Test, allowFrom: readonly string[], certificate?: { cert: Buffer; key: Buffer }) {
   const ranges = allowFrom.map(parseAddressRange).filter((range) => typeof range !== "string");
   const seen = { refused: [] as string[] };
@@ -25,7 +25,7 @@ async function listen(t: Test, allowFrom: readonly string[], certificate?: { cer
   return { port: Number(listener.address().split(":").at(-1)), seen };
 }
 
-/** Sends a request without waiting to be let in, and ends with what comes back before the connection closes. */
+/** Sends a request before admission, and resolves with the answer when the connection closes. */
 async function answerTo(socket: net.Socket): Promise<string> {
   let answer = "";
   socket.on("error", () => {});
@@ -37,9 +37,9 @@ async function answerTo(socket: net.Socket): Promise<string> {
   return answer;
 }
 
-test("an address that may connect is served, whichever way the socket shows it", async (t) => {
+test("an address that may connect is served, in either form that the socket reports", async (t) => {
   const four = await listen(t, ["127.0.0.0/8"]);
-  // The socket shows it as ::ffff:127.0.0.1.
+  // The socket reports it as ::ffff:127.0.0.1.
   t.match(await answerTo(net.connect(four.port, "127.0.0.1")), /welcome/);
   t.equal(await answerTo(net.connect(four.port, "::1")), "");
   t.match(four.seen.refused, [/^::1: its address is not in allowFrom$/]);
@@ -47,10 +47,10 @@ test("an address that may connect is served, whichever way the socket shows it",
   t.match(await answerTo(net.connect(six.port, "::1")), /welcome/);
   t.equal(await answerTo(net.connect(six.port, "127.0.0.1")), "");
   const all = await listen(t, ["::/0"]);
-  t.equal(await answerTo(net.connect(all.port, "127.0.0.1")), "", "IPv4 is no part of IPv6");
+  t.equal(await answerTo(net.connect(all.port, "127.0.0.1")), "", "IPv4 is not part of IPv6");
 });
 
-test("a connection from elsewhere is closed over TLS as well, before the handshake", async (t) => {
+test("a connection from elsewhere is closed over TLS too, before the handshake", async (t) => {
   const certificate = await createCertificate("admission.test");
   const trust = { ca: certificate.cert, servername: "localhost", checkServerIdentity: () => undefined };
   const { port, seen } = await listen(t, ["127.0.0.2"], certificate);

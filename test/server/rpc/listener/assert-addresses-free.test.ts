@@ -13,7 +13,7 @@ import { explainListenFailure } from "../../../../server/rpc/listener/explain-li
 
 const program = fileURLToPath(new URL("./assert-addresses-free-process.ts", import.meta.url));
 
-/** Short enough for the path of a socket in it. */
+/** Creates a directory whose path is short enough for a socket in it. */
 async function shortDirectory(t: Test): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), "hostplane-"));
   t.teardown(() => rm(directory, { recursive: true }));
@@ -34,7 +34,7 @@ async function listenOn(t: Test, where: string | number): Promise<AddressInfo | 
   return server.address();
 }
 
-test("TCP addresses: one that is taken, a name without an address, a port of root's", async (t) => {
+test("TCP addresses: one in use, a name without an address, a privileged port", async (t) => {
   const { port } = (await listenOn(t, 0)) as AddressInfo;
   t.match(
     await messageOf(`127.0.0.1:${port}`),
@@ -48,7 +48,7 @@ test("TCP addresses: one that is taken, a name without an address, a port of roo
   t.equal(explainListenFailure(other, "127.0.0.1:80"), other);
 });
 
-test("sockets: one that is answered, a file that is none, and what a killed gateway left", async (t) => {
+test("sockets: one that is answered, a file that is not a socket, and one of a killed gateway", async (t) => {
   const directory = await shortDirectory(t);
   const path = join(directory, "a.sock");
   t.equal(await messageOf(`unix:${path}`), "");
@@ -80,7 +80,7 @@ test("sockets: a directory that does not exist, unless the start creates it", as
   t.match(await messageOf(`unix:${absent}/a.sock`, `${absent}-other`), /ENOENT/);
 });
 
-test("sockets: a directory in which this user may create nothing, also where the test runs as root", async (t) => {
+test("sockets: a directory that this user cannot write to, even if the test runs as root", async (t) => {
   const directory = await shortDirectory(t);
   const closed = join(directory, "closed");
   await mkdir(closed);

@@ -13,18 +13,19 @@ export interface IssuedCertificate {
   readonly key: Buffer;
 }
 
-/** An authority that certifies clients. */
+/** An authority that issues client certificates. */
 export interface Authority {
   readonly cert: Buffer;
   /**
-   * @param subject as `openssl req -subj` takes it
-   * @param extensions lines of an extension file of openssl
-   * @param days how long it is valid; -1 has expired yesterday
+   * Issues a certificate.
+   * @param subject in the form of `openssl req -subj`
+   * @param extensions lines of an openssl extension file
+   * @param days its validity; -1 means it expired yesterday
    */
   issue(subject: string, extensions?: string, days?: number): Promise<IssuedCertificate>;
 }
 
-/** Makes an authority of the test's own by openssl. */
+/** Creates an authority for the test with openssl. */
 export async function createAuthority(t: Test, commonName: string): Promise<Authority> {
   const folder = await mkdtemp(join(tmpdir(), "hostplane-authority-"));
   t.teardown(() => rm(folder, { recursive: true }));

@@ -7,7 +7,7 @@ import {
 } from "../../../../server/rpc/listener/certificate-names.ts";
 import { createAuthority } from "./authority.ts";
 
-test("names with commas, quotes and backslashes are what the certificate has, and no more", async (t) => {
+test("names with commas, quotes and backslashes are read exactly as in the certificate", async (t) => {
   const authority = await createAuthority(t, "names");
   const { cert } = await authority.issue(
     '/O=Acme, Inc./CN=other/OU=a+OU=b/CN=al"ice, DNS:admin \\\\ \\+é',
@@ -35,7 +35,7 @@ test("names with commas, quotes and backslashes are what the certificate has, an
   ]);
 });
 
-test("a certificate without names has none, and control characters make none", async (t) => {
+test("a certificate without names has none, and names with control characters are omitted", async (t) => {
   const authority = await createAuthority(t, "names");
   const bare = await authority.issue("/O=only");
   t.same(namesFromCertificate(new X509Certificate(bare.cert)), []);
@@ -43,7 +43,7 @@ test("a certificate without names has none, and control characters make none", a
   t.same(namesFromCertificate(new X509Certificate(odd.cert)), ["DNS:b"]);
 });
 
-test("reads Node's text of alternative names", async (t) => {
+test("parses Node's text of alternative names", async (t) => {
   t.same(parseAlternativeNames(""), []);
   t.same(parseAlternativeNames("DNS:a, IP Address:192.0.2.1, URI:http://a/?b:c, email:a@b"), [
     "DNS:a",
@@ -69,12 +69,12 @@ test("reads Node's text of alternative names", async (t) => {
   }
 });
 
-/** As Node writes a value (src/crypto/crypto_x509.cc, PrintAltName). */
+/** Formats a value as Node does (src/crypto/crypto_x509.cc, PrintAltName). */
 function writtenByNode(value: string): string {
   return /[^ -~]|["\\,']/.test(value) ? JSON.stringify(value).replaceAll(",", "\\u002c") : value;
 }
 
-test("what Node has written is read back, whatever is in it", async () => {
+test("any names formatted by Node are parsed back", async () => {
   const name = fc.tuple(
     fc.constantFrom("DNS", "URI", "email"),
     fc.string({ unit: fc.constantFrom(..."ab,\":' \\DNS", "\n", "é") }),
@@ -89,7 +89,7 @@ test("what Node has written is read back, whatever is in it", async () => {
   );
 });
 
-test("no text is beyond it", async () => {
+test("no text throws", async () => {
   fc.assert(
     fc.property(fc.string({ unit: fc.constantFrom(...'DNS:, "\\au0') }), (text) => {
       const names = parseAlternativeNames(text);

@@ -7,7 +7,7 @@ import { createCertificateReload } from "../../../../server/rpc/listener/certifi
 import { createAuthority } from "./authority.ts";
 import { createCertificate } from "./certificate.ts";
 
-/** Files of a certificate that are looked at all the time, and what was made of them. */
+/** Watches the files of a certificate, and records the results. */
 async function watch(t: Test, checkEveryMs: number, first: { cert: Buffer; key: Buffer; ca?: Buffer }) {
   const dir = t.testdir();
   const files = {
@@ -35,7 +35,7 @@ async function watch(t: Test, checkEveryMs: number, first: { cert: Buffer; key: 
       events.dispatchEvent(new Event("refused"));
     },
   });
-  // The checks keep no process alive.
+  // Keeps the process alive, which the checks do not.
   const alive = setInterval(() => {}, 1000);
   t.teardown(() => {
     clearInterval(alive);
@@ -47,7 +47,7 @@ async function watch(t: Test, checkEveryMs: number, first: { cert: Buffer; key: 
   return { files, write, refused, reload, used: () => used, next: (event: string) => once(events, event) };
 }
 
-test("a pair that is half written changes nothing, and is used once it is whole", async (t) => {
+test("a half-written pair changes nothing, and is used once it is complete", async (t) => {
   const [first, second] = [await createCertificate("first.test"), await createCertificate("second.test")];
   const { write, refused, used, next } = await watch(t, 5, first);
   const isRefused = next("refused");
@@ -59,10 +59,10 @@ test("a pair that is half written changes nothing, and is used once it is whole"
   await write("key", second.key);
   await isReloaded;
   t.same(used(), second);
-  t.equal(refused.length, 1, "what is wrong is told once");
+  t.equal(refused.length, 1, "an error is reported once");
 });
 
-test("authorities are as new as their file, which must hold one", async (t) => {
+test("authorities follow their file, which must contain at least one", async (t) => {
   const pair = await createCertificate("first.test");
   const [first, second] = [await createAuthority(t, "first"), await createAuthority(t, "second")];
   const { write, refused, used, next } = await watch(t, 5, { ...pair, ca: first.cert });
@@ -79,7 +79,7 @@ test("authorities are as new as their file, which must hold one", async (t) => {
   t.same(used()?.ca, second.cert);
 });
 
-test("when told to read again, all are used or none", async (t) => {
+test("a reload uses all certificates or none", async (t) => {
   const [first, second] = [await createCertificate("first.test"), await createCertificate("second.test")];
   const one = await watch(t, 3_600_000, first);
   let other: Certificate | undefined;

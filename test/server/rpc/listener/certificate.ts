@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 
-/** A self-signed certificate for `localhost` and 127.0.0.1, valid for a day, made by openssl. */
+/** Creates a self-signed certificate for `localhost` and 127.0.0.1, valid for a day, with openssl. */
 export async function createCertificate(commonName: string): Promise<{ cert: Buffer; key: Buffer }> {
   const folder = await mkdtemp(join(tmpdir(), "hostplane-certificate-"));
   try {

@@ -9,7 +9,7 @@ import { createListener, type ListenerOptions } from "../../../../server/rpc/lis
 import { type Authority, createAuthority, type IssuedCertificate } from "./authority.ts";
 import { createCertificate } from "./certificate.ts";
 
-/** A listener that answers with what it knows of the client's certificate. */
+/** Starts a listener that answers with the client's certificate as it sees it. */
 async function listen(t: Test, authority: Authority, clientCertificate: "required" | "optional") {
   const server = await createCertificate("server.test");
   const refused: string[] = [];
@@ -47,7 +47,7 @@ const ask = {
   async http2(trust: Trust, client: Partial<IssuedCertificate>): Promise<unknown> {
     const session = http2.connect(`https://127.0.0.1:${trust.port}`, { ...trust, ...client });
     try {
-      // An error of the session is also that of its stream, or there is none.
+      // A session error also reaches its stream, unless there is none.
       const failed = once(session, "close").then(() => Promise.reject(new Error("closed")));
       session.on("error", () => {});
       const answer = JSON.parse(
@@ -64,34 +64,34 @@ const ask = {
 };
 
 for (const [version, get] of Object.entries(ask)) {
-  test(`over ${version} a certificate that is required must be of the authority, and valid`, async (t) => {
+  test(`over ${version} a required certificate must be issued by the authority, and valid`, async (t) => {
     const authority = await createAuthority(t, "clients");
     const stranger = await createAuthority(t, "strangers");
     const { trust, refused } = await listen(t, authority, "required");
     t.same(await get(trust, await authority.issue("/CN=alice")), ["CN=alice"]);
     t.same(refused, []);
     await t.rejects(get(trust, {}), "none");
-    await t.rejects(get(trust, await stranger.issue("/CN=alice")), "another authority's");
+    await t.rejects(get(trust, await stranger.issue("/CN=alice")), "issued by another authority");
     await t.rejects(get(trust, await authority.issue("/CN=alice", "", -1)), "expired");
     await t.rejects(
       get(trust, await authority.issue("/CN=s", "extendedKeyUsage = serverAuth")),
-      "a server's",
+      "a server certificate",
     );
     t.match(refused.join("\n"), /its certificate is refused: CERT_HAS_EXPIRED/);
   });
 
-  test(`over ${version} an optional certificate may be left out, but not be wrong`, async (t) => {
+  test(`over ${version} an optional certificate may be left out, but must not be invalid`, async (t) => {
     const authority = await createAuthority(t, "clients");
     const stranger = await createAuthority(t, "strangers");
     const { trust, refused } = await listen(t, authority, "optional");
     t.same(await get(trust, await authority.issue("/CN=alice")), ["CN=alice"]);
     t.same(await get(trust, {}), "none");
     t.same(refused, []);
-    await t.rejects(get(trust, await stranger.issue("/CN=alice")), "another authority's");
+    await t.rejects(get(trust, await stranger.issue("/CN=alice")), "issued by another authority");
     await t.rejects(get(trust, await authority.issue("/CN=alice", "", -1)), "expired");
     await t.rejects(
       get(trust, await authority.issue("/CN=s", "extendedKeyUsage = serverAuth")),
-      "a server's",
+      "a server certificate",
     );
     t.match(refused, [
       /^127\.0\.0\.1: its certificate is refused: UNABLE_TO_/,
@@ -100,7 +100,7 @@ for (const [version, get] of Object.entries(ask)) {
     ]);
   });
 
-  test(`over ${version} a certificate that expires takes its connection along`, async (t) => {
+  test(`over ${version} a certificate that expires ends its connection`, async (t) => {
     const authority = await createAuthority(t, "clients");
     const { trust, refused } = await listen(t, authority, "optional");
     const client = await authority.issue("/CN=alice");
@@ -114,7 +114,7 @@ for (const [version, get] of Object.entries(ask)) {
 }
 
 for (const maxVersion of ["TLSv1.2", "TLSv1.3"] as const) {
-  test(`over ${maxVersion} a reload changes whose certificates count, also for sessions that were kept`, async (t) => {
+  test(`over ${maxVersion} a reload changes the accepted authorities, also for cached sessions`, async (t) => {
     const [first, second] = [await createAuthority(t, "first"), await createAuthority(t, "second")];
     const { trust, reload } = await listen(t, first, "required");
     const client = await first.issue("/CN=alice");
@@ -147,7 +147,7 @@ for (const maxVersion of ["TLSv1.2", "TLSv1.3"] as const) {
     const again = async () => JSON.parse(await text(open.request({ ":path": "/" })));
     t.same(await again(), ["CN=alice"]);
     reload(second.cert);
-    t.same(await again(), ["CN=alice"], "an open connection goes on");
+    t.same(await again(), ["CN=alice"], "an open connection continues");
     t.equal((await get()).answer, "");
     const { cert, key } = await second.issue("/CN=bob");
     t.same(await ask.http1(trust, { cert, key }), ["CN=bob"]);

@@ -11,12 +11,12 @@ test("a key beyond its limit loses its oldest shares, and no other key does", as
   second.add(4);
   t.strictSame(cut, ["a1"]);
   second.add(4);
-  t.strictSame(cut, ["a1", "a2"], "one that is too large by itself is cut as well");
+  t.strictSame(cut, ["a1", "a2"], "one that is too large by itself is cut too");
   second.add(100);
-  t.equal(shares.held(), 10, "what is added to a share that was cut counts for nothing");
+  t.equal(shares.held(), 10, "adding to a share that was cut has no effect");
 });
 
-test("beyond the total the key that holds most pays, whoever asks", async (t) => {
+test("beyond the total the key with the largest sum loses shares, whichever key asks", async (t) => {
   const shares = createFairShares({ total: 80, perKey: 60 });
   const cut: string[] = [];
   for (let index = 0; index < 60; index += 1) {

@@ -12,7 +12,7 @@ function startFairTime(msPerSecond: number) {
   };
 }
 
-test("a share saves what two seconds bring, and no more", async (t) => {
+test("a share saves the time of two seconds, and no more", async (t) => {
   const { time, pass } = startFairTime(100);
   const share = time.join();
   t.equal(share.left(), 200);
@@ -26,7 +26,7 @@ test("a share saves what two seconds bring, and no more", async (t) => {
   t.ok(share.isFull());
 });
 
-test("a share owes at most what it can save", async (t) => {
+test("a share's debt is at most what it can save", async (t) => {
   const { time, pass } = startFairTime(100);
   const share = time.join();
   share.take(100_000);
@@ -35,7 +35,7 @@ test("a share owes at most what it can save", async (t) => {
   t.equal(share.left(), 200);
 });
 
-test("shares get even parts, and those that leave none", async (t) => {
+test("shares are even, and those that leave have none", async (t) => {
   const { time, pass } = startFairTime(100);
   const [one, other] = [time.join(), time.join()];
   one.take(50);
@@ -73,7 +73,7 @@ test("all shares together save a fifth of a second", async (t) => {
   t.equal(time.leftInAll(), 0);
 });
 
-test("what is given back can be taken again", async (t) => {
+test("returned time can be taken again", async (t) => {
   const { time } = startFairTime(100);
   const share = time.join();
   share.take(30);

@@ -42,7 +42,7 @@ function connectHttp2(t: Test, url: string, options?: http2.SecureClientSessionO
   return session;
 }
 
-/** Sends raw bytes, and resolves with all that came back when the server closes or `untilText` was seen. */
+/** Sends raw bytes. Resolves with everything received when the server closes or `untilText` was received. */
 async function exchange(t: Test, socket: net.Socket, untilText: string): Promise<string> {
   t.teardown(() => socket.destroy());
   let answer = "";
@@ -103,7 +103,7 @@ test("a client that sends a single P costs no time", async (t) => {
   t.ok(user + system < 100_000, `${user + system} us of CPU in 200 ms`);
 });
 
-test("TLS speaks HTTP/1.1 and HTTP/2 by ALPN, and a new certificate reaches new connections only", async (t) => {
+test("TLS speaks HTTP/1.1 and HTTP/2 by ALPN, and a new certificate is only used for new connections", async (t) => {
   const first = await createCertificate("first.test");
   const second = await createCertificate("second.test");
   const { listener, port } = await listen(t, { tls: first });
@@ -124,7 +124,7 @@ test("TLS speaks HTTP/1.1 and HTTP/2 by ALPN, and a new certificate reaches new 
   t.same(await get(), { body: "1.1 /one", subject: "first.test" });
   listener.reloadCertificate(second);
   t.same(await get(), { body: "1.1 /one", subject: "second.test" });
-  t.equal(await getHttp2(session, "/old"), "2.0 /old", "the open connection goes on");
+  t.equal(await getHttp2(session, "/old"), "2.0 /old", "the open connection continues");
 });
 
 test("a unix socket has its mode, replaces a dead file and refuses a live one", async (t) => {
@@ -133,7 +133,7 @@ test("a unix socket has its mode, replaces a dead file and refuses a live one", 
   const path = join(folder, "gateway.sock");
   const dead = net.createServer().listen(path);
   await once(dead, "listening");
-  // Closing would remove the file; a process that is killed leaves it.
+  // Closing would remove the file; a killed process leaves it.
   renameSync(path, `${path}.kept`);
   dead.close();
   await once(dead, "close");
@@ -159,7 +159,7 @@ test("a socket whose mode cannot be set is not left behind", async (t) => {
   t.throws(() => statSync(path), { code: "ENOENT" });
 });
 
-test("a client on a unix socket may name the path as its authority", async (t) => {
+test("a client on a unix socket may use the path as its authority", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "hostplane-listener-"));
   t.teardown(() => rmSync(folder, { recursive: true }));
   const path = join(folder, "lvmd.sock");
@@ -170,7 +170,7 @@ test("a client on a unix socket may name the path as its authority", async (t) =
   t.equal(headers[":status"], 200);
 });
 
-test("close ends silent, idle and busy connections within the grace", async (t) => {
+test("close ends silent, idle and busy connections within the grace period", async (t) => {
   const { listener, port } = await listen(t, { onRequest: () => {} });
   const silent = net.connect(port, "127.0.0.1");
   const busy = net.connect(port, "127.0.0.1");
@@ -186,7 +186,7 @@ test("close ends silent, idle and busy connections within the grace", async (t) 
   await ended;
 });
 
-test("close lets a response that is under way come to its end", async (t) => {
+test("close lets a running response finish", async (t) => {
   const { listener, port } = await listen(t, {
     onRequest: (_request, response) => {
       response.write("first ");
@@ -202,7 +202,7 @@ test("close lets a response that is under way come to its end", async (t) => {
   t.equal(await over2, "first last");
 });
 
-test("close lets a response over TLS come to its end, over either version", async (t) => {
+test("close lets a response over TLS finish, over either version", async (t) => {
   const certificate = await createCertificate("close.test");
   const { listener, port } = await listen(t, {
     tls: certificate,
@@ -233,14 +233,14 @@ test("a peer that no longer answers pings loses its connection", async (t) => {
   t.pass("the connection was closed");
 });
 
-test("a client is told how many streams it may open at once", async (t) => {
+test("a client is informed how many streams it may open at once", async (t) => {
   const { port } = await listen(t, { maxConcurrentStreams: 3 });
   const session = connectHttp2(t, `http://127.0.0.1:${port}`);
   await once(session, "remoteSettings");
   t.equal(session.remoteSettings.maxConcurrentStreams, 3);
 });
 
-test("a client that resets the connection behind its request is known by its address, or not served", async (t) => {
+test("a client that resets the connection after its request is identified by its address, or not served", async (t) => {
   const seen: (string | undefined)[] = [];
   const onRequest: ListenerOptions["onRequest"] = (request, response) => {
     seen.push(request.socket.remoteAddress);

@@ -3,7 +3,7 @@ import { type Test, test } from "tap";
 import type { HttpRequest, HttpResponse } from "../../../../server/rpc/http-exchange.ts";
 import { createOpenRequests } from "../../../../server/rpc/listener/open-requests.ts";
 
-/** Requests whose time the test lets pass. */
+/** Requests whose clock the test advances. */
 function begin(t: Test) {
   let nowMs = 0;
   let sweep = () => {};
@@ -36,7 +36,7 @@ function begin(t: Test) {
   return { hold, pass, cut };
 }
 
-test("an answer that is not read is cut, whoever its caller is, and sooner for callers who are not known", (t) => {
+test("an answer that is not read is cut for any caller, and sooner for unknown callers", (t) => {
   const { hold, pass, cut } = begin(t);
   hold("192.0.2.1");
   hold("192.0.2.2").held.identified();
@@ -66,7 +66,7 @@ test("a stream that is read, however slowly, is not cut", (t) => {
   t.end();
 });
 
-test("bytes that wait for a client count for its caller until they have left or the answer is over", (t) => {
+test("unread bytes count for the caller until they have left or the answer is over", (t) => {
   const { hold, pass } = begin(t);
   const { held, response } = hold("192.0.2.1");
   let unreadBytes = 0;
@@ -84,6 +84,6 @@ test("bytes that wait for a client count for its caller until they have left or 
   response.emit("close");
   t.equal(unreadBytes, 0);
   held.wrote();
-  t.equal(unreadBytes, 0, "also when something is written behind its end");
+  t.equal(unreadBytes, 0, "also if something is written after its end");
   t.end();
 });

@@ -14,7 +14,10 @@ import {
 import { readBody } from "../../../../server/rpc/read-body.ts";
 import { createCertificate } from "./certificate.ts";
 
-/** Answers `/known` as to a caller who is authenticated, `/body` when its body is read, and anything else at once. */
+/**
+ * Starts a server that answers `/known` as if its caller were authenticated, `/body` when its body is read, and anything else at
+ * once.
+ */
 async function listen(
   t: Test,
   limits: Partial<UnknownCallerLimits>,
@@ -50,7 +53,7 @@ async function listen(
         request.hold?.sendsPage(1_000_000);
       }
       if (request.url === "/body") {
-        // It is rejected when the connection is cut.
+        // Rejects when the connection is cut.
         await readBody(request, 2 ** 27, "plain").catch(() => {});
       }
       endResponse(request, response, request.url === "/large" ? "a".repeat(400_000) : request.url);
@@ -76,7 +79,7 @@ async function listen(
   return { port, cut, connect, answerOf };
 }
 
-test("a connection beyond those of its address waits for one that ends, and other addresses do not", async (t) => {
+test("a connection beyond the limit of its address waits for one that ends; other addresses do not wait", async (t) => {
   const { connect, answerOf } = await listen(t, { connectionsPerAddress: 2 });
   const [first, second, third] = [connect(), connect(), connect()];
   t.equal(await answerOf(first, "/a"), "/a");
@@ -94,7 +97,7 @@ test("connections of known callers do not count", async (t) => {
   }
 });
 
-test("beyond the connections in all the address with most of them loses its oldest", async (t) => {
+test("beyond the total limit, the address with the most connections loses its oldest", async (t) => {
   const { connect, answerOf } = await listen(t, { connections: 3 });
   const greedy = [connect(), connect(), connect()];
   for (const socket of greedy) {
@@ -124,7 +127,7 @@ test("unfinished bodies of one address are cut, and another address is served", 
   t.equal(await answerOf(connect("127.0.0.2"), "/b"), "/b");
 });
 
-test("who sends many requests without a login loses the connection", async (t) => {
+test("a caller that sends many requests without a login loses the connection", async (t) => {
   const { connect } = await listen(t, { cpuMsPerSecond: 10 });
   const socket = connect();
   socket.write("GET /a HTTP/1.1\r\nhost: a\r\n\r\n".repeat(200));
@@ -133,7 +136,7 @@ test("who sends many requests without a login loses the connection", async (t) =
   t.ok(socket.destroyed || socket.readableEnded);
 });
 
-test("a connection may send in vain a sixteenth of its address's memory", async (t) => {
+test("a connection may waste a sixteenth of its address's memory", async (t) => {
   for (const [memoryBytesPerAddress, isKept] of [
     [2 ** 20, false],
     [2 ** 24, true],
@@ -153,7 +156,7 @@ test("a connection may send in vain a sixteenth of its address's memory", async 
   }
 });
 
-test("a known caller who answers PINGs and reads nothing loses the answer", async (t) => {
+test("a known caller that answers PINGs and reads nothing loses the answer", async (t) => {
   const { port, cut } = await listen(t, {}, 1000);
   const session = http2.connect(`http://127.0.0.1:${port}`, { settings: { initialWindowSize: 0 } });
   session.on("error", () => {});
@@ -184,7 +187,7 @@ test("a page counts by its size as CPU time of an address without a login", asyn
   }
 });
 
-test("answers that wait count as memory of an address without a login", async (t) => {
+test("waiting answers count as memory of an address without a login", async (t) => {
   const { port, cut } = await listen(t, { memoryBytesPerAddress: 2 ** 20 });
   const session = http2.connect(`http://127.0.0.1:${port}`, { settings: { initialWindowSize: 0 } });
   session.on("error", () => {});
@@ -198,7 +201,7 @@ test("answers that wait count as memory of an address without a login", async (t
   t.match(cut[0], /127\.0\.0\.1 callers without a login take too much memory/);
 });
 
-test("new connections of an address without CPU time left wait, and those of another are served", async (t) => {
+test("new connections of an address without CPU time wait, and those of another are served", async (t) => {
   const { connect, answerOf } = await listen(t, { cpuMsPerSecond: 50 });
   const greedy = connect();
   for (let page = 0; page < 5; page += 1) {
@@ -211,11 +214,11 @@ test("new connections of an address without CPU time left wait, and those of ano
   });
   t.equal(await answerOf(connect("127.0.0.2"), "/b"), "/b", "another address is served");
   t.notOk(hasAnswer, "at that time the first address has none left");
-  t.equal(await answer, "/late", "it waits, and is served when its address has earned time");
+  t.equal(await answer, "/late", "it waits, and is served when its address has CPU time again");
 });
 
-test("a login gives back the CPU time that its connection has taken", async (t) => {
-  // So little that a connection which gives nothing back is followed by one that waits in vain.
+test("a login returns the CPU time that its connection has taken", async (t) => {
+  // So little that if a connection returns nothing, the next one waits in vain.
   const { connect, answerOf } = await listen(t, { cpuMsPerSecond: 0.001 });
   for (let index = 0; index < 10; index += 1) {
     const socket = connect();
@@ -238,7 +241,7 @@ test("bodies count as CPU time of an address without a login", async (t) => {
   t.ok(socket.bytesWritten < 2 ** 25, `the connection ends after ${socket.bytesWritten} bytes`);
 });
 
-test("a connection with TLS waits for its address's room before the handshake", async (t) => {
+test("a connection with TLS waits for room of its address before the handshake", async (t) => {
   const certificate = await createCertificate("localhost");
   const { port, answerOf } = await listen(t, { connectionsPerAddress: 2 }, 30_000, certificate);
   const connect = (localAddress = "127.0.0.1") => {
@@ -259,6 +262,6 @@ test("a connection with TLS waits for its address's room before the handshake", 
   const answer = answerOf(third, "/third");
   t.equal(await answerOf(connect("127.0.0.2"), "/b"), "/b", "another address is served");
   t.notOk(isSecure);
-  t.equal(await answerOf(first, "/known"), "/known", "that of a known caller counts no more");
+  t.equal(await answerOf(first, "/known"), "/known", "that of a known caller no longer counts");
   t.equal(await answer, "/third");
 });

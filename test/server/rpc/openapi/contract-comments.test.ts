@@ -4,7 +4,7 @@ import { DataSource_S3Schema, LVService, StateTypeSchema } from "../../../../gen
 import { commentsFrom, readContractComments } from "../../../../server/rpc/openapi/contract-comments.ts";
 import { readContractServices } from "../../contract-services.ts";
 
-test("whatever the contract has carries the comment that stands above it", async (t) => {
+test("every element of the contract has the comment above it", async (t) => {
   const commentOf = await readContractComments("backups");
   t.equal(commentOf(LVService), "Changes the logical volumes of a volume group.");
   t.equal(

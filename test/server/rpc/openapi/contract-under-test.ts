@@ -5,7 +5,7 @@ import { type DocumentedContract, openApiDocument } from "../../../../server/rpc
 import { restRoutes } from "../../../../server/rpc/rest/rest-routes.ts";
 import { readContractServices } from "../../contract-services.ts";
 
-/** The whole contract, as documents are made of it. */
+/** Reads the whole contract as input for documents. */
 export async function readDocumentedContract(): Promise<DocumentedContract> {
   const services = await readContractServices();
   return {
@@ -21,7 +21,7 @@ export async function readDocumentedContract(): Promise<DocumentedContract> {
   };
 }
 
-/** The document of a contract, made in one go. */
+/** Creates the document of a contract without pauses. */
 export function wholeDocument(contract: DocumentedContract): JsonObject {
   const steps = openApiDocument(contract);
   for (;;) {

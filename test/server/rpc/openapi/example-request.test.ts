@@ -7,7 +7,7 @@ import { readDocumentedContract } from "./contract-under-test.ts";
 
 const { methods } = await readDocumentedContract();
 
-test("the example of every method is a request of it, by either names", async (t) => {
+test("the example of every method is a valid request, with either names", async (t) => {
   for (const { method } of methods) {
     for (const names of ["json", "contract"] as const) {
       t.doesNotThrow(() => fromJson(method.input, exampleRequest(method, { names })), method.toString());
@@ -15,7 +15,7 @@ test("the example of every method is a request of it, by either names", async (t
   }
 });
 
-test("an example of parts is made of theirs", async (t) => {
+test("an example of a nested message consists of its fields' examples", async (t) => {
   const create = methods.find(({ method }) => method.name === "CreateCluster");
   t.same(create && exampleRequest(create.method, { names: "contract" }), {
     name: "demo",
@@ -25,7 +25,7 @@ test("an example of parts is made of theirs", async (t) => {
   });
 });
 
-test("no example value is of a field that there is not", async (t) => {
+test("every example value belongs to an existing field", async (t) => {
   const names = new Set<string>();
   const visit = (message: (typeof methods)[number]["method"]["input"]): void => {
     for (const field of message.fields) {
@@ -45,7 +45,7 @@ test("no example value is of a field that there is not", async (t) => {
   );
 });
 
-test("the reasons that a comment names are found, and other words in capitals are not", async (t) => {
+test("reasons named in a comment are found, and other words in capitals are not", async (t) => {
   const found = reasonsNamedIn("Ends with HISTORY_GONE, not before COMPLETE.");
   t.match(found, [{ reason: "HISTORY_GONE", connectStatus: /\d/ }]);
   t.equal(found.length, 1);

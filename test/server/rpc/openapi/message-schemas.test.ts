@@ -16,7 +16,7 @@ const read: Form = { role: "read", names: "json" };
 const schemasOf = (...roots: MessageForm[]) =>
   createMessageSchemas(roots, (desc) => ("number" in desc ? `about ${desc.name}` : ""));
 
-test("the request of a change has its own names, takes 64 bits as either, and nothing unknown", async (t) => {
+test("the request of a change has its own name, takes 64 bits as string or number, and refuses unknown fields", async (t) => {
   const { components } = schemasOf({ message: CreateLVRequestSchema, form: change });
   t.match(components["proto.CreateLVRequest"], {
     type: "object",
@@ -37,7 +37,7 @@ test("the request of a change has its own names, takes 64 bits as either, and no
   });
 });
 
-test("an answer has 64 bits as strings, enums by name, and room for what is to come", async (t) => {
+test("an answer has 64 bits as strings, enums by name, and allows further fields", async (t) => {
   const { components } = schemasOf(
     { message: PodSchema, form: answer },
     { message: BackupStateSchema, form: answer },
@@ -55,7 +55,7 @@ test("an answer has 64 bits as strings, enums by name, and room for what is to c
   t.match(components["proto.StateType"], { type: "string", enum: ["INPROGRESS", "COMPLETE", "ERROR"] });
 });
 
-test("of the fields of a oneof at most one may be there; optional ones are not one", async (t) => {
+test("at most one field of a oneof may be present; optional fields are not a oneof", async (t) => {
   const { components } = schemasOf(
     { message: PlanRequestSchema, form: read },
     { message: EventSchema, form: answer },
@@ -66,7 +66,7 @@ test("of the fields of a oneof at most one may be there; optional ones are not o
   t.notOk("not" in (components["hostplane.v1.VolumeEvent"] as object));
 });
 
-test("a message in several forms has a name for each; by the names of the contract for REST", async (t) => {
+test("a message in several forms has a name for each; for REST with the names of the contract", async (t) => {
   const rest: Form = { role: "change", names: "contract" };
   const schemas = schemasOf(
     { message: EmptySchema, form: answer },

@@ -11,7 +11,7 @@ function reasonsOf(path: string): readonly string[] {
   return documented === undefined ? [] : ownErrorsOf(documented, commentOf).map(({ reason }) => reason);
 }
 
-/** What no call ends with: it keeps the gateway from starting, or there is no such method. */
+/** Reasons that no call returns: they keep the gateway from starting, or the method does not exist. */
 const ofNoCall = [
   "METHOD_NOT_FOUND",
   "STORE_IN_USE",
@@ -22,7 +22,7 @@ const ofNoCall = [
   "BACKUP_REFUSED",
 ];
 
-test("every reason that a call can end with is one of some method's", (t) => {
+test("every reason that a call can return belongs to some method", (t) => {
   const told = new Set([
     ...errorsOfEveryCall.map(({ reason }) => reason),
     // A plan is refused for the reasons of every change.
@@ -38,7 +38,7 @@ test("every reason that a call can end with is one of some method's", (t) => {
   t.end();
 });
 
-test("who may call decides what of logins and roles an RPC may end with", (t) => {
+test("the required role determines the login and role errors of an RPC", (t) => {
   for (const { method, rule } of methods) {
     const own = reasonsOf(methodPathOf(method));
     const path = methodPathOf(method);
@@ -62,7 +62,7 @@ test("who may call decides what of logins and roles an RPC may end with", (t) =>
   t.end();
 });
 
-test("keys are told of where they are taken, and where they are not although something changes", (t) => {
+test("keys have errors where they are supported, and where a change does not support them", (t) => {
   const keysOf = (path: string) => reasonsOf(path).filter((reason) => reason.startsWith("IDEMPOTENCY_"));
   t.same(keysOf("proto.LVService/CreateLV"), ["IDEMPOTENCY_KEY_REUSED", "IDEMPOTENCY_OUTCOME_UNKNOWN"]);
   t.same(keysOf("hostplane.v1.UserService/CreateApiToken"), ["IDEMPOTENCY_KEY_NOT_TAKEN"]);
@@ -72,7 +72,7 @@ test("keys are told of where they are taken, and where they are not although som
   t.end();
 });
 
-test("the systems of a domain decide the rest, and changes have more of it", (t) => {
+test("the systems of a domain determine the other errors, and changes have more of them", (t) => {
   const read = reasonsOf("proto.VGService/GetLVList");
   const change = reasonsOf("proto.LVService/CreateLV");
   for (const reason of ["DOMAIN_OFF", "DEVICE_CLASS_NOT_FOUND", "TOOL_TIMEOUT"]) {
@@ -83,7 +83,7 @@ test("the systems of a domain decide the rest, and changes have more of it", (t)
   t.notOk(read.includes("VOLUME_EXISTS"));
   t.notOk(change.includes("MAAS_UNAVAILABLE"), "of another domain");
   for (const reason of ["POOL_EXISTS", "NOT_PLANNABLE"]) {
-    t.ok(reasonsOf("hostplane.v1.PlanService/Plan").includes(reason), "a plan is refused as its change");
+    t.ok(reasonsOf("hostplane.v1.PlanService/Plan").includes(reason), "a plan is refused like its change");
   }
   t.ok(reasonsOf("hostplane.v1.EventService/Subscribe").includes("HISTORY_GONE"), "its comment names it");
   t.notOk(reasonsOf("hostplane.v1.SystemService/GetInfo").includes("DOMAIN_OFF"));

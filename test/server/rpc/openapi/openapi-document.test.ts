@@ -7,7 +7,7 @@ const document = wholeDocument(contract);
 const paths = document.paths as Record<string, Record<string, JsonObject>>;
 const operations = Object.values(paths).flatMap((item) => Object.values(item));
 
-/** Every object of the document. */
+/** Yields every object of the document. */
 function* objectsIn(value: JsonValue | undefined): Generator<JsonObject> {
   if (typeof value !== "object" || value === null) {
     return;
@@ -20,7 +20,7 @@ function* objectsIn(value: JsonValue | undefined): Generator<JsonObject> {
   }
 }
 
-test("every RPC and every REST route is there, GET where the method table allows it", async (t) => {
+test("every RPC and every REST route is included, with GET where the method table allows it", async (t) => {
   for (const { method, rule } of contract.methods) {
     const item = paths[`/${method.parent.typeName}/${method.name}`];
     const isWatch = method.methodKind === "server_streaming" && !rule.mutation && !rule.secrets;
@@ -36,7 +36,7 @@ test("every RPC and every REST route is there, GET where the method table allows
   }
 });
 
-test("operations have ids of their own, a comment and the tag of their service", async (t) => {
+test("operations have unique ids, a comment and the tag of their service", async (t) => {
   const ids = operations.map(({ operationId }) => operationId);
   t.equal(new Set(ids).size, ids.length);
   for (const { operationId, description, tags } of operations) {
@@ -45,7 +45,7 @@ test("operations have ids of their own, a comment and the tag of their service",
   }
 });
 
-test("every reference leads somewhere, and every component is referred to", async (t) => {
+test("every reference has a target, and every component is referenced", async (t) => {
   const refs = new Set(
     [...objectsIn(document)].flatMap(({ $ref }) => (typeof $ref === "string" ? [$ref] : [])),
   );
@@ -57,7 +57,7 @@ test("every reference leads somewhere, and every component is referred to", asyn
   t.same(Object.keys(securitySchemes ?? {}), ["bearer", "cookie", "cookieOverTls"]);
 });
 
-test("an idempotency-key is offered where it is taken, and Last-Event-ID where a stream goes on", async (t) => {
+test("an idempotency-key is offered where it is supported, and Last-Event-ID where a stream can continue", async (t) => {
   const takes = (path: string, name: string) =>
     JSON.stringify(paths[path]?.post?.parameters).includes(`#/components/parameters/${name}"`);
   t.ok(takes("/proto.LVService/CreateLV", "IdempotencyKey"));
@@ -91,7 +91,7 @@ test("an operation has the errors of its own RPC, and no other's", async (t) => 
   t.notOk(Object.hasOwn(paths["/grpc.health.v1.Health/Check"]?.post?.responses as object, "401"));
 });
 
-test("GET of a stream tells of the header that it needs, and of the query in Connect's form", async (t) => {
+test("GET of a stream documents the header that it needs, and the query in Connect's form", async (t) => {
   const get = paths["/hostplane.v1.EventService/Subscribe"]?.get;
   t.match((get?.responses as JsonObject | undefined)?.["406"], {
     $ref: "#/components/responses/NotAcceptable",
@@ -105,7 +105,7 @@ test("GET of a stream tells of the header that it needs, and of the query in Con
   t.notOk(Object.hasOwn(paths["/hostplane.v1.EventService/Subscribe"]?.post?.responses as object, "406"));
 });
 
-test("every error has the one schema of its style, so that generators make one error type of each", async (t) => {
+test("every error has the one schema of its style, so that generators create one error type for each", async (t) => {
   const responses = (document.components as Record<string, Record<string, JsonObject>>).responses ?? {};
   const resolved = (response: JsonObject) => {
     const name = typeof response.$ref === "string" ? response.$ref.split("/").at(-1) : undefined;

@@ -3,7 +3,7 @@ import { test } from "tap";
 import ts from "typescript";
 import { readDocumentedContract, wholeDocument } from "./contract-under-test.ts";
 
-/** What a user of the generated types would write. */
+/** Code that a user of the generated types would write. */
 const use = `
 type Schemas = components["schemas"];
 export const request: Schemas["proto.CreateLVRequest"] = { name: "data", sizeGb: "1", tags: ["team=web"] };
@@ -19,7 +19,7 @@ export const rest: Rest["responses"]["409"]["content"]["application/json"] = {
 export const unknown: Schemas["proto.CreateLVRequest"] = { sizeGB: "1" };
 `;
 
-test("a generator makes types of the document, by which requests and answers are typed", {
+test("a generator can create types from the document, for requests and answers", {
   timeout: 120_000,
 }, async (t) => {
   const document = wholeDocument(await readDocumentedContract());

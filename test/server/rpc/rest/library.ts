@@ -26,7 +26,7 @@ const files = [
   file_google_api_annotations,
 ];
 
-/** `int32 page_size = 2` as `["page_size", "int32"]`, numbered by its place; other types by their full names. */
+/** `int32 page_size = 2` as `["page_size", "int32"]`, numbered by its position; other types by their full names. */
 type Field = readonly [name: string, type: string, mark?: "repeated" | "secret"];
 
 function message(name: string, ...fields: readonly Field[]): JsonObject {
@@ -148,7 +148,7 @@ const methods: readonly JsonObject[] = [
   rpc(["Purge", "GetBookRequest", "Book"], { custom: { kind: "*", path: "/v1/purge" } }),
 ];
 
-/** A service with a route of every kind, as a proto file would declare it; `changed` methods stand in place of its own. */
+/** Creates a service with a route of every kind, as a proto file would declare it. `changed` methods replace its own. */
 export function createLibrary(changed: readonly JsonObject[] = methods): DescService {
   const json = {
     name: "library.proto",
@@ -173,7 +173,7 @@ export function createLibrary(changed: readonly JsonObject[] = methods): DescSer
   return service;
 }
 
-/** A library whose one method has the rule. */
+/** Creates a library with one method that has this rule. */
 export function createLibraryOf(rule: JsonObject, more: JsonObject = {}): DescService {
   return createLibrary([rpc(["GetBook", "GetBookRequest", "Book"], rule, more)]);
 }

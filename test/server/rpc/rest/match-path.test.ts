@@ -32,7 +32,7 @@ test("a path matches by its segments", async (t) => {
   }
 });
 
-test("`**` takes all that is left, also nothing", async (t) => {
+test("`**` matches the whole rest, even an empty one", async (t) => {
   t.same(match("/v1/{path=**}", "/v1"), { path: "" });
   t.same(match("/v1/{path=**}", "/v1/a"), { path: "a" });
   t.same(match("/v1/{path=**}", "/v1/a/b/c"), { path: "a/b/c" });
@@ -43,7 +43,7 @@ test("`**` takes all that is left, also nothing", async (t) => {
   t.equal(match("/v1/{path=**}", "/v1/a//b"), undefined);
 });
 
-test("a verb stands behind the last colon that is not encoded", async (t) => {
+test("a verb follows the last colon that is not encoded", async (t) => {
   t.same(match("/v1/{name}:lend", "/v1/a:lend"), { name: "a" });
   t.same(match("/v1/{name}:lend", "/v1/a:b:lend"), { name: "a:b" });
   t.same(match("/v1/{name}:lend", "/v1/a:l%65nd"), { name: "a" });
@@ -53,7 +53,7 @@ test("a verb stands behind the last colon that is not encoded", async (t) => {
   }
 });
 
-test("a value is decoded, but slashes of a value of several segments are not", async (t) => {
+test("a value is decoded, except for slashes in a value of several segments", async (t) => {
   t.same(match("/v1/{name}", "/v1/a%2Fb%20%C3%A9"), { name: "a/b é" });
   t.same(match("/v1/{name=**}", "/v1/a%2Fb/c%2fd%20e"), { name: "a%2Fb/c%2fd e" });
   t.same(match("/v1/{name}", "/v1/.."), { name: ".." });
@@ -62,7 +62,7 @@ test("a value is decoded, but slashes of a value of several segments are not", a
   }
 });
 
-test("of two templates that match, the first is the one that says more", async (t) => {
+test("of two templates that match, the more specific one is first", async (t) => {
   const sorted = [
     "/v1/books",
     "/v1/books/new",
@@ -80,7 +80,7 @@ test("of two templates that match, the first is the one that says more", async (
 
 const value = fc.string({ minLength: 1, unit: "grapheme" });
 
-test("whatever a value is, its path gives it back", async () => {
+test("the path of any value gives it back", async () => {
   fc.assert(
     fc.property(value, value, (shelf, id) => {
       const path = `/v1/shelves/${encodeURIComponent(shelf)}/books/${encodeURIComponent(id)}`;
@@ -90,7 +90,7 @@ test("whatever a value is, its path gives it back", async () => {
   );
 });
 
-test("no path makes matching throw, and what matches has the count of segments", async () => {
+test("no path throws, and a match has the right number of segments", async () => {
   const template = parsePathTemplate("/v1/{a=x/*}/{b}:do");
   const pieces = fc.array(fc.constantFrom("/", "v1", "x", ":", "do", "%", "%2F", "%ff", "y", "{", "*"));
   fc.assert(

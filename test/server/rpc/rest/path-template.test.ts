@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { test } from "tap";
 import { parsePathTemplate } from "../../../../server/rpc/rest/path-template.ts";
 
-test("a template is read as segments, variables and a verb", async (t) => {
+test("a template is parsed as segments, variables and a verb", async (t) => {
   t.match(parsePathTemplate("/api/v1/cluster"), {
     segments: [
       { kind: "literal", text: "api" },
@@ -27,7 +27,7 @@ test("a template is read as segments, variables and a verb", async (t) => {
   t.match(parsePathTemplate("/a%20b/*"), { segments: [{ kind: "literal", text: "a b" }, { kind: "one" }] });
 });
 
-test("what is no template is refused", async (t) => {
+test("an invalid template is refused", async (t) => {
   const wrong = [
     "",
     "v1",

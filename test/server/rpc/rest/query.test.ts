@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { test } from "tap";
 import { maxQueryKeys, parseQuery } from "../../../../server/rpc/rest/query.ts";
 
-test("parameters come decoded and in their order", async (t) => {
+test("parameters are decoded and in order", async (t) => {
   t.same(parseQuery(""), []);
   t.same(parseQuery("a=1&b=2&a=3"), [
     ["a", "1"],
@@ -18,19 +18,19 @@ test("parameters come decoded and in their order", async (t) => {
   t.same(parseQuery("a+b=c+d%2Be%20%C3%A9"), [["a b", "c d+e é"]]);
 });
 
-test("what is not percent-encoded UTF-8 is refused", async (t) => {
+test("text that is not percent-encoded UTF-8 is refused", async (t) => {
   for (const text of ["a=%", "a=%zz", "%ff=1", "a=%e2%82"]) {
     t.throws(() => parseQuery(text), { reason: "MALFORMED_REQUEST", message: /percent-encoded/ }, text);
   }
 });
 
-test("more parameters than the limit are refused, which is named", async (t) => {
+test("more parameters than the limit are refused, and the limit is named", async (t) => {
   t.equal(parseQuery("a=1&".repeat(maxQueryKeys)).length, maxQueryKeys);
   const error = { reason: "MALFORMED_REQUEST", message: /257 parameters, more than the limit of 256/ };
   t.throws(() => parseQuery("a=1&".repeat(maxQueryKeys + 1)), error);
 });
 
-test("it reads what browsers and URLSearchParams write", async () => {
+test("it parses what browsers and URLSearchParams write", async () => {
   const text = fc.string({ unit: "grapheme" });
   fc.assert(
     fc.property(fc.array(fc.tuple(text, text), { maxLength: 20 }), (pairs) => {
@@ -41,7 +41,7 @@ test("it reads what browsers and URLSearchParams write", async () => {
   );
 });
 
-test("no text makes it throw anything but its refusal", async () => {
+test("no text throws anything except the documented error", async () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.stringMatching(/^[a&=%+f0-9]*$/)), (text) => {
       try {

@@ -18,7 +18,7 @@ interface Sent {
   readonly contentType?: string;
 }
 
-/** What a request of a method comes to, as JSON by the names of the contract. */
+/** Returns the message of a request to a method, as JSON with the names of the contract. */
 async function read(name: string, url: string, sent: Sent = {}) {
   const [path = ""] = url.split("?");
   for (const route of routes.filter(({ method }) => method.name === name)) {
@@ -86,7 +86,7 @@ test("a query has a form for values of every type", async (t) => {
   await reads(t, "title=&min_pages=10&is_lent=false", { title: "", min_pages: "10", is_lent: false });
 });
 
-test("a value that is not of its field's type is refused, and the field is named", async (t) => {
+test("a value that does not match its field's type is refused, and the field is named", async (t) => {
   await refuses(t, "page_size=", "page_size", /must be a whole number, is empty/);
   await refuses(t, "page_size=0x10", "page_size", /must be a whole number, is 0x10/);
   await refuses(t, "page_size=1e3", "page_size", /whole number/);
@@ -106,7 +106,7 @@ test("a value that is not of its field's type is refused, and the field is named
   t.match(await errorOf(read("ListBooks", `${shelf}?genre=GENRE_POEM`)), { code: "INVALID_ARGUMENT" });
 });
 
-test("a field that a query cannot hold, or holds twice, is refused", async (t) => {
+test("a field that a query cannot contain, or contains twice, is refused", async (t) => {
   await refuses(t, "filter=x", "filter", /no form in a query/);
   await refuses(t, "filters=x", "filters", /no form in a query/);
   await refuses(t, "labels=x", "labels", /no form in a query/);
@@ -116,7 +116,7 @@ test("a field that a query cannot hold, or holds twice, is refused", async (t) =
   await refuses(t, "passCode=x", "pass_code", /is a secret, which belongs in no URL/);
 });
 
-test("a change refuses a parameter that is no field, a read names it and goes on", async (t) => {
+test("a change refuses an unknown parameter; a read ignores and names it", async (t) => {
   const query =
     "page_sise=1&filter.nam=x&filters.author_name=x&before.seconds=1&__proto__=1&%20=2&page_size=3&page_sise=4";
   const unknown = ["page_sise", "filter.nam", "filters.author_name", "before.seconds", "__proto__", " "];
@@ -163,7 +163,7 @@ test("a body is the whole message, or one field of it", async (t) => {
   t.match(await read("CreateBook", shelf, { body: "null" }), { json: { shelf: "shelves/1" } });
 });
 
-test("what the path has, the body may repeat but not change", async (t) => {
+test("the body may repeat a field of the path but not change it", async (t) => {
   for (const [name, body] of [
     ["ReplaceBook", '{"name": "shelves/1/books/2"}'],
     ["UpdateBook", '{"name": "shelves/1/books/2"}'],
@@ -176,7 +176,7 @@ test("what the path has, the body may repeat but not change", async (t) => {
   }
 });
 
-test("a parameter of what belongs in the body is refused", async (t) => {
+test("a parameter for a field that belongs in the body is refused", async (t) => {
   t.match(await errorOf(read("CreateBook", `${shelf}?book.name=x`)), {
     reason: "INVALID_FIELD",
     message: /belongs to book, which is the body/,
@@ -188,7 +188,7 @@ test("a parameter of what belongs in the body is refused", async (t) => {
   });
 });
 
-test("a body that is not what the route takes is refused", async (t) => {
+test("a body that the route does not accept is refused", async (t) => {
   const malformed = async (name: string, url: string, sent: Sent) =>
     t.match(await errorOf(read(name, url, sent)), { reason: "MALFORMED_REQUEST" }, JSON.stringify(sent));
   const book = "/v1/shelves/1/books/2";
@@ -227,7 +227,7 @@ test("a body that is not what the route takes is refused", async (t) => {
   });
 });
 
-test("a URL beyond the limit is refused, which is named", async (t) => {
+test("a URL beyond the limit is refused, and the limit is named", async (t) => {
   const query = "tags=";
   const fitting = `${shelf}?${query}${"A".repeat(maxUrlBytes - shelf.length - 1 - query.length)}`;
   t.match(await read("ListBooks", fitting), { unknownFields: [] });
@@ -237,14 +237,14 @@ test("a URL beyond the limit is refused, which is named", async (t) => {
   });
 });
 
-test("what a query names too deep for a message is refused", async (t) => {
+test("a query that names fields nested too deep is refused", async (t) => {
   const deep = `filter.${"inner.".repeat(200)}author_name=x`;
   t.match(await errorOf(read("ListBooks", `${shelf}?${deep}`)), { code: "INVALID_ARGUMENT" });
 });
 
 const listBooks = routes.find(({ method }) => method.name === "ListBooks")?.method.input;
 
-test("what protobuf's JSON says of a message of plain fields, a query says as well", async () => {
+test("for a message of plain fields, a query gives the same as protobuf's JSON", async () => {
   const text = fc.string({ unit: "grapheme" });
   const request = fc.record(
     {
@@ -278,7 +278,7 @@ test("what protobuf's JSON says of a message of plain fields, a query says as we
   );
 });
 
-test("whatever a query says, it is read or refused as the caller's fault", async (t) => {
+test("any query is read or refused as the caller's fault", async (t) => {
   const names = (listBooks?.fields ?? []).flatMap(({ name, jsonName }) => [name, jsonName]);
   const key = fc.oneof(
     fc.constantFrom(...names),

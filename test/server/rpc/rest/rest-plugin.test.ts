@@ -19,14 +19,14 @@ import { startRestUnderTest } from "./rest-under-test.ts";
 const httpVersions = ["1.1", "2"] as const;
 const bookPath = "/v1/shelves/1/books/2";
 
-/** Answers with what it was asked. */
+/** Answers with its request. */
 const echo: AnyHandler = async (input) => ({ ...(input as object), $typeName: undefined });
 
 function jsonOf({ body }: RawAnswer): unknown {
   return JSON.parse(body.toString());
 }
 
-/** What an error's answer says. */
+/** Returns the parts of an error response. */
 function errorOf(answer: RawAnswer) {
   const { error, message, code, details } = jsonOf(answer) as Record<string, unknown>;
   return { status: answer.status, type: answer.headers["content-type"], error, message, code, details };
@@ -36,7 +36,7 @@ function get(path: string, headers: Readonly<Record<string, string>> = {}): RawR
   return { method: "GET", path, headers };
 }
 
-test("a request is called by its route, over both versions of HTTP", async (t) => {
+test("a request is routed over both versions of HTTP", async (t) => {
   const { url, log } = await startRestUnderTest(t, { GetBook: echo, ReplaceBook: echo, LendBook: echo });
   for (const version of httpVersions) {
     const request = requestOver[version];
@@ -62,7 +62,7 @@ test("a request is called by its route, over both versions of HTTP", async (t) =
   );
 });
 
-test("a path or verb that no route has gets plain text", async (t) => {
+test("a path or verb without a route gets plain text", async (t) => {
   const { url } = await startRestUnderTest(t, { GetBook: echo });
   for (const version of httpVersions) {
     const request = requestOver[version];
@@ -98,7 +98,7 @@ test("a custom route takes any verb, but GET only if it changes nothing", async 
   }
 });
 
-test("an answer that has no JSON form is a fault of the gateway's, and in its log", async (t) => {
+test("an answer without a JSON form is a fault of the gateway, and is logged", async (t) => {
   const wrong = { authorName: 7 };
   async function* watch() {
     yield {};
@@ -115,13 +115,13 @@ test("an answer that has no JSON form is a fault of the gateway's, and in its lo
   await t.rejects(requestHttp1(url, get("/v1/books:watch")));
 });
 
-test("a client of another protocol is answered in its own words", async (t) => {
+test("a client of another protocol gets its own form of errors", async (t) => {
   const { url } = await startRestUnderTest(t, {});
   const headers = { "content-type": "application/grpc", te: "trailers" };
   t.match(await requestHttp2(url, { path: "/v1/Method", headers }), { headers: { "grpc-status": "12" } });
 });
 
-test("one field of an answer may be told instead of the whole", async (t) => {
+test("one field of an answer can be returned instead of the whole", async (t) => {
   let answer = {};
   const read: AnyHandler = async () => answer;
   const { url } = await startRestUnderTest(t, { ReadFile: read, ReadSizes: read, ReadCover: read });
@@ -178,7 +178,7 @@ test("every code has the HTTP status that grpc-gateway gives it", async (t) => {
   }
 });
 
-test("what is wrong with a request is told inside of its call", async (t) => {
+test("errors in a request are reported inside its call", async (t) => {
   const { url, log } = await startRestUnderTest(t, { ReplaceBook: echo, ListBooks: echo, DeleteBook: echo });
   const wrong = await requestHttp1(url, { method: "PUT", path: bookPath, body: '{"pages": 1}' });
   t.match(errorOf(wrong), {
@@ -195,7 +195,7 @@ test("what is wrong with a request is told inside of its call", async (t) => {
   t.match(errorOf(typo), { status: 400, details: [{ reason: "UNKNOWN_FIELD" }] });
 });
 
-test("a read goes on without what is called nothing, and names it", async (t) => {
+test("a read ignores unknown names, and lists them", async (t) => {
   const { url } = await startRestUnderTest(t, { ListBooks: async () => ({}), GetBook: async () => ({}) });
   const answer = await requestHttp1(url, get("/v1/shelves/1/books?page_sise=1&genre=GENRE_POEM&%C3%A9=2"));
   t.match(answer, { status: 200, headers: { "hostplane-unknown-fields": "page_sise, %C3%A9, genre" } });
@@ -203,7 +203,7 @@ test("a read goes on without what is called nothing, and names it", async (t) =>
   t.equal(plain.headers["hostplane-unknown-fields"], undefined);
 });
 
-test("bodies and answers keep to the limit, which is named", async (t) => {
+test("bodies and answers are limited, and the limit is named", async (t) => {
   const large = async () => ({ authorName: "x".repeat(3000) });
   const { url } = await startRestUnderTest(
     t,
@@ -239,7 +239,7 @@ test("bodies and answers may be compressed", async (t) => {
   t.match(errorOf(await put({ "content-encoding": "gzip" }, Buffer.from("x"))), { status: 400 });
 });
 
-/** A handler that waits for the end of its call, and tells what ended it. */
+/** A handler that waits for the end of its call, and records its error. */
 function untilEnded(): {
   readonly handler: AnyHandler;
   readonly begun: Promise<Call>;
@@ -289,7 +289,7 @@ test("a client that leaves ends its call", async (t) => {
   await untilLogged(log, "CALLER_LEFT");
 });
 
-test("a client that leaves in the middle of its body is no fault of the gateway", async (t) => {
+test("a client that leaves in the middle of its body is not a fault of the gateway", async (t) => {
   const { url, log } = await startRestUnderTest(t, { ReplaceBook: echo });
   const leaving = startRequest(`${url}${bookPath}`, { method: "PUT", headers: { "content-length": "100" } });
   leaving.on("error", () => {});
@@ -319,7 +319,7 @@ function linesOf({ body }: RawAnswer): unknown[] {
     .map((line) => JSON.parse(line));
 }
 
-test("a stream is one JSON text a line", async (t) => {
+test("a stream is one JSON text per line", async (t) => {
   async function* watch(input: unknown) {
     yield { authorName: "Ann", genre: (input as { genre: number }).genre };
     yield { name: "b" };
@@ -338,7 +338,7 @@ test("a stream is one JSON text a line", async (t) => {
   }
 });
 
-test("an error of a stream is its last line, or the answer when it is the first", async (t) => {
+test("an error of a stream is its last line, or the answer if there was no line before", async (t) => {
   let count = 1;
   async function* watch() {
     for (let index = 0; index < count; index++) {
@@ -388,7 +388,7 @@ test("a stream ends when its client leaves", async (t) => {
   t.match(await ended, { reason: "CALLER_LEFT" });
 });
 
-test("a stream ends when the gateway stops, and its last line says so", async (t) => {
+test("a stream ends when the gateway stops, with the error in its last line", async (t) => {
   const { stop, response, ended } = await startWatch(t);
   stop();
   const rest = JSON.parse(await text(response));
@@ -396,7 +396,7 @@ test("a stream ends when the gateway stops, and its last line says so", async (t
   t.match(await ended, { reason: "SHUTTING_DOWN" });
 });
 
-test("a handler that would write past its stream is refused over REST", async (t) => {
+test("a handler that opens a sink is refused over REST", async (t) => {
   async function* watch(_input: unknown, call: Call) {
     yield { name: "a" };
     call.openSink();

@@ -12,7 +12,7 @@ function routesOf(...services: readonly DescService[]) {
   );
 }
 
-test("the contract's routes are those that its clients know", async (t) => {
+test("the contract's routes are those that its clients use", async (t) => {
   const rows = routesOf(...(await readContractServices())).map(({ method, httpMethod, template, body }) =>
     [method.name, httpMethod, template.text, ...(body === undefined ? [] : [body])].join(" "),
   );
@@ -31,7 +31,7 @@ test("the contract's routes are those that its clients know", async (t) => {
   ]);
 });
 
-test("every binding of a method is a route, the one that says more first", async (t) => {
+test("every binding of a method is a route, the most specific first", async (t) => {
   const routes = routesOf(createLibrary());
   const rows = routes
     .filter(({ method }) => method.name === "GetBook" || method.name === "WatchBooks")

@@ -35,11 +35,11 @@ export interface RestUnderTest {
   readonly url: string;
   /** Every line of the log, as objects. */
   readonly log: readonly Record<string, unknown>[];
-  /** Ends open calls as a gateway does that stops. */
+  /** Ends open calls as a stopping gateway does. */
   stop(): void;
 }
 
-/** The routes of the library, answered by handlers of the test's own, on a free port of loopback. */
+/** Serves the routes of the library with the test's handlers, on a free loopback port. */
 export async function startRestUnderTest(
   t: Pick<Test, "teardown">,
   handlers: Readonly<Record<string, AnyHandler>>,

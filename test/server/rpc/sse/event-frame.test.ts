@@ -5,7 +5,7 @@ import { eventFrame, heartbeatFrame, retryFrame } from "../../../../server/rpc/s
 import { codePoint } from "../../../code-point.ts";
 import { createEventParser } from "./event-parser.ts";
 
-/** Text with much of what means something in a stream of events. */
+/** Text with many characters that are special in a stream of events. */
 const text = fc
   .array(
     fc.oneof(
@@ -23,10 +23,10 @@ const event = fc.record({
   data: text,
 });
 
-/** As the bytes of a frame hold it. */
+/** Returns the value as contained in a frame. */
 const onWire = (value: string) => value.toWellFormed();
 
-test("whatever ids and data hold, each frame is one event, and nothing in it is taken for another", async () => {
+test("for any ids and data each frame is one event, with all of its content", async () => {
   fc.assert(
     fc.property(fc.array(event, { maxLength: 5 }), (events) => {
       const parser = createEventParser();
@@ -47,7 +47,7 @@ test("whatever ids and data hold, each frame is one event, and nothing in it is 
   );
 });
 
-test("frames come apart however the stream was cut on its way", async () => {
+test("frames are separated, however the stream was cut on its way", async () => {
   fc.assert(
     fc.property(
       fc.array(event, { minLength: 1, maxLength: 4 }),
@@ -72,7 +72,7 @@ test("frames come apart however the stream was cut on its way", async () => {
   );
 });
 
-test("an event is written as the standard shows it", async (t) => {
+test("an event is written as in the standard's examples", async (t) => {
   t.equal(eventFrame({ data: "{}" }).toString(), "data: {}\n\n");
   t.equal(
     eventFrame({ id: "7", type: "error", data: "a\nb" }).toString(),
@@ -81,7 +81,7 @@ test("an event is written as the standard shows it", async (t) => {
   t.equal(eventFrame({ data: "" }).toString(), "data: \n\n");
 });
 
-test("heartbeats and the time to wait are no events", async (t) => {
+test("heartbeats and the retry time are not events", async (t) => {
   const parser = createEventParser();
   t.same(parser.push(`${retryFrame(1000)}${heartbeatFrame}`), []);
   t.equal(parser.retryMs, 1000);

@@ -1,17 +1,17 @@
-/** An event as a page gets it. */
+/** An event as a page receives it. */
 export interface ParsedEvent {
-  /** `message` where the stream names none. */
+  /** `message` if the stream names no type. */
   readonly type: string;
   readonly data: string;
   readonly lastEventId: string;
 }
 
-/** Reads a stream of events as browsers do (HTML standard, 9.2.6, Interpreting an event stream). */
+/** Parses a stream of events as browsers do (HTML standard, 9.2.6, Interpreting an event stream). */
 export interface EventParser {
-  /** Takes more of the stream, and returns the events that are whole by then. */
+  /** Takes more of the stream, and returns the events that are complete. */
   push(text: string): ParsedEvent[];
   readonly lastEventId: string;
-  /** What the stream has asked for by `retry`. */
+  /** Last `retry` value of the stream. */
   readonly retryMs: number | undefined;
   readonly commentCount: number;
   /** Names of fields that browsers ignore. */

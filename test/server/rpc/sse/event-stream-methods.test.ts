@@ -8,7 +8,7 @@ const methods = (await readContractServices()).flatMap((service) => service.meth
 const streams = eventStreamMethods(methods, methodRuleOf);
 const namesOf = (some: typeof streams) => some.map(({ method }) => methodPathOf(method)).toSorted();
 
-test("watches can be had by GET", async (t) => {
+test("watches are available by GET", async (t) => {
   t.same(namesOf(streams.filter(({ byGet }) => byGet)), [
     "grpc.health.v1.Health/Watch",
     "hostplane.v1.ClusterService/WatchClusters",
@@ -22,7 +22,7 @@ test("watches can be had by GET", async (t) => {
   ]);
 });
 
-test("what changes something or tells secrets is had by POST alone", async (t) => {
+test("methods that change something or return secrets are only available by POST", async (t) => {
   t.same(namesOf(streams.filter(({ byGet }) => !byGet)), [
     ...["CreateBackup", "CreateHypervisor", "CreateHypervisors", "DestroyHypervisor"].map(
       (name) => `operations.v1.OperationsService/${name}`,
@@ -34,7 +34,7 @@ test("what changes something or tells secrets is had by POST alone", async (t) =
   ]);
 });
 
-test("streams that have cursors go on behind one", async (t) => {
+test("streams with cursors continue after one", async (t) => {
   t.same(namesOf(streams.filter(({ resumes }) => resumes)), [
     "hostplane.v1.EventService/Subscribe",
     "hostplane.v1.OperationService/WatchOperation",

@@ -17,7 +17,7 @@ const subscribePath = "/hostplane.v1.EventService/Subscribe";
 const createPath = "/operations.v1.OperationsService/CreateHypervisor";
 const httpVersions = ["1.1", "2"] as const;
 
-/** An application whose methods are the test's. */
+/** Starts an application with the test's handlers. */
 function startStreams(
   t: Test,
   handlers: Readonly<Record<string, AnyHandler>>,
@@ -30,18 +30,18 @@ function startStreams(
   return startAppUnderTest(t, registrations, settings);
 }
 
-/** A handler of a stream that gets what the test needs of its call. */
+/** Creates a streaming handler that gets its call and request. */
 function stream(messages: (call: Call, input: SubscribeRequest) => AsyncGenerator<object, void>): AnyHandler {
   return (input, call) => messages(call, input as SubscribeRequest);
 }
 
-/** Never comes. */
+/** Waits until the call ends. */
 const forever = ({ signal }: Call) => once(signal, "abort").then(() => undefined);
 
 const both = (request: Omit<EventStreamRequest, "httpVersion">): EventStreamRequest[] =>
   httpVersions.map((httpVersion) => ({ ...request, httpVersion }));
 
-test("messages are events with their cursors as ids, and the end is one too", async (t) => {
+test("messages are events with their cursors as ids, and the end is an event too", async (t) => {
   const { url, log } = await startStreams(t, {
     Subscribe: stream(async function* () {
       yield heartbeat("1");
@@ -72,20 +72,20 @@ test("messages are events with their cursors as ids, and the end is one too", as
       { type: "message", data: '{"heartbeat":{}}', lastEventId: "2" },
       { type: "end", data: "{}", lastEventId: "end" },
     ]);
-    t.equal(await events.next(), undefined, "nothing comes behind it");
+    t.equal(await events.next(), undefined, "nothing follows it");
     const { retryMs = 0 } = events.parser;
     t.ok(retryMs >= 1000 && retryMs < 3000, `${retryMs} ms`);
     waits.add(retryMs);
     t.match(log.at(-1), { rpc: "hostplane.v1.EventService/Subscribe", protocol: "sse", code: "OK" });
   }
-  t.ok(waits.size > 1, "browsers that were cut do not come back all at once");
+  t.ok(waits.size > 1, "browsers that were cut do not all reconnect at once");
 });
 
-test("who has seen the end is to stay away, once it has got through all that a call does", async (t) => {
+test("a client that has seen the end is told to stay away, after all checks of a call", async (t) => {
   const ended: Call[] = [];
   const { url, log } = await startStreams(t, {
     Subscribe: stream(async function* (call, { topics, start }) {
-      t.same(start.case, undefined, "the id is no cursor");
+      t.same(start.case, undefined, "the id is not used as a cursor");
       if (topics[0] === "secret") {
         throw new InfraError("ROLE_REQUIRED", "not for you");
       }
@@ -105,14 +105,14 @@ test("who has seen the end is to stay away, once it has got through all that a c
       return requestOver[version](url, { method: "GET", path: `${subscribePath}?topics=${topic}`, headers });
     };
     t.match(await come("volumes"), { status: 204 });
-    t.match(log.at(-1), { rpc: "hostplane.v1.EventService/Subscribe", protocol: "sse" }, "it is in the log");
-    t.match(await come("silent"), { status: 204 }, "nor does it wait for what never comes");
+    t.match(log.at(-1), { rpc: "hostplane.v1.EventService/Subscribe", protocol: "sse" }, "it is logged");
+    t.match(await come("silent"), { status: 204 }, "it does not wait for a message that never comes");
     t.match(await come("secret"), { status: 403 });
   }
-  t.equal(ended.length, 2, "a stream that has not told anything is ended");
+  t.equal(ended.length, 2, "a stream that has not sent anything is ended");
 });
 
-test("the headers are out after a second of silence, whatever the stream waits for", async (t) => {
+test("the headers are sent after a second of silence, whatever the stream waits for", async (t) => {
   const { url } = await startStreams(t, {
     // biome-ignore lint/correctness/useYield: it is silent.
     Subscribe: stream(async function* (call) {
@@ -129,7 +129,7 @@ test("the headers are out after a second of silence, whatever the stream waits f
   }
 });
 
-test("what a sink writes is no silence, and needs no comment", async (t) => {
+test("writes of a sink end the silence, so no comment is sent", async (t) => {
   const { url } = await startStreams(
     t,
     {
@@ -153,7 +153,7 @@ test("what a sink writes is no silence, and needs no comment", async (t) => {
   }
 });
 
-test("a browser that comes back goes on behind the last event that it has seen", async (t) => {
+test("a reconnecting browser continues after the last event that it has seen", async (t) => {
   const asked: unknown[] = [];
   const { url } = await startStreams(t, {
     Subscribe: stream(async function* (_call, { start, topics }) {
@@ -170,7 +170,7 @@ test("a browser that comes back goes on behind the last event that it has seen",
   t.same(asked, [expected, expected, expected]);
 });
 
-test("an error before the first message has its HTTP status, by which a browser does not come back", async (t) => {
+test("an error before the first message has its HTTP status, so a browser does not reconnect", async (t) => {
   let reason: ConstructorParameters<typeof InfraError>[0] = "INTERNAL";
   const { url } = await startStreams(t, {
     // biome-ignore lint/correctness/useYield: it fails before.
@@ -202,7 +202,7 @@ test("an error before the first message has its HTTP status, by which a browser 
   }
 });
 
-test("an error behind the first message is an event, and the place is kept", async (t) => {
+test("an error after the first message is an event, and the last id is kept", async (t) => {
   const { url } = await startStreams(t, {
     Subscribe: stream(async function* () {
       yield heartbeat("7");
@@ -222,7 +222,7 @@ test("an error behind the first message is an event, and the place is kept", asy
   }
 });
 
-test("silence is broken by comments, before the first message as well", async (t) => {
+test("comments are sent during silence, even before the first message", async (t) => {
   const { url } = await startStreams(
     t,
     {
@@ -288,7 +288,7 @@ test("a client that leaves ends its call within a second, whatever it waits for"
   t.same(
     log.filter(({ level }) => Number(level) >= 40),
     [],
-    "nobody is alarmed",
+    "nothing is logged as a fault",
   );
 });
 
@@ -305,7 +305,7 @@ test("a stream is read at the pace of its client", async (t) => {
     yielded = 0;
     const events = await openEventStream(url, request);
     t.teardown(() => events.close());
-    // What fits into the buffers on the way is sent; then nothing more is asked for.
+    // Messages are sent until the buffers on the way are full; then no more are requested.
     let before = -1;
     while (yielded !== before) {
       before = yielded;
@@ -315,7 +315,7 @@ test("a stream is read at the pace of its client", async (t) => {
     for (let count = 0; count < before + 5; count++) {
       t.ok((await events.next())?.lastEventId.startsWith(`${count} `));
     }
-    t.ok(yielded > before, "who reads on gets more");
+    t.ok(yielded > before, "reading continues the stream");
     events.close();
   }
 });
@@ -342,7 +342,7 @@ test("a deadline of either header ends a stream", async (t) => {
   wrong.close();
 });
 
-test("the stop of the gateway is told", async (t) => {
+test("the stop of the gateway is reported", async (t) => {
   const app = await startStreams(t, {
     Subscribe: stream(async function* (call) {
       yield heartbeat("1");
@@ -359,7 +359,7 @@ test("the stop of the gateway is told", async (t) => {
   }
 });
 
-test("limits hold for bodies and messages", async (t) => {
+test("limits apply to bodies and messages", async (t) => {
   const { url } = await startStreams(
     t,
     {
@@ -372,7 +372,7 @@ test("limits hold for bodies and messages", async (t) => {
   );
   for (const request of both({ path: subscribePath })) {
     const events = await openEventStream(url, request);
-    t.match(await events.next(), { type: "message" }, "the lines around it do not count");
+    t.match(await events.next(), { type: "message" }, "framing lines do not count");
     t.match(await events.next(), { type: "error", data: /MESSAGE_TOO_LARGE/ });
     const body = JSON.stringify({ topics: ["x".repeat(2_000)] });
     const refused = await openEventStream(url, { ...request, body });
@@ -380,7 +380,7 @@ test("limits hold for bodies and messages", async (t) => {
   }
 });
 
-test("an answer that has no JSON form is a fault of the gateway's, and in its log", async (t) => {
+test("an answer without a JSON form is a fault of the gateway, and is logged", async (t) => {
   const { url, log } = await startStreams(t, {
     Subscribe: stream(async function* () {
       yield { message: { case: "heartbeat", value: { cursor: 7 } } };
@@ -394,7 +394,7 @@ test("an answer that has no JSON form is a fault of the gateway's, and in its lo
   );
 });
 
-test("a change takes a body that it knows, compressed as well, and no GET", async (t) => {
+test("a change accepts a body with known fields, also compressed, and no GET", async (t) => {
   const asked: unknown[] = [];
   const { url } = await startStreams(t, {
     CreateHypervisor: async function* (input: unknown, call: Call) {
@@ -433,7 +433,7 @@ test("a change takes a body that it knows, compressed as well, and no GET", asyn
   t.match(await requestHttp1(url, { path: createPath, headers: unknown, body }), { status: 501 });
 });
 
-test("a read names what it does not know", async (t) => {
+test("a read names unknown fields", async (t) => {
   const { url } = await startStreams(t, {
     Subscribe: stream(async function* () {
       yield heartbeat("1");
@@ -449,7 +449,7 @@ test("a read names what it does not know", async (t) => {
   }
 });
 
-test("what is no request for events is told what would be one, or is another protocol's", async (t) => {
+test("a request that does not accept events is told how to, or uses another protocol", async (t) => {
   const { url } = await startStreams(t, {
     Subscribe: stream(async function* () {
       yield heartbeat("1");
@@ -479,7 +479,7 @@ test("what is no request for events is told what would be one, or is another pro
     t.match(
       unary,
       { status: 200, headers: { "content-type": "application/json" } },
-      "one answer is no stream",
+      "a single answer is not a stream",
     );
     t.equal(unary.body.toString(), '{"freeBytes":"7"}');
   }

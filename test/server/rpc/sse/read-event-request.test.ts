@@ -44,7 +44,7 @@ test("parameters of the query are fields", async (t) => {
   await refuses(t, readGet(`?cursor=${"x".repeat(9000)}`), { reason: "MESSAGE_TOO_LARGE" });
 });
 
-test("one parameter may hold the message, as Connect GET has it", async (t) => {
+test("one parameter may contain the message, as in Connect GET", async (t) => {
   const message = encodeURIComponent('{"topics": ["volumes"], "x?y": 1}');
   t.same(await readGet(`?connect=v1&encoding=json&message=${message}`), {
     request: { topics: ["volumes"] },
@@ -63,11 +63,11 @@ test("one parameter may hold the message, as Connect GET has it", async (t) => {
   await refuses(t, readGet(long), { reason: "MESSAGE_TOO_LARGE" });
 });
 
-test("Last-Event-ID goes before where the URL says to begin", async (t) => {
+test("Last-Event-ID overrides the start position in the URL", async (t) => {
   for (const query of ["", "?cursor=old", "?time=2026-01-02T03:04:05Z", "?encoding=json&message=%7B%7D"]) {
     t.same((await readGet(query, "new")).request, { cursor: "new" }, query);
   }
-  t.same((await readGet("?cursor=old", "")).request, { cursor: "old" }, "an empty one says nothing");
+  t.same((await readGet("?cursor=old", "")).request, { cursor: "old" }, "an empty one is ignored");
 });
 
 const { createHypervisor } = OperationsService.method;
@@ -83,7 +83,7 @@ function readPost(body: string, query = "", lastEventId?: string) {
   return readEventRequest(createHypervisor, asked, true);
 }
 
-test("a body is the message in JSON, and a change takes nothing that it does not know", async (t) => {
+test("a body is the message in JSON, and a change refuses unknown fields", async (t) => {
   t.match(await readPost('{"id": "a"}'), { message: { id: "a" }, unknownFields: [] });
   t.match(await readPost('{"id": "a"}', "", "7"), { message: { id: "a" } }, "it has no cursor to set");
   await refuses(t, readPost('{"id": "a", "idd": "b"}'), { reason: "UNKNOWN_FIELD" });

@@ -4,7 +4,7 @@ import { test } from "tap";
 import { wantsEventStream } from "../../../../server/rpc/sse/wants-event-stream.ts";
 import { codePoint } from "../../../code-point.ts";
 
-test("an event stream is for who accepts it by name", async (t) => {
+test("an event stream needs an accept header that names it", async (t) => {
   for (const [accept, expected] of [
     ["text/event-stream", true],
     ["Text/Event-Stream ; charset=utf-8", true],
@@ -22,7 +22,7 @@ test("an event stream is for who accepts it by name", async (t) => {
   }
 });
 
-test("a body is JSON, or the request is another protocol's", async (t) => {
+test("a body is JSON, or the request uses another protocol", async (t) => {
   const accept = "text/event-stream";
   for (const [type, expected] of [
     ["application/json", true],
@@ -40,7 +40,7 @@ test("a body is JSON, or the request is another protocol's", async (t) => {
   }
 });
 
-test("any header is read without an error", async () => {
+test("any header is parsed without an error", async () => {
   fc.assert(
     fc.property(fc.string({ unit: codePoint }), fc.string({ unit: codePoint }), (accept, type) => {
       assert.equal(wantsEventStream("GET", { accept }) && !/text\/event-stream/i.test(accept), false);
