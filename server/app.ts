@@ -174,7 +174,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   };
 }
 
-/** Size of a page, in bytes. A file's size is in its headers. */
+/** Returns the size of a page, in bytes. A file's size is in its headers. */
 function sizeOf(reply: FastifyReply, payload: unknown): number {
   return payload instanceof Uint8Array || typeof payload === "string"
     ? payload.length

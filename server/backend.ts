@@ -22,7 +22,7 @@ export interface Backend {
   readonly kind: BackendKind;
   /** Full names of the services that use the system. */
   readonly services: readonly string[];
-  /** Never throws. Starts no process while the system's snapshot is fresh. */
+  /** Reads the status. Never throws; starts no process while the system's snapshot is fresh. */
   status(): Promise<BackendStatus>;
   /** Calls back when the status may have changed. Returns a function that unsubscribes. */
   subscribe(onChange: () => void): () => void;

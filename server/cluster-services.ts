@@ -51,7 +51,7 @@ export function createClustersDomain(options: ServicesOptions): DomainServices {
     };
   }
 
-  /** Loaded in the background, so that the gateway answers calls before it is ready. */
+  /** Loads the reconciler in the background, so that the gateway answers calls before it is ready. */
   async function beginReconciler() {
     const { createReconciler } = await import("./domains/clusters/reconcile/reconciler.ts");
     const reconciler = createReconciler(parts);

@@ -76,7 +76,7 @@ const sandboxHypervisors: HypervisorSettings = {
   sharedStorage: { volumeGroup: "sandbox-pool", libvirtPool: "sandbox-pool" },
 };
 
-/** A device that adds exactly `sizeGib` to its group: LVM keeps the first MiB for itself. */
+/** Returns a device that adds exactly `sizeGib` to its group: LVM keeps the first MiB for itself. */
 const sandboxDevice = (name: string, sizeGib: bigint) => ({
   path: `/dev/sandbox/pool-${name}`,
   sizeBytes: (sizeGib << 30n) + (1n << 20n),

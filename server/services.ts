@@ -127,7 +127,7 @@ export function createServices(options: ServicesOptions): Services {
   };
 }
 
-/** Ceph reports no changes by itself, so it is polled more often while there are subscribers for its events. */
+/** Polls Ceph more often while there are subscribers for its events, because Ceph reports no changes by itself. */
 function watchStorage({ storage }: Systems, topics: readonly string[]): () => void {
   const isWanted = topics.length === 0 || topics.includes("storage");
   return (isWanted ? storage?.ceph?.subscribe(() => {}) : undefined) ?? (() => {});

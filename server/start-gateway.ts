@@ -37,7 +37,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   }
 }
 
-/** A sandbox does not load the code of real systems, nor a real gateway that of the sandbox. */
+/** Loads only the code that is needed: a sandbox no code of real systems, and a real gateway no code of the sandbox. */
 async function creatorOfSystems({
   config,
   isSandbox,

@@ -1,7 +1,7 @@
 import { Cron } from "croner";
 import { z } from "zod";
 
-/** How many backups to keep by one rule. The maximum is more than any repository has, so it means all. */
+/** Schema of how many backups one rule keeps. The maximum is more than any repository has, so it means all. */
 function keptCount(description: string) {
   return z.int().min(0).max(100_000).default(0).meta({ description });
 }

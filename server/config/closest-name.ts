@@ -13,7 +13,7 @@ export function closestName(typed: string, names: readonly string[]): string | u
   return best?.name;
 }
 
-/** Levenshtein distance, computed one row of the matrix at a time. */
+/** Returns the Levenshtein distance, computed one row of the matrix at a time. */
 function editDistance(a: string, b: string): number {
   // No key is close to a text that long, and the work grows with the product of the lengths.
   if (a.length > 100) {

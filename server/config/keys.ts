@@ -76,7 +76,7 @@ function keysOf(group: JsonSchema, prefix: string): ConfigKey[] {
   });
 }
 
-/** `limits.maxMessageBytes` becomes HOSTPLANE_LIMITS_MAX_MESSAGE_BYTES; `spareGiB` would become SPARE_GIB. */
+/** Returns HOSTPLANE_LIMITS_MAX_MESSAGE_BYTES for `limits.maxMessageBytes`; `spareGiB` would become SPARE_GIB. */
 function variableOf(path: string): string {
   const words = path.replaceAll(".", "_").replaceAll(/([a-z])([A-Z])/g, "$1_$2");
   return `HOSTPLANE_${words.toUpperCase()}`;

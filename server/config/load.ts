@@ -68,7 +68,7 @@ interface Sources {
   readonly hasFile: boolean;
 }
 
-/** For a value that may be text or a group, returns the issues of the alternative that the value matches. */
+/** Returns the issues of a value. If it may be text or a group, these are the issues of the alternative that it matches. */
 function issuesMeant(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
   if (issue.code !== "invalid_union") {
     return [issue];

@@ -49,7 +49,7 @@ interface Usage {
   unreadBytes: number;
 }
 
-/** Time whose quota a caller may use at once after being idle. */
+/** A caller that was idle may use its limits of this many seconds at once. */
 const burstSeconds = 2;
 
 /** Maximum debt of CPU time. */

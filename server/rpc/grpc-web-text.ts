@@ -24,8 +24,8 @@ export function isGrpcWebText(contentType = ""): boolean {
 const headChars = 8;
 
 /**
- * The largest size in bytes of a base64 body that holds one envelope, as the head of the envelope says.
- * @returns undefined until the head has arrived; 0 for a message larger than `maxBytes`, and for what is not base64
+ * Returns the largest size in bytes of a base64 body with one envelope, computed from the head of the envelope.
+ * @returns undefined until the head has arrived; 0 for a message larger than `maxBytes`, and for text that is not base64
  */
 export function textEndOf(body: Buffer, maxBytes: number): number | undefined {
   if (body.byteLength < headChars) {

@@ -103,7 +103,7 @@ export class Http2Exchange implements HttpRequest, HttpResponse {
     return this.stream.write(chunk, onWritten);
   }
 
-  /** Without a head, sends the headers of `setHeader`. Without a body as well, the head ends the stream. */
+  /** Ends the answer. Without a head it sends the headers of `setHeader`; without a body as well, that head ends the stream. */
   end(body?: Uint8Array | string, onEnded?: () => void): void {
     if (!this.stream.headersSent) {
       this.stream.respond(

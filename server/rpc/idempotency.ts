@@ -29,7 +29,7 @@ export type TakenKey =
 
 /** Storage of keys and answers. */
 export interface IdempotencyPort {
-  /** If several callers on any gateways take one key at once, exactly one gets `taken`. */
+  /** Takes a key. If several callers on any gateways take it at once, exactly one gets `taken`. */
   take(call: KeyedCall): Promise<TakenKey>;
   /** Increases whenever a call with a key has ended on any gateway. */
   changeCount(): number;

@@ -12,8 +12,8 @@ export interface OpenCalls {
 }
 
 /**
- * One timer serves the caps of all calls. The caps are equal, so the oldest call is always the first to reach its cap. One timer
- * per call would be the most expensive part of a short call.
+ * Creates the set of open calls. One timer serves the caps of all calls: the caps are equal, so the oldest call is always the
+ * first to reach its cap. One timer per call would be the most expensive part of a short call.
  * @param shutdownSignal aborted when the gateway stops, with the error for the callers
  */
 export function createOpenCalls(shutdownSignal: AbortSignal): OpenCalls {

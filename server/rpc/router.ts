@@ -85,7 +85,7 @@ function createRouteHandler(
   const isUnaryChange = method.methodKind === "unary" && rule.mutation;
   const isSingle = method.methodKind === "unary" || method.methodKind === "server_streaming";
 
-  /** The call path, which all protocols share. */
+  /** Runs the call path, which all protocols share. */
   function answer(call: RoutedCall, inputs: AsyncIterable<unknown> | undefined): Promise<Output> {
     return isUnaryChange ? answerChange(call) : runChain(around, call, () => answerAdmitted(call, inputs));
   }

@@ -21,7 +21,7 @@ export interface SharedMessage {
   compressed(codec: "binary" | "json", compression: Compression): Promise<EncodedMessage>;
 }
 
-/** The message must not change afterwards. */
+/** Creates the shared form of a message, which must not change afterwards. */
 export function createSharedMessage<Desc extends DescMessage>(
   schema: Desc,
   message: MessageShape<Desc>,

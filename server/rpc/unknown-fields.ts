@@ -30,7 +30,7 @@ function visit(desc: DescMessage, json: JsonValue | undefined, prefix: string, p
   }
 }
 
-/** A reader that ignores unknown fields also ignores an unknown enum value, even in the middle of a list. */
+/** Reports whether a value has an unknown enum value: a reader that ignores unknown fields ignores it, even in a list. */
 function hasUnknownWord(field: DescField, value: JsonValue): boolean {
   const { enum: desc } = field;
   return (

@@ -72,7 +72,7 @@ test("an idle HTTP/2 connection gets PINGs", together, async (t) => {
   t.pass("one PING after another");
 });
 
-/** A proxy that cuts connections after `idleMs` without data in either direction. */
+/** Starts a proxy that cuts connections after `idleMs` without data in either direction. */
 async function startImpatientProxy(t: Test, target: string, idleMs: number): Promise<string> {
   const { hostname, port } = new URL(target);
   const sockets = new Set<net.Socket>();

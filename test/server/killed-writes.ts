@@ -20,7 +20,7 @@ interface Acknowledged {
   readonly loggedOut: string[];
 }
 
-/** Number of acknowledged writes before a kill; different in each round. */
+/** Returns the number of acknowledged writes before a kill; different in each round. */
 const writesOfRound = () => 5 + Math.floor(Math.random() * 60);
 
 /**

@@ -61,7 +61,7 @@ for (const httpVersion of httpVersions) {
     const told: string[] = [];
     let lastEventId = "";
     let connections = 0;
-    /** Like a browser: the same URL, and the id of the last event received. */
+    /** Connects like a browser, with the same URL and the id of the last event received. */
     async function readUntilCut(): Promise<void> {
       const events = await openEventStream(relay.url, {
         httpVersion,

@@ -66,7 +66,7 @@ export function readEnvelopedMessage(
   return singleOf(messages) as Promise<Message>;
 }
 
-/** The final envelope of a Connect or gRPC-Web request stream is not a message. */
+/** Parses messages. The final envelope of a Connect or gRPC-Web request stream is not one. */
 function parsing({ protocol }: WireForm, serialization: Serialization<Message>) {
   switch (protocol) {
     case "connect":

@@ -128,7 +128,7 @@ function lastEnvelopeOf({ protocol, trailers }: DirectExchange, error: ConnectEr
   return envelopeOf(trailerSerialize(setTrailerStatus(new Headers(trailers), error)), trailerFlag);
 }
 
-/** Unary Connect sends its trailers as headers. */
+/** Adds the trailers to the headers, as unary Connect sends them. */
 function withTrailerPrefixes({ answerHeaders, trailers }: DirectExchange): AnswerHeaders {
   trailers?.forEach((value, name) => {
     answerHeaders[`trailer-${name}`] = value;

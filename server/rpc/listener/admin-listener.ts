@@ -6,24 +6,24 @@ import type { NodeRequest, NodeResponse } from "../node-adapter.ts";
 import { createListener, type Listener } from "./listener.ts";
 
 export interface AdminListenerOptions {
-  /** Of the socket; `adminSocketOf` names the usual one. */
+  /** Path of the socket; `adminSocketOf` returns the usual one. */
   readonly path: string;
   readonly config: Pick<Config, "limits" | "keepAliveMs">;
-  /** Gets each request, with what is to be known of the listener. */
+  /** Receives each request, with the listener's facts. */
   readonly onRequest: (request: NodeRequest, response: NodeResponse, listener: ListenerFacts) => void;
-  /** Gets each stream of HTTP/2 first; returns whether it answers it. */
+  /** Receives each HTTP/2 stream first; returns whether it answers it. */
   readonly onStream: (exchange: Http2Exchange, listener: ListenerFacts) => boolean;
 }
 
-/** Where the gateway of a data directory can be administered. */
+/** Returns the path of the admin socket for a data directory. */
 export function adminSocketOf(directory: string): string {
   return join(directory, "admin.sock");
 }
 
 /**
- * The listener for those who have the gateway's data anyhow: the socket's mode 0600 and its directory let in the
- * gateway's own user and root, and whoever comes by it is an admin. What a killed gateway has left is replaced; a
- * socket that is answered is not.
+ * Creates the listener for users who have access to the gateway's data anyway: the socket's mode 0600 and its directory admit
+ * only the gateway's own user and root, and every caller is an admin. The socket of a killed gateway is replaced; one that is
+ * answered is not.
  * @throws Error when the path is too long for a socket
  */
 export function createAdminListener({ path, config, onRequest, onStream }: AdminListenerOptions): Listener {
@@ -55,7 +55,8 @@ export function createAdminListener({ path, config, onRequest, onStream }: Admin
 const maxSocketPathBytes = process.platform === "linux" ? 107 : 103;
 
 /**
- * The shorter one of a socket's absolute path and the one from the working directory, as the system takes no long one.
+ * Returns the shorter of a socket's absolute path and its path relative to the working directory, because the system limits the
+ * length.
  * @throws Error that names the limit when both are too long
  */
 export function shortSocketPath(path: string): string {

@@ -11,7 +11,10 @@ export interface UnknownConnection {
   refusesBody(bytes: number): boolean;
   /** Counts a page that is sent. */
   countPage(bytes: number): void;
-  /** Counts wasted bytes, sent for requests that are already answered. Returns whether the connection must be closed because it has wasted too much. */
+  /**
+   * Counts wasted bytes, sent for requests that are already answered. Returns whether the connection must be closed because it
+   * has wasted too much.
+   */
   refusesWaste(bytes: number): boolean;
   /** Called when a caller on it is authenticated: returns everything that it has taken. */
   identified(): void;
@@ -280,7 +283,7 @@ export function createUnknownConnections(limits: UnknownConnectionLimits): Unkno
     }
   }
 
-  /** Of the addresses with a connection that waits and may be opened, returns the one with the most time left. */
+  /** Returns the address with the most time left, of those with a waiting connection that may be opened. */
   function nextToAdmit(): Address | undefined {
     let next: Address | undefined;
     for (const address of addresses.values()) {

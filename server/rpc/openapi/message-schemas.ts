@@ -132,7 +132,7 @@ function suffixOf({ role, names }: Form): string {
   return `${ofRole}${names === "contract" ? "_Rest" : ""}`;
 }
 
-/** At most one field of a oneof may be present. */
+/** Returns the rule that at most one field of a oneof may be present. */
 function exclusions(message: DescMessage, form: Form): JsonObject {
   const pairs = message.oneofs.flatMap(({ fields }) =>
     fields.flatMap((one, index) =>

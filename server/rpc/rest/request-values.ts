@@ -56,7 +56,7 @@ interface QueryField {
   readonly keys: string[];
 }
 
-/** A field may be named as in the contract or as in JSON; both mean the same. */
+/** Groups parameters by field. A field may be named as in the contract or as in JSON; both mean the same. */
 function groupByField(
   desc: DescMessage,
   query: readonly (readonly [key: string, value: string])[],

@@ -61,7 +61,7 @@ export function streamErrorOf(error: ConnectError): JsonObject {
   };
 }
 
-/** Each as the JSON of a google.protobuf.Any. */
+/** Returns each detail as the JSON of a google.protobuf.Any. */
 function detailsOf({ details }: ConnectError): JsonObject[] {
   return details.flatMap((detail) => {
     if (!("desc" in detail)) {

@@ -98,7 +98,7 @@ test("a unary call is answered as in binary mode, in base64", async (t) => {
   }
 });
 
-/** Without trailers. */
+/** Returns the messages without trailers. */
 function messagesOf({ body }: RawAnswer): readonly string[] {
   return envelopesFrom(body).flatMap(({ flags, data }) => (flags === 0 ? [data.toString("hex")] : []));
 }

@@ -20,7 +20,7 @@ import { clientPreface, cut, frame } from "./frames.ts";
 const path = "/run/topolvm/lvmd.sock";
 const replaced = "-run-topolvm-lvmd.sock";
 
-/** Created in the system's temporary directory: a socket's path is limited to 107 characters, and tap's paths are longer. */
+/** Creates a directory in the system's temporary one: a socket's path is limited to 107 characters, and tap's paths are longer. */
 async function makeDirectory(t: Test): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), "hostplane-"));
   t.teardown(() => rm(directory, { recursive: true }));
@@ -99,7 +99,7 @@ async function call(session: ClientHttp2Session, headers: object, body: Buffer) 
   return { sawAuthority: answer["saw-authority"], sawBig: answer["saw-big"], trailers, echoed };
 }
 
-/** Not events.once(), which rejects on "error": a raw socket emits one when its client leaves. */
+/** Waits for "close". Not events.once(), which rejects on "error": a raw socket emits one when its client leaves. */
 function closed(stream: Duplex): Promise<unknown> {
   return stream.closed ? Promise.resolve() : new Promise((resolve) => stream.once("close", resolve));
 }

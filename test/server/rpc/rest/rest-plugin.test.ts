@@ -239,7 +239,7 @@ test("bodies and answers may be compressed", async (t) => {
   t.match(errorOf(await put({ "content-encoding": "gzip" }, Buffer.from("x"))), { status: 400 });
 });
 
-/** A handler that waits for the end of its call, and records its error. */
+/** Returns a handler that waits for the end of its call, and records its error. */
 function untilEnded(): {
   readonly handler: AnyHandler;
   readonly begun: Promise<Call>;
