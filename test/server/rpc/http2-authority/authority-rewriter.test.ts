@@ -20,7 +20,7 @@ import { clientPreface, cut, frame } from "./frames.ts";
 const path = "/run/topolvm/lvmd.sock";
 const replaced = "-run-topolvm-lvmd.sock";
 
-/** Creates a directory in the system's temporary one: a socket's path is limited to 107 characters, and tap's paths are longer. */
+/** Creates a directory in the system's temporary one: a socket's path has at most 107 characters, and tap's are longer. */
 async function makeDirectory(t: Test): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), "hostplane-"));
   t.teardown(() => rm(directory, { recursive: true }));
