@@ -2,16 +2,16 @@ import { utimesSync } from "node:fs";
 import { join } from "node:path";
 import { defineConfig, type Plugin } from "rolldown";
 
-// Builds the server into dist/server, with what it needs of its dependencies: a start reads some dozens of files instead of two
-// thousand. Everything that the source imports when it is needed stays a file of its own.
+// Builds the server with its dependencies into dist/server. A start then reads some dozens of files instead of two thousand.
+// Dynamically imported modules stay separate files.
 
 const startedAt = new Date();
-/** Not node:module, by which the lines above the others make their `require`. */
+/** Except node:module, from which the lines that rolldown adds at the top create their `require`. */
 const importOfNode = /^import (?:\{([^}]*)\}|(?:\* as )?([\w$]+)) from "node:(?!module")([\w/]+)";$/gm;
 
 /**
- * Takes modules of Node as CommonJS does. `import` reads each of their exports: one of node:http loads the whole of fetch and
- * WebSocket, which takes 12 MB, and 35 ms of a start.
+ * Loads Node modules with `require`. `import` reads each of a module's exports: for node:http that loads all of fetch and
+ * WebSocket, which costs 12 MB and 35 ms at startup.
  */
 const withoutFacades: Plugin = {
   name: "without-facades",
@@ -25,7 +25,9 @@ const withoutFacades: Plugin = {
     ),
 };
 
-/** Writes text as ASCII, of which Node keeps a byte for each character; one other character in a file makes that two of all. */
+/**
+ * Writes ASCII only: Node keeps one byte per character of such a file. A single other character doubles that for the whole file.
+ */
 const asAscii: Plugin = {
   name: "as-ascii",
   generateBundle: (_options, bundle) => {
@@ -40,16 +42,16 @@ const asAscii: Plugin = {
   },
 };
 
-/** A source that was written while this runs is newer than what is built; bin/hostplane.js compares. */
+/** Sources that were changed during the build must count as newer than the build; bin/hostplane.js compares the dates. */
 const dateOfStart: Plugin = {
   name: "date-of-start",
   writeBundle: ({ dir = "" }) => utimesSync(join(dir, "main.js"), startedAt, startedAt),
 };
 
-// biome-ignore lint/style/noDefaultExport: rolldown reads its configuration from there
+// biome-ignore lint/style/noDefaultExport: rolldown reads its configuration from the default export
 export default defineConfig({
   platform: "node",
-  // Beside main.js are, by the names that the source has for them, the files of threads and other processes.
+  // Besides main.js, the entries are those of threads and other processes, under the names that the source uses.
   input: {
     main: "server/main.ts",
     "sqlite-worker": "server/store/sqlite-worker.ts",
@@ -57,16 +59,16 @@ export default defineConfig({
     "migrations/migrations": "server/store/migrations/migrations.ts",
     worker: "adapters/ceph/worker.ts",
   },
-  // One is a program for each platform, the other is not installed.
+  // koffi has a native binary for each platform; pg-native is not installed.
   external: ["koffi", "pg-native"],
   plugins: [withoutFacades, asAscii, dateOfStart],
   output: {
     dir: "dist/server",
     cleanDir: true,
     entryFileNames: "[name].js",
-    // By the same names again: what Node keeps of a file is replaced with it.
+    // The same names in every build, so that Node's compile cache replaces the entry of a file.
     chunkFileNames: "[name].js",
-    // Node keeps the text of what runs. Names stay, for who reads a stack.
+    // Node keeps the source text of what runs. Names stay readable in stack traces.
     minify: { mangle: false, compress: false, codegen: true },
     comments: { legal: true },
   },

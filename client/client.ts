@@ -19,7 +19,7 @@ import { type ServiceClients, services } from "./services.ts";
 import { type WatchEventsOptions, watchEvents } from "./watch-events.ts";
 import { type WithOperation, withOperation } from "./with-operation.ts";
 
-// The one entry of the package: what its users need is exported from here.
+// The package's only entry: everything its users need is exported here.
 // biome-ignore-start lint/performance/noBarrelFile: package.json names this file as hostplane/client
 export { describeError, type ErrorDescription } from "./describe-error.ts";
 export type { FollowOptions } from "./follow-operation.ts";
@@ -29,52 +29,52 @@ export type { ConnectionState, StreamOptions } from "./resume-stream.ts";
 export type { ServiceClients } from "./services.ts";
 export type { WatchEventsOptions } from "./watch-events.ts";
 export { operationIdsOf, type WithOperation } from "./with-operation.ts";
-// biome-ignore-end lint/performance/noBarrelFile: as above
+// biome-ignore-end lint/performance/noBarrelFile: see above
 
 export interface ClientOptions {
-  /** Where the gateway listens, e.g. "https://gateway:8443"; in a page of the gateway's own `location.origin`. */
+  /** Address of the gateway, e.g. "https://gateway:8443". On a page that the gateway serves: `location.origin`. */
   readonly baseUrl: string;
-  /** Who calls, until `login` says otherwise. */
+  /** Token of the caller, used until `login` is called. */
   readonly token?: TokenSource;
   /**
-   * Where the token of `login` is kept: "token" keeps it in memory, "cookie" leaves it to the browser, where no script can read
-   * it and a page finds it when it is loaded anew; only for pages of the gateway's own origin. Default: "token".
+   * Where the token of `login` is kept. "token" keeps it in memory. "cookie" leaves it to the browser: scripts cannot read it,
+   * and it survives a reload, but it works only for pages of the gateway's own origin. Default: "token".
    */
   readonly session?: "token" | "cookie";
-  /** What messages are sent as: "json" can be read in a browser's tools, "binary" is smaller. Default: "binary". */
+  /** Encoding of messages: "json" is readable in a browser's developer tools, "binary" is smaller. Default: "binary". */
   readonly format?: "binary" | "json";
   /** Default: `globalThis.fetch`. */
   readonly fetch?: typeof globalThis.fetch;
-  /** Run around every call, the first of them outermost; each sees a call once, also when it is made again with a new token. */
+  /** Run around every call, the first one outermost. Each sees a call once, even if the call is retried with a new token. */
   readonly interceptors?: readonly Interceptor[];
 }
 
-/** Typed clients of all services of a gateway, and what goes beyond one call. */
+/** Typed clients of all services of a gateway, and helpers that span several calls. */
 export interface HostplaneClient extends ServiceClients {
-  /** A client of any other service, such as `grpc.health.v1.Health`. */
+  /** Returns a client of any other service, such as `grpc.health.v1.Health`. */
   serviceClient<Service extends DescService>(service: Service): Client<Service>;
   /**
-   * Calls as this user from now on.
-   * @throws ConnectError with the reason INVALID_CREDENTIALS or TOO_MANY_LOGINS, or of the connection
+   * Logs in; later calls are made as this user.
+   * @throws ConnectError with the reason INVALID_CREDENTIALS or TOO_MANY_LOGINS, or a connection error
    */
   login(username: string, password: string, options?: LoginOptions): Promise<void>;
-  /** Ends the login; calls are made with `token` again, if there is one. */
+  /** Logs out. Later calls use `token` again, if there is one. */
   logout(): Promise<void>;
   /**
-   * Follows an operation to its end, over lost connections and restarts of the gateway.
-   * @throws OperationFailed unless it ends as COMPLETED
+   * Follows an operation to its end, across lost connections and gateway restarts.
+   * @throws OperationFailed unless the operation ends as COMPLETED
    */
   followOperation(id: string, options?: FollowOptions): Promise<Operation>;
-  /** What happens, in order, without gaps and repeats, over lost connections. It does not end by itself. */
+  /** Yields events in order, without gaps or repeats, across lost connections. It does not end by itself. */
   watchEvents(options?: WatchEventsOptions): AsyncIterable<Event>;
   /**
-   * Any stream that tells the whole state first, such as WatchPods: begun anew whenever it is lost.
-   * @param call makes the call, with the options it is given
+   * Follows any stream that starts with the whole state, such as WatchPods, and reopens it whenever it is lost.
+   * @param call makes the call with the options it is given
    */
   watch<T>(call: (options: CallOptions) => AsyncIterable<T>, options?: StreamOptions): AsyncIterable<T>;
   /**
-   * What a call would do: `plan(LVService.method.removeLV, { name: "data" })`. Touches nothing.
-   * @throws ConnectError that the call itself would end with
+   * Returns what a call would do, without doing it: `plan(LVService.method.removeLV, { name: "data" })`.
+   * @throws ConnectError with the error that the call itself would return
    */
   plan<Input extends DescMessage>(
     method: DescMethod & { readonly input: Input },
@@ -82,13 +82,13 @@ export interface HostplaneClient extends ServiceClients {
     options?: CallOptions,
   ): Promise<PlanResponse>;
   /**
-   * Makes a call and tells which operation it has begun, found or changed:
-   * `withOperation((options) => client.logicalVolumes.createBackup({ ... }, options))`.
+   * Makes a call and returns the operation that it started, found or changed: `withOperation((options) =>
+   * client.logicalVolumes.createBackup({ ... }, options))`.
    */
   withOperation<T>(call: (options: CallOptions) => Promise<T>): Promise<WithOperation<T>>;
 }
 
-/** A client of the gateway at `baseUrl`. Nothing is sent before the first call. */
+/** Creates a client of the gateway at `baseUrl`. Nothing is sent before the first call. */
 export function createHostplaneClient(options: ClientOptions): HostplaneClient {
   const { baseUrl, token, session = "token", format = "binary", fetch, interceptors = [] } = options;
   const transportOptions = {

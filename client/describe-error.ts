@@ -3,25 +3,25 @@ import { BadRequestSchema, ErrorInfoSchema, RetryInfoSchema } from "../gen/googl
 import { OperationState } from "../gen/hostplane/v1/operation_pb.ts";
 import { OperationFailed } from "./operation-failed.ts";
 
-/** What a program or a person can do about an error. */
+/** What a program needs to handle an error, and what a person needs to understand it. */
 export interface ErrorDescription {
-  /** As gRPC writes it, e.g. "NOT_FOUND". */
+  /** gRPC status code, e.g. "NOT_FOUND". */
   readonly code: string;
-  /** Of the table in docs/errors.md, e.g. "VOLUME_NOT_FOUND". Empty when it was not the gateway that failed. */
+  /** Reason from the table in docs/errors.md, e.g. "VOLUME_NOT_FOUND". Empty when the error does not come from the gateway. */
   readonly reason: string;
-  /** For people, a sentence. */
+  /** A sentence for people. */
   readonly message: string;
-  /** The first field that was refused, as its path in the request, e.g. "size_gb". Absent when none was. */
+  /** Path of the first invalid field of the request, e.g. "size_gb". Absent when no field was at fault. */
   readonly field?: string;
-  /** Whether the same call may succeed later without anybody changing anything. */
+  /** Whether the same call may succeed later without any other change. */
   readonly retryable: boolean;
-  /** When the gateway says that it is worth asking again, in milliseconds from its answer. */
+  /** When to retry, in milliseconds after the response. Absent when the gateway gives no time. */
   readonly retryAfterMs?: number;
-  /** Further facts, such as `resource`; docs/errors.md says which. */
+  /** Further facts, such as `resource`; see docs/errors.md. */
   readonly metadata: Readonly<Record<string, string>>;
 }
 
-/** Codes that pass by themselves where no gateway has said whether they do: a proxy's, or of a connection that broke. */
+/** Codes that are usually temporary when no gateway has said otherwise: a proxy's, or those of a broken connection. */
 const passingCodes: ReadonlySet<Code> = new Set([
   Code.Unavailable,
   Code.DeadlineExceeded,
@@ -29,7 +29,7 @@ const passingCodes: ReadonlySet<Code> = new Set([
   Code.Aborted,
 ]);
 
-/** What is known of anything that a call, a stream or an operation has failed with. Throws nothing. */
+/** Describes the error of any call, stream or operation. Never throws. */
 export function describeError(error: unknown): ErrorDescription {
   if (error instanceof OperationFailed) {
     return describeFailedOperation(error);
@@ -68,8 +68,8 @@ function describeFailedOperation({ message, operation }: OperationFailed): Error
 }
 
 /**
- * Whether no answer came, or only a part of it. connect-web wraps what `fetch` has thrown, a TypeError in every engine, and
- * throws a string when a stream ends before its last message.
+ * Reports whether no response arrived, or only a part of one. connect-web wraps what `fetch` throws, a TypeError in every engine,
+ * and throws a string when a stream ends before its last message.
  */
 function isConnectionFailure(error: unknown): boolean {
   return (
@@ -79,7 +79,7 @@ function isConnectionFailure(error: unknown): boolean {
   );
 }
 
-/** "NotFound" to "NOT_FOUND". `Canceled` is spelt as gRPC does. */
+/** Converts "NotFound" to "NOT_FOUND". `Canceled` is spelt as in gRPC. */
 function codeName(code: Code): string {
   return code === Code.Canceled ? "CANCELLED" : Code[code].replace(/(?<=[a-z])[A-Z]/g, "_$&").toUpperCase();
 }

@@ -4,7 +4,7 @@ import { OperationFailed } from "./operation-failed.ts";
 import { resumeStream, type StreamOptions } from "./resume-stream.ts";
 
 export interface FollowOptions extends StreamOptions {
-  /** Called with the operation as it is now, then after every change, and again after a lost connection; at last with its end. */
+  /** Called with the operation's current state, after every change, after a lost connection, and with its final state. */
   readonly onProgress?: ((operation: Operation) => void) | undefined;
 }
 
@@ -16,10 +16,10 @@ const endStates: ReadonlySet<OperationState> = new Set([
 ]);
 
 /**
- * Follows an operation to its end, over lost connections and restarts of the gateway.
+ * Follows an operation to its end, across lost connections and gateway restarts.
  * @returns the operation, COMPLETED
  * @throws OperationFailed when it ends otherwise; ConnectError, e.g. OPERATION_NOT_FOUND, when it cannot be followed; the
- *   reason of the signal when that is aborted, which stops the following and not the operation
+ * signal's reason when the signal is aborted, which stops following but not the operation
  */
 export async function followOperation(
   operations: Client<typeof OperationService>,
@@ -27,7 +27,7 @@ export async function followOperation(
   { onProgress, ...options }: FollowOptions = {},
 ): Promise<Operation> {
   const { signal } = options;
-  // Without a cursor: how the operation is now comes first and at once, which is what tells a connection that lives.
+  // Without a cursor: the first message is the current state and comes at once, which shows that the connection is alive.
   const open = (connection: AbortSignal) => operations.watchOperation({ id }, { signal: connection });
   for await (const { operation } of resumeStream(open, options)) {
     if (operation === undefined) {

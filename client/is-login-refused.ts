@@ -2,8 +2,8 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { describeError } from "./describe-error.ts";
 
 /**
- * Whether the gateway has refused who calls, so that the same call may do with another login. A wrong name or password in the
- * request itself, of Login or ChangePassword, says nothing of that: sent again it would be one more failed attempt.
+ * Reports whether the gateway rejected the caller's credential, so that the same call may succeed after another login. A wrong
+ * name or password in the request itself (Login, ChangePassword) does not count: repeating it would be one more failed attempt.
  */
 export function isLoginRefused(error: unknown): boolean {
   return (

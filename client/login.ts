@@ -3,48 +3,50 @@ import { type Client, Code, ConnectError, type Interceptor } from "@connectrpc/c
 import type { AuthService, LoginResponse } from "../gen/services/auth/auth_pb.ts";
 import { isLoginRefused } from "./is-login-refused.ts";
 
-/** An API token or a login's. A function is asked before every call, and again when the gateway refused what it gave. */
+/**
+ * A token, of an API token or of a login. A function is called before every call, and again after the gateway rejected its token.
+ */
 export type TokenSource = string | (() => string | undefined | Promise<string | undefined>);
 
 export interface LoginOptions {
   /**
-   * Keep name and password, in memory alone, and log in again with them shortly before the login ends, or when the gateway does
-   * not take it any more. Default: false, by which calls end with UNAUTHENTICATED then.
+   * Keeps name and password in memory, and logs in again with them shortly before the login expires or when the gateway rejects
+   * it. Default: false; calls then fail with UNAUTHENTICATED.
    */
   readonly keepLogin?: boolean;
 }
 
 export interface Login {
-  /** Gives every call its token, and makes a unary one a second time with another token when it was refused for the first. */
+  /** Adds the token to every call, and retries a unary call with another token when the first one was rejected. */
   readonly interceptor: Interceptor;
-  /** @throws ConnectError INVALID_CREDENTIALS, TOO_MANY_LOGINS and whatever else Login ends with; the login before is kept */
+  /** @throws ConnectError INVALID_CREDENTIALS, TOO_MANY_LOGINS or any other error of Login; the previous login is kept */
   readonly login: (username: string, password: string, options?: LoginOptions) => Promise<void>;
-  /** @throws ConnectError when the gateway could not be told: it takes the token, and a browser sends the cookie, until that expires */
+  /** @throws ConnectError when the gateway was not reached: the token, and the browser's cookie, stay valid until they expire */
   readonly logout: () => Promise<void>;
 }
 
-/** What a call shows of who makes it. */
+/** How a call identifies its caller. */
 interface Credential {
-  /** Absent for a cookie, which the browser adds, and for nobody. */
+  /** Absent for a cookie, which the browser adds, and for anonymous calls. */
   readonly token?: string | undefined;
-  /** The gateway does not take it any more. */
+  /** The gateway no longer accepts it. */
   isRefused?: boolean;
 }
 
 interface CurrentLogin extends Credential {
-  /** When a kept login is renewed, as of `Date.now()`. */
+  /** When a kept login is renewed, in the time of `Date.now()`. */
   readonly renewAtMs: number;
 }
 
-/** Share of its time after which a login is renewed, so that the gateway can be away for a while before it ends. */
+/** Share of its lifetime after which a login is renewed. The rest leaves time for a gateway that is away for a while. */
 const renewedShare = 0.9;
 
-/** One who waits for a renewal is not kept waiting for ever. */
+/** Limit for a renewal, so that calls waiting for it do not wait forever. */
 const loginTimeoutMs = 30_000;
 
 /**
  * @param auth a client without the interceptor
- * @param session where the token of a login is kept: here, or in a cookie that no script can read
+ * @param session where the token of a login is kept: in memory, or in a cookie that scripts cannot read
  */
 export function createLogin(
   auth: Client<typeof AuthService>,
@@ -61,11 +63,11 @@ export function createLogin(
     current = { token: session === "token" ? response.token : undefined, renewAtMs: renewalTimeMs(response) };
   }
 
-  /** One login for all who wait for it. */
+  /** Renews the login. All callers that wait share one renewal. */
   function renew({ username, password }: NonNullable<typeof kept>): Promise<void> {
     renewal ??= logIn(username, password)
       .catch((error: unknown) => {
-        // Another password meanwhile: asking again with this one only makes the next login wait.
+        // The password has changed: trying the old one again would only delay the next login.
         if (isUnauthenticated(error)) {
           kept = undefined;
         }
@@ -84,10 +86,10 @@ export function createLogin(
     if (kept !== undefined && current.isRefused === true) {
       await renew(kept);
     } else if (kept !== undefined && Date.now() >= current.renewAtMs) {
-      // What is due to be renewed is still good: nobody waits, and if it fails the next call tries again.
+      // The login is still valid: no call waits, and if renewing fails, the next call tries again.
       renew(kept).catch(() => {});
     }
-    // Nobody's again, if it was ended while it was renewed.
+    // Anonymous again if `logout` was called during the renewal.
     return current ?? {};
   }
 
@@ -116,7 +118,7 @@ export function createLogin(
     try {
       return await callAs(first);
     } catch (error) {
-      // A stream has used up its request; those that are resumed are begun again by who resumes them.
+      // The request of a stream is used up. `resumeStream` opens its streams again.
       if (request.stream || first.isRefused !== true) {
         throw error;
       }
@@ -132,20 +134,20 @@ export function createLogin(
   return {
     interceptor,
     async login(username, password, { keepLogin = false } = {}) {
-      // One that is on its way would otherwise take the place of this one.
+      // Otherwise a running renewal would replace this login.
       await renewal?.catch(() => {});
       await logIn(username, password);
       kept = keepLogin ? { username, password } : undefined;
     },
     async logout() {
       kept = undefined;
-      // A login that is on its way would otherwise come after its end.
+      // Otherwise a running renewal would finish after the logout.
       await renewal?.catch(() => {});
       const token = current?.token;
       current = undefined;
       const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
       await auth.logout({}, { headers }).catch((error: unknown) => {
-        // It has expired, or there was none.
+        // The login has expired, or there was none.
         if (!isUnauthenticated(error)) {
           throw error;
         }
@@ -154,7 +156,10 @@ export function createLogin(
   };
 }
 
-/** By the clock here; one that is ahead by more than the login lasts leaves it to the gateway to refuse what has expired. */
+/**
+ * Uses the local clock. If it is ahead by more than the login's lifetime, there is no renewal until the gateway rejects the
+ * token.
+ */
 function renewalTimeMs({ expires }: LoginResponse): number {
   const now = Date.now();
   const lifetimeMs = expires?.timestamp === undefined ? 0 : timestampMs(expires.timestamp) - now;

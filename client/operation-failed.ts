@@ -1,6 +1,6 @@
 import { type Operation, OperationStateSchema } from "../gen/hostplane/v1/operation_pb.ts";
 
-/** An operation has ended otherwise than COMPLETED; `operation` tells how, why and what is left of it. */
+/** Thrown when an operation ends as anything but COMPLETED. `operation` has its state, the error and what is left. */
 export class OperationFailed extends Error {
   override readonly name = "OperationFailed";
   readonly operation: Operation;

@@ -3,41 +3,44 @@ import { describeError } from "./describe-error.ts";
 import { isLoginRefused } from "./is-login-refused.ts";
 import { watchWakes } from "./wake.ts";
 
-/** How a stream is connected, told when it changes. `error` is what has ended the connection, `retryAtMs` (as of `Date.now()`) when the next is tried. */
+/**
+ * State of a stream's connection, reported on change. `error` is what ended the connection, `retryAtMs` the time of the next try
+ * (as in `Date.now()`).
+ */
 export type ConnectionState =
   | { readonly state: "connecting" }
   | { readonly state: "live" }
   | { readonly state: "lost"; readonly error: unknown; readonly retryAtMs: number };
 
 export interface StreamOptions {
-  /** Ends the stream: what iterates over it is at its end. */
+  /** Ends the stream; iteration over it ends as well. */
   readonly signal?: AbortSignal | undefined;
-  /** It is "connecting" first and while a connection that is not trusted is replaced, and "live" from the first message on. */
+  /** Called with "connecting" at first and when a suspect connection is replaced, and with "live" after the first message. */
   readonly onState?: ((state: ConnectionState) => void) | undefined;
   /**
-   * A connection that carries nothing for so long is not trusted any more, and another is opened; `Infinity` for a stream that may
-   * be silent. Default: 40 seconds for events, a minute for any other stream.
+   * Silence after which a connection is considered dead and replaced, in milliseconds; `Infinity` for a stream that may be
+   * silent. Default: 40 seconds for events, a minute for any other stream.
    */
   readonly maxSilenceMs?: number | undefined;
 }
 
 export interface ResumeOptions extends StreamOptions {
-  /** Asked about an error that would end the stream: whether `open` goes on behind it, without a pause. */
+  /** Called with an error that would end the stream. Returns whether `open` can continue after it, without a pause. */
   readonly recover?: (error: unknown) => boolean;
 }
 
 const defaultMaxSilenceMs = 60_000;
 
-/** A timer of more than this fires at once. */
+/** Node and browsers fire a longer timer at once. */
 const longestTimerMs = 2 ** 31 - 1;
 
 const shortestPauseMs = 250;
 const longestPauseMs = 10_000;
 
-/** A connection that has lasted so long has shown that the trouble before it is over. */
+/** A connection that lasts longer resets the count of failures. */
 const steadyMs = 5_000;
 
-/** Codes that stay as they are until somebody changes something, unless the gateway says otherwise. */
+/** Permanent codes, unless the gateway says otherwise: a retry fails until someone changes something. */
 const permanentCodes: ReadonlySet<Code> = new Set([
   Code.InvalidArgument,
   Code.NotFound,
@@ -51,10 +54,10 @@ const permanentCodes: ReadonlySet<Code> = new Set([
 ]);
 
 /**
- * The messages of a stream, which is opened again whenever it breaks: after 0.25 to 10 seconds, longer each time, or as soon as
- * a page wakes. Ends when the stream ends well or the signal is aborted.
- * @param open begins the stream, where the last one ended if it can tell; to be stopped by the signal
- * @throws ConnectError that is of no use to be tried again, such as PERMISSION_DENIED or DOMAIN_OFF
+ * Yields the messages of a stream and reopens it whenever it breaks: after 0.25 to 10 seconds, longer each time, or as soon as a
+ * page wakes. Ends when the stream ends without an error or the signal is aborted.
+ * @param open opens the stream, where the last one ended if possible; the signal stops it
+ * @throws ConnectError that a retry cannot fix, such as PERMISSION_DENIED or DOMAIN_OFF
  */
 export async function* resumeStream<T>(
   open: (signal: AbortSignal) => AsyncIterable<T>,
@@ -89,9 +92,9 @@ export async function* resumeStream<T>(
         return;
       }
       failures = liveSinceMs !== undefined && Date.now() - liveSinceMs > steadyMs ? 0 : failures + 1;
-      // Whether it is lost the next connection tells.
+      // The next connection shows whether the gateway is lost.
       const isSuspected = liveSinceMs !== undefined && isSuspicion(error);
-      // Once: the call gets another token if there is one to be had.
+      // Once only: the call gets another token if there is one.
       const isRenewed: boolean = !hasAskedAgain && isLoginRefused(error);
       hasAskedAgain ||= isRenewed;
       if (isSuspected || isRenewed || recover?.(error) === true) {
@@ -107,7 +110,7 @@ export async function* resumeStream<T>(
   }
 }
 
-/** One connection, which is given up when it is silent for too long or the network was gone. */
+/** Opens one connection. It is aborted when it is silent for too long or the network was gone. */
 async function* connect<T>(
   open: (signal: AbortSignal) => AsyncIterable<T>,
   { signal, maxSilenceMs = defaultMaxSilenceMs }: ResumeOptions,
@@ -124,7 +127,7 @@ async function* connect<T>(
   try {
     const messages = open(both)[Symbol.asyncIterator]();
     for (;;) {
-      // Only while a message is awaited: one who takes long over the last message has not lost the connection.
+      // Only while waiting for a message: a consumer that is slow with the last message does not mean a lost connection.
       const timer =
         maxSilenceMs > longestTimerMs
           ? undefined
@@ -143,7 +146,7 @@ async function* connect<T>(
   }
 }
 
-/** The cause of errors of a connection that was given up here, though it may be alive. */
+/** Cause of the errors of a connection that was aborted here, though it may be alive. */
 const suspicion = Symbol("suspicion");
 
 function isSuspicion(error: unknown): boolean {
@@ -151,23 +154,25 @@ function isSuspicion(error: unknown): boolean {
 }
 
 function isPermanent(error: unknown): boolean {
-  // What a caller's own function has thrown would be thrown again.
+  // The caller's own function threw it, and would throw it again.
   if (!(error instanceof ConnectError)) {
     return true;
   }
   const { reason, retryable } = describeError(error);
-  // UNAVAILABLE is for good where the gateway says so: DOMAIN_OFF, TOOL_MISSING.
+  // UNAVAILABLE with a reason of the gateway, such as DOMAIN_OFF or TOOL_MISSING, is permanent unless it is marked as retryable.
   const isForGood = permanentCodes.has(error.code) || (error.code === Code.Unavailable && reason !== "");
   return isForGood && !retryable;
 }
 
-/** Between half and all of 0.5 s, 1 s, 2 s ... 10 s, so that many who lost one gateway do not come back at one moment. */
+/**
+ * Returns between half and all of 0.5 s, 1 s, 2 s ... 10 s, so that clients that lost the same gateway do not return all at once.
+ */
 function jitteredPauseMs(failures: number): number {
   const longestMs = Math.min(longestPauseMs, shortestPauseMs * 2 ** Math.min(failures, 10));
   return Math.max(shortestPauseMs, longestMs * (0.5 + Math.random() / 2));
 }
 
-/** Returns after so many milliseconds, at once when the page wakes or the signal is aborted. */
+/** Waits for `pauseMs`, or until the page wakes or the signal is aborted. */
 function pause(pauseMs: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {

@@ -17,7 +17,7 @@ import { AuthService } from "../gen/services/auth/auth_pb.ts";
 import { StatsService } from "../gen/stats/stats_pb.ts";
 import { PublicAPI } from "../gen/v1alpha/api_pb.ts";
 
-/** The services of the gateway, by the names that a client has for them. */
+/** The services of the gateway, by their names in the client. */
 export const services = {
   auth: AuthService,
   users: UserService,
@@ -34,14 +34,14 @@ export const services = {
   storagePool: StoragePoolService,
   hypervisors: OperationsService,
   clusters: ClusterService,
-  /** `cnct.kaas.api`, which Kubernetes clusters had before `hostplane.v1.ClusterService`. */
+  /** `cnct.kaas.api`, the API of Kubernetes clusters before `hostplane.v1.ClusterService`. */
   kaas: Cluster,
   pods: PodService,
-  /** `v1alpha.PublicAPI`, which pods had before `hostplane.v1.PodService`. */
+  /** `v1alpha.PublicAPI`, the API of pods before `hostplane.v1.PodService`. */
   podApi: PublicAPI,
 } as const;
 
-/** A typed client of each of them. */
+/** A typed client of each service. */
 export type ServiceClients = {
   readonly [Name in keyof typeof services]: Client<(typeof services)[Name]>;
 };

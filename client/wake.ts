@@ -1,4 +1,4 @@
-/** What this needs of a page; other places (workers, Node) have less or none of it. */
+/** The parts of a page that are used here; workers and Node have some or none of them. */
 interface Page {
   readonly addEventListener?: EventTarget["addEventListener"];
   readonly removeEventListener?: EventTarget["removeEventListener"];
@@ -8,10 +8,10 @@ interface Page {
 const page = globalThis as unknown as Page;
 
 /**
- * Calls `onWake` when the machine has a network again, and when somebody looks at the page again: timers of a page that
- * nobody sees are held back by browsers, and those of a machine that sleeps do not run. Does nothing outside pages.
- * @param onWake `hadNoNetwork` when older connections cannot be alive any more
- * @returns ends it
+ * Calls `onWake` when the network is back and when the page becomes visible again: browsers throttle the timers of hidden pages,
+ * and timers do not run while a machine sleeps. Does nothing outside pages.
+ * @param onWake `hadNoNetwork` is true when older connections cannot be alive any more
+ * @returns a function that stops it
  */
 export function watchWakes(onWake: (hadNoNetwork: boolean) => void): () => void {
   const { document } = page;

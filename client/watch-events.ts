@@ -5,28 +5,28 @@ import { describeError } from "./describe-error.ts";
 import { resumeStream, type StreamOptions } from "./resume-stream.ts";
 
 export interface WatchEventsOptions extends StreamOptions {
-  /** Only of these topics, e.g. "volumes". All when absent. */
+  /** Restricts events to these topics, e.g. "volumes". Default: all. */
   readonly topics?: readonly string[];
-  /** Only about these resources and what is below them. All when absent. */
+  /** Restricts events to these resources and their descendants. Default: all. */
   readonly resources?: readonly string[];
-  /** Where to begin: behind the event, or what else carried this cursor. Now when absent. */
+  /** Where to start: after the event or other message that carried this cursor. Default: now. */
   readonly cursor?: string | undefined;
-  /** After so long a silence the gateway sends a heartbeat; 15 s if absent, at least 1 s. */
+  /** Silence after which the gateway sends a heartbeat, in milliseconds; at least 1000. Default: 15 s. */
   readonly heartbeatMs?: number | undefined;
-  /** Called with each cursor from which a later watch would go on without a gap and without a repeat. */
+  /** Called with each cursor from which a later watch can continue without a gap and without a repeat. */
   readonly onCursor?: ((cursor: string) => void) | undefined;
-  /** Called when events were missed since they are not kept any more: read anew what depends on them. */
+  /** Called when events were missed because they are no longer stored: read the state that depends on them again. */
   readonly onGap?: ((error: unknown) => void) | undefined;
 }
 
-/** As many heartbeats may be missing as the 40 seconds of the default have, which is 15. */
+/** Ratio of the default silence limit, 40 s, to the default heartbeat, 15 s. Other heartbeats get the same ratio. */
 const silenceFactor = 40 / 15;
 const defaultHeartbeatMs = 15_000;
 
 /**
- * Yields what happens, in order, without gaps and repeats, and goes on behind the last event after a lost connection, for
- * ever. What is read after the first "live" of `onState` holds everything up to the first event.
- * @throws ConnectError that is of no use to be tried again
+ * Yields events in order, without gaps or repeats. After a lost connection it continues after the last event; it never ends by
+ * itself. State that is read after the first "live" of `onState` includes everything up to the first event.
+ * @throws ConnectError that a retry cannot fix
  */
 export async function* watchEvents(
   events: Client<typeof EventService>,

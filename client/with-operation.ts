@@ -1,20 +1,20 @@
 import type { CallOptions } from "@connectrpc/connect";
 
-/** The answer of a call, with the operation that it has begun, found or changed. */
+/** The response of a call, with the operation that it started, found or changed. */
 export interface WithOperation<T> {
   readonly response: T;
-  /** For `followOperation`. Absent when the call has none: what it does was done when it answered. */
+  /** For `followOperation`. Absent when the call has no operation: its work was done when the response came. */
   readonly operationId: string | undefined;
 }
 
-/** The operations that the headers of an answer name; none for most calls. */
+/** Returns the ids of operations in the response headers; none for most calls. */
 export function operationIdsOf(headers: Headers): string[] {
   return headers.get("hostplane-operation")?.split(/, */) ?? [];
 }
 
 /**
- * Makes a call and tells which operation it is about, which the gateway says in a header of its answer.
- * @param call makes it, with the options it is given
+ * Makes a call and returns its operation, which the gateway names in a response header.
+ * @param call makes the call with the options it is given
  */
 export async function withOperation<T>(
   call: (options: CallOptions) => Promise<T>,

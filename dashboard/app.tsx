@@ -10,7 +10,7 @@ import { followEvents, onEvent } from "./live/event-stream.ts";
 import { forgetOperations } from "./live/told-operations.ts";
 import { hasRole, refreshSession, resumeSession, session } from "./session.ts";
 
-/** The dashboard: a login until there is one, then the frame around the page that the address names. */
+/** The dashboard: the login page until there is a login, then the frame around the page at the current address. */
 export function App() {
   const current = session.value;
   const isIn = current.state === "in";
@@ -48,7 +48,7 @@ export function App() {
   );
 }
 
-/** What goes on as long as somebody is logged in. @returns ends it, and forgets what the next user is not to find */
+/** Starts everything that runs during a login. @returns a function that stops it and clears what the next user must not see */
 function beginLogin(): () => void {
   const endEvents = followEvents();
   const endRefreshing = onEvent((event) => {

@@ -1,17 +1,17 @@
 import { ConnectError, type Interceptor } from "@connectrpc/connect";
 import { signal } from "@preact/signals";
 
-/** Whether the gateway is a sandbox. Every answer says so, also those to somebody who is not logged in. */
+/** Whether the gateway is a sandbox. Every response says so, including those to users who are not logged in. */
 export const isSandbox = signal(false);
 
-/** Takes from each answer what the gateway is. */
+/** Reads from each response whether the gateway is a sandbox. */
 export const noticeBackend: Interceptor = (next) => async (request) => {
   try {
     const response = await next(request);
     isSandbox.value = saysSandbox(response.header);
     return response;
   } catch (error) {
-    // Where none is said, it may be that nobody has answered.
+    // An error without the header may not come from the gateway, so it never resets the flag.
     isSandbox.value ||= saysSandbox(ConnectError.from(error).metadata);
     throw error;
   }

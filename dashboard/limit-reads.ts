@@ -1,13 +1,12 @@
 import { MethodOptions_IdempotencyLevel as Idempotency } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
 
-/** A gateway answers reads from what it knows; one that takes so long has not been reached. */
+/** The gateway answers reads from its own state, so a longer wait means that it was not reached. */
 const longestReadMs = 20_000;
 
 /**
- * Ends a read that is not answered, and says what may hold it up: a browser opens six connections to a gateway without TLS, of
- * which each window's streams take two or three, and what gets none waits without a word. Changes are waited for, however
- * long they take.
+ * Ends a read that gets no response, with a likely cause: without TLS a browser opens at most six connections to a gateway, each
+ * window's streams take two or three, and further requests wait silently. Changes have no limit.
  */
 export const limitReads: Interceptor = (next) => async (request) => {
   if (request.stream || request.method.idempotency !== Idempotency.NO_SIDE_EFFECTS) {

@@ -7,28 +7,28 @@ import type { GetCallerResponse, Role } from "../gen/hostplane/v1/user_pb.ts";
 import { noticeBackend } from "./backend.ts";
 import { limitReads } from "./limit-reads.ts";
 
-/** Who uses the page: not asked yet, nobody, or somebody with what the gateway says of them and of itself. */
+/** The page's user: not known yet, none, or logged in, with information from the gateway about them and about itself. */
 export type Session =
   | { readonly state: "unknown"; readonly error?: unknown }
-  /** `error` is what has ended the login; absent when there was none, or when its user has ended it. */
+  /** `error` is what ended the login; absent when there was none, or when the user logged out. */
   | { readonly state: "out"; readonly error?: unknown }
   | { readonly state: "in"; readonly caller: GetCallerResponse; readonly info: GetInfoResponse };
 
 export const session = signal<Session>({ state: "unknown" });
 
-/** The version of the gateway that this page is of. */
+/** Version of the gateway that served this page. */
 const loadedVersion = signal<string | undefined>(undefined);
 
-/** Whether the gateway is another version than the page: what it has not loaded yet is not to be had any more. */
+/** Whether the gateway has another version than the page. Parts that the page has not loaded yet are then gone. */
 export const isOutdated = computed(() => {
   const current = session.value;
   return current.state === "in" && current.info.version !== loadedVersion.value;
 });
 
-/** Counts logins, so that what a call of the last one ends with does not end the next. */
+/** Counts logins, so that a failing call from the previous login does not end the next. */
 let loginNumber = 0;
 
-/** A login that has ended, elsewhere or by time, shows the login again instead of an error in each part of the page. */
+/** When the login has ended, on the gateway or by time, shows the login page instead of errors all over the page. */
 const noticeEnd: Interceptor = (next) => async (request) => {
   const mine = loginNumber;
   try {
@@ -40,7 +40,7 @@ const noticeEnd: Interceptor = (next) => async (request) => {
   }
 };
 
-/** Streams tell how they end only behind their messages. */
+/** Streams report their error only after their messages. */
 async function* noticeEndOf<T>(messages: AsyncIterable<T>, ofLogin: number): AsyncGenerator<T, void> {
   try {
     yield* messages;
@@ -56,14 +56,17 @@ function endSession(error: unknown, ofLogin: number): void {
   }
 }
 
-/** The gateway that served this page. Its token is in a cookie that no script can read. */
+/** Client of the gateway that served this page. The token is in a cookie that scripts cannot read. */
 export const client = createHostplaneClient({
   baseUrl: location.origin,
   session: "cookie",
   interceptors: [noticeEnd, noticeBackend, limitReads],
 });
 
-/** Asks the gateway who the page's user is. Without a login `session` is "out", also where the gateway is away: with the error. */
+/**
+ * Asks the gateway for the page's user. `session` becomes "out" without a login, and "unknown" with the error if the gateway is
+ * away.
+ */
 export async function resumeSession(): Promise<void> {
   try {
     session.value = await askSession();
@@ -72,7 +75,7 @@ export async function resumeSession(): Promise<void> {
   }
 }
 
-/** Asks again of a user who is in: the role may be another since, and so may the gateway. What was known stays if that fails. */
+/** Reads the user again, since the role or the gateway's version may have changed. On failure nothing changes. */
 export async function refreshSession(): Promise<void> {
   const mine = loginNumber;
   const asked = await askSession().catch(() => undefined);
@@ -82,14 +85,14 @@ export async function refreshSession(): Promise<void> {
 }
 
 async function askSession(): Promise<Session & { readonly state: "in" }> {
-  // One after the other: without a login the first is refused, and a second refusal would be one of a stranger.
+  // In sequence: without a login the first call is rejected, and there is no need to send the second.
   const caller = await client.users.getCaller({});
   const info = await client.system.getInfo({});
   loadedVersion.value ??= info.version;
   return { state: "in", caller, info };
 }
 
-/** @throws ConnectError UNAUTHENTICATED for a wrong name or password, RESOURCE_EXHAUSTED after too many of them */
+/** @throws ConnectError UNAUTHENTICATED for wrong credentials, RESOURCE_EXHAUSTED after too many attempts */
 export async function login(username: string, password: string): Promise<void> {
   await client.login(username, password);
   loginNumber += 1;
@@ -97,15 +100,15 @@ export async function login(username: string, password: string): Promise<void> {
 }
 
 /**
- * Ends the login, on the gateway as well.
- * @throws ConnectError when the gateway could not be told, by which the login goes on
+ * Ends the login, also on the gateway.
+ * @throws ConnectError when the gateway was not reached; the login then continues
  */
 export async function logout(): Promise<void> {
   await client.logout();
   session.value = { state: "out" };
 }
 
-/** Whether the user has at least this role; nothing is hidden by it but what the gateway would refuse anyway. */
+/** Reports whether the user has at least this role. Only hides actions that the gateway would deny anyway. */
 export function hasRole(role: Role): boolean {
   return session.value.state === "in" && session.value.caller.role >= role;
 }

@@ -5,11 +5,13 @@ import { defineConfig, type Plugin } from "vite";
 
 const directory = resolve(import.meta.dirname, "../dist/dashboard");
 
-/** Writes each text file of the build compressed as well; browsers take brotli over TLS and from loopback only, gzip from everywhere. */
+/**
+ * Also writes each text file of the build compressed. Browsers accept brotli only over TLS and from localhost, gzip everywhere.
+ */
 function compressed(): Plugin {
   return {
     name: "compressed",
-    // What is on disk: before that Vite has not yet written into the chunks what they load.
+    // Reads from disk: before this hook, Vite has not yet written the lists of loaded files into the chunks.
     async writeBundle(_options, bundle) {
       const names = Object.keys(bundle).filter((name) => /\.(js|css|svg|html)$/.test(name));
       await Promise.all(
@@ -24,7 +26,7 @@ function compressed(): Plugin {
   };
 }
 
-// biome-ignore lint/style/noDefaultExport: Vite reads its configuration from there
+// biome-ignore lint/style/noDefaultExport: Vite reads its configuration from the default export
 export default defineConfig({
   root: import.meta.dirname,
   base: "/",
@@ -37,7 +39,7 @@ export default defineConfig({
   },
   plugins: [compressed()],
   server: {
-    // `npx vite dashboard` beside `npm start`: pages as they are written, answered by a gateway.
+    // For `npx vite dashboard` beside `npm start`: serves the sources, and forwards calls to a gateway.
     proxy: {
       "^/(api|hostplane|proto|services|stats|cnct|operations|v1alpha|docs|openapi)": "http://127.0.0.1:8080",
     },

@@ -11,7 +11,7 @@ import { type Action, proposed } from "./action.ts";
 import { PlanView } from "./plan-view.tsx";
 import { runAction } from "./run-action.ts";
 
-/** Where every proposed change is shown, agreed to, and followed. */
+/** The dialog that shows a proposed change, asks for confirmation and follows it. */
 export function ActionDialog() {
   const action = proposed.value;
   return action === undefined ? null : (
@@ -23,7 +23,7 @@ export function ActionDialog() {
 
 type Stage = "asking" | "running" | "done" | "failed";
 
-/** What is said on the button that closes the dialog. */
+/** Label of the button that closes the dialog. */
 const closeTexts: Readonly<Record<Stage, string>> = {
   asking: "Cancel",
   running: "Close; it goes on",
@@ -101,7 +101,7 @@ function Agreement({ action }: { readonly action: Action }) {
   );
 }
 
-/** By the events that the page has anyway: a stream for each would be more than a browser opens. */
+/** Uses the page's one event stream: a stream per operation would exceed a browser's connection limit. */
 function Progress({ of: ids }: { readonly of: readonly string[] }) {
   const [first] = ids;
   if (first === undefined) {

@@ -6,34 +6,34 @@ import type {
 } from "@bufbuild/protobuf";
 import { signal } from "@preact/signals";
 
-/** A change that the user is asked about before it is made. */
+/** A change that the user must confirm. */
 export interface Action {
-  /** What will be done, as a question's heading: "Remove the volume data". */
+  /** Heading of the question: "Remove the volume data". */
   readonly title: string;
-  /** On the button that does it: "Remove". */
+  /** Label of the button that makes the change: "Remove". */
   readonly label: string;
   readonly method: ActionMethod;
   readonly request: Readonly<Record<string, unknown>>;
-  /** Whether something may be lost; it is told in red. */
+  /** Whether something may be lost; shown in red. */
   readonly isDangerous: boolean;
-  /** Whether PlanService knows what the method does; of cancelling and retrying an operation it does not. */
+  /** Whether PlanService supports the method. It does not support cancelling and retrying an operation. */
   readonly hasPlan: boolean;
-  /** Throws when the answer tells of a failure that the call has not ended with. */
+  /** Throws when the response reports a failure although the call itself succeeded. */
   readonly assertAnswer?: ((answer: object | undefined) => void) | undefined;
-  /** Whether the operations that it begins or names are waited for. */
+  /** Whether to wait for the operations that the call starts or names. */
   readonly isFollowed: boolean;
-  /** What there is to say before it is done, where there is no plan that says it. */
+  /** Text to show before the change when there is no plan. */
   readonly question?: string | undefined;
-  /** Called once it is done. */
+  /** Called after the change. */
   readonly onDone?: (() => void) | undefined;
 }
 
 export type ActionMethod = DescMethodUnary | DescMethodServerStreaming;
 
-/** The action that is asked about; undefined for none. */
+/** The action that the dialog shows; undefined for none. */
 export const proposed = signal<Action | undefined>(undefined);
 
-/** A change as its page words it. By default it is not dangerous, has a plan, and is followed to its end. */
+/** A change, as its page describes it. By default it is not dangerous, has a plan, and is followed to its end. */
 export interface Proposal<I extends DescMessage, O extends DescMessage> {
   readonly title: string;
   readonly label: string;
@@ -47,7 +47,7 @@ export interface Proposal<I extends DescMessage, O extends DescMessage> {
   readonly onDone?: () => void;
 }
 
-/** Asks the user about a change, with its plan; it is made when they agree, and followed to its end. */
+/** Asks the user to confirm a change and shows its plan. A confirmed change is made and followed to its end. */
 export function propose<I extends DescMessage, O extends DescMessage>(proposal: Proposal<I, O>): void {
   proposed.value = { isDangerous: false, hasPlan: true, isFollowed: true, ...proposal };
 }

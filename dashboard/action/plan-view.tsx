@@ -1,7 +1,7 @@
 import type { PlanResponse } from "../../gen/hostplane/v1/plan_pb.ts";
 import { commandText } from "../parts/command-text.ts";
 
-/** What a change would do: what is lost first, then what changes, then the commands in the order they run. */
+/** Shows what a change would do: first what is lost, then what changes, then the commands in the order they run. */
 export function PlanView({ plan }: { readonly plan: PlanResponse }) {
   return (
     <div class="stack">

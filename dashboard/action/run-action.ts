@@ -9,11 +9,11 @@ import { takesIdempotencyKey } from "./takes-idempotency-key.ts";
 type Called = (request: object, options: CallOptions) => Promise<object> | AsyncIterable<object>;
 
 /**
- * Makes the change, once, also where the connection breaks: a call without an answer is repeated under its key when the gateway is
- * back, and of a stream the operation is known that goes on without it.
- * @param onOperations called with the ids of the operations that the call has begun, as soon as they are known
- * @returns the answer, of a stream its last message; undefined for a stream without one, or that broke
- * @throws ConnectError as the call does
+ * Makes the change exactly once, even if the connection breaks. A call without a response is repeated with the same idempotency
+ * key when the gateway is back; for a stream, the operation that continues without it is known.
+ * @param onOperations called with the ids of the operations that the call has started, as soon as they are known
+ * @returns the response, for a stream its last message; undefined for a stream that had none or that broke
+ * @throws ConnectError of the call
  */
 export async function runAction(
   { method, request, isFollowed }: Action,
@@ -59,7 +59,7 @@ async function lastOf(answer: ReturnType<Called> | undefined): Promise<object | 
   return last;
 }
 
-/** `crypto.randomUUID` is not there on pages that came by plain HTTP. */
+/** Pages loaded over plain HTTP have no `crypto.randomUUID`. */
 function randomKey(): string {
   return [...crypto.getRandomValues(new Uint8Array(16))]
     .map((byte) => byte.toString(16).padStart(2, "0"))

@@ -8,8 +8,8 @@ import {
 const secretNames: ReadonlySet<string> = new Set(getOption(file_hostplane_options_v1_secrets, secret_fields));
 
 /**
- * Whether the gateway recognises a repeated call of the method by its `idempotency-key`: of every unary change, unless its answer
- * has secrets, which are not kept.
+ * Reports whether the gateway recognises a repeated call of the method by its `idempotency-key`. It does so for every unary
+ * change, unless the response contains secrets, which are not stored.
  */
 export function takesIdempotencyKey({ methodKind, idempotency, output }: DescMethod): boolean {
   return (

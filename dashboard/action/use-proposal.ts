@@ -5,22 +5,22 @@ import { client } from "../session.ts";
 import { type Proposal, propose } from "./action.ts";
 import { messageAtField } from "./message-at-field.ts";
 
-/** What a form knows of the change that it is about. */
+/** State of a form and of the change that it proposes. */
 export interface ProposalForm {
-  /** Whether the gateway is being asked. */
+  /** Whether the gateway is checking the change. */
   readonly isChecking: boolean;
-  /** What the gateway has refused, unless it is told at a field. */
+  /** The gateway's error, unless it is shown at a field. */
   readonly error: unknown;
-  /** Why this field of the request was refused; undefined when it was not. */
+  /** Returns the error of this field of the request; undefined if there is none. */
   errorOf(field: string): string | undefined;
-  /** Has the gateway check the change first, so that what it refuses is told in the form; then proposes it. */
+  /** Lets the gateway check the change first, so that errors show up in the form. Then proposes the change. */
   submit<I extends DescMessage, O extends DescMessage>(proposal: Proposal<I, O>): Promise<void>;
 }
 
 /**
- * A form whose mistakes are told where they were made.
- * @param fields those of the request that the form shows, as the contract calls them, e.g. "size_gb"
- * @param fieldOfReason where a reason belongs that names no field, e.g. `{ NO_SPACE: "size_gb" }`
+ * A form that shows errors at the fields that caused them.
+ * @param fields the request fields that the form shows, by their names in the contract, e.g. "size_gb"
+ * @param fieldOfReason the field for reasons that name none, e.g. `{ NO_SPACE: "size_gb" }`
  */
 export function useProposal(
   fields: readonly string[],
@@ -29,7 +29,7 @@ export function useProposal(
   const isChecking = useSignal(false);
   const refusal = useSignal<unknown>(undefined);
   const refused = refusal.value === undefined ? undefined : describeError(refusal.value);
-  // Of a list the element is told: "tags[2]".
+  // For a list, the gateway names the element: "tags[2]".
   const field = (refused?.field ?? fieldOfReason[refused?.reason ?? ""])?.replace(/\[.*$/, "");
   const isAtField = field !== undefined && fields.includes(field);
   return {

@@ -1,9 +1,9 @@
-/** An axis has so many steps. */
+/** Number of steps of an axis. */
 const stepCount = 4;
 
 /**
- * How far apart the ticks of an axis are that begins at 0 and has room for `max` in four steps, so that they are round in the
- * unit that people read: powers of 2 for bytes, 1, 2 and 5 times a power of 10 for anything else.
+ * Returns the distance between the ticks of an axis that starts at 0 and fits `max` in four steps. The ticks are round numbers of
+ * the unit: powers of 2 for bytes, 1, 2 and 5 times a power of 10 for anything else.
  */
 export function axisStep(max: number, unit: "bytes" | "count"): number {
   const least = Math.max(max, 1) / stepCount;

@@ -1,14 +1,14 @@
-/** The colours of the page as they are now, for what is drawn and cannot refer to CSS. */
+/** The current colours of the page, for a canvas, which cannot refer to CSS. */
 export interface ChartColors {
   readonly text: string;
   readonly line: string;
-  /** One for each series of a chart, in order. */
+  /** One colour per series of a chart, in order. */
   readonly series: readonly string[];
 }
 
 const seriesVariables = ["--accent", "--warn", "--ok"] as const;
 
-/** Reads the variables of dashboard/style/base.css, in light or dark. */
+/** Reads the variables of dashboard/style/base.css, for light or dark. */
 export function readChartColors(element: HTMLElement): ChartColors {
   return {
     text: resolveColor(element, "--quiet"),
@@ -17,7 +17,7 @@ export function readChartColors(element: HTMLElement): ChartColors {
   };
 }
 
-/** A variable's own value is still `light-dark(…)`; as the colour of an element it is what the scheme makes of it. */
+/** The variable itself is still `light-dark(…)`; setting it as an element's colour resolves it for the current scheme. */
 function resolveColor(element: HTMLElement, variable: string): string {
   const before = element.style.color;
   element.style.color = `var(${variable})`;

@@ -4,16 +4,16 @@ import { useEffect, useRef } from "preact/hooks";
 import { type ChartColors, readChartColors } from "./chart-colors.ts";
 
 /**
- * A chart with what it shows in words: `label` for who cannot see it, and `children`, a table, for whoever wants the figures.
- * The parts of chart.js that the configuration takes have to be registered.
- * @param configure is called at each rendering, and when the colour scheme changes
+ * A chart with a text alternative: `label` for screen readers, and `children`, a table, for the exact figures. The parts of
+ * chart.js that the configuration uses have to be registered.
+ * @param configure called at each rendering, and when the colour scheme changes
  */
 export function ChartFigure<Type extends ChartType>(props: {
   readonly label: string;
   readonly configure: (colors: ChartColors) => ChartConfiguration<Type>;
   /** Shown above the chart. */
   readonly caption?: string;
-  /** Whether the table is open to begin with. */
+  /** Whether the table is open at first. */
   readonly isTableOpen?: boolean;
   readonly children: ComponentChildren;
 }) {

@@ -7,11 +7,11 @@ import { ageText, type Moment, pointsOf, tableMoments } from "./time-series.ts";
 
 Chart.register(LineController, LineElement, PointElement, LinearScale, Legend, Tooltip);
 
-/** Lines are told apart by their dashes as well. */
+/** Dash patterns, so that lines do not differ by colour only. */
 const dashes: readonly (readonly number[])[] = [[], [6, 3], [2, 3]];
 
 /**
- * Figures over the last minutes. A figure holds until the next moment; where it is not known there is a gap.
+ * A chart of the last minutes. A figure is drawn until the next moment; an unknown figure is a gap.
  * @param titles of the series, in the order of each moment's figures
  * @param nowMs where the chart ends
  */
@@ -21,10 +21,10 @@ export function LineChart(props: {
   readonly moments: readonly Moment[];
   readonly nowMs: number;
   readonly spanMs: number;
-  /** How a figure is written, with its unit. */
+  /** Formats a figure with its unit. */
   readonly text: (figure: number) => string;
   readonly unit: "bytes" | "count";
-  /** Where the axis ends; by default where there is room for the largest figure. */
+  /** Where the axis ends; by default just above the largest figure. */
   readonly max?: number | undefined;
 }) {
   const { title, titles, moments, nowMs, spanMs, text, unit, max } = props;

@@ -20,7 +20,7 @@ export interface RadarScore {
   readonly value: number;
 }
 
-/** Scores at a glance: the larger the figure, the better. `children` is the table of the same scores. */
+/** A radar chart of scores: the larger, the better. `children` is the table of the same scores. */
 export function RadarChart(props: {
   readonly title: string;
   readonly scores: readonly RadarScore[];
@@ -68,7 +68,7 @@ export function RadarChart(props: {
   );
 }
 
-/** A score with one decimal at most, e.g. "86.7". */
+/** Formats a score with at most one decimal, e.g. "86.7". */
 export function scoreText(value: number): string {
   return String(Number(value.toFixed(1)));
 }

@@ -4,7 +4,7 @@ import { roleText } from "../parts/role-text.ts";
 import { ChangePassword } from "./change-password.tsx";
 import { LogOut } from "./log-out.tsx";
 
-/** Who is logged in, and what they may do about it. */
+/** Shows who is logged in, with the actions for their account. */
 export function Account({
   caller,
   version,
@@ -14,7 +14,7 @@ export function Account({
 }) {
   const isChanging = useSignal(false);
   const isChanged = useSignal(false);
-  // Who came otherwise has no password here, or no login to end.
+  // Users of other credentials have no password here, and no login to end.
   const hasLogin = caller.credential === Credential.COOKIE || caller.credential === Credential.SESSION;
   return (
     <section class="account" aria-label="Account">

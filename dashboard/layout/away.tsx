@@ -5,12 +5,12 @@ import { resumeSession } from "../session.ts";
 import { LogOut } from "./log-out.tsx";
 import { SandboxMark } from "./sandbox-mark.tsx";
 
-/** How long between two tries while there is nothing else to show. */
+/** Pause between two tries while there is nothing else to show. */
 const retryMs = 3_000;
 
 /**
- * What is shown of a gateway that does not tell a page that has just been loaded what it needs. One that does not answer is asked
- * again and again; what the gateway itself refuses for good, as on a listener for some services, is said as such.
+ * Shown when a page that has just been loaded cannot get what it needs from the gateway. If the gateway does not answer, the page
+ * keeps retrying. A permanent refusal, as on a listener that serves only some services, is shown as such.
  */
 export function Away({ error }: { readonly error: unknown }) {
   const { reason, retryable } = describeError(error);

@@ -4,7 +4,9 @@ import { ErrorNote } from "../parts/error-note.tsx";
 import { TimeText } from "../parts/time-text.tsx";
 import { isOutdated } from "../session.ts";
 
-/** Says that the gateway is away, since when, and that it is tried again; that it is back; nothing while all is well. */
+/**
+ * Shows since when the gateway is away and when the next try is, and later that it is back. Shows nothing while it is connected.
+ */
 export function ConnectionBanner() {
   const current = connection.value;
   return (

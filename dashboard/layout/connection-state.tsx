@@ -10,7 +10,7 @@ const shown: Readonly<
   ended: { tone: "bad", text: "Not live" },
 };
 
-/** Whether what is shown is live, in a word. */
+/** Shows in a word whether the page is live. */
 export function ConnectionState() {
   const { tone, text } = shown[connection.value.state];
   return <Badge tone={tone}>{text}</Badge>;

@@ -13,7 +13,7 @@ import { type PageEntry, pageAt } from "./pages.ts";
 import { SandboxMark } from "./sandbox-mark.tsx";
 import { focusContent, usePlace } from "./use-place.ts";
 
-/** What surrounds every page: which gateway it is, the navigation, who is logged in, and what is told about the connection. */
+/** The frame of every page: the gateway's name, the navigation, the user and the state of the connection. */
 export function Frame(props: {
   readonly pages: readonly PageEntry[];
   readonly session: Session & { readonly state: "in" };

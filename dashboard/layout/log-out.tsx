@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import { ErrorNote } from "../parts/error-note.tsx";
 import { logout } from "../session.ts";
 
-/** Ends the login, and says so when that has not worked: on a shared machine it matters. */
+/** Logs out, and shows when that failed: it matters on a shared machine. */
 export function LogOut() {
   const error = useSignal<unknown>(undefined);
   async function end(): Promise<void> {

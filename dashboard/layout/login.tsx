@@ -7,7 +7,7 @@ import { TextField } from "../parts/text-field.tsx";
 import { login } from "../session.ts";
 import { SandboxMark } from "./sandbox-mark.tsx";
 
-/** Asks for a name and a password. `ended` is what has ended the login before, if it was not its user. */
+/** Asks for a name and a password. `ended` is the error that ended the previous login, unless the user logged out. */
 export function Login({ ended }: { readonly ended: unknown }) {
   const username = useSignal("");
   const password = useSignal("");

@@ -1,14 +1,14 @@
 import { Link, useLocation } from "wouter-preact";
 import { type PageEntry, type PageGroup, pageAt } from "./pages.ts";
 
-/** Headings of the navigation; the overview has none. */
+/** Headings of the navigation; the overview's group has none. */
 const groupTexts: Readonly<Record<PageGroup, string>> = {
   systems: "Systems",
   activity: "Activity",
   administration: "Administration",
 };
 
-/** All pages that the user may see. */
+/** Links to all pages that the user may see. */
 export function Navigation({ pages }: { readonly pages: readonly PageEntry[] }) {
   const [location] = useLocation();
   const current = pageAt(pages, location);

@@ -4,13 +4,12 @@ import { useLocation } from "wouter-preact";
 import { isOutdated } from "../session.ts";
 
 /**
- * Says that a page cannot be shown instead of leaving it blank. Its code may not be there any more, as that of an older version
- * of the gateway, or be wrong.
+ * Shows an error instead of a blank page. A page's code may be missing, for example after an upgrade of the gateway, or throw.
  */
 export function PageBoundary({ children }: { readonly children: ComponentChildren }) {
   const [error, reset] = useErrorBoundary();
   const [location] = useLocation();
-  // Another place is tried anew.
+  // Another address gets a new try.
   useEffect(() => reset, [location]);
   return error === undefined ? children : <Unshown error={error} />;
 }

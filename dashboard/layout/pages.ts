@@ -7,17 +7,17 @@ export type PageGroup = "systems" | "activity" | "administration";
 
 /** A page of the dashboard. */
 export interface PageEntry {
-  /** After the `#` of the address; what is below it is the page's own. */
+  /** Path after the `#` of the address; the page itself handles what is below it. */
   readonly path: string;
   readonly title: string;
-  /** Where it is in the navigation: at the top when absent. */
+  /** Group in the navigation; at the top when absent. */
   readonly group?: PageGroup;
-  /** Who sees it; everybody when absent. */
+  /** Role that may see the page; every role when absent. */
   readonly role?: Role;
   readonly Page: ComponentType;
 }
 
-/** All pages, in the order of the navigation. Each is loaded when it is first opened, the overview with the dashboard. */
+/** All pages, in the order of the navigation. A page is loaded when it is first opened; the overview comes with the dashboard. */
 export const pages: readonly PageEntry[] = [
   { path: "/", title: "Overview", Page: Overview },
   {
@@ -78,7 +78,7 @@ export const pages: readonly PageEntry[] = [
   },
 ];
 
-/** The page that an address is of; undefined for none. */
+/** Returns the page of an address, or undefined if there is none. */
 export function pageAt(entries: readonly PageEntry[], location: string): PageEntry | undefined {
   return entries.find(({ path }) =>
     path === "/" ? location === "/" : location === path || location.startsWith(`${path}/`),

@@ -2,7 +2,7 @@ import type { BaseLocationHook } from "wouter-preact";
 import { useHashLocation } from "wouter-preact/use-hash-location";
 import { pathOfHash } from "../parts/address-parameters.ts";
 
-/** The place that the router goes by: the hash without its parameters, which are the page's own. */
+/** The router's location: the hash without its parameters, which belong to the page. */
 export const usePagePath: BaseLocationHook & { readonly hrefs: (path: string) => string } = Object.assign(
   (): [string, ReturnType<typeof useHashLocation>[1]] => {
     const [hash, navigate] = useHashLocation();

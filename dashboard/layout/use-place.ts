@@ -3,10 +3,10 @@ import { useLocation } from "wouter-preact";
 import type { PageEntry } from "./pages.ts";
 
 /**
- * Keeps the document's title that of what is shown, "Volume data · Volumes · hostplane on host1", and gives the focus to what the
- * user has gone to: another page, or one thing of a list.
- * @param place which gateway it is
- * @param onChange called when another place is shown
+ * Sets the document's title, "Volume data · Volumes · hostplane on host1", and moves the focus when the user goes to another page
+ * or to an item of a list.
+ * @param place the gateway
+ * @param onChange called when the shown page or item changes
  */
 export function usePlace(page: PageEntry | undefined, place: string, onChange: () => void): void {
   const [location] = useLocation();
@@ -14,7 +14,7 @@ export function usePlace(page: PageEntry | undefined, place: string, onChange: (
   useEffect(() => {
     const content = document.getElementById("content");
     const setTitle = () => {
-      // The heading of one thing is there once it has been read.
+      // An item's heading appears only after it has been read.
       const heading = content?.querySelector("h1")?.textContent;
       document.title = [...new Set([heading, page?.title, place])].filter((part) => part).join(" · ");
     };
@@ -35,7 +35,7 @@ export function usePlace(page: PageEntry | undefined, place: string, onChange: (
   }, [location]);
 }
 
-/** No link, since the address' hash is the page's route. */
+/** Moves the focus to the content. A link to `#content` cannot do that, because the hash is the page's route. */
 export function focusContent(): void {
   document.getElementById("content")?.focus({ preventScroll: true });
 }

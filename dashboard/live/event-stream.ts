@@ -7,27 +7,27 @@ import { firstMessage } from "./first-message.ts";
 import { gather } from "./gather.ts";
 import { whileVisible } from "./while-visible.ts";
 
-/** Whether the page hears the gateway. */
+/** State of the page's event stream. */
 export type Connection =
   | { readonly state: "connecting" }
-  /** `lostMs` tells for how long it was lost before; undefined if it was not. */
+  /** `lostMs` is how long it was lost before; undefined if it was not. */
   | { readonly state: "live"; readonly lostMs?: number }
   | { readonly state: "lost"; readonly sinceMs: number; readonly retryAtMs: number }
-  /** For good. */
+  /** Permanently. */
   | { readonly state: "ended"; readonly error: unknown };
 
-/** As many as the page of events shows. */
+/** As many as the events page shows. */
 export const keptEvents = 500;
 
-/** What has happened so long before the page was opened is shown as well. */
+/** Events this long before the page was opened are shown as well. */
 const pastMs = 3_600_000;
 
 export const connection = signal<Connection>({ state: "connecting" });
 
-/** Newest first: since the page was opened, and of the hour before. */
+/** Newest first: events since the page was opened, and from the hour before. */
 export const recentEvents = signal<readonly Event[]>([]);
 
-/** A gateway that has stopped answering is shown as such within five seconds. */
+/** With these, a gateway that stops responding is shown as lost within five seconds. */
 const heartbeatMs = 2_000;
 const maxSilenceMs = 4_500;
 
@@ -35,9 +35,9 @@ type Listener = (event: Event | "resumed") => void;
 const listeners = new Set<Listener>();
 
 /**
- * Follows everything that happens, by one stream for the whole page: a browser opens six connections to a host over
- * HTTP/1.1, and each stream takes one.
- * @returns ends it
+ * Follows all events with one stream for the whole page: over HTTP/1.1 a browser opens six connections to a host, and each stream
+ * takes one.
+ * @returns a function that stops it
  */
 export function followEvents(): () => void {
   const openedAtMs = Date.now();
@@ -51,7 +51,7 @@ export function followEvents(): () => void {
 
   async function follow(stopSignal: AbortSignal): Promise<void> {
     try {
-      // Without the past rather than not at all: what is wrong with the gateway, the stream itself finds out.
+      // If this fails, start without past events: the stream itself reports what is wrong with the gateway.
       cursor ??= await cursorOfTime(openedAtMs - pastMs, stopSignal).catch(() => undefined);
       const events = client.watchEvents({
         cursor,
@@ -83,20 +83,20 @@ export function followEvents(): () => void {
   };
 }
 
-/** Events that have come, in order, before those that are shown; as many as are kept. */
+/** Returns new events, which arrive in order, followed by those already shown, up to `keptEvents`. */
 export function newestFirst(come: readonly Event[], shown: readonly Event[]): readonly Event[] {
   return [...come.toReversed(), ...shown].slice(0, keptEvents);
 }
 
-/** Calls the listener at each event, and with "resumed" when the connection is back after a loss. @returns ends it */
+/** Calls the listener for each event, and with "resumed" when a lost connection is back. @returns a function that stops it */
 export function onEvent(listener: Listener): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
 }
 
 /**
- * Where a stream begins that tells what has happened since a time.
- * @throws ConnectError as Subscribe does, e.g. HISTORY_GONE
+ * Returns the cursor of a stream that starts at the given time.
+ * @throws ConnectError of Subscribe, e.g. HISTORY_GONE
  */
 export async function cursorOfTime(atMs: number, stopSignal: AbortSignal): Promise<string | undefined> {
   const start = { case: "time" as const, value: timestampFromMs(atMs) };
@@ -112,7 +112,7 @@ function takeState(now: ConnectionState): void {
     const sinceMs = before.state === "lost" ? before.sinceMs : Date.now();
     connection.value = { state: "lost", sinceMs, retryAtMs: now.retryAtMs };
   } else if (now.state === "connecting") {
-    // Of one that is lost it is known already.
+    // A connection that is already shown as lost stays lost until it is live.
     connection.value = before.state === "live" ? { state: "connecting" } : before;
   } else {
     connection.value =

@@ -1,8 +1,9 @@
 import type { CallOptions } from "@connectrpc/connect";
 
 /**
- * What a stream that tells the whole state tells first. It is ended then, for pages that hear by events when to read again.
- * @throws ConnectError as the stream does; Error when it ends without a message
+ * Returns the first message of a stream that starts with the whole state, and ends the stream. For pages that learn from events
+ * when to read again.
+ * @throws ConnectError of the stream; Error when it ends without a message
  */
 export async function firstMessage<T>(
   open: (options: CallOptions) => AsyncIterable<T>,

@@ -1,14 +1,14 @@
-/** What comes in a burst, as the past does, is handed on together: each time is a rendering of the page. */
+/** Items of a burst, such as past events, are passed on together, because each call renders the page. */
 const gatherMs = 40;
 
-/** Collects items for a moment. */
+/** Collects items for a short time. */
 export interface Gathering<T> {
   add(item: T): void;
-  /** Forgets what has not been handed on. */
+  /** Discards items that have not been passed on. */
   end(): void;
 }
 
-/** @param take is given what has come within a moment, in order */
+/** @param take receives the items of one interval, in order */
 export function gather<T>(take: (items: readonly T[]) => void): Gathering<T> {
   let items: T[] = [];
   let timer: ReturnType<typeof setTimeout> | undefined;

@@ -1,13 +1,13 @@
 import { OperationState } from "../../gen/hostplane/v1/operation_pb.ts";
 
-/** Those that an operation is in until its end. */
+/** States of an operation that has not ended. */
 export const openStates: readonly OperationState[] = [
   OperationState.SCHEDULED,
   OperationState.ACTIVE,
   OperationState.UNDOING,
 ];
 
-/** Whether an operation in this state goes on by itself. */
+/** Reports whether an operation in this state continues by itself. */
 export function isOpenState(state: OperationState): boolean {
   return openStates.includes(state);
 }

@@ -7,8 +7,8 @@ import { isOpenState } from "./open-state.ts";
 import { untilLive } from "./until-live.ts";
 
 /**
- * Waits for the end of an operation, by the events that the page hears anyway: `client.followOperation` takes a connection
- * for each, of which browsers have few.
+ * Waits for the end of an operation, using the page's event stream: `client.followOperation` needs a connection per operation,
+ * and browsers have few.
  * @throws OperationFailed unless it ends as COMPLETED; ConnectError when it cannot be read
  */
 export async function operationEnd(id: string): Promise<Operation> {
@@ -26,7 +26,7 @@ export async function operationEnd(id: string): Promise<Operation> {
       if (!describeError(error).retryable) {
         reject(error);
       } else if (!isOver) {
-        // The operation goes on while its gateway is away, or is taken up by the next.
+        // The operation continues while its gateway is away, or the next gateway takes it over.
         await untilLive();
         await read();
       }

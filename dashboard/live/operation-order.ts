@@ -2,8 +2,8 @@ import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { Operation } from "../../gen/hostplane/v1/operation_pb.ts";
 
 /**
- * What is known of an operation: what an event told last, unless what was read is certainly later, since readings and events
- * come by ways of their own.
+ * Returns the newer state of an operation: the last event's, unless the read one is certainly newer. Reads and events arrive
+ * independently of each other.
  */
 export function laterTelling(told: Operation, read: Operation): Operation {
   if (told.attempt !== read.attempt) {
@@ -13,8 +13,8 @@ export function laterTelling(told: Operation, read: Operation): Operation {
 }
 
 /**
- * Operations as they were listed, brought up to date by what events have told since, with those that have begun since.
- * @param isWanted whether one belongs to the list as it is now
+ * Updates a list of operations with the states from later events, and adds operations that have started since.
+ * @param isWanted reports whether an operation belongs to the list now
  * @returns newest first
  */
 export function upToDate(
@@ -30,7 +30,7 @@ export function upToDate(
   return [...byId.values()].filter(isWanted).sort((one, other) => createdMs(other) - createdMs(one));
 }
 
-/** 0 for one that has not ended. */
+/** Returns 0 for an operation that has not ended. */
 function endedMs({ endedAt }: Operation): number {
   return endedAt === undefined ? 0 : timestampMs(endedAt);
 }

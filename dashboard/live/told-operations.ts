@@ -2,13 +2,13 @@ import { signal } from "@preact/signals";
 import type { Operation } from "../../gen/hostplane/v1/operation_pb.ts";
 import { onEvent } from "./event-stream.ts";
 
-/** More than a page shows, and few enough to be kept for days. */
+/** More than a page shows, and few enough to keep for days. */
 const keptOperations = 500;
 
-/** Operations as events have told of them last, by id: whoever shows one needs no stream of its own. */
+/** The latest state of operations from events, by id. Components that show one need no stream of their own. */
 export const toldOperations = signal<ReadonlyMap<string, Operation>>(new Map());
 
-/** Nothing is told of any: what is read from now on is later. */
+/** Forgets all of them: whatever is read from now on is newer. */
 export function forgetOperations(): void {
   toldOperations.value = new Map();
 }
@@ -23,7 +23,7 @@ onEvent((event) => {
   }
   const operation = event.detail.value;
   const operations = new Map(toldOperations.value);
-  // Behind the others, so that those which nothing was told of for longest are forgotten first.
+  // Moves it to the end, so that the operations without news for longest are dropped first.
   operations.delete(operation.id);
   operations.set(operation.id, operation);
   const [oldest] = operations.keys();

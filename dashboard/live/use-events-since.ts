@@ -6,13 +6,13 @@ import { cursorOfTime, newestFirst } from "./event-stream.ts";
 import { gather } from "./gather.ts";
 import { whileVisible } from "./while-visible.ts";
 
-/** What has come of a stream of events, newest first, and why it ended if it did. */
+/** Events received from a stream, newest first, and the error that ended it, if any. */
 export interface EventsSince {
   readonly events: readonly Event[];
   readonly error: unknown;
 }
 
-/** Everything that has happened since a time, and goes on happening, by a stream of its own; nothing for no time. */
+/** Follows all events since a time and from then on, with its own stream; does nothing without a time. */
 export function useEventsSince(sinceMs: number | undefined): Signal<EventsSince> {
   const past = useSignal<EventsSince>({ events: [], error: undefined });
   useEffect(() => {

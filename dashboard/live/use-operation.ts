@@ -6,7 +6,7 @@ import { laterTelling } from "./operation-order.ts";
 import { toldOperations } from "./told-operations.ts";
 import { type Reading, useRead } from "./use-read.ts";
 
-/** An operation, live: read once, and then as events tell of it. */
+/** An operation, live: read once, then updated from events. */
 export function useOperation(id: string): ReadonlySignal<Reading<Operation>> {
   const shownId = useSignal(id);
   useEffect(() => {

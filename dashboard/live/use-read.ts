@@ -4,28 +4,31 @@ import { useCallback, useEffect, useRef } from "preact/hooks";
 import type { Event } from "../../gen/hostplane/v1/event_pb.ts";
 import { onEvent } from "./event-stream.ts";
 
-/** What was read last, and how reading it went. */
+/** The last value, and the state of the current read. */
 export interface Reading<T> {
   readonly value: T | undefined;
   readonly error: unknown;
   readonly isReading: boolean;
 }
 
-/** Events that come together, as those of one change do, are answered by one reading; those that never cease, by one each time. */
+/**
+ * Events that arrive together, such as those of one change, cause one read. A constant flow of events causes one read per
+ * interval.
+ */
 const settleMs = 150;
 
 export interface ReadOptions {
-  /** Of events that what is read depends on. */
+  /** Topics of the events that can change the value. */
   readonly topics?: readonly string[];
-  /** Whether it depends on this event, beyond its topic. */
+  /** Reports whether an event of these topics changes the value. Default: every one. */
   readonly when?: (event: Event) => boolean;
-  /** What the reading depends on; another key is another reading. */
+  /** Identifies the value; another key starts a new read without the old value. */
   readonly key?: string;
 }
 
 /**
- * Reads something at once, again whenever an event of one of the topics tells that it may have changed, when a lost
- * connection is back, and when `reload` is called. It never polls. While it reads, the last value stays.
+ * Reads a value at once, and again whenever an event of one of the topics reports a possible change, when a lost connection is
+ * back, and when `reload` is called. It never polls. The last value stays during a read.
  */
 export function useRead<T>(
   read: (options: CallOptions) => Promise<T>,

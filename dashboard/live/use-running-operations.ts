@@ -6,10 +6,10 @@ import { upToDate } from "./operation-order.ts";
 import { toldOperations } from "./told-operations.ts";
 import { type Reading, useRead } from "./use-read.ts";
 
-/** As many as the gateway tells at once. */
+/** The largest page that the gateway returns. */
 const pageSize = 1000;
 
-/** The operations that are under way or need attention, live, newest first: read once, and then as events tell of them. */
+/** The operations that are in progress or need attention, live, newest first: read once, then updated from events. */
 export function useRunningOperations(): ReadonlySignal<Reading<readonly Operation[]>> {
   const { reading } = useRead(async (options) => {
     const states = [...openStates, OperationState.NEEDS_ATTENTION];

@@ -5,24 +5,24 @@ import type { ConnectionState } from "../../client/client.ts";
 import { client } from "../session.ts";
 import { whileVisible } from "./while-visible.ts";
 
-/** The newest message of a stream, and why it ended if it did. */
+/** The newest message of a stream, and the error that ended it, if any. */
 export interface Watching<T> {
   readonly value: T | undefined;
   readonly error: unknown;
 }
 
 export interface WatchOptions<T> {
-  /** What the stream depends on; another key is another stream. */
+  /** Identifies the stream; another key opens another stream. */
   readonly key?: string;
   readonly onMessage?: (message: T) => void;
-  /** Called when from now on nobody listens, until the next message: the connection is lost, the page hidden or left. */
+  /** Called when no more messages are received for now: the connection is lost, or the page is hidden or left. */
   readonly onSilence?: () => void;
 }
 
 /**
- * Follows a stream whose messages each tell the whole state, as long as the component is shown; begun anew after a lost
- * connection, and when a page is shown that was hidden for a while. For what has no such stream there is `useRead`. A page
- * opens at most two.
+ * Follows a stream whose every message is the whole state, while the component is shown. The stream is opened again after a lost
+ * connection, and when a page that was hidden for a while is shown again. Without such a stream, use `useRead`. A page opens at
+ * most two.
  */
 export function useWatch<T>(
   open: (options: CallOptions) => AsyncIterable<T>,

@@ -1,16 +1,16 @@
-/** How long a page may be hidden, as by a glance at another tab, before it lets go of its streams. */
+/** How long a page may be hidden, e.g. for a glance at another tab, before it closes its streams. */
 const patienceMs = 20_000;
 
-/** What this needs of `document`. */
+/** The parts of `document` that are used here. */
 export interface Visibility extends EventTarget {
   readonly visibilityState: string;
 }
 
 /**
- * Runs something as long as somebody may see the page. Browsers open six connections to a host over HTTP/1.1, for all tabs
- * together: streams of tabs that nobody looks at would leave none for the one that is looked at.
- * @param run begins it, again each time that the page is shown after it was hidden for a while; to be stopped by the signal
- * @returns ends it
+ * Runs something while the page is visible. Over HTTP/1.1 browsers open six connections to a host for all tabs together: the
+ * streams of hidden tabs would leave none for the visible one.
+ * @param run starts it, and again each time that the page is shown after it was hidden for a while; the signal stops it
+ * @returns a function that stops it
  */
 export function whileVisible(
   run: (signal: AbortSignal) => void,

@@ -1,16 +1,16 @@
-// The address names the page and, behind a question mark, how its lists are filtered: `#/events?topic=volumes`.
+// The hash names the page and, after a question mark, the filters of its lists: `#/events?topic=volumes`.
 
-/** The page that a hash names, without its parameters: "/events". */
+/** Returns the page of a hash, without its parameters: "/events". */
 export function pathOfHash(hash: string): string {
   return hash.split("?", 1)[0] ?? "";
 }
 
-/** A parameter of a hash; empty when it is not there. */
+/** Returns a parameter of a hash; empty if it is missing. */
 export function parameterOfHash(hash: string, name: string): string {
   return parametersOf(hash).get(name) ?? "";
 }
 
-/** The hash with a parameter set, or taken out by an empty value. The others stay. */
+/** Returns the hash with a parameter set, or removed if the value is empty. Other parameters stay. */
 export function hashWithParameter(hash: string, name: string, value: string): string {
   const parameters = parametersOf(hash);
   if (value === "") {

@@ -1,9 +1,9 @@
 import type { ComponentChildren } from "preact";
 
-/** How something is: the colour repeats what the words say, and never says more. */
+/** Colour of a state. It only repeats what the text says. */
 export type Tone = "ok" | "warn" | "bad" | "busy" | "off";
 
-/** A state in a word. */
+/** A state in one word. */
 export function Badge({ tone, children }: { readonly tone: Tone; readonly children: ComponentChildren }) {
   return <span class={`badge ${tone}`}>{children}</span>;
 }

@@ -1,4 +1,4 @@
-/** A command as it would have to be typed into a POSIX shell, so that it can be read and pasted. */
+/** Formats a command as POSIX shell input, to be read and pasted. */
 export function commandText(command: readonly string[]): string {
   return command.map(shellWord).join(" ");
 }

@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 
-/** Puts a text into the clipboard, and says so. */
+/** Copies a text to the clipboard, and confirms it. */
 export function CopyButton({ text, label = "Copy" }: { readonly text: string; readonly label?: string }) {
   const isCopied = useSignal(false);
   return (
@@ -26,7 +26,7 @@ async function copy(text: string): Promise<boolean> {
   }
 }
 
-/** Browsers have `navigator.clipboard` for pages that came encrypted or from this host; elsewhere there is only this. */
+/** Browsers have `navigator.clipboard` only on pages loaded over TLS or from localhost; elsewhere this is the only way. */
 function copyBySelection(text: string): boolean {
   const area = document.createElement("textarea");
   area.value = text;

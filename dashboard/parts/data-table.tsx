@@ -4,22 +4,22 @@ import type { ComponentChildren } from "preact";
 export interface Column<Row> {
   readonly title: string;
   readonly cell: (row: Row) => ComponentChildren;
-  /** Set right, digits under digits. */
+  /** Whether to align the column right, as numbers are. */
   readonly isNumber?: boolean;
 }
 
-/** Rows under a caption; on a narrow screen it scrolls by itself, and by keyboard too. The first column names its row. */
+/** A table with a caption. On a narrow screen it scrolls by itself, also by keyboard. The first column is the row's header. */
 export function DataTable<Row>(props: {
   readonly caption: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string;
-  /** What is said when there are no rows. */
+  /** Text to show when there are no rows. */
   readonly empty: string;
 }) {
   const { caption, columns, rows, keyOf, empty } = props;
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable element must be reachable by keyboard
     <section class="scroll" aria-label={caption} tabIndex={0}>
       <table>
         <caption>{caption}</caption>

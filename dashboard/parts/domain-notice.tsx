@@ -2,10 +2,10 @@ import { type Backend, BackendHealth, BackendKind } from "../../gen/hostplane/v1
 import { useRead } from "../live/use-read.ts";
 import { client } from "../session.ts";
 
-/** A part of the gateway, as ListBackends and the topics of events call it. */
+/** A domain of the gateway, by its name in ListBackends and in topics of events. */
 export type Domain = "volumes" | "storage" | "clusters" | "hypervisors" | "pods";
 
-/** What a domain's systems lack, each with the way to get it; nothing while all is well. */
+/** Shows what is wrong with a domain's systems and how to fix each; nothing if all is well. */
 export function DomainNotice({ domain }: { readonly domain: Domain }) {
   const { reading } = useRead((options) => client.system.listBackends({}, options), {
     topics: [domain],

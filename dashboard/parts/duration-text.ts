@@ -1,4 +1,4 @@
-/** How long something took or takes, for people, in two units at most: "340 ms", "1.4 s", "2 min 5 s", "3 h 10 min", "2 d 4 h". */
+/** Formats a duration with at most two units: "340 ms", "1.4 s", "2 min 5 s", "3 h 10 min", "2 d 4 h". */
 export function durationText(ms: number): string {
   if (ms < 1000) {
     return `${Math.max(0, Math.round(ms))} ms`;

@@ -1,6 +1,6 @@
 import { describeError } from "../../client/describe-error.ts";
 
-/** Shows why something did not work, in the gateway's words, with the field that is wrong and the reason by which docs find it. */
+/** Shows an error: the gateway's message, the invalid field, and the reason, which can be looked up in the docs. */
 export function ErrorNote({ error }: { readonly error: unknown }) {
   const { code, reason, message, field } = describeError(error);
   return (

@@ -5,7 +5,7 @@ import type { Column } from "./data-table.tsx";
 import { eventText } from "./event-text.ts";
 import { TimeText } from "./time-text.tsx";
 
-/** How events are shown in tables. */
+/** Columns of a table of events. */
 export const eventColumns: readonly Column<Event>[] = [
   { title: "When", cell: ({ at }) => <TimeText at={at} /> },
   {

@@ -4,7 +4,7 @@ import { localClock } from "./local-time.ts";
 import { operationStateText } from "./operation-state.ts";
 import { sizeText } from "./size-text.ts";
 
-/** What an event tells beyond its type and resource, for people; empty where that is all. */
+/** Returns what an event contains beyond its type and resource, as text; empty if there is nothing else. */
 export function eventText({ detail }: Event): string {
   switch (detail.case) {
     case "operation": {

@@ -3,10 +3,10 @@ import type { ComponentChildren } from "preact";
 import { ErrorNote } from "./error-note.tsx";
 import { ModalDialog } from "./modal-dialog.tsx";
 
-/** Asks for fields and does something with them: it stays open until that has worked, and tells why it has not. */
+/** A form that stays open until its submission succeeds, and shows the error if it fails. */
 export function FormDialog(props: {
   readonly title: string;
-  /** On the button that does it. */
+  /** Label of the submit button. */
   readonly label: string;
   readonly onSubmit: () => Promise<void>;
   readonly onClose: () => void;

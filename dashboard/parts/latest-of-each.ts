@@ -1,6 +1,9 @@
 import type { Event } from "../../gen/hostplane/v1/event_pb.ts";
 
-/** Events without those of an operation that a later one has overtaken: an operation tells of each step. Newest first, as they are given. */
+/**
+ * Returns events without the outdated ones of operations: an operation emits an event per step, and only the latest is kept.
+ * Newest first, in the order given.
+ */
 export function latestOfEach(events: readonly Event[]): readonly Event[] {
   const told = new Set<string>();
   return events.filter(({ detail }) => {

@@ -1,8 +1,8 @@
 const clock = { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" } as const;
 
 /**
- * A time in the browser's own zone and language, on a 24-hour clock as logs have it; without the date if it is of today.
- * @param locale the browser's if absent
+ * Formats a time in the browser's time zone and language, with a 24-hour clock. Leaves out today's date.
+ * @param locale default: the browser's
  */
 export function localTime(date: Date, now: Date, locale?: string): string {
   return date.toDateString() === now.toDateString()
@@ -10,7 +10,7 @@ export function localTime(date: Date, now: Date, locale?: string): string {
     : `${localDate(date, locale)}, ${localClock(date, locale)}`;
 }
 
-/** The time of day alone. */
+/** Formats only the time of day. */
 export function localClock(date: Date, locale?: string): string {
   return date.toLocaleTimeString(locale, clock);
 }

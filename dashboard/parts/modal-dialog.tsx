@@ -2,8 +2,8 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
 
 /**
- * A dialog over the page, open as long as it is there. Escape closes it, unless what it shows would be lost by a slip, and so
- * does Back; the focus goes back to where it was, or to the page when that is gone.
+ * A modal dialog, open while it is mounted. Back closes it, and so does Escape unless what it shows would be lost by accident.
+ * The focus returns to where it was, or to the page if that element is gone.
  */
 export function ModalDialog(props: {
   readonly title: string;
@@ -20,12 +20,12 @@ export function ModalDialog(props: {
     const opener = document.activeElement;
     const element = dialog.current;
     element?.showModal();
-    // Only Back and Forward: what a dialog itself leads to goes by `history.pushState`, which has no such event.
+    // Fires for Back and Forward only: links in a dialog use `history.pushState`, which fires no such event.
     const onBack = () => close.current();
     addEventListener("popstate", onBack);
     return () => {
       removeEventListener("popstate", onBack);
-      // Browsers give the focus back only when a dialog is closed, not when it is taken out of the page.
+      // Browsers restore the focus only when a dialog is closed, not when it is removed from the page.
       element?.close();
       const isThere = opener instanceof HTMLElement && opener.isConnected && opener !== document.body;
       const place = isThere ? opener : document.getElementById("content");
@@ -33,7 +33,7 @@ export function ModalDialog(props: {
     };
   }, []);
   return (
-    // What comes of the closing when it is taken out is no wish of the user.
+    // Closing during the removal is not the user's action.
     <dialog
       ref={dialog}
       aria-labelledby={id}

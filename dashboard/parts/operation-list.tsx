@@ -2,7 +2,7 @@ import type { Operation } from "../../gen/hostplane/v1/operation_pb.ts";
 import { useRunningOperations } from "../live/use-running-operations.ts";
 import { OperationFacts, OperationProgress } from "./operation-progress.tsx";
 
-/** How far operations are that have just been begun, live. */
+/** The progress of operations that have just been started, live. */
 export function OperationList({ ids }: { readonly ids: readonly string[] }) {
   return (
     <ul class="plain stack">
@@ -16,13 +16,13 @@ export function OperationList({ ids }: { readonly ids: readonly string[] }) {
 }
 
 /**
- * The operations of a domain that are under way or wait for somebody, live; nothing while there are none.
- * @param kinds beginnings of their kinds, as "volumes" of "volumes.backup"
+ * The operations of a domain that are in progress or need attention, live; nothing if there are none.
+ * @param kinds prefixes of operation kinds, e.g. "volumes" for "volumes.backup"
  */
 export function RunningOperations({ kinds }: { readonly kinds: readonly string[] }) {
   const { value } = useRunningOperations().value;
   const shown = value?.filter((operation) => isOneOf(operation, kinds)) ?? [];
-  // That they could not be read is told by the page of operations.
+  // The operations page shows the error if they could not be read.
   if (shown.length === 0) {
     return null;
   }

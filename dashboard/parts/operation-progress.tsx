@@ -7,14 +7,14 @@ import { operationStateText, operationTone } from "./operation-state.ts";
 import { ReadState } from "./read-state.tsx";
 import { sizeText } from "./size-text.ts";
 
-/** How far an operation is, live. */
+/** The progress of an operation, live. */
 export function OperationProgress({ id }: { readonly id: string }) {
   return (
     <ReadState of={useOperation(id)}>{(operation) => <OperationFacts operation={operation} />}</ReadState>
   );
 }
 
-/** An operation's state, bar, message and what to do about it. */
+/** An operation's state, progress bar and message, and what to do about a problem. */
 export function OperationFacts({ operation }: { readonly operation: Operation }) {
   const { state, progress, message, doneBytes, totalBytes, error, attention, waitingFor } = operation;
   return (

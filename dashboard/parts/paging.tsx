@@ -1,19 +1,19 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 
-/** Where in a list, newest first and read page by page, somebody is. */
+/** The position in a list, newest first, that is read page by page. */
 export interface Pages {
-  /** Of the page that is shown; empty for the first. */
+  /** Token of the current page; empty for the first. */
   readonly token: string;
   readonly isFirst: boolean;
   toNewest(): void;
   toOlder(nextToken: string): void;
 }
 
-/** @param key what the list depends on; another key is another list, and begins with its first page */
+/** @param key identifies the list; another key starts at the first page */
 export function usePages(key: string): Pages {
   const place = useSignal({ key, token: "" });
-  // A token is of the list that it was given with.
+  // A token is valid only for the list that returned it.
   const token = place.value.key === key ? place.value.token : "";
   useEffect(() => {
     place.value = { key, token: "" };
@@ -30,12 +30,12 @@ export function usePages(key: string): Pages {
   };
 }
 
-/** Leads to older pages, and back to the newest. */
+/** Buttons to older pages, and back to the newest. */
 export function Paging(props: {
   readonly of: Pages;
-  /** Of the page after the one that is shown; empty when it is the last. */
+  /** Token of the next page; empty on the last page. */
   readonly nextToken: string;
-  /** What is listed, e.g. "operations". */
+  /** Name of the listed items, e.g. "operations". */
   readonly what: string;
 }) {
   const { of: pages, nextToken, what } = props;

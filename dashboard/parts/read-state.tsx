@@ -2,7 +2,7 @@ import type { ReadonlySignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { ErrorNote } from "./error-note.tsx";
 
-/** Shows what was read or is watched, the error when there is one beside the last value, or that it is on its way. */
+/** Shows a value that is read or watched, with the error if there is one, or that it is being loaded. */
 export function ReadState<T>(props: {
   readonly of: ReadonlySignal<{ readonly value: T | undefined; readonly error: unknown }>;
   readonly children: (value: T) => ComponentChildren;

@@ -7,7 +7,7 @@ const texts: Readonly<Record<number, string>> = {
   [Role.ADMIN]: "admin",
 };
 
-/** A role in a word; that of a newer gateway by its number. */
+/** Returns the name of a role; the number for a role of a newer gateway. */
 export function roleText(role: Role): string {
   return texts[role] ?? `role ${role}`;
 }

@@ -1,11 +1,11 @@
 import type { Signal } from "@preact/signals";
 import { useId } from "preact/hooks";
 
-/** A labelled choice of one, bound to a signal. */
+/** A labelled select box, bound to a signal. */
 export function SelectField(props: {
   readonly label: string;
   readonly value: Signal<string>;
-  /** Value and what is shown for it. */
+  /** Values and their texts. */
   readonly options: readonly { readonly value: string; readonly text: string }[];
 }) {
   const { label, value, options } = props;

@@ -1,6 +1,6 @@
 const units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"] as const;
 
-/** Bytes for people, in powers of 1024 and three digits at most: "1.5 GiB", "512 B". */
+/** Formats bytes in powers of 1024 with at most three digits: "1.5 GiB", "512 B". */
 export function sizeText(bytes: bigint | number): string {
   let value = Number(bytes);
   let unit = 0;

@@ -1,13 +1,13 @@
 import type { Signal } from "@preact/signals";
 import { useId } from "preact/hooks";
 
-/** A labelled line of input, bound to a signal. */
+/** A labelled text input, bound to a signal. */
 export function TextField(props: {
   readonly label: string;
   readonly value: Signal<string>;
   readonly type?: "text" | "password" | "number" | "datetime-local" | "search";
   readonly hint?: string;
-  /** Why it was refused. */
+  /** Why the gateway rejected it. */
   readonly error?: string | undefined;
   readonly autocomplete?: "username" | "current-password" | "new-password" | "off";
   readonly required?: boolean;

@@ -1,7 +1,7 @@
 import { type Timestamp, timestampMs } from "@bufbuild/protobuf/wkt";
 import { localTime } from "./local-time.ts";
 
-/** A time as `localTime` has it, and the exact one for machines; nothing for none. */
+/** A time formatted by `localTime`, with the exact time for machines; nothing if there is none. */
 export function TimeText(props: { readonly at?: Timestamp | undefined; readonly atMs?: number }) {
   const ms = props.atMs ?? (props.at === undefined ? undefined : timestampMs(props.at));
   if (ms === undefined) {

@@ -1,6 +1,6 @@
 import { sizeText } from "./size-text.ts";
 
-/** How much of something is in use, as a bar and in words. Both in bytes. */
+/** Usage as a bar and in words. Both values in bytes. */
 export function UsageBar(props: {
   readonly label: string;
   readonly usedBytes: bigint | number;

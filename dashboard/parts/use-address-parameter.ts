@@ -3,9 +3,9 @@ import { useEffect } from "preact/hooks";
 import { hashWithParameter, parameterOfHash } from "./address-parameters.ts";
 
 /**
- * A signal that is a parameter of the address, so that a link, a reload and Back show the list as it was. Setting it
- * replaces the address without an entry in the history.
- * @param name one that no other list of the page has
+ * A signal bound to a parameter of the address, so that links, reloads and Back restore the list. Setting it replaces the address
+ * without a new history entry.
+ * @param name unique among the lists of the page
  */
 export function useAddressParameter(name: string): Signal<string> {
   const value = useSignal(parameterOfHash(location.hash, name));

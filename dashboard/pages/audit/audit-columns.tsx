@@ -4,7 +4,7 @@ import { Badge } from "../../parts/badge.tsx";
 import type { Column } from "../../parts/data-table.tsx";
 import { TimeText } from "../../parts/time-text.tsx";
 
-/** How calls are shown. */
+/** Columns of a table of calls. */
 export const auditColumns: readonly Column<AuditEvent>[] = [
   { title: "When", cell: ({ at }) => <TimeText at={at} /> },
   {

@@ -36,7 +36,7 @@ const outcomeOptions = [
   })),
 ];
 
-/** Who did what: every call that changed something, told a secret, or was refused for who made it. */
+/** The audit log: every call that changed something, returned a secret, or was denied to its caller. */
 export function Audit() {
   const from = useAddressParameter("from");
   const to = useAddressParameter("to");

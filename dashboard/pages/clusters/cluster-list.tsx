@@ -13,7 +13,7 @@ import { CreateCluster } from "./create-cluster.tsx";
 import { Strays } from "./strays.tsx";
 import { wholeClusters } from "./whole-clusters.ts";
 
-/** All clusters, live, a form for another, and the machines that no cluster knows. */
+/** All clusters, live, with a form to create one, and the machines that belong to no cluster. */
 export function ClusterList() {
   const watching = useWatch((options) => wholeClusters(client.clusters.watchClusters({}, options)));
   return (

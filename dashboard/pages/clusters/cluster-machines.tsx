@@ -16,7 +16,7 @@ const columns: readonly Column<ClusterMachine>[] = [
   { title: "History", cell: History },
 ];
 
-/** The machines of a cluster with what has happened to each, also those that were given back. */
+/** The machines of a cluster with the history of each, including released ones. */
 export function ClusterMachines({ cluster }: { readonly cluster: string }) {
   const { reading } = useRead((options) => client.clusters.listMachines({ cluster }, options), {
     topics: ["clusters"],

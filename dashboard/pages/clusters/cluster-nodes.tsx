@@ -16,7 +16,7 @@ const columns: readonly Column<NodeStatus>[] = [
   { title: "IP address", cell: ({ maasIPAddr }) => maasIPAddr !== "" && <code>{maasIPAddr}</code> },
 ];
 
-/** The nodes of a cluster as Kubernetes and MAAS see them now. */
+/** The nodes of a cluster with their current status in Kubernetes and MAAS. */
 export function ClusterNodes({ cluster }: { readonly cluster: string }) {
   const { reading, reload } = useRead(
     (options) => client.kaas.getClusterNodesStatus({ clusterName: cluster }, options),
@@ -50,7 +50,7 @@ const tones: Readonly<Record<string, Tone>> = {
   "": "off",
 };
 
-/** Of a status such as "NotReady: its kubelet is silent"; other words are said while a machine comes or goes. */
+/** Returns the tone of a status such as "NotReady: its kubelet is silent". Other texts occur while a machine joins or leaves. */
 function nodeTone(status: string): Tone {
   return tones[status.split(":", 1)[0] ?? ""] ?? "busy";
 }

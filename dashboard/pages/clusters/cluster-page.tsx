@@ -16,7 +16,7 @@ import { UpgradeCluster } from "./upgrade-cluster.tsx";
 import { wholeClusters } from "./whole-clusters.ts";
 import "./clusters.css";
 
-/** One cluster, live: what it is to be, what it is, and what can be done with it. */
+/** One cluster, live: its spec, its status and its actions. */
 export function ClusterPage({ name }: { readonly name: string }) {
   const watching = useWatch(
     (options) => wholeClusters(client.clusters.watchClusters({ names: [name] }, options)),

@@ -15,7 +15,7 @@ const columns: readonly Column<ClusterPool>[] = [
   { title: "Nodes", cell: ({ ready }) => ready, isNumber: true },
 ];
 
-/** The control plane and the node pools of a cluster; whoever may scales, adds and deletes pools. */
+/** The control plane and the node pools of a cluster. Operators can scale, add and delete pools. */
 export function ClusterPools({ of: { name, controlPlane, pools } }: { readonly of: ClusterState }) {
   const mayChange = hasRole(Role.OPERATOR);
   const change = {

@@ -10,7 +10,7 @@ const shown: Readonly<Record<number, { readonly tone: Tone; readonly text: strin
   [ClusterStatus.DEGRADED]: { tone: "warn", text: "needs somebody" },
 };
 
-/** A cluster's status in words; that of a newer gateway by its number. */
+/** A cluster's status in words; the number for a status of a newer gateway. */
 export function ClusterStatusBadge({ status }: { readonly status: ClusterStatus }) {
   const { tone, text } = shown[status] ?? { tone: "off", text: `status ${status}` };
   return <Badge tone={tone}>{text}</Badge>;

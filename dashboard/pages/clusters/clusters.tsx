@@ -2,7 +2,7 @@ import { Route, Switch } from "wouter-preact";
 import { ClusterList } from "./cluster-list.tsx";
 import { ClusterPage } from "./cluster-page.tsx";
 
-/** Kubernetes clusters on machines of MAAS: all of them, or one. */
+/** Kubernetes clusters on MAAS machines: the list, or one cluster. */
 export function Clusters() {
   return (
     <Switch>

@@ -13,7 +13,7 @@ const controlPlaneCounts = ["1", "3", "5"].map((count) => ({
   text: count === "1" ? "1 machine" : `${count} machines`,
 }));
 
-/** Orders a cluster with its control plane and node pools. */
+/** Creates a cluster with its control plane and node pools. */
 export function CreateCluster() {
   const name = useSignal("");
   const version = useSignal("");

@@ -7,7 +7,7 @@ import { saveFile } from "../../parts/save-file.ts";
 import { TimeText } from "../../parts/time-text.tsx";
 import { client } from "../../session.ts";
 
-/** Saves a cluster's kubeconfig as a file when asked to: it is a secret, and is not shown. Renews it, too. */
+/** Saves a cluster's kubeconfig as a file, on request: it is a secret and never shown. Renews it as well. */
 export function Kubeconfig({ cluster }: { readonly cluster: string }) {
   const expiresAt = useSignal<Timestamp | undefined>(undefined);
   const error = useSignal<unknown>(undefined);

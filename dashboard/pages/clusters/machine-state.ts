@@ -14,7 +14,7 @@ const shown: Readonly<Record<number, { readonly tone: Tone; readonly text: strin
   [ClusterMachineState.RELEASED]: { tone: "off", text: "was given back" },
 };
 
-/** How far a machine is, in words; a state of a newer gateway by its number. */
+/** Describes the state of a machine; the number for a state of a newer gateway. */
 export function machineStateText(state: ClusterMachineState): { readonly tone: Tone; readonly text: string } {
   return shown[state] ?? { tone: "off", text: `state ${state}` };
 }

@@ -1,6 +1,6 @@
 /**
- * Labels of Kubernetes as people write them: `tier=web disk=ssd`, separated by spaces or commas. One without `=` has no value,
- * which Kubernetes allows. What a label may be made of the gateway checks.
+ * Parses Kubernetes labels: `tier=web disk=ssd`, separated by spaces or commas. A label without `=` has an empty value, which
+ * Kubernetes allows. The gateway validates the labels.
  */
 export function parseLabels(text: string): { readonly name: string; readonly value: string }[] {
   return text

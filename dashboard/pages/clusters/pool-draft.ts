@@ -1,9 +1,9 @@
 import { type Signal, signal } from "@preact/signals";
 import { parseLabels } from "./parse-labels.ts";
 
-/** A node pool as it is being written down in a form. */
+/** A node pool that is being edited in a form. */
 export interface PoolDraft {
-  /** Among the drafts of this page. */
+  /** Unique among the drafts of this page. */
   readonly key: number;
   readonly name: Signal<string>;
   readonly count: Signal<string>;
@@ -24,7 +24,7 @@ export function createPoolDraft(name: string): PoolDraft {
   };
 }
 
-/** The MachineSpec that a draft asks for; what is wrong with it the gateway says. */
+/** Converts a draft to a MachineSpec; the gateway validates it. */
 export function poolFromDraft({ name, count, instanceType, labels }: PoolDraft) {
   return {
     name: name.value.trim(),

@@ -2,16 +2,16 @@ import { SelectField } from "../../parts/select-field.tsx";
 import { TextField } from "../../parts/text-field.tsx";
 import type { PoolDraft } from "./pool-draft.ts";
 
-/** What machines can be asked for: tags of MAAS. */
+/** The available instance types: MAAS tags. */
 export const instanceTypes = [
   { value: "standard", text: "standard" },
   { value: "gpu", text: "gpu" },
 ] as const;
 
-/** Kubernetes is made for no more. */
+/** The largest cluster that Kubernetes supports. */
 const maxMachines = 5000;
 
-/** Asks what a node pool is to be. */
+/** The fields of a node pool. */
 export function PoolFields({ of: pool }: { readonly of: PoolDraft }) {
   return (
     <div class="cluster-fields">

@@ -14,7 +14,7 @@ const columns: readonly Column<StrayMachine>[] = [
   { title: "What is known", cell: ({ message }) => message },
 ];
 
-/** The machines that MAAS has given to the gateway and no cluster knows, with what can be done about each. */
+/** The machines that MAAS has allocated to the gateway and that belong to no cluster, with their actions. */
 export function Strays() {
   const { reading, reload } = useRead((options) => client.clusters.listStrays({}, options), {
     topics: ["clusters"],

@@ -6,7 +6,7 @@ import { ReadState } from "../../parts/read-state.tsx";
 import { SelectField } from "../../parts/select-field.tsx";
 import { client } from "../../session.ts";
 
-/** Upgrades a cluster to one of the versions that it can go to. */
+/** Upgrades a cluster to one of the available versions. */
 export function UpgradeCluster(props: { readonly cluster: string; readonly k8sVersion: string }) {
   const { cluster, k8sVersion } = props;
   const { reading } = useRead(

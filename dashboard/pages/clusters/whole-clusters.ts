@@ -1,8 +1,8 @@
 import type { ClusterState, WatchClustersResponse } from "../../../gen/hostplane/v1/cluster_pb.ts";
 
 /**
- * All clusters after each message of WatchClusters, which tells all of them first and then only what has changed.
- * @param messages of one connection: another one begins with all again
+ * Yields all clusters after each message of WatchClusters, which sends all of them first and then only changes.
+ * @param messages of one connection: another connection starts with all clusters again
  */
 export async function* wholeClusters(
   messages: AsyncIterable<WatchClustersResponse>,

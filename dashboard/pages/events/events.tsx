@@ -30,7 +30,7 @@ const columns: readonly Column<Event>[] = [
   },
 ];
 
-/** What happens, as it happens, and what has happened since a time. */
+/** Events as they happen, and those since a time. */
 export function Events() {
   const topic = useAddressParameter("topic");
   const resource = useAddressParameter("resource");

@@ -1,8 +1,8 @@
 const gibBytes = 1024n ** 3n;
 
 /**
- * The bytes of a number of GiB as people write it: "10", "0.5", "1,5". Exact, rounded up to whole bytes.
- * @returns undefined for what is no such number, or is not above 0
+ * Converts GiB as people write them to bytes: "10", "0.5", "1,5". Exact, rounded up to whole bytes.
+ * @returns undefined for anything else, and for 0
  */
 export function bytesFromGib(text: string): bigint | undefined {
   const match = /^\s*(\d{1,9})(?:[.,](\d{1,9}))?\s*$/.exec(text);

@@ -12,7 +12,7 @@ import { bytesFromGib } from "./bytes-from-gib.ts";
 
 const { expandStoragePool, shrinkStoragePool, backUpStoragePool } = StoragePoolService.method;
 
-/** Makes the pool larger and smaller, and backs up every volume of it. */
+/** Grows and shrinks the pool, and backs up all its volumes. */
 export function ChangeStoragePool({ of: { name, kind } }: { readonly of: StoragePool }) {
   const growing = useProposal(["min_bytes"], { POOL_CANNOT_GROW: "min_bytes" });
   const shrinking = useProposal(["max_bytes"], { POOL_CANNOT_SHRINK: "max_bytes" });
@@ -78,7 +78,7 @@ function SizeForm(props: {
   readonly label: string;
   readonly hint: string;
   readonly form: ProposalForm;
-  /** The request's field that is asked for. */
+  /** Field of the request that the form asks for. */
   readonly field: string;
   readonly onSubmit: (bytes: bigint) => Promise<void>;
 }) {

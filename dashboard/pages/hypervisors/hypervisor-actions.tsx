@@ -8,7 +8,7 @@ import { propose } from "../../action/action.ts";
 const { createHypervisor, createHypervisors, destroyHypervisor, destroyHypervisors } =
   OperationsService.method;
 
-/** Does with one hypervisor what can be done with it. */
+/** The action that is possible for one hypervisor. */
 export function HypervisorButton({ of: { id, state } }: { readonly of: Hypervisor }) {
   const request = { id };
   if (state === HypervisorState.AVAILABLE_TO_CREATE) {
@@ -53,7 +53,7 @@ export function HypervisorButton({ of: { id, state } }: { readonly of: Hyperviso
   return <span class="quiet">Nothing until its state is known</span>;
 }
 
-/** Changes those that are selected at once: each kind of change only those that it can be made to. */
+/** Changes all selected hypervisors at once. Each change applies only to those in a suitable state. */
 export function SelectionBar(props: { readonly of: readonly Hypervisor[]; readonly onDone: () => void }) {
   const idsIn = (state: HypervisorState) => props.of.filter((one) => one.state === state).map(({ id }) => id);
   const off = idsIn(HypervisorState.AVAILABLE_TO_CREATE);

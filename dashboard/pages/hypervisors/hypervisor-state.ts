@@ -1,7 +1,7 @@
 import { HypervisorState } from "../../../gen/operations/v1/operations_pb.ts";
 import type { Tone } from "../../parts/badge.tsx";
 
-/** What a hypervisor does: the contract tells what can be done with it, from which this follows. */
+/** A hypervisor's state in words. The contract returns the possible actions, from which the state follows. */
 export interface HypervisorStateText {
   readonly tone: Tone;
   readonly text: string;

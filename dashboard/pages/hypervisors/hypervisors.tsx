@@ -3,7 +3,7 @@ import { RunningOperations } from "../../parts/operation-list.tsx";
 import { Inventory } from "./inventory.tsx";
 import { StoragePoolCard } from "./storage-pool.tsx";
 
-/** The machines that can be brought up and taken down here, the storage they share, and what is under way with both. */
+/** The VMs that can be started and stopped here, the storage they share, and the running operations of both. */
 export function Hypervisors() {
   return (
     <>

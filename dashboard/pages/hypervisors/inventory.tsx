@@ -14,10 +14,10 @@ import { HypervisorButton, SelectionBar } from "./hypervisor-actions.tsx";
 import { hypervisorStateText } from "./hypervisor-state.ts";
 import "./hypervisors.css";
 
-/** All hypervisors, whether they exist yet or not, live; whoever may changes one of them or several. */
+/** All hypervisors, whether they exist yet or not, live. Operators can change one or several of them. */
 export function Inventory() {
   const { reading } = useRead((options) => client.hypervisors.listHypervisors({}, options), {
-    // What may be done with a VM changes when an operation on it ends.
+    // The possible actions for a VM change when an operation on it ends.
     topics: ["hypervisors", "operations"],
   });
   const selected = useSignal<ReadonlySet<string>>(new Set());
@@ -81,7 +81,7 @@ function State({ state }: Hypervisor) {
   return <Badge tone={tone}>{text}</Badge>;
 }
 
-/** The contract says MB and the gateway means MiB, as libvirt does. */
+/** The contract says MB, but the gateway returns MiB, as libvirt does. */
 function ramText({ ram }: Hypervisor): string {
   return ram === 0 ? "not known" : sizeText(ram * 1024 ** 2);
 }

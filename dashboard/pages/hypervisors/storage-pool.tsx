@@ -8,7 +8,7 @@ import { UsageBar } from "../../parts/usage-bar.tsx";
 import { client, hasRole } from "../../session.ts";
 import { ChangeStoragePool } from "./change-storage-pool.tsx";
 
-/** The storage that hypervisors share, live, with its devices and those that it could get. */
+/** The storage pool that hypervisors share, live, with its devices and the ones that can be added. */
 export function StoragePoolCard() {
   const watching = useWatch((options) => client.storagePool.watchStoragePool({}, options));
   return (

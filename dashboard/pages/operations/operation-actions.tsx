@@ -3,7 +3,7 @@ import { Role } from "../../../gen/hostplane/v1/user_pb.ts";
 import { propose } from "../../action/action.ts";
 import { hasRole } from "../../session.ts";
 
-/** What can be done about an operation now; nothing for whoever only looks. */
+/** The actions that are possible for an operation now; none for viewers. */
 export function OperationActions({ operation }: { readonly operation: Operation }) {
   const { state, cancellable, cancelRequested } = operation;
   const needsAttention = state === OperationState.NEEDS_ATTENTION;
@@ -42,7 +42,7 @@ function cancel({ id, kind, resource, state }: Operation): void {
     request: { id },
     isDangerous: true,
     hasPlan: false,
-    // Its end is that of the cancelled operation, which the page shows.
+    // It ends with the cancelled operation, which the page shows.
     isFollowed: false,
   });
 }

@@ -9,7 +9,7 @@ import { ReadState } from "../../parts/read-state.tsx";
 import { TimeText } from "../../parts/time-text.tsx";
 import { client } from "../../session.ts";
 
-/** An operation runs a few commands for each of its steps. */
+/** An operation runs a few commands per step. */
 const pageSize = 200;
 
 const columns: readonly Column<OperationCommand>[] = [
@@ -36,7 +36,7 @@ const columns: readonly Column<OperationCommand>[] = [
   { title: "Host", cell: ({ host }) => host },
 ];
 
-/** The commands that an operation has run on its host, and runs. */
+/** The commands that an operation has run, or is running, on its host. */
 export function OperationCommands({ id }: { readonly id: string }) {
   const pages = usePages(id);
   const { reading } = useRead(

@@ -12,7 +12,7 @@ import { OperationCommands } from "./operation-commands.tsx";
 import { OperationSteps } from "./operation-steps.tsx";
 import { tookText } from "./took-text.ts";
 
-/** All that is known of one operation, live. */
+/** One operation in full, live. */
 export function OperationPage({ id }: { readonly id: string }) {
   return (
     <>

@@ -29,7 +29,7 @@ const columns: readonly Column<OperationStep>[] = [
   { title: "Error", cell: ({ error }) => error },
 ];
 
-/** The steps of an operation in their order, with how far each is. */
+/** The steps of an operation in order, with the state of each. */
 export function OperationSteps({ steps }: { readonly steps: readonly OperationStep[] }) {
   return (
     <DataTable

@@ -4,7 +4,7 @@ import { OperationHistory } from "./operation-history.tsx";
 import { OperationPage } from "./operation-page.tsx";
 import { Unsettled } from "./unsettled.tsx";
 
-/** What is under way, and what was; one operation with all that is known of it at `/operations/ID`. */
+/** Running and past operations; `/operations/ID` shows one in full. */
 export function Operations() {
   return (
     <Switch>

@@ -7,7 +7,7 @@ const undoStates: ReadonlySet<StepState> = new Set([
   StepState.UNDO_FAILED,
 ]);
 
-/** How long a step took. Of one that was undone only the end of the undoing is known, which the text then says. */
+/** Returns how long a step took. For an undone step only the end of undoing is known; the text then says so. */
 export function stepTookText(step: Pick<OperationStep, "state" | "startedAt" | "endedAt">): string {
   const took = tookText(step);
   return took !== "" && undoStates.has(step.state) ? `${took} until undone` : took;

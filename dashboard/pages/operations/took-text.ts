@@ -1,7 +1,7 @@
 import { type Timestamp, timestampMs } from "@bufbuild/protobuf/wkt";
 import { durationText } from "../../parts/duration-text.ts";
 
-/** How long something took from its beginning to its end; empty unless it has both. */
+/** Returns the time from start to end; empty unless both are known. */
 export function tookText(of: {
   readonly startedAt?: Timestamp | undefined;
   readonly endedAt?: Timestamp | undefined;

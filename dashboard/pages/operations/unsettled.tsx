@@ -4,10 +4,10 @@ import { OperationFacts } from "../../parts/operation-progress.tsx";
 import { ReadState } from "../../parts/read-state.tsx";
 import { OperationActions } from "./operation-actions.tsx";
 
-/** Of those that wait; the history has them all. */
+/** Number of waiting operations to show; the history has all of them. */
 const shownWaiting = 20;
 
-/** The operations that are under way, and those that wait for somebody or for their turn, live. */
+/** The operations that are running, need attention or are queued, live. */
 export function Unsettled() {
   return (
     <section class="card" aria-labelledby="unsettled">
@@ -34,7 +34,7 @@ export function Unsettled() {
   );
 }
 
-/** In an order that stays, so that a button is where it was when somebody presses it. */
+/** The order is stable, so that buttons do not move while the user clicks one. */
 function List({ of: operations }: { readonly of: readonly Operation[] }) {
   if (operations.length === 0) {
     return null;

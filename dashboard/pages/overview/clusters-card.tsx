@@ -8,7 +8,7 @@ import { client } from "../../session.ts";
 import { DomainCard } from "./domain-card.tsx";
 import { type Figure, Figures } from "./figures.tsx";
 
-/** How many Kubernetes clusters are in which status, and how many of their machines are nodes. */
+/** The number of Kubernetes clusters by status, and the number of machines that are nodes. */
 export function ClustersCard({ backends }: { readonly backends: readonly Backend[] }) {
   return (
     <DomainCard title="Clusters" path="/clusters" domain="clusters" backends={backends}>

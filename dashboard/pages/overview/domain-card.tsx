@@ -6,14 +6,14 @@ import { Badge } from "../../parts/badge.tsx";
 import { Sentence } from "../../parts/sentence.tsx";
 import { domainHealthText, isAnswering, isServed } from "./backend-health.ts";
 
-/** A domain's name, which leads to its page, its health, and its figures; or what to configure while it is off. */
+/** A domain's name, linked to its page, its health and its figures; or what to configure if it is off. */
 export function DomainCard(props: {
   readonly title: string;
   readonly path: string;
   readonly domain: string;
-  /** Of all domains. */
+  /** Systems of all domains. */
   readonly backends: readonly Backend[];
-  /** Read only where there is something to be asked. */
+  /** Rendered only if the domain responds. */
   readonly children: () => ComponentChildren;
 }) {
   const { title, path, domain, backends, children } = props;

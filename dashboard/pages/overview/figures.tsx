@@ -1,14 +1,14 @@
 import type { ComponentChildren } from "preact";
 
-/** A count or an amount with what it is of. */
+/** A count or an amount with its label. */
 export interface Figure {
   readonly label: string;
   readonly value: ComponentChildren;
-  /** Whether it tells of something that is wrong; the label says what. */
+  /** Whether it indicates a problem, which the label names. */
   readonly isBad?: boolean;
 }
 
-/** Figures that are to be seen at a glance. */
+/** A row of figures. */
 export function Figures({ of }: { readonly of: readonly Figure[] }) {
   return (
     <dl class="figures">

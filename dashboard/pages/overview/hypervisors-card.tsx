@@ -8,7 +8,7 @@ import { isServed } from "./backend-health.ts";
 import { DomainCard } from "./domain-card.tsx";
 import { Figures } from "./figures.tsx";
 
-/** How many hypervisors run, and how full the pool is that they share. */
+/** The number of running hypervisors, and the usage of the pool that they share. */
 export function HypervisorsCard({ backends }: { readonly backends: readonly Backend[] }) {
   const isThere = (name: string) =>
     backends.some(

@@ -6,10 +6,10 @@ import { OperationFacts } from "../../parts/operation-progress.tsx";
 import { ReadState } from "../../parts/read-state.tsx";
 import { Figures } from "./figures.tsx";
 
-/** More are on the page of operations. */
+/** The operations page shows the others. */
 const shownOperations = 2;
 
-/** What is under way. */
+/** The operations in progress. */
 export function OperationsCard() {
   const id = useId();
   return (

@@ -11,10 +11,10 @@ import { Summary } from "./summary.tsx";
 import { Systems } from "./systems.tsx";
 import { VolumesCard } from "./volumes-card.tsx";
 
-/** What a system's health may change with. */
+/** Topics of events that may change a system's health. */
 const topics = ["volumes", "storage", "hypervisors", "clusters", "pods"];
 
-/** Everything at a glance: whether all is well, what each domain holds, what is under way, and what happened last. */
+/** The overview: the summary, each domain, operations in progress and recent events. */
 export function Overview() {
   const { reading } = useRead((options) => client.system.listBackends({}, options), { topics });
   return (

@@ -6,7 +6,7 @@ import { client } from "../../session.ts";
 import { DomainCard } from "./domain-card.tsx";
 import { Figures } from "./figures.tsx";
 
-/** How many pods run. */
+/** The number of running pods. */
 export function PodsCard({ backends }: { readonly backends: readonly Backend[] }) {
   return (
     <DomainCard title="Pods" path="/pods" domain="pods" backends={backends}>

@@ -6,7 +6,7 @@ import { latestOfEach } from "../../parts/latest-of-each.ts";
 
 const shownEvents = 6;
 
-/** What happened last. */
+/** The most recent events. */
 export function RecentEvents() {
   return (
     <div class="card">

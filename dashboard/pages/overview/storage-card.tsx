@@ -7,7 +7,7 @@ import { UsageBar } from "../../parts/usage-bar.tsx";
 import { client } from "../../session.ts";
 import { DomainCard } from "./domain-card.tsx";
 
-/** Ceph's own word about its health, how full it is, and what its clients do. */
+/** Ceph's health status, its usage and its client traffic. */
 export function StorageCard({ backends }: { readonly backends: readonly Backend[] }) {
   return (
     <DomainCard title="Ceph" path="/storage" domain="storage" backends={backends}>

@@ -4,7 +4,7 @@ import type { Backend } from "../../../gen/hostplane/v1/system_pb.ts";
 import { useRunningOperations } from "../../live/use-running-operations.ts";
 import { isServed, needsHelp } from "./backend-health.ts";
 
-/** Whether somebody has to do something, in a sentence or two. */
+/** Says in a sentence or two whether anything needs attention. */
 export function Summary({ backends }: { readonly backends: readonly Backend[] }) {
   const operations = useRunningOperations().value.value;
   const served = backends.filter(isServed);

@@ -38,7 +38,7 @@ const columns: readonly Column<Backend>[] = [
   },
 ];
 
-/** Every system behind the gateway, whether it is there or not. */
+/** Every system that the gateway manages, configured or not. */
 export function Systems({ backends }: { readonly backends: readonly Backend[] }) {
   return (
     <div class="card">

@@ -7,7 +7,7 @@ import { client } from "../../session.ts";
 import { DomainCard } from "./domain-card.tsx";
 import { Figures } from "./figures.tsx";
 
-/** How many volumes there are, and how much each device class has free. */
+/** The number of volumes, and the free space of each device class. */
 export function VolumesCard({ backends }: { readonly backends: readonly Backend[] }) {
   return (
     <DomainCard title="Volumes" path="/volumes" domain="volumes" backends={backends}>

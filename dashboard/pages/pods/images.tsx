@@ -20,7 +20,7 @@ const columns: readonly Column<PodImage>[] = [
   { title: "Used by", cell: ({ containerCount }) => usesText(containerCount) },
 ];
 
-/** The images of this host; whoever may pulls and removes them. */
+/** The images of this host. Operators can pull and remove them. */
 export function Images() {
   const { reading } = useRead((options) => client.pods.listImages({}, options), { topics: ["pods"] });
   const mayChange = hasRole(Role.OPERATOR);

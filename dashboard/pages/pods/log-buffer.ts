@@ -1,35 +1,35 @@
-/** A line of a log as GetLogs tells it: its time as RFC 3339 writes it, and what was printed. */
+/** A line of a log from GetLogs: its time in RFC 3339, and the printed text. */
 export interface LogLine {
-  /** Never the same twice in one log. */
+  /** Unique in its log. */
   readonly key: number;
   readonly time: string;
   readonly text: string;
 }
 
-/** The newest lines of a log. What is never changed again is one object for ever, so that it is drawn once. */
+/** The newest lines of a log. A full block never changes and stays the same object, so that it is rendered once. */
 export interface LogBuffer {
   /** Oldest first. */
   readonly blocks: readonly LogBlock[];
-  /** How many lines it has. */
+  /** Number of lines in `blocks`. */
   readonly lineCount: number;
-  /** How many lines there have ever been, those that were left out as well. */
+  /** Number of lines ever received, including dropped ones. */
   readonly everCount: number;
 }
 
 export interface LogBlock {
-  /** Its first line's. */
+  /** Key of its first line. */
   readonly key: number;
   readonly lines: readonly LogLine[];
 }
 
-/** As many as are kept of a log. */
+/** Maximum number of lines kept. */
 export const maxLines = 5000;
 
 const blockLines = 100;
 
 export const emptyLog: LogBuffer = { blocks: [], lineCount: 0, everCount: 0 };
 
-/** The log with more lines at its end, and without the oldest that are too many: whole blocks of them at once. */
+/** Returns the log with lines added at the end. If there are too many, the oldest are dropped in whole blocks. */
 export function appendLines(log: LogBuffer, told: readonly string[]): LogBuffer {
   const lines = told.map((line, index) => parseLogLine(line, log.everCount + index));
   const blocks = [...log.blocks];
@@ -58,7 +58,7 @@ function parseLogLine(line: string, key: number): LogLine {
 
 const escapeCharacter = String.fromCharCode(0x1b);
 
-/** ECMA-48, 5.4: control sequences of terminals, of which programs use those that set colours. */
+/** ECMA-48, 5.4: control sequences of terminals; programs mostly use those that set colours. */
 const controlSequence = new RegExp(`${escapeCharacter}\\[[0-?]*[ -/]*[@-~]`, "g");
 
 function withoutStyles(text: string): string {

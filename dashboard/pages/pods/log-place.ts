@@ -1,14 +1,16 @@
-/** Where a log is read on after its connection was lost. */
+/** The position from which a log continues after its connection was lost. */
 export interface LogPlace {
-  /** The second of the newest line, since 1970; undefined before the first. */
+  /** Second of the newest line, since 1970; undefined before the first line. */
   readonly sinceSeconds: bigint | undefined;
-  /** What of the lines that GetLogs tells is not there yet; it is from then on. */
+  /** Returns those lines of GetLogs that are new, and records them. */
   take(lines: readonly string[]): readonly string[];
-  /** To be called before each connection: what it tells first of that second may be there already. */
+  /** Must be called before each connection: the lines that it sends first may be known already. */
   reconnect(): void;
 }
 
-/** Remembers a log's newest second with its lines: GetLogs goes on from a second, and tells all of it again. */
+/**
+ * Creates a position that records a log's newest second with its lines: GetLogs resumes at a whole second and repeats its lines.
+ */
 export function createLogPlace(): LogPlace {
   let newest: number | undefined;
   let ofNewest: string[] = [];

@@ -3,10 +3,10 @@ import { memo } from "preact/compat";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { LogBlock, LogBuffer } from "./log-buffer.ts";
 
-/** So near to the end somebody is who wants to see what comes. */
+/** Distance from the end within which the view follows new lines. */
 const nearPx = 24;
 
-/** Lines of a log. It moves along with what comes while its end is in sight, and stays where it is while somebody reads above. */
+/** Lines of a log. Follows new lines while the end is visible, and stays in place while the user reads further up. */
 export function LogView({ of: log }: { readonly of: LogBuffer }) {
   const box = useRef<HTMLDivElement>(null);
   const isAtEnd = useSignal(true);
@@ -30,10 +30,10 @@ export function LogView({ of: log }: { readonly of: LogBuffer }) {
         ref={box}
         class="log"
         role="log"
-        // It would be read aloud line by line, hundreds at once.
+        // Otherwise a screen reader would read hundreds of lines aloud.
         aria-live="off"
         aria-label="What was printed, with times in UTC"
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable element must be reachable by keyboard
         tabIndex={0}
         onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) => {
           isAtEnd.value = scrollHeight - scrollTop - clientHeight < nearPx;
@@ -63,7 +63,7 @@ const Block = memo(({ of: { lines } }: { readonly of: LogBlock }) => (
   </div>
 ));
 
-/** To the millisecond, in UTC as it was told; narrow screens leave out the date. */
+/** The time in UTC as received, to the millisecond; narrow screens leave out the date. */
 function LogTime({ of: time }: { readonly of: string }) {
   return (
     <time class="quiet" dateTime={time} title={time}>

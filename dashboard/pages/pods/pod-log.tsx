@@ -10,7 +10,7 @@ import { LogView } from "./log-view.tsx";
 import { type LogState, useLog } from "./use-log.ts";
 import "./pods.css";
 
-/** What a pod's apps print, live: of all of them, or of one. */
+/** The live output of a pod's apps: of all of them, or of one. */
 export function PodLog({ pod: { id, containers } }: { readonly pod: Pod }) {
   const appName = useSignal(containers.length === 1 ? (containers[0]?.name ?? "") : "");
   return (
@@ -30,11 +30,11 @@ export function PodLog({ pod: { id, containers } }: { readonly pod: Pod }) {
   );
 }
 
-/** The log of an app, which can be held still; what is printed meanwhile is shown afterwards. */
+/** The log of an app. It can be paused; lines printed meanwhile are shown afterwards. */
 function FollowedLog(props: {
   readonly podId: string;
   readonly appName: string;
-  /** What else controls the log. */
+  /** Other controls of the log. */
   readonly children: ComponentChildren;
 }) {
   const { log, state } = useLog(props.podId, props.appName);

@@ -11,7 +11,7 @@ import { PodLog } from "./pod-log.tsx";
 import "./pods.css";
 import { ContainerStateBadge, PodStateBadge } from "./pod-state.tsx";
 
-/** One pod, live: its apps, networks and labels, what can be done with it, and its log. */
+/** One pod, live: its apps, networks and labels, its actions and its log. */
 export function PodPage({ id }: { readonly id: string }) {
   const watching = useWatch((options) => client.pods.watchPods({}, options));
   return (

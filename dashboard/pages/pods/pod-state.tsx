@@ -17,12 +17,12 @@ const containers: Shown = {
   [PodContainerState.EXITED]: { tone: "off", text: "exited" },
 };
 
-/** What a pod does, in a word. */
+/** A pod's state in a word. */
 export function PodStateBadge({ state }: { readonly state: PodState }) {
   return <StateBadge of={pods[state]} />;
 }
 
-/** What a container does, with what its program ended with; another code than 0 is told as a failure. */
+/** A container's state, with its exit code; a code other than 0 is shown as a failure. */
 export function ContainerStateBadge(props: {
   readonly state: PodContainerState;
   readonly exitCode?: number | undefined;

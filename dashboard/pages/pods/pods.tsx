@@ -2,7 +2,7 @@ import { Route, Switch } from "wouter-preact";
 import { PodList } from "./pod-list.tsx";
 import { PodPage } from "./pod-page.tsx";
 
-/** The pods and images of this host: all of them, or one pod. */
+/** The pods and images of this host: the lists, or one pod. */
 export function Pods() {
   return (
     <Switch>

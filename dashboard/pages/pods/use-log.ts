@@ -6,18 +6,18 @@ import { client } from "../../session.ts";
 import { appendLines, emptyLog, type LogBuffer, maxLines } from "./log-buffer.ts";
 import { createLogPlace } from "./log-place.ts";
 
-/** How the connection to a log is; `resumedAtMs` when it was lost before, and is back since then. */
+/** State of the connection to a log; `resumedAtMs` is when a lost connection came back. */
 export type LogState =
   | { readonly state: "connecting" | "lost" | "ended" }
   | { readonly state: "live"; readonly resumedAtMs?: number }
   | { readonly state: "failed"; readonly error: unknown };
 
-/** As many as are shown of what was printed before. */
+/** Number of earlier lines to show. */
 const firstLines = 500;
 
 /**
- * Follows the log of a pod's app, or of all of them for "", as long as the component is shown; goes on where it was after a
- * lost connection, without gaps and repeats.
+ * Follows the log of a pod's app, or of all apps for "", while the component is shown. After a lost connection it continues
+ * without gaps or repeats.
  */
 export function useLog(podId: string, appName: string): { log: Signal<LogBuffer>; state: Signal<LogState> } {
   const log = useSignal<LogBuffer>(emptyLog);
@@ -63,7 +63,7 @@ export function useLog(podId: string, appName: string): { log: Signal<LogBuffer>
   return { log, state };
 }
 
-/** What was lost stays so while it is tried again. */
+/** A lost connection stays lost while it is retried. */
 function stateAfter(before: LogState, { state }: ConnectionState): LogState {
   if (before.state !== "lost") {
     return { state };

@@ -4,7 +4,7 @@ import { UsageBar } from "../../parts/usage-bar.tsx";
 import { Fact } from "./fact.tsx";
 import { isMissing } from "./missing.ts";
 
-/** How full the cluster is, and of what. */
+/** The cluster's usage, by kind of data. */
 export function Capacity({ cluster }: { readonly cluster: WatchClusterStatsResponse }) {
   const data = cluster.stats?.data;
   const usage = data?.usage;

@@ -22,7 +22,7 @@ const columns: readonly Column<CephCrash>[] = [
   { title: "Seen", cell: (crash) => <Seen of={crash} /> },
 ];
 
-/** What daemons have crashed of, until somebody has seen it. */
+/** Crashes of daemons that have not been archived. */
 export function CrashTable() {
   const archived = useSignal(false);
   const id = useId();

@@ -2,7 +2,7 @@ import type { WatchClusterStatsResponse } from "../../../gen/hostplane/v1/storag
 import { TimeText } from "../../parts/time-text.tsx";
 import { Fact } from "./fact.tsx";
 
-/** Which daemons serve the cluster. */
+/** The daemons of the cluster. */
 export function Daemons({ cluster }: { readonly cluster: WatchClusterStatsResponse }) {
   const { mon, mgr, mds, osd, rgw } = cluster.stats?.services ?? {};
   return (

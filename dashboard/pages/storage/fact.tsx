@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 
-/** A figure by its name in a list of facts; one that is undefined is told as not known. */
+/** A named value in a list of facts; undefined is shown as not known. */
 export function Fact({ name, children }: { readonly name: string; readonly children: ComponentChildren }) {
   return (
     <>

@@ -10,10 +10,10 @@ const states: Readonly<Record<string, { readonly tone: Tone; readonly text: stri
   HEALTH_ERR: { tone: "bad", text: "Has errors" },
 };
 
-/** How Ceph calls itself, and what it complains about. */
+/** Ceph's health status and its health checks. */
 export function Health(props: {
   readonly cluster: WatchClusterStatsResponse;
-  /** What the score of health was made of, as the radar tells it; undefined while it does not. */
+  /** Explanation of the health score, from the radar; undefined until it is known. */
   readonly because: string | undefined;
 }) {
   const { stats, readAt, staleBecause, missing } = props.cluster;
@@ -72,7 +72,7 @@ function Complaints({ words }: { readonly words: string | undefined }) {
   );
 }
 
-/** What Ceph said when it began to complain, where that was while the page is open. */
+/** Ceph's message when the check was raised, if that was while the page was open. */
 function sentenceOf(code: string): string {
   for (const { detail } of recentEvents.value) {
     const raised = detail.case === "clusterHealth" ? detail.value.raised : [];

@@ -18,7 +18,7 @@ const columns: readonly Column<NodeInfo>[] = [
   { title: "Since", cell: ({ age }) => (age === undefined ? notTold : <TimeText at={age} />) },
 ];
 
-/** The machines that carry the cluster. Kubernetes tells no event: they are read with those of Ceph. */
+/** The machines that run the cluster. Kubernetes nodes have no events, so they are read together with Ceph's data. */
 export function NodeTable() {
   const { reading } = useRead((options) => client.stats.getClusterNodes({}, options), {
     topics: ["storage"],

@@ -27,7 +27,7 @@ const columns: readonly Column<CephOsd>[] = [
   { title: "Weight", isNumber: true, cell: ({ reweight }) => Number(reweight.toFixed(2)) },
 ];
 
-/** The daemons that hold the data, mostly one for each disk. */
+/** The OSDs of the cluster, usually one per disk. */
 export function OsdTable() {
   const { reading } = useRead((options) => client.storage.listOsds({}, options), { topics: ["storage"] });
   if (isOff(reading.value)) {

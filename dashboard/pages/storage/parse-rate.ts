@@ -1,8 +1,8 @@
 const units: readonly (string | undefined)[] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
 
 /**
- * Reads a rate that the contract writes for people: "853.00 B/s rd" is 853 bytes per second, "1.50 KiB/s wr" 1536, "12 ops/s rd" is
- * 12 operations per second.
+ * Parses a rate in the contract's text format: "853.00 B/s rd" is 853 bytes per second, "1.50 KiB/s wr" 1536, "12 ops/s rd" is 12
+ * operations per second.
  * @returns undefined for anything else
  */
 export function parseRate(text: string): number | undefined {

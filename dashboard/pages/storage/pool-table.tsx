@@ -38,7 +38,7 @@ const columns: readonly Column<CephPool>[] = [
 
 const quota: Column<CephPool> = { title: "Quota", isNumber: true, cell: quotaText };
 
-/** Where the data is, and how safely it is kept. */
+/** The pools of the cluster, with their redundancy. */
 export function PoolTable() {
   const { reading } = useRead((options) => client.storage.listPools({}, options), { topics: ["storage"] });
   if (isOff(reading.value)) {

@@ -6,15 +6,15 @@ import { type Reading, useRead } from "../../live/use-read.ts";
 import { client } from "../../session.ts";
 import { parseRadarWords, type RadarWords } from "./radar-words.ts";
 
-/** The scores with what they were made of. */
+/** The scores with their explanations. */
 export interface RadarReading {
   readonly radar: ClusterRadar | undefined;
   readonly because: RadarWords;
 }
 
 /**
- * The radar as GetClusterRadar tells it.
- * @param cluster the newest message of the cluster's stream: other scores in it have the radar read again
+ * The radar of GetClusterRadar.
+ * @param cluster the newest message of the cluster's stream: if its scores differ, the radar is read again
  */
 export function useRadar(cluster: WatchClusterStatsResponse | undefined): Signal<Reading<RadarReading>> {
   const { reading, reload } = useRead(
@@ -36,7 +36,7 @@ export function useRadar(cluster: WatchClusterStatsResponse | undefined): Signal
   const scores = JSON.stringify(cluster?.radar);
   const before = useRef(scores);
   useEffect(() => {
-    // The first message says what has just been read.
+    // The first message repeats what has just been read.
     if (before.current !== undefined && before.current !== scores) {
       reload();
     }

@@ -1,4 +1,4 @@
-/** The scores of the radar as GetClusterRadar names them, in the order of its message. */
+/** The scores of the radar by their names in GetClusterRadar, in the order of its message. */
 export const radarFields = [
   "cluster_health",
   "nodes_health",
@@ -9,12 +9,12 @@ export const radarFields = [
 
 export type RadarField = (typeof radarFields)[number];
 
-/** What each score was made of, as far as it was told. */
+/** Explanation of each score, where known. */
 export type RadarWords = Readonly<Partial<Record<RadarField, string>>>;
 
 /**
- * Reads the header `hostplane-radar`: "cluster_health: OSD_DOWN -15, RECENT_CRASH -5; nodes_health: 3 of 3 ready; …". The words of
- * a score may have a semicolon of their own.
+ * Parses the header `hostplane-radar`: "cluster_health: OSD_DOWN -15, RECENT_CRASH -5; nodes_health: 3 of 3 ready; …". The
+ * explanation of a score may contain a semicolon.
  */
 export function parseRadarWords(header: string): RadarWords {
   const begins = [...header.matchAll(new RegExp(`(?:^|; )(${radarFields.join("|")}): `, "g"))];
@@ -26,15 +26,15 @@ export function parseRadarWords(header: string): RadarWords {
   );
 }
 
-/** What Ceph complains about and what that takes off the score, of the words of cluster_health. */
+/** A health check and what it takes off the score, from the explanation of cluster_health. */
 export interface Complaint {
-  /** As "OSD_DOWN"; of many the last may be "3 more". */
+  /** Name of the check, e.g. "OSD_DOWN". If there are many, the last may be "3 more". */
   readonly what: string;
-  /** Undefined where the words do not tell. */
+  /** Undefined if the explanation does not say. */
   readonly points: number | undefined;
 }
 
-/** The complaints of the words of cluster_health: "OSD_DOWN -15, RECENT_CRASH -5". None for "nothing taken off". */
+/** Parses the checks in the explanation of cluster_health: "OSD_DOWN -15, RECENT_CRASH -5". None for "nothing taken off". */
 export function parseComplaints(words: string): readonly Complaint[] {
   if (words === "" || words === "nothing taken off") {
     return [];

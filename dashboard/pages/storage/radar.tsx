@@ -47,7 +47,7 @@ const scores: readonly Score[] = [
   },
 ];
 
-/** The five scores, each from 0, the worst, to 100. */
+/** The five scores, each from 0 (worst) to 100. */
 export function Radar({ of }: { readonly of: Signal<Reading<RadarReading>> }) {
   return (
     <section class="card radar" aria-labelledby="radar">

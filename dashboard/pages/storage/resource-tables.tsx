@@ -7,7 +7,7 @@ import { ReadState } from "../../parts/read-state.tsx";
 import { client } from "../../session.ts";
 import { ReliabilityBadge, StatusBadge } from "./resource-text.tsx";
 
-/** A resource; its number of replicas is 0 where it is not known. */
+/** A resource; if its number of replicas is unknown, the contract returns 0. */
 type Resource = ResourceInfo & { readonly areReplicasKnown: boolean };
 
 const columns: readonly Column<Resource>[] = [
@@ -24,7 +24,7 @@ const columns: readonly Column<Resource>[] = [
   { title: "Reliability", cell: ({ reliability }) => <ReliabilityBadge of={reliability} /> },
 ];
 
-/** What Kubernetes has of the cluster. */
+/** The cluster's Kubernetes resources. */
 export function ResourceTables() {
   const { reading, reload } = useRead(readResources, { topics: ["storage"] });
   if (isOff(reading.value)) {
@@ -50,7 +50,7 @@ export function ResourceTables() {
   );
 }
 
-/** The header says that some numbers of replicas are not known; those are 0, and no others need be. */
+/** The header says that some replica counts are unknown. Those are 0, and a count is 0 only if it is unknown. */
 async function readResources(options: CallOptions) {
   let missing: readonly string[] = [];
   const { resources, deployments } = await client.stats.getClusterResources(

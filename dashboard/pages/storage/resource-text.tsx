@@ -17,13 +17,13 @@ const reliabilities: Readonly<Record<number, Shown>> = {
   [ReliabilityScore.RELIABILITY_OK]: { tone: "ok", text: "ok" },
 };
 
-/** Whether a node or a resource can be used. */
+/** Shows whether a node or a resource is usable. */
 export function StatusBadge({ of }: { readonly of: ResourceStatus }) {
   const { tone, text } = statuses[of] ?? unknown;
   return <Badge tone={tone}>{text}</Badge>;
 }
 
-/** How well a resource would stand the loss of a node. */
+/** Shows how well a resource would survive the loss of a node. */
 export function ReliabilityBadge({ of }: { readonly of: ReliabilityScore }) {
   const { tone, text } = reliabilities[of] ?? unknown;
   return <Badge tone={tone}>{text}</Badge>;

@@ -17,7 +17,7 @@ import { pauseTraffic, takeTraffic } from "./traffic.ts";
 import { TrafficCharts } from "./traffic-charts.tsx";
 import "./storage.css";
 
-/** A Ceph cluster, and the Kubernetes cluster that carries it. */
+/** A Ceph cluster, and the Kubernetes cluster it runs on. */
 export function Storage() {
   const watching = useWatch((options) => client.storage.watchClusterStats({}, options), {
     onMessage: takeTraffic,

@@ -6,11 +6,11 @@ import { figureIndex, spanMs, trafficMoments, useNowMs } from "./traffic.ts";
 
 const { readBytes, writeBytes, readOperations, writeOperations, usedBytes } = figureIndex;
 
-/** What clients read and write, and how full the cluster gets, over the last minutes. */
+/** Client reads and writes, and the cluster's usage, over the last minutes. */
 export function TrafficCharts({ cluster }: { readonly cluster: WatchClusterStatsResponse }) {
   const moments = trafficMoments.value;
   const total = cluster.stats?.data?.usage?.total;
-  // A message may have come since the clock was read.
+  // A message may have arrived after the clock was read.
   const at = { nowMs: Math.max(useNowMs(), moments.at(-1)?.atMs ?? 0), spanMs };
   return (
     <>

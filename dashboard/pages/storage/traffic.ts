@@ -4,13 +4,13 @@ import type { WatchClusterStatsResponse } from "../../../gen/hostplane/v1/storag
 import { type Moment, withMoment } from "../../charts/time-series.ts";
 import { parseRate } from "./parse-rate.ts";
 
-/** So much is kept and drawn. */
+/** Time span that is kept and drawn. */
 export const spanMs = 5 * 60_000;
 
-/** How often the charts move on. */
+/** Time between two redraws of the charts. */
 const drawMs = 2_000;
 
-/** Where each figure is in a moment. */
+/** Index of each figure in a moment. */
 export const figureIndex = {
   readBytes: 0,
   writeBytes: 1,
@@ -19,22 +19,22 @@ export const figureIndex = {
   usedBytes: 4,
 };
 
-/** What was told while the Ceph page was shown, as long as the dashboard is open; see `figureIndex`. */
+/** Figures received while the Ceph page was shown, kept until the dashboard is closed; see `figureIndex`. */
 export const trafficMoments = signal<readonly Moment[]>([]);
 
-/** Takes in what the stream tells. */
+/** Adds a message of the stream. */
 export function takeTraffic(message: WatchClusterStatsResponse, atMs = Date.now()): void {
   take({ atMs, figures: figuresOf(message) });
 }
 
-/** Takes in that nobody listens from now on: what happens meanwhile is not known, and no line is drawn. */
+/** Records that no messages are received from now on; the charts draw no line for that time. */
 export function pauseTraffic(atMs = Date.now()): void {
   if (trafficMoments.peek().length > 0) {
     take({ atMs, figures: Object.keys(figureIndex).map(() => undefined) });
   }
 }
 
-/** The time up to which charts are drawn, as long as the component is shown. */
+/** The time up to which charts are drawn, updated while the component is shown. */
 export function useNowMs(): number {
   const nowMs = useSignal(Date.now());
   useEffect(() => {
@@ -50,7 +50,7 @@ function take(moment: Moment): void {
   trafficMoments.value = withMoment(trafficMoments.peek(), moment, spanMs);
 }
 
-/** By `figureIndex`. What is stale is not known now. */
+/** Returns the figures in the order of `figureIndex`. Stale ones are unknown. */
 function figuresOf({ stats, staleBecause }: WatchClusterStatsResponse): readonly (number | undefined)[] {
   const known = staleBecause === "" ? stats : undefined;
   const { clientRead, clientWrite, clientReadOps, clientWriteOps } = known?.iops ?? {};

@@ -10,7 +10,7 @@ import { client } from "../../session.ts";
 import { CreateApiToken } from "./create-api-token.tsx";
 import { NewToken } from "./new-token.tsx";
 
-/** Tokens of machines; read anew in each round. */
+/** API tokens of machines; read again when `round` changes. */
 export function ApiTokens({ round }: { readonly round: number }) {
   const { reading, reload } = useRead((options) => client.users.listApiTokens({}, options), {
     key: String(round),

@@ -8,7 +8,7 @@ import { roleFromOption, roleOptions } from "./role-options.ts";
 
 const daySeconds = 86_400;
 
-/** Asks what a machine's token is for, and makes it. */
+/** Asks for the properties of a machine's token, and creates it. */
 export function CreateApiToken(props: {
   readonly onCreated: (token: string) => void;
   readonly onClose: () => void;

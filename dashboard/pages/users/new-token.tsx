@@ -1,7 +1,7 @@
 import { CopyButton } from "../../parts/copy-button.tsx";
 import { ModalDialog } from "../../parts/modal-dialog.tsx";
 
-/** Shows a token that has just been made, the one time that it can be. */
+/** Shows a token that has just been created. It cannot be shown again. */
 export function NewToken({ token, onClose }: { readonly token: string; readonly onClose: () => void }) {
   return (
     <ModalDialog title="The new API token" onClose={onClose} keepsOnEscape>

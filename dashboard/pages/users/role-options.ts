@@ -6,10 +6,10 @@ const roles = [
   { role: Role.ADMIN, text: "admin: also manages users" },
 ] as const;
 
-/** The roles to choose from, each with what it may. */
+/** The roles to choose from, each with a description. */
 export const roleOptions = roles.map(({ role, text }) => ({ value: String(role), text }));
 
-/** The role that was chosen. */
+/** Returns the chosen role. */
 export function roleFromOption(value: string): Role {
   return roles.find(({ role }) => String(role) === value)?.role ?? Role.UNSPECIFIED;
 }

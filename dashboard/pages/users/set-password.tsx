@@ -4,7 +4,7 @@ import { FormDialog } from "../../parts/form-dialog.tsx";
 import { TextField } from "../../parts/text-field.tsx";
 import { client } from "../../session.ts";
 
-/** Gives a user another password. */
+/** Sets a user's password. */
 export function SetPassword({ user, onClose }: { readonly user: User; readonly onClose: () => void }) {
   const password = useSignal("");
   return (

@@ -5,7 +5,7 @@ import { SelectField } from "../../parts/select-field.tsx";
 import { client } from "../../session.ts";
 import { roleFromOption, roleOptions } from "./role-options.ts";
 
-/** Gives a user another role. */
+/** Sets a user's role. */
 export function SetRole(props: {
   readonly user: User;
   readonly onChanged: () => void;

@@ -11,10 +11,10 @@ import { CreateUser } from "./create-user.tsx";
 import { SetPassword } from "./set-password.tsx";
 import { SetRole } from "./set-role.tsx";
 
-/** Which dialog is open, and about whom. */
+/** The open dialog and its user. */
 type Opened = { readonly what: "create" } | { readonly what: "role" | "password"; readonly user: User };
 
-/** People, and programs that log in like them; read anew in each round. */
+/** User accounts, of people and of programs that log in with a password; read again when `round` changes. */
 export function UserAccounts({ round }: { readonly round: number }) {
   const { reading, reload } = useRead((options) => client.users.listUsers({}, options), {
     key: String(round),

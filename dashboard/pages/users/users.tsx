@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import { ApiTokens } from "./api-tokens.tsx";
 import { UserAccounts } from "./user-accounts.tsx";
 
-/** Who may use the gateway, and as what: people and machines. No event tells of their changes, so that they are read when asked. */
+/** Users and API tokens. Their changes cause no events, so they are read on demand. */
 export function Users() {
   const round = useSignal(0);
   return (

@@ -4,10 +4,10 @@ import { useAddressParameter } from "../../parts/use-address-parameter.ts";
 import { volumeOf } from "./backup-list.ts";
 import { BackupTable } from "./backup-table.tsx";
 
-/** So many are shown at once; the others are found by the filter. */
+/** Number of backups shown at once; the filter finds the others. */
 const shownCount = 50;
 
-/** Backups of all volumes, also of those that are gone. */
+/** Backups of all volumes, including removed ones. */
 export function AllBackups({ backups }: { readonly backups: readonly Backup[] }) {
   const filter = useAddressParameter("backup");
   const found = backups.filter((one) => `${volumeOf(one)} ${one.name}`.includes(filter.value));

@@ -7,7 +7,7 @@ import { backupNameAt } from "./backup-name.ts";
 
 /**
  * Backs a volume up to the gateway's own repository.
- * @param handle the volume's resource; its name alone is refused where two groups have a volume of it
+ * @param handle the volume's resource; a name without its group is rejected if two groups have a volume of that name
  */
 export function BackUpVolume(props: { readonly name: string; readonly handle: string }) {
   const name = useSignal(backupNameAt(new Date()));
@@ -45,7 +45,7 @@ export function BackUpVolume(props: { readonly name: string; readonly handle: st
   );
 }
 
-/** The call tells a backup that cannot be begun as a state, and ends well. */
+/** CreateBackup reports a backup that cannot be started as a state, not as an error. */
 function assertBegun(answer: CreateBackupResponse | undefined): void {
   if (answer?.backupState?.state === StateType.ERROR) {
     throw new Error(answer.backupState.msg);

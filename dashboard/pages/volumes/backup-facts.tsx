@@ -5,7 +5,7 @@ import { TimeText } from "../../parts/time-text.tsx";
 import { volumeOf } from "./backup-list.ts";
 import { Verified } from "./backup-table.tsx";
 
-/** What is known of a backup. */
+/** The properties of a backup. */
 export function BackupFacts({ backup }: { readonly backup: Backup }) {
   const { key, schedule, actor, damage } = backup;
   return (

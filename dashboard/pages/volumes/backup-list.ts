@@ -7,12 +7,12 @@ import { onEvent } from "../../live/event-stream.ts";
 import { type Reading, useRead } from "../../live/use-read.ts";
 import { client } from "../../session.ts";
 
-/** As many as the gateway gives at once. */
+/** The largest page that the gateway returns. */
 const pageSize = 1000;
 
 /**
- * Backups of LVM volumes, newest first, as they are now.
- * @param volume of this resource, or of those below it
+ * The current backups of LVM volumes, newest first.
+ * @param volume restricts them to this resource or those below it
  */
 export function useBackups(volume = "volumeGroups"): Signal<Reading<readonly Backup[]>> {
   return useAfterOperations(volume, async (options) => {
@@ -27,17 +27,20 @@ export function useBackups(volume = "volumeGroups"): Signal<Reading<readonly Bac
   });
 }
 
-/** One backup, as it is now. */
+/** The current state of one backup. */
 export function useBackup(id: string): Signal<Reading<Backup | undefined>> {
   return useAfterOperations(id, async (options) => (await client.backups.getBackup({ id }, options)).backup);
 }
 
-/** "vg0/data" of "volumeGroups/vg0/volumes/data". */
+/** Returns "vg0/data" for a backup of "volumeGroups/vg0/volumes/data". */
 export function volumeOf({ volume }: Backup): string {
   return volume.replace(/^volumeGroups\/([^/]+)\/volumes\//, "$1/");
 }
 
-/** Reads again whenever an operation of volumes has ended: nothing else changes backups, and every progress is an event, too. */
+/**
+ * Reads again whenever an operation on volumes has ended: nothing else changes backups. Progress causes events, too, and is
+ * ignored.
+ */
 function useAfterOperations<T>(key: string, read: (options: CallOptions) => Promise<T>): Signal<Reading<T>> {
   const { reading, reload } = useRead(read, { key });
   useEffect(

@@ -10,7 +10,7 @@ import { needsAccess, RepositoryAccess, useAccess } from "./repository-access.ts
 import { RestoreBackup } from "./restore-backup.tsx";
 import "./volumes.css";
 
-/** One backup, and what can be done with it. */
+/** One backup and its actions. */
 export function BackupPage({ id }: { readonly id: string }) {
   const backup = useBackup(id);
   return (

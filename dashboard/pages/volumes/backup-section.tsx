@@ -4,7 +4,7 @@ import { isOff } from "../../parts/is-off.ts";
 import { ReadState } from "../../parts/read-state.tsx";
 import { useBackups } from "./backup-list.ts";
 
-/** Shows the backups of all volumes, or of that resource, or that the gateway makes none. */
+/** Shows the backups of all volumes or of one resource, or says that the gateway makes none. */
 export function BackupSection(props: {
   readonly volume?: string;
   readonly children: (backups: readonly Backup[]) => ComponentChildren;

@@ -15,7 +15,7 @@ const columns: readonly Column<Backup>[] = [
   { title: "Made by", cell: ({ schedule, actor }) => (schedule === "" ? actor : `schedule ${schedule}`) },
 ];
 
-/** Backups, each with the way to what can be done with it. */
+/** Backups, each linked to its page. */
 export function BackupTable(props: {
   readonly caption: string;
   readonly backups: readonly Backup[];
@@ -32,7 +32,7 @@ export function BackupTable(props: {
   );
 }
 
-/** Whether the backup was read to the end, and what was found. */
+/** Shows whether the backup was verified, and the damage if there is any. */
 export function Verified({ of: { damage, verifiedAt } }: { readonly of: Backup }) {
   if (damage !== "") {
     return <Badge tone="bad">damaged</Badge>;

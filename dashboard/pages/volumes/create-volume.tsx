@@ -8,7 +8,7 @@ import { TextField } from "../../parts/text-field.tsx";
 import { useSizeGib } from "./size-input.ts";
 import { parseTags } from "./volume-text.tsx";
 
-/** Orders a new, empty volume. */
+/** Creates an empty volume. */
 export function CreateVolume({ space }: { readonly space: WatchResponse }) {
   const name = useSignal("");
   const tags = useSignal("");
@@ -74,7 +74,7 @@ export function CreateVolume({ space }: { readonly space: WatchResponse }) {
   );
 }
 
-/** The gateway tells the default class by its free space alone. */
+/** The response identifies the default class only by its free space. */
 function likelyDefault({ items, freeBytes }: WatchResponse): string {
   return (items.find((item) => item.freeBytes === freeBytes) ?? items[0])?.deviceClass ?? "";
 }

@@ -2,7 +2,7 @@ import type { WatchResponse } from "../../../gen/proto/lvmd_pb.ts";
 import { sizeText } from "../../parts/size-text.ts";
 import type { ClassVolume } from "./volume-list.ts";
 
-/** Where volumes are taken from, and how much is left there. */
+/** The device classes with their free space. */
 export function DeviceClasses(props: {
   readonly space: WatchResponse;
   readonly volumes: readonly ClassVolume[] | undefined;

@@ -14,7 +14,7 @@ import { useVolumes } from "./volume-list.ts";
 import { VolumeTable } from "./volume-table.tsx";
 import "./volumes.css";
 
-/** The device classes, the volumes in them, and all backups. */
+/** The device classes, their volumes, and all backups. */
 export function Overview() {
   const watching = useWatch((options) => client.volumeGroups.watch({}, options));
   if (isOff(watching.value)) {

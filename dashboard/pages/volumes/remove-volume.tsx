@@ -2,7 +2,7 @@ import { LVService } from "../../../gen/proto/lvmd_pb.ts";
 import { propose } from "../../action/action.ts";
 import type { ClassVolume } from "./volume-list.ts";
 
-/** Removes a volume, once its loss was shown and agreed to. */
+/** Removes a volume after the user has confirmed the loss of its data. */
 export function RemoveVolume(props: { readonly of: ClassVolume; readonly onDone?: () => void }) {
   const { of, onDone = () => {} } = props;
   const { name } = of.volume;

@@ -3,7 +3,7 @@ import { type Signal, useSignal } from "@preact/signals";
 import type { Backup, RepositoryAccessSchema } from "../../../gen/hostplane/v1/backup_pb.ts";
 import { TextField } from "../../parts/text-field.tsx";
 
-/** What is typed to open a repository; kept by the page alone, and gone with it. */
+/** Credentials for a repository; kept only in the page, and gone when it is closed. */
 export interface AccessFields {
   readonly accessKeyId: Signal<string>;
   readonly secretAccessKey: Signal<string>;
@@ -11,7 +11,7 @@ export interface AccessFields {
   readonly encryptionKey: Signal<string>;
 }
 
-/** Whether a backup is in a repository that the gateway cannot open by itself: one of S3, or with its owner's key. */
+/** Reports whether a backup is in a repository that the gateway cannot open by itself: one in S3, or one with its owner's key. */
 export function needsAccess({ repository, key }: Backup): boolean {
   return !repository.startsWith("/") || key === "";
 }
@@ -37,7 +37,7 @@ export function useAccess(): {
   };
 }
 
-/** Asks for what opens the repository of a backup. */
+/** Asks for the credentials of a backup's repository. */
 export function RepositoryAccess(props: { readonly of: Backup; readonly fields: AccessFields }) {
   const { accessKeyId, secretAccessKey, sessionToken, encryptionKey } = props.fields;
   return (

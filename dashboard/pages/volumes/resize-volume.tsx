@@ -5,7 +5,7 @@ import { TextField } from "../../parts/text-field.tsx";
 import { useSizeGib } from "./size-input.ts";
 import type { ClassVolume } from "./volume-list.ts";
 
-/** Makes a volume larger. */
+/** Grows a volume. */
 export function ResizeVolume({ of: { deviceClass, volume } }: { readonly of: ClassVolume }) {
   const size = useSizeGib(`${volume.sizeGb} GiB`);
   const form = useProposal(["size_gb"], { NO_SPACE: "size_gb", SHRINK_NOT_ALLOWED: "size_gb" });

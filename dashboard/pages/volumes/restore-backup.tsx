@@ -16,8 +16,8 @@ import { useSizeGib } from "./size-input.ts";
 import { parseTags } from "./volume-text.tsx";
 
 /**
- * Makes a new volume of a backup.
- * @param accessed gives the backup's id with what opens its repository
+ * Restores a backup to a new volume.
+ * @param accessed returns the backup's id with the credentials of its repository
  */
 export function RestoreBackup(props: {
   readonly backup: Backup;

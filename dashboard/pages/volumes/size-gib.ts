@@ -1,4 +1,4 @@
-/** GiB of each unit that is taken; of those below a GiB only multiples that make whole GiB. */
+/** Bytes of each accepted unit. Units below a GiB are accepted only for whole GiB. */
 const bytesOf: Readonly<Record<string, bigint>> = {
   b: 1n,
   k: 1n << 10n,
@@ -11,8 +11,8 @@ const bytesOf: Readonly<Record<string, bigint>> = {
 const gib = 1n << 30n;
 
 /**
- * A size as people write it, in powers of 1024: "10" and "10 GiB" are 10 GiB, "1.5 TiB" is 1536.
- * @returns whole GiB, as the contract counts volumes
+ * Parses a size as people write it, in powers of 1024: "10" and "10 GiB" are 10 GiB, "1.5 TiB" is 1536.
+ * @returns whole GiB, the contract's unit for volumes
  * @throws RangeError that says what is expected
  */
 export function parseSizeGib(text: string): bigint {

@@ -1,16 +1,16 @@
 import { type Signal, useSignal } from "@preact/signals";
 import { parseSizeGib } from "./size-gib.ts";
 
-/** A size that is typed. */
+/** State of an input for a size. */
 export interface SizeInput {
   readonly text: Signal<string>;
-  /** Why it could not be read the last time. */
+  /** Why the last text was invalid. */
   readonly error: string | undefined;
-  /** The size in GiB; undefined for what cannot be read, which is then told as `error`. */
+  /** Returns the size in GiB; undefined for an invalid text, which also sets `error`. */
   read(): bigint | undefined;
 }
 
-/** @param initialText what is there before anything is typed */
+/** @param initialText text before the user types */
 export function useSizeGib(initialText: string): SizeInput {
   const text = useSignal(initialText);
   const error = useSignal<string | undefined>(undefined);

@@ -7,8 +7,8 @@ import { BackupSection } from "./backup-section.tsx";
 import { BackupTable } from "./backup-table.tsx";
 
 /**
- * The backups of one volume. Volume groups may each have a volume of that name: who can restore sees this one's alone; a viewer,
- * to whom its resource is not told, sees all of that name, each with its volume.
+ * The backups of one volume. Several volume groups may have a volume of that name. A user who may restore sees the backups of
+ * this volume only. A viewer does not get its resource, and sees the backups of all volumes of that name, each with its volume.
  */
 export function VolumeBackups(props: {
   readonly name: string;
@@ -29,7 +29,7 @@ function OfVolume({ resource }: { readonly resource: string }) {
       {(backups) => (
         <BackupTable
           caption="Backups of this volume"
-          // Gateways of other hosts, where groups may have the same names, may keep theirs in the same store.
+          // Gateways of other hosts, whose groups may have the same names, may use the same store.
           backups={backups.filter(({ host }) => host === hostname)}
           empty="There is no backup of it."
         />

@@ -3,13 +3,13 @@ import type { LogicalVolume } from "../../../gen/proto/lvmd_pb.ts";
 import { type Reading, useRead } from "../../live/use-read.ts";
 import { client } from "../../session.ts";
 
-/** A volume and the device class by which calls address it. */
+/** A volume and its device class, which calls use to address it. */
 export interface ClassVolume {
   readonly deviceClass: string;
   readonly volume: LogicalVolume;
 }
 
-/** The volumes of device classes by name, read again whenever something happens to volumes. */
+/** The volumes of the given device classes, read again whenever an event of a volume arrives. */
 export function useVolumes(deviceClasses: readonly string[]): Signal<Reading<readonly ClassVolume[]>> {
   const { reading } = useRead(
     async (options) => {

@@ -13,7 +13,7 @@ import { useVolumeResource } from "./volume-resource.ts";
 import { DeviceText, Tags } from "./volume-text.tsx";
 import "./volumes.css";
 
-/** One volume, what can be done with it, and its backups. */
+/** One volume, its actions and its backups. */
 export function VolumePage({ deviceClass, name }: { readonly deviceClass: string; readonly name: string }) {
   const volumes = useVolumes([deviceClass]);
   const resource = useVolumeResource(deviceClass, name);
@@ -41,7 +41,7 @@ export function VolumePage({ deviceClass, name }: { readonly deviceClass: string
 function Found(props: {
   readonly of: ClassVolume | undefined;
   readonly deviceClass: string;
-  /** What calls for backups call it. */
+  /** Name of the volume in calls for backups. */
   readonly handle: string;
 }) {
   const { of, deviceClass, handle } = props;

@@ -7,9 +7,9 @@ import { type Reading, useRead } from "../../live/use-read.ts";
 import { client, hasRole } from "../../session.ts";
 
 /**
- * The resource of a volume, "volumeGroups/vg0/volumes/data", whether it is there or not. Calls address volumes by device class,
- * and no read tells the volume group of one; the plan of a removal does, or what refuses it. A plan touches nothing, but viewers
- * may not ask for it: undefined for them.
+ * The resource of a volume, "volumeGroups/vg0/volumes/data", whether it exists or not. Calls address volumes by device class, and
+ * no read returns a volume's group. The plan of a removal does, or the error that rejects it. A plan changes nothing, but viewers
+ * may not request it: undefined for them.
  */
 export function useVolumeResource(deviceClass: string, name: string): Signal<Reading<string | undefined>> {
   const { reading } = useRead(

@@ -33,7 +33,7 @@ const changing: Column<ClassVolume> = {
   ),
 };
 
-/** All volumes, each with the way to what can be done with it. */
+/** All volumes, each linked to its page. */
 export function VolumeTable({ volumes }: { readonly volumes: readonly ClassVolume[] }) {
   return (
     <DataTable
@@ -50,7 +50,7 @@ export function VolumeTable({ volumes }: { readonly volumes: readonly ClassVolum
   );
 }
 
-/** A device class may be called anything, also "backups", or what an address has to write otherwise. */
+/** A device class may have any name, including "backups" or one that must be escaped in an address. */
 function pathOf(deviceClass: string, name: string): string {
   return `/of/${encodeURIComponent(deviceClass)}/${encodeURIComponent(name)}`;
 }

@@ -3,7 +3,7 @@ import { BackupPage } from "./backup-page.tsx";
 import { Overview } from "./overview.tsx";
 import { VolumePage } from "./volume-page.tsx";
 
-/** LVM volumes and their backups: all of them, or one. */
+/** LVM volumes and their backups: the lists, or one of them. */
 export function Volumes() {
   return (
     <Switch>
