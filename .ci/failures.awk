@@ -1,6 +1,5 @@
-# Reads tap's output, and prints for each assertion that failed a line "FILE > TEST > ASSERTION", and the first lines of its
-# diagnosis below (-v diagnosisLines=15). For a file that failed outside of any assertion it prints the
-# error, the signal, or that it timed out.
+# Reads tap's output. For each failed assertion it prints a line "FILE > TEST > ASSERTION" and the first lines of its diagnosis
+# (-v diagnosisLines=15). For a file that failed outside of any assertion it prints the error, the signal, or "timed out".
 
 function depthOf(line) {
   match(line, /[^ ]/)
@@ -11,7 +10,7 @@ function depthOf(line) {
   name[depthOf($0)] = substr($0, index($0, "Subtest: ") + 9)
 }
 
-# What a process wrote to stderr before it ended.
+# The last error on the stderr of a test process.
 /^[A-Za-z]*Error[: ]/ {
   lastError = $0
 }
@@ -23,7 +22,7 @@ function depthOf(line) {
 /^ *not ok [0-9]+/ && !/ # (TODO|SKIP)/ {
   depth = depthOf($0)
   linesLeft = 0
-  # Around an assertion that failed its tests fail as well.
+  # The tests that contain a failed assertion fail as well; they are not printed again.
   if (!hasFailed[depth]) {
     what = $0
     sub(/^ *not ok [0-9]+( - )?/, "", what)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds an image of a machine for clusters. docs/how-to/machine-image.md describes its use.
+# Builds the image of a cluster machine. See docs/how-to/machine-image.md.
 usage() {
   cat <<'TEXT'
 usage: machine-image.sh --binaries DIR --images DIR [OPTION...] OUTPUT
@@ -62,7 +62,7 @@ check_input() {
   command -v mmdebstrap >/dev/null || die "mmdebstrap is missing: apt-get install mmdebstrap"
 }
 
-# With the version kubeadm asks no server for the newest one.
+# Passes the version, because without it kubeadm asks a server for the newest one.
 list_required_images() {
   "$binaries/kubeadm" config images list --kubernetes-version "$("$binaries/kubeadm" version --output short)"
   [ ${#further_images[@]} = 0 ] || printf '%s\n' "${further_images[@]}"
@@ -78,11 +78,11 @@ make_system() {
 install_programs() {
   install -m 755 "$binaries"/{kubeadm,kubelet,kubectl} "$root/usr/bin/"
   mkdir -p "$root/opt/cni" "$root/etc/cni/net.d" "$root/etc/kubernetes/manifests"
-  # Where networks of pods look for plugins and install their own.
+  # CNI implementations look for plugins here and install their own.
   [ -e "$root/opt/cni/bin" ] || ln -s ../../usr/lib/cni "$root/opt/cni/bin"
 }
 
-# As the Kubernetes project's own packages have them.
+# The same units as in the Kubernetes project's packages.
 write_kubelet_service() {
   mkdir -p "$root/etc/systemd/system/kubelet.service.d"
   cat >"$root/etc/systemd/system/kubelet.service" <<'UNIT'
@@ -134,11 +134,11 @@ version = 2
 TOML
 }
 
-# Without the package locales cloud-init cannot set its default one, and reports that as a failure.
+# Without the package locales, cloud-init cannot set its default locale and reports a failure.
 configure_cloud_init() { echo 'locale: C.UTF-8' >"$root/etc/cloud/cloud.cfg.d/80-hostplane.cfg"; }
 
-# Runs in namespaces of its own, so that mounts and processes end with it. containerd unpacks the images too, and a machine starts
-# its containers at once. Prints what is then present.
+# Runs in its own namespaces, so that mounts and processes end with it. containerd also unpacks the images, so that a machine
+# starts its containers without delay. Prints the names of all imported images.
 load_images='
   set -euo pipefail
   mount --bind -o ro "$archives" "$root/mnt"
@@ -172,7 +172,7 @@ import_images() {
   [ ${#missing[@]} = 0 ] || die "$archives lacks these images: ${missing[*]}"
 }
 
-# The first start gives each machine an id, a name and SSH host keys of its own.
+# Each machine generates its own machine id, host name and SSH host keys at its first boot.
 clean_system() {
   rm -f "$root"/etc/ssh/ssh_host_*
   : >"$root/etc/machine-id"
@@ -194,7 +194,7 @@ pack() { tar --create --numeric-owner --xattrs --directory "$root" .; }
 
 check_input
 required=$(list_required_images)
-# Beside the output, since /tmp may be in memory.
+# Next to the output, since /tmp may be in memory.
 work=$(mktemp -d "$(dirname "$output")/machine-image.XXXXXX")
 trap 'rm -rf "$work" "$output.part"' EXIT
 chmod 755 "$work"
