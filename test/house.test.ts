@@ -5,8 +5,8 @@ import { test } from "tap";
 const root = resolve(import.meta.dirname, "..");
 
 /**
- * Which rooms a room may import from, besides itself. The list is the house's one direction: a room that is
- * not named here may not be entered.
+ * Modules that each module may import, besides itself. Imports run in one direction only: anything not listed here must not be
+ * imported.
  */
 const allowed: Readonly<Record<string, readonly string[]>> = {
   "adapters/ceph": ["adapters/host"],
@@ -155,18 +155,18 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   "server/method-table.ts": ["server/rpc"],
 };
 
-/** Each page of the dashboard is a room of its own, and enters no other. */
+/** Each page of the dashboard is a separate module and imports no other page. */
 function pageRooms(): Record<string, readonly string[]> {
   const mayEnter = ["action", "charts", "live", "parts", "session.ts"].map((name) => `dashboard/${name}`);
   const pages = readdirSync(join(root, "dashboard/pages"));
   return Object.fromEntries(pages.map((page) => [`dashboard/pages/${page}`, ["client", "gen", ...mayEnter]]));
 }
 
-/** Where real and sandbox adapters are put together; nothing imports these but each other. */
+/** Files that create the real and sandbox adapters. Only these files may import each other. */
 const wiring =
   /^server\/(main|command-line|app|gateway|((backup|cluster|domain|hypervisor|pod|storage)-)?services|((cluster|hypervisor|pod|sandbox|storage)-)?systems|open-data|start-gateway|call-chain)\.ts$|^server\/commands\//;
 
-/** What a domain may see of an adapter: its interface and its rules, never the implementation. */
+/** The parts of an adapter that a domain may import: its interface and its rules, never the implementation. */
 const adapterInterfaces =
   /^adapters\/\w+\/(adapter|backup-adapter|create-options|device-adapter|machine|names|runtime-state|snapshot-room)\.ts$/;
 
@@ -198,7 +198,7 @@ function roomOf(file: string): string {
 const imports = ["adapters", "client", "dashboard", "server"].flatMap(sourceFiles).flatMap(importsOf);
 
 test("imports run in one direction", async (t) => {
-  t.ok(imports.length > 100, "the imports are found");
+  t.ok(imports.length > 100, "imports were found");
   for (const { from, to } of imports) {
     if (wiring.test(from) || !/^(adapters|client|dashboard|server|gen|test)\//.test(to)) {
       continue;
@@ -207,14 +207,14 @@ test("imports run in one direction", async (t) => {
     const target = roomOf(to);
     const mayEnter = (each: string) => target === each || target.startsWith(`${each}/`);
     if (![room, ...(allowed[room] ?? [])].some(mayEnter)) {
-      t.fail(`${from} imports ${to}, which ${room} may not`);
+      t.fail(`${from} imports ${to}, which is not allowed for ${room}`);
     }
   }
 });
 
-test("adapters know no HTTP, no protobuf and no framework", async (t) => {
+test("adapters do not depend on HTTP, protobuf or a framework", async (t) => {
   for (const { from, to } of imports) {
-    // They stand in for a server, so they are one.
+    // Fakes act as servers.
     const isFake = /^adapters\/(maas|workload)\/fake\//.test(from);
     if (
       !isFake &&
@@ -226,7 +226,7 @@ test("adapters know no HTTP, no protobuf and no framework", async (t) => {
   }
 });
 
-test("the client is made of what browsers and Node both have", async (t) => {
+test("the client only uses what browsers and Node both have", async (t) => {
   const libraries = /^@(bufbuild\/protobuf(\/wkt)?|connectrpc\/connect(-web)?)$/;
   for (const { from, to } of imports) {
     if (from.startsWith("client/") && !/^(client|gen)\//.test(to) && !libraries.test(to)) {
@@ -235,7 +235,7 @@ test("the client is made of what browsers and Node both have", async (t) => {
   }
 });
 
-test("domains see of an adapter only its interface", async (t) => {
+test("domains import only the interface of an adapter", async (t) => {
   for (const { from, to } of imports) {
     const isAdapter = to.startsWith("adapters/") && !to.startsWith("adapters/host/");
     if (from.startsWith("server/domains/") && isAdapter && !adapterInterfaces.test(to)) {
@@ -244,7 +244,7 @@ test("domains see of an adapter only its interface", async (t) => {
   }
 });
 
-test("the configuration sees of an adapter only its rules for names and options", async (t) => {
+test("the configuration imports only an adapter's rules for names and options", async (t) => {
   for (const { from, to } of imports) {
     if (
       from.startsWith("server/config/") &&
@@ -265,14 +265,14 @@ test("only adapters/host starts processes", async (t) => {
   }
 });
 
-test("a service file holds no spawn, no file access and no try", async (t) => {
+test("a service file does not spawn, access files or use try", async (t) => {
   for (const file of sourceFiles("server/domains").filter((name) => name.endsWith("/service.ts"))) {
     const text = readFileSync(join(root, file), "utf8");
     t.notMatch(text, /\btry\s*\{|node:fs|node:child_process/, file);
   }
 });
 
-test("no file import goes in a circle", async (t) => {
+test("there are no import cycles", async (t) => {
   const next = Map.groupBy(imports, ({ from }) => from);
   const done = new Set<string>();
   const visit = (file: string, path: readonly string[]): void => {

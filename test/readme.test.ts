@@ -21,8 +21,8 @@ const { scripts }: { scripts: Record<string, string> } = JSON.parse(
   readFileSync(join(root, "package.json"), "utf8"),
 );
 
-test("`npm start` serves the sandbox that the README then calls", { timeout: 120_000 }, async (t) => {
-  // `exec`, or the shell that npm starts would keep npm's SIGTERM to itself.
+test("`npm start` serves the sandbox that the README's examples call", { timeout: 120_000 }, async (t) => {
+  // With `exec`, since otherwise the shell that npm starts would not pass SIGTERM on.
   const [exec, program, ...args] = (scripts.start ?? "").split(" ");
   t.same([exec, program], ["exec", "node"]);
   const data = await mkdtemp(join(tmpdir(), "hostplane-readme-"));
@@ -40,7 +40,7 @@ test("`npm start` serves the sandbox that the README then calls", { timeout: 120
   await testBlocks(t, "README.md", { "127.0.0.1:8080": address }, { TOKEN: token });
 });
 
-/** One row of the table of services: names of RPCs, `(...)` left out. */
+/** A row of the table of services: the names of its RPCs, without `(...)`. */
 interface Row {
   readonly service: string;
   readonly domain: string;
@@ -59,7 +59,7 @@ const rows: Row[] = tableBelow(readme, "## Services").map(([service = "", domain
   };
 });
 
-test("the table of services holds every service, RPC, stream and domain of the contract", async (t) => {
+test("the table of services lists every service, RPC, stream and domain of the contract", async (t) => {
   const services = await readContractServices();
   t.same(rows.map(({ service }) => service).sort(), services.map(({ typeName }) => typeName).sort());
   for (const service of services) {
@@ -72,11 +72,11 @@ test("the table of services holds every service, RPC, stream and domain of the c
   }
 });
 
-test("every RPC of the table is built", async (t) => {
+test("every RPC of the table is implemented", async (t) => {
   const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
   const login = { username: "admin", password: adminPassword };
   const session = await createClient(AuthService, createGrpcTransport({ baseUrl: url })).login(login);
-  /** Not the login's token, which ends with the call of Logout. */
+  /** Not the login's token, because the call of Logout ends it. */
   const { token } = await createClient(UserService, transportWith(session.token)).createApiToken({
     name: "test",
     role: Role.ADMIN,
@@ -93,7 +93,7 @@ test("every RPC of the table is built", async (t) => {
   const left = new AbortController();
   t.teardown(() => left.abort());
 
-  /** Calls with an empty request; the first message of a stream is enough. */
+  /** Calls the method with an empty request, and reads at most the first message of a stream. */
   async function call(method: DescMethod): Promise<void> {
     if (method.methodKind === "unary") {
       await transport.unary(method as DescMethodUnary, left.signal, 5_000, undefined, {});
@@ -123,7 +123,7 @@ test("every RPC of the table is built", async (t) => {
   }
 });
 
-test("every link to a file of the project, and to a heading in it, has its target", async (t) => {
+test("every link to a file of the project or to a heading in it is valid", async (t) => {
   let count = 0;
   for (const page of pages()) {
     const text = readPage(page).replaceAll(/^```[\s\S]*?^```$/gm, "");
@@ -153,7 +153,7 @@ test("every npm script that a page names exists", async (t) => {
   }
 });
 
-test("a page that has a language for each block can be run by it", async (t) => {
+test("blocks on pages have a language, and runnable ones a language that can be run", async (t) => {
   for (const page of ["README.md", ...pages().filter((name) => name.startsWith("docs/"))]) {
     for (const { language, line, mark } of blocksOf(readPage(page))) {
       t.ok(language !== "", `${page}:${line} names its language`);

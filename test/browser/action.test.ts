@@ -3,7 +3,7 @@ import { test } from "tap";
 import { adminPassword, startGatewayUnderTest } from "../server/gateway-under-test.ts";
 import { goTo, logIn, openPage, startBrowser } from "./browser.ts";
 
-test("a change whose answer is lost is sent once more under its key, and made once", async (t) => {
+test("a change without a response is sent again with the same key, and is made once", async (t) => {
   const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
   const page = await openPage(t, await startBrowser(t), url);
   await logIn(page, adminPassword);
@@ -14,7 +14,7 @@ test("a change whose answer is lost is sent once more under its key, and made on
     if (removals.length > 1) {
       return route.continue();
     }
-    // The gateway makes the change; the page does not hear of it.
+    // The gateway makes the change, but the page gets no response.
     await route.fetch();
     return route.abort();
   });
@@ -28,13 +28,13 @@ test("a change whose answer is lost is sent once more under its key, and made on
   t.same(keys, [keys[0], keys[0]]);
 });
 
-test("a stream that breaks leaves its operation to go on, which is followed to its end", async (t) => {
+test("the operation of a broken stream continues, and is followed to its end", async (t) => {
   const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
   const page = await openPage(t, await startBrowser(t), url);
   await logIn(page, adminPassword);
   await goTo(page, "Hypervisors");
   await page.route(/\/CreateHypervisor$/, async (route) => {
-    // Cut off behind the headers, which name the operation.
+    // Cut after the headers, which name the operation.
     const response = await route.fetch();
     await route.fulfill({ response, body: "" });
   });

@@ -4,7 +4,7 @@ import { adminPassword, startGatewayUnderTest } from "../server/gateway-under-te
 import { assertAccessible, goTo, keepScreenshot, logIn, openPage, startBrowser } from "./browser.ts";
 import { clientOf } from "./client-of.ts";
 
-test("an admin makes a viewer, who sees no button that changes anything, and no audit log", async (t) => {
+test("an admin creates a viewer, who sees no button that changes anything, and no audit log", async (t) => {
   const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
   const browser = await startBrowser(t);
   const page = await openPage(t, browser, url);
@@ -25,7 +25,7 @@ test("an admin makes a viewer, who sees no button that changes anything, and no 
   const other = await openPage(t, browser, url);
   await logInAs(other, "vivian", "a viewer's password");
   const names = await other.getByRole("navigation", { name: "Pages" }).getByRole("link").allTextContents();
-  t.notOk(names.includes("Audit") || names.includes("Users"), "no page of an admin");
+  t.notOk(names.includes("Audit") || names.includes("Users"), "no admin page");
   const client = await clientOf(url);
   await client.pods.pullImage({ reference: "registry.invalid/sandbox/image:1" });
   for (const name of names) {
@@ -39,7 +39,7 @@ test("an admin makes a viewer, who sees no button that changes anything, and no 
         })
         .count(),
       0,
-      `${name}: nothing to change it with`,
+      `${name}: no button for a change`,
     );
   }
   await other.goto(`${url}/#/audit`);
@@ -57,10 +57,10 @@ test("an admin makes a viewer, who sees no button that changes anything, and no 
   await dialog.getByRole("button", { name: "Close" }).click();
   await page.getByRole("row", { name: /^vivian/ }).waitFor({ state: "detached" });
   await other.getByLabel("Password").waitFor();
-  t.pass("whoever was deleted is asked to log in, without doing anything");
+  t.pass("a deleted user gets the login page without doing anything");
 });
 
-test("a token is shown once and works; the audit log tells who made it; a password is changed", async (t) => {
+test("a token is shown once and works; the audit log names its creator; a password is changed", async (t) => {
   const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
   const page = await openPage(t, await startBrowser(t), url);
   await logIn(page, adminPassword);
@@ -71,7 +71,7 @@ test("a token is shown once and works; the audit log tells who made it; a passwo
   await dialog.getByRole("button", { name: "Create" }).click();
   await dialog.getByRole("heading", { name: "The new API token" }).waitFor();
   await page.keyboard.press("Escape");
-  t.ok(await dialog.isVisible(), "a slip does not lose it");
+  t.ok(await dialog.isVisible(), "Escape does not close it");
   await keepScreenshot(page, "users-token");
   const token = (await dialog.locator("pre").textContent()) ?? "";
   const answer = await fetch(`${url}/hostplane.v1.UserService/GetCaller`, {

@@ -3,12 +3,12 @@ import { type Browser, chromium as engine, type Page } from "playwright-core";
 import type { Test } from "tap";
 import { chromium } from "../foreign/browser/chromium.ts";
 
-/** Chromium, ended with the test. */
+/** Starts Chromium; it is stopped with the test. */
 export async function startBrowser(t: Test): Promise<Browser> {
   const { path } = await chromium();
   const browser = await engine.launch({
     executablePath: path,
-    // Chromium's own sandbox cannot be had by root.
+    // Chromium's own sandbox does not work as root.
     args: process.getuid?.() === 0 ? ["--no-sandbox", "--disable-dev-shm-usage"] : [],
   });
   t.teardown(() => browser.close());
@@ -16,8 +16,8 @@ export async function startBrowser(t: Test): Promise<Browser> {
 }
 
 /**
- * Opens a page of its own session. The test fails if it asks another host for anything, breaks its content security policy,
- * or throws.
+ * Opens a page with its own session. The test fails if the page requests anything from another host, violates its content
+ * security policy, or throws.
  */
 export async function openPage(
   t: Test,
@@ -36,7 +36,7 @@ export async function openPage(
   page.on("request", (request) => {
     const asked = new URL(request.url());
     if (asked.protocol.startsWith("http") && asked.host !== host) {
-      t.fail(`the page asks ${asked.host}`);
+      t.fail(`the page requests ${asked.host}`);
     }
   });
   page.on("pageerror", (error) => t.fail(`the page throws ${error.message}`));
@@ -54,7 +54,7 @@ export interface PageOptions {
   readonly colorScheme?: "light" | "dark";
 }
 
-/** Logs the page in as the admin of a gateway under test. */
+/** Logs in on the page as the admin of a gateway under test. */
 export async function logIn(page: Page, password: string): Promise<void> {
   await page.getByLabel("User").fill("admin");
   await page.getByLabel("Password").fill(password);
@@ -62,7 +62,7 @@ export async function logIn(page: Page, password: string): Promise<void> {
   await page.locator(".frame").waitFor();
 }
 
-/** Opens the navigation where it is behind a button, as on narrow screens. */
+/** Opens the navigation if it is behind a button, as on narrow screens. */
 export async function openNavigation(page: Page): Promise<void> {
   const menu = page.getByRole("button", { name: "Menu" });
   if ((await menu.isVisible()) && (await menu.getAttribute("aria-expanded")) === "false") {
@@ -70,7 +70,7 @@ export async function openNavigation(page: Page): Promise<void> {
   }
 }
 
-/** Goes to a page of the navigation. */
+/** Opens a page through the navigation. */
 export async function goTo(page: Page, title: string): Promise<void> {
   await openNavigation(page);
   await page
@@ -80,7 +80,7 @@ export async function goTo(page: Page, title: string): Promise<void> {
   await page.getByRole("heading", { level: 1, name: title }).waitFor();
 }
 
-/** Nothing that axe finds serious or critical. */
+/** Asserts that axe finds nothing serious or critical. */
 export async function assertAccessible(t: Test, page: Page, name: string): Promise<void> {
   const { violations } = await new AxeBuilder({ page }).analyze();
   const serious = violations
@@ -89,16 +89,16 @@ export async function assertAccessible(t: Test, page: Page, name: string): Promi
   t.same(serious, [], `${name}: axe finds nothing serious`);
 }
 
-/** Nothing is cut off or needs the whole page to be scrolled sideways. */
+/** Asserts that nothing is cut off and the page does not scroll sideways. */
 export async function assertFits(t: Test, page: Page, name: string): Promise<void> {
-  // A text, since there is no document where this file is compiled.
+  // As a string, because this file is compiled without DOM types.
   const [content = 0, view = 0] = await page.evaluate<number[]>(
     "[document.documentElement.scrollWidth, document.documentElement.clientWidth]",
   );
   t.ok(content <= view, `${name}: ${content} px in ${view} px`);
 }
 
-/** Kept as `DASHBOARD_SCREENSHOTS/<name>.png`, to be looked at; nowhere unless that variable is set. */
+/** Saves a screenshot as `DASHBOARD_SCREENSHOTS/<name>.png` for review; does nothing if the variable is not set. */
 export async function keepScreenshot(page: Page, name: string): Promise<void> {
   const directory = process.env.DASHBOARD_SCREENSHOTS;
   if (directory !== undefined) {

@@ -12,7 +12,7 @@ import {
   startBrowser,
 } from "./browser.ts";
 
-/** Agrees to what the dialog asks, and closes it when it shows the operation, which goes on. */
+/** Confirms the dialog, and closes it once it shows the operation, which continues. */
 async function agree(page: Page, label: string): Promise<void> {
   const dialog = page.getByRole("dialog");
   await dialog.getByRole("button", { name: label, exact: true }).click();
@@ -20,7 +20,7 @@ async function agree(page: Page, label: string): Promise<void> {
   await dialog.getByRole("button", { name: /^Close/ }).click();
 }
 
-/** Orders the cluster `demo` of one machine that controls it and one that works, at the page of clusters. */
+/** Creates the cluster `demo` with one control plane machine and one worker, on the clusters page. */
 async function createDemo(page: Page): Promise<void> {
   await page.getByText("There is none yet").waitFor();
   await page.getByRole("heading", { name: "Create a cluster" }).click();
@@ -32,7 +32,7 @@ async function createDemo(page: Page): Promise<void> {
   await agree(page, "Create");
 }
 
-test("a cluster is ordered, its status changes while one watches, it is scaled, and deleted", async (t) => {
+test("a cluster is created, its status is updated live, it is scaled, and deleted", async (t) => {
   const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
   const page = await openPage(t, await startBrowser(t), url);
   await logIn(page, adminPassword);
@@ -79,7 +79,7 @@ test("a cluster is ordered, its status changes while one watches, it is scaled, 
     .waitFor();
 });
 
-test("what the gateway refuses is told at its field, pools come and go, and a kubeconfig is saved by a click only", async (t) => {
+test("errors are shown at their fields, pools are added and removed, and a kubeconfig is saved only on request", async (t) => {
   const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
   const page = await openPage(t, await startBrowser(t), url, { colorScheme: "dark", widthPx: 360 });
   await logIn(page, adminPassword);
@@ -120,7 +120,7 @@ test("what the gateway refuses is told at its field, pools come and go, and a ku
   t.match(text, /client-key-data: /);
   await page.getByText("Its certificate is good until").waitFor();
   const key = /client-key-data: (\S+)/.exec(text)?.[1] ?? "";
-  t.ok(key !== "" && !(await page.content()).includes(key), "it is no part of the page");
+  t.ok(key !== "" && !(await page.content()).includes(key), "the page does not contain it");
   await keepScreenshot(page, "cluster-360");
   await assertFits(t, page, "a cluster");
   await page.getByRole("button", { name: "Renew …" }).click();

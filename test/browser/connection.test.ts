@@ -5,7 +5,7 @@ import { adminPassword } from "../server/gateway-under-test.ts";
 import { assertAccessible, goTo, keepScreenshot, logIn, openPage, startBrowser } from "./browser.ts";
 import { clientOf } from "./client-of.ts";
 
-test("a gateway that is lost is told, and when it is back the page goes on by itself where it was", async (t) => {
+test("a lost gateway is shown, and when it is back the page continues where it was", async (t) => {
   const gateway = await startRestartableGateway(t);
   const browser = await startBrowser(t);
   const page = await openPage(t, browser, gateway.url);
@@ -26,11 +26,11 @@ test("a gateway that is lost is told, and when it is back the page goes on by it
   t.teardown(() => other.close());
 
   await gateway.start();
-  // Before the page is connected again: it tries so after a pause that grows, and this is done at once.
+  // Before the page has reconnected: its pause between tries grows, and this call follows at once.
   await (await clientOf(gateway.url)).logicalVolumes.createLV({ name: "meanwhile", sizeGb: 1n });
   await page.getByText("Connected again").waitFor();
   await rowOf("meanwhile").waitFor();
-  t.equal(await rowOf("before").count(), 1, "nothing is told twice");
+  t.equal(await rowOf("before").count(), 1, "no event is shown twice");
   t.equal(await rowOf("meanwhile").count(), 1);
   await banner.waitFor({ state: "detached" });
   await keepScreenshot(page, "connection-back");
@@ -38,7 +38,7 @@ test("a gateway that is lost is told, and when it is back the page goes on by it
   await page.getByText(/systems work/).waitFor();
 });
 
-test("a gateway that answers no more is shown as not live within seconds", async (t) => {
+test("a gateway that stops responding is shown as not live within seconds", async (t) => {
   const gateway = await startRestartableGateway(t);
   const relay = await openCutRelay(t, gateway.url);
   const page = await openPage(t, await startBrowser(t), relay.url);
@@ -52,11 +52,11 @@ test("a gateway that answers no more is shown as not live within seconds", async
   t.ok(performance.now() - frozenAtMs < 20_000);
 });
 
-test("a page that is loaded while the gateway is away says so, and begins by itself", async (t) => {
+test("a page that is loaded while the gateway is away says so, and starts by itself later", async (t) => {
   const gateway = await startRestartableGateway(t);
   const page = await openPage(t, await startBrowser(t), gateway.url);
   await logIn(page, adminPassword);
-  // The page comes, as from a cache; the RPCs do not.
+  // The page itself loads, as if from a cache; its RPCs fail.
   let isAway = true;
   await page.route(/\/hostplane\.v1\./, (route) => (isAway ? route.abort() : route.continue()));
   await page.reload();

@@ -11,7 +11,7 @@ import {
 } from "./browser.ts";
 import { clientOf } from "./client-of.ts";
 
-test("events are shown as they come, filtered, held and with all their facts; a gap is told as one", async (t) => {
+test("events are shown live, filtered, paused and in full detail; a gap is shown as such", async (t) => {
   const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
   const page = await openPage(t, await startBrowser(t), url);
   await logIn(page, adminPassword);
@@ -34,9 +34,9 @@ test("events are shown as they come, filtered, held and with all their facts; a 
   await page.getByRole("button", { name: "Pause" }).click();
   await client.logicalVolumes.createLV({ name: "second", sizeGb: 1n });
   await client.logicalVolumes.removeLV({ name: "first" });
-  // It has come to the page, whose connection is one and in order: the overview would show it.
+  // The page has received it: it has one connection, which is in order, and the overview would show it.
   await page.getByText("Paused").waitFor();
-  t.equal(await created("second").count(), 0, "what happens while it is paused is not shown");
+  t.equal(await created("second").count(), 0, "events during a pause are not shown");
   await page.getByRole("button", { name: "Go on" }).click();
   await created("second").waitFor();
 
@@ -48,9 +48,9 @@ test("events are shown as they come, filtered, held and with all their facts; a 
   await created("second").waitFor({ state: "detached" });
   await page.waitForURL(/#\/events\?topic=pods$/);
   await page.reload();
-  t.equal(await page.getByLabel("Topic").inputValue(), "pods", "a reload shows the list as it was");
+  t.equal(await page.getByLabel("Topic").inputValue(), "pods", "a reload restores the list");
   await goTo(page, "Audit");
-  // Another page has parameters of its own.
+  // Another page has its own parameters.
   await page.waitForURL(/#\/audit$/);
   await page.goBack();
   await page.waitForFunction("document.querySelector('select')?.value === 'pods'");

@@ -5,7 +5,7 @@ import { startRestartableGateway } from "../client/restartable-gateway.ts";
 import { adminPassword, startGatewayUnderTest } from "../server/gateway-under-test.ts";
 import { assertAccessible, goTo, keepScreenshot, logIn, openPage, startBrowser } from "./browser.ts";
 
-test("a page whose code is not there any more says so, and the others can still be gone to", async (t) => {
+test("a page whose code is missing says so, and the other pages still open", async (t) => {
   const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
   const page = await openPage(t, await startBrowser(t), url);
   await logIn(page, adminPassword);
@@ -21,7 +21,7 @@ test("a page whose code is not there any more says so, and the others can still 
   await page.getByRole("heading", { level: 1, name: "Audit" }).waitFor();
 });
 
-test("a gateway that comes back as another version asks for the page to be loaded again", async (t) => {
+test("after an upgrade of the gateway the page asks to be reloaded", async (t) => {
   const gateway = await startRestartableGateway(t);
   const page = await openPage(t, await startBrowser(t), gateway.url);
   await logIn(page, adminPassword);
@@ -40,7 +40,7 @@ test("a gateway that comes back as another version asks for the page to be loade
   await keepScreenshot(page, "another-version");
 });
 
-test("going to one thing of a list is told: by the title, and by the focus", async (t) => {
+test("opening an item of a list updates the title and the focus", async (t) => {
   const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
   const page = await openPage(t, await startBrowser(t), url);
   await logIn(page, adminPassword);
@@ -51,7 +51,7 @@ test("going to one thing of a list is told: by the title, and by the focus", asy
   await page.waitForFunction("document.activeElement?.id === 'content'");
 });
 
-test("Back closes a dialog with the page that it belongs to", async (t) => {
+test("Back closes a dialog together with its page", async (t) => {
   const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
   const page = await openPage(t, await startBrowser(t), url);
   await logIn(page, adminPassword);
@@ -64,7 +64,7 @@ test("Back closes a dialog with the page that it belongs to", async (t) => {
   await page.getByRole("dialog").waitFor({ state: "detached" });
 });
 
-test("a window that gets no connection, since others have all six of them, says so", async (t) => {
+test("a window that gets no connection because others use all six says so", async (t) => {
   const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
   const page = await openPage(t, await startBrowser(t), url);
   await logIn(page, adminPassword);

@@ -11,11 +11,11 @@ import {
   startBrowser,
 } from "./browser.ts";
 
-/** A row of the inventory. */
+/** Returns a row of the inventory. */
 const rowOf = (page: Page, id: string) =>
   page.getByRole("table", { name: "Inventory" }).getByRole("row").filter({ hasText: id });
 
-/** Agrees to what the dialog asks, and closes it when all is done. */
+/** Confirms the dialog, and closes it when everything is done. */
 async function agree(page: Page, label: string): Promise<void> {
   const dialog = page.getByRole("dialog");
   await dialog.getByRole("button", { name: label, exact: true }).click();
@@ -23,7 +23,7 @@ async function agree(page: Page, label: string): Promise<void> {
   await dialog.getByRole("button", { name: "Close" }).click();
 }
 
-test("a hypervisor is created with its plan and progress, seen by another window, and destroyed", async (t) => {
+test("a hypervisor is created with its plan and progress, appears in another window, and is destroyed", async (t) => {
   const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
   const browser = await startBrowser(t);
   const [page, other] = await Promise.all([openPage(t, browser, url), openPage(t, browser, url)]);
@@ -60,7 +60,7 @@ test("several hypervisors are created at once, each followed to its end", async 
   await rowOf(page, "sandbox-hv-2").waitFor();
   const off = page.getByRole("row").filter({ hasText: "off or not made" });
   const count = await off.count();
-  t.ok(count > 1, "the sandbox has several to create");
+  t.ok(count > 1, "the sandbox has several hypervisors to create");
   for (const row of await off.all()) {
     await row.getByRole("checkbox").check();
   }
@@ -75,7 +75,7 @@ test("several hypervisors are created at once, each followed to its end", async 
   await off.first().waitFor({ state: "detached" });
 });
 
-test("the storage pool grows and shrinks by what its plan tells, live, and is backed up", async (t) => {
+test("the storage pool grows and shrinks as its plan says, live, and is backed up", async (t) => {
   const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
   const page = await openPage(t, await startBrowser(t), url, { colorScheme: "dark", widthPx: 360 });
   await logIn(page, adminPassword);

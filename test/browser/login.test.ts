@@ -11,7 +11,7 @@ import {
   startBrowser,
 } from "./browser.ts";
 
-test("somebody logs in, is shown a sandbox as one, stays in after a reload, and logs out", async (t) => {
+test("a user logs in, sees that this is a sandbox, stays logged in after a reload, and logs out", async (t) => {
   const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
   const page = await openPage(t, await startBrowser(t), url);
   await assertAccessible(t, page, "login");
@@ -31,7 +31,7 @@ test("somebody logs in, is shown a sandbox as one, stays in after a reload, and 
   t.equal((await page.context().cookies()).length, 0, "no cookie is left");
 });
 
-test("every page is usable by axe's rules, in light and dark, and fits into 360 px", async (t) => {
+test("every page passes axe's rules, in light and dark mode, and fits into 360 px", async (t) => {
   const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
   const browser = await startBrowser(t);
   for (const { colorScheme, widthPx } of [
@@ -53,7 +53,7 @@ test("every page is usable by axe's rules, in light and dark, and fits into 360 
   }
 });
 
-test("all is reached by keyboard: the login, the pages, a dialog and what it was opened from", async (t) => {
+test("everything is reachable by keyboard: the login, the pages, a dialog and the button that opened it", async (t) => {
   const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
   const page = await openPage(t, await startBrowser(t), url);
   const focused = () => page.evaluate<string>("document.activeElement?.textContent?.trim() ?? ''");
@@ -64,7 +64,7 @@ test("all is reached by keyboard: the login, the pages, a dialog and what it was
         return;
       }
     }
-    t.fail(`${text} is not reached by Tab`);
+    t.fail(`${text} is not reachable with Tab`);
   };
   await page.getByLabel("User").waitFor();
   await page.keyboard.press("Tab");
@@ -75,7 +75,7 @@ test("all is reached by keyboard: the login, the pages, a dialog and what it was
   await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
 
   await page.keyboard.press("Tab");
-  t.equal(await focused(), "To the content", "the first stop leads over the navigation");
+  t.equal(await focused(), "To the content", "the first tab stop skips the navigation");
   await page.keyboard.press("Enter");
   await page.waitForFunction("document.activeElement?.id === 'content'");
 
@@ -84,7 +84,7 @@ test("all is reached by keyboard: the login, the pages, a dialog and what it was
   await tabTo("Operations");
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { level: 1, name: "Operations" }).waitFor();
-  // The focus goes to the page.
+  // The focus moves to the page.
   await page.waitForFunction("document.activeElement?.id === 'content'");
   await page.waitForFunction("document.title.startsWith('Operations · hostplane sandbox on ')");
 
@@ -98,5 +98,5 @@ test("all is reached by keyboard: the login, the pages, a dialog and what it was
   await keepScreenshot(page, "change-password");
   await page.keyboard.press("Escape");
   await dialog.waitFor({ state: "detached" });
-  t.equal(await focused(), "Change password", "the focus is where it was");
+  t.equal(await focused(), "Change password", "the focus is back where it was");
 });

@@ -15,14 +15,14 @@ import { clientOf } from "./client-of.ts";
 
 const referenceOf = (number: number) => `registry.invalid/sandbox/image:${number}`;
 
-/** Asks for so many images at once. */
+/** Pulls the given number of images in parallel. */
 async function pull({ pods }: HostplaneClient, count: number): Promise<void> {
   const numbers = Array.from({ length: count }, (_, index) => index);
   await Promise.all(numbers.map((number) => pods.pullImage({ reference: referenceOf(number) })));
 }
 
-test("operations are shown as they go on; one is cancelled, after a question, by keyboard as well", async (t) => {
-  // One at a time: the others wait for their turn, as on a host that is busy.
+test("operations are shown live; one is cancelled after a confirmation, also by keyboard", async (t) => {
+  // One at a time: the others are queued, as on a busy host.
   const settings = { operations: { perSystem: 1 }, limits: { caller: { mutations: 100 } } };
   const { url } = await startGatewayUnderTest(t, settings, { hasLogin: true });
   const page = await openPage(t, await startBrowser(t), url);
@@ -33,7 +33,7 @@ test("operations are shown as they go on; one is cancelled, after a question, by
 
   const client = await clientOf(url);
   await pull(client, 100);
-  // The newest is the last to have its turn, and the first that is shown of those that wait.
+  // The newest is the last in the queue, and the first in the list of waiting operations.
   const { operations } = await client.operations.listOperations({
     states: [OperationState.SCHEDULED],
     pageSize: 1,
@@ -50,7 +50,7 @@ test("operations are shown as they go on; one is cancelled, after a question, by
   await page.keyboard.press("Escape");
   await dialog.waitFor({ state: "detached" });
   await last.locator("button:focus").waitFor();
-  t.pass("Escape closes the dialog, and the focus is where it was");
+  t.pass("Escape closes the dialog, and the focus is back where it was");
   await page.keyboard.press("Enter");
   await dialog.getByRole("button", { name: "Cancel the operation" }).click();
   await dialog.getByText("Done.").waitFor();
@@ -61,14 +61,14 @@ test("operations are shown as they go on; one is cancelled, after a question, by
   t.equal((await client.operations.getOperation({ id })).operation?.state, OperationState.CANCELLED);
 });
 
-test("an operation's page tells its steps, times, result and who asked for it; the history is filtered and paged", async (t) => {
+test("an operation's page shows its steps, times, result and requester; the history is filtered and paged", async (t) => {
   const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
   const client = await clientOf(url);
   await pull(client, 1);
   const { operations } = await client.operations.listOperations({});
   await pull(client, 26);
   for await (const _message of client.hypervisors.createHypervisor({ id: "sandbox-hv-2" })) {
-    // Until it is created.
+    // Waits until the hypervisor is created.
   }
   const page = await openPage(t, await startBrowser(t), url);
   await logIn(page, adminPassword);

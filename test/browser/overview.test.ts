@@ -6,7 +6,7 @@ import { adminPassword, startGatewayUnderTest } from "../server/gateway-under-te
 import { assertAccessible, assertFits, keepScreenshot, logIn, openPage, startBrowser } from "./browser.ts";
 import { clientOf } from "./client-of.ts";
 
-test("the overview tells of every domain at a glance, and what changes while it is looked at", async (t) => {
+test("the overview summarises every domain, and is updated live", async (t) => {
   const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
   const page = await openPage(t, await startBrowser(t), url);
   await logIn(page, adminPassword);
@@ -33,10 +33,10 @@ test("the overview tells of every domain at a glance, and what changes while it 
   t.equal(await page.title(), `Volumes · hostplane sandbox on ${await hostname(client)}`);
 });
 
-test("a domain that is off says what to configure", async (t) => {
+test("a disabled domain says what to configure", async (t) => {
   const repository = await mkdtemp(join(tmpdir(), "hostplane-browser-"));
   t.teardown(() => rm(repository, { recursive: true, force: true }));
-  // A Podman that is not there, so that this is a gateway of real systems: one is down, and all others are off.
+  // A missing Podman makes this a gateway of real systems: one is unreachable, and all others are off.
   const pods = { podman: { socket: join(repository, "no-podman.sock") } };
   const { url } = await startGatewayUnderTest(t, { pods }, { hasLogin: true });
   const page = await openPage(t, await startBrowser(t), url, { widthPx: 360, colorScheme: "dark" });
@@ -45,7 +45,7 @@ test("a domain that is off says what to configure", async (t) => {
   await card("Volumes").getByText("off", { exact: true }).waitFor();
   await card("Volumes").getByText("volumes.deviceClasses").waitFor();
   await card("Pods").getByText("does not answer").waitFor();
-  t.equal(await page.locator(".sandbox").count(), 0, "what is real is not marked as a sandbox");
+  t.equal(await page.locator(".sandbox").count(), 0, "a gateway of real systems is not marked as a sandbox");
   await assertAccessible(t, page, "overview with domains off");
   await assertFits(t, page, "overview with domains off");
   await keepScreenshot(page, "overview-off-dark-360");

@@ -13,7 +13,7 @@ import {
   startBrowser,
 } from "./browser.ts";
 
-/** Agrees to what the dialog asks, and closes it when it is done. */
+/** Confirms the dialog, and closes it when the change is done. */
 async function agree(page: Page, label: string): Promise<void> {
   const dialog = page.getByRole("dialog");
   await dialog.getByRole("button", { name: label, exact: true }).click();
@@ -21,7 +21,7 @@ async function agree(page: Page, label: string): Promise<void> {
   await dialog.getByRole("button", { name: "Close" }).click();
 }
 
-/** The number of the newest tick that the page shows of the program that counts them. */
+/** Returns the number of the newest tick on the page; the sandbox's program prints numbered ticks. */
 async function newestTick(page: Page): Promise<number> {
   const text = await page.getByRole("log").innerText();
   return Math.max(...[...text.matchAll(/tick (\d+)/g)].map(([, tick]) => Number(tick)));
@@ -33,7 +33,7 @@ async function openPod(page: Page, name: string): Promise<void> {
   await page.getByRole("heading", { level: 1, name }).waitFor();
 }
 
-test("the log of a pod is followed while it comes, held still, and goes on after the gateway was away", async (t) => {
+test("a pod's log is followed live, paused, and continues after the gateway was away", async (t) => {
   const gateway = await startRestartableGateway(t);
   const page = await openPage(t, await startBrowser(t), gateway.url);
   await logIn(page, adminPassword);
@@ -56,7 +56,7 @@ test("the log of a pod is followed while it comes, held still, and goes on after
   await page.getByRole("button", { name: "Pause" }).click();
   const held = await newestTick(page);
   await page.getByText(/Paused, [2-9] new lines/).waitFor();
-  t.equal(await newestTick(page), held, "nothing moves while it is paused");
+  t.equal(await newestTick(page), held, "the log does not change while it is paused");
   await page.getByRole("button", { name: "Resume" }).click();
   await log.getByText(new RegExp(`tick ${held + 2}$`)).waitFor();
 
@@ -69,14 +69,14 @@ test("the log of a pod is followed while it comes, held still, and goes on after
   await keepScreenshot(page, "pod-log-lost");
   await gateway.start();
   await page.getByText("The connection was lost, and is back since").waitFor();
-  // The sandbox's programs have begun anew.
+  // The sandbox's programs have restarted.
   await log
     .getByText(/tick 0$/)
     .last()
     .waitFor();
 });
 
-test("a pod is stopped, seen by another window, started and removed; an image goes", async (t) => {
+test("a pod is stopped, appears so in another window, is started and removed; an image is removed", async (t) => {
   const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
   const browser = await startBrowser(t);
   const narrow: PageOptions = { colorScheme: "dark", widthPx: 360 };

@@ -7,10 +7,10 @@ import { clientOf } from "./client-of.ts";
 
 const otherPassword = "another one of a test";
 
-test("a login that ends elsewhere says why, and leaves nothing proposed to who logs in next", async (t) => {
+test("when a login ends elsewhere, the page says why and leaves no proposed change to the next user", async (t) => {
   const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
   const page = await openPage(t, await startBrowser(t), url);
-  t.equal(await page.locator(".sandbox").textContent(), "Sandbox", "the login page is marked as well");
+  t.equal(await page.locator(".sandbox").textContent(), "Sandbox", "the login page has the mark as well");
   await logIn(page, adminPassword);
   await goTo(page, "Volumes");
   await page.getByRole("link", { name: "sandbox-web", exact: true }).click();
@@ -26,10 +26,10 @@ test("a login that ends elsewhere says why, and leaves nothing proposed to who l
 
   await logIn(page, otherPassword);
   await page.getByRole("heading", { level: 1, name: "sandbox-web" }).waitFor();
-  t.equal(await dialog.count(), 0, "nothing is asked that the one before has begun");
+  t.equal(await dialog.count(), 0, "no request of the previous user is continued");
 });
 
-test("a wrong current password is told in its dialog and ends no login; the right one is confirmed", async (t) => {
+test("a wrong current password is shown in its dialog and does not end the login; the right one is confirmed", async (t) => {
   const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
   const page = await openPage(t, await startBrowser(t), url);
   await logIn(page, adminPassword);
@@ -45,7 +45,7 @@ test("a wrong current password is told in its dialog and ends no login; the righ
   await dialog.waitFor({ state: "detached" });
 });
 
-test("a logout that fails is told, and the login goes on", async (t) => {
+test("a failed logout is shown, and the login continues", async (t) => {
   const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
   const page = await openPage(t, await startBrowser(t), url);
   await logIn(page, adminPassword);
@@ -58,7 +58,7 @@ test("a logout that fails is told, and the login goes on", async (t) => {
   await page.getByLabel("Password").waitFor();
 });
 
-test("a listener without what the dashboard needs says so for good, with a way out of the login", async (t) => {
+test("a listener without the dashboard's services says so permanently, and offers to log out", async (t) => {
   const services = ["proto.LVService", "services.auth.AuthService"];
   const settings = { listen: [{ address: "127.0.0.1:0", services }] };
   const { url } = await startGatewayUnderTest(t, settings, { hasLogin: true });
@@ -72,7 +72,7 @@ test("a listener without what the dashboard needs says so for good, with a way o
   await page.getByLabel("Password").waitFor();
 });
 
-test("another role holds as soon as a lost connection is back", async (t) => {
+test("a changed role applies as soon as a lost connection is back", async (t) => {
   const gateway = await startRestartableGateway(t);
   const admin = await clientOf(gateway.url);
   await admin.users.createUser({ name: "colleague", role: Role.ADMIN, password: otherPassword });
@@ -85,7 +85,7 @@ test("another role holds as soon as a lost connection is back", async (t) => {
   await page.getByText("Live", { exact: true }).waitFor();
   await gateway.stop();
   await page.getByText("Connection lost", { exact: true }).first().waitFor();
-  // Else the page may be back before the role is another.
+  // Otherwise the page may reconnect before the role is changed.
   await page.context().setOffline(true);
   await gateway.start();
   await (await clientOf(gateway.url)).users.updateUser({ name: "colleague", role: Role.VIEWER });

@@ -12,16 +12,16 @@ import {
   startBrowser,
 } from "./browser.ts";
 
-/** How many pixels of each chart are drawn on, in the order of the page. */
+/** Returns the number of drawn pixels of each chart, in page order. */
 function drawnPixels(page: Page): Promise<number[]> {
-  // A text, since there is no document where this file is compiled.
+  // As a string, because this file is compiled without DOM types.
   return page.evaluate<number[]>(`[...document.querySelectorAll("canvas")].map((canvas) => {
     const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
     return data.filter((value, index) => index % 4 === 3 && value > 0).length;
   })`);
 }
 
-test("the Ceph page tells and draws what the API tells", async (t) => {
+test("the Ceph page shows and draws what the API returns", async (t) => {
   const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
   const browser = await startBrowser(t);
   const client = createHostplaneClient({ baseUrl: url });

@@ -12,7 +12,7 @@ import {
   startBrowser,
 } from "./browser.ts";
 
-/** Opens the page of volumes in a window of its own. */
+/** Returns a function that opens the volumes page in a new window. */
 async function startWindows(t: Test): Promise<(options?: PageOptions) => Promise<Page>> {
   const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
   const browser = await startBrowser(t);
@@ -24,7 +24,7 @@ async function startWindows(t: Test): Promise<(options?: PageOptions) => Promise
   };
 }
 
-/** Agrees to what the dialog shows, and waits until it is done. */
+/** Confirms the dialog, and waits until the change is done. */
 async function agree(page: Page, label: string): Promise<void> {
   const dialog = page.getByRole("dialog");
   await dialog.getByRole("button", { name: label, exact: true }).click();
@@ -32,7 +32,7 @@ async function agree(page: Page, label: string): Promise<void> {
   await dialog.getByRole("button", { name: "Close" }).click();
 }
 
-test("a volume that is created in one window appears in another, is resized, and is removed with its plan shown", async (t) => {
+test("a volume created in one window appears in another, is resized, and is removed after its plan is shown", async (t) => {
   const open = await startWindows(t);
   const [one, other] = [await open(), await open({ colorScheme: "dark", widthPx: 360 })];
   await other.getByRole("rowheader", { name: "sandbox-web" }).waitFor();
@@ -90,7 +90,7 @@ test("a volume that is created in one window appears in another, is resized, and
 test("a volume is backed up, and the backup is verified, restored and deleted, each followed to its end", async (t) => {
   const open = await startWindows(t);
   const page = await open();
-  // Another group may have a volume of the same name, with backups that are not this one's.
+  // Another group may have a volume of the same name with its own backups.
   const asked = page.waitForRequest(
     (request) =>
       request.url().endsWith("/hostplane.v1.BackupService/ListBackups") &&
@@ -115,7 +115,7 @@ test("a volume is backed up, and the backup is verified, restored and deleted, e
 
   await page.getByLabel("New volume").fill("sandbox-web");
   await page.getByRole("button", { name: "Restore …" }).click();
-  t.match(await page.getByRole("alert").textContent(), "sandbox-web", "the name is taken");
+  t.match(await page.getByRole("alert").textContent(), "sandbox-web", "the name is already used");
   await page.getByLabel("New volume").fill("web-again");
   await page.getByRole("button", { name: "Restore …" }).click();
   const dialog = page.getByRole("dialog");

@@ -3,7 +3,7 @@ import { createHostplaneClient } from "../../client/client.ts";
 import { LVService } from "../../gen/proto/lvmd_pb.ts";
 import { adminPassword, startGatewayUnderTest } from "../server/gateway-under-test.ts";
 
-test("one import gives clients of all services, a login, plans and operations", async (t) => {
+test("one import provides clients of all services, login, plans and operations", async (t) => {
   const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
   const client = createHostplaneClient({ baseUrl: url });
   await t.rejects(client.system.getInfo({}), { message: /needs a login/ });

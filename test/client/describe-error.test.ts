@@ -11,7 +11,7 @@ const failure = (call: Promise<unknown>) =>
     (error: unknown) => describeError(error),
   );
 
-test("an error of the gateway is described by its details", async (t) => {
+test("describes a gateway error from its details", async (t) => {
   const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
   for (const format of ["binary", "json"] as const) {
     const client = createHostplaneClient({ baseUrl: url, format });
@@ -52,7 +52,7 @@ test("an error of the gateway is described by its details", async (t) => {
   t.ok((throttled?.retryAfterMs ?? 0) > 0);
 });
 
-test("a gateway that is not there is described for people", async (t) => {
+test("describes an unreachable gateway in words for people", async (t) => {
   const client = createHostplaneClient({ baseUrl: "http://127.0.0.1:1" });
   t.match(await failure(client.system.getInfo({})), {
     code: "UNAVAILABLE",
@@ -62,7 +62,7 @@ test("a gateway that is not there is described for people", async (t) => {
   });
 });
 
-test("an operation that has not completed is described by its own error", async (t) => {
+test("describes a failed operation by the operation's own error", async (t) => {
   const ended = { id: "1", kind: "volumes.backup", state: OperationState.FAILED };
   const described = (init: MessageInitShape<typeof OperationSchema>) =>
     describeError(new OperationFailed(create(OperationSchema, { ...ended, ...init })));
@@ -79,7 +79,7 @@ test("an operation that has not completed is described by its own error", async 
   });
 });
 
-test("whatever was thrown is described", async () => {
+test("describes anything that was thrown", async () => {
   fc.assert(
     fc.property(fc.anything(), (thrown) => {
       const { code, message, retryable } = describeError(thrown);

@@ -24,7 +24,7 @@ async function beginBackup(client: HostplaneClient, name: string): Promise<strin
   return operationId;
 }
 
-test("an operation is followed to its end with its progress, over a connection that is cut again and again", async (t) => {
+test("follows an operation to its end with its progress, although the connection is cut repeatedly", async (t) => {
   const gateway = await startRestartableGateway(t);
   const relay = await openCutRelay(t, gateway.url);
   const client = await clientOf(relay.url);
@@ -45,7 +45,7 @@ test("an operation is followed to its end with its progress, over a connection t
   t.ok(states.includes("lost"), states.join(" "));
 });
 
-test("an operation is followed over a restart of the gateway; how it fails is told with all of it", async (t) => {
+test("follows an operation across a restart of the gateway, and reports its failure in full", async (t) => {
   const gateway = await startRestartableGateway(t);
   const client = await clientOf(gateway.url);
   const id = await beginBackup(client, "monday");
@@ -53,7 +53,7 @@ test("an operation is followed over a restart of the gateway; how it fails is to
   const states: ConnectionState[] = [];
   const following = client.followOperation(id, {
     onState: (state) => states.push(state),
-    // A backup that is interrupted before its store step starts again and does not fail.
+    // A backup that is interrupted before its store step starts over and does not fail.
     onProgress: ({ step }) => step === "store" && opened.resolve(),
   });
   const failure = following.then(
@@ -65,7 +65,7 @@ test("an operation is followed over a restart of the gateway; how it fails is to
   await gateway.start();
   const error = await failure;
   t.ok(states.some(({ state }) => state === "lost"));
-  // The repository of the sandbox was in the memory of the gateway that is gone.
+  // The sandbox kept the repository in the memory of the gateway that was stopped.
   if (!(error instanceof OperationFailed)) {
     t.fail(`expected OperationFailed, got ${error}`);
     return;
@@ -76,11 +76,11 @@ test("an operation is followed over a restart of the gateway; how it fails is to
   t.match(describeError(error), { code: "NOT_FOUND", reason: "REPOSITORY_NOT_FOUND", retryable: false });
 });
 
-test("an operation that is cancelled rejects with what is known of it", async (t) => {
+test("rejects with the operation if it is cancelled", async (t) => {
   const gateway = await startRestartableGateway(t);
   const client = await clientOf(gateway.url);
   await beginBackup(client, "monday");
-  // It waits for the first to end, and can be cancelled until then and for most of its own time.
+  // It waits for the first operation to end. It can be cancelled until then and for most of its own run.
   const id = await beginBackup(client, "tuesday");
   await client.operations.cancelOperation({ id });
   const error: unknown = await client.followOperation(id).catch((reason: unknown) => reason);
@@ -88,7 +88,7 @@ test("an operation that is cancelled rejects with what is known of it", async (t
   t.match(describeError(error), { code: "ABORTED", reason: "OPERATION_CANCELLED" });
 });
 
-test("one that is not there is told at once; an aborted signal ends the following and not the operation", async (t) => {
+test("rejects at once for an unknown operation; aborting the signal stops following but not the operation", async (t) => {
   const gateway = await startRestartableGateway(t);
   const client = await clientOf(gateway.url);
   await t.rejects(client.followOperation("00000000-0000-4000-8000-000000000000"), {

@@ -2,7 +2,7 @@ import { test } from "tap";
 import { createHostplaneClient, describeError } from "../../client/client.ts";
 import { adminPassword, startGatewayUnderTest } from "../server/gateway-under-test.ts";
 
-/** `fetch`, and which methods were called by it. */
+/** Wraps `fetch` and counts the calls of each method. */
 function countedFetch() {
   const methods: string[] = [];
   const counted: typeof fetch = (input, init) => {
@@ -14,7 +14,7 @@ function countedFetch() {
 
 const reasonOf = (error: unknown) => describeError(error).reason;
 
-test("a kept login is renewed before it ends, once for all who call, and none of them waits", async (t) => {
+test("a kept login is renewed before it expires, once for all callers, without delaying any of them", async (t) => {
   const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true, tokenHours: 1 });
   const { counted, count } = countedFetch();
   let authorization = "";
@@ -47,10 +47,10 @@ test("a kept login is renewed before it ends, once for all who call, and none of
     await callThrice();
   }
   t.equal(count("Login"), 2);
-  t.equal(count("GetCaller"), calls, "none was refused and repeated");
+  t.equal(count("GetCaller"), calls, "no call was rejected and retried");
 });
 
-test("a login that was given up elsewhere is renewed once for all who are refused, and their calls are repeated", async (t) => {
+test("a login that was ended elsewhere is renewed once for all rejected calls, and these are retried", async (t) => {
   const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
   const { counted, count } = countedFetch();
   let authorization = "";
@@ -71,7 +71,7 @@ test("a login that was given up elsewhere is renewed once for all who are refuse
   t.equal(count("Login"), 2);
 });
 
-test("a login goes on when the signing key is rotated, and ends when the password is another", async (t) => {
+test("a login survives a rotation of the signing key, and ends when the password is changed", async (t) => {
   const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
   const { counted, count } = countedFetch();
   const client = createHostplaneClient({ baseUrl: url, fetch: counted });
@@ -86,10 +86,10 @@ test("a login goes on when the signing key is rotated, and ends when the passwor
   const before = count("Login");
   t.equal(await alice.users.getCaller({}).catch(reasonOf), "INVALID_CREDENTIALS");
   t.equal(await alice.users.getCaller({}).catch(reasonOf), "TOKEN_REVOKED");
-  t.equal(count("Login") - before, 1, "a password that was refused is not tried again");
+  t.equal(count("Login") - before, 1, "a rejected password is not tried again");
 });
 
-test("a wrong current password is no end of the login, and is not sent twice", async (t) => {
+test("a wrong current password does not end the login, and is not sent twice", async (t) => {
   const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
   const { counted, count } = countedFetch();
   const client = createHostplaneClient({ baseUrl: url, fetch: counted });
@@ -103,10 +103,10 @@ test("a wrong current password is no end of the login, and is not sent twice", a
     yield await client.auth.login({ username: "admin", password: "wrong" }, options);
   });
   t.equal(await stream[Symbol.asyncIterator]().next().then(String, reasonOf), "INVALID_CREDENTIALS");
-  t.equal(count("Login"), 2, "a stream is not begun again for it");
+  t.equal(count("Login"), 2, "the stream is not reopened");
 });
 
-test("without keepLogin nothing is kept, and a refusal is told", async (t) => {
+test("without keepLogin no credentials are kept, and a rejected call fails", async (t) => {
   const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true, tokenHours: 1 / 3600 });
   const { counted, count } = countedFetch();
   const client = createHostplaneClient({ baseUrl: url, fetch: counted });
@@ -120,7 +120,7 @@ test("without keepLogin nothing is kept, and a refusal is told", async (t) => {
   t.equal(count("Login"), 2);
 });
 
-test("a function is asked for a token before each call, and again when that is refused", async (t) => {
+test("a token function is called before each call, and again when its token is rejected", async (t) => {
   const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
   const admin = createHostplaneClient({ baseUrl: url });
   await admin.login("admin", adminPassword);
@@ -133,11 +133,11 @@ test("a function is asked for a token before each call, and again when that is r
   t.match((await client.users.getCaller({})).actor, /job/);
   t.equal(count("GetCaller"), 3);
   t.equal(await client.users.getCaller({}).catch(reasonOf), "TOKEN_INVALID");
-  t.equal(count("GetCaller"), 4, "the same token is not shown twice");
+  t.equal(count("GetCaller"), 4, "the same token is not sent twice");
   t.equal(await client.users.getCaller({}).catch(reasonOf), "LOGIN_REQUIRED");
 });
 
-test("logout ends the login for the gateway and for the client, also one that is on its way", async (t) => {
+test("logout ends the login, and does nothing without one", async (t) => {
   const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
   const admin = createHostplaneClient({ baseUrl: url });
   await admin.login("admin", adminPassword);
@@ -146,13 +146,13 @@ test("logout ends the login for the gateway and for the client, also one that is
   await client.login("admin", adminPassword, { keepLogin: true });
   t.equal((await client.users.getCaller({})).actor, "user/admin");
   await client.logout();
-  t.match((await client.users.getCaller({})).actor, /job/, "the token it was made with is used again");
+  t.match((await client.users.getCaller({})).actor, /job/, "the client's own token is used again");
   await createHostplaneClient({ baseUrl: url }).logout();
 });
 
-test("the token of a page is in a cookie alone, which is renewed as well", async (t) => {
+test("on a page the token is only in a cookie, and is renewed as well", async (t) => {
   const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true, tokenHours: 3 / 3600 });
-  // What a browser does with cookies of a page of the gateway's own.
+  // What a browser does with the cookies of a page on the gateway's origin.
   let cookie = "";
   const seen: string[] = [];
   const page: typeof fetch = async (input, init) => {
@@ -173,7 +173,7 @@ test("the token of a page is in a cookie alone, which is renewed as well", async
   while (cookie === first) {
     await client.users.getCaller({});
   }
-  t.same(new Set(seen), new Set([""]), "no script has it");
+  t.same(new Set(seen), new Set([""]), "no script can read it");
   await client.logout();
   t.equal(cookie, "");
   t.equal(await client.users.getCaller({}).catch(reasonOf), "LOGIN_REQUIRED");

@@ -23,7 +23,7 @@ const { volumes } = await client.volumeGroups.getLVList({});
 console.log(refusal.reason, caller.actor, caller.role === Role.ADMIN, volumes.length);
 `;
 
-/** A project that has installed the package, as `npm run build` makes it, with the libraries of the client alone. */
+/** Creates a project with the package installed as `npm run build` builds it, and only the libraries that the client needs. */
 async function makeProject(): Promise<string> {
   const project = await mkdtemp(join(tmpdir(), "hostplane-package-"));
   const modules = join(project, "node_modules");
@@ -49,13 +49,13 @@ async function makeProject(): Promise<string> {
 const made = makeProject();
 after(async () => rm(await made, { recursive: true }));
 
-/** The Node that came with the machine, which may be older than the gateway's; that one when there is no other. */
+/** Returns the machine's own Node, which may be older than the gateway's; this Node if there is no other. */
 function machineNode(): string {
   const folders = (process.env.PATH ?? "").split(delimiter).filter((each) => !each.includes("node_modules"));
   return folders.map((folder) => join(folder, "node")).find(existsSync) ?? process.execPath;
 }
 
-test("a program that has installed the package compiles, and runs under the machine's Node", {
+test("a program that has installed the package compiles, and runs on the machine's Node", {
   timeout: 240_000,
 }, async (t) => {
   const project = await made;
@@ -72,7 +72,7 @@ test("a program that has installed the package compiles, and runs under the mach
       lib: lib.split(","),
       types: ["node"],
     };
-    // The libraries' own types are theirs to check; ours are checked.
+    // Skips type checks of the libraries; the client's own types are checked.
     const compilerOptions = { ...options, skipLibCheck: true, outDir: `out-${module}` };
     await writeFile(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["main.ts"] }));
     const { stdout } = await run(process.execPath, [tsc, "-p", project]).catch(
@@ -85,7 +85,7 @@ test("a program that has installed the package compiles, and runs under the mach
   }
 });
 
-test("nothing but the client and the generated code can be imported of the package", {
+test("only the client and the generated code can be imported from the package", {
   timeout: 240_000,
 }, async (t) => {
   const project = await made;

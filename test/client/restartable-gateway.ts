@@ -4,14 +4,14 @@ import { join } from "node:path";
 import type { Test } from "tap";
 import { startGatewayUnderTest, type UnderTestOptions } from "../server/gateway-under-test.ts";
 
-/** A gateway that comes back at the same address, with the same data. What its sandbox has in memory is made anew. */
+/** A gateway that restarts at the same address with the same data. The sandbox's in-memory systems are created again. */
 export interface RestartableGateway {
   readonly url: string;
   stop(): Promise<void>;
   start(): Promise<void>;
 }
 
-/** Starts one that asks for logins, on a free port of loopback; it is closed with the test. */
+/** Starts a gateway with logins on a free port of loopback; it is closed with the test. */
 export async function startRestartableGateway(
   t: Test,
   options: UnderTestOptions = {},

@@ -5,7 +5,7 @@ import { resumeStream } from "../../client/resume-stream.ts";
 import { openCutRelay } from "../chaos/cut-relay.ts";
 import { startGatewayUnderTest } from "../server/gateway-under-test.ts";
 
-/** Counts the connections of a stream until `count` of them have brought a message; `onMessage` is called for each. */
+/** Counts the connections of a stream until `count` of them have delivered a message; `onMessage` is called for each. */
 async function connections(
   client: HostplaneClient,
   count: number,
@@ -30,14 +30,14 @@ async function connections(
   return states;
 }
 
-test("a stream is begun anew when its connection is cut, and tells so", async (t) => {
+test("a stream is reopened when its connection is cut, and reports it", async (t) => {
   const { url } = await startGatewayUnderTest(t);
   const relay = await openCutRelay(t, url);
   const states = await connections(createHostplaneClient({ baseUrl: relay.url }), 3, relay.cut);
   t.same(states, ["connecting", "live", "lost", "connecting", "live", "lost", "connecting", "live"]);
 });
 
-test("a connection that carries nothing any more is replaced, and not told as lost if the next one works", async (t) => {
+test("a silent connection is replaced, and not reported as lost if the next one works", async (t) => {
   const { url } = await startGatewayUnderTest(t);
   const relay = await openCutRelay(t, url);
   const client = createHostplaneClient({ baseUrl: relay.url });
@@ -45,12 +45,12 @@ test("a connection that carries nothing any more is replaced, and not told as lo
   t.same(states, ["connecting", "live", "connecting", "live"]);
 });
 
-test("a stream that may be silent for ever is left alone", async (t) => {
+test("a stream that may be silent forever is not interrupted", async (t) => {
   let opened = 0;
   const open = async function* () {
     opened += 1;
     yield "first";
-    // A timer of more than 2^31 - 1 ms would fire at once.
+    // A longer timer than 2^31 - 1 ms would fire at once.
     await new Promise((resolve) => setTimeout(resolve, 50));
     yield "second";
   };
@@ -61,7 +61,7 @@ test("a stream that may be silent for ever is left alone", async (t) => {
   t.equal(opened, 2);
 });
 
-test("a page that has a network again opens its streams anew, and waits no longer for those that are lost", async (t) => {
+test("when the network is back, a page reopens its streams and retries lost ones at once", async (t) => {
   const page = Object.assign(new EventTarget(), {
     document: Object.assign(new EventTarget(), { visibilityState: "hidden" }),
   });
@@ -110,10 +110,10 @@ test("a page that has a network again opens its streams anew, and waits no longe
     },
   );
   t.same(await stream.next(), { done: false, value: "back" });
-  t.ok(Date.now() - startedAtMs < 5_000, "eight pauses would have lasted 20 seconds and more");
+  t.ok(Date.now() - startedAtMs < 5_000, "eight pauses would have lasted more than 20 seconds");
 });
 
-test("pauses grow from a quarter of a second to ten, and last as long as the gateway asks", async (t) => {
+test("pauses grow from a quarter of a second to ten, and are at least as long as the gateway asks", async (t) => {
   const controller = new AbortController();
   const pausesMs: number[] = [];
   const client = createHostplaneClient({ baseUrl: "http://127.0.0.1:1" });
@@ -129,7 +129,7 @@ test("pauses grow from a quarter of a second to ten, and last as long as the gat
     signal: controller.signal,
     onState,
   })) {
-    t.fail("nobody is there");
+    t.fail("there is no gateway");
   }
   const [first = 0, second = 0, third = 0] = pausesMs;
   t.ok(first > 200 && first <= 500, `${first}`);
@@ -137,7 +137,7 @@ test("pauses grow from a quarter of a second to ten, and last as long as the gat
   t.ok(third > 950 && third <= 2000, `${third}`);
 });
 
-test("what would end the same way is thrown: a refusal, a domain that is off, a caller's own fault", async (t) => {
+test("throws errors that a retry cannot fix: a permanent refusal, a disabled domain, a bug in the caller's function", async (t) => {
   const { url } = await startGatewayUnderTest(t, {
     volumes: { deviceClasses: [{ name: "ssd", volumeGroup: "vg0", default: true }] },
   });

@@ -16,7 +16,7 @@ async function clientOf(baseUrl: string): Promise<HostplaneClient> {
   return client;
 }
 
-/** Collects the cursors of events in the background, from before the first of them on. */
+/** Collects the cursors of events in the background, starting before the first event. */
 async function collect(client: HostplaneClient, options: { cursor?: string } = {}) {
   const controller = new AbortController();
   const live = Promise.withResolvers<void>();
@@ -41,7 +41,7 @@ async function collect(client: HostplaneClient, options: { cursor?: string } = {
   return {
     cursors,
     states,
-    /** Resolves when this event has come. */
+    /** Resolves when this event has been received. */
     async until(cursor: string) {
       while (!cursors.includes(cursor)) {
         const { promise, resolve } = Promise.withResolvers<void>();
@@ -57,7 +57,7 @@ async function collect(client: HostplaneClient, options: { cursor?: string } = {
   };
 }
 
-/** Makes a volume and removes it; returns the cursor of the last event that tells of it. */
+/** Creates and removes a volume; returns the cursor of the last event about it. */
 async function makeEvents(client: HostplaneClient, name: string): Promise<string> {
   const controller = new AbortController();
   const live = Promise.withResolvers<void>();
@@ -78,7 +78,7 @@ async function makeEvents(client: HostplaneClient, name: string): Promise<string
   return told;
 }
 
-test("events go on without a gap and without a repeat over cut connections and a restarted gateway", async (t) => {
+test("events arrive without a gap or repeat across cut connections and a gateway restart", async (t) => {
   const gateway = await startRestartableGateway(t);
   const relay = await openCutRelay(t, gateway.url);
   const direct = await clientOf(gateway.url);
@@ -99,7 +99,11 @@ test("events go on without a gap and without a repeat over cut connections and a
   await history.until(last);
   await history.end();
   const all = [first, ...history.cursors];
-  t.same(watcher.cursors, all.slice(0, all.indexOf(last) + 1), "what the store has, in its order");
+  t.same(
+    watcher.cursors,
+    all.slice(0, all.indexOf(last) + 1),
+    "the same events as in the store, in the same order",
+  );
   t.ok(watcher.cursors.length >= 10, `${watcher.cursors.length} events`);
   const states = watcher.states.map(({ state }) => state);
   t.same(states.slice(0, 4), ["connecting", "live", "lost", "connecting"]);
@@ -108,7 +112,7 @@ test("events go on without a gap and without a repeat over cut connections and a
   t.ok(lost !== undefined && lost.retryAtMs > Date.now() - 60_000);
 });
 
-test("a login that expires under a watch is renewed, and the watch goes on", async (t) => {
+test("a login that expires during a watch is renewed, and the watch continues", async (t) => {
   const gateway = await startRestartableGateway(t, { tokenHours: 1.5 / 3600 });
   const client = await clientOf(gateway.url);
   const watcher = await collect(client);
@@ -123,7 +127,7 @@ test("a login that expires under a watch is renewed, and the watch goes on", asy
   t.notOk(watcher.states.some(({ state }) => state === "lost"));
 });
 
-test("events that are not kept any more are a gap that is told, and the watch goes on behind it", async (t) => {
+test("events that are no longer stored are reported as a gap, and the watch continues after it", async (t) => {
   const gateway = await startRestartableGateway(t);
   const client = await clientOf(gateway.url);
   const controller = new AbortController();
@@ -132,12 +136,12 @@ test("events that are not kept any more are a gap that is told, and the watch go
   const onCursor = () => controller.abort();
   const onGap = (error: unknown) => gaps.push(describeError(error).reason);
   for await (const _ of client.watchEvents({ cursor, onGap, onCursor, signal: controller.signal })) {
-    // Whatever is kept.
+    // Any stored event.
   }
   t.same(gaps, ["HISTORY_GONE"]);
 });
 
-test("a watch that cannot begin says why", async (t) => {
+test("a watch that cannot start reports why", async (t) => {
   const gateway = await startRestartableGateway(t);
   const nobody = createHostplaneClient({ baseUrl: gateway.url });
   const first = (client: HostplaneClient, cursor?: string) =>

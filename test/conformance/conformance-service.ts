@@ -21,12 +21,12 @@ import {
   type UnaryResponseDefinition,
 } from "./gen/connectrpc/conformance/v1/service_pb.ts";
 
-/** A request whose one answer it defines itself. */
+/** A request that defines a single response. */
 type OnceRequest = UnaryRequest | IdempotentUnaryRequest | ClientStreamRequest;
-/** A request that defines any number of answers. */
+/** A request that defines any number of responses. */
 type ManyRequest = ServerStreamRequest | BidiStreamRequest;
 
-/** The suite's service: each request says what to answer and when, and the answer tells what was seen of the request. */
+/** The suite's service: each request defines the response and its timing, and the response reports what was received. */
 export const conformanceService: ServiceRegistration = {
   service: ConformanceService,
   handlerOf: (method) => (input, call) => {
@@ -110,7 +110,7 @@ function requestInfoOf(
   requests: readonly (OnceRequest | ManyRequest)[],
   call: Call,
 ): ConformancePayload_RequestInfo {
-  // The gateway has a limit of its own for unary calls, which the suite does not expect to be told of.
+  // The gateway limits unary calls itself, and the suite does not expect that limit in the response.
   const hasTimeout = ["connect-timeout-ms", "grpc-timeout"].some((name) => call.header(name) !== undefined);
   const timeLeftMs = hasTimeout ? call.timeLeftMs() : undefined;
   const queryParams = [...(call.query() ?? [])].map(([name, value]) => ({ name, value: [value] }));
@@ -158,7 +158,7 @@ function askedError(
   if (requestInfo !== undefined) {
     details.push({ desc: ConformancePayload_RequestInfoSchema, value: requestInfo });
   }
-  // The suite numbers its codes as the protocols do.
+  // The suite uses the protocols' code numbers.
   return createHandlerError(error.message ?? "", error.code as number as Code, details);
 }
 

@@ -5,14 +5,14 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 
-// Runs the official Connect conformance suite against a gateway that has its service (server.ts); needs Go 1.25 or later and,
-// the first time, its module proxy. Arguments go to the runner: `-- --run "Errors/**" --trace`. Ends with the
-// line "N passed, N failed".
+// Runs the official Connect conformance suite against a gateway that includes its service (server.ts). Needs Go 1.25 or later
+// and, for the first run, access to the Go module proxy. Arguments are passed to the runner: `-- --run "Errors/**" --trace`. The
+// last line is "N passed, N failed".
 
 const version = "v1.0.5";
 const suite = "connectrpc.com/conformance/cmd/connectconformance";
 
-/** Most of the time goes into the runner's own comparison of messages of 200 KB; more at once only takes turns. */
+/** The runner spends most of its time comparing messages of 200 KB; more parallel servers do not help. */
 const parallel = ["-p", "4", "--max-servers", "2"];
 
 const cache = process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache");
@@ -40,7 +40,7 @@ async function runSuite(): Promise<{ readonly output: string; readonly isPassed:
       ...["--", ...server],
     ],
     {
-      // The suite waits ten seconds for each of its servers, of which it starts a few dozen.
+      // The suite waits ten seconds for each server, and starts a few dozen of them.
       env: { ...process.env, NODE_COMPILE_CACHE: join(goBin, "compiled") },
       stdio: ["ignore", "pipe", "inherit"],
     },

@@ -17,16 +17,16 @@ import {
   file_connectrpc_conformance_v1_service,
 } from "./gen/connectrpc/conformance/v1/service_pb.ts";
 
-// The server under test of the Connect conformance suite: a gateway with the suite's service among its own. It serves what
-// the ServerCompatRequest on stdin asks for until SIGTERM, and says in a ServerCompatResponse on stdout where. Before each
-// stands its size: 4 bytes, big endian. stderr has the log.
+// The server under test of the Connect conformance suite: a gateway that also has the suite's service. It reads its settings from
+// a ServerCompatRequest on stdin, writes its address in a ServerCompatResponse to stdout, and runs until SIGTERM. Each message is
+// preceded by its size: 4 bytes, big endian. The log goes to stderr.
 
 const host = "127.0.0.1";
 const defaultMessageBytes = 4 * 1024 * 1024;
-/** Beyond what the suite does. */
+/** Limits that the suite does not reach. */
 const unlimited = {
   caller: { requestsPerSecond: 1_000_000, streams: 65_535, mutations: 65_535, cpuMsPerSecond: 1_000_000 },
-  // Its client, which has no login, sends on for what was refused.
+  // The suite's client, which has no login, keeps sending the body of rejected calls.
   unknown: { cpuMsPerSecond: 1_000_000, memoryBytes: 2 ** 34, memoryBytesPerAddress: 2 ** 34 },
 };
 
@@ -50,7 +50,7 @@ const gateway = await startGateway({
     data: directory,
     directPath: process.env.RPC_PATH !== "connect-es",
     limits: { maxMessageBytes: request.messageReceiveLimit || defaultMessageBytes, ...unlimited },
-    // The suite takes an error for wrong that has a detail more than the test case names.
+    // The suite treats an error with more details than in the test case as wrong.
     listen: [{ address: `${host}:0`, errorDetails: false, ...(await tlsOf(request)) }],
   }),
   isSandbox: true,
@@ -60,9 +60,9 @@ const gateway = await startGateway({
   furtherServices: {
     registrations: [conformanceService],
     ruleOf: (method) => ({ ...rule, get: method === ConformanceService.method.idempotentUnary }),
-    // The suite packs messages into Any, which JSON shows unpacked.
-    // The suite limits what is read alone.
+    // The suite limits only the messages that are received.
     maxAnswerBytes: 0xffffffff,
+    // The suite packs messages into Any, which JSON contains unpacked.
     registry: createRegistry(file_connectrpc_conformance_v1_service),
   },
   onFatal: (error) => {
@@ -77,7 +77,7 @@ const port = Number(gateway.addresses[0]?.split(":").at(-1));
 const pemCert = request.serverCreds?.cert ?? new Uint8Array();
 writeSized(toBinary(ServerCompatResponseSchema, create(ServerCompatResponseSchema, { host, port, pemCert })));
 
-/** The key `tls` of the listener, for certificates that the suite sends. */
+/** Returns the listener's setting `tls`, with the suite's certificates. */
 async function tlsOf({ serverCreds, clientTlsCert }: ServerCompatRequest): Promise<object> {
   if (serverCreds === undefined) {
     return {};

@@ -12,7 +12,7 @@ import { generatedFiles, generatedPaths, root } from "./ledger.ts";
 
 const run = promisify(execFile);
 
-test("plain Node imports every generated file", async (t) => {
+test("plain Node can import every generated file", async (t) => {
   const imports = generatedPaths().map((path) => `import ${JSON.stringify(pathToFileURL(path).href)};`);
   const { stderr } = await run(process.execPath, ["--input-type=module", "--eval", imports.join("\n")], {
     cwd: root,
@@ -26,7 +26,7 @@ async function generatedFields(): Promise<DescField[]> {
   return types.flatMap((type) => (type.kind === "message" ? type.fields : []));
 }
 
-test("every field that is listed as a secret exists", async (t) => {
+test("every listed secret field exists", async (t) => {
   const names = new Set((await generatedFields()).map(({ parent, name }) => `${parent.typeName}.${name}`));
   const listed = getOption(file_hostplane_options_v1_secrets, secret_fields);
   t.equal(listed.length, 28);
@@ -36,7 +36,7 @@ test("every field that is listed as a secret exists", async (t) => {
   );
 });
 
-/** Options of a field that google/protobuf/descriptor.proto has in 3.21, which Debian 12 ships. */
+/** Field options of google/protobuf/descriptor.proto in version 3.21, which Debian 12 ships. */
 const knownOptions = ["ctype", "packed", "jstype", "lazy", "unverifiedLazy", "deprecated", "weak"];
 
 test("protoc 3.21 can read the contract: no field has a newer option", async (t) => {

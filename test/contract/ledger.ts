@@ -19,24 +19,24 @@ import { http } from "../../gen/google/api/annotations_pb.ts";
 
 export const root = resolve(import.meta.dirname, "../..");
 
-/** The facts of a ledger (published.txt, added.txt), one a line, without comments and empty lines. */
+/** Reads the facts of a ledger (published.txt, added.txt), one per line, without comments and empty lines. */
 export function readLedger(name: string): string[] {
   return readFileSync(join(import.meta.dirname, name), "utf8")
     .split("\n")
     .filter((line) => line !== "" && !line.startsWith("#"));
 }
 
-/** Absolute paths of all generated files. */
+/** Returns the absolute paths of all generated files. */
 export function generatedPaths(): string[] {
   return readdirSync(join(root, "gen"), { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".ts"))
     .map((name) => join(root, "gen", name));
 }
 
-/** The folder below gen/ of the lvmd protocols that have the package and the names of proto/proto/lvmd.proto. */
+/** Folder of the generated lvmd protocols, which use the same package and names as proto/proto/lvmd.proto. */
 const lvmdFolder = join(root, "gen/lvmd/");
 
-/** The descriptors of the contract's generated files. */
+/** Returns the descriptors of the contract's generated files. */
 export async function generatedFiles(): Promise<DescFile[]> {
   const paths = generatedPaths().filter((path) => !path.startsWith(lvmdFolder));
   const modules = await Promise.all(
@@ -49,7 +49,7 @@ function isDescFile(value: unknown): value is DescFile {
   return typeof value === "object" && value !== null && "kind" in value && value.kind === "file";
 }
 
-/** What a file says, in the form of the ledgers. */
+/** Returns the contents of a file as facts, in the form of the ledgers. */
 export function factsOfFile(file: DescFile): string[] {
   return [
     ...file.messages.flatMap(factsOfMessage),
@@ -80,7 +80,7 @@ function factOfField(field: DescField): string {
   return `field ${name} ${label}${typeOfField(field)}${oneof} as ${field.jsonName}`;
 }
 
-/** Whether the field is a scalar or enum that was declared `optional`, so that its zero can be told from unset. */
+/** Reports whether the field is a scalar or enum declared `optional`, so that zero differs from unset. */
 function isOptional(field: DescField): boolean {
   const isPlain = field.fieldKind === "scalar" || field.fieldKind === "enum";
   return isPlain && field.oneof === undefined && field.presence !== FieldPresence.IMPLICIT;

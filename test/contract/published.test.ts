@@ -1,7 +1,7 @@
 import { test } from "tap";
 import { factsOfFile, generatedFiles, readLedger } from "./ledger.ts";
 
-/** Packages that are the gateway's own or belong to public protocols beside the five APIs. */
+/** Packages of the gateway itself and of public protocols, which are not part of the five APIs. */
 const otherPackages = /^(google|grpc|hostplane)\./;
 
 const files = (await generatedFiles()).filter((file) => !otherPackages.test(file.proto.package));
@@ -9,20 +9,20 @@ const facts = new Set(files.flatMap(factsOfFile));
 const published = readLedger("published.txt");
 const added = readLedger("added.txt");
 
-test("the ledger holds every published field, enum value and RPC, each once", async (t) => {
+test("the ledger lists every published field, enum value and RPC once", async (t) => {
   const counted = published.filter((line) => /^(field|enum|rpc) /.test(line));
   t.equal(counted.length, 430);
   t.equal(new Set([...published, ...added]).size, published.length + added.length);
 });
 
-test("everything that was published is in the contract, unchanged", async (t) => {
+test("the contract includes everything that was published, unchanged", async (t) => {
   t.strictSame(
     published.filter((line) => !facts.has(line)),
     [],
   );
 });
 
-test("the published packages hold nothing else than what is listed as added", async (t) => {
+test("the published packages contain nothing beyond the listed additions", async (t) => {
   const known = new Set([...published, ...added]);
   t.strictSame(
     [...facts].filter((line) => !known.has(line)),

@@ -6,12 +6,12 @@ import { hostplane, root } from "../server/commands/run-hostplane.ts";
 
 const file = join(root, "deploy/hostplane.yaml");
 
-test("hostplane config check takes the example", async (t) => {
+test("hostplane config check accepts the example", async (t) => {
   const { code, stdout, stderr } = await hostplane(["config", "check", "--config", file]);
   t.same({ code, stdout, stderr }, { code: 0, stdout: `${file}: ok\n`, stderr: "" });
 });
 
-test("it takes it with all that is a comment too, which is every domain", async (t) => {
+test("it accepts the example with every domain uncommented", async (t) => {
   const text = readFileSync(file, "utf8").replaceAll(/^( *)# ( *)(?=- |[a-zA-Z]+:( |$))/gm, "$1$2");
   const whole = join(t.testdir({ "hostplane.yaml": text }), "hostplane.yaml");
   const { code, stderr } = await hostplane(["config", "check", "--config", whole]);

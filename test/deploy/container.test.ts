@@ -30,7 +30,7 @@ const gatewayKeys = {
 const mounts = z.array(z.string().regex(/^[\w./-]+:\/[\w./-]+(:ro)?$/));
 const published = z.array(z.string().regex(/^127\.0\.0\.1:\d+:\d+$/, "published to this machine alone"));
 
-/** The keys of the Compose specification that the file uses, for hosts without the compose plugin. */
+/** The keys of the Compose specification that the file uses; for hosts without the compose plugin. */
 const composeFile = z.strictObject({
   "x-gateway": z.strictObject(gatewayKeys),
   services: z.strictObject({
@@ -77,7 +77,7 @@ const { services, volumes } = parseCompose(compose);
 /** A commented section of a real system. */
 interface Section {
   readonly name: string;
-  /** Its lines for the configuration file. */
+  /** Lines for the configuration file. */
   readonly configuration: string;
   /** The file with this section uncommented. */
   readonly uncommented: string;
@@ -91,7 +91,7 @@ function sectionsOf(text: string): readonly Section[] {
       return {
         name,
         configuration: configuration.replaceAll(/^ {2}# {3}/gm, ""),
-        // By the whole section, as two of them have the same service.
+        // Replaced within the section, because two sections have the same service.
         uncommented: text.replace(body, () =>
           body.replace(service, () => service.replaceAll(/^ {2}# /gm, "  ")),
         ),
@@ -100,7 +100,7 @@ function sectionsOf(text: string): readonly Section[] {
   );
 }
 
-/** Instructions of the Dockerfile reference, with continued lines joined. */
+/** Returns the instructions of a Dockerfile, with continued lines joined. */
 function instructionsOf(dockerfile: string): { readonly name: string; readonly value: string }[] {
   const joined = dockerfile.replaceAll(/^\s*#.*\n/gm, "").replaceAll(/\\\n\s*/g, "");
   return joined
@@ -112,7 +112,7 @@ function instructionsOf(dockerfile: string): { readonly name: string; readonly v
     });
 }
 
-test("docker-compose.yml is a sandbox on the host's loopback, without root, that keeps nothing", async (t) => {
+test("docker-compose.yml is a sandbox on the host's loopback that runs without root and stores nothing", async (t) => {
   const { command, ports, environment, tmpfs } = services.hostplane;
   t.same(command.slice(0, 3), ["serve", "--sandbox", "--set"]);
   t.same(ports, ["127.0.0.1:8080:8080"]);
@@ -130,7 +130,7 @@ test("docker compose accepts docker-compose.yml", async (t) => {
     () => false,
   );
   if (!hasPlugin) {
-    t.pass("no compose plugin here; the test above checks the keys");
+    t.pass("there is no compose plugin; the test above checks the keys");
     return;
   }
   const { stdout } = await run("docker", [
@@ -144,18 +144,18 @@ test("docker compose accepts docker-compose.yml", async (t) => {
   t.same(
     Object.keys(JSON.parse(stdout).services),
     ["hostplane"],
-    "what a profile holds starts when it is named",
+    "services of a profile start only on request",
   );
 });
 
 const variable = /\$\{POSTGRES_PASSWORD:-\}/;
 
-test("its profile `host` has PostgreSQL, and no secret is in the file", async (t) => {
+test("its profile `host` has PostgreSQL, and the file contains no secret", async (t) => {
   t.match(services.postgres.environment.POSTGRES_PASSWORD, variable);
-  t.same(services.gateway, undefined, "a section has to be chosen");
+  t.same(services.gateway, undefined, "a section must be uncommented first");
 });
 
-test("each real system has a section, which makes a gateway when it is uncommented", async (t) => {
+test("each real system has a section, which defines a gateway when uncommented", async (t) => {
   const sections = sectionsOf(compose);
   t.same(
     sections.map(({ name }) => name),
@@ -177,7 +177,7 @@ test("each real system has a section, which makes a gateway when it is uncomment
   }
 });
 
-test("a section asks for the rights of its system alone", async (t) => {
+test("a section requests only the privileges of its system", async (t) => {
   const rights = Object.fromEntries(
     sectionsOf(compose).map(({ name, uncommented }) => {
       const {
@@ -202,7 +202,7 @@ test("a section asks for the rights of its system alone", async (t) => {
   });
 });
 
-test("the Dockerfile copies what is there, drops root and says how the gateway is", async (t) => {
+test("the Dockerfile copies existing files, drops root and has a health check", async (t) => {
   const instructions = instructionsOf(readFileSync(join(root, "Dockerfile"), "utf8"));
   const known = "FROM ARG WORKDIR COPY RUN ENV VOLUME USER HEALTHCHECK STOPSIGNAL ENTRYPOINT CMD".split(" ");
   for (const { name, value } of instructions) {
@@ -216,7 +216,7 @@ test("the Dockerfile copies what is there, drops root and says how the gateway i
     t.ok(context.includes(source) && existsSync(join(root, source)), source);
   }
   const last = (name: string) => instructions.findLast((each) => each.name === name)?.value ?? "";
-  // Kubernetes sees of a number only that it is not root's.
+  // Kubernetes can verify only a number not to be root's.
   t.match(last("USER"), /^[1-9]\d*:[1-9]\d*$/);
   const [, healthcheck = ""] = last("HEALTHCHECK").split("CMD ");
   t.same(JSON.parse(healthcheck), ["node", "/opt/hostplane/bin/healthcheck.js"]);

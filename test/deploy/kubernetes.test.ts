@@ -18,13 +18,13 @@ const read = (file: string) =>
 const manifests = read("gateway.yaml");
 const find = (kind: string) => manifests.find((each) => each.kind === kind);
 
-test("the gateway takes the configuration of the ConfigMap", async (t) => {
+test("the gateway accepts the configuration in the ConfigMap", async (t) => {
   const { data } = z.object({ data: z.record(z.string(), z.string()) }).parse(find("ConfigMap"));
   const text = data["hostplane.yaml"] ?? "";
   t.equal(configSchema.safeParse(parse(text)).error, undefined);
 });
 
-test("its account has the roles of cluster-role.yaml, and no other", async (t) => {
+test("its account has exactly the roles of cluster-role.yaml", async (t) => {
   const roles = new Set(
     read("cluster-role.yaml").flatMap(({ kind, metadata }) => (kind === "ClusterRole" ? metadata.name : [])),
   );
@@ -39,7 +39,7 @@ test("its account has the roles of cluster-role.yaml, and no other", async (t) =
   ]);
 });
 
-test("the pod is confined, and probed by what asks for no login", async (t) => {
+test("the pod is confined, and its probes need no login", async (t) => {
   t.match(find("StatefulSet"), {
     spec: {
       template: {

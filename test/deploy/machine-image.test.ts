@@ -8,7 +8,7 @@ import { type Test, test } from "tap";
 const script = fileURLToPath(new URL("../../deploy/machine-image.sh", import.meta.url));
 const build = (...args: readonly string[]) => promisify(execFile)(script, args);
 
-/** Folders of programs and of images, complete but for what is in the files. */
+/** Creates folders of programs and images that are complete except for the files' contents. */
 async function makeInput(t: Test) {
   const folder = t.testdir({ images: {}, programs: {} });
   for (const program of ["kubeadm", "kubelet", "kubectl"]) {
@@ -21,7 +21,7 @@ async function makeInput(t: Test) {
   return { folder, options, output: join(folder, "machine") };
 }
 
-test("a machine image is not begun without its input, and the message names what is missing", async (t) => {
+test("a machine image is not built without its input, and the message names what is missing", async (t) => {
   const { folder, options, output } = await makeInput(t);
   await t.rejects(build(output), { code: 2, stderr: /^usage: machine-image\.sh/ });
   await t.rejects(build(...options, "--suit", "trixie", output), {
@@ -39,7 +39,7 @@ test("a machine image is not begun without its input, and the message names what
   await t.rejects(build(...none, output), { code: 1, stderr: /none has no archive of an image/ });
 });
 
-test("an existing output is left as it is", async (t) => {
+test("an existing output is not changed", async (t) => {
   const { options, output } = await makeInput(t);
   await mkdir(output);
   await t.rejects(build(...options, output), { code: 1, stderr: /machine exists/ });

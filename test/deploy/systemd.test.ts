@@ -14,7 +14,7 @@ const hasAnalyze = (await start(["sh", "-c", "command -v systemd-analyze"]).ende
 const skip =
   hasAnalyze || process.env.HOSTPLANE_LAB === "required" ? false : "systemd-analyze is not installed";
 
-/** systemd-analyze about the unit with one drop-in, as if this clone were installed. */
+/** Runs systemd-analyze on the unit with one drop-in, as if this clone were installed. */
 async function analyze(systemdRoot: string, dropIn: string | undefined, ...args: readonly string[]) {
   const installed = join(systemdRoot, dropIn ?? "none");
   mkdirSync(join(installed, "hostplane.service.d"), { recursive: true });
@@ -28,7 +28,7 @@ async function analyze(systemdRoot: string, dropIn: string | undefined, ...args:
       textOf(dropIn).replaceAll(/^#(?=\w)/gm, ""),
     );
   }
-  // With the colon at the end the units of the host follow.
+  // The colon at the end appends the default unit path.
   const env = { SYSTEMD_UNIT_PATH: `${installed}:`, SYSTEMD_PAGER: "" };
   return start(["systemd-analyze", ...args, "hostplane.service"], { env }).ended;
 }
@@ -45,7 +45,9 @@ test("there is a drop-in for each domain, and one for credentials", async (t) =>
   );
 });
 
-test("systemd takes the unit with each of them, also with what is a comment there", { skip }, async (t) => {
+test("systemd accepts the unit with each drop-in, with its commented settings enabled", {
+  skip,
+}, async (t) => {
   const installed = t.testdir();
   for (const dropIn of [undefined, ...dropIns]) {
     const { code, stdout, stderr } = await analyze(installed, dropIn, "verify", "--man=no");
@@ -53,7 +55,7 @@ test("systemd takes the unit with each of them, also with what is a comment ther
   }
 });
 
-test("the exposure that systemd sees stays low", { skip }, async (t) => {
+test("the exposure score of systemd stays low", { skip }, async (t) => {
   const installed = t.testdir();
   for (const dropIn of [undefined, ...dropIns]) {
     const tenths = dropIn === "volumes.conf" ? 30 : 20;
@@ -73,7 +75,7 @@ test("every variable that the units set exists", async (t) => {
   );
 });
 
-test("tools that run are left to end, and only LVM has root", async (t) => {
+test("running tools are not killed, and only LVM has root", async (t) => {
   t.match(unit, /^KillMode=process$/m);
   t.match(unit, /^CapabilityBoundingSet=$/m);
   const withRoot = dropIns.filter((dropIn) => /^(User=root|CapabilityBoundingSet=.+)$/m.test(textOf(dropIn)));

@@ -9,7 +9,7 @@ const manifest: Record<string, Record<string, string>> & {
 } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 
 for (const kind of ["dependencies", "devDependencies", "optionalDependencies"]) {
-  test(`CONTRIBUTING.md has a reason for each of the ${kind}, and for no other`, async (t) => {
+  test(`CONTRIBUTING.md has a reason for exactly the ${kind} of package.json`, async (t) => {
     const rows = tableBelow(readPage("CONTRIBUTING.md"), `### ${kind}`);
     t.same(
       rows.map(([name]) => (name ?? "").replaceAll("`", "")).sort(),
@@ -25,7 +25,7 @@ test("the package cannot be published to the registry by accident", async (t) =>
   t.equal(manifest.private, true);
 });
 
-test("the changelog has the version of package.json, released or next", async (t) => {
+test("the changelog mentions the version of package.json, released or next", async (t) => {
   t.match(
     readPage("CHANGELOG.md"),
     new RegExp(`^## \\[${manifest.version}\\]|^To be ${manifest.version}\\b`, "m"),

@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 
 export const root = resolve(import.meta.dirname, "../..");
 
-/** Every page of the project, as paths from its root. */
+/** Returns every page of the project, as paths from its root. */
 export function pages(): string[] {
   const skipped = /(^|\/)(node_modules|dist|data|coverage|\.tap)(\/|$)/;
   return globSync("**/*.md", { cwd: root, exclude: (name) => skipped.test(name) }).toSorted();
@@ -13,17 +13,17 @@ export function readPage(page: string): string {
   return readFileSync(join(root, page), "utf8");
 }
 
-/** A fenced block of a page. */
+/** A fenced block on a page. */
 export interface Block {
   readonly language: string;
   readonly text: string;
-  /** Line of the page the block begins at. */
+  /** Number of the line where the block starts. */
   readonly line: number;
-  /** The comment in the line above: `run`, `run: needs TOOL` or `prints`; empty without one. */
+  /** The comment in the line above: `run`, `run: needs TOOL` or `prints`; empty if there is none. */
   readonly mark: string;
 }
 
-/** The fenced blocks of a page in their order. */
+/** Returns the fenced blocks of a page in order. */
 export function blocksOf(text: string): Block[] {
   const fences = text.matchAll(/^(?:<!-- (run(?:: needs \w+)?|prints) -->\n)?```(\w*)\n([\s\S]*?)^```$/gm);
   return [...fences].map(({ 1: mark = "", 2: language = "", 3: body = "", index }) => ({
@@ -34,7 +34,7 @@ export function blocksOf(text: string): Block[] {
   }));
 }
 
-/** The names of a page's headings as links to them are written. */
+/** Returns the anchors of a page's headings. */
 export function anchorsOf(text: string): Set<string> {
   const outside = text.replaceAll(/^```[\s\S]*?^```$/gm, "");
   const headings = [...outside.matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) => heading);
@@ -48,7 +48,7 @@ export function anchorsOf(text: string): Set<string> {
   );
 }
 
-/** Rows of the first table below the heading, as cells; the head and its rule are left out. */
+/** Returns the cells of the first table below the heading, without its header rows. */
 export function tableBelow(text: string, heading: string): string[][] {
   const section = text.slice(text.indexOf(`\n${heading}\n`));
   const lines = section.slice(section.indexOf("\n|") + 1).split("\n");

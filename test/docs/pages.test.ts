@@ -17,12 +17,12 @@ import { testBlocks } from "./run-blocks.ts";
 
 const prose = pages().filter((page) => !page.startsWith("test/") && page !== "docs/configuration.md");
 
-// The README has a test of its own, which starts the sandbox as the README says.
+// test/readme.test.ts runs the README, with the sandbox that it starts.
 for (const page of prose.filter((name) => name !== "README.md")) {
   if (!blocksOf(readPage(page)).some(({ mark }) => mark.startsWith("run"))) {
     continue;
   }
-  test(`${page}: what its examples print`, { timeout: 180_000 }, async (t) => {
+  test(`${page}: its examples print what the page says`, { timeout: 180_000 }, async (t) => {
     const directory = await mkdtemp(join(tmpdir(), "hostplane-"));
     t.teardown(() => rm(directory, { recursive: true }));
     const socket = join(directory, "socket");
@@ -42,7 +42,7 @@ for (const page of prose.filter((name) => name !== "README.md")) {
   });
 }
 
-test("every YAML of a page is a configuration that the gateway takes, alone or as a part of one", async (t) => {
+test("every YAML block on a page is a valid configuration, whole or in part", async (t) => {
   let count = 0;
   for (const page of prose) {
     for (const { language, text, line } of blocksOf(readPage(page))) {
@@ -57,7 +57,7 @@ test("every YAML of a page is a configuration that the gateway takes, alone or a
   t.ok(count > 3, `${count} blocks`);
 });
 
-test("no page installs or runs hostplane by its name on the registry, which is not this project's", async (t) => {
+test("no page installs or runs hostplane from the registry, where the name belongs to another project", async (t) => {
   const commands = /\b(?:npm (?:i|install|add)|npx|npm exec|yarn add|pnpm add)\b[^\n`]*/g;
   let count = 0;
   for (const page of pages().filter((name) => name !== "CHANGELOG.md")) {
@@ -69,14 +69,14 @@ test("no page installs or runs hostplane by its name on the registry, which is n
   t.ok(count > 5, `${count} commands`);
 });
 
-test("every reason, key and variable that a page names exists", async (t) => {
+test("every reason, setting and variable that a page names exists", async (t) => {
   const keys = configKeys();
   const paths = new Set(keys.map(({ path }) => path));
   const groups = new Set([...paths].map((path) => path.replace(/(\[\])?\..*/, "")));
   const variables = new Set(keys.flatMap(({ variable }) => variable ?? []));
   const named = new Set([...otherVariables, ...variables]);
   const services = (await readContractServices()).map(({ typeName }) => typeName);
-  // Of the long forms of tests.
+  // Variables for the long forms of tests.
   const scripts = readPage("package.json");
   const isOfContract = (name: string) => services.some((service) => `${service}.`.startsWith(`${name}.`));
   let count = 0;

@@ -6,20 +6,20 @@ import type { Test } from "tap";
 import { start } from "../server/commands/run-hostplane.ts";
 import { type Block, blocksOf, readPage, root } from "./markdown.ts";
 
-/** What a page writes, and what stands for it in the test. */
+/** Texts of a page, each with its replacement in the test. */
 export type Substitutions = Readonly<Record<string, string>>;
 
-/** What programs import of the package when it is installed, and where that is in the clone. */
+/** What programs import from the installed package, and the same in the clone. */
 const packageImports: readonly (readonly [RegExp, string])[] = [
   [/"hostplane\/client"/g, '"./client/client.ts"'],
   [/"hostplane\/(gen\/[\w/]+)"/g, '"./$1.ts"'],
 ];
 
 /**
- * Runs the marked blocks of a page one after the other, as a reader would, and compares what they print with
- * the block marked `prints` below, in which `…` stands for any text; without one they must end with 0. A block whose tool is
- * not installed is left out, unless HOSTPLANE_LAB=required.
- * @param variables what a reader has exported before, such as TOKEN
+ * Runs the marked blocks of a page one after the other, as a reader would. Compares their output with the following block marked
+ * `prints`, in which `…` matches any text; without one they must exit with 0. Skips a block whose tool is not installed, unless
+ * HOSTPLANE_LAB=required.
+ * @param variables environment variables that a reader has set before, such as TOKEN
  */
 export async function testBlocks(
   t: Test,
@@ -76,9 +76,9 @@ async function run(
   const entries = Object.entries(substitutions);
   const text = entries.reduce((each, [from, to]) => each.replaceAll(from, to), block.text);
   const { code, stdout, stderr } = await start(await commandOf({ ...block, text }, directory), {
-    // Commands are typed in the clone; a program imports the generated code beside itself.
+    // Commands run in the clone; a program runs next to the generated code that it imports.
     cwd: block.language === "sh" ? root : directory,
-    // Of npm's warnings a reader sees none, or others.
+    // Hides npm's warnings, which a reader does not see or sees differently.
     env: { npm_config_loglevel: "error", ...variables },
   }).ended;
   return { code, printed: entries.reduce((each, [from, to]) => each.replaceAll(to, from), stdout + stderr) };

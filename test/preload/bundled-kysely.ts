@@ -1,6 +1,6 @@
 import { registerHooks } from "node:module";
 
-// In the thread of a store: imports Kysely as the one file that store-threads.ts built. The query is Kysely's version.
+// Runs in the thread of a store: imports Kysely as the single file that store-threads.ts built. The query is Kysely's version.
 
 const version = new URL(import.meta.url).search.slice(1);
 const url = new URL(`../../node_modules/.cache/kysely-${version}.mjs`, import.meta.url).href;

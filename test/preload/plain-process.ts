@@ -1,9 +1,9 @@
 import { registerHooks } from "node:module";
 import { pathToFileURL } from "node:url";
 
-// Loaded with --require, so that it runs before tap's own imports. It replaces those for module mocks and coverage, which no test
+// Loaded with --require, so that it runs before tap's own imports. It replaces tap's module mocks and coverage, which no test
 // uses: they read each module again, parse its source map, and spread to every Node process that a test starts, at 0.1 s of CPU
-// time for each process.
+// time per process.
 
 const unused = /\/@tapjs\/(?:mock|processinfo)\/dist\/esm\/import\.mjs$/;
 const testFile = pathToFileURL(process.argv[1] ?? "").href;
@@ -21,5 +21,5 @@ const hooks = registerHooks({
 });
 
 process.setSourceMapsEnabled(false);
-// tap passes the same imports to child processes here.
+// tap uses it to pass the same imports to child processes.
 delete process.env.NODE_OPTIONS;

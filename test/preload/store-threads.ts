@@ -5,8 +5,8 @@ import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import workerThreads, { type WorkerOptions } from "node:worker_threads";
 
-// Each test process imports this first (.taprc). Every SQLite store has its own thread, and most of what the thread costs to
-// start is importing Kysely's 280 files: 95 ms of CPU, 10 ms from one file. The store itself always runs from the source.
+// Each test process imports this first (.taprc). Every SQLite store has its own thread, and most of the thread's startup goes
+// into importing Kysely's 280 files: 95 ms of CPU, or 10 ms from a single file. The store itself always runs from the source.
 
 const installed = new URL("../../node_modules/kysely/", import.meta.url);
 const { version } = JSON.parse(readFileSync(new URL("package.json", installed), "utf8")) as {
@@ -36,7 +36,7 @@ class WorkerWithBundledKysely extends Worker {
 workerThreads.Worker = WorkerWithBundledKysely;
 syncBuiltinESMExports();
 
-/** Test processes that start together may each make the file; it appears complete. */
+/** Several test processes may build the file at the same time; it is renamed into place when complete. */
 async function bundleKysely(): Promise<void> {
   const { build } = await import("rolldown");
   const unfinished = `${bundleFile}.${process.pid}`;

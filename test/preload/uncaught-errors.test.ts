@@ -7,7 +7,7 @@ import { parse } from "yaml";
 
 const root = join(import.meta.dirname, "../..");
 
-/** Runs a test file as tap does. */
+/** Runs a test file in the same way as tap. */
 async function runTestFile(
   t: Test,
   code: string,
@@ -34,7 +34,7 @@ const failing: Readonly<Record<string, string>> = {
     'test("it waits", () => new Promise((resolve) => setTimeout(() => { resolve(); throw new Error("lost"); })));',
 };
 
-test("a test file that passes ends with 0", async (t) => {
+test("a passing test file exits with 0", async (t) => {
   t.match(await runTestFile(t, passing), { code: 0, output: "ok 1 - it passes" });
 });
 

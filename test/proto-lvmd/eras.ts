@@ -8,10 +8,10 @@ import { createClient, type Transport } from "@connectrpc/connect";
 const root = resolve(import.meta.dirname, "../..");
 const bytesPerGiB = 1n << 30n;
 
-/** How the clients of an era say sizes. */
+/** How the clients of an era specify sizes. */
 type Sizes = "gib" | "both" | "bytes";
 
-/** A request or an answer of an era, whose fields no type knows. */
+/** A request or response of an era. Its fields have no static types. */
 type Fields = Message & Record<string, unknown>;
 
 type Method = (request: Record<string, unknown>) => Promise<Fields>;
@@ -26,12 +26,12 @@ export interface EraClient {
   readonly getFreeBytes: Method;
 }
 
-/** The lvmd protocol at a time, as a client that was generated from it has it. */
+/** A version of the lvmd protocol, with a client generated from it. */
 export interface Era {
   readonly name: string;
   readonly sizes: Sizes;
   readonly services: Readonly<Record<"lv" | "vg", DescService>>;
-  /** The fields of a request for so many bytes, and what they ask for: whole GiB in some eras. */
+  /** Returns the fields of a request for `bytes`, and the size that they request: whole GiB in some eras. */
   request(bytes: bigint): { readonly fields: Record<string, unknown>; readonly bytes: bigint };
   client(transport: Transport): EraClient;
 }
@@ -45,7 +45,7 @@ const eras: readonly { readonly name: string; readonly folder: string; readonly 
   { name: "today", folder: "proto-lvmd/current", sizes: "bytes" },
 ];
 
-/** Every era of the lvmd protocol that has clients. */
+/** Reads every version of the lvmd protocol that has clients. */
 export function readEras(): Promise<Era[]> {
   return Promise.all(eras.map(readEra));
 }

@@ -6,7 +6,7 @@ import { mixedSteps, runMixedSteps } from "./mixed-eras.ts";
 
 const services = ["proto.LVService", "proto.VGService"];
 
-test("clients of every era of lvmd change one volume group, to the byte", async (t) => {
+test("clients of every lvmd version change one volume group, exact to the byte", async (t) => {
   const { gateway } = await startGatewayUnderTest(t, {
     listen: [
       { address: "127.0.0.1:0", services },

@@ -6,7 +6,7 @@ import type { Era, EraClient } from "./eras.ts";
 
 const bytesPerGiB = 1n << 30n;
 
-/** The listeners of one gateway: one with the rules of the branch with backups, and one with `lvmd: current`. */
+/** URLs of the listeners of one gateway: one with the protocol of the branch with backups, and one with `lvmd: current`. */
 export type ListenerUrls = Readonly<Record<"backups" | "current", string>>;
 
 interface Step {
@@ -22,7 +22,7 @@ interface Speaker extends EraClient {
   readonly listener: keyof ListenerUrls;
 }
 
-/** Steps of clients of all eras, some of which meet the same volumes: those whose names begin with `era-`. */
+/** Generates steps of clients of all eras. They share a few volumes, whose names start with `era-`. */
 export function mixedSteps(eraCount: number): fc.Arbitrary<readonly Step[]> {
   return fc.array(
     fc.record({
@@ -37,8 +37,8 @@ export function mixedSteps(eraCount: number): fc.Arbitrary<readonly Step[]> {
 }
 
 /**
- * Has clients of all eras change one volume group, and holds each answer against what the volumes then are, to the byte.
- * @throws AssertionError for the first that differs
+ * Changes one volume group with clients of all eras, and compares each response with the expected volumes, to the byte.
+ * @throws AssertionError for the first difference
  */
 export async function runMixedSteps(
   eras: readonly Era[],
@@ -124,7 +124,7 @@ async function makeStep(
 
 async function assertRefused(answer: Promise<unknown>, code: Code): Promise<void> {
   const thrown = await answer.then(
-    () => assert.fail(`not refused with ${Code[code]}`),
+    () => assert.fail(`not rejected with ${Code[code]}`),
     (error: unknown) => ConnectError.from(error),
   );
   assert.equal(Code[thrown.code], Code[code], thrown.message);
@@ -142,7 +142,7 @@ async function assertListed(
   }
 }
 
-/** A size in GiB is rounded up, as the branch with backups does. */
+/** A size in GiB is rounded up, as in the branch with backups. */
 function assertVolume(era: Era, volume: unknown, name: string, bytes: bigint): void {
   const { name: shown, sizeGb, sizeBytes } = volume as Record<string, unknown>;
   const gib = (bytes + bytesPerGiB - 1n) / bytesPerGiB;

@@ -21,7 +21,7 @@ for (const [name, published] of [
   ["the branch with backups", backups],
   ["today's lvmd", current],
 ] as const) {
-  test(`the served messages have every field of ${name}, at its number`, async (t) => {
+  test(`the served messages have every field of ${name} at its number`, async (t) => {
     let count = 0;
     for (const type of nestedTypes(published)) {
       if (type.kind !== "message") {
@@ -29,7 +29,7 @@ for (const [name, published] of [
       }
       const fields = new Set(servedMessages.get(type.typeName)?.fields.map(numberAndType));
       const missing = type.fields.filter((field) => !fields.has(numberAndType(field)));
-      // Number 5 means another thing in each.
+      // Number 5 has a different meaning in each protocol.
       const clash = type.typeName === "proto.CreateLVRequest" ? [5] : [];
       t.same(
         missing.map(({ number }) => number),
@@ -42,7 +42,7 @@ for (const [name, published] of [
   });
 }
 
-test("what either has at number 5 of CreateLVRequest is served by its own name", async (t) => {
+test("both meanings of number 5 in CreateLVRequest are served under their own names", async (t) => {
   const request = servedMessages.get("proto.CreateLVRequest");
   t.equal(request?.fields.find(({ number }) => number === 5)?.name, "source_or_option_class");
   for (const [file, name] of [
@@ -56,13 +56,13 @@ test("what either has at number 5 of CreateLVRequest is served by its own name",
   }
 });
 
-test("the services are those of both", async (t) => {
+test("the served services have the RPCs of both protocols", async (t) => {
   const rpcs = (file: typeof served) =>
     file.services.flatMap(({ typeName, methods }) => methods.map(({ name }) => `${typeName}/${name}`));
   t.same(new Set(rpcs(served)), new Set([...rpcs(backups), ...rpcs(current)]));
 });
 
-test("today's protocol is what is published, and nothing else", async (t) => {
+test("today's protocol is exactly what was published", async (t) => {
   const facts = new Set(factsOfFile(current));
   t.same(facts, new Set(readLedger("lvmd-current.txt")));
 });

@@ -9,7 +9,7 @@ import { startGatewayUnderTest } from "../server/gateway-under-test.ts";
 
 const services = ["proto.LVService", "proto.VGService", ServerReflection.typeName];
 
-/** The RPCs of LVService, and the fields of CreateLVRequest, as reflection has them. */
+/** Returns the RPCs of LVService and the fields of CreateLVRequest from server reflection. */
 async function reflected(url: string): Promise<{ readonly rpcs: string[]; readonly fields: string[] }> {
   const client = createClient(ServerReflection, createGrpcTransport({ baseUrl: url }));
   const request = {
@@ -34,7 +34,7 @@ async function* once<T>(value: T) {
   yield value;
 }
 
-test("reflection, OpenAPI and /docs show the protocol of lvmd that the listener has", async (t) => {
+test("reflection, OpenAPI and /docs show the listener's lvmd protocol", async (t) => {
   const { gateway } = await startGatewayUnderTest(t, {
     listen: [
       { address: "127.0.0.1:0", services },
@@ -69,7 +69,7 @@ test("reflection, OpenAPI and /docs show the protocol of lvmd that the listener 
   }
 });
 
-test("CreateLVSnapshot is an operator's, on every listener", async (t) => {
+test("CreateLVSnapshot needs the role operator on every listener", async (t) => {
   const { gateway } = await startGatewayUnderTest(t, {
     listen: [
       { address: "127.0.0.1:0", services },

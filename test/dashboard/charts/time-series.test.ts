@@ -17,7 +17,7 @@ function momentsOf(atMs: readonly number[]): readonly Moment[] {
   );
 }
 
-test("moments of the span are kept, and the one that held at its beginning", async (t) => {
+test("moments of the span are kept, and the one that applied at its start", async (t) => {
   const kept = momentsOf([0, 10_000, 20_000, 75_000, 79_000]).map(({ atMs }) => atMs);
   t.same(kept, [10_000, 20_000, 75_000, 79_000]);
   t.same(
@@ -26,7 +26,7 @@ test("moments of the span are kept, and the one that held at its beginning", asy
   );
 });
 
-test("the newest moment is always there, and however many come there is about one a second", async () => {
+test("the newest moment is always kept, and the others are reduced to about one a second", async () => {
   const steps = fc.array(fc.integer({ min: 1, max: 3_000 }), { minLength: 1, maxLength: 500 });
   fc.assert(
     fc.property(steps, (each) => {
@@ -42,7 +42,7 @@ test("the newest moment is always there, and however many come there is about on
   );
 });
 
-test("a line begins in the span, has a gap where a figure is not known, and holds until now", async (t) => {
+test("a line starts in the span, has a gap for an unknown figure, and continues until now", async (t) => {
   const moments = [
     { atMs: 0, figures: [1] },
     { atMs: 50_000, figures: [undefined] },
@@ -57,7 +57,7 @@ test("a line begins in the span, has a gap where a figure is not known, and hold
   t.same(pointsOf([], 0, 100_000, spanMs), []);
 });
 
-test("a table tells changes alone, newest first", async (t) => {
+test("a table shows only changes, newest first", async (t) => {
   const moments = [1, 1, 2, 2, 1].map((figure, index) => ({ atMs: index, figures: [figure] }));
   t.same(
     tableMoments(moments).map(({ atMs }) => atMs),
@@ -65,6 +65,6 @@ test("a table tells changes alone, newest first", async (t) => {
   );
 });
 
-test("ages are told as people say them", async (t) => {
+test("ages are formatted in everyday units", async (t) => {
   t.same([0, -30, -60, -300].map(ageText), ["now", "-30 s", "-1 min", "-5 min"]);
 });

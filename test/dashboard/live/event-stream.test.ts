@@ -8,14 +8,14 @@ import type { EventService, SubscribeRequest } from "../../../gen/hostplane/v1/e
 type Subscribe = Client<typeof EventService>["subscribe"];
 type EventStream = typeof import("../../../dashboard/live/event-stream.ts");
 
-/** Lets what awaits go on: none of it waits for a timer, for their clock is the test's. */
+/** Lets pending promises settle: none of them waits for a real timer, because the clock is mocked. */
 async function settle(): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) {
     await new Promise(setImmediate);
   }
 }
 
-/** A gateway that sends a first message and then what `send` is called for; each connection ends with its signal. */
+/** Creates a gateway that sends a first message and then one per call of `beat`; each connection ends with its signal. */
 function createSilentGateway() {
   const requests: Partial<SubscribeRequest>[] = [];
   let answers = true;
@@ -41,7 +41,7 @@ function createSilentGateway() {
     requests,
     subscribe: subscribe as unknown as Subscribe,
     beat: () => wake(),
-    /** What comes after this connects and gets nothing. */
+    /** Later connections get no message. */
     hang: () => {
       answers = false;
     },
@@ -71,7 +71,7 @@ async function followOn(t: Test, gateway: ReturnType<typeof createSilentGateway>
   return stream;
 }
 
-test("a gateway that hangs is not shown as live five seconds later", async (t) => {
+test("a hanging gateway is no longer shown as live after five seconds", async (t) => {
   const gateway = createSilentGateway();
   const { connection } = await followOn(t, gateway);
   t.equal(connection.value.state, "live");
@@ -84,10 +84,10 @@ test("a gateway that hangs is not shown as live five seconds later", async (t) =
   t.equal(connection.value.state, "connecting");
 });
 
-test("a quiet gateway is shown as live: it sends a heartbeat within three seconds", async (t) => {
+test("a quiet gateway is shown as live, because it sends a heartbeat within three seconds", async (t) => {
   const gateway = createSilentGateway();
   const { connection } = await followOn(t, gateway);
-  // It looks once a second whether a heartbeat is due.
+  // The gateway checks once a second whether a heartbeat is due.
   const { heartbeatAfter } = gateway.requests.at(-1) ?? {};
   t.ok(heartbeatAfter !== undefined && durationMs(heartbeatAfter) + 1_000 <= 3_000);
   const before = gateway.requests.length;

@@ -1,7 +1,7 @@
 import { test } from "tap";
 import { firstMessage } from "../../../dashboard/live/first-message.ts";
 
-test("the first message of a stream is taken, and the stream is ended", async (t) => {
+test("returns the first message of a stream and ends the stream", async (t) => {
   let given: AbortSignal | undefined;
   async function* open({ signal }: { readonly signal?: AbortSignal | undefined }) {
     given = signal;

@@ -8,7 +8,7 @@ function operation(fields: MessageInitShape<typeof OperationSchema>): Operation 
   return create(OperationSchema, fields);
 }
 
-test("what an event told is later than what was read, unless the reading knows of an end or another attempt", async (t) => {
+test("an event is newer than a read, unless the read has an end or a later attempt", async (t) => {
   const running = operation({ id: "a", attempt: 1, state: OperationState.ACTIVE });
   const further = operation({ id: "a", attempt: 1, state: OperationState.ACTIVE, progress: 0.5 });
   const ended = operation({
@@ -25,7 +25,7 @@ test("what an event told is later than what was read, unless the reading knows o
   t.equal(laterTelling(retried, ended), retried);
 });
 
-test("a list that was read is brought up to date by what events told", async (t) => {
+test("a list is updated from events", async (t) => {
   const at = (seconds: number) => timestampFromMs(seconds * 1000);
   const isOpen = ({ state }: Operation) => state !== OperationState.COMPLETED;
   const listed = [

@@ -1,7 +1,7 @@
 import { test } from "tap";
 import { type Visibility, whileVisible } from "../../../dashboard/live/while-visible.ts";
 
-/** A page that somebody shows and hides. */
+/** A page whose visibility can be changed. */
 function createPage() {
   const page = Object.assign(new EventTarget(), { visibilityState: "visible" });
   return {
@@ -13,7 +13,7 @@ function createPage() {
   };
 }
 
-test("what runs while a page is seen ends when it is hidden for a while, and begins anew when it is seen again", async (t) => {
+test("stops when the page has been hidden for a while, and starts again when it is visible", async (t) => {
   const { page, turn } = createPage();
   const runs: AbortSignal[] = [];
   const end = whileVisible((signal) => runs.push(signal), { page, hiddenMs: 20 });
@@ -29,10 +29,10 @@ test("what runs while a page is seen ends when it is hidden for a while, and beg
   t.equal(runs[1]?.aborted, true);
   turn("hidden");
   turn("visible");
-  t.equal(runs.length, 2, "not after its end");
+  t.equal(runs.length, 2, "not after it was stopped");
 });
 
-test("a glance at another tab ends nothing", async (t) => {
+test("a glance at another tab stops nothing", async (t) => {
   const { page, turn } = createPage();
   const runs: AbortSignal[] = [];
   const end = whileVisible((signal) => runs.push(signal), { page, hiddenMs: 50 });
@@ -44,7 +44,7 @@ test("a glance at another tab ends nothing", async (t) => {
   end();
 });
 
-test("a page that is opened behind another begins when it is seen", async (t) => {
+test("a page opened in the background starts when it becomes visible", async (t) => {
   const { page, turn } = createPage();
   turn("hidden");
   const runs: AbortSignal[] = [];

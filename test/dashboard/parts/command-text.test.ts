@@ -3,12 +3,12 @@ import fc from "fast-check";
 import { test } from "tap";
 import { commandText } from "../../../dashboard/parts/command-text.ts";
 
-test("a command reads as it is typed", async (t) => {
+test("a command is formatted as it is typed", async (t) => {
   t.equal(commandText(["lvcreate", "-L", "10g", "vg0/data"]), "lvcreate -L 10g vg0/data");
   t.equal(commandText(["sh", "-c", "echo 'it'", ""]), `sh -c 'echo '\\''it'\\''' ''`);
 });
 
-test("a shell takes any command for the words that it is of", async () => {
+test("a shell splits any formatted command into the same words", async () => {
   const word = fc.string({ unit: "binary-ascii" }).filter((text) => !text.includes("\0"));
   fc.assert(
     fc.property(fc.array(word, { maxLength: 20 }), (words) => {

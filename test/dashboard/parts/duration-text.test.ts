@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { test } from "tap";
 import { durationText } from "../../../dashboard/parts/duration-text.ts";
 
-test("durations are told in two units at most", async (t) => {
+test("durations have at most two units", async (t) => {
   t.equal(durationText(0), "0 ms");
   t.equal(durationText(340), "340 ms");
   t.equal(durationText(1000), "1 s");
@@ -14,7 +14,7 @@ test("durations are told in two units at most", async (t) => {
   t.equal(durationText(187_200_000), "2 d 4 h");
 });
 
-test("no duration is told with a unit that is full", async () => {
+test("no unit of a duration overflows", async () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 0, max: 1e10 }),

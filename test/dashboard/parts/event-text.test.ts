@@ -10,7 +10,7 @@ function event(detail: MessageInitShape<typeof EventSchema>["detail"] & object, 
   return create(EventSchema, { cursor, detail });
 }
 
-test("events tell their facts in a line", async (t) => {
+test("events are summarised in a line", async (t) => {
   t.equal(
     eventText(event({ case: "volume", value: { sizeBytes: 2n << 30n, previousSizeBytes: 1n << 30n } })),
     "1 GiB → 2 GiB",
@@ -43,7 +43,7 @@ test("events tell their facts in a line", async (t) => {
   t.equal(eventText(create(EventSchema)), "");
 });
 
-test("of an operation the latest event is left, of all else every one", async (t) => {
+test("only the latest event of each operation is kept, and all other events", async (t) => {
   const told = (id: string, cursor: string) =>
     event({ case: "operation", value: { id, state: OperationState.ACTIVE } }, cursor);
   const image = event({ case: "image", value: {} }, "4");

@@ -1,7 +1,7 @@
 import { test } from "tap";
 import { sizeText } from "../../../dashboard/parts/size-text.ts";
 
-test("bytes are told in three digits at most and in powers of 1024", async (t) => {
+test("sizes have at most three digits, in powers of 1024", async (t) => {
   t.equal(sizeText(0), "0 B");
   t.equal(sizeText(1023n), "1023 B");
   t.equal(sizeText(1536), "1.5 KiB");

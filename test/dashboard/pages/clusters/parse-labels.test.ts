@@ -2,17 +2,17 @@ import fc from "fast-check";
 import { test } from "tap";
 import { parseLabels } from "../../../../dashboard/pages/clusters/parse-labels.ts";
 
-test("labels are read as people write them", async (t) => {
+test("labels are parsed as people write them", async (t) => {
   t.same(parseLabels("  "), []);
   t.same(parseLabels("tier=web, disk=ssd spare"), [
     { name: "tier", value: "web" },
     { name: "disk", value: "ssd" },
     { name: "spare", value: "" },
   ]);
-  t.same(parseLabels("a=b=c"), [{ name: "a", value: "b=c" }], "what is wrong with it the gateway says");
+  t.same(parseLabels("a=b=c"), [{ name: "a", value: "b=c" }], "invalid labels are left to the gateway");
 });
 
-test("what is written out of labels is read as them", async () => {
+test("formatted labels are parsed back", async () => {
   const word = fc.stringMatching(/^[\w./-]+$/);
   const labels = fc.array(fc.record({ name: word, value: fc.option(word, { nil: "" }) }));
   fc.assert(

@@ -9,13 +9,13 @@ async function* told(...messages: readonly MessageInitShape<typeof WatchClusters
   }
 }
 
-test("clusters that changed take the place of what was told before, and those that are gone go", async (t) => {
+test("changed clusters replace their previous state, and deleted ones are removed", async (t) => {
   const seen: string[][] = [];
   const messages = told(
     { clusters: [{ name: "web" }, { name: "db", statusMessage: "made" }] },
     { clusters: [{ name: "db", statusMessage: "runs" }] },
     { clusters: [{ name: "ai" }], removed: ["web"] },
-    // One of the same name may be made anew at once.
+    // A cluster of the same name may be created again at once.
     { clusters: [{ name: "db", statusMessage: "anew" }], removed: ["db"] },
   );
   for await (const clusters of wholeClusters(messages)) {

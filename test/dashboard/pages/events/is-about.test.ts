@@ -3,7 +3,7 @@ import { test } from "tap";
 import { isAbout } from "../../../../dashboard/pages/events/is-about.ts";
 import { EventSchema } from "../../../../gen/hostplane/v1/event_pb.ts";
 
-test("events are found by the beginning of their resource, and gaps by what is below them", async (t) => {
+test("events match by the beginning of their resource, and gaps by resources below theirs", async (t) => {
   const volume = create(EventSchema, { resource: "volumeGroups/vg0/volumes/data" });
   const gap = create(EventSchema, { resource: "volumeGroups", detail: { case: "gap", value: {} } });
   t.ok(isAbout(volume, ""));

@@ -5,7 +5,7 @@ import { StepState } from "../../../../gen/hostplane/v1/operation_pb.ts";
 
 const times = { startedAt: timestampFromMs(0), endedAt: timestampFromMs(5_000) };
 
-test("a step that was undone does not pass the time until the undoing ended for what it took", async (t) => {
+test("the duration of an undone step is not its time until the end of undoing", async (t) => {
   t.equal(stepTookText({ state: StepState.DONE, ...times }), "5 s");
   t.equal(stepTookText({ state: StepState.UNDONE, ...times }), "5 s until undone");
   t.equal(stepTookText({ state: StepState.UNDONE, startedAt: times.startedAt }), "");

@@ -10,7 +10,7 @@ const off = backend(BackendKind.OFF, BackendHealth.UNAVAILABLE, ["set it"]);
 const down = backend(BackendKind.REAL, BackendHealth.UNAVAILABLE);
 const degraded = backend(BackendKind.SANDBOX, BackendHealth.DEGRADED);
 
-test("a domain is as well as the worst of its systems, and off when all of them are", async (t) => {
+test("a domain has the health of its worst system, and is off if all of them are", async (t) => {
   t.match(domainHealthText([works, off]), { text: "works" });
   t.match(domainHealthText([works, degraded]), { text: "lacks something" });
   t.match(domainHealthText([degraded, down]), { text: "does not answer" });
@@ -18,7 +18,7 @@ test("a domain is as well as the worst of its systems, and off when all of them 
   t.match(domainHealthText([]), { text: "unknown" });
 });
 
-test("what was not configured needs no help; what was and is not well does", async (t) => {
+test("an unconfigured system needs no attention; a configured one with a problem does", async (t) => {
   t.same([works, off, down, degraded].map(needsHelp), [false, false, true, true]);
   t.ok(needsHelp(backend(BackendKind.REAL, BackendHealth.OK, ["a tool"])));
   t.notOk(needsHelp(backend(BackendKind.REAL, BackendHealth.UNKNOWN)));

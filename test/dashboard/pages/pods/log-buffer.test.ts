@@ -9,7 +9,7 @@ import {
 
 const linesOf = ({ blocks }: LogBuffer) => blocks.flatMap(({ lines }) => lines);
 
-test("a line is its time and what was printed, without the colours of a terminal", async (t) => {
+test("a line is a time and the printed text, without terminal colours", async (t) => {
   const log = appendLines(emptyLog, [
     "2026-11-21T15:29:23Z hello  world",
     "2026-11-21T15:29:24Z ",
@@ -22,7 +22,7 @@ test("a line is its time and what was printed, without the colours of a terminal
   ]);
 });
 
-test("however lines come, the newest are kept in their order, never too many, and what is whole stays one object", async () => {
+test("the newest lines are kept in order up to the limit, and full blocks stay the same object", async () => {
   const batches = fc.array(fc.nat(700), { maxLength: 30 });
   fc.assert(
     fc.property(batches, (sizes) => {

@@ -4,14 +4,14 @@ import { createLogPlace } from "../../../../dashboard/pages/pods/log-place.ts";
 
 const at = (seconds: number) => new Date(seconds * 1000).toISOString().replace(".000", "");
 
-test("before the first line nothing is known, afterwards the second of the newest", async (t) => {
+test("the position is unknown before the first line, and the second of the newest line after it", async (t) => {
   const place = createLogPlace();
   t.equal(place.sinceSeconds, undefined);
   place.take([`${at(100)} a`, `${at(101)} b`, "of no time"]);
   t.equal(place.sinceSeconds, 101n);
 });
 
-test("a connection that is cut anywhere, again and again, leaves nothing out and tells nothing twice", async () => {
+test("cutting the connection anywhere, repeatedly, neither drops nor repeats lines", async () => {
   const log = fc.array(fc.record({ pause: fc.constantFrom(0, 0.25, 1), word: fc.constantFrom("a", "b") }), {
     maxLength: 40,
   });
@@ -25,7 +25,7 @@ test("a connection that is cut anywhere, again and again, leaves nothing out and
       });
       const place = createLogPlace();
       const taken: string[] = [];
-      // The last connection lives to the end.
+      // The last connection is not cut.
       for (const size of [...sizes, Number.POSITIVE_INFINITY]) {
         place.reconnect();
         const { sinceSeconds } = place;

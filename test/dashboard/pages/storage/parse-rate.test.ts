@@ -3,20 +3,20 @@ import { test } from "tap";
 import { parseRate } from "../../../../dashboard/pages/storage/parse-rate.ts";
 import { operationsText, throughputText } from "../../../../server/domains/storage/text-figures.ts";
 
-test("a rate is read as the contract writes it", async (t) => {
+test("rates are parsed in the contract's format", async (t) => {
   t.equal(parseRate("853.00 B/s rd"), 853);
   t.equal(parseRate("1.50 KiB/s wr"), 1536);
   t.equal(parseRate("2.00 PiB/s rd"), 2 ** 51);
   t.equal(parseRate("12 ops/s wr"), 12);
 });
 
-test("what is no rate is not known, and not 0", async (t) => {
+test("anything else is unknown, not 0", async (t) => {
   for (const text of ["", "853.00 B/s", "853 B/s up", "fast B/s rd", "1 KB/s rd", "-1.00 B/s rd"]) {
     t.equal(parseRate(text), undefined, text);
   }
 });
 
-test("whatever the gateway writes is read back, as exactly as it was written", async () => {
+test("every rate that the gateway writes is parsed back, with the precision of its text", async () => {
   const direction = fc.constantFrom<"rd" | "wr">("rd", "wr");
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 2 ** 53 - 1 }), direction, (bytes, which) => {
@@ -29,6 +29,6 @@ test("whatever the gateway writes is read back, as exactly as it was written", a
   );
 });
 
-test("no text makes it throw", async () => {
+test("never throws", async () => {
   fc.assert(fc.property(fc.string(), (text) => (parseRate(text) ?? 0) >= 0));
 });

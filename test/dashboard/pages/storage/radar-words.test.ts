@@ -6,7 +6,7 @@ import {
   radarFields,
 } from "../../../../dashboard/pages/storage/radar-words.ts";
 
-test("the header of the radar is read by score", async (t) => {
+test("the radar header is parsed by score", async (t) => {
   const header =
     "cluster_health: OSD_DOWN -15, RECENT_CRASH -5; nodes_health: 3 of 3 ready by Ceph (no pods; yet); stability: nothing taken off";
   t.same(parseRadarWords(header), {
@@ -17,7 +17,7 @@ test("the header of the radar is read by score", async (t) => {
   t.same(parseRadarWords(""), {});
 });
 
-test("complaints are read with what they take off", async (t) => {
+test("health checks are parsed with their points", async (t) => {
   t.same(parseComplaints("OSD_DOWN -15, RECENT_CRASH -5, 3 more"), [
     { what: "OSD_DOWN", points: 15 },
     { what: "RECENT_CRASH", points: 5 },
@@ -26,7 +26,7 @@ test("complaints are read with what they take off", async (t) => {
   t.same(parseComplaints("nothing taken off"), []);
 });
 
-test("scores in any number are read back, whatever their words but the name of another", async () => {
+test("any set of scores is parsed back, unless an explanation contains another score's name", async () => {
   const words = fc.stringMatching(/^[A-Za-z0-9 ,;()-]{1,40}$/);
   fc.assert(
     fc.property(fc.dictionary(fc.constantFrom(...radarFields), words), (because) => {
@@ -42,7 +42,7 @@ test("scores in any number are read back, whatever their words but the name of a
   );
 });
 
-test("no text makes them throw", async () => {
+test("never throws", async () => {
   fc.assert(
     fc.property(fc.string(), (text) => {
       parseRadarWords(text);

@@ -17,9 +17,9 @@ function reading(clientRead: string): WatchClusterStatsResponse {
   return create(WatchClusterStatsResponseSchema, { stats: { iops: { clientRead } } });
 }
 
-test("figures are kept while nobody watches, with a gap instead of a line for that time", async (t) => {
+test("figures are kept while the page is not shown, with a gap for that time", async (t) => {
   pauseTraffic(0);
-  t.same(trafficMoments.value, [], "a gap before the first figure is none");
+  t.same(trafficMoments.value, [], "there is no gap before the first figure");
   takeTraffic(reading("100.00 B/s rd"), 10_000);
   pauseTraffic(20_000);
   takeTraffic(reading("300.00 B/s rd"), 50_000);

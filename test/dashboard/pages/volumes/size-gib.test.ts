@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { test } from "tap";
 import { parseSizeGib } from "../../../../dashboard/pages/volumes/size-gib.ts";
 
-test("a size is read in the units that people write, as whole GiB", async (t) => {
+test("sizes are parsed in the usual units, as whole GiB", async (t) => {
   for (const [text, sizeGib] of [
     ["10", 10n],
     [" 10 GiB ", 10n],
@@ -17,7 +17,7 @@ test("a size is read in the units that people write, as whole GiB", async (t) =>
   }
 });
 
-test("what is no size, or not whole GiB, is refused in words", async (t) => {
+test("invalid sizes and fractions of a GiB are rejected with a message", async (t) => {
   for (const text of ["", "GiB", "-1", "1,5 TiB", "1e3", "10 XiB", "1 GiB 2"]) {
     t.throws(() => parseSizeGib(text), { message: /^expected a number and a unit/ }, text);
   }
@@ -26,7 +26,7 @@ test("what is no size, or not whole GiB, is refused in words", async (t) => {
   }
 });
 
-test("any whole number of GiB is read back from any unit that it can be written in", async () => {
+test("any whole number of GiB is parsed back from any unit that can express it", async () => {
   fc.assert(
     fc.property(fc.bigInt({ min: 0n, max: 1n << 34n }), fc.constantFrom(0, 10, 20, 30), (sizeGib, shift) => {
       const unit = { 0: "GiB", 10: "MiB", 20: "KiB", 30: "B" }[shift];
@@ -35,7 +35,7 @@ test("any whole number of GiB is read back from any unit that it can be written 
   );
 });
 
-test("no text makes it throw anything but a RangeError", async () => {
+test("never throws anything but a RangeError", async () => {
   fc.assert(
     fc.property(fc.string(), (text) => {
       try {
