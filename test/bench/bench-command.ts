@@ -1,4 +1,4 @@
-// npm run bench: those with a report of their own, which take minutes, are not in run.ts.
+// npm run bench. Benchmarks with their own report take minutes and are not in run.ts.
 const ownReports: Readonly<Record<string, string>> = {
   hostile: "./hostile/run-hostile.ts",
   "many-clients": "./many-clients/run-many-clients.ts",

@@ -6,7 +6,7 @@ import { createGrpcEcho, createGrpcStream, createJsonEcho } from "./echo/echo.ts
 import { createFanOut, type FanOutServer } from "./fan-out/fan-out.ts";
 import { createGrpcVolumeList, createJsonVolumeList } from "./volume-list/volume-list.ts";
 
-test("a process answers what it knows, says what it does not, and ends when it is let go", async (t) => {
+test("a process answers known questions, rejects unknown ones, and ends when it is stopped", async (t) => {
   const file = join(import.meta.dirname, "fan-out/bare-server.ts");
   const server = await startBenchProcess<FanOutServer & { unknown: () => void }>(file);
   t.ok((await server.ask("target")).port > 0);
@@ -16,7 +16,7 @@ test("a process answers what it knows, says what it does not, and ends when it i
   await t.rejects(server.ask("target"), /has ended/);
 });
 
-test("fan-out: both sides tell every subscriber, and have a cost", { skip: !isLongForm }, async (t) => {
+test("fan-out: both sides reach every subscriber, and have a cost", { skip: !isLongForm }, async (t) => {
   const run = await createFanOut({ subscribers: 12, connections: 3, events: 5 }).start();
   try {
     for (const side of [run.baseline, run.ours]) {

@@ -2,12 +2,12 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import { pinned } from "./pinned.ts";
 
-/** What a process of a bench can be asked, by name. Arguments and answers are plain data. */
+/** The questions that a benchmark process answers, by name. Arguments and answers are plain data. */
 export type Answers = Readonly<Record<string, (argument: never) => unknown>>;
 
-/** A process of a bench's own, so that only its work is in its CPU time. */
+/** A separate process of a benchmark, so that its CPU time includes only its own work. */
 export interface BenchProcess<A extends Answers> {
-  /** @throws Error when the process has failed at it, or has ended */
+  /** @throws Error when the process reports an error or has ended */
   ask<K extends keyof A & string>(name: K, ...argument: Parameters<A[K]>): Promise<Awaited<ReturnType<A[K]>>>;
   stop(): Promise<void>;
 }
@@ -26,8 +26,8 @@ interface Answer {
 
 /**
  * Starts a TypeScript file that calls `answerParent`.
- * @param nodeFlags for a look inside, e.g. `--cpu-prof`
- * @param core to which it keeps, `serverCore` or `loadCore`; any unless told
+ * @param nodeFlags e.g. `--cpu-prof`, to profile it
+ * @param core the only core it may use, `serverCore` or `loadCore`; default: any
  */
 export async function startBenchProcess<A extends Answers>(
   file: string,
@@ -75,7 +75,7 @@ export async function startBenchProcess<A extends Answers>(
   };
 }
 
-/** Answers the process that has started this one, until it lets go; then calls `close`, which lets this one end. */
+/** Answers questions of the parent process until that disconnects, then calls `close`, after which this process can end. */
 export function answerParent(answers: Answers, close: () => unknown): void {
   process.on("message", async ({ id, name, argument }: Question) => {
     try {
@@ -91,7 +91,7 @@ export function answerParent(answers: Answers, close: () => unknown): void {
   process.once("disconnect", () => close());
 }
 
-/** Milliseconds of CPU time that this process has taken with all its threads. */
+/** Returns the CPU time of this process in milliseconds, including all its threads. */
 export function cpuMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1_000;

@@ -1,6 +1,6 @@
-/** One of the two that a bench compares: what hostplane does, or the least that does the same without it. */
+/** One of the two sides that a benchmark compares: hostplane, or the cheapest alternative that does the same. */
 export interface Side {
-  /** Does the work of one round, and returns what it cost for one unit of it, or how much of it there was for the cost. */
+  /** Does the work of one round. Returns its cost per unit of work, or the work per unit of cost. */
   measure(): Promise<number>;
 }
 
@@ -11,33 +11,33 @@ export interface BenchRun {
   stop(): Promise<void>;
 }
 
-/** What is to hold of each bench. */
+/** The goal of a benchmark. */
 export type Goal =
-  /** Hostplane's share of the baseline is not to be exceeded; what is measured is a cost. */
+  /** Maximum of hostplane's cost divided by the baseline's. */
   | { readonly maxRatio: number }
-  /** How many times the baseline hostplane is to reach; what is measured is a speed. */
+  /** Minimum of hostplane's speed divided by the baseline's. */
   | { readonly minRatio: number }
-  /** How much more than the baseline hostplane may cost, in the bench's unit. */
+  /** Maximum of hostplane's cost minus the baseline's, in the benchmark's unit. */
   | { readonly maxExcess: number }
-  /** What hostplane may cost whatever the baseline does, in the bench's unit. */
+  /** Maximum of hostplane's cost, whatever the baseline's is, in the benchmark's unit. */
   | { readonly maxCost: number };
 
-/** A figure that docs/benchmarks.md tells: what hostplane takes, against a baseline that does the same. */
+/** A figure in docs/benchmarks.md: hostplane's cost or speed against a baseline that does the same. */
 export type Bench = Goal & {
-  /** By which `npm run bench` knows it. */
+  /** Its name for `npm run bench`. */
   readonly name: string;
-  /** What is done, in the words of the table. */
+  /** Description of the work, as in the table. */
   readonly what: string;
   readonly baseline: string;
-  /** What `Side.measure` returns, e.g. `ms CPU`. */
+  /** Unit of `Side.measure`, e.g. `ms CPU`. */
   readonly unit: string;
-  /** How many rounds of each side count, and how many before that do not, since compilers and caches are cold. */
+  /** Number of rounds per side that count, and of warm-up rounds before them, in which compilers and caches are cold. */
   readonly rounds: number;
   readonly coldRounds: number;
-  /** It works on a real system beside Node, such as LVM; `--short` leaves it out. */
+  /** Whether it needs a real system besides Node, such as LVM; `--short` leaves it out. */
   readonly isLab?: boolean;
-  /** Why it cannot be measured here, or false. */
+  /** Returns why it cannot run here, or false. */
   skipReason?(): string | false | Promise<string | false>;
-  /** @param nodeFlags for hostplane's process, where it is one of the bench's own, e.g. `--cpu-prof` */
+  /** @param nodeFlags for hostplane's process, if the benchmark starts one, e.g. `--cpu-prof` */
   start(nodeFlags?: readonly string[]): Promise<BenchRun>;
 };

@@ -9,14 +9,14 @@ import { type ServerArgv, startServer } from "./started-server.ts";
 const root = resolve(import.meta.dirname, "../..");
 const rolldown = join(root, "node_modules/rolldown/bin/cli.mjs");
 
-/** A start compiles over a hundred files, and bin/hostplane.js has that kept ten seconds later. */
+/** A start compiles over a hundred files. bin/hostplane.js stores the result ten seconds later. */
 const leastKept = 50;
 const keptWithinMs = 60_000;
 
-/** The password of the first admin of a sandbox under bench. */
+/** Password of the first admin of a sandbox in a benchmark. */
 export const sandboxPassword = "the admin of a bench";
 
-/** Node as it answers by itself. */
+/** A bare Node HTTP server. */
 export const bareServer: ServerArgv = (port) => [
   process.execPath,
   "-e",
@@ -24,8 +24,8 @@ export const bareServer: ServerArgv = (port) => [
 ];
 
 /**
- * A sandbox as `npm start` runs it, of these sources built anew. It was started once, so that Node has kept what it compiled, as it
- * has at every start but the first.
+ * Builds these sources again and returns the sandbox as `npm start` runs it. It has been started once, so that Node's compile
+ * cache is filled, as it is at every start but the first.
  */
 export async function buildSandbox(
   opened: AsyncDisposableStack,
@@ -57,7 +57,7 @@ export async function buildSandbox(
   return argv;
 }
 
-/** The sandbox of this checkout, built or not, for what is not about speed. */
+/** The sandbox of this checkout, built or not; for tests that do not measure speed. */
 export const sourceSandbox: ServerArgv = sandboxArgv(join(root, "bin/hostplane.js"), (data) => data, []);
 
 function sandboxArgv(
@@ -67,7 +67,7 @@ function sandboxArgv(
 ): ServerArgv {
   return (port, data) => [
     "env",
-    // Set by `npm test`, and stronger than the next.
+    // `npm test` sets it, and it overrides the next one.
     "--unset=NODE_COMPILE_CACHE",
     `XDG_CACHE_HOME=${cacheOf(data)}`,
     `HOSTPLANE_ADMIN_PASSWORD=${sandboxPassword}`,

@@ -14,10 +14,10 @@ import { callGrpc } from "./grpc-call.ts";
 import { openedRun } from "./opened-run.ts";
 
 const clusters = 1_000;
-/** In a round; one is too short for the clock. */
+/** Number of calls in a round; a single call is too short for the clock. */
 const calls = 50;
 
-/** All clusters in brief, by a gateway that has them in its store, and read from a copy of its database. */
+/** Lists all clusters in brief: from a gateway that has them in its store, and from a copy of its database. */
 export function createClusterList(): Bench {
   return {
     name: "cluster-list",
@@ -40,7 +40,7 @@ async function startRun(opened: AsyncDisposableStack): Promise<BenchRun> {
   const start = () =>
     startGatewayProcess(join(directory, "hostplane.yaml"), undefined, {
       listen: [{ address: "127.0.0.1:0", auth: "none", role: "viewer", services: [Cluster.typeName] }],
-      // Nobody answers there, and nobody is asked: the clusters are of another MAAS.
+      // Nothing listens there, and no request is sent: the clusters belong to another MAAS.
       clusters: { maas: { url: "http://127.0.0.1:9/MAAS", apiKeyFile }, cni: { manifest } },
     });
   const first = await start();
@@ -81,7 +81,7 @@ function fill(database: DatabaseSync): void {
     control_plane_type: "standard",
     control_plane_labels_json: "[]",
     endpoint: null,
-    // As long as they are.
+    // As long as real ones.
     secrets_sealed: new Uint8Array(4_300),
     secrets_version: 1,
     is_deleting: 0,
@@ -107,7 +107,7 @@ function fill(database: DatabaseSync): void {
   database.exec("commit");
 }
 
-/** Milliseconds for one of the calls, one after the other. */
+/** Returns the mean time of a call in milliseconds; the calls run one after the other. */
 async function meanMs(call: () => unknown): Promise<number> {
   const beganAtMs = performance.now();
   for (let left = calls; left > 0; left -= 1) {

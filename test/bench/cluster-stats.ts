@@ -15,7 +15,7 @@ import { p99Ms, tookMs } from "./took-ms.ts";
 
 const rate = { callsPerSecond: 1_000, durationMs: 2_000 };
 
-/** The figures of a real Ceph cluster, by a gateway that is asked a thousand times a second, and by a process of `ceph`. */
+/** The figures of a real Ceph cluster: from a gateway that gets a thousand calls a second, and from a process of `ceph`. */
 export function createClusterStats(): Bench {
   return {
     name: "cluster-stats",

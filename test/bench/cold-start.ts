@@ -5,8 +5,8 @@ import { openedRun } from "./opened-run.ts";
 import { type ServerArgv, startServer } from "./started-server.ts";
 
 /**
- * From the start of a process until it serves, with a new data directory each time. The first admin's password and the one of
- * the login are hashed, which takes what argon2 is made to take: two hashes, measured here, are subtracted.
+ * Time from the start of a process until it serves, each time with a new data directory. The passwords of the first admin and of
+ * the login are hashed, and argon2 is slow by design: the time of two hashes, measured here, is subtracted.
  */
 export function createColdStart(): Bench {
   return {
@@ -56,8 +56,8 @@ async function hashMs(): Promise<number> {
 }
 
 /**
- * Whether a user can log in and list volumes; false while nothing listens.
- * @throws Error when the first answer is not the right one
+ * Reports whether a user can log in and list volumes; false while nothing listens.
+ * @throws Error when the first response is wrong
  */
 async function isServing(port: number): Promise<boolean> {
   let login: Response;

@@ -20,17 +20,17 @@ import type { ServiceRegistration } from "../../server/rpc/service-handlers.ts";
 import type { Store } from "../../server/store/store.ts";
 import type { Target } from "./target.ts";
 
-/** What the services of a gateway under a bench are made of. */
+/** What the services of a gateway under test are built from. */
 export interface GatewayParts {
   readonly store: Store;
   readonly maxMessageBytes: number;
   readonly onFailed: (error: unknown) => void;
-  /** What a service has opened is closed once no call is open any more. */
+  /** Resources that a service opens here are closed once no call is open. */
   readonly opened: AsyncDisposableStack;
 }
 
 export interface GatewayUnderBench {
-  /** With the token of a session of the first admin's. */
+  /** Includes a session token of the first admin. */
   readonly target: Target;
   readonly store: Store;
   close(): Promise<void>;
@@ -38,14 +38,14 @@ export interface GatewayUnderBench {
 
 /**
  * Starts the gateway's own application, listener, call chain, logins, limits, metrics and store in this process, with the
- * services of a bench and no system behind them. The limits of a caller are on, and as high as they can be.
+ * services of a benchmark and no systems. The limits of a caller are enabled at their highest values.
  * @param ruleOf for services that the contract does not have
  */
 export async function startGatewayUnderBench(
   services: (parts: GatewayParts) => Promise<readonly ServiceRegistration[]>,
   ruleOf?: AppOptions["ruleOf"],
 ): Promise<GatewayUnderBench> {
-  // What was opened last is closed first.
+  // Resources are closed in reverse order.
   const opened = new AsyncDisposableStack();
   const directory = await mkdtemp(join(tmpdir(), "hostplane-bench-"));
   opened.defer(() => rm(directory, { recursive: true }));

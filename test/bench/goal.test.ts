@@ -16,7 +16,7 @@ function judge(goal: Goal) {
   return judgeOf(bench);
 }
 
-test("a cost is held against so many times the baseline's", async (t) => {
+test("a cost is compared with a multiple of the baseline's", async (t) => {
   const { figureOf, isMet, say, goal } = judge({ maxRatio: 1.25 });
   t.equal(figureOf(2, 3), 1.5);
   t.same([1.2, 1.25, 1.26].map(isMet), [true, true, false]);
@@ -24,14 +24,14 @@ test("a cost is held against so many times the baseline's", async (t) => {
   t.equal(goal, "at most 1.25");
 });
 
-test("a speed is to reach so many times the baseline's", async (t) => {
+test("a speed is compared with a multiple of the baseline's", async (t) => {
   const { figureOf, isMet, goal } = judge({ minRatio: 8 });
   t.equal(figureOf(2, 20), 10);
   t.same([7.9, 8, 100].map(isMet), [false, true, true]);
   t.equal(goal, "at least 8.00");
 });
 
-test("a cost is held against so much more than the baseline's", async (t) => {
+test("a cost is compared with the baseline's plus a margin", async (t) => {
   const { figureOf, isMet, say, goal } = judge({ maxExcess: 2 });
   t.equal(figureOf(30, 31.5), 1.5);
   t.same([-1, 2, 2.1].map(isMet), [true, true, false]);
@@ -39,7 +39,7 @@ test("a cost is held against so much more than the baseline's", async (t) => {
   t.equal(goal, "at most +2.00 ms");
 });
 
-test("a cost is held against a limit of its own", async (t) => {
+test("a cost is compared with a fixed limit", async (t) => {
   const { figureOf, isMet, say, goal } = judge({ maxCost: 5 });
   t.equal(figureOf(30, 4), 4);
   t.same([5, 5.1].map(isMet), [true, false]);
@@ -47,7 +47,7 @@ test("a cost is held against a limit of its own", async (t) => {
   t.equal(goal, "at most 5.00 ms");
 });
 
-test("a number has the digits that mean something", async (t) => {
+test("a number has only significant digits", async (t) => {
   t.same([0.0042, 0.1, 12.345, 999, 12_345.6].map(numberText), [
     "0.004",
     "0.10",

@@ -1,10 +1,10 @@
 import type { Bench } from "./bench.ts";
 
-/** What of each round stands against a bench's goal, and when that is met. */
+/** Computes the figure of a round for a benchmark's goal, and decides whether the goal is met. */
 export interface Judge {
   figureOf(baseline: number, ours: number): number;
   isMet(figure: number): boolean;
-  /** The figure as the table has it. */
+  /** Formats the figure as in the table. */
   say(figure: number): string;
   /** e.g. `at most 1.25` */
   readonly goal: string;
@@ -51,7 +51,7 @@ export function judgeOf(bench: Bench): Judge {
   };
 }
 
-/** With as many digits as mean something. */
+/** Formats a number with its significant digits. */
 export function numberText(value: number): string {
   if (value >= 1_000) {
     return Math.round(value).toLocaleString("en");

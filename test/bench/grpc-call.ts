@@ -2,11 +2,11 @@ import { once } from "node:events";
 import type { ClientHttp2Session } from "node:http2";
 
 /**
- * A unary call by gRPC, with as little of a client as there can be: it shares the machine with the gateway.
- * @param path as `/stats.StatsService/GetClusterStats`
- * @param message the request, encoded; an empty one unless told
- * @param token of the caller; none where a listener asks for no login
- * @returns how many bytes the answer has
+ * Makes a unary gRPC call with a minimal client, because the client shares the machine with the gateway.
+ * @param path e.g. `/stats.StatsService/GetClusterStats`
+ * @param message the encoded request; empty by default
+ * @param token of the caller; none for a listener without logins
+ * @returns the size of the response in bytes
  */
 export async function callGrpc(
   connection: ClientHttp2Session,
@@ -40,7 +40,7 @@ export async function callGrpc(
   return size;
 }
 
-/** A message as gRPC sends it. */
+/** Encodes a message as a gRPC frame. */
 export function grpcFrame(message: Uint8Array): Uint8Array {
   const frame = Buffer.alloc(5 + message.length);
   frame.writeUInt32BE(message.length, 1);

@@ -15,10 +15,10 @@ traffic: 4.13MB (4332500) total, 121.09KB (124000) headers (space savings 92.17%
 time for request:     1.01ms     21.11ms     9.01ms     2.01ms    80.00%
 `;
 
-test("what h2load prints at the end says how many calls were answered, and with how much", async (t) => {
+test("the summary of h2load has the number of successful calls and their bytes", async (t) => {
   t.same(parseH2load(output), { succeeded: 3_999, dataBytes: 4_108_000 });
 });
 
-test("anything else of h2load's is an error that shows it", async (t) => {
+test("any other output of h2load is an error that contains it", async (t) => {
   t.throws(() => parseH2load("could not connect"), /could not connect/);
 });

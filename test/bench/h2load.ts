@@ -5,25 +5,25 @@ import { promisify } from "node:util";
 import { loadCore, pinned } from "./pinned.ts";
 import type { Target } from "./target.ts";
 
-/** What is asked of a server again and again, by as many callers at once as there are connections times streams. */
+/** A request to send repeatedly; connections times streams of them run in parallel. */
 export interface Load {
   readonly protocol: "h2c" | "http/1.1";
   readonly path: string;
   readonly contentType: string;
   readonly connections: number;
-  /** At once on one connection; HTTP/1.1 has one. */
+  /** Parallel requests per connection; HTTP/1.1 has one. */
   readonly streams: number;
 }
 
-/** What h2load has counted. */
+/** The counters of h2load. */
 export interface Loaded {
-  /** Requests that got an answer of 2xx. */
+  /** Requests with a 2xx response. */
   readonly succeeded: number;
-  /** Of all answers, without headers and framing. */
+  /** Bytes of all responses, without headers and framing. */
   readonly dataBytes: number;
 }
 
-/** Why there is no load here, or false. */
+/** Returns why h2load cannot run here, or false. */
 export function h2loadSkipReason(): string | false {
   const isThere = (process.env.PATH ?? "")
     .split(":")
@@ -32,9 +32,9 @@ export function h2loadSkipReason(): string | false {
 }
 
 /**
- * Sends so many requests, and resolves when all are answered.
- * @param bodyFile what each of them sends
- * @throws Error when one of them got no answer of 2xx
+ * Sends the given number of requests, and resolves when all have a response.
+ * @param bodyFile body of each request
+ * @throws Error when any request has no 2xx response
  */
 export async function runH2load(
   target: Target,
@@ -63,7 +63,7 @@ export async function runH2load(
   return loaded;
 }
 
-/** @throws Error for what h2load does not print at the end of a run */
+/** Parses the summary of h2load. @throws Error for any other output */
 export function parseH2load(output: string): Loaded {
   // status codes: 10000 2xx, 0 3xx, 0 4xx, 0 5xx
   const succeeded = /^status codes: (\d+) 2xx/m.exec(output)?.[1];

@@ -5,10 +5,10 @@ import { openedRun } from "./opened-run.ts";
 import { readProcessMemory } from "./process-memory.ts";
 import { type ServerArgv, startServer } from "./started-server.ts";
 
-/** How long after its first answer a server is taken to be at rest. */
+/** Time after the first response when a server counts as idle. */
 const restMs = 10_000;
 
-/** The resident memory of a gateway that nobody calls. */
+/** Resident memory of a gateway without calls. */
 export function createIdleMemory(): Bench {
   return {
     name: "idle-memory",

@@ -6,10 +6,10 @@ import { libvirtSkipReason, startLibvirtDaemon } from "../lab/libvirt.ts";
 import type { Bench, Side } from "./bench.ts";
 
 const domains = 20;
-/** In a round; one is too short for the clock. */
+/** Number of calls in a round; a single call is too short for the clock. */
 const calls = 50;
 
-/** All domains of a real libvirtd, by its socket and by a process of virsh. */
+/** Lists all VMs of a real libvirtd: through its socket, and with a process of virsh. */
 export function createLibvirtList(): Bench {
   return {
     name: "libvirt-list",
@@ -54,7 +54,7 @@ export function createLibvirtList(): Bench {
   };
 }
 
-/** Milliseconds for one of so many calls, one after the other. */
+/** A side that makes `count` calls one after the other, and measures milliseconds per call. */
 function sideOf(call: () => Promise<unknown>, count: number): Side {
   return {
     async measure() {

@@ -8,10 +8,10 @@ import { openedRun } from "./opened-run.ts";
 import { serverCore } from "./pinned.ts";
 import type { Target } from "./target.ts";
 
-/** What a server under load can be asked. */
+/** The questions that a server under load answers. */
 export type LoadedServer = Readonly<{ target: () => Promise<Target>; cpuMs: () => number }>;
 
-/** A server, and how it is asked. */
+/** A server, and how to call it. */
 export interface LoadedSide {
   /** A TypeScript file that answers as `LoadedServer`. */
   readonly file: string;
@@ -21,17 +21,17 @@ export interface LoadedSide {
 export interface LoadedSides {
   readonly baseline: LoadedSide;
   readonly ours: LoadedSide;
-  /** What each request sends to either. */
+  /** Body of each request, for both sides. */
   readonly body: Uint8Array;
-  /** In a round. */
+  /** Number of requests in a round. */
   readonly requests: number;
-  /** A smaller answer is not the one that is wanted. */
+  /** Minimum size of a response; a smaller one is wrong. */
   readonly answerMinBytes: number;
-  /** What a side has measured, of the CPU time that its process took for the requests of a round. */
+  /** Converts the CPU time of a round's requests in the server's process to the figure. */
   readonly unitOf: (cpuMs: number, requests: number) => number;
 }
 
-/** Two servers, one after the other under the same load. Both must give answers of the same size. */
+/** Starts two servers that get the same load one after the other. Both must return responses of the same size. */
 export function startLoadedRun(sides: LoadedSides, nodeFlags: readonly string[] = []): Promise<BenchRun> {
   return openedRun(async (opened) => {
     const directory = await mkdtemp(join(tmpdir(), "hostplane-bench-"));
@@ -59,7 +59,7 @@ async function startSide(
   const server = await startBenchProcess<LoadedServer>(file, nodeFlags, serverCore);
   opened.defer(() => server.stop());
   const target = await server.ask("target");
-  // A call of gRPC that failed has status 200 as well, but no message.
+  // A failed gRPC call also has status 200, but no message.
   const { dataBytes: answerBytes } = await runH2load(target, load, 1, bodyFile);
   if (answerBytes < answerMinBytes) {
     throw new Error(`${file} answers with ${answerBytes} bytes`);
@@ -78,12 +78,12 @@ async function startSide(
   };
 }
 
-/** Microseconds of CPU time for one request. */
+/** Returns the microseconds of CPU time per request. */
 export function usPerRequest(cpuMs: number, requests: number): number {
   return (cpuMs * 1_000) / requests;
 }
 
-/** Requests that a second of CPU time is enough for. */
+/** Returns the number of requests per second of CPU time. */
 export function requestsPerCpuSecond(cpuMs: number, requests: number): number {
   return (requests * 1_000) / cpuMs;
 }

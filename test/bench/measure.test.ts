@@ -2,7 +2,7 @@ import { test } from "tap";
 import type { Bench } from "./bench.ts";
 import { measure, median } from "./measure.ts";
 
-/** A bench whose sides cost what they are told, and which notes who was asked. */
+/** Creates a benchmark whose sides return the given costs, and which records the order of calls. */
 function createBench(baseline: readonly number[], ours: readonly number[]) {
   const asked: string[] = [];
   const side = (name: string, costs: readonly number[]) => {
@@ -36,19 +36,19 @@ function createBench(baseline: readonly number[], ours: readonly number[]) {
   return { bench, asked };
 }
 
-test("cold rounds do not count, and the sides take turns in being the first", async (t) => {
+test("warm-up rounds do not count, and the sides take turns at going first", async (t) => {
   const { bench, asked } = createBench([99, 1, 2, 4], [1, 3, 2, 6]);
   t.match(await measure(bench), { baseline: 2, ours: 3, figure: 1.5, minFigure: 1, maxFigure: 3 });
   t.equal(asked.join(" "), "ours baseline baseline ours ours baseline baseline ours stop");
 });
 
-test("a bench that fails is stopped", async (t) => {
+test("a failing benchmark is stopped", async (t) => {
   const { bench, asked } = createBench([1, 1], [1]);
   await t.rejects(measure(bench), /ours is broken/);
   t.equal(asked.at(-1), "stop");
 });
 
-test("a median stands in the middle", async (t) => {
+test("the median is the middle value", async (t) => {
   t.equal(median([3]), 3);
   t.equal(median([5, 1, 3]), 3);
   t.equal(median([4, 1, 2, 100]), 3);

@@ -1,20 +1,20 @@
 import type { Bench, Side } from "./bench.ts";
 import { judgeOf } from "./goal.ts";
 
-/** What a bench has found. */
+/** The result of a benchmark. */
 export interface Result {
   readonly bench: Bench;
-  /** Medians of all rounds, in the bench's unit. */
+  /** Medians of all rounds, in the benchmark's unit. */
   readonly baseline: number;
   readonly ours: number;
-  /** The median of the rounds' figures; the smallest and the largest say how far it can be trusted. */
+  /** Median of the rounds' figures; the smallest and the largest show how reliable it is. */
   readonly figure: number;
   readonly minFigure: number;
   readonly maxFigure: number;
 }
 
 /**
- * Runs a bench: rounds of both sides by turns, so that what else the machine does meets both.
+ * Runs a benchmark. Rounds of both sides alternate, so that other load on the machine affects both.
  * @param nodeFlags for hostplane's process
  */
 export async function measure(bench: Bench, nodeFlags: readonly string[] = []): Promise<Result> {
@@ -33,7 +33,7 @@ export async function measure(bench: Bench, nodeFlags: readonly string[] = []): 
   }
 }
 
-/** @param pairs of the rounds that count, at least one */
+/** @param pairs rounds that count, at least one */
 export function resultOf(
   bench: Bench,
   pairs: readonly { readonly baseline: number; readonly ours: number }[],
@@ -50,7 +50,7 @@ export function resultOf(
   };
 }
 
-/** Neither side is always the first. */
+/** The sides take turns at going first. */
 async function measurePair(baseline: Side, ours: Side, isBaselineFirst: boolean) {
   if (isBaselineFirst) {
     const cost = await baseline.measure();

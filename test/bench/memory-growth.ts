@@ -11,8 +11,8 @@ import { median } from "./measure.ts";
 import { readProcessMemory } from "./process-memory.ts";
 import { type ServerArgv, startServer } from "./started-server.ts";
 
-// npm run bench:memory [-- --calls=1000000 --streams=10000 --idle=10000]: calls and streams that come and go leave nothing behind,
-// and a stream on which nothing happens costs little. Says what a sandbox has in memory as it goes on, and fails over a limit.
+// npm run bench:memory [-- --calls=1000000 --streams=10000 --idle=10000]: checks that calls and streams leave no memory behind
+// and that an idle stream costs little. Prints the memory of a sandbox during the run, and fails when a limit is exceeded.
 
 const { values } = parseArgs({
   options: {
@@ -23,7 +23,7 @@ const { values } = parseArgs({
 });
 const [calls, streams, idle] = [Number(values.calls), Number(values.streams), Number(values.idle)];
 
-/** Of what is live after a collection; a leak of an object for each call is more. */
+/** Limit for live memory after a collection; a leak of one object per call would exceed it. */
 const maxBytesPerCall = 4;
 const maxBytesPerStream = 100;
 const maxBytesPerIdleStream = 25_000;
@@ -34,7 +34,7 @@ const watch = "/proto.VGService/Watch";
 
 await using opened = new AsyncDisposableStack();
 const heapFile = join(tmpdir(), `hostplane-heap-${process.pid}`);
-// At SIGUSR2 it collects, and writes how much is live.
+// On SIGUSR2 the process collects garbage and writes the size of the live heap.
 const collect = `import { writeFileSync } from "node:fs";
 process.on("SIGUSR2", () => { gc(); gc(); writeFileSync(${JSON.stringify(heapFile)}, String(process.memoryUsage().heapUsed)); });`;
 const sandbox = await buildSandbox(opened, [
@@ -72,7 +72,7 @@ const isStreamsFlat = await isFlat("streams", streams, maxBytesPerStream, (count
 const isIdleSmall = await areIdleStreamsSmall();
 process.exitCode = isCallsFlat && isStreamsFlat && isIdleSmall ? 0 : 1;
 
-/** Whether what is live grows by no more for each, from the second interval on: in the first, caches fill. */
+/** Reports whether live memory grows by at most the limit per item, from the second interval on; caches fill in the first. */
 async function isFlat(
   what: string,
   total: number,
@@ -86,7 +86,7 @@ async function isFlat(
     heaps.push(await liveBytes());
     say(`${(interval * count).toLocaleString("en")} ${what}: ${memoryText()}, live ${mb(heaps.at(-1) ?? 0)}`);
   }
-  // The median of steps is not led astray by one of them in which something was compiled.
+  // The median ignores a single step in which something was compiled.
   const steps = heaps.slice(1).map((heap, at) => (heap - (heaps[at] ?? heap)) / count);
   const slope = median(steps.slice(1));
   say(`${slope.toFixed(2)} bytes for each of the ${what}, at most ${maxBytes}`);
@@ -112,7 +112,7 @@ async function areIdleStreamsSmall(): Promise<boolean> {
   return bytes <= maxBytesPerIdleStream;
 }
 
-/** Does it so often, with as many at once, on ten connections. */
+/** Runs `count` items over ten connections, with the given number in parallel. */
 async function eachInTurn(
   count: number,
   atOnce: number,
@@ -140,7 +140,7 @@ async function openSession(): Promise<ClientHttp2Session> {
   return session;
 }
 
-/** A stream that has had its first message. */
+/** Opens a stream and waits for its first message. */
 async function openStream(session: ClientHttp2Session): Promise<ClientHttp2Stream> {
   const stream = session.request({
     ":method": "POST",
@@ -149,7 +149,7 @@ async function openStream(session: ClientHttp2Session): Promise<ClientHttp2Strea
     te: "trailers",
     authorization: `Bearer ${token}`,
   });
-  // What is cut at the end of this is no fault.
+  // Streams that are cut at the end are not errors.
   stream.on("error", () => {});
   stream.end(grpcFrame(new Uint8Array()));
   await once(stream, "data");
@@ -169,9 +169,9 @@ async function logIn(): Promise<string> {
   return taken;
 }
 
-/** After a collection. */
+/** Returns the live memory after a collection. */
 async function liveBytes(): Promise<number> {
-  // What has ended is let go of within a second.
+  // Resources of finished calls are released within a second.
   await delay(1_000);
   process.kill(pid, "SIGUSR2");
   await delay(1_500);

@@ -1,6 +1,6 @@
 import type { BenchRun } from "./bench.ts";
 
-/** Begins a run of what is opened one after the other; when that fails, what is open by then is closed. */
+/** Starts a run whose resources are opened one after the other. If that fails, the open ones are closed. */
 export async function openedRun(
   begin: (opened: AsyncDisposableStack) => Promise<BenchRun>,
 ): Promise<BenchRun> {

@@ -16,10 +16,10 @@ import { callGrpc } from "./grpc-call.ts";
 import { openedRun } from "./opened-run.ts";
 
 const pods = 100;
-/** In a round; one is too short for the clock. */
+/** Number of calls in a round; a single call is too short for the clock. */
 const calls = 50;
 
-/** All pods of a real Podman with their details, by the gateway and by a process of `podman`. */
+/** Lists all pods of a real Podman with their details: with the gateway, and with a process of `podman`. */
 export function createPodmanList(): Bench {
   return {
     name: "podman-list",
@@ -67,7 +67,7 @@ async function startRun(opened: AsyncDisposableStack): Promise<BenchRun> {
   };
 }
 
-/** Runs `podman` with the service's store, without the shell by which the lab starts it. */
+/** Runs `podman` on the service's store, without the shell script that the lab uses. */
 async function podmanBeside(service: PodmanService) {
   const pid = await service.pid();
   const variables = (await readFile(`/proc/${pid}/environ`, "utf8"))
@@ -79,7 +79,7 @@ async function podmanBeside(service: PodmanService) {
     promisify(execFile)("nsenter", [...inside, ...args], { env, maxBuffer: 64 << 20 });
 }
 
-/** Milliseconds for one of so many calls, one after the other. */
+/** Returns the mean time of a call in milliseconds; the calls run one after the other. */
 async function meanMs(call: () => Promise<unknown>, count: number): Promise<number> {
   const beganAtMs = performance.now();
   for (let left = count; left > 0; left -= 1) {

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 
-/** What a process has in memory, as Linux tells it. */
+/** Memory of a process, as reported by Linux. */
 export interface ProcessMemory {
   readonly rssBytes: number;
-  /** Its own; the rest are pages of files, most of them of the program. */
+  /** Private memory; the rest are pages of files, most of them of the program. */
   readonly ownBytes: number;
 }
 

@@ -18,7 +18,7 @@ const profile = {
   timeDeltas: [1_000, 10, 20, 15, 5, 20, 1, 30],
 };
 
-test("self times are of functions, wherever they are called from, and idle time is none", async (t) => {
+test("self times are per function, wherever it is called from, and idle time does not count", async (t) => {
   t.same(selfTimesOf(profile, "/repo"), [
     { module: "server/app.ts", fn: "serve:12", us: 70 },
     { module: "@bufbuild/protobuf", fn: "toBinary:5", us: 15 },
@@ -28,7 +28,7 @@ test("self times are of functions, wherever they are called from, and idle time 
   ]);
 });
 
-test("modules and functions are told with their share of the time", async (t) => {
+test("modules and functions are listed with their share of the time", async (t) => {
   const times = [
     { module: "a.ts", fn: "x:1", us: 50 },
     { module: "b", fn: "y:1", us: 30 },
@@ -40,6 +40,6 @@ test("modules and functions are told with their share of the time", async (t) =>
   );
 });
 
-test("a bench without a process of its own has no profile", async (t) => {
+test("a benchmark without its own process has no profile", async (t) => {
   t.throws(() => describeProfiles(t.testdir(), "/repo"), /nothing was profiled/);
 });

@@ -2,20 +2,20 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** A `.cpuprofile`, as far as it is read. */
+/** The parts of a `.cpuprofile` that are used. */
 export interface CpuProfile {
   readonly nodes: readonly {
     readonly id: number;
     readonly callFrame: { readonly functionName: string; readonly url: string; readonly lineNumber: number };
   }[];
-  /** Which node was seen, and how many microseconds after the one before. */
+  /** Id of the sampled node, and microseconds since the sample before. */
   readonly samples: readonly number[];
   readonly timeDeltas: readonly number[];
 }
 
-/** Microseconds in which something itself ran, not what it called. */
+/** Microseconds that a function itself ran, without the functions it called. */
 export interface SelfTime {
-  /** The file of ours, the package or the part of Node; in brackets what V8 does itself. */
+  /** The project's file, the package or the part of Node; in brackets for V8's own work. */
   readonly module: string;
   /** `name:line` */
   readonly fn: string;
@@ -23,8 +23,8 @@ export interface SelfTime {
 }
 
 /**
- * The self time of every function, the longest first. Time in which nothing ran does not count.
- * @param root of this repository: a file below it is a module of its own
+ * Returns the self time of every function, the longest first. Idle time does not count.
+ * @param root of this repository: each file below it is a separate module
  */
 export function selfTimesOf(profile: CpuProfile, root: string): SelfTime[] {
   const usByNode = new Map<number, number>();
@@ -58,7 +58,7 @@ function moduleOf(url: string, functionName: string, root: string): string {
   return path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path;
 }
 
-/** Percents of the time in which something ran: by module, and by function. */
+/** Returns the percentages of busy time as text: by module, and by function. */
 export function describeSelfTimes(times: readonly SelfTime[], modules = 20, functions = 30): string {
   const allUs = times.reduce((sum, { us }) => sum + us, 0);
   const byModule = new Map<string, number>();
@@ -76,7 +76,7 @@ export function describeSelfTimes(times: readonly SelfTime[], modules = 20, func
   ].join("\n");
 }
 
-/** All threads' profiles of a directory in words, the busiest thread first. @throws Error when it has none */
+/** Describes the profiles of all threads in a directory, the busiest thread first. @throws Error when there are none */
 export function describeProfiles(directory: string, root: string): string {
   const files = readdirSync(directory).filter((name) => name.endsWith(".cpuprofile"));
   if (files.length === 0) {

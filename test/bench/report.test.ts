@@ -16,7 +16,7 @@ const result = {
 };
 const report = { benches: [bench, other], results: [result], now: new Date(0), machine: "A machine." };
 
-test("results take the place of those that the page had, and nothing else", async (t) => {
+test("results replace those on the page, and nothing else", async (t) => {
   const page = "# A\n\n<!-- written by npm run bench -->\nold\n<!-- as far as here -->\n\nThe rest.\n";
   const once = withResults(page, report);
   t.match(once, /^# A\n\n<!-- written/);
@@ -25,18 +25,18 @@ test("results take the place of those that the page had, and nothing else", asyn
     "| **1.50** (1.25 to 1.76) | at most 2.00 | 1970-01-01 |\n\nA machine.\n\n<!-- as far as here -->\n\nThe rest.\n",
   );
   t.notMatch(once, "old");
-  t.equal(withResults(once, report), once, "the same again changes nothing");
+  t.equal(withResults(once, report), once, "writing them again changes nothing");
   t.throws(() => withResults("# A\n", report), /has no/);
 });
 
-test("a bench that could not be measured keeps its row, in its place", async (t) => {
+test("a benchmark that could not run keeps its row in its place", async (t) => {
   const row = `| ${other.what} | before |`;
   const page = `<!-- written by npm run bench -->\n${row}\n<!-- as far as here -->\n`;
   t.match(withResults(page, report), `1970-01-01 |\n${row}\n\nA machine.`);
-  t.notMatch(withResults(page, { ...report, benches: [bench] }), "before", "one that is no more has none");
+  t.notMatch(withResults(page, { ...report, benches: [bench] }), "before", "a removed benchmark has no row");
 });
 
-test("a missed goal is said, and the figure is found again", async (t) => {
+test("a missed goal is marked, and the figure is read back", async (t) => {
   const page = "<!-- written by npm run bench -->\n<!-- as far as here -->\n";
   const missed = withResults(page, { ...report, results: [{ ...result, figure: 2.5 }] });
   t.match(missed, "| at most 2.00 (missed) |");
@@ -44,7 +44,7 @@ test("a missed goal is said, and the figure is found again", async (t) => {
   t.equal(committedFigure(missed, other), undefined);
 });
 
-test("docs/benchmarks.md has a figure for each bench, and says where it was measured", async (t) => {
+test("docs/benchmarks.md has a figure for each benchmark, and names the machine", async (t) => {
   const page = readPage("docs/benchmarks.md");
   for (const one of benches) {
     t.ok(committedFigure(page, one), one.name);

@@ -13,16 +13,16 @@ const head = [
 export interface Report {
   /** In the order of the table. */
   readonly benches: readonly Bench[];
-  /** Of those that could be measured. */
+  /** Results of the benchmarks that ran. */
   readonly results: readonly Result[];
   readonly now: Date;
-  /** `describeMachine()` */
+  /** Text of `describeMachine()`. */
   readonly machine: string;
 }
 
 /**
- * The page with these results in place of the ones it had; of a bench that could not be measured it keeps its row.
- * @throws Error when the page has no place for them
+ * Replaces the results on the page. A benchmark that could not run keeps its row.
+ * @throws Error when the page has no place for results
  */
 export function withResults(page: string, { benches, results, now, machine }: Report): string {
   const { from, to } = placeOf(page);
@@ -35,12 +35,12 @@ export function withResults(page: string, { benches, results, now, machine }: Re
   return `${page.slice(0, from)}${begin}\n\n${table}\n\n${machine}\n\n${page.slice(to)}`;
 }
 
-/** The figure that the page has for a bench, as it stands there; undefined when it has none. */
+/** Returns the figure of a benchmark on the page, as text; undefined if there is none. */
 export function committedFigure(page: string, bench: Bench): string | undefined {
   return rowOf(page, bench)?.match(/\*\*(.+?)\*\*/)?.[1];
 }
 
-/** @throws Error when there is none */
+/** Returns the position of the results. @throws Error when there is none */
 function placeOf(page: string): { readonly from: number; readonly to: number } {
   const from = page.indexOf(begin);
   const to = page.indexOf(end);
@@ -71,7 +71,7 @@ function rowFrom({ bench, baseline, ours, figure, minFigure, maxFigure }: Result
   return `| ${cells.join(" | ")} |`;
 }
 
-/** What the results depend on: Node, system and machine. */
+/** Describes what the results depend on: Node, system and machine. */
 export function describeMachine(): string {
   const cores = cpus();
   const gib = Math.round(totalmem() / 2 ** 30);

@@ -9,13 +9,13 @@ import { measure, type Result } from "./measure.ts";
 import { describeProfiles } from "./profile.ts";
 import { committedFigure, describeMachine, withResults } from "./report.ts";
 
-// npm run bench: measures all, and writes docs/benchmarks.md. Fails when a goal is missed.
-//   NAME...         only these, and writes nothing
-//   --write NAME... only these, and writes their rows
-//   --short         few rounds of what needs Node alone; writes nothing and misses no goal
-//   hostile         what callers without a login can do at worst (hostile/run-hostile.ts); by itself
-//   many-clients    thousands of streams at once (many-clients/run-many-clients.ts); by itself
-//   --profile NAME  one bench, and where hostplane's process spends its time
+// npm run bench: runs all benchmarks, and writes docs/benchmarks.md. Fails when a goal is missed.
+//   NAME...         runs only these, and writes nothing
+//   --write NAME... runs only these, and writes their rows
+//   --short         runs few rounds of those that need only Node; writes nothing and ignores goals
+//   hostile         the worst that callers without a login can do (hostile/run-hostile.ts); runs alone
+//   many-clients    thousands of streams at once (many-clients/run-many-clients.ts); runs alone
+//   --profile NAME  runs one benchmark, and profiles hostplane's process
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -4,18 +4,18 @@ import { openSync, readSync } from "node:fs";
 import { run } from "../../adapters/host/run.ts";
 import { answerParent } from "./bench-process.ts";
 
-/** How many tools are started one after the other, and what their starts are to be told of. */
+/** Number of tools to start one after the other, and the quantile to report. */
 export interface StartsAsked {
   readonly by: "run" | "child_process";
   readonly starts: number;
-  /** Of the starts' longest blocks, e.g. 0.99. */
+  /** Quantile of the starts' longest blocks, e.g. 0.99. */
   readonly quantile: number;
 }
 
 export type SpawnBlockAnswers = {
-  /** Fills memory; answers with the resident MiB. */
+  /** Fills memory; returns the resident MiB. */
   hold(mebibytes: number): number;
-  /** Milliseconds for which a start has blocked the event loop at most. */
+  /** Returns the quantile of the time in milliseconds for which a start blocked the event loop. */
   block(asked: StartsAsked): Promise<number>;
 };
 
@@ -32,18 +32,18 @@ const startsBy: Readonly<Record<StartsAsked["by"], () => Promise<unknown>>> = {
   },
 };
 
-// Nanoseconds that this thread has run, and that it has waited for a core (proc-schedstat); kept open, since it is read often.
+// Nanoseconds that this thread has run and that it has waited for a core (proc-schedstat). Kept open, since it is read often.
 const schedstat = openSync("/proc/thread-self/schedstat", "r");
 const schedstatText = Buffer.alloc(100);
 
-/** What else the machine does is none of a start's: the time is without the waits for a core. */
+/** Returns the time without waits for a core, so that other load on the machine does not count. */
 function ownTimeMs(): number {
   const length = readSync(schedstat, schedstatText, 0, schedstatText.length, 0);
   const waitedNs = Number(schedstatText.toString("latin1", 0, length).split(" ")[1]);
   return performance.now() - waitedNs / 1e6;
 }
 
-/** The longest time between two turns of the event loop while the work goes on, beginning with its first synchronous part. */
+/** Returns the longest time between two turns of the event loop during the work, including its first synchronous part. */
 async function longestBlockMs(work: () => Promise<unknown>): Promise<number> {
   let longestMs = 0;
   let isDone = false;

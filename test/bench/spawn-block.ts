@@ -5,10 +5,10 @@ import { openedRun } from "./opened-run.ts";
 import type { SpawnBlockAnswers, StartsAsked } from "./spawn-block-process.ts";
 
 const heldMebibytes = 1_024;
-/** In a round, of which the third longest block counts. */
+/** Number of starts in a round; the third longest block counts. */
 const starts = 200;
 
-/** For how long the start of a tool blocks the event loop of a gateway with a large heap. */
+/** Time for which the start of a tool blocks the event loop of a gateway with a large heap. */
 export function createSpawnBlock(): Bench {
   return {
     name: "spawn-block",

@@ -7,10 +7,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 
-/** argv of a server that listens on the port of loopback, and keeps what it keeps in the directory. */
+/** Returns the argv of a server that listens on the given port of loopback and stores its data in the directory. */
 export type ServerArgv = (port: number, directory: string) => [string, ...string[]];
 
-/** A server that runs in a process of its own. */
+/** A server in a separate process. */
 export interface StartedServer {
   readonly port: number;
   readonly pid: number;
@@ -22,8 +22,8 @@ export interface StartedServer {
 const pollMs = 2;
 
 /**
- * Starts a server in a new directory, and waits until it is ready: until it answers `/healthz` unless told.
- * @throws Error when it ends before
+ * Starts a server in a new directory, and waits until it is ready. By default, that is when it answers `/healthz`.
+ * @throws Error when it ends before that
  */
 export async function startServer(
   argvOf: ServerArgv,
@@ -58,7 +58,7 @@ function isAnswering(port: number): Promise<boolean> {
   });
 }
 
-/** A port of loopback that nothing listens on. */
+/** Returns a port of loopback on which nothing listens. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");

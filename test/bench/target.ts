@@ -1,7 +1,7 @@
-/** A server under a bench. */
+/** The address of a server under test. */
 export interface Target {
-  /** On loopback, cleartext. */
+  /** Port on loopback, without TLS. */
   readonly port: number;
-  /** What callers show as a bearer token; absent where a token would be wrong. */
+  /** Bearer token for callers; absent if the server accepts none. */
   readonly token?: string;
 }

@@ -1,7 +1,7 @@
 import { test } from "tap";
 import { p99Ms } from "./took-ms.ts";
 
-test("of two hundred calls two may be slow, and the next slowest is told", async (t) => {
+test("two of two hundred calls may be slow; the next slowest is reported", async (t) => {
   const slowestMs = [300, 200, 100];
   const tooks: Promise<void>[] = [];
   const call = () => {

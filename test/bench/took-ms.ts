@@ -1,19 +1,22 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** How often something is called, and for how long. */
+/** Rate and duration of calls. */
 export interface CallRate {
   readonly callsPerSecond: number;
   readonly durationMs: number;
 }
 
-/** Milliseconds until it is done. */
+/** Returns the duration of the work in milliseconds. */
 export async function tookMs(work: () => Promise<unknown>): Promise<number> {
   const beganAtMs = performance.now();
   await work();
   return performance.now() - beganAtMs;
 }
 
-/** Begins calls at their rate, whether those before have ended or not; the milliseconds that 99 % of them take at most. */
+/**
+ * Starts calls at the given rate, whether earlier ones have finished or not. Returns the 99th percentile of their duration in
+ * milliseconds.
+ */
 export async function p99Ms(
   call: () => Promise<unknown>,
   { callsPerSecond, durationMs }: CallRate,

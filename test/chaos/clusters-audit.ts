@@ -4,7 +4,7 @@ import type { SlotState } from "../../server/store/cluster-records.ts";
 import { longestDelayMs } from "./clusters-trouble.ts";
 import type { WorldChange } from "./clusters-world.ts";
 
-/** An event `kubernetesMachine.changed` of the store. */
+/** A `kubernetesMachine.changed` event in the store. */
 export interface MachineEventRow {
   readonly at: number;
   readonly payload_json: string;
@@ -12,9 +12,9 @@ export interface MachineEventRow {
 
 export interface AuditOptions {
   readonly changes: readonly WorldChange[];
-  /** All there were, oldest first. */
+  /** All changes, oldest first. */
   readonly events: readonly MachineEventRow[];
-  /** When gateways died. */
+  /** When gateways were killed. */
   readonly killedAtMs: readonly number[];
 }
 
@@ -27,10 +27,13 @@ interface SlotStep {
 
 type Slots = ReadonlyMap<string, readonly SlotStep[]>;
 
-/** A request that was on its way when its gateway died, and was answered late. */
+/** Time after a kill in which a request of the killed gateway may still take effect. */
 const lateMs = longestDelayMs + 200;
 
-/** In which states of its slot a machine may be asked for what; all is written down before it is done. */
+/**
+ * For each change of a machine, the states of its slot in which the change is allowed. Each state is stored before the gateway
+ * acts.
+ */
 const lawful: Partial<Record<WorldChange["kind"], readonly SlotState[]>> = {
   allocate: ["candidate"],
   annotate: ["allocated", "releasing"],
@@ -39,7 +42,7 @@ const lawful: Partial<Record<WorldChange["kind"], readonly SlotState[]>> = {
   markBroken: ["releasing"],
 };
 
-/** Holds everything that gateways did to machines against what the store had written down by then. */
+/** Compares everything that gateways did to machines with what the store had recorded by then. */
 export function assertLawful(t: Test, { changes, events, killedAtMs }: AuditOptions): void {
   const slots = slotsFrom(events);
   const isLate = (atMs: number) => killedAtMs.some((each) => atMs >= each && atMs <= each + lateMs);
@@ -49,12 +52,12 @@ export function assertLawful(t: Test, { changes, events, killedAtMs }: AuditOpti
     return why === undefined ? [] : [{ why, late: isLate(change.atMs) }];
   });
   const strict = wrong.filter(({ late }) => !late).map(({ why }) => why);
-  t.same(strict, [], "machines were changed for the slot alone that had them, as the store had decided");
-  t.same(overlaps(slots), [], "no two slots had one machine at the same time");
+  t.same(strict, [], "machines were only changed for the slot that owned them, as recorded in the store");
+  t.same(overlaps(slots), [], "no machine belonged to two slots at the same time");
   t.same(misled(changes), [], "machines were installed under their own names");
   const kinds = Map.groupBy(asked, ({ kind }) => kind);
   t.comment(
-    `${[...kinds].map(([kind, all]) => `${all.length} ${kind}`).join(", ")}; ${wrong.length - strict.length} late ones of gateways that were dead`,
+    `${[...kinds].map(([kind, all]) => `${all.length} ${kind}`).join(", ")}; ${wrong.length - strict.length} late ones of killed gateways`,
   );
 }
 
@@ -76,7 +79,7 @@ function violationOf({ kind, atMs, before, after }: WorldChange, slots: Slots): 
   const states = lawful[kind];
   const annotated = after.annotations["hostplane-slot"] ?? before.annotations["hostplane-slot"];
   const agent = (kind === "allocate" ? after : before).agentName.split("/").at(-1);
-  // An administrator may release a machine before it is marked; its agent name is gone then.
+  // An administrator may release a machine before it is marked; its agent name is then empty.
   const marked = annotated ?? (agent === "" ? undefined : agent);
   const uid = marked ?? holderOf(before.systemId, atMs, slots) ?? "";
   const steps = slots.get(uid);
@@ -85,7 +88,7 @@ function violationOf({ kind, atMs, before, after }: WorldChange, slots: Slots): 
     return `${what}: no such slot`;
   }
   const now = steps.findLast((step) => step.atMs <= atMs);
-  // Written in the same millisecond as the answer.
+  // The state may have been stored in the same millisecond as the response.
   const last = steps.filter((step) => step.atMs < atMs).at(-1);
   const isSwept = kind === "release" && before.status === "allocated" && now?.state === "released";
   if (isSwept || [now, last].some((step) => step !== undefined && states.includes(step.state))) {
@@ -96,7 +99,7 @@ function violationOf({ kind, atMs, before, after }: WorldChange, slots: Slots): 
   return `${what}: it was ${now?.state ?? "not there"}`;
 }
 
-/** The slot that had a machine at a time. */
+/** Returns the slot that owned a machine at the given time. */
 function holderOf(systemId: string, atMs: number, slots: Slots): string | undefined {
   const found = [...slots].find(([, steps]) => {
     const now = steps.findLast((step) => step.atMs <= atMs);
@@ -105,7 +108,7 @@ function holderOf(systemId: string, atMs: number, slots: Slots): string | undefi
   return found?.[0];
 }
 
-/** Machines that were two slots' at once, from the taking to the giving back. */
+/** Returns machines that belonged to two slots at once, between allocation and release. */
 function overlaps(slots: Slots): readonly string[] {
   const spans = [...slots].flatMap(([uid, steps]) => {
     const systemId = steps.find((step) => step.systemId !== "")?.systemId;
@@ -132,7 +135,7 @@ export function userDataOf({ userData = "" }: { readonly userData: string | unde
   return Buffer.from(userData, "base64").toString();
 }
 
-/** Asserts that no log line has what machines were told in secret, or the key of MAAS. */
+/** Asserts that the log contains neither the secrets in the machines' user data nor the MAAS key. */
 export function assertNoSecrets(t: Test, changes: readonly WorldChange[], apiKey: string, log: string): void {
   const told = changes.filter(({ kind }) => kind === "deploy").map(({ after }) => after);
   const texts = told.map(userDataOf);
@@ -150,7 +153,7 @@ export function assertNoSecrets(t: Test, changes: readonly WorldChange[], apiKey
   );
   const encoded = told.map(({ userData = "" }) => userData.slice(200, 260));
   const secrets = new Set([...keys, ...tokens, ...encoded, apiKey.split(":").at(-1) ?? ""]);
-  t.ok(keys.length > 0 && tokens.length > 0, `${secrets.size} secrets were told`);
+  t.ok(keys.length > 0 && tokens.length > 0, `${secrets.size} secrets in user data`);
   t.same(
     [...secrets].filter((each) => each !== "" && log.includes(each)),
     [],

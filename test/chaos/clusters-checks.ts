@@ -12,28 +12,28 @@ import type { ClustersWorld } from "./clusters-world.ts";
 export interface CalmOptions {
   readonly world: ClustersWorld;
   readonly client: ClustersClient;
-  /** All that there are to be. */
+  /** All clusters that should exist. */
   readonly wanted: readonly WantedCluster[];
 }
 
-/** What a cluster tells of itself. */
+/** The state of a cluster as the gateway reports it. */
 interface Found {
   readonly state: ClusterState;
-  /** Those that are given back. */
+  /** Released machines. */
   readonly former: readonly ClusterMachine[];
   readonly machines: readonly ClusterMachine[];
 }
 
-/** Every cluster has what is wanted of it and nothing else, and MAAS, the clusters themselves and the gateway tell the same. */
+/** Asserts that every cluster matches its spec exactly, and that MAAS, the clusters themselves and the gateway agree. */
 export async function assertCalm(t: Test, { world, client, wanted }: CalmOptions): Promise<void> {
   const found = await readClusters(client);
   t.same(
     [...found.keys()].toSorted(),
     wanted.map(({ name }) => name).toSorted(),
-    "the clusters that are wanted",
+    "exactly the desired clusters exist",
   );
   for (const each of wanted) {
-    t.same(shapeOf(found.get(each.name)), wantedShape(each), `${each.name} is as it is wanted`);
+    t.same(shapeOf(found.get(each.name)), wantedShape(each), `${each.name} matches its spec`);
   }
   await assertNodeStatuses(t, client, found);
   assertMaas(t, world, found);
@@ -95,7 +95,7 @@ async function assertNodeStatuses(
         .map((each) => `${each.maasSystemId} ${each.k8sNodeStatus} ${each.maasNodeStatus}`)
         .toSorted(),
       machines.map(({ systemId }) => `${systemId} Ready Deployed`).toSorted(),
-      `${name}: its nodes, as MAAS and Kubernetes tell`,
+      `${name}: its nodes, as reported by MAAS and Kubernetes`,
     );
   }
 }
@@ -111,7 +111,7 @@ function assertMaas(t: Test, { maas, account }: ClustersWorld, found: ReadonlyMa
       const { "hostplane-cluster": name = "", "hostplane-slot": slot = "" } = annotations;
       return `${systemId} ${status} ${owner} ${name} ${slot}`;
     });
-  t.same(owned.toSorted(), all.toSorted(), "MAAS's list of machines and ours agree");
+  t.same(owned.toSorted(), all.toSorted(), "MAAS's list of machines and the gateway's agree");
   const free = maas.region.machines().filter(({ owner }) => owner === undefined);
   const broken = free.filter(({ status }) => status === "broken");
   t.same(
@@ -125,7 +125,7 @@ function assertMaas(t: Test, { maas, account }: ClustersWorld, found: ReadonlyMa
   t.same(
     [...maas.region.reservations.keys()].toSorted(),
     [...found.values()].map(({ state }) => state.endpoint.replace(/:\d+$/, "")).toSorted(),
-    "no address is reserved but of clusters that are there",
+    "only existing clusters have reserved addresses",
   );
 }
 
@@ -136,14 +136,14 @@ function assertNodes(t: Test, { maas, workload }: ClustersWorld, found: Readonly
       .map(({ name }) => name)
       .toSorted(),
     [...found.keys()].toSorted(),
-    "no cluster goes on that is gone",
+    "no deleted cluster is still running",
   );
   for (const [name, { machines, former }] of found) {
     const cluster = workload.cluster(name);
     for (const each of former) {
       if (!machines.some(({ hostname }) => hostname === each.hostname) && cluster?.nodes.has(each.hostname)) {
         t.comment(
-          `${name} has had ${each.hostname}: ${each.history.map(({ message }) => message).join("; ")}`,
+          `${name} used to have ${each.hostname}: ${each.history.map(({ message }) => message).join("; ")}`,
         );
       }
     }
@@ -163,7 +163,7 @@ function assertNodes(t: Test, { maas, workload }: ClustersWorld, found: Readonly
         .filter(({ pool }) => pool === "")
         .map(({ hostname }) => hostname.toLowerCase())
         .toSorted(),
-      `${name}: its etcd has the control plane's members`,
+      `${name}: its etcd members are the control plane's machines`,
     );
   }
 }

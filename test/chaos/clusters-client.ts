@@ -12,15 +12,16 @@ export interface ClusterClients {
 
 export type IsDone = (error: RpcError, wasCut: boolean) => boolean | Promise<boolean>;
 
-/** A client of gateways that die: it asks again until it is answered. */
+/** A client that keeps retrying while its gateways are killed. */
 export interface ClustersClient {
   /**
-   * @param isDone whether a refusal says that it is done; `wasCut`: a try before got no answer, and may have been the one
-   * @returns undefined when it was done without an answer
-   * @throws Error for a refusal that no repeat will change
+   * @param isDone reports whether an error means that the change is made; `wasCut` is true if an earlier try got no response and
+   * may have made it
+   * @returns undefined if the change was made but no response arrived
+   * @throws Error for an error that a retry cannot fix
    */
   ask<T>(call: (clients: ClusterClients) => Promise<T>, isDone?: IsDone): Promise<T | undefined>;
-  /** Undefined when there is no such cluster. */
+  /** Undefined if there is no such cluster. */
   state(name: string): Promise<ClusterState | undefined>;
   states(): Promise<readonly ClusterState[]>;
 }
@@ -28,7 +29,7 @@ export interface ClustersClient {
 const patienceMs = 600_000;
 const callTimeoutMs = 15_000;
 
-/** @param urlNow where a gateway answers; undefined while there is none */
+/** @param urlNow returns the URL of the running gateway; undefined while there is none */
 export function createClustersClient(urlNow: () => string | undefined): ClustersClient {
   const known = new Map<string, ClusterClients>();
 
@@ -81,7 +82,7 @@ export function createClustersClient(urlNow: () => string | undefined): Clusters
 
   async function states(names: readonly string[]): Promise<readonly ClusterState[]> {
     const read = async ({ machines }: ClusterClients) => {
-      // The library's own timer would go on when the stream is left.
+      // The library's own timer would keep running after the stream is left.
       const options = { signal: AbortSignal.timeout(callTimeoutMs), timeoutMs: 0 };
       for await (const { clusters } of machines.watchClusters({ names: [...names] }, options)) {
         return clusters;
@@ -98,7 +99,7 @@ export function createClustersClient(urlNow: () => string | undefined): Clusters
   };
 }
 
-/** What a gateway refuses now, and not for ever. */
+/** Reports whether an error is temporary. */
 function isForNow({ code, reason }: RpcError): boolean {
   return (
     ["UNAVAILABLE", "ABORTED", "RESOURCE_EXHAUSTED", "DEADLINE_EXCEEDED", "CANCELLED"].includes(code) ||

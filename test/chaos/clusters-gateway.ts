@@ -4,9 +4,9 @@ import { loadConfig } from "../../server/config/load.ts";
 import { startGateway } from "../../server/start-gateway.ts";
 
 /**
- * A program to be killed: the gateway of `serve`, which tells the process that started it where it listens, and of each
- * boundary in the life of clusters. It kills itself with SIGKILL at one.
- * Arguments: configuration file, name of the boundary as `boundariesOf` has it, number of the visit to it.
+ * A program to be killed: the gateway of `serve`. It reports its address and each boundary in the life of clusters to its parent
+ * process, and can kill itself with SIGKILL at a boundary. Arguments: configuration file, name of the boundary from
+ * `boundariesOf`, number of the visit.
  */
 const [file = "", fatal, visit] = process.argv.slice(2);
 const loaded = await loadConfig({ file, env: {} });
@@ -16,7 +16,7 @@ if (!loaded.ok) {
 const { config } = loaded;
 const logger = createLogger(config.log, process.stderr);
 let visits = 0;
-// Its parent may be gone.
+// The parent process may have ended.
 process.on("disconnect", () => process.kill(process.pid, "SIGKILL"));
 const gateway = await startGateway({
   config,
@@ -38,10 +38,10 @@ const gateway = await startGateway({
   },
 });
 process.send?.({ addresses: gateway.addresses });
-// Whoever dies by SIGKILL leaves none to the next one otherwise.
+// After SIGKILL the next process would otherwise have no compile cache.
 flushCompileCache();
 
-/** A write of several machines is one of each state that they come into: `before write wanted+released` are two. */
+/** A write of several machines counts as one boundary per new state: `before write wanted+released` is two. */
 function boundariesOf(point: string): readonly string[] {
   const [, start = "", states = ""] = /^(\w+ write )(.*)$/.exec(point) ?? [];
   return start === "" ? [point] : [...new Set(states.split("+"))].map((state) => `${start}${state}`);

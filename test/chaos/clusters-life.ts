@@ -3,7 +3,7 @@ import { type ClusterClients, type ClustersClient, type IsDone, isSettled } from
 import { kubernetesVersions } from "./clusters-world.ts";
 import type { Random } from "./random.ts";
 
-/** What is wanted of a cluster. */
+/** The desired state of a cluster. */
 export interface WantedCluster {
   readonly name: string;
   readonly controlPlane: number;
@@ -21,21 +21,21 @@ export interface LifeOptions {
   readonly client: ClustersClient;
   readonly random: Random;
   readonly isOver: () => boolean;
-  /** A cluster of this name is gone. */
+  /** Called when the cluster of this name has been deleted. */
   readonly onGone: () => void;
 }
 
 export interface Life {
-  /** Undefined: it was taken down. */
+  /** Undefined if the cluster was deleted. */
   readonly wanted: WantedCluster | undefined;
-  /** How often each kind of call was made and answered. */
+  /** Number of successful calls of each kind. */
   readonly counts: ReadonlyMap<string, number>;
 }
 
 const mostMachines = 3;
 const patienceMs = 5_000;
 
-/** Makes a cluster, and asks other things of it again and again, at times before the last one is done. */
+/** Creates a cluster and changes it repeatedly, sometimes before the last change is done. */
 export async function liveClusterLife({ name, client, random, isOver, onGone }: LifeOptions): Promise<Life> {
   const counts = new Map<string, number>();
   let pools = new Map<string, WantedPool>();
@@ -47,7 +47,7 @@ export async function liveClusterLife({ name, client, random, isOver, onGone }: 
     counts.set(kind, (counts.get(kind) ?? 0) + 1);
   }
 
-  /** @returns whether it is done; false while an upgrade is in the way, which in a cluster that is lost is for ever */
+  /** @returns whether the change was made; false while an upgrade blocks it, which never ends in a lost cluster */
   async function change(
     call: (clients: ClusterClients) => Promise<unknown>,
     isDone: IsDone,
@@ -66,7 +66,7 @@ export async function liveClusterLife({ name, client, random, isOver, onGone }: 
     return !isInTheWay;
   }
 
-  /** Of a call that was cut only the gateway knows whether it was done. */
+  /** After a cut call, only the gateway knows whether the change was made. */
   async function lookAgain(): Promise<void> {
     const state = await client.state(name);
     if (state !== undefined) {
@@ -110,7 +110,7 @@ export async function liveClusterLife({ name, client, random, isOver, onGone }: 
       ({ reason }, wasCut) => wasCut && reason === "CLUSTER_NOT_FOUND",
     );
     if (random.happens(0.5)) {
-      // As a client does that is not sure.
+      // Repeats the call, as a client does when it is not sure.
       await client.ask(
         ({ clusters }) => clusters.deleteCluster({ name }),
         ({ reason }) => reason === "CLUSTER_NOT_FOUND",

@@ -8,23 +8,23 @@ import type { ClustersWorld } from "./clusters-world.ts";
 
 const program = fileURLToPath(new URL("clusters-gateway.ts", import.meta.url));
 
-/** A gateway in a process of its own. */
+/** A gateway in a separate process. */
 export interface ClustersGateway {
-  /** As `http://127.0.0.1:40123`. */
+  /** e.g. `http://127.0.0.1:40123` */
   readonly url: string;
   readonly pid: number;
-  /** How often it came to a boundary, by name. */
+  /** Number of visits to each boundary, by name. */
   readonly visits: ReadonlyMap<string, number>;
-  /** Resolves when it has ended, however; with whether it did that by itself, at its boundary. */
+  /** Resolves when the process has ended for any reason; `isOwnDoing` is true if it killed itself at its boundary. */
   readonly ended: Promise<{ readonly isOwnDoing: boolean }>;
   signal(signal: NodeJS.Signals): void;
 }
 
-/** Where gateways are started, with one configuration and one data directory. */
+/** Starts gateways with one configuration and one data directory. */
 export interface ClustersHome {
-  /** Starts one, and waits until it answers; undefined when it has died at its boundary before that. */
+  /** Starts a gateway and waits until it responds; undefined if it died at its boundary before that. */
   start(failpoint?: Failpoint): Promise<ClustersGateway | undefined>;
-  /** All that its gateways have logged. */
+  /** Returns the log of all its gateways. */
   log(): string;
 }
 
@@ -37,18 +37,18 @@ export interface HomeOptions {
   readonly directory: string;
   readonly pollSeconds: number;
   readonly leaseSeconds?: number;
-  /** A PostgreSQL that gateways share, which then need the same key; a SQLite of the directory unless told. */
+  /** A PostgreSQL that gateways share, with the key that they then need; default: SQLite in the directory. */
   readonly shared?: { readonly storeUrl: string; readonly keyFile: string };
-  /** Keys of the configuration's `clusters` that differ from those of the storm. */
+  /** Settings of `clusters` that override those of the storm. */
   readonly clusters?: Readonly<Record<string, unknown>>;
 }
 
-/** The MAAS that gateways are configured with. */
+/** The MAAS in the gateways' configuration. */
 export interface HomeWorld extends Pick<ClustersWorld, "apiKey" | "endpointAddresses"> {
   readonly maas: { readonly url: string };
 }
 
-/** @param options what configuration and log are written to: a directory that is there */
+/** @param options includes an existing directory for configuration and log */
 export function makeClustersHome(t: Test, world: HomeWorld, options: HomeOptions): ClustersHome {
   const { directory, pollSeconds, leaseSeconds = 30, shared } = options;
   const [configFile, keyFile, manifest, logFile] = ["hostplane.yaml", "maas.key", "cni.yaml", "log"].map(
@@ -76,7 +76,7 @@ export function makeClustersHome(t: Test, world: HomeWorld, options: HomeOptions
       ...options.clusters,
     },
   };
-  // JSON is YAML.
+  // JSON is valid YAML.
   writeFileSync(configFile, JSON.stringify(settings));
   const log = openSync(logFile, "a");
 

@@ -8,12 +8,12 @@ import { makeClustersHome } from "./clusters-process.ts";
 import { clusterBoundaries, clustersStorm } from "./clusters-storm.ts";
 import { startClustersWorld } from "./clusters-world.ts";
 
-/** How often the gateway is killed; the long form has enough for every boundary, and four times as many clusters. */
+/** Number of kills; the long form has enough for every boundary, and four times as many clusters. */
 const kills = Number(process.env.CLUSTER_KILLS ?? 4);
 const isLong = kills >= 200;
 const seed = Number(process.env.CLUSTER_SEED ?? Date.now() % 2 ** 31);
 
-test("no machine is lost or had twice while the gateway is killed and MAAS is in trouble", {
+test("no machine is lost or allocated twice while gateways are killed and MAAS fails", {
   timeout: isLong ? 3_600_000 : 590_000,
 }, async (t) => {
   t.comment(`CLUSTER_SEED=${seed}`);
@@ -27,12 +27,12 @@ test("no machine is lost or had twice while the gateway is killed and MAAS is in
   assertLawful(t, { ...storm, changes: world.changes, events: machineEvents(join(directory, "data")) });
   assertNoSecrets(t, world.changes, world.apiKey, home.log());
   if (isLong) {
-    // For those of a machine that is marked as broken the same one has to fail twice, which is left to chance.
+    // Whether a machine is marked as broken depends on chance: the same machine has to fail twice.
     const certain = clusterBoundaries.filter((name) => !name.endsWith("maas.markBroken"));
     t.same(
       certain.filter((name) => !storm.atBoundaries.has(name)),
       [],
-      "a gateway has died at every boundary",
+      "a gateway was killed at every boundary",
     );
   }
 });

@@ -18,12 +18,12 @@ export interface ClustersStormOptions {
 
 export interface ClustersStormReport {
   readonly client: ClustersClient;
-  /** The gateway that has outlived the storm. */
+  /** The gateway that runs at the end of the storm. */
   readonly gateway: ClustersGateway;
-  /** What there is to be in the end. */
+  /** All clusters that should exist at the end. */
   readonly wanted: readonly WantedCluster[];
   readonly killedAtMs: readonly number[];
-  /** How often gateways died at a boundary, by its name. */
+  /** Names of the boundaries at which gateways died. */
   readonly atBoundaries: ReadonlySet<string>;
 }
 
@@ -45,7 +45,7 @@ export const clusterBoundaries: readonly string[] = ["before", "after"].flatMap(
   [...writes, ...calls, "settle", "forget"].map((what) => `${when} ${what}`),
 );
 
-/** The next gateway kills itself at a boundary, or is killed when it has lived so long; whichever is first. */
+/** The next gateway kills itself at a boundary or is killed after a time, whichever comes first. */
 interface Fate {
   readonly failpoint: Failpoint | undefined;
   readonly afterMs: number;
@@ -54,8 +54,8 @@ interface Fate {
 const patienceMs = 120_000;
 
 /**
- * Clients make clusters and change them while MAAS is in trouble and gateways are killed; then all trouble ends, and every cluster comes
- * to what is wanted of it.
+ * Clients create and change clusters while MAAS fails and gateways are killed. Then all failures end, and every cluster reaches
+ * its spec.
  */
 export async function clustersStorm(t: Test, options: ClustersStormOptions): Promise<ClustersStormReport> {
   const { world, home, seed, clusters, kills } = options;
@@ -96,7 +96,7 @@ export async function clustersStorm(t: Test, options: ClustersStormOptions): Pro
     }
     isOver = true;
     await trouble.end();
-    // For those that were broken meanwhile.
+    // Replaces machines that were broken.
     world.addGpus(8);
     gateway = await home.start();
   }
@@ -121,8 +121,8 @@ export async function clustersStorm(t: Test, options: ClustersStormOptions): Pro
 }
 
 /**
- * @param met boundaries that gateways have died at
- * @param seen those that they came by
+ * @param met boundaries at which gateways have died
+ * @param seen boundaries that gateways have visited
  */
 function createFates(random: Random, met: ReadonlySet<string>, seen: ReadonlySet<string>): () => Fate {
   let turn = 0;
@@ -132,7 +132,7 @@ function createFates(random: Random, met: ReadonlySet<string>, seen: ReadonlySet
       return { failpoint: undefined, afterMs: random.int(0, 2_500) };
     }
     const unmet = clusterBoundaries.filter((name) => !met.has(name));
-    // Not every boundary is met by what is to do at that time.
+    // Prefers visited boundaries: some occur only with certain work.
     const likely = unmet.filter((name) => seen.has(name));
     const choices = [likely, unmet, clusterBoundaries].find(({ length }) => length > 0) ?? [];
     return {
@@ -142,7 +142,9 @@ function createFates(random: Random, met: ReadonlySet<string>, seen: ReadonlySet
   };
 }
 
-/** Waits until every cluster is as it is wanted. A client gives up those that are lost because an administrator took their machines. */
+/**
+ * Waits until every cluster matches its spec. Clusters that are lost because an administrator took their machines are deleted.
+ */
 async function settle(
   t: Test,
   client: ClustersClient,
@@ -165,7 +167,7 @@ async function settle(
       return state !== undefined && isSettled(state);
     });
     if (isAll && states.size === wanted.length) {
-      t.comment(`settled ${Math.round(performance.now() - beganMs)} ms after the last trouble`);
+      t.comment(`settled ${Math.round(performance.now() - beganMs)} ms after the last failure`);
       return wanted;
     }
     if (performance.now() - beganMs > patienceMs) {
@@ -197,8 +199,6 @@ function tell(
   const words = (all: ReadonlyMap<string, number>) =>
     [...all].map(([kind, count]) => `${count} ${kind}`).join(", ");
   t.comment(`calls: ${words(counts)}`);
-  t.comment(`trouble: ${words(trouble.counts)}`);
-  t.comment(
-    `${killedAtMs.length} kills, ${atBoundaries.size} of ${clusterBoundaries.length} boundaries were died at`,
-  );
+  t.comment(`failures: ${words(trouble.counts)}`);
+  t.comment(`${killedAtMs.length} kills, at ${atBoundaries.size} of ${clusterBoundaries.length} boundaries`);
 }

@@ -4,19 +4,19 @@ import type { FakeMachine } from "../../adapters/maas/fake/machine.ts";
 import type { ClustersWorld } from "./clusters-world.ts";
 import type { Random } from "./random.ts";
 
-/** What goes wrong in MAAS. */
+/** Failures in MAAS. */
 export interface ClustersTrouble {
-  /** How often each kind of it came. */
+  /** Number of failures of each kind. */
   readonly counts: ReadonlyMap<string, number>;
-  /** Clusters that an administrator took a machine of the control plane from. */
+  /** Clusters whose control plane lost a machine to an administrator. */
   readonly robbed: ReadonlySet<string>;
-  /** The cluster is gone; what is made anew under its name was not robbed. */
+  /** Removes a deleted cluster from `robbed`; a new one of the same name starts afresh. */
   forgive(name: string): void;
-  /** Ends it, with what is left of it. */
+  /** Ends the failures and repairs what is broken. */
   end(): Promise<void>;
 }
 
-/** The longest that an answer is late: so long after its gateway's death a request may still have its effect. */
+/** The longest delay of a response. A request may take effect this long after its gateway's death. */
 export const longestDelayMs = 700;
 
 const everyMs = 120;
@@ -50,13 +50,14 @@ const changes: readonly FaultMatch[] = [
 ];
 const reads: readonly FaultMatch[] = [{ method: "GET" }, { method: "GET", path: "machines/" }];
 
-/** Begins to make trouble at random. */
+/** Starts causing random failures. */
 export function makeTrouble(world: ClustersWorld, random: Random): ClustersTrouble {
   const { maas } = world;
   const counts = new Map<string, number>();
   const robbed = new Set<string>();
   const ending = new AbortController();
-  // Only these ever fail to be installed, or they would soon all be broken. Of the scarce ones most do, so that some are used again.
+  // Only these ever fail to install, otherwise soon all machines would be broken. Most of the rare type do, so that some are used
+  // repeatedly.
   const weak = maas.region.machines().filter(({ tags }) => random.happens(tags.includes("gpu") ? 0.7 : 0.12));
 
   function count(kind: string): void {
@@ -136,7 +137,7 @@ export function makeTrouble(world: ClustersWorld, random: Random): ClustersTroub
   }
 
   async function run(): Promise<void> {
-    // Whatever chance says, it comes once.
+    // The clock is changed at least once, independently of chance.
     let turns = 0;
     while (!ending.signal.aborted) {
       await wait(random.int(everyMs / 2, (everyMs * 3) / 2), undefined, { signal: ending.signal }).catch(

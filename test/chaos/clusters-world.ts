@@ -8,38 +8,38 @@ import { startWorkloadFake, type WorkloadFake } from "../../adapters/workload/fa
 import { bootedMachinesOf } from "../../server/cluster-systems.ts";
 import { nodeFailurePrefix } from "../../server/domains/clusters/bootstrap/node-script.ts";
 
-/** A machine of MAAS that has become another. */
+/** A change of a MAAS machine. */
 export interface WorldChange {
   readonly atMs: number;
-  /** `world`: it came about by itself. */
+  /** `world` for changes that happened by themselves. */
   readonly by: "gateway" | "admin" | "world";
   readonly kind: MachineChange["kind"];
   readonly before: FakeMachine;
   readonly after: FakeMachine;
 }
 
-/** A MAAS with machines and the clusters that these become, on loopback, for gateways in processes of their own. */
+/** A fake MAAS with machines, and the clusters that they form, on loopback, for gateways in separate processes. */
 export interface ClustersWorld {
   readonly maas: MaasFake;
   readonly workload: WorkloadFake;
-  /** As MAAS shows it, `consumer:token:secret`. */
+  /** In the format of MAAS, `consumer:token:secret`. */
   readonly apiKey: string;
-  /** The account that gateways have. */
+  /** The MAAS account of the gateways. */
   readonly account: string;
-  /** As `127.5.6.202-127.5.6.239`: what MAAS does not give out by itself. */
+  /** e.g. `127.5.6.202-127.5.6.239`: addresses that MAAS does not assign by itself. */
   readonly endpointAddresses: string;
-  /** All there were, oldest first. */
+  /** All changes, oldest first. */
   readonly changes: readonly WorldChange[];
-  /** Does what an administrator of MAAS would; false when MAAS refuses. */
+  /** Makes a change as an administrator of MAAS; returns false if MAAS refuses it. */
   administer(systemId: string, change: MachineChange): boolean;
-  /** Has so many machines more of type `gpu`. */
+  /** Adds machines of type `gpu`. */
   addGpus(count: number): void;
-  /** Has MAAS's clock be so far from ours. */
+  /** Sets the difference between MAAS's clock and the local one. */
   setClockOffset(offsetMs: number): void;
 }
 
 export interface WorldOptions {
-  /** How many there are of type `standard`, and of type `gpu`; together at most 200. */
+  /** Number of machines of type `standard`, and of type `gpu`; together at most 200. */
   readonly standard: number;
   readonly gpu: number;
 }
@@ -61,7 +61,7 @@ function machinesOf(type: "standard" | "gpu", count: number): readonly FakeMachi
 }
 
 export async function startClustersWorld(t: Test, { standard, gpu }: WorldOptions): Promise<ClustersWorld> {
-  // Tests that run at the same time have addresses of their own.
+  // Tests that run in parallel need different addresses.
   const addressPrefix = `127.${randomInt(1, 255)}.${randomInt(0, 255)}`;
   const key = () => randomBytes(16).toString("hex");
   const apiKey = { consumer: key(), token: key(), secret: key() };
@@ -80,7 +80,7 @@ export async function startClustersWorld(t: Test, { standard, gpu }: WorldOption
     releaseMs: 150,
     eraseMs: 150,
     addressPrefix,
-    // Machines get addresses of the range, clusters those behind it.
+    // Machines get addresses in the range, clusters those above it.
     isManaged: false,
     ranges: [{ type: "reserved", first: 2, last: 201 }],
     onChange(before, { kind }, after) {
@@ -93,7 +93,7 @@ export async function startClustersWorld(t: Test, { standard, gpu }: WorldOption
     listen: "own-addresses",
     joinMs: 150,
     patienceMs: 5_000,
-    // The node script of a real machine reports its failure through cloud-init.
+    // On a real machine, the node script reports its failure through cloud-init.
     onRefusal: ({ systemId, why }) =>
       maas.region.reportFailure(systemId, `'cloudinit' ${nodeFailurePrefix}${why}`),
   });
@@ -110,7 +110,7 @@ export async function startClustersWorld(t: Test, { standard, gpu }: WorldOption
     endpointAddresses: `${addressPrefix}.202-${addressPrefix}.239`,
     changes,
     administer(systemId, change) {
-      // What came about meanwhile was not the administrator.
+      // Reading the machine applies changes that happened meanwhile, so that they are not attributed to the administrator.
       maas.region.machine(systemId);
       isAdmin = true;
       const changed = maas.region.change(systemId, change);
@@ -125,7 +125,7 @@ export async function startClustersWorld(t: Test, { standard, gpu }: WorldOption
     setClockOffset(offsetMs) {
       if (offsetMs !== clockOffsetMs) {
         clockOffsetMs = offsetMs;
-        // What machines are in the middle of goes by another clock.
+        // Running transitions were timed by the old clock, so they are finished first.
         for (const { systemId } of maas.region.machines()) {
           maas.region.finish(systemId);
         }
@@ -135,7 +135,7 @@ export async function startClustersWorld(t: Test, { standard, gpu }: WorldOption
   };
 }
 
-/** What is asked for by requests. */
+/** Changes that are made by requests. */
 const asked: ReadonlySet<MachineChange["kind"]> = new Set([
   "allocate",
   "annotate",
@@ -149,7 +149,9 @@ const asked: ReadonlySet<MachineChange["kind"]> = new Set([
 
 const lookAgainMs = 25;
 
-/** Those that are installed, by our clock whatever MAAS's is; looked at no more often than it changes anything. */
+/**
+ * Returns the installed machines, by the local clock whatever MAAS's clock is. Refreshed only as often as something can change.
+ */
 function installedMachines({ region }: MaasFake): () => readonly BootedMachine[] {
   const known = new Map<string, BootedMachine>();
   let seen: readonly BootedMachine[] = [];

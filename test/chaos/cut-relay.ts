@@ -2,15 +2,15 @@ import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 import type { Test } from "tap";
 
-/** A way to a server on which connections can be cut. */
+/** A relay to a server whose connections can be cut. */
 export interface CutRelay {
   /** `http://127.0.0.1:port` */
   readonly url: string;
-  /** Cuts every connection at once, with whatever is on its way. */
+  /** Cuts every connection at once, together with data in transit. */
   cut(): void;
-  /** Leaves every connection open, and lets nothing pass any more, as a network does that is gone. Later connections work. */
+  /** Leaves connections open but passes nothing on, like a network that is gone. Later connections work. */
   freeze(): void;
-  /** As `freeze`, and later connections are accepted without an answer, as by a gateway that was stopped by SIGSTOP. */
+  /** Like `freeze`, and later connections are accepted but get no response, like those of a gateway stopped by SIGSTOP. */
   freezeForGood(): void;
 }
 

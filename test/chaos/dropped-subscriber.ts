@@ -4,39 +4,39 @@ import type { EventService, SubscribeRequest, SubscribeResponse } from "../../ge
 import { rpcErrorFrom } from "../server/rpc-error.ts";
 import type { ConnectionHistory, HistoryMessage } from "./event-history.ts";
 
-/** What `subscribeThroughDrops` needs. */
+/** Options of `subscribeThroughDrops`. */
 export interface DroppedSubscriberOptions {
   readonly name: string;
-  /** One for each connection: it may be to another gateway each time. */
+  /** Returns the client of each connection, which may use another gateway each time. */
   readonly clientOf: (connection: number) => Client<typeof EventService>;
   readonly filter: Partial<Pick<SubscribeRequest, "topics" | "resources">>;
-  /** Where the first connection begins; from now if absent. */
+  /** Cursor of the first connection; default: now. */
   readonly firstCursor?: string;
   readonly drops: number;
-  /** Cuts the connection under the call; otherwise the call is cancelled. Both happen by turns. */
+  /** Cuts the connection. Cuts alternate with cancelling the call. */
   readonly cut: () => void;
-  /** How long a connection may live before it is dropped. */
+  /** Returns how long a connection lives before it is dropped. */
   readonly lifeMs: () => number;
-  /** Whether all that is to come has come, once no connection is dropped any more. */
+  /** Reports whether everything has been received up to the cursor, once no more connections are dropped. */
   readonly isComplete: (cursor: string) => boolean;
-  /** What an event is known by in the history. */
+  /** Returns the id of an event in the history. */
   readonly idOf: (event: SubscribeResponse["message"]) => string;
 }
 
-/** Reasons for which a subscriber goes on where it was, as its users are told to do. */
+/** Reasons after which a subscriber continues from its cursor, as the documentation says. */
 const passing: ReadonlySet<string | undefined> = new Set([
   "SUBSCRIBER_TOO_SLOW",
   "SHUTTING_DOWN",
   "STORE_UNAVAILABLE",
 ]);
 
-/** What clients say when no gateway has answered. */
+/** Codes of clients when no gateway responded. */
 const unreached: ReadonlySet<string> = new Set(["UNAVAILABLE", "ABORTED", "CANCELLED"]);
 
 /**
- * Subscribes, and is dropped again and again, and goes on by the last cursor that has come. Resolves with all that has come,
- * once everything has.
- * @throws Error when a stream ends without having been dropped, for a reason that does not pass
+ * Subscribes, is dropped repeatedly, and continues from the last received cursor. Resolves with the whole history when it is
+ * complete.
+ * @throws Error when a stream that was not dropped ends for a permanent reason
  */
 export async function subscribeThroughDrops(options: DroppedSubscriberOptions): Promise<ConnectionHistory[]> {
   const connections: ConnectionHistory[] = [];
@@ -55,7 +55,7 @@ export async function subscribeThroughDrops(options: DroppedSubscriberOptions): 
   }
 }
 
-/** @returns whether `take` has had enough */
+/** @returns whether `take` is complete */
 async function readUntilDropped(
   { name, clientOf, filter, cut, lifeMs, drops, idOf }: DroppedSubscriberOptions,
   connection: number,
@@ -88,7 +88,7 @@ async function readUntilDropped(
     }
   } catch (error) {
     const { reason, code, message } = rpcErrorFrom(error);
-    // Over HTTP/2 a call may be begun on a connection that was cut, which is known a moment later.
+    // Over HTTP/2 a call may start on a cut connection, which shows only a moment later.
     const isUnreached = !hasBegun && reason === undefined && unreached.has(code);
     if (!isDropped && !passing.has(reason) && !isUnreached) {
       throw new Error(`${name}, connection ${connection + 1}: ended with ${reason ?? code}: ${message}`);

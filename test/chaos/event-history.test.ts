@@ -15,7 +15,7 @@ function failuresOf(connections: readonly ConnectionHistory[], isWanted = (_even
   return historyFailures({ name: "s", isWanted, connections }, appended, placeOf);
 }
 
-test("a history without a fault passes, over one connection or many", async (t) => {
+test("a correct history passes, over one connection or many", async (t) => {
   t.same(failuresOf([connection(undefined, snapshot(0), ...[2, 3, 5, 8, 9].map((seq) => event(seq)))]), []);
   const many = [
     connection(undefined),
@@ -36,7 +36,7 @@ test("a history without a fault passes, over one connection or many", async (t) 
   );
 });
 
-test("every fault is found and told", async (t) => {
+test("every fault is found and described", async (t) => {
   const faults: readonly [string, ConnectionHistory[], RegExp][] = [
     [
       "a gap",

@@ -1,43 +1,42 @@
-/** An event as the store has it, in the store's order. */
+/** An event in the store, in the store's order. */
 export interface AppendedEvent {
   readonly seq: number;
-  /** No other event's. */
+  /** Unique id. */
   readonly id: string;
 }
 
-/** A message as a subscriber got it. */
+/** A message that a subscriber received. */
 export type HistoryMessage =
   | { readonly kind: "snapshot" | "heartbeat"; readonly cursor: string }
   | { readonly kind: "event"; readonly cursor: string; readonly id: string };
 
-/** What came over one connection, however it ended. */
+/** The messages of one connection, however it ended. */
 export interface ConnectionHistory {
-  /** The cursor that it was to go on from; undefined: it began anew, from now or a time. */
+  /** The cursor that it continued from; undefined if it started from now or a time. */
   readonly from: string | undefined;
   readonly messages: readonly HistoryMessage[];
 }
 
-/** Everything that one subscriber has got. */
+/** Everything that one subscriber received. */
 export interface SubscriberHistory {
-  /** For failures. */
+  /** Name for failure messages. */
   readonly name: string;
-  /** Which events it asked for. */
+  /** Reports whether the subscriber asked for an event. */
   readonly isWanted: (event: AppendedEvent) => boolean;
-  /** One after the other. */
+  /** In order of time. */
   readonly connections: readonly ConnectionHistory[];
 }
 
-/** After so many failures of one subscriber the rest says nothing new. */
+/** More failures of one subscriber add no information. */
 const failuresMax = 5;
 
 /**
- * Holds what a subscriber has got against what was appended: from the place where its first connection began, every event
- * that it asked for must have come exactly once, in the store's order, up to the end, over whichever connections; each cursor
- * must be true (everything wanted up to it has come), and each connection must begin with one snapshot of the place it was to
- * go on from.
+ * Compares what a subscriber received with what was appended. From the start of its first connection, every event that it asked
+ * for must have arrived exactly once, in the store's order, up to the end, over any of the connections. Each cursor must be
+ * correct (every requested event up to it has arrived), and each connection must start with one snapshot at its cursor.
  * @param appended all events, in the store's order
- * @param placeOf the number behind which a cursor stands
- * @returns a sentence for each failure; none when all is as it should be
+ * @param placeOf returns the sequence number of a cursor
+ * @returns a sentence for each failure; none if everything is correct
  */
 export function historyFailures(
   { name, isWanted, connections }: SubscriberHistory,
@@ -47,9 +46,9 @@ export function historyFailures(
   const failures: string[] = [];
   const byId = new Map(appended.map((event) => [event.id, event]));
   const wanted = appended.filter(isWanted);
-  /** Everything wanted up to it has come. */
+  /** Sequence number up to which every requested event has arrived. */
   let place: number | undefined;
-  /** Index of the first wanted event behind the place. */
+  /** Index of the first requested event after the place. */
   let next = 0;
   let where = "";
 
@@ -62,7 +61,7 @@ export function historyFailures(
     }
   }
 
-  /** Tells what is missing between the place and a number, that one excluded. */
+  /** Reports requested events missing between the place and `beforeSeq`, exclusive. */
   function assertNoneMissing(beforeSeq: number, found: string): void {
     const missing = wanted.slice(next).filter(({ seq }) => seq < beforeSeq);
     const [first] = missing;

@@ -14,16 +14,16 @@ import { openCutRelay } from "./cut-relay.ts";
 import { subscribeThroughDrops } from "./dropped-subscriber.ts";
 import { type AppendedEvent, historyFailures, type SubscriberHistory } from "./event-history.ts";
 
-// No gateway is killed here: rpc-storm.test.ts has subscribers whose gateway is.
+// No gateway is killed here; rpc-storm.test.ts does that.
 
-/** How often connections are dropped, all subscribers together. */
+/** Number of dropped connections of all subscribers together. */
 const dropCount = Number(process.env.EVENT_DROPS ?? 400);
 const subscriberCount = 20;
 
 const placeOf = (cursor: string) => parseCursor(cursor).seq;
 const random = (below: number) => Math.floor(Math.random() * below);
 
-/** What subscribers ask for, by turns. */
+/** Filters of the subscribers, in turn. */
 const filters = [
   {},
   { topics: ["test"] },
@@ -36,7 +36,7 @@ interface Written {
   readonly resource: string;
 }
 
-/** Writes events until it is stopped: a few at a time, and now and then many. */
+/** Writes events until it is stopped: mostly a few at a time, sometimes many. */
 function startWriter(store: StoreWithEvents, name: string, written: Map<string, Written>) {
   let isStopped = false;
   let count = 0;
@@ -78,7 +78,7 @@ test(`${subscriberCount} subscribers that are dropped ${dropCount} times miss no
 }, async (t) => {
   const store = await openStoreWithEvents(t);
   const written = new Map<string, Written>();
-  // Two gateways as they would be on one store, with room for few recent events: most drops lead to the store.
+  // Two gateways with one store and little room for recent events, so that most drops require reading the store.
   const gateways = await Promise.all(
     [40, 400].map(async (maxRecords) => {
       const events = await createEvents({
@@ -116,7 +116,7 @@ test(`${subscriberCount} subscribers that are dropped ${dropCount} times miss no
       name,
       clientOf: (connection) => clients[connection % clients.length] as (typeof clients)[number],
       filter,
-      // Half of them begin with what was before, the others with what comes.
+      // Half of them start with past events, the others with new ones.
       ...(index % 2 === 0 ? { firstCursor } : {}),
       drops: Math.ceil(dropCount / subscriberCount),
       cut() {
@@ -138,7 +138,7 @@ test(`${subscriberCount} subscribers that are dropped ${dropCount} times miss no
   const subscribing = Promise.all(
     Array.from({ length: subscriberCount }, (_, index) => subscriberHistory(index)),
   );
-  // The writers stop a little after the last drop, so that each subscriber goes on with events to come.
+  // The writers stop a little after the last drop, so that each subscriber has more events to receive.
   const lastDropMs = Math.ceil(dropCount / subscriberCount) * 175;
   await delay(lastDropMs);
   await Promise.all(writers.map((stop) => stop()));
@@ -149,7 +149,7 @@ test(`${subscriberCount} subscribers that are dropped ${dropCount} times miss no
     const { rows } = await store.run("events.read", { afterSeq, limit: 1000 });
     appended.push(...rows.map(({ seq, resource }) => ({ seq, id: nameOf({ resource }) })));
   }
-  t.equal(appended.length, written.size, "everything that was written is in the store once");
+  t.equal(appended.length, written.size, "every written event is in the store once");
 
   let received = 0;
   let dropped = 0;

@@ -1,10 +1,10 @@
 import { hasEnded, type Operation } from "../../server/operations/operation.ts";
 import type { Store } from "../../server/store/store.ts";
 
-/** What of an operation an event reports. */
+/** An operation's state in an event. */
 export type ReportedState = Pick<Operation, "id" | "state">;
 
-/** All operations of a store. */
+/** Reads all operations of a store. */
 export async function readOperations(store: Pick<Store, "run">): Promise<readonly Operation[]> {
   const { operations } = await store.run("operations.list", {
     filters: {},
@@ -14,7 +14,7 @@ export async function readOperations(store: Pick<Store, "run">): Promise<readonl
   return operations;
 }
 
-/** What the events of operations report, in their order. */
+/** Reads the states in operation events, in order. */
 export async function readReportedStates(store: Pick<Store, "run">): Promise<readonly ReportedState[]> {
   const reported: ReportedState[] = [];
   for (let afterSeq = 0, isMore = true; isMore; ) {
@@ -30,7 +30,7 @@ export async function readReportedStates(store: Pick<Store, "run">): Promise<rea
   return reported;
 }
 
-/** A sentence for each operation that has not ended, or whose last event does not report its end. */
+/** Returns a sentence for each operation that has not ended, or whose last event does not report its end. */
 export function missingEnds(
   operations: readonly ReportedState[],
   reported: readonly ReportedState[],

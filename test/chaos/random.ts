@@ -1,15 +1,15 @@
-/** Random numbers that a seed repeats. */
+/** Random numbers that a seed reproduces. */
 export interface Random {
-  /** Of 0 to less than 1. */
+  /** Returns a number from 0 to less than 1. */
   next(): number;
-  /** A whole number from `least` to `most`. */
+  /** Returns a whole number from `least` to `most`. */
   int(least: number, most: number): number;
-  /** @throws RangeError when there is nothing to pick from */
+  /** @throws RangeError when the list is empty */
   pick<T>(from: readonly T[]): T;
   happens(probability: number): boolean;
 }
 
-/** mulberry32, by Tommy Ettinger: 32 bits of state are many enough for a test. */
+/** mulberry32, by Tommy Ettinger; its 32 bits of state are enough for a test. */
 export function createRandom(seed: number): Random {
   let state = seed >>> 0;
   function next(): number {

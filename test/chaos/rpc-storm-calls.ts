@@ -10,16 +10,16 @@ interface CallOptions {
   readonly timeoutMs: number;
 }
 
-/** Any so many consecutive indices have a call of each kind. */
+/** This many consecutive indices include every kind of call. */
 export const stormPeriod = 16;
 
-/** The image of a pull, which no other call names; undefined for an index with another call. */
+/** Returns the unique image of a pull; undefined for an index with another call. */
 export function referenceOf(index: number): string | undefined {
   return index % 4 === 0 ? `localhost/storm/image:${index}` : undefined;
 }
 
 /**
- * The calls of a storm, by index: changes of several kinds, some of their own and some that meet others'.
+ * Creates the calls of a storm, by index: changes of several kinds, some independent and some that conflict with others.
  * @param timeoutMs of calls that change nothing
  */
 export function createStormCalls(transport: Transport, timeoutMs: number) {
@@ -29,14 +29,14 @@ export function createStormCalls(transport: Transport, timeoutMs: number) {
   const backups = createClient(BackupService, transport);
   const hypervisors = createClient(OperationsService, transport);
 
-  /** Its answer names no operation. */
+  /** Its response names no operation. */
   async function createBackup(index: number, options: CallOptions) {
     const backup = { name: `storm-${index}`, volumeHandle: "sandbox-db", fsName: "ext4" };
     await volumes.createBackup({ backup }, options);
     return {};
   }
 
-  /** By key: what is sent again must be the same. */
+  /** By key: a repeated call must be identical. */
   const restored = new Map<number, string>();
   async function restoreBackup(index: number, options: CallOptions) {
     if (!restored.has(index)) {
@@ -46,12 +46,12 @@ export function createStormCalls(transport: Transport, timeoutMs: number) {
     return backups.restoreBackup({ id: restored.get(index) ?? "", volumeName: `storm-${index}` }, options);
   }
 
-  /** A stream takes no key, and its messages name no operation; it goes on without its caller. */
+  /** A stream takes no key, and its messages name no operation; it continues without its caller. */
   async function changeHypervisor(index: number, { timeoutMs }: CallOptions) {
     const leaving = new AbortController();
     const request = { id: "sandbox-hv-1" };
     const options = { timeoutMs, signal: leaving.signal };
-    // The sandbox's runs at first.
+    // The sandbox's VM runs at first.
     const isCreate = index % stormPeriod === 15;
     const stream = isCreate
       ? hypervisors.createHypervisor(request, options)
@@ -63,7 +63,7 @@ export function createStormCalls(transport: Transport, timeoutMs: number) {
     return {};
   }
 
-  /** Makes the call of an index. What is sent again is the same. */
+  /** Makes the call of an index. Repeated calls are identical. */
   function send(
     index: number,
     options: CallOptions,

@@ -4,21 +4,21 @@ import type { EventService } from "../../gen/hostplane/v1/event_pb.ts";
 import { parseCursor } from "../../server/events/cursor.ts";
 import type { ConnectionHistory, HistoryMessage } from "./event-history.ts";
 
-/** What a subscriber got through all lives of the gateway. */
+/** What a subscriber received over all lives of the gateway. */
 export interface FollowerHistory {
-  /** Its protocol. */
+  /** Name of its protocol. */
   readonly name: string;
   readonly connections: readonly ConnectionHistory[];
 }
 
-/** One that goes on subscribing. */
+/** A subscriber that is still running. */
 export interface Follower extends FollowerHistory {
   readonly events: Client<typeof EventService>;
   readonly connections: ConnectionHistory[];
 }
 
 /**
- * Subscribes to the events of operations, again from its cursor whenever the gateway has died, until `isOver`.
+ * Subscribes to the events of operations, and again from its cursor whenever the gateway was killed, until `isOver`.
  * @param untilUp resolves once a gateway serves
  */
 export async function followEvents(
@@ -43,13 +43,13 @@ export async function followEvents(
         }
       }
     } catch {
-      // The gateway was killed, or is not there yet.
+      // The gateway was killed, or has not started yet.
     }
     await delay(isOver.aborted ? 0 : 30);
   }
 }
 
-/** The place that a subscriber has reached. */
+/** Returns the sequence number that a subscriber has reached. */
 export function seqOf(connections: readonly ConnectionHistory[]): number {
   const cursor = connections.at(-1)?.messages.at(-1)?.cursor;
   return cursor === undefined ? -1 : parseCursor(cursor).seq;

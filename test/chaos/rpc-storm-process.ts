@@ -3,14 +3,14 @@ import { configSchema } from "../../server/config/schema.ts";
 import { startGateway } from "../../server/start-gateway.ts";
 
 /**
- * A program to be killed: a sandbox with listeners, as users run it. Prints `ready` once it serves.
- * Arguments: JSON of RpcStormArgs.
+ * A program to be killed: a sandbox with listeners, as users run it. Prints `ready` once it serves. Arguments: JSON of
+ * RpcStormArgs.
  */
 export interface RpcStormArgs {
   readonly directory: string;
   readonly port: number;
   readonly services: readonly string[];
-  /** The boundary of an operation's life at which it kills itself. */
+  /** The boundary of an operation at which the process kills itself. */
   readonly failpoint: string | undefined;
 }
 

@@ -8,10 +8,10 @@ import { historyFailures } from "./event-history.ts";
 import { missingEnds, readOperations, readReportedStates } from "./missing-ends.ts";
 import { rpcStorm } from "./rpc-storm.ts";
 
-/** How often the gateway is killed. */
+/** Number of kills. */
 const kills = Number(process.env.RPC_KILLS ?? 3);
 
-/** What the storm sends. */
+/** Operation kinds that the storm starts. */
 const sentKinds = [
   ...["pods.start", "pods.stop", "images.pull", "storagePool.expand", "volumes.backup", "volumes.restore"],
   ...["hypervisors.create", "hypervisors.destroy"],
@@ -19,7 +19,7 @@ const sentKinds = [
 
 const uuid = /^[0-9a-f]{8}-/;
 
-test("changes with keys to a gateway that is killed are made once, end, and every end is reported", {
+test("changes with keys are made once and end although the gateway is killed, and every end is reported", {
   timeout: 3_600_000,
 }, async (t) => {
   const directory = await makeDirectory(t);
@@ -41,13 +41,13 @@ test("changes with keys to a gateway that is killed are made once, end, and ever
     t.ok(ids.size <= 1, `${key} has one operation: ${answers}`);
     t.ok(
       [...ids].every((id) => known.has(id)),
-      `${key} names operations that exist`,
+      `${key} names existing operations`,
     );
     const begun = reference === undefined ? 0 : (pulls.get(reference) ?? []).length;
-    t.ok(begun <= 1, `${key} has begun ${begun} operations: ${answers}`);
+    t.ok(begun <= 1, `${key} has started ${begun} operations: ${answers}`);
     t.ok(
       reference === undefined || ids.size === 0 || begun === 1,
-      `${key} has begun what it was answered with`,
+      `${key} has started the operation in its response`,
     );
     t.equal(
       uuid.test(answers[0] ?? ""),
@@ -73,7 +73,7 @@ test("changes with keys to a gateway that is killed are made once, end, and ever
         ),
       })),
     };
-    t.same(historyFailures(history, appended, placeOf), [], `by ${name} every event came once, in order`);
+    t.same(historyFailures(history, appended, placeOf), [], `${name} received every event once and in order`);
   }
 
   const kinds = Map.groupBy(operations, ({ kind }) => kind);

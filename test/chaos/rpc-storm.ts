@@ -28,22 +28,22 @@ const boundaries = ["before", "after"].flatMap((when) =>
   ["beginStep", "endStep", "complete"].map((name) => `${when} operations.${name}`),
 );
 
-/** What the calls of one key came to. */
+/** The result of the calls with one key. */
 export interface KeyedCall {
   readonly key: string;
-  /** What names its operation in the store, where no other call can have begun it. */
+  /** What identifies its operation in the store, if no other call can have started it. */
   readonly reference: string | undefined;
-  /** The operations that its answers named; reasons of errors. */
+  /** Ids of the operations in its responses, and reasons of errors. */
   readonly answers: readonly string[];
 }
 
-/** What was seen of a storm. */
+/** The result of a storm. */
 export interface RpcStormReport {
   readonly calls: readonly KeyedCall[];
   readonly followers: readonly FollowerHistory[];
 }
 
-/** What callers of a gateway that dies send again with the same key. */
+/** Errors after which callers of a killed gateway repeat the call with the same key. */
 const unanswered: ReadonlySet<string | undefined> = new Set([undefined, "SHUTTING_DOWN", "CALLER_LEFT"]);
 
 const callers = 6;
@@ -51,9 +51,9 @@ const callTimeoutMs = 20_000;
 const answersOfLife = 40;
 
 /**
- * Sends changes of several kinds with idempotency keys to a gateway that is killed again and again, at boundaries of
- * operations and at any moment, and sends each once more after its answer. A subscriber follows the events through all lives.
- * Returns when everything was answered and all operations have ended; the gateway is gone then.
+ * Sends changes of several kinds with idempotency keys to a gateway that is killed repeatedly, at boundaries of operations and at
+ * random moments. Each is sent once more after its response. A subscriber follows the events across all lives. Returns when every
+ * call has a response and all operations have ended; the gateway has then been stopped.
  */
 export async function rpcStorm(
   t: Test,
@@ -69,10 +69,10 @@ export async function rpcStorm(
   const isOver = new AbortController();
   let killed = 0;
   let answered = 0;
-  /** Resolves once the gateway of this life serves. */
+  /** Resolves once the current gateway serves. */
   let up = Promise.withResolvers<void>();
 
-  /** Sends it until a gateway has answered: an operation's id, or the reason of an error. */
+  /** Sends the call until a gateway responds. Returns an operation's id, or the reason of an error. */
   async function answerOf(index: number, key: string): Promise<string> {
     for (;;) {
       await up.promise;
@@ -121,7 +121,7 @@ export async function rpcStorm(
   async function liveAndDie(): Promise<void> {
     const failpoint = killed % 2 === 0 ? boundaries[(killed / 2) % boundaries.length] : undefined;
     const { child, exited } = await begin(failpoint);
-    // By answers, not by time: so much of a life is the same on a slow machine.
+    // Counts responses instead of time, so that slow machines get equally far in a life.
     const lastAnswer = answered + Math.ceil(Math.random() * answersOfLife);
     while (failpoint === undefined && child.exitCode === null && answered < lastAnswer) {
       await delay(Math.random() * 10);
@@ -150,14 +150,15 @@ export async function rpcStorm(
   const { child, exited } = await begin(undefined);
   await calling;
   await untilAllEnded(operations);
-  // Each kind once more, whatever the lives before had time for. What is restored was backed up in this life, and what is created destroyed.
+  // Each kind once more, independently of earlier lives. The restored backup and the destroyed VM were created in this life.
   const last = Math.ceil(next / stormPeriod) * stormPeriod;
   for (const turns of [[5, 7], [0, 1, 3, 6, 15], [2]]) {
     await Promise.all(turns.map((turn) => callTwice(last + turn)));
     await untilAllEnded(operations);
   }
   const headSeq = parseCursor(await headOf(events)).seq;
-  // A heartbeat brings the last cursor when no event does. It may be beyond the head: of what the systems do after their operations.
+  // A heartbeat brings the last cursor when no event does. It may be beyond the head, because systems emit events after their
+  // operations.
   while (followers.some(({ connections }) => seqOf(connections) < headSeq)) {
     await delay(50);
   }

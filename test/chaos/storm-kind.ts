@@ -4,20 +4,20 @@ import { setTimeout as delay } from "node:timers/promises";
 import { InfraError } from "../../adapters/host/infra-error.ts";
 import type { OperationKind, OperationStep } from "../../server/operations/operation-kind.ts";
 
-/** What an operation of the storm is made to do. */
+/** Input of a storm's operation. */
 export type StormInput = {
   readonly plan: "succeed" | "fail" | "cancel" | "stick";
-  /** The step that fails, when it is to fail. */
+  /** The step that fails, if any. */
   readonly failsAt: string;
 };
 
 export const stormSteps = ["prepare", "copy", "publish", "clear"] as const;
 export const pointOfNoReturn = "publish";
 
-/** Files in a directory: what the steps have done to the world. */
+/** Files in a directory that record the effects of steps. */
 export interface StormEffects {
   readonly present: () => string[];
-  /** What must never have happened, a line each. */
+  /** Returns what must never happen, one line each. */
   readonly violations: () => string[];
 }
 
@@ -36,8 +36,8 @@ export function openStormEffects(directory: string): StormEffects {
 const someMs = (most: number) => delay(Math.random() * most);
 
 /**
- * A kind whose every step makes a file that carries the step's token, and whose undoing moves it away: both are done as
- * a whole or not at all, whenever the process is killed. A file that is made a second time, or once it was undone, is told.
+ * Creates an operation kind whose steps each create a file named by the step's token, and whose undoing moves it away. Both are
+ * atomic, whenever the process is killed. It reports a file that is created a second time, or after it was undone.
  */
 export function createStormKind(directory: string): OperationKind<StormInput> {
   const place = (folder: keyof typeof folders, token: string) => join(directory, folders[folder], token);
@@ -60,7 +60,7 @@ export function createStormKind(directory: string): OperationKind<StormInput> {
         throw new InfraError("STORE_UNAVAILABLE", "not now");
       }
       if (input.failsAt === name) {
-        // Some fail before they have had an effect, and some after.
+        // Some fail before their effect, and some after it.
         if (token < "8" && !existsSync(place("present", token))) {
           make(token, signal);
         }
@@ -83,7 +83,7 @@ export function createStormKind(directory: string): OperationKind<StormInput> {
   });
 
   function make(token: string, signal: AbortSignal): void {
-    // A gateway that was replaced may go on for a moment; what it does then, the token keeps from being done twice.
+    // A replaced gateway may continue for a moment; the token prevents duplicates then.
     if (existsSync(place("undone", token)) && !signal.aborted) {
       appendFileSync(place("violations", `${token} was made after it was undone`), "");
     }
@@ -106,7 +106,7 @@ export function createStormKind(directory: string): OperationKind<StormInput> {
   };
 }
 
-/** The input of the operation number `index`: of ten six succeed, two fail, one is cancelled and one gets stuck. */
+/** Returns the input of operation number `index`: of ten, six succeed, two fail, one is cancelled and one gets stuck. */
 export function stormInput(index: number): StormInput {
   const failsAt = stormSteps[index % 3] ?? "copy";
   const plans = { 3: "fail", 6: "cancel", 8: "fail", 9: "stick" } as const;

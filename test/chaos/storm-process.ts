@@ -7,9 +7,8 @@ import { openStore } from "../../server/store/open-store.ts";
 import { createStormKind, type StormInput, stormInput } from "./storm-kind.ts";
 
 /**
- * A program to be killed: runs operations for as long as it lives, and keeps some open until there are as many as are
- * wanted. Prints `ready` once it runs, and `done` when all have ended.
- * Arguments: JSON of StormArgs.
+ * A program to be killed: runs operations, and keeps some open until the requested number is reached. Prints `ready` once it
+ * runs, and `done` when all have ended. Arguments: JSON of StormArgs.
  */
 export interface StormArgs {
   readonly url: string;
@@ -17,7 +16,7 @@ export interface StormArgs {
   readonly effects: string;
   readonly wanted: number;
   readonly leaseMs: number;
-  /** The boundary at which it kills itself, at the visit number `visit`. */
+  /** The boundary at which it kills itself, at visit number `visit`. */
   readonly failpoint: { readonly name: string; readonly visit: number } | undefined;
 }
 
@@ -90,7 +89,7 @@ for (;;) {
       isCancellable &&
       Math.random() < 0.5
     ) {
-      // It may have got through its point of no return, or to its end, meanwhile.
+      // The operation may have passed its point of no return, or ended, in the meantime.
       await operations.cancel(id).catch(() => {});
     }
   }

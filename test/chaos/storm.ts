@@ -10,48 +10,48 @@ import type { StormArgs } from "./storm-process.ts";
 
 const program = fileURLToPath(new URL("./storm-process.ts", import.meta.url));
 
-/** How often processes of a storm are killed: `OPERATION_KILLS`, or a few times. */
+/** Number of kills in a storm: `OPERATION_KILLS`, or the given default. */
 export const killsOr = (few: number) => Number(process.env.OPERATION_KILLS ?? few);
 
 const writes = ["beginStep", "endStep", "failStep", "progress", "beginUndo", "beginUndoStep", "endUndoStep"];
 const ends = ["complete", "endUndo", "giveUp"];
 
-/** Every boundary of the life of an operation of the storm. */
+/** Every boundary of a storm's operation. */
 export const boundaries: readonly string[] = ["before", "after"].flatMap((when) => [
   ...[...writes, ...ends].map((name) => `${when} operations.${name}`),
   ...stormSteps.map((name) => `${when} forward ${name}`),
-  // What is behind the point of no return is never undone.
+  // Steps after the point of no return are never undone.
   ...stormSteps.slice(0, stormSteps.indexOf(pointOfNoReturn) + 1).map((name) => `${when} undo ${name}`),
 ]);
 
-/** So many kills, half of them at boundaries, reach every one. */
+/** With this many kills, half of them at boundaries, every boundary is reached. */
 const enoughKills = 200;
 
-/** A storm, as far as it went. */
+/** The result of a storm. */
 export interface StormReport {
   readonly kills: number;
-  /** Of those, by themselves at a boundary. */
+  /** Boundaries at which processes killed themselves. */
   readonly atBoundaries: ReadonlySet<string>;
   readonly wanted: number;
 }
 
 export interface StormOptions extends Pick<StormArgs, "url" | "directory" | "effects" | "leaseMs"> {
   readonly kills: number;
-  /** How many run at once. */
+  /** Number of processes that run in parallel. */
   readonly processes: number;
 }
 
 const failpointPatienceMs = 3000;
 
-/** The next process kills itself at a boundary, or is killed at any moment; each in turn. */
+/** The next process either kills itself at a boundary or is killed at a random moment; the two alternate. */
 interface Fate {
   readonly failpoint: StormArgs["failpoint"];
   readonly afterMs: number;
 }
 
 /**
- * Runs operations in processes that are killed again and again, at every boundary and at random moments, and then lets
- * all operations come to their end.
+ * Runs operations in processes that are killed repeatedly, at every boundary and at random moments, and then lets all operations
+ * end.
  */
 export async function storm(t: Test, options: StormOptions): Promise<StormReport> {
   const { kills, processes, ...args } = options;
@@ -72,12 +72,12 @@ export async function storm(t: Test, options: StormOptions): Promise<StormReport
     const unmet = places.filter((name) => !atBoundaries.has(name));
     const candidates = unmet.length > 0 ? unmet : places;
     const name = candidates[((turn - 1) / 2) % candidates.length] ?? "";
-    // Not every boundary is met by what is to do at that time.
+    // A boundary may not occur with the work that is left.
     const visit = 1 + Math.floor(Math.random() * 2);
     return { failpoint: { name, visit }, afterMs: 2 * failpointPatienceMs * Math.random() };
   }
 
-  /** Lives one life; resolves with whether all operations had ended. */
+  /** Runs one process; resolves with whether all operations had ended. */
   async function live(fate: Fate | undefined): Promise<boolean> {
     const stormArgs = JSON.stringify({ ...args, wanted, failpoint: fate?.failpoint });
     const child = spawn(process.execPath, [program, stormArgs], { stdio: ["ignore", "pipe", "pipe"] });
@@ -97,7 +97,7 @@ export async function storm(t: Test, options: StormOptions): Promise<StormReport
       return true;
     }
     if (isDone) {
-      // There has to be something to be killed at.
+      // There must be work left during the next kill.
       wanted += 20;
     }
     const [code, signal] = (await exited) as [number | null, NodeJS.Signals | null];
@@ -143,12 +143,12 @@ function followLines({ stdout, stderr }: ChildProcess) {
 const expected: Readonly<Record<StormInput["plan"], readonly Operation["state"][]>> = {
   succeed: ["completed"],
   fail: ["failed"],
-  // Cancel may come too late.
+  // Cancelling may come too late.
   cancel: ["cancelled", "completed"],
   stick: ["needsAttention"],
 };
 
-/** Every operation has ended as it should have, every effect is there once or gone, and the events tell no other story. */
+/** Asserts that every operation has ended as expected, that every effect exists once or is gone, and that the events agree. */
 export async function assertCalm(
   t: Test,
   store: Pick<Store, "run">,
@@ -159,9 +159,9 @@ export async function assertCalm(
   const wrong = operations.filter(
     ({ state, input }) => !expected[(input as StormInput).plan].includes(state),
   );
-  t.same(wrong, [], "every operation has ended as it should have");
+  t.same(wrong, [], "every operation has ended as expected");
   const { present, violations } = openStormEffects(effects);
-  t.same(violations(), [], "nothing was done twice, and nothing done after it was undone");
+  t.same(violations(), [], "nothing was done twice, and nothing was done after it was undone");
   const left = operations.flatMap(({ id, state, steps }) => {
     const done = state === "completed" ? stormSteps : state === "needsAttention" ? ["prepare"] : [];
     return done
@@ -178,7 +178,7 @@ export async function assertCalm(
   const missing = completed.flatMap(({ id }) =>
     stormSteps.map((name) => `${id}.${name}`).filter((token) => !there.includes(token)),
   );
-  t.same(missing, [], "what is completed is there");
+  t.same(missing, [], "effects of completed operations exist");
   const reported = await readReportedStates(store);
   t.same(strayEvents(reported), [], "no event reports an earlier stage than the one before");
   t.same(missingEnds(operations, reported), [], "every operation has ended, and its last event says so");
@@ -186,7 +186,7 @@ export async function assertCalm(
   t.comment([...counts].map(([state, all]) => `${all.length} ${state}`).join(", "));
   t.comment(`${operations.reduce((sum, { attempt }) => sum + Math.max(0, attempt - 1), 0)} takeovers`);
   const unmet = boundaries.filter((name) => !report.atBoundaries.has(name));
-  t.comment(`${boundaries.length - unmet.length} of ${boundaries.length} boundaries were died at`);
+  t.comment(`processes died at ${boundaries.length - unmet.length} of ${boundaries.length} boundaries`);
   if (report.kills >= enoughKills) {
     t.same(unmet, [], "a process has died at every boundary");
   }
@@ -206,7 +206,7 @@ const order: readonly Operation["state"][] = [
   "needsAttention",
 ];
 
-/** Events in which an operation is at an earlier stage than before. */
+/** Returns events that report an earlier stage of an operation than an event before. */
 function strayEvents(reported: readonly ReportedState[]): string[] {
   const stray: string[] = [];
   const stages = new Map<string, number>();

@@ -7,7 +7,7 @@ import { h2loadSkipReason, type Load } from "../h2load.ts";
 import { type LoadedSides, requestsPerCpuSecond, startLoadedRun, usPerRequest } from "../loaded-run.ts";
 
 const text = "x".repeat(1_024);
-/** Of a stream: how many messages, and what each says. */
+/** Messages of a stream: their number, and the text of each. */
 const repeated = { count: 1_000, text: "x".repeat(16) };
 
 const grpc: Load = {
@@ -29,7 +29,7 @@ const gateway = join(import.meta.dirname, "gateway-server.ts");
 const grpcJs = join(import.meta.dirname, "grpc-js-server.ts");
 const plainFastify = join(import.meta.dirname, "fastify-server.ts");
 
-/** A unary call of gRPC, all that a gateway does for each included. */
+/** A unary gRPC call, including everything that a gateway does for each call. */
 export function createGrpcEcho(requests = 10_000): Bench {
   const sides: LoadedSides = {
     baseline: { file: grpcJs, load: grpc },
@@ -52,7 +52,7 @@ export function createGrpcEcho(requests = 10_000): Bench {
   };
 }
 
-/** The same in JSON, as a script or a browser calls. */
+/** The same as JSON, as a script or a browser calls it. */
 export function createJsonEcho(requests = 10_000): Bench {
   const sides: LoadedSides = {
     baseline: { file: plainFastify, load: { ...json, path: "/echo" } },
@@ -75,7 +75,7 @@ export function createJsonEcho(requests = 10_000): Bench {
   };
 }
 
-/** Many small messages to one call. */
+/** Many small messages as response to one call. */
 export function createGrpcStream(requests = 100): Bench {
   const load = { ...grpc, path: "/bench.v1.EchoService/Repeat" };
   const sides: LoadedSides = {

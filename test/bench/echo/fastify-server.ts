@@ -3,7 +3,7 @@ import fastify from "fastify";
 import { answerParent, cpuMs } from "../bench-process.ts";
 import type { LoadedServer } from "../loaded-run.ts";
 
-/** One route of Fastify, with the schemas by which it checks what comes and writes what goes. */
+/** A Fastify route with schemas that validate the request and serialise the response. */
 
 const message = {
   type: "object",

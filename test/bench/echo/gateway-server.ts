@@ -5,9 +5,9 @@ import { startGatewayUnderBench } from "../gateway-under-bench.ts";
 import { EchoService } from "../gen/bench/v1/echo_pb.ts";
 import type { LoadedServer } from "../loaded-run.ts";
 
-/** A gateway with a service that does nothing. */
+/** A gateway with a service that only echoes. */
 
-/** That of a read. */
+/** The rule of a read. */
 const rule: MethodRule = {
   domain: "system",
   role: "viewer",

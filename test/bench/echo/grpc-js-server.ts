@@ -14,7 +14,7 @@ import { loadSync } from "@grpc/proto-loader";
 import { answerParent, cpuMs } from "../bench-process.ts";
 import type { LoadedServer } from "../loaded-run.ts";
 
-/** grpc-js as its users begin: messages by proto-loader, and nothing around a call. */
+/** grpc-js with its defaults: messages from proto-loader, and no interceptors. */
 
 interface Echo {
   readonly text: string;

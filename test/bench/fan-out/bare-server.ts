@@ -9,7 +9,7 @@ import { answerParent, cpuMs } from "../bench-process.ts";
 import { eventUnderBench } from "./event-under-bench.ts";
 import type { FanOutServer } from "./fan-out.ts";
 
-/** The least: buffers that are ready, and Node's HTTP/2. */
+/** The minimum: prepared buffers, and Node's HTTP/2. */
 
 const messages = createEventMessages({
   cursorOf: () => "A".repeat(22),

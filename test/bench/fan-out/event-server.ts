@@ -6,7 +6,7 @@ import { startGatewayUnderBench } from "../gateway-under-bench.ts";
 import { eventUnderBench } from "./event-under-bench.ts";
 import type { FanOutServer } from "./fan-out.ts";
 
-/** A gateway with its event log, without the systems: a store in which the bench can write events. */
+/** A gateway with its event log and no systems; the benchmark writes events to its store. */
 
 const gateway = await startGatewayUnderBench(async ({ store, maxMessageBytes, onFailed, opened }) => {
   const events = await createEvents({ store, keepMs: 3_600_000, onFailed });

@@ -1,6 +1,6 @@
 import type { NewEvent } from "../../../server/store/events.ts";
 
-/** The event of a new volume, such as a gateway with many clients tells often. */
+/** Returns the event of a new volume, a frequent event of a gateway with many clients. */
 export function eventUnderBench(count: number): NewEvent {
   const name = `pvc-${String(count).padStart(8, "0")}`;
   return {

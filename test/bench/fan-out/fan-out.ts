@@ -4,10 +4,10 @@ import { type BenchProcess, startBenchProcess } from "../bench-process.ts";
 import { loadCore, serverCore } from "../pinned.ts";
 import type { Target } from "../target.ts";
 
-/** What both servers can be asked. */
+/** The questions that both servers answer. */
 export type FanOutServer = Readonly<{
   target: () => Promise<Target>;
-  /** Tells one event to all subscribers; `count` is its number. */
+  /** Publishes one event to all subscribers; `count` is its number. */
   publish: (count: number) => Promise<void>;
   cpuMs: () => number;
 }>;
@@ -18,22 +18,22 @@ export interface Subscription {
   readonly connections: number;
 }
 
-/** What the process of the subscribers can be asked. */
+/** The questions that the subscribers' process answers. */
 export type FanOutClients = Readonly<{
-  /** Resolves when all have got their first message. */
+  /** Resolves when all subscribers have received their first message. */
   subscribe: (subscription: Subscription) => Promise<void>;
-  /** Resolves when every subscriber has got so many events since it came. */
+  /** Resolves when every subscriber has received `count` events since it subscribed. */
   received: (count: number) => Promise<void>;
 }>;
 
 export interface FanOutSize {
   readonly subscribers: number;
   readonly connections: number;
-  /** In a round. Short rounds, so that a pair of them meets the machine in the same state. */
+  /** Number of events in a round. Rounds are short, so that both sides of a pair run under the same load of the machine. */
   readonly events: number;
 }
 
-/** One event to many gRPC subscribers, against one buffer written to as many bare HTTP/2 streams. */
+/** One event to many gRPC subscribers, compared with one buffer written to as many bare HTTP/2 streams. */
 export function createFanOut(size: FanOutSize = { subscribers: 1_000, connections: 10, events: 25 }): Bench {
   const { subscribers, connections } = size;
   return {
@@ -77,7 +77,7 @@ async function startSide(
         published += 1;
         const received = clients.ask("received", published);
         await server.ask("publish", published);
-        // One after the other, so that how busy the machine is does not decide how many leave together.
+        // One after the other: otherwise the machine's load decides how many events are sent together.
         await received;
       }
       return ((await server.ask("cpuMs")) - before) / events;

@@ -3,18 +3,18 @@ import * as http2 from "node:http2";
 import { answerParent } from "../bench-process.ts";
 import type { FanOutClients, Subscription } from "./fan-out.ts";
 
-/** The subscribers of one server: raw streams, so that the clients' work does not keep the server waiting. */
+/** The subscribers of one server: raw streams, so that the clients do not slow the server down. */
 
 const sessions: http2.ClientHttp2Session[] = [];
 let subscriberCount = 0;
-/** How many subscribers have got at least so many events. */
+/** Number of subscribers that have received at least that many events, by index. */
 const reachedBy: number[] = [];
 const waiting = new Map<number, () => void>();
-/** Rejected when a stream has ended, after which nothing is measured any more. */
+/** Rejects when a stream has ended; nothing is measured after that. */
 const broken = Promise.withResolvers<never>();
 broken.promise.catch(() => {});
 
-/** An envelope's first byte of data says which field is set: 2 is the event, 1 the first message, 3 a heartbeat. */
+/** The first data byte of an envelope identifies the field that is set: 2 is the event, 1 the first message, 3 a heartbeat. */
 const eventTag = (2 << 3) | 2;
 
 function countEvents(stream: http2.ClientHttp2Stream): void {

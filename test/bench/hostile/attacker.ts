@@ -2,16 +2,16 @@ import { setTimeout as delay } from "node:timers/promises";
 import { answerParent } from "../bench-process.ts";
 import { attacks } from "./attacks.ts";
 
-/** What a process of attackers does. */
+/** The questions that a process of attackers answers. */
 export type Attacker = Readonly<{
   begin: (options: { readonly port: number; readonly connections: number }) => void;
-  /** Stops, and returns how many connections there were. */
+  /** Stops, and returns the number of connections that were made. */
   end: () => number;
 }>;
 
-/** Addresses of loopback, other than those of the clients that are to be served. */
+/** Number of loopback addresses. The clients that must be served use others. */
 const addresses = 8;
-/** Who is refused comes back at once, but not in a busy loop. */
+/** A rejected attacker reconnects immediately, but not in a busy loop. */
 const againMs = 20;
 
 let opened = 0;

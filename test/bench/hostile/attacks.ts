@@ -2,20 +2,20 @@ import { randomBytes } from "node:crypto";
 import * as http2 from "node:http2";
 import * as net from "node:net";
 
-/** Where an attacker connects, and from which address of loopback. */
+/** The port that an attacker connects to, and the loopback address it connects from. */
 export interface Front {
   readonly port: number;
   readonly localAddress: string;
 }
 
-/** Holds one connection, until it is closed. */
+/** Keeps one connection open until it is closed. */
 export type Attack = (front: Front) => { readonly closed: Promise<void>; stop(): void };
 
 const login = "/services.auth.AuthService/Login";
 const zeros = Buffer.alloc(65_536);
 const streamsOfConnection = 100;
 
-/** An envelope that announces 16,000 bytes and has all but one. */
+/** An envelope that announces 16,000 bytes and contains all but one. */
 const unfinished = Buffer.concat([Buffer.from([0, 0, 0, 0x3e, 0x80]), Buffer.alloc(15_999, 0x20)]);
 
 function overSocket(begin: (socket: net.Socket) => void): Attack {
@@ -85,7 +85,7 @@ function eachStream(begin: () => void): void {
   }
 }
 
-/** What callers without a login can do at worst, by name. */
+/** The worst that callers without a login can do, by name. */
 export const attacks: Readonly<Record<string, Attack>> = {
   "zeros over HTTP/2": overHttp2({}, zerosOver),
   "zeros over HTTP/1.1": overSocket((socket) => {

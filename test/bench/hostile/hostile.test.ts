@@ -2,7 +2,7 @@ import { test } from "tap";
 import { sourceSandbox } from "../built-gateway.ts";
 import { runHostile } from "./hostile.ts";
 
-test("a gateway whose strangers do their worst serves those who log in", async (t) => {
+test("a gateway under attack by anonymous callers serves those who log in", async (t) => {
   const report = await runHostile({
     argvOf: sourceSandbox,
     connections: 400,

@@ -18,7 +18,7 @@ export interface HostileOptions {
 }
 
 export interface HostileReport {
-  /** False where the kernel's limit could not be had. */
+  /** False if the kernel's limit was not available. */
   readonly isMemoryLimited: boolean;
   readonly hasSurvived: boolean;
   readonly quietRssMib: number;
@@ -34,11 +34,11 @@ export interface HostileReport {
 const memoryLimitBytes = 768 * 2 ** 20;
 const probeEveryMs = 20;
 const loginEveryMs = 1000;
-/** Other addresses of loopback than those of the attackers. */
+/** A loopback address that no attacker uses. */
 const probeAddress = "127.0.0.2";
 const loginAddress = "127.0.0.3";
 
-/** Attacks a sandbox in 768 MiB by callers without a login, while a client calls it and another logs in. */
+/** Lets anonymous callers attack a sandbox in 768 MiB, while one client calls it and another logs in. */
 export async function runHostile(options: HostileOptions): Promise<HostileReport> {
   await using opened = new AsyncDisposableStack();
   const { isPinned, argvOf, connections } = options;
@@ -79,7 +79,7 @@ export async function runHostile(options: HostileOptions): Promise<HostileReport
     );
 
   await probesFor(options.quietMs / 4);
-  // A login's hash takes the gateway's core from the probes in either part.
+  // Logins run in both phases, because a login's hash takes the gateway's core away from the probes.
   const [quiet] = await Promise.all([probesFor(options.quietMs), loginsFor(options.quietMs)]);
   const quietRssMib = await rssMibOf(pid, "VmRSS");
   const attacker = await startBenchProcess<Attacker>(

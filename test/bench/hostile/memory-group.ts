@@ -4,14 +4,14 @@ import { join } from "node:path";
 const version1 = "/sys/fs/cgroup/memory";
 const version2 = "/sys/fs/cgroup";
 
-/** Memory that processes have together, as the kernel enforces it. */
+/** A memory limit shared by a group of processes and enforced by the kernel. */
 export interface MemoryGroup {
-  /** Puts what the argv starts into the group. */
+  /** Returns an argv that starts the program in the group. */
   argvOf(argv: readonly string[]): [string, ...string[]];
   remove(): Promise<void>;
 }
 
-/** Makes a group of the kernel's; undefined where that is not allowed. */
+/** Creates a cgroup; undefined if that is not allowed. */
 export async function createMemoryGroup(limitBytes: number): Promise<MemoryGroup | undefined> {
   for (const [parent, file] of [
     [version1, "memory.limit_in_bytes"],

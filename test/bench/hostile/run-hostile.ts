@@ -2,7 +2,7 @@ import { parseArgs } from "node:util";
 import { buildSandbox } from "../built-gateway.ts";
 import { runHostile } from "./hostile.ts";
 
-// npm run bench -- hostile [--seconds 300] [--connections 1000]: fails when a limit does not hold.
+// npm run bench -- hostile [--seconds 300] [--connections 1000]: fails when a limit is exceeded.
 
 const { values } = parseArgs({
   allowPositionals: true,

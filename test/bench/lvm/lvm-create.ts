@@ -11,10 +11,10 @@ import { tookMs } from "../took-ms.ts";
 import { lvmSkipReason, openGateway, openVolumeGroup } from "./lvm-gateway.ts";
 
 const volumeCount = 10;
-/** In a round. */
+/** Number of calls in a round. */
 const calls = 3;
 
-/** What the gateway adds to the tools of a change and to what it has to write about it. */
+/** The time that the gateway adds to the tools of a change and the writes for it. */
 export function createLvmCreate(): Bench {
   return {
     name: "lvm-create",
@@ -31,7 +31,7 @@ export function createLvmCreate(): Bench {
 }
 
 async function startRun(opened: AsyncDisposableStack): Promise<BenchRun> {
-  // One group for each, so that a gateway does not read what the other has changed while that goes on.
+  // One group per side, so that the gateway does not read the other side's changes while they run.
   const [ofGateway, ofShell] = [
     await openVolumeGroup(opened, volumeCount),
     await openVolumeGroup(opened, volumeCount),
@@ -74,7 +74,7 @@ async function startRun(opened: AsyncDisposableStack): Promise<BenchRun> {
   };
 }
 
-/** Milliseconds for one of the calls; what undoes it does not count. */
+/** Returns the median time of a call in milliseconds, without the time of undoing it. */
 async function medianMs(call: () => Promise<unknown>, undo: () => Promise<unknown>): Promise<number> {
   const took: number[] = [];
   while (took.length < calls) {
@@ -85,8 +85,8 @@ async function medianMs(call: () => Promise<unknown>, undo: () => Promise<unknow
 }
 
 /**
- * What the audit log of a change costs: a row before it begins and its outcome behind it, each in the file before it goes
- * on, in a database as the gateway opens its own.
+ * The audit log's part of a change: a row before it starts and the outcome after it, each committed to disk, in a database with
+ * the gateway's settings.
  */
 function openCommits(opened: AsyncDisposableStack, file: string) {
   const database = new DatabaseSync(file);

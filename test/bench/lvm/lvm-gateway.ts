@@ -7,25 +7,25 @@ import { type LvmCommandOptions, lvmCommand } from "../../../adapters/lvm/comman
 import { startGatewayProcess } from "../../lab/gateway-process.ts";
 import { type LoopVolumeGroups, makeLoopVolumeGroups, reasonToSkip } from "../../lab/loop-volume-group.ts";
 
-/** Room for every volume of a bench at 1 GiB; the file behind it is sparse. */
+/** Extents for all volumes of a benchmark at 1 GiB each; the backing file is sparse. */
 const extentCount = 150_000;
 
-/** A volume group, and LVM's commands for it as somebody in a shell gives them. */
+/** A volume group, and the LVM commands for it as typed in a shell. */
 export interface VolumeGroupUnderBench {
   readonly name: string;
   readonly options: LvmCommandOptions;
   readonly systemDir: string;
-  /** What the commands find in their environment. */
+  /** Environment of the commands. */
   readonly env: NodeJS.ProcessEnv;
   run(argv: readonly string[]): Promise<unknown>;
 }
 
-/** Why there is no LVM here, or false. */
+/** Returns why LVM cannot be used here, or false. */
 export async function lvmSkipReason(): Promise<string | false> {
   return (await reasonToSkip()) ?? false;
 }
 
-/** A volume group with so many volumes of 1 GiB, on a loop device. */
+/** Creates a volume group with the given number of 1 GiB volumes on a loop device. */
 export async function openVolumeGroup(
   opened: AsyncDisposableStack,
   volumeCount: number,
@@ -50,7 +50,7 @@ export async function openVolumeGroup(
   return { name, options, systemDir, env, run };
 }
 
-/** A gateway in a process of its own that serves the volume group. */
+/** Starts a gateway in a separate process that serves the volume group. */
 export async function openGateway(opened: AsyncDisposableStack, group: VolumeGroupUnderBench) {
   const directory = await mkdtemp(join(tmpdir(), "hostplane-bench-"));
   opened.defer(() => rm(directory, { recursive: true, force: true }));

@@ -26,14 +26,14 @@ const load: Load = {
   connections: 10,
   streams: 10,
 };
-/** In a round. */
+/** Number of requests in a round. */
 const requests = 2_000;
 const commands = 10;
 
 const creators = 4;
 const rate = { callsPerSecond: 500, durationMs: 2_000 };
 
-/** All volumes of a real volume group, by the gateway and by a process for each call. */
+/** Lists all volumes of a real volume group: with the gateway, and with a process per call. */
 export function createLvmList(): Bench {
   return {
     name: "lvm-list",
@@ -75,7 +75,7 @@ async function startListRun(opened: AsyncDisposableStack): Promise<BenchRun> {
   };
 }
 
-/** Milliseconds of CPU time that so many processes of `lvs` take, by the `times` of a shell. */
+/** Returns the CPU time of `count` processes of `lvs` in milliseconds, from the shell's `times`. */
 async function commandsCpuMs({ options, name, env }: VolumeGroupUnderBench, count: number): Promise<number> {
   const lvs = lvmCommand(options, "lvs", ["--reportformat", "json", "--", name]);
   const loop = `for ((left = ${count}; left > 0; left -= 1)); do "$@" >"$0" || exit; done; times`;
@@ -88,16 +88,16 @@ async function commandsCpuMs({ options, name, env }: VolumeGroupUnderBench, coun
   return 1_000 * seconds.reduce((sum, one) => sum + one, 0);
 }
 
-/** Milliseconds of CPU time that a process has taken, with those it has started and seen end. */
+/** Returns the CPU time of a process in milliseconds, including its finished children. */
 async function cpuMsOf(pid: number): Promise<number> {
   const stat = await readFile(`/proc/${pid}/stat`, "utf8");
-  // utime, stime, cutime and cstime (proc(5)), counted from what stands behind the name.
+  // utime, stime, cutime and cstime (proc(5)), counted from the field after the name.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
   return ticks * 10;
 }
 
-/** How long a list takes while others make volumes. */
+/** Duration of a list while others create volumes. */
 export function createLvmListWhileCreating(): Bench {
   return {
     name: "lvm-list-while-creating",

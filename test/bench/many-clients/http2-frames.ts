@@ -1,4 +1,4 @@
-/** The part of HTTP/2 (RFC 9113) that a client of server streams needs. Answers are read by their DATA frames alone. */
+/** The part of HTTP/2 (RFC 9113) that a client of server streams needs. Of responses it reads only the DATA frames. */
 
 export const frameHeaderBytes = 9;
 export const frameType = {
@@ -12,7 +12,7 @@ export const frameType = {
 } as const;
 export const frameFlag = { endStream: 1, ack: 1, endHeaders: 4 } as const;
 
-/** A frame as it was received. The payload is a view of what the connection has read. */
+/** A received frame. The payload is a view of the connection's buffer. */
 export interface Frame {
   readonly type: number;
   readonly flags: number;
@@ -34,7 +34,7 @@ const maxWindowBytes = 2 ** 31 - 1;
 const defaultWindowBytes = 65_535;
 const initialWindowSize = 4;
 
-/** What a client sends first. Its windows are so large that they are never used up. */
+/** Returns what a client sends first. Its windows are so large that they are never used up. */
 export function encodePreface(): Buffer {
   const settings = Buffer.alloc(6);
   settings.writeUInt16BE(initialWindowSize, 0);
@@ -48,7 +48,7 @@ export function encodePreface(): Buffer {
   ]);
 }
 
-/** Reads frames from chunks of any size. */
+/** Parses frames from chunks of any size. */
 export function createFrameReader(onFrame: (frame: Frame) => void): (chunk: Buffer) => void {
   let rest: Buffer = Buffer.alloc(0);
   return (chunk) => {
@@ -69,9 +69,11 @@ export function createFrameReader(onFrame: (frame: Frame) => void): (chunk: Buff
   };
 }
 
-/** A header list (RFC 7541, 6.2): no Huffman code, and no entry of a table but the ones that are added. */
+/**
+ * Encodes a header list (RFC 7541, 6.2) as literals, without Huffman codes and without references to a table.
+ */
 export function encodeHeaders(headers: Readonly<Record<string, string>>, isIndexed: boolean): Buffer {
-  // With incremental indexing, as browsers send what every request repeats: the server's table then holds it.
+  // With incremental indexing, as browsers send headers that every request repeats: the server then keeps them in its table.
   const representation = Buffer.from([isIndexed ? 0x40 : 0]);
   return Buffer.concat(
     Object.entries(headers).flatMap(([name, value]) => [

@@ -3,13 +3,13 @@ import { buildSandbox } from "../built-gateway.ts";
 import { openedRun } from "../opened-run.ts";
 import { type FleetSample, type FleetSize, openFleet } from "./many-clients.ts";
 
-/** Both gateways of the benches, each with its clients. */
+/** Both gateways under test, each with its clients. */
 export interface Fleets {
   readonly quiet: { measure(): Promise<FleetSample> };
   readonly loaded: { measure(): Promise<FleetSample> };
 }
 
-/** One figure of a sample, as a bench. */
+/** One figure of a sample as a benchmark. */
 export interface FleetBench {
   readonly bench: Bench;
   figureOf(sample: FleetSample): number;
@@ -20,7 +20,7 @@ const quietConnections = 1;
 const streams = (size.connections * size.streamsPerConnection).toLocaleString("en");
 const clients = `${streams} Watch streams on ${size.connections.toLocaleString("en")} TLS connections, 100 changes a second`;
 
-/** Opens one gateway after the other: their handshakes would share a core. */
+/** Opens the gateways one after the other, because their handshakes would share a core. */
 export async function openFleets(
   opened: AsyncDisposableStack,
   nodeFlags: readonly string[] = [],
@@ -33,7 +33,7 @@ export async function openFleets(
   return { quiet, loaded: await fleetOf(connections) };
 }
 
-/** The figures of many dashboards at once that have goals. */
+/** The figures with goals, for many dashboards at once. */
 export const fleetBenches: readonly FleetBench[] = [
   fleetBench(
     "memory",

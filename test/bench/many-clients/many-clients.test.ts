@@ -2,7 +2,7 @@ import { test } from "tap";
 import { sourceSandbox } from "../built-gateway.ts";
 import { openFleet } from "./many-clients.ts";
 
-test("every stream of every connection sees the changes, and the sample has all figures", async (t) => {
+test("every stream of every connection receives the changes, and the sample has all figures", async (t) => {
   const opened = new AsyncDisposableStack();
   t.teardown(() => opened.disposeAsync());
   const fleet = await openFleet(opened, {

@@ -19,7 +19,7 @@ import type { Watchers } from "./watchers.ts";
 export interface FleetSize {
   readonly connections: number;
   readonly streamsPerConnection: number;
-  /** Of one sample. */
+  /** Duration of one sample. */
   readonly durationMs: number;
 }
 
@@ -31,42 +31,42 @@ export interface FleetOptions extends FleetSize {
 
 /** A gateway with its clients. */
 export interface Fleet {
-  /** Of the gateway. */
+  /** Process id of the gateway. */
   readonly pid: number;
   /** Changes and lists volumes while the streams are open. @throws Error when a stream ends or a call fails */
   measure(): Promise<FleetSample>;
 }
 
-/** What was seen in one sample. */
+/** The figures of one sample. */
 export interface FleetSample {
-  /** The largest resident memory of the gateway. */
+  /** Largest resident memory of the gateway. */
   readonly rssMb: number;
-  /** From the sending of a change to the arrival of a state that has it, for every stream. */
+  /** Time from sending a change to receiving a state that includes it, over all streams. */
   readonly eventP50Ms: number;
   readonly eventP99Ms: number;
   readonly eventMaxMs: number;
-  /** Streams that have not seen every change of the marker volume. */
+  /** Number of streams that missed a change of the marker volume. */
   readonly behind: number;
   readonly listP99Ms: number;
   readonly changesPerSecond: number;
   readonly changeP50Ms: number;
   readonly changeP99Ms: number;
   readonly messagesPerSecond: number;
-  /** Of a core: the gateway with all its threads, its main thread, and the watchers. */
+  /** Shares of a core: the gateway with all its threads, its main thread, and the watchers. */
   readonly gatewayCpuShare: number;
   readonly mainThreadCpuShare: number;
   readonly watchersCpuShare: number;
 }
 
 const rssEveryMs = 100;
-/** After so long without a change every stream has to have the last state. */
+/** Time without changes after which every stream must have the last state. */
 const settleMs = 2_000;
 const tokensAtOnce = 8;
 
 /**
- * Starts a sandbox with a TLS listener, and opens connections with Watch streams, each with an API token of its own: a login
- * for each would be an argon2 hash for each. Another process changes volumes 100 times a second and lists them 100 times a
- * second, by two more connections.
+ * Starts a sandbox with a TLS listener, and opens connections with Watch streams. Each connection has its own API token, because
+ * a login costs an argon2 hash. Another process changes volumes 100 times a second and lists them 100 times a second, over two
+ * more connections.
  */
 export async function openFleet(opened: AsyncDisposableStack, options: FleetOptions): Promise<Fleet> {
   const { connections, streamsPerConnection, isPinned } = options;
@@ -115,7 +115,7 @@ export async function openFleet(opened: AsyncDisposableStack, options: FleetOpti
   };
 }
 
-/** The flag that has a gateway listen in cleartext, for what prepares it, and by TLS. */
+/** Returns the flag for a listener in cleartext, used for setup, and one with TLS. */
 async function listenFlag(opened: AsyncDisposableStack, tlsPort: number): Promise<(port: number) => string> {
   const directory = await mkdtemp(join(tmpdir(), "hostplane-bench-"));
   opened.defer(() => rm(directory, { recursive: true }));
@@ -130,7 +130,7 @@ async function listenFlag(opened: AsyncDisposableStack, tlsPort: number): Promis
     ])}`;
 }
 
-/** API tokens: the first of an operator, the others of viewers. */
+/** Creates API tokens: the first for an operator, the others for viewers. */
 async function createTokens(port: number, count: number): Promise<readonly string[]> {
   const transport = createGrpcTransport({ baseUrl: `http://127.0.0.1:${port}` });
   const { token } = await createClient(AuthService, transport).login({
@@ -161,7 +161,7 @@ function watchRss(pid: number): { maxBytes(): number; stop(): void } {
   return { maxBytes: () => maxBytes, stop: () => clearInterval(timer) };
 }
 
-/** Milliseconds of CPU time that a process has taken: all its threads, and the main one. */
+/** Returns the CPU time of a process in milliseconds: of all its threads, and of the main one. */
 function readCpuMs(pid: number): { readonly all: number; readonly main: number } {
   const threads = readdirSync(`/proc/${pid}/task`).map((id) => ({
     id: Number(id),
@@ -175,7 +175,7 @@ function readCpuMs(pid: number): { readonly all: number; readonly main: number }
 
 function threadCpuMs(file: string): number {
   const stat = readFileSync(file, "utf8");
-  // utime and stime (proc(5)), counted from what stands behind the name, in hundredths of a second.
+  // utime and stime (proc(5)), counted from the field after the name, in hundredths of a second.
   const [, , , , , , , , , , , utime = "", stime = ""] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return (Number(utime) + Number(stime)) * 10;
 }

@@ -8,8 +8,8 @@ import { describeMachine, withResults } from "../report.ts";
 import type { FleetSample } from "./many-clients.ts";
 import { fleetBenches, openFleets } from "./many-clients-benches.ts";
 
-// npm run bench -- many-clients [--write] [--connections 1000] [--streams 5] [--seconds 10] [--rounds 5]: thousands of Watch
-// streams at once, all figures from the same rounds. Fails when a goal is missed.
+// npm run bench -- many-clients [--write] [--connections 1000] [--streams 5] [--seconds 10] [--rounds 5]: thousands of parallel
+// Watch streams; all figures come from the same rounds. Fails when a goal is missed.
 
 const { values } = parseArgs({
   allowPositionals: true,
@@ -32,7 +32,7 @@ const { quiet, loaded } = await openFleets(opened, [], {
 });
 for (let round = 0; round <= Number(values.rounds); round += 1) {
   const pair = { quiet: await quiet.measure(), loaded: await loaded.measure() };
-  // Compilers and caches are cold in the first one.
+  // Compilers and caches are cold in the first round.
   if (round > 0) {
     rounds.push(pair);
   }

@@ -8,16 +8,16 @@ import { callGrpc } from "../grpc-call.ts";
 import { p99Ms } from "../took-ms.ts";
 import { sharedClockMs } from "./clock.ts";
 
-/** What the process that changes and lists volumes can be asked. */
+/** The questions that the process that changes and lists volumes answers. */
 export type VolumeLoad = Readonly<{
   open: (options: OpenLoad) => Promise<void>;
-  /** Changes and lists volumes for so long. @throws Error when a call fails */
+  /** Changes and lists volumes for `durationMs`. @throws Error when a call fails */
   run: (durationMs: number) => Promise<LoadSample>;
 }>;
 
 export interface OpenLoad {
   readonly port: number;
-  /** Of who changes volumes, and of who lists them. */
+  /** Tokens of the caller that changes volumes, and of the one that lists them. */
   readonly operatorToken: string;
   readonly viewerToken: string;
 }
@@ -27,21 +27,21 @@ export interface LoadSample {
   readonly changeP50Ms: number;
   readonly changeP99Ms: number;
   readonly listP99Ms: number;
-  /** When each change of the marker volume was sent, by `sharedClockMs()`. */
+  /** When each change of the marker volume was sent, in the time of `sharedClockMs()`. */
   readonly markersSentAtMs: readonly number[];
 }
 
 const listsPerSecond = 100;
 const changesPerSecond = 100;
 /**
- * A Watch message has no number by which one could see which changes it includes. So one volume is larger than all others
- * together, and is created or removed rarely enough that every state shows the last such change.
+ * A Watch message has no number that shows which changes it includes. So one volume is larger than all others together, and is
+ * created or removed so rarely that every state shows the last such change.
  */
 const markersPerSecond = 2;
 const marker = { name: "marker", sizeGb: 4n };
 const volumes = ["volume-1", "volume-2", "volume-3"].map((name) => ({ name, sizeGb: 1n }));
 
-/** Those that exist now. */
+/** The volumes that exist now. */
 const existing = new Set<string>();
 const connections: ClientHttp2Session[] = [];
 let change: (volume: typeof marker) => Promise<number>;
@@ -72,8 +72,8 @@ async function connectTo(port: number): Promise<ClientHttp2Session> {
 }
 
 /**
- * Changes a volume at its rate, one time after the other.
- * @param leastMs from the answer of a change to the next request, also when they are late
+ * Changes a volume at the given rate, one change after the other.
+ * @param leastMs minimum time from a response to the next request, even if the changes are late
  */
 async function changeFor(
   volume: typeof marker,

@@ -10,20 +10,20 @@ import {
   frameType,
 } from "./http2-frames.ts";
 
-/** One Watch stream of a connection. */
+/** A Watch stream of a connection. */
 export interface WatchStream {
-  /** Free space of the last message, in GiB. */
+  /** Free space in the last message, in GiB. */
   freeGib: number;
   messages: number;
 }
 
 export interface WatchConnectionOptions {
   readonly port: number;
-  /** Of loopback, from which it connects. */
+  /** Loopback address that it connects from. */
   readonly localAddress: string;
   readonly token: string;
   readonly streamCount: number;
-  /** Called with each stream whose message has arrived. */
+  /** Called with the stream for each message. */
   readonly onMessage: (stream: WatchStream) => void;
   /** Called when a stream or the connection ends after it was opened. */
   readonly onBroken: (error: Error) => void;
@@ -32,10 +32,10 @@ export interface WatchConnectionOptions {
 const envelopeBytes = 5;
 
 /**
- * Opens a TLS connection with HTTP/2, and its streams of proto.VGService/Watch by Connect, as a dashboard does. The frames
- * are read here: with node:http2 a client's stream takes more CPU time for a message than the gateway does.
- * Resolves when each stream has its first message.
- * @throws Error when it ends before
+ * Opens an HTTP/2 connection with TLS, and its Connect streams of proto.VGService/Watch, as a dashboard does. Frames are parsed
+ * here, because with node:http2 a client's stream would need more CPU time per message than the gateway. Resolves when each
+ * stream has its first message.
+ * @throws Error when it ends before that
  */
 export async function openWatchConnection(options: WatchConnectionOptions): Promise<tls.TLSSocket> {
   const { port, localAddress, token, streamCount, onMessage, onBroken } = options;
@@ -81,7 +81,7 @@ export async function openWatchConnection(options: WatchConnectionOptions): Prom
       onMessage(stream);
       bytes = bytes.subarray(end);
     }
-    // A copy, so that it does not keep what was read with it.
+    // A copy, which does not keep the whole chunk in memory.
     stream.rest = Buffer.from(bytes);
     if (silentStreams === 0) {
       opened.resolve();

@@ -5,42 +5,42 @@ import { answerParent, cpuMs } from "../bench-process.ts";
 import { sharedClockMs } from "./clock.ts";
 import { openWatchConnection, type WatchConnectionOptions, type WatchStream } from "./watch-connection.ts";
 
-/** What the process of the watchers can be asked. */
+/** The questions that the watchers' process answers. */
 export type Watchers = Readonly<{
-  /** Resolves when each stream of each connection has its first message, with how many connections were tried once more. */
+  /** Resolves when each stream of each connection has its first message, with the number of connections that were retried. */
   open: (options: OpenWatches) => Promise<number>;
-  /** From now on messages count. */
+  /** Starts counting messages. */
   begin: () => void;
-  /** What has arrived since `begin`. @throws Error when a stream has ended */
+  /** Returns the figures since `begin`. @throws Error when a stream has ended */
   end: (markersSentAtMs: readonly number[]) => Arrivals;
 }>;
 
 export interface OpenWatches {
   readonly port: number;
-  /** One connection for each. */
+  /** One connection per token. */
   readonly tokens: readonly string[];
   readonly streamsPerConnection: number;
 }
 
 export interface Arrivals {
   readonly messages: number;
-  /** Of every stream and marker, from the sending of the change to the arrival of a state that has it. */
+  /** Time from sending a change to receiving a state that includes it, over all streams and markers. */
   readonly eventP50Ms: number;
   readonly eventP99Ms: number;
   readonly eventMaxMs: number;
-  /** Streams that have missed a marker. */
+  /** Number of streams that missed a marker. */
   readonly behind: number;
   readonly cpuMs: number;
 }
 
-/** Addresses of loopback, each with a share of the connections. */
+/** Number of loopback addresses that share the connections. */
 const addresses = 8;
 const opening = 8;
 const attempts = 5;
-/** As a dashboard waits at first. */
+/** A dashboard's first pause. */
 const retryMs = 250;
 
-/** A state with less than that free has the marker volume (volume-load.ts). */
+/** Less free space means that the marker volume exists (volume-load.ts). */
 const markedBelowGib = 4.5;
 
 interface MarkedStream {
@@ -67,7 +67,7 @@ function takeMessage(stream: WatchStream): void {
   }
 }
 
-/** A connection is refused for a moment while many are opened, and a dashboard tries again. */
+/** While many connections are opened, some are refused for a moment; a dashboard tries again. */
 async function openOne(
   options: Omit<WatchConnectionOptions, "onMessage" | "onBroken">,
   attempt = 1,
@@ -95,7 +95,7 @@ async function openOne(
   }
 }
 
-// What measures a call beside it comes first: its figure is not to tell how long this process was busy.
+// Lower priority than the process that measures calls, so that its figures do not include waiting for this one.
 setPriority(5);
 
 answerParent(

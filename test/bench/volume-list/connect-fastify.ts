@@ -9,7 +9,7 @@ import { answerParent, cpuMs } from "../bench-process.ts";
 import type { LoadedServer } from "../loaded-run.ts";
 import { createVolumesUnderBench } from "./volumes-under-bench.ts";
 
-/** Has the official plugin answer with a message that is made once, and be measured. */
+/** Starts a server with the official plugin that returns a prepared message, and answers the benchmark's questions. */
 export async function serveConnectFastify<Server extends RawServerBase>(
   app: FastifyInstance<Server>,
 ): Promise<void> {

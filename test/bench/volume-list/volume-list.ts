@@ -8,7 +8,7 @@ import { volumeCount, volumeNameLength } from "./volumes-under-bench.ts";
 const path = "/proto.VGService/GetLVList";
 const fileOf = (name: string) => join(import.meta.dirname, name);
 
-/** All volumes by gRPC, from a gateway's snapshot, and from a message that is ready. */
+/** Lists all volumes over gRPC: from a gateway's snapshot, and from a prepared message. */
 export function createGrpcVolumeList(requests = 2_000): Bench {
   const load = {
     protocol: "h2c",
@@ -25,7 +25,7 @@ export function createGrpcVolumeList(requests = 2_000): Bench {
   });
 }
 
-/** The same in JSON, as a page or a script asks. */
+/** The same as JSON, as a page or a script requests it. */
 export function createJsonVolumeList(requests = 2_000): Bench {
   const load = {
     protocol: "http/1.1",

@@ -5,7 +5,7 @@ import { createInlineRunner } from "../../../server/operations/run-inline.ts";
 export const volumeCount = 100;
 export const volumeNameLength = 40;
 
-/** The volumes that both sides list, named as Kubernetes names them. */
+/** Creates the volumes that both sides list, named as Kubernetes names them. */
 export function createVolumesUnderBench(): Volumes {
   const volumes = Array.from({ length: volumeCount }, (_, index) => ({
     name: `pvc-6f5a1c52-8d7e-4c0b-9a43-${String(index).padStart(12, "0")}`,
