@@ -23,7 +23,7 @@ const reads = methods.filter(
   ({ rule }) => !rule.mutation && (rule.role === "viewer" || rule.role === "anyone"),
 );
 
-/** The commands of /docs, by title, that call reads which end. */
+/** Returns the commands of /docs with this title that call reads that end. */
 function commandsOf(title: string) {
   return reads
     .filter(({ method }) => method.methodKind === "unary")
@@ -34,7 +34,7 @@ function commandsOf(title: string) {
     );
 }
 
-/** The environment that the page asks for. */
+/** Starts a sandbox, and returns the environment variables that the page asks for. */
 async function startSandbox(t: Test): Promise<Record<string, string>> {
   const { gateway, url } = await startGatewayUnderTest(t, {}, { hasLogin: true, logLevel: "warn" });
   const logins = createClient(AuthService, createConnectTransport({ baseUrl: url, httpVersion: "1.1" }));
@@ -43,7 +43,7 @@ async function startSandbox(t: Test): Promise<Record<string, string>> {
   return { GATEWAY: gateway.addresses[0] ?? "", TOKEN: token, PATH: path };
 }
 
-/** What an example never ends with: the sandbox serves it and takes its request. */
+/** Errors that no example may end with: the sandbox serves each method and accepts each request. */
 const wrong = /unimplemented|invalid_argument|InvalidArgument|"internal"|Unimplemented|Code: Internal/;
 
 test("the curl examples of every read work in a sandbox", { skip: noCurl, timeout: 900_000 }, async (t) => {
@@ -56,7 +56,7 @@ test("the curl examples of every read work in a sandbox", { skip: noCurl, timeou
       t.equal(code, 0, `${path}: ${stderr}`);
       t.doesNotThrow(() => JSON.parse(stdout), `${path}: ${stdout}`);
       t.notMatch(stdout, wrong, path);
-      t.notMatch(stdout, /"code":(?:3|12|13)\b/, `${path} by REST`);
+      t.notMatch(stdout, /"code":(?:3|12|13)\b/, `${path} over REST`);
     }
   }
 });

@@ -47,7 +47,7 @@ test("client libraries, fetch and EventSource in Chromium, on a page of another 
     checkEventSource(t, results["only EventSource"] ?? {}),
   );
   t.same(results["connect-web 2"], { httpMethodOfGet: { value: "GET" } });
-  await t.test("a page of an origin that is not listed reaches no method", async (t) => {
+  await t.test("a page of an unlisted origin reaches no method", async (t) => {
     const refusals = Object.entries(results["origin that is not listed"] ?? {});
     t.equal(refusals.length, 6);
     for (const [client, result] of refusals) {
@@ -64,7 +64,7 @@ test("client libraries, fetch and EventSource in Chromium, on a page of another 
   });
 });
 
-/** The client of a row of the table as the page's results name it. */
+/** Returns a client's name in the page's results for a row of the table. */
 function nameOf(client: string, mode: string): string {
   return [client, mode]
     .filter((cell) => cell !== "")
@@ -166,7 +166,7 @@ function checkCalls(t: Test, results: Results, cells: readonly string[], name: s
   }
 }
 
-/** @param hidesHeaders whether the library does not show a page the headers of a unary answer */
+/** @param hidesHeaders whether the library hides the headers of a unary response from the page */
 function checkErrors(t: Test, results: Results, hidesHeaders: boolean): void {
   const message = "sandbox-vg/sandbox-web already exists";
   t.match(results.unaryError, { value: { code: "already_exists", message, reasons: ["VOLUME_EXISTS"] } });

@@ -22,10 +22,10 @@ async function startGateway(t: Test): Promise<{ url: string; socket: string }> {
 }
 
 for (const protocol of ["connect", "grpc", "grpcweb"]) {
-  // Reflection streams both ways, which over cleartext needs HTTP/2 from the first byte.
+  // Reflection uses a bidirectional stream, which over cleartext needs HTTP/2 from the first byte.
   const flags = ["curl", "--protocol", protocol, "--http2-prior-knowledge"];
 
-  test(`buf curl over ${protocol}, by reflection`, { timeout: 900_000 }, async (t) => {
+  test(`buf curl over ${protocol}, with reflection`, { timeout: 900_000 }, async (t) => {
     const { url, socket } = await startGateway(t);
 
     await t.test("lists methods", async (t) => {
@@ -54,7 +54,7 @@ for (const protocol of ["connect", "grpc", "grpcweb"]) {
         ...flags,
         ...["-d", '{"name": "sandbox-web", "sizeGb": 1}', `${url}/proto.LVService/CreateLV`],
       ]);
-      // 8 times the gRPC code is buf's exit code.
+      // buf's exit code is 8 times the gRPC code.
       t.equal(code, 6 * 8);
       const error = JSON.parse(stderr) as { code: string; message: string; details: { value: string }[] };
       t.match(error, { code: "already_exists", message: "sandbox-vg/sandbox-web already exists" });
@@ -63,7 +63,7 @@ for (const protocol of ["connect", "grpc", "grpcweb"]) {
       t.match(info, { reason: "VOLUME_EXISTS", domain: "hostplane" });
     });
 
-    await t.test("reads a stream while it goes on", async (t) => {
+    await t.test("reads a stream while it is running", async (t) => {
       const watch = startTool(t, buf, [...flags, `${url}/proto.VGService/Watch`]);
       await watch.waitFor(/^}$/m);
       await runTool(buf, [...flags, "-d", '{"name": "b", "sizeGb": 1}', `${url}/proto.LVService/CreateLV`]);

@@ -60,7 +60,7 @@ for (const [version, flag] of [
       t.match(JSON.parse(body), { volumes: [{ name: "sandbox-web" }] });
     });
 
-    await t.test("is told what was wrong", async (t) => {
+    await t.test("gets an error that says what was wrong", async (t) => {
       const wrong = await get([flag, ...json, "-d", '{"size": 1}', `${url}/proto.LVService/CreateLV`]);
       t.equal(wrong.status, `400 ${version}`);
       t.match(JSON.parse(wrong.body), {
@@ -72,7 +72,7 @@ for (const [version, flag] of [
       t.match(JSON.parse(unknown.body), { code: "unimplemented" });
     });
 
-    await t.test("calls by a REST route as it sends a form", async (t) => {
+    await t.test("calls a REST route with form parameters", async (t) => {
       const pool = `${url}/api/v1/cluster/pool`;
       const put = ["-X", "PUT", "-d", '{"clusterName": "blue", "node_pool": []}'];
       for (const more of [[], ["-H", "transfer-encoding: chunked"], ["--compressed"]]) {
@@ -91,7 +91,7 @@ for (const [version, flag] of [
       t.equal(head.status, `405 ${version}`);
     });
 
-    await t.test("sees the first message of a stream at once", async (t) => {
+    await t.test("gets the first message of a stream at once", async (t) => {
       const stream = startTool(
         t,
         curl,
@@ -110,7 +110,7 @@ for (const [version, flag] of [
   });
 }
 
-test("curl that asks for gzip in gRPC gets it for a message that is worth it", { skip }, async (t) => {
+test("curl that accepts gzip in gRPC gets it for messages above the size limit", { skip }, async (t) => {
   const { url } = await startGateway(t);
   const flags = ["--http2-prior-knowledge", "-H", "content-type: application/grpc", "-H", "te: trailers"];
   const headers = async () => {

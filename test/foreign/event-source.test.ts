@@ -12,7 +12,7 @@ import { chromium } from "./browser/chromium.ts";
 tap.setTimeout(900_000);
 const { path, skip } = await chromium();
 
-/** What a stream has told its page, which asks for nothing but its URL. */
+/** What a page has received from a stream; it only knows the stream's URL. */
 interface Seen {
   readonly types: string[];
   readonly volumes: string[];
@@ -42,7 +42,7 @@ test("EventSource in Chromium, on a page of the gateway", { skip, timeout: 900_0
 
   const browser = await engine.launch({
     executablePath: path,
-    // Chromium's own sandbox cannot be had by root.
+    // Chromium's own sandbox does not work as root.
     args: process.getuid?.() === 0 ? ["--no-sandbox", "--disable-dev-shm-usage"] : [],
   });
   t.teardown(() => browser.close());
@@ -54,7 +54,7 @@ test("EventSource in Chromium, on a page of the gateway", { skip, timeout: 900_0
   }, JSON.stringify(admin));
   t.equal(status, 200, "the page has its cookie");
 
-  /** Opens a stream under a name, at which the page keeps what it has seen. */
+  /** Opens a stream under a name; the page records what it receives under the same name. */
   const open = (name: string, rpc: string) =>
     page.evaluate(
       ([name, rpc]) => {
@@ -89,7 +89,7 @@ test("EventSource in Chromium, on a page of the gateway", { skip, timeout: 900_0
   const until = (name: string, condition: string) =>
     page.waitForFunction(`((seen) => ${condition})(globalThis[${JSON.stringify(name)}])`);
 
-  await t.test("goes on behind the last event after a break, and misses nothing", async (t) => {
+  await t.test("continues after the last event after a break, and misses nothing", async (t) => {
     await open("events", "hostplane.v1.EventService/Subscribe?topics=volumes");
     await until("events", "seen.types.includes('message')");
     const expected: string[] = [];
@@ -103,10 +103,10 @@ test("EventSource in Chromium, on a page of the gateway", { skip, timeout: 900_0
     }
     const { volumes: told = [], types = [] } = (await seenBy("events")) ?? {};
     t.same(told, expected);
-    t.ok(types.filter((type) => type === "open").length >= 5, "it has come back by itself");
+    t.ok(types.filter((type) => type === "open").length >= 5, "it has reconnected by itself");
   });
 
-  await t.test("stays away from a stream that has ended", async (t) => {
+  await t.test("does not reopen a stream that has ended", async (t) => {
     let operationId = "";
     const create = createClient(OperationsService, transport).createHypervisor(
       { id: "sandbox-hv-2" },
@@ -117,7 +117,7 @@ test("EventSource in Chromium, on a page of the gateway", { skip, timeout: 900_0
       },
     );
     for await (const _progress of create) {
-      // To its end.
+      // Reads to the end.
     }
     await open("operation", `hostplane.v1.OperationService/WatchOperation?id=${operationId}`);
     await until("operation", "seen.readyState === EventSource.CLOSED");
@@ -125,13 +125,13 @@ test("EventSource in Chromium, on a page of the gateway", { skip, timeout: 900_0
     t.same(types, ["open", "message", "end", "error 0", "error 2"]);
   });
 
-  await t.test("stops for good at an HTTP status", async (t) => {
+  await t.test("stops permanently at an HTTP status", async (t) => {
     await open("refused", "hostplane.v1.EventService/Subscribe?topics=nothing");
     await until("refused", "seen.readyState === EventSource.CLOSED");
     t.same((await seenBy("refused"))?.types, ["error 2"]);
   });
 
-  await t.test("is told why its login ends, and then refused", async (t) => {
+  await t.test("learns why its login ended, and is then rejected", async (t) => {
     await open("watch", "proto.VGService/Watch");
     await until("watch", "seen.types.includes('message')");
     await page.evaluate(() => {
@@ -147,6 +147,6 @@ test("EventSource in Chromium, on a page of the gateway", { skip, timeout: 900_0
   t.same(
     log.filter(({ level }) => Number(level) >= 40),
     [],
-    "nobody is alarmed",
+    "nothing is logged as an error",
   );
 });

@@ -5,20 +5,20 @@ import { basename, join } from "node:path";
 import tap from "tap";
 import { runTool } from "./tool-process.ts";
 
-/** Where tools are kept from one run to the next. */
+/** Cache for tools, kept between runs. */
 export const cacheDirectory = join(tmpdir(), "hostplane-foreign");
 
 export interface ForeignTool {
-  /** Where it is; empty when it cannot be had. */
+  /** Path of the tool; empty if it is not available. */
   readonly path: string;
-  /** For tap: why tests with it are skipped, or false. */
+  /** For tap: why tests that need the tool are skipped, or false. */
   readonly skip: string | false;
 }
 
 /**
- * A program of somebody else's that tests need.
- * @param find returns its path, after having installed it where it must be
- * @throws Error when it cannot be had and HOSTPLANE_LAB=required
+ * Finds a third-party program that tests need.
+ * @param find returns its path; installs it first if necessary
+ * @throws Error when it is not available and HOSTPLANE_LAB=required
  */
 export async function foreignTool(name: string, find: () => Promise<string>): Promise<ForeignTool> {
   try {
@@ -32,12 +32,12 @@ export async function foreignTool(name: string, find: () => Promise<string>): Pr
   }
 }
 
-/** A program on PATH. */
+/** Finds a program on PATH. */
 export function systemTool(name: string): Promise<ForeignTool> {
   return foreignTool(name, () => pathOf([name]));
 }
 
-/** A command of a Go module, built into the cache. */
+/** Builds a command of a Go module into the cache. */
 export function goTool(command: string, version: string): Promise<ForeignTool> {
   const name = basename(command);
   return foreignTool(name, async () => {
@@ -53,7 +53,7 @@ export function goTool(command: string, version: string): Promise<ForeignTool> {
 }
 
 /**
- * Runs what brings a tool, with a line in the test's output since it may take a minute.
+ * Runs a command that installs a tool. It prints a line to the test's output, since it may take a minute.
  * @throws Error with the end of the output when it fails
  */
 export async function install(
@@ -70,8 +70,8 @@ export async function install(
 }
 
 /**
- * The first of the names that PATH has.
- * @throws Error when it has none
+ * Returns the path of the first of the names that is on PATH.
+ * @throws Error when none is
  */
 export async function pathOf(names: readonly string[]): Promise<string> {
   const directories = (process.env.PATH ?? "").split(":");

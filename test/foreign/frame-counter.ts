@@ -2,12 +2,12 @@ import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import type { Test } from "tap";
 
-/** What has passed through the counter. */
+/** Counters of what has passed through the relay. */
 export interface FrameCounts {
   clientBytes: number;
-  /** PING frames that ask for an answer. */
+  /** PING frames that are not acknowledgements. */
   clientPings: number;
-  /** GOAWAY frames with an error: the gateway found fault with the client. */
+  /** GOAWAY frames with an error, sent by the gateway because of a protocol error of the client. */
   serverFaults: number;
 }
 
@@ -17,8 +17,8 @@ const frameType = { ping: 6, goAway: 7 } as const;
 const acknowledged = 1;
 
 /**
- * A TCP relay in front of a gateway that reads along the HTTP/2 frames (RFC 9113, 4.1), so that a test can tell
- * what a client really did.
+ * Starts a TCP relay in front of a gateway that counts HTTP/2 frames (RFC 9113, 4.1), so that a test knows what a client really
+ * sent.
  */
 export async function startFrameCounter(
   t: Test,

@@ -85,7 +85,7 @@ test("grpc-js calls and watches over TCP and over a unix socket", async (t) => {
     const first: Watched = (await messages.next()).value;
     const name = `grpc-js-${index}`;
     t.match(await client.create({ name, sizeGb: 1 }), { volume: { name, sizeGb: "1" } });
-    // A message may come without a change: what is promised is one after each change.
+    // A message may arrive without a change; the gateway only promises one after each change.
     let changed = first;
     while (changed.freeBytes === first.freeBytes) {
       changed = (await messages.next()).value;
@@ -97,7 +97,7 @@ test("grpc-js calls and watches over TCP and over a unix socket", async (t) => {
   }
 });
 
-test("grpc-js sees the code and the details of an error", async (t) => {
+test("grpc-js gets the code and the details of an error", async (t) => {
   const { targets } = await startGateway(t);
   const { create } = connect(t, targets[0] ?? "");
   const error = (await create({ name: "a", sizeGb: 0 }).catch((error) => error)) as ServiceError;
@@ -111,7 +111,7 @@ test("grpc-js sees the code and the details of an error", async (t) => {
   t.match(request && anyUnpack(request, BadRequestSchema), { fieldViolations: [{ field: "size_gb" }] });
 });
 
-test("grpc-js shows the message of an error as it is", async (t) => {
+test("grpc-js shows the message of an error unchanged", async (t) => {
   const { targets } = await startGateway(t);
   const { create } = connect(t, targets[0] ?? "");
   const deviceClass = "größe: 100% / %2F";
@@ -121,7 +121,7 @@ test("grpc-js shows the message of an error as it is", async (t) => {
   t.equal(error.details, fromBinary(StatusSchema, bytes as Buffer).message);
 });
 
-test("grpc-js ends a stream by its deadline or by cancelling it", async (t) => {
+test("grpc-js ends a stream with its deadline or by cancelling it", async (t) => {
   const { targets, log } = await startGateway(t);
   const client = connect(t, targets[0] ?? "");
   async function endOf(watch: ClientReadableStream<Watched>, onMessage = () => {}): Promise<number> {
@@ -136,13 +136,13 @@ test("grpc-js ends a stream by its deadline or by cancelling it", async (t) => {
   t.ok(messages > 0);
   const cancelled = client.watch();
   t.equal(await endOf(cancelled, () => cancelled.cancel()), status.CANCELLED);
-  // Later than the cancellation on the same connection, so that its end has been seen.
+  // This call follows the cancellation on the same connection, so the gateway has processed the cancellation.
   await client.list();
   const ends = log.filter(({ rpc }) => rpc === "proto.VGService/Watch").map(({ code }) => code);
   t.match(ends, [/DEADLINE_EXCEEDED|CANCELLED/, "CANCELLED"]);
 });
 
-test("grpc-js is told of a deadline that has passed", async (t) => {
+test("grpc-js gets DEADLINE_EXCEEDED after its deadline", async (t) => {
   const { targets } = await startGateway(t);
   const { list } = connect(t, targets[0] ?? "");
   await t.rejects(list({ deadline: Date.now() - 1 }), { code: status.DEADLINE_EXCEEDED });

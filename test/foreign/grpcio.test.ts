@@ -13,7 +13,7 @@ const { path: python, skip } = await pythonEnvironment("grpcio");
 const script = join(import.meta.dirname, "python/lvmd_client.py");
 const protos = resolve(import.meta.dirname, "../../proto");
 
-/** Runs steps of lvmd_client.py over one channel. @returns what each found, by its name */
+/** Runs steps of lvmd_client.py over one channel. @returns the result of each, by its name */
 async function runSteps(target: string, ...steps: string[]): Promise<Record<string, unknown>> {
   const { code, stdout, stderr } = await runTool(python, [script, protos, target, ...steps]);
   if (code !== 0) {
@@ -55,7 +55,7 @@ test("grpcio", { skip, timeout: 900_000 }, async (t) => {
         deadline: { received: true, code: "DEADLINE_EXCEEDED" },
         cancel: { code: "CANCELLED" },
       });
-      // Which end of the deadline's watch comes first, the client's or the gateway's, is a race.
+      // Whether the client or the gateway ends the watch at its deadline first is a race.
       const ends = log.filter(({ rpc }) => rpc === "proto.VGService/Watch").map(({ code }) => String(code));
       t.match(ends.slice(-3), [/CANCELLED/, /CANCELLED|DEADLINE_EXCEEDED/, /CANCELLED/]);
     });
@@ -69,7 +69,7 @@ test("grpcio", { skip, timeout: 900_000 }, async (t) => {
     t.ok(counts.clientBytes < request_bytes / 2, `${counts.clientBytes} bytes of ${request_bytes} were sent`);
   });
 
-  await t.test("pings every second, with and without calls, and is not sent away", async (t) => {
+  await t.test("pings every second, with and without calls, and is not disconnected", async (t) => {
     const { address, counts } = await startFrameCounter(t, url);
     const { keepalive } = await runSteps(address, "keepalive", "unary");
     t.match(keepalive, { stream_open: true });

@@ -35,7 +35,7 @@ const listed = [
   "v1alpha.PublicAPI",
 ];
 
-/** Arguments that lead to one gateway in three ways. */
+/** Starts a gateway and returns grpcurl's arguments for each of its three listeners. */
 async function startListeners(t: Test): Promise<Record<"cleartext" | "tls" | "socket", string[]>> {
   const directory = await mkdtemp(join(tmpdir(), "hostplane-"));
   t.teardown(() => rm(directory, { recursive: true }));
@@ -57,7 +57,7 @@ async function startListeners(t: Test): Promise<Record<"cleartext" | "tls" | "so
   };
 }
 
-/** Runs grpcurl with flags that come before the address. @returns its exit code, and its output as JSON */
+/** Runs grpcurl with flags before the address. @returns its exit code, and its output as JSON */
 async function call(way: readonly string[], method: string, flags: readonly string[] = []) {
   const { code, stdout, stderr } = await runTool(grpcurl, ["-format-error", ...flags, ...way, method]);
   return { code, answer: JSON.parse(code === 0 ? stdout : stderr) as unknown };
@@ -67,7 +67,7 @@ function withData(data: object): string[] {
   return ["-d", JSON.stringify(data)];
 }
 
-test("grpcurl, which knows no proto file", { skip, timeout: 900_000 }, async (t) => {
+test("grpcurl, without proto files", { skip, timeout: 900_000 }, async (t) => {
   const ways = await startListeners(t);
   for (const [name, way] of Object.entries(ways)) {
     await t.test(`lists and calls over ${name}`, async (t) => {
@@ -76,7 +76,7 @@ test("grpcurl, which knows no proto file", { skip, timeout: 900_000 }, async (t)
       t.match(await call(way, "proto.LVService/CreateLV", withData(volume)), { code: 0, answer: { volume } });
       const { answer } = await call(way, "proto.VGService/GetLVList");
       t.match((answer as { volumes: { name: string }[] }).volumes.at(-1), volume);
-      // 64 + the gRPC code is grpcurl's exit code.
+      // grpcurl's exit code is 64 plus the gRPC code.
       t.match(await call(way, "proto.LVService/CreateLV", withData(volume)), {
         code: 64 + 6,
         answer: {
@@ -93,11 +93,14 @@ test("grpcurl, which knows no proto file", { skip, timeout: 900_000 }, async (t)
     t.match(stderr, /Code: InvalidArgument\n {2}Message: name: must not be empty\n {2}Details:/);
   });
 
-  await t.test("shows the reason of an error, whose type it asks of the gateway", async (t) => {
-    t.match(await call(ways.cleartext, "proto.LVService/CreateLV"), {
-      answer: { details: [{ reason: "INVALID_FIELD" }, { fieldViolations: [{ field: "name" }] }] },
-    });
-  });
+  await t.test(
+    "shows the reason of an error, whose type it gets from the gateway's reflection",
+    async (t) => {
+      t.match(await call(ways.cleartext, "proto.LVService/CreateLV"), {
+        answer: { details: [{ reason: "INVALID_FIELD" }, { fieldViolations: [{ field: "name" }] }] },
+      });
+    },
+  );
 
   await t.test("describes every service and every message", async (t) => {
     const services = await runTool(grpcurl, [...ways.cleartext, "describe"]);

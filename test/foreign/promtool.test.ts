@@ -6,7 +6,7 @@ import { runTool } from "./tool-process.ts";
 
 const { path: promtool, skip } = await systemTool("promtool");
 
-test("promtool accepts the metrics and finds nothing to better", { skip }, async (t) => {
+test("promtool accepts the metrics and suggests nothing", { skip }, async (t) => {
   const { url } = await startGatewayUnderTest(t, await standInLvm(t));
   const headers = { "content-type": "application/json" };
   for (const sizeGb of [1, 2]) {

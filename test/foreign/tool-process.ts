@@ -3,7 +3,7 @@ import { once } from "node:events";
 import type { Test } from "tap";
 
 export interface ToolResult {
-  /** null when it was killed by a signal. */
+  /** null if it was killed by a signal. */
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
@@ -11,19 +11,19 @@ export interface ToolResult {
 
 export interface ToolOptions {
   readonly cwd?: string;
-  /** Added to the environment of the test. */
+  /** Variables added to the environment of the test. */
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string | Uint8Array;
-  /** After that long it is killed. 120 s if absent. */
+  /** Time after which it is killed; default: 120 s. */
   readonly timeoutMs?: number;
 }
 
-/** A program that still runs, such as one that reads a stream. */
+/** A running program, such as one that reads a stream. */
 export interface RunningTool {
-  /** What it has printed so far. */
+  /** Returns its output so far. */
   stdout(): string;
   stderr(): string;
-  /** Resolves once what it has printed matches. @throws Error when it ends, or 10 s pass, before that */
+  /** Resolves once the output matches. @throws Error when it ends, or 10 s pass, before that */
   waitFor(pattern: RegExp): Promise<void>;
   stop(): Promise<void>;
 }
@@ -40,7 +40,7 @@ export async function runTool(
   return { code, stdout: printed.stdout, stderr: printed.stderr };
 }
 
-/** Starts a program that ends with the test at the latest. */
+/** Starts a program that is stopped with the test at the latest. */
 export function startTool(
   t: Test,
   command: string,
@@ -72,7 +72,7 @@ export function startTool(
 }
 
 function start(command: string, args: readonly string[], options: ToolOptions) {
-  // In a group of its own: buf is a script that starts the program, and would leave it behind.
+  // In its own process group: buf is a script that starts the program, and would leave it running.
   const child: ChildProcessWithoutNullStreams = spawn(command, args, {
     cwd: options.cwd,
     env: { ...process.env, ...options.env },
@@ -85,7 +85,7 @@ function start(command: string, args: readonly string[], options: ToolOptions) {
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     printed.stderr += text;
   });
-  // A tool that does not want its input.
+  // The tool may not read its input.
   child.stdin.on("error", () => {});
   let isOver = false;
   const kill = () => {
@@ -95,7 +95,7 @@ function start(command: string, args: readonly string[], options: ToolOptions) {
     try {
       process.kill(-child.pid, "SIGKILL");
     } catch {
-      // It has just ended, and its output is still to be read.
+      // It has just ended; its output still has to be read.
     }
   };
   const timer = setTimeout(kill, options.timeoutMs ?? 120_000);

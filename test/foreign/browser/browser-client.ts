@@ -2,24 +2,24 @@ import type { JsonObject } from "@bufbuild/protobuf";
 
 export interface CallOptions {
   readonly headers?: Readonly<Record<string, string>>;
-  /** Receives the headers of the answer, where the library shows them. */
+  /** Receives the headers of the response, if the library exposes them. */
   readonly onHeaders?: (headers: Headers) => void;
 }
 
 /** What a library reports of a failed call. */
 export interface CallFailure {
-  /** As Connect spells it, for example `already_exists`; empty where the library has none. */
+  /** In Connect's spelling, for example `already_exists`; empty if the library has none. */
   readonly code: string;
   readonly message: string;
   readonly reasons: readonly string[];
 }
 
-/** Whether a message is the last one that the caller reads; the stream is cancelled then. */
+/** Reports whether a message is the last one to read; the stream is then cancelled. */
 export type IsLast<O> = (message: O) => boolean | Promise<boolean>;
 
 /**
- * A client library in a browser. Methods are named `package.Service/Method`, and messages are JSON, so that the same steps
- * run through every library; what goes over the wire is the library's own choice.
+ * A client library in a browser. Methods are named `package.Service/Method` and messages are JSON, so that the same steps run
+ * with every library. Each library chooses its own wire format.
  */
 export interface BrowserClient {
   unary<O extends object>(method: string, request: JsonObject, options?: CallOptions): Promise<O>;
@@ -33,7 +33,7 @@ export interface BrowserClient {
   failureOf(thrown: unknown): CallFailure;
 }
 
-/** Collects the messages of an iterable until it ends or `isLast` returns true; `leave` then ends the call. */
+/** Collects the messages of an iterable until it ends or `isLast` returns true, then calls `leave` to end the call. */
 export async function collectMessages<O extends object>(
   messages: AsyncIterable<object>,
   isLast: IsLast<O> = () => false,

@@ -9,7 +9,7 @@ import { type RunningTool, startTool } from "../tool-process.ts";
 const names = ["chromium", "chromium-browser", "google-chrome"];
 const isRoot = process.getuid?.() === 0;
 
-/** Chromium, from Debian's packages where it is missing and the test may install it. */
+/** Finds Chromium, or installs Debian's package if the test may do so. */
 export function chromium(): Promise<ForeignTool> {
   return foreignTool("chromium", async () => {
     try {
@@ -31,8 +31,8 @@ export function chromium(): Promise<ForeignTool> {
 }
 
 /**
- * Opens a page in a browser with a profile of its own, both gone with the test.
- * @param certificate PEM; a server that has it is trusted, and no other that is unknown
+ * Opens a page in a browser with its own profile; both are removed with the test.
+ * @param certificate PEM; the browser trusts this certificate in addition to its own
  */
 export async function openPage(
   t: Test,
@@ -43,7 +43,7 @@ export async function openPage(
   const profile = await mkdtemp(join(tmpdir(), "hostplane-chromium-"));
   const publicKey = new X509Certificate(certificate).publicKey.export({ type: "spki", format: "der" });
   const fingerprint = createHash("sha256").update(publicKey).digest("base64");
-  // Teardowns run last first: the browser ends before its profile goes.
+  // Teardowns run in reverse order: the browser ends before its profile is deleted.
   t.teardown(() => rm(profile, { recursive: true, maxRetries: 5 }));
   return startTool(
     t,
@@ -51,7 +51,7 @@ export async function openPage(
     [
       ...["--headless", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-component-update"],
       ...["--disable-background-networking", "--disable-sync", "--disable-dev-shm-usage"],
-      // Chromium's own sandbox cannot be had by root.
+      // Chromium's own sandbox does not work as root.
       ...(isRoot ? ["--no-sandbox"] : []),
       `--ignore-certificate-errors-spki-list=${fingerprint}`,
       `--user-data-dir=${profile}`,

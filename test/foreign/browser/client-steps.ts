@@ -1,23 +1,23 @@
 import type { BrowserClient } from "./browser-client.ts";
 
-/** Does something, and returns what a test compares. */
+/** A step; returns the value that a test compares. */
 export type Step = () => Promise<unknown>;
 
 export interface StepOptions {
   readonly client: BrowserClient;
-  /** Makes the changes that streams report; `client` unless it has no unary calls. */
+  /** Client for the changes that streams report; default: `client`, unless it has no unary calls. */
   readonly changes?: BrowserClient;
   /** Name of the volumes that the steps create and remove. */
   readonly volume: string;
-  /** When ListenEvents is to end, in seconds since 1970. */
+  /** End of ListenEvents, in seconds since 1970. */
   readonly untilTime: string;
-  /** Headers of the watch. */
+  /** Headers of the Watch call. */
   readonly watchHeaders?: Readonly<Record<string, string>>;
 }
 
 const hypervisorId = "sandbox-hv-2";
 
-/** The calls of the table in docs/clients.md by their RPCs, and errors, of one client. */
+/** Creates the steps of one client: the calls of the table in docs/clients.md by their RPCs, and errors. */
 export function createClientSteps(options: StepOptions): Record<string, Step> {
   const { client, changes = client, volume, untilTime, watchHeaders = {} } = options;
   return {
@@ -56,7 +56,7 @@ async function listVolumes(client: BrowserClient) {
   return { volumes: answer.volumes.map(({ name }) => name), requestId };
 }
 
-/** How many bytes a volume of 1 GiB takes, as two messages of a watch report. */
+/** Returns the bytes that a volume of 1 GiB takes, as the difference of two Watch messages. */
 async function watchFreeBytes(
   client: BrowserClient,
   changes: BrowserClient,
@@ -76,14 +76,14 @@ async function watchFreeBytes(
   return { takenBytes: Number((first ?? 0n) - BigInt(messages.at(-1)?.freeBytes ?? 0)) };
 }
 
-/** The states that a call reports, each once. */
+/** Returns the states that a call reports, each once. */
 async function runHypervisorCall(client: BrowserClient, name: "CreateHypervisor" | "DestroyHypervisor") {
   const method = `operations.v1.OperationsService/${name}`;
   const progress = await client.stream<{ state: string }>(method, { id: hypervisorId });
   return [...new Set(progress.map(({ state }) => state))];
 }
 
-/** Creates one volume by two calls with the same key. */
+/** Creates one volume with two calls that have the same key. */
 async function createTwice(client: BrowserClient, name: string) {
   const headers = { "idempotency-key": crypto.randomUUID() };
   const replays: (string | null)[] = [];
@@ -103,7 +103,7 @@ async function createTwice(client: BrowserClient, name: string) {
   return { isSame: names[0] === name && names[1] === name, replays };
 }
 
-/** What the client reports of a call that fails. */
+/** Returns what the client reports about a failed call. */
 export async function failureOf(client: BrowserClient, call: Promise<unknown>): Promise<unknown> {
   return await call.then(
     () => "no error",

@@ -10,7 +10,7 @@ import { type BrowserClient, type CallOptions, collectMessages } from "./browser
 
 const services = [LVService, VGService, PublicAPI, OperationsService];
 
-/** connect-es 1.x, whose services and messages are classes of protobuf-es 1.x. */
+/** Creates a client for connect-es 1.x, which uses classes of protobuf-es 1.x for services and messages. */
 export function createConnect1Client(transport: Transport): BrowserClient {
   const call = (path: string, request: JsonObject, options: object) => {
     const [typeName, name] = path.split("/");

@@ -12,7 +12,7 @@ interface ConnectOptions {
 }
 type Calls = Record<string, (message: Message, options: ConnectOptions) => unknown>;
 
-/** connect-es 2.x, whose services are descriptors of protobuf-es 2.x. */
+/** Creates a client for connect-es 2.x, which uses descriptors of protobuf-es 2.x for services. */
 export function createConnect2Client(transport: Transport): BrowserClient {
   const call = (path: string, request: JsonObject, options: ConnectOptions) => {
     const { parent, localName, input } = methodNamed(path);

@@ -3,7 +3,7 @@ import { callError } from "./wire-error.ts";
 const prefixBytes = 5;
 const endFlag = 2;
 
-/** A message as the body of a Connect stream: a flag, the length in four bytes, and JSON. */
+/** Encodes a message as the body of a Connect stream: a flag, the length in four bytes, and JSON. */
 export function connectEnvelope(message: object): Uint8Array<ArrayBuffer> {
   const json = new TextEncoder().encode(JSON.stringify(message));
   const envelope = new Uint8Array(prefixBytes + json.length);
@@ -12,7 +12,7 @@ export function connectEnvelope(message: object): Uint8Array<ArrayBuffer> {
   return envelope;
 }
 
-/** The messages of a Connect stream in JSON. @throws Error as `callError` makes it, if the stream ends with an error */
+/** Yields the messages of a Connect stream in JSON. @throws Error of `callError` if the stream ends with an error */
 export async function* messagesOfEnvelopes(answer: Response): AsyncGenerator<object, void> {
   let bytes = new Uint8Array();
   for await (const chunk of answer.body ?? new ReadableStream<Uint8Array>()) {
@@ -36,7 +36,7 @@ export async function* messagesOfEnvelopes(answer: Response): AsyncGenerator<obj
   throw new Error("the stream broke off before its last envelope");
 }
 
-/** Where the first envelope ends; infinity while its length has not arrived. */
+/** Returns the end of the first envelope; infinity if its length has not arrived yet. */
 function envelopeEnd(bytes: Uint8Array): number {
   return bytes.length < prefixBytes
     ? Number.POSITIVE_INFINITY

@@ -3,8 +3,8 @@ import type { BrowserClient, IsLast } from "./browser-client.ts";
 import { callError, failureFromError } from "./wire-error.ts";
 
 /**
- * The browser's EventSource, which sends GET and no headers of the page's choice. It does not show the status and the body
- * of a refusal: its failures are `closed`.
+ * A client that uses the browser's EventSource, which sends GET and no custom headers. It hides the status and the body of an
+ * error response: its failures are `closed`.
  */
 export function createEventSourceClient(baseUrl: string, withCredentials = false): BrowserClient {
   async function stream<O extends object>(
@@ -29,7 +29,7 @@ export function createEventSourceClient(baseUrl: string, withCredentials = false
         reject(callError(JSON.parse(event.data)));
       } else if (source.readyState === EventSource.CLOSED) {
         reject(callError({ code: "", message: "closed" }));
-      } // Otherwise it was cut, and the browser connects again.
+      } // Otherwise the connection was cut, and the browser reconnects.
     };
     try {
       await promise;
@@ -40,7 +40,7 @@ export function createEventSourceClient(baseUrl: string, withCredentials = false
   }
 
   return {
-    // A unary method has no stream of events, so this fails; it shows how.
+    // A unary method does not serve event streams; the failure is part of the result.
     async unary<O extends object>(path: string, request: JsonObject) {
       const [message] = await stream<O>(path, request, () => true);
       return message as O;

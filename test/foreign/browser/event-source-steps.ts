@@ -5,7 +5,7 @@ import { createEventSourceClient } from "./event-source-client.ts";
 export interface EventSourceUrls {
   /** A listener without login. */
   readonly open: string;
-  /** The same, by a relay whose connections `cut` of the page's server cuts. */
+  /** The same listener, through a relay; `cut` of the page's server cuts its connections. */
   readonly relay: string;
   /** A listener with login. */
   readonly login: string;
@@ -19,7 +19,7 @@ interface Subscribed {
 const subscribe = "hostplane.v1.EventService/Subscribe";
 const volume = "seen-by-event-source";
 
-/** What only an EventSource does, and where it is refused. */
+/** Creates the steps for EventSource's special behaviour and for rejected streams. */
 export function createEventSourceSteps(urls: EventSourceUrls, changes: BrowserClient): Record<string, Step> {
   const refusal = (client: BrowserClient, method: string, request = {}) =>
     failureOf(

@@ -4,7 +4,7 @@ import { connectEnvelope, messagesOfEnvelopes } from "./connect-envelopes.ts";
 import { messagesOfEvents } from "./server-sent-events.ts";
 import { callError, failureFromError, type WireError } from "./wire-error.ts";
 
-/** How `fetch` asks for a stream, and reads it. */
+/** How `fetch` requests a stream and reads it. */
 interface StreamFormat {
   readonly headers: Readonly<Record<string, string>>;
   bodyOf(request: JsonObject): string | Uint8Array<ArrayBuffer>;
@@ -23,7 +23,10 @@ export const connectEnvelopes: StreamFormat = {
   messagesOf: messagesOfEnvelopes,
 };
 
-/** `fetch` without a library: unary calls are JSON, streams have one of the formats. @param token empty for none */
+/**
+ * Creates a client that uses `fetch` without a library: unary calls are JSON, streams have one of the formats. @param token empty
+ * for none
+ */
 export function createFetchClient(baseUrl: string, token: string, format: StreamFormat): BrowserClient {
   async function post(path: string, init: RequestInit, { headers = {}, onHeaders }: CallOptions) {
     const authorization = token === "" ? {} : { authorization: `Bearer ${token}` };

@@ -6,7 +6,7 @@ import { readServerSentEvents } from "./server-sent-events.ts";
 const subscribe = "hostplane.v1.EventService/Subscribe";
 
 interface Subscribed {
-  /** Of the first message. */
+  /** Snapshot in the first message. */
   readonly snapshot?: object;
   readonly event?: {
     readonly cursor: string;
@@ -15,7 +15,7 @@ interface Subscribed {
   };
 }
 
-/** What a page does with `fetch` alone: it logs in, and goes on with a stream after a break. */
+/** Creates the steps of a page that uses only `fetch`: it logs in, and continues a stream after a break. */
 export function createFetchSteps(
   baseUrl: string,
   token: string,
@@ -36,7 +36,7 @@ export function createFetchSteps(
     }
   };
 
-  /** Reads server-sent events up to one about the volume. */
+  /** Reads server-sent events until one about the volume. */
   async function readEventOf(name: string, headers: Record<string, string>, then = async () => {}) {
     const accept = { authorization, accept: "text/event-stream", ...headers };
     const answer = await post(subscribe, { topics: ["volumes"] }, accept);

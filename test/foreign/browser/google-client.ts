@@ -17,10 +17,10 @@ import { StatusSchema } from "../../../gen/google/rpc/status_pb.ts";
 import type { BrowserClient, CallOptions, IsLast } from "./browser-client.ts";
 import { methodNamed } from "./method-named.ts";
 
-/** Mode of Google's client. Only in text mode, which is base64, it delivers messages of a stream as they arrive. */
+/** Mode of Google's client. Only text mode, which uses base64, delivers stream messages as they arrive. */
 export type Format = "binary" | "text";
 
-/** Google's client, with the descriptors that protoc-gen-grpc-web would generate and messages of protobuf-es. */
+/** Creates Google's client, with the descriptors that protoc-gen-grpc-web would generate and messages of protobuf-es. */
 export function createGoogleClient(baseUrl: string, format: Format, token: string): BrowserClient {
   const client = new GrpcWebClientBase({ format });
   const metadata = token === "" ? {} : { authorization: `Bearer ${token}` };
@@ -85,7 +85,7 @@ function descriptorOf(path: string): MethodDescriptor<Message, Message> {
   );
 }
 
-/** Reasons of a `google.rpc.Status` in base64. */
+/** Returns the reasons in a base64-encoded `google.rpc.Status`. */
 function reasonsOf(details: string | undefined): readonly string[] {
   const status =
     details === undefined ? create(StatusSchema) : fromBinary(StatusSchema, base64Decode(details));

@@ -6,7 +6,7 @@ import { PublicAPI } from "../../../gen/v1alpha/api_pb.ts";
 
 const services = [LVService, VGService, PublicAPI, OperationsService, EventService];
 
-/** The descriptor of a method that the page calls. @param path `package.Service/Method` */
+/** Returns the descriptor of a method that the page calls. @param path `package.Service/Method` */
 export function methodNamed(path: string): DescMethod {
   const method = services
     .flatMap(({ methods }): readonly DescMethod[] => methods)

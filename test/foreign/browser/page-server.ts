@@ -9,9 +9,9 @@ import type { Test } from "tap";
 
 const root = resolve(import.meta.dirname, "../../..");
 const packages = ["@bufbuild/protobuf", "@connectrpc/connect", "@connectrpc/connect-web"];
-/** Where the modules of connect-web 1.x and its generated code are below. */
+/** Path of connect-web 1.x and its generated code. */
 const version1 = "/connect-web-1";
-/** What of the repository, or of the directory of connect-web 1.x, a browser may load. */
+/** Files of the repository, or of the directory of connect-web 1.x, that the browser may load. */
 const served =
   /^\/(?:gen|test\/foreign\/browser|node_modules\/(?:@bufbuild|@connectrpc|grpc-web))\/[\w./@-]+\.(?:ts|js)$/;
 
@@ -19,19 +19,19 @@ export interface PageServerOptions {
   /** Directory of `connectWeb1`. */
   readonly connectWeb1: string;
   readonly query: () => URLSearchParams;
-  /** What the page has done by a POST to /cut. */
+  /** Called when the page sends a POST to /cut. */
   readonly cut: () => void;
 }
 
 export interface PageServer {
   readonly origin: string;
-  /** What the page has posted to /results: the result of each step of each client. */
+  /** What the page posts to /results: the result of each step of each client. */
   readonly results: Promise<Record<string, Record<string, unknown>>>;
 }
 
 /**
- * Serves a page that runs page.ts with a query, and its modules one by one as the repository has them: types
- * are stripped as Node does, and packages are found by an import map. So no bundler is needed.
+ * Serves a page that runs page.ts with the given query. Modules are served one by one from the repository: Node strips their
+ * types, and an import map resolves packages. So no bundler is needed.
  */
 export async function startPageServer(t: Test, options: PageServerOptions): Promise<PageServer> {
   const importMap = JSON.stringify(await importMapOf(options.connectWeb1));
@@ -87,7 +87,7 @@ async function serveModule(path: string, connectWeb1: string, to: ServerResponse
   to.end(extname(relative) === ".ts" ? stripTypeScriptTypes(source) : source);
 }
 
-/** Names of packages mean version 2 to the page's own modules, and version 1 to those below `version1`. */
+/** Package names mean version 2 in the page's own modules, and version 1 in those below `version1`. */
 async function importMapOf(connectWeb1: string) {
   const ofVersion1 = await importsOf(connectWeb1, version1);
   return {
@@ -102,7 +102,7 @@ async function importMapOf(connectWeb1: string) {
   };
 }
 
-/** Where the packages of a directory are, which is served below `prefix`. */
+/** Maps the packages of a directory to their URLs below `prefix`. */
 async function importsOf(directory: string, prefix: string): Promise<Record<string, string>> {
   const imports: Record<string, string> = {};
   for (const name of packages) {

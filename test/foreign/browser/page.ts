@@ -11,9 +11,9 @@ import { connectEnvelopes, createFetchClient, serverSentEvents } from "./fetch-c
 import { createFetchSteps } from "./fetch-steps.ts";
 import { createGoogleClient } from "./google-client.ts";
 
-// What the page's script does in the browser. Base URLs of gateways are in its own query: `login` asks for a login, `tls` does
-// so over TLS, `open` does not, `relay` leads to `open`, and `closed` does not list the page's origin. The results of each
-// client go to /results of the page's own server.
+// The page's script. Its query has the base URLs of gateways: `login` requires a login, `tls` does so over TLS, `open` does not,
+// `relay` forwards to `open`, and `closed` does not list the page's origin. The script posts the results of each client to
+// /results of the page's own server.
 
 const query = new URL(import.meta.url).searchParams;
 const parameter = (name: string) => query.get(name) ?? "";
@@ -26,7 +26,7 @@ const [login, tls, open, closed] = ["login", "tls", "open", "closed"].map(parame
 ];
 
 const fetched: string[] = [];
-/** The browser's fetch; it records the HTTP method. */
+/** The browser's fetch, which also records the HTTP method. */
 const recordingFetch: typeof fetch = (input, init) => {
   fetched.push(init?.method ?? "GET");
   return fetch(input, init);
@@ -64,7 +64,7 @@ const clients: Readonly<Record<string, BrowserClient>> = {
   "fetch, Connect": byEnvelopes,
 };
 
-/** What a page of an origin that is not listed gets. */
+/** Clients that a page of an unlisted origin tries. */
 const refused: Readonly<Record<string, BrowserClient>> = {
   connect: connect(closed),
   connectGet: connectGet(closed),
@@ -104,7 +104,8 @@ const steps: Record<string, Record<string, Step>> = {
 
 function stepsOf(name: string, client: BrowserClient): Record<string, Step> {
   const volume = name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-");
-  // In binary mode a watch is delivered when its deadline ends it, so that no message can be answered by a change.
+  // In binary mode the messages of a watch are delivered only when its deadline ends it, so the step cannot make a change after
+  // the first message.
   const watchHeaders = name === "grpc-web, binary" ? { "grpc-timeout": "1S" } : {};
   return createClientSteps({ client, volume, untilTime, watchHeaders });
 }

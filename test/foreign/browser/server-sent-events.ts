@@ -7,7 +7,7 @@ export interface ServerSentEvent {
   readonly data: string;
 }
 
-/** The events of an answer of type `text/event-stream`. The gateway writes `\n` as the end of a line. */
+/** Yields the events of a `text/event-stream` response. The gateway ends lines with `\n`. */
 export async function* readServerSentEvents(answer: Response): AsyncGenerator<ServerSentEvent, void> {
   let text = "";
   for await (const bytes of (answer.body ?? new ReadableStream()).pipeThrough(new TextDecoderStream())) {
@@ -22,7 +22,7 @@ export async function* readServerSentEvents(answer: Response): AsyncGenerator<Se
   }
 }
 
-/** The messages of a stream as JSON. @throws Error as `callError` makes it, at an event `error` */
+/** Yields the messages of a stream as JSON. @throws Error of `callError` for an event `error` */
 export async function* messagesOfEvents(answer: Response): AsyncGenerator<object, void> {
   for await (const { type, data } of readServerSentEvents(answer)) {
     if (type === "error") {
@@ -36,7 +36,7 @@ export async function* messagesOfEvents(answer: Response): AsyncGenerator<object
   throw new Error("the stream broke off before its event `end`");
 }
 
-/** Undefined for a frame without data, such as a comment. */
+/** Returns undefined for a frame without data, such as a comment. */
 function parseEvent(frame: string): ServerSentEvent | undefined {
   const fields = frame.split("\n").map((line) => /^(\w*): ?(.*)$/.exec(line) ?? []);
   const valuesOf = (name: string) =>

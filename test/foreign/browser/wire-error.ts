@@ -1,18 +1,18 @@
 import type { CallFailure } from "./browser-client.ts";
 
-/** An error as Connect writes it in JSON. */
+/** An error in Connect's JSON format. */
 export interface WireError {
   readonly code: string;
   readonly message: string;
   readonly details?: readonly { readonly debug?: { readonly reason?: string } }[];
 }
 
-/** An Error that keeps what the gateway reported as its cause. */
+/** Creates an Error with the gateway's error as its cause. */
 export function callError(error: WireError): Error {
   return new Error(error.message, { cause: error });
 }
 
-/** What an Error of `callError` reports; of any other its message alone. */
+/** Returns the failure in an Error of `callError`; of other errors only the message. */
 export function failureFromError(thrown: unknown): CallFailure {
   const {
     code,

@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 const here = import.meta.dirname;
 const root = resolve(here, "../../..");
 
-/** `current` sends the socket's path percent-encoded as `:authority`, `1.32` (the original lvmd's) as it is. */
+/** `current` sends the socket's path percent-encoded as `:authority`; `1.32` (used by the original lvmd) sends it raw. */
 export type GrpcGoVersion = "current" | "1.32";
 
 export interface GoCall {
@@ -15,26 +15,26 @@ export interface GoCall {
   readonly method: string;
   /** In proto3 JSON. */
   readonly request?: object;
-  /** How many responses of a stream to wait for; without it, all. */
+  /** Number of stream responses to wait for; default: all. */
   readonly max?: number;
   readonly timeoutMs?: number;
 }
 
 export interface GoResult {
   readonly method: string;
-  /** As grpc-go spells it: `OK`, `NotFound`, ... */
+  /** In grpc-go's spelling: `OK`, `NotFound`, ... */
   readonly code: string;
   readonly message: string;
   /** In proto3 JSON. */
   readonly responses: readonly unknown[];
 }
 
-/** Calls over one connection to a unix socket, one after the other. */
+/** Makes calls over one connection to a unix socket, one after the other. */
 export type GoClient = (socketPath: string, calls: readonly GoCall[]) => Promise<GoResult[]>;
 
 /**
- * Builds main.go with that version of grpc-go into a directory, together with the descriptors of proto/, and
- * returns how to call with it. Needs Go and, the first time, its module proxy.
+ * Builds main.go with the given version of grpc-go into a directory, together with the descriptors of proto/. Returns a function
+ * that makes calls with it. Needs Go and, for the first run, its module proxy.
  */
 export async function buildGoClient(version: GrpcGoVersion, directory: string): Promise<GoClient> {
   const binary = join(directory, `lvmd-client-${version}`);

@@ -17,7 +17,7 @@ const { skip } = await systemTool("go");
 const versions: readonly GrpcGoVersion[] = ["1.32", "current"];
 const freeBytes: GoCall = { method: "/proto.VGService/GetFreeBytes" };
 
-/** Answers every call with NOT_FOUND and the authority it saw as the message. */
+/** Starts a server that answers every call with NOT_FOUND and the received authority as the message. */
 async function startBareServer(t: Test, socketPath: string, wrap: (socket: Socket) => Duplex): Promise<void> {
   const server = http2.createServer();
   server.on("stream", (stream: http2.ServerHttp2Stream, headers: http2.IncomingHttpHeaders) => {
@@ -88,11 +88,11 @@ for (const version of versions) {
         { sizeGb: "2", tags: ["from=go"] },
       );
       t.match(watched?.responses, [{ freeBytes: /^\d+$/, items: [{ freeBytes: /^\d+$/ }] }]);
-      t.equal(watchedOn?.responses.length, 1, "the first message of a stream comes at once");
+      t.equal(watchedOn?.responses.length, 1, "the first message of a stream arrives at once");
       t.same(freeAfter?.responses, free?.responses);
     });
 
-    await t.test("sees the code of a refusal", async (t) => {
+    await t.test("gets the code of an error", async (t) => {
       const socketPath = join(directory, "refusals.sock");
       await startGatewayUnderTest(t, {
         listen: [{ address: `unix:${socketPath}`, services: ["proto.LVService", "proto.VGService"] }],
@@ -125,7 +125,7 @@ for (const version of versions) {
       t.match(results[0]?.message, "sandbox-vg/sandbox-web already exists");
     });
 
-    await t.test("names the path as its authority", async (t) => {
+    await t.test("sends the path as its authority", async (t) => {
       const socketPath = join(directory, "bare.sock");
       await startBareServer(t, socketPath, createAuthorityRewriter);
       const authority = version === "1.32" ? socketPath.replaceAll("/", "-") : encodeURIComponent(socketPath);
@@ -139,7 +139,7 @@ for (const version of versions) {
       );
     });
 
-    await t.test("is refused by Node alone if it does not encode the path", async (t) => {
+    await t.test("is rejected by Node itself if it does not encode the path", async (t) => {
       const socketPath = join(directory, "plain.sock");
       await startBareServer(t, socketPath, (socket) => socket);
       const [result] = await client(socketPath, [freeBytes]);

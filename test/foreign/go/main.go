@@ -115,7 +115,7 @@ func readDescriptors(path string) (*protoregistry.Files, error) {
 	return protodesc.NewFiles(set)
 }
 
-// do makes the call. An error is one of the call's description; what the server answers is in the result.
+// do makes the call. It returns an error only for an invalid call description; the server's status is in the result.
 func (c call) do(conn *grpc.ClientConn, files *protoregistry.Files) (*result, error) {
 	name := strings.ReplaceAll(strings.TrimPrefix(c.Method, "/"), "/", ".")
 	found, err := files.FindDescriptorByName(protoreflect.FullName(name))

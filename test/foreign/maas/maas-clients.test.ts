@@ -14,7 +14,7 @@ const machines = ["abcdef", "bcdefg", "cdefgh"].map((systemId, index) => {
   return { systemId, hostname: `sandbox-${index}`, tags, pool: "kube" };
 });
 
-test("the clients that Juju and Terraform have take the fake for a MAAS", { skip }, async (t) => {
+test("the client libraries of Juju and Terraform accept the fake as a MAAS", { skip }, async (t) => {
   const directory = await mkdtemp(join(tmpdir(), "hostplane-"));
   t.teardown(() => rm(directory, { recursive: true }));
   const program = join(directory, "maas-clients");

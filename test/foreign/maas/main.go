@@ -1,5 +1,5 @@
-// Does with a MAAS what Juju and Terraform do, by the libraries that they do it with, and prints what came of each step as a
-// line of JSON. gomaasapi sends multipart/form-data and checks every machine, interface, disk, subnet and pool against a schema.
+// Does with a MAAS what Juju and Terraform do, using their libraries, and prints the result of each step as a line of JSON.
+// gomaasapi sends multipart/form-data and validates every machine, interface, disk, subnet and pool against a schema.
 package main
 
 import (

@@ -1,8 +1,8 @@
-"""Calls the volumes of a gateway with grpcio and prints what came of each step as one JSON object a line.
+"""Calls the volume services of a gateway with grpcio and prints the result of each step as one JSON object per line.
 
     lvmd_client.py PROTO_DIRECTORY TARGET [STEP...]
 
-The stubs are made from PROTO_DIRECTORY/proto/lvmd.proto into a temporary directory.
+The stubs are generated from PROTO_DIRECTORY/proto/lvmd.proto into a temporary directory.
 """
 
 import json
@@ -63,7 +63,7 @@ class Steps:
         watch = self.vg.Watch(self.pb.Empty(), timeout=20)
         first = next(watch)
         self.lv.CreateLV(self.pb.CreateLVRequest(name=VOLUME, size_gb=1))
-        # A message may come without a change: what is promised is one after each change.
+        # A message may arrive without a change; the gateway only promises one after each change.
         changed = next(message for message in watch if message.free_bytes != first.free_bytes)
         self.lv.RemoveLV(self.pb.RemoveLVRequest(name=VOLUME))
         watch.cancel()

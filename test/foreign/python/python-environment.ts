@@ -2,7 +2,7 @@ import { copyFile, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { cacheDirectory, type ForeignTool, foreignTool, install } from "../foreign-tool.ts";
 
-/** A Python interpreter that has the packages of `<name>-requirements.txt`, in a virtual environment in the cache. */
+/** A Python interpreter with the packages of `<name>-requirements.txt`, in a virtual environment in the cache. */
 export function pythonEnvironment(name: "grpcio" | "schemathesis"): Promise<ForeignTool> {
   const requirements = join(import.meta.dirname, `${name}-requirements.txt`);
   return foreignTool(name, async () => {

@@ -6,8 +6,8 @@ const root = resolve(import.meta.dirname, "../../../..");
 const lockFile = "package-lock.json";
 
 /**
- * A directory with connect-web 1.x below `node_modules` and code generated for it below `gen`, kept in the cache. They cannot be
- * dependencies of the project, since 1.x requires version 1 of the packages that the project has in version 2.
+ * A directory in the cache with connect-web 1.x below `node_modules` and code generated for it below `gen`. They cannot be
+ * dependencies of the project, because 1.x needs version 1 of packages that the project has in version 2.
  */
 export function connectWeb1(): Promise<ForeignTool> {
   return foreignTool("connect-web-1", async () => {

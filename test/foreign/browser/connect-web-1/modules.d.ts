@@ -1,4 +1,4 @@
-// What the page uses of connect-web 1.x and of code generated for it. The page's import map resolves these names.
+// The parts of connect-web 1.x and its generated code that the page uses. The page's import map resolves these names.
 
 declare module "connect-1" {
   import type { JsonObject } from "@bufbuild/protobuf";
