@@ -22,17 +22,17 @@ test("logins on several gateways with one PostgreSQL", { skip }, async (t) => {
     return { stores, here, there };
   }
 
-  t.test("a session of one is good at the other, and so is its end", async (t) => {
+  t.test("a session of one gateway is valid on the other, and ends there as well", async (t) => {
     const { here, there } = await startReplicas();
     const { token } = await here.logIn("admin");
     const who = await there.caller(bearer(token));
     t.equal(who.actor, "user/admin");
     await here.call(logout, {}, { headers: bearer(token) });
-    t.equal((await there.call(checkToken, { token })).message.success, false, "asked at once");
+    t.equal((await there.call(checkToken, { token })).message.success, false, "checked at once");
     t.throws(() => who.current(), /the login was ended/);
   });
 
-  t.test("the end of a session arrives when nobody asks", async (t) => {
+  t.test("the end of a session is replicated without any check", async (t) => {
     const { here, there } = await startReplicas();
     const { token } = await here.logIn("admin");
     t.ok(await there.caller(bearer(token)));
@@ -48,7 +48,7 @@ test("logins on several gateways with one PostgreSQL", { skip }, async (t) => {
     t.comment(`${Math.round(performance.now() - endedAtMs)} ms after its end`);
   });
 
-  t.test("keys that change while many log in refuse nobody", async (t) => {
+  t.test("rotating keys during many logins rejects none", async (t) => {
     const { here, there } = await startReplicas();
     const admin = { peer: { access: "adminSocket" } } as const;
     const logins = Array.from({ length: 12 }, async (_, index) => {
@@ -63,7 +63,7 @@ test("logins on several gateways with one PostgreSQL", { skip }, async (t) => {
     t.ok((await Promise.all(logins)).every((isAccepted) => isAccepted));
   });
 
-  t.test("guesses at all of them together are five", async (t) => {
+  t.test("the limit of five password guesses applies to all gateways together", async (t) => {
     const { stores } = await startReplicas();
     const guards = stores.map((store) => createLoginThrottle(store));
     let heard = 0;

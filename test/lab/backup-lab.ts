@@ -19,14 +19,14 @@ import {
 import { startGatewayProcess } from "./gateway-process.ts";
 import { type Hold, holdAtGate } from "./s3-gate.ts";
 
-/** What a gateway that makes backups is tried on. */
+/** What a gateway with backups is tested on. */
 export interface BackupLabOptions {
-  /** An empty volume group with room for six volumes of `sizeMib` and of whole GiB. */
+  /** An empty volume group with room for six volumes, each of `sizeMib` rounded up to whole GiB. */
   readonly volumeGroup: string;
   readonly sizeMib: number;
-  /** Whether the gateway is killed in the middle of a backup and a restore as well. */
+  /** Whether the gateway is also killed in the middle of a backup and a restore. */
   readonly isKilled: boolean;
-  /** With a gate in front of it: s3-gate.ts. */
+  /** S3 endpoint behind a gate: s3-gate.ts. */
   readonly endpoint: string;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
@@ -35,7 +35,7 @@ export interface BackupLabOptions {
 const encryptionKey = "correct horse battery staple";
 const bucket = "lab-backups";
 
-/** A volume that is to be made and filled. */
+/** A volume to create and fill. */
 export interface WantedVolume {
   readonly name: string;
   readonly sizeGb: bigint;
@@ -43,43 +43,40 @@ export interface WantedVolume {
   readonly tags?: string[];
 }
 
-/** A gateway on real LVM with an S3 endpoint, thick and thin volumes, and a shell beside it. */
+/** A gateway on real LVM with an S3 endpoint, thick and thin volumes, and a shell on the same host. */
 export interface BackupLab {
-  /** Where the gateway keeps what it has. */
+  /** The gateway's data directory. */
   readonly folder: string;
   readonly lv: Client<typeof LVService>;
   readonly vg: Client<typeof VGService>;
   readonly operations: Client<typeof OperationService>;
-  /** Types a command line of sh, in which RESTIC_REPOSITORY and its like are set; throws unless it ends with 0. */
+  /** Runs an sh command line with RESTIC_REPOSITORY etc. in its environment; throws unless it exits with 0. */
   type(command: string): Promise<string>;
-  /** All volumes, also those that LVM hides, a line each. */
+  /** Returns all volumes, including LVM's hidden ones, one per line. */
   volumes(): Promise<string[]>;
-  /** SHA-256 of the first `sizeMib` of a device. */
+  /** Returns the SHA-256 of the first `sizeMib` of a device. */
   sumOf(volume: string): Promise<string>;
-  /** Calls CreateBackup; returns the state and the operation that the answer names. */
+  /** Calls CreateBackup; returns the state and the operation in the response. */
   poll(volume: string, name: string): Promise<{ readonly state: BackupState; readonly operationId: string }>;
-  /** Calls CreateBackup until it says something else than that it goes on. */
+  /** Calls CreateBackup until it reports anything other than progress. */
   untilBackedUp(volume: string, name: string): Promise<BackupState>;
-  /**
-   * Calls CreateLV with a backup to fill the volume from, again where the deadline passes. Returns the operation that the
-   * answer names.
-   */
+  /** Calls CreateLV with a backup as source, and again when the deadline passes. Returns the operation in the response. */
   restore(
     wanted: WantedVolume,
     source: { readonly of: string; readonly synchronousRestore: boolean },
   ): Promise<string>;
-  /** Waits until an operation is at a step and some of its bytes have moved. */
+  /** Waits until an operation is at a step and some of its bytes have been transferred. */
   untilMoving(operationId: string, step: string): Promise<Operation>;
   untilEnded(operationId: string): Promise<Operation>;
-  /** Has the S3 endpoint hold the requests for objects of a kind, after some that pass. */
+  /** Makes the S3 endpoint hold requests for objects of a kind, after letting `passes` of them through. */
   hold(method: "GET" | "PUT", kind: "data" | "locks", passes?: number): Promise<Hold>;
-  /** Kills the gateway as a crash would; nothing answers before `start`. */
+  /** Kills the gateway as a crash would; nothing responds until `start`. */
   kill(): Promise<void>;
   start(): Promise<void>;
   end(): Promise<void>;
 }
 
-/** Starts a gateway whose device classes are `thick` (the default) and `thin`, which is in the pool `pool`. */
+/** Starts a gateway with the device classes `thick` (the default) and `thin`, which is in the pool `pool`. */
 export async function openBackupLab(options: BackupLabOptions): Promise<BackupLab> {
   const { volumeGroup, sizeMib, endpoint, accessKeyId, secretAccessKey } = options;
   const folder = mkdtempSync(join(tmpdir(), "hostplane-backups-"));
@@ -141,7 +138,7 @@ export async function openBackupLab(options: BackupLabOptions): Promise<BackupLa
       if (isSo(operation)) {
         return operation;
       }
-      // Each look takes an emulated processor from restic.
+      // Each poll takes CPU time of an emulated processor away from restic.
       await sleep(500);
     }
   }
@@ -194,7 +191,7 @@ export async function openBackupLab(options: BackupLabOptions): Promise<BackupLa
         if (refusal === undefined) {
           return operationId;
         }
-        // It goes on: the same call again joins it.
+        // The restore continues: the same call joins it.
         assert.equal(refusal.code, Code.DeadlineExceeded, refusal.message);
       }
     },

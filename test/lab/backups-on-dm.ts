@@ -4,18 +4,18 @@ import { OperationState } from "../../gen/hostplane/v1/operation_pb.ts";
 import { StateType } from "../../gen/proto/lvmd_pb.ts";
 import { type BackupLab, type BackupLabOptions, openBackupLab } from "./backup-lab.ts";
 
-/** What a run measured; what it found wrong it throws. */
+/** Measurements of a run. Failures are thrown. */
 export interface BackupReport {
-  /** From the first call to COMPLETE, and from the call to the answer; milliseconds. */
+  /** Milliseconds from the first call to COMPLETE, and from the call to its response. */
   readonly backupMs: number;
   readonly restoreMs: number;
-  /** Both, with a SIGKILL and a restart of the gateway in the middle; undefined when that was not asked for. */
+  /** Time of both with a SIGKILL and a restart of the gateway in between; undefined if this was not requested. */
   readonly killedMs: number | undefined;
 }
 
 /**
- * Backs up volumes of random bytes to S3 and restores them, with `isKilled` also with the gateway killed in the middle of
- * both, and looks with LVM and restic at what is there afterwards.
+ * Backs up volumes of random bytes to S3 and restores them, and checks the result with LVM and restic. With `isKilled`, also
+ * kills the gateway in the middle of both.
  * @throws AssertionError
  */
 export async function checkBackups(options: BackupLabOptions): Promise<BackupReport> {
@@ -30,7 +30,7 @@ export async function checkBackups(options: BackupLabOptions): Promise<BackupRep
     const sums = { data: await lab.sumOf("data"), thin: await lab.sumOf("thin") };
     const before = await lab.volumes();
 
-    /** Nothing is left of what was done but the volumes named. */
+    /** Asserts that only the named volumes have been added. */
     const assertOnlyNew = async (...names: readonly string[]) => {
       const now = await lab.volumes();
       const isNew = (line: string) => names.some((name) => line.startsWith(`${volumeGroup} ${name} `));
@@ -43,7 +43,7 @@ export async function checkBackups(options: BackupLabOptions): Promise<BackupRep
     };
 
     const backupMs = await timed(async () => {
-      // restic takes a lock before it reads anything, and the snapshot is there before restic is.
+      // restic locks the repository before it reads anything, and the snapshot is created before restic starts.
       const hold = await lab.hold("PUT", "locks");
       const { state, operationId } = await lab.poll("data", "first");
       assert.equal(state.state, StateType.INPROGRESS, state.msg);
@@ -51,7 +51,7 @@ export async function checkBackups(options: BackupLabOptions): Promise<BackupRep
       assert.match(await lab.type("cat /proc/$(pgrep -x restic)/fdinfo/0"), /^pos:\s+0$/m);
       const { operation } = await lab.operations.getOperation({ id: operationId });
       assert.equal(operation?.step, "store");
-      // What the volume held when it was asked for is stored, not what it holds when it is read.
+      // The backup has the volume's content at the time of the call, not at the time of reading.
       await lab.type(`head -c 2M /dev/zero | dd of=/dev/${volumeGroup}/data conv=notrunc oflag=direct bs=1M`);
       await assertSecretsUnseen(lab, options);
       await hold.release();
@@ -61,7 +61,7 @@ export async function checkBackups(options: BackupLabOptions): Promise<BackupRep
     assert.equal(
       (await lab.poll(`${volumeGroup}/data`, "first")).state.state,
       StateType.COMPLETE,
-      "it repeats",
+      "a repeated call returns the same operation",
     );
     await assertOnlyNew();
 
@@ -78,25 +78,21 @@ export async function checkBackups(options: BackupLabOptions): Promise<BackupRep
     await checkOverflow(lab, options);
     await assertOnlyNew(...made);
     const stored: readonly unknown[] = JSON.parse(await lab.type("restic --no-lock --json snapshots"));
-    assert.equal(
-      stored.length,
-      isKilled ? 2 : 1,
-      "the backups that are complete, and nothing of those that were not",
-    );
+    assert.equal(stored.length, isKilled ? 2 : 1, "complete backups, and nothing of incomplete ones");
     return { backupMs, restoreMs, killedMs };
   } finally {
     await lab.end();
   }
 }
 
-/** A backup and a restore that cannot end, and the gateway is killed and started again: both go on, and once. */
+/** Kills and restarts the gateway during a backup and a restore that cannot finish: both continue, and run once. */
 async function checkKilled(
   lab: BackupLab,
   { volumeGroup, sizeMib }: BackupLabOptions,
   sums: { readonly data: string; readonly thin: string },
 ): Promise<void> {
   const sizeGb = BigInt(Math.ceil(sizeMib / 1024));
-  // Neither can end: nothing that is read gets into the repository, and of what is in it only the beginning comes out.
+  // Neither can finish: no data gets into the repository, and only the beginning of a backup comes out of it.
   const holds = [await lab.hold("PUT", "data"), await lab.hold("GET", "data", 4)];
   const backup = await lab.poll("thin", "killed");
   await lab.untilMoving(backup.operationId, "store");
@@ -113,12 +109,16 @@ async function checkKilled(
   const processes = (await lab.type("pgrep -x restic")).trim().split("\n");
   assert.equal(processes.length, 2);
   await lab.kill();
-  assert.deepEqual((await lab.type("pgrep -x restic")).trim().split("\n"), processes, "they live on");
+  assert.deepEqual(
+    (await lab.type("pgrep -x restic")).trim().split("\n"),
+    processes,
+    "the restic processes survive",
+  );
   assertHeld(temporary);
   const left = await lab.volumes();
   assert.equal(left.filter((line) => / hostplane-(backup|restore)-/.test(line)).length, 2);
   await lab.start();
-  // They are stopped before anything is done again.
+  // They are stopped before anything is repeated.
   await lab.type(`while ps -o pid= -p ${processes.join(",")} >&2; do sleep 0.1; done`);
   await assertNoDevice(lab, volumeGroup, "again");
   await Promise.all(holds.map((hold) => hold.release()));
@@ -126,7 +126,11 @@ async function checkKilled(
   assert.equal(state, OperationState.COMPLETED, String(error?.message));
   const last = await lab.untilBackedUp("thin", "killed");
   assert.equal(last.state, StateType.COMPLETE, last.msg);
-  assert.equal((await lab.poll("thin", "killed")).operationId, backup.operationId, "the same went on");
+  assert.equal(
+    (await lab.poll("thin", "killed")).operationId,
+    backup.operationId,
+    "the same operation continued",
+  );
   assert.equal(await lab.sumOf("again"), sums.data);
   const dumped = await lab.type("restic --no-lock dump --tag name=killed latest /thin | sha256sum");
   assert.equal(dumped.split(" ")[0], sums.thin);
@@ -136,7 +140,7 @@ async function checkKilled(
   assert.ok((again?.devMajor ?? 0) > 0);
 }
 
-/** A volume that is overwritten during its backup, so that the snapshot of a tenth of its size cannot hold it. */
+/** Overwrites a volume during its backup, so that its snapshot, a tenth of its size, overflows. */
 async function checkOverflow(lab: BackupLab, { volumeGroup, sizeMib }: BackupLabOptions): Promise<void> {
   const hold = await lab.hold("PUT", "locks");
   const { operationId } = await lab.poll("data", "overflow");
@@ -151,7 +155,7 @@ async function checkOverflow(lab: BackupLab, { volumeGroup, sizeMib }: BackupLab
   assert.equal(operation?.error?.reason, "SNAPSHOT_FULL");
 }
 
-/** A volume that is being filled is told of, but has no device by its name, and is not removed. */
+/** A volume that is being filled is listed, but has no device under its name and cannot be removed. */
 async function assertNoDevice(lab: BackupLab, volumeGroup: string, name: string): Promise<void> {
   const { volumes } = await lab.vg.getLVList({ deviceClass: "thin" });
   const shown = volumes.find((volume) => volume.name === name);
@@ -160,17 +164,17 @@ async function assertNoDevice(lab: BackupLab, volumeGroup: string, name: string)
   await assert.rejects(lab.lv.removeLV({ name, deviceClass: "thin" }));
 }
 
-/** Nobody can mount a device or open it as a mount does. */
+/** Asserts that a device cannot be mounted, or opened exclusively as a mount does. */
 function assertHeld(device: string): void {
   assert.throws(() => openSync(device, constants.O_RDONLY | constants.O_EXCL), { code: "EBUSY" });
 }
 
-/** No process shows the secrets in its arguments, and the gateway's files do not hold them. */
+/** Asserts that neither process arguments nor the gateway's files contain the secrets. */
 async function assertSecretsUnseen(lab: BackupLab, { secretAccessKey }: BackupLabOptions): Promise<void> {
   const commands = await lab.type("for pid in $(pgrep -x restic); do tr '\\0' ' ' </proc/$pid/cmdline; done");
   assert.match(commands, /backup/);
   assert.ok(!commands.includes(secretAccessKey));
-  // The key is a pattern on stdin, so that grep itself does not show it.
+  // grep reads the key from stdin, so that its own arguments do not contain it.
   const found = await lab.type(`printenv AWS_SECRET_ACCESS_KEY | grep -rlF -f - ${lab.folder} || true`);
   assert.equal(found, "");
 }
@@ -181,6 +185,6 @@ async function timed(act: () => Promise<unknown>): Promise<number> {
   return Math.round(performance.now() - startedAtMs);
 }
 
-// A program for the virtual machine: node test/lab/backups-on-dm.ts FILE, which holds the options as JSON.
+// A program for the virtual machine: node test/lab/backups-on-dm.ts FILE, with the options as JSON in FILE.
 const options: BackupLabOptions = JSON.parse(readFileSync(process.argv[2] ?? "", "utf8"));
 process.stdout.write(`${JSON.stringify(await checkBackups(options))}\n`);

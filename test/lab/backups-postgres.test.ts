@@ -14,7 +14,7 @@ import { type PostgresCluster, reasonToSkipPostgres, startPostgres } from "./pos
 
 const skip = reasonToSkipPostgres();
 
-/** One host with two stores on one database: a gateway for each. */
+/** A host with two stores on one database, one for each gateway. */
 async function createSharedHost(t: Test, postgres: PostgresCluster, transferMs = 30) {
   const url = await postgres.createDatabase();
   const restic = createResticSandbox({ transferMs });
@@ -25,12 +25,12 @@ async function createSharedHost(t: Test, postgres: PostgresCluster, transferMs =
 test("backups on one PostgreSQL", { skip, timeout: 300_000 }, async (t) => {
   const postgres = await startPostgres(t);
 
-  t.test("a retention that finds nothing to remove ends well", async (t) => {
+  t.test("a retention without backups to remove succeeds", async (t) => {
     const { host } = await createSharedHost(t, postgres);
     await t.resolves(host.store.run("backups.remove", { ids: [] }));
   });
 
-  t.test("polls of two gateways of a host at once begin one", async (t) => {
+  t.test("simultaneous polls of a host's two gateways start one backup", async (t) => {
     const { host, otherStore } = await createSharedHost(t, postgres);
     const first = await createGateway(t, host, { settings: { ...settings, minimumAgeHours: 0 } });
     const second = await createGateway(t, host, { store: otherStore });
@@ -57,7 +57,7 @@ test("backups on one PostgreSQL", { skip, timeout: 300_000 }, async (t) => {
     t.equal((await second.backUp("a", "data")).state, StateType.COMPLETE, "the name is free");
   });
 
-  t.test("another gateway of the host goes on when the first dies", async (t) => {
+  t.test("another gateway of the host continues when the first one dies", async (t) => {
     const { host, otherStore } = await createSharedHost(t, postgres, 200);
     const mortal = createMortalStore(host.store);
     const storing = Promise.withResolvers<void>();

@@ -28,7 +28,7 @@ const mebibyte = 1 << 20;
 
 let bucketsNamed = 0;
 
-/** A bucket that nobody has made yet, of the real endpoint and its owner's keys unless told. */
+/** Returns a repository in a bucket that does not exist yet; by default on the real endpoint with its owner's keys. */
 function newRepository(
   more: Partial<Repository> & { readonly endpoint?: string; readonly path?: string } = {},
 ): Repository {
@@ -42,7 +42,7 @@ function newRepository(
   };
 }
 
-/** A restic with a source of random bytes and a target of zeros. */
+/** Creates a restic with a source of random bytes and a target of zeros. */
 async function makeSubject(t: Test, options: ResticProcessOptions & { readonly sizeBytes?: number } = {}) {
   const directory = await mkdtemp(join(tmpdir(), "hostplane-restic-"));
   t.teardown(() => rm(directory, { recursive: true, force: true }));
@@ -63,7 +63,7 @@ async function sumOf(file: string): Promise<string> {
     .digest("hex");
 }
 
-/** Copies the template to a bucket of its own, which is made. */
+/** Creates a bucket and copies the template to it. */
 async function putTemplate(bucket: string, prefix: string): Promise<void> {
   const { accessKeyId, secretAccessKey } = owner;
   const put = (path: string, ...more: string[]) =>
@@ -99,7 +99,7 @@ testResticContract(
   skip,
 );
 
-test("S3: bytes come back as they were, whatever they are called", { skip, timeout }, async (t) => {
+test("S3: bytes are restored unchanged, whatever the names are", { skip, timeout }, async (t) => {
   const { restic, source, target, sizeBytes } = await makeSubject(t, { sizeBytes: 48 * mebibyte + 512 });
   const repository = newRepository();
   await restic.ensureRepository(repository, never);
@@ -113,7 +113,7 @@ test("S3: bytes come back as they were, whatever they are called", { skip, timeo
   t.equal(await sumOf(target), await sumOf(source));
 });
 
-test("S3: only the bucket's owner gets in", { skip, timeout }, async (t) => {
+test("S3: only the bucket's owner has access", { skip, timeout }, async (t) => {
   const { restic } = await makeSubject(t);
   const repository = newRepository();
   await restic.ensureRepository(repository, never);
@@ -131,7 +131,7 @@ test("S3: only the bucket's owner gets in", { skip, timeout }, async (t) => {
   t.strictSame(await restic.list(repository, [], never), []);
 });
 
-test("S3: a bucket that is missing is made by ensureRepository alone", { skip, timeout }, async (t) => {
+test("S3: only ensureRepository creates a missing bucket", { skip, timeout }, async (t) => {
   const { restic, source, sizeBytes } = await makeSubject(t);
   const repository = newRepository();
   const wanted = { device: source, sizeBytes, fileName: "data", tags: [] };
@@ -142,7 +142,7 @@ test("S3: a bucket that is missing is made by ensureRepository alone", { skip, t
   t.strictSame(await restic.list(repository, [], never), []);
 });
 
-test("S3: keys of a session need its token", { skip, timeout }, async (t) => {
+test("S3: session keys need their token", { skip, timeout }, async (t) => {
   const { restic, source, target, sizeBytes } = await makeSubject(t);
   const session = (await ceph?.createS3Session()) as S3Session;
   const { sessionToken, ...keys } = session;
@@ -161,7 +161,7 @@ test("S3: keys of a session need its token", { skip, timeout }, async (t) => {
 test("S3: plain requests go through the http proxy", { skip, timeout }, async (t) => {
   const { restic, source, sizeBytes } = await makeSubject(t);
   const proxy = await startCountingProxy(t);
-  // No name of this kind is ever found but by the proxy (RFC 6761).
+  // Such a name can only be resolved by the proxy (RFC 6761).
   const endpoint = s3Url.replace("127.0.0.1", "s3.test");
   const direct = newRepository({ endpoint });
   t.equal(await reasonOf(restic.ensureRepository(direct, never)), "REPOSITORY_UNREACHABLE");
@@ -208,7 +208,7 @@ test("S3: encrypted requests go through the https proxy, which cannot read them"
   t.strictSame(proxy.forwarded, []);
 });
 
-test("S3: a proxy that is not there is said to be it", { skip, timeout }, async (t) => {
+test("S3: the error names an unreachable proxy", { skip, timeout }, async (t) => {
   const { restic } = await makeSubject(t);
   const endpoint = s3Url.replace("127.0.0.1", "s3.test");
   const repository = newRepository({ endpoint, httpProxy: "http://127.0.0.1:9" });
@@ -218,7 +218,7 @@ test("S3: a proxy that is not there is said to be it", { skip, timeout }, async 
   });
 });
 
-test("S3: a certificate that nobody trusts is taken only where that is wanted", {
+test("S3: an untrusted certificate is accepted only if configured", {
   skip,
   timeout,
 }, async (t) => {
@@ -240,7 +240,7 @@ test("S3: a certificate that nobody trusts is taken only where that is wanted", 
   t.equal((await trusting.list(verified, [], never)).length, 1);
 });
 
-test("S3: an endpoint that is none is told", { skip, timeout }, async (t) => {
+test("S3: an endpoint that does not work is reported", { skip, timeout }, async (t) => {
   const { restic } = await makeSubject(t, { answerTimeoutMs: 3_000 });
   const silent = await listening(t, createTcpServer());
   const endpoints: [string, string][] = [
@@ -254,11 +254,11 @@ test("S3: an endpoint that is none is told", { skip, timeout }, async (t) => {
     const startedAtMs = performance.now();
     const reason = await reasonOf(restic.ensureRepository(newRepository({ endpoint }), never));
     t.equal(reason, "REPOSITORY_UNREACHABLE", name);
-    t.ok(performance.now() - startedAtMs < 10_000, `${name}: soon`);
+    t.ok(performance.now() - startedAtMs < 10_000, `${name}: in time`);
   }
 });
 
-test("S3: a web server that answers all with a page is not taken for a place to make a repository", {
+test("S3: a web server that returns a page for everything does not get a repository", {
   skip,
 }, async (t) => {
   const { restic } = await makeSubject(t);
@@ -272,7 +272,7 @@ test("S3: a web server that answers all with a page is not taken for a place to 
   t.notOk(asked.includes("PUT"));
 });
 
-test("S3: a transfer outlives an endpoint that comes back, and ends with one that does not", {
+test("S3: a transfer survives an endpoint that comes back, and fails with one that does not", {
   skip,
   timeout,
 }, async (t) => {
@@ -284,7 +284,7 @@ test("S3: a transfer outlives an endpoint that comes back, and ends with one tha
   await restic.ensureRepository(repository, never);
   const wanted = { device: source, sizeBytes, fileName: "data", tags: ["a"] };
 
-  /** Calls `act` once some of it has moved. */
+  /** Calls `act` after part of the data has been transferred. */
   const midway = (act: () => Promise<unknown>) => {
     const moved = Promise.withResolvers<void>();
     moved.promise.then(act).catch(t.threw);
@@ -308,7 +308,7 @@ test("S3: a transfer outlives an endpoint that comes back, and ends with one tha
   );
 });
 
-/** The URL of a server of the test. */
+/** Starts a server of the test, and returns its URL. */
 async function listening(t: Test, server: Server): Promise<string> {
   server.listen(0, "127.0.0.1");
   await once(server, "listening");

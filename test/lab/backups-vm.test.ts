@@ -7,15 +7,15 @@ import { startS3Gate } from "./s3-gate.ts";
 import { createVm, vmSkipReason } from "./vm.ts";
 
 const skip = (await vmSkipReason()) || cephSkipReason();
-/** The long form, for `npm run test:full`; restic moves some 8 MiB a second in an emulated machine. */
+/** The long form, for `npm run test:full`; in an emulated machine restic transfers about 8 MiB a second. */
 const isFull = process.env.LAB_FULL === "1";
 const sizeMib = isFull ? 1024 : 32;
 const timeout = isFull ? 5_400_000 : 1_800_000;
 tap.setTimeout(timeout);
 
-test("volumes on real device-mapper go to real S3 and come back", { skip, timeout }, async (t) => {
+test("volumes on real device-mapper are backed up to real S3 and restored", { skip, timeout }, async (t) => {
   const ceph = await startCeph(t);
-  // restic needs 200 MiB beside the gateway and this test's own program.
+  // restic needs 200 MiB in addition to the gateway and this test's program.
   const vm = await createVm({ name: "backups", disks: ["16G"], memoryMib: 1024 });
   t.teardown(() => vm.stop());
   const made = await vm.run("vgcreate -q dmvg /dev/vdb && lvcreate -q -y -T -L 5g -n pool dmvg");

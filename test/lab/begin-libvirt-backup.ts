@@ -1,6 +1,6 @@
 import { createLibvirt } from "../../adapters/libvirt/libvirt.ts";
 
-// A gateway that is to be killed: begins a backup of a domain, reads a piece of a disk, says so, and goes no further.
+// A program to be killed: starts a backup of a VM, reads a piece of a disk, reports it, and then waits.
 
 const [uri = "", name = "", uuid = "", target = "", token = ""] = process.argv.slice(2);
 const { signal } = new AbortController();

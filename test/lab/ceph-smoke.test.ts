@@ -12,10 +12,10 @@ import tap, { test } from "tap";
 import { cephSkipReason, type S3Keys, startCeph } from "./ceph.ts";
 
 const skip = cephSkipReason();
-// A minute for the packages where they are not installed.
+// Installing the packages takes a minute if they are missing.
 tap.setTimeout(300_000);
 
-/** The status that S3 answers to a signed request for the list of buckets. */
+/** Returns the S3 status of a signed request that lists the buckets. */
 async function statusOf(url: string, keys: S3Keys, ...headers: readonly string[]): Promise<string> {
   const signature = ["--user", `${keys.accessKeyId}:${keys.secretAccessKey}`, "--aws-sigv4", "aws:amz:x:s3"];
   const sent = ["x-amz-content-sha256: UNSIGNED-PAYLOAD", ...headers].flatMap((header) => [
@@ -30,7 +30,7 @@ async function statusOf(url: string, keys: S3Keys, ...headers: readonly string[]
 test("a Ceph cluster with S3", { skip, timeout: 300_000 }, async (t) => {
   const ceph = await startCeph(t);
 
-  await t.test("lets its users in, and no one else", async (t) => {
+  await t.test("gives access to its users only", async (t) => {
     const user = await ceph.createS3User();
     t.equal(await statusOf(ceph.s3Url, user), "200");
     t.equal(await statusOf(ceph.s3Url, { ...user, secretAccessKey: "wrong" }), "403");
@@ -42,7 +42,7 @@ test("a Ceph cluster with S3", { skip, timeout: 300_000 }, async (t) => {
     t.equal(await statusOf(ceph.s3Url, keys), "403");
   });
 
-  await t.test("speaks TLS with a certificate that only who has it trusts", async (t) => {
+  await t.test("speaks TLS with a self-signed certificate", async (t) => {
     const ca = await readFile(ceph.certificatePath);
     const [answer] = await once(get(ceph.s3HttpsUrl, { ca, agent: false }), "response");
     answer.resume();
@@ -57,11 +57,11 @@ test("a Ceph cluster with S3", { skip, timeout: 300_000 }, async (t) => {
     await ceph.stop("rgw.a");
     await t.rejects(statusOf(ceph.s3Url, user));
     await ceph.start("rgw.a");
-    t.equal(await statusOf(ceph.s3Url, user), "200", "and its users are still known");
+    t.equal(await statusOf(ceph.s3Url, user), "200", "its users still exist");
   });
 });
 
-test("a cluster goes away with the process that it was made for", { skip, timeout: 300_000 }, async (t) => {
+test("a cluster is destroyed with the process that owns it", { skip, timeout: 300_000 }, async (t) => {
   const directory = await mkdtemp(join(tmpdir(), "hostplane-ceph-"));
   t.teardown(() => rm(directory, { recursive: true, force: true }));
   const owner = spawn("sleep", ["600"]);
@@ -73,7 +73,7 @@ test("a cluster goes away with the process that it was made for", { skip, timeou
   t.equal(pids.length, 4);
 
   owner.kill("SIGKILL");
-  // Fails by the time limit.
+  // The test's time limit ends this loop.
   while (existsSync(directory) || pids.some((pid) => existsSync(`/proc/${pid}`))) {
     await sleep(100);
   }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A Ceph cluster with an S3 endpoint, for tests that need a real one. See README.md beside this file.
+# A Ceph cluster with an S3 endpoint, for tests that need a real one. See README.md in this directory.
 usage() {
   cat <<'TEXT'
 usage: ceph.sh COMMAND
@@ -55,14 +55,14 @@ lettered() {
   for ((number = 0; number < $2; number++)); do echo "$1.${letters:number:1}"; done
 }
 
-# A process id is only believed when that process was started with the configuration of this very cluster.
+# Reads the process id of a daemon. It counts only if that process was started with this cluster's configuration.
 pid_of() {
   local pid
   pid=$(cat "$dir/run/$1.pid" 2>/dev/null) && [ -n "$pid" ] &&
     tr '\0' '\n' 2>/dev/null <"/proc/$pid/cmdline" | grep -qxF -- "$conf" && echo "$pid"
 }
 
-# They go to the background by themselves, once they have read what they need; S3 is waited for.
+# The daemons move to the background once they have read their configuration. Waits for S3.
 start() {
   local daemon=$1 program
   ! pid_of "$daemon" >/dev/null || return 0
@@ -93,7 +93,7 @@ crash() {
   local pid report deadline=$(($(millis) + 30000))
   pid=$(pid_of "$1") || die "$1 does not run"
   kill -ABRT "$pid"
-  # Its directory is there before the report in it is whole, which the file beside it tells.
+  # The report's directory exists before the report is complete; the file `done` marks that.
   until report=$(find "$dir/crash" -mindepth 2 -name done 2>/dev/null | head -n 1) && [ -n "$report" ]; do
     [ "$(millis)" -lt "$deadline" ] || die "$1 left no report"
     sleep 0.1
@@ -119,7 +119,7 @@ status() {
 
 # --- making it -------------------------------------------------------------------------------------------
 
-# Ten ports for fixed addresses and ninety for the rest, below the kernel's range for outgoing connections.
+# Ten ports for fixed addresses and ninety for the others, below the kernel's range for outgoing connections.
 choose_ports() {
   local base offset
   while :; do
@@ -150,7 +150,7 @@ pid file = $dir/run/\$type.\$id.pid
 admin socket = $dir/run/\$type.\$id.asok
 crash dir = $dir/crash
 auth allow insecure global id reclaim = false
-# Replicas may share this one host.
+# Allows replicas on a single host.
 osd crush chooseleaf type = 0
 osd pool default size = 1
 osd pool default min size = 1
@@ -159,18 +159,18 @@ osd pool default pg autoscale mode = off
 mon max pg per osd = 800
 [mon]
 mon data = $dir/mon
-# By default in /var/log/ceph.
+# The default is /var/log/ceph.
 mon cluster log file = $dir/log/cluster.\$channel.log
 mon allow pool size one = true
 mon warn on pool no redundancy = false
 mon allow pool delete = true
-# A disk that is really full aborts its daemon.
+# A daemon aborts when its disk is really full.
 mon osd full ratio = 0.85
 mon osd backfillfull ratio = 0.80
 mon osd nearfull ratio = 0.75
 mon data avail warn = 3
 mon data avail crit = 1
-# The defaults wait for others to join in.
+# The defaults wait for other monitors.
 paxos min wait = 0.01
 paxos propose interval = 0.1
 mon tick interval = 1
@@ -178,7 +178,7 @@ mon mgr beacon grace = 10
 [mgr]
 mgr data = $dir/mgr.\$id
 mgr initial modules =
-# Each that is loaded costs up to a second, enabled or not.
+# Loading a module costs up to a second, whether it is enabled or not.
 mgr disabled modules = alerts,cephadm,dashboard,diskprediction_local,influx,insights,k8sevents,localpool,mirroring,nfs,osd_perf_query,osd_support,prometheus,restful,rook,selftest,snap_schedule,stats,telegraf,test_orchestrator,zabbix
 mgr stats period = 1
 mgr tick period = 1
@@ -198,7 +198,7 @@ osd mclock skip benchmark = true
 log file =
 pid file =
 admin socket =
-# A cluster that is away is an error, not a hang.
+# An unreachable cluster is an error, not a hang.
 client mount timeout = 15
 rados mount timeout = 15
 rados mon op timeout = 60
@@ -232,9 +232,9 @@ make_monitor() {
     make_key "$daemon" --cap mon 'allow profile mds' --cap osd 'allow *' --cap mds 'allow *' --cap mgr 'allow profile mds'
   done
   make_key client.rgw.a --cap mon 'allow rw' --cap osd 'allow rwx' --cap mgr 'allow rw'
-  # In its first database, keys need no command each later on.
+  # Keys in the initial database need no command later.
   cat "$dir/mon-key" "$dir"/keys/* >"$dir/all-keys"
-  # Without a map of its own the monitor expects the default ports, and waits for ever.
+  # Without a monmap the monitor expects the default ports and waits forever.
   monmaptool --create --fsid "$fsid" --enable-all-features \
     --addv a "[v2:127.0.0.1:$base,v1:127.0.0.1:$((base + 1))]" "$dir/monmap"
   ceph-mon -c "$conf" --mkfs -i a --keyring "$dir/all-keys" --monmap "$dir/monmap"
@@ -270,7 +270,7 @@ make_cluster() {
   watch_owner "$dir/osds"
   base=$(choose_ports)
   fsid=$(cat /proc/sys/kernel/random/uuid)
-  # Virtual machines reach this host's loopback as 10.0.2.2; s3.test is for clients that go through a proxy.
+  # Virtual machines reach this host's loopback as 10.0.2.2; s3.test is for clients behind a proxy.
   openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=s3.test \
     -addext subjectAltName=DNS:s3.test,DNS:localhost,IP:127.0.0.1,IP:10.0.2.2 \
     -keyout "$dir/key.pem" -out "$dir/cert.pem" 2>/dev/null
@@ -295,7 +295,7 @@ make_cluster() {
 
 wait_for_s3() {
   local deadline=$(($(millis) + 60000))
-  # Its process id is no sign yet: it is written late.
+  # The pid file is no sign of readiness, because it is written late.
   until curl --silent --fail --noproxy '*' --max-time 5 --output /dev/null "$(cat "$dir/s3-url")"; do
     [ "$(millis)" -lt "$deadline" ] || { tail -n 20 "$dir"/log/* >&2; die "the S3 endpoint does not answer"; }
     sleep 0.1
@@ -329,7 +329,7 @@ s3_session() {
   user=$(s3_user "$1")
   access=$(json_text accessKeyId <<<"$user")
   secret=$(json_text secretAccessKey <<<"$user")
-  # An own user needs a policy that lets it ask for a session.
+  # A user needs a policy that allows them to request a session.
   signed_post "$access:$secret" iam Action=PutUserPolicy "UserName=$1" PolicyName=session \
     'PolicyDocument={"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":["sts:GetSessionToken"],"Resource":["*"]}]}' >/dev/null
   answer=$(signed_post "$access:$secret" sts Action=GetSessionToken)

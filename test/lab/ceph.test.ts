@@ -14,7 +14,7 @@ tap.setTimeout(600_000);
 const times = { watchedMs: 500, keepMs: 6_000, slowMs: 1_000, scrubsMs: 1_000 };
 let cluster: Promise<CephCluster> | undefined;
 
-/** One for all tests. Disks in memory would forget when they are stopped. */
+/** A cluster for all tests. Disks in memory would lose their data when a daemon stops. */
 function sharedCluster(): Promise<CephCluster> {
   cluster ??= makeCeph((destroy) => tap.teardown(destroy), {
     osds: 3,
@@ -46,7 +46,7 @@ async function keysOf(ceph: CephCluster) {
   };
 }
 
-/** As a shell splits them. */
+/** Splits a command as a shell does. */
 function capabilities(text: string): string[] {
   return [...text.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, bare]) => quoted ?? bare ?? "");
 }
@@ -81,7 +81,7 @@ testCephContract(
   { skip },
 );
 
-test("images and subvolumes are counted, those of namespaces and groups too", { skip }, async (t) => {
+test("counts images and subvolumes, including those in namespaces and groups", { skip }, async (t) => {
   const ceph = await sharedCluster();
   const { reader } = await keysOf(ceph);
   const adapter = createCeph({ confPath: ceph.confPath, reader, ...times });
@@ -99,7 +99,7 @@ test("images and subvolumes are counted, those of namespaces and groups too", { 
   });
 });
 
-test("what clients do is told while they do it", { skip }, async (t) => {
+test("reports client traffic while it happens", { skip }, async (t) => {
   const ceph = await sharedCluster();
   const { reader } = await keysOf(ceph);
   const adapter = createCeph({ confPath: ceph.confPath, reader, ...times });
@@ -111,7 +111,7 @@ test("what clients do is told while they do it", { skip }, async (t) => {
   await until(t, adapter, ({ clientIo }) => okOf(clientIo).writesPerSecond === 0);
 });
 
-test("the active manager fails over, and nothing is missing for long", { skip }, async (t) => {
+test("the active manager fails over, and no part is missing for long", { skip }, async (t) => {
   const ceph = await sharedCluster();
   const { reader } = await keysOf(ceph);
   const adapter = createCeph({ confPath: ceph.confPath, reader, ...times });
@@ -127,7 +127,7 @@ test("the active manager fails over, and nothing is missing for long", { skip },
   t.ok((okOf(after.mgrs).activeChangedAtMs ?? 0) > (okOf(before.mgrs).activeChangedAtMs ?? 0));
 });
 
-test("a manager that hangs costs its own parts, and delays no other", { skip }, async (t) => {
+test("a hanging manager affects only its own parts, and delays no others", { skip }, async (t) => {
   const ceph = await sharedCluster();
   const { reader } = await keysOf(ceph);
   const adapter = createCeph({ confPath: ceph.confPath, reader, ...times });
@@ -148,12 +148,12 @@ test("a manager that hangs costs its own parts, and delays no other", { skip }, 
     await sleep(30);
   }
   t.comment(`oldest state: ${Math.round(Math.max(...ages))} ms`);
-  t.ok(Math.max(...ages) < times.watchedMs + 2_500, "a reading awaits the manager for 1.5 s at most");
+  t.ok(Math.max(...ages) < times.watchedMs + 2_500, "a read waits at most 1.5 s for the manager");
   await ceph.resume(active);
   await until(t, adapter, ({ crashes }) => "ok" in crashes);
 });
 
-test("monitors that hang make no reader hang", { skip }, async (t) => {
+test("hanging monitors do not block readers", { skip }, async (t) => {
   const ceph = await sharedCluster();
   const { reader } = await keysOf(ceph);
   const adapter = createCeph({ confPath: ceph.confPath, reader, ...times });
@@ -177,7 +177,7 @@ test("monitors that hang make no reader hang", { skip }, async (t) => {
     await sleep(20);
   }
   t.equal(reason, "CEPH_UNAVAILABLE");
-  t.ok(wasTold, "before, the last state was told as stale");
+  t.ok(wasTold, "before that, the last state was reported as stale");
   t.ok(performance.now() - pausedAtMs < times.keepMs + 3_000);
   t.ok(Math.max(...tookMs) < 1_000);
   await ceph.resume("mon.a");
@@ -186,7 +186,7 @@ test("monitors that hang make no reader hang", { skip }, async (t) => {
   t.comment(`back after ${Math.round(performance.now() - resumedAtMs)} ms`);
 });
 
-test("a thousand readers a second cost a reading every 2 s", { skip }, async (t) => {
+test("a thousand reads a second cause one refresh every 2 s", { skip }, async (t) => {
   const ceph = await sharedCluster();
   const { reader } = await keysOf(ceph);
   const adapter = createCeph({ confPath: ceph.confPath, reader });
@@ -203,12 +203,12 @@ test("a thousand readers a second cost a reading every 2 s", { skip }, async (t)
     tookMs.push((performance.now() - beganAtMs) / 10);
     await sleep(10);
   }
-  t.ok(readings.size >= 1 && readings.size <= 4, `${readings.size} readings in 5 s`);
+  t.ok(readings.size >= 1 && readings.size <= 4, `${readings.size} refreshes in 5 s`);
   const p99Ms = tookMs.toSorted((a, b) => a - b)[Math.floor(tookMs.length * 0.99)] ?? 0;
   t.comment(`p99 of a read: ${p99Ms.toFixed(3)} ms`);
 });
 
-test("a key that may not is refused with what to do, and one that may too much is told", {
+test("a key without access is rejected with the fix, and one with too much access is reported", {
   skip,
 }, async (t) => {
   const ceph = await sharedCluster();

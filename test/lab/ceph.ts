@@ -6,13 +6,13 @@ import type { Test } from "tap";
 import { createLabScript, labSkipReason } from "./lab-script.ts";
 
 export interface CephOptions {
-  /** Disks; 1 unless told otherwise. */
+  /** Number of disks; default: 1. */
   readonly osds?: number;
-  /** Managers, of which one is active; 1 unless told otherwise. */
+  /** Number of managers, of which one is active; default: 1. */
   readonly mgrs?: number;
-  /** Metadata servers; none unless told otherwise. With any there is a filesystem, `cephfs`. */
+  /** Number of metadata servers; default: none. With any, there is a filesystem, `cephfs`. */
   readonly mdss?: number;
-  /** In memory unless told otherwise; bluestore takes files of the temporary directory. */
+  /** Default: in memory. bluestore uses files in the temporary directory. */
   readonly store?: "memstore" | "bluestore";
 }
 
@@ -25,35 +25,35 @@ export interface S3Session extends S3Keys {
   readonly sessionToken: string;
 }
 
-/** A cluster of the test alone, on ports of loopback. */
+/** A cluster used only by the test, on ports of loopback. */
 export interface CephCluster {
-  /** Of client.admin, which may do everything. */
+  /** Configuration of client.admin, which has all permissions. */
   readonly confPath: string;
   /** `http://127.0.0.1:port` */
   readonly s3Url: string;
-  /** `https://127.0.0.1:port`, with a certificate that nobody trusts by itself. */
+  /** `https://127.0.0.1:port`, with a self-signed certificate. */
   readonly s3HttpsUrl: string;
-  /** That certificate. It is for 127.0.0.1, localhost, 10.0.2.2 (what a virtual machine calls this host) and s3.test. */
+  /** The certificate, for 127.0.0.1, localhost, 10.0.2.2 (this host from a virtual machine) and s3.test. */
   readonly certificatePath: string;
-  /** Makes a user that may make buckets. */
+  /** Creates a user that may create buckets. */
   createS3User(): Promise<S3Keys>;
-  /** Makes a user and has the gateway issue temporary keys to it. */
+  /** Creates a user and temporary keys for it. */
   createS3Session(): Promise<S3Session>;
-  /** Kills one daemon, such as "rgw.a", and waits until it is gone. */
+  /** Kills a daemon, e.g. "rgw.a", and waits until it is gone. */
   stop(daemon: string): Promise<void>;
   start(daemon: string): Promise<void>;
-  /** Lets a daemon hang, until it is resumed. */
+  /** Suspends a daemon until it is resumed. */
   pause(daemon: string): Promise<void>;
   resume(daemon: string): Promise<void>;
-  /** Has a daemon abort and posts the report of its crash. */
+  /** Makes a daemon abort, and posts the report of its crash. */
   crash(daemon: string): Promise<void>;
-  /** Runs the `ceph` program, or another of Ceph's, as client.admin; gives its stdout. */
+  /** Runs `ceph`, or another Ceph program, as client.admin; returns its stdout. */
   run(program: "ceph" | "rados" | "rbd", ...args: readonly string[]): Promise<string>;
-  /** Makes a user with capabilities such as `["mon", "allow r"]`; gives the path of the file with its key. */
+  /** Creates a user with capabilities such as `["mon", "allow r"]`; returns the path of its keyring. */
   makeKey(user: string, capabilities: readonly string[]): Promise<string>;
 }
 
-/** Why no cluster can be made here, or false when one can. For tap's `skip` option. */
+/** Returns why no cluster can be started here, or false. For tap's `skip` option. */
 export function cephSkipReason(): string | false {
   const programs = ["ceph-mon", "ceph-mgr", "ceph-osd", "ceph-mds", "radosgw"];
   return labSkipReason(
@@ -63,14 +63,14 @@ export function cephSkipReason(): string | false {
 }
 
 /**
- * Starts a cluster by ceph.sh, until the test ends or this process does: 2 s in memory, 7 s with three disks in files.
- * Rejects with what ceph.sh printed when it does not start.
+ * Starts a cluster with ceph.sh that runs until the test or this process ends. Takes 2 s in memory, 7 s with three disks in
+ * files. Rejects with the output of ceph.sh if it does not start.
  */
 export async function startCeph(t: Test, options: CephOptions = {}): Promise<CephCluster> {
   return makeCeph((destroy) => t.teardown(destroy), options);
 }
 
-/** Starts a cluster as `startCeph` does; `onEnd` is told how it is destroyed. */
+/** Starts a cluster like `startCeph`; `onEnd` receives the function that destroys it. */
 export async function makeCeph(
   onEnd: (destroy: () => Promise<void>) => void,
   { osds = 1, mgrs = 1, mdss = 0, store = "memstore" }: CephOptions = {},

@@ -14,7 +14,10 @@ import { createKubeadmRenderer } from "../../server/domains/clusters/bootstrap/k
 import { reportedFailure } from "../../server/domains/clusters/reconcile/reported-failure.ts";
 import { cluster, nodeOf, pki, ticket, token } from "../server/domains/clusters/bootstrap/cluster-plan.ts";
 
-/** Debian's cloud-init and what of its dependencies reading a file takes; not installed, since it would do its work at the next start. */
+/**
+ * Debian's cloud-init and the dependencies needed to read a file. They are unpacked and not installed, because an installed
+ * cloud-init would run at the next boot.
+ */
 const packages = [
   ...[
     "cloud-init",
@@ -30,7 +33,9 @@ const packages = [
 const skip =
   process.env.HOSTPLANE_LAB === "required" ? false : "HOSTPLANE_LAB=required downloads Debian's cloud-init";
 
-/** By cloud-init's own code, as it does at a machine's start: files below another root, and commands as arguments that are printed. */
+/**
+ * Runs cloud-init's own code as it runs at boot: it writes files below another root, and prints commands with their arguments.
+ */
 const applyScript = `
 import sys
 from cloudinit import util
@@ -46,10 +51,10 @@ util.write_file(root + "/commands", util.shellify(commands), 0o700)
 const execute = promisify(execFile);
 
 interface CloudInit {
-  /** Where its packages are unpacked, with its own configuration in `etc/cloud`. */
+  /** Root of the unpacked packages, with its own configuration in `etc/cloud`. */
   readonly root: string;
   readonly env: NodeJS.ProcessEnv;
-  /** Runs Python with cloud-init's code; rejects when it fails. */
+  /** Runs Python with cloud-init's code; rejects if it fails. */
   readonly python: (...args: readonly string[]) => Promise<string>;
 }
 
@@ -69,7 +74,7 @@ async function unpackCloudInit(t: Test): Promise<CloudInit> {
   };
 }
 
-/** What cloud-init posts of an event, as MAAS reads it. */
+/** An event as cloud-init posts it to MAAS. */
 interface StatusMessage {
   readonly name: string;
   readonly origin: string;
@@ -78,7 +83,7 @@ interface StatusMessage {
   readonly result: string;
 }
 
-/** The region's `metadata/status/SYSTEM_ID`, to which cloud-init posts its events one by one. */
+/** Starts the region's endpoint `metadata/status/SYSTEM_ID`, to which cloud-init posts its events one by one. */
 async function startStatusEndpoint(t: Test) {
   const posted: { readonly url: string; readonly authorization: string; readonly message: StatusMessage }[] =
     [];
@@ -95,7 +100,7 @@ async function startStatusEndpoint(t: Test) {
   return { posted, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/MAAS/metadata/status` };
 }
 
-test("cloud-init understands the user data of machines", { skip, timeout: 120_000 }, async (t) => {
+test("cloud-init understands the machines' user data", { skip, timeout: 120_000 }, async (t) => {
   const { root: packagesRoot, env, python } = await unpackCloudInit(t);
   const folder = t.testdir();
   const renderer = createKubeadmRenderer();
@@ -112,14 +117,14 @@ test("cloud-init understands the user data of machines", { skip, timeout: 120_00
       renderer.renderWorker(cluster, node, ticket),
     ]);
 
-  await t.test("its own check passes all of it", async (t) => {
+  await t.test("its own schema check accepts all of it", async (t) => {
     for (const text of texts) {
       t.match(await schema(text), /^Valid cloud-config/);
     }
     await t.rejects(schema("#cloud-config\nwrite_files:\n  - path: 3\n"), "and would not pass anything");
   });
 
-  await t.test("files and commands come out as they were meant", async (t) => {
+  await t.test("files and commands have the intended content", async (t) => {
     const hostile = "'; $(reboot) `x` \"\\ é\u0085\n\t- a: {{ b }}\n";
     texts.push(
       renderCloudConfig(
@@ -153,13 +158,13 @@ test("cloud-init understands the user data of machines", { skip, timeout: 120_00
   });
 
   await t.test(
-    "a machine that cannot become a node reports that to MAAS by cloud-init's webhook",
+    "a machine that cannot become a node reports that to MAAS through cloud-init's webhook",
     async (t) => {
       const { posted, url } = await startStatusEndpoint(t);
       const maas = await createMaasSandbox();
       t.teardown(() => maas.close());
       const systemId = maas.fake.region.machines()[0]?.systemId ?? "";
-      // MAAS 3.4 has curtin write this file (`maas-reporting` of its preseed).
+      // In MAAS 3.4, curtin writes this file (`maas-reporting` in its preseed).
       const reporting = {
         type: "webhook",
         endpoint: `${url}/${systemId}`,
@@ -178,7 +183,7 @@ test("cloud-init understands the user data of machines", { skip, timeout: 120_00
         await writeFile(join(programs, program), `#!/bin/sh\n[ ${program} != kubeadm ]\n`);
         await chmod(join(programs, program), 0o755);
       }
-      // In a mount namespace, so that the script reads cloud-init's configuration where it always is.
+      // In a mount namespace, so that the script finds cloud-init's configuration in its usual place.
       const mounted = 'mount --bind "$1" /etc && exec sh "$2" join';
       const script = path("root-0/etc/hostplane/make-node.sh");
       const argv = ["--mount", "sh", "-c", mounted, "sh", join(packagesRoot, "etc"), script];
@@ -198,7 +203,7 @@ test("cloud-init understands the user data of machines", { skip, timeout: 120_00
         },
       ]);
       t.equal(posted.length, 1);
-      // MAAS keeps it so (`add_event_to_node_event_log` of 3.4.10), and the gateway finds it there.
+      // MAAS stores it in this form (`add_event_to_node_event_log` of 3.4.10), and the gateway reads it from there.
       const { origin = "", description = "" } = posted[0]?.message ?? {};
       maas.fake.region.reportFailure(systemId, `'${origin}' ${description}`);
       t.equal(await reportedFailure({ tools: { maas } }, { systemId }), "kubeadm join failed");

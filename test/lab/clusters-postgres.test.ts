@@ -27,7 +27,7 @@ test("clusters on PostgreSQL", { skip, timeout }, async (t) => {
   testClusterStrayContract(t, makeOptions);
 
   t.test(
-    "two gateways write of their clusters at once, and no machine or number is given twice",
+    "two gateways write to their clusters at once without assigning a machine or number twice",
     async (t) => {
       const options = await makeOptions();
       const stores = [await openOwnStore(t, options), await openOwnStore(t, options)] as const;
@@ -65,7 +65,7 @@ test("clusters on PostgreSQL", { skip, timeout }, async (t) => {
     },
   );
 
-  t.test("clusters move there from SQLite, with what marks their machines", async (t) => {
+  t.test("clusters move from SQLite to PostgreSQL with the ids that mark their machines", async (t) => {
     const directory = await makeDirectory(t);
     const source = await openOwnStore(t, { directory });
     const pools = [{ name: "p", instanceType: "gpu", labels: [{ name: "a", value: "ü" }], count: 2 }];

@@ -10,8 +10,8 @@ import {
 import { type ClustersLab, startClustersLab } from "./clusters-real-lab.ts";
 
 /**
- * A program that clusters-real.test.ts runs in the machines' network. A case leaves the cluster settled for the next one.
- * Variables: KUBELAB_DIR, KUBELAB_IMAGES (newest first), KUBELAB_CASES (names, all unless set).
+ * A program that clusters-real.test.ts runs in the machines' network. Each case leaves the cluster settled for the next one.
+ * Variables: KUBELAB_DIR, KUBELAB_IMAGES (newest first), KUBELAB_CASES (names; default: all).
  */
 const timeout = 14_400_000;
 tap.setTimeout(timeout);
@@ -33,7 +33,7 @@ const cases: Readonly<Record<string, readonly [string, (t: Test, lab: ClustersLa
   ],
 };
 
-// If the test that runs it is killed, the lab is destroyed, and nothing is left to test.
+// If the test that runs this is killed, the lab is destroyed, and nothing is left to test.
 const parent = process.ppid;
 setInterval(() => process.ppid !== parent && process.exit(1), 500).unref();
 

@@ -3,7 +3,7 @@ import type { Test } from "tap";
 import { type ClustersLab, secondsSince } from "./clusters-real-lab.ts";
 import { askWeb, commentNodes, deployWeb, nodesOf, watchAvailable } from "./kubernetes-pods.ts";
 
-/** The cluster of all cases but the last. */
+/** The cluster of all cases except the last. */
 export const first = "demo";
 
 export async function createFirst(t: Test, lab: ClustersLab): Promise<void> {
@@ -21,7 +21,7 @@ export async function askPods(t: Test, lab: ClustersLab): Promise<void> {
   const kubectl = await lab.kubectlOf(first);
   await deployWeb(kubectl, join(lab.directory, "web.json"), 2);
   const nodes = await askWeb(kubectl, 2);
-  t.equal(nodes.length, 2, `pods on ${nodes.join(" and ")} answer`);
+  t.equal(nodes.length, 2, `pods on ${nodes.join(" and ")} respond`);
 }
 
 export async function changeScale(t: Test, lab: ClustersLab): Promise<void> {
@@ -46,7 +46,7 @@ export async function addPool(t: Test, lab: ClustersLab): Promise<void> {
 export async function upgrade(t: Test, lab: ClustersLab): Promise<void> {
   const { oldest, newest } = lab.versions;
   if (newest === oldest) {
-    t.comment("no upgrade: there is an image of one version alone");
+    t.comment("no upgrade: there is an image of only one version");
     return;
   }
   const offered = await lab.client.ask(({ clusters }) =>
@@ -58,8 +58,8 @@ export async function upgrade(t: Test, lab: ClustersLab): Promise<void> {
   await lab.client.ask(({ clusters }) => clusters.upgradeCluster({ name: first, version: newest }));
   await lab.untilSettled(t, first, `upgrade from ${oldest} to ${newest}`);
   const { fewest, reads, failed } = await watch.end();
-  t.comment(`${failed} of ${reads} reads failed while machines of the control plane were replaced`);
-  t.ok(fewest >= 1, `never fewer than ${fewest} pods were available`);
+  t.comment(`${failed} of ${reads} reads failed while control plane machines were replaced`);
+  t.ok(fewest >= 1, `at least ${fewest} pods were available at all times`);
   await commentNodes(t, kubectl);
   t.match(
     await nodesOf(kubectl),
@@ -101,7 +101,7 @@ export async function createCluster(lab: ClustersLab, { name, version, controlPl
   );
 }
 
-/** Changes the spec of the pool `workers`, and does not wait. */
+/** Changes the spec of the pool `workers` without waiting. */
 export async function scaleWorkers(lab: ClustersLab, count: number): Promise<void> {
   const nodePools = [{ name: "workers", count }];
   await lab.client.ask(({ clusters }) => clusters.scaleNodePool({ clusterName: first, nodePools }));

@@ -7,7 +7,7 @@ import { untilKubectl } from "./kubectl.ts";
 import type { Defect } from "./kubernetes-machines.ts";
 import { askWeb, commentNodes, type NodeFacts, nodesOf } from "./kubernetes-pods.ts";
 
-/** Where the gateway is killed, in the order in which a machine that comes and one that goes get there. */
+/** Boundaries at which the gateway is killed, in the order in which a joining and a leaving machine reach them. */
 const boundariesUp = [
   ...["after write candidate", "after maas.allocate", "after maas.annotate", "before maas.deploy"],
   ...["after maas.deploy", "before write joined"],
@@ -17,20 +17,20 @@ const boundariesDown = [
 ];
 const apiPatienceMs = 300_000;
 
-/** A machine that does not answer may come back: the gateway reports it, and an administrator of MAAS decides. */
+/** A machine that does not respond may come back: the gateway reports it, and an administrator of MAAS decides. */
 export async function loseWorker(t: Test, lab: ClustersLab): Promise<void> {
   const [victim] = (await lab.machinesOf(first)).filter(({ pool }) => pool === "workers");
   const { hostname = "", systemId = "" } = victim ?? {};
   const beganMs = performance.now();
   await lab.machines.kill(hostname);
   const seen = await lab.until(first, (state) => state?.statusMessage.includes(hostname) === true);
-  t.comment(`${hostname} is named after ${secondsSince(beganMs)}: ${seen?.statusMessage}`);
+  t.comment(`${hostname} is reported after ${secondsSince(beganMs)}: ${seen?.statusMessage}`);
   await replaceBroken(t, lab, first, systemId);
   const nodes = await nodesOf(await lab.kubectlOf(first));
   t.equal(nodes.length, 3);
   t.notOk(
     nodes.some(({ name }) => name === hostname),
-    `${hostname} is no node any more`,
+    `${hostname} is no longer a node`,
   );
 }
 
@@ -45,7 +45,7 @@ export async function spoilImage(t: Test, lab: ClustersLab): Promise<void> {
   await joinWith(t, lab, { containerImage: await kubeProxyOf(lab) }, "kube-proxy");
 }
 
-/** Adds a worker whose image has a defect, and expects a failure that names it. */
+/** Adds a worker whose image has a defect, and expects a failure that names the defect. */
 async function joinWith(t: Test, lab: ClustersLab, defect: Defect, named: string): Promise<void> {
   lab.machines.setDefect(defect);
   await scaleWorkers(lab, 3);
@@ -79,13 +79,13 @@ export async function rebootMachines(t: Test, lab: ClustersLab): Promise<void> {
   const hostnames = lab.machines.owned().map(({ hostname }) => hostname);
   await Promise.all(hostnames.map((hostname) => lab.machines.reboot(hostname)));
   const kubectl = await lab.kubectlOf(first);
-  // The API server remembers nodes as they were before. Kubernetes has whole seconds.
+  // The API server keeps the nodes' old status. Kubernetes times have whole seconds.
   const isBack = ({ isReady, heartbeatAtMs }: NodeFacts) => isReady && heartbeatAtMs >= rebootedAtMs - 1_000;
   const away = async () => JSON.stringify((await nodesOf(kubectl)).filter((node) => !isBack(node)));
   await untilKubectl(away, (text) => text === "[]", apiPatienceMs);
-  t.comment(`all nodes are ready ${secondsSince(beganMs)} after the reboot began`);
+  t.comment(`all nodes are ready ${secondsSince(beganMs)} after the reboot started`);
   await lab.untilSettled(t, first, "settled after the reboot");
-  t.ok((await askWeb(kubectl, 1)).length > 0, "the service answers again");
+  t.ok((await askWeb(kubectl, 1)).length > 0, "the service responds again");
 }
 
 export async function killGateway(t: Test, lab: ClustersLab): Promise<void> {
@@ -130,7 +130,7 @@ export async function loseControlPlaneMachine(t: Test, lab: ClustersLab): Promis
     () => true,
     apiPatienceMs,
   );
-  t.comment(`the API answers at ${endpoint} ${secondsSince(beganMs)} after its holder died`);
+  t.comment(`the API responds at ${endpoint} ${secondsSince(beganMs)} after its holder died`);
   await replaceBroken(t, lab, name, holders[0]?.systemId ?? "");
   await commentNodes(t, kubectl);
   t.match(

@@ -12,34 +12,34 @@ import { createKubectl, type Kubectl } from "./kubectl.ts";
 import { type KubernetesImage, kubeVipImage, podNetworkManifest } from "./kubernetes-image.ts";
 import { type KubernetesMachines, startKubernetesMachines } from "./kubernetes-machines.ts";
 
-/** A gateway with a MAAS whose machines boot. */
+/** A gateway with a MAAS whose machines really boot. */
 export interface ClustersLab {
   readonly machines: KubernetesMachines;
   readonly client: ClustersClient;
-  /** Where files of the lab are. */
+  /** Directory of the lab's files. */
   readonly directory: string;
-  /** Of Kubernetes, as there are images. */
+  /** Kubernetes versions that have images. */
   readonly versions: { readonly oldest: string; readonly newest: string };
   /** Kills the gateway, and waits until it is gone. */
   stop(): Promise<void>;
-  /** Starts a gateway; at its failpoint it kills itself. */
+  /** Starts a gateway, which kills itself at the failpoint. */
   start(failpoint?: Failpoint): Promise<ClustersGateway | undefined>;
-  /** Waits until a cluster is as its spec says, and comments how long that took. */
+  /** Waits until a cluster matches its spec, and comments how long that took. */
   untilSettled(t: Test, name: string, what: string): Promise<ClusterState>;
-  /** Waits until the state of a cluster is as expected; fails with its status and its machines' logs when the time is up. */
+  /** Waits until the state of a cluster is as expected. On a timeout, fails with its status and its machines' logs. */
   until(
     name: string,
     isExpected: (state: ClusterState | undefined) => boolean,
   ): Promise<ClusterState | undefined>;
-  /** Waits until a machine of a cluster, a released one too, is as expected. */
+  /** Waits until a machine of a cluster, possibly a released one, is as expected. */
   untilMachine(name: string, isExpected: (machine: ClusterMachine) => boolean): Promise<ClusterMachine>;
   machinesOf(name: string): Promise<readonly ClusterMachine[]>;
-  /** With what GetCluster returns. */
+  /** Returns kubectl with the kubeconfig from GetCluster. */
   kubectlOf(name: string): Promise<Kubectl>;
 }
 
 export interface ClustersLabOptions {
-  /** The lab's, as `KUBELAB_DIR`. */
+  /** Directory of the lab, as in `KUBELAB_DIR`. */
   readonly directory: string;
   readonly images: readonly KubernetesImage[];
   readonly machines: number;
@@ -151,7 +151,7 @@ export async function startClustersLab(t: Test, options: ClustersLabOptions): Pr
   return lab;
 }
 
-/** As `12.3 s`. */
+/** Formats the time since `beganMs`, e.g. `12.3 s`. */
 export function secondsSince(beganMs: number): string {
   return `${((performance.now() - beganMs) / 1000).toFixed(1)} s`;
 }

@@ -15,11 +15,11 @@ tap.setTimeout(timeout);
 const cases = fileURLToPath(new URL("clusters-real-cases.ts", import.meta.url));
 const execute = promisify(execFile);
 
-/** The newest, and the minor version before it, from which the upgrade starts; empty: no upgrade. */
+/** The newest version, and the previous minor version, from which the upgrade starts; empty: no upgrade. */
 const version = process.env.KUBELAB_VERSION ?? "1.36.3";
 const earlier = process.env.KUBELAB_EARLIER_VERSION ?? "1.35.4";
 
-test("machines boot the gateway's user data and become a cluster", {
+test("machines boot with the gateway's user data and form a cluster", {
   skip: kubernetesSkipReason() || machinesSkipReason(),
   timeout,
 }, async (t) => {
@@ -40,7 +40,7 @@ test("machines boot the gateway's user data and become a cluster", {
     await rm(directory, { recursive: true, force: true });
   });
   await execute(machineScript, ["lan"], { env });
-  // Gateway, MAAS and tests share the machines' network, which the host does not see.
+  // The gateway, MAAS and the tests run in the machines' network, which the host cannot reach.
   await t.spawn(
     machineScript,
     ["in-lan", process.execPath, cases],

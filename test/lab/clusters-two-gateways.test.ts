@@ -16,7 +16,7 @@ const skip = reasonToSkipPostgres();
 const leaseSeconds = 4;
 const patienceMs = 60_000;
 
-test("two gateways on one PostgreSQL share the work; a frozen one does no harm, and a dead one holds nothing up", {
+test("two gateways on one PostgreSQL share the work; a frozen one does no harm, and a dead one blocks nothing", {
   skip,
   timeout: 300_000,
 }, async (t) => {
@@ -38,7 +38,7 @@ test("two gateways on one PostgreSQL share the work; a frozen one does no harm, 
   }) as [ReturnType<typeof makeClustersHome>, ReturnType<typeof makeClustersHome>];
   const a = gatewayFrom(await homeA.start());
   const b = gatewayFrom(await homeB.start());
-  // Clients are told one address after the other.
+  // The client uses the addresses in turn.
   let alive = [a, b];
   let turn = 0;
   const client = createClustersClient(() => alive[turn++ % alive.length]?.url);
@@ -50,17 +50,17 @@ test("two gateways on one PostgreSQL share the work; a frozen one does no harm, 
   await Promise.all(wanted.map((each) => create(client, each)));
   await untilSettled(client, wanted);
   for (const [name, gateway] of [["the one", a] as const, ["the other", b] as const]) {
-    t.ok(visitsOf(gateway, "before maas.deploy") > 0, `${name} has had machines installed`);
+    t.ok(visitsOf(gateway, "before maas.deploy") > 0, `${name} has deployed machines`);
   }
 
-  // Frozen amid its passes, until the other has done all the work.
+  // Frozen in the middle of its work, until the other gateway has done everything.
   wanted = await scaleUntilActive(client, wanted, [4, 3], a);
   alive = [b];
   a.signal("SIGSTOP");
   const frozenAtMs = performance.now();
   await untilSettled(client, wanted);
   const frozenMs = Math.round(performance.now() - frozenAtMs);
-  t.ok(frozenMs > 0, `the other had done all of it after ${frozenMs} ms`);
+  t.ok(frozenMs > 0, `the other gateway had done everything after ${frozenMs} ms`);
   await wait(Math.max(0, 1.5 * leaseSeconds * 1000 - frozenMs));
   wanted = await Promise.all(wanted.map((each) => upgrade(client, each, "1.35.4")));
   await wait(500);
@@ -68,9 +68,9 @@ test("two gateways on one PostgreSQL share the work; a frozen one does no harm, 
   a.signal("SIGCONT");
   alive = [a, b];
   await untilSettled(client, wanted);
-  t.ok(visitsOf(a, "before settle") > idle, "the one that was frozen works again");
+  t.ok(visitsOf(a, "before settle") > idle, "the frozen gateway works again");
 
-  // The other one dies, amid its passes too.
+  // The other gateway dies, also in the middle of its work.
   await Promise.all(
     wanted.slice(0, 2).map(({ name }) => client.ask(({ clusters }) => clusters.deleteCluster({ name }))),
   );
@@ -101,16 +101,16 @@ function visitsOf({ visits }: ClustersGateway, boundary: string): number {
   return visits.get(boundary) ?? 0;
 }
 
-/** How often it was about to change something in MAAS or in a cluster. */
+/** Returns how often a gateway was about to change something in MAAS or in a cluster. */
 function changesOf({ visits }: ClustersGateway): number {
   const changes = [...visits].filter(([boundary]) => /^before (maas|workload)\./.test(boundary));
   return changes.reduce((sum, [, count]) => sum + count, 0);
 }
 
 /**
- * Scales all clusters, to one count and the other, until a gateway has changed something: each time the other gateway may have
- * been quicker with all of them.
- * @returns what is wanted then
+ * Scales all clusters back and forth between two counts until the gateway has changed something, because the other one may do all
+ * the work.
+ * @returns the desired clusters after that
  */
 async function scaleUntilActive(
   client: ClustersClient,

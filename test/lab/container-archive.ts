@@ -9,14 +9,14 @@ import { promisify } from "node:util";
 const execute = promisify(execFile);
 
 export interface ContainerImage {
-  /** With its tag; without a registry it is one of docker.io for containerd. */
+  /** Name with a tag. Without a registry, containerd takes it as one of docker.io. */
   readonly name: string;
-  /** Directories, lowest first; their files belong to root. */
+  /** Directories, lowest first; in the image their files belong to root. */
   readonly layers: readonly string[];
   readonly entrypoint: readonly string[];
 }
 
-/** Writes an image as `docker save` does, for linux/amd64; `ctr images import` reads that. */
+/** Writes an image in the format of `docker save`, for linux/amd64; `ctr images import` can read it. */
 export async function writeContainerArchive(file: string, image: ContainerImage): Promise<void> {
   await mkdir(dirname(file), { recursive: true });
   const work = await mkdtemp(`${file}.`);
@@ -46,7 +46,7 @@ export async function writeContainerArchive(file: string, image: ContainerImage)
   }
 }
 
-/** Gives its id. */
+/** Writes a layer, and returns its id. */
 async function writeLayer(directory: string, file: string): Promise<string> {
   const reproducible = ["--sort=name", "--mtime=@0", "--owner=0", "--group=0", "--numeric-owner"];
   await execute("tar", [...reproducible, "-cf", file, "-C", directory, "."]);

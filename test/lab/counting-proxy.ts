@@ -4,19 +4,19 @@ import { connect, type Socket } from "node:net";
 import { pipeline } from "node:stream";
 import type { Test } from "tap";
 
-/** An HTTP proxy of the test that counts what goes through it. */
+/** An HTTP proxy of the test that records what passes through it. */
 export interface CountingProxy {
   /** `http://127.0.0.1:port` */
   readonly url: string;
-  /** Hosts with ports of plain requests that it was asked for, one for each request. */
+  /** `host:port` of each forwarded plain request. */
   readonly forwarded: readonly string[];
-  /** Hosts with ports of tunnels (CONNECT), one for each tunnel. */
+  /** `host:port` of each tunnel (CONNECT). */
   readonly tunnelled: readonly string[];
-  /** The Proxy-Authorization headers it got, without repeats. */
+  /** The received Proxy-Authorization headers, without repeats. */
   readonly credentials: ReadonlySet<string>;
 }
 
-/** Starts a proxy that takes every name for this host's loopback, until the test ends. */
+/** Starts a proxy that resolves every name to this host's loopback; it runs until the test ends. */
 export async function startCountingProxy(t: Test): Promise<CountingProxy> {
   const forwarded: string[] = [];
   const tunnelled: string[] = [];

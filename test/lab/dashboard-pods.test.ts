@@ -8,16 +8,16 @@ import { adminPassword, startGatewayUnderTest } from "../server/gateway-under-te
 import { podmanSkipReason, startPodman } from "./podman.ts";
 import { makePod } from "./pods-changes-lab.ts";
 
-/** Counts its lines, five a second. */
+/** Prints numbered lines, five a second. */
 const counter = ["sh", "-c", "i=0; while :; do echo line $i; i=$((i+1)); sleep 0.2; done"];
 
-/** The numbers of the lines that the page shows, in its order. */
+/** Returns the numbers of the lines on the page, in order. */
 async function shownNumbers(page: Page): Promise<readonly number[]> {
   const text = await page.getByRole("log").innerText();
   return [...text.matchAll(/line (\d+)/g)].map(([, count]) => Number(count));
 }
 
-test("the log of a real pod comes while one watches, without gaps and repeats after the gateway was away", {
+test("the log of a real pod is followed live, without gaps or repeats after the gateway was away", {
   skip: podmanSkipReason(),
 }, async (t) => {
   const podman = await startPodman(t);

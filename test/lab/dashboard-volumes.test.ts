@@ -5,7 +5,7 @@ import { makeLoopVolumeGroups, reasonToSkip } from "./loop-volume-group.ts";
 
 const skip = (await reasonToSkip()) ?? false;
 
-test("a volume that is created on the page of a gateway with real LVM is there for LVM, and in another window", {
+test("a volume created on the dashboard of a gateway with real LVM exists in LVM and appears in another window", {
   skip,
 }, async (t) => {
   const { names, options, shell } = await makeLoopVolumeGroups(t, 1, 1_000);
@@ -23,7 +23,7 @@ test("a volume that is created on the page of a gateway with real LVM is there f
     await goTo(page, "Volumes");
     await page.getByText("There is no volume yet.").waitFor();
   }
-  t.equal(await one.locator(".sandbox").count(), 0, "nothing says that it is a sandbox");
+  t.equal(await one.locator(".sandbox").count(), 0, "there is no sandbox mark");
 
   const form = one.getByRole("form", { name: "Create a volume" });
   await form.getByLabel("Name").fill("data");
@@ -32,7 +32,7 @@ test("a volume that is created on the page of a gateway with real LVM is there f
   await form.getByRole("button", { name: "Create …" }).click();
   const dialog = one.getByRole("dialog");
   await dialog.getByText(`${volumeGroup}/data is made with 1 GiB`).waitFor();
-  t.equal(await shell("lvs", "--noheadings", volumeGroup), "", "a plan makes nothing");
+  t.equal(await shell("lvs", "--noheadings", volumeGroup), "", "a plan creates nothing");
   await dialog.getByRole("button", { name: "Create", exact: true }).click();
   await dialog.getByText("Done.").waitFor();
 
@@ -56,6 +56,10 @@ test("a volume that is created on the page of a gateway with real LVM is there f
   await goTo(other, "Ceph");
   await other.getByText("is not configured").first().waitFor();
   await other.getByText("Reading …").first().waitFor({ state: "detached" });
-  t.equal(await other.getByRole("alert").count(), 0, "what is off is said once, and is no error");
+  t.equal(
+    await other.getByRole("alert").count(),
+    0,
+    "a disabled domain is mentioned once, and is not an error",
+  );
   await keepScreenshot(other, "ceph-off");
 });

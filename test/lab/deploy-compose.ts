@@ -8,10 +8,10 @@ import { root } from "../server/commands/run-hostplane.ts";
 import { deployCheckers } from "./deploy-checkers.ts";
 import { createLabScript } from "./lab-script.ts";
 
-/** How long a person waits at most between `up`, with the image built, and the first answer. */
+/** Maximum time from `up`, with the image already built, to the first response. */
 const maxStartMs = 90_000;
 
-/** Runs podman-compose on docker-compose.yml with the Podman of a lab. @param directory that of the lab */
+/** Runs podman-compose on docker-compose.yml with a lab's Podman. @param directory of the lab */
 export async function runCompose(directory: string, ...args: readonly string[]): Promise<string> {
   const { path, skip } = await deployCheckers();
   if (skip !== false) {
@@ -28,8 +28,9 @@ export async function runCompose(directory: string, ...args: readonly string[]):
 }
 
 /**
- * Starts the sandbox of docker-compose.yml in a lab with a network of its own, logs in with the password of its log, and reads.
- * @param image file of `podman save`
+ * Starts the sandbox of docker-compose.yml in a lab with its own network, logs in with the password from its log, and lists
+ * volumes.
+ * @param image file written by `podman save`
  */
 export async function checkCompose(t: Test, image: string): Promise<void> {
   const { run, destroy, directory } = await createLabScript("podman");
@@ -57,7 +58,7 @@ export async function checkCompose(t: Test, image: string): Promise<void> {
   await runCompose(directory, "down");
 }
 
-/** The newest password that the log shows, once it is another than `before`. podman-compose colours its log. */
+/** Returns the newest password in the log, once it differs from `before`. podman-compose colours the log. */
 async function passwordInLog(directory: string, deadlineMs: number, before?: string): Promise<string> {
   for (;;) {
     const log = await runCompose(directory, "logs", "hostplane");

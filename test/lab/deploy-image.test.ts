@@ -15,10 +15,10 @@ tap.setTimeout(timeout);
 
 const bases = join(homedir(), ".cache/hostplane-lab/base-images");
 const skip = process.env.IMAGE_LAB === "1" ? false : "IMAGE_LAB=1 builds two images, which takes ten minutes";
-/** The whole image, as `docker images` counts it: megabytes, uncompressed. */
+/** Maximum size of the whole image as in `docker images`: megabytes, uncompressed. */
 const maxSizeMb = 250;
 
-/** Waits until `look` gives no error, and gives what it gave. */
+/** Calls `look` until it succeeds, and returns its result. */
 async function until<T>(look: () => Promise<T>, deadlineMs = 60_000): Promise<T> {
   const endMs = performance.now() + deadlineMs;
   for (;;) {
@@ -33,7 +33,7 @@ async function until<T>(look: () => Promise<T>, deadlineMs = 60_000): Promise<T>
   }
 }
 
-test("the image is built of the Dockerfile, and runs", { skip, timeout }, async (t) => {
+test("the image is built from the Dockerfile, and runs", { skip, timeout }, async (t) => {
   await promisify(execFile)(join(import.meta.dirname, "deploy-base-images.sh"), [bases]);
   const { run, destroy, directory } = await createLabScript("podman", { NETWORK: "host" }, timeout);
   t.teardown(destroy);
@@ -63,10 +63,10 @@ test("the image is built of the Dockerfile, and runs", { skip, timeout }, async 
       await checkCompose(t, archive);
     },
   );
-  await t.test("without root, capabilities, network and a root that can be written", { timeout }, (t) =>
+  await t.test("runs without root, capabilities, network and a writable root", { timeout }, (t) =>
     checkSandbox(t, podman),
   );
-  await t.test("it refuses to serve nothing", { timeout }, async (t) => {
+  await t.test("refuses to start without a configured system", { timeout }, async (t) => {
     await t.rejects(podman("run", "--rm", "--network=none", "localhost/hostplane"), {
       code: 2,
       stderr: /no system is configured/,
@@ -87,14 +87,14 @@ async function checkSize(t: Test, podman: Podman): Promise<void> {
     await sizeMb("localhost/hostplane"),
     await sizeMb("localhost/debian:bookworm-slim"),
   ];
-  t.comment(`the image has ${whole.toFixed(0)} MB, of which Debian has ${debian.toFixed(0)}`);
+  t.comment(`the image has ${whole.toFixed(0)} MB, including Debian's ${debian.toFixed(0)} MB`);
   t.ok(whole <= maxSizeMb, `${whole} MB`);
 }
 
 async function checkSandbox(t: Test, podman: Podman): Promise<void> {
   const confined = ["--network=none", "--read-only", "--cap-drop=all", "--security-opt=no-new-privileges"];
   await podman("run", "--detach", "--name=sandbox", ...confined, "localhost/hostplane", "serve", "--sandbox");
-  // Asked by the image's own check; without a network nothing else would get through.
+  // Uses the image's own health check, because nothing else works without a network.
   await until(() => podman("healthcheck", "run", "sandbox"));
   t.equal((await podman("exec", "sandbox", "id", "-u")).trim(), "1000");
   t.match(await podman("exec", "sandbox", "cat", "/proc/1/status"), /^CapBnd:\s+0+$/m);
@@ -112,7 +112,9 @@ async function checkSandbox(t: Test, podman: Podman): Promise<void> {
   t.equal((await podman("inspect", "--format={{.State.ExitCode}}", "sandbox")).trim(), "0");
 }
 
-/** Installs what docs/deploy.md says into a container whose pid 1 is systemd, but for the configuration: it is a sandbox. */
+/**
+ * Installs the unit as docs/deploy.md describes in a container with systemd as pid 1, except that the configuration is a sandbox.
+ */
 async function checkUnit(t: Test, podman: Podman): Promise<void> {
   const machine = [
     "--user=root",
@@ -141,7 +143,7 @@ async function checkUnit(t: Test, podman: Podman): Promise<void> {
 
   const kept = await inside("find /var/lib/hostplane -type f");
   t.match(kept, /hostplane\.db$/m);
-  t.notMatch(kept, /\/(key|admin-password)$/m, "both come as credentials");
+  t.notMatch(kept, /\/(key|admin-password)$/m, "both are credentials");
   t.match(
     await inside("stat -c '%a %U' /etc/hostplane/key /run/credentials/hostplane.service/key"),
     "600 root\n400 hostplane",
@@ -169,5 +171,5 @@ console.log(answer.status);`;
       /^0\n2\nfailed$/m,
     ),
   );
-  t.match(await inside("stat -c '%a %G' /run/podman"), /^710 hostplane$/m, "tmpfiles lets the group through");
+  t.match(await inside("stat -c '%a %G' /run/podman"), /^710 hostplane$/m, "tmpfiles gives the group access");
 }

@@ -7,10 +7,10 @@ import { root, start } from "../server/commands/run-hostplane.ts";
 const timeout = 600_000;
 tap.setTimeout(timeout);
 
-/** What npm prints as JSON, behind the lines of the build. */
+/** npm prints JSON after the output of the build. */
 const jsonOf = (stdout: string) => JSON.parse(stdout.slice(stdout.search(/^\[$/m)));
 
-test("npm pack makes a file that installs globally, runs, and cannot be published", {
+test("npm pack creates a file that installs globally, runs, and cannot be published", {
   timeout,
 }, async (t) => {
   const directory = await mkdtemp(join(tmpdir(), "hostplane-package-"));
@@ -27,7 +27,7 @@ test("npm pack makes a file that installs globally, runs, and cannot be publishe
     return stdout;
   };
 
-  // Built in a copy, as others may be running what is in dist/.
+  // Built in a copy, because other tests may be running the files in dist/.
   const source = join(directory, "source");
   await mkdir(source);
   const notTaken = /^(\.git|\.tap|\.ci|node_modules|dist|data|test)$/;
@@ -71,7 +71,7 @@ test("npm pack makes a file that installs globally, runs, and cannot be publishe
   const bin = join(prefix, "bin/hostplane");
   t.match(await run(user, bin, "version"), /^hostplane \d/);
   t.match(await run(user, bin, "completion", "bash"), /complete -F _hostplane hostplane/);
-  // A registry that answers nobody: npm must refuse before it asks one. A dry run would not refuse.
+  // A registry that is not there: npm must refuse before it connects. A dry run would not refuse.
   const nowhere = ["--registry=http://127.0.0.1:9/", "--//127.0.0.1:9/:_authToken=x", "--fetch-retries=0"];
   const published = await start(["npm", "publish", ...nowhere, file], { cwd: user, env }).ended;
   t.match(published, { code: 1, stderr: /EPRIVATE/ }, "the file cannot be published by accident");

@@ -11,13 +11,13 @@ tap.setTimeout(timeout);
 const dropIn = readFileSync(join(root, "deploy/systemd/hostplane.service.d/volumes.conf"), "utf8");
 const [, capabilities = ""] = /^CapabilityBoundingSet=(.+)$/m.exec(dropIn) ?? [];
 
-/** Starts a program as systemd would: as root, with these capabilities and no way to others. */
+/** Returns the argv that starts a program as systemd would: as root with only these capabilities. */
 function confined(granted: readonly string[]): string[] {
   const names = granted.map((name) => `+${name.replace("CAP_", "").toLowerCase()}`);
   return ["setpriv", "--no-new-privs", "--inh-caps=-all", `--bounding-set=${["-all", ...names].join(",")}`];
 }
 
-test("LVM does with the capabilities of volumes.conf what the gateway has it do, and nothing without SYS_ADMIN", {
+test("LVM needs no more than the capabilities of volumes.conf, and does not work without SYS_ADMIN", {
   skip,
   timeout,
 }, async (t) => {
@@ -27,7 +27,7 @@ test("LVM does with the capabilities of volumes.conf what the gateway has it do,
   const granted = capabilities.split(" ");
   t.ok(granted.includes("CAP_SYS_ADMIN"), capabilities);
 
-  // All that the adapter has LVM do: thick and thin volumes, snapshots of either, more room, less, and away with them.
+  // All kinds of changes that the adapter makes: thick and thin volumes, snapshots of both, extending, reducing and removing.
   const changes = [
     "lvcreate -q -y -n thick -L 64m dmvg",
     "lvextend -q -L 128m dmvg/thick",

@@ -1,8 +1,8 @@
-# What an administrator does by docs/deploy.md, inside of the machine of deploy-image.test.ts.
+# The steps of an administrator from docs/deploy.md, inside the machine of deploy-image.test.ts.
 deploy=/usr/lib/hostplane/deploy
 units=/etc/systemd/system
-# Credentials are mounted from a namespace of their own, and thus seen only where /run is shared: as systemd has it on a host,
-# and podman does not in a container.
+# systemd mounts credentials in a separate namespace; they are only visible if /run is shared. systemd shares it on a
+# host, but podman does not in a container.
 mount --make-shared /run
 ln -sf /usr/local/bin/hostplane /usr/local/bin/node /usr/bin/
 install -Dm644 $deploy/sysusers.d/hostplane.conf /usr/lib/sysusers.d/hostplane.conf

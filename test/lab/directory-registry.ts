@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
 /**
- * A program: a registry of one image, of any name, which `podman push IMAGE dir:DIRECTORY` has written, on port 5000 of loopback. While
- * there is a file `hold` in the directory, layers wait; what is asked for is added to the file `requests`.
+ * A program: a registry on port 5000 of loopback with one image, under any name, from a directory that `podman push IMAGE
+ * dir:DIRECTORY` has written. Layers wait while the directory has a file `hold`; requests are logged to the file `requests`.
  * Argument: the directory.
  */
 const [directory = ""] = process.argv.slice(2);

@@ -15,7 +15,7 @@ const skip = reasonToSkipPostgres();
 const all = { topics: [], resources: [], services: undefined };
 const never = new AbortController().signal;
 
-test("PostgreSQL keeps the store's promises of events", { skip }, async (t) => {
+test("PostgreSQL keeps the store's guarantees for events", { skip }, async (t) => {
   const postgres = await startPostgres(t);
   testEventContract(t, async () => ({ url: await postgres.createDatabase() }));
 });
@@ -23,7 +23,7 @@ test("PostgreSQL keeps the store's promises of events", { skip }, async (t) => {
 interface Replica {
   readonly store: StoreWithEvents;
   readonly events: Events;
-  /** Calls about failures that it was told of. */
+  /** Errors that were reported to it. */
   readonly failures: unknown[];
 }
 
@@ -37,7 +37,7 @@ async function startReplica(t: Test, url: string, pollMs = 1000): Promise<Replic
   return { store, events, failures };
 }
 
-/** Ids as they come to a follower, from the first event on. */
+/** Collects ids as a follower receives them, from the first event on. */
 function followAll({ events }: Replica): {
   readonly ids: string[];
   untilSeen(ids: ReadonlySet<string>): Promise<void>;
@@ -60,7 +60,7 @@ function followAll({ events }: Replica): {
   };
 }
 
-/** Appends until it is stopped; an append whose outcome nobody knows may be there or not. */
+/** Appends events until it is stopped. An append with an unknown outcome may or may not be stored. */
 function startWriter({ store }: Replica, name: string) {
   const written = new Set<string>();
   const unknown = new Set<string>();
@@ -103,7 +103,7 @@ async function storedIds({ store }: Replica): Promise<string[]> {
   }
 }
 
-test("on two gateways that write at once followers see the same order without gap, also while the database restarts", {
+test("followers of two concurrent writers see the same order without gaps, also while the database restarts", {
   skip,
   timeout: 120_000,
 }, async (t) => {
@@ -133,9 +133,9 @@ test("on two gateways that write at once followers see the same order without ga
 
   const stored = await storedIds(replicas[0]);
   const storedSet = new Set(stored);
-  t.equal(storedSet.size, stored.length, "nothing is there twice");
+  t.equal(storedSet.size, stored.length, "no event is stored twice");
   const lost = writers.flatMap(({ written }) => [...written].filter((id) => !storedSet.has(id)));
-  t.same(lost, [], "what was acknowledged is there");
+  t.same(lost, [], "acknowledged events are stored");
   const maybe = new Set(writers.flatMap(({ unknown }) => [...unknown]));
   t.comment(`${stored.length} events, ${maybe.size} of unknown outcome`);
   for (const follower of [...followers, ...late]) {
@@ -143,13 +143,13 @@ test("on two gateways that write at once followers see the same order without ga
     t.same(follower.ids, stored);
   }
   for (const { failures, events } of replicas) {
-    t.ok(failures.length === 1 || failures.length === 2, "told of each outage that was met, once");
+    t.ok(failures.length === 1 || failures.length === 2, "each outage is reported once");
     t.match(failures[0], { reason: "STORE_UNAVAILABLE" });
     t.equal(await events.currentSeq(), events.headSeq);
   }
 });
 
-test("a gateway sees what another writes at once, and soon when its notification is lost", {
+test("a gateway sees another's writes at once, and soon if the notification is lost", {
   skip,
 }, async (t) => {
   const postgres = await startPostgres(t);
@@ -175,10 +175,10 @@ test("a gateway sees what another writes at once, and soon when its notification
   );
   t.ok(silent < 2_000, `${silent.toFixed(0)} ms`);
   const cursor = writer.events.cursorOf(writer.events.headSeq + 1);
-  t.equal((await reader.events.seqOf(cursor)) > 0, true, "a cursor of one is good at the other");
+  t.equal((await reader.events.seqOf(cursor)) > 0, true, "a cursor of one gateway is valid on the other");
 });
 
-test("the events of a store go with it to PostgreSQL, and cursors stay good", { skip }, async (t) => {
+test("events are copied to PostgreSQL with the store, and cursors stay valid", { skip }, async (t) => {
   const { copyStore } = await import("../../server/store/copy-store.ts");
   const postgres = await startPostgres(t);
   const url = await postgres.createDatabase();

@@ -2,17 +2,17 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Client, ConnectError } from "@connectrpc/connect";
 import type { PublicAPI } from "../../gen/v1alpha/api_pb.ts";
 
-/** What a client has seen of an app's log, over gateways that end. */
+/** The lines that a client received from an app's log, across restarts of gateways. */
 export interface FollowedApp {
   readonly lines: readonly string[];
-  /** How often it had to go on. */
+  /** Number of times it had to resume. */
   readonly resumed: number;
 }
 
 /**
- * Follows an app's log until it prints `done`, as a client does that goes on with `since_time` where its stream broke: it asks for
- * the second of its last line again, and leaves out what it has of that.
- * @param api of the gateway that is there
+ * Follows an app's log until it prints `done`. After a break it resumes with `since_time`, requests the second of its last line
+ * again, and drops the lines it already has.
+ * @param api returns the API of the running gateway
  */
 export async function followApp(
   api: () => Client<typeof PublicAPI>,

@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** What the tests of volumes, hypervisors, the storage pool and pods call. */
+/** Services that the tests of volumes, hypervisors, the storage pool and pods call. */
 const services = [
   "proto.LVService",
   "proto.VGService",
@@ -20,32 +20,32 @@ const services = [
   "grpc.health.v1.Health",
 ];
 
-/** From the build: of the source, a virtual machine without KVM reads two thousand files for minutes. */
+/** From the build: a virtual machine without KVM takes minutes to read the two thousand source files. */
 const main = fileURLToPath(new URL("../../bin/hostplane.js", import.meta.url));
 const mortalGateway = fileURLToPath(new URL("mortal-gateway.ts", import.meta.url));
 
-/** Where a gateway kills itself: at a boundary of an operation's life, when it comes there for the `visit`th time. */
+/** Where a gateway kills itself: at the `visit`th visit to a boundary of an operation. */
 export interface Failpoint {
   readonly boundary: string;
   readonly visit: number;
 }
 
-/** A gateway in a process of its own, as a user starts it. */
+/** A gateway in a separate process, started as users start it. */
 export interface GatewayProcess {
   /** `http://127.0.0.1:port` */
   readonly url: string;
   readonly pid: number;
-  /** Resolves when it has ended, however. */
+  /** Resolves when it has ended for any reason. */
   readonly ended: Promise<void>;
-  /** Ends it as `kill` does, and waits until it is gone. */
+  /** Sends a signal, and waits until the process is gone. */
   kill(signal: NodeJS.Signals): Promise<void>;
 }
 
 /**
- * Starts `hostplane serve --config FILE` and waits until it answers.
- * @param configFile is written: `volumes` and `more` in it, and a free port of loopback that asks for no login; what the
- *   gateway keeps is beside it
- * @param failpoint has it run by mortal-gateway.ts instead of `serve`
+ * Starts `hostplane serve --config FILE` and waits until it responds.
+ * @param configFile is written, with `volumes`, `more` and a free port of loopback without logins; the gateway's data is stored
+ * next to it
+ * @param failpoint starts it with mortal-gateway.ts instead of `serve`
  */
 export async function startGatewayProcess(
   configFile: string,
@@ -53,7 +53,7 @@ export async function startGatewayProcess(
   more: Readonly<Record<string, unknown>> = {},
   failpoint?: Failpoint,
 ): Promise<GatewayProcess> {
-  // JSON is YAML.
+  // JSON is valid YAML.
   const settings = {
     listen: [{ address: "127.0.0.1:0", auth: "none", role: "operator", services }],
     data: join(dirname(configFile), "data"),
@@ -83,7 +83,7 @@ export async function startGatewayProcess(
   };
 }
 
-/** Reads the address from the record that says it; the rest of the log is dropped. */
+/** Reads the address from its log line; drops the rest of the log. */
 async function addressOf(child: ChildProcess): Promise<string> {
   let seen = "";
   return new Promise((resolve, reject) => {

@@ -3,7 +3,7 @@ import type { GatewayProcess } from "./gateway-process.ts";
 import { assertAgreement, endOfNewest, type Story, stateName } from "./hypervisors-killed.ts";
 import { clientsOf, followStream, type HypervisorsLab } from "./hypervisors-lab.ts";
 
-/** A boundary of an operation's life at which its gateway dies. */
+/** A boundary of an operation at which its gateway dies. */
 export interface Death {
   readonly story: Story;
   readonly boundary: string;
@@ -13,13 +13,13 @@ export interface Death {
 const creation = ["check", "volume", "seed", "define", "start", "ready"];
 const destruction = ["grace", "powerOff", "undefine", "deleteVolumes"];
 
-/** After the work of steps, before it is written down. */
+/** After the work of a step, before it is recorded. */
 export const fewDeaths: readonly Death[] = [
   { story: "create", boundary: "after forward volume", visit: 1 },
   { story: "destroy", boundary: "after forward undefine", visit: 1 },
 ];
 
-/** Every boundary of every story, but for those between which nothing happens. */
+/** Every boundary of every story, except those between which nothing happens. */
 export const allDeaths: readonly Death[] = [
   ...deathsOf("create", "forward", creation),
   { story: "create", boundary: "after operations.complete", visit: 1 },
@@ -30,7 +30,7 @@ export const allDeaths: readonly Death[] = [
   { story: "undo", boundary: "after operations.endUndo", visit: 1 },
 ];
 
-/** Before and after the work of each step, and after that is written down. */
+/** Returns the boundaries before and after the work of each step, and after it is recorded. */
 function deathsOf(story: Story, way: "forward" | "undo", steps: readonly string[]): readonly Death[] {
   const written = way === "undo" ? "operations.endUndoStep" : "operations.endStep";
   return steps.flatMap((step, index): Death[] => [
@@ -40,7 +40,7 @@ function deathsOf(story: Story, way: "forward" | "undo", steps: readonly string[
   ]);
 }
 
-/** Has a gateway die at each of them, and another one take up what it left; then all is as if none had died. */
+/** Lets a gateway die at each boundary, and another one take over. In the end everything is as if none had died. */
 export async function dieAtBoundaries(t: Test, lab: HypervisorsLab, deaths: readonly Death[]): Promise<void> {
   let heir = await lab.start();
   for (const { story, boundary, visit } of deaths) {
@@ -57,7 +57,7 @@ export async function dieAtBoundaries(t: Test, lab: HypervisorsLab, deaths: read
         () => "died",
       ),
       "died",
-      `${where} is met`,
+      `${where} is reached`,
     );
     await mortal.kill("SIGKILL");
     heir = await lab.start();
@@ -71,7 +71,7 @@ export async function dieAtBoundaries(t: Test, lab: HypervisorsLab, deaths: read
   await heir.kill("SIGTERM");
 }
 
-/** Creates and destroys until only these run. */
+/** Creates and destroys hypervisors until only these run. */
 async function runOnly(
   { domains }: HypervisorsLab,
   gateway: GatewayProcess,

@@ -15,12 +15,12 @@ import { libvirtSkipReason } from "./libvirt.ts";
 
 const skip = libvirtSkipReason();
 
-/** The disk fits in, the seed beside it does not. */
+/** Large enough for the disk, but not for the seed image in addition. */
 const smallPoolBytes = 256 * 1024;
 
 const inPool = (pool: string) => ({ disk: { pool, sizeGib: 1 } });
 
-/** What cannot be made, and how that is told. */
+/** Templates that cannot be created, and the expected errors. */
 const failures = {
   "no-backing": { reason: "STORAGE_VOLUME_NOT_FOUND", words: /absent\.qcow2/ },
   "no-network": { reason: "NETWORK_NOT_FOUND", words: /absent-net/ },
@@ -32,7 +32,7 @@ const failures = {
   late: { reason: "HYPERVISOR_NOT_READY", words: /guest agent did not answer within 1 s/ },
 } as const;
 
-test("what cannot be made fails in the stream, and nothing is left of it", {
+test("a hypervisor that cannot be created fails in the stream, and leaves nothing behind", {
   skip,
   timeout: 300_000,
 }, async (t) => {
@@ -60,13 +60,13 @@ test("what cannot be made fails in the stream, and nothing is left of it", {
     t.comment(`${id}: ${messages.at(-1)}`);
     const { error, attention } = await endOfNewest(clients, id);
     t.equal(error?.reason, reason, id);
-    t.equal(attention, undefined, `${id}: nobody has to see to it`);
+    t.equal(attention, undefined, `${id}: needs no attention`);
   }
   await assertAgreement(t, lab, clients, []);
   t.same(await readdir(smallPool), [], "the full pool");
 });
 
-/** The pools `small`, of a file system that is soon full, and `large`, with a base volume; a network that is not up. */
+/** Creates the pool `small` on a small file system, the pool `large` with a base volume, and a network that is down. */
 async function makePools(t: Test, { daemon }: HypervisorsLab): Promise<string> {
   const { virsh, poolsDirectory } = daemon;
   const small = join(poolsDirectory, "small");

@@ -13,12 +13,12 @@ import {
 import type { HeldCall } from "./libvirt-gate.ts";
 
 /**
- * How many turns are taken: in three each step is met before, amid and after its call, and more repeat them. With more than
- * one the gateway dies at every boundary as well.
+ * Number of turns: three turns kill each step before, during and after its call, and more repeat that. With more than one, the
+ * gateway also dies at every boundary.
  */
 export const turns = Number(process.env.HYPERVISOR_TURNS ?? 1);
 
-/** What is under way when something is killed; `undo`: a creation that fails, as its guest does not become ready. */
+/** What is running when something is killed. `undo`: a creation that fails because its VM does not become ready. */
 export type Story = "create" | "destroy" | "undo";
 
 /** A call in the middle of a step. */
@@ -26,7 +26,7 @@ export interface Place {
   readonly story: Story;
   readonly step: string;
   readonly procedure: ProcedureName;
-  /** What the call is about, where a step makes several. */
+  /** End of the resource's name, where a step makes several calls. */
   readonly suffix?: string;
 }
 
@@ -52,7 +52,7 @@ export const places: readonly Place[] = [
   { story: "undo", step: "volume", procedure: "storageVolDelete", suffix: disk },
 ];
 
-/** A hypervisor that is in the middle of a step when the kill comes. */
+/** A hypervisor that is in the middle of a step when the kill happens. */
 export interface Case {
   readonly id: string;
   readonly place: Place;
@@ -61,7 +61,10 @@ export interface Case {
 
 const moments = ["before", "during", "after"] as const;
 
-/** Each place at one moment, in rounds of as many as libvirt is asked at once. @param turn so that in three turns each comes to each */
+/**
+ * Returns each place at one moment, in rounds as large as libvirt's call limit allows. @param turn three consecutive turns cover
+ * all moments of each place
+ */
 export function roundsOf(turn: number): readonly (readonly Case[])[] {
   const cases = places.map((place, index): Case => {
     const number = String(index + 1).padStart(2, "0");
@@ -71,7 +74,7 @@ export function roundsOf(turn: number): readonly (readonly Case[])[] {
   return [cases.filter((_, index) => index % 2 === 0), cases.filter((_, index) => index % 2 === 1)];
 }
 
-/** A lab of hypervisors, of which those called `no-…` never become ready. */
+/** Creates a lab of hypervisors. Those called `no-…` never become ready. */
 export function makeKillLab(t: Test): Promise<HypervisorsLab> {
   return makeHypervisorsLab(t, {
     templates: [
@@ -82,7 +85,7 @@ export function makeKillLab(t: Test): Promise<HypervisorsLab> {
   });
 }
 
-/** Kills the victim while each of the cases is amid its step, and has it start again. All operations have ended then. */
+/** Kills the victim while each case is in the middle of its step, and restarts it. Returns when all operations have ended. */
 export async function killAmid(
   t: Test,
   lab: HypervisorsLab,
@@ -99,7 +102,7 @@ export async function killAmid(
   await Promise.all(
     holds.map(async ({ each, hold }) => {
       const isHeld = await within(30_000, hold.isHeld);
-      t.ok(isHeld, `${nameOf(each)} is met`);
+      t.ok(isHeld, `${nameOf(each)} is reached`);
     }),
   );
   if (victim === "gateway") {
@@ -136,7 +139,7 @@ export async function killAmid(
   await gateway.kill("SIGTERM");
 }
 
-/** libvirt, its pool, the machines that run and what is listed tell of these hypervisors and of no other. */
+/** Asserts that libvirt, its pool, the running machines and the list have exactly these hypervisors. */
 export async function assertAgreement(
   t: Test,
   lab: HypervisorsLab,
@@ -145,14 +148,14 @@ export async function assertAgreement(
 ): Promise<void> {
   const wanted = ids.toSorted();
   const volumes = wanted.flatMap((id) => [`hypervisor-${id}${seed}`, `hypervisor-${id}${disk}`]).toSorted();
-  t.same(await lab.volumes(), volumes, "volumes of libvirt");
+  t.same(await lab.volumes(), volumes, "volumes in libvirt");
   t.same(await lab.files(), volumes, "files in the pool");
-  t.same(await lab.domains("all"), wanted, "domains");
-  t.same(await lab.domains("running"), wanted, "domains that run");
-  t.same(await lab.machines(), wanted, "machines that run");
+  t.same(await lab.domains("all"), wanted, "VMs");
+  t.same(await lab.domains("running"), wanted, "running VMs");
+  t.same(await lab.machines(), wanted, "running QEMU processes");
   const { hypervisors } = await clients.hypervisors.listHypervisors({});
   const running = hypervisors.filter(({ state }) => state === 3).map(({ id }) => id);
-  t.same(running, wanted, "what is listed");
+  t.same(running, wanted, "listed hypervisors");
 }
 
 function heldCallOf({ id, place, at }: Case): HeldCall {
@@ -167,7 +170,7 @@ function nameOf({ id, place, at }: Case): string {
   return `${id}: ${place.story}, ${at} ${place.procedure} of ${place.step}`;
 }
 
-/** The end of the operation that was begun last for a hypervisor. */
+/** Returns the end of the hypervisor's newest operation. */
 export async function endOfNewest(clients: LabClients, id: string) {
   const { operations } = await clients.operations.listOperations({ resource: `hypervisors/${id}` });
   return endOf(clients, operations[0]?.id ?? "");

@@ -17,20 +17,20 @@ import { type Failpoint, type GatewayProcess, startGatewayProcess } from "./gate
 import { type LibvirtDaemon, startLibvirt } from "./libvirt.ts";
 import { type LibvirtGate, startLibvirtGate } from "./libvirt-gate.ts";
 
-/** A libvirtd with a pool and a base volume in it, and gateways in front of it. */
+/** A libvirtd with a pool and a base volume in it, and gateways that use it. */
 export interface HypervisorsLab {
   readonly daemon: LibvirtDaemon;
   readonly gate: LibvirtGate;
   readonly poolDirectory: string;
-  /** Starts a gateway on the lab's one store. It ends with the test. */
+  /** Starts a gateway on the lab's only store. It is stopped with the test. */
   start(failpoint?: Failpoint): Promise<GatewayProcess>;
-  /** Files in the pool, but for the base volume, by name. */
+  /** Returns the names of the files in the pool without the base volume, sorted. */
   files(): Promise<readonly string[]>;
-  /** What libvirt has in the pool after a refresh, but for the base volume, by name. */
+  /** Refreshes the pool, and returns the names of libvirt's volumes without the base volume, sorted. */
   volumes(): Promise<readonly string[]>;
-  /** Names of domains, by name. */
+  /** Returns the names of VMs, sorted. */
   domains(which: "all" | "running"): Promise<readonly string[]>;
-  /** Names of domains for which a QEMU runs, whatever libvirt knows of it, by name. */
+  /** Returns the names of VMs for which a QEMU process runs, whatever libvirt knows about it, sorted. */
   machines(): Promise<readonly string[]>;
 }
 
@@ -40,7 +40,7 @@ export interface LabSettings {
   readonly destroy?: { readonly graceSeconds?: number; readonly deleteVolumes?: boolean };
 }
 
-/** A template of the lab, whose pool is `default`. No system runs in its guests, so `started` is all that they can be. */
+/** A template of the lab with the pool `default`. Its VMs run no operating system, so they cannot get further than `started`. */
 export function labTemplate(
   ids: string,
   more: Readonly<Record<string, unknown>> = {},
@@ -110,7 +110,7 @@ export async function makeHypervisorsLab(t: Test, settings: LabSettings): Promis
   };
 }
 
-/** The wires of the contract. */
+/** The protocols of the contract. */
 export const wires: Readonly<Record<string, (baseUrl: string) => Transport>> = {
   gRPC: (baseUrl) => createGrpcTransport({ baseUrl }),
   "Connect over HTTP/1.1": (baseUrl) => createConnectTransport({ baseUrl, httpVersion: "1.1" }),
@@ -118,7 +118,7 @@ export const wires: Readonly<Record<string, (baseUrl: string) => Transport>> = {
   "gRPC-Web": (baseUrl) => createGrpcWebTransport({ baseUrl, httpVersion: "1.1" }),
 };
 
-/** Clients of a gateway. */
+/** Returns clients of a gateway. */
 export function clientsOf({ url }: Pick<GatewayProcess, "url">, wire = "gRPC") {
   const makeTransport = wires[wire];
   if (makeTransport === undefined) {
@@ -134,7 +134,7 @@ export function clientsOf({ url }: Pick<GatewayProcess, "url">, wire = "gRPC") {
 
 export type LabClients = ReturnType<typeof clientsOf>;
 
-/** The messages of a stream, as `COMPLETED bm-1 is created`, and the operation that it named. */
+/** Returns the messages of a stream, e.g. `COMPLETED bm-1 is created`, and the operation that it named. */
 export async function followStream(
   clients: LabClients,
   verb: "create" | "destroy",
@@ -162,7 +162,7 @@ export async function followStream(
   return { states, messages, operationId };
 }
 
-/** What ListHypervisors says of each: `{ "bm-1": "AVAILABLE_TO_CREATE" }`. */
+/** Returns the states from ListHypervisors: `{ "bm-1": "AVAILABLE_TO_CREATE" }`. */
 export async function listedStates({ hypervisors }: LabClients): Promise<Readonly<Record<string, string>>> {
   const { hypervisors: all } = await hypervisors.listHypervisors({});
   return Object.fromEntries(all.map(({ id, state }) => [id, nameOf(HypervisorState, state)]));
@@ -184,7 +184,7 @@ export async function endOf({ operations }: LabClients, id: string): Promise<Ope
   return last;
 }
 
-/** The two files of a seed, read back out of its ISO image. */
+/** Reads the two files of a seed from its ISO image. */
 export async function readSeed(
   image: string,
 ): Promise<{ readonly metaData: string; readonly userData: string }> {

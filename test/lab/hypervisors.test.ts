@@ -20,7 +20,7 @@ const timeout = 300_000;
 
 const ids = Array.from({ length: 20 }, (_, at) => `bm-${String(at + 1).padStart(2, "0")}`);
 
-test("twenty hypervisors at once, over every wire", { skip, timeout }, async (t) => {
+test("twenty hypervisors at once, over every protocol", { skip, timeout }, async (t) => {
   const lab = await makeHypervisorsLab(t, {
     templates: [labTemplate("bm-{01..20}")],
     destroy: { deleteVolumes: false },
@@ -51,11 +51,11 @@ test("twenty hypervisors at once, over every wire", { skip, timeout }, async (t)
     t.match(parse(seed.userData), { hostname: id }, `${wire}: its seed`);
   }
   const wanted = ids.flatMap((id) => [`hypervisor-${id}-seed.iso`, `hypervisor-${id}.qcow2`]).toSorted();
-  t.same(await lab.files(), wanted, "volumes of all are there");
+  t.same(await lab.files(), wanted, "all volumes exist");
   t.same(await lab.domains("running"), ids);
   t.same(await listedStates(first), Object.fromEntries(ids.map((id) => [id, "AVAILABLE_TO_DESTROY"])));
 
-  await t.test("a power off in a shell is listed and told at once", async (t) => {
+  await t.test("a power-off from a shell is listed and published at once", async (t) => {
     const lates: number[] = [];
     for (const id of ids.slice(0, 5)) {
       const told = await awaitEvent(t, first, `hypervisors/${id}`);
@@ -64,17 +64,17 @@ test("twenty hypervisors at once, over every wire", { skip, timeout }, async (t)
       const endedAtMs = performance.now();
       const [listedAtMs, event] = await Promise.all([listed, told.first]);
       t.equal(event.type, "hypervisor.stopped");
-      t.equal(event.isOutside, true, "somebody else did it");
+      t.equal(event.isOutside, true, "caused from outside");
       lates.push(listedAtMs - endedAtMs, event.atMs - endedAtMs);
     }
     t.comment(
-      `after virsh had ended: ${lates.map((ms) => ms.toFixed(0)).join(", ")} ms (listed, told; five times)`,
+      `after virsh had ended: ${lates.map((ms) => ms.toFixed(0)).join(", ")} ms (listed, published; five times)`,
     );
     t.ok(Math.max(...lates) < 1_000, "within a second on a busy machine");
   });
 
-  await t.test("1,000 lists cost no call", async (t) => {
-    // Every ten seconds pools' figures are read again, whoever lists; a while between two such looks is found.
+  await t.test("1,000 lists make no libvirt call", async (t) => {
+    // The pools' figures are refreshed every ten seconds, independently of lists; tries to hit a time between two refreshes.
     for (let attempt = 1; ; attempt += 1) {
       const before = lab.gate.calls.length;
       const beganAtMs = performance.now();
@@ -87,19 +87,19 @@ test("twenty hypervisors at once, over every wire", { skip, timeout }, async (t)
         return t.pass("no call");
       }
       if (attempt === 5) {
-        return t.fail("there was a call each time");
+        return t.fail("every attempt made a call");
       }
     }
   });
 
-  await t.test("one that is off is only started again", async (t) => {
+  await t.test("a hypervisor that is off is only started again", async (t) => {
     const [id = ""] = ids;
     const { states } = await followStream(first, "create", id);
     t.equal(states.at(-1), "COMPLETED");
     t.same(await lab.files(), wanted);
   });
 
-  // The others of the five stay off, and their domains are ours.
+  // The other four stay off, and their VMs belong to hostplane.
   await Promise.all(ids.slice(1, 5).map((id) => followStream(first, "create", id)));
   const destroyed = await all("destroy");
   for (const [at, { states, messages }] of destroyed.entries()) {
@@ -111,14 +111,14 @@ test("twenty hypervisors at once, over every wire", { skip, timeout }, async (t)
   t.same(await lab.files(), wanted, "volumes are kept");
   t.same(await listedStates(first), Object.fromEntries(ids.map((id) => [id, "AVAILABLE_TO_CREATE"])));
 
-  await t.test("a kept disk is used again, and said to be", async (t) => {
+  await t.test("a kept disk is used again, and mentioned", async (t) => {
     const { messages } = await followStream(first, "create", "bm-07");
     t.equal(messages.at(-1), "bm-07 is created, with the disk that was kept");
     t.same(await lab.files(), wanted);
   });
 });
 
-/** Looks again and again. */
+/** Polls until the hypervisor has the state; returns the time. */
 async function untilListed(clients: LabClients, id: string, state: string): Promise<number> {
   while ((await listedStates(clients))[id] !== state) {
     await sleep(5);
@@ -126,7 +126,7 @@ async function untilListed(clients: LabClients, id: string, state: string): Prom
   return performance.now();
 }
 
-/** The first event of a resource after now. Resolves once the stream has begun. */
+/** Waits for the first event of a resource after now. Resolves once the stream has started. */
 async function awaitEvent(t: Test, { events }: LabClients, resource: string) {
   const leave = new AbortController();
   t.teardown(() => leave.abort());
@@ -154,7 +154,7 @@ const xmlOfOther = (name: string) =>
   `<domain type='qemu'><name>${name}</name><uuid>${randomUUID()}</uuid><memory unit='MiB'>64</memory><vcpu>2</vcpu>
     <os><type arch='x86_64'>hvm</type></os></domain>`;
 
-test("no id disappears with libvirt", { skip, timeout }, async (t) => {
+test("no id disappears when libvirt is gone", { skip, timeout }, async (t) => {
   const lab = await makeHypervisorsLab(t, {
     templates: [labTemplate("bm-{1..3}")],
     match: ["old-*"],
@@ -202,7 +202,7 @@ test("no id disappears with libvirt", { skip, timeout }, async (t) => {
   await watching;
   t.same([...seen].toSorted(), [known, unknown].map((one) => JSON.stringify(one)).toSorted());
 
-  // Nor with a gateway that has not met libvirt yet.
+  // Nor for a gateway that has not connected to libvirt yet.
   await lab.daemon.stop();
   await gateway.kill("SIGTERM");
   gateway = await lab.start();
@@ -211,6 +211,6 @@ test("no id disappears with libvirt", { skip, timeout }, async (t) => {
   await until(known);
   const { states } = await followStream(clientsOf(gateway), "destroy", "bm-2");
   t.equal(states.at(-1), "COMPLETED");
-  t.same(await lab.files(), [], "volumes are deleted where that is configured");
+  t.same(await lab.files(), [], "volumes are deleted if configured");
   t.same(await lab.domains("all"), ["old-1"]);
 });

@@ -8,7 +8,7 @@ import { reasonToSkipPostgres, startPostgres } from "./postgres.ts";
 
 const skip = reasonToSkipPostgres();
 
-test("operations of three gateways that are killed at any moment all end, done once or undone", {
+test("all operations of three gateways killed at any moment end, either done once or undone", {
   skip,
   timeout: 3_600_000,
 }, async (t) => {

@@ -4,7 +4,7 @@ import { reasonToSkipPostgres, startPostgres } from "./postgres.ts";
 
 const skip = reasonToSkipPostgres();
 
-test("no acknowledged user, token or logout is lost by kill -9, on PostgreSQL", {
+test("kill -9 loses no acknowledged user, token or logout on PostgreSQL", {
   skip,
   timeout: 3_000_000,
 }, async (t) => {

@@ -14,7 +14,7 @@ import { kubernetesPrograms } from "./kubernetes-programs.ts";
 const execute = promisify(execFile);
 const scriptPath = fileURLToPath(new URL("kubernetes.sh", import.meta.url));
 
-/** What is built. */
+/** The version to build. */
 export const version = "v1.36.3";
 export const kubeadm = (...args: readonly string[]) => execute(join(kubernetesPrograms(), "kubeadm"), args);
 
@@ -27,12 +27,12 @@ export const filesOf = (userData: string): readonly WrittenFile[] => parseYaml(u
 export const kubeadmConfigOf = (userData: string) =>
   filesOf(userData).find(({ path }) => path === "/etc/hostplane/kubeadm.yaml")?.content ?? "";
 
-/** Builds what is not built yet, which takes some ten minutes. */
+/** Builds missing programs, which takes about ten minutes. */
 export async function buildKubernetes(): Promise<void> {
   await execute(scriptPath, ["build"], { env: { ...process.env, KUBERNETES_VERSION: version } });
 }
 
-/** Has kubeadm make the certificates of a first machine, for 127.0.0.1. Gives their directory. */
+/** Lets kubeadm create the certificates of a first machine, for 127.0.0.1. Returns their directory. */
 export async function certify(t: Test, configPath: string): Promise<string> {
   const directory = join(t.testdir(), "pki");
   const plan = { ...cluster, certificateNames: ["127.0.0.1"] };
@@ -52,7 +52,7 @@ export async function certify(t: Test, configPath: string): Promise<string> {
   return directory;
 }
 
-/** Starts etcd and a kube-apiserver with the keys, until the test ends. */
+/** Starts etcd and a kube-apiserver with the keys; they run until the test ends. */
 export async function startKubeadmCluster(t: Test, directory: string) {
   const lab = join(tmpdir(), `hostplane-kubeadm-${process.pid}`);
   const [port = 0, ...others] = await freePorts(3);

@@ -5,10 +5,10 @@ import { promisify } from "node:util";
 
 const execute = promisify(execFile);
 
-/** kubectl with a kubeconfig; gives its stdout, and rejects when it fails. */
+/** Runs kubectl with a kubeconfig; returns its stdout, and rejects if it fails. */
 export type Kubectl = (...args: readonly string[]) => Promise<string>;
 
-/** @param file where the kubeconfig is written to */
+/** @param file path for the kubeconfig */
 export async function createKubectl(program: string, file: string, kubeconfig: string): Promise<Kubectl> {
   await writeFile(file, kubeconfig, { mode: 0o600 });
   return async (...args) => {
@@ -17,7 +17,7 @@ export async function createKubectl(program: string, file: string, kubeconfig: s
   };
 }
 
-/** Asks again until the answer is as expected; rejects with the last failure when the time is up. */
+/** Repeats a command until its output is as expected; after the time limit it rejects with the last failure. */
 export async function untilKubectl(
   ask: () => Promise<string>,
   isExpected: (answer: string) => boolean,

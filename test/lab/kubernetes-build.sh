@@ -28,8 +28,8 @@ die() {
   exit 1
 }
 
-# The module of Kubernetes replaces its parts by folders of its repository, so that `go install` refuses it. This module
-# replaces them by the published ones. etcd has the version that Kubernetes itself requires.
+# The module of Kubernetes replaces its parts with directories of its repository, which `go install` does not allow.
+# This module replaces them with the published ones. etcd has the version that Kubernetes itself requires.
 write_module() {
   local mod staging=v0.${version#v1.}
   mod=$(go mod download -json "k8s.io/kubernetes@$version" | sed -n 's/^\t"GoMod": "\(.*\)",$/\1/p')
@@ -42,10 +42,10 @@ write_module() {
   } >go.mod
 }
 
-# coredns_version: the one that kubeadm expects, as it prints it
+# coredns_version: the one that kubeadm expects, in kubeadm's notation
 coredns_version() { "$bin/kubeadm" config images list --kubernetes-version "$version" | sed -n 's/.*coredns:\(v.*\)/\1/p'; }
 
-# With the plugins of kubeadm's configuration alone: those of clouds take most of the time.
+# Only with the plugins in kubeadm's configuration: those for clouds take most of the time.
 write_coredns_module() {
   local mod coredns
   coredns=$(coredns_version)
@@ -64,7 +64,7 @@ write_coredns_module() {
   } >main.go
 }
 
-# The first process of a pod: it waits, and collects the children that the pod's other processes leave.
+# The first process of a pod: it waits, and reaps orphaned child processes of the pod.
 write_pause() {
   printf 'module pause\n\ngo 1.20\n' >go.mod
   cat >main.go <<'GO'
@@ -106,7 +106,7 @@ compile() {
   [ ! -x "$bin/$1" ] || return 0
   command -v go >/dev/null || die "go is missing"
   say "building $1 $version"
-  # Of the program before.
+  # Files of the program built before.
   rm -f go.mod go.sum main.go
   case $1 in
     coredns) write_coredns_module ;;

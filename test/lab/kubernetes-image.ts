@@ -13,7 +13,7 @@ const imageScript = join(here, "../../deploy/machine-image.sh");
 const adaptScript = join(here, "kubernetes-machine/adapt-image.sh");
 const sources = join(here, "kubernetes-images");
 
-/** Images of containers that are not Kubernetes' own. */
+/** Container images that are not part of Kubernetes. */
 export const kubeVipImage = "hostplane-lab/kube-vip:v1";
 export const podNetworkImage = "hostplane-lab/pod-network:v1";
 export const toolboxImage = "hostplane-lab/toolbox:v1";
@@ -29,14 +29,14 @@ export interface KubernetesImage {
   readonly version: string;
   /** A root file system, which machines share and never write to. */
   readonly directory: string;
-  /** Where the programs are. */
+  /** Directory of the programs. */
   readonly programs: string;
 }
 
 /**
- * Builds a machine's image with the documented script, once for each version: half an hour for the programs, minutes for the rest.
- * @param version as `1.36.3`
- * @param earlier versions that clusters are upgraded from, whose CoreDNS stays
+ * Builds a machine image with the documented script, once per version: half an hour for the programs, minutes for the rest.
+ * @param version e.g. `1.36.3`
+ * @param earlier versions that clusters are upgraded from; their CoreDNS is kept
  */
 export async function buildKubernetesImage(
   version: string,
@@ -56,7 +56,7 @@ export async function buildKubernetesImage(
 }
 
 interface ProgramImage extends Pick<ContainerImage, "name" | "entrypoint"> {
-  /** Which go to `/usr/local/bin`, by their name there. */
+  /** Files for `/usr/local/bin`, by their name there. */
   readonly files: Readonly<Record<string, string>>;
   readonly hasSystem: boolean;
 }
@@ -116,7 +116,7 @@ async function writeImage(file: string, image: ProgramImage, bin: string): Promi
   }
 }
 
-/** Debian's programs that containers of the lab run: a shell, and what kube-proxy calls. */
+/** Returns a root with Debian's programs that the lab's containers run: a shell, and the tools of kube-proxy. */
 async function baseSystem(bin: string): Promise<string> {
   const directory = join(dirname(bin), "base");
   if (!existsSync(directory)) {
@@ -124,7 +124,7 @@ async function baseSystem(bin: string): Promise<string> {
     await rm(part, { recursive: true, force: true });
     const packages = "--include=busybox,iptables,nftables,conntrack,iproute2";
     await execute("mmdebstrap", ["--quiet", "--mode=root", "--variant=extract", packages, "bookworm", part]);
-    // Without dpkg's alternatives iptables has no name.
+    // Without dpkg's alternatives there is no `iptables`.
     for (const name of ["iptables", "ip6tables"].flatMap((each) => [
       each,
       `${each}-save`,

@@ -1,5 +1,5 @@
 #!/bin/busybox sh
-# The host's limits of connections are not to be changed: kube-proxy finds those that it would set.
+# kube-proxy must not change the host's connection limits, so it sees the values that it would set.
 pin() {
   if [ -e "$2" ]; then
     echo "$1" >"/tmp/$(busybox basename "$2")"

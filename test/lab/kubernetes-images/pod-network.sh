@@ -1,8 +1,8 @@
 #!/bin/busybox sh
-# A network of pods for machines of one subnet: CNI's bridge plugin, and a route to the pods of every other node.
+# A pod network for machines in one subnet: CNI's bridge plugin, and a route to the pods of every other node.
 set -eu
-# The API server answers at its service's address only when kube-proxy has written its rules. Not by --request-timeout, with which
-# kubectl does not look for the configuration of its pod.
+# The service address of the API server works only after kube-proxy has written its rules. --request-timeout does not
+# help: with it kubectl ignores its in-cluster configuration.
 until own=$(busybox timeout 3 kubectl get node "$NODE" -o jsonpath='{.spec.podCIDR}') && [ -n "$own" ]; do
   busybox sleep 1
 done

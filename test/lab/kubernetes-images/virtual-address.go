@@ -1,6 +1,6 @@
-// A program with kube-vip's contract as the gateway uses it: by the variables of kube-vip's static pod one machine of the
-// control plane, elected by a lease, holds the cluster's address and announces it by ARP. It stands for kube-vip where that
-// cannot be had.
+// A program with the part of kube-vip's behaviour that the gateway uses: configured by the variables of kube-vip's static pod,
+// one control plane machine, elected with a lease, holds the cluster's address and announces it by ARP. It replaces kube-vip
+// where that is not available.
 package main
 
 import (
@@ -28,7 +28,7 @@ func main() {
 	check(err)
 	address, err := netlink.ParseAddr(os.Getenv("address") + "/" + os.Getenv("vip_subnet"))
 	check(err)
-	// Of a predecessor that was killed.
+	// The address may be left over from a predecessor that was killed.
 	_ = netlink.AddrDel(link, address)
 	config, err := clientcmd.BuildConfigFromFlags("https://kubernetes:"+os.Getenv("port"), "/etc/kubernetes/admin.conf")
 	check(err)

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Adapts a machine's image to a container whose host has cgroup v1 and lends it no kernel modules. Usage: adapt-image.sh ROOT
+# Adapts a machine image to a container on a host that uses cgroup v1 and gives it no kernel modules. Usage:
+# adapt-image.sh ROOT
 set -euo pipefail
 root=$1
 
@@ -20,10 +21,10 @@ esac
 SH
 chmod 755 "$root/usr/local/bin/kubeadm"
 
-# Without CAP_SYS_RESOURCE.
+# The container has no CAP_SYS_RESOURCE.
 sed -i '/sandbox_image/a\  restrict_oom_score_adj = true' "$root/etc/containerd/config.toml"
 
-# The modules are the host's.
+# The machine uses the host's modules.
 modules=$root/lib/modules/$(uname -r)
 mkdir -p "$modules"
 printf 'kernel/%s.ko\n' overlay br_netfilter >"$modules/modules.builtin"

@@ -30,7 +30,7 @@ done
 touch "$root/dev/console"
 mount --bind "$disk/console.log" "$root/dev/console"
 
-# The controllers of cgroup v1, from this namespace's root on.
+# The controllers of cgroup v1, starting at this namespace's root.
 mount -t tmpfs -o mode=755 tmpfs "$root/sys/fs/cgroup"
 for controller in cpu cpuacct cpuset memory devices freezer blkio pids; do
   mkdir "$root/sys/fs/cgroup/$controller"
@@ -40,8 +40,8 @@ mkdir "$root"/sys/fs/cgroup/{systemd,unified}
 mount -t cgroup -o none,name=systemd cgroup "$root/sys/fs/cgroup/systemd"
 mount -t cgroup2 cgroup2 "$root/sys/fs/cgroup/unified"
 
-# The host's settings are not to be changed. A kubelet checks three of them, so it sees the values that it would write; those of
-# the network belong to the machine.
+# The host's settings must not be changed. A kubelet checks three of them, so it sees the values that it would write.
+# Network settings belong to the machine.
 settings=$root/run/sysctl
 mkdir -p "$settings"
 for setting in vm/overcommit_memory=1 kernel/panic=10 kernel/panic_on_oops=1; do
@@ -53,7 +53,7 @@ for setting in vm/overcommit_memory kernel/panic kernel/panic_on_oops; do
   mount --bind "$settings/$(basename "$setting")" "$root/proc/sys/$setting"
 done
 mount -o remount,bind,ro "$root/proc/sys"
-# User data turns swap off: not the host's.
+# The user data turns swap off; this keeps it from affecting the host.
 echo 'Filename Type Size Used Priority' >"$root/run/no-swaps"
 mount --bind "$root/run/no-swaps" "$root/proc/swaps"
 

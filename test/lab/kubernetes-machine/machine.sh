@@ -27,7 +27,7 @@ set -euo pipefail
 lab=kubelab
 source "$(dirname "$(readlink -f "$0")")/../lab.sh"
 init=$(dirname "$self")/machine-init.sh
-# Of namespaces and cgroups.
+# Prefix of namespaces and cgroups.
 prefix=kubelab-$(cksum <<<"$dir" | cut -d ' ' -f 1)
 lan=$prefix-lan
 addresses=${KUBELAB_PREFIX:-10.77.0}
@@ -44,7 +44,7 @@ lan() {
   watch_owner "$dir/machines"
 }
 
-# The first process of the machine's namespaces; nothing when it is off.
+# The first process of the machine's namespaces; empty when it is off.
 init_pid() {
   local starter pid
   starter=$(cat "$dir/machines/$1/starter.pid" 2>/dev/null) || return 0
@@ -62,8 +62,9 @@ make_cgroups() {
   cat $cpuset/cpuset.mems >"$cpuset/$prefix-$1/cpuset.mems"
 }
 
-# make_disk NAME IMAGE: the root is an overlay. /var is not, since containerd's overlays cannot have their upper layer on one.
-# What containerd unpacked is never written again, so all machines share it by hard links; its databases are copied.
+# make_disk NAME IMAGE: the root is an overlay. /var is not, because containerd's overlays cannot have their upper layer
+# on one. What containerd has unpacked is never written again, so all machines share it through hard links; its
+# databases are copied.
 make_disk() {
   local disk=$dir/machines/$1 store=var/lib/containerd
   mkdir -p "$disk"/{upper,work,root,var}
@@ -82,7 +83,7 @@ make_disk() {
 spoil_disk() {
   if [ -n "$2" ]; then
     mkdir -p "$1/upper/$(dirname "$2")"
-    # What hides a file of a lower layer from an overlay.
+    # A whiteout, which hides a file of a lower layer.
     mknod "$1/upper/$2" c 0 0
   fi
   if [ -n "$3" ]; then
@@ -92,7 +93,7 @@ spoil_disk() {
   fi
 }
 
-# A kubelet resolves its own name before it registers its node. The lab has no name server: it refuses, which takes no time.
+# A kubelet resolves its own name before it registers its node. The lab has no name server; its refusal comes at once.
 write_names() {
   local etc=$dir/machines/$1/upper/etc
   mkdir -p "$etc"
@@ -113,7 +114,7 @@ plug_in() {
 
 power_on() {
   local name=$1 disk=$dir/machines/$1
-  # All that follows belongs to the machine's cgroups.
+  # Everything started below belongs to the machine's cgroups.
   KUBELAB_DISK=$disk KUBELAB_IMAGE=$(cat "$disk/image") KUBELAB_MACHINE=$prefix-$name KUBELAB_HOSTNAME=$name \
     setsid bash -c '
       for controller in "${@:2}"; do
@@ -146,7 +147,7 @@ unplug() {
   ip netns del "$prefix-$1" 2>/dev/null || true
 }
 
-# Processes of a machine that was killed leave their cgroups a little later.
+# Processes of a killed machine leave their cgroups a little later.
 remove_cgroups() {
   local controller cgroup
   for controller in "${controllers[@]}"; do
@@ -181,7 +182,8 @@ run() {
 
 reboot() {
   power_off "$1"
-  # The namespace of its network stays; interfaces of pods, which a real machine would lose, go with their own.
+  # The network namespace stays. A real machine would lose the interfaces of pods; here they go with their own
+  # namespaces.
   unplug "$1"
   remove_cgroups "$1"
   plug_in "$1" "$(cat "$dir/machines/$1/number")"
@@ -214,7 +216,7 @@ command=${1:-}
 [ $# -eq 0 ] || shift
 case $command in
   lan | up | run | off | reboot | down | list | destroy) "$command" "$@" ;;
-  # Not by `ip netns exec`, whose mounts hide the cgroups and new namespaces.
+  # `ip netns exec` would hide the cgroups and new namespaces with its mounts.
   in-lan) exec nsenter --net="/run/netns/$lan" "$@" ;;
   *) usage; exit 2 ;;
 esac
