@@ -13,7 +13,7 @@ import type { Test } from "tap";
 import type { FakeMachine, MachineChange } from "../../adapters/maas/fake/machine.ts";
 import { type MaasFake, startMaasFake } from "../../adapters/maas/fake/server.ts";
 
-/** Makes, starts and ends machines, and the network that they share. */
+/** The script that creates, starts and stops machines and their shared network. */
 export const machineScript = fileURLToPath(new URL("kubernetes-machine/machine.sh", import.meta.url));
 export const addressPrefix = "10.77.0";
 
@@ -21,39 +21,39 @@ export const addressPrefix = "10.77.0";
 export interface Defect {
   /** A file of the root file system. */
   readonly file?: string;
-  /** An image of containers. */
+  /** A container image. */
   readonly containerImage?: string;
 }
 
-/** A MAAS whose machines are containers: deploying one starts it with the user data, releasing it destroys it. */
+/** A fake MAAS whose machines are containers: deploying one starts it with the user data, releasing it destroys it. */
 export interface KubernetesMachines {
   readonly maas: MaasFake;
-  /** As MAAS shows it, `consumer:token:secret`. */
+  /** In the format of MAAS, `consumer:token:secret`. */
   readonly apiKey: string;
   readonly endpointAddresses: string;
   readonly owned: () => readonly FakeMachine[];
-  /** Has machines that are deployed from now on lack something; none when undefined. */
+  /** Gives machines that are deployed from now on a defect; none if undefined. */
   setDefect(defect: Defect | undefined): void;
-  /** Cuts a machine's power: it is gone, and MAAS does not know. */
+  /** Cuts a machine's power without MAAS noticing. */
   kill(hostname: string): Promise<void>;
   reboot(hostname: string): Promise<void>;
-  /** Runs a program on a machine; gives its stdout. */
+  /** Runs a program on a machine; returns its stdout. */
   run(hostname: string, ...command: readonly string[]): Promise<string>;
-  /** What a machine's console and cloud-init wrote, for a test that fails. */
+  /** Returns the output of a machine's console and cloud-init, for a failed test. */
   log(hostname: string): Promise<string>;
-  /** Resolves when no machine is being started or ended. */
+  /** Resolves when no machine is being started or stopped. */
   idle(): Promise<unknown>;
 }
 
 export interface KubernetesMachinesOptions {
-  /** The lab's, as `KUBELAB_DIR`. */
+  /** Directory of the lab, as in `KUBELAB_DIR`. */
   readonly directory: string;
-  /** Directories of images by their names in MAAS. */
+  /** Image directories by the images' names in MAAS. */
   readonly images: Readonly<Record<string, string>>;
   readonly machines: number;
 }
 
-/** Why machines cannot be started here, or false when they can; for tap's `skip` option. */
+/** Returns why machines cannot be started here, or false; for tap's `skip` option. */
 export function machinesSkipReason(): string | false {
   if (process.getuid?.() !== 0) {
     return "machines need root";
@@ -89,7 +89,7 @@ export async function startKubernetesMachines(
     tags: ["standard", "gpu"],
     pools: ["default"],
     zones: ["default"],
-    // Until the machine says so.
+    // Deploying ends only when the machine is up.
     deployMs: Number.POSITIVE_INFINITY,
     releaseMs: Number.POSITIVE_INFINITY,
     eraseMs: 0,
@@ -101,7 +101,7 @@ export async function startKubernetesMachines(
   const reports = await receiveReports(t, maas);
   t.teardown(() => maas.close());
 
-  /** One thing after the other for each machine. */
+  /** Runs the tasks of each machine one after the other. */
   function enqueue(systemId: string, task: () => Promise<unknown>): Promise<unknown> {
     const next = (work.get(systemId) ?? Promise.resolve()).then(task);
     work.set(
@@ -113,7 +113,7 @@ export async function startKubernetesMachines(
 
   function follow(systemId: string, { kind }: MachineChange): void {
     const lacking = defect;
-    // A failure is commented, and the machine stays as it is for the gateway.
+    // On a failure there is a comment, and the gateway sees the machine in the state it is in.
     if (kind === "deploy") {
       enqueue(systemId, () => deploy(systemId, lacking)).catch(() => {});
     } else if (kind === "release" || kind === "markBroken" || kind === "abort") {
@@ -147,7 +147,7 @@ export async function startKubernetesMachines(
   async function destroy(systemId: string): Promise<void> {
     const machine = maas.region.machine(systemId);
     await script("down", machine?.hostname ?? "");
-    // MAAS may have given it to someone again: one that was off is free at once.
+    // MAAS may have allocated it again: a machine that was off is free at once.
     const status = maas.region.machine(systemId)?.status;
     if (status === "releasing" || status === "diskErasing") {
       maas.region.finish(systemId);
@@ -176,7 +176,7 @@ export async function startKubernetesMachines(
   };
 }
 
-/** Stands for MAAS's metadata server, to which cloud-init reports. */
+/** Starts a replacement for MAAS's metadata server, to which cloud-init reports. */
 async function receiveReports(t: Test, { region }: MaasFake) {
   const server = createServer(async (request, response) => {
     const systemId = request.url?.split("/").at(-1) ?? "";
@@ -186,7 +186,7 @@ async function receiveReports(t: Test, { region }: MaasFake) {
     }
     response.end();
   });
-  // What machines see of the lab.
+  // The lab's address in the machines' network.
   server.listen(0, `${addressPrefix}.1`);
   await once(server, "listening");
   t.teardown(() => server.close());

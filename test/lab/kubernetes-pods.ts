@@ -4,7 +4,7 @@ import type { Test } from "tap";
 import { type Kubectl, untilKubectl } from "./kubectl.ts";
 import { toolboxImage } from "./kubernetes-image.ts";
 
-/** A Deployment whose pods answer with their node's name, by a service `web`; and a pod `client` that asks them. */
+/** Deploys a Deployment whose pods return their node's name, behind a service `web`, and a pod `client` that calls it. */
 export async function deployWeb(kubectl: Kubectl, file: string, replicas: number): Promise<void> {
   await writeFile(file, JSON.stringify(manifest(replicas)));
   await kubectl("apply", "--filename", file);
@@ -16,10 +16,10 @@ export async function deployWeb(kubectl: Kubectl, file: string, replicas: number
   );
 }
 
-/** Asks the service until every pod has answered; gives the names of the nodes that did. */
+/** Calls the service until every pod has responded; returns the names of their nodes. */
 export async function askWeb(kubectl: Kubectl, replicas: number): Promise<readonly string[]> {
   const nodes = new Set<string>();
-  // Not by wget's own -T, with which Debian's busybox 1.35 crashes.
+  // Without wget's own -T, which crashes Debian's busybox 1.35.
   const wget = ["/bin/busybox", "timeout", "5", "/bin/busybox", "wget", "-qO-", "http://web:8080/"];
   const ask = () => kubectl("exec", "deployment/client", "--", ...wget);
   await untilKubectl(
@@ -33,14 +33,14 @@ export async function askWeb(kubectl: Kubectl, replicas: number): Promise<readon
   return [...nodes];
 }
 
-/** Comments the nodes, as people see them. */
+/** Prints the nodes as test comments. */
 export async function commentNodes(t: Test, kubectl: Kubectl): Promise<void> {
   for (const line of (await kubectl("get", "nodes", "--output=wide")).trimEnd().split("\n")) {
     t.comment(line);
   }
 }
 
-/** Reads how many pods of the Deployment are available, again and again until ended. */
+/** Polls how many pods of the Deployment are available, until `end` is called. */
 export function watchAvailable(kubectl: Kubectl) {
   let isOver = false;
   let reads = 0;

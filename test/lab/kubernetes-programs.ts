@@ -9,14 +9,14 @@ const xdgCache = process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache");
 const cache = process.env.KUBERNETES_CACHE ?? join(xdgCache, "hostplane-kubelab");
 
 /**
- * Where programs of Kubernetes are once they are built.
- * @param version as `1.36.3`
+ * Returns the directory of the built Kubernetes programs.
+ * @param version e.g. `1.36.3`
  */
 export function kubernetesPrograms(version = "1.36.3"): string {
   return join(cache, `v${version}`, "bin");
 }
 
-/** Builds those that are not built yet; gives where they are. */
+/** Builds missing programs; returns their directory. */
 export async function buildKubernetesPrograms(version: string, programs: readonly string[]): Promise<string> {
   const env = { ...process.env, KUBERNETES_CACHE: cache, KUBERNETES_VERSION: `v${version}` };
   await promisify(execFile)(script, programs, { env, maxBuffer: 64 * 1024 * 1024 });

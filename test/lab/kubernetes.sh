@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A real kube-apiserver with etcd, for tests that need one. See README.md beside this file.
+# A real kube-apiserver with etcd, for tests that need one. See README.md in this directory.
 usage() {
   cat <<'TEXT'
 usage: kubernetes.sh COMMAND
@@ -35,7 +35,7 @@ bin=$(KUBERNETES_VERSION=$version "$builder" directory)
 
 build() { KUBERNETES_VERSION=$version "$builder" kube-apiserver kubeadm etcd; }
 
-# A process id is only believed when that process was started for this very directory.
+# Checks that a process was started for this directory.
 owned() { [ -n "$1" ] && tr '\0' '\n' 2>/dev/null <"/proc/$1/cmdline" | grep -qF -- "$dir/"; }
 
 # pid_of etcd|kube-apiserver
@@ -44,13 +44,13 @@ pid_of() {
   pid=$(cat "$dir/$1.pid" 2>/dev/null) && owned "$pid" && echo "$pid"
 }
 
-# launch NAME ARGS...: in a session of its own, so that it outlives whoever asked
+# launch NAME ARGS...: in its own session, so that it outlives the caller
 launch() {
   local name=$1
   shift
   setsid "$bin/$name" "$@" </dev/null >>"$dir/$name.log" 2>&1 &
   echo $! >"$dir/$name.pid"
-  # It is not yet what it will be.
+  # At first it is still the shell that starts it.
   until pid_of "$name" >/dev/null || ! kill -0 $! 2>/dev/null; do sleep 0.01; done
 }
 
@@ -96,7 +96,7 @@ end() {
 
 stop() { end TERM kube-apiserver; }
 
-# etcd's own API over HTTP, so that no client of it is needed. The header of an empty read has the newest revision.
+# Uses etcd's API over HTTP, so that no etcd client is needed. The header of an empty read has the newest revision.
 compact() {
   local url=http://127.0.0.1:$etcd_port/v3/kv revision
   revision=$(curl -sf "$url/range" -d '{"key":"AA=="}' | sed 's/.*"revision":"\([0-9]*\)".*/\1/')
@@ -108,7 +108,7 @@ up() {
   [ -x "$bin/kube-apiserver" ] || die "not built yet: $self build"
   mkdir -p "$dir"
   chmod 700 "$dir"
-  # Keys that are there already are used.
+  # Existing keys are reused.
   if [ ! -e "$dir/admin.token" ]; then
     openssl req -x509 -newkey rsa:2048 -nodes -days 30 -subj /CN=127.0.0.1 -addext subjectAltName=IP:127.0.0.1 \
       -keyout "$dir/ca.key" -out "$dir/ca.crt" 2>/dev/null

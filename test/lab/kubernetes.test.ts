@@ -59,7 +59,7 @@ test("a kube-apiserver with Rook's and Koor's definitions", { skip, timeout: 2_4
       },
       async deny(kind) {
         await setRight(lab, kind, false);
-        // A watch that stands outlives the right to it; the next one does not.
+        // An open watch survives the removal of its permission; the next one is refused.
         lab.closeGate();
         lab.openGate();
       },
@@ -77,7 +77,7 @@ test("a kube-apiserver with Rook's and Koor's definitions", { skip, timeout: 2_4
         lab.closeGate();
         await work();
         await lab.compact();
-        // It has recent history in memory, too.
+        // The API server keeps recent history in memory, too.
         await lab.stop();
         await lab.start();
         lab.openGate();
@@ -93,7 +93,7 @@ async function documents(path: string): Promise<Manifest[]> {
   return parseAllDocuments(yaml).map((document) => document.toJS());
 }
 
-/** Where objects of what the roles' file holds are made. */
+/** Returns the path at which a manifest's object is created. */
 function pathFor({ apiVersion, kind, metadata }: Manifest): string {
   const root = apiVersion === "v1" ? "/api/v1" : `/apis/${apiVersion}`;
   const of = metadata.namespace === undefined ? "" : `/namespaces/${metadata.namespace}`;
@@ -108,7 +108,7 @@ async function install(lab: KubernetesLab, definition: Manifest): Promise<void> 
   await until(async () => (await lab.ask("GET", list)).statusCode === 200);
 }
 
-/** Its status is a resource of its own, and is not taken with the rest. */
+/** Writes an object and then its status, which is a separate subresource. */
 async function put(lab: KubernetesLab, kind: WatchedName, object: Manifest): Promise<void> {
   const path = pathOf(watchedKinds[kind], namespace);
   const own = `${path}/${object.metadata.name}`;
@@ -123,7 +123,7 @@ async function put(lab: KubernetesLab, kind: WatchedName, object: Manifest): Pro
 }
 
 function withVersion(object: Manifest, resourceVersion: string): Manifest {
-  // What the server writes itself it takes from nobody.
+  // Fields that only the server writes.
   const { creationTimestamp: _, generation: __, ...metadata } = object.metadata;
   return { ...object, metadata: { ...metadata, resourceVersion } };
 }

@@ -13,37 +13,39 @@ import type { Test } from "tap";
 
 const scriptPath = fileURLToPath(new URL("kubernetes.sh", import.meta.url));
 
-/** A kube-apiserver of the test alone, with an etcd and nothing else. */
+/** A kube-apiserver used only by the test, with its etcd. */
 export interface KubernetesLab {
-  /** As a user that may do all. Rejects unless the answer is a success or 404; asks again while that is what it is told (429). */
+  /** Makes a request with all permissions. Rejects unless the response is a success or 404; retries after 429. */
   ask(method: string, path: string, body?: unknown): Promise<Answer>;
-  /** A kubeconfig of whoever has the token, by way of the gate. */
+  /** Returns a kubeconfig for a token, through the gate. */
   kubeconfig(token: string): Promise<string>;
-  /** Ends kube-apiserver in an orderly way, which takes as long as watches stand. etcd goes on. */
+  /** Stops kube-apiserver gracefully, which waits for open watches. etcd keeps running. */
   stop(): Promise<void>;
   kill(): Promise<void>;
   start(): Promise<void>;
-  /** etcd forgets what has happened. */
+  /** Makes etcd discard its history. */
   compact(): Promise<void>;
-  /** Cuts what goes through the gate, and lets nothing through until it is opened. */
+  /** Cuts connections through the gate, and accepts none until it is opened. */
   closeGate(): void;
   openGate(): void;
 }
 
 export interface Answer {
   readonly statusCode: number;
-  // biome-ignore lint/suspicious/noExplicitAny: whatever an API server answers
+  // biome-ignore lint/suspicious/noExplicitAny: responses of an API server have any shape
   readonly body: any;
 }
 
-/** Why it is left out, for tap's `skip` option: it has to be asked for, since it is built from source for ten minutes. */
+/**
+ * Returns why tests are skipped, for tap's `skip` option. They run only on request, since building from source takes ten minutes.
+ */
 export function kubernetesSkipReason(): string | false {
   return process.env.KUBERNETES_LAB === "1"
     ? false
     : "KUBERNETES_LAB=1 builds kube-apiserver from source, which takes ten minutes once";
 }
 
-/** Builds what is not built yet, and starts a cluster until this process ends at the latest: 4 s and 0.4 GiB of memory. */
+/** Builds missing programs, and starts a cluster that runs until this process ends at the latest: 4 s and 0.4 GiB of memory. */
 export async function startKubernetes(t: Test): Promise<KubernetesLab> {
   const directory = join(tmpdir(), `hostplane-kubernetes-${process.pid}`);
   const ports = await freePorts(3);
@@ -124,7 +126,7 @@ export async function freePorts(count: number): Promise<number[]> {
   return ports;
 }
 
-/** Hands on connections, or ends them. */
+/** Starts a relay that can be closed. */
 async function startGate(t: Test, to: number) {
   const sockets = new Set<Socket>();
   let isOpen = true;

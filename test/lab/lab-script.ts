@@ -6,19 +6,19 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
-/** The script `NAME.sh` beside this file, for a lab of its own. */
+/** The script `NAME.sh` in this directory, with its own lab. */
 export interface LabScript {
-  /** All that the lab keeps. */
+  /** Directory of all the lab's files. */
   readonly directory: string;
-  /** Runs one of its commands; gives its stdout, rejects when it fails. */
+  /** Runs one of its commands; returns its stdout, rejects if it fails. */
   run(...args: readonly string[]): Promise<string>;
-  /** Ends the lab and deletes all that it kept. */
+  /** Stops the lab and deletes its files. */
   destroy(): Promise<void>;
 }
 
 /**
- * Makes a directory for a lab that ends with this process at the latest.
- * @param variables `OSDS` is `CEPH_OSDS` to ceph.sh
+ * Creates a directory for a lab that runs until this process ends at the latest.
+ * @param variables without their prefix: `OSDS` is `CEPH_OSDS` for ceph.sh
  * @param timeoutMs for each of its commands
  */
 export async function createLabScript(
@@ -44,9 +44,9 @@ export async function createLabScript(
 }
 
 /**
- * Why no lab can be made here, or false when one can. For tap's `skip` option. With HOSTPLANE_LAB=required it is always false:
- * what is missing is installed, or the test fails by itself.
- * @param programs paths of what it needs
+ * Returns why the lab cannot run here, or false. For tap's `skip` option. With HOSTPLANE_LAB=required it is always false: missing
+ * programs are installed, or the test fails by itself.
+ * @param programs paths of the required programs
  */
 export function labSkipReason(
   programs: readonly string[],
@@ -62,18 +62,18 @@ export function labSkipReason(
   return missing === undefined ? false : `${missing} is missing; HOSTPLANE_LAB=required installs it`;
 }
 
-/** A service that can be ended and started while what it looks after goes on. */
+/** A service that can be stopped and started while the resources it manages keep running. */
 export interface LabService {
-  /** Its process; rejects when it is down. */
+  /** Returns its process id; rejects if it is down. */
   pid(): Promise<number>;
-  /** Ends it in an orderly way. */
+  /** Stops it gracefully. */
   stop(): Promise<void>;
   kill(): Promise<void>;
   /** Starts it again, on the same socket. */
   start(): Promise<void>;
 }
 
-/** The service of a script that has commands of these names. */
+/** Returns the service of a script with commands of these names. */
 export function labServiceOf({ run }: LabScript): LabService {
   return {
     pid: async () => Number(await run("pid")),

@@ -1,5 +1,6 @@
-# What the labs' scripts share. Each sets `lab` to its name and reads this: what it keeps is then in `dir`, and `self` is the
-# script. Its variables begin with its name in capitals, such as PODMAN_DIR.
+# Common code of the labs' scripts. Each script sets `lab` to its name and sources this file. `dir` is then the
+# directory for its files, and `self` the script. Environment variables start with the lab's name in capitals, such as
+# PODMAN_DIR.
 
 self=$(readlink -f "$0")
 lab_variable=${lab^^}_DIR
@@ -9,7 +10,7 @@ say() { echo "$lab $dir: $*" >&2; }
 die() { say "$*"; exit 1; }
 millis() { date +%s%3N; }
 
-# install_missing PACKAGE...: those of Debian's packages that are not installed
+# install_missing PACKAGE...: installs the Debian packages that are missing
 install_missing() {
   local missing=() package
   for package in "$@"; do
@@ -22,8 +23,8 @@ install_missing() {
     -o DPkg::Lock::Timeout=600 "${missing[@]}" >/dev/null
 }
 
-# watch_owner MARK: a test that is killed cannot clean up; this outlives it and destroys the lab. It ends when the file or
-# directory MARK is gone.
+# watch_owner MARK: destroys the lab when its test is killed and cannot clean up. Ends when the file or directory MARK
+# is gone.
 watch_owner() {
   local owner=${lab^^}_OWNER_PID
   [ -n "${!owner:-}" ] || return 0

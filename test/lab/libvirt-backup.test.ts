@@ -12,7 +12,7 @@ import { createLibvirt } from "../../adapters/libvirt/libvirt.ts";
 import { reasonOf } from "../adapters/host/reason-of.ts";
 import { libvirtSkipReason, type StartedLibvirt, startLibvirtDaemon } from "./libvirt.ts";
 
-// What only a real daemon with a real QEMU can show of backups; what the sandbox has too is in the contract.
+// Backup tests that need a real daemon with a real QEMU; what the sandbox can do as well is in the contract.
 
 const skip = libvirtSkipReason();
 const execute = promisify(execFile);
@@ -28,7 +28,7 @@ async function startShared(): Promise<StartedLibvirt> {
   return daemon;
 }
 
-/** A running domain with two disks of 64 MiB that hold 1 MiB of 0xaa and 0xbb, and zeroes. */
+/** Creates a running VM with two disks of 64 MiB. They start with 1 MiB of 0xaa and 0xbb; the rest is zero. */
 async function makeRunning(t: Test) {
   shared ??= startShared();
   const daemon = await shared;
@@ -67,7 +67,7 @@ async function makeRunning(t: Test) {
   };
   await libvirt.run({ kind: "define", domain });
   await libvirt.run({ kind: "start", name: "bm-1", uuid: domain.uuid });
-  /** As if the guest wrote. */
+  /** Simulates a write of the guest. */
   const write = (at: number, pattern: string) =>
     daemon.virsh(
       "qemu-monitor-command",
@@ -84,7 +84,7 @@ async function makeRunning(t: Test) {
   return { daemon, libvirt, pool, directory, request, write };
 }
 
-/** The checksum of such a disk. */
+/** Returns the expected checksum of such a disk. */
 function expected(pattern: number): string {
   const bytes = Buffer.alloc(diskBytes);
   bytes.fill(pattern, mebibyte, 2 * mebibyte);
@@ -108,7 +108,7 @@ async function leftovers(lab: { readonly directory: string; readonly request: { 
   return [...files, ...(isThere ? ["the socket's directory"] : [])];
 }
 
-test("what a running domain writes meanwhile is not in its backup, of none of its disks", {
+test("writes of a running VM during a backup are not in the backup of any disk", {
   skip,
 }, async (t) => {
   const lab = await makeRunning(t);
@@ -134,7 +134,7 @@ test("what a running domain writes meanwhile is not in its backup, of none of it
   await next.end();
 });
 
-test("sockets of backups are in the directory that was told, and nothing is left there", {
+test("backup sockets are in the configured directory, and are removed", {
   skip,
 }, async (t) => {
   const { daemon, request } = await makeRunning(t);
@@ -152,7 +152,7 @@ test("sockets of backups are in the directory that was told, and nothing is left
   t.strictSame(await readdir(socketsDirectory), []);
 });
 
-test("what a refresh of the pool finds of a backup is no volume", { skip }, async (t) => {
+test("files of a backup that a pool refresh finds are not listed as volumes", { skip }, async (t) => {
   const { daemon, libvirt, pool, request } = await makeRunning(t);
   const backup = await libvirt.beginBackup(request, signal);
   await daemon.virsh("pool-refresh", pool);
@@ -164,7 +164,7 @@ test("what a refresh of the pool finds of a backup is no volume", { skip }, asyn
   await backup.end();
 });
 
-test("a backup that a killed gateway has left is found by its token, and ended", { skip }, async (t) => {
+test("a backup left by a killed gateway is found by its token, and ended", { skip }, async (t) => {
   const lab = await makeRunning(t);
   const { daemon, libvirt, request } = lab;
   const script = fileURLToPath(new URL("begin-libvirt-backup.ts", import.meta.url));
@@ -175,18 +175,20 @@ test("a backup that a killed gateway has left is found by its token, and ended",
   await once(child, "exit");
   t.match(await daemon.virsh("domjobinfo", "bm-1"), /Backup/);
   await libvirt.endBackup({ ...request, token: "another" });
-  t.match(await daemon.virsh("domjobinfo", "bm-1"), /Backup/, "another's is not ended");
+  t.match(await daemon.virsh("domjobinfo", "bm-1"), /Backup/, "a backup with another token is not ended");
   await libvirt.endBackup(request);
   t.match(await daemon.virsh("domjobinfo", "bm-1"), /None/);
   t.strictSame(await leftovers(lab), []);
 });
 
-test("a backup outlives a kill of libvirtd, which cannot tell of it meanwhile", { skip }, async (t) => {
+test("a backup survives a kill of libvirtd, although libvirtd cannot report it meanwhile", {
+  skip,
+}, async (t) => {
   const lab = await makeRunning(t);
   const { daemon, libvirt, request } = lab;
   const backup = await libvirt.beginBackup(request, signal);
   await daemon.kill();
-  t.equal(await checksum(backup.read("vda", signal)), expected(0xaa), "QEMU shows it by itself");
+  t.equal(await checksum(backup.read("vda", signal)), expected(0xaa), "QEMU still exports it");
   t.equal(await reasonOf(backup.end()), "LIBVIRT_UNAVAILABLE");
   await daemon.start();
   while ((await reasonOf(backup.end())) !== undefined) {
@@ -195,7 +197,7 @@ test("a backup outlives a kill of libvirtd, which cannot tell of it meanwhile", 
   t.strictSame(await leftovers(lab), []);
 });
 
-test("a backup of somebody else is left alone", { skip }, async (t) => {
+test("a backup started by others is left alone", { skip }, async (t) => {
   const lab = await makeRunning(t);
   const { daemon, libvirt, request } = lab;
   const theirs = await libvirt.beginBackup({ ...request, token: "theirs" }, signal);
@@ -205,7 +207,7 @@ test("a backup of somebody else is left alone", { skip }, async (t) => {
   await theirs.end();
 });
 
-test("a volume that is written to without any domain is not taken for read", { skip }, async (t) => {
+test("a volume that is written to outside any VM does not count as read", { skip }, async (t) => {
   const { daemon, libvirt, pool, directory } = await makeRunning(t);
   await daemon.virsh("destroy", "bm-1");
   const reading = async () => {

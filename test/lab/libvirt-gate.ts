@@ -10,32 +10,32 @@ import {
 } from "../../adapters/libvirt/rpc/packet.ts";
 import { type ProcedureName, procedures } from "../../adapters/libvirt/rpc/procedures.ts";
 
-/** A call that is held up at the gate. */
+/** A call that the gate holds. */
 export interface HeldCall {
   readonly procedure: ProcedureName;
-  /** What its arguments have in them, such as the name of a domain. */
+  /** Text that its arguments contain, such as the name of a VM. */
   readonly about: string;
   /**
-   * `before`: libvirt does not get it. `during`: libvirt gets it, and is met while it works. `after`: libvirt has
-   * answered. In the last two the answer is held.
+   * `before`: libvirt does not receive the call. `during`: libvirt receives it and is working on it. `after`: libvirt has
+   * responded. In the last two cases the response is held.
    */
   readonly at: "before" | "during" | "after";
 }
 
 export interface Hold {
-  /** Resolves once such a call waits. */
+  /** Resolves once the call is held. */
   readonly isHeld: Promise<void>;
   release(): void;
 }
 
-/** A unix socket in front of libvirt's: what goes through it goes on unchanged. */
+/** A relay in front of libvirt's unix socket that passes everything on unchanged. */
 export interface LibvirtGate {
   readonly uri: string;
-  /** Names of all that was called, in order. */
+  /** Names of all calls, in order. */
   readonly calls: readonly string[];
-  /** Holds the first such call from now on; later ones pass. */
+  /** Holds the next matching call; later ones pass. */
   hold(call: HeldCall): Hold;
-  /** Forgets all holds, and lets what waits go on. */
+  /** Releases all holds, and passes on what they have held. */
   releaseAll(): void;
 }
 
@@ -49,13 +49,13 @@ const names = new Map(
   Object.entries(procedures).map(([name, { program, number }]) => [`${program.number} ${number}`, name]),
 );
 
-/** Opens a gate at `path` in front of the socket `target`, until the test ends. */
+/** Opens a gate at `path` in front of the socket `target`; it runs until the test ends. */
 export async function startLibvirtGate(t: Test, path: string, target: string): Promise<LibvirtGate> {
   const calls: string[] = [];
   const sockets = new Set<Socket>();
   let entries: Entry[] = [];
 
-  /** What holds the call, and it alone. */
+  /** Removes and returns the first hold that matches the call. */
   function take(name: string, payload: Buffer): Entry | undefined {
     const entry = entries.find(
       ({ isTaken, procedure, about }) => !isTaken && procedure === name && payload.includes(about),
@@ -67,7 +67,7 @@ export async function startLibvirtGate(t: Test, path: string, target: string): P
   }
 
   function join(client: Socket, daemon: Socket): void {
-    /** Of each call that is held: by its number, which its stream and its answer repeat. */
+    /** Held calls by number, which their streams and responses repeat. */
     const held = new Map<number, Entry>();
     forward(client, daemon, (packet) => {
       const { type, serial, program, procedure, payload } = packet;
@@ -83,7 +83,7 @@ export async function startLibvirtGate(t: Test, path: string, target: string): P
       }
       const entry = held.get(serial);
       if (entry?.at === "during") {
-        // It is on its way when the other side of this turn is reached.
+        // The packet reaches the other side of this turn of the event loop first.
         setImmediate(entry.held.resolve);
       }
       return entry?.at === "before" ? entry : undefined;
@@ -140,7 +140,7 @@ export async function startLibvirtGate(t: Test, path: string, target: string): P
   };
 }
 
-/** Passes packets on in their order, but for those that wait for `holdOf`'s release, which others overtake. */
+/** Forwards packets in order, except those that wait for the release of `holdOf`; others overtake them. */
 function forward(from: Socket, to: Socket, holdOf: (packet: Packet) => Entry | undefined): void {
   const decoder = createPacketDecoder(maxPacketBytes);
   from.on("data", (chunk: Buffer) => {
@@ -151,7 +151,7 @@ function forward(from: Socket, to: Socket, holdOf: (packet: Packet) => Entry | u
         to.write(bytes);
       } else {
         entry.held.resolve();
-        // Those of one call are released in their order.
+        // Packets of one call are released in order.
         void entry.released.promise.then(() => to.destroyed || to.write(bytes));
       }
     }

@@ -26,7 +26,7 @@ async function connect(t: Test, address: { socketPath: string; uri: string }): P
   return client;
 }
 
-/** All that has been told, and a wait for what is to come. */
+/** Collects all events, and waits for further ones. */
 function watchEvents(client: LibvirtClient) {
   const seen: LibvirtEvent[] = [];
   const listeners = new Set<() => void>();
@@ -66,7 +66,7 @@ async function makePool(client: LibvirtClient, { poolsDirectory }: LibvirtDaemon
   return { pool, vol };
 }
 
-/** Memory of buffers that something still holds. */
+/** Returns the memory of live buffers. */
 function liveBytes(): number {
   setFlagsFromString("--expose-gc");
   runInNewContext("gc")();
@@ -81,7 +81,7 @@ async function* randomData(hash: Hash): AsyncGenerator<Uint8Array> {
   }
 }
 
-test("a domain is defined, started, destroyed and undefined, and every step is an event", {
+test("a VM is defined, started, destroyed and undefined, and every step causes an event", {
   skip,
 }, async (t) => {
   const { daemon, client } = await start(t);
@@ -104,7 +104,7 @@ test("a domain is defined, started, destroyed and undefined, and every step is a
   );
   t.equal(await reasonOf(client.call("domainDefineXmlFlags", { xml: conflict, flags: 0 })), "DOMAIN_EXISTS");
 
-  // As if somebody did it in a shell.
+  // As if from a shell.
   const askedAtMs = performance.now();
   const stopped = events.until((event) => event.kind === "domainLifecycle" && event.event === "stopped");
   await Promise.all([daemon.virsh("destroy", "vm"), stopped]);
@@ -112,7 +112,7 @@ test("a domain is defined, started, destroyed and undefined, and every step is a
   await client.call("domainUndefineFlags", { domain, flags: 0 });
   await events.until((event) => event.kind === "domainLifecycle" && event.event === "undefined");
   const steps = events.seen.flatMap((event) => (event.kind === "domainLifecycle" ? [event.event] : []));
-  // QEMU may be ended before it tells that it was told to.
+  // QEMU may exit before it reports the shutdown request.
   t.same(
     steps.filter((step) => step !== "shutdown"),
     ["defined", "resumed", "started", "stopped", "undefined"],
@@ -120,7 +120,7 @@ test("a domain is defined, started, destroyed and undefined, and every step is a
   t.equal(await reasonOf(client.call("domainLookupByName", { name: "vm" })), "DOMAIN_NOT_FOUND");
 });
 
-test("64 MiB go up and come down unchanged, in a bounded memory, while calls are answered", {
+test("64 MiB are uploaded and downloaded unchanged, in bounded memory, while calls get responses", {
   skip,
 }, async (t) => {
   const { daemon, client } = await start(t);
@@ -138,7 +138,7 @@ test("64 MiB go up and come down unchanged, in a bounded memory, while calls are
     received.update(piece);
     bytes += piece.length;
     if (bytes % (8 * mebibyte) < piece.length) {
-      // A slow reader, for long enough that all the rest could come meanwhile.
+      // Reads slowly, long enough for all the rest to arrive meanwhile.
       await client.call("connectGetHostname", {});
       await sleep(100);
       mostBytes = Math.max(mostBytes, liveBytes() - beforeBytes);
@@ -146,11 +146,11 @@ test("64 MiB go up and come down unchanged, in a bounded memory, while calls are
   }
   t.equal(bytes, sizeBytes);
   t.equal(received.digest("hex"), sent.digest("hex"));
-  // Buffers that were collected are counted until they are swept, which V8 does beside the program.
+  // Collected buffers count until they are swept, which V8 does concurrently.
   t.ok(mostBytes < 32 * mebibyte, `${mostBytes} bytes at most`);
 
   for await (const piece of client.download(range)) {
-    t.ok(piece.length > 0, "one may leave after a piece");
+    t.ok(piece.length > 0, "a download can be stopped after a piece");
     break;
   }
   t.equal(
@@ -164,7 +164,7 @@ test("64 MiB go up and come down unchanged, in a bounded memory, while calls are
   t.equal(await reasonOf(client.call("storagePoolGetInfo", { pool })), "STORAGE_POOL_NOT_FOUND");
 });
 
-test("a daemon that is killed in the middle of calls and transfers is connected to again", {
+test("the client reconnects to a daemon that is killed during calls and transfers", {
   skip,
 }, async (t) => {
   const { daemon, client } = await start(t);
@@ -203,7 +203,7 @@ test("a daemon that is killed in the middle of calls and transfers is connected 
   await events.until((event) => event.kind === "domainLifecycle" && event.domain.name === "other");
 });
 
-test("a thousand calls at once are answered, and so are twenty that take long", { skip }, async (t) => {
+test("a thousand parallel calls get responses, and so do twenty slow ones", { skip }, async (t) => {
   const { client } = await start(t);
   const names = Array.from({ length: 20 }, (_each, index) => `vm${index}`);
   await Promise.all(
@@ -224,13 +224,13 @@ test("a thousand calls at once are answered, and so are twenty that take long", 
   t.match(await client.call("connectListAllDomains", all), { count: 0 });
 });
 
-test("libvirt's test driver, which has less, is spoken to as well", { skip }, async (t) => {
+test("libvirt's test driver, which supports less, works as well", { skip }, async (t) => {
   const daemon = await startLibvirt(t);
   const client = await connect(t, { socketPath: daemon.socketPath, uri: "test:///default" });
   t.match(await client.call("connectListAllDomains", all), { domains: [{ name: "test" }] });
   t.equal(
     await reasonOf(connect(t, { socketPath: daemon.socketPath, uri: "nothing:///here" })),
     "LIBVIRT_UNAVAILABLE",
-    "what the daemon cannot open",
+    "a path that the daemon cannot open",
   );
 });

@@ -10,7 +10,7 @@ import { createLibvirt } from "../../adapters/libvirt/libvirt.ts";
 import { reasonOf } from "../adapters/host/reason-of.ts";
 import { libvirtSkipReason, type StartedLibvirt, startLibvirtDaemon } from "./libvirt.ts";
 
-// What only a real daemon can show of writing volumes; what the sandbox has too is in the contract.
+// Tests of writing volumes that need a real daemon; what the sandbox can do as well is in the contract.
 
 const skip = libvirtSkipReason();
 const execute = promisify(execFile);
@@ -25,7 +25,7 @@ async function startShared(): Promise<StartedLibvirt> {
   return daemon;
 }
 
-/** A pool of the test's own; of a file system of that many MiB, where told. */
+/** Creates a separate pool for the test; with `sizeMib`, on a file system of that size. */
 async function makeLab(t: Test, sizeMib?: number) {
   shared ??= startShared();
   const daemon = await shared;
@@ -55,7 +55,7 @@ function sha256(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
 }
 
-/** Pieces of the length that restic gives; `onPiece` before each. */
+/** Yields pieces of restic's length; calls `onPiece` before each. */
 function contentOf(bytes: Uint8Array, onPiece: (at: number) => unknown = () => {}): VolumeContent {
   async function* pieces() {
     for (let at = 0; at < bytes.length; at += 65_536) {
@@ -66,7 +66,7 @@ function contentOf(bytes: Uint8Array, onPiece: (at: number) => unknown = () => {
   return { content: pieces(), sizeBytes: BigInt(bytes.length) };
 }
 
-test("what is written is there, byte by byte, whatever its length", { skip }, async (t) => {
+test("written content is stored byte by byte, whatever its length", { skip }, async (t) => {
   const { libvirt, pool, create, digest } = await makeLab(t);
   for (const bytes of [1, 511, 8 * mebibyte + 1, 32 * mebibyte]) {
     const name = `of-${bytes}`;
@@ -81,7 +81,7 @@ test("what is written is there, byte by byte, whatever its length", { skip }, as
   }
 });
 
-test("a pool without room for a volume makes none of it, and takes no other for written", {
+test("a pool without room for a volume creates nothing, and reports no other volume as written", {
   skip: skip || (process.getuid?.() === 0 ? false : "only root may mount"),
 }, async (t) => {
   const { libvirt, pool, create, files } = await makeLab(t, 16);
@@ -100,7 +100,9 @@ test("a pool without room for a volume makes none of it, and takes no other for 
   }
 });
 
-test("a write that libvirtd does not outlive is told, and can be begun again", { skip }, async (t) => {
+test("a write that is interrupted by a kill of libvirtd fails, and can be started again", {
+  skip,
+}, async (t) => {
   const { daemon, libvirt, pool, create, digest } = await makeLab(t);
   const wanted = randomBytes(16 * mebibyte);
   await create("a", wanted.length);
@@ -114,7 +116,7 @@ test("a write that libvirtd does not outlive is told, and can be begun again", {
   t.equal(await digest("a"), sha256(wanted));
 });
 
-test("a write that is stopped ends with the reason, and the volume can go at once", { skip }, async (t) => {
+test("a stopped write ends with the reason, and its volume can be deleted at once", { skip }, async (t) => {
   const { libvirt, pool, create, files } = await makeLab(t);
   const wanted = randomBytes(16 * mebibyte);
   await create("a", wanted.length);

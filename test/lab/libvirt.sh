@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A libvirt daemon of an unprivileged user, for tests that need a real one. See README.md beside this file.
+# A libvirt daemon of an unprivileged user, for tests that need a real one. See README.md in this directory.
 usage() {
   cat <<'TEXT'
 usage: libvirt.sh COMMAND
@@ -31,7 +31,7 @@ uri="qemu:///session?socket=$socket"
 
 prepare() { install_missing libvirt-daemon-system libvirt-clients qemu-system-x86 qemu-utils xorriso libnbd-bin; }
 
-# A process id is only believed when that process was started for this very directory.
+# Checks that a process was started for this directory.
 owned() { [ -n "$1" ] && tr '\0' '\n' 2>/dev/null <"/proc/$1/cmdline" | grep -qF -- "$dir/"; }
 
 pid() {
@@ -46,7 +46,7 @@ start() {
   [ "$(id -u)" != 0 ] || command=(setpriv --reuid=nobody --regid=nogroup --clear-groups "${command[@]}")
   local daemon=
   for _ in $(seq 600); do
-    # Again, when the lock of its pid file was still with the one that was killed.
+    # Starts it again if the lock of its pid file still belonged to the killed one.
     if [ -z "$daemon" ] || ! kill -0 "$daemon" 2>/dev/null; then
       setsid "${command[@]}" </dev/null >>"$dir/libvirtd.log" 2>&1 &
       daemon=$!
@@ -77,7 +77,7 @@ up() {
   watch_owner "$dir"
 }
 
-# Domains outlive the daemon: it finds them again by these files.
+# VMs survive the daemon, which finds them again through these files.
 destroy() {
   local file
   kill_daemon

@@ -24,7 +24,7 @@ interface Lab extends ContractSubject {
   readonly daemon: StartedLibvirt;
 }
 
-/** The daemon that all tests share: a fresh one takes seconds for its first domain, to find out what QEMU can do. */
+/** The daemon of all tests: a new one needs seconds for its first VM, to probe QEMU's capabilities. */
 let shared: Promise<StartedLibvirt> | undefined;
 
 async function startShared(): Promise<StartedLibvirt> {
@@ -35,7 +35,7 @@ async function startShared(): Promise<StartedLibvirt> {
   return daemon;
 }
 
-/** An empty pool of the test's own, and no domains when it begins and when it has ended. */
+/** An empty pool for the test, and no VMs at its start and end. */
 async function makeLab(t: Test, options: Partial<LibvirtOptions> = {}): Promise<Lab> {
   shared ??= startShared();
   const daemon = await shared;
@@ -82,7 +82,7 @@ if (skip !== false) {
 } else {
   testLibvirtContract("libvirt", makeLab);
 
-  test("a power off by virsh is seen", async (t) => {
+  test("a power-off with virsh is noticed", async (t) => {
     const { daemon, libvirt } = await makeRunning(t);
     const seen = Promise.withResolvers<number>();
     t.teardown(
@@ -98,7 +98,7 @@ if (skip !== false) {
     t.comment(`seen ${lateMs.toFixed(1)} ms after virsh had ended`);
   });
 
-  test("what others do with domains and pools is seen by its event", async (t) => {
+  test("outside changes of VMs and pools are noticed through events", async (t) => {
     const { daemon, libvirt } = await makeRunning(t);
     const until = watch(t, libvirt);
     const virsh = daemon.virsh;
@@ -127,7 +127,7 @@ if (skip !== false) {
     await until(async () => !(await libvirt.read()).value.pools.some(({ name }) => name === "other"));
   });
 
-  test("what libvirt tells nobody of is seen by the next look", async (t) => {
+  test("changes without an event are noticed by the next refresh", async (t) => {
     const { daemon, libvirt, pool } = await makeLab(t, { poolsMs: 50, resyncMs: 100 });
     await define(libvirt, pool, "bm-1");
     const until = watch(t, libvirt);
@@ -136,13 +136,13 @@ if (skip !== false) {
     t.equal((await domainOf(libvirt, "bm-1"))?.vcpuCount, 3);
   });
 
-  test("a daemon that is killed is told, and what it knew is there again when it is back", async (t) => {
+  test("a kill of the daemon is reported, and its state is available again when it is back", async (t) => {
     const { daemon, libvirt } = await makeRunning(t);
     const before = (await libvirt.read()).value;
     const until = watch(t, libvirt);
     const wrong: unknown[] = [];
     let isOver = false;
-    // Readers that come all the time get the state as it was, as it is, or LIBVIRT_UNAVAILABLE.
+    // Constant readers get the state before, the state after, or LIBVIRT_UNAVAILABLE.
     const reading = (async () => {
       while (!isOver) {
         const reason = await reasonOf(
@@ -173,7 +173,7 @@ if (skip !== false) {
     t.strictSame(wrong, []);
   });
 
-  test("a step that a kill of the daemon cuts off can be made again", async (t) => {
+  test("a step that is cut off by a kill of the daemon can be repeated", async (t) => {
     const { daemon, libvirt, pool } = await makeLab(t);
     await libvirt.close();
     const uuid = randomUUID();
@@ -181,7 +181,7 @@ if (skip !== false) {
     const seed = { kind: "writeSeed", pool, name: "seed.iso", hostname: "bm-1", instanceId: "op" } as const;
     const meant = { name: "bm-1", uuid } as const;
     const create = { kind: "createVolume", ...volume, format: "qcow2", sizeBytes: 100n << 20n } as const;
-    // Each with what it may say when it was made in spite of the kill.
+    // Each with the reason that it may return if it was done despite the kill.
     const steps: readonly [LibvirtStep, ReasonName?][] = [
       [{ ...create, backingVolume: "base.qcow2" }, "STORAGE_VOLUME_EXISTS"],
       [seed],
@@ -192,7 +192,7 @@ if (skip !== false) {
       [{ kind: "deleteVolume", ...volume }, "STORAGE_VOLUME_NOT_FOUND"],
     ];
     for (const [step, made] of steps) {
-      // A new one each time, as one whose connections never last waits longer and longer for the next.
+      // A new adapter each time, because one whose connections never last waits longer and longer before it reconnects.
       const adapter = adapterOf(daemon);
       await adapter.read();
       const delayMs = Math.random() * (step.kind === "start" || step.kind === "powerOff" ? 300 : 30);
@@ -205,7 +205,7 @@ if (skip !== false) {
       t.ok(reasons.includes(first), `${step.kind} cut off after ${delayMs.toFixed(0)} ms: ${first}`);
       await watch(t, adapter)(async () => (await reasonOf(adapter.read())) === undefined);
       const again = await reasonOf(adapter.run(step));
-      t.ok(again === undefined || again === made, `${step.kind} made again: ${again}`);
+      t.ok(again === undefined || again === made, `${step.kind} repeated: ${again}`);
       await adapter.close();
     }
     const after = adapterOf(daemon);
@@ -217,7 +217,7 @@ if (skip !== false) {
     );
   });
 
-  test("an adapter that is closed while it connects is closed", async (t) => {
+  test("an adapter can be closed while it connects", async (t) => {
     const { daemon } = await makeLab(t);
     for (let times = 0; times < 50; times += 1) {
       const libvirt = adapterOf(daemon);
@@ -227,7 +227,7 @@ if (skip !== false) {
     }
   });
 
-  test("twenty domains are made, run and are gone", async (t) => {
+  test("twenty VMs are created, run and are removed", async (t) => {
     const { daemon, libvirt, pool } = await makeLab(t);
     await libvirt.read();
     t.teardown(libvirt.subscribe(() => {}));
@@ -246,7 +246,7 @@ if (skip !== false) {
     );
     const run = (kind: "powerOff" | "undefine") =>
       Promise.all(names.map((name) => libvirt.run({ kind, name, uuid: uuids.get(name) ?? "" })));
-    // One of them is powered off by somebody else while others start.
+    // One of them is powered off from outside while others start.
     const [last = ""] = names.slice(-1);
     await libvirt.run({ kind: "start", name: last, uuid: uuids.get(last) ?? "" });
     const starting = Promise.all(
@@ -273,10 +273,10 @@ if (skip !== false) {
     t.ok((await libvirt.read()).value.domains.every(({ state }) => state === "shutOff"));
     await run("undefine");
     t.strictSame((await libvirt.read()).value.domains, []);
-    t.equal((await libvirt.volumesOf(pool)).length, 41, "their volumes are left");
+    t.equal((await libvirt.volumesOf(pool)).length, 41, "their volumes are kept");
   });
 
-  test("a guest without agent and address is not ready", async (t) => {
+  test("a VM without an agent and an address is not ready", async (t) => {
     const { libvirt } = await makeRunning(t);
     const { signal } = new AbortController();
     const beganAtMs = performance.now();
@@ -287,7 +287,7 @@ if (skip !== false) {
   });
 }
 
-/** A domain with a volume as its disk that is called like it. */
+/** Returns the definition of a VM whose disk is a volume of the same name. */
 function definitionOf(pool: string, name: string, uuid: string): DomainDefinition {
   return {
     name,
@@ -302,7 +302,7 @@ function definitionOf(pool: string, name: string, uuid: string): DomainDefinitio
   };
 }
 
-/** Defines a domain with a disk on top of the base volume; its UUID. */
+/** Defines a VM with a disk on top of the base volume; returns its UUID. */
 async function define(libvirt: LibvirtAdapter, pool: string, name: string): Promise<string> {
   const uuid = randomUUID();
   const volume = { pool, name: `${name}.qcow2`, format: "qcow2", backingVolume: "base.qcow2" } as const;
@@ -311,7 +311,7 @@ async function define(libvirt: LibvirtAdapter, pool: string, name: string): Prom
   return uuid;
 }
 
-/** A lab in which the domain `bm-1` runs. */
+/** Creates a lab in which the VM `bm-1` runs. */
 async function makeRunning(t: Test): Promise<Lab> {
   const lab = await makeLab(t);
   const uuid = await define(lab.libvirt, lab.pool, "bm-1");
@@ -328,7 +328,7 @@ async function stateOf(libvirt: LibvirtAdapter, name: string): Promise<string | 
   return (await domainOf(libvirt, name))?.state;
 }
 
-/** Waits for a condition, which is looked at now and whenever the adapter calls back. */
+/** Waits for a condition, which is checked now and after each callback of the adapter. */
 function watch(t: Test, libvirt: LibvirtAdapter): (condition: () => Promise<boolean>) => Promise<void> {
   let changed = Promise.withResolvers<void>();
   t.teardown(

@@ -2,26 +2,24 @@ import { join } from "node:path";
 import type { Test } from "tap";
 import { createLabScript, type LabService, labServiceOf, labSkipReason } from "./lab-script.ts";
 
-/**
- * A libvirt daemon of the test alone, of an unprivileged user, with QEMU that emulates the processor. Domains go on when it ends.
- */
+/** A libvirt daemon used only by the test, of an unprivileged user, with QEMU in emulation. VMs keep running when it stops. */
 export interface LibvirtDaemon extends LabService {
   /** `qemu:///session?socket=…` */
   readonly uri: string;
   readonly socketPath: string;
-  /** Where the daemon may write, for pools. */
+  /** Directory that the daemon may write to, for pools. */
   readonly poolsDirectory: string;
-  /** Runs virsh against it; rejects when that fails. */
+  /** Runs virsh on it; rejects if that fails. */
   virsh(...args: readonly string[]): Promise<string>;
 }
 
-/** What is made and started without a test around it. */
+/** A daemon that is started without a test. */
 export interface StartedLibvirt extends LibvirtDaemon {
-  /** Ends the daemon and every domain, and deletes all that it kept. */
+  /** Stops the daemon and every VM, and deletes all their files. */
   destroy(): Promise<void>;
 }
 
-/** Why no daemon can be made here, or false when one can. For tap's `skip` option. */
+/** Returns why no daemon can be started here, or false. For tap's `skip` option. */
 export function libvirtSkipReason(): string | false {
   const programs = [
     "/usr/sbin/libvirtd",
@@ -34,7 +32,7 @@ export function libvirtSkipReason(): string | false {
   return labSkipReason(programs, { needsRoot: false });
 }
 
-/** Starts a daemon by libvirt.sh, until this process ends at the latest: 0.3 s and 30 MiB of memory. */
+/** Starts a daemon with libvirt.sh that runs until this process ends at the latest: 0.3 s and 30 MiB of memory. */
 export async function startLibvirtDaemon(): Promise<StartedLibvirt> {
   const script = await createLabScript("libvirt");
   const { directory, run, destroy } = script;
@@ -54,7 +52,7 @@ export async function startLibvirtDaemon(): Promise<StartedLibvirt> {
   };
 }
 
-/** The same, until the test ends. */
+/** Starts a daemon that runs until the test ends. */
 export async function startLibvirt(t: Test): Promise<LibvirtDaemon> {
   const daemon = await startLibvirtDaemon();
   t.teardown(daemon.destroy);

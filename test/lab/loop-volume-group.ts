@@ -6,26 +6,26 @@ import { run } from "../../adapters/host/run.ts";
 import type { ToolResult } from "../../adapters/host/tool-result.ts";
 import type { LvmOptions } from "../../adapters/lvm/lvm.ts";
 
-/** Volume groups on loop devices, under an LVM configuration that sees nothing else of the machine. */
+/** Volume groups on loop devices, with an LVM configuration that sees no other devices of the machine. */
 export interface LoopVolumeGroups {
-  /** One for each that was asked for. */
+  /** Names of the groups. */
   readonly names: readonly string[];
   readonly extentCount: number;
-  /** For `createLvm`. */
+  /** Options for `createLvm`. */
   readonly options: LvmOptions & { readonly activation: "auto" | "none" };
   readonly backupDir: string;
-  /** Takes the disk of a group from the machine, or puts it back, at the same device. */
+  /** Removes a group's disk from the machine, or puts it back at the same device. */
   moveDisk(name: string, isThere: boolean): Promise<void>;
-  /** Loop devices of the same size in no group. */
+  /** Loop devices of the same size that belong to no group. */
   readonly spares: readonly string[];
-  /** Runs `lvm` with these arguments beside the gateway, as somebody in a shell would; throws unless it ends with 0. */
+  /** Runs `lvm` with these arguments outside the gateway, as from a shell; throws unless it exits with 0. */
   shell(...args: string[]): Promise<string>;
 }
 
 let groupsMade = 0;
 const extentBytes = 4 * 1024 * 1024;
 
-/** Why no volume group can be made here; undefined if it can. Throws instead when HOSTPLANE_LAB=required. */
+/** Returns why no volume group can be created here; undefined if one can. Throws instead when HOSTPLANE_LAB=required. */
 export async function reasonToSkip(): Promise<string | undefined> {
   const reason = await whatIsMissing();
   if (reason !== undefined && process.env.HOSTPLANE_LAB === "required") {
@@ -56,15 +56,15 @@ async function whatIsMissing(): Promise<string | undefined> {
   );
 }
 
-/** Whether volumes get block devices here. */
+/** Reports whether volumes get block devices here. */
 export async function loopActivation(): Promise<"auto" | "none"> {
   const { stdout } = await run(["lvm", "version"], { kind: "read" });
   return stdout.includes("Driver version") ? "auto" : "none";
 }
 
 /**
- * Makes `count` volume groups of `extentCount` extents, each on a loop device of its own, and spare devices; removes exactly
- * these when the test ends. With device-mapper volumes are activated; without, LVM works on metadata only.
+ * Creates `count` volume groups of `extentCount` extents, each on its own loop device, and spare devices; exactly these are
+ * removed when the test ends. With device-mapper volumes are activated; without it, LVM works on metadata only.
  */
 export async function makeLoopVolumeGroups(
   t: Pick<Test, "teardown">,
@@ -78,7 +78,7 @@ export async function makeLoopVolumeGroups(
   const activation = await loopActivation();
   const loops: string[] = [];
   const names: string[] = [];
-  // Teardowns run last registered first: groups, loop devices, files.
+  // Teardowns run in reverse order: groups, loop devices, files.
   t.teardown(() => rm(directory, { recursive: true, force: true }));
   t.teardown(async () => {
     for (const name of names) {
@@ -90,7 +90,7 @@ export async function makeLoopVolumeGroups(
   });
 
   for (let index = 0; index < count + spareCount; index += 1) {
-    // LVM takes the first MiB for itself, and rounds down to whole extents.
+    // LVM uses the first MiB itself, and rounds down to whole extents.
     await writeFile(diskPath(directory, index), "");
     await truncate(diskPath(directory, index), extentCount * extentBytes + 1024 * 1024);
     loops.push((await must(["losetup", "--find", "--show", diskPath(directory, index)], {})).stdout.trim());
@@ -100,7 +100,7 @@ export async function makeLoopVolumeGroups(
   for (const loop of loops.slice(0, count)) {
     groupsMade += 1;
     const name = `hostplane-${process.pid}-${groupsMade}`;
-    // Otherwise udev activates the group's volumes whenever it gets round to it (69-lvm.rules, vgchange -aay).
+    // Otherwise udev activates the group's volumes at some later time (69-lvm.rules, vgchange -aay).
     await must(["lvm", "vgcreate", "--setautoactivation", "n", "--", name, loop], env);
     names.push(name);
   }
@@ -125,7 +125,7 @@ function diskPath(directory: string, index: number): string {
   return join(directory, `disk-${index}`);
 }
 
-/** A filter that accepts these loop devices only, and nothing shared with the host's own LVM. */
+/** Returns a configuration whose filter accepts only these loop devices, and that shares nothing with the host's LVM. */
 function configuration(directory: string, loops: readonly string[], activation: "auto" | "none"): string {
   const filter = `[ ${loops.map((loop) => `"a|^${loop}$|", `).join("")}"r|.*|" ]`;
   return `devices { use_devicesfile = 0
@@ -142,7 +142,7 @@ backup { backup = 1
 `;
 }
 
-/** Never by number alone: whoever came after us may have got it. */
+/** Never by number only: another program may have got the number since. */
 async function detach(loop: string, file: string): Promise<void> {
   const backingFile = await readFile(
     `/sys/block/${loop.slice("/dev/".length)}/loop/backing_file`,

@@ -1,5 +1,5 @@
-// Makes volumes until it is killed: `node lvm-create-forever.ts <group> <system dir> <activation> <prefix>`.
-// Prints the name of each once it is made.
+// Creates volumes until it is killed: `node lvm-create-forever.ts <group> <system dir> <activation> <prefix>`. Prints the name of
+// each volume after its creation.
 import { createLvm } from "../../adapters/lvm/lvm.ts";
 
 const [volumeGroupName = "", systemDir = "", activation, prefix = ""] = process.argv.slice(2);

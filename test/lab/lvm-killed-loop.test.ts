@@ -17,7 +17,9 @@ const extent = 4n << 20n;
 // An lvm command takes a second or more in an emulated machine, and each test prepares fifteen groups.
 tap.setTimeout(900_000);
 
-/** Runs `lvm` at once if it reads, otherwise once the file `go` is there; each that waits leaves a file with its pid as name. */
+/**
+ * Runs `lvm` at once if it only reads, otherwise once the file `go` exists. Each waiting command creates a file named by its pid.
+ */
 const gate = `
   case "$3" in fullreport | lvmconfig | version) shift; exec "$@" ;; esac
   folder=$1
@@ -27,12 +29,12 @@ const gate = `
   "$@"
   echo "$2 $?" > "$folder/end-$2-$$"`;
 
-/** Where the commands are when their gateway dies. */
+/** State of the commands when their gateway dies. */
 type KilledWhere = "before they begin" | "while they wait for a lock inside LVM";
 
 for (const where of ["before they begin", "while they wait for a lock inside LVM"] as const) {
   test(
-    `the changing commands of LVM reach their end after their gateway was killed ${where}`,
+    `LVM's changing commands run to their end after their gateway was killed ${where}`,
     {
       skip: skip ?? false,
     },
@@ -43,7 +45,7 @@ for (const where of ["before they begin", "while they wait for a lock inside LVM
 async function checkKilled(t: Test, where: KilledWhere): Promise<void> {
   const activates = (await loopActivation()) === "auto";
   const { names, options, shell, spares } = await makeLoopVolumeGroups(t, activates ? 15 : 11, 20, 5);
-  // Changes of one group take turns: one for each command, so that all run at once.
+  // Changes of one group take turns, so each command has its own group and all run in parallel.
   const [growing = "", shrinking = "", marking = "", freeing = "", moving = "", aborting = "", ...others] =
     names;
   const volumes = ["created", "grown", "renamed", "tagged", "removed", "origin", "idle", "busy", "thin"];
@@ -160,11 +162,11 @@ async function checkKilled(t: Test, where: KilledWhere): Promise<void> {
   await shell("vgck", ...names);
   await lvm.close();
 
-  /** Takes the locks of all groups and LVM's global one, as LVM does. */
+  /** Takes the locks of all groups and LVM's global lock, as LVM does. */
   async function holdLocks() {
     const directory = join(options.systemDir ?? "", "..", "lock");
     const files = ["P_global", ...names.map((name) => `V_${name}`)].map((file) => join(directory, file));
-    // A reading lvm removes the file when it lets go of the lock.
+    // A reading lvm removes the lock file when it releases the lock.
     const script = `for file; do
       until exec {fd}>>"$file"; flock --exclusive $fd; [ "/proc/$$/fd/$fd" -ef "$file" ]; do exec {fd}>&-; done
     done; echo held; read -r`;
@@ -174,7 +176,7 @@ async function checkKilled(t: Test, where: KilledWhere): Promise<void> {
     await once(holder.stdout, "data");
     return {
       /**
-       * How many processes wait for one of them, or in the queue for one (`P_global:aux`):
+       * Returns the number of processes that wait for one of the locks, or in a lock's queue (`P_global:aux`):
        *   5: -> FLOCK  ADVISORY  WRITE 4242 00:2f:1234 0 EOF
        */
       countWaiting() {
@@ -191,7 +193,7 @@ async function checkKilled(t: Test, where: KilledWhere): Promise<void> {
     };
   }
 
-  /** Begins a move, and kills it while the group's metadata has it. */
+  /** Starts a move, and kills it once it is in the group's metadata. */
   async function interruptMove(path: string, listVolumes: () => Promise<string>): Promise<void> {
     const env = { ...process.env, LVM_SYSTEM_DIR: options.systemDir };
     const move = spawn("lvm", ["pvmove", "--interval", "60", path], { env, stdio: "ignore" });

@@ -69,7 +69,7 @@ if (skip !== undefined) {
       return { lvm: createLvm(options), volumeGroupName, thinPoolName: "pool" };
     });
 
-    test("a snapshot that overflows is seen by the next refresh, and can be removed", async (t) => {
+    test("an overflowed snapshot is noticed by the next refresh, and can be removed", async (t) => {
       const { names, options } = await makeLoopVolumeGroups(t);
       const [volumeGroupName = ""] = names;
       const lvm = createLvm(options);
@@ -88,7 +88,7 @@ if (skip !== undefined) {
     });
   }
 
-  test("a thousand readers cost one lvm, and later ones none", async (t) => {
+  test("a thousand readers cause one lvm, and later ones none", async (t) => {
     const { options } = await makeLoopVolumeGroups(t);
     const ends: ToolEnd[] = [];
     const lvm = createLvm({ ...options, onToolEnd: (end) => ends.push(end) });
@@ -96,11 +96,15 @@ if (skip !== undefined) {
     await sleep(200);
     await Promise.all(Array.from({ length: 1_000 }, () => lvm.read()));
     const commands = ends.map(({ argv }) => argv[1]);
-    t.strictSame(commands, ["lvmconfig", "fullreport"], "where the backups are, once, and one read");
+    t.strictSame(
+      commands,
+      ["lvmconfig", "fullreport"],
+      "one query for the location of the backups, and one read",
+    );
     await lvm.close();
   });
 
-  test("what is typed in a shell reaches a subscriber and then it is quiet", async (t) => {
+  test("a change from a shell reaches a subscriber, and nothing is read after that", async (t) => {
     const { names, options, shell } = await makeLoopVolumeGroups(t);
     const [group = ""] = names;
     const ends: ToolEnd[] = [];
@@ -122,18 +126,18 @@ if (skip !== undefined) {
       const before = calls;
       await shell(...args);
       const endedAtMs = performance.now();
-      t.ok(await until(() => calls > before, 20_000), `${args[0]} is heard of`);
-      t.comment(`${args[0]}: heard of after ${Math.round(performance.now() - endedAtMs)} ms`);
+      t.ok(await until(() => calls > before, 20_000), `${args[0]} is noticed`);
+      t.comment(`${args[0]}: noticed after ${Math.round(performance.now() - endedAtMs)} ms`);
       t.ok(arrived((await lvm.read()).value.volumes.map(({ name }) => name)));
     }
     await sleep(300);
     const before = ends.length;
     await sleep(700);
-    t.equal(ends.length, before, "reading does not set off another read");
+    t.equal(ends.length, before, "a read does not trigger another read");
     await lvm.close();
   });
 
-  test("a change of one's own costs a subscriber one read", async (t) => {
+  test("a change by the gateway itself costs a subscriber one read", async (t) => {
     const { names, options } = await makeLoopVolumeGroups(t);
     const [volumeGroupName = ""] = names;
     const ends: ToolEnd[] = [];
@@ -145,12 +149,12 @@ if (skip !== undefined) {
     await lvm.read();
     await sleep(500);
     const commands = ends.slice(before).map(({ argv }) => argv[1]);
-    // With device-mapper the device may be seen to appear after the read has begun.
+    // With device-mapper, the device may appear after the read has started.
     t.ok(options.activation === "auto" || commands.length === 2, commands.join(" "));
     await lvm.close();
   });
 
-  test("a group goes and comes back; the other is there all the while", async (t) => {
+  test("a group disappears and returns; the other stays available", async (t) => {
     const { names, options, shell } = await makeLoopVolumeGroups(t, 2);
     const [going = "", staying = ""] = names;
     const lvm = createLvm(options);
@@ -186,7 +190,7 @@ if (skip !== undefined) {
     await lvm.close();
   });
 
-  test("a group whose disk goes is gone, and is back with the disk", async (t) => {
+  test("a group disappears with its disk, and returns with it", async (t) => {
     const { names, options, moveDisk } = await makeLoopVolumeGroups(t, 2);
     const [going = "", staying = ""] = names;
     const lvm = createLvm(options);
@@ -205,7 +209,7 @@ if (skip !== undefined) {
     }
   });
 
-  test("a disk that is replaced at once by another of its size is noticed", async (t) => {
+  test("a disk that is replaced at once by another of the same size is noticed", async (t) => {
     const { names, options, moveDisk } = await makeLoopVolumeGroups(t, 1);
     const [name = ""] = names;
     const lvm = createLvm(options);
@@ -221,7 +225,7 @@ if (skip !== undefined) {
     t.ok(await isReadAgain());
   });
 
-  test("creates and removes at once end with documented reasons, and the state agrees with lvm", async (t) => {
+  test("parallel creates and removes end with documented reasons, and the state agrees with lvm", async (t) => {
     const { names, options, shell } = await makeLoopVolumeGroups(t, 1, 12);
     const [volumeGroupName = ""] = names;
     const lvm = createLvm(options);
@@ -249,7 +253,7 @@ if (skip !== undefined) {
     await lvm.close();
   });
 
-  test("a gateway killed in the middle of creates leaves whole volumes, and another sees what lvm sees", async (t) => {
+  test("a gateway killed during creates leaves only whole volumes, and another gateway sees the same as lvm", async (t) => {
     const { names, options, shell, extentCount } = await makeLoopVolumeGroups(t, 1, 200);
     const [group = ""] = names;
     const made: string[] = [];
@@ -260,15 +264,12 @@ if (skip !== undefined) {
       const lines = createInterface({ input: gateway.stdout });
       lines.on("line", (name) => made.push(name));
       t.ok(await until(() => made.length >= round * 4, 20_000));
-      // Somewhere in the run of the next lvcreate.
+      // At some point during the next lvcreate.
       await sleep(10 * round);
       gateway.kill("SIGKILL");
       await once(lines, "close");
     }
-    t.ok(
-      await until(() => !lvmRunsIn(options.systemDir ?? ""), 10_000),
-      "the lvcreate that ran goes on to its end",
-    );
+    t.ok(await until(() => !lvmRunsIn(options.systemDir ?? ""), 10_000), "the running lvcreate finishes");
 
     const lvm = createLvm(options);
     const { volumes, volumeGroups } = (await lvm.read()).value;
@@ -278,15 +279,15 @@ if (skip !== undefined) {
       listed,
     );
     for (const name of made) {
-      t.ok(listed.includes(name), `${name} was reported, and is there`);
+      t.ok(listed.includes(name), `${name} was reported, and exists`);
     }
-    t.ok(listed.length <= made.length + 3, "at most one more for each kill");
+    t.ok(listed.length <= made.length + 3, "at most one more per kill");
     t.equal(volumeGroups[0]?.freeBytes, BigInt(extentCount - listed.length) * extent);
     await shell("vgck", group);
     await lvm.close();
   });
 
-  test("the inspection finds what stands in the way, and how to mend it", async (t) => {
+  test("the inspection finds problems and how to fix them", async (t) => {
     const { options } = await makeLoopVolumeGroups(t);
     const findingsFor = async (...prefix: string[]) => {
       const lvm = createLvm({ ...options, command: [...prefix, "lvm"] });
@@ -316,7 +317,7 @@ if (skip !== undefined) {
     );
   });
 
-  test("close waits for the command that runs, and stops the reads", async (t) => {
+  test("close waits for the running command, and stops the reads", async (t) => {
     const { names, options, shell } = await makeLoopVolumeGroups(t);
     const [volumeGroupName = ""] = names;
     const ends: ToolEnd[] = [];
@@ -331,7 +332,7 @@ if (skip !== undefined) {
   });
 }
 
-/** Whether an lvm runs under this LVM_SYSTEM_DIR. */
+/** Reports whether an lvm runs with this LVM_SYSTEM_DIR. */
 function lvmRunsIn(systemDir: string): boolean {
   return readdirSync("/proc").some((pid) => {
     try {

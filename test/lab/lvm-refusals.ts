@@ -1,15 +1,15 @@
-/** A command that LVM refuses, and how the machine gets there from the refusal before. */
+/** A command that LVM refuses, and the steps that lead to its state from the previous refusal. */
 export interface Refusal {
   readonly name: string;
   /** Shell lines that must all succeed first. */
   readonly given?: string;
   readonly argv: readonly string[];
   readonly exitCode: number;
-  /** What stderr must say. */
+  /** Expected text on stderr. */
   readonly stderr: RegExp;
 }
 
-/** Sizes of the disks that the refusals below count on. */
+/** Sizes of the disks that the refusals below need. */
 export const refusalDisks = ["512M", "256M", "256M", "256M"] as const;
 
 // Leaves an ext4 superblock in the extents that the next volume gets.
@@ -17,8 +17,8 @@ const staleFilesystem =
   "lvcreate -q -y -n stale -L 64m vg0; mkfs.ext4 -q /dev/vg0/stale; lvremove -q -y vg0/stale";
 
 /**
- * Refusals that need device-mapper, in the order in which they must run on an empty machine. What a question
- * says is part of it: stdin is closed, so LVM answers no by itself and ends with 5.
+ * Refusals that need device-mapper, in the order in which they must run on an empty machine. The text of a question is part of a
+ * refusal: stdin is closed, so LVM answers no by itself and exits with 5.
  */
 export const refusals: readonly Refusal[] = [
   {
@@ -80,7 +80,7 @@ export const refusals: readonly Refusal[] = [
   },
   {
     name: "deactivate a volume that a process holds open",
-    // The shell's own redirection of descriptor 3 keeps the device open until the process ends.
+    // The shell's redirection of descriptor 3 keeps the device open until the process ends.
     given: "umount /mnt/data; sleep 600 3</dev/vg0/data >/dev/null 2>&1 & echo $! >/run/holder; sleep 1",
     argv: ["lvchange", "-an", "vg0/data"],
     exitCode: 5,

@@ -1,16 +1,16 @@
-/** A state of LVM worth a recorded report, reached from the state before. */
+/** A state of LVM whose report is recorded, reached from the previous state. */
 export interface LvmState {
-  /** The file it is recorded in, without `vm-` and `.txt`. */
+  /** Name of its file, without `vm-` and `.txt`. */
   readonly name: string;
   /** Shell lines that must all succeed first. */
   readonly given?: string;
-  /** Whether internal volumes are reported too. */
+  /** Whether internal volumes are reported as well. */
   readonly all?: boolean;
 }
 
 const removeGroup = "vgremove -q -y vg0";
 
-/** States that need device-mapper, on disks of `refusalDisks`, in the order in which they must be made. */
+/** States that need device-mapper, on disks of `refusalDisks`, in the order in which they must be created. */
 export const lvmStates: readonly LvmState[] = [
   {
     name: "linear",

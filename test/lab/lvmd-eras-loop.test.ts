@@ -11,10 +11,10 @@ import { makeLoopVolumeGroups, reasonToSkip } from "./loop-volume-group.ts";
 const skip = (await reasonToSkip()) ?? false;
 const services = ["proto.LVService", "proto.VGService"];
 
-/** Room for the volumes that the steps may have at once; the file behind it is sparse. */
+/** Room for all volumes that the steps may have at once; the backing file is sparse. */
 const extentCount = 3_000;
 
-test("clients of every era of lvmd change one real volume group, to the byte", {
+test("clients of every lvmd version change one real volume group, exact to the byte", {
   skip,
   timeout: 300_000,
 }, async (t) => {

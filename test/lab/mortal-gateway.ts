@@ -3,9 +3,8 @@ import { loadConfig } from "../../server/config/load.ts";
 import { startGateway } from "../../server/start-gateway.ts";
 
 /**
- * A program: the gateway of `serve`, which kills itself with SIGKILL at a boundary of an operation's life. Whatever it
- * was to hear of its end it does not.
- * Arguments: configuration file, name of the boundary, number of the visit to it.
+ * A program: the gateway of `serve`, which kills itself with SIGKILL at a boundary of an operation, without any cleanup.
+ * Arguments: configuration file, name of the boundary, number of the visit.
  */
 const [file = "", boundary, visit] = process.argv.slice(2);
 const loaded = await loadConfig({ file, env: {} });
@@ -32,5 +31,5 @@ const gateway = await startGateway({
     process.exit(1);
   },
 });
-// As `serve` says it; whoever starts the program waits for it.
+// The same log line as from `serve`; the parent process waits for it.
 logger.info({ addresses: gateway.addresses }, "listening");

@@ -17,7 +17,7 @@ async function rest(messages: AsyncIterable<WatchOperationResponse>): Promise<Wa
   return told;
 }
 
-test("operations of one gateway are told, watched and cancelled at another", { skip }, async (t) => {
+test("operations of one gateway are reported, watched and cancelled on another", { skip }, async (t) => {
   const postgres = await startPostgres(t);
   const url = await postgres.createDatabase();
   const counting = createCountingKind({ isAbortable: true });

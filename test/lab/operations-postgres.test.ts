@@ -13,7 +13,7 @@ import { type PostgresCluster, reasonToSkipPostgres, startPostgres } from "./pos
 const skip = reasonToSkipPostgres();
 const timeout = 300_000;
 
-/** Engines on one database, each with a store of its own, whose steps leave their marks in one place. */
+/** Starts engines on one database, each with its own store. Their steps record their effects in one place. */
 async function startEngines(
   t: Test,
   postgres: PostgresCluster,
@@ -39,7 +39,7 @@ test("operations on one PostgreSQL", { skip, timeout }, async (t) => {
   const postgres = await startPostgres(t);
 
   t.test(
-    "are shared by three gateways: each step runs once, and no caller waits for another's",
+    "are shared by three gateways: each step runs once, and no caller waits for another caller's operations",
     async (t) => {
       const { url, counting, engines } = await startEngines(t, postgres, 3);
       const ended: string[] = [];
@@ -73,7 +73,7 @@ test("operations on one PostgreSQL", { skip, timeout }, async (t) => {
     },
   );
 
-  t.test("never run at once on one resource, whoever runs them", async (t) => {
+  t.test("never run at the same time on one resource, whichever gateway runs them", async (t) => {
     const { counting, engines } = await startEngines(t, postgres, 3, { steps: ["only"] });
     let running = 0;
     let most = 0;
@@ -93,7 +93,7 @@ test("operations on one PostgreSQL", { skip, timeout }, async (t) => {
     t.same(
       starts,
       starts.toSorted((a, b) => a - b),
-      "in their order",
+      "in order",
     );
   });
 
@@ -114,13 +114,13 @@ test("operations on one PostgreSQL", { skip, timeout }, async (t) => {
     t.equal(alive.length, 2);
     await at(alive, 0).until(id, ({ attempt }) => attempt === 2);
     const tookMs = Math.round(performance.now() - diedMs);
-    // Twice the lease at most, and some seconds for a machine that is busy.
-    t.ok(tookMs < 2 * leaseMs + 10_000, `after ${tookMs} ms, of a lease of ${leaseMs} ms`);
+    // At most twice the lease, and some seconds for a busy machine.
+    t.ok(tookMs < 2 * leaseMs + 10_000, `after ${tookMs} ms, with a lease of ${leaseMs} ms`);
     t.match(await at(alive, 1).end(id), { state: "completed", attempt: 2 });
     t.ok([...counting.made.values()].every((times) => times === 1));
   });
 
-  t.test("are cancelled and watched at another gateway than the one that runs them", async (t) => {
+  t.test("are cancelled and watched on a gateway that does not run them", async (t) => {
     const { counting, stores, engines } = await startEngines(t, postgres, 2, { isAbortable: true });
     const reached = Promise.withResolvers<string>();
     const toldMs: number[] = [];
@@ -150,7 +150,7 @@ test("operations on one PostgreSQL", { skip, timeout }, async (t) => {
     t.equal(counting.present.size, 0);
   });
 
-  t.test("go on when PostgreSQL is killed under them and comes back", async (t) => {
+  t.test("continue when PostgreSQL is killed and comes back", async (t) => {
     const { counting, engines } = await startEngines(t, postgres, 2, { limits: { leaseMs: 3000 } });
     for (const name of ["first", "second", "third"]) {
       counting.before(`forward ${name}`, () => delay(50 + Math.random() * 100));
@@ -167,10 +167,10 @@ test("operations on one PostgreSQL", { skip, timeout }, async (t) => {
     t.equal(counting.made.size, 90);
     t.ok([...counting.made.values()].every((times) => times === 1));
     const again = ended.filter(({ attempt }) => attempt > 1).length;
-    t.comment(`${again} of 30 were taken up again`);
+    t.comment(`${again} of 30 were resumed`);
   });
 
-  t.test("that have nothing to do cost the database next to nothing", async (t) => {
+  t.test("cost the database next to nothing when there is nothing to do", async (t) => {
     const { url } = await startEngines(t, postgres, 3, { limits: { leaseMs: 2000 } });
     const commitsOf = async () => {
       const [{ commits } = {}] = await postgres.query(
@@ -184,7 +184,7 @@ test("operations on one PostgreSQL", { skip, timeout }, async (t) => {
     const seconds = 8;
     await delay(seconds * 1000);
     const perGateway = ((await commitsOf()) - before) / seconds / 3;
-    t.comment(`${perGateway.toFixed(2)} transactions a second and gateway with a lease of 2 s`);
+    t.comment(`${perGateway.toFixed(2)} transactions per second and gateway with a lease of 2 s`);
     t.ok(perGateway < 2.5);
   });
 });

@@ -10,14 +10,14 @@ const skip = (await reasonToSkip()) ?? false;
 
 const { createLV, resizeLV, removeLV } = LVService.method;
 
-/** Each finds what the one before has made. */
+/** Each change needs the one before. */
 const changes = [
   { method: createLV, json: { name: "data", sizeGb: 1, tags: ["a=b"] } },
   { method: resizeLV, json: { name: "data", sizeGb: 2 } },
   { method: removeLV, json: { name: "data" } },
 ];
 
-test("a plan leaves LVM's metadata alone and shows the commands that are then started", {
+test("a plan does not change LVM's metadata, and shows the commands that run later", {
   skip,
 }, async (t) => {
   const { names, options, shell } = await makeLoopVolumeGroups(t, 1, 1_000);
@@ -34,7 +34,7 @@ test("a plan leaves LVM's metadata alone and shows the commands that are then st
     ends
       .splice(0)
       .flatMap(({ argv }) => (/^lv(create|extend|remove|change)$/.test(argv[1] ?? "") ? [argv] : []));
-  // Counts the changes of a group's metadata.
+  // Returns the number of changes of a group's metadata.
   const changeCount = () => shell("vgs", "--noheadings", "-o", "vg_seqno", volumeGroup);
 
   for (const { method, json } of changes) {

@@ -5,14 +5,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Test } from "tap";
 
-/** A unix socket in front of Podman's, which notes what is asked. */
+/** A relay in front of Podman's unix socket that records requests. */
 export interface PodmanGate {
   readonly socketPath: string;
-  /** As `GET /v4.0.0/libpod/pods/json`, one for each request. */
+  /** e.g. `GET /v4.0.0/libpod/pods/json`, one per request. */
   readonly calls: readonly string[];
 }
 
-/** Opens one until the test ends. Requests must each begin a chunk, as those of undici do. */
+/** Opens a gate that runs until the test ends. Each request must start a chunk, as those of undici do. */
 export async function startPodmanGate(t: Test, socketPath: string): Promise<PodmanGate> {
   const directory = await mkdtemp(join(tmpdir(), "hostplane-gate-"));
   const calls: string[] = [];

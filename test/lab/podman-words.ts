@@ -1,4 +1,4 @@
-// What Podman's own program prints, as far as tests compare with it.
+// The parts of Podman's own output that tests compare with.
 
 export interface InspectedContainer {
   readonly Id: string;
@@ -28,7 +28,7 @@ export interface InspectedPod {
   readonly InfraContainerID?: string;
   readonly CgroupPath?: string;
   readonly Labels?: Readonly<Record<string, string>> | null;
-  /** All of it, as it was printed. */
+  /** The whole document as printed. */
   readonly document: { SharedNamespaces?: string[] };
   readonly containers: readonly InspectedContainer[];
 }
@@ -42,7 +42,7 @@ export interface InspectedImage {
   readonly Annotations?: Readonly<Record<string, string>> | null;
 }
 
-/** Nanoseconds since 1970 of a time as `2026-11-21T19:03:26.702426259Z`; 0 for the year 1, which stands for none. */
+/** Returns nanoseconds since 1970 for a time such as `2026-11-21T19:03:26.702426259Z`; 0 for the year 1, which means none. */
 export function nsFrom(text: string): bigint {
   if (text.startsWith("0001-")) {
     return 0n;
@@ -51,7 +51,7 @@ export function nsFrom(text: string): bigint {
   return BigInt(Date.parse(seconds + zone)) * 1_000_000n + BigInt(fraction.padEnd(9, "0"));
 }
 
-/** The first 32 digits of an id. */
+/** Returns the UUID made of the first 32 digits of an id. */
 export function uuidOf(id: string): string {
   return [id.slice(0, 8), id.slice(8, 12), id.slice(12, 16), id.slice(16, 20), id.slice(20, 32)].join("-");
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A Podman for tests that need a real one, out of the way of any other. See README.md beside this file.
+# A Podman for tests that need a real one, separate from any other. See README.md in this directory.
 usage() {
   cat <<'TEXT'
 usage: podman.sh COMMAND
@@ -37,17 +37,18 @@ unset CONTAINER_HOST
 
 prepare() { install_missing podman runc conmon netavark catatonit iptables busybox-static curl; }
 
-# All of it before podman's first run: its database keeps what it was first told, and refuses other words later.
+# Everything is written before podman's first run: its database keeps the first settings and refuses others later.
 write_conf() {
   local nofile nproc pidmax
   mkdir -p "$dir"/conf/networks "$dir"/state/{root,runroot,tmp,copytmp}
-  # Where the kernel lets nobody raise a limit, podman's defaults would be refused; it lowers the count of processes to pid_max.
+  # Where the kernel does not allow raising a limit, podman's defaults would be refused; podman lowers the process limit
+  # to pid_max.
   nofile=$(ulimit -Hn)
   [ "$nofile" != unlimited ] || nofile=1048576
   pidmax=$(cat /proc/sys/kernel/pid_max)
   nproc=$(ulimit -Hu)
   { [ "$nproc" != unlimited ] && [ "$nproc" -le "$pidmax" ]; } || nproc=$pidmax
-  # crun does not start containers where version 1 and 2 of cgroups are mixed, as in many CI machines; there is no systemd.
+  # crun does not start containers if cgroup v1 and v2 are mixed, as in many CI machines; there is no systemd.
   cat >"$CONTAINERS_CONF" <<TEXT
 [containers]
 log_driver = "k8s-file"
@@ -72,17 +73,17 @@ TEXT
   printf 'unqualified-search-registries = []\nshort-name-mode = "disabled"\n' >"$CONTAINERS_REGISTRIES_CONF"
 }
 
-# A process id is only believed when that process was started for this very directory.
+# Checks that a process was started for this directory.
 owned() { [ -n "$1" ] && tr '\0' '\n' 2>/dev/null <"/proc/$1/cmdline" | grep -qF -- "$dir/"; }
 
-# The first process of the namespaces, which ends all others with it.
+# Prints the first process of the namespaces, which ends all others with it.
 inner() { cat "$dir/inner.pid" 2>/dev/null; }
 
 inside() { nsenter --target "$(inner)" --pid --mount "${network[@]}" -- "$@"; }
 
 make_namespaces() {
   local outer inner
-  # What the kernel keeps of networks and mounts of containers is in /run.
+  # The network and mount state of containers is in /run.
   setsid unshare --pid --fork --kill-child --mount "${network[@]}" --mount-proc -- \
     sh -c 'mount -t tmpfs tmpfs /run && { ip link set lo up || true; } && exec catatonit -P -- "$0"' "$dir/" </dev/null >>"$dir/inner.log" 2>&1 &
   outer=$!
@@ -103,7 +104,7 @@ answers() { curl -sf -m 10 --unix-socket "$socket" http://podman/v4.0.0/libpod/_
 pid() {
   local process
   for process in $(pgrep -f "podman.*system service.*$socket"); do
-    # nsenter has the same words in its command line, until it has become podman.
+    # nsenter has the same command line until it has become podman.
     if [ "$(readlink "/proc/$process/exe")" = "$(readlink -f "$(command -v podman)")" ] && owned "$process/"; then
       echo "$process"
       return 0
@@ -156,7 +157,7 @@ up() {
   watch_owner "$dir"
 }
 
-# Podman leaves those of pods in the hierarchies that have no controller.
+# Podman leaves the cgroups of pods in hierarchies without a controller.
 remove_cgroups() {
   local id parent
   [ -f "$dir/pods" ] || return 0
@@ -165,7 +166,7 @@ remove_cgroups() {
       [ ! -d "$parent/$id" ] || find "$parent/$id" -depth -type d -exec rmdir {} + 2>/dev/null || true
     done
   done < <(grep -x '[0-9a-f]\{64\}' "$dir/pods")
-  # These are shared; whoever uses them keeps them.
+  # These are shared, and stay while others use them.
   for parent in /sys/fs/cgroup/libpod_parent /sys/fs/cgroup/*/libpod_parent; do
     rmdir "$parent/conmon" "$parent" 2>/dev/null || true
   done

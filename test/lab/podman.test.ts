@@ -18,7 +18,7 @@ tap.setTimeout(600_000);
 
 let shared: Promise<PodmanService> | undefined;
 
-/** One for all tests, which is empty at the start of each. */
+/** A service for all tests, empty at the start of each. */
 async function emptyService(): Promise<PodmanService> {
   shared ??= startPodmanService().then((service) => {
     tap.teardown(service.destroy);
@@ -90,10 +90,10 @@ function makeSubject(service: PodmanService) {
 
 testPodRuntimeContract("real", async () => makeSubject(await emptyService()), { skip });
 
-/** How many pods come and go in the storm. */
+/** Number of pods in the storm. */
 const stormPods = Number(process.env.PODMAN_STORM ?? 24);
 
-/** Has the events' log grow, by records that are there already, until little is missing for Podman to rotate it. */
+/** Fills the event log with copies of its records until Podman is about to rotate it. */
 async function fillEventsLog({ eventsLogPath }: PodmanService): Promise<void> {
   const last = (await readFile(eventsLogPath, "utf8")).trimEnd().split("\n").at(-1) ?? "";
   const missing = 990_000 - (await stat(eventsLogPath)).size;
@@ -113,7 +113,7 @@ function namesOf(event: RuntimeEvent): readonly string[] {
   return "podName" in event ? [event.podName] : [];
 }
 
-test("no event is lost, doubled or made up while the service dies and its log is rotated", {
+test("no event is lost, repeated or invented while the service dies and its log is rotated", {
   skip,
 }, async (t) => {
   const service = await emptyService();
@@ -180,7 +180,7 @@ test("a stop is reported", { skip }, async (t) => {
   t.comment(`reported ${Math.round(performance.now() - stoppedMs)} ms after the stop`);
 });
 
-test("followed logs are what `podman logs` has, line by line, while the service dies", {
+test("followed logs equal those of `podman logs`, line by line, while the service dies", {
   skip,
 }, async (t) => {
   const service = await emptyService();
@@ -216,9 +216,9 @@ test("followed logs are what `podman logs` has, line by line, while the service 
   for (const [index, { name, id }] of containers.entries()) {
     const followed = await followedTexts[index];
     const { stdout, stderr } = await textOf(runtime.logs(id, {}, AbortSignal.timeout(30_000)));
-    t.ok(followed?.stdout === (await podman("logs", name)), `what ${name} printed is whole`);
-    t.ok(followed?.stdout === stdout, "and the same once more");
-    t.ok(followed?.stderr === stderr, "and so is what it complained of");
+    t.ok(followed?.stdout === (await podman("logs", name)), `the output of ${name} is complete`);
+    t.ok(followed?.stdout === stdout, "the same when read again");
+    t.ok(followed?.stderr === stderr, "the same for its stderr");
     t.equal(stdout.split("out ").length - 1, 800);
   }
 });
@@ -233,7 +233,7 @@ async function textOf(log: AsyncIterable<readonly LogPiece[]>): Promise<{ stdout
   return text;
 }
 
-test("a slow reader of a flood has Podman wait, and leaves nothing open in it", { skip }, async (t) => {
+test("a slow reader of a fast log makes Podman wait, and leaves no open files", { skip }, async (t) => {
   const service = await emptyService();
   const runtime = createPodman({ socketPath: service.socketPath });
   t.teardown(() => runtime.close());
@@ -261,8 +261,8 @@ test("a slow reader of a flood has Podman wait, and leaves nothing open in it", 
     }
     leaving.abort();
   }
-  t.ok(process.memoryUsage().rss - memory < 64 * 1024 * 1024, "memory stays as it is");
-  // Idle connections may stay for some seconds; what each of ten followed logs left open would be more.
+  t.ok(process.memoryUsage().rss - memory < 64 * 1024 * 1024, "memory does not grow");
+  // Idle connections may stay for some seconds; if each of the ten followed logs left a file open, there would be more.
   let after = await openFiles();
   for (let wait = 0; wait < 300 && after > before + 6; wait += 1) {
     await sleep(100);
@@ -271,7 +271,9 @@ test("a slow reader of a flood has Podman wait, and leaves nothing open in it", 
   t.ok(after <= before + 6, `${before} files were open before, ${after} after`);
 });
 
-test("addresses, infra containers of another name, and pods without one are told", { skip }, async (t) => {
+test("addresses, infra containers with another name, and pods without one are reported", {
+  skip,
+}, async (t) => {
   const service = await emptyService();
   const { podman } = service;
   const runtime = createPodman({ socketPath: service.socketPath });
@@ -309,7 +311,7 @@ test("addresses, infra containers of another name, and pods without one are told
   t.ok(holder.every((event) => "isInfra" in event && event.isInfra));
 });
 
-test("an image is there until its last name is gone, and is removed with all of them", {
+test("an image exists until its last name is removed, and is removed with all its names", {
   skip,
 }, async (t) => {
   const service = await emptyService();

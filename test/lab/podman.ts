@@ -1,31 +1,31 @@
 import type { Test } from "tap";
 import { createLabScript, type LabService, labServiceOf, labSkipReason } from "./lab-script.ts";
 
-/** The image that is there from the start: busybox, with a shell and little else. */
+/** The initial image: busybox, with a shell and little else. */
 export const labImage = "localhost/lab/busybox:1";
 
-/** A Podman of the test alone, in namespaces of its own. Containers go on when the service ends. */
+/** A Podman used only by the test, in its own namespaces. Containers keep running when the service stops. */
 export interface PodmanService extends LabService {
   readonly socketPath: string;
   /** The file in which it records events. */
   readonly eventsLogPath: string;
-  /** Runs `podman` beside the service; gives its stdout, rejects when it fails. */
+  /** Runs `podman` on the same store; returns its stdout, rejects if it fails. */
   podman(...args: readonly string[]): Promise<string>;
 }
 
-/** What is made and started without a test around it. */
+/** A service that is started without a test. */
 export interface StartedPodman extends PodmanService {
-  /** Ends the service and every container, and deletes all that it kept. */
+  /** Stops the service and every container, and deletes all their files. */
   destroy(): Promise<void>;
 }
 
-/** Why no Podman can be started here, or false when one can. For tap's `skip` option. */
+/** Returns why no Podman can be started here, or false. For tap's `skip` option. */
 export function podmanSkipReason(): string | false {
   const programs = ["/usr/bin/podman", "/usr/sbin/runc", "/usr/bin/catatonit", "/usr/bin/busybox"];
   return labSkipReason(programs, { needsRoot: true });
 }
 
-/** Starts one by podman.sh, until this process ends at the latest: a second and 100 MiB of memory. */
+/** Starts a service with podman.sh that runs until this process ends at the latest: a second and 100 MiB of memory. */
 export async function startPodmanService(): Promise<StartedPodman> {
   const script = await createLabScript("podman");
   const { run, destroy } = script;
@@ -44,7 +44,7 @@ export async function startPodmanService(): Promise<StartedPodman> {
   };
 }
 
-/** The same, until the test ends. */
+/** Starts a service that runs until the test ends. */
 export async function startPodman(t: Test): Promise<PodmanService> {
   const service = await startPodmanService();
   t.teardown(service.destroy);

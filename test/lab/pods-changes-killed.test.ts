@@ -18,7 +18,7 @@ import {
 const skip = podmanSkipReason();
 tap.setTimeout(600_000);
 
-test("a gateway that is killed in the middle of a change has it done when it is back", {
+test("a gateway killed during a change completes it after its restart", {
   skip,
 }, async (t) => {
   const lab = await emptyLab();
@@ -37,7 +37,7 @@ test("a gateway that is killed in the middle of a change has it done when it is 
   await until(async () => (await asked(stop.operation?.id ?? "")) === "stop");
   await until(async () => (await asked(removal.operation?.id ?? "")) === "remove");
   await first.kill("SIGKILL");
-  t.match(await stateOf(lab, "slow-0"), /^(running|stopping) /, "the stop goes on");
+  t.match(await stateOf(lab, "slow-0"), /^(running|stopping) /, "the stop continues");
   await rm(join(lab.registry, "hold"));
   const second = await start();
   const ended = { state: OperationState.COMPLETED, steps: [{}, { attempt: 2 }] };
@@ -50,7 +50,7 @@ test("a gateway that is killed in the middle of a change has it done when it is 
   await second.kill("SIGTERM");
 });
 
-test("a change outlives Podman's service", { skip }, async (t) => {
+test("a change survives a restart of Podman's service", { skip }, async (t) => {
   const lab = await emptyLab();
   const gateway = await (await createGateways(t, lab))();
   await makePod(lab, "slow", deaf);
@@ -73,18 +73,20 @@ test("a change outlives Podman's service", { skip }, async (t) => {
 const steps = ["start", "stop", "remove", "pull"] as const;
 
 for (const step of steps) {
-  test(`a gateway that dies around the step ${step} has it done when it is back`, { skip }, async (t) => {
+  test(`a gateway that dies around the step ${step} completes the change after its restart`, {
+    skip,
+  }, async (t) => {
     const lab = await emptyLab();
     const start = await createGateways(t, lab);
     const inner = [`forward ${step}`, "operations.beginStep", "operations.endStep"];
     const all = inner.flatMap((name) => [`before ${name}`, `after ${name}`]);
-    // Everything is done by then, and nothing of it is written down.
+    // All work is done by then, and none of it is recorded.
     for (const boundary of process.env.LAB_FULL === "1" ? all : [`after forward ${step}`]) {
       await lab.podman("pod", "rm", "-f", "-t", "0", "-a");
       await lab.podman("rmi", "-f", remoteImage).catch(() => {});
       await makePod(lab, "web", polite);
       await lab.podman(...(step === "stop" || step === "remove" ? ["pod", "start", "web"] : ["version"]));
-      // The step before it passes the same boundaries of the store.
+      // The previous step passes the same boundaries of the store.
       const isStores = boundary.includes("operations.");
       const mortal = await start({ boundary, visit: isStores && step !== "pull" ? 2 : 1 });
       const { pods } = mortal;

@@ -14,20 +14,20 @@ import { PodService } from "../../gen/hostplane/v1/pod_pb.ts";
 import { type Failpoint, type GatewayProcess, startGatewayProcess } from "./gateway-process.ts";
 import { labImage, type PodmanService, startPodmanService } from "./podman.ts";
 
-/** What the registry has. */
+/** The image in the registry. */
 export const remoteImage = "127.0.0.1:5000/lab/remote:1";
-/** A program that does not end when it is asked to, and one that does. */
+/** A program that ignores SIGTERM, and one that does not. */
 export const deaf = ["sh", "-c", "trap '' TERM; while :; do sleep 0.2; done"];
 export const polite = ["sh", "-c", "trap 'exit 0' TERM; while :; do sleep 0.1; done"];
 
 export interface Lab extends PodmanService {
-  /** What the registry keeps, and is told by. */
+  /** Directory of the registry's files, through which it is controlled. */
   readonly registry: string;
 }
 
 let shared: Promise<Lab> | undefined;
 
-/** One for all tests, without pods. */
+/** A lab for all tests, without pods. */
 export async function emptyLab(): Promise<Lab> {
   shared ??= startLab();
   const lab = await shared;
@@ -37,7 +37,7 @@ export async function emptyLab(): Promise<Lab> {
   return lab;
 }
 
-/** Podman and a registry beside it, which has an image with a layer that Podman has not. */
+/** Starts Podman and a registry, whose image has a layer that Podman does not have. */
 async function startLab(): Promise<Lab> {
   const service = await startPodmanService();
   tap.teardown(service.destroy);
@@ -68,7 +68,7 @@ async function startLab(): Promise<Lab> {
   return { ...service, registry };
 }
 
-/** One of its containers for each program; gives its id. */
+/** Creates a pod with one container per program; returns its id. */
 export async function makePod({ podman }: PodmanService, name: string, ...programs: (readonly string[])[]) {
   const id = (await podman("pod", "create", "--name", name, "--network", "none")).trim();
   for (const [index, program] of programs.entries()) {
@@ -78,7 +78,7 @@ export async function makePod({ podman }: PodmanService, name: string, ...progra
   return id;
 }
 
-/** As `exited 137`, or `gone`. */
+/** Returns e.g. `exited 137`, or `gone`. */
 export async function stateOf({ podman }: PodmanService, container: string): Promise<string> {
   const format = "{{.State.Status}} {{.State.ExitCode}}";
   const told = await podman("container", "inspect", "--format", format, container).catch(() => "gone");
@@ -99,7 +99,7 @@ export interface Gateway extends GatewayProcess {
   readonly pods: Client<typeof PodService>;
   readonly plans: Client<typeof PlanService>;
   readonly operations: Client<typeof OperationService>;
-  /** The operation once it has ended. */
+  /** Waits for the end of the operation, and returns it. */
   end(begun: { readonly operation?: Operation | undefined }): Promise<Operation>;
 }
 
@@ -133,7 +133,7 @@ export async function createGateways(t: Test, { socketPath }: PodmanService) {
   };
 }
 
-/** Waits until Podman has asked the registry for the last layer of its image. */
+/** Waits until Podman has requested the last layer of the registry's image. */
 export async function untilLayerAsked({ registry }: Lab): Promise<void> {
   const { layers } = JSON.parse(await readFile(join(registry, "manifest.json"), "utf8")) as {
     layers: readonly { digest: string }[];

@@ -23,7 +23,7 @@ import {
 const skip = podmanSkipReason();
 tap.setTimeout(600_000);
 
-test("each change is made by the calls that its plan has told", { skip }, async (t) => {
+test("each change makes the calls of its plan", { skip }, async (t) => {
   const lab = await emptyLab();
   const gateway = await (await createGateways(t, lab))();
   const { pods, plans, operations } = gateway;
@@ -75,7 +75,7 @@ test("each change is made by the calls that its plan has told", { skip }, async 
   await gateway.kill("SIGTERM");
 });
 
-test("what fails is told with Podman's words and leaves nothing", { skip }, async (t) => {
+test("a failure has Podman's message and leaves nothing behind", { skip }, async (t) => {
   const lab = await emptyLab();
   const gateway = await (await createGateways(t, lab))();
   const { pods } = gateway;
@@ -84,7 +84,7 @@ test("what fails is told with Podman's words and leaves nothing", { skip }, asyn
     state: OperationState.FAILED,
     error: { reason: "POD_START_FAILED", message: /no such file/ },
   });
-  t.match(await stateOf(lab, "broken-0"), /^exited /, "what was started is stopped again");
+  t.match(await stateOf(lab, "broken-0"), /^exited /, "the started container is stopped again");
   t.match(await gateway.end(await pods.pullImage({ reference: "127.0.0.1:1/lab/none:1" })), {
     state: OperationState.FAILED,
     error: { reason: "IMAGE_PULL_FAILED", message: /connection refused/ },
@@ -100,7 +100,7 @@ test("what fails is told with Podman's words and leaves nothing", { skip }, asyn
   await gateway.kill("SIGTERM");
 });
 
-test("what Podman records of a change is known as the operation's work", { skip }, async (t) => {
+test("Podman's events for a change are attributed to its operation", { skip }, async (t) => {
   const lab = await emptyLab();
   await makePod(lab, "web", polite, deaf);
   const runtime = createPodman({ socketPath: lab.socketPath });
@@ -144,7 +144,7 @@ test("what Podman records of a change is known as the operation's work", { skip 
   t.same(
     told.slice(wanted.length).map(({ operationId }) => operationId),
     three("").map(() => undefined),
-    "not what somebody else does",
+    "outside events have no operation",
   );
   wanted.push(...three("containerStarted"));
   await expectTold(await changes.make("killPod", { pod: "web" }), ...three("containerExited"));
@@ -156,7 +156,9 @@ test("what Podman records of a change is known as the operation's work", { skip 
   await listening;
 });
 
-test("what is paused is stopped as its plan tells, and goes on for nothing else", { skip }, async (t) => {
+test("a paused pod is stopped as its plan says, and is not resumed for anything else", {
+  skip,
+}, async (t) => {
   const lab = await emptyLab();
   const gateway = await (await createGateways(t, lab))();
   const { pods, plans } = gateway;
@@ -182,7 +184,9 @@ test("what is paused is stopped as its plan tells, and goes on for nothing else"
   await gateway.kill("SIGTERM");
 });
 
-test("a container outside pods keeps an image, and is named before it goes with it", { skip }, async (t) => {
+test("a container outside pods keeps an image, and is named before it is removed with it", {
+  skip,
+}, async (t) => {
   const lab = await emptyLab();
   const gateway = await (await createGateways(t, lab))();
   const { pods, plans } = gateway;

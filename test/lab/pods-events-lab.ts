@@ -9,15 +9,15 @@ import { EventService } from "../../gen/hostplane/v1/event_pb.ts";
 import { type GatewayProcess, startGatewayProcess } from "./gateway-process.ts";
 import { type PodmanService, startPodman } from "./podman.ts";
 
-/** A Podman, and a gateway in a process of its own that tells of it. */
+/** A Podman, and a gateway in a separate process that publishes its events. */
 export interface PodEventsLab {
   readonly podman: PodmanService;
   readonly url: () => string;
-  /** Kills it, and starts it again on its store. */
+  /** Kills the gateway, and starts it again on its store. */
   restartGateway(whileDown?: () => Promise<void>): Promise<void>;
 }
 
-/** Starts both; they end with the test. */
+/** Starts both; they are stopped with the test. */
 export async function startPodEventsLab(t: Test): Promise<PodEventsLab> {
   const podman = await startPodman(t);
   const folder = await mkdtemp(join(tmpdir(), "hostplane-pods-"));
@@ -39,7 +39,7 @@ export async function startPodEventsLab(t: Test): Promise<PodEventsLab> {
   };
 }
 
-/** Waits until pods are told. */
+/** Waits until events of pods are published. */
 export async function untilTold({ podman, url }: PodEventsLab): Promise<void> {
   const client = createClient(EventService, createGrpcTransport({ baseUrl: url() }));
   for await (const { message } of client.subscribe(
@@ -55,7 +55,7 @@ export async function untilTold({ podman, url }: PodEventsLab): Promise<void> {
   }
 }
 
-/** Has the events' log grow, by records that are there already, until little is missing for Podman to rotate it. */
+/** Fills the event log with copies of its records until Podman is about to rotate it. */
 export async function fillEventsLog({ eventsLogPath }: PodmanService): Promise<void> {
   const last = (await readFile(eventsLogPath, "utf8")).trimEnd().split("\n").at(-1) ?? "";
   const missing = 990_000 - (await stat(eventsLogPath)).size;

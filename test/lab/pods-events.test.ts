@@ -22,11 +22,11 @@ const isFull = process.env.LAB_FULL === "1";
 const timeout = isFull ? 1_800_000 : 300_000;
 
 const stormPods = isFull ? 200 : 24;
-/** Of each kind. */
+/** Number of listeners of each kind. */
 const listeners = 10;
 const stops = 10;
 
-test("who was cut off in a storm has every event of Podman's log once, whatever died meanwhile", {
+test("interrupted listeners get every event of Podman's log once, although the gateway and Podman die in a storm", {
   skip,
   timeout,
 }, async (t) => {
@@ -38,7 +38,7 @@ test("who was cut off in a storm has every event of Podman's log once, whatever 
   const byCursor = Array.from({ length: listeners }, () => recordEvents(lab.url));
   const byTime = Array.from({ length: listeners }, () => recordRktEvents(lab.url));
   t.teardown(() => Promise.all([log, ...byCursor, ...byTime].map((each) => each.stop())));
-  // A cursor is only had from a first message.
+  // A cursor comes only with a first message.
   await sleep(2_000);
 
   let next = 0;
@@ -99,11 +99,11 @@ test("who was cut off in a storm has every event of Podman's log once, whatever 
   const order = (first?.told ?? []).map(({ cursor }) => cursor);
   for (const { told } of byCursor) {
     const words = stormWords(told);
-    t.strictSame(words.toSorted(), [...expected].toSorted(), "what Podman's log says, each once");
+    t.strictSame(words.toSorted(), [...expected].toSorted(), "the events in Podman's log, each once");
     t.strictSame(
       told.map(({ cursor }) => cursor),
       order,
-      "in one order",
+      "in the same order",
     );
     t.notOk(told.some(({ type }) => type === "gap"));
     t.notOk(told.some(({ detail }) => detail.case === "pod" && detail.value.reconciled));
@@ -117,7 +117,7 @@ test("who was cut off in a storm has every event of Podman's log once, whatever 
   t.ok((await stat(lab.podman.eventsLogPath)).size < 990_000, "the log was rotated");
   const cuts = [...byCursor, ...byTime].reduce((sum, each) => sum + each.cuts, 0);
   t.comment(
-    `${stormPods} pods in ${Math.round(lastedMs / 1000)} s, ${expected.size} events, ${listeners * 2} listeners, cut off ${cuts} times`,
+    `${stormPods} pods in ${Math.round(lastedMs / 1000)} s, ${expected.size} events, ${listeners * 2} listeners, ${cuts} interruptions`,
   );
 });
 
@@ -129,7 +129,7 @@ function isStormRkt({ id }: { readonly id: string }, told: readonly Event[]): bo
   return told.some((event) => isStorm(event) && event.detail.case === "pod" && event.detail.value.id === id);
 }
 
-test("when Podman has lost its log, what became otherwise is told, and then a gap", {
+test("when Podman has lost its log, the differences are published, and then a gap", {
   skip,
   timeout,
 }, async (t) => {
@@ -165,10 +165,10 @@ test("when Podman has lost its log, what became otherwise is told, and then a ga
   t.strictSame(words("gone"), ["container.exited", "pod.exited", "pod.removed"]);
   t.strictSame(words("restarted"), ["container.exited", "container.started"]);
   t.strictSame(words("fresh"), ["pod.created", "pod.started", "container.started"]);
-  t.equal(recorder.told.at(-1)?.type, "gap", "behind what is known now");
+  t.equal(recorder.told.at(-1)?.type, "gap", "after the known state");
 });
 
-test("a stop typed in a shell is told within half a second", { skip, timeout }, async (t) => {
+test("a stop from a shell is published within half a second", { skip, timeout }, async (t) => {
   const lab = await startPodEventsLab(t);
   const { podman } = lab.podman;
   await untilTold(lab);

@@ -7,15 +7,15 @@ import { nsFromRfc3339 } from "../../adapters/podman/parse-time.ts";
 import { type Event, EventService } from "../../gen/hostplane/v1/event_pb.ts";
 import { PublicAPI, type Event as RktEvent } from "../../gen/v1alpha/api_pb.ts";
 
-/** Somebody who listens, is cut off again and again, and goes on. */
+/** A listener that is interrupted repeatedly, and continues each time. */
 export interface Recorder<Told> {
   readonly told: readonly Told[];
-  /** How often it was cut off, or the gateway was away. */
+  /** Number of interruptions, including those when the gateway was away. */
   readonly cuts: number;
   stop(): Promise<void>;
 }
 
-/** @param once connects, tells what comes, and ends when it is cut off */
+/** @param once connects and adds events to `told` until it is interrupted */
 function record<Told>(once: (signal: AbortSignal, told: Told[]) => Promise<void>): Recorder<Told> {
   const told: Told[] = [];
   const stopping = new AbortController();
@@ -40,7 +40,7 @@ function record<Told>(once: (signal: AbortSignal, told: Told[]) => Promise<void>
   };
 }
 
-/** One by cursors, who gets each event once. @param url where the gateway is now */
+/** A listener that continues from a cursor and gets each event once. @param url returns the gateway's current URL */
 export function recordEvents(url: () => string): Recorder<Event> {
   let cursor: string | undefined;
   return record(async (signal, told) => {
@@ -60,12 +60,12 @@ export interface ToldRktEvent {
   readonly atMs: number;
 }
 
-/** An event as a text by which it is told from others. */
+/** Returns a text that identifies an event. */
 export function rktKey({ type, id, from, time, data }: RktEvent): string {
   return [type, id, from, time, ...data.map(({ Key, value }) => `${Key}=${value}`)].join(" ");
 }
 
-/** One by times, who gets those of the last seconds again, and drops them. */
+/** A listener that continues from a time, gets the events of the last seconds again, and drops them. */
 export function recordRktEvents(url: () => string): Recorder<ToldRktEvent> {
   const seen = new Set<string>();
   let latest = BigInt(Math.floor(Date.now() / 1_000));
@@ -84,9 +84,9 @@ export function recordRktEvents(url: () => string): Recorder<ToldRktEvent> {
   });
 }
 
-/** What Podman's own log said, also of what was rotated away. */
+/** Podman's own log, including rotated parts. */
 export interface LogKeeper {
-  /** Reads it once more, and says which events it calls for: `container.exited UUID NAME 3 NANOSECONDS`. */
+  /** Reads the log once more, and returns the events that follow from it: `container.exited UUID NAME 3 NANOSECONDS`. */
   expected(): Promise<ReadonlySet<string>>;
   stop(): Promise<void>;
 }
@@ -131,12 +131,12 @@ function parseLine(line: string): readonly LogLine[] {
   try {
     return [JSON.parse(line)];
   } catch {
-    // The last line may be half written when it is read.
+    // The last line may be incomplete.
     return [];
   }
 }
 
-/** Of the storm's pods, each of which has one app that runs once. */
+/** Returns the expected events of the storm's pods, each of which has one app that runs once. */
 function expectedFrom(records: readonly LogLine[]): ReadonlySet<string> {
   const podOf = new Map(
     records.flatMap(({ ID, PodID }) => (PodID === undefined ? [] : [[ID, PodID] as const])),
@@ -172,7 +172,7 @@ function wordsOf(type: string, uuid: string, container: string, code: string, ti
   return `${type} ${uuid} ${container} ${code} ${nsFromRfc3339(time)}`;
 }
 
-/** The same words of an event that was told; undefined for one of no pod. */
+/** Returns a published event in the same format; undefined if it is not about a pod. */
 export function wordsOfEvent({ type, detail }: Event): string | undefined {
   if (detail.case !== "pod") {
     return undefined;

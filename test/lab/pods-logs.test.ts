@@ -14,13 +14,13 @@ const skip = podmanSkipReason();
 tap.setTimeout(900_000);
 
 const isFull = process.env.LAB_FULL === "1";
-/** How long the programs print, in seconds, where the machine has the time; and how long there is peace between two deaths. */
+/** How long the programs print, in seconds, on a machine that is fast enough; and the time between two kills. */
 const printingSeconds = isFull ? 150 : 12;
 const peaceMs = isFull ? 8_000 : 2_000;
 const podCount = 5;
 const appsInPod = 10;
 
-/** A gateway over this Podman that can be killed and started again. */
+/** Starts gateways on this Podman that can be killed and started again. */
 async function startGateways(t: Test, { socketPath }: PodmanService) {
   const directory = await mkdtemp(join(tmpdir(), "hostplane-pods-logs-"));
   const start = () =>
@@ -53,7 +53,7 @@ async function openFiles(service: PodmanService): Promise<number> {
   return (await readdir(`/proc/${await service.pid()}/fd`)).length;
 }
 
-/** The same, when it no longer changes. */
+/** Returns the number of open files once it no longer changes. */
 async function settledOpenFiles(service: PodmanService): Promise<number> {
   let last = await openFiles(service);
   for (let equal = 0; equal < 5; ) {
@@ -65,7 +65,7 @@ async function settledOpenFiles(service: PodmanService): Promise<number> {
   return last;
 }
 
-/** The open files of the service, once there are no more than so many, or after half a minute. */
+/** Returns the number of open files of the service, once it is at most `count`, or after half a minute. */
 async function openFilesAtMost(service: PodmanService, count: number): Promise<number> {
   let open = await openFiles(service);
   for (let wait = 0; wait < 300 && open > count; wait += 1) {
@@ -75,7 +75,7 @@ async function openFilesAtMost(service: PodmanService, count: number): Promise<n
   return open;
 }
 
-/** Prints ten lines to each stream five times a second, of which every fifth comes in two pieces. */
+/** Returns a script that prints ten lines to each stream five times a second; every fifth line is written in two pieces. */
 function talker(seconds: number): string {
   return [
     `i=0; while test $i -lt ${seconds * 50}; do`,
@@ -105,7 +105,7 @@ async function makeTalkers({ podman }: PodmanService): Promise<readonly Talker[]
   return (await Promise.all(made)).flat();
 }
 
-/** The lines of a container by the file that Podman writes: both streams, in their order, each with its second. */
+/** Reads a container's lines from the file that Podman writes: both streams, in order, each line with its second. */
 async function recordedLines(path: string): Promise<string[]> {
   const begun = new Map<string, string>();
   const lines: string[] = [];
@@ -122,7 +122,7 @@ async function recordedLines(path: string): Promise<string[]> {
   return lines;
 }
 
-/** What `podman logs -t` says of stdout: each piece of a line has a time there. */
+/** Reads stdout lines from `podman logs -t`, which prints a time before each piece of a line. */
 async function toldLines({ podman }: PodmanService, app: string): Promise<string[]> {
   const text = await podman("logs", "-t", app);
   const piece = /(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)[.\d]*(?:Z|[+-]\d\d:\d\d) /g;
@@ -139,7 +139,7 @@ function secondOf(time: string): string {
   return `${new Date(time).toISOString().slice(0, 19)}Z`;
 }
 
-test("fifty logs are what Podman has, line by line, while its service and the gateway die", {
+test("fifty logs equal Podman's, line by line, while its service and the gateway die", {
   skip,
 }, async (t) => {
   const service = await startPodman(t);
@@ -156,7 +156,7 @@ test("fifty logs are what Podman has, line by line, while its service and the ga
       () => {},
     );
   }
-  /** On a busy machine a pod may have printed all it has before the last ones are started. */
+  /** On a busy machine, a pod may have finished printing before the last ones are started. */
   const cutOff = new Set<number>();
   let isDone = false;
   const done = followed.finally(() => {
@@ -166,7 +166,7 @@ test("fifty logs are what Podman has, line by line, while its service and the ga
   let restarts = 0;
   let deaths = 0;
   const trouble = (async () => {
-    // The gateway first, while all of them print: only its death cuts the clients off.
+    // The gateway first, while all of them print: only its death interrupts the clients.
     for (const what of cycle(["gateway", "kill", "stop"] as const)) {
       await Promise.race([sleep(peaceMs), done]);
       if (isDone) {
@@ -194,7 +194,7 @@ test("fifty logs are what Podman has, line by line, while its service and the ga
   t.ok(cutOff.size > 0);
   t.ok(
     [...cutOff].every((at) => (found[at]?.resumed ?? 0) > 0),
-    "every client that was cut off went on",
+    "every interrupted client continued",
   );
   const apps = talkers.map(({ app }) => app);
   const paths = await service.podman("inspect", "--format", "{{.HostConfig.LogConfig.Path}}", ...apps);
@@ -217,13 +217,13 @@ test("fifty logs are what Podman has, line by line, while its service and the ga
     const lines = (found[talkers.findIndex((one) => one.app === app)]?.lines ?? []).filter(
       (line) => !line.includes("err "),
     );
-    t.ok(lines.join("\n") === told.join("\n"), `${app} is what podman logs -t says`);
+    t.ok(lines.join("\n") === told.join("\n"), `${app} equals podman logs -t`);
   }
   t.comment(
     `${count} lines of ${talkers.length} apps, ${restarts} restarts of the service, ${deaths} of the gateway`,
   );
 
-  // A service that has just begun and serves this gateway.
+  // A new service process that serves this gateway.
   await service.stop();
   await service.start();
   await gateways.api().listPods({});
@@ -250,7 +250,7 @@ test("fifty logs are what Podman has, line by line, while its service and the ga
     }
     await Promise.allSettled(reading);
   }
-  // Some are of connections that idle; what each log left open would be more.
+  // Some belong to idle connections; if each log left a file open, there would be more.
   const after = await openFilesAtMost(service, before + 10);
   t.ok(after <= before + 10, `${before} files were open in the service before, ${after} after 150 logs`);
   t.comment(`open files of the service: ${before} before, ${during} with logs, ${after} after 150 logs`);
@@ -267,7 +267,7 @@ async function residentBytes(pid: number): Promise<number> {
   return Number(kibibytes) * 1024;
 }
 
-test("a program that prints 100 MB a second fills nobody's memory, and its log has an end", {
+test("a program that prints 100 MB a second does not fill up memory, and its log ends", {
   skip,
 }, async (t) => {
   const service = await startPodman(t);
@@ -318,7 +318,7 @@ test("a program that prints 100 MB a second fills nobody's memory, and its log h
     `memory: ${mebibytes(before)} before, at most ${mebibytes(early)} in the first half and ${mebibytes(late)} in the second; ` +
       `followed ${mebibytes(bytes)}; one message of the whole log in ${Math.round(tookMs)} ms`,
   );
-  t.ok(late - early < 96 * 2 ** 20, "it does not grow");
-  t.ok(late - before < 320 * 2 ** 20, "and is little");
-  t.ok(bytes > 20 * 2 ** 20, "it was a flood");
+  t.ok(late - early < 96 * 2 ** 20, "memory does not grow");
+  t.ok(late - before < 320 * 2 ** 20, "memory is small");
+  t.ok(bytes > 20 * 2 ** 20, "enough was printed");
 });

@@ -20,7 +20,7 @@ import {
 const skip = podmanSkipReason();
 const timeout = 180_000;
 
-/** A Podman with pods in every state, and images with one name, two and none. */
+/** Fills a Podman with pods in every state, and images with no, one and two names. */
 async function fillPodman({ podman }: PodmanService): Promise<void> {
   const network = ["--subnet", "10.89.78.0/24", "--ipv6", "--subnet", "fd78:89::/64"];
   await podman("network", "create", "--disable-dns", ...network, "net");
@@ -88,7 +88,7 @@ async function inspectAll({ podman }: PodmanService) {
   return { pods, images };
 }
 
-/** A pod as it has to be told, by what Podman's own program says. */
+/** Returns a pod as it should be listed, from the output of Podman's own program. */
 function expectedPod(pod: InspectedPod, images: readonly InspectedImage[]) {
   const inOrder = pod.containers.toSorted((a, b) => (nsFrom(a.Created) < nsFrom(b.Created) ? -1 : 1));
   const apps = inOrder.filter(({ Id }) => Id !== pod.InfraContainerID);
@@ -153,7 +153,7 @@ function expectedFormat(image: InspectedImage | undefined) {
 const documentOf = ({ manifest }: { readonly manifest: Uint8Array }) =>
   JSON.parse(new TextDecoder().decode(manifest));
 
-/** The order of these is another each time. */
+/** The order of these varies. */
 const withOrder = (document: { SharedNamespaces?: string[] }) => ({
   ...document,
   SharedNamespaces: document.SharedNamespaces?.toSorted(),
@@ -174,7 +174,7 @@ async function makeLab(t: Test) {
 
 async function untilPod(
   api: Client<typeof PublicAPI>,
-  /** Any pod when empty. */
+  /** Id of the pod; any pod if empty. */
   id: string,
   isThere: (pod: Pod) => boolean,
 ): Promise<Pod> {
@@ -189,14 +189,14 @@ async function untilPod(
   throw new Error(`${id} does not become what it should`);
 }
 
-test("every field of pods and images is what Podman's own program says", { skip, timeout }, async (t) => {
+test("every field of pods and images agrees with Podman's own program", { skip, timeout }, async (t) => {
   const { service, api, today } = await makeLab(t);
   const { podman } = service;
   await fillPodman(service);
   const { pods, images } = await inspectAll(service);
   t.equal(pods.length, 7);
   t.equal(images.length, 4);
-  // Pods are read by their events, and what Podman was told last is this name.
+  // Pods are read after events, and this name is the latest change in Podman.
   const named = { filters: [{ fullNames: ["localhost:5000/other/name"] }] };
   for (let attempt = 0; (await api.listImages(named)).images.length === 0 && attempt < 200; attempt += 1) {
     await sleep(50);
@@ -302,7 +302,7 @@ test("every field of pods and images is what Podman's own program says", { skip,
     t.equal((await api.listImages({ filters: [{ fullNames: [""] }] })).images.length, 1);
   });
 
-  await t.test("the same in today's words", async (t) => {
+  await t.test("the same in PodService", async (t) => {
     const { pods: listed, unreadable } = await today.listPods({});
     t.same(unreadable, []);
     t.same(
@@ -321,7 +321,7 @@ test("every field of pods and images is what Podman's own program says", { skip,
   });
 });
 
-test("what Podman's own program changes is told, and that its service is away", {
+test("changes by Podman's own program are noticed, and so is a stopped service", {
   skip,
   timeout,
 }, async (t) => {
@@ -372,11 +372,11 @@ test("what Podman's own program changes is told, and that its service is away", 
   t.ok(watched.includes(`web ${TodaysPodState.EXITED}`));
 });
 
-test("a thousand reads cost Podman no call", { skip, timeout }, async (t) => {
+test("a thousand reads make no Podman call", { skip, timeout }, async (t) => {
   const { service, gate, api, today } = await makeLab(t);
   await service.podman("pod", "create", "--name", "web", "--network", "none");
   const id = (await untilPod(api, "", () => true)).id;
-  // Once a minute all is read again, and what was just made may still be read: a while without either is found.
+  // Everything is read again once a minute, and recent changes may cause more reads; tries to hit a time without either.
   for (let attempt = 1; ; attempt += 1) {
     await sleep(1_000);
     const before = gate.calls.length;
@@ -395,7 +395,7 @@ test("a thousand reads cost Podman no call", { skip, timeout }, async (t) => {
       break;
     }
   }
-  t.ok(gate.calls.includes("GET /v4.0.0/libpod/pods/json"), "they would have been counted");
+  t.ok(gate.calls.includes("GET /v4.0.0/libpod/pods/json"), "calls would have been counted");
 });
 
 async function isServed(api: Client<typeof PublicAPI>): Promise<boolean> {

@@ -10,29 +10,29 @@ import { promisify } from "node:util";
 import { Client } from "pg";
 import type { Test } from "tap";
 
-/** A PostgreSQL of the test alone, on a port of loopback and a unix socket in a temporary directory. */
+/** A PostgreSQL used only by the test, on a port of loopback and a unix socket in a temporary directory. */
 export interface PostgresCluster {
-  /** Makes an empty database. Returns its URL, with a password of special characters. */
+  /** Creates an empty database. Returns its URL, with a password of special characters. */
   createDatabase(): Promise<string>;
   /** Runs SQL as the superuser, in the database of `url`, or in `postgres`. */
   query(sql: string, url?: string): Promise<Record<string, unknown>[]>;
-  /** Ends every process at once, as a power cut of the machine would, and waits until they are gone. */
+  /** Kills every process at once, like a power failure of the machine, and waits until they are gone. */
   kill(): Promise<void>;
-  /** Ends it in an orderly way, and waits until it is gone. */
+  /** Stops it gracefully, and waits until it is gone. */
   stop(): Promise<void>;
-  /** Starts it again on the same port, and waits until it answers. */
+  /** Starts it again on the same port, and waits until it responds. */
   start(): Promise<void>;
 }
 
-/** As it is, for tests that search for it. */
+/** Unescaped, for tests that search for it. */
 export const postgresPassword = "s3cr3t p@ss/w%rd";
 
 const user = "hostplane";
-/** PostgreSQL refuses to run as root: `nobody`. */
+/** The uid of `nobody`, because PostgreSQL refuses to run as root. */
 const unprivileged = 65534;
 const runFile = promisify(execFile);
 
-/** Why no PostgreSQL can be started here; false if it can. Throws instead when HOSTPLANE_LAB=required. */
+/** Returns why no PostgreSQL can be started here; false if one can. Throws instead when HOSTPLANE_LAB=required. */
 export function reasonToSkipPostgres(): string | false {
   const reason = binaries() === undefined ? "PostgreSQL is not installed (Debian: postgresql)" : false;
   if (reason !== false && process.env.HOSTPLANE_LAB === "required") {
@@ -41,7 +41,7 @@ export function reasonToSkipPostgres(): string | false {
   return reason;
 }
 
-/** Debian keeps them outside of PATH, by version; the newest counts. */
+/** Debian installs the binaries outside PATH, by version; the newest is used. */
 function binaries(): string | undefined {
   const base = "/usr/lib/postgresql";
   const versions = existsSync(base) ? readdirSync(base).map(Number).filter(Number.isFinite) : [];
@@ -50,7 +50,7 @@ function binaries(): string | undefined {
   return folders.find((folder) => existsSync(join(folder, "initdb")) && existsSync(join(folder, "postgres")));
 }
 
-/** Makes and starts a cluster, which goes away with the test. */
+/** Creates and starts a cluster that is destroyed with the test. */
 export async function startPostgres(t: Test): Promise<PostgresCluster> {
   const bin = binaries() ?? "";
   const directory = await mkdtemp(join(tmpdir(), "hostplane-postgres-"));
@@ -67,7 +67,7 @@ export async function startPostgres(t: Test): Promise<PostgresCluster> {
   async function start(): Promise<void> {
     const settings = { port, listen_addresses: "127.0.0.1", unix_socket_directories: directory };
     const options = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
-    // The server ends with the process of the test, also if that is killed.
+    // The server ends with the test's process, even if that is killed.
     const [command = "", ...args] = asUnprivileged(
       ["--pdeathsig", "INT"],
       [join(bin, "postgres"), "-D", data, ...options],
@@ -110,7 +110,7 @@ export async function startPostgres(t: Test): Promise<PostgresCluster> {
     async kill() {
       let processes: readonly number[] = [];
       await end((pid) => {
-        // Stopped, it starts no more processes while they are listed.
+        // Stopped first, so that it starts no more processes while they are listed.
         process.kill(pid, "SIGSTOP");
         const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ");
         processes = [pid, ...children.filter(Boolean).map(Number)];
@@ -118,7 +118,7 @@ export async function startPostgres(t: Test): Promise<PostgresCluster> {
           process.kill(each, "SIGKILL");
         }
       });
-      // The server does not start as long as one of them is attached to the memory they shared.
+      // The server does not start while one of them is attached to their shared memory.
       while (processes.some((pid) => existsSync(`/proc/${pid}`))) {
         await delay(5);
       }

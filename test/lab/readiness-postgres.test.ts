@@ -15,7 +15,7 @@ import { reasonToSkipPostgres, startPostgres } from "./postgres.ts";
 
 const skip = reasonToSkipPostgres();
 
-/** A real gateway whose LVM is not there: what it says of its own store is what counts. */
+/** A real gateway without LVM: the test is about the status of its store. */
 const volumes = {
   deviceClasses: [{ name: "ssd", volumeGroup: "hostplane-none", default: true }],
   lvm: { command: ["/nonexistent/lvm"] },
@@ -62,7 +62,7 @@ test("gateways whose PostgreSQL is restarted", { skip, timeout: 120_000 }, async
     t.match(
       await rpcErrorOf(createClient(VGService, transport).getLVList({})),
       { reason: "TOOL_MISSING" },
-      "a read is not refused for the store",
+      "a read is not rejected because of the store",
     );
     const { status } = await createClient(Health, transport).check({ service: "" });
     t.equal(status, ServingStatus.NOT_SERVING);
@@ -74,7 +74,7 @@ test("gateways whose PostgreSQL is restarted", { skip, timeout: 120_000 }, async
     t.match(
       await rpcErrorOf(createClient(LVService, transport).removeLV({ name: "data" })),
       { reason: "TOOL_MISSING" },
-      "a change comes as far as LVM again",
+      "a change gets as far as LVM again",
     );
   }
 });

@@ -4,9 +4,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { type CephCluster, makeCeph } from "./ceph.ts";
 
-// Records what a cluster answers, for tests that run without one:
+// Records a cluster's responses for tests that run without one:
+//
 //   node test/lab/record-ceph.ts
-// A run takes a minute or two. Each file has, by their commands, the answers that tell of the state it is named after.
+//
+// A run takes a minute or two. Each file is named after a state, and has the responses that depend on it, by command.
 
 const samplesPath = fileURLToPath(new URL("../adapters/ceph/samples/", import.meta.url));
 const everything = [
@@ -35,7 +37,7 @@ async function record(
   for (const command of commands) {
     answers[command.join(" ")] = JSON.parse(await ceph.run("ceph", ...command, "-f", "json"));
   }
-  // The name of the machine that recorded it is nobody's business.
+  // Leaves out the name of the recording machine.
   const text = JSON.stringify(answers, (key, value) => (key === "container_name" ? undefined : value));
   await writeFile(`${samplesPath}${state}.json`, `${text}\n`);
 }
@@ -118,7 +120,7 @@ async function recordAll(ceph: CephCluster): Promise<void> {
 
   await ceph.stop("mgr.b");
   await ceph.stop("mgr.a");
-  // Ceph complains of it a minute later only.
+  // Ceph reports it only a minute later.
   await untilStatus(ceph, (text) => !JSON.parse(text).mgrmap.available);
   await record(ceph, "mgr-down", [["status"], ["mgr", "dump"]]);
 }
@@ -128,7 +130,7 @@ const onEnd = (how: () => Promise<void>): void => {
   destroy = how;
 };
 try {
-  // Disks in memory forget when they are stopped.
+  // Disks in memory would lose their data when a daemon stops.
   await recordAll(await makeCeph(onEnd, { osds: 3, mgrs: 2, mdss: 2, store: "bluestore" }));
 } finally {
   await destroy();

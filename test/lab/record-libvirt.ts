@@ -13,12 +13,12 @@ import {
 } from "../../adapters/libvirt/rpc/packet.ts";
 import { startLibvirtDaemon } from "./libvirt.ts";
 
-// node test/lab/record-libvirt.ts: has virsh, which speaks by libvirt's own client, and ours work with a real daemon, and
-// writes what goes over the socket to test/adapters/libvirt/rpc/samples/packets.jsonl: of each kind of packet the first few.
+// node test/lab/record-libvirt.ts: runs virsh, which uses libvirt's own client, and hostplane's client against a real daemon, and
+// writes the packets on the socket to test/adapters/libvirt/rpc/samples/packets.jsonl: the first few of each kind.
 
 const target = new URL("../adapters/libvirt/rpc/samples/packets.jsonl", import.meta.url);
 const samplesOfAKind = 2;
-/** Several clients are told of each event. */
+/** Several clients receive each event. */
 const eventsOfAKind = 12;
 const maxSampleBytes = 6_000;
 
@@ -36,7 +36,7 @@ function record(from: "client" | "daemon", packet: Buffer): void {
   }
 }
 
-/** Hands on both ways, and records. The lengths of packets are ours to find, their bytes are not. */
+/** Forwards both directions, and records packets. The split into packets is hostplane's code; the bytes are libvirt's. */
 function handOn(socket: Socket, daemonPath: string): void {
   const daemon = connect({ path: daemonPath });
   for (const [from, source, sink] of [
@@ -47,7 +47,7 @@ function handOn(socket: Socket, daemonPath: string): void {
     source.on("data", (chunk: Buffer) => {
       sink.write(chunk);
       for (const { payload } of decoder.push(chunk)) {
-        // The header stands in the same memory, in front.
+        // The header is directly in front of the payload, in the same buffer.
         const start = payload.byteOffset - headerBytes;
         record(from, Buffer.from(payload.buffer, start, headerBytes + payload.length));
       }
@@ -65,7 +65,7 @@ await new Promise<void>((resolve) => server.listen(socketPath, resolve));
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
-/** What fails is recorded, too. */
+/** Failures are recorded as well. */
 async function virsh(...args: readonly string[]): Promise<void> {
   const uri = `qemu:///session?socket=${socketPath}`;
   await promisify(execFile)("virsh", ["-c", uri, ...args], { timeout: 30_000 }).catch((error) =>
@@ -161,7 +161,7 @@ await virsh("backup-dumpxml", "sample");
 await virsh("domjobinfo", "sample");
 await virsh("domjobabort", "sample");
 await virsh("checkpoint-list", "sample");
-// What virsh has no command for, or asks otherwise.
+// Calls that virsh has no command for, or makes in another way.
 const { domain } = await client.call("domainLookupByUuid", { uuid: uuids.domain });
 const { pool } = await client.call("storagePoolLookupByName", { name: "pool" });
 await Promise.all([
@@ -178,7 +178,7 @@ await virsh("reset", "sample");
 await virsh("checkpoint-delete", "sample", "first");
 await virsh("shutdown", "sample", "--mode", "acpi");
 await virsh("destroy", "sample");
-// virsh does these by older procedures without flags.
+// For these, virsh uses older procedures without flags.
 await client.call("domainDefineXmlFlags", { xml: domainXml, flags: 0 });
 await client.call("domainCreateWithFlags", { domain: { ...domain, id: -1 }, flags: 0 });
 await client.call("domainDestroyFlags", { domain, flags: 0 });

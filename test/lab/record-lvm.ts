@@ -5,9 +5,11 @@ import { refusalDisks, refusals } from "./lvm-refusals.ts";
 import { lvmStates } from "./lvm-states.ts";
 import { createVm, type Vm, type VmResult } from "./vm.ts";
 
-// Records what LVM answers in the virtual machine, for tests that run without one:
+// Records LVM's output in the virtual machine, for tests that run without one:
+//
 //   node test/lab/record-lvm.ts
-// A run takes two or three minutes; its files differ from the last ones in UUIDs and times only.
+//
+// A run takes two or three minutes; two runs differ only in UUIDs and times.
 
 const refusalsPath = fileURLToPath(new URL("samples-dm/refusals.jsonl", import.meta.url));
 const reportsPath = fileURLToPath(new URL("../adapters/lvm/samples/", import.meta.url));

@@ -7,10 +7,12 @@ import { Client, request } from "undici";
 import { createPodmanClient } from "../../adapters/podman/client.ts";
 import { labImage, type StartedPodman, startPodmanService } from "./podman.ts";
 
-// Records what a Podman answers, for tests that run without one:
+// Records a Podman's responses for tests that run without one:
+//
 //   node test/lab/record-podman.ts
-// A run takes half a minute. `replies.json` has the replies by what they tell of, `refusals.json` status and body of refusals,
-// `events.ndjson` the events of all that was done, and `logs.json` the bytes of logs in base64.
+//
+// A run takes half a minute. `replies.json` has the responses by topic, `refusals.json` status and body of errors,
+// `events.ndjson` all events, and `logs.json` the bytes of logs in base64.
 
 const samplesPath = fileURLToPath(new URL("../adapters/podman/samples/", import.meta.url));
 
@@ -115,7 +117,7 @@ async function record(service: StartedPodman): Promise<void> {
 
   const refusals: Record<string, { readonly status: number; readonly text: string }> = {};
   const refuse = async (name: string, method: "GET" | "POST" | "DELETE", path: string) => {
-    // Not by the client, which makes errors of them.
+    // Not with hostplane's client, which converts them to errors.
     const dispatcher = new Client("http://podman", { socketPath });
     const { statusCode, body } = await request(`http://podman/v4.0.0/libpod/${path}`, { method, dispatcher });
     refusals[name] = { status: statusCode, text: anonymous(await body.text()) };

@@ -13,7 +13,7 @@ import { reasonToSkip as loopMissing } from "./loop-volume-group.ts";
 const skip = (await resticMissing()) || ((await loopMissing()) ?? false);
 const sizeBytes = 8 << 20;
 
-/** A block device of these bytes, until the test ends. */
+/** Creates a block device with these bytes; it exists until the test ends. */
 async function makeDevice(t: Test, directory: string, name: string, bytes: Buffer): Promise<string> {
   const file = join(directory, name);
   await writeFile(file, bytes);
@@ -26,7 +26,9 @@ async function makeDevice(t: Test, directory: string, name: string, bytes: Buffe
   return device;
 }
 
-test("restic moves what block devices hold, and leaves alone one that is in use", { skip }, async (t) => {
+test("restic transfers the content of block devices, and does not touch one that is in use", {
+  skip,
+}, async (t) => {
   const directory = await mkdtemp(join(tmpdir(), "hostplane-restic-loop-"));
   t.teardown(() => rm(directory, { recursive: true, force: true }));
   const bytes = randomBytes(sizeBytes);
@@ -43,7 +45,7 @@ test("restic moves what block devices hold, and leaves alone one that is in use"
   const wanted = { device: source, sizeBytes, fileName: "data", tags: ["loop"] };
   const snapshot = { ...wanted, id: await restic.backup(repository, wanted, transferOptions()) };
 
-  // As a mount or device-mapper holds it.
+  // Opened exclusively, like a mount or device-mapper.
   const holder = await open(target, constants.O_RDONLY | constants.O_EXCL);
   t.equal(await reasonOf(restic.restore(repository, snapshot, target, transferOptions())), "VOLUME_IN_USE");
   await holder.close();

@@ -1,4 +1,5 @@
-// Runs steps at once, as a gateway does: `node run-lvm-steps.ts <options of createLvm> <steps>`, both as JSON; sizes are texts.
+// Runs steps in parallel, as a gateway does: `node run-lvm-steps.ts <options of createLvm> <steps>`, both as JSON; sizes are
+// strings.
 import type { LvmStep } from "../../adapters/lvm/adapter.ts";
 import type { LvmDeviceStep } from "../../adapters/lvm/device-adapter.ts";
 import { createLvm } from "../../adapters/lvm/lvm.ts";

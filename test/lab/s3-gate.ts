@@ -4,19 +4,19 @@ import { pipeline } from "node:stream";
 import { text } from "node:stream/consumers";
 import type { Test } from "tap";
 
-/** What is to be held up at the gate. */
+/** Which requests the gate holds. */
 export interface HoldOptions {
-  /** Matched against what a request begins with: `PUT /bucket/locks/0a1b`. */
+  /** Matched against the beginning of a request: `PUT /bucket/locks/0a1b`. */
   readonly pattern: RegExp;
-  /** How many of them pass before; none unless told. */
+  /** Number of matching requests that pass first; default: none. */
   readonly passes?: number;
 }
 
-/** Requests that wait at the gate. Until `release` whoever sent them is surely amid what needs their answers. */
+/** Requests held at the gate. Until `release`, their clients are certainly in the middle of what needs the responses. */
 export interface Hold {
-  /** Resolves once a request waits. */
+  /** Resolves once a request is held. */
   untilHeld(): Promise<void>;
-  /** Lets go on what waits, and what comes after it. */
+  /** Releases the held requests, and lets later ones pass. */
   release(): Promise<void>;
 }
 
@@ -30,10 +30,10 @@ interface Held {
 const holdsPath = "/-/holds";
 
 /**
- * Puts a gate in front of an S3 endpoint, until the test ends: what goes through it goes on unchanged. It is told what to
- * hold by `holdAtGate`, also from a virtual machine.
+ * Starts a relay in front of an S3 endpoint that runs until the test ends and passes everything on unchanged. `holdAtGate`
+ * controls it, also from a virtual machine.
  * @param endpoint `http://127.0.0.1:port`
- * @returns the same of the gate
+ * @returns the URL of the gate
  */
 export async function startS3Gate(t: Test, endpoint: string): Promise<string> {
   const { hostname, port } = new URL(endpoint);
@@ -50,7 +50,7 @@ export async function startS3Gate(t: Test, endpoint: string): Promise<string> {
         await hold.isReleased.promise;
       }
     }
-    // The signature is of the host that the client has named.
+    // The signature covers the host name that the client used.
     const onward = request({ hostname, port, method, path: url, headers });
     onward.on("response", (answer) => {
       response.writeHead(answer.statusCode ?? 502, answer.headers);
@@ -60,7 +60,7 @@ export async function startS3Gate(t: Test, endpoint: string): Promise<string> {
     pipeline(message, onward, () => {});
   }
 
-  /** POST makes a hold and answers its number, GET answers once it holds something, DELETE releases it. */
+  /** POST creates a hold and returns its number, GET responds once it holds a request, DELETE releases it. */
   async function control(message: IncomingMessage, response: ServerResponse): Promise<void> {
     if (message.method === "POST") {
       const { pattern, passes }: { pattern: string; passes: number } = JSON.parse(await text(message));
@@ -81,7 +81,7 @@ export async function startS3Gate(t: Test, endpoint: string): Promise<string> {
     response.end();
   }
 
-  // Nothing is in a hurry at a gate.
+  // No timeouts, because the gate holds requests.
   const server = createServer({ requestTimeout: 0, keepAliveTimeout: 0 }, (message, response) => {
     const handle = message.url?.startsWith(holdsPath) ? control : forward;
     handle(message, response).catch(() => response.destroy());
@@ -98,7 +98,7 @@ export async function startS3Gate(t: Test, endpoint: string): Promise<string> {
   return `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`;
 }
 
-/** Has the gate at `gateUrl` hold what matches, from now on. */
+/** Makes the gate at `gateUrl` hold matching requests from now on. */
 export async function holdAtGate(gateUrl: string, { pattern, passes = 0 }: HoldOptions): Promise<Hold> {
   async function call(path: string, options: RequestInit): Promise<string> {
     const response = await fetch(`${gateUrl}${holdsPath}${path}`, options);

@@ -14,20 +14,20 @@ import { type CephCluster, cephSkipReason, makeCeph } from "./ceph.ts";
 const skip = cephSkipReason();
 tap.setTimeout(600_000);
 
-/** What the `ceph` program prints, which is compared and not relied on. */
+/** Output of the `ceph` program; only compared. */
 type Json = ReturnType<typeof JSON.parse>;
 
 interface Lab {
   readonly ceph: CephCluster;
   readonly stats: ReturnType<typeof createClient<typeof StatsService>>;
   readonly storage: ReturnType<typeof createClient<typeof StorageService>>;
-  /** What the `ceph` program says, run by the administrator. */
+  /** Runs the `ceph` program as the administrator, and returns its output. */
   say(...command: readonly string[]): Promise<Json>;
 }
 
 let started: Promise<Lab> | undefined;
 
-/** One for all tests. Disks in memory would forget when they are stopped. */
+/** A lab for all tests. Disks in memory would lose their data when a daemon stops. */
 function sharedLab(): Promise<Lab> {
   started ??= startLab();
   return started;
@@ -42,7 +42,7 @@ async function startLab(): Promise<Lab> {
   });
   const say = async (...command: readonly string[]) =>
     JSON.parse(await ceph.run("ceph", ...command, "-f", "json"));
-  // What is scrubbed meanwhile is read a minute later.
+  // Figures of PGs that are scrubbed meanwhile would be a minute late.
   await ceph.run("ceph", "osd", "set", "noscrub");
   await ceph.run("ceph", "osd", "set", "nodeep-scrub");
   await ceph.run("ceph", "osd", "pool", "create", "images", "4", "--size", "2");
@@ -81,7 +81,7 @@ async function startLab(): Promise<Lab> {
   };
 }
 
-/** An answer that was read after a moment (performance.now()). */
+/** Repeats a call until its response was read after the given time (performance.now()). */
 async function askedAfter<T>(atMs: number, ask: (options: CallOptions) => Promise<T>): Promise<T> {
   for (;;) {
     let ageMs = Number.POSITIVE_INFINITY;
@@ -100,8 +100,8 @@ async function askedAfter<T>(atMs: number, ask: (options: CallOptions) => Promis
 }
 
 /**
- * What the gateway says and what the `ceph` program says before and after, which is the same: of the same moment.
- * @param say asks the `ceph` program, and makes of it what the gateway is to say
+ * Returns the gateway's response together with the output of the `ceph` program, which was the same before and after it.
+ * @param say runs the `ceph` program, and converts its output to the expected response
  */
 async function ofOneMoment<T, Said>(
   t: Test,
@@ -113,7 +113,7 @@ async function ofOneMoment<T, Said>(
     const told = await askedAfter(performance.now(), ask);
     const said = await say();
     if (isDeepStrictEqual(before, said)) {
-      t.comment(`of one moment at try ${tries}`);
+      t.comment(`equal at try ${tries}`);
       return { told, said };
     }
   }
@@ -136,7 +136,7 @@ async function untilHealthy({ say }: Lab): Promise<void> {
   }
 }
 
-/** Waits until no OSD's placement groups have moved for 16 s: the gateway reads what each OSD holds every 15 s. */
+/** Waits until no OSD's PGs have moved for 16 s: the gateway reads each OSD's contents every 15 s. */
 async function untilAtRest({ say }: Lab): Promise<void> {
   const patience = AbortSignal.timeout(180_000);
   const pgsByOsd = async () => (await say("osd", "df")).nodes.map(({ pgs }: Json) => pgs);
@@ -152,7 +152,7 @@ async function untilAtRest({ say }: Lab): Promise<void> {
 
 const mebibytesOf = (bytes: bigint | undefined) => Math.round(Number(bytes) / 2 ** 20);
 
-/** `2026-11-21T00:37:34.649391+0000` in milliseconds, as whole as they are told. */
+/** Converts `2026-11-21T00:37:34.649391+0000` to whole milliseconds, as in the API. */
 const msOf = (time: string) => Date.parse(time.replace(/([+-]\d\d)(\d\d)$/, "$1:$2"));
 
 test("daemons: monitors, managers, metadata servers, OSDs and gateways", { skip }, async (t) => {
@@ -326,7 +326,7 @@ test("status, crashes, and a crash that is archived", { skip }, async (t) => {
   t.same(after.stats?.crashes, []);
 });
 
-test("what clients do now, as texts", { skip }, async (t) => {
+test("client traffic, as texts", { skip }, async (t) => {
   const lab = await sharedLab();
   await untilHealthy(lab);
   const unitText = (bytes: number) => {
@@ -364,7 +364,7 @@ test("what clients do now, as texts", { skip }, async (t) => {
     }
   };
   await Promise.all([load, listen(), listen(), ask()]);
-  // The gateway refreshes its figures every two seconds, Ceph every second, and its program takes at least as long to start: how
+  // The gateway refreshes its figures every two seconds, Ceph every second, and starting the program takes at least as long. How
   // many figures both have seen depends on the machine. Four equal texts are not a coincidence.
   const figures = [...new Set(told.filter(isBusy).map((texts) => JSON.stringify(texts)))];
   const same = figures.filter((text) => said.some((texts) => JSON.stringify(texts) === text));
@@ -479,7 +479,7 @@ test("pools and OSDs, one by one", { skip }, async (t) => {
   );
 });
 
-test("the radar follows from what the ceph program says", { skip }, async (t) => {
+test("the radar follows from the output of the ceph program", { skip }, async (t) => {
   const lab = await sharedLab();
   await untilHealthy(lab);
   let because = "";
@@ -519,21 +519,21 @@ test("the radar follows from what the ceph program says", { skip }, async (t) =>
         weights.reduce((sum, each) => sum + each, 0),
       ),
   );
-  t.equal(told?.nodesHealth, 100, "its one host is there");
+  t.equal(told?.nodesHealth, 100, "its only host is listed");
   const free = (100 * said.stats.total_avail_bytes) / said.stats.total_bytes;
-  // OSDs report at moments of their own, so that usage may go there and back between two equal answers: 0.016 was seen.
+  // OSDs report at different times, so usage may change back and forth between two equal outputs: a difference of 0.016 was seen.
   t.ok(Math.abs((told?.capacityAvailable ?? 0) - free) < 0.1, `${told?.capacityAvailable} is ${free}`);
-  // One monitor, all OSDs on one host; copies of each pool as the program says.
+  // One monitor, all OSDs on one host; number of copies as in the program's output.
   const ofPools = said.pools.map(({ size, min_size }: Json) => {
     const ofLoss = size === 1 ? 40 : size === 2 ? 15 : 0;
     return ofLoss + 10 + (min_size === 1 ? 10 : 0) + (Math.min(size, 3) <= min_size ? 5 : 0);
   });
   t.equal(told?.reliability, 100 - Math.max(...ofPools) - 15);
-  t.ok((told?.stability ?? 0) <= 80, "a crash, and the OSD that went down by it, are of this hour");
+  t.ok((told?.stability ?? 0) <= 80, "a crash, and the OSD that went down with it, are from the last hour");
   t.match(because, /stability: flaps=\d+ -\d+, crashes=1 -10/);
 });
 
-test("a stream begins with the same figures, and tells of a change by itself", { skip }, async (t) => {
+test("a stream starts with the same figures, and sends changes by itself", { skip }, async (t) => {
   const lab = await sharedLab();
   await untilHealthy(lab);
   const messages = lab.storage.watchClusterStats({}, { timeoutMs: 60_000 })[Symbol.asyncIterator]();
@@ -547,7 +547,7 @@ test("a stream begins with the same figures, and tells of a change by itself", {
   for (;;) {
     const { value, done } = await messages.next();
     if (done === true || value.stats?.data?.pools?.pools === (stats?.data?.pools?.pools ?? 0) + 1) {
-      t.ok(done !== true, "the new pool is told");
+      t.ok(done !== true, "the new pool is listed");
       break;
     }
   }

@@ -15,7 +15,7 @@ import { type CephCluster, cephSkipReason, makeCeph } from "./ceph.ts";
 const skip = cephSkipReason();
 tap.setTimeout(600_000);
 
-/** What every call is given, and how much later its end may come on a machine with much else to do. */
+/** Deadline of every call, and how much later it may end on a busy machine. */
 const deadlineMs = 3_000;
 const lateMs = 500;
 
@@ -23,19 +23,19 @@ interface Lab {
   readonly ceph: CephCluster;
   readonly stats: Client<typeof StatsService>;
   readonly storage: Client<typeof StorageService>;
-  /** Events of storage, from the start on. */
+  /** Storage events since the start. */
   readonly events: readonly Event[];
-  /** Waits for an event from the given number on. */
+  /** Waits for an event with at least the given index. */
   untilEvent(from: number, isWanted: (event: Event) => boolean): Promise<Event>;
-  /** Waits for figures; ends with how long that took. */
+  /** Waits for figures; returns how long that took. */
   untilStats(isWanted: (stats: ClusterStats) => boolean): Promise<number>;
-  /** The longest that a call has taken that somebody makes all the time, since the last asking. */
+  /** Returns the longest time of a call of the constant caller since the last query. */
   longestCallMs(): number;
 }
 
 let started: Promise<Lab> | undefined;
 
-/** One for all tests. Disks in memory would forget when they are stopped. */
+/** A lab for all tests. Disks in memory would lose their data when a daemon stops. */
 function sharedLab(): Promise<Lab> {
   started ??= startLab();
   return started;
@@ -93,7 +93,7 @@ async function startLab(): Promise<Lab> {
     }
   };
   void watch();
-  // What is there when the gateway first looks is not told.
+  // The gateway's first read causes no events.
   for (const turn of ["set", "unset", "set", "unset"]) {
     await ceph.run("ceph", "osd", turn, "noout");
     await sleep(events.length > 0 ? 0 : 4_000);
@@ -144,7 +144,7 @@ async function startLab(): Promise<Lab> {
   };
 }
 
-/** A test on the shared cluster, once that is healthy, in which no call takes longer than its deadline. */
+/** Defines a test on the shared cluster that starts when it is healthy, and in which no call exceeds its deadline. */
 function labTest(behaviour: string, body: (t: Test, lab: Lab) => Promise<void>): void {
   test(behaviour, { skip }, async (t) => {
     const lab = await sharedLab();
@@ -153,7 +153,7 @@ function labTest(behaviour: string, body: (t: Test, lab: Lab) => Promise<void>):
     await body(t, lab);
     const longestMs = lab.longestCallMs();
     t.comment(`longest call: ${Math.round(longestMs)} ms`);
-    t.ok(longestMs < deadlineMs + lateMs, "no call took longer than its deadline");
+    t.ok(longestMs < deadlineMs + lateMs, "no call exceeded its deadline");
   });
 }
 
@@ -196,7 +196,7 @@ labTest("a crash is seen, told, and archived by its id", async (t, lab) => {
   const { crashes } = await lab.storage.listCrashes({});
   t.ok(
     crashes.some(({ id }) => id === crash?.id),
-    "it is in the list as soon as it is told",
+    "it is in the list as soon as its event arrives",
   );
   await lab.untilStats(({ crashes: descriptions }) =>
     descriptions.some((one) => /osd\.2/.test(one.description)),
@@ -278,8 +278,8 @@ labTest("monitors that are stopped are told with the gap when they are back", as
     });
     await sleep(100);
   }
-  t.equal(reason, "CEPH_UNAVAILABLE", "after the last state was told for 30 s");
-  t.comment(`refused after ${Math.round(performance.now() - stoppedAtMs)} ms`);
+  t.equal(reason, "CEPH_UNAVAILABLE", "after the last state was returned for 30 s");
+  t.comment(`rejected after ${Math.round(performance.now() - stoppedAtMs)} ms`);
   await lab.ceph.start("mon.a");
   const seenMs = await lab.untilStats(({ services }) => services?.mon?.quorum === "a");
   t.comment(`back after ${Math.round(seenMs)} ms`);
@@ -288,7 +288,7 @@ labTest("monitors that are stopped are told with the gap when they are back", as
 });
 
 labTest("any number of GetClusterStats cost Ceph no more than a refresh every 2 s", async (t, lab) => {
-  // Ceph tells the last 50 commands alone, so that they have to be looked at in time.
+  // Ceph returns only the last 50 commands, so they have to be polled.
   const told = new Set<string>();
   const look = async () => {
     const log = await lab.ceph.run("ceph", "log", "last", "50", "debug", "audit");

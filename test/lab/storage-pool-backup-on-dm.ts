@@ -26,8 +26,8 @@ async function type(command: string): Promise<string> {
 }
 
 /**
- * A volume group with a thick volume, a mounted file system and a thin volume is backed up while they are written to, and
- * with LAB_FULL=1 all of them come back, and the gateway is killed in the middle; it is held against what was there.
+ * Backs up a volume group with a thick volume, a mounted file system and a thin volume while they are written to. With LAB_FULL=1
+ * also restores all of them and kills the gateway in between. Compares the result with the original.
  * @throws AssertionError
  */
 async function checkPoolBackups(): Promise<object> {
@@ -66,7 +66,7 @@ async function checkPoolBackups(): Promise<object> {
     const beganMs = performance.now();
     const { operation } = await clients.pool.backUpStoragePool({});
     const id = operation?.id ?? "";
-    // What is written once a volume's snapshot is there is not in its backup.
+    // Writes after a volume's snapshot are not in its backup.
     await untilSnapshotOf("files");
     await type(`head -c 2M /dev/zero >${folder}/files/later; sync`);
     await untilSnapshotOf("raw");
@@ -82,7 +82,7 @@ async function checkPoolBackups(): Promise<object> {
     assert.equal(readdirSync(`${repository}/snapshots`).length, 3);
 
     note("it is verified and restored");
-    // Emulated, each of them takes half a minute.
+    // In emulation, each of them takes half a minute.
     const devices = isFull ? (["raw", "thin"] as const) : [];
     for (const name of ["files", ...devices]) {
       const { operation: verifying } = await clients.backups.verifyBackup({ id: stored.get(name)?.id ?? "" });
@@ -97,7 +97,7 @@ async function checkPoolBackups(): Promise<object> {
     assert.equal(await sumOf(`${folder}/again/file`), sums.file);
     await type(`test ! -e ${folder}/again/later; umount ${folder}/again`);
     await type("lvremove -q -y pool/again-files");
-    assert.equal(await volumes(), before, "what was restored has no mark");
+    assert.equal(await volumes(), before, "a restored volume has no mark");
 
     if (!isFull) {
       return { backupMs: Math.round(backupMs) };
@@ -106,7 +106,7 @@ async function checkPoolBackups(): Promise<object> {
     const killed = (await clients.pool.backUpStoragePool({})).operation?.id ?? "";
     await untilSnapshotOf("raw");
     await clients.gateway.kill("SIGKILL");
-    assert.notEqual(await volumes(), before, "its snapshot is there");
+    assert.notEqual(await volumes(), before, "its snapshot exists");
     clients = await start();
     await assertDone(clients, killed);
     assert.equal(await volumes(), before, "no snapshot is left after a kill");
@@ -129,7 +129,7 @@ async function checkPoolBackups(): Promise<object> {
   }
 }
 
-/** Until the volume's snapshot is being read. */
+/** Waits until the volume's snapshot is being read. */
 async function untilSnapshotOf(name: string): Promise<void> {
   for (let attempt = 0; attempt < 1200; attempt += 1) {
     const origins = await type("lvs --noheadings -o origin -S lv_name=~hostplane-backup pool");
@@ -138,7 +138,7 @@ async function untilSnapshotOf(name: string): Promise<void> {
     }
     await sleep(100);
   }
-  assert.fail(`there never was a snapshot of ${name}`);
+  assert.fail(`there was never a snapshot of ${name}`);
 }
 
 async function restore({ backups }: Clients, backup: Backup | undefined): Promise<string> {
@@ -147,7 +147,7 @@ async function restore({ backups }: Clients, backup: Backup | undefined): Promis
   return operation?.id ?? "";
 }
 
-/** Those that an operation has made, by the names of their volumes. */
+/** Returns the backups of an operation, by the names of their volumes. */
 async function backupsOf({ backups }: Clients, operationId: string): Promise<ReadonlyMap<string, Backup>> {
   const { backups: all } = await backups.listBackups({ volume: "storagePool" });
   const own = all.filter((backup) => backup.operationId === operationId);
@@ -169,13 +169,13 @@ async function until(
     if (operation !== undefined && holds(operation)) {
       return operation;
     }
-    // Each look takes an emulated processor from restic.
+    // Each poll takes CPU time of an emulated processor away from restic.
     await sleep(250);
   }
-  assert.fail(`operation ${id} never came so far`);
+  assert.fail(`operation ${id} never got that far`);
 }
 
-/** Says how far it is, for whoever reads why it failed. */
+/** Prints the progress, to help find out why a run failed. */
 function note(stage: string): void {
   process.stderr.write(`${(performance.now() / 1000).toFixed(1)} s: ${stage}\n`);
 }

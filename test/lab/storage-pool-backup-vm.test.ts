@@ -5,14 +5,14 @@ const skip = await vmSkipReason();
 const timeout = 1_800_000;
 tap.setTimeout(timeout);
 
-/** The long form, for `npm run test:full`: the gateway is killed, too. */
+/** The long form, for `npm run test:full`, also kills the gateway. */
 const full = process.env.LAB_FULL ?? "";
 
-test("volumes of a volume group are backed up by snapshots while they are written to, and come back", {
+test("volumes of a volume group are backed up through snapshots while they are written to, and are restored", {
   skip,
   timeout,
 }, async (t) => {
-  // restic needs 200 MiB beside the gateway and this test's own program.
+  // restic needs 200 MiB in addition to the gateway and this test's program.
   const vm = await createVm({ name: "storage-pool-backup", disks: ["1G", "1G"], memoryMib: 1024 });
   t.teardown(() => vm.stop());
   const program = ["env", `LAB_FULL=${full}`, "node", "test/lab/storage-pool-backup-on-dm.ts"];

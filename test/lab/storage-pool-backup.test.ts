@@ -19,7 +19,7 @@ import {
 import { type GatewayProcess, startGatewayProcess } from "./gateway-process.ts";
 import { libvirtSkipReason, startLibvirt } from "./libvirt.ts";
 
-// A directory pool of a real libvirtd with QEMU, backed up by gateways of their own processes and a real restic.
+// A directory pool of a real libvirtd with QEMU, backed up by gateways in separate processes with a real restic.
 
 const skip = libvirtSkipReason();
 const execute = promisify(execFile);
@@ -27,7 +27,7 @@ const mebibyte = 1 << 20;
 const diskMebibytes = 160;
 const names = ["base.qcow2", "odd, é.raw", "off.qcow2", "on-a.qcow2", "on-b.qcow2", "seed.iso"];
 
-/** In a disk, what the guest writes to: the rest stays. */
+/** Bytes of a disk that the guest writes to; the rest does not change. */
 const writtenBytes = mebibyte;
 
 async function makeLab(t: Test) {
@@ -53,7 +53,7 @@ async function makeLab(t: Test) {
   await execute("qemu-io", ["-f", "qcow2", "-c", "write -P 0x5a 3M 2M", join(directory, "off.qcow2")]);
   await execute("xorrisofs", ["-quiet", "-o", join(directory, "seed.iso"), "package.json"]);
   await writeFile(join(directory, "odd, é.raw"), randomBytes(1_000_003));
-  // Neither is a volume that holds anything.
+  // Neither of the next two counts as a volume with data.
   await writeFile(join(directory, "empty.raw"), "");
   await execute("install", ["-d", join(directory, "lost+found")]);
   for (const name of names) {
@@ -95,13 +95,13 @@ async function makeLab(t: Test) {
       t.teardown(() => gateway.kill("SIGKILL"));
       return { gateway, ...clientsOf(gateway) };
     },
-    /** As if the guest wrote: the same byte, to one disk and then to the other. */
+    /** Simulates a guest that writes the same byte first to one disk and then to the other. */
     write(at: number, pattern: number) {
       const device = `/machine/peripheral/virtio-disk${at}/virtio-backend`;
       const command = `qemu-io -d ${device} "write -P ${pattern} 0 64k"`;
       return daemon.virsh("qemu-monitor-command", "on", "--hmp", command);
     },
-    /** What a backup leaves when it is not cleaned up. */
+    /** Returns what a backup leaves behind if it is not cleaned up. */
     async leftovers() {
       const job = await daemon.virsh("domjobinfo", "on");
       const files = (await readdir(directory)).filter((name) => name.startsWith(".hostplane-"));
@@ -125,7 +125,7 @@ function clientsOf({ url }: GatewayProcess) {
   };
 }
 
-/** Of a file without its first bytes. */
+/** Returns the checksum of a file without its first bytes. */
 async function checksum(path: string, fromBytes = 0): Promise<string> {
   const hash = createHash("sha256");
   const file = await open(path);
@@ -146,7 +146,7 @@ async function endOf({ operations }: Pick<Clients, "operations">, id: string): P
   return last;
 }
 
-/** Waits until the operation is in the middle of a disk of the running domain. */
+/** Waits until the operation is in the middle of a disk of the running VM. */
 async function untilStoring({ operations }: Pick<Clients, "operations">, id: string): Promise<void> {
   for await (const { operation } of operations.watchOperation({ id })) {
     if (/^storing on-/.test(operation?.message ?? "") && (operation?.doneBytes ?? 0n) > 0n) {
@@ -167,7 +167,7 @@ function assertDone(t: Test, { state, error, attention }: Operation, where: stri
   t.equal(state, OperationState.COMPLETED, `${where}: ${error?.message} ${attention?.left}`);
 }
 
-/** The guest writes until told otherwise. */
+/** Lets the guest write until the returned function is called. */
 function beginWriting(lab: Lab) {
   let isOn = true;
   const writing = (async () => {
@@ -227,16 +227,20 @@ test("a directory pool is backed up and restored while a guest writes", {
   }
   const pathOf = (name: string) => restored.get(name) ?? "";
   for (const name of names.filter((one) => !one.startsWith("on-"))) {
-    t.equal(
-      await checksum(pathOf(name)),
-      await checksum(join(lab.directory, name)),
-      `${name} as it is stored`,
-    );
+    t.equal(await checksum(pathOf(name)), await checksum(join(lab.directory, name)), `${name} as stored`);
   }
   const written: number[] = [];
   for (const name of ["on-a.qcow2", "on-b.qcow2"]) {
-    t.equal((await stat(pathOf(name))).size, diskMebibytes * mebibyte, `${name} as the guest sees it`);
-    t.equal(await checksum(pathOf(name), writtenBytes), lab.sums.get(name), `${name}, where nobody wrote`);
+    t.equal(
+      (await stat(pathOf(name))).size,
+      diskMebibytes * mebibyte,
+      `${name} with the size that the guest sees`,
+    );
+    t.equal(
+      await checksum(pathOf(name), writtenBytes),
+      lab.sums.get(name),
+      `${name}, outside the written part`,
+    );
     const bytes = (await readFile(pathOf(name))).subarray(0, 65_536);
     t.equal(new Set(bytes).size, 1, `${name} has whole writes`);
     written.push(bytes[0] ?? 0);
@@ -244,15 +248,15 @@ test("a directory pool is backed up and restored while a guest writes", {
   const [first = 0, second = 0] = written;
   t.ok(
     first === second || first === (second % 255) + 1,
-    `both disks are of one moment: ${first} and ${second}`,
+    `both disks are from the same moment: ${first} and ${second}`,
   );
   const volumes = await lab.daemon.virsh("vol-list", "images");
-  t.match(volumes, /again off\.qcow2/, "libvirt knows what was restored");
+  t.match(volumes, /again off\.qcow2/, "libvirt lists restored volumes");
   t.match(await lab.daemon.virsh("vol-dumpxml", "--pool", "images", "again off.qcow2"), /base\.qcow2/);
   await clients.gateway.kill("SIGTERM");
 });
 
-test("whatever is killed in the middle, each volume is there once and nothing else is left", {
+test("whatever is killed, each volume is stored once and nothing else is left", {
   skip,
   timeout: 300_000,
 }, async (t) => {
@@ -275,11 +279,11 @@ test("whatever is killed in the middle, each volume is there once and nothing el
       }
     } else {
       await clients.gateway.kill("SIGKILL");
-      t.not((await lab.leftovers()).length, 0, "a domain is held");
+      t.not((await lab.leftovers()).length, 0, "a VM still has a backup job");
       clients = await lab.start();
     }
     if (victim.endsWith("cancelled") || victim === "restic") {
-      // A restic that was killed has said nothing that could be tried again.
+      // A killed restic leaves no error that would allow a retry.
       await (victim === "restic" ? undefined : clients.operations.cancelOperation({ id }));
       const ended = victim === "restic" ? OperationState.FAILED : OperationState.CANCELLED;
       t.equal((await endOf(clients, id)).state, ended, victim);
@@ -289,15 +293,15 @@ test("whatever is killed in the middle, each volume is there once and nothing el
       t.strictSame(
         (await listed(clients, id)).map(({ volume }) => volume.split("/").at(-1)).toSorted(),
         names,
-        `${victim}: what is listed`,
+        `${victim}: listed backups`,
       );
       expected += names.length;
     }
-    t.equal(await lab.snapshotCount(), expected, `${victim}: what the repository holds`);
-    t.strictSame(await lab.leftovers(), [], `${victim}: what is left`);
+    t.equal(await lab.snapshotCount(), expected, `${victim}: snapshots in the repository`);
+    t.strictSame(await lab.leftovers(), [], `${victim}: leftovers`);
   }
 
-  // A restore that dies in the middle is done again from its beginning.
+  // An interrupted restore starts again from the beginning.
   const { backups } = await clients.backups.listBackups({ volume: "storagePool/volumes/on-b.qcow2" });
   const { operation } = await clients.backups.restoreBackup({
     id: backups[0]?.id ?? "",

@@ -14,7 +14,7 @@ const deviceBytes = 50n * extent;
 
 tap.setTimeout(300_000);
 
-/** A group on a loop device, and three spares that are configured by links, as those of /dev/disk/by-id are. */
+/** Creates a group on a loop device, and three spares that are configured as links, like those in /dev/disk/by-id. */
 async function makePool(t: Test) {
   const { names, options, spares, shell } = await makeLoopVolumeGroups(t, 1, 50, 3);
   const links = spares.map((_, index) => join(t.testdirName, `spare-${index}`));
@@ -30,7 +30,7 @@ async function makePool(t: Test) {
   return { pool, links, spares, shell, volumeGroup, identity: (await pool.read()).value.identity };
 }
 
-test("a real group grows by spares, and gives up those that hold nothing", { skip }, async (t) => {
+test("a real group grows by spare devices, and releases those without data", { skip }, async (t) => {
   const { pool, links, identity } = await makePool(t);
   const { devices: chosen } = await pool.planExpand(deviceBytes + 1n);
   t.strictSame(chosen, links.slice(0, 2));
@@ -40,7 +40,7 @@ test("a real group grows by spares, and gives up those that hold nothing", { ski
   t.strictSame(
     value.devices.map(({ path }) => path).slice(1),
     chosen,
-    "told by the paths of the configuration",
+    "listed by the paths in the configuration",
   );
 
   const plan = await pool.planShrink(2n * deviceBytes);
@@ -59,7 +59,7 @@ test("a real group grows by spares, and gives up those that hold nothing", { ski
   t.equal((await pool.read()).value.sizeBytes, deviceBytes);
 });
 
-test("a device that somebody claims, or that holds something, is never taken", { skip }, async (t) => {
+test("a device that is in use or has content is never taken", { skip }, async (t) => {
   const { pool, links, spares, identity, shell } = await makePool(t);
   const [first = "", second = ""] = links;
   const made = await run(["mkfs.ext4", "-q", spares[1] ?? ""], { kind: "mutate" });
@@ -73,14 +73,14 @@ test("a device that somebody claims, or that holds something, is never taken", {
   t.match(
     await shell("pvs", "--noheadings", "-o", "pv_name"),
     /^\s*\/dev\/loop\d+\s*$/,
-    "nothing was marked",
+    "nothing was written to it",
   );
   const kept = await run(["wipefs", "--no-act", "--json", spares[1] ?? ""], { kind: "read" });
   t.match(kept.stdout, /ext4/);
   await pool.add(identity, [first]);
 });
 
-test("without device-mapper a device that is in use stays", { skip }, async (t) => {
+test("without device-mapper, a device with data stays", { skip }, async (t) => {
   const { pool, links, identity, shell, volumeGroup, spares } = await makePool(t);
   const [first = ""] = links;
   await pool.add(identity, [first]);

@@ -41,14 +41,14 @@ async function reasonOf(call: Promise<unknown>): Promise<string | undefined> {
   return error?.findDetails(ErrorInfoSchema)[0]?.reason;
 }
 
-/** How fast the kernel copies what pvmove moves, in percent of its time. */
+/** Sets the kernel's copy speed for pvmove, in percent of its time. */
 async function setCopySpeed(percent: number): Promise<void> {
   await type(`modprobe dm_mirror; echo ${percent} >/sys/module/dm_mirror/parameters/raid1_resync_throttle`);
 }
 
 /**
- * A pool with data in use grows by a spare device, and gives up the device that the data was on, while the gateway and
- * pvmove are killed.
+ * A pool with data in use grows by a spare device and then releases the device with the data, while the gateway and pvmove are
+ * killed.
  * @throws AssertionError
  */
 async function checkStoragePool(): Promise<object> {
@@ -72,7 +72,7 @@ async function checkStoragePool(): Promise<object> {
   note("the gateway starts");
   let clients = await start();
   try {
-    // What the pool is, and what it may not have.
+    // The pool's state, and its unusable spare.
     const { pool } = await clients.pool.getStoragePool({});
     assert.deepEqual(
       pool?.devices.map(({ path, usedBytes }) => [path, usedBytes]),
@@ -96,7 +96,7 @@ async function checkStoragePool(): Promise<object> {
     );
 
     note("the pool grows");
-    // It grows by the only spare that has so much.
+    // It grows by the only spare that is large enough.
     let told: PublishedState | undefined;
     for await (const { state, msg } of clients.published.expandStorage({ minBytes: Number(700n * mib) })) {
       told = state;
@@ -106,8 +106,8 @@ async function checkStoragePool(): Promise<object> {
     assert.match(await type("pvs --noheadings -o pv_name,vg_name"), /vdc +pool/);
 
     note("the pool shrinks");
-    // The device with the data goes; the move is killed together with the gateway, and again by itself.
-    // The kernel goes on copying by itself, slower than an emulated gateway starts.
+    // The device with the data is removed. The move is killed, once together with the gateway and once alone. The kernel
+    // continues to copy by itself, more slowly than an emulated gateway starts.
     await setCopySpeed(0);
     const beganMs = performance.now();
     const { operation } = await clients.pool.shrinkStoragePool({ maxBytes: 700n * mib });
@@ -116,19 +116,22 @@ async function checkStoragePool(): Promise<object> {
     assert.equal(await reasonOf(clients.pool.expandStoragePool({ minBytes: 0n })), "INVALID_FIELD");
     note("the gateway is killed");
     await clients.gateway.kill("SIGKILL");
-    // Without a reader of its progress pvmove ends by itself, perhaps before this.
+    // Without a reader of its progress, pvmove may end by itself before this.
     await type(
       "pkill -KILL -f '[l]vm pvmove' || true; while pgrep -f '[l]vm pvmove' >&2; do sleep 0.1; done",
     );
     assert.match(
       await type("lvs -a --noheadings -o lv_name pool"),
       /\[pvmove0\]/,
-      "it is left in the middle",
+      "the move was interrupted",
     );
     clients = await start();
     note("the next one is there");
     const resumed = await untilMoved(clients, id, 1n);
-    assert.ok(resumed.doneBytes !== undefined && resumed.doneBytes < 304n * mib, "it is in the middle still");
+    assert.ok(
+      resumed.doneBytes !== undefined && resumed.doneBytes < 304n * mib,
+      "the move is still incomplete",
+    );
     note("the move goes on");
     await type(
       "for i in $(seq 300); do ! pgrep -f '[l]vm pvmove' >&2 || break; sleep 0.1; done; pkill -KILL -f '[l]vm pvmove'",
@@ -141,7 +144,7 @@ async function checkStoragePool(): Promise<object> {
     const shrunkMs = performance.now() - beganMs;
 
     note("it has ended");
-    // All data is there, in use all the while, and the device is free.
+    // All data is intact and was in use all the time, and the device is free.
     await type("sync; echo 3 >/proc/sys/vm/drop_caches");
     assert.equal(await sums(), before);
     assert.doesNotMatch(await type("lvs -a --noheadings -o lv_name pool"), /pvmove/);
@@ -166,12 +169,12 @@ async function checkStoragePool(): Promise<object> {
   }
 }
 
-/** Says how far it is, for whoever reads why it failed. */
+/** Prints the progress, to help find out why a run failed. */
 function note(stage: string): void {
   process.stderr.write(`${(performance.now() / 1000).toFixed(1)} s: ${stage}\n`);
 }
 
-/** Until the operation has moved so much. */
+/** Waits until the operation has moved that many bytes. */
 async function untilMoved({ operations }: Clients, id: string, bytes: bigint): Promise<Operation> {
   return until(
     operations,
@@ -201,7 +204,7 @@ async function until(
     );
     await sleep(200);
   }
-  assert.fail(`operation ${id} never came so far`);
+  assert.fail(`operation ${id} never got that far`);
 }
 
 // A program for the virtual machine: node test/lab/storage-pool-on-dm.ts

@@ -5,7 +5,7 @@ const skip = await vmSkipReason();
 const timeout = 1_800_000;
 tap.setTimeout(timeout);
 
-test("a volume group grows and shrinks under data in use, whatever is killed", {
+test("a volume group grows and shrinks with data in use, whatever is killed", {
   skip,
   timeout,
 }, async (t) => {

@@ -12,7 +12,7 @@ import { postgresPassword, reasonToSkipPostgres, startPostgres } from "./postgre
 const skip = reasonToSkipPostgres();
 const timeout = 900_000;
 
-test("PostgreSQL keeps the store's promises", { skip }, async (t) => {
+test("PostgreSQL keeps the store's guarantees", { skip }, async (t) => {
   const postgres = await startPostgres(t);
   testStoreContract(t, async () => ({ options: { url: await postgres.createDatabase(), directory: "" } }));
 });
@@ -20,14 +20,14 @@ test("PostgreSQL keeps the store's promises", { skip }, async (t) => {
 test("several gateways on one PostgreSQL", { skip, timeout }, async (t) => {
   const postgres = await startPostgres(t);
 
-  t.test("that start at once make the tables once", async (t) => {
+  t.test("create the tables once when they start at the same time", async (t) => {
     const url = await postgres.createDatabase();
     const stores = await Promise.all(Array.from({ length: 4 }, () => openTestStore(t, { url })));
     await Promise.all(stores.map((store) => store.run("counter.add", { name: "a", by: 1 })));
     t.equal(await stores[0]?.run("counter.read", { name: "a" }), 4);
   });
 
-  t.test("count together without losing one, and none is kept from its turn", async (t) => {
+  t.test("count together without losing an increment, and none is starved", async (t) => {
     const url = await postgres.createDatabase();
     const stores = await Promise.all(Array.from({ length: 3 }, () => openTestStore(t, { url })));
     const waits: number[] = [];
@@ -43,7 +43,7 @@ test("several gateways on one PostgreSQL", { skip, timeout }, async (t) => {
     t.comment(`the longest wait was ${Math.round(Math.max(...waits))} ms`);
   });
 
-  t.test("hear of each other's commits, and of their own once", async (t) => {
+  t.test("are notified of each other's commits, and of their own once", async (t) => {
     const url = await postgres.createDatabase();
     const [writer, reader] = [await openTestStore(t, { url }), await openTestStore(t, { url })];
     let ownCalls = 0;
@@ -56,13 +56,13 @@ test("several gateways on one PostgreSQL", { skip, timeout }, async (t) => {
     const begun = performance.now();
     await writer.run("topic.notify", { topics: ["auth"] });
     const last = new Promise<void>((resolve) => reader.subscribe("audit", resolve));
-    t.comment(`heard after ${Math.round((await heard) - begun)} ms`);
+    t.comment(`notified after ${Math.round((await heard) - begun)} ms`);
     await writer.run("topic.notify", { topics: ["audit"] });
     await last;
     t.equal(ownCalls, 1);
   });
 
-  t.test("are told that they may have missed something when they listen again", async (t) => {
+  t.test("are notified that they may have missed something when they listen again", async (t) => {
     const url = await postgres.createDatabase();
     const log = keepLog();
     const store = await openTestStore(t, { url, log });
@@ -74,19 +74,19 @@ test("several gateways on one PostgreSQL", { skip, timeout }, async (t) => {
     t.match(log.lines.at(-1), /^info: other gateways' changes are heard of again/);
   });
 
-  t.test("a backup is left to pg_dump", async (t) => {
+  t.test("refuse backups, which are pg_dump's job", async (t) => {
     const store = await openTestStore(t, { url: await postgres.createDatabase() });
     t.match(await errorOf(store.backup("/nowhere")), { reason: "BACKUP_REFUSED", message: /pg_dump/ });
   });
 
-  t.test("a transaction that went on after a failed query is not called committed", async (t) => {
+  t.test("do not report a transaction as committed that continued after a failed query", async (t) => {
     const store = await openTestStore(t, { url: await postgres.createDatabase() });
     const refused = await errorOf(store.run("counter.carelessly", { name: "a" }));
     t.equal(refused.reason, "INTERNAL");
     t.equal(await store.run("counter.read", { name: "a" }), undefined);
   });
 
-  t.test("a database with other tables is left alone", async (t) => {
+  t.test("do not touch a database with other tables", async (t) => {
     const url = await postgres.createDatabase();
     await postgres.query("create table users (id text)", url);
     t.equal((await errorOf(openTestStore(t, { url }))).reason, "STORE_NOT_EMPTY");
@@ -95,7 +95,7 @@ test("several gateways on one PostgreSQL", { skip, timeout }, async (t) => {
   });
 });
 
-test("while PostgreSQL is away calls fail as unavailable, and work again after", {
+test("while PostgreSQL is away calls fail as unavailable, and they work again afterwards", {
   skip,
   timeout,
 }, async (t) => {
@@ -117,7 +117,7 @@ test("while PostgreSQL is away calls fail as unavailable, and work again after",
 
 for (const isSent of [true, false]) {
   const when = isSent ? "after the server has got the commit" : "before the server gets the commit";
-  test(`a connection that is lost ${when} leaves open what became of it`, { skip, timeout }, async (t) => {
+  test(`the outcome is unknown when a connection is lost ${when}`, { skip, timeout }, async (t) => {
     const postgres = await startPostgres(t);
     const direct = await postgres.createDatabase();
     const relay = await startCuttingRelay(t, direct, isSent);
@@ -133,7 +133,11 @@ for (const isSent of [true, false]) {
       message: /during a commit/,
     });
     t.equal(await observer.run("counter.read", { name: "a" }), isSent ? 2 : 1);
-    t.equal(await store.run("counter.add", { name: "a", by: 1 }), isSent ? 3 : 2, "a new connection is made");
+    t.equal(
+      await store.run("counter.add", { name: "a", by: 1 }),
+      isSent ? 3 : 2,
+      "a new connection is opened",
+    );
     await assertRunsOnce(t, await openOwnStore(t), () => {
       relay.cutAtCommit();
       return store.run("counter.add", { name: "a", by: 1 });
@@ -142,7 +146,7 @@ for (const isSent of [true, false]) {
   });
 }
 
-/** A relay to a database that cuts the connection at the next commit, which it hands on before if `isSent`. */
+/** Starts a relay to a database that cuts the connection at the next commit. If `isSent`, it forwards the commit first. */
 async function startCuttingRelay(t: Test, direct: string, isSent: boolean) {
   const target = new URL(direct);
   const sockets = new Set<Socket>();
@@ -162,7 +166,7 @@ async function startCuttingRelay(t: Test, direct: string, isSent: boolean) {
       }
       far.unpipe(near);
       if (isSent) {
-        // The server has done it once it answers.
+        // A response shows that the server has committed.
         far.once("data", () => near.destroy()).resume();
         far.write(chunk);
       } else {
@@ -188,7 +192,7 @@ async function startCuttingRelay(t: Test, direct: string, isSent: boolean) {
   return { url: url.href, cutAtCommit };
 }
 
-test("a PostgreSQL that falls silent is given up", { skip, timeout }, async (t) => {
+test("a silent PostgreSQL is given up", { skip, timeout }, async (t) => {
   const postgres = await startPostgres(t);
   const direct = new URL(await postgres.createDatabase());
   const sockets = new Set<Socket>();
@@ -220,7 +224,7 @@ test("a PostgreSQL that falls silent is given up", { skip, timeout }, async (t) 
   t.equal(
     await store.run("counter.read", { name: "a" }),
     1,
-    "a new connection is made, and nothing was written",
+    "a new connection is opened, and nothing was written",
   );
 });
 
@@ -248,13 +252,13 @@ test("the password is in no error and no log", { skip, timeout }, async (t) => {
   told.push(await errorOf(store.run("counter.read", { name: "a" })));
   await postgres.start();
   const everything = [...log.lines, ...told.map(everythingOf)].join("\n");
-  t.ok(everything.includes("127.0.0.1"), "there is something to search");
+  t.ok(everything.includes("127.0.0.1"), "there is text to search");
   for (const secret of [postgresPassword, encodeURIComponent(postgresPassword), "s3cr3t"]) {
     t.notOk(everything.includes(secret));
   }
 });
 
-test("no acknowledged write is lost, whoever is killed", { skip, timeout }, async (t) => {
+test("no acknowledged write is lost, whichever process is killed", { skip, timeout }, async (t) => {
   const postgres = await startPostgres(t);
   const url = await postgres.createDatabase();
   const killBackend = async () => {
@@ -315,7 +319,7 @@ test("a store moves from SQLite to PostgreSQL with all its rows", { skip, timeou
   t.equal((await errorOf(copyStore(options))).reason, "STORE_NOT_EMPTY");
 });
 
-test("a copy that fails leaves the target empty", { skip, timeout }, async (t) => {
+test("a failed copy leaves the target empty", { skip, timeout }, async (t) => {
   const postgres = await startPostgres(t);
   const url = await postgres.createDatabase();
   const directory = await makeDirectory(t);
@@ -326,10 +330,10 @@ test("a copy that fails leaves the target empty", { skip, timeout }, async (t) =
   await postgres.query("create table signing_keys (id text)", url);
   t.equal((await errorOf(copyStore(options))).reason, "STORE_NOT_EMPTY");
   await postgres.query("drop table signing_keys", url);
-  t.ok((await copyStore(options)).get("meta"), "and it can be begun anew");
+  t.ok((await copyStore(options)).get("meta"), "and it can be repeated");
 });
 
-/** All that a logger could write of an error. */
+/** Returns everything that a logger could write about an error. */
 function everythingOf(error: unknown): string {
   if (!(error instanceof Error)) {
     return JSON.stringify(error) ?? "";

@@ -4,7 +4,7 @@ import { refusalDisks, refusals } from "./lvm-refusals.ts";
 import { createVm, type Vm, vmSkipReason } from "./vm.ts";
 
 const skip = await vmSkipReason();
-// A minute for the image when it is not cached, a minute or two for LVM under emulation.
+// A minute for the image if it is not cached, a minute or two for LVM under emulation.
 tap.setTimeout(600_000);
 
 async function vmFor(t: Test, name: string, forwards: readonly number[] = []): Promise<Vm> {
@@ -30,13 +30,13 @@ test("a machine with device-mapper", { skip, timeout: 600_000 }, async (t) => {
     t.match(await vm.run("touch /repo/touched"), { exitCode: 1, stderr: /Read-only file system/ });
   });
 
-  await t.test("keeps arguments, exit codes and output apart", async (t) => {
+  await t.test("keeps arguments, exit codes and output separate", async (t) => {
     t.same(await vm.run(["printf", "%s", "a 'b' $HOME"]), { exitCode: 0, stdout: "a 'b' $HOME", stderr: "" });
     t.same(await vm.run("echo out; echo err >&2; exit 7"), { exitCode: 7, stdout: "out\n", stderr: "err\n" });
     await t.rejects(vm.run("sleep 30", { timeoutMs: 1000 }), /no end after 1000 ms/);
   });
 
-  await t.test("is reached through a forwarded port", async (t) => {
+  await t.test("is reachable through a forwarded port", async (t) => {
     await succeed(
       vm,
       `node -e 'require("http").createServer((q, s) => s.end("hello")).listen(8080)' >/dev/null 2>&1 &`,
@@ -54,7 +54,7 @@ test("a machine with device-mapper", { skip, timeout: 600_000 }, async (t) => {
     t.equal(answer, "hello");
   });
 
-  await t.test("makes thin volumes, snapshots and raid1", async (t) => {
+  await t.test("creates thin volumes, snapshots and raid1", async (t) => {
     await succeed(vm, "vgcreate -q vg0 /dev/disk/by-id/virtio-disk1; vgcreate -q vg1 /dev/vdc /dev/vdd");
     await succeed(vm, "lvcreate -q -y -n linear -L 64m vg0; lvcreate -q -s -n classic -L 16m vg0/linear");
     await succeed(vm, "lvcreate -q -n pool -L 64m -T vg0; lvcreate -q -n thin -V 1g -T vg0/pool");
@@ -78,7 +78,7 @@ test("a machine with device-mapper", { skip, timeout: 600_000 }, async (t) => {
     await succeed(vm, "vgremove -q -y vg0 vg1; wipefs -q -a /dev/vdb /dev/vdc /dev/vdd");
   });
 
-  await t.test("does some things without asking that sound as if it would ask", async (t) => {
+  await t.test("does some things without asking although the text sounds like a question", async (t) => {
     await succeed(vm, "vgcreate -q vg0 /dev/vdb; lvcreate -q -y -n origin -L 64m vg0");
     await succeed(vm, "lvcreate -q -s -n snap -L 8m vg0/origin");
     t.match(await vm.run("lvchange -an vg0/origin"), { exitCode: 0, stderr: "" });
@@ -95,7 +95,7 @@ test("a machine with device-mapper", { skip, timeout: 600_000 }, async (t) => {
     await succeed(vm, "vgremove -q -y vg0; wipefs -q -a /dev/vdb");
   });
 
-  await t.test("refuses what would lose data, and says so", { timeout: 300_000 }, async (t) => {
+  await t.test("refuses what would lose data, with a message", { timeout: 300_000 }, async (t) => {
     for (const { name, given, argv, exitCode, stderr } of refusals) {
       if (given !== undefined) {
         await succeed(vm, `set -e; ${given}`);

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A throw-away Debian machine with device-mapper, for tests that need real LVM. See README.md beside this file.
+# A disposable Debian machine with device-mapper, for tests that need real LVM. See README.md in this directory.
 usage() {
   cat <<'TEXT'
 usage: vm.sh COMMAND
@@ -33,10 +33,10 @@ home=${VM_HOME:-/var/lib/hostplane-lab}
 name=${VM_NAME:-lab}
 state=$home/machines/$name
 share=${VM_SHARE:-$state/share}
-# Unbounded, the emulator's cache of translated code grows to a gigabyte.
+# Without a limit, the emulator's cache of translated code grows to a gigabyte.
 accel=${VM_ACCEL:-tcg,thread=multi,tb-size=128}
-# V8 protects its code with memory protection keys where there are any: an emulated processor then drops its TLB at each
-# change of them.
+# V8 protects its code with memory protection keys if available; an emulated processor drops its TLB at each change of
+# them.
 cpu=${VM_CPU:-max,-pku}
 packages=(lvm2 thin-provisioning-tools udev kmod e2fsprogs openssh-server iproute2 procps busybox-static
   libstdc++6 libatomic1 ca-certificates restic)
@@ -49,7 +49,7 @@ millis() { date +%s%3N; }
 
 node_binary() { readlink -f "$repo/node_modules/.bin/node"; }
 
-# Every change of this file, of the release or of Node makes another image.
+# Every change of this file, of the release or of Node creates a new image.
 image_dir() {
   [ -x "$(node_binary)" ] || die "no node_modules/.bin/node in $repo: run npm ci first"
   echo "$home/images/$({ cat "$self"; release; "$(node_binary)" --version; } | sha256sum | cut -c1-12)"
@@ -64,7 +64,7 @@ install_host_packages() {
   command -v mkfs.ext4 >/dev/null || missing+=(e2fsprogs)
   command -v mount >/dev/null || missing+=(mount)
   [ ${#missing[@]} -eq 0 ] || apt_install "${missing[@]}"
-  # Debian 12 has it in qemu-system-common, later releases in a package of its own.
+  # Debian 12 has it in qemu-system-common, later releases in a separate package.
   file_server >/dev/null || apt_install virtiofsd
 }
 
@@ -83,7 +83,7 @@ file_server() {
   return 1
 }
 
-# The archives this host's own apt uses for its release, as sources.list lines.
+# The sources of this host's own apt for its release, as sources.list lines.
 apt_sources() {
   apt-get indextargets --format '$(RELEASE) $(REPO_URI) $(COMPONENT)' 'Created-By: Packages' |
     awk -v r="$(release)" '$3 == "main" && ($1 == r || $1 == r "-updates" || $1 == r "-security") \
@@ -101,7 +101,7 @@ build_rootfs() {
     "$(release)" "$root" "${sources[@]}" >"$root.log" 2>&1 || { tail -n 20 "$root.log" >&2; die "mmdebstrap failed"; }
 }
 
-# The kernel package is unpacked, not installed: its scripts would build an initramfs for minutes.
+# The kernel package is unpacked, not installed: its scripts would spend minutes on an initramfs.
 add_kernel() {
   local root=$1 build=$2 package
   package=$(apt-cache depends linux-image-cloud-amd64 | awk '/Depends: linux-image-/ { print $2; exit }')
@@ -168,7 +168,7 @@ FILE
   chmod 755 "$root/sbin/lab-boot"
 }
 
-# Debian's kernel has virtio as modules, so the root disk needs them first; busybox does the rest.
+# Debian's kernel has virtio as modules, which the root disk needs first; busybox does the rest.
 build_initrd() {
   local root=$1 build=$2 tree=$2/initrd-tree module modules
   mkdir -p "$tree"/{bin,dev,proc,root,modules}
@@ -225,7 +225,7 @@ prepare() {
 
 # --- the machine -----------------------------------------------------------------------------------------
 
-# A process id is only believed when that process is the emulator of this very machine.
+# A process id counts only if that process is this machine's emulator.
 running() {
   local pid
   pid=$(cat "$state/pid" 2>/dev/null) && [ -n "$pid" ] &&
@@ -237,8 +237,8 @@ guest_ssh() {
     -o ConnectTimeout=10 -o ControlPath="$state/ssh.sock" "$@"
 }
 
-# One virtiofsd serves the repository and the share. It sees them through mounts of its own, so that the repository
-# is read-only whatever root in the machine does. It ends when the emulator does.
+# One virtiofsd serves the repository and the share. It sees them through its own mounts, so that the repository is
+# read-only even for root in the machine. It ends with the emulator.
 start_file_server() {
   local server tenth
   server=$(file_server)
@@ -274,7 +274,7 @@ start_emulator() {
   for forward in ${VM_FORWARDS:-}; do
     network+=,hostfwd=tcp:127.0.0.1:${forward%%:*}-:${forward##*:}
   done
-  # snapshot=on: what the machine writes to its root goes to an unnamed file in TMPDIR and is gone at the end.
+  # snapshot=on: writes to the root go to an unnamed file in TMPDIR and are gone at the end.
   TMPDIR=$state qemu-system-x86_64 -name "guest=hostplane-lab-$name,debug-threads=off" -pidfile "$state/pid" \
     -daemonize -machine q35,memory-backend=memory -accel "$accel" -cpu "$cpu" -smp "${VM_CPUS:-2}" -m "$memory" \
     -nodefaults -no-user-config -no-reboot -display none -serial "file:$state/console.log" \
@@ -288,11 +288,11 @@ start_emulator() {
     "${args[@]}" >"$state/emulator.log" 2>&1 </dev/null
 }
 
-# True once sshd answers; false when the emulator ended or the time is over.
+# Succeeds once sshd responds; fails when the emulator has ended or the time is over.
 wait_for_boot() {
   local deadline=$(($(millis) + ${VM_BOOT_TIMEOUT:-120} * 1000))
   while running && [ "$(millis)" -lt "$deadline" ]; do
-    # Not before the console says so: each refused handshake costs the emulated processors a second.
+    # Waits for the console's message first: each refused handshake costs the emulated processors a second.
     if grep -q LAB-BOOTED "$state/console.log" &&
       guest_ssh -f -N -M -o ControlPersist=yes root@127.0.0.1 >/dev/null 2>&1 </dev/null; then
       return 0
@@ -313,14 +313,14 @@ up() {
   if running; then
     say "is up"
   else
-    # Two tries, because the port may be taken by another and an emulated boot has been seen to fail.
+    # Two tries, because the port may be in use, and an emulated boot has been seen to fail.
     for attempt in 1 2; do
       booting=$(millis)
       stop 9>&-
       rm -f "$state"/*.log
       touch "$state/console.log"
       cp -p "$image/key" "$state/key"
-      # Below the kernel's range for outgoing connections, so that only another listener can be in the way.
+      # Below the kernel's range for outgoing connections, so that only another listener can conflict.
       echo $((20000 + RANDOM % 12000)) >"$state/ssh-port"
       if start_file_server 9>&- && start_emulator "$image" "$(cat "$state/ssh-port")" 9>&-; then
         watch_owner 9>&-
@@ -334,7 +334,7 @@ up() {
   exec 9>&-
 }
 
-# A test that is killed cannot clean up; this outlives it and does. It ends with the emulator, too.
+# Destroys the machine when its test is killed and cannot clean up. Ends with the emulator.
 watch_owner() {
   [ -n "${VM_OWNER_PID:-}" ] || return 0
   setsid bash -c '
@@ -354,7 +354,7 @@ stop() {
     if running; then kill -KILL "$pid" 2>/dev/null || true; sleep 0.2; fi
   fi
   if [ -S "$state/ssh.sock" ]; then ssh -q -o ControlPath="$state/ssh.sock" -O exit root@127.0.0.1 >/dev/null 2>&1 || true; fi
-  # Left alone when the emulator never came to use it.
+  # Left over when the emulator was never started.
   pid=$(cat "$state/files.pid" 2>/dev/null || true)
   if [ -n "$pid" ] && tr '\0' '\n' 2>/dev/null <"/proc/$pid/cmdline" | grep -qF "$state/files.sock"; then
     kill "$pid" 2>/dev/null || true

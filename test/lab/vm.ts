@@ -5,27 +5,27 @@ import { fileURLToPath } from "node:url";
 const scriptPath = fileURLToPath(new URL("vm.sh", import.meta.url));
 
 export interface VmOptions {
-  /** Names the machine in messages; the process id is added, so that tests may run side by side. */
+  /** Name of the machine in messages; the process id is added, so that tests may run in parallel. */
   readonly name: string;
-  /** Sizes of the data disks as truncate(1) reads them ("2G"); they are /dev/vdb, /dev/vdc, ... */
+  /** Sizes of the data disks in the format of truncate(1) ("2G"); they are /dev/vdb, /dev/vdc, ... */
   readonly disks: readonly string[];
-  /** 640 unless told. */
+  /** Default: 640. */
   readonly memoryMib?: number;
-  /** TCP ports of the machine that this host shall reach; see `Vm.hostPort`. */
+  /** TCP ports of the machine that this host can reach; see `Vm.hostPort`. */
   readonly forwards?: readonly number[];
 }
 
 export interface VmResult {
-  /** Of the command; 255 also when ssh itself failed, which stderr then tells. */
+  /** Exit code of the command; 255 also when ssh itself failed, which stderr then says. */
   readonly exitCode: number;
   readonly stdout: string;
   readonly stderr: string;
 }
 
 export interface Vm {
-  /** Directory of this host that the machine may write as /share; it is gone after `stop`. */
+  /** Directory of this host that is /share in the machine, writable there; it is deleted by `stop`. */
   readonly shareDir: string;
-  /** The port of 127.0.0.1 that leads to a port named in `forwards`. */
+  /** Returns the port of 127.0.0.1 that is forwarded to a port in `forwards`. */
   hostPort(guestPort: number): number;
   /**
    * Runs a command as root in /repo with empty stdin: a string as a shell command line, an array as one
@@ -33,13 +33,13 @@ export interface Vm {
    * machine and the promise rejects; any exit code resolves.
    */
   run(command: string | readonly string[], options?: { readonly timeoutMs?: number }): Promise<VmResult>;
-  /** Switches the machine off and deletes its disks. */
+  /** Powers the machine off and deletes its disks. */
   stop(): Promise<void>;
 }
 
 /**
- * Why tests in a machine cannot run here, or false when they can. For tap's `skip` option. With
- * HOSTPLANE_LAB=required it is always false: such a test then fails by itself instead of being skipped.
+ * Returns why tests in a machine cannot run here, or false. For tap's `skip` option. With HOSTPLANE_LAB=required it is always
+ * false: such a test then fails by itself instead of being skipped.
  */
 export async function vmSkipReason(): Promise<string | false> {
   if (process.env.HOSTPLANE_LAB === "required") {
@@ -56,8 +56,8 @@ export async function vmSkipReason(): Promise<string | false> {
 }
 
 /**
- * Boots a machine by vm.sh (about 5 s, and a minute more where its image is not built yet). It is destroyed by
- * `stop`, or when this process ends without calling it. Rejects with what vm.sh printed when it does not boot.
+ * Boots a machine with vm.sh (about 5 s, and a minute more if its image has to be built). It is destroyed by `stop`, or when this
+ * process ends without calling it. Rejects with the output of vm.sh if it does not boot.
  */
 export async function createVm({ name, disks, memoryMib = 640, forwards = [] }: VmOptions): Promise<Vm> {
   const vmName = `${name}-${process.pid}`;
@@ -96,7 +96,7 @@ export async function createVm({ name, disks, memoryMib = 640, forwards = [] }: 
     async run(command, { timeoutMs = 60_000 } = {}) {
       const line = typeof command === "string" ? command : command.map(quoted).join(" ");
       const startedAt = Date.now();
-      // timeout(1) kills in the machine; killing ssh here would leave the command running there.
+      // timeout(1) kills the command in the machine; killing ssh here would leave it running there.
       const result = await script(
         ["run", `timeout -k 2 ${timeoutMs / 1000} sh -c ${quoted(line)}`],
         timeoutMs + 15_000,

@@ -15,7 +15,7 @@ const skip = await reasonToSkip();
 // An lvm command takes a second or more in an emulated machine.
 tap.setTimeout(300_000);
 
-/** Without the gap that a gateway tells which begins after another. */
+/** Returns the events without the gap of a gateway that starts after another. */
 function changesIn(events: readonly NewEvent[]): NewEvent[] {
   return events.filter(({ type }) => type !== "gap");
 }
@@ -23,7 +23,7 @@ function changesIn(events: readonly NewEvent[]): NewEvent[] {
 if (skip !== undefined) {
   test("events of LVM on loop devices", { skip }, async () => {});
 } else {
-  test("what is typed in a shell is told within a second, once, by one of two gateways", async (t) => {
+  test("a change from a shell is published within a second, once, by one of two gateways", async (t) => {
     const { names, options, shell } = await makeLoopVolumeGroups(t);
     const [group = ""] = names;
     const store = await openOwnStore(t);
@@ -65,8 +65,8 @@ if (skip !== undefined) {
       const tookMs = performance.now() - endedAtMs;
       slowestMs = Math.max(slowestMs, tookMs);
     }
-    t.comment(`told at the latest ${Math.round(slowestMs)} ms after the command had ended`);
-    t.ok(slowestMs < 1_000 || isAuto, "in an emulated machine the reading alone takes longer");
+    t.comment(`published at most ${Math.round(slowestMs)} ms after the end of the command`);
+    t.ok(slowestMs < 1_000 || isAuto, "in an emulated machine the read itself takes longer");
 
     await gateways[0]?.lvm.run({
       kind: "create",

@@ -14,12 +14,14 @@ import { reasonToSkipPostgres, startPostgres } from "./postgres.ts";
 
 const skip = reasonToSkipPostgres();
 
-test("PostgreSQL keeps the store's promises of what was told of systems", { skip }, async (t) => {
+test("PostgreSQL keeps the store's guarantees for published states of systems", { skip }, async (t) => {
   const postgres = await startPostgres(t);
   testObservedStateContract(t, async () => ({ url: await postgres.createDatabase() }));
 });
 
-test("gateways that share PostgreSQL tell each change of their host's volumes once", { skip }, async (t) => {
+test("gateways that share PostgreSQL publish each change of their host's volumes once", {
+  skip,
+}, async (t) => {
   const postgres = await startPostgres(t);
   const url = await postgres.createDatabase();
   const lvm = makeLvm(t);

@@ -11,40 +11,40 @@ import { LVService, VGService } from "../../gen/proto/lvmd_pb.ts";
 import { type GatewayProcess, startGatewayProcess } from "./gateway-process.ts";
 
 export interface StormOptions {
-  /** A volume group with room for `volumeCount` volumes of 2 GiB and for nobody else's use. */
+  /** A volume group with room for `volumeCount` volumes of 2 GiB, used only by the storm. */
   readonly volumeGroup: string;
-  /** LVM_SYSTEM_DIR of the gateway and of the commands typed beside it. */
+  /** LVM_SYSTEM_DIR of the gateway and of shell commands. */
   readonly systemDir?: string;
   readonly activation: "auto" | "none";
   readonly volumeCount: number;
   readonly clientCount: number;
-  /** How many creates are under way or waiting when the gateway is killed. */
+  /** Number of creates that are running or queued when the gateway is killed. */
   readonly killedCreates: number;
 }
 
-/** What a storm measured; what it found wrong it throws. */
+/** Measurements of a storm. Failures are thrown. */
 export interface StormReport {
   readonly created: number;
   readonly removed: number;
   readonly lists: number;
-  /** How often each reason was answered. */
+  /** Number of errors of each reason. */
   readonly reasons: Readonly<Record<string, number>>;
-  /** From the end of an `lvcreate` typed in a shell to the message of an open Watch, milliseconds. */
+  /** Milliseconds from the end of an `lvcreate` in a shell to the message of an open Watch. */
   readonly shellToWatchMs: number;
-  /** Volumes that were there after the SIGKILL, of `killedCreates` asked for. */
+  /** Number of volumes that existed after the SIGKILL, out of `killedCreates`. */
   readonly survivedKill: number;
   readonly durationMs: number;
 }
 
 const gib = 1n << 30n;
 
-/** The reasons with which the storm's calls may be refused; any other is a fault. */
+/** The reasons that the storm's calls may fail with; any other is a bug. */
 const expectedReasons: ReadonlySet<string> = new Set(["VOLUME_EXISTS", "VOLUME_NOT_FOUND", "NO_SPACE"]);
 
 /**
- * Drives a gateway on real LVM as hard as its clients may: many creates, resizes, removals and lists at once, a
- * change made behind its back, and a SIGKILL in the middle of creates. After each, LVM itself is asked.
- * @throws AssertionError where the gateway and LVM disagree, or an answer is not one of the documented
+ * Puts a gateway on real LVM under the heaviest load that its clients may cause: many parallel creates, resizes, removals and
+ * lists, an outside change, and a SIGKILL during creates. Compares the result with LVM after each phase.
+ * @throws AssertionError when the gateway and LVM disagree, or a response is not documented
  */
 export async function runVolumeStorm(options: StormOptions): Promise<StormReport> {
   const startedAtMs = performance.now();
@@ -93,7 +93,7 @@ function clientsOf({ url }: GatewayProcess, index: number): Clients {
 
 async function stormOfClients(gateway: GatewayProcess, options: StormOptions) {
   const reasons: Record<string, number> = {};
-  /** Names whose create was answered and whose removal nobody has begun: every list must have them. */
+  /** Names whose create has succeeded and whose removal has not started: every list must contain them. */
   const present = new Set<string>();
   let next = 0;
   let created = 0;
@@ -114,7 +114,7 @@ async function stormOfClients(gateway: GatewayProcess, options: StormOptions) {
       assert.deepEqual(volume?.tags.toSorted(), [`of=${name}`, "storm"]);
       created += 1;
       present.add(name);
-      await lv.createLV({ name, sizeGb: 1n }).then(() => assert.fail(`${name} was made twice`), refused);
+      await lv.createLV({ name, sizeGb: 1n }).then(() => assert.fail(`${name} was created twice`), refused);
 
       const before = [...present];
       const { volumes } = await vg.getLVList({});
@@ -122,7 +122,7 @@ async function stormOfClients(gateway: GatewayProcess, options: StormOptions) {
       const listed = volumes.map((one) => one.name);
       assert.equal(new Set(listed).size, listed.length, "a volume is listed twice");
       for (const known of before) {
-        // Another client may have begun to remove it since.
+        // Another client may have started to remove it since.
         assert.ok(listed.includes(known) || !present.has(known), `${known} is missing from a list`);
       }
 
@@ -130,15 +130,21 @@ async function stormOfClients(gateway: GatewayProcess, options: StormOptions) {
       if (index % 5 === 0) {
         await lv.resizeLV({ name, sizeGb: 2n });
         const after = await vg.getLVList({});
-        assert.equal(after.volumes.find((one) => one.name === name)?.sizeGb, 2n, "a resize is read at once");
+        assert.equal(
+          after.volumes.find((one) => one.name === name)?.sizeGb,
+          2n,
+          "a resize is visible at once",
+        );
       }
       if (index % 3 === 0) {
         present.delete(name);
         await lv.removeLV({ name });
         removed += 1;
         const after = await vg.getLVList({});
-        assert.ok(!after.volumes.some((one) => one.name === name), "a removal is read at once");
-        await lv.resizeLV({ name, sizeGb: 3n }).then(() => assert.fail("resized what is gone"), refused);
+        assert.ok(!after.volumes.some((one) => one.name === name), "a removal is visible at once");
+        await lv
+          .resizeLV({ name, sizeGb: 3n })
+          .then(() => assert.fail("a removed volume was resized"), refused);
       }
     }
   }
@@ -149,7 +155,7 @@ async function stormOfClients(gateway: GatewayProcess, options: StormOptions) {
   return { created, removed, lists, reasons };
 }
 
-/** Compares what the gateway lists with what LVM says; returns the names. */
+/** Compares the gateway's list with LVM's output; returns the names. */
 async function assertAgreement(gateway: GatewayProcess, options: StormOptions): Promise<Set<string>> {
   const { vg } = clientsOf(gateway, 0);
   const listed = (await vg.getLVList({})).volumes.map(({ name, sizeGb }) => `${name} ${sizeGb}`);
@@ -190,7 +196,7 @@ async function measureShellToWatch(gateway: GatewayProcess, options: StormOption
   return elapsedMs;
 }
 
-/** Asks for volumes, and kills the gateway when the first few are made. Returns the names. */
+/** Creates volumes, and kills the gateway after the first few. Returns the names. */
 async function killDuringCreates(gateway: GatewayProcess, options: StormOptions): Promise<string[]> {
   const names = Array.from({ length: options.killedCreates }, (_, index) => `killed-${index}`);
   let done = 0;
@@ -211,7 +217,7 @@ async function killDuringCreates(gateway: GatewayProcess, options: StormOptions)
   await isUnderWay;
   await gateway.kill("SIGKILL");
   await Promise.all(calls);
-  // A mutating tool outlives the gateway that started it; agreement is asked once those have ended.
+  // A changing tool outlives the gateway that started it; the states are compared once these tools have ended.
   for (;;) {
     const { stdout } = await promisify(execFile)("ps", ["-eo", "args="]);
     if (!/\blvcreate\b.*\bkilled-/.test(stdout)) {
@@ -234,7 +240,7 @@ function reasonOf(thrown: unknown): string {
   return error.findDetails(ErrorInfoSchema)[0]?.reason ?? `no reason (${error.message})`;
 }
 
-// In the virtual machine it is a program: node test/lab/volume-storm.ts OPTIONS-AS-JSON
+// In the virtual machine this is a program: node test/lab/volume-storm.ts OPTIONS-AS-JSON
 if (import.meta.main) {
   const report = await runVolumeStorm(JSON.parse(process.argv[2] ?? "{}"));
   process.stdout.write(`${JSON.stringify(report)}\n`);

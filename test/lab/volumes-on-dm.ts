@@ -19,15 +19,15 @@ async function type(command: string): Promise<void> {
 
 async function assertRefused(call: Promise<unknown>, reason: string): Promise<void> {
   const error = await call.then(
-    () => assert.fail(`not refused: ${reason}`),
+    () => assert.fail(`not rejected: ${reason}`),
     (thrown: unknown) => ConnectError.from(thrown),
   );
   assert.equal(error.findDetails(ErrorInfoSchema)[0]?.reason, reason, error.message);
 }
 
 /**
- * What only real device-mapper shows: device nodes, open volumes, snapshots, stale file systems and thin pools,
- * through a gateway of its own.
+ * Checks what needs real device-mapper: device nodes, open volumes, snapshots, stale file systems and thin pools, through a
+ * separate gateway.
  * @param volumeGroup an empty volume group of at least 20 GiB
  * @throws AssertionError
  */
@@ -49,7 +49,7 @@ async function checkVolumesOnDeviceMapper(volumeGroup: string): Promise<void> {
     const namesOf = async (deviceClass: string) =>
       (await vg.getLVList({ deviceClass })).volumes.map(({ name }) => name).toSorted();
 
-    // A thick volume is a block device, and new even where an old file system lay.
+    // A thick volume is a block device, and empty even where an old file system was.
     await type(
       `lvcreate -q -y -n old -L 1g ${volumeGroup}; mkfs.ext4 -q /dev/${volumeGroup}/old; lvremove -q -y ${volumeGroup}/old`,
     );
@@ -58,7 +58,7 @@ async function checkVolumesOnDeviceMapper(volumeGroup: string): Promise<void> {
     assert.ok(existsSync(`/dev/${volumeGroup}/data`));
     await assert.rejects(type(`blkid -p /dev/${volumeGroup}/data`), "the old file system shows");
 
-    // Open: grows, and is not removed.
+    // An open volume can grow, but is not removed.
     await type(
       `mkfs.ext4 -q /dev/${volumeGroup}/data; mkdir -p ${folder}/mnt; mount /dev/${volumeGroup}/data ${folder}/mnt`,
     );
@@ -67,7 +67,7 @@ async function checkVolumesOnDeviceMapper(volumeGroup: string): Promise<void> {
     assert.deepEqual(await namesOf("thick"), ["data"]);
     await type(`umount ${folder}/mnt`);
 
-    // An unmounted one may go at once, though nothing has announced that it was closed.
+    // A volume can be removed right after it was unmounted, although no event has announced its closing.
     await lv.createLV({ name: "mounted", sizeGb: 1n });
     await type(
       `mkfs.ext4 -q /dev/${volumeGroup}/mounted; mount /dev/${volumeGroup}/mounted ${folder}/mnt; vgs -q >/dev/null`,
@@ -77,7 +77,7 @@ async function checkVolumesOnDeviceMapper(volumeGroup: string): Promise<void> {
     await lv.removeLV({ name: "mounted" });
     await lv.removeLV({ name: "other" });
 
-    // An origin is kept for its snapshots; the snapshot itself may go.
+    // An origin is kept for its snapshots; a snapshot itself can be removed.
     await type(`lvcreate -q -y -s -n snap -L 128m ${volumeGroup}/data`);
     await assertRefused(lv.removeLV({ name: "data" }), "VOLUME_PROTECTED");
     const snapshot = (await vg.getLVList({})).volumes.find(({ name }) => name === "snap");
@@ -90,7 +90,7 @@ async function checkVolumesOnDeviceMapper(volumeGroup: string): Promise<void> {
     await assertRefused(lv.removeLV({ name: "pool" }), "VOLUME_PROTECTED");
     await assertRefused(lv.removeLV({ name: "pool_tdata" }), "VOLUME_PROTECTED");
 
-    // A thin pool of 4 GiB promises 10 at the ratio 2.5.
+    // A thin pool of 4 GiB offers 10 GiB at the ratio 2.5.
     assert.equal((await vg.getFreeBytes({ deviceClass: "thin" })).freeBytes, 10n * gib);
     await lv.createLV({ name: "thin1", sizeGb: 6n, deviceClass: "thin", tags: ["t"] });
     assert.equal((await vg.getFreeBytes({ deviceClass: "thin" })).freeBytes, 4n * gib);
@@ -105,7 +105,7 @@ async function checkVolumesOnDeviceMapper(volumeGroup: string): Promise<void> {
 
     await checkSnapshots(transport, volumeGroup);
 
-    // A change made behind its back, and a group that vanishes and comes back.
+    // An outside change, and a group that disappears and returns.
     await type(
       `vgexport -q ${volumeGroup} 2>/dev/null || { lvchange -an ${volumeGroup}; vgexport -q ${volumeGroup}; }`,
     );
@@ -118,7 +118,7 @@ async function checkVolumesOnDeviceMapper(volumeGroup: string): Promise<void> {
   }
 }
 
-/** Snapshots of today's lvmd protocol: of a thick volume, and of one in the empty thin pool. */
+/** Checks snapshots of today's lvmd protocol: of a thick volume, and of one in the empty thin pool. */
 async function checkSnapshots(transport: Transport, volumeGroup: string): Promise<void> {
   const lv = createClient(CurrentLVService, transport);
   const write = (name: string, text: string) =>
@@ -162,7 +162,7 @@ async function untilRefused(call: () => Promise<unknown>, reason: string): Promi
     }
     await new Promise((wait) => setTimeout(wait, 200));
   }
-  assert.fail(`never refused with ${reason}`);
+  assert.fail(`never rejected with ${reason}`);
 }
 
 async function untilAnswered(call: () => Promise<unknown>): Promise<void> {

@@ -6,7 +6,7 @@ const skip = await vmSkipReason();
 const timeout = 1_800_000;
 tap.setTimeout(timeout);
 
-/** The long form, for `npm run test:full`: more volumes, and the adapter's contract on device-mapper too. */
+/** The long form, for `npm run test:full`: more volumes, and also the adapter's contract on device-mapper. */
 const isFull = process.env.LAB_FULL === "1";
 
 test("volumes on real device-mapper", { skip, timeout }, async (t) => {
@@ -21,11 +21,11 @@ test("volumes on real device-mapper", { skip, timeout }, async (t) => {
     t.equal(result.exitCode, 0, result.stderr);
   });
 
-  await t.test("a storm of clients leaves the gateway and LVM in agreement", { timeout }, async (t) => {
+  await t.test("the gateway and LVM agree after a storm of clients", { timeout }, async (t) => {
     const options = {
       volumeGroup: "labvg",
       activation: "auto",
-      // Under emulation a single lvcreate takes more than half a second.
+      // In emulation a single lvcreate takes more than half a second.
       volumeCount: isFull ? 200 : 24,
       clientCount: 8,
       killedCreates: isFull ? 50 : 10,
@@ -36,7 +36,7 @@ test("volumes on real device-mapper", { skip, timeout }, async (t) => {
     const report: StormReport = JSON.parse(stdout);
     t.comment(stdout.trim());
     t.equal(report.created, options.volumeCount);
-    t.ok(report.shellToWatchMs < 5_000, "a change typed in a shell reaches an open Watch");
+    t.ok(report.shellToWatchMs < 5_000, "a change from a shell reaches an open Watch");
   });
 
   await t.test(

@@ -40,7 +40,7 @@ function skipUnlessRequired() {
   return { skip: isRequired ? false : "HOSTPLANE_LAB=required downloads Debian's etcd-server" };
 }
 
-/** Three etcds as kubeadm runs them, of which one after the other goes. @param net the second number of their addresses */
+/** Runs three etcds as kubeadm does, and removes them one after the other. @param net second number of their addresses */
 async function losesMembers(t: Test, program: string, net: number): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "hostplane-etcd-"));
   const running = new Map<string, ChildProcess>();
@@ -48,7 +48,7 @@ async function losesMembers(t: Test, program: string, net: number): Promise<void
     await Promise.all([...running.keys()].map(stop));
     await rm(folder, { recursive: true });
   });
-  // etcd's port is fixed, so each has an address of its own, and each process of tests has its own ones.
+  // etcd's port is fixed, so each etcd has its own address, and each test process uses other addresses.
   const addressOf = (index: number) =>
     `127.${100 + net}.${(process.pid >> 8) % 256}.${(process.pid % 62) * 4 + index}`;
   const peerOf = (index: number) => `http://${addressOf(index)}:2380`;
@@ -128,12 +128,12 @@ async function losesMembers(t: Test, program: string, net: number): Promise<void
     );
 
   await Promise.all(names.map((name, index) => start(name, index + 1)));
-  // It is ready when it has a leader, and takes no member away before all have known each other for 5 s.
+  // A cluster is ready when it has a leader. It removes no member before all have known each other for 5 s.
   while ((await reasonOf(remove("nobody", accessTo(1)))) !== undefined) {
     await delay(100);
   }
 
-  await t.test("knows its own", async (t) => {
+  await t.test("accepts only its own keys", async (t) => {
     const other = await etcdClient(await createClusterPki(Date.now()));
     t.equal(await reasonOf(remove("cp-3", { ...accessTo(1), ...other })), "WORKLOAD_DENIED");
     const wrongCa = { ...accessTo(1), caCertificatePem: pki.kubernetesCa.certificatePem };
@@ -141,14 +141,14 @@ async function losesMembers(t: Test, program: string, net: number): Promise<void
     t.same([...(await membersNow())].toSorted(), names);
   });
 
-  await t.test("a member that is dead is taken out, once and again", async (t) => {
+  await t.test("a dead member is removed; removing it again does nothing", async (t) => {
     await stop("cp-3");
     await untilDone(() => remove("cp-3", accessTo(3, 1)));
     await remove("cp-3", accessTo(3, 1));
     t.same([...(await membersNow())].toSorted(), ["cp-1", "cp-2"]);
   });
 
-  await t.test("one that has never started is found by its address", async (t) => {
+  await t.test("a member that has never started is found by its address", async (t) => {
     await untilDone(async () => {
       const added = await ask("/v3/cluster/member/add", { peerURLs: [peerOf(3)], isLearner: true });
       if (added.member === undefined) {
@@ -157,22 +157,22 @@ async function losesMembers(t: Test, program: string, net: number): Promise<void
     });
     t.same([...(await membersNow())].toSorted(), ["", "cp-1", "cp-2"]);
     await remove("cp-3", accessTo(1), ["192.0.2.1"]);
-    t.equal((await membersNow()).length, 3, "another's");
+    t.equal((await membersNow()).length, 3, "another member's address");
     await remove("cp-3", accessTo(1), [addressOf(3)]);
     t.same([...(await membersNow())].toSorted(), ["cp-1", "cp-2"]);
   });
 
-  await t.test("one that lives is taken out, and the last one is not", async (t) => {
+  await t.test("a live member is removed, but not the last one", async (t) => {
     await untilDone(() => remove("cp-2", accessTo(2, 1)));
     t.same(await membersNow(), ["cp-1"]);
-    // That which has gone may have been the leader.
+    // The removed member may have been the leader.
     await untilDone(() => remove("nobody", accessTo(1)));
     t.equal(await reasonOf(remove("cp-1", accessTo(1))), "WORKLOAD_FAILED");
     t.same(await membersNow(), ["cp-1"]);
   });
 
-  await t.test("without a majority nothing can be done", async (t) => {
-    // It is a member at once, before whoever has asked is told; but not in the first seconds after the last change.
+  await t.test("without a majority nothing can be changed", async (t) => {
+    // The new member counts at once, even before the response; but none is added in the first seconds after a change.
     const asked: Promise<unknown>[] = [];
     await untilDone(async () => {
       asked.push(ask("/v3/cluster/member/add", { peerURLs: [peerOf(3)] }).catch(() => {}));
@@ -181,7 +181,7 @@ async function losesMembers(t: Test, program: string, net: number): Promise<void
         throw new Error("it is no member yet");
       }
     });
-    // 3.4 tells what it knows itself.
+    // etcd 3.4 answers from its local state.
     const isNobody = await reasonOf(remove("nobody", accessTo(1)));
     t.equal(isNobody, program === built ? "WORKLOAD_UNAVAILABLE" : undefined);
     await Promise.all(asked);
@@ -190,7 +190,7 @@ async function losesMembers(t: Test, program: string, net: number): Promise<void
   });
 }
 
-/** Members are not changed in the first seconds, while they are not known to be well. */
+/** Members are not changed in the first seconds, until they are known to be healthy. */
 async function untilDone(work: () => Promise<void>): Promise<void> {
   const end = performance.now() + 20_000;
   for (;;) {

@@ -25,7 +25,7 @@ const nodes = ["node-2", "node-3"] as const;
 
 interface Answer {
   readonly statusCode: number;
-  // biome-ignore lint/suspicious/noExplicitAny: whatever an API server answers
+  // biome-ignore lint/suspicious/noExplicitAny: responses of an API server have any shape
   readonly body: any;
 }
 
@@ -91,7 +91,7 @@ test("a kube-apiserver with the keys of a cluster", { skip, timeout: 2_400_000 }
     otherCaPem: other.kubernetesCa.certificatePem,
     nodes,
     setNotReady: (name, reason, message) => setReady(name, "False", reason, message),
-    // What the controller of nodes writes then.
+    // What the node controller then writes.
     silence: (name) => setReady(name, "Unknown", "NodeStatusUnknown", "Kubelet stopped posting node status."),
     async addPod(node, pod) {
       await put(`/api/v1/namespaces/${pod.namespace}/pods`, pod.name, podManifest(node, pod));
@@ -103,7 +103,7 @@ test("a kube-apiserver with the keys of a cluster", { skip, timeout: 2_400_000 }
         return;
       }
       const spec = { minAvailable: 1, selector: { matchLabels: { app: name } } };
-      // What the controller of budgets writes.
+      // What the disruption controller writes.
       const status = {
         observedGeneration: 1,
         disruptionsAllowed: 0,
@@ -128,7 +128,7 @@ test("a kube-apiserver with the keys of a cluster", { skip, timeout: 2_400_000 }
       const review = { apiVersion: "authentication.k8s.io/v1", kind: "SelfSubjectReview" };
       const path = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
       const asToken = createAsker(port, ca, headers);
-      // It hears of Secrets a little later.
+      // The API server learns of Secrets a little later.
       for (let tries = 1; tries <= 10; tries += 1) {
         const { statusCode, body } = await asToken("POST", path, review);
         if (statusCode === 201) {
@@ -188,7 +188,10 @@ function podManifest(node: string, { name, ownerKind, phase }: PodOfTest) {
   };
 }
 
-/** Asks as the cluster's owner, or with these headers as nobody; again while it is not ready for that. */
+/**
+ * Returns a function that makes requests as the cluster's owner, or anonymously with these headers. It retries while the server
+ * is not ready.
+ */
 function createAsker(port: number, ca: string, headers?: Readonly<Record<string, string>>) {
   const { certificatePem: cert, privateKeyPem: key } = pki.admin;
   const as = headers === undefined ? { cert, key } : { headers };
@@ -196,7 +199,7 @@ function createAsker(port: number, ca: string, headers?: Readonly<Record<string,
     const sent = request({ ca, host: "127.0.0.1", port, method, path, ...as });
     const sentText = body === undefined ? "" : JSON.stringify(body);
     sent.setHeader("content-type", "application/json");
-    // Node tells of none by itself for a DELETE.
+    // Node does not send it by itself for DELETE.
     sent.setHeader("content-length", Buffer.byteLength(sentText));
     const answered = Promise.withResolvers<Answer>();
     sent.on("error", answered.reject);
