@@ -4,28 +4,28 @@ usage() {
   cat <<'TEXT'
 usage: ceph.sh COMMAND
 
-  prepare           install what is missing on this host (apt)
-  up                make the cluster and start it; does nothing when it is up
-  s3-user NAME      make a user of S3; prints {"accessKeyId": ..., "secretAccessKey": ...}
-  s3-session NAME   the same, with keys that last an hour and need the "sessionToken" that is printed with them
-  start DAEMON      start one that was stopped: mon.a mgr.a osd.0 .. mds.a rgw.a
-  stop DAEMON       kill one
-  pause DAEMON      let one hang, until it is resumed
+  prepare           install missing packages on this host (apt)
+  up                create and start the cluster; does nothing if it is up
+  s3-user NAME      create an S3 user; prints {"accessKeyId": ..., "secretAccessKey": ...}
+  s3-session NAME   the same with keys that are valid for an hour and need the printed "sessionToken"
+  start DAEMON      start a stopped daemon: mon.a mgr.a osd.0 .. mds.a rgw.a
+  stop DAEMON       kill a daemon
+  pause DAEMON      suspend a daemon until it is resumed
   resume DAEMON
-  crash DAEMON      have one abort, and post the report of its crash; it stays stopped
-  status            say for each daemon whether it is up, its process id and memory; exit code 1 when one is down
+  crash DAEMON      make a daemon abort and post its crash report; it stays stopped
+  status            print for each daemon whether it is up, its process id and memory; exit code 1 if one is down
   destroy           kill every daemon and delete the directory
 
 environment (default)
-  CEPH_DIR (/tmp/hostplane-ceph)   all that it keeps; at most 80 characters, for the paths of unix sockets
-  CEPH_OSDS (1)                    how many disks
-  CEPH_MGRS (1)                    how many managers, of which one is active: mgr.a mgr.b ..
-  CEPH_MDSS (0)                    how many metadata servers: mds.a mds.b ..; with any there is a filesystem, cephfs
-  CEPH_STORE (memstore)            what is in them: memstore in memory, or bluestore in sparse files
-  CEPH_DISK_BYTES (8 GiB)          size of each
+  CEPH_DIR (/tmp/hostplane-ceph)   directory of all files; at most 80 characters, because of unix sockets
+  CEPH_OSDS (1)                    number of disks
+  CEPH_MGRS (1)                    number of managers, of which one is active: mgr.a mgr.b ..
+  CEPH_MDSS (0)                    number of metadata servers: mds.a mds.b ..; with any there is a filesystem, cephfs
+  CEPH_STORE (memstore)            how disks are stored: memstore in memory, or bluestore in sparse files
+  CEPH_DISK_BYTES (8 GiB)          size of each disk
   CEPH_OWNER_PID ()                destroy the cluster when this process ends
 
-In CEPH_DIR, for clients: ceph.conf (of client.admin), s3-url, s3-https-url, and cert.pem, which signs itself.
+CEPH_DIR has files for clients: ceph.conf (of client.admin), s3-url, s3-https-url, and the self-signed cert.pem.
 TEXT
 }
 set -euo pipefail

@@ -6,11 +6,11 @@ usage: kubernetes-build.sh PROGRAM...
        kubernetes-build.sh directory
 
 PROGRAM is kubeadm, kubelet, kubectl, kube-apiserver, kube-controller-manager, kube-scheduler, kube-proxy, etcd, coredns,
-pause or virtual-address (kubernetes-images/virtual-address.go). `directory` prints where they are.
+pause or virtual-address (kubernetes-images/virtual-address.go). `directory` prints their directory.
 
 environment (default)
-  KUBERNETES_VERSION (v1.36.3)                           of the module k8s.io/kubernetes
-  KUBERNETES_CACHE ($XDG_CACHE_HOME/hostplane-kubelab)   one folder a version
+  KUBERNETES_VERSION (v1.36.3)                           version of the module k8s.io/kubernetes
+  KUBERNETES_CACHE ($XDG_CACHE_HOME/hostplane-kubelab)   one directory per version
   GOPROXY, GOFLAGS                                       as Go reads them
 TEXT
 }

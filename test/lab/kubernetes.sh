@@ -5,23 +5,23 @@ usage() {
 usage: kubernetes.sh COMMAND
 
   build        build kube-apiserver, kubeadm and etcd from their Go modules, once
-  up           make the directory, keys and certificate, and start both; does nothing when they are up
+  up           create the directory, keys and certificate, and start both; does nothing if they are up
   start        start kube-apiserver again
-  stop         end kube-apiserver in an orderly way, which takes as long as watches stand; etcd goes on
+  stop         stop kube-apiserver gracefully, which waits for open watches; etcd keeps running
   kill         kill kube-apiserver
-  compact      have etcd forget what has happened
+  compact      make etcd discard its history
   destroy      kill both, and delete the directory
 
 environment (default)
-  KUBERNETES_DIR (/tmp/hostplane-kubernetes)            all that a cluster keeps
-  KUBERNETES_PORTS (16443 12379 12380)                  of loopback: kube-apiserver, etcd's clients, etcd's peers
-  KUBERNETES_OWNER_PID ()                               destroy it when this process ends
-  KUBERNETES_VERSION (v1.36.3)                          of the module k8s.io/kubernetes
-  KUBERNETES_CACHE (see kubernetes-build.sh)            where what is built is kept
+  KUBERNETES_DIR (/tmp/hostplane-kubernetes)            directory of all files
+  KUBERNETES_PORTS (16443 12379 12380)                  on loopback: kube-apiserver, etcd's clients, etcd's peers
+  KUBERNETES_OWNER_PID ()                               destroy the cluster when this process ends
+  KUBERNETES_VERSION (v1.36.3)                          version of the module k8s.io/kubernetes
+  KUBERNETES_CACHE (see kubernetes-build.sh)            cache of the built programs
   KUBERNETES_API_FLAGS ()                               further flags of kube-apiserver
 
-In KUBERNETES_DIR: ca.crt of kube-apiserver, and admin.token of a user that may do all. Nothing runs beside these two: no
-controller makes a pod of a Deployment, and no node is anything but what is written of it.
+KUBERNETES_DIR has ca.crt of kube-apiserver, and admin.token of a user with all permissions. Nothing else runs: there is no
+controller that creates the pods of a Deployment, and nodes are only API objects.
 TEXT
 }
 set -euo pipefail

@@ -4,22 +4,22 @@ usage() {
   cat <<'TEXT'
 usage: libvirt.sh COMMAND
 
-  prepare      install what is missing on this host (apt)
-  up           make the directory and start the daemon; does nothing when it is up
+  prepare      install missing packages on this host (apt)
+  up           create the directory and start the daemon; does nothing if it is up
   socket       print the path of its socket
   uri          print its URI
-  virsh ARGS   run virsh against it
-  pid          print its process id; exit code 1 when it is down
-  stop         end the daemon in an orderly way; domains go on
+  virsh ARGS   run virsh on it
+  pid          print its process id; exit code 1 if it is down
+  stop         stop the daemon gracefully; VMs keep running
   kill         kill it
   start        start it again
-  destroy      kill the daemon and all domains, and delete the directory
+  destroy      kill the daemon and all VMs, and delete the directory
 
 environment (default)
-  LIBVIRT_DIR (/tmp/hostplane-libvirt)  all that it keeps; at most 60 characters, for the paths of unix sockets
-  LIBVIRT_OWNER_PID ()                  destroy it when this process ends
+  LIBVIRT_DIR (/tmp/hostplane-libvirt)  directory of all files; at most 60 characters, because of unix sockets
+  LIBVIRT_OWNER_PID ()                  destroy the lab when this process ends
 
-In LIBVIRT_DIR: pools/, where the daemon may write. Run as root it is the user nobody, else whoever runs it.
+The daemon may write to LIBVIRT_DIR/pools. It runs as the calling user, or as nobody if that is root.
 TEXT
 }
 set -euo pipefail

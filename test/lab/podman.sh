@@ -4,24 +4,24 @@ usage() {
   cat <<'TEXT'
 usage: podman.sh COMMAND
 
-  prepare      install what is missing on this host (apt)
-  up           make the directory and start the service; does nothing when it is up
+  prepare      install missing packages on this host (apt)
+  up           create the directory and start the service; does nothing if it is up
   socket       print the path of its socket
-  run ARGS     run podman beside it
-  pid          print the service's process id; exit code 1 when it is down
-  events-log   print the path of the file that events are recorded in
-  stop         end the service in an orderly way; containers go on
+  run ARGS     run podman on the same store
+  pid          print the service's process id; exit code 1 if it is down
+  events-log   print the path of the event log
+  stop         stop the service gracefully; containers keep running
   kill         kill it
   start        start it again
-  destroy      end everything and delete the directory
+  destroy      stop everything and delete the directory
 
 environment (default)
-  PODMAN_DIR (/tmp/hostplane-podman)  all that it keeps; at most 60 characters, for the paths of unix sockets
-  PODMAN_OWNER_PID ()                 destroy it when this process ends
+  PODMAN_DIR (/tmp/hostplane-podman)  directory of all files; at most 60 characters, because of unix sockets
+  PODMAN_OWNER_PID ()                 destroy the lab when this process ends
   PODMAN_NETWORK (own)                `host` shares this host's network, for builds that download
 
-It needs root and no network, and has namespaces of its own for processes, mounts and networks: what it makes there is gone with it. There
-is one image, localhost/lab/busybox:1.
+It needs root and no network. It has its own namespaces for processes, mounts and networks, and what it creates there is gone
+with them. There is one image, localhost/lab/busybox:1.
 TEXT
 }
 set -euo pipefail

@@ -4,21 +4,21 @@ usage() {
   cat <<'TEXT'
 usage: vm.sh COMMAND
 
-  prepare      install what is missing on this host (apt) and build the machine's image; cached afterwards
-  up           boot the machine and wait until it answers; does nothing when it is up
+  prepare      install missing packages on this host (apt) and build the machine's image; cached afterwards
+  up           boot the machine and wait until it responds; does nothing if it is up
   run CMD...   run a shell command line in the machine, in /repo; its exit code is the command's
   ssh          open a shell in the machine
-  status       say whether it is up, its process id, ssh port and memory; exit code 1 when it is down
+  status       print whether it is up, its process id, ssh port and memory; exit code 1 if it is down
   log          print the console
-  down         switch the machine off; the data disks stay
-  destroy      switch it off and delete its data disks
+  down         power the machine off; the data disks stay
+  destroy      power it off and delete its data disks
   clean        destroy it and delete the cached images
 
 environment (default)
-  VM_NAME (lab)            machines with different names run side by side
+  VM_NAME (lab)            machines with different names can run in parallel
   VM_DISKS (2G 2G 2G 2G)   sizes of the data disks: /dev/vdb.., /dev/disk/by-id/virtio-disk1..
-  VM_FORWARDS ()           "18080:8080 ..." makes 127.0.0.1:18080 of this host port 8080 of the machine
-  VM_SHARE (state)         host directory that the machine may write, at /share
+  VM_FORWARDS ()           "18080:8080 ..." forwards 127.0.0.1:18080 of this host to port 8080 of the machine
+  VM_SHARE (state)         host directory that is /share in the machine, writable there
   VM_MEMORY_MIB (640)      VM_CPUS (2)   VM_ACCEL (tcg; kvm where it works)
   VM_BOOT_TIMEOUT (120)    seconds from start to ssh
   VM_OWNER_PID ()          destroy the machine when this process ends

@@ -4,22 +4,22 @@ usage() {
   cat <<'TEXT'
 usage: machine.sh COMMAND
 
-  lan                    make the network: a bridge in a network namespace of its own
+  lan                    create the network: a bridge in a separate network namespace
   in-lan COMMAND...      run a command in that namespace
-  up NAME NUMBER IMAGE   start a machine with the last number of its address and the image's directory. In
-                         $KUBELAB_DIR/seeds/NAME are user-data and meta-data for cloud-init, reporting.cfg with its settings,
-                         and in lacking-file and lacking-image what the machine's image shall lack
+  up NAME NUMBER IMAGE   start a machine with NUMBER as the last part of its address, from an image's directory.
+                         $KUBELAB_DIR/seeds/NAME has user-data and meta-data for cloud-init, reporting.cfg with its
+                         settings, and in lacking-file and lacking-image what to remove from the machine's image
   run NAME COMMAND...    run a command in a machine
   off NAME               cut a machine's power; its disk stays
   reboot NAME            start a machine again with its disk
   down NAME              kill a machine and delete its disk
-  list                   the names of machines that exist
+  list                   print the names of existing machines
   destroy                kill all machines, and delete the network and the directory
 
 environment (default)
-  KUBELAB_DIR (/tmp/hostplane-kubelab)  all that the lab keeps
-  KUBELAB_PREFIX (10.77.0)              what addresses begin with; .1 is the lab's own
-  KUBELAB_OWNER_PID ()                  destroy it when this process ends
+  KUBELAB_DIR (/tmp/hostplane-kubelab)  directory of all files
+  KUBELAB_PREFIX (10.77.0)              first three parts of addresses; .1 is the lab's own
+  KUBELAB_OWNER_PID ()                  destroy the lab when this process ends
 TEXT
 }
 set -euo pipefail
