@@ -95,8 +95,8 @@ test("errors are shown at their fields, pools are added and removed, and a kubec
   await form.getByRole("button", { name: "Create …" }).click();
   await form.getByText(/MAAS has no image of Kubernetes 1.35.99/).waitFor();
   await keepScreenshot(page, "cluster-form-360");
-  await assertAccessible(t, page, "the form of a cluster");
-  await assertFits(t, page, "the form of a cluster");
+  await assertAccessible(t, page, "the cluster form");
+  await assertFits(t, page, "the cluster form");
   await page.reload();
   await createDemo(page);
   await page.getByRole("link", { name: "demo" }).click();

@@ -46,8 +46,8 @@ test("a disabled domain says what to configure", async (t) => {
   await card("Volumes").getByText("volumes.deviceClasses").waitFor();
   await card("Pods").getByText("does not answer").waitFor();
   t.equal(await page.locator(".sandbox").count(), 0, "a gateway of real systems is not marked as a sandbox");
-  await assertAccessible(t, page, "overview with domains off");
-  await assertFits(t, page, "overview with domains off");
+  await assertAccessible(t, page, "overview with disabled domains");
+  await assertFits(t, page, "overview with disabled domains");
   await keepScreenshot(page, "overview-off-dark-360");
 });
 

@@ -66,7 +66,7 @@ test("a listener without the dashboard's services says so permanently, and offer
   await page.getByText("waiting does not change that").waitFor();
   t.match(await page.getByRole("alert").textContent(), "SERVICE_NOT_ON_LISTENER");
   t.equal(await page.locator(".sandbox").count(), 1);
-  await assertAccessible(t, page, "away for good");
+  await assertAccessible(t, page, "permanently unavailable");
   await keepScreenshot(page, "away-for-good");
   await page.getByRole("button", { name: "Log out" }).click();
   await page.getByLabel("Password").waitFor();

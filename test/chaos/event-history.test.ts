@@ -80,7 +80,7 @@ test("every fault is found and described", async (t) => {
     ["no snapshot", [connection(8, event(9))], /begins with a message of the kind event/],
     ["two snapshots", [connection(8, snapshot(8), snapshot(8), event(9))], /a snapshot in the middle/],
     [
-      "a snapshot of elsewhere",
+      "a snapshot at another place",
       [connection(8, snapshot(9), event(9))],
       /to go on from 8, and the snapshot is at 9/,
     ],
@@ -105,7 +105,7 @@ test("every fault is found and described", async (t) => {
       /goes back from 8 to 7/,
     ],
     [
-      "a place that was given up",
+      "a place that was dropped",
       [connection(5, snapshot(5), event(8)), connection(undefined, snapshot(9))],
       /connection 2: it was asked to go on from now, and was at 8/,
     ],

@@ -28,7 +28,7 @@ const gatewayKeys = {
   stop_grace_period: z.string().regex(/^\d+m$/),
 };
 const mounts = z.array(z.string().regex(/^[\w./-]+:\/[\w./-]+(:ro)?$/));
-const published = z.array(z.string().regex(/^127\.0\.0\.1:\d+:\d+$/, "published to this machine alone"));
+const published = z.array(z.string().regex(/^127\.0\.0\.1:\d+:\d+$/, "published to this machine only"));
 
 /** The keys of the Compose specification that the file uses; for hosts without the compose plugin. */
 const composeFile = z.strictObject({

@@ -133,7 +133,7 @@ async function logIn(url: string): Promise<string> {
   return token;
 }
 
-/** Starts a pod, and waits for its event. @returns the second after it, as ListenEvents takes it */
+/** Starts a pod, and waits for its event. @returns the second after it, in the form that ListenEvents takes */
 async function startPod(url: string): Promise<string> {
   const transport = createConnectTransport({ baseUrl: url, httpVersion: "1.1" });
   const pods = createClient(PodService, transport);

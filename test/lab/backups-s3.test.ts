@@ -244,11 +244,11 @@ test("S3: an endpoint that does not work is reported", { skip, timeout }, async 
   const { restic } = await makeSubject(t, { answerTimeoutMs: 3_000 });
   const silent = await listening(t, createTcpServer());
   const endpoints: [string, string][] = [
-    ["nobody listens", "http://127.0.0.1:9"],
-    ["nobody answers", silent],
-    ["a name that is none", "http://s3.test:1"],
-    ["plain where TLS is spoken", s3HttpsUrl.replace("https:", "http:")],
-    ["TLS where plain is spoken", s3Url.replace("http:", "https:")],
+    ["no listener", "http://127.0.0.1:9"],
+    ["no response", silent],
+    ["an unknown name", "http://s3.test:1"],
+    ["cleartext to a TLS port", s3HttpsUrl.replace("https:", "http:")],
+    ["TLS to a cleartext port", s3Url.replace("http:", "https:")],
   ];
   for (const [name, endpoint] of endpoints) {
     const startedAtMs = performance.now();

@@ -117,7 +117,7 @@ status() {
   return $down
 }
 
-# --- making it -------------------------------------------------------------------------------------------
+# --- creation --------------------------------------------------------------------------------------------
 
 # Ten ports for fixed addresses and ninety for the others, below the kernel's range for outgoing connections.
 choose_ports() {

@@ -121,7 +121,10 @@ test("cloud-init understands the machines' user data", { skip, timeout: 120_000 
     for (const text of texts) {
       t.match(await schema(text), /^Valid cloud-config/);
     }
-    await t.rejects(schema("#cloud-config\nwrite_files:\n  - path: 3\n"), "and would not pass anything");
+    await t.rejects(
+      schema("#cloud-config\nwrite_files:\n  - path: 3\n"),
+      "it rejects an invalid configuration",
+    );
   });
 
   await t.test("files and commands have the intended content", async (t) => {

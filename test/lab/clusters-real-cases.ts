@@ -18,14 +18,14 @@ tap.setTimeout(timeout);
 
 const cases: Readonly<Record<string, readonly [string, (t: Test, lab: ClustersLab) => Promise<void>]>> = {
   create: ["one control plane and two workers become a cluster", createFirst],
-  pods: ["a pod answers by a service across nodes", askPods],
+  pods: ["pods respond through a service across nodes", askPods],
   scale: ["a pool grows and shrinks", changeScale],
   pool: ["a pool is added and deleted", addPool],
   upgrade: ["an upgrade by a minor version keeps pods running", upgrade],
-  worker: ["a worker that is dead is named, and replaced when it is marked broken in MAAS", loseWorker],
-  image: ["a machine whose image lacks something fails within a minute and never joins", spoilImage],
+  worker: ["a dead worker is reported, and replaced when it is marked as broken in MAAS", loseWorker],
+  image: ["a machine with an incomplete image fails within a minute and never joins", spoilImage],
   reboot: ["every machine reboots", rebootMachines],
-  kill: ["the gateway is killed at ten points of a machine's life", killGateway],
+  kill: ["the gateway is killed at ten points in a machine's life", killGateway],
   delete: ["a deleted cluster leaves no machine", removeFirst],
   three: [
     "a control plane of three survives the loss of the machine with its address",

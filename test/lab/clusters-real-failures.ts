@@ -62,7 +62,7 @@ async function joinWith(t: Test, lab: ClustersLab, defect: Defect, named: string
     failed.history.some(({ state }) => state === ClusterMachineState.JOINED),
     "it never counted as joined",
   );
-  await lab.untilSettled(t, first, "replace it by a machine with a complete image");
+  await lab.untilSettled(t, first, "replace it with a machine that has a complete image");
   await scaleTo(t, lab, 2);
 }
 
@@ -106,7 +106,7 @@ export async function killGateway(t: Test, lab: ClustersLab): Promise<void> {
     await lab.untilSettled(
       t,
       first,
-      `scale to ${count} by a gateway that was killed ${boundaries.length} times`,
+      `scale to ${count} with a gateway that was killed ${boundaries.length} times`,
     );
     t.equal((await nodesOf(await lab.kubectlOf(first))).length, count + 1);
     t.equal(lab.machines.owned().length, count + 1, "no machine is lost");

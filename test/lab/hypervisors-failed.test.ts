@@ -63,7 +63,7 @@ test("a hypervisor that cannot be created fails in the stream, and leaves nothin
     t.equal(attention, undefined, `${id}: needs no attention`);
   }
   await assertAgreement(t, lab, clients, []);
-  t.same(await readdir(smallPool), [], "the full pool");
+  t.same(await readdir(smallPool), [], "the full pool is empty again");
 });
 
 /** Creates the pool `small` on a small file system, the pool `large` with a base volume, and a network that is down. */

@@ -48,7 +48,10 @@ test("kubeadm accepts the machines' configuration", { skip, timeout: 2_400_000 }
       }
     }
     await writeFile(configPath, 'apiVersion: "kubeadm.k8s.io/v1beta4"\nkind: "InitConfiguration"\nx: 1\n');
-    await t.rejects(kubeadm("config", "validate", "--config", configPath), "and would not pass anything");
+    await t.rejects(
+      kubeadm("config", "validate", "--config", configPath),
+      "it rejects an invalid configuration",
+    );
   });
 
   await t.test("it signs with the cluster's keys, and creates none of its own", async (t) => {

@@ -96,7 +96,7 @@ test("a failure has Podman's message and leaves nothing behind", { skip }, async
   await gateway.operations.cancelOperation({ id: pull.operation?.id ?? "" });
   t.match(await gateway.end(pull), { state: OperationState.CANCELLED });
   await rm(join(lab.registry, "hold"));
-  await t.rejects(lab.podman("image", "inspect", remoteImage), "a cancelled pull brings no image");
+  await t.rejects(lab.podman("image", "inspect", remoteImage), "a cancelled pull leaves no image");
   await gateway.kill("SIGTERM");
 });
 

@@ -295,7 +295,7 @@ test("every field of pods and images agrees with Podman's own program", { skip, 
       t.same(
         inspected && documentOf(inspected),
         image,
-        `the manifest of ${image.RepoTags[0] ?? "the nameless one"}`,
+        `the manifest of ${image.RepoTags[0] ?? "an image without a name"}`,
       );
     }
     t.match((await api.listImages(named)).images, [{ name: /^localhost/ }], "by its second name");

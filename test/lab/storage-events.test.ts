@@ -163,7 +163,7 @@ const isAbout =
   (event: Event): boolean =>
     event.type === type && daemonOf(event)?.name === name;
 
-labTest("an OSD that is stopped and started is seen in figures and told by events", async (t, lab) => {
+labTest("stopping and starting an OSD shows in the figures and causes events", async (t, lab) => {
   const from = lab.events.length;
   await lab.ceph.stop("osd.1");
   const [seenMs, event] = await Promise.all([
@@ -186,7 +186,7 @@ labTest("an OSD that is stopped and started is seen in figures and told by event
   });
 });
 
-labTest("a crash is seen, told, and archived by its id", async (t, lab) => {
+labTest("a crash is noticed, causes an event, and is archived by its id", async (t, lab) => {
   const from = lab.events.length;
   await lab.ceph.crash("osd.2");
   await lab.ceph.start("osd.2");
@@ -205,7 +205,7 @@ labTest("a crash is seen, told, and archived by its id", async (t, lab) => {
   await lab.untilEvent(from, ({ type }) => type === "crash.archived");
 });
 
-labTest("the load of clients is seen while it lasts", async (t, lab) => {
+labTest("client load shows in the figures while it lasts", async (t, lab) => {
   const bench = lab.ceph.run("rados", "bench", "-p", "images", "6", "write", "-b", "65536", "-t", "4");
   const isBusy = ({ iops }: ClusterStats) => iops !== undefined && !/^0 /.test(iops.clientWriteOps);
   t.comment(`seen after ${Math.round(await lab.untilStats(isBusy))} ms`);
@@ -213,7 +213,7 @@ labTest("the load of clients is seen while it lasts", async (t, lab) => {
   await lab.untilStats(({ iops }) => iops !== undefined && /^0 ops/.test(iops.clientWriteOps));
 });
 
-labTest("a pool and an OSD that are nearly full are told, and that they have room again", async (t, lab) => {
+labTest("a nearly full pool and OSD cause events, and so does free space afterwards", async (t, lab) => {
   const from = lab.events.length;
   const quota = (bytes: number) =>
     lab.ceph.run("ceph", "osd", "pool", "set-quota", "images", "max_bytes", String(bytes));
@@ -253,7 +253,7 @@ async function storedBytes({ storage }: Lab): Promise<number> {
   }
 }
 
-labTest("a manager that fails over is seen and told", async (t, lab) => {
+labTest("a failover of the manager shows in the figures and causes an event", async (t, lab) => {
   const from = lab.events.length;
   const { stats } = await lab.stats.getClusterStats({});
   const active = stats?.services?.mgr?.active ?? "";
@@ -267,7 +267,7 @@ labTest("a manager that fails over is seen and told", async (t, lab) => {
   t.match(daemonOf(event), { state: "active" });
 });
 
-labTest("monitors that are stopped are told with the gap when they are back", async (t, lab) => {
+labTest("an outage of the monitors is published as a gap when they are back", async (t, lab) => {
   const from = lab.events.length;
   await lab.ceph.stop("mon.a");
   const stoppedAtMs = performance.now();
@@ -287,7 +287,7 @@ labTest("monitors that are stopped are told with the gap when they are back", as
   t.match(gap, { resource: "cephClusters", detail: { value: { reason: /^Ceph could not be read: / } } });
 });
 
-labTest("any number of GetClusterStats cost Ceph no more than a refresh every 2 s", async (t, lab) => {
+labTest("any number of GetClusterStats calls cost Ceph at most one refresh every 2 s", async (t, lab) => {
   // Ceph returns only the last 50 commands, so they have to be polled.
   const told = new Set<string>();
   const look = async () => {

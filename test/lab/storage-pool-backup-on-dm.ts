@@ -75,13 +75,13 @@ async function checkPoolBackups(): Promise<object> {
     await type("head -c 4M /dev/zero | dd of=/dev/pool/thin conv=notrunc oflag=direct bs=1M");
     await assertDone(clients, id);
     const backupMs = performance.now() - beganMs;
-    note("the backup is there");
+    note("the backup is complete");
     assert.equal(await volumes(), before, "no snapshot is left");
     const stored = await backupsOf(clients, id);
     assert.deepEqual([...stored.keys()].toSorted(), ["files", "raw", "thin"]);
     assert.equal(readdirSync(`${repository}/snapshots`).length, 3);
 
-    note("it is verified and restored");
+    note("verifying and restoring it");
     // In emulation, each of them takes half a minute.
     const devices = isFull ? (["raw", "thin"] as const) : [];
     for (const name of ["files", ...devices]) {

@@ -126,13 +126,13 @@ async function checkStoragePool(): Promise<object> {
       "the move was interrupted",
     );
     clients = await start();
-    note("the next one is there");
+    note("the next gateway runs");
     const resumed = await untilMoved(clients, id, 1n);
     assert.ok(
       resumed.doneBytes !== undefined && resumed.doneBytes < 304n * mib,
       "the move is still incomplete",
     );
-    note("the move goes on");
+    note("the move continues");
     await type(
       "for i in $(seq 300); do ! pgrep -f '[l]vm pvmove' >&2 || break; sleep 0.1; done; pkill -KILL -f '[l]vm pvmove'",
     );
@@ -143,7 +143,7 @@ async function checkStoragePool(): Promise<object> {
     assert.equal(ended.state, OperationState.COMPLETED, `${ended.message} ${ended.error?.message}`);
     const shrunkMs = performance.now() - beganMs;
 
-    note("it has ended");
+    note("the operation has ended");
     // All data is intact and was in use all the time, and the device is free.
     await type("sync; echo 3 >/proc/sys/vm/drop_caches");
     assert.equal(await sums(), before);

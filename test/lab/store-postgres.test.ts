@@ -116,7 +116,7 @@ test("while PostgreSQL is away calls fail as unavailable, and they work again af
 });
 
 for (const isSent of [true, false]) {
-  const when = isSent ? "after the server has got the commit" : "before the server gets the commit";
+  const when = isSent ? "after the server has received the commit" : "before the server receives the commit";
   test(`the outcome is unknown when a connection is lost ${when}`, { skip, timeout }, async (t) => {
     const postgres = await startPostgres(t);
     const direct = await postgres.createDatabase();

@@ -78,7 +78,7 @@ test("a machine with device-mapper", { skip, timeout: 600_000 }, async (t) => {
     await succeed(vm, "vgremove -q -y vg0 vg1; wipefs -q -a /dev/vdb /dev/vdc /dev/vdd");
   });
 
-  await t.test("does some things without asking although the text sounds like a question", async (t) => {
+  await t.test("runs some dangerous commands without asking for confirmation", async (t) => {
     await succeed(vm, "vgcreate -q vg0 /dev/vdb; lvcreate -q -y -n origin -L 64m vg0");
     await succeed(vm, "lvcreate -q -s -n snap -L 8m vg0/origin");
     t.match(await vm.run("lvchange -an vg0/origin"), { exitCode: 0, stderr: "" });
@@ -91,7 +91,9 @@ test("a machine with device-mapper", { skip, timeout: 600_000 }, async (t) => {
       stdout: /You have not turned on protection against thin pools running out of space/,
       stderr: /Sum of all thin volume sizes \(1.00 GiB\) exceeds the size of thin pool vg0\/pool/,
     });
-    t.match(await vm.run("lvchange -an vg0/pool; lvchange -an vg0/thin; lvremove vg0/thin"), { exitCode: 0 });
+    t.match(await vm.run("lvchange -an vg0/pool; lvchange -an vg0/thin; lvremove vg0/thin"), {
+      exitCode: 0,
+    });
     await succeed(vm, "vgremove -q -y vg0; wipefs -q -a /dev/vdb");
   });
 

@@ -56,7 +56,7 @@ async function checkVolumesOnDeviceMapper(volumeGroup: string): Promise<void> {
     const { volume } = await lv.createLV({ name: "data", sizeGb: 1n });
     assert.ok((volume?.devMajor ?? 0) > 0);
     assert.ok(existsSync(`/dev/${volumeGroup}/data`));
-    await assert.rejects(type(`blkid -p /dev/${volumeGroup}/data`), "the old file system shows");
+    await assert.rejects(type(`blkid -p /dev/${volumeGroup}/data`), "the old file system is visible");
 
     // An open volume can grow, but is not removed.
     await type(

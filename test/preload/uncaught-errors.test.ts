@@ -24,10 +24,10 @@ async function runTestFile(
 const passing = 'test("it passes", async (t) => t.ok(true));';
 const waiting = 'test("it waits", () => new Promise((resolve) => setTimeout(resolve, 100)));';
 const failing: Readonly<Record<string, string>> = {
-  "an error of an import": `import "data:text/javascript,throw new Error('lost')"; ${passing}`,
-  "an error while it is loaded": `${passing} throw new Error("lost");`,
-  "a rejection that nothing handles": `${waiting} Promise.reject(new Error("lost"));`,
-  "a rejection that nothing handles, in a test":
+  "an error in an import": `import "data:text/javascript,throw new Error('lost')"; ${passing}`,
+  "an error while loading": `${passing} throw new Error("lost");`,
+  "an unhandled rejection": `${waiting} Promise.reject(new Error("lost"));`,
+  "an unhandled rejection in a test":
     'test("it forgets one", async (t) => { Promise.reject(new Error("lost")); t.ok(true); });',
   "an error in a timer": `${waiting} setTimeout(() => { throw new Error("lost"); });`,
   "an error in a timer of a test":

@@ -51,7 +51,7 @@ type result struct {
 	Responses []json.RawMessage `json:"responses"`
 }
 
-// codec is grpc-go's own "proto" codec, but for messages without generated code in every version of grpc-go.
+// codec is the equivalent of grpc-go's "proto" codec for messages without generated code, in every version of grpc-go.
 type codec struct{}
 
 func (codec) Name() string                          { return "proto" }

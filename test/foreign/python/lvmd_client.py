@@ -107,7 +107,7 @@ class Steps:
         return {"tags": max(len(volume.tags) for volume in volumes), "request_bytes": request.ByteSize()}
 
     def keepalive(self):
-        """Lets the connection be silent but for its pings, with no call and then with a stream."""
+        """Keeps the connection silent except for pings, first without a call and then with a stream."""
         states = []
         self.vg.GetFreeBytes(self.pb.GetFreeBytesRequest())
         self.channel.subscribe(lambda state: states.append(state.name))
