@@ -1,6 +1,6 @@
 import type { LogicalVolumeHealth, LogicalVolumeKind } from "./adapter.ts";
 
-/** What `lv_attr` tells about a volume. */
+/** Properties of a volume that `lv_attr` encodes. */
 export interface LogicalVolumeAttributes {
   readonly kind: LogicalVolumeKind;
   readonly health: LogicalVolumeHealth;
@@ -22,7 +22,8 @@ const kinds: Readonly<Record<string, LogicalVolumeKind>> = {
   V: "thinVolume",
 };
 
-// An origin of a snapshot is an `o` (`O` while merging) whatever it is made of: its target type tells that.
+// The first character of a snapshot origin is `o` (`O` while merging), whatever its type; the target type tells the
+// types apart.
 const originKinds: Readonly<Record<string, LogicalVolumeKind>> = {
   C: "cache",
   m: "mirror",
@@ -30,7 +31,7 @@ const originKinds: Readonly<Record<string, LogicalVolumeKind>> = {
   t: "thinVolume",
 };
 
-// Fifth character. `X` is what LVM shows while it may not ask the kernel.
+// Fifth character. LVM shows `X` when it may not query the kernel.
 const stateHealth: Readonly<Record<string, LogicalVolumeHealth>> = {
   s: "suspended",
   C: "suspended",
@@ -41,7 +42,7 @@ const stateHealth: Readonly<Record<string, LogicalVolumeHealth>> = {
   c: "metadataReadOnly",
 };
 
-// Ninth character. `w`, `s` and `R` are a raid volume that writes mostly elsewhere or is reshaped: it is well.
+// Ninth character. `w`, `s` and `R` mark a raid volume that is writemostly or being reshaped, which is healthy.
 const volumeHealth: Readonly<Record<string, LogicalVolumeHealth>> = {
   "-": "ok",
   w: "ok",
@@ -57,9 +58,9 @@ const volumeHealth: Readonly<Record<string, LogicalVolumeHealth>> = {
 };
 
 /**
- * Decodes the `lv_attr` string of lvs(8), e.g. `-wi-ao----`. Characters that newer versions add are
- * `other` as a kind and `unknown` as a health.
- * @returns undefined if it has fewer than the nine characters that are read
+ * Decodes the `lv_attr` string of lvs(8), e.g. `-wi-ao----`. Characters added by newer versions become the kind `other`
+ * and the health `unknown`.
+ * @returns undefined if there are fewer than nine characters
  */
 export function parseAttributes(attributes: string): LogicalVolumeAttributes | undefined {
   if (attributes.length < 9) {
@@ -71,7 +72,7 @@ export function parseAttributes(attributes: string): LogicalVolumeAttributes | u
     kind: isOrigin ? (originKinds[at(6)] ?? "linear") : (kinds[at(0)] ?? "other"),
     health: stateHealth[at(4)] ?? volumeHealth[at(8)] ?? "unknown",
     active: /[asIScCmM]/.test(at(4)),
-    // `R`: read-only to the kernel, though the metadata would allow writing.
+    // `R`: read-only in the kernel, though the metadata would allow writing.
     readOnly: at(1) === "r" || at(1) === "R",
     open: at(5) === "o",
   };

@@ -3,25 +3,26 @@ import { type KernelEvents, openKernelEvents } from "./kernel-events.ts";
 import type { DirectoryWatch } from "./watch.ts";
 
 export interface BlockDeviceWatchOptions {
-  /** Called when a device has come, gone or changed its size, and once more some seconds later. */
+  /** Called when a device was added, removed or resized, and once more some seconds later. */
   readonly onChange: () => void;
-  /** The kernel's list of devices; `/proc/partitions` when absent. */
+  /** The kernel's list of devices; `/proc/partitions` by default. */
   readonly path?: string;
-  /** The kernel's device events; those of this machine when absent. @throws Error where there are none */
+  /** Opens the kernel's device events; those of this machine by default. @throws Error if unavailable */
   readonly openEvents?: () => KernelEvents;
-  /** How often both are read. */
+  /** Interval at which both are read. */
   readonly pollMs?: number;
-  /** After which time a change is reported again. */
+  /** Delay after which a change is reported a second time. */
   readonly againMs?: number;
 }
 
 /**
- * Watches the block devices that the kernel knows: once a second its queue of device events is emptied and its list of devices
- * read. Neither needs udev or a privilege. The list also shows the host's devices in a container that gets no events; the events
- * also show a device that was replaced by one of the same name and size between two reads. Device-mapper's own are left out;
- * they change with every activation.
+ * Watches the block devices known to the kernel. Once a second, it drains the kernel's device events and reads its list
+ * of devices. Neither needs udev or privileges. The list also shows the host's devices in a container that gets no
+ * events; the events also reveal a device that was replaced by one of the same name and size between two reads.
+ * Device-mapper devices are left out because they change with every activation.
  *
- * The kernel knows a device before udev has made its node, and LVM finds nothing until then: hence the second report.
+ * The kernel knows a device before udev has created its node, and LVM finds nothing until then: hence the second
+ * report.
  */
 export function watchBlockDevices(options: BlockDeviceWatchOptions): DirectoryWatch {
   const { onChange, path = "/proc/partitions", pollMs = 1_000, againMs = 3_000 } = options;
@@ -32,7 +33,7 @@ export function watchBlockDevices(options: BlockDeviceWatchOptions): DirectoryWa
   let isClosed = false;
 
   async function poll(): Promise<void> {
-    // Absent where there is no proc(5); devices are then noticed by LVM's own files only.
+    // Absent without proc(5); new devices are then noticed only through LVM's own files.
     const devices = await readFile(path, "utf8").then(parseDevices, () => undefined);
     if (isClosed) {
       return;
@@ -66,7 +67,7 @@ function openOrNone(open: () => KernelEvents): KernelEvents | undefined {
   }
 }
 
-/** The lines of `/proc/partitions` (` 253  0  8388608 dm-0`) without those of device-mapper. */
+/** Returns the lines of `/proc/partitions` (` 253  0  8388608 dm-0`) without those of device-mapper. */
 function parseDevices(text: string): string {
   return text
     .split("\n")

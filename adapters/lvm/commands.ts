@@ -4,11 +4,11 @@ import { reportFields } from "./parse.ts";
 
 /** How LVM is called on this machine. */
 export interface LvmCommandOptions {
-  /** The lvm program, with whatever goes in front of it: `["sudo", "-n", "lvm"]`. `["lvm"]` unless told. */
+  /** The lvm program with any prefix, e.g. `["sudo", "-n", "lvm"]`; `["lvm"]` by default. */
   readonly command?: readonly string[];
   /**
-   * `none` works on metadata only: volumes are made and changed on disk, but get no block device. For
-   * machines without device-mapper. `auto`, the default, leaves it to LVM.
+   * `none` works on metadata only: volumes are created and changed on disk, but get no block device. For machines
+   * without device-mapper. `auto`, the default, leaves activation to LVM.
    */
   readonly activation?: "auto" | "none";
 }
@@ -16,16 +16,16 @@ export interface LvmCommandOptions {
 const sectorBytes = 512n;
 
 /**
- * Neither an origin of snapshots (`o`, `O`) nor a thin pool (`t`): LVM would remove an inactive one with all that
- * depends on it, and does not even ask:
+ * Matches volumes that are neither a snapshot origin (`o`, `O`) nor a thin pool (`t`). LVM would remove an inactive one
+ * together with everything that depends on it, without asking:
  *   Logical volume "snap" successfully removed.
  *   Logical volume "data" successfully removed.
- * It judges the selection under the group's lock, so no snapshot can come in between. A volume that is not
- * selected is left alone with exit code 0 and no word (`errors.ts`).
+ * LVM evaluates the selection under the group's lock, so no snapshot can be created in between. If the volume is not
+ * selected, lvremove does nothing, prints nothing and exits with 0 (`errors.ts`).
  */
 const removable = "lv_attr!~^[oOt]";
 
-/** argv of `lvm` with the words that every command of this machine needs. */
+/** Returns the argv of an `lvm` subcommand with the options that every command on this machine needs. */
 export function lvmCommand(
   options: LvmCommandOptions,
   subcommand: string,
@@ -35,7 +35,9 @@ export function lvmCommand(
   return [...command, subcommand, ...(activation === "none" ? ["--driverloaded", "n"] : []), ...args];
 }
 
-/** What observers are told of an argv that begins as `lvmCommand` makes it; another is the program's alone. */
+/**
+ * Program and subcommand of an argv, as reported to observers. An argv not built by `lvmCommand` has only a program.
+ */
 export function toolOf(
   { command = ["lvm"] }: LvmCommandOptions,
   argv: readonly string[],
@@ -48,8 +50,8 @@ export function toolOf(
 }
 
 /**
- * argv of the one command that reads the whole state, for `parseFullReport`. `-o,` leaves a report empty;
- * lvm has no way to leave it out.
+ * Returns the argv of the one command that reads the whole state, for `parseFullReport`. `-o,` leaves a report empty;
+ * lvm has no option that omits it.
  */
 export function readStateCommand(options: LvmCommandOptions): string[] {
   const output = ["--reportformat", "json", "--units", "b", "--nosuffix"];
@@ -63,9 +65,9 @@ export function readStateCommand(options: LvmCommandOptions): string[] {
 }
 
 /**
- * argv of the command that makes a step. Names stand behind `--` or are checked by `names.ts` not to begin
- * with a hyphen, so none can be taken for an option. Nothing is forced: where `--yes` answers a question of
- * LVM's, the case says which; any other is answered no by an empty stdin.
+ * Returns the argv of the command that makes a step. Names come after `--`, or `names.ts` has checked that they do not
+ * begin with a hyphen, so none can be parsed as an option. Nothing is forced: where `--yes` answers an LVM prompt, the
+ * case names the prompt; any other prompt is answered no by an empty stdin.
  */
 export function commandOf(options: LvmCommandOptions, step: LvmStep): string[] {
   const volume = `${step.volumeGroupName}/${step.name}`;
@@ -82,7 +84,7 @@ export function commandOf(options: LvmCommandOptions, step: LvmStep): string[] {
         ...["--", step.volumeGroupName],
       ]);
     case "resize":
-      // lvextend, not lvresize: it cannot shrink.
+      // lvextend, not lvresize, since it cannot shrink.
       return lvmCommand(options, "lvextend", ["--size", sizeOf(step.sizeBytes), "--", volume]);
     case "snapshot":
       return lvmCommand(options, "lvcreate", [
@@ -102,23 +104,23 @@ export function commandOf(options: LvmCommandOptions, step: LvmStep): string[] {
         ...["--", volume],
       ]);
     case "activate":
-      // Of a volume that carries the activation-skip flag, as thin snapshots made by others do, lvchange -ay without -K
-      // leaves the device away, with exit code 0 and no word.
+      // If a volume has the activation-skip flag, as thin snapshots made by other tools do, `lvchange -ay` without -K
+      // creates no device, prints nothing and exits with 0.
       return lvmCommand(options, "lvchange", ["-ay", "-K", "--", volume]);
     case "deactivate":
       return lvmCommand(options, "lvchange", ["-an", "--", volume]);
     case "remove":
-      // --yes answers `Do you really want to remove active logical volume vg0/data?`; an open one is refused all
-      // the same. Deactivating it first is no way round the question: for a snapshot lvchange asks another,
+      // --yes answers `Do you really want to remove active logical volume vg0/data?`; LVM still refuses to remove an
+      // open one. Deactivating first does not avoid the prompt, since lvchange has one of its own for snapshots:
       // `Change of snapshot vg0/snap will also change its origin vg0/data. Proceed?`
       return lvmCommand(options, "lvremove", ["--yes", "--select", removable, "--", volume]);
   }
 }
 
 /**
- * A new volume lies on extents that may have belonged to another: without wiping, a former owner's filesystem
- * would show up in it, and lvcreate asks before it wipes one. `--yes` answers that question and concerns the
- * new volume's own extents only. Without activation there is no device to write to. A thin volume begins empty.
+ * Options that wipe a new volume. Its extents may have belonged to another volume, whose filesystem would show up in it
+ * without wiping, and lvcreate asks before it wipes one. `--yes` answers that prompt and affects only the new volume's
+ * extents. Without activation there is no device to wipe. A thin volume begins empty.
  */
 function creationOptions({ activation }: LvmCommandOptions, thin: boolean): string[] {
   const wiping = activation === "none" ? ["-Zn", "-Wn"] : ["-Wy", "-Zy"];
@@ -126,16 +128,19 @@ function creationOptions({ activation }: LvmCommandOptions, thin: boolean): stri
 }
 
 /**
- * A size in percent (`--extents 10%ORIGIN`) is only an upper limit: with 5 extents free where 16 were meant, lvcreate
- * makes a snapshot of 5 and ends with 0. One in bytes is had or refused. With a size the snapshot of a thin volume is
- * copy-on-write too. `-kn` spares a thin snapshot the activation-skip flag, so that it gets its device at once and
- * whenever it is activated later. lvcreate asks no question for either, not even where an old file system lies.
+ * Options for a snapshot's size. A size in percent (`--extents 10%ORIGIN`) is only an upper limit: if 16 extents are
+ * requested and 5 are free, lvcreate creates a snapshot of 5 and exits with 0. A size in bytes is allocated in full or
+ * refused. With a size, the snapshot of a thin volume is copy-on-write too. `-kn` creates a thin snapshot without the
+ * activation-skip flag, so that it gets its device at once and at every later activation. lvcreate prompts for neither,
+ * not even over an old file system.
  */
 function roomOptions(roomBytes: bigint | undefined): string[] {
   return roomBytes === undefined ? ["-kn"] : ["--size", sizeOf(roomBytes)];
 }
 
-/** LVM rounds up to whole extents, but refuses what is no multiple of a sector. */
+/**
+ * Rounds up to whole sectors: LVM rounds up to whole extents, but rejects sizes that are not a multiple of a sector.
+ */
 function sizeOf(sizeBytes: bigint): string {
   return `${((sizeBytes + sectorBytes - 1n) / sectorBytes) * sectorBytes}b`;
 }

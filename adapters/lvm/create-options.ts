@@ -1,17 +1,18 @@
 import { invalidField } from "../host/infra-error.ts";
 
 interface CreateOption {
-  /** The letter of its short form. */
+  /** Letter of the short form. */
   readonly short?: string;
-  /** What its value must look like; absent for one without a value. */
+  /** Pattern of its value; absent for an option without a value. */
   readonly value?: RegExp;
 }
 
 const size = /^[1-9]\d{0,9}[bskmgt]?$/i;
 
 /**
- * Options of lvcreate (lvcreate(8)) that say how a thick volume lies on its devices. What names volumes, groups, devices or
- * tags, wipes or activates is not among them: that is the gateway's own, and lvcreate with it could make something else.
+ * Options of lvcreate (lvcreate(8)) that control how a thick volume is laid out on its devices. Options that name
+ * volumes, groups, devices or tags, or that wipe or activate, are not allowed: the gateway sets these itself, and
+ * lvcreate could create something else with them.
  */
 const createOptions: Readonly<Record<string, CreateOption>> = {
   alloc: { value: /^(contiguous|cling|cling_by_tags|normal|anywhere|inherit)$/ },
@@ -31,9 +32,10 @@ const createOptions: Readonly<Record<string, CreateOption>> = {
 };
 
 /**
- * Words for lvcreate in their long form: `["-i2", "--type=raid5"]` gives `["--stripes", "2", "--type", "raid5"]`.
+ * Normalizes lvcreate options to their long form: `["-i2", "--type=raid5"]` becomes `["--stripes", "2", "--type",
+ * "raid5"]`.
  * @param words as on a command line; an option and its value may be one word or two
- * @throws InfraError INVALID_FIELD for what is not an option that says how a volume lies on its devices
+ * @throws InfraError INVALID_FIELD for anything other than a layout option
  */
 export function parseCreateOptions(words: readonly string[], field: string): string[] {
   const parsed: string[] = [];
@@ -63,7 +65,7 @@ export function parseCreateOptions(words: readonly string[], field: string): str
   return parsed;
 }
 
-/** `--name`, `--name=value`, `-n` or `-nvalue`. */
+/** Splits `--name`, `--name=value`, `-n` or `-nvalue`. */
 function splitWord(word: string): { readonly name: string; readonly attached: string | undefined } {
   const long = /^--([a-z_]+)(?:=(.*))?$/s.exec(word);
   if (long !== null) {

@@ -1,47 +1,48 @@
-/** A device that LVM has marked as its own. Sizes are bytes. */
+/** An LVM physical volume. Sizes are bytes. */
 export interface PhysicalVolume {
-  /** The device, as LVM names it; `[unknown]` of a missing one. */
+  /** The device, as LVM names it; `[unknown]` if it is missing. */
   readonly path: string;
   readonly uuid: string;
   /** Undefined while it belongs to no group. */
   readonly volumeGroupName: string | undefined;
-  /** Of a group's the room for volumes, in whole extents. */
+  /** In a group, the space for volumes, in whole extents. */
   readonly sizeBytes: bigint;
-  /** Bytes in use by volumes, also by hidden ones. */
+  /** Bytes used by volumes, including hidden ones. */
   readonly usedBytes: bigint;
-  /** Whether LVM may put something new on it. */
+  /** Whether LVM may allocate on it. */
   readonly allocatable: boolean;
   readonly missing: boolean;
   /** Number of the block device; undefined while it is missing. */
   readonly device: { readonly major: number; readonly minor: number } | undefined;
 }
 
-/** What is known of a block device, whoever uses it. */
+/** Facts about a block device, whether or not LVM uses it. */
 export interface DeviceFacts {
-  /** As it was asked for. */
+  /** The path as requested. */
   readonly path: string;
-  /** The device node that the path leads to now; undefined when it leads nowhere. */
+  /** The device node to which the path resolves; undefined if it does not resolve. */
   readonly node: string | undefined;
   readonly device: { readonly major: number; readonly minor: number } | undefined;
   /** 0 when it cannot be read. */
   readonly sizeBytes: bigint;
-  /** Why it is not to be given to a volume group, e.g. `it holds ext4`. */
+  /** Reasons why it must not be added to a volume group, e.g. `it holds ext4`. */
   readonly obstacles: readonly string[];
 }
 
-/** One change of what a volume group stands on. Devices of the group are named as `PhysicalVolume.path` does. */
+/** One change to the devices of a volume group. Devices in the group are named by `PhysicalVolume.path`. */
 export type LvmDeviceStep =
   | {
       /**
-       * Adds devices, all or none; named by any path. Each is held exclusively while it is looked at, and let go just before
-       * LVM takes it exclusively itself. One with a signature, a holder or a partition is refused, and never wiped.
+       * Adds all the devices or none; any path may name a device. Each is opened exclusively while it is checked, and
+       * released just before LVM opens it exclusively itself. A device with a signature, a holder or a partition is
+       * refused and never wiped.
        */
       readonly kind: "addDevices";
       readonly volumeGroupName: string;
       readonly paths: readonly string[];
       /**
-       * An earlier run of this step may have been cut off after it had marked devices as LVM's: those in no group are accepted,
-       * which are refused otherwise.
+       * An earlier run of this step may have been interrupted after it created physical volumes. Those without a group,
+       * which are otherwise refused, are then accepted.
        */
       readonly isRepeated?: boolean;
     }
@@ -53,36 +54,36 @@ export type LvmDeviceStep =
     }
   | {
       /**
-       * Moves what is on a device to others of the group that are allocatable, while it is in use. Goes on with a move that
-       * was interrupted, and joins one that somebody else has begun. Needs device-mapper.
+       * Moves the data of a device, while in use, to other allocatable devices of the group. Resumes an interrupted
+       * move, and joins one that another process has started. Needs device-mapper.
        */
       readonly kind: "moveAway";
       readonly volumeGroupName: string;
       readonly path: string;
     }
   | {
-      /** Ends a move of what is on a device, wherever it is; nothing when there is none. */
+      /** Aborts a move away from a device, wherever it runs; does nothing if there is none. */
       readonly kind: "abortMove";
       readonly volumeGroupName: string;
       readonly path: string;
     }
   | {
-      /** Takes a device that holds nothing out of its group; it stays marked as LVM's. */
+      /** Removes an empty device from its group; it stays a physical volume. */
       readonly kind: "takeDevice";
       readonly volumeGroupName: string;
       readonly path: string;
     }
   | {
-      /** Takes LVM's mark from a device that is in no group. */
+      /** Removes the LVM label from a device that is in no group. */
       readonly kind: "freeDevice";
       readonly volumeGroupName: string;
       readonly path: string;
     };
 
-/** How a step on devices is followed. */
+/** Options for running a step on devices. */
 export interface LvmDeviceStepOptions {
-  /** Asks `moveAway` to stop, which leaves what is not moved where it is; other steps run to their end. */
+  /** Asks `moveAway` to stop; data not yet moved stays where it is. Other steps run to completion. */
   readonly signal?: AbortSignal;
-  /** How much of the device `moveAway` has moved, 0 to 100. */
+  /** Called with the percentage of the device that `moveAway` has moved, 0 to 100. */
   readonly onPercent?: (percent: number) => void;
 }

@@ -11,7 +11,7 @@ const deviceKinds: ReadonlySet<string> = new Set<LvmDeviceStep["kind"]>([
   "freeDevice",
 ]);
 
-/** argv of the command that makes a step of either sort. */
+/** Returns the argv for a step on volumes or devices. */
 export function anyCommandOf(options: LvmCommandOptions, step: LvmStep | LvmDeviceStep): string[] {
   return isDeviceStep(step) ? deviceCommandOf(options, step) : commandOf(options, step);
 }
@@ -21,7 +21,8 @@ function isDeviceStep(step: LvmStep | LvmDeviceStep): step is LvmDeviceStep {
 }
 
 /**
- * argv of the command that makes a step on devices. No question of LVM's is ever answered with yes: an empty stdin says no,
+ * Returns the argv of the command that makes a step on devices. No LVM prompt is ever answered with yes: an empty stdin
+ * says no,
  *   WARNING: ext4 signature detected on /dev/loop1 at offset 1080. Wipe it? [y/n]: [n]
  *   Aborted wiping of ext4.
  */
@@ -29,7 +30,7 @@ export function deviceCommandOf(options: LvmCommandOptions, step: LvmDeviceStep)
   const { volumeGroupName: group } = step;
   switch (step.kind) {
     case "addDevices":
-      // Marks the devices as LVM's itself, all of them in one commit of the group's metadata.
+      // Creates the physical volumes itself and adds all of them in one commit of the group's metadata.
       return lvmCommand(options, "vgextend", ["--", group, ...step.paths]);
     case "setAllocatable":
       return lvmCommand(options, "pvchange", [
@@ -39,7 +40,7 @@ export function deviceCommandOf(options: LvmCommandOptions, step: LvmDeviceStep)
         step.path,
       ]);
     case "moveAway":
-      // Tells how far it is every second. One that was interrupted it goes on with:
+      // Prints its progress every second. Resumes an interrupted move:
       //   Detected pvmove in progress for /dev/vdc.
       return lvmCommand(options, "pvmove", ["--interval", "1", "--", step.path]);
     case "abortMove":
@@ -51,7 +52,7 @@ export function deviceCommandOf(options: LvmCommandOptions, step: LvmDeviceStep)
   }
 }
 
-/** How much of the device is moved by what pvmove prints: `  /dev/vdc: Moved: 12.50%`. Undefined for other words. */
+/** Parses the percentage moved from pvmove's output: `  /dev/vdc: Moved: 12.50%`. Undefined for other output. */
 export function parseMovedPercent(text: string): number | undefined {
   const percents = [...text.matchAll(/: Moved: (\d+(?:\.\d+)?)%/g)];
   const percent = percents.at(-1)?.[1];

@@ -5,7 +5,7 @@ import type { LvmDeviceStep } from "./device-adapter.ts";
 import { complaints, errorWithoutPattern } from "./errors.ts";
 import { volumeGroupResource } from "./names.ts";
 
-/** As in `errors.ts`: each pattern under the output of lvm2 2.03.16 it was written for. */
+/** As in `errors.ts`: each pattern follows a sample of the lvm2 2.03.16 output that it matches. */
 const patterns: readonly (readonly [RegExp, ReasonName])[] = [
   // Volume group "nogroup" not found
   [/^Volume group "?\S+?"? not found/, "VOLUME_GROUP_GONE"],
@@ -46,8 +46,8 @@ const patterns: readonly (readonly [RegExp, ReasonName])[] = [
 ];
 
 /**
- * What went wrong with a step on devices, in LVM's own words.
- * @returns undefined if nothing did: also when there was nothing to move, or no move to end
+ * Derives the error of a failed step on devices, with LVM's own message.
+ * @returns undefined on success, which includes having nothing to move and no move to abort
  */
 export function errorFromDeviceStep(step: LvmDeviceStep, result: ToolResult): InfraError | undefined {
   const lines = complaints(result.stderr);

@@ -4,7 +4,8 @@ import { InfraError } from "../host/infra-error.ts";
 const signatures = z.object({ signatures: z.array(z.object({ type: z.string() })) });
 
 /**
- * Reads the JSON of `wipefs --no-act --json`: types of what is found on a device, each once; empty for none.
+ * Parses the JSON of `wipefs --no-act --json` into the distinct signature types found on a device; empty if there are
+ * none.
  * @throws InfraError TOOL_OUTPUT
  */
 export function parseSignatures(text: string): string[] {
@@ -20,7 +21,10 @@ export function parseSignatures(text: string): string[] {
   }
 }
 
-/** Where a device is mounted, by proc(5)'s mountinfo: its third field is the number, the source stands behind a hyphen. */
+/**
+ * Returns the mount points of a device according to proc(5)'s mountinfo, where the third field is the device number and
+ * the source comes after a hyphen.
+ */
 export function mountsOf(
   mountInfo: string,
   device: { readonly major: number; readonly minor: number; readonly node: string },
@@ -28,7 +32,7 @@ export function mountsOf(
   return mountInfo.split("\n").flatMap((line) => {
     const fields = line.split(" ");
     const source = fields[fields.indexOf("-") + 2];
-    // File systems such as btrfs have a number of their own.
+    // File systems such as btrfs have a device number of their own.
     const isOfDevice = fields[2] === `${device.major}:${device.minor}` || source === device.node;
     return isOfDevice && fields[4] !== undefined ? [fields[4]] : [];
   });

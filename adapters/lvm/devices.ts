@@ -6,15 +6,15 @@ import type { ToolResult } from "../host/tool-result.ts";
 import type { DeviceFacts, PhysicalVolume } from "./device-adapter.ts";
 import { mountsOf, parseSignatures } from "./device-use.ts";
 
-/** Starts a reading tool. */
+/** Runs a read-only tool. */
 export type ReadTool = (argv: readonly string[]) => Promise<ToolResult>;
 
 const sectorBytes = 512n;
 
-/** The obstacle of a device that LVM has marked as its own. */
+/** Obstacle reported for a device that is already an LVM physical volume. */
 export const physicalVolumeObstacle = "it is a physical volume of LVM already";
 
-/** What the kernel tells of a block device and util-linux reads on it. Never throws. */
+/** Reads what the kernel and util-linux report about a block device. Never throws. */
 export async function readDeviceFacts(path: string, read: ReadTool): Promise<DeviceFacts> {
   const node = await realpath(path).catch(() => undefined);
   if (node === undefined) {
@@ -58,9 +58,10 @@ export async function readDeviceFacts(path: string, read: ReadTool): Promise<Dev
 }
 
 /**
- * Opens devices so that nothing else can claim them (mount, swap, device-mapper, LVM), looks at them meanwhile, and lets go.
+ * Opens devices exclusively, so that nothing else can claim them (mount, swap, device-mapper, LVM), checks them, and
+ * releases them.
  * @param marked physical volumes that may be among them
- * @returns their nodes, whose numbers were those of the devices held
+ * @returns their nodes, whose numbers were those of the opened devices
  * @throws InfraError DEVICE_NOT_USABLE
  */
 export async function checkDevicesHeld(
@@ -96,7 +97,7 @@ export async function checkDevicesHeld(
 
 async function hold(path: string): Promise<FileHandle> {
   try {
-    // Never a path that is no block device: O_EXCL means nothing there, and opening a FIFO would wait.
+    // Only block devices: O_EXCL has no effect on other files, and opening a FIFO would block.
     if (!(await stat(path)).isBlockDevice()) {
       throw notUsable(path, "it is no block device");
     }
@@ -110,10 +111,13 @@ async function hold(path: string): Promise<FileHandle> {
   }
 }
 
-/** What stands on a device that only its owner may overwrite, e.g. a file system or a partition table. */
+/**
+ * Returns the signatures on a device, e.g. of a file system or a partition table. They mean that the device has an
+ * owner.
+ */
 async function signaturesOn(node: string, read: ReadTool): Promise<string[]> {
   try {
-    // With --no-act it writes nothing whatever else it is told; it opens the device as any reader does.
+    // With --no-act it writes nothing, whatever the other options; it opens the device for reading only.
     const { exitCode, stdout, stderr } = await read(["wipefs", "--no-act", "--json", "--", node]);
     if (exitCode !== 0) {
       return [`it cannot be read: ${stderr.trim()}`];
@@ -131,7 +135,7 @@ async function deviceNumberOf(node: string): Promise<DeviceFacts["device"]> {
   return facts?.isBlockDevice() ? deviceNumberFrom(facts.rdev) : undefined;
 }
 
-/** As the kernel packs major and minor into 64 bits (makedev(3)). */
+/** Unpacks major and minor from 64 bits, as makedev(3) packs them. */
 function deviceNumberFrom(rdev: bigint): { readonly major: number; readonly minor: number } {
   const major = ((rdev >> 8n) & 0xfffn) | ((rdev >> 32n) & 0xfffff000n);
   const minor = (rdev & 0xffn) | ((rdev >> 12n) & 0xffffff00n);

@@ -5,8 +5,8 @@ import type { LvmStep } from "./adapter.ts";
 import { volumeResource } from "./names.ts";
 
 /**
- * LVM ends almost every failure with exit code 5 and a bad argument with 3, so its words decide. Each pattern
- * stands under the output it was written for, seen of lvm2 2.03.16.
+ * LVM exits with 5 on almost every failure and with 3 on a bad argument, so only its messages tell errors apart. Each
+ * pattern follows a sample of the lvm2 2.03.16 output that it matches.
  */
 const patterns: readonly (readonly [RegExp, ReasonName])[] = [
   // Logical Volume "a" already exists in volume group "vgt"
@@ -56,7 +56,7 @@ const patterns: readonly (readonly [RegExp, ReasonName])[] = [
   [/^Cannot create new thin volume, free space in thin pool/, "NO_SPACE"],
 ];
 
-/** Words about an argument; the name of the field is what the gateway calls it. */
+/** Messages about an argument, with the gateway's name of the field. */
 const argumentPatterns: readonly (readonly [RegExp, string])[] = [
   // Logical volume name "-x" is invalid.
   // Names including "_cdata" are reserved. Please choose a different LV name.
@@ -75,8 +75,8 @@ const argumentPatterns: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * What went wrong with a step, in LVM's own words.
- * @returns undefined if nothing did. A resize to the size a volume already has is nothing wrong.
+ * Derives the error of a failed step, with LVM's own message.
+ * @returns undefined on success, which includes a resize to the size that the volume already has
  */
 export function errorFromStepResult(step: LvmStep, result: ToolResult): InfraError | undefined {
   if (result.exitCode === 0) {
@@ -107,7 +107,7 @@ export function errorFromStepResult(step: LvmStep, result: ToolResult): InfraErr
   return errorWithoutPattern(result, message);
 }
 
-/** Which of the volumes that a step names an error is about. */
+/** Returns the resource that an error is about: the step's volume or the origin of its snapshot. */
 export function resourceOf(step: LvmStep, reason: ReasonName): string {
   const isOriginsFault =
     step.kind === "snapshot" && (reason === "VOLUME_NOT_FOUND" || reason === "VOLUME_PROTECTED");
@@ -119,12 +119,12 @@ export function resourceOf(step: LvmStep, reason: ReasonName): string {
 }
 
 /**
- * Why the state could not be read; undefined if it could.
+ * Returns why the state could not be read; undefined if it could.
  *
- * `fullreport` ends with 5 when a group went away between its listing and its reading: the report is whole but for that group.
+ * `fullreport` exits with 5 if a group is removed while it runs. The report is then complete except for that group:
  *   Volume group "vg0" not found
  *   Cannot process volume group vg0
- * The second line alone says nothing of the sort; a group that cannot be locked is there, though the report lacks it:
+ * The second line is not enough: a group that cannot be locked still exists, although the report lacks it:
  *   /run/lock/lvm/V_vg0: flock failed: Resource temporarily unavailable
  *   Can't get lock for vg0.
  *   Cannot process volume group vg0
@@ -141,9 +141,10 @@ export function errorFromReadResult(result: ToolResult): InfraError | undefined 
   return errorWithoutPattern(result, complaints(result.stderr).join("; "));
 }
 
-/** What is told of a failure whose words say nothing better. */
+/** Builds the error of a failure whose message matches no pattern. */
 export function errorWithoutPattern({ argv, exitCode, signal }: ToolResult, message: string): InfraError {
-  // env: 'lvm': No such file or directory (127, or 126 if it may not be executed): said by what stands before lvm.
+  // env: 'lvm': No such file or directory
+  // 127, or 126 if the file is not executable; comes from the program in front of lvm.
   const reason = exitCode === 126 || exitCode === 127 ? "TOOL_MISSING" : "TOOL_FAILED";
   const end = exitCode === null ? `was ended by ${signal}` : `failed with exit code ${exitCode}`;
   return new InfraError(reason, `${argv.slice(0, 4).join(" ")} ... ${end}: ${message || "it said nothing"}`, {
@@ -151,7 +152,7 @@ export function errorWithoutPattern({ argv, exitCode, signal }: ToolResult, mess
   });
 }
 
-/** LVM's complaints without its warnings and without what only repeats or explains them. */
+/** Returns LVM's complaints, without warnings and without lines that only repeat or explain others. */
 export function complaints(stderr: string): string[] {
   return stderr
     .split("\n")

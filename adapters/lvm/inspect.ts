@@ -8,13 +8,13 @@ import { type LvmCommandOptions, lvmCommand } from "./commands.ts";
 
 export interface InspectLvmInput {
   readonly options: LvmCommandOptions;
-  /** The environment that lvm is given. */
+  /** Environment in which lvm runs. */
   readonly env: Readonly<Record<string, string>>;
   readonly read: (argv: readonly string[]) => Promise<ToolResult>;
   readonly readState: () => Promise<Snapshot<LvmState>>;
 }
 
-/** What `lvm version` says LVM's version is; undefined when that cannot be run. Never throws. */
+/** Returns LVM's version as printed by `lvm version`, or undefined when that fails. Never throws. */
 export async function versionOf(
   options: LvmCommandOptions,
   read: InspectLvmInput["read"],
@@ -23,7 +23,7 @@ export async function versionOf(
   return versionIn(words);
 }
 
-/** Finds out what `hostplane doctor` tells about LVM. Runs reading commands only. Never throws. */
+/** Collects the LVM findings of `hostplane doctor`. Runs read-only commands. Never throws. */
 export async function inspectLvm(input: InspectLvmInput): Promise<LvmInspection> {
   const { options, read } = input;
   const findings: LvmFinding[] = [];
@@ -50,7 +50,7 @@ export async function inspectLvm(input: InspectLvmInput): Promise<LvmInspection>
 }
 
 async function versionWords(options: LvmCommandOptions, read: InspectLvmInput["read"]): Promise<string> {
-  // Without device-mapper it prints the version all the same, and ends with 0.
+  // Without device-mapper it still prints the version and exits with 0.
   const { stdout, stderr } = await read(lvmCommand(options, "version", []));
   return `${stdout}\n${stderr}`;
 }
@@ -68,7 +68,7 @@ function lvmMissing(options: LvmCommandOptions, error: unknown): LvmFinding {
   };
 }
 
-/** LVM would read another lvm.conf, or answer in another language, if its environment were lost. */
+/** Checks that lvm's environment is kept: without it, LVM would read another lvm.conf or print localized messages. */
 async function inspectEnvironment(
   prefix: readonly string[],
   { env, read }: InspectLvmInput,
@@ -94,7 +94,9 @@ async function inspectEnvironment(
   }
 }
 
-/** A reading lvm that hangs on a disk must go when it is stopped; sudo runs it as somebody we cannot signal. */
+/**
+ * Checks that lvm can be signalled: a read that hangs on a disk must be stoppable, but sudo runs it as another user.
+ */
 async function inspectSignals(prefix: readonly string[], { env }: InspectLvmInput): Promise<LvmFinding> {
   let end: ToolEnd | undefined;
   await run([...prefix, "sleep", "30"], {

@@ -1,14 +1,14 @@
 import { closeSync } from "node:fs";
 import { createRequire } from "node:module";
 
-/** What the kernel has reported of devices, in a queue of this process's own. */
+/** Kernel device events, queued for this process. */
 export interface KernelEvents {
-  /** Empties the queue. Returns whether it held a change of a block device, or lost one because it was full. */
+  /** Empties the queue. Returns whether it held a change of a block device, or lost events because it was full. */
   drain(): boolean;
   close(): void;
 }
 
-// Of <linux/netlink.h>, <sys/socket.h> and <errno.h>: the same numbers on every platform of glibc and musl but MIPS.
+// From <linux/netlink.h>, <sys/socket.h> and <errno.h>: the same numbers on every glibc and musl platform except MIPS.
 const netlinkFamily = 16;
 const kernelEventsProtocol = 15;
 const rawSocket = 3;
@@ -20,9 +20,9 @@ const addressBytes = 12;
 const messageBytes = 8 * 1024;
 
 /**
- * Listens to the device events of the kernel (NETLINK_KOBJECT_UEVENT), which need no udev and no privilege. The kernel queues
- * them until they are read, which never waits. Containers with a user namespace of their own get none.
- * @throws Error where there is no such socket, or koffi has no binary for this platform
+ * Subscribes to the kernel's device events (NETLINK_KOBJECT_UEVENT), which need neither udev nor privileges. The kernel
+ * queues them until they are read; reading never blocks. Containers with a user namespace of their own receive none.
+ * @throws Error if there is no such socket, or koffi has no binary for this platform
  */
 export function openKernelEvents(): KernelEvents {
   if (process.platform !== "linux") {
@@ -37,7 +37,7 @@ export function openKernelEvents(): KernelEvents {
   if (fd < 0) {
     throw new Error(`socket: errno ${koffi.errno()}`);
   }
-  // struct sockaddr_nl in the byte order of the machine; the kernel chooses the port.
+  // struct sockaddr_nl in the machine's byte order; the kernel chooses the port.
   const address = Buffer.alloc(addressBytes);
   new Uint16Array(address.buffer, address.byteOffset, 1)[0] = netlinkFamily;
   new Uint32Array(address.buffer, address.byteOffset + 8, 1)[0] = fromTheKernel;
@@ -66,9 +66,9 @@ export function openKernelEvents(): KernelEvents {
 }
 
 /**
- * Whether a message (`change@/devices/virtual/block/loop0`, then `NAME=value`, each ended by a NUL) is of a block device other
- * than device-mapper's own. What was written to its file `uevent` is none: udev does so whenever a device that was open for
- * writing is closed, hence after each command of LVM.
+ * Reports whether a message (`change@/devices/virtual/block/loop0`, then NUL-terminated `NAME=value`) is about a block
+ * device other than device-mapper's. Synthetic events, written to a device's `uevent` file, do not count: udev writes
+ * one whenever a device that was open for writing is closed, hence after each LVM command.
  */
 export function isBlockDeviceChange(message: string): boolean {
   const variables = message.split("\0").slice(1);

@@ -19,54 +19,55 @@ import { parseFullReport } from "./parse.ts";
 import { type DirectoryWatch, watchDirectory } from "./watch.ts";
 
 export interface LvmOptions extends LvmCommandOptions {
-  /** LVM_SYSTEM_DIR, where lvm.conf is; LVM's own default (/etc/lvm) unless told. */
+  /** LVM_SYSTEM_DIR, which contains lvm.conf; LVM's default (/etc/lvm) if absent. */
   readonly systemDir?: string | undefined;
-  /** Told of each tool that has ended, for logs and metrics. */
+  /** Called after each tool has exited, for logs and metrics. */
   readonly onToolEnd?: ((end: ToolEnd) => void) | undefined;
-  /** After so long a reading lvm is stopped; 30,000 unless told. */
+  /** Time after which a reading lvm is stopped; 30,000 by default. */
   readonly readTimeoutMs?: number;
-  /** How many changing commands run at once (LVM itself makes one at a time in each group); 4 unless told. */
+  /** Maximum number of changing commands that run at once (LVM itself runs one at a time per group); 4 by default. */
   readonly maxRunning?: number;
-  /** How many changes may wait for that; 256 unless told. */
+  /** Maximum number of changes that wait for a slot; 256 by default. */
   readonly maxWaiting?: number;
-  /** The state is read again at least so often, for changes that nothing announces; 10 minutes unless told. */
+  /** Interval at which the state is read again, for changes without an event; 10 minutes by default. */
   readonly resyncMs?: number;
 }
 
-/** Under changes LVM is read all the time, at some 30 ms each with a hundred volumes. */
+/** While changes are running, LVM is read all the time, at some 30 ms each with a hundred volumes. */
 const recentMs = 500;
 
-/** So often a move is begun again when somebody kills it. */
+/** How many times a move is restarted after its process was killed. */
 const maxKills = 5;
 
 /**
- * LVM of this host. Starts nothing until it is first read. From then on it watches the directory where LVM
- * keeps its metadata backups, which every change of a group touches, and (with activation) /dev/mapper, where
- * volumes appear and vanish as they are activated, and the kernel's list of block devices, by which disks come and go.
+ * Creates the adapter for this host's LVM. It starts nothing until the first read. From then on it watches the
+ * directory of LVM's metadata backups, which every change of a group touches; /dev/mapper (with activation), where
+ * volumes appear and vanish as they are activated and deactivated; and the kernel's list of block devices, for added
+ * and removed disks.
  */
 export function createLvm(options: LvmOptions = {}): LvmAdapter {
   const { readTimeoutMs = 30_000, maxRunning = 4, maxWaiting = 256, resyncMs = 600_000 } = options;
   const { onToolEnd } = options;
   const env = {
-    // Otherwise lvm complains about each descriptor that whoever started the gateway left open.
+    // Otherwise lvm complains about each file descriptor that the gateway's parent left open.
     LVM_SUPPRESS_FD_WARNINGS: "1",
     ...(options.systemDir === undefined ? {} : { LVM_SYSTEM_DIR: options.systemDir }),
   };
-  /** The command as it does the same in a shell, which has not the gateway's environment. */
+  /** The equivalent command for a shell, which does not have the gateway's environment. */
   const shown = (argv: readonly string[]) =>
     options.systemDir === undefined ? argv : ["env", `LVM_SYSTEM_DIR=${options.systemDir}`, ...argv];
   const limiter = createLimiter({ what: "lvm commands", maxRunning, maxWaiting });
-  // Moves take hours, and are not to keep other changes waiting.
+  // Moves take hours and must not delay other changes.
   const moves = createLimiter({ what: "moves of data", maxRunning: 1, maxWaiting: 16 });
   const looks = createLimiter({ what: "looks at devices", maxRunning: 4, maxWaiting: 1024 });
-  // LVM makes the changes of a group one after the other anyway. Commands that wait for its lock only take the processor from
-  // calls, and one that began before a device was added to the group fails: "Cannot change VG vg0 while PVs are missing."
+  // LVM serializes the changes of a group anyway. Commands that wait for its lock only take CPU time from calls, and
+  // one that started before a device was added to the group fails: "Cannot change VG vg0 while PVs are missing."
   const turnsOfGroups = new Map<string, Limiter>();
   const cache = createSnapshotCache({ system: "lvm", load, recentMs });
   const closing = new AbortController();
   const watches: DirectoryWatch[] = [];
   let resyncTimer: NodeJS.Timeout | undefined;
-  // Watches outlive the call that reads first, and what they bring about is not to be told as that call's work.
+  // Watches outlive the call that reads first, so their work must not be attributed to that call.
   const outsideCalls = AsyncLocalStorage.snapshot();
 
   function read(argv: readonly string[], signal?: AbortSignal): Promise<ToolResult> {
@@ -96,7 +97,7 @@ export function createLvm(options: LvmOptions = {}): LvmAdapter {
     }
     clearInterval(resyncTimer);
     resyncTimer = outsideCalls(() => setInterval(() => cache.invalidate(), resyncMs).unref());
-    // Mostly the read that follows fails as this one did, and says why.
+    // Usually the read that follows fails for the same reason and reports it.
     if (directory === undefined) {
       return;
     }
@@ -117,7 +118,7 @@ export function createLvm(options: LvmOptions = {}): LvmAdapter {
         what: `changes of ${volumeGroupName}`,
         queue: "lvm commands",
         maxRunning: 1,
-        // Each has one of the turns of all groups already.
+        // Each change has already passed the limit of all groups.
         maxWaiting: Number.POSITIVE_INFINITY,
       });
     turnsOfGroups.set(volumeGroupName, turns);
@@ -139,19 +140,22 @@ export function createLvm(options: LvmOptions = {}): LvmAdapter {
             throw error;
           }
         } finally {
-          // Also after a failure: it often means that the state is not what the caller took it for.
+          // Also after a failure, which often means that the caller relied on an outdated state.
           cache.invalidate();
         }
       });
     } finally {
-      // So that `readRecent` has it, too. That it cannot be read is for readers to hear.
+      // So that `readRecent` includes the change. Readers get the error of a failed read.
       if (hasBegun) {
         await cache.read(closing.signal).catch(() => {});
       }
     }
   }
 
-  /** vgextend marks the devices before it looks for the group, and leaves them so when that is not there. */
+  /**
+   * Checks that the group can be extended. vgextend creates the physical volumes before it looks up the group, and
+   * leaves them behind if there is none.
+   */
   async function assertExtendable({ volumeGroupName }: LvmDeviceStep): Promise<LvmState> {
     cache.invalidate();
     const { value } = await cache.read(closing.signal);
@@ -166,7 +170,10 @@ export function createLvm(options: LvmOptions = {}): LvmAdapter {
     return value;
   }
 
-  /** The devices are not held between its end and LVM's own exclusive open; LVM then checks for signatures itself and refuses. */
+  /**
+   * Checks the devices of a step. They are not open between the end of this check and LVM's own exclusive open; LVM
+   * then checks for signatures itself and refuses.
+   */
   async function checkAdded(
     step: Extract<LvmDeviceStep, { kind: "addDevices" }>,
   ): Promise<readonly string[]> {
@@ -186,7 +193,7 @@ export function createLvm(options: LvmOptions = {}): LvmAdapter {
       return run(argv, { kind: "mutate", tool, shownArgv: shown(argv), env, onToolEnd });
     }
     if (options.activation === "none") {
-      // pvmove writes down that it has begun, says `Interrupted: No longer active.` and ends with 0.
+      // pvmove records that it has begun, prints `Interrupted: No longer active.` and exits with 0.
       throw new InfraError("POOL_CANNOT_SHRINK", "data cannot be moved without device-mapper");
     }
     let printed = "";
@@ -210,7 +217,7 @@ export function createLvm(options: LvmOptions = {}): LvmAdapter {
         stop,
       });
       stop.throwIfAborted();
-      // What somebody killed has left the move where it was, for the next one to go on with.
+      // A pvmove that was killed leaves the move where it was, and the next one resumes it.
       if (result.signal === null || kills === maxKills) {
         return { ...result, stdout: printed };
       }

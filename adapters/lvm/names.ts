@@ -22,25 +22,25 @@ const reservedParts = [
   "_vorigin",
   "_wcorig",
 ];
-// `Internal error: LV name "vgt/aaa..." length 128 is not supported.` counts both names and three more.
+// `Internal error: LV name "vgt/aaa..." length 128 is not supported.` The length is that of both names and three more.
 const maxNamesLength = 124;
-// DM_NAME_LEN is 128 with the closing NUL; the device is called vg-lv, each hyphen inside a name doubled.
+// DM_NAME_LEN is 128 with the closing NUL. The device is named vg-lv, with each hyphen inside a name doubled.
 const maxDeviceNameLength = 127;
 const maxTagLength = 1024;
 
 /**
- * Whether LVM keeps the name for its own volumes (`pool_tmeta`, `lvol0_pmspare`, `snapshot1`): such a volume
- * may exist, but nobody can make one.
+ * Reports whether LVM reserves the name for its internal volumes (`pool_tmeta`, `lvol0_pmspare`, `snapshot1`). Such a
+ * volume may exist, but users cannot create one.
  */
 export function isReservedVolumeName(name: string): boolean {
   return reservedWord(name) !== undefined;
 }
 
 /**
- * Refuses names a logical volume cannot have, by the rules of lvm(8). A name that passes consists of
- * `[a-zA-Z0-9+_.-]` only and does not begin with a hyphen, so it can stand anywhere in an argv.
+ * Rejects names that a logical volume cannot have, by the rules of lvm(8). An accepted name consists of
+ * `[a-zA-Z0-9+_.-]` only and does not begin with a hyphen, so it is safe anywhere in an argv.
  * @param field the request's field, for the violation
- * @param volumeGroupName lets the length be checked exactly, since LVM limits both names together
+ * @param volumeGroupName makes the length check exact, since LVM limits the length of both names together
  * @throws InfraError INVALID_FIELD
  */
 export function assertVolumeName(name: string, field: string, volumeGroupName = ""): void {
@@ -57,9 +57,9 @@ export function assertVolumeName(name: string, field: string, volumeGroupName = 
 }
 
 /**
- * Refuses a copy-on-write snapshot that would need a device with too long a name: beside the snapshot's own LVM makes
- * `...-cow`, and `...-real` of its origin. lvcreate finds out too late: it says `Aborting. Manual intervention required.`
- * and leaves an ordinary volume with the snapshot's name and tags.
+ * Rejects a copy-on-write snapshot whose device names would be too long: LVM also creates `...-cow` for the snapshot
+ * and `...-real` for its origin. lvcreate notices too late: it prints `Aborting. Manual intervention required.` and
+ * leaves an ordinary volume with the snapshot's name and tags.
  * @throws InfraError INVALID_FIELD
  */
 export function assertSnapshotNames(volumeGroupName: string, name: string, originName: string): void {
@@ -68,7 +68,7 @@ export function assertSnapshotNames(volumeGroupName: string, name: string, origi
 }
 
 /**
- * Refuses names a volume group cannot have.
+ * Rejects names that a volume group cannot have.
  * @throws InfraError INVALID_FIELD
  */
 export function assertVolumeGroupName(name: string, field: string): void {
@@ -79,8 +79,8 @@ export function assertVolumeGroupName(name: string, field: string): void {
 }
 
 /**
- * Refuses tags LVM does not take: 1 to 1,024 characters of `[a-zA-Z0-9_+.-/=!:#&]`. lvm(8) also forbids a
- * leading hyphen, although lvcreate 2.03.16 let one pass.
+ * Rejects tags that LVM does not accept. A valid tag has 1 to 1,024 characters of `[a-zA-Z0-9_+.-/=!:#&]`. lvm(8) also
+ * forbids a leading hyphen, although lvcreate 2.03.16 accepted one.
  * @throws InfraError INVALID_FIELD
  */
 export function assertTag(tag: string, field: string): void {
@@ -98,17 +98,20 @@ export function assertTag(tag: string, field: string): void {
   }
 }
 
-/** Path of the block device of an active volume; LVM keeps these links for volumes with a device, whatever their names. */
+/**
+ * Returns the path of an active volume's block device. LVM maintains these links for all volumes with a device,
+ * whatever their names.
+ */
 export function devicePathOf(volumeGroupName: string, name: string): string {
   return `/dev/${volumeGroupName}/${name}`;
 }
 
-/** What errors, plans and events call a volume. */
+/** Returns the resource name of a volume in errors, plans and events. */
 export function volumeResource(volumeGroupName: string, name: string): string {
   return `${volumeGroupResource(volumeGroupName)}/volumes/${name}`;
 }
 
-/** What errors, plans and events call a volume group. */
+/** Returns the resource name of a volume group in errors, plans and events. */
 export function volumeGroupResource(name: string): string {
   return `volumeGroups/${name}`;
 }

@@ -13,7 +13,7 @@ const percent = z
   .string()
   .regex(/^(\d+(\.\d+)?)?$/, "is not a percentage")
   .transform((text) => (text === "" ? undefined : Number(text)));
-// -1 stands for a volume without a device. Old metadata and LVM's own guesses may also leave it empty.
+// -1 stands for a volume without a device. With old metadata and for values that LVM guesses, it may also be empty.
 const deviceNumber = z
   .string()
   .regex(/^(-1|\d+)?$/, "is not a device number")
@@ -64,10 +64,10 @@ const physicalVolumeRow = z.object({
 const fullReport = z.object({
   report: z.array(
     z.object({
-      // Physical volumes outside any group come as an entry without these two.
+      // The entry of physical volumes outside any group has neither of these.
       vg: z.array(volumeGroupRow).max(1).default([]),
       lv: z.array(logicalVolumeRow).default([]),
-      // A report of which no column was asked for has rows without any.
+      // A report for which no column was requested has empty rows.
       pv: z
         .array(z.record(z.string(), z.unknown()))
         .default([])
@@ -77,7 +77,7 @@ const fullReport = z.object({
   ),
 });
 
-/** The columns of each report that `parseFullReport` needs, by the names of `vgs -o help` and its like. */
+/** The columns of each report that `parseFullReport` needs, named as in `vgs -o help` and the like. */
 export const reportFields = {
   vg: Object.keys(volumeGroupRow.shape),
   lv: Object.keys(logicalVolumeRow.shape),
@@ -85,10 +85,10 @@ export const reportFields = {
 } as const;
 
 /**
- * Reads the JSON of `lvm fullreport` (`commands.ts`, `readStateCommand`). Columns it does not know are ignored.
- * Volumes internal to LVM are left out, and so are exported groups with all that is in them, since LVM refuses
- * to use them until `vgimport`.
- * @throws InfraError TOOL_OUTPUT that names the place at fault
+ * Parses the JSON of `lvm fullreport` (`commands.ts`, `readStateCommand`). Unknown columns are ignored. LVM's internal
+ * volumes are left out, and so are exported groups with everything in them, since LVM refuses to use them until
+ * `vgimport`.
+ * @throws InfraError TOOL_OUTPUT that names the invalid element
  */
 export function parseFullReport(text: string): LvmState {
   let json: unknown;
@@ -109,7 +109,7 @@ export function parseFullReport(text: string): LvmState {
   const physicalVolumes: PhysicalVolume[] = [];
   for (const [index, { vg, lv, pv }] of parsed.data.report.entries()) {
     const [group] = vg;
-    // Of a device that is seen twice, LVM uses one path and tells the others as duplicates.
+    // If a device is visible under several paths, LVM uses one and reports the others as duplicates.
     const used = pv.filter(({ pv_duplicate }) => pv_duplicate === "");
     physicalVolumes.push(...used.map((row) => physicalVolumeFromRow(row, group?.vg_name)));
     if (group === undefined) {
@@ -124,7 +124,7 @@ export function parseFullReport(text: string): LvmState {
     volumeGroups.push(volumeGroupFromRow(group));
     for (const row of lv) {
       if (!isInternal(row)) {
-        // vgimportclone gives groups and disks new UUIDs, volumes it lets keep theirs.
+        // vgimportclone gives groups and disks new UUIDs, but volumes keep theirs.
         volumes.set(`${group.vg_uuid} ${row.lv_uuid}`, logicalVolumeFromRow(row, group.vg_name));
       }
     }
@@ -146,7 +146,7 @@ function physicalVolumeFromRow(
     usedBytes: row.pv_used,
     allocatable: row.pv_allocatable !== "",
     missing: isMissing,
-    // Of a missing one lvm tells 0:0.
+    // lvm reports 0:0 for a missing one.
     device: isMissing || major === undefined || minor === undefined ? undefined : { major, minor },
   };
 }
@@ -162,7 +162,10 @@ function volumeGroupFromRow(row: z.output<typeof volumeGroupRow>): VolumeGroup {
   };
 }
 
-/** LVM writes `[pool_tdata]`. Its role is no sign: a thin pool is `private` too. */
+/**
+ * Reports whether a volume is internal: LVM then writes `[pool_tdata]`. The role does not show it, since a thin pool is
+ * `private` too.
+ */
 function isInternal(row: z.output<typeof logicalVolumeRow>): boolean {
   return row.lv_name.startsWith("[");
 }
@@ -179,7 +182,7 @@ function logicalVolumeFromRow(
     volumeGroupName,
     kind: attributes.kind,
     health: attributes.health,
-    // lv_size of a copy-on-write snapshot is the room for its differences.
+    // The lv_size of a copy-on-write snapshot is the space for its differences.
     sizeBytes: isSnapshot ? (row.origin_size ?? row.lv_size) : row.lv_size,
     tags: row.lv_tags === "" ? [] : row.lv_tags.split(","),
     device: major === undefined || minor === undefined ? undefined : { major, minor },

@@ -6,7 +6,7 @@ import { volumeGroupResource } from "./names.ts";
 import type { SandboxGroups } from "./sandbox-groups.ts";
 
 /**
- * Changes what the groups stand on as LVM would, in its words.
+ * Applies a step to the devices of the groups as LVM would, with its messages.
  * @throws InfraError as LVM would refuse the step; nothing has changed then
  */
 export function applySandboxDeviceStep(groups: SandboxGroups, step: LvmDeviceStep): void {

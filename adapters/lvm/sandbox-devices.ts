@@ -1,35 +1,35 @@
 import type { DeviceFacts, PhysicalVolume } from "./device-adapter.ts";
 import { physicalVolumeObstacle } from "./devices.ts";
 
-/** A block device that exists in a sandbox only. */
+/** A block device that exists only in a sandbox. */
 export interface SandboxDevice {
   readonly path: string;
   readonly sizeBytes: bigint;
-  /** Why it is not to be given to a volume group, e.g. `it holds ext4`. */
+  /** Why it must not be added to a volume group, e.g. `it holds ext4`. */
   readonly obstacle?: string;
 }
 
-/** Devices in memory, with what volumes have of those that belong to groups. */
+/** Devices in memory, with the space that volumes use on those in groups. */
 export interface SandboxDevices {
   addDevice(device: SandboxDevice): void;
   facts(path: string): DeviceFacts;
   physicalVolumes(): readonly PhysicalVolume[];
-  /** Marks a device as LVM's, in this group. */
+  /** Makes the device a physical volume of this group. */
   join(path: string, volumeGroupName: string, extentSizeBytes: bigint): void;
-  /** Takes a device out of its group; it stays LVM's. */
+  /** Removes a device from its group; it stays a physical volume. */
   leave(path: string): void;
-  /** Takes LVM's mark from a device. */
+  /** Removes the LVM label from a device. */
   free(path: string): void;
   setAllocatable(path: string, allocatable: boolean): void;
   /**
-   * Gives a volume room on allocatable devices of a group.
-   * @param stripes number of devices that each get an equal share; with 1, any device with room is used
-   * @returns false, and nothing, when there is not enough
+   * Allocates space for a volume on allocatable devices of a group.
+   * @param stripes number of devices that each get an equal share; with 1, any device with free space is used
+   * @returns false, with nothing allocated, if there is not enough space
    */
   allocate(volumeGroupName: string, volumeUuid: string, bytes: bigint, stripes: number): boolean;
-  /** Takes back all that a volume has. */
+  /** Frees all space of a volume. */
   release(volumeUuid: string): void;
-  /** Moves all that is on a device to others. @returns false, and nothing moved, when they have no room */
+  /** Moves all data of a device to others. @returns false, with nothing moved, if they have too little space */
   moveAway(path: string): boolean;
 }
 
@@ -39,10 +39,10 @@ interface Segment {
   readonly bytes: bigint;
 }
 
-/** What LVM keeps of each device for itself, at its beginning. */
+/** Space at the start of each device that LVM reserves for its metadata. */
 const metadataBytes = 1n << 20n;
 
-/** Devices of which nothing is random. */
+/** Creates a set of devices. Nothing in it is random. */
 export function createSandboxDevices(): SandboxDevices {
   let devices: readonly (SandboxDevice & { readonly minor: number })[] = [];
   let marked: readonly PhysicalVolume[] = [];
@@ -57,7 +57,7 @@ export function createSandboxDevices(): SandboxDevices {
     return marked.map((one) => ({ ...one, usedBytes: usedBytes(one.path) }));
   }
 
-  /** Room for so many bytes on the devices of a group that new data may be put on. */
+  /** Finds space of this size on the allocatable devices of a group. */
   function room(
     volumeGroupName: string | undefined,
     volumeUuid: string,
@@ -76,7 +76,7 @@ export function createSandboxDevices(): SandboxDevices {
     return left === 0n ? taken : undefined;
   }
 
-  /** The same room on each of so many devices. */
+  /** Finds this much space on each of `stripes` devices. */
   function stripedRoom(
     volumeGroupName: string,
     volumeUuid: string,

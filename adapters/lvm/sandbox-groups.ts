@@ -4,53 +4,53 @@ import type { LogicalVolume, LvmState, LvmStep, VolumeGroup } from "./adapter.ts
 import { resourceOf } from "./errors.ts";
 import { createSandboxDevices, type SandboxDevice, type SandboxDevices } from "./sandbox-devices.ts";
 
-/** A volume as it is kept: its `attributes` follow from the rest. */
+/** A volume as stored; `attributes` is derived from the other fields. */
 export type SandboxVolume = Omit<LogicalVolume, "attributes">;
 
-/** What a volume is made with; the rest is the same for all. */
+/** The fields that a new volume may set; the others start the same for all. */
 export type NewSandboxVolume = Pick<
   SandboxVolume,
   "volumeGroupName" | "name" | "kind" | "sizeBytes" | "tags"
 > &
   Partial<SandboxVolume>;
 
-/** Volume groups in memory, with the space that volumes take of them. */
+/** Volume groups in memory, with the space that volumes use in them. */
 export interface SandboxGroups {
   state(): LvmState;
-  /** Makes a group on devices of its own. */
+  /** Creates a group on new devices. */
   addGroup(name: string, extentSizeBytes: bigint, devices: readonly SandboxDevice[]): void;
-  /** What the groups stand on; what changes it also changes the sizes of groups. */
+  /** The devices of the groups; changing them also changes the sizes of groups. */
   readonly devices: SandboxDevices;
   groupNamed(name: string): VolumeGroup | undefined;
   /** @throws InfraError VOLUME_GROUP_GONE */
   groupOf(step: LvmStep): VolumeGroup;
   find(volumeGroupName: string, name: string): SandboxVolume | undefined;
-  /** The volume that the step changes. @throws InfraError VOLUME_GROUP_GONE, VOLUME_NOT_FOUND */
+  /** Returns the volume that the step changes. @throws InfraError VOLUME_GROUP_GONE, VOLUME_NOT_FOUND */
   volumeOf(step: LvmStep): SandboxVolume;
-  /** The copy-on-write snapshots of a volume. */
+  /** Returns the copy-on-write snapshots of a volume. */
   snapshotsOf(volume: SandboxVolume): SandboxVolume[];
   /**
-   * Adds a volume, active unless told, that takes `groupBytes` of its group.
-   * @param stripes number of devices that each get an equal share (default 1: any device with room)
+   * Adds a volume that uses `groupBytes` of its group; active by default.
+   * @param stripes number of devices that each get an equal share (default 1: any device with free space)
    * @throws InfraError NO_SPACE
    */
   add(step: LvmStep, volume: NewSandboxVolume, groupBytes: bigint, stripes?: number): void;
   /** @throws InfraError NO_SPACE */
   grow(step: LvmStep, volume: SandboxVolume, sizeBytes: bigint): void;
   alter(volume: SandboxVolume, change: Partial<SandboxVolume>): void;
-  /** Gives the volume a new name wherever it is named. */
+  /** Renames the volume everywhere it is referenced. */
   rename(volume: SandboxVolume, newName: string): void;
   setActive(volume: SandboxVolume, active: boolean): void;
-  /** Gives back what it takes of its group. A thin snapshot of it lives on without an origin. */
+  /** Removes the volume and frees its space in the group. A thin snapshot of it stays, without an origin. */
   remove(volume: SandboxVolume): void;
 }
 
-/** A refusal in LVM's words. */
+/** Builds a refusal with LVM's message. */
 export function sandboxFailure(reason: ReasonName, step: LvmStep, words: string): InfraError {
   return new InfraError(reason, words, { resource: resourceOf(step, reason) });
 }
 
-/** Groups of which nothing is random. */
+/** Creates an empty set of groups. Nothing in it is random. */
 export function createSandboxGroups(): SandboxGroups {
   const devices = createSandboxDevices();
   let volumeGroups: readonly Omit<VolumeGroup, "sizeBytes" | "freeBytes">[] = [];
@@ -180,7 +180,10 @@ export function createSandboxGroups(): SandboxGroups {
   };
 }
 
-/** `lv_attr` (lvs(8)) of the kinds that the sandbox makes; all are inherited, and none has a fixed device number. */
+/**
+ * Derives `lv_attr` (lvs(8)) for the kinds that the sandbox supports; allocation is always inherited, and no device
+ * number is fixed.
+ */
 function attributesOf({ kind, readOnly, active, open }: SandboxVolume, isOrigin: boolean): string {
   const letter = { linear: "-", snapshot: "s", thinPool: "t", thinVolume: "V" }[kind as string] ?? "-";
   const isThin = kind === "thinPool" || kind === "thinVolume";

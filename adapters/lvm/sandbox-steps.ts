@@ -62,7 +62,10 @@ function create(groups: SandboxGroups, step: StepOf<"create">): void {
   groups.add(step, { volumeGroupName, name, sizeBytes, tags, ...thin }, 0n);
 }
 
-/** On how many devices a volume lies side by side. @throws InfraError TOOL_FAILED for types that take a real LVM */
+/**
+ * Returns the number of devices that a volume is striped over. @throws InfraError TOOL_FAILED for types that need a
+ * real LVM
+ */
 function stripesOf(step: StepOf<"create">): number {
   const { options = [] } = step;
   const wordBehind = (name: string) =>
@@ -78,7 +81,7 @@ function resize(groups: SandboxGroups, step: StepOf<"resize">): void {
   const { extentSizeBytes } = groups.groupOf(step);
   const volume = groups.volumeOf(step);
   const sizeBytes = roundUp(step.sizeBytes, extentSizeBytes);
-  // LVM refuses a size the volume has; to the caller that is what was asked.
+  // LVM refuses a size that the volume already has; for the caller this is success.
   if (sizeBytes === volume.sizeBytes) {
     return;
   }

@@ -11,24 +11,24 @@ import { applySandboxStep } from "./sandbox-steps.ts";
 
 export interface SandboxVolume {
   readonly name: string;
-  /** Of a snapshot its room. */
+  /** For a snapshot, the space for its differences. */
   readonly sizeBytes: bigint;
   readonly tags?: readonly string[];
   readonly thinPool?: boolean;
   /** The volume it is a snapshot of, which must be listed before it. */
   readonly snapshotOf?: string;
-  /** As if it were mounted: it can then not be deactivated. */
+  /** Simulates a mounted volume, which cannot be deactivated. */
   readonly open?: boolean;
 }
 
 export interface SandboxVolumeGroup {
   readonly name: string;
-  /** Of one device that it stands on; 0 unless told. */
+  /** Size of a single device for the group; 0 by default. */
   readonly sizeBytes?: bigint;
-  /** 4 MiB, LVM's own default, unless told. */
+  /** 4 MiB, LVM's own default, if absent. */
   readonly extentSizeBytes?: bigint;
   readonly volumes?: readonly SandboxVolume[];
-  /** What it stands on instead of that. */
+  /** Devices of the group, instead of a single one. */
   readonly devices?: readonly SandboxDevice[];
 }
 
@@ -36,16 +36,16 @@ export interface LvmSandboxOptions {
   readonly volumeGroups?: readonly SandboxVolumeGroup[];
   /** Devices that are in no group. */
   readonly spares?: readonly SandboxDevice[];
-  /** How long it takes to move what is on a device; 0 unless told. */
+  /** Duration of a `moveAway`; 0 by default. */
   readonly moveMs?: number;
 }
 
-/** How often a move tells how far it is, from its beginning to its end. */
+/** How many times a move reports its progress from beginning to end. */
 const moveRounds = 10;
 
 const gibibyte = 1n << 30n;
 
-/** What a sandbox starts with unless told: something to look at, and 9 GiB to try things with. */
+/** Default content of a sandbox: examples to look at, and 9 GiB free to try things with. */
 const defaultVolumeGroups: readonly SandboxVolumeGroup[] = [
   {
     name: "sandbox-vg",
@@ -58,8 +58,8 @@ const defaultVolumeGroups: readonly SandboxVolumeGroup[] = [
 ];
 
 /**
- * LVM in memory: the same rules, errors and rounding as the real one, with volumes that hold no data. Nothing
- * of it is random, and nothing on the host is touched.
+ * LVM in memory: the same rules, errors and rounding as the real one, with volumes that hold no data. Nothing is
+ * random, and nothing on the host is touched.
  */
 export function createLvmSandbox(options: LvmSandboxOptions = {}): LvmAdapter {
   const groups = createSandboxGroups();
@@ -101,7 +101,7 @@ export function createLvmSandbox(options: LvmSandboxOptions = {}): LvmAdapter {
     }
   }
 
-  /** The time that a move takes, which may be given up. */
+  /** Waits for the duration of a move, which the signal may end. */
   async function pass({ signal, onPercent }: LvmDeviceStepOptions): Promise<void> {
     for (let round = 1; round <= moveRounds; round += 1) {
       await sleep((options.moveMs ?? 0) / moveRounds, undefined, { signal }).catch(() => {});

@@ -4,26 +4,26 @@ import { stat } from "node:fs/promises";
 export interface DirectoryWatchOptions {
   readonly directory: string;
   /**
-   * Called once for a burst of changes, and when the directory comes, goes or is replaced; with the time of the
+   * Called once for a burst of changes, and when the directory is created, removed or replaced; with the time of the
    * last change (performance.now()).
    */
   readonly onChange: (changedAtMs: number) => void;
-  /** From the first change of a burst to the call. */
+  /** Time from the first change of a burst to the call. */
   readonly debounceMs?: number;
-  /** How often a directory that is not there is looked for. */
+  /** Interval for checking whether a missing directory has been created. */
   readonly retryMs?: number;
 }
 
 export interface DirectoryWatch {
-  /** Ends when the directory is watched, or known not to be there yet; from then on no change is missed. */
+  /** Resolves when the directory is watched, or known not to exist yet; from then on no change is missed. */
   readonly ready: Promise<void>;
   close(): void;
 }
 
 /**
- * Watches the entries of a directory by inotify, wherever it is in its life: it may come later, be removed, or
- * be replaced by another of the same name. LVM writes `backup/backup_dir/<group>` by rename after each commit
- * of metadata, and only then; reading does not touch it.
+ * Watches the entries of a directory with inotify. The directory may be created later, removed, or replaced by another
+ * of the same name. LVM writes `backup/backup_dir/<group>` by rename after each commit of metadata, and only then;
+ * reading does not touch it.
  */
 export function watchDirectory(options: DirectoryWatchOptions): DirectoryWatch {
   const { directory, onChange, debounceMs = 25, retryMs = 500 } = options;
@@ -52,7 +52,7 @@ export function watchDirectory(options: DirectoryWatchOptions): DirectoryWatch {
     watched = undefined;
   }
 
-  /** Sees to it that the directory of this moment is watched. */
+  /** Makes sure that the current directory is the one being watched. */
   async function arm(): Promise<void> {
     clearTimeout(retryTimer);
     const identity = await identityOf(directory);
@@ -74,7 +74,9 @@ export function watchDirectory(options: DirectoryWatchOptions): DirectoryWatch {
     }
   }
 
-  /** The directory may have been filled before it was watched, so its coming is a change. */
+  /**
+   * Handles a directory that has appeared. It may have been filled before it was watched, so this counts as a change.
+   */
   async function arrive(): Promise<void> {
     await arm();
     if (!closed && watcher !== undefined) {
@@ -86,7 +88,7 @@ export function watchDirectory(options: DirectoryWatchOptions): DirectoryWatch {
     try {
       watcher = watch(directory, { persistent: false }, notice);
     } catch {
-      // Gone again, or the user's inotify watches are used up: look again later.
+      // Removed again, or the user's inotify watches are used up: try again later.
       return false;
     }
     watcher.on("error", () => {
@@ -107,7 +109,7 @@ export function watchDirectory(options: DirectoryWatchOptions): DirectoryWatch {
   };
 }
 
-/** Tells a directory from another that came after it: by its inode alone they may be the same. */
+/** Identifies a directory. The inode alone is not enough, since a replacement may reuse it. */
 async function identityOf(directory: string): Promise<string | undefined> {
   try {
     const { ino, birthtimeNs } = await stat(directory, { bigint: true });
