@@ -1,4 +1,4 @@
-/** How long to wait before what has failed so often is tried again: twice as long each time up to a limit, and not for all the same. */
+/** Returns the delay before the next attempt: it doubles with each failure up to a limit, with jitter. */
 export function backOffMs(
   failures: number,
   { firstMs, longestMs }: { readonly firstMs: number; readonly longestMs: number },

@@ -1,10 +1,11 @@
-/** The longest time that a timer of Node takes, some 24 days; a longer one goes off at once. */
+/** The longest delay of a Node timer, some 24 days; a longer one fires at once. */
 const longestMs = 2 ** 31 - 1;
 
 /**
- * Calls back once, when this host's clock says `atMs` (since 1970), however far off that is; in the next turn when it has passed.
- * @param ref whether waiting for it keeps the process alive
- * @returns what takes that back
+ * Calls back once, when this host's clock reaches `atMs` (milliseconds since 1970), however far off that is. A time in
+ * the past fires on the next turn of the event loop.
+ * @param ref whether the timer keeps the process alive
+ * @returns a function that cancels the call
  */
 export function callAt(atMs: number, callBack: () => void, { ref }: { readonly ref: boolean }): () => void {
   let timer: NodeJS.Timeout;

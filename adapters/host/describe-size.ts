@@ -1,6 +1,6 @@
 const units = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
 
-/** A size for people who may also need it exactly: `2.5 GiB (2684354560 bytes)`. */
+/** Formats a size in a readable unit and exactly: `2.5 GiB (2684354560 bytes)`. */
 export function describeSize(sizeBytes: bigint): string {
   let size = Number(sizeBytes);
   let unit = "";

@@ -2,14 +2,14 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { type Effect, InfraError } from "./infra-error.ts";
 import type { ErrorCode } from "./reasons.ts";
 
-/** What the changes of one call, or of one part of it, have done so far. */
+/** Effect so far of the changes of one call, or of one part of it. */
 interface Scope {
   effect: Effect;
 }
 
 const scopes = new AsyncLocalStorage<Scope>();
 
-/** Codes of answers that refuse: what was asked for was understood and not done. */
+/** Error codes of a refusal: the request was understood and not carried out. */
 const refusals: ReadonlySet<ErrorCode> = new Set([
   "INVALID_ARGUMENT",
   "NOT_FOUND",
@@ -23,9 +23,9 @@ const refusals: ReadonlySet<ErrorCode> = new Set([
 ]);
 
 /**
- * Runs work that consists of changes, such as a call's handler. An InfraError that it throws without an effect of its own
- * gets that of the changes made so far, as `runChange` and `noteEffect` report them.
- * @param work gets a function for when all its changes were undone
+ * Runs work that makes changes, such as a call's handler. If it throws an InfraError without an effect, the error gets
+ * the effect of the changes made so far, as `runChange` and `noteEffect` report them.
+ * @param work gets a function to call when all its changes have been undone
  */
 export async function trackEffect<T>(work: (onUndone: () => void) => Promise<T>): Promise<T> {
   const scope: Scope = { effect: "none" };
@@ -48,8 +48,8 @@ export async function trackEffect<T>(work: (onUndone: () => void) => Promise<T>)
 }
 
 /**
- * Runs one change of a system. Afterwards it counts as done; when it throws, as what the error's effect says. An error
- * without one is a refusal, by its code, or the change may have happened.
+ * Runs one change of a system and notes its effect: `done` on success; on failure, the error's own effect. For an error
+ * without one, `none` if its code is a refusal, otherwise `possible`.
  */
 export async function runChange<T>(change: () => Promise<T>): Promise<T> {
   try {
@@ -68,11 +68,11 @@ export function noteEffect(effect: Effect): void {
   if (scope === undefined || effect === scope.effect) {
     return;
   }
-  // Some of the changes happened and others did not: a part of the work is done.
+  // Some of the changes happened and others did not.
   scope.effect = scope.effect === "none" && effect !== "none" ? effect : "possible";
 }
 
-/** The effect of a change that ended with this error. */
+/** Returns the effect of a change that failed with this error. */
 export function effectOf(error: unknown): Effect {
   if (!(error instanceof InfraError)) {
     return "possible";

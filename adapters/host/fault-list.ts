@@ -1,27 +1,27 @@
-/** What goes wrong with a request to a fake of a system. */
+/** A fault injected into requests to a fake system. */
 export type Fault<Answer> = {
-  /** How many requests, 1 unless told. */
+  /** Number of requests affected; 1 by default. */
   readonly times?: number;
 } & (
   | { readonly kind: "answer"; readonly answer: Answer }
-  /** What was asked is done, and the connection is cut before the answer. */
+  /** The request is carried out, and the connection is closed before the reply. */
   | { readonly kind: "loseReply" }
-  /** Nothing is done, and the connection is cut. */
+  /** Nothing is carried out, and the connection is closed. */
   | { readonly kind: "cut" }
-  /** Late by so many milliseconds. */
+  /** The reply is delayed by this many milliseconds. */
   | { readonly kind: "delay"; readonly ms: number }
 );
 
 export interface FaultList<Match, Request, Answer> {
   add(match: Match, fault: Fault<Answer>): void;
-  /** The oldest that this request is to have; it has been had then. */
+  /** Returns the oldest fault that applies to this request and uses it up once. */
   take(request: Request): Fault<Answer> | undefined;
   clear(): void;
 }
 
 /**
- * What goes wrong on request.
- * @param isMeant whether a fault for these requests is for this one
+ * Creates an empty list of faults.
+ * @param isMeant reports whether a fault with this match applies to the request
  */
 export function createFaultList<Match, Request, Answer>(
   isMeant: (match: Match, request: Request) => boolean,

@@ -1,37 +1,39 @@
 import { type ErrorCode, type ReasonName, reasons } from "./reasons.ts";
 
-/** A field of a request that was refused. `field` is its name in the contract, e.g. `size_gb`. */
+/** A field of a request that was rejected. `field` is its name in the contract, e.g. `size_gb`. */
 export interface FieldViolation {
   readonly field: string;
-  /** What is wrong and what the limit is, as a sentence without the field's name in front. */
+  /** What is wrong and what the limit is: a sentence without the field's name, which precedes it. */
   readonly description: string;
 }
 
 /**
- * What a call that failed has changed: `none` nothing, `possible` perhaps all or a part of what was asked for, `done` what
- * was asked for, after which something else failed.
+ * What a failed call has changed: `none` nothing; `possible` perhaps all or part of the request; `done` all of it,
+ * before something else failed.
  */
 export type Effect = "none" | "possible" | "done";
 
-/** What is known about a failure beyond its reason. */
+/** Details of a failure beyond its reason. */
 export interface InfraErrorFacts {
-  /** What the error is about, e.g. `volumeGroups/vg0/volumes/data`. Reaches the client. */
+  /** The resource that the error is about, e.g. `volumeGroups/vg0/volumes/data`. Reaches the client. */
   readonly resource?: string;
-  /** The fields at fault. Reaches the client. */
+  /** The invalid fields. Reaches the client. */
   readonly violations?: readonly FieldViolation[];
-  /** When the same call is worth repeating. Reaches the client. */
+  /** Delay after which the same call is worth retrying. Reaches the client. */
   readonly retryAfterMs?: number;
-  /** What the failed call has changed. Reaches the client. Absent: `adapters/host/effect.ts` finds it out for changes. */
+  /**
+   * What the failed call has changed. Reaches the client. If absent, `adapters/host/effect.ts` derives it for changes.
+   */
   readonly effect?: Effect | undefined;
-  /** What a program needs besides, by name, e.g. `cursor`. Reaches the client. */
+  /** Further machine-readable details by name, e.g. `cursor`. Reaches the client. */
   readonly metadata?: Readonly<Record<string, string>>;
-  /** Where it comes from. For the log only: it never reaches a client. */
+  /** The underlying error. For the log only: it never reaches a client. */
   readonly cause?: unknown;
 }
 
 /**
- * The one error of the gateway. Adapters and domains throw it; `server/rpc/errors.ts` turns it into each
- * protocol's own form. The message reaches the client: it must hold no secret.
+ * The gateway's only error class. Adapters and domains throw it; `server/rpc/errors.ts` converts it to each protocol's
+ * form. The message reaches the client, so it must not contain secrets.
  */
 export class InfraError extends Error {
   override readonly name = "InfraError";
@@ -49,7 +51,7 @@ export class InfraError extends Error {
     this.reason = reason;
     this.code = reasons[reason].code;
     this.effect = facts.effect;
-    // A repetition could do it twice.
+    // A retry could apply the change twice.
     this.retryable = reasons[reason].retryable && (facts.effect ?? "none") === "none";
     this.resource = facts.resource;
     this.violations = facts.violations ?? [];
@@ -57,7 +59,7 @@ export class InfraError extends Error {
     this.metadata = facts.metadata ?? {};
   }
 
-  /** The same error with this effect: a copy, since many calls may end with one error. */
+  /** Returns a copy of the error with this effect. A copy, since many calls may fail with the same error. */
   withEffect(effect: Effect): InfraError {
     const { reason, message, resource, violations, metadata, cause } = this;
     const retryAfterMs = effect === "none" ? this.retryAfterMs : undefined;
@@ -74,7 +76,7 @@ export class InfraError extends Error {
   }
 }
 
-/** An INVALID_ARGUMENT error for one field, with a message that reads well where details are not shown. */
+/** Creates an INVALID_ARGUMENT error for one field, with a message that is readable where details are not shown. */
 export function invalidField(field: string, description: string): InfraError {
   return new InfraError("INVALID_FIELD", `${field}: ${description}`, {
     violations: [{ field, description }],

@@ -1,5 +1,6 @@
 /**
- * Whether a promise is settled within so many milliseconds (at most 2^31 - 1), well or not. The wait keeps no process alive.
+ * Reports whether a promise settles, fulfilled or rejected, within this many milliseconds (at most 2^31 - 1). The timer
+ * does not keep the process alive.
  */
 export function isSettledWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
   return new Promise((resolve) => {

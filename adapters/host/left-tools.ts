@@ -20,18 +20,20 @@ const slowPollEveryMs = 250;
 export interface LeftTool {
   readonly pid: string;
   readonly kind: ToolMarkKind;
-  /** Of processes. */
+  /** Process group. */
   readonly group: number;
 }
 
 /**
- * Waits until no tool of a gateway that has died can change anything any more. Reading tools are ended (SIGTERM, SIGKILL half a
- * second later), interruptible ones get SIGTERM and are waited for, other mutating tools are waited for however long they take.
+ * Waits until no tool left by a dead gateway can change anything any more. Reading tools are stopped (SIGTERM, SIGKILL
+ * half a second later). Interruptible tools get SIGTERM and are waited for. Other mutating tools are waited for,
+ * without a limit.
  *
  * The output of tools that are waited for is discarded.
  *
- * Finds tools of the same owner (`setToolOwner`), started by this user in this pid namespace. A tool started by sudo is not found: sudo drops the mark.
- * @param options.onWaiting called once if a tool has to be waited for longer than a second
+ * Finds tools of the same owner (`setToolOwner`), started by this user in this pid namespace. A tool started with sudo
+ * is not found, because sudo drops the mark.
+ * @param options.onWaiting called once if a tool is still waited for after a second
  * @param options.signal ends the wait without an error
  */
 export async function settleLeftTools(
@@ -41,8 +43,8 @@ export async function settleLeftTools(
 }
 
 /**
- * As `settleLeftTools`, without interruptible tools: other changes run beside those anyway, and the operation that resumes one
- * stops it.
+ * Like `settleLeftTools`, but ignores interruptible tools: other changes run beside those anyway, and the operation
+ * that resumes one stops it.
  */
 export async function settleLeftCommands(
   options: Parameters<typeof settleLeftTools>[0] & object,
@@ -55,10 +57,10 @@ async function pollLeftTools(
   choose: (tools: readonly LeftTool[]) => readonly LeftTool[],
 ): Promise<void> {
   const startedAtMs = performance.now();
-  // By group: a tool that starts processes while it stops would get another SIGTERM for each of them.
+  // By group, since a tool that starts processes while it stops would get another SIGTERM for each of them.
   const askedGroups = new Set<number>();
   let hasWarned = false;
-  // Twice: a process that becomes another program by execve(2) has no environment for a moment.
+  // Twice, since a process has no environment for a moment during execve(2).
   for (let emptyPolls = 0; emptyPolls < 2 && signal?.aborted !== true; ) {
     const tools = choose(await listLeftTools());
     await Promise.all(tools.map(discardOutput));
@@ -80,11 +82,11 @@ async function pollLeftTools(
   }
 }
 
-/** Nothing reads it any more, and it would grow for as long as the tool runs. */
+/** Discards output that nothing reads any more; it would grow for as long as the tool runs. */
 async function discardOutput({ pid, kind }: LeftTool): Promise<void> {
   if (kind !== "read") {
     const files = ["1", "2"].map((fd) => discardMemoryFile(`/proc/${pid}/fd/${fd}`, outputFileName));
-    // A tool that has just ended has no files.
+    // A tool that has just exited has no files.
     await Promise.allSettled(files);
   }
 }
@@ -112,7 +114,7 @@ async function readLeftTool(pid: string, pidNamespace: string): Promise<LeftTool
     readProcessLink(pid, "fd/1"),
     readProcessLink(pid, "fd/2"),
   ]);
-  // A daemon that LVM has started (dmeventd) inherits the mark, and stays; it has let go of the output.
+  // A daemon started by LVM (dmeventd) inherits the mark and keeps running, but it has closed the output.
   const isTool = mark.kind === "read" || [stdout, stderr].some((link) => link.includes(outputFileName));
   return facts === undefined ||
     ["Z", "X"].includes(facts.state) ||

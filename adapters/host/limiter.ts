@@ -2,27 +2,27 @@ import { InfraError } from "./infra-error.ts";
 import { waitChannel } from "./observation.ts";
 
 export interface LimiterOptions {
-  /** What is limited, as the message of BUSY names it, e.g. `lvm commands`. */
+  /** What is limited, for the message of BUSY, e.g. `lvm commands`. */
   readonly what: string;
-  /** Its name for observers, one of a few; `what` unless told. */
+  /** Name of the queue for observers, from a small set; `what` by default. */
   readonly queue?: string;
   readonly maxRunning: number;
-  /** How many may wait for their turn; one more is refused. */
+  /** Maximum number of waiting tasks; further ones are rejected. */
   readonly maxWaiting: number;
 }
 
 export interface Limiter {
   /**
-   * Runs the task when its turn comes, first come first served, and ends as the task does.
-   * `signal` gives up the wait; a task that has begun is left alone.
+   * Runs the task when a slot is free, first come, first served, and settles as the task does. `signal` cancels the
+   * wait; a task that has started is not affected.
    * @throws InfraError BUSY, or CALLER_LEFT (or the signal's own InfraError) while waiting
    */
   run<T>(task: () => Promise<T>, signal?: AbortSignal): Promise<T>;
-  /** Ends once nothing runs and nothing waits. */
+  /** Resolves once nothing runs and nothing waits. */
   idle(): Promise<void>;
 }
 
-/** Bounds how many tasks run at once, and how many wait for that. */
+/** Limits how many tasks run at once and how many wait for a slot. */
 export function createLimiter(options: LimiterOptions): Limiter {
   const { what, queue = what, maxRunning, maxWaiting } = options;
   const waiting = new Set<() => void>();
@@ -59,7 +59,7 @@ export function createLimiter(options: LimiterOptions): Limiter {
   function finish(): void {
     const [next] = waiting;
     if (next !== undefined) {
-      // The slot passes straight on, so that a newcomer cannot overtake.
+      // Handed over directly, so that a newcomer cannot overtake.
       waiting.delete(next);
       next();
       return;

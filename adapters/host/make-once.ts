@@ -1,14 +1,17 @@
-/** What is made when it is first asked for. */
+/** A value that is created on first use. */
 export interface MadeOnce<Made> {
-  /** It, made now if it is not. @throws what `make` throws, to all who wait for that attempt */
+  /**
+   * Returns the value, and creates it if necessary. @throws what `make` throws, to all callers that wait for that
+   * attempt
+   */
   get(): Promise<Made>;
-  /** It, where somebody has asked for it and the attempt has not failed; nothing is made for this. */
+  /** Returns the value if it was requested before and the attempt has not failed; never creates it. */
   made(): Promise<Made> | undefined;
 }
 
 /**
- * Has something that costs time to make be made when it is first asked for, once for all who ask.
- * @param make called once, and again by the next who asks after it has failed
+ * Creates a value that is expensive to make on first use, once for all callers.
+ * @param make called once, and again on the next use after a failure
  */
 export function makeOnce<Made>(make: () => Promise<Made>): MadeOnce<Made> {
   let made: Promise<Made> | undefined;

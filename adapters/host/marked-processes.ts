@@ -11,21 +11,25 @@ import { killGroup } from "./tool-process.ts";
 const killAfterMs = 500;
 const lookEveryMs = 25;
 
-/** The environment by which a tool, and whatever it starts, is found again; a crash of the gateway does not end it. */
+/**
+ * Returns the environment that marks a tool and its descendants, so that they are found even after a crash of the
+ * gateway.
+ */
 export function markOf(token: string): { readonly HOSTPLANE_STEP: string } {
   return { HOSTPLANE_STEP: token };
 }
 
 /**
- * Stops every process whose environment has the mark of this token, with its whole process group: SIGTERM and, half a second
- * later, SIGKILL. Resolves when none is left. Finds processes of the gateway's own user, or as root of all users.
+ * Stops every process that has the mark of this token in its environment, with its whole process group: SIGTERM and,
+ * half a second later, SIGKILL. Resolves when none is left. Finds processes of the gateway's own user, or of all users
+ * when run as root.
  *
- * A process that not even SIGKILL ends, because it waits for a disk, is waited for.
+ * Also waits for a process that survives SIGKILL because it is blocked on a disk.
  */
 export async function stopMarked(token: string): Promise<void> {
   const startedAtMs = performance.now();
   const stopped = new Map<string, string>();
-  // A process that is just forked, or becomes another program by execve(2), has no environment for a moment.
+  // A process has no environment for a moment after fork and during execve(2).
   let looksWithout = 0;
   for (;;) {
     const marked = await markedProcesses(token);
@@ -60,7 +64,10 @@ async function markedProcesses(token: string): Promise<readonly MarkedProcess[]>
   return found.flat();
 }
 
-/** A process that is on its way out has no environment any more, but may still hold its files open. */
+/**
+ * Reports whether all these processes have ended. An exiting process has no environment any more, but may still have
+ * files open.
+ */
 async function allEnded(processes: ReadonlyMap<string, string>): Promise<boolean> {
   for (const [pid, startedAt] of processes) {
     if (await isRunning(pid, startedAt)) {

@@ -4,10 +4,10 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** A file without a name that lives in memory. */
+/** An unnamed file in memory. */
 export interface MemoryFile {
   readonly fd: number;
-  /** Gives the memory of the first `bytes` bytes back; offsets stay as they are. */
+  /** Frees the memory of the first `bytes` bytes; offsets stay the same. */
   discard(bytes: number): void;
 }
 
@@ -16,7 +16,7 @@ interface MemoryFileCalls {
   discard(fd: number, bytes: number): void;
 }
 
-// Of <linux/memfd.h> and <linux/falloc.h>.
+// From <linux/memfd.h> and <linux/falloc.h>.
 const closeOnExec = 0x1;
 const noExecuteSeal = 0x8;
 const keepSizeAndPunchHole = 0x3;
@@ -24,8 +24,8 @@ const keepSizeAndPunchHole = 0x3;
 let calls: MemoryFileCalls | undefined;
 
 /**
- * Creates an empty file in memory, by memfd_create(2) on Linux: no disk and no mount whose size limits it is involved. Elsewhere
- * it is an unlinked temporary file.
+ * Creates an empty file in memory with memfd_create(2) on Linux, which needs no disk and no mount with a size limit.
+ * Elsewhere it is an unlinked temporary file.
  * @param name shown in `/proc/PID/fd` of the processes that have it open
  */
 export function createMemoryFile(name: string): MemoryFile {
@@ -36,9 +36,9 @@ export function createMemoryFile(name: string): MemoryFile {
 }
 
 /**
- * Gives back the memory of what a process of this user has written to its memory file so far.
- * @param path `/proc/PID/fd/N`; left alone unless it leads to a memory file of that name
- * @throws Error when the process is gone or may not be looked into
+ * Frees the memory of everything that a process of this user has written to its memory file so far.
+ * @param path `/proc/PID/fd/N`; ignored unless it leads to a memory file of that name
+ * @throws Error when the process is gone or may not be inspected
  */
 export async function discardMemoryFile(path: string, name: string): Promise<void> {
   const isMemoryFile = async (link: string) => (await readlink(link)).startsWith(`/memfd:${name} `);
@@ -47,7 +47,7 @@ export async function discardMemoryFile(path: string, name: string): Promise<voi
   }
   const file = await open(path, "r+");
   try {
-    // The process may have opened something else there in the meantime.
+    // The process may have opened another file under this number in the meantime.
     if (await isMemoryFile(`/proc/self/fd/${file.fd}`)) {
       const { size } = await file.stat();
       calls ??= loadCalls();
@@ -76,7 +76,7 @@ function bindCalls(): MemoryFileCalls {
   const fallocate = library.func("int fallocate(int fd, int mode, int64_t offset, int64_t length)");
   return {
     create(name) {
-      // Kernels before 6.3 refuse the flag (EINVAL); newer ones may be configured to demand it (vm.memfd_noexec).
+      // Kernels before 6.3 reject the flag (EINVAL); newer ones may require it (vm.memfd_noexec).
       let fd: number = memfdCreate(name, closeOnExec | noExecuteSeal);
       if (fd < 0) {
         fd = memfdCreate(name, closeOnExec);

@@ -1,5 +1,5 @@
 /**
- * Says of names whether one of the patterns fits.
+ * Returns a function that reports whether a name matches one of the patterns.
  * @param patterns names in which `*` stands for any characters and `?` for one
  */
 export function createNameMatch(patterns: readonly string[]): (name: string) => boolean {

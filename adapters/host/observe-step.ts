@@ -3,9 +3,9 @@ import { type ToolObservation, toolChannel } from "./observation.ts";
 import type { ReasonName } from "./reasons.ts";
 
 /**
- * Has observers (metrics, traces, the commands of operations) see a change that a system's own interface makes as they see a
- * tool, with 1 for the exit code of a failure.
- * @param step the system, e.g. `libvirt`, for the program, and the step for its subcommand and arguments
+ * Reports a change made through a system's API to observers (metrics, traces, the commands of operations) as if it were
+ * a tool, with exit code 1 on failure.
+ * @param step the system, e.g. `libvirt`, as the program, and the step as its subcommand and arguments
  */
 export function observeStep<Outcome>(
   step: Pick<ToolObservation, "program" | "subcommand" | "argv">,

@@ -1,13 +1,13 @@
 /** Keeps the first bytes of a stream. */
 export interface HeadCollector {
-  /** Takes a chunk; false once the limit is passed, from where on nothing more is kept. */
+  /** Adds a chunk; returns false once the limit is exceeded, after which nothing more is kept. */
   add(chunk: Buffer): boolean;
   text(): string;
-  /** All bytes that came, kept or not. */
+  /** Number of bytes received, kept or not. */
   seenBytes(): number;
 }
 
-/** Keeps the first `maxBytes` of a stream in memory; as UTF-8 text. */
+/** Keeps the first `maxBytes` of a stream in memory, as UTF-8 text. */
 export function createHeadCollector(maxBytes: number): HeadCollector {
   const chunks: Buffer[] = [];
   let seen = 0;
@@ -31,13 +31,13 @@ export interface TailCollector {
   text(): string;
 }
 
-/** Keeps the last `maxBytes` of a stream in memory; as UTF-8 text. The last words of a tool tell why it failed. */
+/** Keeps the last `maxBytes` of a stream in memory, as UTF-8 text. A tool's last lines explain why it failed. */
 export function createTailCollector(maxBytes: number): TailCollector {
   let tail: Buffer = Buffer.alloc(0);
   return {
     add(chunk) {
       const joined = tail.length === 0 ? chunk : Buffer.concat([tail, chunk]);
-      // A copy, so that a small tail does not hold on to a large chunk.
+      // A copy, so that a small tail does not keep a large chunk in memory.
       tail = joined.length <= maxBytes ? joined : Buffer.from(joined.subarray(joined.length - maxBytes));
     },
     text: () => tail.toString("utf8"),

@@ -1,7 +1,7 @@
 import { closeSync, readSync } from "node:fs";
 import { createMemoryFile, type MemoryFile } from "./memory-file.ts";
 
-/** What a process has open as its stdout or stderr while its output goes to a memory file. */
+/** Name of the memory file that is the stdout or stderr of a process. */
 export const outputFileName = "hostplane-tool-output";
 
 const readEveryMs = 250;
@@ -13,17 +13,17 @@ export interface OutputFiles {
   /** Undefined when stdout is not read. */
   readonly stdout: number | undefined;
   readonly stderr: number;
-  /** Hands over what is left, and closes the files. */
+  /** Delivers the rest of the output and closes the files. */
   close(): void;
 }
 
-/** Takes what a tool has printed. Must not throw. */
+/** Receives output of a tool. Must not throw. */
 export type TakeOutput = (chunk: Buffer) => void;
 
 /**
- * Opens files in memory for the output of a tool that must reach its end even if the gateway dies: writing to them neither
- * blocks nor fails nor raises SIGPIPE, even without a reader. They are read every 250 ms, and what was read is given back once
- * it is more than a MiB, so that a tool that prints without end takes little memory while the gateway runs.
+ * Opens files in memory for the output of a tool that must run to completion even if the gateway dies. Writing to them
+ * never blocks, fails or raises SIGPIPE, even without a reader. They are read every 250 ms. Memory that has been read
+ * is freed once it exceeds 1 MiB, so that a tool with endless output uses little memory while the gateway runs.
  */
 export function openOutputFiles(take: {
   readonly stdout: TakeOutput | undefined;
@@ -39,7 +39,7 @@ export function openOutputFiles(take: {
     }
   }
 
-  // Not what keeps the gateway running: the tool does.
+  // Does not keep the gateway running; the tool does.
   const timer = setInterval(readAll, readEveryMs).unref();
   return {
     stdout: stdout?.fd,

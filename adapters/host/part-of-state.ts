@@ -1,2 +1,5 @@
-/** What could be read, or why it could not, as a sentence for people. Nothing stands in for what is missing. */
+/**
+ * A part of a system's state, or a sentence for users that explains why it could not be read. Missing parts have no
+ * placeholder.
+ */
 export type Part<T> = { readonly ok: T } | { readonly missing: string };

@@ -2,39 +2,42 @@ import { createRequire } from "node:module";
 import { constants } from "node:os";
 import { getSystemErrorName } from "node:util";
 
-/** How a process has ended; one of both is null, or both when somebody else has taken the news. */
+/** How a process ended. One of the two is null; both are if other code has already reaped the process. */
 export interface ProcessExit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
 }
 
-/** What a process is started as. */
+/** A program to start. */
 export interface SpawnedProgram {
   readonly path: string;
   readonly argv: readonly string[];
   /** `NAME=value`. */
   readonly environment: readonly string[];
-  /** What becomes its stdin, stdout and stderr, all above 2 and open until it is spawned; /dev/null where undefined. */
+  /**
+   * Descriptors for stdin, stdout and stderr, all above 2 and open until the process is spawned; /dev/null where
+   * undefined.
+   */
   readonly stdio: readonly (number | undefined)[];
 }
 
-/** The calls of the C library by which Linux starts a process without copying the page tables of this one. */
+/** Calls of the C library that start a process on Linux without copying the page tables of this one. */
 export interface PosixSpawn {
   /**
-   * Starts a process on a thread of the pool; it leads a session, and no signal is blocked or ignored in it.
+   * Starts a process, on a thread of the pool. It leads a session and has no blocked or ignored signals.
    * @returns its pid
-   * @throws Error with `code`, `errno` and `syscall` as child_process has it
+   * @throws Error with `code`, `errno` and `syscall`, as child_process does
    */
   spawn(program: SpawnedProgram): Promise<number>;
-  /** How the process of a child's pid has ended, which frees the pid; undefined while it runs. */
+  /** Returns how a child process ended and reaps it, which frees the pid; undefined while it runs. */
   exitOf(pid: number): ProcessExit | undefined;
-  /** A pair of connected stream sockets that no other process inherits. */
+  /** Creates a pair of connected stream sockets that no other process inherits. */
   socketPair(): readonly [number, number];
-  /** Another descriptor, above 2, of the same open file that no other process inherits. */
+  /** Duplicates a descriptor, to one above 2 that no other process inherits. */
   duplicate(fd: number): number;
 }
 
-// Of <spawn.h>, <sys/socket.h>, <fcntl.h> and <sys/wait.h>: the same numbers in glibc and musl.
+// From <spawn.h>, <sys/socket.h>, <fcntl.h> and <sys/wait.h>: the same numbers in glibc and musl.
 const setSignalDefaults = 0x04;
 const setSignalMask = 0x08;
 const setSession = 0x80;
@@ -44,7 +47,7 @@ const closeOnExec = 0o2000000;
 const duplicateAbove = 1030;
 const noHang = 1;
 
-// glibc's and musl's are smaller: 336 bytes of attributes, 80 of file actions, 128 of signals.
+// Larger than in glibc and musl: 336 bytes of attributes, 80 of file actions, 128 of signals.
 const attributesBytes = 512;
 const fileActionsBytes = 256;
 const signalsBytes = 128;
@@ -57,11 +60,11 @@ const signalNames = new Map(
 );
 
 /**
- * Binds posix_spawn(3) of glibc 2.26 or musl 1.1.22 and newer, and what belongs to it. Takes about 15 ms.
- * @throws Error when there is no such library, or koffi has no binary for it
+ * Binds posix_spawn(3) of glibc 2.26 or musl 1.1.22 and newer, with its helper functions. Takes about 15 ms.
+ * @throws Error if there is no such library, or koffi has no binary for it
  */
 export function loadPosixSpawn(): PosixSpawn {
-  // Not imported above: a gateway that starts no tool need not have it in memory, and a platform may lack its binary.
+  // Not imported above: a gateway that starts no tool does not need it in memory, and a platform may lack its binary.
   const koffi = createRequire(import.meta.url)("koffi") as typeof import("koffi");
   const library = koffi.load(null);
   const bind = (declaration: string) => library.func(declaration);
@@ -142,7 +145,7 @@ function createAttributes(bind: (declaration: string) => (...args: unknown[]) =>
   // Node ignores SIGPIPE, and threads of the pool may block signals.
   bind("int posix_spawnattr_setsigdefault(void *attributes, void *signals)")(attributes, all);
   bind("int posix_spawnattr_setsigmask(void *attributes, void *signals)")(attributes, none);
-  // An older library refuses what it does not know.
+  // An older library rejects flags that it does not know.
   const setFlags = bind("int posix_spawnattr_setflags(void *attributes, int16_t flags)");
   assertDone(
     setFlags(attributes, setSession | setSignalDefaults | setSignalMask),
@@ -151,7 +154,7 @@ function createAttributes(bind: (declaration: string) => (...args: unknown[]) =>
   return attributes;
 }
 
-/** As wait(2) has it; a stopped process is not told of. */
+/** Decodes a status of wait(2). Stopped processes are not reported. */
 function exitFromStatus(status: number): ProcessExit {
   const signal = status & 0x7f;
   return signal === 0
@@ -165,7 +168,7 @@ function assertDone(errno: number, syscall: string): void {
   }
 }
 
-/** The error of a number of errno(3), with what Node's own errors have. */
+/** Creates the error for an errno(3) number, with the properties of Node's own errors. */
 export function systemError(errno: number, syscall: string): Error {
   const code = getSystemErrorName(-errno);
   return Object.assign(new Error(`${syscall} ${code}`), { code, errno: -errno, syscall });

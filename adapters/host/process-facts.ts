@@ -1,19 +1,19 @@
 import { readdir, readFile, readlink } from "node:fs/promises";
 
-/** What proc(5) says about a process in `stat`. */
+/** Fields of a process in proc(5)'s `stat`. */
 export interface ProcessFacts {
   readonly state: string;
   readonly group: number;
-  /** Ticks since the machine started: distinguishes the process from a later one of the same number. */
+  /** Clock ticks since boot: distinguishes the process from a later one with the same pid. */
   readonly startedAt: string;
 }
 
-/** Pids of all processes that this one can see. */
+/** Lists the pids of all visible processes. */
 export async function listPids(): Promise<readonly string[]> {
   return (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
 }
 
-/** Undefined when the process has ended. */
+/** Reads a process's `stat`; undefined if the process has ended. */
 export async function readProcessFacts(pid: string): Promise<ProcessFacts | undefined> {
   return parseProcessStat(await readFile(`/proc/${pid}/stat`, "latin1").catch(() => ""));
 }
@@ -27,17 +27,20 @@ export function parseProcessStat(text: string): ProcessFacts | undefined {
     : { state, group: Number(group), startedAt };
 }
 
-/** The variables a process was started with, as `NAME=value`; empty when it has ended or belongs to another user. */
+/**
+ * Reads the variables that a process was started with, as `NAME=value`; empty if it has ended or belongs to another
+ * user.
+ */
 export async function readProcessEnvironment(pid: string): Promise<readonly string[]> {
   return (await readFile(`/proc/${pid}/environ`, "latin1").catch(() => "")).split("\0");
 }
 
-/** What a descriptor of a process leads to; empty when it is not open or the process belongs to another user. */
+/** Reads the target of a process's descriptor; empty if it is not open or the process belongs to another user. */
 export function readProcessLink(pid: string, name: string): Promise<string> {
   return readlink(`/proc/${pid}/${name}`).catch(() => "");
 }
 
-/** Whether a process that was seen before still runs. */
+/** Reports whether a process seen earlier is still running. */
 export async function isRunning(pid: string, startedAt: string): Promise<boolean> {
   const facts = await readProcessFacts(pid);
   return facts?.startedAt === startedAt && !["Z", "X"].includes(facts.state);

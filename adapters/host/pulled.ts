@@ -2,9 +2,9 @@ import { once } from "node:events";
 import { PassThrough } from "node:stream";
 
 /**
- * Makes a source of what pushes its bytes, such as a tool whose output is taken chunk by chunk: it waits until its reader
- * wants more. It ends when `push` has resolved, and fails as it does. Leaving the loop aborts what `push` is given, and waits
- * for its end.
+ * Turns code that pushes bytes, such as a tool with an output callback, into a source: `push` waits until the reader
+ * wants more. The source ends when `push` has resolved, and fails when it fails. Leaving the loop aborts the signal
+ * given to `push` and waits for it to end.
  */
 export async function* pulled(
   push: (take: (chunk: Uint8Array) => Promise<void>, signal: AbortSignal) => Promise<unknown>,

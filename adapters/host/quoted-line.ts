@@ -1,7 +1,7 @@
 /**
- * What may be told, stored and shown on a terminal of words that somebody else has written: one line, of which each run of blanks and
- * control characters is one blank, without what stands before the `@` of a URL, which may be a password.
- * @param maxLength in characters; what is longer ends in `…`
+ * Makes text from an external source safe to log, store and show on a terminal: one line, with each run of blanks and
+ * control characters reduced to one blank, and without the part of a URL before `@`, which may be a password.
+ * @param maxLength in characters; longer text is cut and ends in `…`
  */
 export function quotedLine(words: string, maxLength = 300): string {
   const line = words
@@ -9,6 +9,6 @@ export function quotedLine(words: string, maxLength = 300): string {
     .replace(/[\p{Cc}\p{Cf}\s]+/gu, " ")
     .trim();
   const told = line.length > maxLength ? `${line.slice(0, maxLength - 1)}…` : line;
-  // Halves of characters, which no UTF-8 has.
+  // Lone surrogates, which UTF-8 cannot encode.
   return told.replace(/\p{Cs}/gu, "");
 }

@@ -1,6 +1,6 @@
 /**
- * The codes a call may end with, by their gRPC names. UNKNOWN is missing on purpose: nothing reaches a
- * client as UNKNOWN.
+ * The codes with which a call may fail, by their gRPC names. UNKNOWN is missing on purpose: the gateway never returns
+ * it.
  */
 export type ErrorCode =
   | "CANCELLED"
@@ -21,18 +21,18 @@ export type ErrorCode =
 
 interface Reason {
   readonly code: ErrorCode;
-  /** Whether the same call may succeed later without anybody changing it. */
+  /** Whether the same call may succeed later without any change to it. */
   readonly retryable: boolean;
-  /** One sentence for a person who meets the reason for the first time; docs/errors.md repeats it. */
+  /** One sentence for a user who sees the reason for the first time; docs/errors.md repeats it. */
   readonly meaning: string;
 }
 
 /**
- * Every reason an error can carry in `google.rpc.ErrorInfo.reason`. A reason has one code, so a client may
- * branch on either. docs/errors.md lists the same rows; test/adapters/host/reasons.test.ts proves it.
+ * Every reason that an error can have in `google.rpc.ErrorInfo.reason`. A reason has exactly one code, so a client may
+ * branch on either. docs/errors.md lists the same rows, which test/adapters/host/reasons.test.ts checks.
  */
 export const reasons = {
-  // What was asked
+  // Invalid requests
   MALFORMED_REQUEST: {
     code: "INVALID_ARGUMENT",
     retryable: false,
@@ -92,7 +92,7 @@ export const reasons = {
     meaning: "A message is larger than the limit of the listener.",
   },
 
-  // Who and where
+  // Availability of domains and gateways
   DOMAIN_OFF: {
     code: "UNAVAILABLE",
     retryable: false,
@@ -121,7 +121,7 @@ export const reasons = {
       "The request has a header of a proxy; a listener without login refuses them unless it has `allowForwarded: true`.",
   },
 
-  // Who may
+  // Authentication and authorization
   LOGIN_REQUIRED: {
     code: "UNAUTHENTICATED",
     retryable: false,
@@ -206,7 +206,7 @@ export const reasons = {
     meaning: "An API token of this name exists.",
   },
 
-  // Repeated and planned calls
+  // Idempotency and dry runs
   IDEMPOTENCY_KEY_REUSED: {
     code: "INVALID_ARGUMENT",
     retryable: false,
@@ -230,7 +230,7 @@ export const reasons = {
     meaning: "The method changes nothing, or nothing that could be told beforehand.",
   },
 
-  // Time and load
+  // Deadlines and load
   DEADLINE: {
     code: "DEADLINE_EXCEEDED",
     retryable: true,
@@ -785,7 +785,7 @@ export const reasons = {
       "Kubernetes cannot be upgraded like that: it goes upwards, and skips no minor version; the message says from where to where.",
   },
 
-  // Clusters that the gateway has made
+  // Workload clusters
   WORKLOAD_UNAVAILABLE: {
     code: "UNAVAILABLE",
     retryable: true,

@@ -16,23 +16,23 @@ const defaultMaxStdoutBytes = 16 * 1024 * 1024;
 const maxStderrBytes = 16 * 1024;
 // SIGTERM, half a second, SIGKILL: the process group is gone within a second of the abort.
 const killAfterMs = 500;
-// How long output is awaited once it can no longer come from the tool itself (or the tool defies SIGKILL).
+// How long to wait for output after the tool has exited (or has survived SIGKILL).
 const drainMs = 125;
 
 /**
- * Starts a tool and waits for its end: the only place of the gateway that starts a program. Never a shell:
- * argv reaches the program as it is. The tool leads its own session and process group.
+ * Starts a tool and waits for it to end. Nothing else in the gateway starts programs. No shell is involved: argv
+ * reaches the program unchanged. The tool leads its own session and process group.
  *
- * A reading tool that is aborted, too slow or too talkative gets SIGTERM (or `stopSignal`) and, 500 ms later, SIGKILL, and
- * with it its whole process group. A mutating tool is never killed, and goes on to its end even if the gateway dies: its output
- * goes to files in memory; what is beyond the limit is dropped.
- * A reading tool that has exited while a descendant still holds its output ends a quarter of a second later, with the output so
- * far. Each tool is marked in its environment, so that a later gateway finds it (`left-tools.ts`).
+ * A reading tool that is aborted, too slow or exceeds its output limit gets SIGTERM (or `stopSignal`) and, 500 ms
+ * later, SIGKILL, as does its whole process group. A mutating tool is never killed, and runs to completion even if the
+ * gateway dies: its output goes to files in memory; output beyond the limit is dropped. If a reading tool has exited
+ * while a descendant still has its output open, the run ends a quarter of a second later with the output so far. Each
+ * tool is marked in its environment, so that a later gateway finds it (`left-tools.ts`).
  *
- * Any exit code is a result, to be judged by the caller. Observers are told by `toolChannel`.
+ * Any exit code is a result, for the caller to interpret. Runs are reported on `toolChannel`.
  * @throws InfraError TOOL_MISSING (cannot be started), TOOL_TIMEOUT, CALLER_LEFT (or the signal's own
- *   InfraError), TOOL_OUTPUT (a reading tool passed `maxStdoutBytes`), TOOL_FAILED (the system refused to
- *   start a process; a source of its stdin failed with something else than an InfraError, which would be the error)
+ *   InfraError), TOOL_OUTPUT (a reading tool exceeded `maxStdoutBytes`), TOOL_FAILED (the system refused to start a
+ *   process, or a source of its stdin failed with an error other than an InfraError; an InfraError is rethrown)
  */
 export function run(argv: readonly string[], options: RunOptions): Promise<ToolResult> {
   const [program, ...args] = argv;
@@ -128,7 +128,7 @@ function start(program: string, args: readonly string[], options: RunOptions): P
   }
 
   function onDescendantHoldsPipe(): void {
-    // What the tool has left in the pipe is still for a reader that takes its time.
+    // A slow reader still gets the output that the tool left in the pipe.
     if (isReaderWaiting() && failure === undefined) {
       after(drainMs, () => after(drainMs, onDescendantHoldsPipe));
       return;
@@ -144,12 +144,12 @@ function start(program: string, args: readonly string[], options: RunOptions): P
 
   function onExit(code: number | null, signal: NodeJS.Signals | null): void {
     exit = { code, signal };
-    // The leader may go on SIGTERM while a descendant ignores it.
+    // The leader may exit on SIGTERM while a descendant ignores it.
     if (failure !== undefined) {
       child?.killGroup("SIGKILL");
     }
-    // Twice, because timers come before input in a turn of the event loop: after a stall the first wait may be
-    // over although the last output lies in the pipe unread.
+    // Twice, because timers run before input in a turn of the event loop: after a stall, the first wait may be over
+    // although the last output is still unread in the pipe.
     after(drainMs, () => after(drainMs, onDescendantHoldsPipe));
   }
 
@@ -202,7 +202,7 @@ function start(program: string, args: readonly string[], options: RunOptions): P
   }
   child.stderr?.on("data", collectErrors);
   for (const stream of [child.stdin, child.stdout, child.stderr]) {
-    // EPIPE when the tool closes its stdin early: its exit code tells whether that mattered.
+    // EPIPE when the tool closes its stdin early; its exit code shows whether that mattered.
     stream?.on("error", () => {});
   }
   if (input instanceof Uint8Array) {

@@ -2,66 +2,66 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { isDeepStrictEqual } from "node:util";
 import { snapshotChannel } from "./observation.ts";
 
-/** A value read from a system, and how old it is. */
+/** A value read from a system, and its age. */
 export interface Snapshot<T> {
   readonly value: T;
-  /** Grows by one each time the value differs from the one before. */
+  /** Increases by one each time the value changes. */
   readonly revision: number;
   /** When the read that produced it began (performance.now(), milliseconds). */
   readonly readAtMs: number;
 }
 
 export interface SnapshotCacheOptions<T> {
-  /** The system's name, for observers; `system` unless told. */
+  /** The system's name, for observers; `system` by default. */
   readonly system?: string;
   /**
-   * Reads the system. Never called twice at once. The signal is aborted when every reader that waits for it has
-   * left and nobody subscribes: it may then stop and throw.
+   * Reads the system. Never runs twice at once. The signal is aborted when every reader that waits for it has left and
+   * there are no subscribers; `load` may then stop and throw.
    */
   readonly load: (signal: AbortSignal) => Promise<T>;
-  /** Whether two values are the same to a reader; deep equality unless told. */
+  /** Reports whether two values are the same to a reader; deep equality by default. */
   readonly equal?: (a: T, b: T) => boolean;
   /**
-   * After a load that failed: for so long reads get the same error without another load, and when it is
-   * over a load is tried again if anybody subscribes. 2,000 unless told.
+   * Time after a failed load during which reads get the same error without another load. When it is over, the load is
+   * retried if there are subscribers. 2,000 by default.
    */
   readonly retryMs?: number;
-  /** How old a value may be that `readRecent` returns while the next one is loaded; 0 unless told. */
+  /** Maximum age of a value that `readRecent` returns while the next one is loaded; 0 by default. */
   readonly recentMs?: number;
 }
 
 export interface SnapshotCache<T> {
   /**
-   * The newest value. Never one whose load began before an `invalidate` that came before this call. Waits for
-   * two loads at most: one that began too early, and the next.
-   * @param signal a reader that leaves; one without a signal stays
+   * Returns the current value, never one whose load began before an earlier `invalidate`. Waits for two loads at most:
+   * one that began too early, and the next.
+   * @param signal aborts this reader's wait
    * @throws what `load` throws, and the signal's reason
    */
   read(signal?: AbortSignal): Promise<Snapshot<T>>;
   /**
-   * The value that is there if its load began at most `recentMs` ago, though an `invalidate` came after that: the next is
-   * then loaded, and nobody waits for it. As `read` where there is none so new, or the last load has failed.
+   * Returns the cached value if its load began at most `recentMs` ago, even if it was invalidated since; the next load
+   * then starts in the background. Otherwise, and after a failed load, works like `read`.
    */
   readRecent(signal?: AbortSignal): Promise<Snapshot<T>>;
   /**
-   * Makes the value stale. It is loaded again at once if anybody subscribes, else by the next read. Does
-   * nothing if the change happened at `changedAtMs` (performance.now()) and a load has begun since.
+   * Marks the value as stale. It is loaded again at once if there are subscribers, else by the next read. Does nothing
+   * if the change happened at `changedAtMs` (performance.now()) and a load has begun since.
    */
   invalidate(changedAtMs?: number): void;
   /**
-   * Calls back when the value has changed, and when loads begin or cease to fail. The
-   * listener must not throw. Returns the function that ends it.
+   * Calls back when the value has changed, and when loads start or stop failing. The listener must not throw. Returns a
+   * function that unsubscribes.
    */
   subscribe(listener: () => void): () => void;
   /** Ends all subscriptions and retries. Reads still work. */
   close(): void;
 }
 
-/** Shares one value of a system among all readers: however many read at once, one load runs. */
+/** Caches one value of a system for all readers: concurrent reads share one load. */
 export function createSnapshotCache<T>(options: SnapshotCacheOptions<T>): SnapshotCache<T> {
   const { system = "system", load, equal = isDeepStrictEqual, retryMs = 2_000, recentMs = 0 } = options;
   const listeners = new Set<() => void>();
-  // Each invalidate begins a new generation; a load serves the readers of the generation it began in.
+  // Each invalidation starts a new generation; a load serves the readers of the generation in which it began.
   let generation = 0;
   let latest: { readonly snapshot: Snapshot<T>; readonly generation: number } | undefined;
   let failed:
@@ -70,12 +70,12 @@ export function createSnapshotCache<T>(options: SnapshotCacheOptions<T>): Snapsh
   let loading:
     | { readonly promise: Promise<Snapshot<T>>; readonly generation: number; readonly stop: AbortController }
     | undefined;
-  /** Readers that wait for the load that runs or for the next. */
+  /** Number of readers that wait for the current load or the next one. */
   let waiting = 0;
   let lastLoadBeganAtMs = Number.NEGATIVE_INFINITY;
   let queued: Promise<Snapshot<T>> | undefined;
   let retryTimer: NodeJS.Timeout | undefined;
-  // A retry outlives the call whose load failed, and is not to be told as that call's work.
+  // A retry outlives the call whose load failed, so its work must not be attributed to that call.
   const outsideCalls = AsyncLocalStorage.snapshot();
 
   function notify(): void {
@@ -95,12 +95,12 @@ export function createSnapshotCache<T>(options: SnapshotCacheOptions<T>): Snapsh
     } catch (error) {
       loading = undefined;
       if (signal.aborted) {
-        // Stopped for want of readers, which says nothing of the system.
+        // Stopped because no reader was left, which is not a failure of the system.
         throw error;
       }
       failed = { error, generation: loadGeneration, retryAtMs: performance.now() + retryMs };
       scheduleRetry();
-      // Only the first of a row is told: a listener that answers with a read must not spin.
+      // Listeners are called for the first of consecutive failures only: one that reads in response must not loop.
       if (!failedBefore) {
         notify();
       }
@@ -114,7 +114,7 @@ export function createSnapshotCache<T>(options: SnapshotCacheOptions<T>): Snapsh
     latest = { snapshot, generation: loadGeneration };
     loading = undefined;
     failed = undefined;
-    // The first value is no change: whoever wants it reads, and would be woken by its own read.
+    // The first value is not a change: its reader would be notified of its own read.
     if ((before !== undefined && !same) || failedBefore) {
       notify();
     }
@@ -160,7 +160,7 @@ export function createSnapshotCache<T>(options: SnapshotCacheOptions<T>): Snapsh
     signal?.throwIfAborted();
     const isNextOnItsWay = queued !== undefined || loading?.generation === generation;
     if (latest.generation !== generation && !isNextOnItsWay) {
-      // It is somebody's to wait for until it has ended: one that nobody waits for is stopped.
+      // Waits for the load, since a load without readers is stopped.
       read().catch(() => {});
     }
     return latest.snapshot;
@@ -193,14 +193,14 @@ export function createSnapshotCache<T>(options: SnapshotCacheOptions<T>): Snapsh
   }
 
   function refresh(): void {
-    // The failure reaches the listeners, and whoever reads.
+    // The failure reaches the listeners and the next readers.
     if (listeners.size > 0) {
       read().catch(() => {});
     }
   }
 
   function retry(): void {
-    // A timer may fire a little before its time.
+    // A timer may fire slightly early.
     if (failed !== undefined) {
       failed = { ...failed, retryAtMs: 0 };
     }
@@ -225,7 +225,7 @@ export function createSnapshotCache<T>(options: SnapshotCacheOptions<T>): Snapsh
       refresh();
     },
     subscribe(listener) {
-      // Its own function, so that one listener given twice counts twice.
+      // Wrapped, so that a listener added twice counts twice.
       const entry = () => listener();
       listeners.add(entry);
       if (failed !== undefined) {

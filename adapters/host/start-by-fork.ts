@@ -2,8 +2,8 @@ import { spawn } from "node:child_process";
 import { killGroup, type StartProcess } from "./tool-process.ts";
 
 /**
- * By Node's own child_process, which blocks the event loop while the kernel copies the page tables of the gateway: some
- * milliseconds with a heap of a gigabyte.
+ * Starts a process with Node's own child_process, which blocks the event loop while the kernel copies the gateway's
+ * page tables: some milliseconds with a heap of a gigabyte.
  */
 export const startByFork: StartProcess = (program, args, options) => {
   const { env, stdin, stdout, stderr, onFailure, onExit, onClose } = options;
@@ -16,7 +16,7 @@ export const startByFork: StartProcess = (program, args, options) => {
   });
   child.on("exit", onExit);
   child.on("close", () => {
-    // Emitted of one that has failed as well.
+    // Also emitted for a process that failed to start.
     if (child.pid !== undefined) {
       onClose();
     }

@@ -6,15 +6,16 @@ import { createLimiter } from "./limiter.ts";
 import { type PosixSpawn, type ProcessExit, type SpawnedProgram, systemError } from "./posix-spawn.ts";
 import { killGroup, type StartProcess, type ToolStdio } from "./tool-process.ts";
 
-/** Threads of the pool that start tools: there are four unless told, which files and names need as well. */
+/** Threads of the pool used to start tools. The pool has four by default, and file and name lookups need them too. */
 const maxStartsAtOnce = 2;
-/** How often an end is looked for that no signal has told of. */
+/** Interval at which exits are polled, in case a signal was missed. */
 const lookEveryMs = 1_000;
 
 /**
- * By posix_spawn(3) on a thread of the pool: the event loop never waits for it, however large the heap. Node's own child_process
- * forks, for which the kernel copies all page tables. The gateway stays the tool's parent, as which alone it learns how the
- * tool ended: a process that started tools for it could die and take that along.
+ * Starts processes with posix_spawn(3) on a thread of the pool, so that the event loop never waits, however large the
+ * heap. Node's own child_process forks, for which the kernel copies all page tables. The gateway remains the tool's
+ * parent, since only a parent learns how the tool ended; a helper process that started tools could die, and the exit
+ * status would be lost.
  */
 export function createStartByPosixSpawn(posix: PosixSpawn): StartProcess {
   const starts = createLimiter({
@@ -84,7 +85,7 @@ export function createStartByPosixSpawn(posix: PosixSpawn): StartProcess {
       }
     }
 
-    /** undefined when a signal came before. */
+    /** Returns undefined if the tool was signalled before it started. */
     async function spawn(): Promise<number | undefined> {
       try {
         return await starts.run(() => {
@@ -107,7 +108,7 @@ export function createStartByPosixSpawn(posix: PosixSpawn): StartProcess {
         killGroup(pid, signal);
       }
       addLooker(look);
-      // It may have ended before the listener was there.
+      // It may have ended before the listener was added.
       look();
     }
 
@@ -146,7 +147,7 @@ export function createStartByPosixSpawn(posix: PosixSpawn): StartProcess {
 }
 
 interface Stdio {
-  /** What the tool gets, ours to close. */
+  /** The descriptors that the tool inherits, for this process to close. */
   readonly theirs: readonly (number | undefined)[];
   readonly stdin: Socket | null;
   readonly stdout: Socket | null;
@@ -159,7 +160,7 @@ function openStdio(posix: PosixSpawn, { stdin, stdout, stderr }: ToolStdio): Std
     if (wanted === "ignore") {
       return {};
     }
-    // A copy of an open file, since whoever opened it may have closed it before the tool is started.
+    // A copy of the open file, since its owner may close it before the tool is started.
     const [theirs, ours] = wanted === "pipe" ? posix.socketPair() : [posix.duplicate(wanted)];
     opened.push(theirs, ...(ours === undefined ? [] : [ours]));
     return { theirs, ours };
@@ -178,7 +179,10 @@ function openStdio(posix: PosixSpawn, { stdin, stdout, stderr }: ToolStdio): Std
   }
 }
 
-/** Starts a program of the directories of PATH, or of its own path where it has one, as execvp(3) looks for it. */
+/**
+ * Starts a program from the directories of PATH, or by its own path if it contains one, following the lookup rules of
+ * execvp(3).
+ */
 async function spawnByPath(
   posix: PosixSpawn,
   searchPath = "/bin:/usr/bin",
@@ -207,7 +211,7 @@ async function spawnByPath(
   throw systemError(errno, `spawn ${program}`);
 }
 
-/** The C library takes what follows a NUL for nothing, where child_process refuses it. */
+/** Rejects NUL bytes, as child_process does: the C library would ignore everything after one. */
 function assertArguments(program: string, others: readonly string[]): void {
   if (program === "" || [program, ...others].some((text) => text.includes("\0"))) {
     const message = "The program is empty, or an argument or a variable has a null byte";

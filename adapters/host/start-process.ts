@@ -6,14 +6,17 @@ import type { StartProcess } from "./tool-process.ts";
 
 let chosen: StartProcess | undefined;
 
-/** Starts a program by posix_spawn(3) where that is possible, elsewhere by child_process. Which one is chosen at the first. */
+/**
+ * Starts a program with posix_spawn(3) where available, otherwise with child_process. The choice is made at the first
+ * call.
+ */
 export const startProcess: StartProcess = (program, args, options) => {
   chosen ??= choose();
   return chosen(program, args, options);
 };
 
 function choose(): StartProcess {
-  // Signals, of which SIGCHLD is needed, reach the main thread only.
+  // Only the main thread receives signals, and SIGCHLD is needed.
   if (process.platform !== "linux" || !isMainThread) {
     return startByFork;
   }

@@ -1,6 +1,6 @@
 /**
- * The environment of a tool: PATH, HOME and LC_ALL=C, and what it needs beyond. LVM and its kin live in sbin directories,
- * which a user's PATH often lacks.
+ * Returns the environment of a tool: PATH, HOME and LC_ALL=C, and the given variables. Tools such as LVM live in sbin
+ * directories, which a user's PATH often lacks.
  */
 export function environmentOf(extra: Readonly<Record<string, string>> = {}): Record<string, string> {
   const { PATH, HOME } = process.env;

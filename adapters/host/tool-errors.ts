@@ -1,6 +1,6 @@
 import { InfraError } from "./infra-error.ts";
 
-/** What a tool that its signal has stopped ends with: the signal's own InfraError, or CALLER_LEFT. */
+/** Returns the error for a tool stopped by its signal: the signal's own InfraError, or CALLER_LEFT. */
 export function errorFromSignal(signal: AbortSignal, program: string): InfraError {
   if (signal.reason instanceof InfraError) {
     return signal.reason;
@@ -10,21 +10,21 @@ export function errorFromSignal(signal: AbortSignal, program: string): InfraErro
   });
 }
 
-/** What a tool ends with whose stdin could not be read to its end: that failure, if it is an InfraError. */
+/** Returns the error for a tool whose stdin source failed: that failure, if it is an InfraError. */
 export function errorFromSource(cause: unknown, program: string): InfraError {
   return cause instanceof InfraError
     ? cause
     : new InfraError("TOOL_FAILED", `what ${program} was to read could not be read to its end`, { cause });
 }
 
-/** What a tool ends with whose output could not be taken: that failure, if it is an InfraError. */
+/** Returns the error for a tool whose output could not be processed: that failure, if it is an InfraError. */
 export function errorFromReader(cause: unknown, program: string): InfraError {
   return cause instanceof InfraError
     ? cause
     : new InfraError("TOOL_FAILED", `the output of ${program} could not be processed`, { cause });
 }
 
-/** What a program that could not be started ends with: TOOL_MISSING where that can be mended, else TOOL_FAILED. */
+/** Returns the error for a program that could not be started: TOOL_MISSING if the user can fix it, else TOOL_FAILED. */
 export function errorFromSpawn(program: string, cause: unknown): InfraError {
   const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
   const effect = "none";

@@ -4,15 +4,15 @@ import type { RunOptions } from "./run-options.ts";
 
 const variable = "HOSTPLANE_TOOL";
 
-/** What may be done to a tool whose gateway has died: end it, ask it to stop and wait, or wait. */
+/** How to handle a tool whose gateway has died: stop it, ask it to stop and wait, or only wait. */
 export type ToolMarkKind = "read" | "stoppable" | "mutate";
 
-/** By what a tool is recognised once its gateway has died. */
+/** Identifies a tool once its gateway has died. */
 export interface ToolMark {
   readonly kind: ToolMarkKind;
-  /** Whose tools they are: gateways of one store share it. */
+  /** Owner of the tool, which all gateways of one store share. */
   readonly owner: string;
-  /** Pids mean something within one namespace only. */
+  /** Pids are valid within one namespace only. */
   readonly pidNamespace: string;
   readonly gatewayPid: string;
   readonly gatewayStartedAt: string;
@@ -21,17 +21,20 @@ export interface ToolMark {
 let ownGateway: string | undefined;
 let owner = "unset";
 
-/** Sets whose tools this process starts from now on: those are the left tools that it may end, and waits for. */
+/**
+ * Sets the owner of the tools that this process starts from now on. Only left tools of the same owner are stopped or
+ * waited for.
+ */
 export function setToolOwner(name: string): void {
   owner = name.replace(/[^\w-]/g, "_");
 }
 
-/** As `setToolOwner` was last called. */
+/** Returns the owner that `setToolOwner` last set. */
 export function toolOwner(): string {
   return owner;
 }
 
-/** The variable that every tool of this gateway has in its environment; none where there is no proc(5). */
+/** Returns the variable that marks every tool of this gateway in its environment; empty without proc(5). */
 export function toolMarkOf(options: RunOptions): Readonly<Record<string, string>> {
   ownGateway ??= describeOwnProcess();
   const kind: ToolMarkKind =
@@ -48,12 +51,12 @@ function describeOwnProcess(): string {
   }
 }
 
-/** The number of the pid namespace that this process is in. @throws Error where there is no proc(5) */
+/** Returns the number of this process's pid namespace. @throws Error without proc(5) */
 export function ownPidNamespace(): string {
   return readlinkSync("/proc/self/ns/pid").replace(/\D/g, "");
 }
 
-/** Finds the mark among the variables of a process. */
+/** Finds the mark in the environment of a process. */
 export function parseToolMark(environment: readonly string[]): ToolMark | undefined {
   for (const entry of environment) {
     const match = /^HOSTPLANE_TOOL=(read|stoppable|mutate):([\w-]+):(\d+):(\d+):(\d+)$/.exec(entry);

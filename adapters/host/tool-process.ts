@@ -1,51 +1,56 @@
 import type { Readable, Writable } from "node:stream";
 
-/** An open file; a FileHandle is one. Whoever opened it closes it. */
+/** An open file, such as a FileHandle. The code that opened it closes it. */
 export interface OpenFile {
   readonly fd: number;
 }
 
-/** What becomes a tool's stdin, stdout and stderr: a pipe, nothing, or an open file. */
+/** A tool's stdin, stdout and stderr: a pipe, nothing, or an open file. */
 export interface ToolStdio {
   readonly stdin: "pipe" | "ignore" | number;
   readonly stdout: "pipe" | number;
   readonly stderr: "pipe" | number;
 }
 
-/** What a tool is started with, and who is told of it. None of the functions is called before `StartProcess` has returned. */
+/** Options and callbacks of a tool. None of the callbacks is called before `StartProcess` has returned. */
 export interface ProcessOptions extends ToolStdio {
-  /** All of its environment. Its PATH is where the program is looked for. */
+  /** Its complete environment. The program is looked up in its PATH. */
   readonly env: Readonly<Record<string, string>>;
-  /** It was never started; nothing else is told then. The cause has a `code` such as ENOENT where the system refused. */
+  /** It was never started; no other callback follows. The cause has a `code` such as ENOENT if the system refused. */
   readonly onFailure: (cause: unknown) => void;
-  /** Its own end, of which one of both tells; its pipes may still have something, or be held by a descendant. */
+  /**
+   * The process itself exited; one of the two arguments is null. Its pipes may still hold output, or be open in a
+   * descendant.
+   */
   readonly onExit: (code: number | null, signal: NodeJS.Signals | null) => void;
-  /** It has ended and all pipes are closed; the last that is told. */
+  /** It has exited and all pipes are closed; the last callback. */
   readonly onClose: () => void;
 }
 
-/** A tool that is started, or is about to be. */
+/** A tool that is running or about to start. */
 export interface ToolProcess {
-  /** The pipes, or null. Stdout and stderr are to be read, else `onClose` never comes. */
+  /** The pipes, or null. Stdout and stderr must be read, or `onClose` is never called. */
   readonly stdin: Writable | null;
   readonly stdout: Readable | null;
   readonly stderr: Readable | null;
   /**
-   * Sends a signal to its group, also when itself has ended; to nobody once they are gone. One that comes before the start
-   * ends it: either it does not start at all, which is told as an end by that signal, or it gets the signal at once.
+   * Sends a signal to its process group, even after the tool itself has exited; does nothing once the group is gone. A
+   * signal sent before the start ends the tool: either it does not start at all, which is reported as an exit by that
+   * signal, or it receives the signal immediately.
    */
   killGroup(signal: NodeJS.Signals): void;
-  /** Lets the gateway end without it. */
+  /** Lets the gateway exit without waiting for the tool. */
   unref(): void;
 }
 
 /**
- * Starts a program without a shell, as the leader of its own session and process group, with no signal blocked or ignored.
- * @throws Error with a `code`, when it is clear at once that it cannot be started
+ * Starts a program without a shell, as the leader of its own session and process group, with no signal blocked or
+ * ignored.
+ * @throws Error with a `code`, if it is known at once that the program cannot be started
  */
 export type StartProcess = (program: string, args: readonly string[], options: ProcessOptions) => ToolProcess;
 
-/** The stdin for an input of nothing, of bytes that are written to it, of what is read meanwhile, or of an open file. */
+/** Returns the stdin option for no input, bytes, a source or an open file. Bytes and sources are written to a pipe. */
 export function stdinOf(
   input: Uint8Array | OpenFile | AsyncIterable<Uint8Array> | undefined,
 ): ToolStdio["stdin"] {
@@ -55,7 +60,7 @@ export function stdinOf(
   return "fd" in input ? input.fd : "pipe";
 }
 
-/** Sends a signal to all processes of the group that a tool leads; to nobody once they are gone. */
+/** Sends a signal to all processes of the group that a tool leads; does nothing once they are gone. */
 export function killGroup(pid: number | undefined, signal: NodeJS.Signals): void {
   if (pid === undefined) {
     return;
@@ -63,11 +68,11 @@ export function killGroup(pid: number | undefined, signal: NodeJS.Signals): void
   try {
     process.kill(-pid, signal);
   } catch {
-    // ESRCH: the group is already gone. EPERM: it runs as another user, as under sudo.
+    // ESRCH: the group is already gone. EPERM: it runs as another user, as with sudo.
   }
 }
 
-/** Lets go of pipes that a descendant of a reading tool still holds; what it writes then ends it by SIGPIPE. */
+/** Closes pipes that a descendant of a reading tool still has open; SIGPIPE ends the descendant at its next write. */
 export function releasePipes(child: ToolProcess | undefined): void {
   child?.stdout?.destroy();
   child?.stderr?.destroy();

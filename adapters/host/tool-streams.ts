@@ -2,9 +2,9 @@ import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
 
 /**
- * Writes what a source has to a tool's stdin, at the tool's pace, and closes it at the source's end. When the source fails it
- * stays open: a closed one would be the end of the data to the tool.
- * @returns what ends it, to be called when the tool has ended; the source's `return` is then called
+ * Writes a source to a tool's stdin, at the tool's pace, and closes stdin at the end of the source. If the source
+ * fails, stdin stays open: the tool would take a closed one for the end of the data.
+ * @returns a function that stops writing, to be called when the tool has ended; it calls the source's `return`
  */
 export function feed(
   stdin: Writable,
@@ -27,7 +27,7 @@ export function feed(
         return;
       }
       if (!stdin.write(next.value)) {
-        // Of a tool that has closed its stdin nothing comes: its end does, and tells whether that mattered.
+        // A tool that has closed its stdin never drains it; its exit ends the wait and shows whether that mattered.
         await once(stdin, "drain", { signal: ended.signal }).catch(() => {});
       }
     }
@@ -40,17 +40,17 @@ export function feed(
   return () => {
     ended.abort();
     if (hasMore) {
-      // Not awaited: a source that is stuck in its own reading would keep the tool's end from being told.
+      // Not awaited: a source blocked in its own read would delay the report of the tool's end.
       Promise.resolve(iterator.return?.()).catch(() => {});
     }
   };
 }
 
 /**
- * Hands each chunk of a tool's stdout to a reader. While a promise of the reader's is open none is read from the tool; one that
- * was on its way may still come.
- * @param onFailure called with what the reader throws or rejects with; nothing more is handed over then
- * @returns whether the reader has kept the tool waiting since the last call
+ * Passes each chunk of a tool's stdout to a reader. While the reader's promise is pending, nothing is read from the
+ * tool; a chunk already received may still be delivered.
+ * @param onFailure called with the reader's error; nothing more is passed on after that
+ * @returns a function that reports whether the reader has kept the tool waiting since the last call
  */
 export function readAtPace(
   stdout: Readable,
@@ -64,7 +64,7 @@ export function readAtPace(
   function fail(cause: unknown): void {
     if (!hasFailed) {
       hasFailed = true;
-      // What is still printed is dropped, so that the tool can end.
+      // Further output is dropped, so that the tool can end.
       stdout.resume();
       onFailure(cause);
     }

@@ -2,8 +2,9 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { errorFromSignal } from "./tool-errors.ts";
 
 /**
- * What a source has until the signal, also when it is stuck in its own reading then; for what stands in for a program.
- * @throws InfraError as the source does; what `errorFromSignal` makes of the signal
+ * Yields from a source until the signal aborts, even if the source is blocked in its own read. For sandboxes that stand
+ * in for a program.
+ * @throws InfraError from the source, or from `errorFromSignal`
  */
 export async function* untilStopped(
   content: AsyncIterable<Uint8Array>,
@@ -14,7 +15,7 @@ export async function* untilStopped(
   let hasMore = true;
   try {
     for (;;) {
-      // A turn of the event loop, as a program's pace would be.
+      // Waits one turn of the event loop, to imitate a program's pace.
       await nextTurn();
       const next = await orStopped(iterator.next(), stop, program);
       if (next.done) {

@@ -4,21 +4,21 @@ import type { ReasonName } from "./reasons.ts";
 import { environmentOf } from "./tool-environment.ts";
 
 export interface WorkerProcessOptions {
-  /** The file that runs in it: it gets messages `{id, request}` and sends `{id, reply}`, in any order, as JSON. */
+  /** The file to run. It receives messages `{id, request}` and sends `{id, reply}`, in any order, as JSON. */
   readonly file: URL;
-  /** What it is, for messages, e.g. `librados`. */
+  /** Name of the worker for messages, e.g. `librados`. */
   readonly what: string;
-  /** Of the error of a request that is not answered. */
+  /** Reason of the error for an unanswered request. */
   readonly unavailable: ReasonName;
-  /** Variables on top of PATH, HOME and LC_ALL=C. */
+  /** Variables in addition to PATH, HOME and LC_ALL=C. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
 export interface WorkerProcess<Request, Reply> {
   /**
-   * Asks the worker, which is started when it does not run. One that does not answer in time is killed, and with it all that
-   * it was asked; the next request has another.
-   * @throws InfraError of the reason `unavailable`
+   * Sends a request to the worker, which is started if it is not running. A worker that does not answer in time is
+   * killed and its pending requests fail; the next request starts a new one.
+   * @throws InfraError with the reason `unavailable`
    */
   request(request: Request, timeoutMs: number): Promise<Reply>;
   /** Kills the worker. Requests fail from then on. */
@@ -31,7 +31,7 @@ interface Pending<Reply> {
   readonly timer: NodeJS.Timeout;
 }
 
-/** A process of Node that code runs in which may hang or crash, and must not take the gateway with it. */
+/** Creates a Node process for code that may hang or crash without affecting the gateway. */
 export function createWorkerProcess<Request, Reply>(
   options: WorkerProcessOptions,
 ): WorkerProcess<Request, Reply> {
@@ -43,11 +43,11 @@ export function createWorkerProcess<Request, Reply>(
   function start(): NonNullable<typeof current> {
     const pending = new Map<number, Pending<Reply>>();
     const child = fork(file, [], {
-      // Options of the gateway's own Node, such as a debugger's port, are not for it.
+      // Without the options of the gateway's own Node, such as a debugger port.
       execArgv: ["--disable-warning=ExperimentalWarning"],
       env: environmentOf(env),
       stdio: ["ignore", "ignore", "ignore", "ipc"],
-      // A signal that a terminal sends to the gateway's group is not for it: it goes when the gateway does.
+      // In its own process group, so that a terminal's signals do not reach it; it exits with the gateway.
       detached: true,
     });
     const started = { child, pending };
