@@ -1,22 +1,22 @@
 import type { Snapshot } from "../host/snapshot.ts";
 import type { RuntimeImage, RuntimePod, RuntimeState } from "./runtime-state.ts";
 
-// The runtime port: what the gateway needs of whatever runs pods on this host, in no runtime's own words.
+// The runtime port: what the gateway needs from the pod runtime of this host, independent of any particular runtime.
 
 interface EventFacts {
   /** Nanoseconds since 1970. */
   readonly timeNs: bigint;
-  /** The same when the same event is told again, as by `history`, and no other event's. */
+  /** Unique to the event, and the same whenever the event is reported again, e.g. by `history`. */
   readonly key: string;
 }
 
-/** A place in what the runtime has recorded, behind which `PodRuntime.events` goes on. */
+/** A position in the runtime's records, after which `PodRuntime.events` continues. */
 export interface EventPlace {
   readonly key: string;
   readonly timeNs: bigint;
 }
 
-/** Something that happened, as the runtime recorded it: a restart is an exit and a start. */
+/** An event as the runtime recorded it: a restart is an exit and a start. */
 export type RuntimeEvent =
   | (EventFacts & {
       readonly kind: "podCreated" | "podRemoved";
@@ -28,117 +28,123 @@ export type RuntimeEvent =
       readonly kind: "containerCreated" | "containerStarted" | "containerExited" | "containerRemoved";
       readonly podId: string;
       readonly podUuid: string;
-      /** Empty where nothing tells any more how a pod was called. */
+      /** Empty if the pod's name is no longer known. */
       readonly podName: string;
       readonly containerId: string;
       readonly containerName: string;
       readonly isInfra: boolean;
-      /** Of `containerExited`. */
+      /** Only for `containerExited`. */
       readonly exitCode?: number;
     })
-  /** Found by comparing the images that are there, since no runtime tells it: `history` has none of these. */
+  /** Found by comparing lists of images, since no runtime reports it reliably. Not part of `history`. */
   | (EventFacts & {
       readonly kind: "imageAdded" | "imageRemoved";
       readonly imageId: string;
       readonly imageNames: readonly string[];
     })
-  /** What happened from then until now may not be told: the runtime no longer keeps it, or the reader was too slow. */
+  /** Events in this period may be missing: the runtime no longer keeps them, or the reader was too slow. */
   | (EventFacts & {
       readonly kind: "gap";
       readonly sinceNs: bigint;
-      /** Of one with which `events` begins: the end of what was recorded; undefined if nothing was. */
+      /** For a gap at the start of `events`, the end of the records; undefined if there were none. */
       readonly place?: EventPlace;
     });
 
-/** Events between the two, both nanoseconds since 1970. */
+/** Events between two times, both nanoseconds since 1970. */
 export interface EventWindow {
   readonly sinceNs: bigint;
   readonly untilNs: bigint;
 }
 
-/** A part of a line that a container printed. */
+/** All or part of a line that a container printed. */
 export interface LogPiece {
   readonly stream: "stdout" | "stderr";
-  /** When it was printed, nanoseconds since 1970, as exactly as the runtime tells: Podman 4.3 tells whole seconds. */
+  /**
+   * When it was printed, nanoseconds since 1970, as precisely as the runtime reports it: Podman 4.3 reports whole
+   * seconds.
+   */
   readonly timeNs: bigint;
-  /** Without the line's end. Any bytes: nothing says that they are text. */
+  /** Without the line ending. Any bytes, not necessarily text. */
   readonly bytes: Uint8Array;
-  /** Whether the line ends here. The next piece of the stream goes on with it otherwise. */
+  /** Whether the line ends here. Otherwise the next piece of the stream continues it. */
   readonly endsLine: boolean;
 }
 
 export interface LogOptions {
-  /** Nanoseconds since 1970, as `LogPiece.timeNs`: from then on, and before then; from the first to the last unless told. */
+  /**
+   * Start (inclusive) and end (exclusive) as nanoseconds since 1970, compared with `LogPiece.timeNs`; by default, the
+   * whole log.
+   */
   readonly sinceNs?: bigint;
   readonly untilNs?: bigint;
   /**
-   * Goes on with what is printed later, also when the container is started anew and when the runtime was away meanwhile, until
-   * the container is removed or `untilNs` has come. False unless told.
+   * Continues with later output, even after a restart of the container or an outage of the runtime, until the container
+   * is removed or `untilNs` is reached. False by default.
    */
   readonly follow?: boolean;
-  /** Both unless told. */
+  /** Both by default. */
   readonly streams?: readonly ("stdout" | "stderr")[];
 }
 
-/** A container that is of an image, whether it runs or not. */
+/** A container that uses an image, running or not. */
 export interface ImageUser {
   readonly containerId: string;
   readonly name: string;
-  /** Both undefined for one that belongs to no pod. */
+  /** Both undefined for a container without a pod. */
   readonly podId: string | undefined;
   readonly podUuid: string | undefined;
   readonly isInfra: boolean;
 }
 
-/** One change that the runtime makes. Ids must have passed `names.ts`. */
+/** A change that the runtime makes. Ids must have passed `names.ts`. */
 export type RuntimeStep =
-  /** Refused while something of the pod is paused. */
+  /** Refused while any container of the pod is paused. */
   | { readonly kind: "startPod"; readonly podId: string }
   /**
-   * Asks its programs to end and kills those that have not after so many seconds; what is paused goes on for that. Nothing of the
-   * pod runs or is paused after it.
+   * Asks its programs to stop and kills those still running after this many seconds; paused containers are resumed
+   * first. Afterwards no container of the pod is running or paused.
    */
   | { readonly kind: "stopPod"; readonly podId: string; readonly graceSeconds: number }
-  /** `signal` as `SIGTERM`. All but SIGKILL are refused while something of the pod is paused. */
+  /** `signal` is a name such as `SIGTERM`. Only SIGKILL is allowed while any container of the pod is paused. */
   | { readonly kind: "killPod"; readonly podId: string; readonly signal: string }
-  /** `force`: also one that runs. */
+  /** `force`: also removes a running pod. */
   | { readonly kind: "removePod"; readonly podId: string; readonly force: boolean }
-  /** `reference` as `docker.io/library/busybox:1.35`. */
+  /** `reference` is e.g. `docker.io/library/busybox:1.35`. */
   | { readonly kind: "pullImage"; readonly reference: string }
   /**
-   * With all its names. `force`: also one that containers use, which are removed with it; of a pod whose infra container uses it
-   * all are.
+   * Removes the image with all its names. `force`: also if containers use it, which are then removed too. If it is the
+   * image of an infra container, all containers of the pod are removed.
    */
   | { readonly kind: "removeImage"; readonly imageId: string; readonly force: boolean };
 
 export interface RunOptions {
-  /** Gives up a `pullImage`; others run to their end. */
+  /** Cancels a `pullImage`; other steps run to completion. */
   readonly signal?: AbortSignal;
-  /** Told what a `pullImage` does, for people. */
+  /** Called with the progress of a `pullImage`, as text for users. */
   readonly onProgress?: (words: string) => void;
 }
 
 export interface RuntimeOutcome {
-  /** The image that a `pullImage` brought. */
+  /** The image that was pulled by `pullImage`. */
   readonly imageId?: string;
 }
 
 export interface RuntimeInfo {
-  /** As `Podman`. */
+  /** E.g. `Podman`. */
   readonly name: string;
-  /** As `4.3.1`. */
+  /** E.g. `4.3.1`. */
   readonly version: string;
-  /** Where it keeps images and containers. */
+  /** Directory of its images and containers. */
   readonly storeDirectory: string;
-  /** Where its configuration is. */
+  /** Directory of its configuration. */
   readonly configDirectory: string;
 }
 
-/** Something `hostplane doctor` and ListBackends tell about the system. */
+/** A check result that `hostplane doctor` and ListBackends report. */
 export interface RuntimeFinding {
   readonly ok: boolean;
   readonly what: string;
-  /** The command or edit that would mend it; only where `ok` is false. */
+  /** The command or edit that fixes the problem; only where `ok` is false. */
   readonly fix?: string;
 }
 
@@ -149,31 +155,33 @@ export interface RuntimeInspection {
 }
 
 /**
- * Whatever runs pods on this host. The real one speaks to Podman's unix socket; the sandbox keeps pods in memory. Both pass
+ * The pod runtime of this host. The real adapter uses Podman's unix socket; the sandbox keeps pods in memory. Both pass
  * test/adapters/podman/contract.ts.
  */
 export interface PodRuntime {
   readonly kind: "real" | "sandbox";
 
   /**
-   * The newest state, kept by the runtime's own events and compared with full lists now and then: a read costs no call while
-   * nothing has changed, and readers share what it does cost. A read that begins after a `run` has ended sees what it did.
-   * @throws InfraError PODMAN_UNAVAILABLE and its like, and the signal's reason
+   * Returns the current state, which is updated from the runtime's events and periodically compared with full lists. A
+   * read makes no calls while nothing has changed, and concurrent readers share the calls. A read that starts after a
+   * `run` has finished includes its change.
+   * @throws InfraError PODMAN_UNAVAILABLE, PODMAN_DENIED, PODMAN_FAILED, and the signal's reason
    */
   read(signal?: AbortSignal): Promise<Snapshot<RuntimeState>>;
 
   /**
-   * Calls back after each change of the state, whoever made it, when the runtime is gone and when it is back (a reader learns
-   * which from `read`). Returns the function that ends it.
+   * Calls back after each change of the state, whatever its source, and when the runtime becomes unreachable or
+   * reachable again (`read` shows which). Returns a function that unsubscribes.
    */
   subscribe(onChange: () => void): () => void;
 
   /**
-   * What happens from now on, each event once, in the order in which the runtime recorded it, until the signal; a few at a time.
-   * While the runtime is away it waits; what happened meanwhile comes when it is back, or a `gap` does. With `after` it begins with
-   * what was recorded after that event, which was told before and is none of an image, all at once, also when that is nothing; with
-   * a `gap`, if the runtime no longer knows the event. The place of a gap will do as well as an event.
-   * @throws InfraError as `history` while it reads what has been
+   * Yields new events in batches, each event once, in the order in which the runtime recorded them, until the signal
+   * aborts. While the runtime is unreachable it waits, and then yields the events since, or a `gap`. With `after`, it
+   * first yields everything recorded after that event as one batch, which may be empty. The event must have been
+   * reported before and must not be an image event; the place of a `gap` works too. The batch starts with a `gap` if
+   * the runtime no longer has the event.
+   * @throws InfraError as `history`, while it reads past records
    */
   events(
     options: { readonly after?: EventPlace },
@@ -181,51 +189,55 @@ export interface PodRuntime {
   ): AsyncIterable<readonly RuntimeEvent[]>;
 
   /**
-   * What the runtime has recorded of the window and still knows, each event once, in its order; nothing of images.
-   * @throws InfraError PODMAN_UNAVAILABLE and its like, and the signal's reason
+   * Returns the recorded events of the window that the runtime still has, each event once, in its order; no image
+   * events.
+   * @throws InfraError PODMAN_UNAVAILABLE, PODMAN_DENIED, PODMAN_FAILED, and the signal's reason
    */
   history(window: EventWindow, signal?: AbortSignal): Promise<readonly RuntimeEvent[]>;
 
   /**
-   * What a container printed, as many pieces at a time as came together. No more is read from the runtime than the reader
-   * takes. Without `follow` it is what was printed before the call, and perhaps in the second after it. With it no pieces at all
-   * come once, when that has been told. Ends without an error when the signal is aborted.
-   * @throws InfraError CONTAINER_NOT_FOUND, LOGS_UNAVAILABLE (nothing keeps its output), and as `read`
+   * Yields what a container printed, in batches of pieces that arrived together, with backpressure to the runtime.
+   * Without `follow`, it yields the output up to the call and possibly up to a second after it. With `follow`, it
+   * yields one empty batch once past output has been delivered. Ends without an error when the signal is aborted.
+   * @throws InfraError CONTAINER_NOT_FOUND, LOGS_UNAVAILABLE (its output is not recorded), and as `read`
    */
   logs(containerId: string, options: LogOptions, signal: AbortSignal): AsyncIterable<readonly LogPiece[]>;
 
-  /** One pod, asked of the runtime now. @throws InfraError POD_NOT_FOUND and as `read` */
+  /** Queries one pod, uncached. @throws InfraError POD_NOT_FOUND and as `read` */
   inspectPod(podId: string, signal?: AbortSignal): Promise<RuntimePod>;
 
-  /** What the runtime tells of a container, as JSON. @throws InfraError CONTAINER_NOT_FOUND and as `read` */
+  /** Returns the runtime's description of a container, as JSON. @throws InfraError CONTAINER_NOT_FOUND and as `read` */
   inspectContainer(containerId: string, signal?: AbortSignal): Promise<string>;
 
-  /** One image by its id, asked of the runtime now. @throws InfraError IMAGE_NOT_FOUND and as `read` */
+  /** Queries one image by its id, uncached. @throws InfraError IMAGE_NOT_FOUND and as `read` */
   inspectImage(imageId: string, signal?: AbortSignal): Promise<RuntimeImage>;
 
   /**
-   * Every container that is of an image, in pods and outside of them, asked of the runtime now; none for an image that is not there.
+   * Queries all containers that use an image, in and outside pods, uncached; empty if there is no such image.
    * @throws InfraError as `read`
    */
   imageUsers(imageId: string, signal?: AbortSignal): Promise<readonly ImageUser[]>;
 
-  /** What `run` would ask of the runtime, as a method and a path, for people. */
+  /** Returns the method and path of the request that `run` would make, for display. */
   commandOf(step: RuntimeStep): readonly string[];
 
   /**
-   * Makes one change and ends when the runtime has made it; the state is stale from then on. Starting what runs and stopping
-   * what does not changes nothing.
-   * @throws InfraError POD_NOT_FOUND, POD_STATE, POD_START_FAILED, IMAGE_NOT_FOUND, IMAGE_IN_USE, IMAGE_PULL_FAILED, INVALID_FIELD, CALLER_LEFT,
-   *   PODMAN_UNAVAILABLE, PODMAN_DENIED, PODMAN_FAILED
+   * Makes one change and resolves when the runtime has made it; the cached state is stale from then on. Starting a
+   * running pod or stopping a stopped one changes nothing.
+   * @throws InfraError POD_NOT_FOUND, POD_STATE, POD_START_FAILED, IMAGE_NOT_FOUND, IMAGE_IN_USE, IMAGE_PULL_FAILED,
+   *   INVALID_FIELD, CALLER_LEFT, PODMAN_UNAVAILABLE, PODMAN_DENIED, PODMAN_FAILED
    */
   run(step: RuntimeStep, options?: RunOptions): Promise<RuntimeOutcome>;
 
-  /** Asked once for each connection, since it takes a second. @throws InfraError as `read` */
+  /**
+   * Returns the runtime's properties; queried once per connection, since it takes a second. @throws InfraError as
+   * `read`
+   */
   info(signal?: AbortSignal): Promise<RuntimeInfo>;
 
-  /** What is there and what is missing. Never throws. */
+  /** Checks the runtime's installation. Never throws. */
   inspect(): Promise<RuntimeInspection>;
 
-  /** Ends everything that is followed, without an error. */
+  /** Ends all event and log streams, without an error. */
   close(): Promise<void>;
 }

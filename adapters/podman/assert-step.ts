@@ -4,7 +4,7 @@ import { assertImageReference, assertRuntimeId, assertSignal } from "./names.ts"
 
 const maxGraceSeconds = 3_600;
 
-/** Refuses a step with what the runtime could not take, or could take for something else. @throws InfraError INVALID_FIELD */
+/** Rejects a step whose arguments the runtime would reject or misinterpret. @throws InfraError INVALID_FIELD */
 export function assertStep(step: RuntimeStep): void {
   switch (step.kind) {
     case "pullImage":

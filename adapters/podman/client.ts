@@ -2,19 +2,22 @@ import { type Dispatcher, Pool } from "undici";
 import { createLimiter } from "../host/limiter.ts";
 import { errorFromCall, errorFromRefusal, notUnderstood } from "./errors.ts";
 
-/** Podman's REST API on its unix socket. Paths are below `/v4.0.0/libpod/`, with the query, as `pods/json`. */
+/**
+ * Podman's REST API on its unix socket. Paths are relative to `/v4.0.0/libpod/` and include the query, e.g.
+ * `pods/json`.
+ */
 export interface PodmanClient {
-  /** The body of the answer, as text. @throws InfraError PODMAN_UNAVAILABLE, PODMAN_DENIED, or what the refusal is */
+  /** Returns the body of the reply as text. @throws InfraError PODMAN_UNAVAILABLE, PODMAN_DENIED, or by the refusal */
   text(path: string, signal?: AbortSignal): Promise<string>;
   /**
-   * Makes a change, and gives whether Podman had anything to do; it says 304 otherwise.
-   * @param patienceMs how long the answer may take
+   * Makes a change. Returns false if Podman had nothing to do, which it reports as 304.
+   * @param patienceMs timeout of the reply
    */
   change(method: "POST" | "DELETE", path: string, options: { readonly patienceMs: number }): Promise<boolean>;
   /**
-   * A body that comes as it is made, at the pace of its reader; resolves when Podman has begun it. Leaving the loop closes the
-   * connection. It ends without an error when Podman ends it, and with one when the connection breaks. Whoever does not read it
-   * must abort the signal.
+   * Streams a body at the pace of its reader; resolves when Podman has started it. Leaving the loop closes the
+   * connection. The stream ends when Podman ends it, and throws when the connection breaks. A caller that does not read
+   * it must abort the signal.
    */
   stream(method: "GET" | "POST", path: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>;
   close(): Promise<void>;
@@ -29,15 +32,15 @@ const prefix = "/v4.0.0/libpod/";
 const patienceMs = 30_000;
 const maxBodyBytes = 256 * 1024 * 1024;
 
-/** A client that connects with each call that finds no idle connection. */
+/** Creates a client that opens a connection for each call that finds no idle one. */
 export function createPodmanClient(socketPath: string): PodmanClient {
   const base = { socketPath, connect: { socketPath, timeout: 5_000 } };
   const calls = new Pool("http://podman", { ...base, connections: 8 });
-  // Each has a connection of its own for as long as it lasts. What a followed log has to say may come in a year: its headers
-  // come with its first line.
+  // Each stream has its own connection. A followed log may be silent for a year, and its headers arrive with the first
+  // line.
   const streams = new Pool("http://podman", { ...base, headersTimeout: 0, bodyTimeout: 0 });
   const reads = createLimiter({ what: "podman calls", maxRunning: 8, maxWaiting: 4096 });
-  // A pod may take its time to end: nobody who reads is to wait for that.
+  // A pod may take long to stop, which must not delay reads.
   const changes = createLimiter({ what: "podman changes", maxRunning: 16, maxWaiting: 1024 });
 
   async function request(pool: Pool, options: RequestOptions): Promise<Dispatcher.ResponseData> {
@@ -112,11 +115,15 @@ export function createPodmanClient(socketPath: string): PodmanClient {
   };
 }
 
-/** Most refusals are JSON, as `{"cause":"no such pod","message":"no pod with name or ID x found: no such pod","response":404}`. */
+/**
+ * Parses a refusal. Most are JSON, e.g. `{"cause":"no such pod","message":"no pod with name or ID x found: no such
+ * pod","response":404}`.
+ */
 export function refusalOf(status: number, text: string): { status: number; message: string; cause: string } {
   try {
     const { message, cause, Errs: errors } = JSON.parse(text);
-    // A pod whose containers do not start, end or die is told as `{"Errs":["starting container …"],"Id":"…"}` with 409.
+    // If containers of a pod fail to start, stop or be killed, Podman returns 409 with `{"Errs":["starting container
+    // …"],"Id":"…"}`.
     const words = Array.isArray(errors) ? errors.join("; ") : message;
     return { status, message: String(words ?? text), cause: String(cause ?? "") };
   } catch {

@@ -1,6 +1,6 @@
 import type { RuntimeStep } from "./adapter.ts";
 
-/** The request that makes a step: its method, and the path with the query below `/v4.0.0/libpod/`. */
+/** Returns the request for a step: its method, and its path with the query, relative to `/v4.0.0/libpod/`. */
 export function commandOf(step: RuntimeStep): readonly [method: "POST" | "DELETE", path: string] {
   switch (step.kind) {
     case "startPod":

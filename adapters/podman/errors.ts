@@ -1,20 +1,20 @@
 import { InfraError } from "../host/infra-error.ts";
 import type { ReasonName } from "../host/reasons.ts";
 
-/** Of undici, and of the socket. */
+/** An error of undici or of the socket. */
 interface SystemError {
   readonly code?: unknown;
 }
 
-/** An answer that is a refusal. */
+/** A reply that is a refusal. */
 export interface Refusal {
   readonly status: number;
-  /** The whole error, and the innermost one, as `no such pod`. */
+  /** The whole error, and the innermost one, e.g. `no such pod`. */
   readonly message: string;
   readonly cause: string;
 }
 
-/** What a failed call is to the reader: the socket is missing, closed to us, or silent. @throws nothing */
+/** Converts the error of a failed call: the socket is missing, not accessible, or unresponsive. @throws nothing */
 export function errorFromCall(error: unknown, socketPath: string): InfraError {
   if (error instanceof InfraError) {
     return error;
@@ -42,8 +42,8 @@ const wordsOfCode: Readonly<Record<string, string>> = {
   UND_ERR_BODY_TIMEOUT: "no answer in time",
 };
 
-// The innermost error decides, since the status does not: Podman 4.3.1 answers 500 `container state improper` to the removal of a
-// pod that runs, and 500 `this container is not logging output` where there are no logs.
+// The innermost error decides, since the status is ambiguous: Podman 4.3.1 returns 500 `container state improper` when
+// asked to remove a running pod, and 500 `this container is not logging output` where there are no logs.
 const reasonOfCause: readonly (readonly [RegExp, ReasonName])[] = [
   [/no such pod/, "POD_NOT_FOUND"],
   [/no such container|no container with (name|ID)/, "CONTAINER_NOT_FOUND"],
@@ -54,14 +54,14 @@ const reasonOfCause: readonly (readonly [RegExp, ReasonName])[] = [
   [/invalid signal/, "INVALID_FIELD"],
 ];
 
-/** What a refusal is to the caller. */
+/** Converts a refusal to the error that the caller gets. */
 export function errorFromRefusal({ status, message, cause }: Refusal): InfraError {
   const known = reasonOfCause.find(([pattern]) => pattern.test(cause) || pattern.test(message));
   const words = message.trim() || cause || `status ${status}`;
   return new InfraError(known?.[1] ?? "PODMAN_FAILED", `Podman refused: ${words}`);
 }
 
-/** Podman answered something that is not understood. */
+/** Creates the error for a reply that cannot be parsed. */
 export function notUnderstood(what: string, why: string): InfraError {
   return new InfraError("PODMAN_FAILED", `Podman's answer to ${what} is not understood: ${why}`);
 }

@@ -3,29 +3,32 @@ import type { ContainerRow } from "./parse-container.ts";
 import type { EventRecord } from "./parse-event.ts";
 import { type PodRow, uuidFromPodId } from "./parse-pod.ts";
 
-/** What a record is about, as far as is known. */
+/** Interpretation of a record, as far as it is known. */
 export interface EventMeaning {
-  /** Undefined for what the port does not tell. */
+  /** Undefined for a record that the port does not report. */
   readonly event: RuntimeEvent | undefined;
-  /** The pod that it says something of. */
+  /** The pod that the record concerns. */
   readonly podId: string | undefined;
-  /** Whether it is about a container of which nothing is known, so that its pod is not either. */
+  /** Whether it is about an unknown container, whose pod is then unknown too. */
   readonly isUnknown: boolean;
 }
 
 export interface EventInterpreter {
-  /** Takes note of what full lists say; what is on none is forgotten in time, as it may be named once more. */
+  /**
+   * Learns pods and containers from full lists. Those on no list are forgotten after a while, since records may still
+   * name them.
+   */
   learn(pods: readonly PodRow[], containers: readonly ContainerRow[]): void;
-  /** Takes note of what records that came at once say, before the first of them is read. */
+  /** Learns from a batch of records before the first of them is interpreted. */
   foresee(records: readonly EventRecord[]): void;
-  /** Each record once, in their order. */
+  /** Interprets a record. Call once for each record, in order. */
   read(record: EventRecord): EventMeaning;
-  /** One that knows the same. */
+  /** Returns an independent interpreter with the same knowledge. */
   copy(): EventInterpreter;
 }
 
 interface KnownContainer {
-  /** Empty for a container of no pod. */
+  /** Empty for a container without a pod. */
   readonly podId: string;
   readonly name: string;
   readonly isInfra: boolean;
@@ -39,11 +42,11 @@ const containerKinds = {
 } as const;
 const podKinds = { create: "podCreated", remove: "podRemoved" } as const;
 
-// Records are not always in the order of their times: something removed may be named once more. What was made while a list was read
-// is not on it.
+// Records are not always in the order of their times, so a removed object may be named once more. An object created
+// while a list was read is not on it.
 const maxRemoved = 4096;
 
-/** Says what Podman's records mean. It keeps what is known of pods and containers, since the records leave much out. */
+/** Interprets Podman's records. It keeps track of pods and containers, since records leave out much. */
 export function createEventInterpreter(
   pods = new Map<string, string>(),
   containers = new Map<string, KnownContainer>(),
@@ -60,7 +63,7 @@ export function createEventInterpreter(
     }
   }
 
-  /** Podman 4.3.1 leaves `podId` empty in `died`, and tells in no record which container is the infra one. */
+  /** Podman 4.3.1 leaves `podId` empty in `died`, and no record shows which container is the infra container. */
   function containerOf({ id, name, podId, action }: EventRecord): KnownContainer | undefined {
     const known = containers.get(id);
     if (known !== undefined) {
@@ -69,7 +72,7 @@ export function createEventInterpreter(
     if (podId === "" && action === "died") {
       return undefined;
     }
-    // The infra container is made before its pod: `container create` of `467d11b658b9-infra`, then `pod create`.
+    // The infra container is created before its pod: `container create` of `467d11b658b9-infra`, then `pod create`.
     const isBeforePod = action === "create" && podId !== "" && !pods.has(podId);
     return learnContainer(id, { podId, name, isInfra: isBeforePod || isInfraName(name, podId) });
   }
@@ -103,7 +106,7 @@ export function createEventInterpreter(
       containerId,
       containerName,
       isInfra,
-      // Other records have an exit code of 0, which means nothing.
+      // Other records have an exit code of 0, which is meaningless.
       ...(kind === "containerExited" && exitCode !== undefined && { exitCode }),
     };
     return { event, podId, isUnknown: false };
@@ -138,7 +141,8 @@ export function createEventInterpreter(
         forgetLater(id);
       }
     },
-    // Of a container that was made before the first of them, `start`, `cleanup` and `remove` tell the pod, where `died` does not.
+    // For a container created before the first record, `start`, `cleanup` and `remove` name the pod, but `died` does
+    // not.
     foresee(records) {
       const podsMade = new Map<string, number>();
       for (const [index, { type, action, id, name }] of records.entries()) {
@@ -170,7 +174,7 @@ export function createEventInterpreter(
   };
 }
 
-/** Unless it is told another, Podman names it `467d11b658b9-infra`, after the pod. */
+/** Reports whether this is Podman's default name for an infra container: `467d11b658b9-infra`, after the pod. */
 function isInfraName(name: string, podId: string): boolean {
   return name === `${podId.slice(0, 12)}-infra`;
 }

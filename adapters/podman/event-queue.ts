@@ -3,11 +3,11 @@ import type { EventPlace, RuntimeEvent } from "./adapter.ts";
 /** Events that wait for one reader. */
 export interface EventQueue {
   push(event: RuntimeEvent): void;
-  /** All that wait, as soon as there is one; undefined once the signal is aborted. */
+  /** Returns all waiting events, as soon as there is one; undefined once the signal is aborted. */
   take(signal: AbortSignal): Promise<readonly RuntimeEvent[] | undefined>;
 }
 
-/** Holds so many events; of a reader that leaves more lying all are dropped, and it is told of a gap. */
+/** Creates a queue of at most `limit` events. If its reader is too slow, all are replaced with a gap. */
 export function createEventQueue(limit: number): EventQueue {
   let waiting: RuntimeEvent[] = [];
   let wake = (): void => {};
@@ -42,7 +42,7 @@ export function createEventQueue(limit: number): EventQueue {
   };
 }
 
-/** What happened between the two times may not be told. @param end of what is recorded, if that is known */
+/** Creates an event that reports possibly missing events between two times. @param end last record, if known */
 export function gapEvent(sinceNs: bigint, timeNs: bigint, end?: EventPlace): RuntimeEvent {
   const place = end && { key: end.key, timeNs: end.timeNs };
   return { kind: "gap", sinceNs, timeNs, key: `${timeNs}:gap:${sinceNs}`, ...(place && { place }) };

@@ -8,48 +8,50 @@ import { secondsFromNs } from "./parse-time.ts";
 
 export interface EventStreamOptions {
   readonly client: PodmanClient;
-  /** Told of records that have come at once, before they are told one by one. */
+  /** Called with each batch of records, before `onRecord` for each of them. */
   readonly onRecords: (records: readonly EventRecord[]) => void;
-  /** Told of each record once, in Podman's order. `isPast`: it was there before the stream was first connected. */
+  /** Called once for each record, in Podman's order. `isPast`: it was recorded before the stream first connected. */
   readonly onRecord: (record: EventRecord, isPast: boolean) => void;
-  /** The stream stands: from now on nothing is missed. What it brings is not told before this has ended. */
+  /**
+   * Called when the stream is connected; from now on nothing is missed. Its records are delivered after this resolves.
+   */
   readonly onLive: () => Promise<void>;
   readonly onLost: () => void;
-  /** What was recorded since then may have been missed. */
+  /** Records since then may have been missed. */
   readonly onGap: (sinceNs: bigint) => void;
 }
 
 export interface EventStream {
   isLive(): boolean;
-  /** Resolves once it is live for the first time: what is recorded from then on is told. */
+  /** Resolves once it is live for the first time: everything recorded from then on is delivered. */
   readonly begun: Promise<void>;
-  /** What it has not told yet was recorded later than that, or will be, give or take a second. */
+  /** Returns the time after which all undelivered records were or will be recorded, to within a second. */
   sinceNs(): bigint;
   close(): Promise<void>;
 }
 
-// `since` leaves out what is of that very moment, is not exact (a time of 19 digits is cut to some 16), and records were seen
-// 90 ms apart in the wrong order; so a little more is asked for, and what came before is dropped.
+// `since` excludes records of that exact time and is imprecise (a time of 19 digits is cut to some 16), and records can
+// be 90 ms out of order. So the query starts a little earlier, and known records are dropped.
 export const marginNs = 5_000_000_000n;
 const rememberedMs = 60_000;
 const rememberedCount = 4096;
 const retry = { firstMs: 100, longestMs: 5_000 };
 
 /**
- * Podman's records of what happens, kept up for good: when the connection is lost, when the service is restarted, and when the log
- * is rotated, which ends a stream that has a `since` (and has one without begin anew with old records), it goes on after the last
- * record.
+ * Follows Podman's event records permanently. It continues after the last record when the connection is lost, when the
+ * service is restarted, and when the log is rotated, which ends a stream that has a `since` (one without it starts over
+ * with old records).
  */
 export function createEventStream(options: EventStreamOptions): EventStream {
   const { client, onRecords, onRecord, onLive, onLost, onGap } = options;
   const closing = new AbortController();
-  /** When they came, by key, in Podman's order: those of the last minute, and some thousand more. */
+  /** When records arrived, by key, in Podman's order: those of the last minute, and at least some thousand. */
   const seen = new Map<string, number>();
   const begun = Promise.withResolvers<void>();
-  /** The last record in Podman's order, and when nothing was known to be recorded behind it; no key before the first. */
+  /** The last record in Podman's order, and when it was known to be the last; no key before the first. */
   let last: { readonly key?: string; readonly timeNs: bigint; readonly atMs: number } | undefined;
   let isLive = false;
-  // What it brings about is nobody's call.
+  // Its work must not be attributed to the call that created it.
   const running = AsyncLocalStorage.snapshot()(run);
 
   async function run(): Promise<void> {
@@ -60,7 +62,7 @@ export function createEventStream(options: EventStreamOptions): EventStream {
           failures = 0;
         });
       } catch {
-        // Told by `onLost`, and to whoever reads by the calls that fail.
+        // Reported by `onLost`; readers get the errors of their own calls.
         failures += 1;
       }
       if (isLive) {
@@ -76,7 +78,7 @@ export function createEventStream(options: EventStreamOptions): EventStream {
     const readSinceNs = await catchUp();
     const ending = new AbortController();
     const signal = AbortSignal.any([closing.signal, ending.signal]);
-    // No earlier than what was read: of that, all is remembered.
+    // No earlier than `catchUp` read, since all of those records are remembered.
     const since = secondsFromNs(readSinceNs - marginNs);
     const chunks = await client.stream("GET", `events?stream=true&since=${since}`, signal);
     try {
@@ -95,7 +97,10 @@ export function createEventStream(options: EventStreamOptions): EventStream {
     }
   }
 
-  /** Where the clock was set back what comes behind the last record has an earlier time, by which alone Podman can be asked. */
+  /**
+   * Returns the time to read from. After the clock was set back, records after the last one have an earlier time, and
+   * Podman can be queried only by time.
+   */
   function sinceNs(): bigint {
     if (last === undefined) {
       return nowNs();
@@ -104,13 +109,16 @@ export function createEventStream(options: EventStreamOptions): EventStream {
     return thenNs < last.timeNs ? thenNs : last.timeNs;
   }
 
-  /** What was recorded before the stream stands. @returns since when that was read, but for the margin */
+  /**
+   * Reads the records from before the stream is connected. @returns the time from which they were read, without the
+   * margin
+   */
   async function catchUp(): Promise<bigint> {
     const before = last;
     const beganNs = sinceNs();
     const atMs = performance.now();
     const records = await readRecords(client, beganNs, closing.signal);
-    // The record that came last is there as long as those behind it are: rotation keeps the newest half of the log.
+    // If the last known record is still there, so are all after it: rotation keeps the newest half of the log.
     const at = before?.key === undefined ? -1 : records.findIndex(({ key }) => key === before.key);
     if (before?.key !== undefined && at === -1) {
       onGap(beganNs);
@@ -160,19 +168,20 @@ export function createEventStream(options: EventStreamOptions): EventStream {
   };
 }
 
-/** What Podman has recorded since then and keeps, in its order; each record as often as it is there, and a few from before. */
+/** Reads the records that Podman still has since then, in its order, including duplicates and a few earlier ones. */
 export async function readRecords(
   client: PodmanClient,
   sinceNs: bigint,
   signal?: AbortSignal,
 ): Promise<readonly EventRecord[]> {
   const since = secondsFromNs(sinceNs > marginNs ? sinceNs - marginNs : 0n);
-  // Without an `until`: one that has passed has Podman 4.3.1 stop before it has read its log, often at once; one record of five came.
+  // Without an `until`: if that is in the past, Podman 4.3.1 stops before it has read its log, and returns only some of
+  // the records (one of five in a test).
   const text = await client.text(`events?stream=false&since=${since}`, signal);
   return text.split("\n").flatMap(recordsOf);
 }
 
-/** None for a line that is not understood: one such must not keep those after it from being read. */
+/** Parses a line; empty if it is invalid, so that the lines after it are still read. */
 function recordsOf(line: string): readonly EventRecord[] {
   try {
     return [parseEvent(line)];

@@ -5,7 +5,7 @@ import { type PodmanInfo, readInfo } from "./info.ts";
 
 const patienceMs = 10_000;
 
-/** Finds out what `hostplane doctor` tells about Podman. Changes nothing. Never throws. */
+/** Collects the Podman findings of `hostplane doctor`. Changes nothing. Never throws. */
 export async function inspectPodman(client: PodmanClient, socketPath: string): Promise<RuntimeInspection> {
   try {
     const info = await readInfo(client, AbortSignal.timeout(patienceMs));

@@ -6,15 +6,15 @@ import type { LogPiece } from "./adapter.ts";
 import { createRecordDecoder } from "./parse-log-record.ts";
 
 const chunkBytes = 64 * 1024;
-/** How often a file is looked at for more; Podman looks every 250 ms. */
+/** Polling interval for new data; Podman polls every 250 ms. */
 const lookMs = 200;
 
 /**
- * Opens the file in which a container's output is recorded. Undefined where there is none yet, where the gateway may not read it,
- * and where it is on another machine.
+ * Opens the file in which a container's output is recorded. Undefined if it does not exist yet, if the gateway may not
+ * read it, or if it is on another machine.
  */
 export async function openLogFile(path: string): Promise<FileHandle | undefined> {
-  // A file's place may have become a link or a pipe by whoever may write there.
+  // Anyone who can write to the directory may have replaced the file with a link or a pipe.
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   const file = await open(path, flags).catch(() => undefined);
   if (file !== undefined && !(await file.stat()).isFile()) {
@@ -25,9 +25,9 @@ export async function openLogFile(path: string): Promise<FileHandle | undefined>
 }
 
 /**
- * What is in a log's file, and with `follow` an empty array after that and then what is added, until the file is removed; also when
- * it is replaced, as happens to one that has a greatest size. A record that is being written comes when it is whole. Ends when the
- * signal is aborted. Closes the file.
+ * Yields the content of a log file. With `follow`, it then yields an empty array and after that new content, until the
+ * file is removed; it continues if the file is replaced, as happens when it has a maximum size. A partially written
+ * record is held back until it is complete. Ends when the signal is aborted. Closes the file.
  * @throws InfraError PODMAN_FAILED when the file cannot be read
  */
 export async function* readLogFile(
@@ -67,7 +67,7 @@ export async function* readLogFile(
       yield [];
     }
     while (follow && !signal.aborted) {
-      // Whatever is written into a file that has no name any more was written before it lost that.
+      // Read before the content, since a file without a name gets no more content.
       const { nlink, size } = await file.stat();
       if (size < offset) {
         startOver();

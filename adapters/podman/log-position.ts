@@ -1,23 +1,24 @@
 import type { LogPiece } from "./adapter.ts";
 
-/** Where a reader of a container's log is, so that it can go on there. */
+/** Position of a reader in a container's log, so that it can continue there. */
 export interface LogPosition {
-  /** From when on the log is to be read, for the next connection; undefined for its beginning. */
+  /** Returns the time from which the next connection reads the log; undefined for its beginning. */
   sinceNs(): bigint | undefined;
-  /** Those of the pieces that no connection has brought before. */
+  /** Returns the pieces that no earlier connection delivered. */
   newOf(pieces: readonly LogPiece[]): readonly LogPiece[];
 }
 
 const secondNs = 1_000_000_000n;
 
 /**
- * Podman 4.3.1 tells the second of a line, and no more. So the next connection begins a second before the last line, and of the
- * pieces with the last line's time as many are left out as were read already: a log is always read in the same order.
- * @param firstNs from when on the reader wants the log
+ * Tracks the position by time. Podman 4.3.1 reports the time of a line only in seconds. So the next connection starts a
+ * second before the last line, and of the pieces with the last line's time, as many are skipped as were read already: a
+ * log is always read in the same order.
+ * @param firstNs the start time that the reader requested
  */
 export function createLogPosition(firstNs: bigint | undefined): LogPosition {
   let lastNs: bigint | undefined;
-  /** How many pieces with the time `lastNs` were read, and how many of them this connection has to leave out yet. */
+  /** Number of pieces with the time `lastNs` that were read, and how many of them this connection still has to skip. */
   let count = 0;
   let leftOut = 0;
 
@@ -37,7 +38,7 @@ export function createLogPosition(firstNs: bigint | undefined): LogPosition {
           leftOut -= piece.timeNs === lastNs ? 1 : 0;
           continue;
         }
-        // A clock that was set back makes nothing that comes later old.
+        // If the clock was set back, later pieces are still new.
         leftOut = 0;
         count = piece.timeNs === lastNs ? count + 1 : 1;
         lastNs = piece.timeNs;

@@ -12,23 +12,26 @@ import { secondsFromNs } from "./parse-time.ts";
 
 export interface LogSource {
   readonly client: PodmanClient;
-  /** Calls back when something has happened to the container, and when Podman is back. Returns the function that ends it. */
+  /**
+   * Calls back when something happens to the container, and when Podman is reachable again. Returns a function that
+   * unsubscribes.
+   */
   readonly onChange: (containerId: string, listener: () => void) => () => void;
 }
 
 const retry = { firstMs: 100, longestMs: 2_000 };
-/** How often a container that has ended is looked at, should no event tell of it. */
+/** Polling interval for an exited container, in case an event is missed. */
 const lookMs = 30_000;
-/** Until what was printed is in the log and has come over the socket. */
+/** Time for output to reach the log and to arrive over the socket. */
 const lagMs = 1_000;
 const nsPerMs = 1_000_000n;
 
 /**
- * What a container printed, of the file in which Podman has it recorded. Podman's service tells a record that is just being written
- * as a whole one, and leaves out what was added meanwhile (4.3.1; its library of `tail`). So it is asked only where the gateway
- * cannot read that file: first for what the container had printed before the call, by a connection that does not follow. One that follows
- * ends with the container's run, some 0.4 s later, or with the service: the next goes on where it ended. At `untilNs` what is not
- * read yet is read once more without following.
+ * Yields what a container printed, from the file in which Podman records it. Podman's service delivers a partially
+ * written record as a complete one, and drops the rest of it (4.3.1, in its `tail` library). So the service is used
+ * only where the gateway cannot read that file: first, for past output, with a connection that does not follow. A
+ * following connection ends some 0.4 s after the container's run ends, or with the service; the next one continues
+ * where it ended. At `untilNs`, unread output is read once more without following.
  * @throws InfraError as `PodRuntime.logs`
  */
 export async function* readLogs(
@@ -42,7 +45,7 @@ export async function* readLogs(
   const leftMs = untilNs === undefined ? undefined : Number(untilNs / nsPerMs) - beganMs;
   const follow = options.follow === true && (leftMs === undefined || leftMs > 0);
   const ending = new AbortController();
-  // A connection with `follow` and `until` was never closed by Podman 4.3.1.
+  // Podman 4.3.1 never closes a connection with both `follow` and `until`.
   const stopWaiting =
     follow && leftMs !== undefined
       ? callAt(beganMs + leftMs + lagMs, () => ending.abort(), { ref: false })
@@ -59,7 +62,9 @@ export async function* readLogs(
     return untilNs === undefined ? found : found.filter(({ timeNs }) => timeNs < untilNs);
   }
 
-  /** All of the log that is wanted and was not read yet; with `isFollowing` an empty array when what is there has been told. */
+  /**
+   * Yields the requested part of the log that is still unread; with `isFollowing`, an empty array after past output.
+   */
   async function* more(isFollowing: boolean, lastMs: number, given: AbortSignal) {
     const file = logPath === undefined ? undefined : await openLogFile(logPath);
     if (file === undefined || logPath === undefined) {
@@ -94,14 +99,14 @@ export async function* readLogs(
       if (wanted.length > 0) {
         yield wanted;
       }
-      // Podman reads to the log's end, to which it never comes when the container prints faster.
+      // Podman reads to the end of the log, which it never reaches if the container prints faster.
       if (!isFollowing && pieces.some(({ timeNs }) => timeNs > lastNs)) {
         return;
       }
     }
   }
 
-  /** What `untilNs` has come over. */
+  /** Yields the unread output up to `untilNs`. */
   async function* rest(): AsyncGenerator<readonly LogPiece[], void> {
     try {
       yield* more(false, beganMs + (leftMs ?? 0), leaving);
@@ -112,13 +117,14 @@ export async function* readLogs(
     }
   }
 
-  /** Waits until it is worth opening the log again. */
+  /** Waits until the log should be opened again. */
   async function untilMore(hasNew: boolean): Promise<void> {
     const changed = Promise.withResolvers<void>();
     const unsubscribe = onChange(containerId, changed.resolve);
     try {
       const { state } = (await inspected(client, containerId, signal)).container;
-      // What was printed last may have come after the connection's end. Of a container that does not run Podman closes it at once.
+      // The last output may have arrived after the connection ended. For a stopped container, Podman closes a
+      // connection at once.
       const isWorthIt = hasNew || state === "running" || state === "paused" || state === "stopping";
       await Promise.race([pause(isWorthIt ? retry.firstMs : lookMs, signal), changed.promise]);
     } finally {
@@ -130,7 +136,7 @@ export async function* readLogs(
     for (;;) {
       try {
         if (!isKnown) {
-          // A connection that follows is silent until the first line.
+          // A following connection is silent until the first line.
           ({ logPath } = await inspected(client, containerId, signal));
           isKnown = true;
         }
@@ -184,8 +190,9 @@ function pathOf(
   sinceNs: bigint | undefined,
 ): string {
   const query = new URLSearchParams({
-    // Without these there is an error, `you must choose at least one stream`. No `tail`: with it the service of 4.3.1 keeps a file
-    // open for each call, and cuts long lines. No `until`: Podman would still read to the log's end, and not tell how far it is.
+    // Without streams, Podman returns the error `you must choose at least one stream`. No `tail`: with it, the service
+    // of 4.3.1 leaks an open file with each call, and cuts long lines. No `until`: Podman would still read to the end
+    // of the log, without reporting its progress.
     stdout: String(streams.includes("stdout")),
     stderr: String(streams.includes("stderr")),
     timestamps: "true",

@@ -1,6 +1,6 @@
 import { invalidField } from "../host/infra-error.ts";
 
-/** Refuses what is no id of a pod, a container or an image: 64 hexadecimal digits. @throws InfraError INVALID_FIELD */
+/** Rejects anything but the id of a pod, container or image: 64 hexadecimal digits. @throws InfraError INVALID_FIELD */
 export function assertRuntimeId(id: string, field: string): void {
   if (!/^[0-9a-f]{64}$/.test(id)) {
     throw invalidField(field, "must be 64 hexadecimal digits in small letters");
@@ -10,8 +10,9 @@ export function assertRuntimeId(id: string, field: string): void {
 const maxReferenceLength = 512;
 
 /**
- * Refuses what is no name of an image that could be pulled: a registry with a port if need be, a path, and a tag or a digest.
- * What is refused could be read as another kind of source (`dir:/etc`), or come to be pulled from a registry that nobody named.
+ * Rejects anything but an image name that can be pulled: a registry with an optional port, a path, and a tag or a
+ * digest. Other text could be parsed as another kind of source (`dir:/etc`), or be pulled from a registry that the
+ * caller did not name.
  * @throws InfraError INVALID_FIELD
  */
 export function assertImageReference(reference: string, field: string): void {
@@ -33,7 +34,7 @@ export function assertImageReference(reference: string, field: string): void {
   }
 }
 
-/** Refuses what is no signal's name as `SIGTERM`. @throws InfraError INVALID_FIELD */
+/** Rejects anything but the full name of a signal, e.g. `SIGTERM`. @throws InfraError INVALID_FIELD */
 export function assertSignal(signal: string, field: string): void {
   if (!/^SIG[A-Z0-9+-]{2,10}$/.test(signal)) {
     throw invalidField(field, "must be the name of a signal in full and in capitals, as SIGTERM");

@@ -9,12 +9,12 @@ const states: Readonly<Record<string, ContainerState>> = {
   running: "running",
   paused: "paused",
   stopping: "stopping",
-  // Ended, and not tidied up yet.
+  // Exited, but not cleaned up yet.
   stopped: "exited",
   exited: "exited",
 };
 
-/** Podman's word for what a container does, as the port has it. */
+/** Maps Podman's container state to the port's. */
 export function containerStateFrom(word: string): ContainerState {
   return states[word] ?? "unknown";
 }
@@ -34,7 +34,7 @@ const container = z.object({
   }),
   Image: z.string().default(""),
   ImageName: z.string().default(""),
-  // Missing in some replies of 4.3.1 for what is not one.
+  // Missing in some replies of 4.3.1 for other containers.
   IsInfra: z.boolean().default(false),
   Pod: z.string().default(""),
   NetworkSettings: z.object({ Networks: z.record(z.string(), addresses).nullish() }).nullish(),
@@ -46,21 +46,21 @@ const container = z.object({
 
 export interface InspectedContainer {
   readonly container: PodContainer;
-  /** Empty for a container of no pod. */
+  /** Empty for a container without a pod. */
   readonly podId: string;
-  /** Those that it has an address in, by name. */
+  /** Networks in which it has an address, by name. */
   readonly networks: readonly PodNetwork[];
-  /** The file on Podman's machine in which its output is recorded; undefined when that is somewhere else, or nowhere. */
+  /** The file on Podman's machine that records its output; undefined if the output goes elsewhere or nowhere. */
   readonly logPath: string | undefined;
 }
 
-// What Podman and its runtime note for themselves.
+// Annotations that Podman and its OCI runtime set themselves.
 const ownAnnotation = /^io\.(podman|kubernetes\.cri-o|container)\./;
 
 // Two names of one log driver.
 const fileDrivers: readonly string[] = ["k8s-file", "json-file"];
 
-/** Reads the reply to `containers/ID/json`. @throws InfraError PODMAN_FAILED */
+/** Parses the reply to `containers/ID/json`. @throws InfraError PODMAN_FAILED */
 export function parseContainer(text: string): InspectedContainer {
   const { State, NetworkSettings, Config, HostConfig, ...rest } = parseReply(
     "containers/ID/json",
@@ -87,7 +87,7 @@ export function parseContainer(text: string): InspectedContainer {
       pid: State.Pid > 0 ? State.Pid : undefined,
       createdAtNs: rest.Created,
       startedAtNs: State.StartedAt,
-      // While it runs again this is its start, or still tells of the end before.
+      // While it runs again, this is the time of its start, or still that of the previous exit.
       exitedAtNs: state === "exited" ? State.FinishedAt : undefined,
       annotations: new Map([...Config.Annotations].filter(([key]) => !ownAnnotation.test(key))),
     },
@@ -108,10 +108,10 @@ const row = z.object({
   Networks: listOf(z.string()),
 });
 
-/** What a list tells of a container: enough to know whether it has changed since it was inspected. */
+/** A container as it appears in lists: enough to detect whether it has changed since it was inspected. */
 export type ContainerRow = z.infer<typeof row>;
 
-/** Reads the reply to `containers/json?all=true`. @throws InfraError PODMAN_FAILED */
+/** Parses the reply to `containers/json?all=true`. @throws InfraError PODMAN_FAILED */
 export function parseContainerRows(text: string): readonly ContainerRow[] {
   return parseReply("containers/json", listOf(row), text);
 }

@@ -16,27 +16,27 @@ const record = z.object({
   timeNano: z.union([z.bigint(), z.number().int()]).transform(BigInt),
 });
 
-/** An event as Podman has recorded it. */
+/** An event as Podman recorded it. */
 export interface EventRecord {
-  /** `container`, `pod`, `image`... and what happened to it, as `died`. */
+  /** Object type, e.g. `container`, `pod` or `image`, and the event, e.g. `died`. */
   readonly type: string;
   readonly action: string;
-  /** Of what it happened to; empty for some events of images. */
+  /** Of the object; empty for some image events. */
   readonly id: string;
   readonly name: string;
-  /** Of a container's pod; empty for many of those that have one, too. */
+  /** Pod of a container; also empty for many containers that have a pod. */
   readonly podId: string;
-  /** Undefined where it says nothing. */
+  /** Undefined if the record has none. */
   readonly exitCode: number | undefined;
   readonly timeNs: bigint;
   /**
-   * The same when Podman tells the record again, which it does when its log is rotated under a reader, and for `pod stop`, which was
-   * seen three times for one.
+   * The same when Podman repeats the record. It does so when its log is rotated during a read, and for `pod stop`, up
+   * to three times.
    */
   readonly key: string;
 }
 
-/** Reads one line of the reply to `events`. @throws InfraError PODMAN_FAILED */
+/** Parses one line of the reply to `events`. @throws InfraError PODMAN_FAILED */
 export function parseEvent(line: string): EventRecord {
   const { Type: type, Action: action, Actor, timeNano: timeNs } = parseReply("events", record, line);
   const { name = "", podId = "", containerExitCode = "" } = Actor.Attributes ?? {};
@@ -55,7 +55,8 @@ export function parseEvent(line: string): EventRecord {
 const maxLineBytes = 16 * 1024 * 1024;
 
 /**
- * The lines of what comes in chunks, without their ends; what follows the last end is no line, as it was cut off.
+ * Creates a function that splits chunks into lines, without their line endings; an unterminated last line is dropped,
+ * since it was cut off.
  * @throws RangeError for a line of more than 16 MiB
  */
 export function createLineSplitter(): (chunk: Uint8Array) => readonly string[] {

@@ -4,18 +4,18 @@ import type { RuntimeImage } from "./runtime-state.ts";
 
 const row = z.object({
   Id: idOf,
-  // Null for an image that lost its last name, as one that another was built over.
+  // Null for an image that lost its last name, e.g. because a newer build took it.
   Names: listOf(z.string()),
-  // Those that it once had: one that got and lost a name between two lists differs in nothing else.
+  // Former names: an image that got and lost a name between two lists differs in nothing else.
   History: listOf(z.string()),
-  // Changes a little with the names.
+  // Changes slightly with the names.
   Size: z.union([z.number().int(), z.bigint()]).transform(BigInt),
 });
 
-/** What a list tells of an image. */
+/** An image as it appears in lists. */
 export type ImageRow = z.infer<typeof row>;
 
-/** Reads the reply to `images/json`. @throws InfraError PODMAN_FAILED */
+/** Parses the reply to `images/json`. @throws InfraError PODMAN_FAILED */
 export function parseImageRows(text: string): readonly ImageRow[] {
   return parseReply("images/json", listOf(row), text);
 }
@@ -28,7 +28,7 @@ const image = z.object({
   ManifestType: z.string().default(""),
 });
 
-/** Puts together an image from its row of the list and the reply to `images/ID/json`. @throws InfraError PODMAN_FAILED */
+/** Combines an image's row in the list with the reply to `images/ID/json`. @throws InfraError PODMAN_FAILED */
 export function imageFrom({ Names, Size }: Pick<ImageRow, "Names" | "Size">, text: string): RuntimeImage {
   const { Id, Created, Labels, Annotations, ManifestType } = parseReply("images/ID/json", image, text);
   return {
@@ -43,7 +43,7 @@ export function imageFrom({ Names, Size }: Pick<ImageRow, "Names" | "Size">, tex
   };
 }
 
-/** As `application/vnd.oci.image.manifest.v1+json` or `application/vnd.docker.distribution.manifest.v2+json`. */
+/** Parses `application/vnd.oci.image.manifest.v1+json` or `application/vnd.docker.distribution.manifest.v2+json`. */
 function formatOf(manifestType: string): Pick<RuntimeImage, "format" | "formatVersion"> {
   const [, vendor, formatVersion = ""] =
     /^application\/vnd\.(oci|docker)\.[a-z.]*\.(v[0-9]+)\+/.exec(manifestType) ?? [];

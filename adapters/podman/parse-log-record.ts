@@ -1,7 +1,7 @@
 import type { LogPiece } from "./adapter.ts";
 import { createTimeReader } from "./parse-time.ts";
 
-// Records of a little more than 8 KiB were seen.
+// Actual records have at most a little more than 8 KiB.
 const maxRecordBytes = 1024 * 1024;
 // The longest time is `2026-11-21T15:29:23.123456789+01:00`.
 const maxTimeBytes = 35;
@@ -12,10 +12,10 @@ const letterF = 0x46;
 const letterP = 0x50;
 
 /**
- * Takes apart the file that conmon writes for Podman's drivers `k8s-file` and `json-file`, as it comes, in the format of the
- * Kubernetes container runtime interface: each record is a line `2026-11-21T15:29:23.123456789+00:00 stdout F hello`, or with `P`
- * for a part of a line of which more comes. The pieces are those that Podman's API would tell, so with their second as time: what
- * is no record is left out, as there.
+ * Creates a streaming decoder for the file that conmon writes for Podman's drivers `k8s-file` and `json-file`, in the
+ * log format of the Kubernetes container runtime interface. Each record is a line `2026-11-21T15:29:23.123456789+00:00
+ * stdout F hello`, or has `P` for a part of an unfinished line. The pieces equal those of Podman's API, so their times
+ * are whole seconds, and invalid records are left out.
  */
 export function createRecordDecoder(): (chunk: Uint8Array) => LogPiece[] {
   let pending: Uint8Array = new Uint8Array();
@@ -56,11 +56,11 @@ function pieceOf(record: Uint8Array, timeOf: (text: string) => bigint | undefine
   return { stream, timeNs, bytes: record.subarray(at + 10), endsLine: tag === letterF };
 }
 
-/** A time without the second's fraction. */
+/** Returns a time without the fraction of the second. */
 function secondOf(time: Uint8Array): string {
   const text = latin1(time);
   const from = time.indexOf(dot);
-  // Behind it come nine digits and the zone, `Z` or `+01:00`.
+  // Nine digits and the zone follow, `Z` or `+01:00`.
   return from === -1 ? text : text.slice(0, from) + text.slice(from).replace(/^\.\d+/, "");
 }
 

@@ -3,7 +3,7 @@ import { notUnderstood } from "./errors.ts";
 import { createTimeReader } from "./parse-time.ts";
 
 const headerBytes = 8;
-// Frames of 8 KiB were seen. A length beyond all reason tells that what comes are no frames.
+// Actual frames have 8 KiB. An unreasonable length means that the data has no frames.
 const maxFrameBytes = 16 * 1024 * 1024;
 // The longest time is `2026-11-21T15:29:23.123456789+01:00`.
 const maxTimeBytes = 35;
@@ -11,15 +11,15 @@ const space = 0x20;
 const newline = 0x0a;
 
 /**
- * Takes apart the reply to `containers/ID/logs?timestamps=true`, as it comes. A frame is a header of eight bytes (1 for stdout or 2
- * for stderr, three zeros, the length in big endian) and what it announces: one record of the container's log, which is a time, a
- * space, and a line or a part of one. Long lines come as parts of 8 KiB, each with a time of its own:
- * `01 000000 00002015 "2026-11-21T15:29:23Z aaaa…"`; only the last part ends with a newline. A line that its program left
- * unfinished has none either. So do the frames of a container with a terminal look.
+ * Creates a streaming decoder for the reply to `containers/ID/logs?timestamps=true`. A frame is a header of eight bytes
+ * (1 for stdout or 2 for stderr, three zeros, the length in big endian) and one record of the container's log: a time,
+ * a space, and a line or a part of one. Long lines come in parts of 8 KiB, each with a time of its own: `01 000000
+ * 00002015 "2026-11-21T15:29:23Z aaaa…"`; only the last part ends with a newline. A line that the program left
+ * unfinished has none either. The frames of a container with a terminal look the same.
  * @throws InfraError PODMAN_FAILED for anything else
  */
 export function createLogDecoder(): (chunk: Uint8Array) => LogPiece[] {
-  // What came of a frame that is not whole, and how many bytes are wanted before it is worth looking again.
+  // The received bytes of an incomplete frame, and the size at which decoding is tried again.
   let pending: Uint8Array[] = [];
   let pendingBytes = 0;
   let wantedBytes = headerBytes;

@@ -16,16 +16,16 @@ const pod = z.object({
   Containers: listOf(member),
 });
 
-/** A pod as `pods/ID/json` tells of it, which says of its containers only which they are. */
+/** A pod from `pods/ID/json`, which has only the ids of its containers and no details. */
 export interface InspectedPod {
   readonly facts: z.infer<typeof pod>;
   readonly document: string;
 }
 
-/** Reads the reply to `pods/ID/json`. @throws InfraError PODMAN_FAILED */
+/** Parses the reply to `pods/ID/json`. @throws InfraError PODMAN_FAILED */
 export function parsePod(text: string): InspectedPod {
   const facts = parseReply("pods/ID/json", pod, text);
-  // `"SharedNamespaces":["uts","ipc","net"]` came in another order each time, which is no change of the pod.
+  // `"SharedNamespaces":["uts","ipc","net"]` comes in a random order, which is not a change of the pod.
   const document = text.trim().replace(/"SharedNamespaces":(\["[a-z",]*"\])/, (_, list: string) => {
     return `"SharedNamespaces":${JSON.stringify(JSON.parse(list).toSorted())}`;
   });
@@ -40,15 +40,15 @@ const row = z.object({
   Networks: listOf(z.string()),
 });
 
-/** What a list tells of a pod: enough to know whether it has changed since it was inspected. */
+/** A pod as it appears in lists: enough to detect whether it has changed since it was inspected. */
 export type PodRow = z.infer<typeof row>;
 
-/** Reads the reply to `pods/json`. @throws InfraError PODMAN_FAILED */
+/** Parses the reply to `pods/json`. @throws InfraError PODMAN_FAILED */
 export function parsePodRows(text: string): readonly PodRow[] {
   return parseReply("pods/json", listOf(row), text);
 }
 
-/** Puts together what is told of a pod and of each of its containers. */
+/** Combines the details of a pod and of each of its containers. */
 export function podFrom(
   { facts, document }: InspectedPod,
   members: readonly InspectedContainer[],
@@ -66,7 +66,7 @@ export function podFrom(
     startedAtNs: starts.length === 0 ? undefined : starts.reduce((a, b) => (b < a ? b : a)),
     labels: facts.Labels,
     cgroup: facts.CgroupPath === "" ? undefined : facts.CgroupPath,
-    // The infra container has the addresses of all, if there is one.
+    // An infra container, if there is one, has the addresses of the whole pod.
     networks: infra?.networks ?? inspected.flatMap(({ networks }) => networks),
     containers,
     document,
@@ -77,14 +77,14 @@ function compareAges(a: PodContainer, b: PodContainer): number {
   return a.createdAtNs === b.createdAtNs ? (a.id < b.id ? -1 : 1) : a.createdAtNs < b.createdAtNs ? -1 : 1;
 }
 
-/** The id's first 32 digits, in a UUID's form. */
+/** Formats the first 32 digits of the id as a UUID. */
 export function uuidFromPodId(id: string): string {
   return id.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
 }
 
 /**
- * Podman's own word is not enough: it says `Degraded` of a pod that starts, of one whose only running container is the infra one, and of
- * one that really has lost a container.
+ * Derives the phase. Podman's own status is ambiguous: it reports `Degraded` for a pod that is starting, for one in
+ * which only the infra container runs, and for one that really has lost a container.
  */
 function phaseOf(status: string, containers: readonly PodContainer[]): PodPhase {
   const phase = podPhaseFrom(containers);

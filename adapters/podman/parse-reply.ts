@@ -3,8 +3,8 @@ import { notUnderstood } from "./errors.ts";
 import { nsFromRfc3339 } from "./parse-time.ts";
 
 /**
- * Reads a reply by its schema. Numbers that are too large to be exact as `number` come as bigint.
- * @param what what was asked, for the message
+ * Parses a reply by its schema. Numbers too large for an exact `number` become bigint.
+ * @param what the request, for the message
  * @throws InfraError PODMAN_FAILED
  */
 export function parseReply<T>(what: string, schema: z.ZodType<T>, text: string): T {
@@ -22,14 +22,14 @@ export function parseReply<T>(what: string, schema: z.ZodType<T>, text: string):
   return result.data;
 }
 
-// `timeNano` was seen as 1795218336649131876, which is more than 2^53.
+// E.g. a `timeNano` of 1795218336649131876, which is more than 2^53.
 function exactly(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
   const source = context?.source;
   const isLarge = typeof value === "number" && !Number.isSafeInteger(value) && /^-?\d+$/.test(source ?? "");
   return isLarge && source !== undefined ? BigInt(source) : value;
 }
 
-/** 64 hexadecimal digits; images' ids also come with `sha256:` in front. */
+/** 64 hexadecimal digits; image ids may also have the prefix `sha256:`. */
 export const idOf = z.string().transform((id, context) => {
   const bare = id.replace(/^sha256:/, "");
   if (!/^[0-9a-f]{64}$/.test(bare)) {
@@ -50,13 +50,13 @@ export const someTimeOf = timeOf.transform((ns, context) => {
   return ns;
 });
 
-/** An object of strings, in the order of its keys; null or missing where there are none. */
+/** An object of strings, in the order of its keys; empty if null or missing. */
 export const wordsOf = z
   .record(z.string(), z.string())
   .nullish()
   .transform((record) => new Map(Object.entries(record ?? {}).sort(([a], [b]) => (a < b ? -1 : 1))));
 
-/** A list. Podman writes `null` for one without members, and leaves out some. */
+/** A list. Podman writes `null` for some empty lists, and omits others. */
 export function listOf<T extends z.ZodType>(member: T) {
   return z
     .array(member)

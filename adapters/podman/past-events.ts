@@ -5,23 +5,28 @@ import type { EventInterpreter } from "./event-meaning.ts";
 import { gapEvent } from "./event-queue.ts";
 import { readRecords } from "./event-stream.ts";
 
-/** A record, and what it tells, which for most is nothing. */
+/** A record and the event that it stands for; most have none. */
 export interface PastRecord extends EventPlace {
   readonly event: RuntimeEvent | undefined;
 }
 
 export interface PastAfter {
-  /** All that were read: those before the place, too. */
+  /** All records that were read, including those before the place. */
   readonly records: readonly PastRecord[];
-  /** What comes after the place, or a gap and what is later than it. */
+  /** The events after the place, or a gap and the events with a later time. */
   readonly events: readonly RuntimeEvent[];
 }
 
-/** Reads what Podman has recorded and keeps. */
+/** Reads past records that Podman still has. */
 export interface PastReader {
-  /** What was recorded since then, each once, in its order, and a few from before. @throws InfraError as the client */
+  /**
+   * Returns the records since then, each once, in Podman's order, and a few earlier ones. @throws InfraError as the
+   * client
+   */
   read(sinceNs: bigint, signal?: AbortSignal): Promise<readonly PastRecord[]>;
-  /** @param sinceNs what was recorded since then is read in any case. @throws InfraError as the client */
+  /**
+   * Reads the events after a place. @param sinceNs records since then are always read. @throws InfraError as the client
+   */
   readAfter(after: EventPlace, sinceNs: bigint, signal: AbortSignal): Promise<PastAfter>;
 }
 
@@ -41,7 +46,7 @@ export function createPastReader(client: PodmanClient, interpreter: EventInterpr
     read,
     async readAfter({ key, timeNs }, sinceNs, signal) {
       const isPlace = (record: PastRecord) => record.key === key;
-      // The clock was set back if the place is to come yet: then what was recorded after it has an earlier time.
+      // A place in the future means that the clock was set back: records after it have an earlier time.
       const windowNs = timeNs > nowNs() ? 0n : timeNs < sinceNs ? timeNs : sinceNs;
       const window = await read(windowNs, signal);
       const records = window.some(isPlace) || windowNs === 0n ? window : await read(0n, signal);

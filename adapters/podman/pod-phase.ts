@@ -1,6 +1,8 @@
 import type { PodContainer, PodPhase } from "./runtime-state.ts";
 
-/** What a pod does, by what its containers do: as its apps do, and as long as none was ever started, as its infra container does. */
+/**
+ * Derives a pod's phase from its app containers, or from its infra container while no app container has been started.
+ */
 export function podPhaseFrom(containers: readonly Pick<PodContainer, "isInfra" | "state">[]): PodPhase {
   const byApps = phaseOfAll(containers.filter(({ isInfra }) => !isInfra));
   return byApps === "created" ? phaseOfAll(containers) : byApps;

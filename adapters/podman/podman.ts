@@ -21,20 +21,21 @@ import { createStateReader, inspectImage, inspectPod, readImageUsers } from "./s
 import { makeStep } from "./steps.ts";
 
 export interface PodmanOptions {
-  /** As `/run/podman/podman.sock`. */
+  /** E.g. `/run/podman/podman.sock`. */
   readonly socketPath: string;
   /**
-   * How often all is compared with full lists, for what no event tells of, such as an image without a name; 60,000 unless
-   * told.
+   * Interval of comparing everything with full lists, for changes without an event, such as an image that lost its
+   * name; 60,000 by default.
    */
   readonly resyncMs?: number;
-  /** How many events wait for a reader that does not take them; 10,000 unless told. */
+  /** Maximum number of events that wait for a slow reader; 10,000 by default. */
   readonly queueLimit?: number;
 }
 
 /**
- * Podman of this host. Each of its events has what it names read anew, at once if anybody subscribes, else by the next read: so a
- * read costs no call while nothing happens. While its events do not come, each read asks for all lists.
+ * Creates the adapter for this host's Podman. Each event marks the object that it names as stale; it is read again at
+ * once if there are subscribers, else by the next read. So a read makes no calls while nothing happens. While the event
+ * stream is down, each read fetches all lists.
  */
 export function createPodman(options: PodmanOptions): PodRuntime {
   const { socketPath, resyncMs = 60_000, queueLimit = 10_000 } = options;
@@ -55,20 +56,20 @@ export function createPodman(options: PodmanOptions): PodRuntime {
     onRecord: take,
     async onLive() {
       touch(undefined);
-      // Which containers there are, and in which pods, makes sense of what the stream brings.
+      // The containers and their pods must be known to interpret the stream.
       await cache.read();
     },
     onLost() {
-      // Another service may come, of another version.
+      // The service that comes back may have another version.
       info = undefined;
       touch(undefined);
     },
     onGap: (sinceNs) => emitter.emit("event", gapEvent(sinceNs, nowNs())),
   });
-  // What the ticks bring about is not to be told as the work of whoever made the adapter.
+  // The timer's work must not be attributed to the call that created the adapter.
   const timer = AsyncLocalStorage.snapshot()(() => setInterval(() => touch(undefined), resyncMs).unref());
 
-  /** @param containerId undefined when anything may have changed */
+  /** Marks the state as stale. @param containerId undefined when anything may have changed */
   function touch(containerId: string | undefined): void {
     if (closing.signal.aborted) {
       return;
@@ -85,8 +86,8 @@ export function createPodman(options: PodmanOptions): PodRuntime {
     if (isPast) {
       return;
     }
-    // `pull` comes whenever a container is made, `remove` when one of two names goes, and `build`, `pull` and `load` name no image:
-    // so the images there are tell what has happened.
+    // Image events are unreliable: `pull` occurs whenever a container is created, `remove` when one of two names is
+    // removed, and `build`, `pull` and `load` name no image. So the lists of images are compared instead.
     if (record.type === "image" || record.action === "commit") {
       state.touchImages();
       cache.invalidate();
@@ -125,17 +126,18 @@ export function createPodman(options: PodmanOptions): PodRuntime {
     const queue = createEventQueue(queueLimit);
     const untoldSinceNs = stream.sinceNs();
     emitter.on("event", queue.push);
-    // Images are told as they are read, and are read for whoever waits for them.
+    // Image events result from reading images, which a subscription keeps going.
     const unsubscribe = cache.subscribe(() => {});
     try {
       cache.read().catch(() => {});
       const told = new Set<string>();
       if (after !== undefined) {
-        // The lists make sense of the records; and before the stream is live, what is recorded after they are read is lost.
+        // The lists are needed to interpret the records, and records made between reading them and the start of the
+        // stream would be lost.
         await cache.read(signal);
         await Promise.race([stream.begun, once(signal, "abort")]);
         const { records, events } = await past.readAfter(after, untoldSinceNs, signal);
-        // The stream brings what was recorded before `after`, too, if it has not yet.
+        // The stream may still deliver records from before `after`.
         for (const { key, timeNs } of records) {
           if (timeNs > untoldSinceNs - marginNs) {
             told.add(key);
@@ -206,7 +208,7 @@ export function createPodman(options: PodmanOptions): PodRuntime {
         const tool = { program: "podman", subcommand: step.kind, argv: commandOf(step) };
         return await observeStep(tool, () => makeStep(client, step, options));
       } finally {
-        // Also after a failure: it often means that the state is not what the caller took it for.
+        // Also after a failure, which often means that the caller relied on an outdated state.
         if ("podId" in step) {
           state.touchPod(step.podId);
         } else {

@@ -5,26 +5,26 @@ import type { RuntimeImage } from "./runtime-state.ts";
 import type { SandboxTeller } from "./sandbox-teller.ts";
 import { imageOf, type SandboxContainer } from "./sandbox-view.ts";
 
-/** The images of a sandbox, and the containers outside pods that are of them, of which nothing else is told. */
+/** The images of a sandbox, and its containers outside pods, which matter only as users of images. */
 export interface SandboxImages {
   all(): readonly RuntimeImage[];
   /** @throws InfraError IMAGE_NOT_FOUND */
   byName(name: string): RuntimeImage;
   /** @throws InfraError IMAGE_NOT_FOUND */
   byId(id: string): RuntimeImage;
-  /** The id of the image of this name, which is made if there is none. */
+  /** Returns the id of the image with this name, which is created if necessary. */
   add(name: string): string;
-  /** The image goes with the containers outside pods that are of it. */
+  /** Removes the image, with the containers outside pods that use it. */
   remove(image: RuntimeImage): void;
-  /** A container outside pods; gives its id. @throws InfraError IMAGE_NOT_FOUND */
+  /** Adds a container outside pods and returns its id. @throws InfraError IMAGE_NOT_FOUND */
   addContainer(name: string, image: string): string;
-  /** In pods and outside of them. */
+  /** Containers that use the image, in and outside pods. */
   users(imageId: string): readonly ImageUser[];
 }
 
 /**
- * @param nextId gives an id that nothing else has
- * @param inPods the containers of all pods
+ * @param nextId returns a unique id
+ * @param inPods returns the containers of all pods
  */
 export function createSandboxImages(
   { nowNs, tellImage }: Pick<SandboxTeller, "nowNs" | "tellImage">,

@@ -3,16 +3,16 @@ import type { EventPlace, RuntimeEvent } from "./adapter.ts";
 import { nowNs } from "./clock.ts";
 import { createEventQueue, gapEvent } from "./event-queue.ts";
 
-/** What has happened in a sandbox, and who waits to be told. */
+/** The event records of a sandbox and their readers. */
 export interface SandboxJournal {
   add(event: RuntimeEvent): void;
-  /** All that is kept, without what happened to images. */
+  /** Returns all records that are kept; image events are not. */
   recorded(): readonly RuntimeEvent[];
   forget(): void;
   events(after: EventPlace | undefined, signal: AbortSignal): AsyncGenerator<readonly RuntimeEvent[], void>;
-  /** While it is held nothing is told; what happened meanwhile is, once it is not. */
+  /** While held, events are not delivered; they are once it is released. */
   setHeld(isHeld: boolean): void;
-  /** Calls back when something is told. Returns the function that ends it. */
+  /** Calls back when an event is delivered. Returns a function that unsubscribes. */
   onChange(listener: () => void): () => void;
 }
 

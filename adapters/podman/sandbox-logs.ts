@@ -7,13 +7,13 @@ import { nextPrintNs, printedBy } from "./sandbox-program.ts";
 export interface SandboxLogSource {
   readonly pods: SandboxPods;
   readonly onChange: (listener: () => void) => () => void;
-  /** @throws the outage */
+  /** @throws InfraError during an outage */
   readonly assertReachable: () => void;
 }
 
 const nsPerMs = 1_000_000n;
 
-/** What a container of the sandbox printed. @throws InfraError as `PodRuntime.logs` */
+/** Yields what a sandbox container printed. @throws InfraError as `PodRuntime.logs` */
 export async function* readSandboxLogs(
   { pods, onChange, assertReachable }: SandboxLogSource,
   containerId: string,
@@ -33,10 +33,10 @@ export async function* readSandboxLogs(
   try {
     for (;;) {
       changed = Promise.withResolvers();
-      // Whatever is printed from now on has a later time.
+      // All later output has a later time.
       const nowNs = pods.nowNs();
       const endNs = untilNs !== undefined && untilNs <= nowNs ? untilNs - 1n : nowNs;
-      // What it printed last is told also when it is gone.
+      // The last output is still delivered after the container is gone.
       const isGone = pods.container(containerId) === undefined;
       if (signal.aborted) {
         return;

@@ -14,28 +14,30 @@ import {
   unreadableFrom,
 } from "./sandbox-view.ts";
 
-/** The pods and images of a sandbox. Whatever changes tells an event, or else is told to `onQuiet`. */
+/** The pods and images of a sandbox. Each change either emits an event or calls `onQuiet`. */
 export interface SandboxPods {
   state(): RuntimeState;
-  /** The time, later than each that was told before. */
+  /** Returns the time; each call returns a later one. */
   nowNs(): bigint;
   container(id: string): SandboxContainer | undefined;
   /** @throws InfraError IMAGE_NOT_FOUND */
   createPod(options: SandboxPodOptions): string;
-  /** @throws InfraError POD_NOT_FOUND, POD_START_FAILED, after those that can be started were */
+  /** Starts the containers that can be started. @throws InfraError POD_NOT_FOUND, POD_START_FAILED if some could not */
   startPod(id: string): void;
-  /** Ends what runs or is paused with this code. @throws InfraError POD_NOT_FOUND, POD_STATE (nothing does) */
+  /**
+   * Ends running and paused containers with this exit code. @throws InfraError POD_NOT_FOUND, POD_STATE (none is up)
+   */
   endPod(id: string, exitCode: number): void;
-  /** @throws InfraError POD_NOT_FOUND, POD_STATE (it runs) */
+  /** @throws InfraError POD_NOT_FOUND, POD_STATE (it is running) */
   removePod(id: string, force: boolean): void;
-  /** From now on it cannot be read, for this reason, as one that is half removed. */
+  /** Makes the pod unreadable for this reason, like one that is partially removed. */
   breakPod(id: string, why: string): void;
-  /** One outside pods; gives its id. @throws InfraError IMAGE_NOT_FOUND */
+  /** Adds a container outside pods and returns its id. @throws InfraError IMAGE_NOT_FOUND */
   addContainer(name: string, image: string): string;
   pauseContainer(id: string): void;
   startContainer(id: string): void;
   endContainer(id: string, exitCode: number): void;
-  /** The id of the image of this name, which is made if there is none. */
+  /** Returns the id of the image with this name, which is created if necessary. */
   addImage(name: string): string;
   imageUsers(id: string): readonly ImageUser[];
   /** @throws InfraError IMAGE_NOT_FOUND, IMAGE_IN_USE */
@@ -46,8 +48,8 @@ export interface SandboxPods {
 export const pauseImage = "localhost/sandbox-pause:1";
 
 /**
- * @param tell is told each event, after what it tells of has happened
- * @param onQuiet is called after a change of which no event tells
+ * @param tell called with each event, after the change has been made
+ * @param onQuiet called after a change that emits no event
  */
 export function createSandboxPods(tell: (event: RuntimeEvent) => void, onQuiet: () => void): SandboxPods {
   const pods = new Map<string, SandboxPod>();
@@ -56,7 +58,7 @@ export function createSandboxPods(tell: (event: RuntimeEvent) => void, onQuiet: 
   const images = createSandboxImages(teller, nextId, containers);
   let made = 0;
 
-  /** The same ids in each sandbox that is made in the same way. */
+  /** Returns the next id; sandboxes created in the same way have the same ids. */
   function nextId(what: string): string {
     made += 1;
     return createHash("sha256").update(`${what} ${made}`).digest("hex");
@@ -101,7 +103,7 @@ export function createSandboxPods(tell: (event: RuntimeEvent) => void, onQuiet: 
       podId: pod.id,
       name,
       isInfra: program === "infra",
-      // What it prints is nobody's business, and nothing.
+      // It prints nothing.
       program: program === "infra" ? { kind: "missing" } : program,
       image: { id: found.id, name: image },
       createdAtNs: nowNs(),
@@ -114,7 +116,7 @@ export function createSandboxPods(tell: (event: RuntimeEvent) => void, onQuiet: 
     tellContainer("containerCreated", each, pod.name);
   }
 
-  /** Gives false when it cannot be started. */
+  /** Starts a container; returns false if it cannot be started. */
   function start(each: SandboxContainer): boolean {
     const { program, isInfra } = each;
     if (program.kind === "missing" && !isInfra) {
@@ -152,7 +154,7 @@ export function createSandboxPods(tell: (event: RuntimeEvent) => void, onQuiet: 
   }
 
   function remove(pod: SandboxPod): void {
-    // The programs before what holds their namespaces.
+    // Apps first; the infra container keeps their namespaces open.
     for (const each of pod.containers.toReversed()) {
       removeContainer(pod, each);
     }

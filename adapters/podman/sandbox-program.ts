@@ -1,12 +1,12 @@
 import type { LogPiece } from "./adapter.ts";
 
-/** What a container of the sandbox does while it runs. */
+/** What a sandbox container does while it runs. */
 export type SandboxProgram =
-  /** Prints `tick 0`, `tick 1`... to stdout, and every fifth time `five 5` and so on to stderr. */
+  /** Prints `tick 0`, `tick 1`, ... to stdout, and every fifth time `five 5` and so on to stderr. */
   | { readonly kind: "tick"; readonly everyMs: number }
-  /** Prints `begin`, works, prints `end` and exits. */
+  /** Prints `begin`, waits, prints `end` and exits. */
   | { readonly kind: "exit"; readonly code: number; readonly afterMs: number }
-  /** Is not there, so that its container does not start. */
+  /** Does not exist, so its container does not start. */
   | { readonly kind: "missing" };
 
 export interface SandboxPodOptions {
@@ -14,7 +14,7 @@ export interface SandboxPodOptions {
   readonly labels?: Readonly<Record<string, string>>;
   readonly containers: readonly {
     readonly name: string;
-    /** Of an image that is there. */
+    /** Must exist. */
     readonly image: string;
     readonly program: SandboxProgram;
   }[];
@@ -27,7 +27,10 @@ export interface SandboxRun {
   readonly endedAtNs: bigint | undefined;
 }
 
-/** What a program has printed in its runs, after the one time and until the other. Nothing of it is kept: it follows from the times. */
+/**
+ * Returns what a program printed in its runs, after one time and up to another. Output is not stored; it is computed
+ * from the times.
+ */
 export function printedBy(
   program: SandboxProgram,
   runs: readonly SandboxRun[],
@@ -43,7 +46,7 @@ export function printedBy(
   });
 }
 
-/** When a program prints next; undefined when it does not. */
+/** Returns when a program prints next; undefined if it does not. */
 export function nextPrintNs(
   program: SandboxProgram,
   run: SandboxRun | undefined,

@@ -5,7 +5,7 @@ import type { SandboxPods } from "./sandbox-pods.ts";
 
 export interface SandboxStepTarget {
   readonly pods: SandboxPods;
-  /** How long a stop and a pull take. */
+  /** Duration of a stop and of a pull. */
   readonly stopMs: number;
   readonly pullMs: number;
 }
@@ -69,7 +69,7 @@ function assertNotPaused(pods: SandboxPods, podId: string): void {
   }
 }
 
-/** What does not run is stopped already. */
+/** A pod that is not running counts as stopped. */
 function stop(pods: SandboxPods, podId: string, exitCode: number): void {
   try {
     pods.endPod(podId, exitCode);

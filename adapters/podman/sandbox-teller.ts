@@ -12,9 +12,9 @@ interface ToldContainer {
   readonly exitCode: number | undefined;
 }
 
-/** Makes the events of a sandbox. */
+/** Creates the events of a sandbox. */
 export interface SandboxTeller {
-  /** The time, later than each that was told before. */
+  /** Returns the time; each call returns a later one. */
   nowNs(): bigint;
   tellContainer(kind: ContainerKind, container: ToldContainer, podName: string): void;
   tellPod(kind: "podCreated" | "podRemoved", pod: { readonly id: string; readonly name: string }): void;

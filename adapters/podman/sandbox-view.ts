@@ -30,21 +30,21 @@ export interface SandboxPod {
   readonly createdAtNs: bigint;
   readonly address: string;
   readonly containers: SandboxContainer[];
-  /** Why it cannot be read; undefined for one that can. */
+  /** Why it cannot be read; undefined if it can. */
   brokenWhy: string | undefined;
 }
 
-/** Whether it runs, or would if it were not paused. */
+/** Reports whether it is running or paused. */
 export function isUp({ state }: Pick<SandboxContainer, "state">): boolean {
   return state === "running" || state === "paused";
 }
 
-/** A pod of the sandbox, as the port tells of one that cannot be read; nothing of one that can. */
+/** Returns the port's view of a pod that cannot be read; empty for a readable one. */
 export function unreadableFrom({ id, brokenWhy }: SandboxPod): readonly UnreadablePod[] {
   return brokenWhy === undefined ? [] : [{ podId: id, podUuid: uuidFromPodId(id), why: brokenWhy }];
 }
 
-/** A pod of the sandbox, as the port tells of pods. */
+/** Returns the port's view of a sandbox pod. */
 export function podFrom(pod: SandboxPod): RuntimePod {
   const { id, name, labels, createdAtNs, address } = pod;
   const containers = pod.containers.map(containerFrom);
@@ -89,7 +89,7 @@ function documentOf(id: string, name: string, phase: string, containers: readonl
   return JSON.stringify({ Id: id, Name: name, State: phase, Containers: members });
 }
 
-/** An image of the sandbox, as the port tells of images. */
+/** Returns the port's view of a sandbox image. */
 export function imageOf(id: string, name: string, createdAtNs: bigint): RuntimeImage {
   return {
     id,

@@ -12,28 +12,36 @@ import type { SandboxPodOptions } from "./sandbox-program.ts";
 import { makeSandboxStep } from "./sandbox-steps.ts";
 
 export interface PodmanSandboxOptions {
-  /** What is there from the start; a pod that runs, one that comes and goes by itself, and one that is not started, unless told. */
+  /**
+   * Initial content; by default, a pod that runs, one whose container exits and restarts by itself, and one that is not
+   * started.
+   */
   readonly pods?: readonly (SandboxPodOptions & { readonly isStarted?: boolean })[];
   readonly images?: readonly string[];
-  /** How often a container that has ended by itself in a pod of the label `sandbox.restart` is started again; 20,000 unless told. */
+  /**
+   * Time after which an exited container is started again, in a pod with the label `sandbox.restart`; 20,000 by
+   * default.
+   */
   readonly restartMs?: number;
-  /** How long a stop and a pull take; 200 ms unless told. */
+  /** Duration of a stop and of a pull; 200 ms by default. */
   readonly stopMs?: number;
   readonly pullMs?: number;
-  /** How many events wait for a reader, and how many are kept for `history`; 10,000 unless told. */
+  /** Maximum number of events that wait for a reader, and that are kept for `history`; 10,000 by default. */
   readonly queueLimit?: number;
   readonly historyLimit?: number;
-  /** Asked before each step: the error with which it is to fail, for tests. */
+  /** Called before each step; returns the error with which it fails, for tests. */
   readonly fault?: (step: RuntimeStep) => InfraError | undefined;
 }
 
-/** The sandbox with what others could do to it. */
+/** The sandbox, with changes from outside the gateway. */
 export interface PodmanSandbox extends PodRuntime {
-  /** Changes that somebody else makes. They go on while the runtime cannot be reached. */
+  /** Changes made outside the gateway. They still work while the runtime is unreachable. */
   readonly pods: SandboxPods;
-  /** Nothing can be read or run until it is told undefined, as if the service were stopped: pods go on meanwhile. */
+  /**
+   * Makes all reads and steps fail, as if the service were stopped, until called with undefined. Pods continue to run.
+   */
   setOutage(error: InfraError | undefined): void;
-  /** Has all that is recorded forgotten, as a log's rotation has. */
+  /** Discards all recorded events, as a rotation of the log does. */
   forgetHistory(): void;
 }
 
@@ -64,7 +72,9 @@ const defaultPods: NonNullable<PodmanSandboxOptions["pods"]> = [
   },
 ];
 
-/** Pods in memory: the same rules and errors as the real ones. Nothing of it is random, nothing on the host is touched. */
+/**
+ * Pods in memory: the same rules and errors as the real ones. Nothing is random, and nothing on the host is touched.
+ */
 export function createPodmanSandbox(options: PodmanSandboxOptions = {}): PodmanSandbox {
   const { restartMs = 20_000, stopMs = 200, pullMs = 200, fault = () => undefined } = options;
   const { queueLimit = 10_000, historyLimit = 10_000 } = options;
@@ -103,7 +113,7 @@ export function createPodmanSandbox(options: PodmanSandboxOptions = {}): PodmanS
   }
 
   function restartLater(podId: string, containerId: string): void {
-    // What is told now may be told in the middle of a change.
+    // Deferred, since an event may be emitted in the middle of a change.
     setTimeout(() => {
       const pod = pods.state().pods.find(({ id }) => id === podId);
       if (!closing.signal.aborted && pod?.labels.get("sandbox.restart") === "true") {

@@ -8,9 +8,9 @@ import { type PodRow, parsePod, parsePodRows, podFrom, uuidFromPodId } from "./p
 import type { RuntimeImage, RuntimePod, RuntimeState } from "./runtime-state.ts";
 
 export interface StateOptions {
-  /** Told of what full lists say. */
+  /** Called with the content of full lists. */
   readonly onLists: (pods: readonly PodRow[], containers: readonly ContainerRow[]) => void;
-  /** Told of images that have come and gone since the images were last read. */
+  /** Called with the images added and removed since images were last read. */
   readonly onImages: (added: readonly RuntimeImage[], removed: readonly RuntimeImage[]) => void;
 }
 
@@ -20,15 +20,15 @@ export interface StateReader {
   load(signal: AbortSignal): Promise<RuntimeState>;
   touchPod(id: string): void;
   touchImages(): void;
-  /** Has the lists read, and what differs from what they said before. */
+  /** Has the lists read again, and everything that differs from the previous lists. */
   touchAll(): void;
 }
 
-/** Reads all that the port tells. `load` must not be called twice at once. */
+/** Reads everything that the port reports. `load` must not run twice at once. */
 export function createStateReader(client: PodmanClient, { onLists, onImages }: StateOptions): StateReader {
   const pods = new Map<string, RuntimePod>();
   const unreadable = new Map<string, string>();
-  /** What lists said of a pod when it was last inspected because of them. */
+  /** The list rows of a pod when it was last inspected because of them. */
   const listed = new Map<string, unknown>();
   const images = new Map<string, { readonly row: ImageRow; readonly image: RuntimeImage }>();
   let areImagesKnown = false;
@@ -58,7 +58,7 @@ export function createStateReader(client: PodmanClient, { onLists, onImages }: S
     };
   }
 
-  /** The pods that have to be inspected: those that were touched, and of which the lists say something new. */
+  /** Returns the pods to inspect: those touched, and those whose rows in the lists have changed. */
   async function readLists(touchedIds: ReadonlySet<string>, signal: AbortSignal): Promise<string[]> {
     const [podRows, containerRows] = await Promise.all([
       readList(client, "pods/json", signal).then(parsePodRows),
@@ -100,7 +100,7 @@ export function createStateReader(client: PodmanClient, { onLists, onImages }: S
       if (error.reason === "POD_NOT_FOUND") {
         forget(id);
       } else {
-        // One that is half removed must not keep the others from being read.
+        // A partially removed pod must not prevent the others from being read.
         unreadable.set(id, error.message);
         touched.pods.add(id);
       }
@@ -155,7 +155,7 @@ export function createStateReader(client: PodmanClient, { onLists, onImages }: S
   };
 }
 
-/** Asks for a pod and each of its containers. @throws InfraError POD_NOT_FOUND and as the client */
+/** Queries a pod and each of its containers. @throws InfraError POD_NOT_FOUND and as the client */
 export async function inspectPod(
   client: PodmanClient,
   id: string,
@@ -180,7 +180,7 @@ export async function inspectPod(
   );
 }
 
-/** Asks for an image by its id. @throws InfraError IMAGE_NOT_FOUND and as the client */
+/** Queries an image by its id. @throws InfraError IMAGE_NOT_FOUND and as the client */
 export async function inspectImage(
   client: PodmanClient,
   id: string,
@@ -197,7 +197,7 @@ export async function inspectImage(
   return imageFrom(row, text);
 }
 
-/** Asks for the containers that are of an image. @throws InfraError as the client */
+/** Queries the containers that use an image. @throws InfraError as the client */
 export async function readImageUsers(
   client: PodmanClient,
   imageId: string,
@@ -217,7 +217,7 @@ export async function readImageUsers(
 
 const listAttempts = 3;
 
-/** A list fails as a whole, e.g. with `no such container`, when something on it is removed while it is made. */
+/** Reads a list. It fails as a whole, e.g. with `no such container`, if an entry is removed while it is created. */
 async function readList(client: PodmanClient, path: string, signal?: AbortSignal): Promise<string> {
   for (let attempt = 1; ; attempt += 1) {
     try {

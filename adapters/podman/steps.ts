@@ -10,7 +10,7 @@ import { inspectImage, inspectPod, readImageUsers } from "./state.ts";
 
 const patienceMs = 120_000;
 
-/** Has Podman make a step. @throws InfraError as `PodRuntime.run` */
+/** Makes a step through Podman. @throws InfraError as `PodRuntime.run` */
 export async function makeStep(
   client: PodmanClient,
   step: RuntimeStep,
@@ -43,7 +43,10 @@ export async function makeStep(
   return {};
 }
 
-/** Podman 4.3.1 would have the signal end the infra container, and leave what is paused as it is; SIGKILL ends that, too. */
+/**
+ * Rejects a pod with a paused container: in Podman 4.3.1, a signal would end the infra container but not reach paused
+ * ones. SIGKILL ends those too.
+ */
 function assertNotPaused({ name, containers }: RuntimePod): void {
   const paused = containers.find(({ state }) => state === "paused");
   if (paused !== undefined) {
@@ -52,8 +55,9 @@ function assertNotPaused({ name, containers }: RuntimePod): void {
 }
 
 /**
- * A pod of which a container has ended is `Degraded`, and Podman 4.3.1 says 304 to its stop: as if none of it ran. `t=0` it takes
- * for no time told, and gives each container its own: 10 seconds. What is paused it leaves as it is, and says 200.
+ * Stops a pod. If a container has exited, the pod is `Degraded`, and Podman 4.3.1 answers its stop with 304, as if
+ * nothing ran. It ignores `t=0` and gives each container its own timeout, 10 seconds. It leaves paused containers as
+ * they are, and returns 200.
  */
 async function stopPod(client: PodmanClient, podId: string, graceSeconds: number): Promise<void> {
   const times = { patienceMs: patienceMs + graceSeconds * 1_000 };
@@ -66,7 +70,7 @@ async function stopPod(client: PodmanClient, podId: string, graceSeconds: number
     const running = containers.filter(isUp);
     const stop = ({ id }: PodContainer) =>
       unlessGone(client.change("POST", `containers/${id}/stop?timeout=${graceSeconds}`, times));
-    // The infra container holds what the others need.
+    // The other containers need the infra container.
     await Promise.all(running.filter(({ isInfra }) => !isInfra).map(stop));
     await Promise.all(running.filter(({ isInfra }) => isInfra).map(stop));
   }
@@ -82,7 +86,7 @@ function isUp({ state }: PodContainer): boolean {
   return state === "running" || state === "paused" || state === "stopping";
 }
 
-/** What somebody else has had go on, or removed, meanwhile is not paused either. */
+/** Resumes a container. One that was resumed or removed by another client meanwhile is fine too. */
 async function goOn(client: PodmanClient, containerId: string): Promise<void> {
   try {
     await unlessGone(client.change("POST", `containers/${containerId}/unpause`, { patienceMs }));
@@ -104,8 +108,9 @@ async function unlessGone(change: Promise<unknown>): Promise<void> {
 }
 
 /**
- * By id, Podman 4.3.1 removes no image that has several names: `unable to delete image "…" by ID with more than one tag
- * ([localhost/lab/busybox:1 localhost/second:2]): please force removal`; and by force it removes its containers too.
+ * Removes an image that no container uses. By id, Podman 4.3.1 refuses to remove an image with several names: `unable
+ * to delete image "…" by ID with more than one tag ([localhost/lab/busybox:1 localhost/second:2]): please force
+ * removal`; and with force it also removes the containers.
  */
 async function removeUnusedImage(client: PodmanClient, imageId: string): Promise<void> {
   const [user] = await readImageUsers(client, imageId, undefined);
@@ -113,7 +118,7 @@ async function removeUnusedImage(client: PodmanClient, imageId: string): Promise
     throw new InfraError("IMAGE_IN_USE", `The container ${user.name} uses the image`);
   }
   const { names } = await inspectImage(client, imageId, undefined);
-  // The image goes with its last name.
+  // Removing its last name removes the image.
   for (const name of names.length > 1 ? names : [imageId]) {
     await client.change("DELETE", `images/${encodeURI(name)}?force=false`, { patienceMs });
   }
@@ -126,7 +131,7 @@ const report = z.object({
   images: listOf(z.string()),
 });
 
-/** The answer is 200 at once; whether the pull has come to its end is told in the last line of what follows. */
+/** Pulls an image. The reply is 200 at once; the last line of its body shows whether the pull succeeded. */
 async function pull(client: PodmanClient, path: string, { signal, onProgress }: RunOptions): Promise<string> {
   const ending = new AbortController();
   const stop = signal === undefined ? ending.signal : AbortSignal.any([signal, ending.signal]);
@@ -156,7 +161,7 @@ async function pull(client: PodmanClient, path: string, { signal, onProgress }: 
     ending.abort();
   }
   if (imageId === "") {
-    // Its last line tells one or the other.
+    // A complete reply ends with an image id or an error.
     throw new InfraError("PODMAN_UNAVAILABLE", "Podman went away before the image was pulled");
   }
   return imageId.replace(/^sha256:/, "");
