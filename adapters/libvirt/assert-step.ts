@@ -2,7 +2,7 @@ import { invalidField } from "../host/infra-error.ts";
 import type { DomainDefinition, LibvirtStep } from "./adapter.ts";
 import { assertHypervisorId, assertLibvirtName, assertPciAddress } from "./names.ts";
 
-/** Refuses a step with names or figures that libvirt could not take, or could take for others. @throws InfraError INVALID_FIELD */
+/** Rejects a step with names or sizes that libvirt would reject or misinterpret. @throws InfraError INVALID_FIELD */
 export function assertStep(step: LibvirtStep): void {
   switch (step.kind) {
     case "createVolume":

@@ -1,12 +1,12 @@
-/** A disk of a domain that is a volume. */
+/** A VM's disk that is a volume. */
 export interface VolumeUser {
-  /** Of the domain. */
+  /** Of the VM. */
   readonly name: string;
   readonly uuid: string;
   /** Of the disk, e.g. `vda`. */
   readonly target: string;
   readonly isRunning: boolean;
-  /** Whether the domain can only read it. */
+  /** Whether the VM can only read it. */
   readonly isReadOnly: boolean;
 }
 
@@ -14,73 +14,79 @@ export interface VolumeUser {
 export interface LibvirtVolume {
   readonly name: string;
   readonly path: string;
-  /** As a guest sees it. */
+  /** Size that a guest sees. */
   readonly sizeBytes: bigint;
-  /** How long it is as it is stored, which `readVolume` reads. */
+  /** Size as stored, which is what `readVolume` reads. */
   readonly storedBytes: bigint;
-  /** `qcow2`, `raw`, `iso`...; empty where the pool knows no formats. */
+  /** `qcow2`, `raw`, `iso`, ...; empty if the pool has no formats. */
   readonly format: string;
-  /** Not those that have it only as what their own volume began as. */
+  /** Without those that use it only as the backing file of another volume. */
   readonly users: readonly VolumeUser[];
 }
 
-/** A running domain some of whose disks are to be read. */
+/** A running VM and the disks to read. */
 export interface DomainBackupRequest {
   readonly name: string;
   readonly uuid: string;
-  /** Of its disks, e.g. `vda`. */
+  /** Targets of the disks, e.g. `vda`. */
   readonly targets: readonly string[];
-  /** By this `endBackup` finds what is left of it after a crash. */
+  /** Token by which `endBackup` finds the backup after a crash. */
   readonly token: string;
 }
 
-/** Disks of a running domain as they were at one moment, while it goes on. What it overwrites is kept beside each disk. */
+/**
+ * Disks of a running VM as they were at one point in time. The VM continues to run; data that it overwrites is first
+ * copied to a file beside each disk.
+ */
 export interface DomainBackup {
   /** In the order of the request. */
   readonly disks: readonly { readonly target: string; readonly sizeBytes: bigint }[];
   /**
-   * A disk as the guest sees it, all of its bytes, at the reader's pace; of several, one after the other or at once.
-   * @throws InfraError STORAGE_VOLUME_IN_USE when the domain was stopped or the backup ended by others meanwhile,
+   * Reads all bytes of a disk as the guest sees it, at the reader's pace. Several disks may be read in sequence or at
+   * once.
+   * @throws InfraError STORAGE_VOLUME_IN_USE if the VM was stopped or the backup ended by another client meanwhile,
    *   TOOL_MISSING, TOOL_FAILED, and the signal's reason
    */
   read(target: string, signal: AbortSignal): AsyncIterable<Uint8Array>;
-  /** To be called whatever happened. May be called again. @throws as `endBackup` */
+  /** Must be called in every case; may be called again. @throws as `endBackup` */
   end(): Promise<void>;
 }
 
-/** What a volume is to hold. */
+/** New content of a volume. */
 export interface VolumeContent {
-  /** What throws before its end, or has not `sizeBytes`, is none. */
+  /** Valid only if it ends without an error after exactly `sizeBytes`. */
   readonly content: AsyncIterable<Uint8Array>;
   readonly sizeBytes: bigint;
 }
 
-/** What reads and writes what volumes and domains' disks hold. It is a part of LibvirtAdapter. */
+/** Reads and writes the content of volumes and VM disks. Part of LibvirtAdapter. */
 export interface LibvirtBackupAdapter {
   /**
-   * Volumes of a pool, by name, with what uses them, read anew.
+   * Lists the volumes of a pool, by name, with their users; uncached.
    * @throws InfraError STORAGE_POOL_NOT_FOUND and as LibvirtAdapter.read
    */
   volumesOf(pool: string): Promise<readonly LibvirtVolume[]>;
 
   /**
-   * A volume that no running domain writes to, byte by byte as it is stored, at the reader's pace. Only with its end it is
-   * known to be worth something.
-   * @throws InfraError STORAGE_VOLUME_IN_USE at the beginning, or at the end when it was written to or a domain that may
-   *   write to it was started meanwhile; STORAGE_POOL_NOT_FOUND, STORAGE_VOLUME_NOT_FOUND, the signal's reason, and as
+   * Reads a volume that no running VM writes to, byte by byte as stored, at the reader's pace. The data is valid only
+   * once the read has ended without an error.
+   * @throws InfraError STORAGE_VOLUME_IN_USE at the beginning, or at the end if it was written to or a VM that may
+   * write
+   *   to it was started meanwhile; STORAGE_POOL_NOT_FOUND, STORAGE_VOLUME_NOT_FOUND, the signal's reason, and as
    *   LibvirtAdapter.read
    */
   readVolume(pool: string, name: string, signal: AbortSignal): AsyncIterable<Uint8Array>;
 
   /**
-   * Writes all of a raw volume, at libvirt's pace, and ends when all of it was read back and is the same: libvirt also
-   * confirms what it had no room for, so make the volume with `isPreallocated`. The host may still have it in memory only.
-   * When it fails, part of it may be there.
-   * @param onProgress told how far it is: when all is written half of `sizeBytes`, and all when it was read back
-   * @throws InfraError INVALID_FIELD when the volume is not of `sizeBytes`; STORAGE_VOLUME_IN_USE when a running domain has
-   *   it, or at the end when one that has it was started meanwhile; TOOL_FAILED when the content is not of `sizeBytes` or fails by no InfraError of its own; NO_SPACE; LIBVIRT_FAILED also
-   *   when something else is there; STORAGE_POOL_NOT_FOUND, STORAGE_VOLUME_NOT_FOUND, the signal's reason, and as
-   *   LibvirtAdapter.read
+   * Writes the whole of a raw volume, at libvirt's pace, and resolves once everything has been read back and compared.
+   * libvirt also confirms writes for which it had no space, so create the volume with `isPreallocated`. The data may
+   * still be only in the host's memory. After a failure, the volume may be partially written.
+   * @param onProgress called with the progress, which is half of `sizeBytes` when everything is written, and all of it
+   * when it was read back
+   * @throws InfraError INVALID_FIELD when the volume is not of `sizeBytes`; STORAGE_VOLUME_IN_USE when a running VM has
+   *   it, or at the end when one that has it was started meanwhile; TOOL_FAILED when the content is not of `sizeBytes`
+   *   or fails with an error other than an InfraError; NO_SPACE; LIBVIRT_FAILED also when the data read back differs;
+   *   STORAGE_POOL_NOT_FOUND, STORAGE_VOLUME_NOT_FOUND, the signal's reason, and as LibvirtAdapter.read
    */
   writeVolume(
     pool: string,
@@ -91,14 +97,16 @@ export interface LibvirtBackupAdapter {
   ): Promise<void>;
 
   /**
-   * Holds fast what disks of a running domain have now, all of them at the same moment, for reading.
-   * @throws InfraError DOMAIN_NOT_FOUND, DOMAIN_STATE when it does not run or has no such disk, STORAGE_VOLUME_IN_USE when
-   *   somebody else backs it up, LIBVIRT_UNAVAILABLE, LIBVIRT_DENIED, LIBVIRT_FAILED; nothing is left then
+   * Freezes the content of disks of a running VM for reading, all at the same point in time.
+   * @throws InfraError DOMAIN_NOT_FOUND, DOMAIN_STATE when it is not running or has no such disk, STORAGE_VOLUME_IN_USE
+   *   when another client is backing it up, LIBVIRT_UNAVAILABLE, LIBVIRT_DENIED, LIBVIRT_FAILED; nothing is left behind
+   *   then
    */
   beginBackup(request: DomainBackupRequest, signal: AbortSignal): Promise<DomainBackup>;
 
   /**
-   * Ends a backup that was begun with the token, also by an earlier gateway; no other is touched, and there need be none.
+   * Ends a backup that was begun with the token, even by an earlier gateway. Does nothing if there is none, and never
+   * affects other backups.
    * @throws InfraError LIBVIRT_UNAVAILABLE, LIBVIRT_DENIED, LIBVIRT_FAILED
    */
   endBackup(request: Pick<DomainBackupRequest, "name" | "uuid" | "token">): Promise<void>;

@@ -5,12 +5,12 @@ import { renderVolume } from "./storage-xml.ts";
 
 /** virDomainUndefineFlagsValues: managed save, snapshots' metadata, NVRAM, checkpoints' metadata. */
 export const undefineFlags = 1 | 2 | 4 | 16;
-/** virDomainShutdownFlagValues: by ACPI, not by the guest agent. */
+/** virDomainShutdownFlagValues: via ACPI, not via the guest agent. */
 export const acpiPowerButton = 1;
 
 /**
- * The function of libvirt's C interface that makes a step, with its arguments, for people: objects by their names. What is
- * known only to libvirt, such as a backing volume's path, stands there by its name too.
+ * Returns the function of libvirt's C API that makes a step, with its arguments, for display. Objects appear by name,
+ * as do values known only to libvirt, such as a backing volume's path.
  */
 export function commandOf(step: LibvirtStep, platform: Platform = usualPlatform): readonly string[] {
   switch (step.kind) {

@@ -6,12 +6,12 @@ import type { LibvirtClient } from "./rpc/client.ts";
 import type { DomainRef } from "./rpc/objects.ts";
 import { childOf, childrenOf, parseXml } from "./xml.ts";
 
-/** A disk of a domain and where its data is. */
+/** A VM's disk and the location of its data. */
 export interface DiskUse extends VolumeUser {
   readonly source: StorageSource;
 }
 
-/** Reads the disks in a domain's XML. Drives without a medium are left out. @throws InfraError TOOL_OUTPUT */
+/** Parses the disks in a domain's XML. Drives without a medium are left out. @throws InfraError TOOL_OUTPUT */
 export function parseDisks(text: string): readonly Pick<DiskUse, "target" | "source" | "isReadOnly">[] {
   const disks = childrenOf(childOf(parseXml(text, "domain"), "devices"), "disk");
   return disks.flatMap((disk) => {
@@ -20,7 +20,10 @@ export function parseDisks(text: string): readonly Pick<DiskUse, "target" | "sou
   });
 }
 
-/** Disks of all domains, as running ones have them and as others would. Of one that goes meanwhile none. */
+/**
+ * Reads the disks of all VMs: for running ones as they are, for others as defined. VMs that disappear meanwhile are
+ * left out.
+ */
 export async function readDiskUses(client: LibvirtClient): Promise<readonly DiskUse[]> {
   const { domains } = await client.call("connectListAllDomains", { needResults: true, flags: 0 });
   return (await Promise.all(domains.map((domain) => disksOf(client, domain)))).flat();
@@ -39,7 +42,7 @@ async function disksOf(client: LibvirtClient, domain: DomainRef): Promise<readon
   }
 }
 
-/** Those of the disks that are a volume, by its name in its pool or by its path. */
+/** Returns the disks that are this volume, matched by its name in its pool or by its path. */
 export function usersOf(
   uses: readonly DiskUse[],
   volume: { readonly pool: string; readonly name: string; readonly path: string },

@@ -17,14 +17,15 @@ import { attributeOf, childOf, parseXml, renderXml, xml } from "./xml.ts";
 
 export interface DomainBackupOptions {
   readonly client: LibvirtClient;
-  /** A directory of this host that QEMU can get to, for the sockets. */
+  /** Directory of this host for the sockets, which QEMU must be able to access. */
   readonly directory: string;
   readonly onToolEnd: ((end: ToolEnd) => void) | undefined;
 }
 
 /**
- * libvirt's backup job in pull mode: QEMU shows the disks as they were by NBD on a unix socket, and copies aside what the
- * guest overwrites. The other mode, in which QEMU writes a copy by itself, would need room for all of it.
+ * Begins a backup job of libvirt in pull mode: QEMU exports the frozen disks over NBD on a unix socket, and copies
+ * aside what the guest overwrites. In push mode, QEMU writes a full copy by itself, which would need space for all of
+ * it.
  */
 export function beginBackup(
   options: DomainBackupOptions,
@@ -44,7 +45,7 @@ async function begin(
   await client.ready(signal);
   await end(options, request);
   const domain = await domainOf(client, request);
-  // libvirt would wait half a minute for the end of the other one.
+  // Otherwise libvirt would wait half a minute for the other one to end.
   if ((await socketOf(client, domain)) !== undefined) {
     throw new InfraError("STORAGE_VOLUME_IN_USE", `somebody else backs the domain ${name} up`);
   }
@@ -57,7 +58,7 @@ async function begin(
     await makeDirectory(dirname(socketPath));
     const job = { domain, backupXml, checkpointXml: null, flags: 0 } as const;
     signal.throwIfAborted();
-    // Not given up by the signal: what libvirt has begun would go on, and begin after it was looked for.
+    // Not cancelled by the signal: libvirt would start the job anyway, possibly after the cleanup has looked for it.
     await client.call("domainBackupBegin", job);
     signal.throwIfAborted();
     const sizes = targets.map((path) =>
@@ -76,7 +77,7 @@ async function begin(
   }
 }
 
-/** Ends the backup with this token, whoever has begun it, and removes what it leaves. */
+/** Ends the backup with this token, whichever gateway began it, and removes its files. */
 export function endBackup(
   options: DomainBackupOptions,
   request: Pick<DomainBackupRequest, "name" | "uuid" | "token">,
@@ -107,7 +108,7 @@ async function end(
     } else if (performance.now() > endsAtMs) {
       throw new InfraError("LIBVIRT_FAILED", `the backup of ${request.name} does not end`);
     } else {
-      // It ends by and by: only then are its files gone.
+      // The job ends asynchronously, and its files exist until then.
       await sleep(endAgainMs);
     }
   }
@@ -143,7 +144,10 @@ async function* readDisk(
   }
 }
 
-/** Of a libvirt that does not answer it is not known: the reader's own words are then the better ones. */
+/**
+ * Reports whether the backup is running. True if libvirt does not answer, so that the reader's own, more useful error
+ * is kept.
+ */
 async function isOn(client: LibvirtClient, domain: DomainRef, token: string): Promise<boolean> {
   try {
     return isBackupOf(token, (await socketOf(client, domain)) ?? "");
@@ -155,7 +159,10 @@ async function isOn(client: LibvirtClient, domain: DomainRef, token: string): Pr
 /** VIR_ERR_NO_DOMAIN_BACKUP: `Domain backup job id not found: no domain backup job present`. */
 const noBackupCode = "104";
 
-/** Of the backup that a domain has, whoever has begun it; empty for one without a socket, undefined if there is none. */
+/**
+ * Returns the socket of a VM's current backup, whichever client began it; empty if it has no socket, undefined if there
+ * is no backup.
+ */
 async function socketOf(client: LibvirtClient, domain: DomainRef): Promise<string | undefined> {
   try {
     const text = (await client.call("domainBackupGetXmlDesc", { domain, flags: 0 })).xml;
@@ -181,8 +188,9 @@ async function unlessGone(looked: Promise<DomainRef>): Promise<DomainRef | undef
 }
 
 /**
- * QEMU runs as another user, which makes its socket here; the set group id makes the socket's group ours, so that we may
- * connect, and nobody else may: libvirt has QEMU run with an umask of 002. Others cannot list it, nor delete in it.
+ * Creates the directory of a socket. QEMU runs as another user and creates the socket here; the set-group-ID bit gives
+ * the socket our group, so that we may connect and others may not: libvirt runs QEMU with an umask of 002. Others can
+ * neither list the directory nor delete in it.
  */
 async function makeDirectory(path: string): Promise<void> {
   try {
@@ -221,8 +229,8 @@ async function render(
 }
 
 /**
- * Where the disk's own file is: what the guest overwrites has room where the guest has. Where there is none, QEMU 7.2 fails
- * the guest's write, not the backup. Undefined for what is no file.
+ * Returns the directory of the disk's own file, so that overwritten data has space where the guest's disk has space. If
+ * space runs out, QEMU 7.2 fails the guest's write, not the backup. Undefined if the disk is not a file.
  */
 async function directoryBeside(
   client: LibvirtClient,

@@ -4,7 +4,7 @@ import { attributeOf, childOf, childrenOf, type XmlNode, xml } from "./xml.ts";
 
 const namespace = "urn:hostplane:libvirt:1";
 
-/** The mark as it stands in a domain's `<metadata>`, which libvirt keeps as it is. */
+/** Renders the mark for a domain's `<metadata>`, which libvirt stores unchanged. */
 export function renderMark({ hypervisorId, operationId, madeVolumes }: DomainMark): XmlNode {
   return xml(
     "hostplane:hypervisor",
@@ -13,7 +13,7 @@ export function renderMark({ hypervisorId, operationId, madeVolumes }: DomainMar
   );
 }
 
-/** The mark of a `<domain>`; undefined for one that somebody else made. */
+/** Parses the mark of a `<domain>`; undefined for a VM that the gateway did not create. */
 export function markOf(domain: Element): DomainMark | undefined {
   const [mark] = childrenOf(childOf(domain, "metadata"), "hypervisor", namespace);
   const hypervisorId = attributeOf(mark, "id");

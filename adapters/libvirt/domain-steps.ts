@@ -11,8 +11,8 @@ import type { DomainRef } from "./rpc/objects.ts";
 import { volumeOf } from "./volume-steps.ts";
 
 /**
- * Defines a domain, or what the domain of this name and UUID will be at its next start. libvirt takes a definition whose
- * volumes, network or devices are missing, and only its start would fail: they are looked for before.
+ * Defines a VM, or redefines the VM of this name and UUID from its next start on. libvirt accepts a definition whose
+ * volumes, network or devices are missing, and only the start would fail, so they are checked first.
  */
 export async function defineDomain(
   client: LibvirtClient,
@@ -35,14 +35,14 @@ export async function defineDomain(
   return (await about(domainResource(name), defined)).domain;
 }
 
-/** What a step is about. */
+/** The object of a step. */
 export interface DomainStep {
   readonly kind: "start" | "shutDown" | "powerOff" | "undefine";
   readonly name: string;
   readonly uuid: string;
 }
 
-/** Starts, shuts down, powers off or undefines the domain that has this name and this UUID. */
+/** Starts, shuts down, powers off or undefines the VM that has both this name and this UUID. */
 export function changeDomain(client: LibvirtClient, step: DomainStep): Promise<unknown> {
   return about(domainResource(step.name), change(client, step));
 }
@@ -57,7 +57,7 @@ async function change(client: LibvirtClient, { kind, name, uuid }: DomainStep): 
     case "powerOff":
       return client.call("domainDestroyFlags", { domain, flags: 0 });
     case "undefine":
-      // libvirt would let a running domain go on, which then is gone once it stops.
+      // libvirt would keep a running VM, which then disappears when it stops.
       if ((await client.call("domainIsActive", { domain })).active) {
         throw new InfraError("DOMAIN_STATE", `the domain ${name} runs`);
       }
@@ -65,7 +65,7 @@ async function change(client: LibvirtClient, { kind, name, uuid }: DomainStep): 
   }
 }
 
-/** The domain that has this name and this UUID. @throws InfraError DOMAIN_NOT_FOUND */
+/** Looks up the VM that has both this name and this UUID. @throws InfraError DOMAIN_NOT_FOUND */
 export async function domainOf(
   client: LibvirtClient,
   { name, uuid }: Pick<DomainStep, "name" | "uuid">,

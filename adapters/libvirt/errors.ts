@@ -1,7 +1,7 @@
 import { InfraError } from "../host/infra-error.ts";
 import type { ReasonName } from "../host/reasons.ts";
 
-/** What a call of libvirt's ends with, told of this resource. @throws InfraError as the work does */
+/** Adds the resource to the error of a libvirt call. @throws InfraError as the work does */
 export async function about<T>(resource: string, work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -14,12 +14,12 @@ export async function about<T>(resource: string, work: Promise<T>): Promise<T> {
   }
 }
 
-/** Whether it is an error for one of these reasons. */
+/** Reports whether it is an InfraError with one of these reasons. */
 export function isReason(error: unknown, ...reasons: readonly ReasonName[]): error is InfraError {
   return error instanceof InfraError && reasons.includes(error.reason);
 }
 
-/** Undefined if what the calls are about has gone meanwhile. */
+/** Waits for calls; returns undefined if their object has disappeared meanwhile. */
 export async function unlessGone<Calls extends readonly Promise<unknown>[]>(
   reason: ReasonName,
   calls: readonly [...Calls],

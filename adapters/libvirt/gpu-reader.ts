@@ -4,14 +4,16 @@ import { parseGpu } from "./node-device.ts";
 import type { LibvirtClient } from "./rpc/client.ts";
 import { isUnsupported } from "./rpc/errors.ts";
 
-/** Keeps the GPUs of the host. A server has hundreds of PCI devices, so each is read once, and again when it changes. */
+/**
+ * Caches the GPUs of the host. A server has hundreds of PCI devices, so each is read once, and again when it changes.
+ */
 export interface GpuReader {
-  /** Reads what has been touched since the load before, all devices the first time. @throws as StateReader does */
+  /** Reads what was touched since the previous load, and all devices the first time. @throws as StateReader does */
   load(signal: AbortSignal): Promise<void>;
-  /** Touches a device by libvirt's name for it; false if it is no PCI device. */
+  /** Touches a device by libvirt's name for it; returns false if it is not a PCI device. */
   touch(deviceName: string): boolean;
   touchAll(): void;
-  /** In the order of their addresses. */
+  /** Returns the GPUs, sorted by address. */
   all(): readonly DomainGpu[];
 }
 

@@ -11,17 +11,17 @@ export interface InspectBackupsInput {
   readonly socketsDirectory: string;
 }
 
-/** What keeps QEMU's processes from what libvirt itself may do. */
+/** Restrictions of QEMU's processes compared with libvirt itself. */
 export interface QemuConfinement {
-  /** Whom they belong to; undefined where that is libvirt's own user. */
+  /** Their user; undefined if that is libvirt's own user. */
   readonly user: { readonly uid: number; readonly gid: number } | undefined;
-  /** Whether AppArmor lets them get only to what belongs to their domain. */
+  /** Whether AppArmor restricts each to the files of its own VM. */
   readonly isByAppArmor: boolean;
 }
 
 const patienceMs = 5_000;
 
-/** Finds out what backups of running domains lack. Changes nothing. Never throws. */
+/** Checks the requirements of backups of running VMs. Changes nothing. Never throws. */
 export async function inspectBackups({
   client,
   socketsDirectory,
@@ -49,12 +49,12 @@ async function readConfinement(client: LibvirtClient): Promise<QemuConfinement> 
     await client.ready(AbortSignal.timeout(patienceMs));
     return parseConfinement((await client.call("connectGetCapabilities", {})).capabilities);
   } catch {
-    // That libvirt does not answer is told elsewhere.
+    // An unreachable libvirt is reported elsewhere.
     return { user: undefined, isByAppArmor: false };
   }
 }
 
-/** Reads what `virConnectGetCapabilities` returns. @throws InfraError TOOL_OUTPUT */
+/** Parses the result of `virConnectGetCapabilities`. @throws InfraError TOOL_OUTPUT */
 export function parseConfinement(text: string): QemuConfinement {
   const models = childrenOf(childOf(parseXml(text, "capabilities"), "host"), "secmodel");
   const named = (name: string) => models.find((model) => textOf(childOf(model, "model")) === name);
@@ -65,14 +65,15 @@ export function parseConfinement(text: string): QemuConfinement {
   };
 }
 
-/** What Debian's profile of all domains includes, for rules of the host's own. */
+/** Local rules that Debian's profile for all VMs includes. */
 const appArmorFile = "/etc/apparmor.d/local/abstractions/libvirt-qemu";
-/** The sockets of backups, and the files that keep what guests overwrite, wherever they are. */
+/** The sockets of backups, and the files with overwritten data, wherever they are. */
 const appArmorRule = "/**/.hostplane-backup-*{,/nbd} rwk,";
 
 /**
- * Whether AppArmor's profile of domains has a rule for backups: it is made for each domain of its disks alone, and libvirt
- * adds neither the sockets that it is told to have QEMU make, nor, in some versions, the files beside them. Never throws.
+ * Reports whether AppArmor's profile for VMs has a rule for backups. The profile of each VM covers only its disks;
+ * libvirt adds neither the sockets that QEMU is asked to create nor, in some versions, the files with overwritten data.
+ * Never throws.
  */
 export async function inspectAppArmor(file = appArmorFile): Promise<LibvirtFinding> {
   const rules = await readFile(file, "utf8").catch(() => "");
@@ -85,7 +86,7 @@ export async function inspectAppArmor(file = appArmorFile): Promise<LibvirtFindi
       };
 }
 
-/** Whether the gateway can make directories in it, and QEMU's user gets into them. Never throws. */
+/** Reports whether the gateway can create directories in it and QEMU's user can access them. Never throws. */
 export async function inspectSocketsDirectory(
   directory: string,
   user: QemuConfinement["user"],
@@ -112,7 +113,7 @@ export async function inspectSocketsDirectory(
   }
 }
 
-/** The first of a path's directories that a user may not enter, from the root on, by their modes. */
+/** Returns the first directory of a path, from the root, that a user may not enter according to its mode. */
 async function firstClosed(
   directory: string,
   user: NonNullable<QemuConfinement["user"]>,

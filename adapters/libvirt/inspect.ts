@@ -14,7 +14,7 @@ export interface InspectLibvirtInput {
 
 const patienceMs = 5_000;
 
-/** Finds out what `hostplane doctor` tells about libvirt. Changes nothing. Never throws. */
+/** Collects the libvirt findings of `hostplane doctor`. Changes nothing. Never throws. */
 export async function inspectLibvirt(input: InspectLibvirtInput): Promise<LibvirtInspection> {
   const { client, socketPath, seedTool } = input;
   let version: string;
@@ -49,7 +49,10 @@ function unreachable(socketPath: string, error: unknown): LibvirtFinding {
   };
 }
 
-/** Definitions with their secrets are told only to those who may change them, so nothing has to be changed to find out. */
+/**
+ * Checks write access. Definitions with their secrets are returned only to clients that may change them, so no change
+ * is needed for the check.
+ */
 async function inspectPermissions(client: LibvirtClient): Promise<LibvirtFinding> {
   try {
     const { domains } = await client.call("connectListAllDomains", { needResults: true, flags: 0 });
@@ -78,7 +81,7 @@ async function readNetworks(client: LibvirtClient): Promise<readonly LibvirtNetw
       }),
     );
   } catch {
-    // The network's daemon may be another one, which need not be there.
+    // Networks may be served by another daemon, which need not be running.
     return undefined;
   }
 }

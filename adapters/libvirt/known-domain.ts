@@ -4,14 +4,17 @@ import { type DomainFacts, domainStateOf, parseDomain } from "./parse-domain.ts"
 import type { LibvirtClient } from "./rpc/client.ts";
 import type { DomainRef } from "./rpc/objects.ts";
 
-/** What is known of a domain; the GPUs of its host devices are looked up when the state is told. */
+/** What is known of a VM. The GPUs among its host devices are looked up later, when the state is assembled. */
 export interface KnownDomain extends Pick<LibvirtDomain, "state" | "isPersistent" | "unreadableBecause"> {
-  /** What `facts` were read from: parsing takes longer than asking, and mostly finds the same. Empty if from nothing. */
+  /**
+   * The XML that `facts` were parsed from: parsing takes longer than fetching, and the XML is usually unchanged. Empty
+   * if there is none.
+   */
   readonly xml: string;
   readonly facts: DomainFacts;
 }
 
-/** What is known of a domain that could never be read. */
+/** Facts of a VM that could never be read. */
 const noFacts: Omit<DomainFacts, "name" | "uuid"> = {
   vcpuCount: 0,
   memoryBytes: 0n,
@@ -22,8 +25,8 @@ const noFacts: Omit<DomainFacts, "name" | "uuid"> = {
 };
 
 /**
- * Reads a domain; undefined when it has gone. One that cannot be read is told as such, with what was known of it.
- * @throws InfraError LIBVIRT_UNAVAILABLE and its like
+ * Reads a VM; undefined if it has disappeared. One that cannot be read is marked as such, with its last known facts.
+ * @throws InfraError LIBVIRT_UNAVAILABLE, LIBVIRT_DENIED
  */
 export async function readKnownDomain(
   client: LibvirtClient,
@@ -34,7 +37,7 @@ export async function readKnownDomain(
   try {
     return await askAbout(client, domain, known, signal);
   } catch (error) {
-    // What is wrong with libvirt itself, or its connection, has other reasons.
+    // Failures of libvirt itself or of its connection have other reasons.
     if (!isReason(error, "TOOL_OUTPUT", "LIBVIRT_FAILED")) {
       throw error;
     }

@@ -24,29 +24,32 @@ import { createVolume, deleteVolume, hasVolume, listVolumes, refreshPool } from 
 import { replaceVolume, writeVolume } from "./write-volume.ts";
 
 export interface LibvirtOptions {
-  /** Of a daemon of this host, e.g. `qemu:///system`; `?socket=/path` names another socket. */
+  /** URI of a daemon on this host, e.g. `qemu:///system`; `?socket=/path` names another socket. */
   readonly uri: string;
-  /** The program that makes ISO images, by the options of mkisofs: `["xorrisofs"]` or `["genisoimage"]`. */
+  /** The program that creates ISO images, with mkisofs options: `["xorrisofs"]` or `["genisoimage"]`. */
   readonly seedTool: readonly string[];
-  /** Told of each tool that has ended, for logs and metrics. */
+  /** Called after each tool has exited, for logs and metrics. */
   readonly onToolEnd?: ((end: ToolEnd) => void) | undefined;
   /**
-   * Where backups of running domains have their sockets, each in a directory of its own: the processes of QEMU must be able
-   * to get there. Paths of sockets are short, so it may have 50 bytes. What a guest overwrites meanwhile of a disk that
-   * is no file is kept there too: without room for it the guest's writes fail. The system's directory for temporary files
-   * unless told.
+   * Directory for the sockets of backups of running VMs, each in a subdirectory. QEMU's processes must be able to
+   * access it. Since socket paths are short, it may have at most 50 bytes. If a disk is not a file, data that the guest
+   * overwrites is kept there too; without space for it, the guest's writes fail. Defaults to the system's directory for
+   * temporary files.
    */
   readonly socketsDirectory?: string;
-  /** How often pools' figures are read again, which change without an event; 10,000 unless told. */
+  /** Interval of reading pool sizes again, which change without an event; 10,000 by default. */
   readonly poolsMs?: number;
-  /** How often all is read again, for edits of a definition that libvirt tells nobody of; 60,000 unless told. */
+  /**
+   * Interval of reading everything again, for edits of a definition that libvirt does not report; 60,000 by default.
+   */
   readonly resyncMs?: number;
 }
 
 /**
- * Libvirt of this host, connected at once and again whenever the connection is lost. Each of libvirt's events has what it
- * names read anew, at once if anybody subscribes, else by the next read: so a read costs no call while nothing happens.
- * @throws InfraError INVALID_FIELD for a URI that is not spoken, or a directory in which no socket can be
+ * Creates the adapter for this host's libvirt. It connects at once, and again whenever the connection is lost. Each
+ * event of libvirt marks the object that it names as stale; it is read again at once if there are subscribers, else by
+ * the next read. So a read makes no calls while nothing happens.
+ * @throws InfraError INVALID_FIELD for an unsupported URI, or a directory that cannot contain sockets
  */
 export function createLibvirt(options: LibvirtOptions): LibvirtAdapter {
   const { seedTool, onToolEnd, poolsMs = 10_000, resyncMs = 60_000 } = options;
@@ -57,7 +60,7 @@ export function createLibvirt(options: LibvirtOptions): LibvirtAdapter {
   const backups = { client, directory: socketsDirectory, onToolEnd };
   const state = createStateReader(client);
   const cache = createSnapshotCache({ system: "libvirt", load: state.load });
-  // These are of a connection: another one may lead to another libvirt.
+  // These belong to a connection: the next one may lead to another libvirt.
   let platform: Platform | undefined;
   let version: string | undefined;
   const tidied = removeStaleSeeds(tmpdir());
@@ -68,13 +71,13 @@ export function createLibvirt(options: LibvirtOptions): LibvirtAdapter {
       cache.invalidate();
     }
   });
-  // Readers must not take for true what was before the connection was lost, and are to be told when there is one again.
+  // State from before the connection was lost must not be served as current, and readers are notified when it is back.
   client.onStateChange(() => {
     platform = undefined;
     version = undefined;
     touch(state.touchConnection);
   });
-  // What the ticks bring about is not to be told as the work of whoever made the adapter.
+  // The timers' work must not be attributed to the call that created the adapter.
   const [poolsTimer, resyncTimer] = AsyncLocalStorage.snapshot()(() => [
     setInterval(() => touch(state.touchPools), poolsMs).unref(),
     setInterval(() => touch(state.touchAll), resyncMs).unref(),
@@ -133,7 +136,7 @@ export function createLibvirt(options: LibvirtOptions): LibvirtAdapter {
         const argv = commandOf(step, platform ?? usualPlatform);
         await observeStep({ program: "libvirt", subcommand: step.kind, argv }, () => makeStep(step, signal));
       } finally {
-        // Also after a failure: it often means that the state is not what the caller took it for.
+        // Also after a failure, which often means that the caller relied on an outdated state.
         touch(() => touchByStep(step));
       }
     },

@@ -3,8 +3,8 @@ import { errorFromSource } from "../host/tool-errors.ts";
 import type { VolumeContent } from "./backup-adapter.ts";
 
 /**
- * What a source has, as long as it has what it is to have; each piece is told once it has been taken.
- * @throws InfraError TOOL_FAILED when it has more or less, or fails by no InfraError of its own
+ * Yields a source's content and checks its size; `onPiece` is called after each piece has been consumed.
+ * @throws InfraError TOOL_FAILED if it is longer or shorter, or fails with an error other than an InfraError
  */
 export async function* measuredContent(
   { content, sizeBytes }: VolumeContent,

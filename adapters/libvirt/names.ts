@@ -3,8 +3,8 @@ import { invalidField } from "../host/infra-error.ts";
 const maxHypervisorIdLength = 63;
 
 /**
- * Refuses ids that a hypervisor cannot have. The id is the name of its domain, the host name that its guest is given and a
- * part of its volumes' names, so it has what all of them take: 1 to 63 of `[A-Za-z0-9._-]`, beginning with a letter or digit.
+ * Rejects ids that a hypervisor cannot have. The id is the name of its VM, the host name of its guest and a part of its
+ * volume names, so it must be valid for all of them: 1 to 63 of `[A-Za-z0-9._-]`, beginning with a letter or digit.
  * @param field the request's field, for the violation
  * @throws InfraError INVALID_FIELD
  */
@@ -23,12 +23,12 @@ export function assertHypervisorId(id: string, field: string): void {
   }
 }
 
-/** Whether `assertHypervisorId` takes it. */
+/** Reports whether `assertHypervisorId` accepts the id. */
 export function isHypervisorId(id: string): boolean {
   return /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/.test(id);
 }
 
-/** Refuses what is no PCI address of a host device as `0000:41:00.0`. @throws InfraError INVALID_FIELD */
+/** Rejects anything but the PCI address of a host device, e.g. `0000:41:00.0`. @throws InfraError INVALID_FIELD */
 export function assertPciAddress(address: string, field: string): void {
   if (!/^[0-9a-f]{4}:[0-9a-f]{2}:[01][0-9a-f]\.[0-7]$/.test(address)) {
     throw invalidField(
@@ -38,12 +38,13 @@ export function assertPciAddress(address: string, field: string): void {
   }
 }
 
-/** NAME_MAX of Linux. */
+/** NAME_MAX on Linux. */
 const maxStorageNameBytes = 255;
 
 /**
- * Refuses names that a storage pool, a volume or a network cannot have: 1 to 255 bytes of anything but `/` and control
- * characters, and neither `.` nor `..`. A volume's name is that of a file in many pools, so one that passes stays in its pool.
+ * Rejects names that a storage pool, a volume or a network cannot have. A valid name has 1 to 255 bytes of anything but
+ * `/` and control characters, and is neither `.` nor `..`. In many pools, a volume's name is a file name, so a valid
+ * name cannot lead outside its pool.
  * @throws InfraError INVALID_FIELD
  */
 export function assertLibvirtName(name: string, field: string): void {
@@ -67,7 +68,7 @@ export function assertLibvirtName(name: string, field: string): void {
 /** Paths of unix sockets have at most 107 bytes, of which a backup's own directory and the name take 57. */
 const maxSocketsDirectoryBytes = 50;
 
-/** Refuses what is no directory in which sockets of backups can be. @throws InfraError INVALID_FIELD */
+/** Rejects a directory that cannot contain the sockets of backups. @throws InfraError INVALID_FIELD */
 export function assertSocketsDirectory(path: string, field: string): void {
   if (!path.startsWith("/") || /\p{Cc}/u.test(path)) {
     throw invalidField(field, "must begin with / and not contain control characters");
@@ -81,22 +82,22 @@ export function assertSocketsDirectory(path: string, field: string): void {
   }
 }
 
-/** What errors call a domain that is no hypervisor of the inventory yet. */
+/** Returns the resource name, in errors, of a VM that is not a hypervisor of the inventory yet. */
 export function domainResource(name: string): string {
   return `domains/${name}`;
 }
 
-/** What errors and events call a storage pool of libvirt. */
+/** Returns the resource name of a storage pool in errors and events. */
 export function poolResource(pool: string): string {
   return `storagePools/${pool}`;
 }
 
-/** What errors and events call a volume of a storage pool. */
+/** Returns the resource name of a storage pool's volume in errors and events. */
 export function poolVolumeResource(pool: string, name: string): string {
   return `${poolResource(pool)}/volumes/${name}`;
 }
 
-/** What errors, operations, plans and events call a hypervisor. */
+/** Returns the resource name of a hypervisor in errors, operations, plans and events. */
 export function hypervisorResource(id: string): string {
   return `hypervisors/${id}`;
 }

@@ -3,7 +3,7 @@ import type { DomainGpu } from "./adapter.ts";
 import { attributeOf, childOf, childrenOf, parseXml, textOf } from "./xml.ts";
 
 /**
- * `0000:41:00.0` of a PCI device's domain, bus, slot and function, each a number in C's notation.
+ * Formats the domain, bus, slot and function of a PCI device, each a number in C notation, as `0000:41:00.0`.
  * @throws InfraError TOOL_OUTPUT
  */
 export function pciAddressOf(parts: readonly string[]): string {
@@ -18,13 +18,13 @@ function hex(number: number, length: number): string {
   return number.toString(16).padStart(length, "0");
 }
 
-/** libvirt's name of a PCI device: `pci_0000_41_00_0`. */
+/** Returns libvirt's name of a PCI device: `pci_0000_41_00_0`. */
 export function nodeDeviceName(pciAddress: string): string {
   return `pci_${pciAddress.replaceAll(/[:.]/g, "_")}`;
 }
 
 /**
- * The GPU that a node device's XML describes: a PCI device of class 03. Undefined for any other device.
+ * Parses the XML of a node device that is a GPU: a PCI device of class 03. Undefined for any other device.
  * @throws InfraError TOOL_OUTPUT
  */
 export function parseGpu(text: string): DomainGpu | undefined {

@@ -6,18 +6,18 @@ import { pciAddressOf } from "./node-device.ts";
 import { bytesOf } from "./sizes.ts";
 import { attributeOf, childOf, childrenOf, parseXml, textOf } from "./xml.ts";
 
-/** What a domain's XML tells of it. */
+/** Facts in a domain's XML. */
 export interface DomainFacts
   extends Pick<
     LibvirtDomain,
     "name" | "uuid" | "vcpuCount" | "memoryBytes" | "mark" | "disks" | "filesystems"
   > {
-  /** PCI addresses of host devices that are handed to it. */
+  /** PCI addresses of host devices that are passed through. */
   readonly hostDevices: readonly string[];
 }
 
 /**
- * Reads what `virDomainGetXMLDesc` returns. Drives without a medium are left out.
+ * Parses the result of `virDomainGetXMLDesc`. Drives without a medium are left out.
  * @throws InfraError TOOL_OUTPUT
  */
 export function parseDomain(text: string): DomainFacts {
@@ -41,7 +41,7 @@ export function parseDomain(text: string): DomainFacts {
   };
 }
 
-/** The target of a disk or filesystem, and where its data is; none for a drive without a medium. */
+/** Returns the target of a disk or filesystem with the location of its data; empty for a drive without a medium. */
 export function attachedOf(device: Element, targetAttribute: string): LibvirtDomain["disks"] {
   const source = childOf(device, "source");
   const target = attributeOf(childOf(device, "target"), targetAttribute);
@@ -51,7 +51,7 @@ export function attachedOf(device: Element, targetAttribute: string): LibvirtDom
   return [{ target, source: sourceOf(source) }];
 }
 
-/** Where the data of a `<source>` is. */
+/** Parses the location in a `<source>`. */
 function sourceOf(source: Element): StorageSource {
   const pool = attributeOf(source, "pool");
   const volume = attributeOf(source, "volume");
@@ -72,7 +72,7 @@ function hostDeviceOf(device: Element): readonly string[] {
   ];
 }
 
-// virDomainState; `blocked` is a running one that waits, of Xen.
+// virDomainState; `blocked` is a running VM that waits, on Xen.
 const states: readonly DomainState[] = [
   "unknown",
   "running",
@@ -84,7 +84,7 @@ const states: readonly DomainState[] = [
   "suspended",
 ];
 
-/** A number of virDomainState in libvirt's words. */
+/** Maps a virDomainState number to its name. */
 export function domainStateOf(number: number): DomainState {
   return states[number] ?? "unknown";
 }

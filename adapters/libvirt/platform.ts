@@ -1,20 +1,20 @@
 import { InfraError } from "../host/infra-error.ts";
 import { attributeOf, childOf, childrenOf, parseXml, textOf } from "./xml.ts";
 
-/** What guests of the host's own architecture run on. */
+/** Virtual hardware for guests of the host's own architecture. */
 export interface Platform {
   readonly arch: string;
   /** `qemu` emulates the processor. */
   readonly type: "kvm" | "qemu";
-  /** `q35` where there is it; undefined leaves it to libvirt. */
+  /** `q35` where available; undefined leaves it to libvirt. */
   readonly machine: string | undefined;
 }
 
-/** What is taken before libvirt has told. */
+/** Assumed until libvirt has reported its capabilities. */
 export const usualPlatform: Platform = { arch: "x86_64", type: "kvm", machine: "q35" };
 
 /**
- * Reads what `virConnectGetCapabilities` returns. It lists KVM only where QEMU can open /dev/kvm.
+ * Parses the result of `virConnectGetCapabilities`, which lists KVM only if QEMU can open /dev/kvm.
  * @throws InfraError TOOL_OUTPUT, LIBVIRT_FAILED for a host that runs no guests of its own architecture
  */
 export function parsePlatform(text: string): Platform {

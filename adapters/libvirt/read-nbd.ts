@@ -3,7 +3,7 @@ import { pulled } from "../host/pulled.ts";
 import { run } from "../host/run.ts";
 import type { ToolEnd } from "../host/tool-result.ts";
 
-/** Where an NBD server shows a disk. */
+/** A disk exported by an NBD server. */
 export interface NbdExport {
   readonly socketPath: string;
   readonly exportName: string;
@@ -11,9 +11,9 @@ export interface NbdExport {
 }
 
 /**
- * All bytes of a disk that an NBD server shows, at the reader's pace. By nbdcopy (Debian: libnbd-bin), since qemu-img writes
- * only to files. Leaving the loop ends it.
- * @throws InfraError TOOL_MISSING, TOOL_FAILED when the server is gone or cannot read on, and the signal's reason
+ * Reads all bytes of a disk from an NBD server, at the reader's pace. Uses nbdcopy (Debian: libnbd-bin), since qemu-img
+ * writes only to files. Leaving the loop ends it.
+ * @throws InfraError TOOL_MISSING, TOOL_FAILED if the server is gone or fails, and the signal's reason
  */
 export function readNbd(
   { socketPath, exportName, onToolEnd }: NbdExport,

@@ -3,7 +3,7 @@ import type { VolumeFacts } from "./storage-xml.ts";
 import { volumeOf } from "./volume-steps.ts";
 import { watchUsers } from "./watch-users.ts";
 
-/** Bytes of a volume as they are stored, which nobody may change meanwhile. */
+/** Reads the bytes of a volume as stored, and checks that nothing changes them meanwhile. */
 export async function* readVolume(
   client: LibvirtClient,
   pool: string,

@@ -9,7 +9,7 @@ import type { DomainRef } from "./rpc/objects.ts";
 const limitMs = 2_000;
 
 /**
- * Whether a guest is up now; what has not answered in two seconds is not.
+ * Reports whether a guest is up. A guest that does not answer within two seconds is not.
  * @throws InfraError DOMAIN_NOT_FOUND, LIBVIRT_UNAVAILABLE, and the signal's reason
  */
 export async function isGuestReady(
@@ -76,7 +76,7 @@ async function addressesOf(
   const call = client.call("domainInterfaceAddresses", { domain, source, flags: 0 }, { signal });
   const { interfaces } = await unlessRefused(call, { interfaces: [] });
   const addresses = interfaces.flatMap((each) => each.addresses.map(({ address }) => address));
-  // The guest's own loopback, which the agent tells too, would be this host's.
+  // The agent also reports the guest's loopback addresses, which would be this host's.
   return addresses.filter((address) => !/^127\.|^::1$|^fe80:/i.test(address));
 }
 
@@ -89,7 +89,7 @@ async function connects(host: string, port: number, signal: AbortSignal): Promis
   }
 }
 
-/** The other value when libvirt or the guest has an objection, such as that there is no agent, or not yet. */
+/** Returns a default if libvirt or the guest refuses, e.g. because there is no agent, or not yet. */
 async function unlessRefused<T>(call: Promise<T>, otherwise: T): Promise<T> {
   try {
     return await call;

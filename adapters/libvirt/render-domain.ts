@@ -3,7 +3,7 @@ import { renderMark } from "./domain-mark.ts";
 import type { Platform } from "./platform.ts";
 import { renderXml, type XmlNode, xml } from "./xml.ts";
 
-/** The XML of a domain that is to be defined. What it leaves open, such as addresses, libvirt fills in. */
+/** Renders the XML of a VM to define. libvirt fills in what it leaves open, such as addresses. */
 export function renderDomain(domain: DomainDefinition, { arch, type, machine }: Platform): string {
   const { name, uuid, memoryBytes, vcpuCount, serial } = domain;
   return renderXml(
@@ -23,9 +23,10 @@ export function renderDomain(domain: DomainDefinition, { arch, type, machine }: 
         xml("boot", { dev: "hd" }),
         xml("smbios", { mode: "sysinfo" }),
       ),
-      // Without ACPI a guest is not told of `shutDown`.
+      // Without ACPI, `shutDown` does not reach the guest.
       xml("features", {}, xml("acpi")),
-      // With KVM all that the host's processor has, so that the guest can be a hypervisor itself; without, all of QEMU's.
+      // With KVM, all features of the host's processor, so that the guest can be a hypervisor itself; without KVM, all
+      // that QEMU emulates.
       xml("cpu", { mode: "maximum" }),
       xml("clock", { offset: "utc" }),
       xml("devices", {}, ...devicesOf(domain, machine)),
@@ -46,7 +47,7 @@ function devicesOf(domain: DomainDefinition, machine: string | undefined): reado
 }
 
 function disksOf(disks: DomainDefinition["disks"], machine: string | undefined): readonly XmlNode[] {
-  // Each kind has names of its own: vda, vdb for disks, sda, sdb for cdroms.
+  // Each device type has its own names: vda, vdb for disks, sda, sdb for cdroms.
   const counts = { disk: 0, cdrom: 0 };
   return disks.map(({ device, format, pool, volume }) => {
     const letter = String.fromCharCode("a".charCodeAt(0) + counts[device]);
@@ -69,7 +70,7 @@ function interfaceOf(network: string): XmlNode {
   return xml("interface", { type: "network" }, xml("source", { network }), xml("model", { type: "virtio" }));
 }
 
-/** `managed`: libvirt takes it from the host's driver at the start, and gives it back. */
+/** `managed`: libvirt detaches it from the host's driver at the start, and reattaches it afterwards. */
 function hostDeviceOf(pciAddress: string): XmlNode {
   const [domain, bus, slot, part] = pciAddress.split(/[:.]/).map((each) => `0x${each}`);
   const address = { domain: domain ?? "", bus: bus ?? "", slot: slot ?? "", function: part ?? "" };

@@ -12,27 +12,27 @@ import { isOn, type SandboxHost } from "./sandbox-host.ts";
 import { takenBytes } from "./sandbox-storage.ts";
 import { createWriteProgress } from "./write-progress.ts";
 
-/** What a sandbox tells and reads of its volumes. */
+/** Reads and writes the volumes of a sandbox. */
 export interface SandboxBackups extends LibvirtBackupAdapter {
-  /** To be called when a domain has been started. */
+  /** Must be called when a VM has been started. */
   noteStart(uuid: string): void;
 }
 
 const pieceBytes = 1 << 20;
 
 /**
- * Volumes of a sandbox hold what their names make up: the same bytes at every time, as they are stored and as guests see
- * them, whatever is written to them.
+ * Creates the backups of a sandbox. A volume's content is generated from its name: always the same bytes, as stored and
+ * as guests see them, whatever is written to it.
  */
 export function createSandboxBackups(host: SandboxHost, assertReachable: () => void): SandboxBackups {
-  /** Tokens of backups by the UUID of their domain. */
+  /** Tokens of backups by the UUID of their VM. */
   const backups = new Map<string, string>();
-  /** How often each domain was started. */
+  /** Number of starts by the UUID of the VM. */
   const starts = new Map<string, number>();
 
   function uses() {
     return host.state().domains.flatMap(({ name, uuid, disks, ...domain }) =>
-      // Drives of CD-ROMs are the ones of sd…
+      // CD-ROM drives are named sd…
       disks.map(({ target, source }) => {
         const isReadOnly = target.startsWith("sd");
         return { name, uuid, target, source, isRunning: isOn(domain), isReadOnly };
@@ -102,7 +102,7 @@ export function createSandboxBackups(host: SandboxHost, assertReachable: () => v
     if (source === undefined) {
       throw new InfraError("DOMAIN_STATE", `the domain ${name} has no disk ${target} that it writes to`);
     }
-    // What is no volume of a pool has a size that nobody has said.
+    // Other sources have no known size.
     return source.kind === "volume" ? volumeIn(source.pool, source.volume).sizeBytes : BigInt(pieceBytes);
   }
 

@@ -2,7 +2,7 @@ import { InfraError } from "../host/infra-error.ts";
 import type { DomainDefinition, DomainGpu, LibvirtDomain, LibvirtState, StorageSource } from "./adapter.ts";
 import { createSandboxStorage, type SandboxPool, type SandboxStorage } from "./sandbox-storage.ts";
 
-/** A domain that is there from the beginning. */
+/** A VM that exists from the beginning. */
 export interface SandboxDomain extends Pick<LibvirtDomain, "name" | "uuid" | "vcpuCount" | "memoryBytes"> {
   readonly state?: LibvirtDomain["state"];
   readonly mark?: LibvirtDomain["mark"];
@@ -22,7 +22,7 @@ interface HostDomain {
   readonly hostDevices: readonly string[];
 }
 
-/** Domains and storage in memory. Each function refuses what libvirt would refuse; nothing has changed then. */
+/** VMs and storage in memory. Each function refuses what libvirt would refuse; nothing has changed then. */
 export interface SandboxHost {
   readonly storage: SandboxStorage;
   state(): LibvirtState;
@@ -32,9 +32,9 @@ export interface SandboxHost {
   domainOf(name: string, uuid?: string): LibvirtDomain;
   /** @throws InfraError DOMAIN_NOT_FOUND, DOMAIN_STATE */
   start(name: string, uuid: string): void;
-  /** @throws InfraError DOMAIN_NOT_FOUND, DOMAIN_STATE when it does not run */
+  /** @throws InfraError DOMAIN_NOT_FOUND, DOMAIN_STATE when it is not running */
   stop(name: string, uuid: string): void;
-  /** @throws InfraError DOMAIN_NOT_FOUND, DOMAIN_STATE when it runs */
+  /** @throws InfraError DOMAIN_NOT_FOUND, DOMAIN_STATE when it is running */
   undefine(name: string, uuid: string): void;
 }
 
@@ -156,7 +156,7 @@ export function createSandboxHost(options: SandboxHostOptions): SandboxHost {
   };
 }
 
-/** Whether it takes up what it is given: whether it runs, or is paused. */
+/** Reports whether it is using its resources: whether it is running or paused. */
 export function isOn({ state }: Pick<LibvirtDomain, "state">): boolean {
   return state !== "shutOff" && state !== "crashed";
 }

@@ -25,21 +25,21 @@ export interface StoredVolume {
 
 /** Storage pools in memory. Each function refuses what libvirt would refuse; nothing has changed then. */
 export interface SandboxStorage {
-  /** In the order of names. */
+  /** Sorted by name. */
   pools(): readonly LibvirtPool[];
-  /** In the order of names. @throws InfraError STORAGE_POOL_NOT_FOUND */
+  /** Sorted by name. @throws InfraError STORAGE_POOL_NOT_FOUND */
   volumesOf(pool: string): readonly StoredVolume[];
   /** @throws InfraError STORAGE_POOL_NOT_FOUND, STORAGE_VOLUME_NOT_FOUND */
   volumeIn(pool: string, name: string): StoredVolume;
   /** @throws InfraError INVALID_FIELD, STORAGE_POOL_NOT_FOUND, STORAGE_VOLUME_EXISTS, STORAGE_VOLUME_NOT_FOUND, NO_SPACE */
   addVolume(pool: string, volume: SandboxStorageVolume, backing?: string): void;
-  /** Makes it, or makes it anew. @throws InfraError INVALID_FIELD, STORAGE_POOL_NOT_FOUND */
+  /** Creates or replaces a volume. @throws InfraError INVALID_FIELD, STORAGE_POOL_NOT_FOUND */
   putVolume(pool: string, volume: SandboxStorageVolume): void;
   /** @throws InfraError STORAGE_POOL_NOT_FOUND, STORAGE_VOLUME_NOT_FOUND */
   removeVolume(pool: string, name: string): void;
 }
 
-/** What a sparse file takes of its pool. */
+/** Space that a sparse file uses in its pool. */
 const emptyFileBytes = 200n * 1024n;
 
 export function createSandboxStorage(all: readonly SandboxPool[]): SandboxStorage {
@@ -108,7 +108,7 @@ export function createSandboxStorage(all: readonly SandboxPool[]): SandboxStorag
   };
 }
 
-/** What a volume takes of its pool. */
+/** Returns the space that a volume uses in its pool. */
 export function takenBytes({ format, sizeBytes }: StoredVolume): bigint {
   return format === "raw" ? sizeBytes : emptyFileBytes;
 }

@@ -9,28 +9,28 @@ import { createSandboxBackups } from "./sandbox-backups.ts";
 import { createSandboxHost, type SandboxHostOptions } from "./sandbox-host.ts";
 
 export interface LibvirtSandboxOptions extends Partial<SandboxHostOptions> {
-  /** How long a start takes; 300 ms unless told. */
+  /** Duration of a start; 300 ms by default. */
   readonly startMs?: number;
-  /** How long after that a guest is up; 700 ms unless told. */
+  /** Time from then until the guest is up; 700 ms by default. */
   readonly bootMs?: number;
-  /** How long a guest takes to shut down; 300 ms unless told. */
+  /** Time that a guest takes to shut down; 300 ms by default. */
   readonly shutDownMs?: number;
-  /** Asked before each step: the error with which it is to fail, for tests. */
+  /** Called before each step; returns the error with which it fails, for tests. */
   readonly fault?: (step: LibvirtStep) => InfraError | undefined;
 }
 
-/** The sandbox with what others could do to it. */
+/** The sandbox, with changes from outside the gateway. */
 export interface LibvirtSandbox extends LibvirtAdapter {
-  /** Makes a change as if somebody else did. @throws InfraError as `run` does */
+  /** Makes a change as if from outside the gateway. @throws InfraError as `run` does */
   runOutside(step: LibvirtStep): void;
-  /** Nothing can be read or run until it is told undefined: as if the daemon were stopped. */
+  /** Makes all reads and steps fail, as if the daemon were stopped, until called with undefined. */
   setOutage(error: InfraError | undefined): void;
 }
 
 const gibibyte = 1n << 30n;
 const sandboxVersion = "0.0.0-sandbox";
 
-/** A GPU that the sandbox has. */
+/** The GPU of the sandbox. */
 export const sandboxGpu = {
   pciAddress: "0000:41:00.0",
   brand: "Sandbox Graphics",
@@ -38,8 +38,8 @@ export const sandboxGpu = {
 } as const;
 
 /**
- * What a sandbox starts with unless told: a pool with an image to begin as, a hypervisor that was made of it and runs, and
- * one that somebody else has made and that is off.
+ * Default content of a sandbox: a pool with a base image, a running hypervisor created from it, and a stopped VM that
+ * the gateway did not create.
  */
 const defaults: SandboxHostOptions = {
   pools: [
@@ -78,7 +78,9 @@ const defaults: SandboxHostOptions = {
   ],
 };
 
-/** libvirt in memory: the same rules and errors as the real one. Nothing of it is random, nothing on the host is touched. */
+/**
+ * libvirt in memory: the same rules and errors as the real one. Nothing is random, and nothing on the host is touched.
+ */
 export function createLibvirtSandbox(options: LibvirtSandboxOptions = {}): LibvirtSandbox {
   const { startMs = 300, bootMs = 700, shutDownMs = 300, fault = () => undefined } = options;
   const contents = { ...defaults, ...options };
@@ -142,7 +144,7 @@ export function createLibvirtSandbox(options: LibvirtSandboxOptions = {}): Libvi
     cache.invalidate();
   }
 
-  /** Its guest takes its time. */
+  /** Shuts a VM down after the time that its guest takes. */
   function shutDown(name: string, uuid: string): void {
     if (host.domainOf(name, uuid).state !== "running") {
       throw new InfraError("DOMAIN_STATE", `domain ${name} is not running`);

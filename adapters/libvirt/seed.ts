@@ -8,7 +8,7 @@ import type { ToolEnd } from "../host/tool-result.ts";
 import { seedDirectoryPrefix } from "./stale-seeds.ts";
 
 export interface SeedOptions {
-  /** The program that makes ISO images, by the options of mkisofs: `["xorrisofs"]` or `["genisoimage"]`. */
+  /** The program that creates ISO images, with mkisofs options: `["xorrisofs"]` or `["genisoimage"]`. */
   readonly seedTool: readonly string[];
   readonly onToolEnd?: ((end: ToolEnd) => void) | undefined;
 }
@@ -16,8 +16,9 @@ export interface SeedOptions {
 const timeoutMs = 30_000;
 
 /**
- * An ISO image that cloud-init takes host name and instance id from: NoCloud's two files on a medium that is called `cidata`
- * (https://docs.cloud-init.io, "NoCloud"). A guest that sees another instance id than before takes itself for a new one.
+ * Creates an ISO image from which cloud-init reads host name and instance id: NoCloud's two files on a medium labelled
+ * `cidata` (https://docs.cloud-init.io, "NoCloud"). A guest that finds a new instance id considers itself a new
+ * instance.
  * @throws InfraError TOOL_MISSING, TOOL_FAILED, TOOL_TIMEOUT, and the signal's reason
  */
 export async function makeSeed(
@@ -25,7 +26,7 @@ export async function makeSeed(
   { hostname, instanceId }: { readonly hostname: string; readonly instanceId: string },
   signal?: AbortSignal,
 ): Promise<Uint8Array> {
-  // Only this user may look into it.
+  // Accessible to this user only.
   const directory = await mkdtemp(join(tmpdir(), seedDirectoryPrefix(process.pid)));
   try {
     const image = join(directory, "seed.iso");

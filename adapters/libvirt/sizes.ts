@@ -2,12 +2,14 @@ import type { Element } from "@xmldom/xmldom";
 import { InfraError } from "../host/infra-error.ts";
 import { attributeOf, textOf } from "./xml.ts";
 
-// libvirt's units (formatdomain.html, "Memory Allocation"): powers of 1024, but for those that end in B without an i.
+// libvirt's units (formatdomain.html, "Memory Allocation"): powers of 1024, except for those that end in B without an
+// i.
 const letters = ["", "k", "m", "g", "t", "p", "e"];
 
 /**
- * What an element says, in bytes. Without a unit it is of `defaultUnit`: memory is in KiB, storage in bytes. 0 for none.
- * @throws InfraError TOOL_OUTPUT for what is no size
+ * Returns the size in an element, in bytes. Without a unit it is in `defaultUnit`: KiB for memory, bytes for storage. 0
+ * if there is no element.
+ * @throws InfraError TOOL_OUTPUT for an invalid size
  */
 export function bytesOf(element: Element | undefined, defaultUnit: "KiB" | "bytes"): bigint {
   const text = textOf(element);

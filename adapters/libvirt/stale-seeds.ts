@@ -1,17 +1,17 @@
 import { lstat, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 
-/** What the names of directories begin with in which a process makes seeds. */
+/** Returns the name prefix of the directories in which a process creates seeds. */
 export function seedDirectoryPrefix(pid: number): string {
   return `hostplane-seed-${pid}-`;
 }
 
-/** Writing a seed takes no longer. Processes of containers that share the directory are not seen by each other. */
+/** Longer than writing a seed takes. Processes of containers that share the directory cannot see each other. */
 const minimumAgeMs = 10 * 60_000;
 
 /**
- * Removes directories of seeds that a killed gateway has left: those of this user that are older than this process and
- * ten minutes, and whose own process is gone. What cannot be looked at or removed stays.
+ * Removes seed directories left behind by a killed gateway: those of this user that are older than this process and
+ * older than ten minutes, and whose process is gone. Those that cannot be read or removed stay.
  */
 export async function removeStaleSeeds(parent: string): Promise<void> {
   const names = await readdir(parent).catch(() => []);
@@ -24,7 +24,10 @@ export async function removeStaleSeeds(parent: string): Promise<void> {
   }
 }
 
-/** Whether it is the number of another process. In a container each gateway may have the same as the one before it. */
+/**
+ * Reports whether the pid belongs to another running process. In a container, each gateway may have the pid of its
+ * predecessor.
+ */
 function isOther(pid: number): boolean {
   try {
     process.kill(pid, 0);

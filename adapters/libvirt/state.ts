@@ -10,30 +10,30 @@ import { parsePool } from "./storage-xml.ts";
 
 export interface StateReader {
   /**
-   * Reads what has been touched since the load before, all of it the first time, and tells the whole state.
-   * @throws InfraError LIBVIRT_UNAVAILABLE and its like; what was touched stays so
+   * Reads what was touched since the previous load, and everything the first time. Returns the whole state.
+   * @throws InfraError as the client; everything touched stays touched then
    */
   load(signal: AbortSignal): Promise<LibvirtState>;
-  /** Touches what an event is about; false if that is nothing of the state. */
+  /** Touches the object of an event; returns false if the state does not contain such objects. */
   touchByEvent(event: LibvirtEvent): boolean;
   touchDomain(domain: DomainRef): void;
-  /** Nothing is touched when no pool of this name is known: libvirt tells of a new one by itself. */
+  /** Touches a pool. Does nothing for an unknown name: libvirt sends an event for a new pool. */
   touchPool(name: string): void;
   touchPools(): void;
-  /** Everything but the host's devices, of whose changes libvirt always tells. */
+  /** Touches everything except host devices, whose changes libvirt always reports. */
   touchAll(): void;
-  /** Everything: what happened while there was no connection was not told. */
+  /** Touches everything, since events are missed without a connection. */
   touchConnection(): void;
 }
 
-/** What has to be read again. */
+/** What must be read again. */
 interface Touched {
   everything: boolean;
   readonly domains: Map<string, DomainRef>;
   readonly pools: Map<string, StoragePoolRef>;
 }
 
-/** Keeps a copy of libvirt's state, of which only what may have changed is read again. One load runs at a time. */
+/** Caches libvirt's state and reads again only what may have changed. One load runs at a time. */
 export function createStateReader(client: LibvirtClient): StateReader {
   const domains = new Map<string, KnownDomain>();
   const pools = new Map<string, LibvirtPool>();
@@ -43,7 +43,7 @@ export function createStateReader(client: LibvirtClient): StateReader {
   async function load(signal: AbortSignal): Promise<LibvirtState> {
     await client.ready(signal);
     const work = touched;
-    // What is touched from here on may change after it was read, and is for the next load.
+    // Objects touched from here on may change after they were read, and are left to the next load.
     touched = { everything: false, domains: new Map(), pools: new Map() };
     try {
       if (work.everything) {
@@ -102,7 +102,7 @@ export function createStateReader(client: LibvirtClient): StateReader {
     }
     const [{ xml }, { active }] = found;
     const facts = parsePool(xml);
-    // An inactive pool's XML has the figures of when it was active.
+    // An inactive pool's XML has the sizes from when it was active.
     const figures = active ? {} : { capacityBytes: 0n, freeBytes: 0n };
     pools.set(pool.uuid, { ...facts, isActive: active, ...figures });
   }
@@ -174,7 +174,7 @@ function forgetOthers(known: Map<string, unknown>, listed: readonly { readonly u
   }
 }
 
-/** The other value where the hypervisor that libvirt speaks to does not have this at all. */
+/** Returns a default if libvirt's driver does not support the call. */
 async function unlessUnsupported<T>(call: Promise<T>, otherwise: T): Promise<T> {
   try {
     return await call;

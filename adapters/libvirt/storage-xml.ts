@@ -4,7 +4,7 @@ import { bytesOf } from "./sizes.ts";
 import { attributeOf, childOf, parseXml, renderXml, textOf, xml } from "./xml.ts";
 
 /**
- * Reads what `virStoragePoolGetXMLDesc` returns.
+ * Parses the result of `virStoragePoolGetXMLDesc`.
  * @throws InfraError TOOL_OUTPUT
  */
 export function parsePool(text: string): Omit<LibvirtPool, "isActive"> {
@@ -24,20 +24,20 @@ export function parsePool(text: string): Omit<LibvirtPool, "isActive"> {
   };
 }
 
-/** What a volume's XML tells of it. */
+/** Facts in a volume's XML. */
 export interface VolumeFacts {
   readonly path: string;
-  /** As the guest sees it. */
+  /** Size that the guest sees. */
   readonly sizeBytes: bigint;
-  /** As it is stored: the length of a file, the size of a device. */
+  /** Size as stored: the length of a file, the size of a device. */
   readonly storedBytes: bigint;
-  /** `qcow2`, `raw`, `iso`...; empty where the pool knows no formats. */
+  /** `qcow2`, `raw`, `iso`, ...; empty if the pool has no formats. */
   readonly format: string;
-  /** Another one when its bytes or its owner have changed; empty where the pool does not tell. */
+  /** Changes when its bytes or its owner have changed; empty if the pool does not report it. */
   readonly changedAt: string;
 }
 
-/** Reads what `virStorageVolGetXMLDesc` returns. @throws InfraError TOOL_OUTPUT */
+/** Parses the result of `virStorageVolGetXMLDesc`. @throws InfraError TOOL_OUTPUT */
 export function parseVolume(text: string): VolumeFacts {
   const volume = parseXml(text, "volume");
   return {
@@ -52,17 +52,19 @@ export function parseVolume(text: string): VolumeFacts {
   };
 }
 
-/** A volume that is to be made. */
+/** A volume to create. */
 export interface VolumeDefinition {
   readonly name: string;
   readonly sizeBytes: bigint;
   readonly format: "qcow2" | "raw";
-  /** Whether its space is taken only as it is written to. */
+  /** Whether its space is allocated only as it is written to. */
   readonly isSparse: boolean;
   readonly backing: Pick<VolumeFacts, "path" | "format"> | undefined;
 }
 
-/** The XML of a volume. Without `compat` libvirt makes qcow2 of version 2, which knows no checkpoints. */
+/**
+ * Renders the XML of a volume. Without `compat`, libvirt creates qcow2 version 2, which does not support checkpoints.
+ */
 export function renderVolume({ name, sizeBytes, format, isSparse, backing }: VolumeDefinition): string {
   const compat = format === "qcow2" ? [xml("compat", {}, "1.1")] : [];
   const backingStore = backing === undefined ? [] : [backingStoreOf(backing)];

@@ -12,14 +12,14 @@ import { parsePool, parseVolume, renderVolume, type VolumeFacts } from "./storag
 
 type StepOf<Kind extends LibvirtStep["kind"]> = Extract<LibvirtStep, { readonly kind: Kind }>;
 
-/** @throws InfraError STORAGE_POOL_NOT_FOUND, STORAGE_VOLUME_NOT_FOUND */
+/** Looks up a volume. @throws InfraError STORAGE_POOL_NOT_FOUND, STORAGE_VOLUME_NOT_FOUND */
 export async function volumeOf(client: LibvirtClient, pool: string, name: string): Promise<StorageVolRef> {
   const found = await poolOf(client, pool);
   const looked = client.call("storageVolLookupByName", { pool: found, name });
   return (await about(poolVolumeResource(pool, name), looked)).vol;
 }
 
-/** @throws InfraError STORAGE_POOL_NOT_FOUND */
+/** Reports whether a pool has a volume of this name. @throws InfraError STORAGE_POOL_NOT_FOUND */
 export async function hasVolume(client: LibvirtClient, pool: string, name: string): Promise<boolean> {
   try {
     await volumeOf(client, pool, name);
@@ -32,7 +32,7 @@ export async function hasVolume(client: LibvirtClient, pool: string, name: strin
   }
 }
 
-/** Makes a volume; in pools of files its space is taken as it is written to, unless `isPreallocated`. */
+/** Creates a volume. In pools of files, its space is allocated as it is written to, unless `isPreallocated`. */
 export function createVolume(client: LibvirtClient, step: StepOf<"createVolume">): Promise<void> {
   return about(poolVolumeResource(step.pool, step.name), create(client, step));
 }
@@ -43,13 +43,14 @@ async function create(client: LibvirtClient, step: StepOf<"createVolume">): Prom
   const { type } = parsePool((await client.call("storagePoolGetXmlDesc", { pool, flags: 0 })).xml);
   const backing =
     backingVolume === undefined ? undefined : await backingOf(client, step.pool, backingVolume, sizeBytes);
-  // In a logical pool an allocation below the size would make a copy-on-write snapshot of nothing, which runs full.
+  // In a logical pool, an allocation below the size would create a copy-on-write snapshot without an origin, which can
+  // overflow.
   const isSparse = !isPreallocated && type !== "logical";
   const xml = renderVolume({ name, sizeBytes, format, isSparse, backing });
   try {
     await client.call("storageVolCreateXml", { pool, xml, flags: 0 });
   } catch (error) {
-    // Of a file that came after the last refresh: `volume target path '/srv/pool/a.img' already exists`.
+    // For a file created after the last refresh: `volume target path '/srv/pool/a.img' already exists`.
     if (isReason(error, "LIBVIRT_FAILED") && /already exists/.test(error.message)) {
       throw new InfraError("STORAGE_VOLUME_EXISTS", error.message, { cause: error });
     }
@@ -57,7 +58,10 @@ async function create(client: LibvirtClient, step: StepOf<"createVolume">): Prom
   }
 }
 
-/** A guest would see only the beginning of a disk that is larger than the volume on top of it. */
+/**
+ * Checks the size of a backing volume: of one larger than the volume on top of it, a guest would see only the
+ * beginning.
+ */
 async function backingOf(
   client: LibvirtClient,
   pool: string,
@@ -83,7 +87,10 @@ export async function deleteVolume(client: LibvirtClient, pool: string, name: st
 const refreshWaitMs = 30_000;
 const refreshAgainMs = 200;
 
-/** Has libvirt look what is in a pool. It does not while a volume is being made or written there: that is waited for. */
+/**
+ * Has libvirt read the content of a pool again. libvirt refuses while a volume is being created or written there, so
+ * this waits.
+ */
 export async function refreshPool(client: LibvirtClient, name: string): Promise<void> {
   const pool = await poolOf(client, name);
   const endsAtMs = performance.now() + refreshWaitMs;
@@ -102,7 +109,7 @@ export async function refreshPool(client: LibvirtClient, name: string): Promise<
   }
 }
 
-/** As libvirt knows them: what came into the pool by other hands is there after a refresh. */
+/** Lists the volumes known to libvirt. Volumes added outside libvirt appear after a refresh. */
 export async function listVolumes(
   client: LibvirtClient,
   poolName: string,
@@ -125,7 +132,7 @@ export async function listVolumes(
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** Empty for one that has gone meanwhile. */
+/** Returns no facts if the volume has disappeared meanwhile. */
 async function factsOf(client: LibvirtClient, vol: StorageVolRef) {
   try {
     return [{ name: vol.name, ...(await volumeFacts(client, vol)) }];
@@ -137,7 +144,7 @@ async function factsOf(client: LibvirtClient, vol: StorageVolRef) {
   }
 }
 
-/** What libvirt tells of a volume, looked at anew. @throws InfraError STORAGE_VOLUME_NOT_FOUND */
+/** Reads libvirt's facts about a volume, uncached. @throws InfraError STORAGE_VOLUME_NOT_FOUND */
 export async function volumeFacts(client: LibvirtClient, vol: StorageVolRef): Promise<VolumeFacts> {
   return parseVolume((await client.call("storageVolGetXmlDesc", { vol, flags: 0 })).xml);
 }

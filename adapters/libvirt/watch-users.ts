@@ -8,20 +8,20 @@ import type { StorageVolRef } from "./rpc/objects.ts";
 import type { VolumeFacts } from "./storage-xml.ts";
 import { volumeFacts } from "./volume-steps.ts";
 
-/** A volume that no domain may use for a while. */
+/** Checks that no VM uses a volume during a period of time. */
 export interface UsersWatch {
   /**
-   * What libvirt tells of the volume now.
-   * @throws InfraError STORAGE_VOLUME_IN_USE when a domain runs with it, or did since the watch began, or when nobody can
-   *   tell; STORAGE_VOLUME_NOT_FOUND
+   * Returns the current facts about the volume.
+   * @throws InfraError STORAGE_VOLUME_IN_USE when a VM is running with it, did since the watch began, or may have;
+   *   STORAGE_VOLUME_NOT_FOUND
    */
   look(): Promise<VolumeFacts>;
-  /** What `look` throws. */
+  /** Creates the error that `look` throws. */
   inUse(why: string): InfraError;
   end(): void;
 }
 
-/** @param isMeant which users of the volume are in the way */
+/** Starts watching. @param isMeant reports whether a user of the volume conflicts */
 export function watchUsers(
   client: LibvirtClient,
   { pool, name }: { readonly pool: string; readonly name: string },
@@ -31,7 +31,7 @@ export function watchUsers(
   const resource = poolVolumeResource(pool, name);
   const started = new Set<string>();
   let wasAway = false;
-  // One that is started and stopped between two looks is seen only so.
+  // Events also reveal a VM that is started and stopped between two checks.
   const end = client.subscribe((event) => {
     if (event.kind === "reconnected") {
       wasAway = true;

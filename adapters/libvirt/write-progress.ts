@@ -1,6 +1,6 @@
 /**
- * How far a volume is that is written and then read back, each of which is a half.
- * @returns to be told how many bytes have just been moved, in whichever way
+ * Tracks the progress of a volume that is written and then read back, with equal weight.
+ * @returns a function to call with the number of bytes just written or read
  */
 export function createWriteProgress(
   sizeBytes: bigint,

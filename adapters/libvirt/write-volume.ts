@@ -16,8 +16,8 @@ export interface VolumeName {
 }
 
 /**
- * Writes all of a volume that is there. libvirt 9.0 hands what it is sent to a thread, and confirms the end of an upload also
- * when that thread could not write the last pieces: so what is there is read back.
+ * Writes the whole of an existing volume. libvirt 9.0 passes the data to a thread, and confirms the end of an upload
+ * even if that thread could not write the last pieces. So the volume is read back.
  */
 export async function writeVolume(
   client: LibvirtClient,
@@ -54,7 +54,7 @@ export async function writeVolume(
     });
     await about(resource, client.upload(all, measured, signal));
     const stored = await about(resource, readBack());
-    // A guest may have read what was not written yet, and its own writes may have come in between.
+    // The VM may have read incomplete data, and may have written to the volume.
     await users.look();
     if (!stored.equals(written.digest())) {
       const words = `the volume ${name} of ${pool} holds something else than libvirt was given for it`;
@@ -65,7 +65,7 @@ export async function writeVolume(
   }
 }
 
-/** Makes a raw volume that has these bytes, in place of one of the same name. What is half written is deleted. */
+/** Creates a raw volume with these bytes, replacing one of the same name. A partially written volume is deleted. */
 export async function replaceVolume(
   client: LibvirtClient,
   pool: string,

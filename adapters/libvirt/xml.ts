@@ -2,8 +2,8 @@ import { DOMImplementation, DOMParser, type Document, type Element, XMLSerialize
 import { InfraError } from "../host/infra-error.ts";
 
 /**
- * Reads a document of libvirt's, whose root is of this name. Nothing outside of it is ever loaded, and one with a DTD, which
- * libvirt never writes, is refused.
+ * Parses an XML document from libvirt with this root element. External content is never loaded. A document with a DTD,
+ * which libvirt never writes, is rejected.
  * @throws InfraError TOOL_OUTPUT
  */
 export function parseXml(text: string, rootName: string): Element {
@@ -19,7 +19,7 @@ function parseDocument(text: string, rootName: string): Document {
   try {
     parsed = new DOMParser({
       onError(level, message) {
-        // A warning is, for one, that a text has U+FFFD in it, which it may have.
+        // E.g. a warning that a text contains U+FFFD, which is allowed.
         if (level !== "warning") {
           throw new Error(message);
         }
@@ -34,7 +34,7 @@ function parseDocument(text: string, rootName: string): Document {
   return parsed;
 }
 
-/** The elements of this name directly below, of libvirt's own vocabulary (which has no namespace) unless told. */
+/** Returns the child elements of this name, in libvirt's own vocabulary (which has no namespace) by default. */
 export function childrenOf(
   parent: Element | undefined,
   name: string,
@@ -47,29 +47,29 @@ export function childrenOf(
   );
 }
 
-/** The first element at the end of a path of names; undefined if there is none. */
+/** Returns the first element at a path of names; undefined if there is none. */
 export function childOf(parent: Element | undefined, ...path: readonly string[]): Element | undefined {
   return path.reduce<Element | undefined>((at, name) => childrenOf(at, name)[0], parent);
 }
 
-/** The text of an element without spaces around it; empty if there is none. */
+/** Returns the trimmed text of an element; empty if there is none. */
 export function textOf(element: Element | undefined): string {
   return element?.textContent?.trim() ?? "";
 }
 
-/** Undefined when the attribute is not there. */
+/** Returns the value of an attribute; undefined if absent. */
 export function attributeOf(element: Element | undefined, name: string): string | undefined {
   return element?.getAttribute(name) ?? undefined;
 }
 
-/** An element that is to be written. */
+/** An element to write. */
 export interface XmlNode {
   readonly name: string;
   readonly attributes: Readonly<Record<string, string>>;
   readonly children: readonly (XmlNode | string)[];
 }
 
-/** An element with attributes, and with texts and elements in it. */
+/** Creates an element with attributes and children, which are texts and elements. */
 export function xml(
   name: string,
   attributes: Readonly<Record<string, string>> = {},
@@ -78,12 +78,12 @@ export function xml(
   return { name, attributes, children };
 }
 
-/** The document as libvirt takes it. Text that XML cannot carry, such as control characters, is a RangeError. */
+/** Renders a document for libvirt. @throws RangeError for text that XML cannot represent, such as control characters */
 export function renderXml(root: XmlNode): string {
   const parsed = new DOMImplementation().createDocument(null, "");
   parsed.appendChild(build(parsed, root, {}));
   const text = new XMLSerializer().serializeToString(parsed);
-  // The characters of XML 1.0, section 2.2: the serializer lets others pass.
+  // The characters of XML 1.0, section 2.2; the serializer does not check them.
   if (!/^[\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]*$/u.test(text)) {
     throw new RangeError("a text has characters that XML cannot carry");
   }
@@ -92,7 +92,7 @@ export function renderXml(root: XmlNode): string {
 
 const namespaceOfNamespaces = "http://www.w3.org/2000/xmlns/";
 
-/** Namespaces are declared by attributes of the name `xmlns:prefix`, for the element and what is in it. */
+/** Builds the element. Attributes named `xmlns:prefix` declare namespaces for the element and its descendants. */
 function build(document: Document, node: XmlNode, outer: Readonly<Record<string, string>>): Element {
   const prefixes = { ...outer };
   for (const [name, value] of Object.entries(node.attributes)) {

@@ -12,32 +12,36 @@ import { download, upload } from "./stream.ts";
 
 export type LibvirtClientState = "connecting" | "connected" | "closed";
 
-/** What has a stream is called by `download` and `upload`. */
+/** Procedures without a stream; those with one are called by `download` and `upload`. */
 export type CallableName = Exclude<ProcedureName, "storageVolDownload" | "storageVolUpload">;
 
 export interface CallOptions {
-  /** Gives up the wait. What libvirt has begun goes on. */
+  /** Cancels the wait. Work that libvirt has begun continues. */
   readonly signal?: AbortSignal;
-  /** How long to wait for the answer: a minute, but for procedures that may take long without end, unless told. */
+  /** Timeout of the reply: by default a minute, or none for procedures that may take long. */
   readonly timeoutMs?: number;
 }
 
 /**
- * A client of one libvirt daemon that connects by itself, again and again. What libvirt refuses is an InfraError by
- * `errors.ts`; without a connection, and when it is lost while an answer is awaited, that is LIBVIRT_UNAVAILABLE.
+ * A client of one libvirt daemon that reconnects automatically. A refusal by libvirt is an InfraError according to
+ * `errors.ts`; a missing connection, or its loss during a call, is LIBVIRT_UNAVAILABLE.
  */
 export interface LibvirtClient {
   /**
-   * Calls a procedure of the description.
-   * Those that may take long go by connections of their own, eight at a time; so they keep no others waiting.
-   * @throws InfraError LIBVIRT_UNAVAILABLE, the reasons of errors.ts, INVALID_FIELD for arguments that do not fit the wire
+   * Calls a procedure. Long-running procedures use separate connections, eight at a time, so they do not delay other
+   * calls.
+   * @throws InfraError LIBVIRT_UNAVAILABLE, the reasons of errors.ts, INVALID_FIELD for arguments that cannot be
+   * encoded
    */
   call<Name extends CallableName>(
     name: Name,
     args: ArgsOf<Name>,
     options?: CallOptions,
   ): Promise<ResultOf<Name>>;
-  /** What a volume holds, in pieces of up to 256 KiB, at the reader's pace. Leaving the loop ends the transfer. */
+  /**
+   * Reads the content of a volume, in pieces of up to 256 KiB, at the reader's pace. Leaving the loop ends the
+   * transfer.
+   */
   download(args: ArgsOf<"storageVolDownload">, signal?: AbortSignal): AsyncIterable<Uint8Array>;
   /** Writes a volume at libvirt's pace. Resolves when libvirt has written all of it. */
   upload(
@@ -45,29 +49,32 @@ export interface LibvirtClient {
     source: AsyncIterable<Uint8Array>,
     signal?: AbortSignal,
   ): Promise<void>;
-  /** Calls back for every event, which must not throw. Returns the function that ends it. */
+  /** Calls back for every event; the callback must not throw. Returns a function that unsubscribes. */
   subscribe(onEvent: (event: LibvirtEvent) => void): () => void;
   readonly state: LibvirtClientState;
-  /** Calls back for every change of `state`, with the reason of the end of a connection or of an attempt. */
+  /** Calls back for every change of `state`, with the reason why a connection or an attempt ended. */
   onStateChange(callback: (state: LibvirtClientState, why?: InfraError) => void): () => void;
   /**
    * Resolves when connected.
-   * @throws InfraError the reason why it is not, as soon as that is known: when the first attempt has failed; CALLER_LEFT
+   * @throws InfraError the reason of the failure as soon as the first attempt has failed; CALLER_LEFT
    */
   ready(signal?: AbortSignal): Promise<void>;
-  /** Ends the connection and whatever waits for it, for good. */
+  /** Ends the connection and all pending calls for good. */
   close(): Promise<void>;
 }
 
 export interface LibvirtClientOptions {
   readonly socketPath: string;
-  /** What the daemon is to open, e.g. `qemu:///system`. */
+  /** The libvirt URI that the daemon opens, e.g. `qemu:///system`. */
   readonly uri: string;
-  /** How often a silent daemon is asked whether it is there; after five such times it is not. 5,000 unless told. */
+  /**
+   * Keepalive interval for a silent daemon; after five unanswered ones the connection is considered lost. 5,000 by
+   * default.
+   */
   readonly keepAliveMs?: number;
-  /** libvirt's own limit of 32 MiB unless told. */
+  /** libvirt's own limit of 32 MiB by default. */
   readonly maxMessageBytes?: number;
-  /** How long to wait after the first attempt that failed; doubles up to fifty times that. 200 unless told. */
+  /** Delay after the first failed attempt; doubles up to fifty times that. 200 by default. */
   readonly reconnectMs?: number;
 }
 
@@ -75,15 +82,15 @@ const defaults = { keepAliveMs: 5_000, maxMessageBytes: maxPacketBytes, reconnec
 const callTimeoutMs = 60_000;
 /** libvirtd has 20 workers by default, for all of its clients. */
 const slowCalls = { maxRunning: 8, maxWaiting: 1_000 } as const;
-/** VIR_DRV_FEATURE_PROGRAM_KEEPALIVE: whoever asks for it is himself asked from then on whether he is there. */
+/** VIR_DRV_FEATURE_PROGRAM_KEEPALIVE: the daemon sends keepalives to a client that has asked for this feature. */
 const keepAliveFeature = 10;
 
-/** Connects, and stays connected until `close`. */
+/** Creates a client that connects, and stays connected until `close`. */
 export function createLibvirtClient(options: LibvirtClientOptions): LibvirtClient {
   const { reconnectMs, ...session } = { ...defaults, ...options };
   const subscribers = new Set<(event: LibvirtEvent) => void>();
   const slowTurns = createLimiter({ what: "long calls of libvirt", ...slowCalls });
-  /** Connections beside the first: of slow calls and of transfers. */
+  /** Connections in addition to the first: for slow calls and transfers. */
   const others = new Set<Connection>();
   const link = keepConnected({ open, onAgain: () => tell({ kind: "reconnected" }), reconnectMs });
   link.onStateChange((_state, why) => {
@@ -119,7 +126,7 @@ export function createLibvirtClient(options: LibvirtClientOptions): LibvirtClien
     }
   }
 
-  /** That the daemon is silent is noticed on the first connection, whose end is that of all. */
+  /** Opens another connection. Only the first connection detects a silent daemon, and its end ends all of them. */
   async function openOther(signal: AbortSignal | undefined): Promise<Connection> {
     link.current();
     const connection = await openSession({ ...session, keepAliveMs: 0 }, signal);
@@ -172,7 +179,7 @@ export function createLibvirtClient(options: LibvirtClientOptions): LibvirtClien
   };
 }
 
-/** The row of a name, with the types that ArgsOf and ResultOf read off it. */
+/** Returns the procedure of this name, with the types that ArgsOf and ResultOf derive. */
 function procedureOf<Name extends ProcedureName>(name: Name): Procedure<ArgsOf<Name>, ResultOf<Name>> {
   return procedures[name] as unknown as Procedure<ArgsOf<Name>, ResultOf<Name>>;
 }

@@ -11,51 +11,53 @@ import { createXdrWriter } from "./xdr-writer.ts";
 
 export interface ConnectionOptions
   extends Pick<PacketSocketOptions, "socketPath" | "keepAliveMs" | "maxMessageBytes"> {
-  /** Called for packets that nobody asked for: events. What it throws ends the connection. */
+  /** Called for packets that are not replies: events. If it throws, the connection ends. */
   readonly onMessage?: (packet: Packet) => void;
 }
 
-/** What comes by a stream. After an error nothing comes. */
+/** Receives the data of a stream. Nothing follows an error. */
 export interface StreamReceiver {
   onData(bytes: Buffer): void;
-  /** An empty packet: the end of the data, and the answer to `finish`. */
+  /** An empty packet: the end of the data, and the reply to `finish`. */
   onEnd(): void;
   onError(error: InfraError): void;
 }
 
 export interface StreamChannel {
-  /** Resolves when the next piece may be sent. `bytes` must not change until they are out. */
+  /**
+   * Resolves when the next piece may be sent. `bytes` must not be modified until they have been written to the socket.
+   */
   send(bytes: Uint8Array): Promise<void>;
-  /** Says that this side has nothing more; libvirt answers with an end or an error. */
+  /** Ends this side's data; libvirt replies with an end or an error. */
   finish(): void;
 }
 
-/** Calls over one socket; they are answered in any order. */
+/** Calls over one socket; replies may come in any order. */
 export interface Connection {
   /**
-   * @throws InfraError what libvirt refuses, INVALID_FIELD for arguments that do not fit, TOOL_OUTPUT for an answer that does
-   * not, LIBVIRT_UNAVAILABLE for none
+   * @throws InfraError for a refusal by libvirt, INVALID_FIELD for arguments that cannot be encoded, TOOL_OUTPUT for a
+   * reply that cannot be decoded, LIBVIRT_UNAVAILABLE for none
    */
   call<Args, Result>(procedure: Procedure<Args, Result>, args: Args, patience?: Patience): Promise<Result>;
-  /** Calls a procedure that has a stream. Resolves when libvirt has agreed; the receiver may be called before. */
+  /** Calls a procedure that has a stream. Resolves when libvirt has accepted; the receiver may be called before. */
   openStream<Args, Result>(
     procedure: Procedure<Args, Result>,
     args: Args,
     receiver: StreamReceiver,
     patience?: Patience,
   ): Promise<StreamChannel>;
-  /** Stops reading for a while, all of the connection. */
+  /** Pauses reading from the whole connection. */
   pause(): void;
   resume(): void;
-  /** Ends it; what waits fails with this. */
+  /** Ends the connection; pending calls fail with this error. */
   end(why: InfraError): void;
-  /** Why it is over, once it is. */
+  /** Resolves with the reason once the connection has ended. */
   readonly ended: Promise<InfraError>;
 }
 
 /**
- * By default libvirtd reads nothing of a connection that has five calls open, not even its pings (`max_client_requests` in
- * libvirtd.conf), so one stays free.
+ * By default libvirtd stops reading from a connection that has five open calls, even keepalives (`max_client_requests`
+ * in libvirtd.conf), so one slot stays free.
  */
 const maxRunning = 4;
 const maxWaiting = 10_000;
@@ -112,7 +114,7 @@ export async function openConnection(options: ConnectionOptions, signal?: AbortS
       onStream(packet);
       return;
     }
-    // With an answer to nothing, or of something else, the two sides no longer agree on what is what.
+    // After an unexpected or mismatched reply, the two sides are out of sync.
     if (call === undefined || !isOf(call.procedure, packet)) {
       throw misplaced(packet);
     }
@@ -120,7 +122,7 @@ export async function openConnection(options: ConnectionOptions, signal?: AbortS
     call.resolve(packet);
   }
 
-  /** Of a stream that was given up something may still come. */
+  /** Data may still arrive for a cancelled stream. */
   function onStream({ serial, status, payload }: Packet): void {
     const receiver = streams.get(serial);
     if (status === packetStatus.error) {
@@ -161,7 +163,8 @@ export async function openConnection(options: ConnectionOptions, signal?: AbortS
     patience: Patience,
   ): Promise<Result> {
     const payload = encode(procedure.args, args);
-    // The turn lasts until the answer comes, also if nobody waits for it any more: until then it is work of libvirt's.
+    // The slot is kept until the reply arrives, even if the caller has given up: libvirt is busy with the call until
+    // then.
     const reply = await withPatience(
       (givenUp) => turns.run(() => exchange(procedure, serial, payload), givenUp),
       patience,

@@ -3,7 +3,7 @@ import type { ReasonName } from "../../host/reasons.ts";
 import { type RemoteError, remoteError } from "./objects.ts";
 import { decodeExactly } from "./xdr-reader.ts";
 
-/** By libvirt's code (virErrorNumber), whatever part of libvirt says it. */
+/** Reasons by libvirt's code (virErrorNumber), whichever part of libvirt reports it. */
 const codes: Readonly<Record<number, ReasonName>> = {
   28: "DOMAIN_EXISTS",
   29: "LIBVIRT_DENIED",
@@ -25,11 +25,13 @@ const codes: Readonly<Record<number, ReasonName>> = {
 
 const operationInvalid = 55;
 const noSupport = 3;
-/** virErrorDomain of what works on domains: the object, QEMU, the test driver, its configuration, checkpoints. */
+/**
+ * virErrorDomain of the parts that work on domains: the object, QEMU, the test driver, its configuration, checkpoints.
+ */
 const domainParts: readonly number[] = [6, 10, 12, 20, 69];
 
 const noSpaceErrno = 28;
-/** Its own sentence of checks before the work, and the words of the kernel that qemu-img and others repeat. */
+/** libvirt's own message of checks before the work, and the kernel's message that qemu-img and others repeat. */
 const noSpaceWords = /not enough (free )?space|no space left on device/i;
 /** operation failed: domain 'a' already exists with uuid 8e7ad4c2-... */
 const domainExistsWords = /domain '.*' (already exists|is already defined) with uuid/;
@@ -37,12 +39,12 @@ const domainExistsWords = /domain '.*' (already exists|is already defined) with 
 const maxWordsLength = 1_000;
 const libvirtCodeKey = "libvirtCode";
 
-/** What a packet of status `error` says. */
+/** Decodes the payload of a packet with status `error`. */
 export function errorFromPayload(payload: Uint8Array): InfraError {
   return errorFromLibvirt(decodeExactly(remoteError, payload));
 }
 
-/** An error of libvirt by the reason it has here, with its words; `metadata.libvirtCode` is its number. */
+/** Converts a libvirt error, with its message; `metadata.libvirtCode` is its number. */
 export function errorFromLibvirt(error: RemoteError): InfraError {
   const words = (error.message ?? "").replaceAll(/\s+/g, " ").trim().slice(0, maxWordsLength);
   return new InfraError(reasonOf(error), words || `libvirt refused with code ${error.code} and no words`, {
@@ -52,7 +54,7 @@ export function errorFromLibvirt(error: RemoteError): InfraError {
 
 function reasonOf({ code, domain, message, int1 }: RemoteError): ReasonName {
   const words = message ?? "";
-  // A failed system call has its errno in int1.
+  // For a failed system call, int1 is the errno.
   if ((code === 38 && int1 === noSpaceErrno) || noSpaceWords.test(words)) {
     return "NO_SPACE";
   }
@@ -65,7 +67,7 @@ function reasonOf({ code, domain, message, int1 }: RemoteError): ReasonName {
   return codes[code] ?? "LIBVIRT_FAILED";
 }
 
-/** Whether the hypervisor that libvirt speaks to does not have the procedure at all. */
+/** Reports whether the driver that libvirt uses does not implement the procedure. */
 export function isUnsupported(error: unknown): boolean {
   return error instanceof InfraError && error.metadata[libvirtCodeKey] === String(noSupport);
 }

@@ -33,21 +33,21 @@ const poolLifecycles = ["defined", "undefined", "started", "stopped", "created",
 const nodeDeviceLifecycles = ["created", "deleted", "defined", "undefined"] as const;
 const blockJobStatuses = ["completed", "failed", "cancelled", "ready"] as const;
 
-/** A number of libvirt's that this list is too old for. */
+/** A name of a libvirt constant, or `unknown` for a number that is newer than these lists. */
 type Known<Names extends readonly string[]> = Names[number] | "unknown";
 
-/** What libvirt tells by itself. */
+/** An event that libvirt sends. */
 export type LibvirtEvent =
   | {
       readonly kind: "domainLifecycle";
       readonly domain: DomainRef;
       readonly event: Known<typeof domainLifecycles>;
-      /** Why, by the numbers of virDomainEvent…DetailType. */
+      /** The reason, as a number of virDomainEvent…DetailType. */
       readonly detail: number;
     }
   | { readonly kind: "domainDeviceAdded"; readonly domain: DomainRef; readonly alias: string }
   | { readonly kind: "domainDeviceRemoved"; readonly domain: DomainRef; readonly alias: string }
-  /** The guest agent has come or gone. */
+  /** The guest agent connected or disconnected. */
   | { readonly kind: "domainAgent"; readonly domain: DomainRef; readonly isConnected: boolean }
   | {
       readonly kind: "domainJobCompleted";
@@ -59,11 +59,11 @@ export type LibvirtEvent =
       readonly domain: DomainRef;
       /** Its target, e.g. `vda`. */
       readonly disk: string;
-      /** By the numbers of virDomainBlockJobType. */
+      /** A number of virDomainBlockJobType. */
       readonly type: number;
       readonly status: Known<typeof blockJobStatuses>;
     }
-  /** Title, description or an element of `<metadata>` was set by itself. */
+  /** A title, description or element of `<metadata>` was set without a new definition. */
   | { readonly kind: "domainMetadata"; readonly domain: DomainRef }
   | {
       readonly kind: "storagePoolLifecycle";
@@ -77,15 +77,15 @@ export type LibvirtEvent =
       readonly event: Known<typeof nodeDeviceLifecycles>;
     }
   | { readonly kind: "nodeDeviceUpdated"; readonly device: NodeDeviceRef }
-  /** The connection is there again after it was not: what happened meanwhile was not told. */
+  /** The connection was restored after a loss; events in between were missed. */
   | { readonly kind: "reconnected" };
 
-/** Asks for an event about every object of its kind. */
+/** Requests an event for all objects of its type. */
 type Registration = (connection: Connection) => Promise<unknown>;
 
 interface EventDescription {
   readonly register: Registration;
-  /** Reads the message that brings it. */
+  /** Decodes the message that carries the event. */
   readonly decode: (payload: Uint8Array) => LibvirtEvent;
 }
 
@@ -114,7 +114,7 @@ function ofDevices(eventId: number): Registration {
   return ({ call }) => call(procedures.connectNodeDeviceEventRegisterAny, { eventId, device: null });
 }
 
-/** Each event by the number of the procedure whose messages bring it. */
+/** Events by the number of the procedure of their messages. */
 const events: ReadonlyMap<number, EventDescription> = new Map([
   [
     318,
@@ -207,7 +207,7 @@ const events: ReadonlyMap<number, EventDescription> = new Map([
 ]);
 
 /**
- * Asks for every event that there is. What the hypervisor does not have is left out, such as devices of the host from
+ * Requests all known events. Those that the driver does not support are skipped, e.g. events of host devices with
  * libvirt's test driver.
  */
 export async function registerEvents(connection: Connection): Promise<void> {
@@ -220,7 +220,7 @@ export async function registerEvents(connection: Connection): Promise<void> {
 }
 
 /**
- * The event that a message brings; undefined for one that nobody asked for.
+ * Decodes the event in a message; undefined for an unknown one.
  * @throws InfraError TOOL_OUTPUT
  */
 export function eventFromMessage({ program, procedure, payload }: Packet): LibvirtEvent | undefined {

@@ -2,11 +2,11 @@ import { InfraError } from "../../host/infra-error.ts";
 
 export interface Patience {
   readonly signal?: AbortSignal | undefined;
-  /** For ever unless told. */
+  /** No timeout by default. */
   readonly timeoutMs?: number | undefined;
 }
 
-/** The signal's own InfraError if it has one, else CALLER_LEFT. */
+/** Returns the signal's own InfraError if it has one, else CALLER_LEFT. */
 export function errorFromSignal({ reason }: AbortSignal): InfraError {
   return reason instanceof InfraError
     ? reason
@@ -14,9 +14,9 @@ export function errorFromSignal({ reason }: AbortSignal): InfraError {
 }
 
 /**
- * Waits for work only so long. The work gets a signal that is aborted with the error when nobody waits any more; how it ends
- * then is told to nobody.
- * @throws what the work throws; errorFromSignal; InfraError LIBVIRT_UNAVAILABLE after the time
+ * Waits for work with a timeout. The signal passed to the work is aborted with the error when the wait is given up; the
+ * result of the work is then ignored.
+ * @throws what the work throws; errorFromSignal; InfraError LIBVIRT_UNAVAILABLE after the timeout
  */
 export function withPatience<T>(
   work: (signal: AbortSignal) => Promise<T>,

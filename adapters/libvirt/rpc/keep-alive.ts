@@ -2,26 +2,26 @@ import { type PacketHeader, packetStatus, packetType } from "./packet.ts";
 import { keepAliveProgram } from "./procedure.ts";
 
 const procedure = { ping: 1, pong: 2 } as const;
-/** As many as libvirt allows itself. */
+/** libvirt's own default. */
 const maxUnanswered = 5;
 
 export interface KeepAliveOptions {
-  /** 0 asks never; questions are answered all the same. */
+  /** 0 disables pings; those of the other side are still answered. */
   readonly intervalMs: number;
   readonly send: (header: PacketHeader) => void;
-  /** Called once when the other side has been asked five times and nothing at all has come from it. */
+  /** Called once when five pings were sent and nothing at all was received since. */
   readonly onSilent: () => void;
 }
 
 export interface KeepAlive {
-  /** To be called for whatever has come. */
+  /** Must be called for all received data. */
   heard(): void;
-  /** To be called for packets of the keepalive program. */
+  /** Must be called for packets of the keepalive program. */
   receive(header: PacketHeader): void;
   stop(): void;
 }
 
-/** Asks whether the other side is there when it has been silent, and answers when asked. */
+/** Sends pings while the other side is silent, and answers its pings. */
 export function createKeepAlive({ intervalMs, send, onSilent }: KeepAliveOptions): KeepAlive {
   let hasHeard = true;
   let unanswered = 0;

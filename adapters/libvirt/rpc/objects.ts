@@ -15,7 +15,7 @@ import {
   union,
 } from "./xdr.ts";
 
-// What procedures and events have in common: how libvirt's objects stand on the wire, and the limits of lists.
+// Shared by procedures and events: the encoding of libvirt's objects, and the limits of lists.
 
 /** Names, XML and messages: libvirt's own limit. */
 export const text = string(4 << 20);
@@ -23,7 +23,7 @@ export const optionalText = optional(text);
 
 const uuidSizeBytes = 16;
 
-/** Sixteen bytes on the wire, `8e7ad4c2-…` here. */
+/** Sixteen bytes on the wire, decoded to `8e7ad4c2-…`. */
 export const uuid = mapped(fixedOpaque(uuidSizeBytes), uuidText, uuidBytes);
 
 function uuidText(bytes: Uint8Array): string {
@@ -35,7 +35,7 @@ function uuidBytes(value: string): Uint8Array {
   return Buffer.from(value.replaceAll("-", ""), "hex");
 }
 
-/** What a domain is known by. `id` is -1 while it does not run; libvirt finds the domain by its UUID. */
+/** Identifies a domain. `id` is -1 while it is not running; libvirt looks up the domain by its UUID. */
 export const domainRef = struct({ name: text, uuid, id: int });
 export type DomainRef = Static<typeof domainRef>;
 
@@ -44,14 +44,14 @@ export const networkRef = struct({ name: text, uuid });
 export const storagePoolRef = struct({ name: text, uuid });
 export type StoragePoolRef = Static<typeof storagePoolRef>;
 
-/** `pool` is the pool's name; `key` is what the pool knows it by, often its path. */
+/** `pool` is the pool's name; `key` identifies the volume in its pool and is often its path. */
 export const storageVolRef = struct({ pool: text, name: text, key: text });
 export type StorageVolRef = Static<typeof storageVolRef>;
 
 export const nodeDeviceRef = struct({ name: text });
 export type NodeDeviceRef = Static<typeof nodeDeviceRef>;
 
-/** A figure with its name, e.g. `cpu.time`, as statistics and jobs have them. */
+/** A named value, e.g. `cpu.time`, in statistics and jobs. */
 export const typedParam = struct({
   field: text,
   value: union({
@@ -78,7 +78,7 @@ export const limits = {
 
 export const jobParams = array(typedParam, limits.jobStats);
 
-/** What libvirt says when it refuses; the fields after `level` repeat what the message tells. */
+/** A refusal by libvirt. The fields after `level` only repeat the message. */
 export const remoteError = struct({
   code: int,
   domain: int,

@@ -10,18 +10,18 @@ export interface PacketSocketOptions {
   readonly socketPath: string;
   readonly keepAliveMs: number;
   readonly maxMessageBytes: number;
-  /** Called for each packet but those of the keepalive. What it throws ends the connection. */
+  /** Called for each packet except keepalives. If it throws, the connection ends. */
   readonly onPacket: (packet: Packet) => void;
-  /** Called once when it is over, whoever ended it. */
+  /** Called once when the connection has ended, whichever side ended it. */
   readonly onEnd: (why: InfraError) => void;
 }
 
 export interface PacketSocket {
-  /** Sends without waiting; false when the other side does not keep up, until `drained`. */
+  /** Sends without waiting. Returns false if the other side is slow; then wait for `drained`. */
   send(header: PacketHeader, payload: Uint8Array): boolean;
-  /** Resolves when what was sent is on its way. Never resolves once it is over. */
+  /** Resolves when the socket's buffer has drained. Never resolves once the connection has ended. */
   drained(): Promise<void>;
-  /** Reads no more, so that the other side has to wait. */
+  /** Stops reading, so that the other side has to wait. */
   pause(): void;
   resume(): void;
   end(why: InfraError): void;
@@ -30,9 +30,9 @@ export interface PacketSocket {
 const empty = new Uint8Array();
 
 /**
- * Connects to a unix socket on which packets are spoken.
- * @throws InfraError LIBVIRT_UNAVAILABLE when nobody listens there, LIBVIRT_DENIED when the file may not be opened, and the
- * signal's
+ * Connects to a unix socket on which packets are exchanged.
+ * @throws InfraError LIBVIRT_UNAVAILABLE if there is no listener, LIBVIRT_DENIED if access to the socket is denied, and
+ * the signal's
  */
 export async function openPacketSocket(
   options: PacketSocketOptions,

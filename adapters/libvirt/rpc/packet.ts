@@ -1,9 +1,9 @@
 import { InfraError } from "../../host/infra-error.ts";
 
-/** What a packet is, by libvirt's numbers. Those with file descriptors are never asked for. */
+/** Types of packets, by libvirt's numbers. The types with file descriptors are never used. */
 export const packetType = { call: 0, reply: 1, message: 2, stream: 3, streamHole: 6 } as const;
 
-/** How it went; `continue` is a stream that goes on. */
+/** Status of a packet; `continue` means that more of the stream follows. */
 export const packetStatus = { ok: 0, error: 1, continue: 2 } as const;
 
 export interface PacketHeader {
@@ -11,7 +11,7 @@ export interface PacketHeader {
   readonly version: number;
   readonly procedure: number;
   readonly type: number;
-  /** The call's own number, which its reply and its stream repeat. */
+  /** Number of the call, repeated in its reply and its stream. */
   readonly serial: number;
   readonly status: number;
 }
@@ -28,7 +28,7 @@ export const maxPacketBytes = 32 << 20;
 
 const lengthBytes = 4;
 
-/** What stands in front of a payload of that size. */
+/** Encodes the length and header in front of a payload of that size. */
 export function encodeHeader(header: PacketHeader, payloadBytes: number): Buffer {
   const { program, version, procedure, type, serial, status } = header;
   const bytes = Buffer.allocUnsafe(headerBytes);
@@ -44,16 +44,19 @@ export function encodeHeader(header: PacketHeader, payloadBytes: number): Buffer
 
 export interface PacketDecoder {
   /**
-   * The packets that are complete with these bytes. Their payloads are views of what was pushed, where they came in one
-   * piece. Iterate to the end: what is left over is kept for the next push.
-   * @throws InfraError TOOL_OUTPUT for a length that no packet has; what follows in the stream is lost then
+   * Yields the packets that these bytes complete. A payload that arrived in one piece is a view of the pushed bytes.
+   * Iterate to the end: the rest is kept for the next push.
+   * @throws InfraError TOOL_OUTPUT for an invalid length; the rest of the stream is lost then
    */
   push(chunk: Buffer): Generator<Packet, void>;
 }
 
-/** Finds packets in a stream of bytes, however that is cut. Keeps at most one packet that is not complete. */
+/**
+ * Creates a decoder that finds packets in a byte stream, however it is split into chunks. It buffers at most one
+ * incomplete packet.
+ */
 export function createPacketDecoder(maxBytes: number): PacketDecoder {
-  /** The packet that is not complete, or its length if not even that is. */
+  /** The incomplete packet, or a part of its length. */
   let collected: Buffer | undefined;
   let filledBytes = 0;
 

@@ -5,10 +5,10 @@ import type { Procedure } from "./procedure.ts";
 import { storageProcedures } from "./storage-procedures.ts";
 
 /**
- * The description of what this client can call: a row for each procedure with its number, its arguments and its result.
- * Numbers and layouts are those of src/remote/remote_protocol.x and qemu_protocol.x of libvirt 9.0, which never change once
- * released. Names are the protocol's; what a call does is told by the function of libvirt's C interface that is called the
- * same (`domainGetXmlDesc`: virDomainGetXMLDesc).
+ * The procedures that this client can call, each with its number, arguments and result. Numbers and layouts are those
+ * of src/remote/remote_protocol.x and qemu_protocol.x of libvirt 9.0, which never change once released. Names are the
+ * protocol's; a procedure is documented at the function of the same name in libvirt's C API (`domainGetXmlDesc`:
+ * virDomainGetXMLDesc).
  */
 export const procedures = {
   ...hostProcedures,

@@ -11,16 +11,19 @@ export type StateListener = (state: LinkState, why?: InfraError) => void;
 export interface LinkOptions {
   /** Opens a connection that is ready for use. */
   readonly open: (signal: AbortSignal) => Promise<Connection>;
-  /** Called when there is a connection that is not the first attempt's. */
+  /** Called when a connection is established by any attempt but the first. */
   readonly onAgain: () => void;
-  /** The longest wait after the first attempt that failed; each doubles it, up to fifty times that. */
+  /** Maximum delay after the first failed attempt; doubles with each failure, up to fifty times that. */
   readonly reconnectMs: number;
 }
 
 /** A connection that is replaced whenever it is lost. */
 export interface Link {
   readonly state: LinkState;
-  /** @throws InfraError LIBVIRT_UNAVAILABLE (or LIBVIRT_DENIED) with the reason why there is none */
+  /**
+   * Returns the connection. @throws InfraError LIBVIRT_UNAVAILABLE (or LIBVIRT_DENIED) with the reason why there is
+   * none
+   */
   current(): Connection;
   onStateChange(listener: StateListener): () => void;
   /**
@@ -33,7 +36,7 @@ export interface Link {
 
 const maxDelayFactor = 50;
 
-/** Connects at once, and whenever the connection is lost, after a wait of random length that grows with each failure. */
+/** Connects at once, and again whenever the connection is lost, after a random delay that grows with each failure. */
 export function keepConnected({ open, onAgain, reconnectMs }: LinkOptions): Link {
   const closing = new AbortController();
   const listeners = new Set<StateListener>();
@@ -55,12 +58,12 @@ export function keepConnected({ open, onAgain, reconnectMs }: LinkOptions): Link
     return () => void listeners.delete(entry);
   }
 
-  /** One connection from its beginning to its end, and why it ended. */
+  /** Runs one connection from start to end; returns why it ended. */
   async function live(isFirst: boolean): Promise<InfraError> {
     try {
       connection = await open(closing.signal);
       if (closing.signal.aborted) {
-        // `close` came while the last words of the opening were awaited, and found nothing to end.
+        // `close` was called while the last step of opening was awaited, and had nothing to end.
         connection.end(closing.signal.reason);
         return await connection.ended;
       }
@@ -85,7 +88,7 @@ export function keepConnected({ open, onAgain, reconnectMs }: LinkOptions): Link
       const why = await live(isFirst);
       if (!closing.signal.aborted) {
         become("connecting", unavailable(why));
-        // One that ends as soon as it is there is no better than none.
+        // A connection that ends soon after it was established counts as a failure.
         const hasLasted = performance.now() - beganAtMs > maxDelayFactor * reconnectMs;
         failures = hasLasted ? 1 : failures + 1;
         const pauseMs = backOffMs(failures, {
@@ -137,7 +140,10 @@ export function keepConnected({ open, onAgain, reconnectMs }: LinkOptions): Link
   }
 }
 
-/** Whatever went wrong, what waits for libvirt has to wait; but being refused is not going to pass. */
+/**
+ * Converts any failure to LIBVIRT_UNAVAILABLE, since callers can only wait for libvirt. A denial is kept, as it will
+ * not pass.
+ */
 function unavailable(why: InfraError): InfraError {
   return why.reason === "LIBVIRT_DENIED" || why.reason === "LIBVIRT_UNAVAILABLE"
     ? why

@@ -3,7 +3,7 @@ import { type Connection, type ConnectionOptions, openConnection } from "./conne
 import { procedures } from "./procedures.ts";
 
 export interface SessionOptions extends ConnectionOptions {
-  /** What the daemon is to open, e.g. `qemu:///system`. */
+  /** The libvirt URI that the daemon opens, e.g. `qemu:///system`. */
   readonly uri: string;
 }
 
@@ -11,10 +11,10 @@ const authType = { none: 0, sasl: 1, polkit: 2 } as const;
 const handshakeMs = 30_000;
 
 /**
- * Opens a connection, logs in and has the daemon open its hypervisor. Who we are the daemon sees by the socket; where it
- * has polkit decide, that is asked.
- * @throws InfraError as openConnection does; LIBVIRT_DENIED when the daemon wants a password or polkit refuses; what the
- * daemon says of `uri`
+ * Opens a connection, authenticates and has the daemon open its driver. The daemon identifies the user by the socket;
+ * if it relies on polkit, a polkit check is requested.
+ * @throws InfraError as openConnection does; LIBVIRT_DENIED when the daemon requires a password or polkit refuses; the
+ * daemon's refusal of `uri`
  */
 export async function openSession(options: SessionOptions, signal?: AbortSignal): Promise<Connection> {
   const { uri, ...connectionOptions } = options;

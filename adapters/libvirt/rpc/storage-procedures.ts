@@ -41,8 +41,8 @@ export const storageProcedures = {
   storageVolGetXmlDesc: procedure(99, volFlags, xml),
   storageVolCreateXml: slow(93, struct({ pool: storagePoolRef, xml: text, flags }), vol),
   storageVolDelete: slow(94, volFlags, nothing),
-  /** By `upload`. `length` 0 is as far as the source goes. */
+  /** Called by `upload`. `length` 0 means up to the end of the source. */
   storageVolUpload: procedure(208, volRange, nothing),
-  /** By `download`. `length` 0 is as far as the volume goes. */
+  /** Called by `download`. `length` 0 means up to the end of the volume. */
   storageVolDownload: procedure(209, volRange, nothing),
 } as const;

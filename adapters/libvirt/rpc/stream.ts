@@ -4,27 +4,28 @@ import { errorFromSignal } from "./give-up.ts";
 import { type ArgsOf, procedures } from "./procedures.ts";
 
 /**
- * Transfers of volumes, each with a connection of its own, which ends with it. Flow control is then the socket's alone: a
- * reader that is slow stops reading, libvirt that is slow fills the socket, and neither keeps a call or an event waiting.
- * Giving up is closing, at which libvirtd ends its part.
+ * Transfers of volumes, each on its own connection, which ends with it. Flow control is then left to the socket: a slow
+ * reader stops reading, a slow libvirt lets the socket fill, and neither delays calls or events. A transfer is
+ * cancelled by closing the connection, at which libvirtd ends its part.
  */
 
-/** Of what was read and is not wanted yet: beyond it the socket is left alone. */
+/** Limit of received bytes not yet consumed; beyond it, reading from the socket is paused. */
 const maxQueuedBytes = 1 << 20;
 
-/** libvirt's own client sends no larger pieces, and older daemons take none. */
+/** libvirt's own client sends no larger pieces, and older daemons reject them. */
 const maxPieceBytes = 262_120;
 
-/** What waits for a stream: at most one piece of work at a time, which fails when the stream does. */
+/** Guards work that waits for a stream: at most one at a time, which fails when the stream does. */
 interface StreamGuard {
   fail(error: InfraError): void;
-  /** @throws as the work does, and at once what the stream has failed with */
+  /** @throws as the work does, or at once the stream's failure */
   during<T>(work: Promise<T>): Promise<T>;
 }
 
 function createStreamGuard(): StreamGuard {
   let failure: InfraError | undefined;
-  // One place instead of a race with a promise of the failure, to which every race would add until the end of the transfer.
+  // A single callback rather than a race with a promise of the failure: each race would add a reaction to it until the
+  // end of the transfer.
   let rejectWork: (error: InfraError) => void = () => {};
   return {
     fail(error) {
@@ -42,7 +43,7 @@ function createStreamGuard(): StreamGuard {
   };
 }
 
-/** Runs a transfer until its end, its failure or the signal; the connection is over after it. */
+/** Fails the guard when the signal aborts or the connection ends. The returned function ends the connection. */
 function watchSignal(
   guard: StreamGuard,
   connection: Connection,
@@ -59,7 +60,7 @@ function watchSignal(
   };
 }
 
-/** What a volume holds, at the reader's pace, with a bounded memory. Takes the connection over. */
+/** Yields the content of a volume, at the reader's pace, with bounded memory. Takes ownership of the connection. */
 export async function* download(
   connection: Connection,
   args: ArgsOf<"storageVolDownload">,
@@ -69,7 +70,7 @@ export async function* download(
   const leave = watchSignal(guard, connection, signal);
   let queue: Buffer[] = [];
   let queuedBytes = 0;
-  /** Of the data, then of the stream. */
+  /** Number of ends received: of the data, then of the stream. */
   let ends = 0;
   let failure: InfraError | undefined;
   let changed = Promise.withResolvers<void>();
@@ -87,7 +88,7 @@ export async function* download(
       ends += 1;
       changed.resolve();
     },
-    // Not at once: what came before it is the reader's.
+    // Not thrown at once: data received earlier is delivered first.
     onError(error) {
       failure = error;
       changed.resolve();
@@ -117,7 +118,7 @@ export async function* download(
       yield* pieces;
       connection.resume();
     }
-    // Only by the answer to this libvirt tells whether what it read from has failed at last.
+    // Only the reply to this shows whether libvirt's own source failed at the end.
     channel.finish();
     await untilEnds(2);
   } finally {
@@ -125,7 +126,7 @@ export async function* download(
   }
 }
 
-/** Writes a volume at libvirt's pace; resolves when libvirt has written it. Takes the connection over. */
+/** Writes a volume at libvirt's pace; resolves when libvirt has written it. Takes ownership of the connection. */
 export async function upload(
   connection: Connection,
   args: ArgsOf<"storageVolUpload">,
@@ -159,7 +160,7 @@ export async function upload(
   } finally {
     leave();
     if (hasMore) {
-      // Not awaited: a source that is stuck in its own reading would keep the failure from being told.
+      // Not awaited: a source blocked in its own read would delay the report of the failure.
       iterator.return?.().catch(() => {});
     }
   }

@@ -4,14 +4,15 @@ import { invalidField } from "../../host/infra-error.ts";
 
 export interface LibvirtAddress {
   readonly socketPath: string;
-  /** What the daemon itself is asked to open: the URI without how it is reached. */
+  /** The URI that the daemon itself opens, without the transport. */
   readonly uri: string;
 }
 
 /**
- * Where a local libvirt URI leads: `qemu:///system`, `qemu:///session`, `test:///default`, each also with `+unix` and
- * `?socket=/path`. By itself a session is below XDG_RUNTIME_DIR (or the user's cache), and everything else the system's.
- * @throws InfraError INVALID_FIELD `uri`, also for one of another machine: only unix sockets are spoken
+ * Parses a local libvirt URI: `qemu:///system`, `qemu:///session`, `test:///default`, each also with `+unix` and
+ * `?socket=/path`. By default, the socket of a session is below XDG_RUNTIME_DIR (or the user's cache), and all others
+ * are the system's.
+ * @throws InfraError INVALID_FIELD `uri`, also for a remote machine: only unix sockets are supported
  */
 export function parseLibvirtUri(
   uri: string,

@@ -1,6 +1,6 @@
 import { InfraError } from "../../host/infra-error.ts";
 
-/** Reads XDR from the front of some bytes. Whatever would lie beyond their end fails, before memory is taken for it. */
+/** Reads XDR from the front of a buffer. Reading beyond its end fails before memory is allocated. */
 export interface XdrReader {
   readonly remaining: number;
   int32(): number;
@@ -8,17 +8,17 @@ export interface XdrReader {
   int64(): bigint;
   uint64(): bigint;
   double(): number;
-  /** A length in bytes, at most `max` and what remains. */
+  /** Reads a length in bytes, at most `max` and what remains. */
   length(max: number): number;
-  /** A number of items that have at least four bytes each. */
+  /** Reads a number of items that have at least four bytes each. */
   count(max: number): number;
-  /** So many bytes, which stay those that were given, and the padding after them. */
+  /** Reads this many bytes, as a view of the buffer, and skips the padding after them. */
   padded(sizeBytes: number): Buffer;
   /** @throws InfraError TOOL_OUTPUT */
   fail(what: string): never;
 }
 
-/** @throws (each of its functions) InfraError TOOL_OUTPUT */
+/** Creates a reader. @throws (each of its functions) InfraError TOOL_OUTPUT */
 export function createXdrReader(bytes: Uint8Array): XdrReader {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let offset = 0;
@@ -27,7 +27,7 @@ export function createXdrReader(bytes: Uint8Array): XdrReader {
     throw new InfraError("TOOL_OUTPUT", `libvirt sent what cannot be read: ${what}, at byte ${offset}`);
   }
 
-  /** Where the next `sizeBytes` begin. */
+  /** Consumes `sizeBytes` and returns their offset. */
   function take(sizeBytes: number): number {
     if (sizeBytes > buffer.length - offset) {
       fail(`${sizeBytes} bytes are wanted and ${buffer.length - offset} are left`);
@@ -64,14 +64,14 @@ export function createXdrReader(bytes: Uint8Array): XdrReader {
   };
 }
 
-/** XDR fills up to a multiple of four. */
+/** Rounds a size up to XDR's multiple of four. */
 export function paddedBytes(sizeBytes: number): number {
   return Math.ceil(sizeBytes / 4) * 4;
 }
 
 /**
- * What all of `bytes` says.
- * @throws InfraError TOOL_OUTPUT, also when something is left over
+ * Decodes all of `bytes`.
+ * @throws InfraError TOOL_OUTPUT, also if bytes are left over
  */
 export function decodeExactly<T>(codec: { decode(reader: XdrReader): T }, bytes: Uint8Array): T {
   const reader = createXdrReader(bytes);

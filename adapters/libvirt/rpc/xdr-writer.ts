@@ -1,15 +1,15 @@
 import { paddedBytes } from "./xdr-reader.ts";
 
-/** Writes XDR into memory that grows. */
+/** Writes XDR into a growing buffer. */
 export interface XdrWriter {
   int32(value: number): void;
   uint32(value: number): void;
   int64(value: bigint): void;
   uint64(value: bigint): void;
   double(value: number): void;
-  /** These bytes, and zeros up to a multiple of four. */
+  /** Writes these bytes, and zeros up to a multiple of four. */
   padded(bytes: Uint8Array): void;
-  /** What was written. The writer is not to be used after it. */
+  /** Returns the written bytes. The writer must not be used afterwards. */
   finish(): Buffer;
 }
 
@@ -19,7 +19,7 @@ export function createXdrWriter(): XdrWriter {
   let buffer = Buffer.alloc(initialBytes);
   let offset = 0;
 
-  /** Room for the next `sizeBytes`, all zero: where they begin. */
+  /** Reserves `sizeBytes` zero bytes and returns their offset. */
   function take(sizeBytes: number): number {
     const wanted = offset + sizeBytes;
     if (wanted > buffer.length) {

@@ -3,13 +3,13 @@ import type { XdrReader } from "./xdr-reader.ts";
 import type { XdrWriter } from "./xdr-writer.ts";
 
 /**
- * How a value stands on the wire by XDR (RFC 4506): big-endian, everything a multiple of four bytes long. A codec is
- * made of others, and its type follows from theirs: see `Static`.
+ * Encodes a value in XDR (RFC 4506): big-endian, with all lengths a multiple of four bytes. Codecs are composed of
+ * others, and their types derive from those; see `Static`.
  */
 export interface Codec<T> {
-  /** @throws InfraError INVALID_FIELD for a value that the wire has no room for */
+  /** @throws InfraError INVALID_FIELD for a value that cannot be encoded */
   encode(writer: XdrWriter, value: T): void;
-  /** @throws InfraError TOOL_OUTPUT for bytes that are no such value; never reads beyond them */
+  /** Never reads beyond the value. @throws InfraError TOOL_OUTPUT for bytes that are no such value */
   decode(reader: XdrReader): T;
 }
 
@@ -28,7 +28,7 @@ function integer(name: string, min: number, max: number, codec: Codec<number>): 
   };
 }
 
-/** A signed integer of 32 bits; C's short types of the protocol stand in as many. */
+/** A signed integer of 32 bits; C's short types also take 32 bits on the wire. */
 export const int = integer("int", -0x8000_0000, 0x7fff_ffff, {
   encode: (writer, value) => writer.int32(value),
   decode: (reader) => reader.int32(),
@@ -67,7 +67,7 @@ export const double: Codec<number> = {
   decode: (reader) => reader.double(),
 };
 
-/** What libvirt has as an `int` and means as a truth: every number but 0 is true. */
+/** A boolean that libvirt encodes as an `int`: every number but 0 is true. */
 export const bool: Codec<boolean> = {
   encode: (writer, value) => writer.int32(value ? 1 : 0),
   decode: (reader) => reader.int32() !== 0,
@@ -77,8 +77,8 @@ export const bool: Codec<boolean> = {
 export const nothing: Codec<void> = { encode() {}, decode() {} };
 
 /**
- * Text of at most `maxBytes` in UTF-8; bytes that are not become U+FFFD. NUL is refused on the way out, since for libvirt
- * the text would end there and might name something else.
+ * Text of at most `maxBytes` in UTF-8; invalid bytes become U+FFFD. NUL is rejected when encoding, since libvirt would
+ * cut the text there and it might name something else.
  */
 export function string(maxBytes: number): Codec<string> {
   return {
@@ -94,7 +94,7 @@ export function string(maxBytes: number): Codec<string> {
   };
 }
 
-/** Exactly `sizeBytes` of any bytes. */
+/** Exactly `sizeBytes` arbitrary bytes. */
 export function fixedOpaque(sizeBytes: number): Codec<Uint8Array> {
   return {
     encode(writer, value) {
@@ -107,7 +107,7 @@ export function fixedOpaque(sizeBytes: number): Codec<Uint8Array> {
   };
 }
 
-/** At most `maxBytes` of any bytes. */
+/** At most `maxBytes` arbitrary bytes. */
 export function opaque(maxBytes: number): Codec<Uint8Array> {
   return {
     encode(writer, value) {
@@ -118,7 +118,7 @@ export function opaque(maxBytes: number): Codec<Uint8Array> {
   };
 }
 
-/** At most `maxItems` of the same; an item has at least four bytes. */
+/** At most `maxItems` items of one type; an item has at least four bytes. */
 export function array<T>(item: Codec<T>, maxItems: number): Codec<readonly T[]> {
   return {
     encode(writer, values) {
@@ -134,7 +134,7 @@ export function array<T>(item: Codec<T>, maxItems: number): Codec<readonly T[]> 
   };
 }
 
-/** A value that may be missing, which is null. */
+/** An optional value; null if missing. */
 export function optional<T>(codec: Codec<T>): Codec<T | null> {
   return {
     encode(writer, value) {
@@ -149,7 +149,7 @@ export function optional<T>(codec: Codec<T>): Codec<T | null> {
 
 type Fields = Readonly<Record<string, Codec<unknown>>>;
 
-/** Fields one after the other, in the order of the description. */
+/** Fields in sequence, in the order of the description. */
 export function struct<F extends Fields>(fields: F): Codec<{ readonly [K in keyof F]: Static<F[K]> }> {
   const entries = Object.entries(fields);
   return {
@@ -174,7 +174,7 @@ type UnionOf<A extends Arms> = {
   readonly [K in keyof A]: { readonly type: K; readonly value: Static<A[K][1]> };
 }[keyof A];
 
-/** One of several, told apart by a number in front; here by the name of the arm. */
+/** One of several arms, encoded with a number in front, represented by the arm's name. */
 export function union<A extends Arms>(arms: A): Codec<UnionOf<A>> {
   const byTag = new Map(Object.entries(arms).map(([type, [tag, codec]]) => [tag, { type, codec }]));
   return {
@@ -191,7 +191,7 @@ export function union<A extends Arms>(arms: A): Codec<UnionOf<A>> {
   };
 }
 
-/** What `codec` reads, seen as something else. */
+/** Values of `codec`, converted to another type. */
 export function mapped<T, U>(codec: Codec<T>, seen: (value: T) => U, wire: (value: U) => T): Codec<U> {
   return {
     encode: (writer, value) => codec.encode(writer, wire(value)),
