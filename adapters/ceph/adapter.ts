@@ -1,32 +1,32 @@
 import type { Part } from "../host/part-of-state.ts";
 import type { Snapshot } from "../host/snapshot.ts";
 
-/** Something that Ceph complains about. */
+/** A health check that Ceph raises. */
 export interface CephHealthCheck {
-  /** As `OSD_DOWN`. */
+  /** E.g. `OSD_DOWN`. */
   readonly code: string;
   readonly severity: "HEALTH_WARN" | "HEALTH_ERR";
   readonly summary: string;
-  /** How many things it is about; 0 where Ceph counts none. */
+  /** Number of affected objects; 0 if Ceph does not count them. */
   readonly count: number;
-  /** Whether somebody has told Ceph that it is no matter. */
+  /** Whether the check was muted in Ceph. */
   readonly isMuted: boolean;
 }
 
 /** Times are milliseconds since 1970; undefined for what has never happened. */
 export interface CephMons {
   readonly names: readonly string[];
-  /** Those of them that agree now. */
+  /** Those currently in the quorum. */
   readonly quorum: readonly string[];
   readonly mapCreatedAtMs: number | undefined;
   readonly mapModifiedAtMs: number | undefined;
 }
 
 export interface CephMgrs {
-  /** Undefined while there is none. */
+  /** Undefined if no manager is active. */
   readonly active: string | undefined;
   readonly standbys: readonly string[];
-  /** When the active one last changed. */
+  /** When the active manager last changed. */
   readonly activeChangedAtMs: number | undefined;
 }
 
@@ -34,12 +34,12 @@ export interface CephMgrs {
 export interface CephMdss {
   readonly filesystems: readonly {
     readonly name: string;
-    /** How many servers are to be active. */
+    /** Number of servers that should be active. */
     readonly maxRanks: number;
-    /** State as Ceph writes it: `up:active`, `up:standby-replay` (a hot standby), `up:replay`... */
+    /** State in Ceph's notation: `up:active`, `up:standby-replay` (a hot standby), `up:replay`, ... */
     readonly servers: readonly { readonly name: string; readonly state: string }[];
   }[];
-  /** Those that belong to no filesystem yet. */
+  /** Those not assigned to a filesystem. */
   readonly standbys: readonly string[];
 }
 
@@ -47,14 +47,15 @@ export interface CephOsd {
   readonly id: number;
   readonly isUp: boolean;
   readonly isIn: boolean;
-  /** Where it runs and what its device is, e.g. `ssd`; undefined where CRUSH does not say. */
+  /** Host and device class, e.g. `ssd`; undefined where CRUSH does not have them. */
   readonly host: string | undefined;
   readonly deviceClass: string | undefined;
-  /** Share of the data that it is given, 0 to 1. */
+  /** Relative share of data that it is assigned, 0 to 1. */
   readonly reweight: number;
   /**
-   * Epochs of the OSD map, which grows by one with each change of it, in which it last came up and last went down; 0 for never.
-   * They tell also what came and went between two readings. Ceph keeps no times of it: `down_stamp` of 16.2 stays 0.
+   * Epochs of the OSD map, which increases by one with each change, in which the OSD last came up and last went down; 0
+   * for never. They also reveal changes between two reads. Ceph does not record the times: `down_stamp` of 16.2 stays
+   * 0.
    */
   readonly upFromEpoch: number;
   readonly downAtEpoch: number;
@@ -65,7 +66,7 @@ export interface CephOsds {
   readonly osds: readonly CephOsd[];
   readonly upChangedAtMs: number | undefined;
   readonly inChangedAtMs: number | undefined;
-  /** Shares of an OSD's space, 0 to 1, from which on Ceph warns of it, and takes no more writes. */
+  /** Ratios of an OSD's space, 0 to 1, from which on Ceph warns, and rejects writes. */
   readonly nearFullRatio: number;
   readonly fullRatio: number;
 }
@@ -87,40 +88,46 @@ export interface CephPool {
   readonly id: number;
   readonly name: string;
   readonly kind: "replicated" | "erasure";
-  /** Copies, or parts, of each object; and how many of them must be there for writes. */
+  /** Number of copies or chunks of each object, and how many of them must be available for writes. */
   readonly size: number;
   readonly minSize: number;
-  /** Parts of an object that may be lost: size - 1 copies, or the m of an erasure code; undefined when its profile is not known. */
+  /**
+   * Number of copies or chunks that may be lost: size - 1 for copies, or the m of an erasure code; undefined when its
+   * profile is not known.
+   */
   readonly redundancy: number | undefined;
   readonly pgCount: number;
-  /** What no two copies share, e.g. `host`, and how many of those there are; undefined when its rule is not understood. */
+  /**
+   * Type of the CRUSH failure domain, e.g. `host`, and how many of those there are; undefined when its rule cannot be
+   * interpreted.
+   */
   readonly failureDomain: { readonly type: string; readonly count: number } | undefined;
-  /** What it is for: `rbd`, `cephfs`, `rgw`... */
+  /** Applications that use the pool: `rbd`, `cephfs`, `rgw`, ... */
   readonly applications: readonly string[];
   /** Undefined without a quota. */
   readonly quotaBytes: bigint | undefined;
   readonly quotaObjects: number | undefined;
-  /** Undefined for a pool so new that nothing is counted yet. */
+  /** Undefined for a pool so new that it has no statistics yet. */
   readonly usage: CephPoolUsage | undefined;
 }
 
 export interface CephPoolUsage {
   readonly objectCount: number;
-  /** What clients have stored. */
+  /** Data that clients have stored. */
   readonly storedBytes: bigint;
-  /** With all copies. */
+  /** Including all copies. */
   readonly usedBytes: bigint;
-  /** What clients could still store. */
+  /** Space left for clients. */
   readonly availableBytes: bigint;
 }
 
 export interface CephPgs {
   readonly count: number;
-  /** As `active+clean`; what each says is joined by `+`. */
+  /** E.g. `active+clean`: states joined by `+`. */
   readonly states: readonly { readonly state: string; readonly count: number }[];
 }
 
-/** What clients do now, by the second. */
+/** Current client I/O, per second. */
 export interface CephClientIo {
   readonly readBytesPerSecond: number;
   readonly writeBytesPerSecond: number;
@@ -130,37 +137,37 @@ export interface CephClientIo {
 
 export interface CephCrash {
   readonly id: string;
-  /** Who crashed, e.g. `osd.1`, and on which host. */
+  /** The crashed daemon, e.g. `osd.1`, and its host. */
   readonly entity: string;
   readonly host: string;
   readonly atMs: number;
-  /** What was wrong, as far as the report says: a failed assertion, or the program. */
+  /** The cause, as far as the report has it: a failed assertion, or the program. */
   readonly what: string;
   readonly version: string;
   readonly isArchived: boolean;
 }
 
-/** The placement group of a pool that was scrubbed the longest time ago. */
+/** Scrub times of the placement group of a pool whose last scrub is the oldest. */
 export interface CephPoolScrubs {
   readonly poolId: number;
   readonly oldestScrubAtMs: number | undefined;
   readonly oldestDeepScrubAtMs: number | undefined;
 }
 
-/** A host and the daemons on it, as `osd.0`. */
+/** A host and its daemons, e.g. `osd.0`. */
 export interface CephHost {
   readonly name: string;
   readonly daemons: readonly string[];
 }
 
-/** All that the gateway reads of a cluster. What `missing` says of a part holds for that part alone. */
+/** Everything that the gateway reads from a cluster. A `missing` concerns only its own part. */
 export interface CephState {
   readonly fsid: string;
   readonly health: {
     readonly status: "HEALTH_OK" | "HEALTH_WARN" | "HEALTH_ERR";
     readonly checks: readonly CephHealthCheck[];
   };
-  /** Operations that clients have waited for too long, of the check SLOW_OPS. */
+  /** Number of slow client operations, from the check SLOW_OPS. */
   readonly slowOperationCount: number;
   readonly mons: Part<CephMons>;
   readonly mgrs: Part<CephMgrs>;
@@ -169,7 +176,7 @@ export interface CephState {
   readonly rgws: Part<CephRgws>;
   readonly hosts: Part<readonly CephHost[]>;
   readonly pools: Part<readonly CephPool[]>;
-  // What the manager counts is missing while there is none: the monitors go on telling its last figures.
+  // Statistics of the manager are missing while none is active, since the monitors only repeat its last values.
   readonly pgs: Part<CephPgs>;
   readonly objects: Part<{ readonly count: number; readonly storedBytes: bigint }>;
   readonly usage: Part<{
@@ -179,7 +186,7 @@ export interface CephState {
   }>;
   readonly clientIo: Part<CephClientIo>;
   readonly crashes: Part<readonly CephCrash[]>;
-  // These are read every 15 s at most, and scrubs every minute.
+  // These are read at most every 15 s, and scrubs every minute.
   readonly osdUsage: Part<readonly CephOsdUsage[]>;
   readonly rbdImageCount: Part<number>;
   readonly subvolumeCount: Part<number>;
@@ -187,58 +194,63 @@ export interface CephState {
 }
 
 export interface CephSnapshot extends Snapshot<CephState> {
-  /** Why there is none that is newer; undefined when the last refresh succeeded. */
+  /** Why there is no newer state; undefined when the last refresh succeeded. */
   readonly staleBecause: string | undefined;
 }
 
 export interface CephReader {
-  /** Whether the state is refreshed more often for its sake; it is unless told. */
+  /** Whether the state is refreshed more often for this reader; true by default. */
   readonly isWatching?: boolean;
 }
 
-/** Something `hostplane doctor` and ListBackends tell about the system. */
+/** A check result that `hostplane doctor` and ListBackends report. */
 export interface CephFinding {
   readonly ok: boolean;
   readonly what: string;
-  /** The command or edit that would mend it; only where `ok` is false. */
+  /** The command or edit that fixes the problem; only where `ok` is false. */
   readonly fix?: string;
 }
 
 export interface CephInspection {
-  /** Of the monitors, e.g. `16.2.15`; undefined when they cannot be reached. */
+  /** Version of the monitors, e.g. `16.2.15`; undefined when they cannot be reached. */
   readonly version: string | undefined;
   readonly findings: readonly CephFinding[];
 }
 
 /**
- * A Ceph cluster. The real one asks its monitors and manager through librados; the sandbox keeps one in memory. Both pass
- * test/adapters/ceph/contract.ts.
+ * A Ceph cluster. The real adapter queries its monitors and manager through librados; the sandbox keeps a cluster in
+ * memory. Both pass test/adapters/ceph/contract.ts.
  */
 export interface CephAdapter {
   readonly kind: "real" | "sandbox";
 
   /**
-   * The newest state. All readers share one refresh: every 2 s while anybody that watches subscribes or has read in the last
-   * 15 s, else every 15 s. A reader waits for the first state, and, if it watches, half a second at most for a newer one when
-   * nobody did; what cannot be refreshed is told with its age, for 30 s.
-   * @throws InfraError CEPH_UNAVAILABLE, CEPH_DENIED, CEPH_FAILED or TOOL_MISSING (librados) when there is none that young,
-   *   and the signal's reason
+   * Returns the current state. All readers share one refresh: every 2 s while a watching reader is subscribed or has
+   * read in the last 15 s, else every 15 s. A reader waits for the first state. A watching reader waits at most half a
+   * second for a newer state if nothing was watching before. A state that cannot be refreshed is still returned for 30
+   * s, with its age.
+   * @throws InfraError CEPH_UNAVAILABLE, CEPH_DENIED, CEPH_FAILED or TOOL_MISSING (librados) when there is no state
+   * that
+   *   recent, and the signal's reason
    */
   read(signal?: AbortSignal, reader?: CephReader): Promise<CephSnapshot>;
 
-  /** Calls back after each refresh that brought something new, and when refreshes begin or cease to fail. Returns the function that ends it. */
+  /**
+   * Calls back after each refresh that changed the state, and when refreshes start or stop failing. Returns a function
+   * that unsubscribes.
+   */
   subscribe(onChange: () => void, reader?: CephReader): () => void;
 
-  /** @throws InfraError CEPH_OPERATOR_MISSING (no second key is configured), without asking the cluster */
+  /** Does not query the cluster. @throws InfraError CEPH_OPERATOR_MISSING (no operator key is configured) */
   assertOperator(): void;
 
   /**
-   * Has Ceph take a crash for seen. Archiving an archived one changes nothing. A read that begins afterwards sees it.
+   * Archives a crash. Does nothing if it is archived already. A read that begins afterwards includes it.
    * @throws InfraError CRASH_NOT_FOUND, and as `assertOperator` and `read`
    */
   archiveCrash(id: string): Promise<void>;
 
-  /** What is there and what is missing. Never throws. */
+  /** Checks the access to the cluster. Never throws. */
   inspect(): Promise<CephInspection>;
 
   close(): Promise<void>;

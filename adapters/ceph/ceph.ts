@@ -8,35 +8,38 @@ import { createRadosClient } from "./rados-client.ts";
 import { createRefresh } from "./refresh.ts";
 import { createStateReader } from "./state.ts";
 
-/** A user of the cluster, as `client.hostplane`, and the file with its key; where the configuration says when undefined. */
+/** A Ceph user, e.g. `client.hostplane`, and its keyring; if undefined, the keyring from ceph.conf. */
 export interface CephKey {
   readonly user: string;
   readonly keyringPath?: string | undefined;
 }
 
 export interface CephOptions {
-  /** Names the monitors; /etc/ceph/ceph.conf when undefined. */
+  /** The configuration file with the monitors; /etc/ceph/ceph.conf if undefined. */
   readonly confPath?: string | undefined;
-  /** For reading, with the capabilities of `readerCapabilities`. */
+  /** User for reading, with `readerCapabilities`. */
   readonly reader: CephKey;
-  /** For what changes anything, with those of `operatorCapabilities`; undefined: nothing is changed. */
+  /** User for changes, with `operatorCapabilities`; if undefined, changes are refused. */
   readonly operator?: CephKey | undefined;
-  /** How often the state is read while somebody watches, and otherwise; 2,000 and 15,000 unless told. */
+  /** Refresh intervals, with and without a watching reader; 2,000 and 15,000 by default. */
   readonly watchedMs?: number;
   readonly idleMs?: number;
-  /** For how long what cannot be refreshed is told; 30,000 unless told. */
+  /** How long a state that cannot be refreshed is still returned; 30,000 by default. */
   readonly keepMs?: number;
-  /** How long one answer of the monitors, the manager and the OSDs is awaited; 3,000, 1,500 and 1,500 unless told. */
+  /** Timeouts of one reply from the monitors, the manager and the OSDs; 3,000, 1,500 and 1,500 by default. */
   readonly patienceMs?: { readonly mon: number; readonly mgr: number; readonly osd: number };
-  /** How often what is costly is read; 15,000 and, for scrubs, 60,000 unless told. */
+  /** Intervals of reading expensive parts; 15,000 and, for scrubs, 60,000 by default. */
   readonly slowMs?: number;
   readonly scrubsMs?: number;
 }
 
-/** After which librados itself gives up a call. */
+/** Timeout of librados itself. */
 const radosTimeoutMs = 5_000;
 
-/** A Ceph cluster, read at once and again ever after, through librados in a process of its own. */
+/**
+ * Creates the adapter for a Ceph cluster. It starts reading at once and refreshes periodically, through librados in a
+ * separate process.
+ */
 export function createCeph(options: CephOptions): CephAdapter {
   const { confPath, reader, operator } = options;
   const { watchedMs = 2_000, idleMs = 15_000, keepMs = 30_000, slowMs = 15_000, scrubsMs = 60_000 } = options;

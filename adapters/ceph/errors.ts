@@ -3,7 +3,7 @@ import type { ReasonName } from "../host/reasons.ts";
 import type { RadosOptions } from "./librados.ts";
 import type { RadosAnswer } from "./worker-protocol.ts";
 
-// Numbers of errno on Linux.
+// Negated errno numbers of Linux.
 const reasonOfCode: Readonly<Record<number, ReasonName>> = {
   [-1]: "CEPH_DENIED",
   [-13]: "CEPH_DENIED",
@@ -14,8 +14,8 @@ const reasonOfCode: Readonly<Record<number, ReasonName>> = {
 };
 
 /**
- * The output of an answer that succeeded.
- * @param what what was asked, e.g. `osd dump`
+ * Returns the output of a successful reply.
+ * @param what the request, e.g. `osd dump`
  * @throws InfraError CEPH_UNAVAILABLE, CEPH_DENIED, CEPH_FAILED, TOOL_MISSING (librados)
  */
 export function outputOf(answer: RadosAnswer, what: string, as: RadosOptions): string {
@@ -45,7 +45,7 @@ function refusedConnection(call: string, code: number, as: RadosOptions): InfraE
       `The configuration ${place} cannot be read: ${wordsOfCode(code)}`,
     );
   }
-  // librados answers ENOENT for a key that it does not find, and for a configuration that names no monitor.
+  // librados returns ENOENT for a missing key, and for a configuration without monitors.
   if (code === -2) {
     const key = as.keyringPath ?? `what ${place} names`;
     return new InfraError("CEPH_DENIED", `No key of ${as.user} in ${key}, or no monitor in ${place}`);

@@ -11,19 +11,19 @@ export interface InspectCephInput {
   readonly operator: RadosOptions | undefined;
 }
 
-/** What a key that only reads needs. Each is checked by `inspectCeph`. */
+/** Capabilities of the reader key. `inspectCeph` checks each of them. */
 export const readerCapabilities = "mon 'allow r' mgr 'allow r' osd 'allow r'";
-/** What the key for changes needs: no more than the commands that are called. */
+/** Capabilities of the operator key: only the commands that the gateway calls. */
 export const operatorCapabilities = `mon 'allow r' mgr 'allow command "crash ls", allow command "crash archive"'`;
 
 const version = z.object({ version: z.string() });
-// Changes that come to nothing, since what they are about is not there: who may not make them is refused before that is seen.
+// Harmless changes, since their objects do not exist: without permission they are refused before that is noticed.
 const changes = {
   mon: { prefix: "osd pool mksnap", pool: "hostplane-asks-what-it-may", snap: "nothing" },
   mgr: { prefix: "crash archive", id: "hostplane-asks-what-it-may" },
 } as const;
 
-/** Finds out what `hostplane doctor` tells about a cluster. Changes nothing. Never throws. */
+/** Collects the findings of `hostplane doctor` about a cluster. Changes nothing. Never throws. */
 export async function inspectCeph({ client, reader, operator }: InspectCephInput): Promise<CephInspection> {
   let release: string;
   try {
@@ -44,7 +44,7 @@ export async function inspectCeph({ client, reader, operator }: InspectCephInput
   };
 }
 
-/** `ceph version 16.2.15 (618f44...) pacific (stable)` */
+/** Extracts the version from `ceph version 16.2.15 (618f44...) pacific (stable)`. */
 function releaseOf(text: string): string {
   return /\d+\.\d+\.\d+\S*/.exec(text)?.[0] ?? text;
 }
@@ -131,7 +131,7 @@ async function inspectOperator(
       };
 }
 
-/** False also while nobody answers. */
+/** Also false while the cluster does not answer. */
 async function mayChange(
   client: RadosClient,
   target: "mon" | "mgr",
@@ -146,7 +146,10 @@ async function mayChange(
   }
 }
 
-/** How a user gets what it needs. The administrator keeps what it has: a user of the gateway's own is made instead. */
+/**
+ * Returns the command that grants a user its capabilities. For the administrator, whose key must not be restricted, it
+ * creates a user for the gateway instead.
+ */
 function grant(
   { user, keyringPath }: Pick<RadosOptions, "user" | "keyringPath">,
   capabilities: string,

@@ -2,17 +2,17 @@ import { InfraError } from "../host/infra-error.ts";
 
 export interface Lane {
   /**
-   * Begins the work and awaits it for as long as the lane has patience. Work cannot be stopped: until what was too slow has
-   * ended, nothing else begins.
+   * Starts the work and waits for it up to the lane's timeout. Work cannot be cancelled: until overdue work has ended,
+   * no other work is started.
    * @throws InfraError CEPH_UNAVAILABLE, and what the work throws
    */
   ask<T>(work: () => Promise<T>): Promise<T>;
 }
 
-/** Keeps questions that hang from piling up. @param what who is asked, e.g. `the manager` */
+/** Keeps requests that hang from piling up. @param what the server, e.g. `the manager` */
 export function createLane(what: string, patienceMs: number): Lane {
   let overdueCount = 0;
-  /** When the last answer came; before the first one, when the lane was made. */
+  /** Time of the last reply; before the first one, time when the lane was created. */
   let answeredAtMs = Date.now();
 
   return {

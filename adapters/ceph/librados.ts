@@ -1,33 +1,33 @@
 import { promisify } from "node:util";
 import koffi from "koffi";
 
-/** Whom a cluster is asked as, and how it is found. */
+/** How to find a cluster, and the user to authenticate as. */
 export interface RadosOptions {
-  /** Has the addresses of the monitors; Ceph's usual places when undefined. */
+  /** File with the addresses of the monitors; Ceph's default paths if undefined. */
   readonly confPath?: string | undefined;
-  /** As `client.hostplane`. */
+  /** E.g. `client.hostplane`. */
   readonly user: string;
-  /** Has its key; where the configuration says when undefined. */
+  /** The user's keyring; if undefined, the one from the configuration file. */
   readonly keyringPath?: string | undefined;
-  /** After so long a call that nobody answers ends with ETIMEDOUT. librados itself would wait 300 s, or for ever. */
+  /** Time after which an unanswered call fails with ETIMEDOUT. librados itself would wait 300 s, or forever. */
   readonly timeoutMs: number;
 }
 
-/** How a call ended. */
+/** Result of a call. */
 export interface RadosReply {
-  /** 0 or a negated number of errno. */
+  /** 0 or a negated errno. */
   readonly code: number;
   readonly output: string;
-  /** The cluster's words, for people; often empty. */
+  /** The cluster's message for users; often empty. */
   readonly words: string;
 }
 
-/** A connection to a cluster. Each call is on a thread of its own until librados ends it. */
+/** A connection to a cluster. Each call occupies a thread until librados ends it. */
 export interface RadosConnection {
   command(target: "mon" | "mgr", command: string): Promise<RadosReply>;
   /**
-   * The keys of an object's omap that follow `after` in their order, some at a time: none are left when none are answered.
-   * `output` has them as a JSON array. What is no object has none.
+   * Reads a batch of the keys after `after`, in order, of an object's omap; an empty batch is the end. `output`
+   * contains them as a JSON array. An object that does not exist has no keys.
    */
   omapKeys(object: RadosObject, after: string): Promise<RadosReply>;
 }
@@ -39,10 +39,10 @@ export interface RadosObject {
   readonly name: string;
 }
 
-/** A call of the library that failed before there was a connection. */
+/** A library call that failed before there was a connection. */
 export interface RadosRefusal {
   readonly code: number;
-  /** Which call it was, e.g. `rados_connect`. */
+  /** Name of the call, e.g. `rados_connect`. */
   readonly call: string;
 }
 
@@ -50,16 +50,16 @@ type Pointer = bigint | null;
 type Async = (...args: readonly unknown[]) => Promise<number>;
 
 const noEntry = -2;
-/** As many as an OSD tells at once (osd_max_omap_entries_per_request). */
+/** The maximum of an OSD's reply (osd_max_omap_entries_per_request). */
 const keysAtOnce = 1024;
 
 /**
- * librados by its C interface (https://docs.ceph.com/en/latest/rados/api/librados/). It has threads, and calls that may hang:
- * so it is loaded in a process of its own only (`worker.ts`).
+ * Loads librados through its C API (https://docs.ceph.com/en/latest/rados/api/librados/). It starts threads, and its
+ * calls may hang, so it is only loaded in a separate process (`worker.ts`).
  * @throws Error when the library cannot be loaded
  */
 export function loadLibrados(): (options: RadosOptions) => Promise<RadosConnection | RadosRefusal> {
-  // The default of 128 KiB is for small functions.
+  // The default of 128 KiB is too small for librados.
   koffi.config({ ...koffi.config(), async_stack_size: 1024 * 1024 });
   const library = koffi.load("librados.so.2");
   const sync = (declaration: string) => library.func(declaration);
@@ -99,7 +99,7 @@ export function loadLibrados(): (options: RadosOptions) => Promise<RadosConnecti
   }
 
   function takeBuffer([pointer]: readonly [Pointer], [lengthBytes]: readonly [number | bigint]): string {
-    // A copy is made of it before it is freed.
+    // Copied before it is freed.
     const text = textAt(pointer ?? null, lengthBytes);
     freeBuffer(pointer);
     return text;

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { CephCrash } from "./adapter.ts";
 import { parseReply } from "./parse-reply.ts";
 
-// Ceph takes any report that is JSON with an id, so nothing else is sure to be there.
+// Ceph accepts any JSON report with an id, so all other fields are optional.
 const text = z.string().optional();
 const crashRow = z.object({
   crash_id: z.string().min(1),
@@ -17,7 +17,7 @@ const crashRow = z.object({
   archived: text,
 });
 
-/** Reads `crash ls`, newest first. @throws InfraError CEPH_FAILED that names the place at fault */
+/** Parses `crash ls`, newest first. @throws InfraError CEPH_FAILED that names the invalid element */
 export function parseCrashes(output: string): readonly CephCrash[] {
   const rows = parseReply("crash ls", z.array(crashRow), output);
   return rows.map(crashFromRow).toSorted((a, b) => b.atMs - a.atMs || (a.id < b.id ? -1 : 1));
@@ -35,7 +35,7 @@ function crashFromRow(row: z.output<typeof crashRow>): CephCrash {
   };
 }
 
-/** An id begins with the time, too: `2026-11-21T00:04:58.615245Z_c81a5d38-...`. */
+/** Returns the time of a crash. Its id also begins with the time: `2026-11-21T00:04:58.615245Z_c81a5d38-...`. */
 function atMsOf({ timestamp, crash_id }: z.output<typeof crashRow>): number {
   const [stamp = ""] = crash_id.split("_");
   const times = [timestamp ?? "", stamp].map((each) => Date.parse(each));

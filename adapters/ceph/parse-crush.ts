@@ -16,16 +16,16 @@ const tree = z.object({
 export interface CrushNode {
   readonly id: number;
   readonly name: string;
-  /** `root`, `rack`, `host`, `osd`... */
+  /** `root`, `rack`, `host`, `osd`, ... */
   readonly type: string;
   readonly deviceClass: string | undefined;
   readonly children: readonly number[];
 }
 
-/** Where OSDs are, by the ids of nodes; an OSD's is its number. */
+/** The CRUSH hierarchy by node ids; the id of an OSD is its number. */
 export type CrushTree = ReadonlyMap<number, CrushNode>;
 
-/** Reads `osd tree`. @throws InfraError CEPH_FAILED that names the place at fault */
+/** Parses `osd tree`. @throws InfraError CEPH_FAILED that names the invalid element */
 export function parseOsdTree(text: string): CrushTree {
   const { nodes } = parseReply("osd tree", tree, text);
   return new Map(nodes.map(({ device_class, ...node }) => [node.id, { ...node, deviceClass: device_class }]));
@@ -46,27 +46,27 @@ const rules = z.array(
 
 /** How a rule places copies. */
 export interface CrushRule {
-  /** Where it begins, e.g. `default`, and the class it keeps to. */
+  /** The node where it starts, e.g. `default`, and its device class. */
   readonly root: string;
   readonly deviceClass: string | undefined;
-  /** What no two copies share. */
+  /** Type of the failure domain. */
   readonly failureDomain: string;
 }
 
 /**
- * Reads `osd crush rule dump`, by the numbers of rules. Rules that begin at several places are left out, since their copies
- * share what the parts of the rule have in common.
- * @throws InfraError CEPH_FAILED that names the place at fault
+ * Parses `osd crush rule dump`, by rule number. Rules with several starting nodes are left out, since each part of such
+ * a rule has its own failure domain.
+ * @throws InfraError CEPH_FAILED that names the invalid element
  */
 export function parseCrushRules(text: string): ReadonlyMap<number, CrushRule> {
   const understood = new Map<number, CrushRule>();
   for (const { rule_id, steps } of parseReply("osd crush rule dump", rules, text)) {
     const takes = steps.filter(({ op }) => op === "take");
-    // The last choice says it: the ones before only choose where it is made.
+    // The last choose step sets the failure domain; earlier ones only narrow down where it is applied.
     const choice = steps.findLast(({ op }) => op.startsWith("choose"));
     const [take] = takes;
     if (takes.length === 1 && take?.item_name !== undefined && choice?.type !== undefined) {
-      // A class is a tree of its own, `default~ssd`.
+      // A device class has a tree of its own, `default~ssd`.
       const [root = "", deviceClass] = take.item_name.split("~");
       understood.set(rule_id, { root, deviceClass, failureDomain: choice.type });
     }
@@ -74,12 +74,12 @@ export function parseCrushRules(text: string): ReadonlyMap<number, CrushRule> {
   return understood;
 }
 
-/** How many nodes of the type have an OSD that the rule may use. */
+/** Counts the nodes of the failure domain's type that have an OSD which the rule may use. */
 export function countFailureDomains(nodes: CrushTree, rule: CrushRule): number {
   const holders = new Set<number>();
   const visit = (id: number, above: readonly number[]): void => {
     const node = nodes.get(id);
-    // A damaged answer may go in a circle.
+    // A corrupt reply may contain a cycle.
     if (node === undefined || above.includes(id)) {
       return;
     }
@@ -101,7 +101,7 @@ export function countFailureDomains(nodes: CrushTree, rule: CrushRule): number {
   return [...holders].filter((id) => nodes.get(id)?.type === rule.failureDomain).length;
 }
 
-/** Names of the hosts that OSDs are on, by the OSDs' numbers. */
+/** Maps the numbers of OSDs to the names of their hosts. */
 export function hostsOfOsds(nodes: CrushTree): ReadonlyMap<number, string> {
   const hosts = [...nodes.values()].filter(({ type }) => type === "host");
   return new Map(hosts.flatMap(({ name, children }) => children.map((id) => [id, name] as const)));

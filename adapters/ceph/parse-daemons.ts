@@ -10,7 +10,7 @@ const monDump = z.object({
   quorum: z.array(z.number().int()),
 });
 
-/** Reads `mon dump`. @throws InfraError CEPH_FAILED that names the place at fault */
+/** Parses `mon dump`. @throws InfraError CEPH_FAILED that names the invalid element */
 export function parseMonDump(text: string): CephMons {
   const { mons, quorum, created, modified } = parseReply("mon dump", monDump, text);
   return {
@@ -28,7 +28,7 @@ const mgrDump = z.object({
   standbys: z.array(z.object({ name: z.string() })),
 });
 
-/** Reads `mgr dump`. @throws InfraError CEPH_FAILED that names the place at fault */
+/** Parses `mgr dump`. @throws InfraError CEPH_FAILED that names the invalid element */
 export function parseMgrDump(text: string): CephMgrs {
   const { available, active_name, active_change, standbys } = parseReply("mgr dump", mgrDump, text);
   return {
@@ -53,7 +53,7 @@ const fsDump = z.object({
   ),
 });
 
-/** Reads `fs dump`. @throws InfraError CEPH_FAILED that names the place at fault */
+/** Parses `fs dump`. @throws InfraError CEPH_FAILED that names the invalid element */
 export function parseFsDump(text: string): CephMdss {
   const { filesystems, standbys } = parseReply("fs dump", fsDump, text);
   return {
@@ -72,8 +72,8 @@ export function parseFsDump(text: string): CephMdss {
 const nodeList = z.record(z.string(), z.record(z.string(), z.array(z.union([z.string(), z.number()]))));
 
 /**
- * Reads `node ls`, which knows of monitors, managers, metadata servers and OSDs.
- * @throws InfraError CEPH_FAILED that names the place at fault
+ * Parses `node ls`, which lists monitors, managers, metadata servers and OSDs.
+ * @throws InfraError CEPH_FAILED that names the invalid element
  */
 export function parseNodeList(text: string): readonly CephHost[] {
   const daemonsOf = new Map<string, string[]>();

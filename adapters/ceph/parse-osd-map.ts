@@ -41,7 +41,7 @@ const osdDump = z.object({
 
 export type OsdMap = z.output<typeof osdDump>;
 
-/** Reads `osd dump`. @throws InfraError CEPH_FAILED that names the place at fault */
+/** Parses `osd dump`. @throws InfraError CEPH_FAILED that names the invalid element */
 export function parseOsdDump(text: string): OsdMap {
   return parseReply("osd dump", osdDump, text);
 }
@@ -67,7 +67,7 @@ export function osdsFromMap(map: OsdMap, nodes: CrushTree): CephOsds {
   };
 }
 
-/** @param df undefined while nobody counts */
+/** Builds the pools. @param df undefined while there are no statistics */
 export function poolsFromMap(
   map: OsdMap,
   nodes: CrushTree,

@@ -2,8 +2,9 @@ import type { z } from "zod";
 import { InfraError } from "../host/infra-error.ts";
 
 /**
- * Reads the JSON that a command answered. Keys that the schema does not have are ignored, so that newer releases may add some.
- * @throws InfraError CEPH_FAILED that names the place at fault
+ * Parses the JSON output of a command. Keys that are not in the schema are ignored, so that newer releases may add
+ * some.
+ * @throws InfraError CEPH_FAILED that names the invalid element
  */
 export function parseReply<T>(command: string, schema: z.ZodType<T>, text: string): T {
   let json: unknown;

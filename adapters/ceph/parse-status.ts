@@ -16,12 +16,12 @@ const rgwDaemon = z.object({
     zone_name: z.string().default(""),
   }),
 });
-// Beside the daemons, by their numbers, stands a text: the summary.
+// Besides the daemons, by their numbers, there is a text: the summary.
 const rgwDaemons = z
   .record(z.string(), z.unknown())
   .transform((daemons) => Object.values(daemons).filter((daemon) => typeof daemon === "object"))
   .pipe(z.array(rgwDaemon));
-// A rate is there only while it is above 0.
+// A rate is present only while it is above 0.
 const rate = z.number().nonnegative().default(0);
 
 const status = z.object({
@@ -46,10 +46,10 @@ const status = z.object({
   }),
 });
 
-/** What `ceph status` tells of the cluster as a whole. */
+/** Facts about the whole cluster from `ceph status`. */
 export interface CephStatus extends Pick<CephState, "fsid" | "health" | "slowOperationCount"> {
   readonly quorum: readonly string[];
-  /** Whether there is a manager. While there is none, what it counts is what it counted last. */
+  /** Whether a manager is active. Without one, its statistics are those of the last one. */
   readonly isMgrAvailable: boolean;
   readonly pgs: CephPgs;
   readonly objectCount: number;
@@ -57,7 +57,7 @@ export interface CephStatus extends Pick<CephState, "fsid" | "health" | "slowOpe
   readonly rgws: CephRgws;
 }
 
-/** Reads `status`. @throws InfraError CEPH_FAILED that names the place at fault */
+/** Parses `status`. @throws InfraError CEPH_FAILED that names the invalid element */
 export function parseStatus(text: string): CephStatus {
   const { fsid, health, quorum_names, pgmap, mgrmap, servicemap } = parseReply("status", status, text);
   const checks = Object.entries(health.checks).map(([code, check]): CephHealthCheck => {

@@ -19,11 +19,11 @@ export interface CephDf {
   readonly usedBytes: bigint;
   /** Of all pools. */
   readonly storedBytes: bigint;
-  /** By the numbers of pools. */
+  /** By pool number. */
   readonly pools: ReadonlyMap<number, CephPoolUsage>;
 }
 
-/** Reads `df detail`. @throws InfraError CEPH_FAILED that names the place at fault */
+/** Parses `df detail`. @throws InfraError CEPH_FAILED that names the invalid element */
 export function parseDf(text: string): CephDf {
   const { stats, pools } = parseReply("df detail", df, text);
   return {
@@ -45,7 +45,7 @@ const osdDf = z.object({
   nodes: z.array(z.object({ id: count, kb: kibibytes, kb_used: kibibytes, kb_avail: kibibytes, pgs: count })),
 });
 
-/** Reads `osd df`. @throws InfraError CEPH_FAILED that names the place at fault */
+/** Parses `osd df`. @throws InfraError CEPH_FAILED that names the invalid element */
 export function parseOsdDf(text: string): readonly CephOsdUsage[] {
   return parseReply("osd df", osdDf, text).nodes.map((node) => ({
     id: node.id,

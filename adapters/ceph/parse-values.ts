@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** `2026-11-21T00:37:34.649391+0000`, also with `Z`, in milliseconds since 1970. What has not happened is `0.000000`. */
+/** Parses `2026-11-21T00:37:34.649391+0000`, also with `Z`, to milliseconds since 1970. `0.000000` stands for never. */
 export const time = z.string().transform((text, context) => {
   if (/^0(\.0+)?$/.test(text)) {
     return undefined;
@@ -13,14 +13,14 @@ export const time = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
-/** A whole number of things, from 0 on. */
+/** A count, from 0 on. */
 export const count = z.number().int().nonnegative();
 
 /**
- * A number of bytes. Beyond 2^53 JSON.parse rounds it, which does no harm: Ceph counts space in units of 4 KiB. Newer releases
- * write some of them with a fraction, and one that is free below 0 while a cluster is overfull.
+ * A number of bytes. JSON.parse rounds values beyond 2^53, which does no harm: Ceph counts space in units of 4 KiB.
+ * Newer releases write some values with a fraction, and a negative free space while a cluster is overfull.
  */
 export const bytes = z.number().transform((value) => BigInt(Math.max(0, Math.trunc(value))));
 
-/** A share of something, from 0 to 1 and sometimes a little more. */
+/** A ratio from 0 to 1, sometimes slightly above. */
 export const ratio = z.number().nonnegative();

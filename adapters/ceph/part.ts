@@ -1,7 +1,10 @@
 import { InfraError } from "../host/infra-error.ts";
 import type { Part } from "../host/part-of-state.ts";
 
-/** What the work gives, or the words of the InfraError that it throws. Any other error is a fault, and thrown. */
+/**
+ * Converts the result of work to a part: its value, or the message of an InfraError. Other errors are bugs and are
+ * rethrown.
+ */
 export async function partOf<T>(work: Promise<T>): Promise<Part<T>> {
   try {
     return { ok: await work };
@@ -17,7 +20,7 @@ export function mapPart<T, U>(part: Part<T>, map: (value: T) => U): Part<U> {
   return "ok" in part ? { ok: map(part.ok) } : part;
 }
 
-/** Both, or what is missing of them. */
+/** Combines two parts; the result is missing if either is. */
 export function bothParts<T, U>(first: Part<T>, second: Part<U>): Part<readonly [T, U]> {
   if ("missing" in first) {
     return first;
@@ -26,13 +29,13 @@ export function bothParts<T, U>(first: Part<T>, second: Part<U>): Part<readonly 
 }
 
 export interface SlowPart<T> {
-  /** What was read last. Only the first reading is awaited, for `patienceMs` at most. */
+  /** Returns the last value read. Only the first read is awaited, for at most `patienceMs`. */
   get(read: () => Promise<T>): Promise<Part<T>>;
 }
 
 const retryPatienceMs = 100;
 
-/** A part that costs too much to be read each time: it is read every so often, beside the others. */
+/** Creates a part that is too expensive to read every time: it is read at an interval, in the background. */
 export function createSlowPart<T>(everyMs: number, patienceMs: number): SlowPart<T> {
   let kept: { readonly part: Part<T>; readonly readAtMs: number } | undefined;
   let reading: Promise<void> | undefined;
@@ -52,11 +55,11 @@ export function createSlowPart<T>(everyMs: number, patienceMs: number): SlowPart
       const isFailed = kept !== undefined && "missing" in kept.part;
       if (reading === undefined && (ageMs >= everyMs || isFailed)) {
         reading = readOnce(read);
-        // A fault is told by whoever awaits it, or else by the next that does.
+        // A bug is reported by the current or the next caller that awaits it.
         reading.catch(() => {});
       }
       if (kept === undefined || isFailed) {
-        // Whoever failed is not to delay the other parts each time.
+        // A read that failed must not delay the other parts every time.
         await atMost(reading, isFailed ? Math.min(patienceMs, retryPatienceMs) : patienceMs);
       }
       if (kept === undefined || performance.now() - kept.readAtMs > 4 * everyMs) {

@@ -11,8 +11,8 @@ const pgRow = z.object({
 const pgDump = z.object({ pg_stats: z.array(pgRow) });
 
 /**
- * Reads `pg dump pgs`: the oldest scrubs of each pool.
- * @throws InfraError CEPH_FAILED that names the place at fault
+ * Parses `pg dump pgs` into the oldest scrub times of each pool.
+ * @throws InfraError CEPH_FAILED that names the invalid element
  */
 export function parsePoolScrubs(text: string): readonly CephPoolScrubs[] {
   const pools = new Map<number, CephPoolScrubs>();
@@ -40,7 +40,7 @@ const poolScrubs = z.array(
   }),
 );
 
-/** Reads what `parsePoolScrubs` made in the worker. @throws InfraError CEPH_FAILED */
+/** Parses the result of `parsePoolScrubs` from the worker. @throws InfraError CEPH_FAILED */
 export function readPoolScrubs(text: string): readonly CephPoolScrubs[] {
   return parseReply("pg dump", poolScrubs, text).map(({ poolId, oldestScrubAtMs, oldestDeepScrubAtMs }) => ({
     poolId,

@@ -4,41 +4,41 @@ import { outputOf } from "./errors.ts";
 import type { RadosObject, RadosOptions } from "./librados.ts";
 import type { RadosAnswer, RadosRequest } from "./worker-protocol.ts";
 
-/** A command as the `ceph` program sends it; `prefix` is its words. */
+/** A command as the `ceph` program sends it; `prefix` is its name. */
 export interface CephCommand {
   readonly prefix: string;
   readonly [argument: string]: string | readonly string[];
 }
 
-/** Asks a cluster, by librados in a process of its own. */
+/** Queries a cluster, with librados in a separate process. */
 export interface RadosClient {
   /**
-   * What the monitors or the manager answer, as JSON where the command has it.
+   * Returns the reply of the monitors or the manager, as JSON if the command supports it.
    * @throws InfraError CEPH_UNAVAILABLE, CEPH_DENIED, CEPH_FAILED, TOOL_MISSING (librados)
    */
   command(target: "mon" | "mgr", command: CephCommand, as: RadosOptions): Promise<string>;
-  /** What `parsePoolScrubs` makes of all placement groups, as JSON. @throws as `command` */
+  /** Returns the result of `parsePoolScrubs` for all placement groups, as JSON. @throws as `command` */
   poolScrubs(as: RadosOptions): Promise<string>;
-  /** All keys of an object's omap that begin so; none when there is no such object. @throws as `command` */
+  /** Returns all keys of an object's omap with this prefix; empty if there is no such object. @throws as `command` */
   omapKeys(object: RadosObject, prefix: string, as: RadosOptions): Promise<readonly string[]>;
   close(): void;
 }
 
-/** How much longer than librados' own limit an answer is awaited, before it is taken for hung and killed. */
+/** Time beyond librados' own timeout after which the process is considered hung and killed. */
 const graceMs = 3_000;
 
 export function createRadosClient(): RadosClient {
   const worker = createWorkerProcess<RadosRequest, RadosAnswer>({
-    // Where the gateway is built, its files are JavaScript.
+    // In a build, the files are JavaScript.
     file: new URL(`worker${extname(import.meta.url)}`, import.meta.url),
     what: "librados",
     unavailable: "CEPH_UNAVAILABLE",
-    // Calls that hang hold a thread each; the others are to go on.
+    // Each hanging call occupies a thread; other calls must still get one.
     env: { UV_THREADPOOL_SIZE: "16" },
   });
 
   async function ask(as: RadosOptions, what: string, question: RadosRequest["ask"]): Promise<string> {
-    // The first question connects, which may take as long again.
+    // The first request connects, which may take as long again.
     return outputOf(await worker.request({ as, ask: question }, 2 * as.timeoutMs + graceMs), what, as);
   }
 
@@ -53,7 +53,7 @@ export function createRadosClient(): RadosClient {
         const keys: readonly string[] = JSON.parse(await ask(as, `omap of ${object.name}`, question));
         const wanted = keys.filter((key) => key.startsWith(prefix));
         found.push(...wanted);
-        // Keys come in their order.
+        // Keys arrive in order.
         if (keys.length === 0 || wanted.length < keys.length) {
           return found;
         }

@@ -7,43 +7,43 @@ import type { Snapshot } from "../host/snapshot.ts";
 export interface RefreshOptions<T> {
   /** The system's name, for observers. */
   readonly system: string;
-  /** Never called twice at once. */
+  /** Loads the value. Never runs twice at once. */
   readonly load: () => Promise<T>;
-  /** How often it is loaded while somebody watches, and otherwise. */
+  /** Intervals of loading, with and without a watching reader. */
   readonly watchedMs: number;
   readonly idleMs: number;
-  /** How old what cannot be refreshed may get before readers are refused. */
+  /** Maximum age of a value that cannot be refreshed before reads fail. */
   readonly keepMs: number;
 }
 
 export interface Refreshed<T> extends Snapshot<T> {
-  /** Why there is none that is newer; undefined when the last load succeeded. */
+  /** Why there is no newer value; undefined when the last load succeeded. */
   readonly staleBecause: string | undefined;
 }
 
-/** Who reads or is told of changes. */
+/** Properties of a reader or subscriber. */
 export interface Reader {
-  /** Whether it is loaded more often for them; it is unless told. */
+  /** Whether the value is loaded more often for this reader; true by default. */
   readonly isWatching?: boolean;
 }
 
 export interface Refresh<T> {
-  /** @throws what `load` throws while there is nothing young enough, and the signal's reason */
+  /** @throws what `load` throws while there is no value recent enough, and the signal's reason */
   read(signal?: AbortSignal, reader?: Reader): Promise<Refreshed<T>>;
   subscribe(onChange: () => void, reader?: Reader): () => void;
-  /** Ends once a load that began after this call has ended, whether it succeeded or not. */
+  /** Resolves once a load that began after this call has ended, whether it succeeded or not. */
   renew(): Promise<void>;
   close(): void;
 }
 
-// Readers that come again count as watching for so long.
+// How long a reader counts as watching after a read.
 const lingerMs = 15_000;
-/** How long a reader waits for something newer than what nobody watched. */
+/** How long a reader waits for a newer value if nothing was watching before. */
 const readerPatienceMs = 500;
 
 /**
- * Loads a value again and again, for all readers: a reader does not make a load, so that a thousand of them a second cost
- * what one costs. What nobody watches is loaded seldom.
+ * Loads a value periodically for all readers. Reads do not trigger loads, so a thousand reads per second cost as much
+ * as one. A value that nothing watches is loaded less often.
  */
 export function createRefresh<T>(options: RefreshOptions<T>): Refresh<T> {
   const { system, load, watchedMs, idleMs, keepMs } = options;
@@ -55,7 +55,7 @@ export function createRefresh<T>(options: RefreshOptions<T>): Refresh<T> {
   let lastReadAtMs = Number.NEGATIVE_INFINITY;
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
-  // Loads are nobody's call, and not to be told as the work of whoever happened to come by.
+  // Loads must not be attributed to the call that happens to be running.
   const outsideCalls = AsyncLocalStorage.snapshot();
 
   function schedule(): void {
@@ -92,7 +92,7 @@ export function createRefresh<T>(options: RefreshOptions<T>): Refresh<T> {
       failure = error;
     }
     const hasFailed = failure !== undefined;
-    // The first value is no change: whoever wants it reads.
+    // The first value is not a change; its readers wait for it in `read`.
     if (hasFailed !== failedBefore || (before !== undefined && latest?.revision !== before.revision)) {
       for (const { onChange } of [...listeners]) {
         onChange();
@@ -137,7 +137,7 @@ export function createRefresh<T>(options: RefreshOptions<T>): Refresh<T> {
       return { ...latest, staleBecause: failure instanceof Error ? failure.message : undefined };
     },
     subscribe(onChange, { isWatching = true } = {}) {
-      // Its own object, so that one listener given twice counts twice.
+      // Wrapped, so that a listener added twice counts twice.
       const entry = { onChange, isWatching };
       listeners.add(entry);
       schedule();

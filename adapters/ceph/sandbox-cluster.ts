@@ -9,7 +9,7 @@ const hostNames = ["sandbox-ceph-1", "sandbox-ceph-2", "sandbox-ceph-3"] as cons
 const osdBytes = 1024n * gibibyte;
 const usedBytesPerOsd = 150n * gibibyte;
 
-/** Pools with what clients have stored in them. Each object has three copies. */
+/** Pools and the data that clients have stored in them. Each object has three copies. */
 const pools = [
   { name: "images", application: "rbd", pgCount: 64, objectCount: 51_200, storedBytes: 200n * gibibyte },
   { name: "cephfs.metadata", application: "cephfs", pgCount: 16, objectCount: 1_100, storedBytes: gibibyte },
@@ -24,7 +24,7 @@ const pools = [
 ] as const;
 const pgCount = pools.reduce((sum, pool) => sum + pool.pgCount, 0);
 
-/** What a sandbox begins as: three hosts with a monitor and two OSDs each, in the best of health. */
+/** Returns the initial state of a sandbox: three hosts with a monitor and two OSDs each, all healthy. */
 export function sandboxState(nowMs: number): CephState {
   const madeAtMs = nowMs - 30 * dayMs;
   const osds = [0, 1, 2, 3, 4, 5].map((id) => ({
@@ -158,7 +158,7 @@ function daemonsOn(
   return [...shared, `mon.${letter}`, ...own];
 }
 
-/** The state with the check, or without any of its code. */
+/** Returns the state with the check added or replaced, or, if it is undefined, without any check of this code. */
 export function withCheck(state: CephState, code: string, check: CephHealthCheck | undefined): CephState {
   const others = state.health.checks.filter((each) => each.code !== code);
   const checks =
@@ -168,7 +168,7 @@ export function withCheck(state: CephState, code: string, check: CephHealthCheck
   return { ...state, health: { status, checks } };
 }
 
-/** The state as it is told while no manager is active. */
+/** Returns the state as it is reported while no manager is active. */
 export function withoutManager(state: CephState): CephState {
   const missing: Part<never> = { missing: "no manager is active" };
   const mgrs =

@@ -6,28 +6,28 @@ import { createRefresh } from "./refresh.ts";
 import { sandboxState, withCheck, withoutManager } from "./sandbox-cluster.ts";
 
 export interface CephSandboxOptions {
-  /** Whether there is a key for changes; there is one unless told. */
+  /** Whether there is an operator key; true by default. */
   readonly hasOperator?: boolean;
-  /** As those of the real one, but that it costs nothing to read, and whoever awaits a newer state need not wait long. */
+  /** As in the real adapter, but with a default for `watchedMs` of 100, since reading costs nothing. */
   readonly watchedMs?: number;
   readonly idleMs?: number;
   readonly keepMs?: number;
 }
 
-/** The sandbox with what could happen to it. Each ends once readers see it. */
+/** The sandbox with functions that simulate events. Each resolves once readers see its effect. */
 export interface CephSandbox extends CephAdapter {
   stopOsd(id: number): Promise<void>;
   startOsd(id: number): Promise<void>;
-  /** Posts the report of a crash; gives its id. */
+  /** Posts a crash report and returns its id. */
   crash(entity: string, what?: string): Promise<string>;
   setManagers(areUp: boolean): Promise<void>;
-  /** Nothing can be read until it is told undefined: as if the monitors were stopped. */
+  /** Makes all reads fail, as if the monitors were stopped, until called with undefined. */
   setOutage(error: InfraError | undefined): Promise<void>;
-  /** Whatever else. */
+  /** Makes any other change. */
   change(change: (state: CephState) => CephState): Promise<void>;
 }
 
-/** A cluster in memory: three hosts with six OSDs, healthy until it is told otherwise. */
+/** A cluster in memory: three hosts with six OSDs, initially healthy. */
 export function createCephSandbox(options: CephSandboxOptions = {}): CephSandbox {
   const { hasOperator = true, watchedMs = 100, idleMs = 15_000, keepMs = 30_000 } = options;
   let state = sandboxState(Date.now());

@@ -15,14 +15,14 @@ import type { RadosClient } from "./rados-client.ts";
 import { countRbdImages, countSubvolumes } from "./volume-counts.ts";
 
 export interface StateReaderOptions {
-  /** How long monitors, manager and OSDs are each given; what is later is missing. */
+  /** Timeouts for monitors, manager and OSDs; parts that take longer are missing. */
   readonly patienceMs: { readonly mon: number; readonly mgr: number; readonly osd: number };
-  /** How often what is costly is read: usage of OSDs and counts of volumes; and the scrubs of all placement groups. */
+  /** Intervals of reading expensive parts: OSD usage and volume counts; and the scrubs of all placement groups. */
   readonly slowMs: number;
   readonly scrubsMs: number;
 }
 
-/** Reads the state of a cluster; the function must not be called again before it has ended. */
+/** Creates a function that reads the state of a cluster. It must not be called again before it has ended. */
 export function createStateReader(
   client: RadosClient,
   as: RadosOptions,
@@ -41,7 +41,10 @@ export function createStateReader(
     return parse(await lanes[target].ask(() => client.command(target, { prefix }, as)));
   }
 
-  /** @throws InfraError as `RadosClient.command`, when the monitors do not tell the status: without it nothing else is of use */
+  /**
+   * @throws InfraError as `RadosClient.command`, if the monitors do not return the status, without which all other
+   * parts are useless
+   */
   return async () => {
     const status = await ask("mon", "status", parseStatus);
     const ofMgr = <T>(read: () => Promise<Part<T>>): Promise<Part<T>> =>
@@ -70,7 +73,7 @@ export function createStateReader(
       rbdImageCount.get(() => countRbdImages(client, as, requirePart<readonly CephPool[]>(pools))),
       ofMgr(() => subvolumeCount.get(() => countSubvolumes(client, as, requirePart<CephMdss>(mdss)))),
     ]);
-    // Only the manager counts, and the monitors repeat what it said last.
+    // Only the manager keeps statistics; the monitors repeat its last values.
     const counted = <T>(value: T): Part<T> =>
       status.isMgrAvailable ? { ok: value } : { missing: "no manager is active" };
     return {

@@ -8,8 +8,9 @@ import type { RadosClient } from "./rados-client.ts";
 const namePrefix = "name_";
 
 /**
- * Counts the images of all pools of RBD and their namespaces, by the directories that librbd keeps in them: `name_IMAGE` in
- * `rbd_directory` and `name_NAMESPACE` in `rbd_namespace`. Images in the trash are in another. Needs no more than to read.
+ * Counts the images of all RBD pools and their namespaces, using the directories that librbd keeps in them:
+ * `name_IMAGE` in `rbd_directory` and `name_NAMESPACE` in `rbd_namespace`. Images in the trash are in another
+ * directory. Needs only read access.
  * @throws InfraError as `RadosClient.omapKeys`
  */
 export async function countRbdImages(
@@ -33,8 +34,8 @@ const named = z.array(z.object({ name: z.string() }));
 
 /**
  * Counts the subvolumes of all filesystems and groups.
- * @throws InfraError CEPH_UNAVAILABLE for a filesystem without an active metadata server, on which the manager would wait, and
- *   as `RadosClient.command`
+ * @throws InfraError CEPH_UNAVAILABLE for a filesystem without an active metadata server, for which the manager would
+ *   wait, and as `RadosClient.command`
  */
 export async function countSubvolumes(
   client: RadosClient,

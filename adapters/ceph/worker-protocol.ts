@@ -1,12 +1,12 @@
 import type { RadosObject, RadosOptions, RadosRefusal, RadosReply } from "./librados.ts";
 
-/** What the gateway asks its worker for. Plain JSON, by Node's own channel between processes. */
+/** A request from the gateway to its worker. Plain JSON, over Node's IPC channel. */
 export interface RadosRequest {
-  /** Whose connection is used; it is made when it is first needed. */
+  /** Identifies the connection, which is opened on first use. */
   readonly as: RadosOptions;
   readonly ask:
     | { readonly target: "mon" | "mgr"; readonly command: string }
-    /** `pg dump`, of which only what `pool-scrubs.ts` makes of it is told: a placement group alone takes 5 kB. */
+    /** `pg dump`, reduced to the result of `pool-scrubs.ts`: the entry of one placement group takes 5 kB. */
     | { readonly poolScrubs: true }
     | { readonly omapKeysOf: RadosObject; readonly after: string };
 }
@@ -17,5 +17,5 @@ export type RadosAnswer =
   /** Why librados cannot be loaded. */
   | { readonly unloadable: string };
 
-/** Longest output that is handed on. A cluster of 2,000 OSDs needs 2 MB for its largest. */
+/** Maximum length of a returned output. The largest one of a cluster with 2,000 OSDs has 2 MB. */
 export const maxOutputLength = 32 * 1024 * 1024;

@@ -2,7 +2,7 @@ import { loadLibrados, type RadosConnection, type RadosOptions, type RadosRefusa
 import { parsePoolScrubs } from "./pool-scrubs.ts";
 import { maxOutputLength, type RadosAnswer, type RadosRequest } from "./worker-protocol.ts";
 
-// The process that librados is in: the gateway starts it, kills it when a call hangs, and starts another.
+// The process that runs librados. The gateway starts it, kills it when a call hangs, and starts another.
 
 type Connected = Promise<RadosConnection | RadosRefusal>;
 
@@ -72,5 +72,5 @@ process.on("message", ({ id, request }: { readonly id: number; readonly request:
     .catch(failure)
     .then((reply) => process.send?.({ id, reply: limited(reply) }));
 });
-// An ordinary exit would wait for calls that hang.
+// A normal exit would wait for hanging calls.
 process.on("disconnect", () => process.kill(process.pid, "SIGKILL"));

@@ -54,7 +54,7 @@ export async function writeVolume(
     });
     await about(resource, client.upload(all, measured, signal));
     const stored = await about(resource, readBack());
-    // The VM may have read incomplete data, and may have written to the volume.
+    // A VM started meanwhile may have read incomplete data, and may have written to the volume.
     await users.look();
     if (!stored.equals(written.digest())) {
       const words = `the volume ${name} of ${pool} holds something else than libvirt was given for it`;
