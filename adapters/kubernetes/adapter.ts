@@ -3,28 +3,30 @@ import type { Snapshot } from "../host/snapshot.ts";
 
 export interface KubernetesNode {
   readonly name: string;
-  /** The condition Ready, which is not met either while the kubelet is silent; undefined when the node has none. */
+  /**
+   * The condition Ready, which is also false while the kubelet is silent; undefined if the node has no such condition.
+   */
   readonly isReady: boolean | undefined;
-  /** As `control-plane`: of the labels `node-role.kubernetes.io/ROLE` and `kubernetes.io/role`, in order. */
+  /** E.g. `control-plane`: from the labels `node-role.kubernetes.io/ROLE` and `kubernetes.io/role`, sorted. */
   readonly roles: readonly string[];
-  /** Address, or else DNS name; empty when there is none. */
+  /** Address, or else DNS name; empty if there is none. */
   readonly internalIp: string;
   readonly externalIp: string;
-  /** Undefined where it is not told. */
+  /** Undefined if not reported. */
   readonly createdAtMs: number | undefined;
-  /** Of the label `topology.kubernetes.io/zone`. */
+  /** From the label `topology.kubernetes.io/zone`. */
   readonly zone: string | undefined;
-  /** What the node is in by Rook's labels `topology.rook.io/KIND`, as `rack` to `r1`. */
+  /** Location of the node by Rook's labels `topology.rook.io/KIND`, e.g. `rack` to `r1`. */
   readonly rookTopology: ReadonlyMap<string, string>;
   readonly kubeletVersion: string;
 }
 
-/** A pod that is one of a CephCluster's daemons, and has not ended. */
+/** A pod of a CephCluster's daemon that has not ended. */
 export interface KubernetesStoragePod {
   readonly name: string;
-  /** Undefined while it waits for a node. */
+  /** Undefined while it is not scheduled. */
   readonly node: string | undefined;
-  /** What runs in it, as `rook-ceph-osd`; empty without the label `app`. */
+  /** The application, e.g. `rook-ceph-osd`; empty without the label `app`. */
   readonly app: string;
   readonly isReady: boolean;
 }
@@ -33,60 +35,61 @@ export interface KubernetesDeployment {
   readonly namespace: string;
   readonly name: string;
   /**
-   * What other Deployments of the same value stand in for: Rook runs each daemon as a Deployment of one replica, so that
-   * `rook-ceph-mon-a` and `-b` are both `rook-ceph-mon`. Of the labels `app`, `rook_file_system` and `rook_object_store`, as
-   * `rook-ceph-mds/myfs`; undefined for whatever is not Rook's daemon.
+   * Groups Deployments that are replicas of one service: Rook runs each daemon as a Deployment of one replica, so that
+   * `rook-ceph-mon-a` and `-b` are both `rook-ceph-mon`. From the labels `app`, `rook_file_system` and
+   * `rook_object_store`, e.g. `rook-ceph-mds/myfs`; undefined for Deployments that are not Rook daemons.
    */
   readonly service: string | undefined;
   readonly wantedReplicas: number;
   readonly readyReplicas: number;
   readonly updatedReplicas: number;
   readonly availableReplicas: number;
-  /** Whether its controller has seen what is wanted now. */
+  /** Whether its controller has observed the current spec. */
   readonly isObserved: boolean;
-  /** Whether a rollout is under way: the condition Progressing, until its reason is NewReplicaSetAvailable. */
+  /** Whether a rollout is in progress: the condition Progressing, until its reason is NewReplicaSetAvailable. */
   readonly isProgressing: boolean;
-  /** Whether a rollout has not come to its end in time. */
+  /** Whether a rollout has not completed in time. */
   readonly progressDeadlineExceeded: boolean;
-  /** The nodes that its ready pods are on, each once, in order; undefined when pods cannot be read. */
+  /** The distinct nodes of its ready pods, sorted; undefined when pods cannot be read. */
   readonly podNodes: readonly string[] | undefined;
 }
 
 export interface RookPool {
   readonly kind: "replicated" | "erasure";
-  /** Copies, or parts, of each object, and how many of them may be lost. */
+  /** Number of copies or chunks of each object, and how many of them may be lost. */
   readonly size: number;
   readonly redundancy: number;
-  /** What no two copies share: `host`, which is Rook's default, `osd`, `zone`, `rack`... */
+  /** Type of the failure domain: `host`, which is Rook's default, `osd`, `zone`, `rack`, ... */
   readonly failureDomain: string;
 }
 
 /** A CephCluster, CephBlockPool, CephFilesystem or CephObjectStore. */
 export interface RookObject {
-  /** As `ceph.rook.io/v1`. */
+  /** E.g. `ceph.rook.io/v1`. */
   readonly apiVersion: string;
   readonly kind: string;
   readonly namespace: string;
   readonly name: string;
-  /** `status.phase`, as `Ready`; undefined while the operator has told none. */
+  /** `status.phase`, e.g. `Ready`; undefined if the operator has not set it. */
   readonly phase: string | undefined;
-  /** `status.state`, as `Created`, which only a CephCluster has. */
+  /** `status.state`, e.g. `Created`, which only a CephCluster has. */
   readonly state: string | undefined;
-  /** Whether the operator has seen what is wanted now. True for objects of which it does not tell. */
+  /** Whether the operator has observed the current spec. True for objects that do not report it. */
   readonly isObserved: boolean;
   readonly isDeleting: boolean;
   /**
-   * What the original counts as its replicas: the monitors of a cluster, copies or parts of a pool, metadata servers of a
-   * file system (each active one has a standby), gateways of an object store. Undefined where the object does not say.
+   * What the original server counts as replicas: the monitors of a cluster, copies or chunks of a pool, metadata
+   * servers of a file system (each active one has a standby), gateways of an object store. Undefined if the object does
+   * not specify it.
    */
   readonly wantedReplicas: number | undefined;
-  /** The values of `service` that the Deployments have which run it, as `rook-ceph-mds/myfs`; none for a pool. */
+  /** The values of `service` of the Deployments that run it, e.g. `rook-ceph-mds/myfs`; empty for a pool. */
   readonly services: readonly string[];
-  /** A pool has itself; a cluster none. */
+  /** For a pool, the pool itself; empty for a cluster. */
   readonly pools: readonly RookPool[];
 }
 
-/** A version of a product and where it is; empty where nothing is told. */
+/** A version of a product and its image; empty if not reported. */
 export interface KoorProductVersion {
   readonly version: string;
   readonly imageUri: string;
@@ -95,7 +98,7 @@ export interface KoorProductVersion {
   readonly helmChart: string;
 }
 
-/** A KoorCluster of `storage.koor.tech/v1alpha1`, with the defaults of its definition where the object is silent. */
+/** A KoorCluster of `storage.koor.tech/v1alpha1`; absent fields have the defaults of its definition. */
 export interface KoorClusterObject {
   readonly namespace: string;
   readonly name: string;
@@ -103,11 +106,11 @@ export interface KoorClusterObject {
   readonly monitoringEnabled: boolean;
   readonly dashboardEnabled: boolean;
   readonly toolboxEnabled: boolean;
-  /** `mode` as `disabled`, `notify` or `upgrade`. */
+  /** `mode` is e.g. `disabled`, `notify` or `upgrade`. */
   readonly upgradeOptions: { readonly mode: string; readonly endpoint: string; readonly schedule: string };
   readonly ksdReleaseName: string;
   readonly ksdClusterReleaseName: string;
-  /** What its operator reports; undefined while it has reported nothing. Amounts are Kubernetes' quantities, as `44Gi`. */
+  /** Status set by its operator; undefined until then. Amounts are Kubernetes quantities, e.g. `44Gi`. */
   readonly status:
     | {
         readonly totalResources:
@@ -139,11 +142,12 @@ export interface KoorClusterObject {
 }
 
 /**
- * All that the gateway reads of a Kubernetes cluster: its nodes, and what is in the namespace of Rook. What `missing` says of a
- * part holds for that part alone: a right that the account lacks, or a kind that is not installed. Lists are by name.
+ * Everything that the gateway reads from a Kubernetes cluster: its nodes, and the objects in Rook's namespace. A
+ * `missing` concerns only its own part: e.g. a permission that the account lacks, or a kind that is not installed.
+ * Lists are sorted by name.
  */
 export interface KubernetesState {
-  /** Of the API server, as `v1.36.3`; undefined when it does not tell. */
+  /** Version of the API server, e.g. `v1.36.3`; undefined if not reported. */
   readonly version: string | undefined;
   readonly nodes: Part<readonly KubernetesNode[]>;
   readonly storagePods: Part<readonly KubernetesStoragePod[]>;
@@ -155,44 +159,51 @@ export interface KubernetesState {
   readonly koorClusters: Part<readonly KoorClusterObject[]>;
 }
 
-/** `readAtMs` is when the cluster was last heard of: its watches tell what changes, and it is asked now and then whether it is there. */
+/**
+ * `readAtMs` is when the cluster last answered: watches deliver changes, and heartbeats check periodically that the
+ * cluster is reachable.
+ */
 export interface KubernetesSnapshot extends Snapshot<KubernetesState> {
-  /** Why there is none that is newer; undefined while the cluster answers. */
+  /** Why there is no newer state; undefined while the cluster answers. */
   readonly staleBecause: string | undefined;
 }
 
-/** Something `hostplane doctor` and ListBackends tell about the system. */
+/** A check result that `hostplane doctor` and ListBackends report. */
 export interface KubernetesFinding {
   readonly ok: boolean;
   readonly what: string;
-  /** The command or edit that would mend it; only where `ok` is false. */
+  /** The command or edit that fixes the problem; only where `ok` is false. */
   readonly fix?: string;
 }
 
 export interface KubernetesInspection {
-  /** Of the API server, e.g. `v1.36.3`; undefined when it cannot be reached. */
+  /** Version of the API server, e.g. `v1.36.3`; undefined when it cannot be reached. */
   readonly version: string | undefined;
   readonly findings: readonly KubernetesFinding[];
 }
 
 /**
- * A Kubernetes cluster that carries Rook. The real one watches its API server; the sandbox keeps one in memory. Both pass
- * test/adapters/kubernetes/contract.ts.
+ * A Kubernetes cluster that runs Rook. The real adapter watches its API server; the sandbox keeps a cluster in memory.
+ * Both pass test/adapters/kubernetes/contract.ts.
  */
 export interface KubernetesAdapter {
   readonly kind: "real" | "sandbox";
 
   /**
-   * The newest state, which watches keep: a reader asks the cluster nothing. It waits for the first state only. What cannot be
-   * watched any more is told with its age, for 30 s.
-   * @throws InfraError KUBERNETES_UNAVAILABLE or KUBERNETES_DENIED when there is none that young, and the signal's reason
+   * Returns the current state, which is updated by watches: a read sends no request. It waits only for the first state.
+   * A state that can no longer be watched is still returned for 30 s, with its age.
+   * @throws InfraError KUBERNETES_UNAVAILABLE or KUBERNETES_DENIED when there is no state that recent, and the signal's
+   *   reason
    */
   read(signal?: AbortSignal): Promise<KubernetesSnapshot>;
 
-  /** Calls back after what is told has changed, and when the cluster goes away or comes back. Returns the function that ends it. */
+  /**
+   * Calls back after the state has changed, and when the cluster becomes unreachable or reachable again. Returns a
+   * function that unsubscribes.
+   */
   subscribe(onChange: () => void): () => void;
 
-  /** What is there and what is missing. Never throws. */
+  /** Checks the access to the cluster. Never throws. */
   inspect(): Promise<KubernetesInspection>;
 
   close(): Promise<void>;

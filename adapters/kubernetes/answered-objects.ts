@@ -1,14 +1,14 @@
 import type { KubernetesListObject, KubernetesObject } from "@kubernetes/client-node";
 
 /**
- * A list as an API server answers it, if it is one: the library goes through whatever it is given, and what it throws then is
- * caught by nobody. Undefined for anything else.
+ * Validates the reply of an API server as a list; undefined for anything else. The library would iterate over any
+ * value, and its exceptions would not be caught.
  */
 export function listFromReply(reply: unknown): KubernetesListObject<KubernetesObject> | undefined {
   if (!isRecord(reply)) {
     return undefined;
   }
-  // So Go writes a list without any.
+  // Go encodes an empty list as null.
   const items = reply.items === null ? [] : reply.items;
   if (!Array.isArray(items) || !items.every(isNamed)) {
     return undefined;
@@ -16,7 +16,7 @@ export function listFromReply(reply: unknown): KubernetesListObject<KubernetesOb
   return { ...reply, items };
 }
 
-/** Whether an event of a watch is one that the library can follow. Bookmarks have a version, and no name. */
+/** Reports whether an event of a watch is one that the library can process. Bookmarks have a version, but no name. */
 export function isWatchEvent(type: unknown, object: unknown): boolean {
   switch (type) {
     case "ADDED":

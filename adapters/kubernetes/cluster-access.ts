@@ -3,29 +3,29 @@ import { InfraError } from "../host/infra-error.ts";
 import { untilAborted } from "./until-aborted.ts";
 
 export interface ClusterAccessOptions {
-  /** Undefined: the account of the pod that the gateway runs in. */
+  /** Undefined: the service account of the gateway's own pod. */
   readonly kubeconfigPath: string | undefined;
-  /** Of the kubeconfig; its current one when undefined. */
+  /** Context of the kubeconfig; the current one if undefined. */
   readonly context: string | undefined;
-  /** How long an answer is awaited, with what it takes to be let in. */
+  /** Timeout of a reply, including authentication. */
   readonly patienceMs: number;
 }
 
 export interface ClusterAccess {
-  /** The same one ever after: what is read anew goes into it. */
+  /** Always the same object; `load` updates it in place. */
   readonly kubeConfig: KubeConfig;
-  /** Where it goes and as whom, for people, as `https://10.0.0.1:6443 as admin`. */
+  /** Returns the server and user, for messages, e.g. `https://10.0.0.1:6443 as admin`. */
   describe(): string;
   /**
-   * Reads the kubeconfig, which may be another than it was: certificates in it expire.
+   * Reads the kubeconfig again, since it may have changed: its certificates expire.
    * @throws InfraError KUBERNETES_UNAVAILABLE, KUBERNETES_DENIED
    */
   load(): void;
-  /** @throws what failureFrom reads */
+  /** Sends a GET request. @throws errors for `failureFrom` */
   getJson(path: string): Promise<unknown>;
 }
 
-/** The way to a cluster. Nothing is read before `load`. */
+/** Creates the access to a cluster. Nothing is read before `load`. */
 export function createClusterAccess(options: ClusterAccessOptions): ClusterAccess {
   const { kubeconfigPath, context, patienceMs } = options;
   const kubeConfig = new KubeConfig();
@@ -49,12 +49,12 @@ export function createClusterAccess(options: ClusterAccessOptions): ClusterAcces
       const request = new RequestContext(url, HttpMethod.GET);
       const signal = AbortSignal.timeout(patienceMs);
       request.setSignal(signal);
-      // Which reads files, and takes no signal.
+      // Reads files, and takes no signal.
       await untilAborted(kubeConfig.applySecurityAuthentication(request), signal);
       const response = await httpApi.send(request).toPromise();
       const text = await response.body.text();
       if (response.httpStatusCode !== 200) {
-        // The form in which the library tells of a watch that was refused.
+        // The form in which the library reports a refused watch.
         throw Object.assign(new Error(text.slice(0, 1_000)), { statusCode: response.httpStatusCode });
       }
       return JSON.parse(text);
@@ -73,7 +73,7 @@ function loadPodAccount(kubeConfig: KubeConfig): void {
 }
 
 function loadKubeconfig(kubeConfig: KubeConfig, path: string, context: string | undefined): void {
-  // Watches go on with what is there, which one that is not good does not replace.
+  // Loaded into a new object, so that watches keep the previous configuration if this one is invalid.
   const read = new KubeConfig();
   try {
     read.loadFromFile(path);
@@ -94,7 +94,7 @@ function loadKubeconfig(kubeConfig: KubeConfig, path: string, context: string | 
       `The kubeconfig ${path} has no context ${name || "(none is current)"} with a cluster and a user`,
     );
   }
-  // The library would run it with all of the gateway's environment, and for as long as it likes.
+  // The library would run the program with the gateway's full environment, and without a timeout.
   if (user.exec || user.authProvider) {
     throw new InfraError(
       "KUBERNETES_DENIED",

@@ -1,22 +1,25 @@
 import { InfraError } from "../host/infra-error.ts";
 
 export interface Failure {
-  /** `refused`: this alone is denied or not there. `away`: of the whole cluster, or of the moment. */
+  /**
+   * `refused`: only this request is denied or its object does not exist. `away`: affects the whole cluster, or is
+   * temporary.
+   */
   readonly kind: "refused" | "away";
   readonly statusCode: number | undefined;
   readonly error: InfraError;
 }
 
-/** What was asked, for people. */
+/** The request, for messages. */
 export interface Asked {
   readonly verb: "list" | "watch" | "get";
-  /** As `deployments.apps in rook-ceph`. */
+  /** E.g. `deployments.apps in rook-ceph`. */
   readonly what: string;
-  /** As ClusterAccess describes itself. */
+  /** Description from ClusterAccess. */
   readonly access: string;
 }
 
-/** The cluster answers, but with something else than it was asked for. */
+/** Creates the error for a reply that is not what was requested. */
 export function replyNotUnderstood(
   { verb, what }: Pick<Asked, "verb" | "what">,
   cause?: unknown,
@@ -29,8 +32,8 @@ export function replyNotUnderstood(
 const certificateCode = /CERT|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)|ALTNAME/;
 
 /**
- * What is wrong when a request fails, by its status (`statusCode`), or by the codes that Node gives connections. What the
- * error says in words is its `cause`, for the log.
+ * Classifies a failed request by its status (`statusCode`) or by Node's code for connection errors. The error's message
+ * is only kept as the `cause`, for the log.
  */
 export function failureFrom(error: unknown, { verb, what, access }: Asked): Failure {
   if (error instanceof InfraError) {
@@ -70,10 +73,10 @@ function statusCodeOf(error: unknown): number | undefined {
   return isTold && typeof error.statusCode === "number" ? error.statusCode : undefined;
 }
 
-// As Node, its TLS and undici write codes. Whatever else an error says may hold what no client is to read.
+// The form of codes of Node, its TLS and undici. Other parts of an error may contain data that clients must not see.
 const knownCode = /^[A-Z][A-Z0-9_]{2,63}$/;
 
-/** The code that is nearest to the root of the matter; undefined where there is none. */
+/** Returns the innermost code; undefined if there is none. */
 function codeOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) {
     return undefined;

@@ -7,9 +7,9 @@ import { failureFrom } from "./errors.ts";
 export interface Beat {
   /** Why the cluster did not answer; undefined when it did. */
   readonly error: InfraError | undefined;
-  /** When it was last asked something that it answered (performance.now()). */
+  /** When the last answered request was sent (performance.now()). */
   readonly heardAtMs: number;
-  /** Whether it answers after a time in which it did not. */
+  /** Whether it answers again after not answering. */
   readonly isBack: boolean;
 }
 
@@ -20,9 +20,9 @@ export interface HeartbeatOptions {
 }
 
 export interface Heartbeat {
-  /** Ends once the cluster has answered or not, also for who asks while it is asked. */
+  /** Resolves once the cluster has answered or failed to. Joins a running heartbeat. */
   beatNow(): Promise<void>;
-  /** Of the API server; undefined while it has not told. */
+  /** Version of the API server; undefined until reported. */
   version(): string | undefined;
   close(): void;
 }
@@ -30,8 +30,8 @@ export interface Heartbeat {
 const versionReply = z.object({ gitVersion: z.string() });
 
 /**
- * Asks a cluster now and then whether it is there: a watch on which nothing happens says nothing of that. The kubeconfig is
- * read before the first time, and again after each that failed.
+ * Checks periodically that a cluster is reachable, which an idle watch does not show. The kubeconfig is read before the
+ * first heartbeat, and again after each failed one.
  */
 export function createHeartbeat({ access, everyMs, onBeat }: HeartbeatOptions): Heartbeat {
   let version: string | undefined;
@@ -50,7 +50,7 @@ export function createHeartbeat({ access, everyMs, onBeat }: HeartbeatOptions): 
       version = reply.success ? reply.data.gitVersion : version;
     } catch (error) {
       const failure = failureFrom(error, { verb: "get", what: "/version", access: access.describe() });
-      // Who refuses to tell its version is there.
+      // A server that refuses to return its version is reachable.
       if (failure.kind === "away") {
         throw failure.error;
       }

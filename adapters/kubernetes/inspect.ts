@@ -10,10 +10,10 @@ import { titleOf, type WatchedName, watchedKinds } from "./resources.ts";
 
 export interface InspectKubernetesInput {
   readonly access: ClusterAccess;
-  /** Where Rook should be. */
+  /** Rook's namespace. */
   readonly namespace: string;
   readonly read: () => Promise<KubernetesSnapshot>;
-  /** Whether the cluster does not have a kind. */
+  /** Reports whether the cluster does not have the kind. */
   readonly isAbsent: (name: WatchedName) => boolean;
 }
 
@@ -28,7 +28,7 @@ const parts = {
   koorClusters: "koorClusters",
 } as const satisfies Record<WatchedName, keyof KubernetesState>;
 
-/** Finds out what `hostplane doctor` tells about a cluster. Changes nothing. Never throws. */
+/** Collects the findings of `hostplane doctor` about a cluster. Changes nothing. Never throws. */
 export async function inspectKubernetes(input: InspectKubernetesInput): Promise<KubernetesInspection> {
   const { access, read } = input;
   try {

@@ -8,28 +8,28 @@ import { type RawParts, stateFrom } from "./state.ts";
 import { createStateKeeper } from "./state-keeper.ts";
 
 export interface KubernetesOptions {
-  /** Says where the cluster is and who the gateway is there; undefined: it is the account of the gateway's pod. */
+  /** The kubeconfig with the cluster and the gateway's user; undefined: the service account of the gateway's pod. */
   readonly kubeconfigPath?: string | undefined;
-  /** Of the kubeconfig; its current one when undefined. */
+  /** Context of the kubeconfig; the current one if undefined. */
   readonly context?: string | undefined;
-  /** Where Rook is; `rook-ceph` unless told. */
+  /** Rook's namespace; `rook-ceph` by default. */
   readonly namespace?: string | undefined;
-  /** How often the cluster is asked whether it is there, and how long an answer is awaited; 5,000 unless told. */
+  /** Interval of heartbeats, and timeout of a reply; 5,000 by default. */
   readonly heartbeatMs?: number;
   readonly patienceMs?: number;
-  /** For how long what cannot be watched any more is told; 30,000 unless told. */
+  /** How long a state that can no longer be watched is still returned; 30,000 by default. */
   readonly keepMs?: number;
-  /** How long after a failure a watch is begun again; from 1,000 to 30,000 unless told. */
+  /** Delay before a failed watch is restarted; from 1,000 to 30,000 by default. */
   readonly retry?: { readonly firstMs: number; readonly longestMs: number };
 }
 
-/** A Kubernetes cluster, watched from now on. */
+/** Creates the adapter for a Kubernetes cluster, and starts watching. */
 export function createKubernetes(options: KubernetesOptions): KubernetesAdapter {
   const { kubeconfigPath, context, namespace = "rook-ceph" } = options;
   const { heartbeatMs = 5_000, patienceMs = 5_000, keepMs = 30_000 } = options;
   const { retry = { firstMs: 1_000, longestMs: 30_000 } } = options;
   const access = createClusterAccess({ kubeconfigPath, context, patienceMs });
-  // Begun once it is known where the cluster is.
+  // Started once the cluster's address is known.
   let watches: Readonly<Record<WatchedName, ObjectWatch>> | undefined;
   const keeper = createStateKeeper({ keepMs, load: loadState });
   const heartbeat = createHeartbeat({
@@ -62,7 +62,7 @@ export function createKubernetes(options: KubernetesOptions): KubernetesAdapter 
     return Object.fromEntries(entries);
   }
 
-  /** Undefined until each kind is listed, or that has failed. */
+  /** Undefined until each kind has been listed or has failed to be. */
   function loadState() {
     if (watches === undefined) {
       return undefined;
@@ -73,7 +73,7 @@ export function createKubernetes(options: KubernetesOptions): KubernetesAdapter 
       if (part === undefined) {
         return undefined;
       }
-      // A kind that only Koor's operator brings is not missing where there is none.
+      // If Koor's operator is not installed, its kind does not exist, which is not an error.
       parts[name] = name === "koorClusters" && watches[name].isAbsent() ? { ok: [] } : part;
     }
     return stateFrom(heartbeat.version(), parts as RawParts);

@@ -8,33 +8,33 @@ import { type Asked, type Failure, failureFrom, replyNotUnderstood } from "./err
 export interface ObjectWatchOptions {
   readonly access: ClusterAccess;
   readonly path: string;
-  /** As `deployments.apps in rook-ceph`. */
+  /** E.g. `deployments.apps in rook-ceph`. */
   readonly title: string;
-  /** For how long objects are told that cannot be watched at the moment. */
+  /** How long objects are still returned while they cannot be watched. */
   readonly keepMs: number;
-  /** How long after a failure it is tried again, twice as long each time up to the longest. */
+  /** Delay before a retry, which doubles with each failure up to the longest. */
   readonly retry: { readonly firstMs: number; readonly longestMs: number };
   readonly onChange: () => void;
-  /** The watch has broken off, for a reason that may be of the whole cluster. */
+  /** Called when the watch has failed for a reason that may affect the whole cluster. */
   readonly onAway: () => void;
 }
 
 export interface ObjectWatch {
-  /** Undefined until they are listed for the first time, or that has failed. */
+  /** Undefined until they have been listed for the first time or that has failed. */
   objects(): Part<readonly KubernetesObject[]> | undefined;
-  /** Whether the cluster does not have the kind. */
+  /** Reports whether the cluster does not have the kind. */
   isAbsent(): boolean;
-  /** Tries again at once what is to be tried again. */
+  /** Runs a pending retry at once. */
   retryNow(): void;
   close(): void;
 }
 
-/** How long the library waits at most before it follows a watch that has ended by the next. */
+/** Maximum delay before the library replaces an ended watch. */
 const longestPauseMs = 2_000;
 
 /**
- * Keeps the objects at a path, by the library's informer: they are listed once and then watched, and listed anew when their
- * history is gone (410). What ends with an error is begun again here.
+ * Caches the objects at a path, using the library's informer: they are listed once, then watched, and listed again when
+ * the history is gone (410). The informer stops on other errors and is restarted here.
  */
 export function createObjectWatch(options: ObjectWatchOptions): ObjectWatch {
   const { access, path, title, keepMs, retry, onChange, onAway } = options;
@@ -72,7 +72,10 @@ export function createObjectWatch(options: ObjectWatchOptions): ObjectWatch {
     return list;
   }
 
-  /** The library's, which tells also when a watch stands, asks for bookmarks, and rejects nothing: nobody would catch it. */
+  /**
+   * Wraps the library's watch so that it also reports when it is established, requests bookmarks, and never rejects,
+   * since rejections would not be caught.
+   */
   function createWatch(): Watch {
     const watch = new Watch(access.kubeConfig);
     const begin = watch.watch.bind(watch);
@@ -80,7 +83,7 @@ export function createObjectWatch(options: ObjectWatchOptions): ObjectWatch {
       if (isClosed) {
         return new AbortController();
       }
-      // Only what is listed is watched.
+      // A watch follows a successful list.
       isListed = true;
       doing = "watch";
       onChange();
@@ -92,7 +95,7 @@ export function createObjectWatch(options: ObjectWatchOptions): ObjectWatch {
         }
         isEnded = true;
         if (!isStanding && isTimeout(error)) {
-          // The informer takes this for the end of a quiet watch, and tells nobody.
+          // The informer treats this as the end of a quiet watch, and does not report it.
           note(failureFrom(error, asked()));
         }
         failBy(onDone(error));
@@ -104,14 +107,14 @@ export function createObjectWatch(options: ObjectWatchOptions): ObjectWatch {
         if (isWatchEvent(type, object)) {
           failBy(onEvent(type, object));
         } else {
-          // Whatever the error is, what was listed may not be followed from there; the library knows that of 410 alone.
+          // After any error, the watch may be unable to continue from the list; the library lists again only on 410.
           end(Object.assign(new Error(JSON.stringify({ type, object })), { statusCode: 410 }));
         }
       }
       try {
         const stop = await begin(of, { ...query, allowWatchBookmarks: true }, onEventOrError, end);
         if (isClosed) {
-          // The informer was stopped before it had this to stop.
+          // The informer was stopped while the watch was starting.
           stop.abort();
         } else if (!isEnded) {
           isStanding = true;
@@ -156,7 +159,7 @@ export function createObjectWatch(options: ObjectWatchOptions): ObjectWatch {
     timer = setTimeout(begin, backOffMs(failures, retry)).unref();
   }
 
-  /** The library's callbacks are asynchronous, and leave it to their caller to catch what they throw. */
+  /** Catches errors of the library's asynchronous callbacks, which the library itself does not. */
   function failBy(work: unknown): void {
     Promise.resolve(work).catch(fail);
   }
@@ -164,7 +167,7 @@ export function createObjectWatch(options: ObjectWatchOptions): ObjectWatch {
   function begin(): void {
     timer = undefined;
     if (failure?.kind === "refused") {
-      // What was listed before is not what there will be.
+      // The previous list is no longer valid.
       void informer.stop();
       informer = createInformer();
       isListed = false;

@@ -2,11 +2,11 @@ import { z } from "zod";
 import type { KoorClusterObject } from "./adapter.ts";
 import { metadata, orElse, orUndefined, text } from "./parse-objects.ts";
 
-// Defaults of the definition, which API servers fill in and older definitions do not have.
+// Defaults of the definition. API servers fill them in, but older definitions do not have them.
 const onUnlessTold = orElse(z.boolean(), true);
 const defaultUpgrades = { mode: "notify", endpoint: "https://versions.koor.tech", schedule: "0 0 * * *" };
 
-/** A quantity, which Kubernetes reads from numbers too. */
+/** A quantity, which Kubernetes also accepts as a number. */
 const quantity = orElse(z.union([z.string(), z.number().transform(String)]), "");
 
 const productVersion = z.object({

@@ -34,7 +34,7 @@ function rolesOf(labels: Readonly<Record<string, string>>): readonly string[] {
   return [...new Set([...byKey, labels["kubernetes.io/role"] ?? ""])].filter((role) => role !== "").sort();
 }
 
-/** The labels of a prefix, without it. */
+/** Returns the labels with a prefix, without the prefix. */
 function labelsBelow(labels: Readonly<Record<string, string>>, prefix: string): ReadonlyMap<string, string> {
   const below = Object.entries(labels).filter(([key]) => key.startsWith(prefix));
   return new Map(below.map(([key, value]) => [key.slice(prefix.length), value]));

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Part } from "../host/part-of-state.ts";
 
-/** What may be absent or null, as Go writes what is empty. */
+/** An optional value; absent and null, which Go writes for empty values, become the default. */
 export function orElse<T>(schema: z.ZodType<T>, otherwise: T): z.ZodType<T> {
   return schema.nullish().transform((value) => value ?? otherwise);
 }
@@ -30,7 +30,7 @@ const conditions = orElse(z.array(z.object({ type: z.string(), status: z.string(
 
 export const status = z.object({ conditions });
 
-/** Whether a condition is met; undefined when there is none of the type. */
+/** Returns a condition; undefined if there is none of this type. */
 export function conditionOf(
   { conditions: all }: z.infer<typeof status>,
   type: string,
@@ -42,9 +42,9 @@ export function conditionOf(
 const named = z.object({ metadata: z.object({ name: z.string() }) });
 
 /**
- * The objects of a kind by name, or which of them is not understood. Keys that the schema does not have are ignored, so that
- * newer releases may add some.
- * @param kind for people, as `CephBlockPool`
+ * Parses the objects of a kind, sorted by name; missing if one of them is invalid. Keys that are not in the schema are
+ * ignored, so that newer releases may add some.
+ * @param kind for messages, e.g. `CephBlockPool`
  */
 export function parseObjects<T extends { readonly namespace?: string; readonly name: string }>(
   kind: string,
@@ -69,7 +69,7 @@ export function parseObjects<T extends { readonly namespace?: string; readonly n
   return { ok: parsed.toSorted((a, b) => compare(placeOf(a), placeOf(b))) };
 }
 
-// An object never changes, a watch brings another in its place: so of thousands only what is new is read.
+// Objects are never modified; a watch replaces them. So of thousands, only new ones are parsed.
 const results = new WeakMap<z.ZodType, WeakMap<object, unknown>>();
 
 function parseOnce<T>(object: unknown, schema: z.ZodType<T>): z.ZodSafeParseResult<T> {

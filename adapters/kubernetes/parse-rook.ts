@@ -17,7 +17,7 @@ const rookStatus = z.object({
   observedGeneration: orUndefined(count),
 });
 
-/** An object, and what its spec says of replicas. */
+/** Schema of an object, with the replicas from its spec. */
 function rookObject<T>(
   kind: string,
   spec: z.ZodType<T>,
@@ -25,7 +25,7 @@ function rookObject<T>(
 ) {
   return z
     .object({
-      // Objects of a list may come without.
+      // Objects in a list may lack it.
       apiVersion: orElse(z.string(), "ceph.rook.io/v1"),
       metadata,
       spec,
@@ -49,7 +49,7 @@ function rookObject<T>(
 export const cephCluster = rookObject(
   "CephCluster",
   z.object({ mon: orElse(z.object({ count: orUndefined(count) }), { count: undefined }) }),
-  // An external cluster has its monitors elsewhere, and says 0 or nothing.
+  // An external cluster has its monitors elsewhere, and its count is 0 or absent.
   ({ mon }) => ({
     wantedReplicas: mon.count || undefined,
     services: ["rook-ceph-mon", "rook-ceph-mgr"],
@@ -90,7 +90,7 @@ export const objectStore = rookObject(
   }),
 );
 
-/** Without those that say nothing of themselves: the object shares the pools of others. */
+/** Returns the specified pools. An object without a pool spec uses the pools of others. */
 function poolsFrom(specs: readonly (z.infer<typeof poolSpec> | undefined)[]): readonly RookPool[] {
   return specs.flatMap((spec): RookPool[] => {
     if (spec === undefined) {

@@ -2,13 +2,13 @@ import { z } from "zod";
 import type { KubernetesDeployment, KubernetesStoragePod } from "./adapter.ts";
 import { conditionOf, count, metadata, orElse, orUndefined, status, text } from "./parse-objects.ts";
 
-/** A pod, storage or not. */
+/** Any pod, of storage or not. */
 export interface Pod extends KubernetesStoragePod {
   /** Whether it is a daemon of a CephCluster. */
   readonly isStorage: boolean;
-  /** Whether it has done its work, or failed in it, or is to go. */
+  /** Whether it has succeeded, failed, or is being deleted. */
   readonly hasEnded: boolean;
-  /** The Deployment that it is of, by the name of its ReplicaSet. */
+  /** Its Deployment, derived from the name of its ReplicaSet. */
   readonly deployment: string | undefined;
 }
 
@@ -44,7 +44,7 @@ const counts = {
   observedGeneration: orUndefined(count),
 };
 
-/** Without what its pods tell. */
+/** Without the fields derived from its pods. */
 export const deployment = z
   .object({
     metadata,

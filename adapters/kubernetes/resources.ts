@@ -1,6 +1,6 @@
-/** A kind of objects that is watched, all of them at once. */
+/** A kind of objects, all of which are watched. */
 export interface WatchedKind {
-  /** Empty for the core of Kubernetes. */
+  /** Empty for the core group. */
   readonly group: string;
   readonly version: string;
   /** The kind's plural, as in paths and roles. */
@@ -8,7 +8,10 @@ export interface WatchedKind {
   readonly isNamespaced: boolean;
 }
 
-/** All that the gateway asks a Kubernetes cluster for besides its version: deploy/kubernetes/cluster-role.yaml grants it, and no more. */
+/**
+ * Everything that the gateway requests from a Kubernetes cluster besides its version.
+ * deploy/kubernetes/cluster-role.yaml grants exactly this.
+ */
 export const watchedKinds = {
   nodes: { group: "", version: "v1", resource: "nodes", isNamespaced: false },
   pods: { group: "", version: "v1", resource: "pods", isNamespaced: true },
@@ -29,7 +32,7 @@ export type WatchedName = keyof typeof watchedKinds;
 
 export const watchedNames = Object.keys(watchedKinds) as readonly WatchedName[];
 
-/** Where an API server lists and watches them. */
+/** Returns the API path that lists and watches a kind. */
 export function pathOf({ group, version, resource, isNamespaced }: WatchedKind, namespace: string): string {
   const root = group === "" ? `/api/${version}` : `/apis/${group}/${version}`;
   return isNamespaced
@@ -37,7 +40,7 @@ export function pathOf({ group, version, resource, isNamespaced }: WatchedKind, 
     : `${root}/${resource}`;
 }
 
-/** As kubectl writes it: `nodes`, `deployments.apps`. */
+/** Returns the name in kubectl's notation: `nodes`, `deployments.apps`. */
 export function titleOf({ group, resource }: WatchedKind): string {
   return group === "" ? resource : `${resource}.${group}`;
 }

@@ -1,6 +1,6 @@
 import type { WatchedName } from "./resources.ts";
 
-/** An object as an API server writes it. */
+/** An object as an API server returns it. */
 export interface Manifest {
   readonly apiVersion: string;
   readonly kind: string;
@@ -20,7 +20,7 @@ export type Manifests = Readonly<Record<WatchedName, readonly Manifest[]>>;
 const hosts = ["sandbox-ceph-1", "sandbox-ceph-2", "sandbox-ceph-3"] as const;
 const dayMs = 24 * 60 * 60_000;
 
-/** A daemon of Rook: a Deployment of one replica, and its pod. */
+/** A Rook daemon: a Deployment of one replica, and its pod. */
 interface Daemon {
   readonly kind: "mon" | "mgr" | "osd" | "mds" | "rgw";
   readonly id: string;
@@ -47,7 +47,10 @@ const daemons: readonly Daemon[] = [
   })),
 ];
 
-/** What a sandbox begins as: three nodes that carry a Ceph cluster of Rook's, and Koor's resource for it; all is well. */
+/**
+ * Returns the initial objects of a sandbox: three nodes that run Rook's Ceph cluster, and Koor's resource for it; all
+ * healthy.
+ */
 export function sandboxManifests(nowMs: number, namespace: string): Manifests {
   const creationTimestamp = new Date(nowMs - 30 * dayMs).toISOString().replace(/\.\d+/, "");
 

@@ -7,20 +7,20 @@ import { createStateKeeper } from "./state-keeper.ts";
 
 export interface KubernetesSandboxOptions {
   readonly namespace?: string;
-  /** As that of the real one. */
+  /** As in the real adapter. */
   readonly keepMs?: number;
 }
 
-/** The sandbox with what could happen to it. Readers see it at once. */
+/** The sandbox with functions that simulate events. Readers see them at once. */
 export interface KubernetesSandbox extends KubernetesAdapter {
-  /** Makes an object, or has it be another. */
+  /** Creates or replaces an object. */
   put(kind: WatchedName, object: Manifest): void;
   remove(kind: WatchedName, name: string): void;
-  /** What is there of a kind, as an API server writes it. */
+  /** Returns the objects of a kind, as an API server returns them. */
   manifests(kind: WatchedName): readonly Manifest[];
-  /** A kind is missing for this reason until it is told undefined. */
+  /** Makes a kind missing for this reason, until called with undefined. */
   setMissing(kind: WatchedName, reason: string | undefined): void;
-  /** The cluster is away until it is told undefined. */
+  /** Makes the cluster unreachable, until called with undefined. */
   setOutage(error: InfraError | undefined): void;
 }
 

@@ -4,27 +4,30 @@ import type { KubernetesSnapshot, KubernetesState } from "./adapter.ts";
 import { untilAborted } from "./until-aborted.ts";
 
 export interface StateKeeperOptions {
-  /** The state as it is now; undefined while there is none. Costs nothing but time. */
+  /** Returns the current state; undefined if there is none. Sends no requests, but takes time. */
   readonly load: () => KubernetesState | undefined;
-  /** How long after the cluster was last heard readers are refused. */
+  /** Time since the cluster last answered after which reads fail. */
   readonly keepMs: number;
 }
 
 export interface StateKeeper {
-  /** @throws InfraError KUBERNETES_UNAVAILABLE or why the cluster was not heard for `keepMs`, and the signal's reason */
+  /**
+   * @throws InfraError KUBERNETES_UNAVAILABLE or the reason why the cluster has not answered for `keepMs`, and the
+   * signal's reason
+   */
   read(signal?: AbortSignal): Promise<KubernetesSnapshot>;
   subscribe(onChange: () => void): () => void;
-  /** The state may be another. */
+  /** Signals that the state may have changed. */
   setChanged(): void;
   /** @param heardAtMs when the cluster last answered (performance.now()) */
   setHeard(error: InfraError | undefined, heardAtMs: number): void;
   close(): void;
 }
 
-// What happens within so long is told as one change.
+// Changes within this time are reported as one.
 const gatherMs = 20;
 
-/** Keeps the state that watches bring for readers and subscribers, and knows for how long it may be told. */
+/** Caches the state from the watches for readers and subscribers, as long as it is recent enough. */
 export function createStateKeeper({ load, keepMs }: StateKeeperOptions): StateKeeper {
   const listeners = new Set<() => void>();
   let waiting = Promise.withResolvers<void>();
@@ -43,7 +46,7 @@ export function createStateKeeper({ load, keepMs }: StateKeeperOptions): StateKe
     isStale = false;
     if (latest === undefined || !isDeepStrictEqual(latest.value, value)) {
       latest = { value, revision: (latest?.revision ?? 0) + 1 };
-      // The first value is no change: whoever wants it reads.
+      // The first value is not a change; its readers wait for it in `read`.
       toldRevision ??= latest.revision;
     }
   }
@@ -90,7 +93,7 @@ export function createStateKeeper({ load, keepMs }: StateKeeperOptions): StateKe
       return { ...latest, readAtMs: heardAtMs, staleBecause: failure?.message };
     },
     subscribe(onChange) {
-      // Its own function, so that one listener given twice counts twice.
+      // Wrapped, so that a listener added twice counts twice.
       const entry = () => onChange();
       listeners.add(entry);
       return () => listeners.delete(entry);
@@ -100,7 +103,7 @@ export function createStateKeeper({ load, keepMs }: StateKeeperOptions): StateKe
       const isOther = (error === undefined) !== (failure === undefined);
       failure = error;
       heardAtMs = nextHeardAtMs;
-      // What cannot be watched is told for a time only.
+      // Objects that cannot be watched expire.
       setChanged();
       if (failure !== undefined) {
         wakeReaders();

@@ -7,10 +7,13 @@ import { blockPool, cephCluster, filesystem, objectStore } from "./parse-rook.ts
 import { deployment, type Pod, pod } from "./parse-workloads.ts";
 import type { WatchedName } from "./resources.ts";
 
-/** Objects as an API server writes them. */
+/** Objects as an API server returns them. */
 export type RawParts = Readonly<Record<WatchedName, Part<readonly unknown[]>>>;
 
-/** All that is told of a cluster, from what is listed. Never throws: what is not understood is missing, and says which. */
+/**
+ * Derives the state of a cluster from its listed objects. Never throws: a part with an invalid object is missing, and
+ * names the object.
+ */
 export function stateFrom(version: string | undefined, raw: RawParts): KubernetesState {
   const pods = parseObjects("Pod", raw.pods, pod);
   const deployments = parseObjects("Deployment", raw.deployments, deployment);

@@ -1,4 +1,4 @@
-/** What the work ends with, or the signal's reason once that is aborted; the work itself goes on. */
+/** Waits for work until the signal aborts, then rejects with its reason; the work itself continues. */
 export async function untilAborted(work: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
   const { promise: left, reject } = Promise.withResolvers<void>();
   const onAbort = () => reject(signal?.reason);
