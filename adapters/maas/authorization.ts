@@ -1,8 +1,8 @@
 import type { MaasApiKey } from "./names.ts";
 
 /**
- * The header `Authorization` of OAuth 1.0 without a three-party flow, signed with PLAINTEXT, in which the consumer has no
- * secret. MAAS takes a nonce once and a time that is no more than 300 s behind its own.
+ * Returns the `Authorization` header of OAuth 1.0 without a three-party flow, signed with PLAINTEXT, with an empty
+ * consumer secret. MAAS accepts a nonce once, and a time that is at most 300 s behind its own.
  */
 export function authorizationHeader(
   { consumer, token, secret }: MaasApiKey,
@@ -21,7 +21,7 @@ export function authorizationHeader(
   return `OAuth ${pairs.join(", ")}`;
 }
 
-// RFC 5849 leaves fewer characters as they are than encodeURIComponent does.
+// RFC 5849 leaves fewer characters unescaped than encodeURIComponent does.
 function encoded(value: string): string {
   return encodeURIComponent(value).replace(
     /[!'()*]/g,

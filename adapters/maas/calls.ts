@@ -17,19 +17,19 @@ import { parseAccount, parseMachine, parseMachines } from "./parse-reply.ts";
 
 type Change = MaasRequest & { readonly op: string; readonly form: Fields };
 
-/** What the methods of the adapter are made of. All throw InfraError. */
+/** Building blocks of the adapter's methods. All throw InfraError. */
 export interface MaasCalls {
   read<T>(request: MaasRequest, parse: (value: unknown) => T, signal?: AbortSignal): Promise<T>;
-  /** Shown to observers, without what is for cloud-init. */
+  /** Reported to observers, without user data for cloud-init. */
   change<T>(request: Change, accept: (reply: MaasReply) => T | Promise<T>): Promise<T>;
-  /** @param what for people, as `mark broken`, where the operation is `mark_broken` */
+  /** @param what the operation for messages, e.g. `mark broken` for `mark_broken` */
   changeMachine(systemId: string, what: string, op: string, form: Fields): Promise<MaasMachine>;
   machine(systemId: string, signal?: AbortSignal): Promise<MaasMachine>;
   machines(filter: MaasMachineFilter, signal?: AbortSignal): Promise<readonly MaasMachine[]>;
   whoami(signal?: AbortSignal): Promise<MaasAccount>;
 }
 
-// What fits into an URL that servers take: 200 ids are 2 kB.
+// Fits into a URL that servers accept: 200 ids are 2 kB.
 const idsPerCall = 200;
 
 export function createMaasCalls(client: MaasClient): MaasCalls {
@@ -43,7 +43,7 @@ export function createMaasCalls(client: MaasClient): MaasCalls {
 
   function change<T>(request: Change, accept: (reply: MaasReply) => T | Promise<T>): Promise<T> {
     const { path, op, form } = request;
-    // What is for cloud-init may hold secrets.
+    // User data for cloud-init may contain secrets.
     const told = form.filter(([key]) => key !== "user_data").map(([key, value]) => `${key}=${value}`);
     const argv = ["POST", `${path}?op=${op}`, ...told];
     const step = { program: "maas", subcommand: request.what, argv };
@@ -62,12 +62,15 @@ export function createMaasCalls(client: MaasClient): MaasCalls {
         throw (await whyForbidden(asked)) ?? errorFromRefusal(reply.refusal, asked);
       }
       const value = acceptedValue(reply, asked);
-      // MAAS has operations that answer null when it does not control the machine's power.
+      // Some MAAS operations return null when MAAS does not control the machine's power.
       return value === null ? machine(systemId) : sameMachine(parseMachine(value), systemId);
     });
   }
 
-  /** MAAS answers 403 with an empty body for a locked machine and for one of another user. @throws InfraError MACHINE_TAKEN, and as `machine` */
+  /**
+   * Finds out why a request was forbidden: MAAS answers 403 with an empty body both for a locked machine and for
+   * another user's. @throws InfraError MACHINE_TAKEN, and as `machine`
+   */
   async function whyForbidden(asked: Asked & { readonly systemId: string }): Promise<InfraError | undefined> {
     const { isLocked, owner } = await machine(asked.systemId);
     const { username } = await whoami();
@@ -101,7 +104,8 @@ export function createMaasCalls(client: MaasClient): MaasCalls {
       const withIds: Fields = [...query, ...part.map((id): [string, string] => ["id", id])];
       found.push(...(await read({ ...request, query: withIds }, parseMachines, signal)));
     }
-    // Whoever releases what is listed must not depend on a filter that something between has dropped.
+    // Filtered again, since a caller that releases the listed machines must not depend on a filter that a proxy may
+    // have dropped.
     return found.filter(
       (each) => (owner === undefined || each.owner === owner) && (ids?.includes(each.systemId) ?? true),
     );
@@ -114,7 +118,7 @@ export function createMaasCalls(client: MaasClient): MaasCalls {
   return { read, change, changeMachine, machine, machines, whoami };
 }
 
-/** @throws InfraError what the refusal is */
+/** @throws InfraError by the refusal */
 export function acceptedValue(reply: MaasReply, asked: Asked): unknown {
   if ("refusal" in reply) {
     throw errorFromRefusal(reply.refusal, asked);
@@ -122,7 +126,7 @@ export function acceptedValue(reply: MaasReply, asked: Asked): unknown {
   return reply.value;
 }
 
-/** Whoever answers for another machine than it was asked for is not to be believed. */
+/** Rejects a reply about another machine than the requested one. */
 export function sameMachine(machine: MaasMachine, systemId: string): MaasMachine {
   if (machine.systemId !== systemId) {
     throw notUnderstood(`machine ${systemId}`, "it is about another machine");

@@ -17,11 +17,11 @@ import {
 } from "./errors.ts";
 import type { MaasApiKey } from "./names.ts";
 
-/** Keys may come more than once. */
+/** Keys may be repeated. */
 export type Fields = readonly [key: string, value: string][];
 
 export interface MaasRequest extends Asked {
-  /** Below `/api/2.0/`, with a slash at its end: MAAS knows no other. As `machines/m6rnsc/`. */
+  /** Relative to `/api/2.0/`, with a trailing slash, which MAAS requires. E.g. `machines/m6rnsc/`. */
   readonly path: string;
   /** The operation. */
   readonly op?: string;
@@ -30,18 +30,18 @@ export interface MaasRequest extends Asked {
   readonly form?: Fields;
 }
 
-/** A value of JSON, null where there is no body; or what MAAS says against it. */
+/** A JSON value, null if there is no body; or a refusal by MAAS. */
 export type MaasReply = { readonly value: unknown } | { readonly refusal: MaasRefusal };
 
 export interface MaasClient {
   /**
-   * Asks what changes nothing, and again when there is no answer, until its deadline or the signal.
-   * @throws InfraError MAAS_UNAVAILABLE, MAAS_DENIED (our key is refused), MAAS_FAILED, and the signal's reason
+   * Sends a request that changes nothing, and retries it if there is no reply, until its deadline or the signal.
+   * @throws InfraError MAAS_UNAVAILABLE, MAAS_DENIED (the key is refused), MAAS_FAILED, and the signal's reason
    */
   read(request: MaasRequest, signal?: AbortSignal): Promise<MaasReply>;
   /**
-   * Asks once. Whoever would have it repeated has to look first whether it is still to be made: also when MAAS says that another
-   * transaction was in the way, which is MAAS_UNAVAILABLE with its `retryAfterMs`.
+   * Sends a request once. Before a retry, the caller must check whether the change has been made, even after a conflict
+   * with another transaction, which is MAAS_UNAVAILABLE with MAAS's `retryAfterMs`.
    * @throws InfraError as `read`, and NO_ADDRESS
    */
   change(request: MaasRequest & { readonly form: Fields }): Promise<MaasReply>;
@@ -49,17 +49,20 @@ export interface MaasClient {
 }
 
 export interface MaasClientOptions {
-  /** As `parseMaasUrl` has it. */
+  /** In the form of `parseMaasUrl`. */
   readonly url: string;
   readonly apiKey: MaasApiKey;
-  /** A certificate to trust for https instead of the usual ones, as PEM. */
+  /** PEM certificate to trust for https instead of the default ones. */
   readonly ca?: string | undefined;
-  /** How long a read may take with all its tries, 30 s unless told, and a change, which MAAS may do slowly, 120 s. */
+  /**
+   * Deadlines of a read with all its retries, 30 s by default, and of a change, which MAAS may process slowly, 120 s by
+   * default.
+   */
   readonly readPatienceMs?: number | undefined;
   readonly changePatienceMs?: number | undefined;
 }
 
-/** What a try has come to; `afterMs` is how long MAAS would have another one wait. */
+/** Result of an attempt; `afterMs` is the delay before another attempt that MAAS asks for. */
 type Attempt = { readonly reply: MaasReply } | { readonly error: InfraError; readonly afterMs: number };
 
 const maxTries = 4;
@@ -67,7 +70,9 @@ const maxBodyBytes = 256 * 1024 * 1024;
 const busyStatuses: readonly number[] = [429, 502, 503, 504];
 const refusalStatuses: readonly number[] = [400, 403, 404, 409];
 
-/** A client of MAAS's API 2.0. No proxy of the environment is used: it would be shown the key. */
+/**
+ * Creates a client for MAAS's API 2.0. It ignores the environment's proxy settings, since a proxy would see the key.
+ */
 export function createMaasClient(options: MaasClientOptions): MaasClient {
   const { url, apiKey, ca, readPatienceMs = 30_000, changePatienceMs = 120_000 } = options;
   const { origin, pathname } = new URL(url);
@@ -81,7 +86,7 @@ export function createMaasClient(options: MaasClientOptions): MaasClient {
     const operation: Fields = op === undefined ? [] : [["op", op]];
     const parameters = new URLSearchParams([...operation, ...query]);
     const target = `${pathname}/api/2.0/${path}${parameters.size === 0 ? "" : `?${parameters}`}`;
-    // Each try has its own: MAAS takes a nonce once.
+    // Each attempt has its own nonce, since MAAS accepts a nonce once.
     const authorization = authorizationHeader(apiKey, {
       nonce: randomUUID(),
       timestampSeconds: Math.floor(Date.now() / 1000),
@@ -104,7 +109,7 @@ export function createMaasClient(options: MaasClientOptions): MaasClient {
       }
       const isBusy = busyStatuses.includes(status);
       if (!isBusy && !isRefusalStatus(status)) {
-        // Nothing of it is looked at: that of a 401 may have the right secret.
+        // The body is ignored: that of a 401 may contain the correct secret.
         await answer.body.dump();
         throw status === 401
           ? errorFromUnauthorized(url, headerOf(headers, "date"), Date.now())
@@ -206,7 +211,7 @@ function valueFrom(text: string, { what }: Asked): unknown {
 
 const longestRetryAfterMs = 60_000;
 
-/** Seconds or a date, of which nothing and no sense are no time, and much is a minute. */
+/** Parses seconds or a date. A missing, past or invalid value is 0; the maximum is a minute. */
 export function msFromRetryAfter(header: string | undefined, nowMs = Date.now()): number {
   const ms = /^[0-9]+$/.test(header ?? "") ? Number(header) * 1000 : Date.parse(header ?? "") - nowMs;
   return Number.isNaN(ms) ? 0 : Math.min(Math.max(ms, 0), longestRetryAfterMs);

@@ -2,9 +2,9 @@ import { makeOnce } from "../host/make-once.ts";
 import type { MaasAdapter } from "./adapter.ts";
 
 /**
- * A MAAS that is made when it is first asked for anything, for one that costs time to make.
- * @param as what it will be
- * @param make called once, and again after it has failed; what it throws is thrown by the calls that needed it
+ * Creates an adapter whose MAAS is created on first use, for one that is expensive to create.
+ * @param as the properties of the MAAS to create
+ * @param make called once, and again after a failure; its errors are thrown by the calls that needed it
  */
 export function createDeferredMaas(
   as: Pick<MaasAdapter, "kind" | "url">,

@@ -1,17 +1,17 @@
 import { InfraError } from "../host/infra-error.ts";
 import { quotedLine } from "../host/quoted-line.ts";
 
-/** What was asked, for people, and of which machine. */
+/** The request, for messages, and its machine. */
 export interface Asked {
-  /** As `deploy`. */
+  /** E.g. `deploy`. */
   readonly what: string;
   readonly systemId?: string | undefined;
 }
 
-/** An answer that is a refusal: MAAS was reached, knows us, and does not do this. */
+/** A refusal: MAAS was reached, accepted the key, and rejected the request. */
 export interface MaasRefusal {
   readonly status: 400 | 403 | 404 | 409;
-  /** What it says, as `quotedWords` has it; empty when nothing. */
+  /** Its message, as returned by `quotedWords`; empty if there is none. */
   readonly words: string;
   /** Whether there was no body at all, as in MAAS's own 403 about a machine. */
   readonly isEmpty?: boolean;
@@ -20,8 +20,9 @@ export interface MaasRefusal {
 const maxWordsLength = 400;
 
 /**
- * What may be told of an answer's body: plain words, and the messages of fields (`{"tags": ["No such tag(s): 'x'."]}`). Nothing of
- * a page, which may be a proxy's, or MAAS's with all that a request held; nothing that is said of `user_data`; no keys.
+ * Extracts the safe part of a reply's body: plain text, and messages of fields (`{"tags": ["No such tag(s): 'x'."]}`).
+ * Leaves out HTML pages, which may come from a proxy or be MAAS's own with everything that a request contained;
+ * messages about `user_data`; and keys.
  */
 export function quotedWords(contentType: string, body: string): string {
   if (/^application\/json\b/.test(contentType)) {
@@ -48,7 +49,7 @@ function wordsOfFields(body: string): string {
 }
 
 function shortened(words: string): string {
-  // What is as long as that and no word may be a key, or what is for cloud-init in base64.
+  // Long text without spaces may be a key, or base64 data for cloud-init.
   return quotedLine(words.replace(/[A-Za-z0-9+/=]{40,}/g, "…"), maxWordsLength);
 }
 
@@ -56,11 +57,11 @@ function resourceOf(systemId: string | undefined) {
   return systemId === undefined ? {} : { resource: `maas/machines/${systemId}` };
 }
 
-/** What a refusal is to the caller. */
+/** Converts a refusal to the error that the caller gets. */
 export function errorFromRefusal({ status, words }: MaasRefusal, { what, systemId }: Asked): InfraError {
   const facts = resourceOf(systemId);
   const said = words === "" ? "" : `: ${words}`;
-  // Django's words for an object that is not there. A proxy's 404, or that of another path, says nothing of a machine.
+  // Django's message for a missing object. A 404 from a proxy, or about another path, says nothing about a machine.
   if (status === 404 && systemId !== undefined && /\bmatches the given query\b/.test(words)) {
     return new InfraError("MACHINE_NOT_FOUND", `MAAS has no machine ${systemId}`, facts);
   }
@@ -83,28 +84,33 @@ export function errorFromRefusal({ status, words }: MaasRefusal, { what, systemI
   return new InfraError("MAAS_FAILED", `MAAS answered ${status} to ${what}${said}`, facts);
 }
 
-/** The same of an address that is to be reserved, of which MAAS has other words. */
+/** Converts a refusal of a reservation, for which MAAS has other messages. */
 export function errorFromReservation(refusal: MaasRefusal, asked: Asked): InfraError {
   const { status, words } = refusal;
   // `The IP address 10.20.0.9 is already in use.`
   if (status === 404 && /\balready in use\b/.test(words)) {
     return new InfraError("ADDRESS_TAKEN", `MAAS does not ${asked.what}: ${words}`);
   }
-  // 404 `10.20.0.9 is within the reserved range from …`, 403 `10.9.0.9 is not within subnet CIDR: …`, 403 `IP address 10.20.0.9
-  // belongs to an existing dynamic range. …`, 404 `No Domain matches the given query.`
+  // 404 `10.20.0.9 is within the reserved range from …`,
+  // 403 `10.9.0.9 is not within subnet CIDR: …`,
+  // 403 `IP address 10.20.0.9 belongs to an existing dynamic range. …`,
+  // 404 `No Domain matches the given query.`
   if (/\bwithin\b|\bdynamic range\b|^No Domain matches\b/.test(words)) {
     return errorFromRefusal({ ...refusal, status: 400 }, asked);
   }
   return errorFromRefusal(refusal, asked);
 }
 
-/** Somebody else has a machine that something was to be done to. */
+/** Creates the error for a change of a machine that has another owner. */
 export function machineOfOthers(owner: string, { what, systemId }: Asked): InfraError {
   const message = `MAAS does not ${what} machine ${systemId}: it is ${owner}'s`;
   return new InfraError("MACHINE_TAKEN", message, resourceOf(systemId));
 }
 
-/** For an account that is no administrator MAAS answers 403 without a body about a machine of another user. */
+/**
+ * Creates the error for a machine that MAAS hides: it answers 403 without a body about another user's machine unless
+ * the account is an administrator.
+ */
 export function machineHidden({ systemId }: Asked): InfraError {
   const message = `machine ${systemId} belongs to another MAAS user, so MAAS does not show it to the gateway's account`;
   return new InfraError("MACHINE_TAKEN", message, resourceOf(systemId));
@@ -115,7 +121,7 @@ export function machineLocked({ what, systemId }: Asked): InfraError {
   return new InfraError("MACHINE_LOCKED", message, resourceOf(systemId));
 }
 
-/** MAAS says that it cannot now. */
+/** Converts a reply with which MAAS reports that it is busy. */
 export function errorFromBusy(
   { status, words }: { readonly status: number; readonly words: string },
   { what, systemId }: Asked,
@@ -123,11 +129,13 @@ export function errorFromBusy(
 ): InfraError {
   const facts = { ...resourceOf(systemId), ...(retryAfterMs !== undefined && { retryAfterMs }) };
   const said = words === "" ? "" : `: ${words}`;
-  // `No more IPs available in subnet: …`, and of a deployment `…: Unable to allocate static IP due to address exhaustion.`
+  // `No more IPs available in subnet: …`, and for a deployment
+  // `…: Unable to allocate static IP due to address exhaustion.`
   if (/\bNo more IPs available\b|\baddress exhaustion\b/.test(words)) {
     return new InfraError("NO_ADDRESS", `MAAS has no free address${said}`, facts);
   }
-  // MAAS itself gives a reason. Without one the same message for every request: it is the same cause.
+  // With a message, MAAS itself answered. Without one, the error is the same for every request, since the cause is the
+  // same.
   const message =
     said === ""
       ? `MAAS at ${url} is unavailable: it, or a proxy in front of it, answered ${status}; check that the region controller runs`
@@ -138,8 +146,9 @@ export function errorFromBusy(
 const toleratedSkewMs = 300_000;
 
 /**
- * MAAS does not take our signature. What it says of that is never looked at: 3.4.10 answers a wrong secret with the right one.
- * @param date the header of that name
+ * Creates the error for a rejected signature. The reply's body is never read: 3.4.10 answers a wrong secret with the
+ * correct one.
+ * @param date the `Date` header
  */
 export function errorFromUnauthorized(url: string, date: string | undefined, nowMs: number): InfraError {
   const skewMs = date === undefined ? Number.NaN : Date.parse(date) - nowMs;
@@ -153,18 +162,18 @@ export function errorFromUnauthorized(url: string, date: string | undefined, now
   return new InfraError("MAAS_DENIED", message);
 }
 
-/** What answers is not understood, or fails. */
+/** Creates the error for an unexpected status. */
 export function errorFromStatus(status: number, { what, systemId }: Asked): InfraError {
   const why = status >= 300 && status < 400 ? "; name the address that it redirects to" : "";
   return new InfraError("MAAS_FAILED", `MAAS answered ${status} to ${what}${why}`, resourceOf(systemId));
 }
 
-/** MAAS answered something that is not understood. */
+/** Creates the error for a reply that cannot be parsed. */
 export function notUnderstood(what: string, why: string): InfraError {
   return new InfraError("MAAS_FAILED", `MAAS's answer about ${what} is not understood: ${why}`);
 }
 
-/** What a call is that got no answer. */
+/** Converts the error of a call that got no reply. */
 export function errorFromCall(error: unknown, url: string): InfraError {
   if (error instanceof InfraError) {
     return error;
@@ -173,7 +182,7 @@ export function errorFromCall(error: unknown, url: string): InfraError {
   const name = error instanceof Error ? error.name : undefined;
   const cannot = (words: string, facts = {}) =>
     new InfraError("MAAS_UNAVAILABLE", `MAAS at ${url} cannot be reached: ${words}`, facts);
-  // It has as its `data` what is not understood, which may be what MAAS says of a wrong key.
+  // Its `data` is the unparsable reply, which may be MAAS's message about a wrong key.
   if (name === "HTTPParserError") {
     return cannot("what answers there is no HTTP");
   }

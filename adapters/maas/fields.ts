@@ -16,7 +16,7 @@ import {
   assertUsername,
 } from "./names.ts";
 
-// What MAAS's forms call what we ask for. Each refuses what is no name. @throws InfraError INVALID_FIELD
+// Fields of MAAS's forms. Each function rejects invalid names. @throws InfraError INVALID_FIELD
 
 type Assert = (value: string, field: string) => void;
 
@@ -60,7 +60,7 @@ export function constraintFields(constraints: MaasConstraints): Fields {
   ];
 }
 
-/** Of what `machines` is asked beside ids. */
+/** Returns the fields of a `machines` filter, except ids. */
 export function filterFields({ owner, agentName }: MaasMachineFilter): Fields {
   return [...fieldOf("owner", owner, assertUsername), ...fieldOf("agent_name", agentName, assertAgentName)];
 }
@@ -68,7 +68,7 @@ export function filterFields({ owner, agentName }: MaasMachineFilter): Fields {
 export function annotationFields(annotations: Readonly<Record<string, string | undefined>>): Fields {
   return Object.entries(annotations).map(([key, value]) => {
     assertAnnotation(key, value, "annotations");
-    // MAAS removes one that is empty.
+    // MAAS removes an annotation that is set to empty.
     return [key, value ?? ""];
   });
 }

@@ -5,7 +5,7 @@ type Asked = Pick<MaasAdapter, "url" | "version" | "whoami" | "images" | "machin
 
 const patienceMs = 10_000;
 
-/** Finds out what `hostplane doctor` tells about MAAS. Changes nothing. Never throws. */
+/** Collects the MAAS findings of `hostplane doctor`. Changes nothing. Never throws. */
 export async function inspectMaas(maas: Asked): Promise<MaasInspection> {
   const signal = AbortSignal.timeout(patienceMs);
   let version: string | undefined;

@@ -27,15 +27,15 @@ import {
 } from "./parse-reply.ts";
 
 export interface MaasOptions extends MaasClientOptions {
-  /** How disks are erased at a release that does not say; what MAAS is set to unless given. */
+  /** How to erase disks at a release that does not specify it; MAAS's own setting by default. */
   readonly eraseDisks?: MaasRelease["erase"];
-  /** What the sandbox is, whose server has another address each time. */
+  /** Identity of the adapter for a sandbox, whose server has a different address each time. */
   readonly as?: Pick<MaasAdapter, "kind" | "url"> | undefined;
 }
 
 const maxEvents = 1000;
 
-/** A MAAS region. Connects with the first call. */
+/** Creates the adapter for a MAAS region. It connects at the first call. */
 export function createMaas(options: MaasOptions): MaasAdapter {
   const { kind, url } = options.as ?? { kind: "real", url: options.url };
   const erasing = options.eraseDisks === undefined ? {} : { erase: options.eraseDisks };

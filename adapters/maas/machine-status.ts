@@ -1,6 +1,6 @@
 import type { MaasMachineStatus } from "./machine.ts";
 
-/** By MAAS's numbers. Its words for them have changed between versions, the numbers have not. */
+/** By MAAS's numbers. Unlike its names, they have not changed between versions. */
 export const machineStatuses: readonly MaasMachineStatus[] = [
   "new",
   "commissioning",

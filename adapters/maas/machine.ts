@@ -1,4 +1,4 @@
-/** The state of a machine, as MAAS has it; `unknown` for one that a version of MAAS newer than the gateway has. */
+/** State of a machine in MAAS; `unknown` for a state of a newer MAAS version. */
 export type MaasMachineStatus =
   | "new"
   | "commissioning"
@@ -26,58 +26,58 @@ export type MaasMachineStatus =
   | "unknown";
 
 export interface MaasMachine {
-  /** Six characters, as `m6rnsc`. */
+  /** Six characters, e.g. `m6rnsc`. */
   readonly systemId: string;
   readonly hostname: string;
   readonly fqdn: string;
   readonly status: MaasMachineStatus;
-  /** MAAS's own number of it, as 4 for `ready`. */
+  /** MAAS's number of the status, e.g. 4 for `ready`. */
   readonly statusCode: number;
-  /** What MAAS has to say about it, for people; empty when nothing. */
+  /** MAAS's message about the status, for users; empty if there is none. */
   readonly statusMessage: string;
-  /** Who has it; undefined when nobody does. */
+  /** The user who has allocated it; undefined if it is not allocated. */
   readonly owner: string | undefined;
-  /** What its owner has written on it (`workload_annotations`); gone once it is released. */
+  /** Annotations set by its owner (`workload_annotations`); removed when it is released. */
   readonly annotations: ReadonlyMap<string, string>;
-  /** None in the answer of `deploy`: MAAS tells them from the next `machine` on. */
+  /** Empty in the reply to `deploy`: MAAS reports them from the next `machine` on. */
   readonly ipAddresses: readonly string[];
   readonly tags: readonly string[];
   readonly cpuCount: number;
   readonly memoryMib: number;
-  /** As `amd64/generic`. */
+  /** E.g. `amd64/generic`. */
   readonly architecture: string;
   readonly powerState: "on" | "off" | "unknown" | "error";
-  /** Undefined when the account may not see it. */
+  /** Undefined if the account may not see it. */
   readonly pool: string | undefined;
   readonly zone: string | undefined;
   readonly isLocked: boolean;
-  /** What it is deployed with, as `ubuntu` and `noble`; empty when nothing. */
+  /** The deployed system, e.g. `ubuntu` and `noble`; empty if there is none. */
   readonly osystem: string;
   readonly series: string;
 }
 
-/** What a machine must be like; all of it. */
+/** Requirements for a machine, all of which it must meet. */
 export interface MaasConstraints {
-  /** All of them. */
+  /** Must have all of them. */
   readonly tags?: readonly string[];
-  /** None of them. */
+  /** Must have none of them. */
   readonly notTags?: readonly string[];
   readonly pool?: string;
   readonly notInPools?: readonly string[];
   readonly zone?: string;
   readonly notInZones?: readonly string[];
-  /** As `amd64` or `amd64/generic`. */
+  /** E.g. `amd64` or `amd64/generic`. */
   readonly architecture?: string;
-  /** At least so many. */
+  /** Minimum. */
   readonly cpuCount?: number;
-  /** At least so much. */
+  /** Minimum. */
   readonly memoryMib?: number;
 }
 
 export interface MaasMachineFilter {
-  /** The name of an account. */
+  /** Name of an account. */
   readonly owner?: string;
-  /** As `allocate` was given it. MAAS tells it of no machine: this filter is the only way to ask. */
+  /** Agent name given to `allocate`. MAAS never returns it; this filter is the only way to query it. */
   readonly agentName?: string;
   readonly systemIds?: readonly string[];
 }

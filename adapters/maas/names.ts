@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import { invalidField } from "../host/infra-error.ts";
 
-/** An API key, as MAAS's page of a user's keys shows it: `consumer:token:secret`. */
+/** An API key, as shown on MAAS's page of a user's keys: `consumer:token:secret`. */
 export interface MaasApiKey {
   readonly consumer: string;
   readonly token: string;
@@ -9,9 +9,9 @@ export interface MaasApiKey {
   readonly secret: string;
 }
 
-/** @throws InfraError INVALID_FIELD, whose message has nothing of the key */
+/** @throws InfraError INVALID_FIELD, whose message contains no part of the key */
 export function parseApiKey(text: string, field: string): MaasApiKey {
-  // As many files, one that the key is read from ends with a line's end.
+  // Trimmed, since a file with the key usually ends with a newline.
   const match = /^([\x21-\x39\x3b-\x7e]+):([\x21-\x39\x3b-\x7e]+):([\x21-\x39\x3b-\x7e]+)$/.exec(text.trim());
   const [, consumer, token, secret] = match ?? [];
   if (consumer === undefined || token === undefined || secret === undefined) {
@@ -21,7 +21,8 @@ export function parseApiKey(text: string, field: string): MaasApiKey {
 }
 
 /**
- * The address of a MAAS in one form, as `http://maas:5240/MAAS`, whether or not the path, a slash or `/api/2.0/` was written.
+ * Normalizes the URL of a MAAS, e.g. to `http://maas:5240/MAAS`, whether or not it has the path, a trailing slash or
+ * `/api/2.0/`.
  * @throws InfraError INVALID_FIELD
  */
 export function parseMaasUrl(text: string, field: string): string {
@@ -36,14 +37,14 @@ export function parseMaasUrl(text: string, field: string): string {
   return `${url.origin}${path === "" ? "/MAAS" : path}`;
 }
 
-/** Of MAAS's numbers to the base of 24, in which nothing looks like anything else. @throws InfraError INVALID_FIELD */
+/** Checks a MAAS id: a number in base 24, with digits that are hard to confuse. @throws InfraError INVALID_FIELD */
 export function assertSystemId(systemId: string, field: string): void {
   if (!/^[34678abcdefghkmnpqrstwxy]{6}$/.test(systemId)) {
     throw invalidField(field, "must be six of the characters 34678abcdefghkmnpqrstwxy");
   }
 }
 
-/** As `kaas/1f6a/slot-7`. @throws InfraError INVALID_FIELD */
+/** Checks a name such as `kaas/1f6a/slot-7`. @throws InfraError INVALID_FIELD */
 export function assertAgentName(name: string, field: string): void {
   if (!/^[A-Za-z0-9][\w./:-]{0,254}$/.test(name)) {
     throw invalidField(field, "must be up to 255 letters, digits and ./:-_, the first a letter or a digit");
@@ -53,7 +54,7 @@ export function assertAgentName(name: string, field: string): void {
 const maxAnnotationLength = 4096;
 
 /**
- * Refuses a key for which MAAS fails, and `op`, which it takes for the name of an operation and leaves out.
+ * Rejects keys for which MAAS fails, and `op`, which MAAS interprets as an operation and drops.
  * @throws InfraError INVALID_FIELD
  */
 export function assertAnnotation(key: string, value: string | undefined, field: string): void {
@@ -75,7 +76,7 @@ export function assertTag(tag: string, field: string): void {
   }
 }
 
-/** The name of a pool or a zone. @throws InfraError INVALID_FIELD */
+/** Checks the name of a pool or a zone. @throws InfraError INVALID_FIELD */
 export function assertPlaceName(name: string, field: string): void {
   if (!/^\w[\w -]{0,255}$/.test(name)) {
     throw invalidField(
@@ -92,28 +93,31 @@ export function assertArchitecture(architecture: string, field: string): void {
   }
 }
 
-/** The name of an image or a kernel, as `ubuntu/noble` or `os=noble,k8s=1.36.3,gpu`. @throws InfraError INVALID_FIELD */
+/**
+ * Checks the name of an image or a kernel, e.g. `ubuntu/noble` or `os=noble,k8s=1.36.3,gpu`. @throws InfraError
+ * INVALID_FIELD
+ */
 export function assertSeries(series: string, field: string): void {
   if (!/^[A-Za-z0-9][\w.=,+/-]{0,254}$/.test(series)) {
     throw invalidField(field, "must be up to 255 letters, digits and .=,+/-_, the first a letter or a digit");
   }
 }
 
-/** The name of an account. @throws InfraError INVALID_FIELD */
+/** Checks the name of an account. @throws InfraError INVALID_FIELD */
 export function assertUsername(username: string, field: string): void {
   if (!/^[\w.@+-]{1,150}$/.test(username)) {
     throw invalidField(field, "must be up to 150 letters, digits and .@+-_");
   }
 }
 
-/** For MAAS's event log. @throws InfraError INVALID_FIELD */
+/** Checks a comment for MAAS's event log. @throws InfraError INVALID_FIELD */
 export function assertComment(comment: string, field: string): void {
   if (comment.length > 1024 || hasControls(comment)) {
     throw invalidField(field, "must be up to 1024 characters without control characters");
   }
 }
 
-/** Of IPv4 or IPv6. @throws InfraError INVALID_FIELD */
+/** Checks an IPv4 or IPv6 address. @throws InfraError INVALID_FIELD */
 export function assertAddress(address: string, field: string): void {
   if (isIP(address) === 0 || address.includes("%")) {
     throw invalidField(field, "must be an IP address");
@@ -129,7 +133,7 @@ export function assertSubnet(subnet: string, field: string): void {
   }
 }
 
-/** A name in DNS, with or without a domain. @throws InfraError INVALID_FIELD */
+/** Checks a DNS name, with or without a domain. @throws InfraError INVALID_FIELD */
 export function assertHostname(hostname: string, field: string): void {
   const label = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
   if (hostname.length > 253 || !hostname.split(".").every((part) => label.test(part))) {

@@ -13,14 +13,14 @@ import { notUnderstood } from "./errors.ts";
 import type { MaasMachine } from "./machine.ts";
 import { machineStatusFrom } from "./machine-status.ts";
 
-// What is not named here may be there, be missing and change its form: MAAS 3.4 tells 78 things of a machine, 3.8 others.
+// All other fields may be present, missing or of another form: MAAS 3.4 returns 78 fields of a machine, 3.8 other ones.
 
-/** Missing, null and empty are the same. */
+/** Missing, null and empty are equivalent. */
 const wordOf = z
   .string()
   .nullish()
   .transform((word) => word ?? "");
-/** What people or machines have written, who may write anything. */
+/** Free text from users or machines, with arbitrary content. */
 const lineOf = wordOf.transform((words) => quotedLine(words));
 const wordsOf = z
   .array(z.string())
@@ -91,7 +91,7 @@ const accountSchema = z
 
 const versionSchema = z
   .object({ version: wordOf, capabilities: wordsOf })
-  // `None` was seen of one that runs from its source.
+  // A MAAS that runs from source reports `None`.
   .transform(
     ({ version, capabilities }): MaasVersion => ({
       version: /^\d/.test(version) ? version : undefined,
@@ -140,7 +140,7 @@ const eventSchema = z
 
 const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/** Of UTC, as `Sat, 21 Nov. 2026 00:19:06`; undefined for whatever else. */
+/** Parses a time in UTC, e.g. `Sat, 21 Nov. 2026 00:19:06`; undefined for any other format. */
 export function msFromEventTime(text: string): number | undefined {
   const match =
     /^[A-Z][a-z]{2}, ([0-9]{2}) ([A-Z][a-z]{2})\. ([0-9]{4}) ([0-9]{2}):([0-9]{2}):([0-9]{2})$/.exec(text);
@@ -163,7 +163,7 @@ function reader<T>(what: string, schema: z.ZodType<T>): (value: unknown) => T {
   };
 }
 
-// Each reads a value of JSON. @throws InfraError MAAS_FAILED
+// Each parses a JSON value. @throws InfraError MAAS_FAILED
 export const parseMachine = reader("a machine", machineSchema);
 export const parseMachines = reader("the machines", z.array(machineSchema));
 export const parseAccount = reader("the account", accountSchema);

@@ -8,30 +8,30 @@ import { createMaas } from "./maas.ts";
 import type { MaasApiKey } from "./names.ts";
 
 export interface MaasSandboxOptions {
-  /** Six with the tag `standard` and two with `gpu` and `standard`, all free, unless told. */
+  /** By default, six with the tag `standard` and two with `gpu` and `standard`, all free. */
   readonly machines?: readonly FakeMachineOptions[];
   readonly images?: readonly FakeImage[];
-  /** How long machines take: 5 s to be deployed, 2 s to be released and 3 s to be erased unless told. */
+  /** Duration of state changes: by default, 5 s for a deployment, 2 s for a release and 3 s for erasing. */
   readonly deployMs?: number;
   readonly releaseMs?: number;
   readonly eraseMs?: number;
-  /** As `MaasOptions` has it. */
+  /** As in `MaasOptions`. */
   readonly eraseDisks?: MaasRelease["erase"];
-  /** What is set apart in the subnet 10.20.0.0/24, and whether MAAS manages it; as the fake's default. */
+  /** Reserved ranges of the subnet 10.20.0.0/24, and whether MAAS manages it; with the fake's defaults. */
   readonly ranges?: readonly FakeRange[];
   readonly isManaged?: boolean;
-  /** As those of the real one. */
+  /** As in the real adapter. */
   readonly readPatienceMs?: number;
   readonly changePatienceMs?: number;
 }
 
-/** The sandbox with what others could do to it. */
+/** The sandbox, with changes from outside the gateway. */
 export interface MaasSandbox extends MaasAdapter {
-  /** What is behind it: machines fail, others take them, and replies are lost on request. */
+  /** The server behind it, which can make machines fail, let other users allocate them, and lose replies. */
   readonly fake: MaasFake;
-  /** The same MAAS by an administrator's rights, who may do to our machines what he likes. */
+  /** The same MAAS with an administrator's permissions, who may change our machines. */
   readonly admin: MaasAdapter;
-  /** The same MAAS by another account, which is no administrator. */
+  /** The same MAAS with another account, which is not an administrator. */
   readonly other: MaasAdapter;
 }
 
@@ -61,8 +61,8 @@ function newApiKey(): MaasApiKey {
 }
 
 /**
- * A MAAS of this process: the client that real ones have, before a server on loopback whose keys nobody else knows. It vanishes
- * with the process.
+ * Creates a MAAS in this process: the real client, connected to a fake server on loopback with random keys. It
+ * disappears with the process.
  */
 export async function createMaasSandbox(options: MaasSandboxOptions = {}): Promise<MaasSandbox> {
   const [ourKey, adminKey, otherKey] = [newApiKey(), newApiKey(), newApiKey()];

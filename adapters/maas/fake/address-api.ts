@@ -72,7 +72,7 @@ function refusalOfAddress(
   return region.rangeOf("dynamic", address) === undefined ? undefined : textAnswer(403, `${words} ${hint}`);
 }
 
-/** Also of a range that the user owns, and in an unmanaged subnet. */
+/** Also for a range that the user owns, and in an unmanaged subnet. */
 function refusalOfUse(region: FakeRegion, address: string, addressPrefix: string): FakeAnswer | undefined {
   const reserved = region.rangeOf("reserved", address);
   if (reserved !== undefined) {

@@ -1,6 +1,10 @@
-/** A range of addresses that an administrator has set apart in a subnet, by the last numbers of its addresses; both are in it. */
+/**
+ * A range of addresses that an administrator has reserved in a subnet, by the last numbers of its addresses, inclusive.
+ */
 export interface FakeRange {
-  /** `dynamic`: DHCP gives it out. `reserved`: set apart in a managed subnet; all that MAAS may use in an unmanaged one. */
+  /**
+   * `dynamic`: for DHCP. `reserved`: excluded in a managed subnet; the only assignable addresses in an unmanaged one.
+   */
   readonly type: "reserved" | "dynamic";
   readonly first: number;
   readonly last: number;
@@ -12,17 +16,17 @@ export interface FakeSubnet {
 }
 
 const gateway = 1;
-/** The network's and the broadcast address are never given out. */
+/** The network and broadcast addresses are never assigned. */
 const hosts = Array.from({ length: 254 }, (_, index) => index + 1);
 
-/** The range that holds a number. */
+/** Returns the range that contains a number. */
 export function rangeOf({ ranges }: FakeSubnet, type: FakeRange["type"], number: number) {
   return ranges.find((range) => range.type === type && range.first <= number && number <= range.last);
 }
 
 /**
- * The number that MAAS gives out next: the first of the smallest run of free ones, and of equal runs the lowest
- * (`Subnet.get_next_ip_for_allocation` of 3.4.10). Undefined: there is none.
+ * Returns the number that MAAS assigns next: the first of the smallest run of free ones, and of equal runs the lowest
+ * (`Subnet.get_next_ip_for_allocation` of 3.4.10). Undefined if there is none.
  */
 export function nextNumber(subnet: FakeSubnet, isTaken: (number: number) => boolean): number | undefined {
   const isFree = (number: number) =>

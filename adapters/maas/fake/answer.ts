@@ -1,4 +1,4 @@
-/** What the fake answers: text as it is, or a value as JSON. */
+/** A reply of the fake: plain text, or a JSON value. */
 export interface FakeAnswer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
@@ -6,12 +6,12 @@ export interface FakeAnswer {
   readonly json?: unknown;
 }
 
-/** As Django sends it. */
+/** Returns a text reply as Django sends it. */
 export function textAnswer(status: number, text: string): FakeAnswer {
   return { status, text, headers: { "content-type": "text/plain; charset=utf-8", vary: "Cookie" } };
 }
 
-/** Of a form that is not valid. */
+/** Returns the reply to an invalid form. */
 export function invalidAnswer(errors: Readonly<Record<string, readonly string[]>>): FakeAnswer {
   return { status: 400, json: errors, headers: { vary: "Cookie" } };
 }
@@ -20,7 +20,7 @@ export function jsonAnswer(json: unknown): FakeAnswer {
   return { status: 200, json, headers: known };
 }
 
-/** Of what a handler has answered. */
+/** Headers of replies from a handler. */
 const known = {
   vary: "Authorization, Cookie",
   "x-maas-api-hash": "29b8898cd6164c9b0adae16fe79c9932fe40e145",
@@ -32,12 +32,12 @@ export const deleted: FakeAnswer = {
   headers: { ...known, "content-type": "text/plain" },
 };
 
-/** Of what is not there. */
+/** Reply for a machine that does not exist. */
 export const machineMissing: FakeAnswer = {
   status: 404,
   text: "No Machine matches the given query.",
   headers: { ...known, "content-type": "text/plain" },
 };
 
-/** The account lacks the right, or the machine is locked. */
+/** The account lacks the permission, or the machine is locked. */
 export const forbidden: FakeAnswer = textAnswer(403, "");

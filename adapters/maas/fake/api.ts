@@ -19,7 +19,7 @@ import { mayView } from "./visibility.ts";
 
 type Handler = (region: FakeRegion, request: SignedRequest) => FakeAnswer;
 
-/** By method, path below `/MAAS/api/2.0/` and operation. */
+/** By method, path relative to `/MAAS/api/2.0/` and operation. */
 const handlers: Readonly<Record<string, Handler>> = {
   "GET users/ whoami": (_, { user }) => jsonAnswer(renderUser(user.username, user.isAdmin)),
   "GET machines/": listMachines,
@@ -64,12 +64,12 @@ const version = {
   subversion: "sandbox",
 };
 
-/** What needs no signature; undefined for all else. */
+/** Answers requests that need no signature; undefined for all others. */
 export function answerAnonymously(method: string, path: string): FakeAnswer | undefined {
   return method === "GET" && path === "version/" ? jsonAnswer(version) : undefined;
 }
 
-/** Whether there is anything at a path: MAAS says 404 before it asks who wants to know. */
+/** Reports whether the path exists: MAAS returns 404 before it authenticates. */
 export function isEndpoint(path: string): boolean {
   return (
     path === "version/" ||
@@ -82,7 +82,7 @@ function machineIn(path: string): string | undefined {
   return /^machines\/([^/]+)\/$/.exec(path)?.[1];
 }
 
-/** @param path below `/MAAS/api/2.0/` */
+/** Answers a signed request. @param path relative to `/MAAS/api/2.0/` */
 export function answerSigned(region: FakeRegion, path: string, request: SignedRequest): FakeAnswer {
   const { method, op } = request;
   const systemId = machineIn(path);

@@ -17,9 +17,8 @@ export interface SignedRequest extends FakeRequest {
 const maxAgeSeconds = 300;
 
 /**
- * Makes the check of OAuth that piston, MAAS's library, makes: in its order and with its words, among them the secret that was
- * expected.
- * @returns who it is, or the refusal
+ * Creates the OAuth check of piston, MAAS's library: in its order and with its messages, including the expected secret.
+ * @returns the user, or the refusal
  */
 export function createSignatureCheck(
   users: readonly FakeUser[],
@@ -68,7 +67,7 @@ export function createSignatureCheck(
   };
 }
 
-/** Undefined when there is no sense in it. */
+/** Undefined for an invalid header. */
 function parametersFrom(header: string): ReadonlyMap<string, string> | undefined {
   const [, list] = /^OAuth\s+(.*)$/s.exec(header) ?? [];
   if (list === undefined) {
@@ -89,7 +88,7 @@ function parametersFrom(header: string): ReadonlyMap<string, string> | undefined
 }
 
 function anonymous({ method, path, op }: FakeRequest): FakeAnswer {
-  // Machines have a page for the anonymous, who may do next to nothing there.
+  // Machines have an anonymous handler, which allows next to nothing.
   return /\/machines\/$/.test(path)
     ? textAnswer(400, `Unrecognised signature: method=${method} op=${op ?? "None"}`)
     : { status: 401, text: "Forbidden", headers: { "content-type": "text/plain" } };

@@ -6,7 +6,7 @@ type FormErrors = Readonly<Record<string, readonly string[]>>;
 export interface Constraints {
   readonly systemId: string | undefined;
   isMet(machine: FakeMachine): boolean;
-  /** The text of the 409 of a request that no machine meets. */
+  /** Text of the 409 if no machine meets a request. */
   readonly unmet: string;
 }
 
@@ -24,12 +24,14 @@ const options = [
 
 interface Rule {
   readonly isMet: (machine: FakeMachine) => boolean;
-  /** As the text of a 409 has it. */
+  /** As shown in the text of a 409. */
   readonly resolved: string;
   readonly errors?: readonly string[];
 }
 
-/** Reads what `allocate` is asked for; what MAAS has besides (storage, interfaces and so on) the fake does not. */
+/**
+ * Parses the constraints of `allocate`. MAAS has more (storage, interfaces and so on), which the fake does not support.
+ */
 export function parseConstraints(
   form: URLSearchParams,
   region: FakeRegion,
@@ -63,7 +65,7 @@ export function parseConstraints(
   };
 }
 
-/** As Python writes it. */
+/** Formats a list as Python does. */
 function quotedList(values: readonly string[]): string {
   return `[${values.map((value) => `'${value}'`).join(", ")}]`;
 }
@@ -121,13 +123,13 @@ interface Checked {
   readonly errors?: readonly string[];
 }
 
-/** What MAAS says against tags that it does not have. */
+/** Checks for unknown tags, with MAAS's message. */
 export function unknownTags(values: readonly string[], known: readonly string[]): Checked {
   const missing = values.filter((value) => !known.includes(value)).map((tag) => `'${tag}'`);
   return missing.length === 0 ? {} : { errors: [`No such tag(s): ${missing.join(", ")}.`] };
 }
 
-/** What MAAS says against names that it does not have. @param what `pool` or `zone` */
+/** Checks for unknown pools or zones, with MAAS's message. @param what `pool` or `zone` */
 export function unknownPlaces(what: string, values: readonly string[], known: readonly string[]): Checked {
   const missing = values.filter((value) => !known.includes(value));
   return missing.length === 0 ? {} : { errors: [`No such ${what}(s): ${missing.join(", ")}.`] };

@@ -2,10 +2,10 @@ import type { FaultList, Fault as FaultOf } from "../../host/fault-list.ts";
 import type { FakeAnswer } from "./answer.ts";
 import type { FakeRequest } from "./request.ts";
 
-/** Which requests; all unless told. */
+/** Requests that a fault applies to; all by default. */
 export interface FaultMatch {
   readonly method?: string;
-  /** Part of it, as `machines/sbxaaa`. */
+  /** Part of the path, e.g. `machines/sbxaaa`. */
   readonly path?: string;
   readonly op?: string;
 }
@@ -16,7 +16,7 @@ export type Fault = FaultOf<FakeAnswer>;
 
 export type Faults = FaultList<FaultMatch, Matched, FakeAnswer>;
 
-/** Whether a request is one of these. */
+/** Reports whether a request matches. */
 export function isMeant(match: FaultMatch, { method, path, op }: Matched): boolean {
   return (
     (match.method ?? method) === method &&

@@ -76,13 +76,13 @@ function agentNameErrors({ length }: string): readonly string[] | undefined {
   return length > most ? [`Ensure this value has at most ${most} characters (it has ${length}).`] : undefined;
 }
 
-/** The refusal of an agent name that is too long. */
+/** Returns the refusal of an agent name that is too long. */
 export function invalidAgentName(agentName: string): FakeAnswer | undefined {
   const errors = agentNameErrors(agentName);
   return errors === undefined ? undefined : invalidAnswer({ agent_name: errors });
 }
 
-/** As the filter has them, `failed_deployment`. */
+/** Parses a status in the filter's notation, e.g. `failed_deployment`. */
 function statusFrom(word: string): FakeMachine["status"] | undefined {
   const status = word.replace(/_([a-z])/g, (_, letter: string) =>
     letter.toUpperCase(),

@@ -12,10 +12,10 @@ export interface FakeMachine {
   readonly pool: string;
   readonly zone: string;
   readonly status: MaasMachineStatus;
-  /** What MAAS last recorded of its state; undefined as long as nothing happened to it. */
+  /** The last state that MAAS recorded; undefined if there was no event yet. */
   readonly statusMessage: string | undefined;
   readonly owner: string | undefined;
-  /** Is in no answer. */
+  /** Not part of any reply. */
   readonly agentName: string;
   readonly annotations: Readonly<Record<string, string>>;
   readonly isLocked: boolean;
@@ -25,7 +25,7 @@ export interface FakeMachine {
   /** `manual`: MAAS cannot switch it. */
   readonly powerType: "ipmi" | "manual";
   readonly address: string | undefined;
-  /** In base64, as it came. */
+  /** In base64, as received. */
   readonly userData: string | undefined;
 }
 
@@ -54,15 +54,15 @@ export type MachineChange =
   | { readonly kind: "markBroken"; readonly comment: string }
   | { readonly kind: "power"; readonly state: "on" | "off" }
   | { readonly kind: "lock" | "unlock" | "abort" | "markFixed" }
-  /** What MAAS does by itself after a while. */
+  /** Changes that MAAS makes by itself after a while. */
   | { readonly kind: "deployed" | "deploymentFailed" | "aborted" | "erased" | "released" | "releaseFailed" };
 
-/** The text of a 409. */
+/** Text of a 409. */
 export interface StateViolation {
   readonly violation: string;
 }
 
-/** A machine that has been commissioned. */
+/** Creates a commissioned machine. */
 export function newFakeMachine(options: FakeMachineOptions): FakeMachine {
   return {
     architecture: "amd64/generic",
@@ -102,7 +102,7 @@ const releasable: readonly MaasMachineStatus[] = [
   "failedReleasing",
 ];
 
-/** As MAAS 3.4.10 spells it. */
+/** Returns the status in MAAS 3.4.10's spelling. */
 export function statusName(status: MaasMachineStatus): string {
   return statusNames[statusCode(status)] ?? "Unknown";
 }
@@ -137,7 +137,7 @@ const statusNames = [
   "Failed testing",
 ];
 
-/** What MAAS makes of a machine. Who may ask for it is not asked here. */
+/** Applies a change as MAAS would. Permissions are not checked here. */
 export function changedMachine(machine: FakeMachine, change: MachineChange): FakeMachine | StateViolation {
   const { status } = machine;
   switch (change.kind) {
@@ -167,7 +167,7 @@ export function changedMachine(machine: FakeMachine, change: MachineChange): Fak
     case "release":
       return released(machine, change.erase);
     case "markBroken":
-      // It is released first, and the comment is in the event alone.
+      // It is released first, and only the event has the comment.
       return { ...machine, ...free, status: "broken", statusMessage: "Released" };
     case "power":
       return { ...machine, powerState: change.state };
@@ -185,7 +185,7 @@ export function changedMachine(machine: FakeMachine, change: MachineChange): Fak
     case "unlock":
       return machine.isLocked ? { ...machine, isLocked: false } : { violation: "Machine is not locked" };
     case "abort":
-      // Its state is another only when the machine is off.
+      // Its state changes only once the machine is off.
       return status === "deploying" || status === "diskErasing"
         ? {
             ...machine,
@@ -235,7 +235,7 @@ function released(machine: FakeMachine, erase: boolean): FakeMachine | StateViol
   if (!releasable.includes(status)) {
     return { violation: `Machine cannot be released in its current state ('${statusName(status)}').` };
   }
-  // The agent's name goes at once, owner and annotations when it is done.
+  // The agent name is removed at once, owner and annotations when the release is complete.
   const leaving = { ...machine, agentName: "" };
   if (erase) {
     return { ...leaving, status: "diskErasing", statusMessage: "Erasing disks", powerState: "on" };

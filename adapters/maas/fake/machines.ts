@@ -35,7 +35,7 @@ export function allocateMachine(region: FakeRegion, { form, user }: SignedReques
   const free = region.machines().filter((each) => each.status === "ready" && each.owner === undefined);
   const found = free.find((each) => (systemId ?? each.systemId) === each.systemId && isMet(each));
   if (found === undefined) {
-    // The same of one that is not free and of one that does not meet the other constraints.
+    // MAAS sends the same reply for a machine that is not free and one that does not meet the other constraints.
     return textAnswer(
       409,
       systemId === undefined ? unmet : `No machine with system ID ${systemId} available.`,
@@ -169,7 +169,7 @@ function deployMachine(region: FakeRegion, machine: FakeMachine, { form, user }:
   const series = form.get("distro_series") ?? "jammy";
   const isNamed = ({ name }: { readonly name: string }) => name === series || name.endsWith(`/${series}`);
   const image = region.options.images.find(isNamed);
-  // A free machine is taken first, and given back by the transaction when the rest fails.
+  // A free machine is allocated first; the transaction is rolled back if the rest fails.
   const agentName = form.get("agent_name") ?? "";
   const isFree = machine.status === "ready";
   if (!isFree && machine.status !== "allocated") {

@@ -10,7 +10,7 @@ import {
 } from "./machine.ts";
 
 export interface FakeImage {
-  /** As `ubuntu/noble`, or as whoever uploaded it has named it. */
+  /** E.g. `ubuntu/noble`, or the name given at upload. */
   readonly name: string;
   readonly type: "Synced" | "Uploaded";
   readonly architecture?: string;
@@ -32,24 +32,24 @@ export interface FakeRegionOptions {
   readonly pools: readonly string[];
   readonly zones: readonly string[];
   readonly users: readonly FakeUser[];
-  /** How long machines take; Infinity for those that a test moves on by `finish`. */
+  /** Duration of state changes; Infinity if a test completes them with `finish`. */
   readonly deployMs: number;
   readonly releaseMs: number;
   readonly eraseMs: number;
-  /** What addresses of its subnet of 24 bits begin with; default `10.20.0`. */
+  /** Prefix of the addresses of its /24 subnet; `10.20.0` by default. */
   readonly addressPrefix?: string | undefined;
-  /** Whether MAAS gives out all addresses but those of `ranges`, or only those of reserved ranges; default true. */
+  /** Whether MAAS assigns all addresses outside `ranges`, or only those in reserved ranges; true by default. */
   readonly isManaged?: boolean | undefined;
-  /** Default: a dynamic range from 240 to 254. */
+  /** A dynamic range from 240 to 254 by default. */
   readonly ranges?: readonly FakeRange[] | undefined;
-  /** Hears of each machine that has become another, whoever did that. */
+  /** Called after each change of a machine, whatever its source. */
   readonly onChange?: ((before: FakeMachine, change: MachineChange, after: FakeMachine) => void) | undefined;
   readonly nowMs: () => number;
 }
 
 type Outcome = "deployed" | "deploymentFailed" | "released" | "releaseFailed" | "erased" | "aborted";
 
-/** What a MAAS region holds, and how time goes by in it: whatever is due has happened when it is next looked at. */
+/** The content of a MAAS region. Time passes when the region is accessed: all due changes happen before the access. */
 export interface FakeRegion {
   readonly options: FakeRegionOptions;
   readonly images: FakeImage[];
@@ -59,20 +59,20 @@ export interface FakeRegion {
   add(machine: FakeMachineOptions): void;
   remove(systemId: string): void;
   change(systemId: string, change: MachineChange): FakeMachine | StateViolation;
-  /** Ends what a machine is in the middle of, as in time or as told. */
+  /** Completes the current state change of a machine, successfully or as specified. */
   finish(systemId: string, outcome?: "failed"): void;
-  /** Has what a machine does next end badly, as often as it is said. */
+  /** Makes the next state change of a machine fail; calls accumulate. */
   failNext(systemId: string): void;
   /** By address. */
   readonly reservations: Map<string, { readonly username: string; readonly hostname: string }>;
-  /** Its only one. */
+  /** Its only subnet. */
   readonly subnet: FakeSubnet;
-  /** The one that MAAS gives out next. */
+  /** Returns the address that MAAS assigns next. */
   freeAddress(): string | undefined;
-  /** The range that holds an address of the subnet. */
+  /** Returns the range that contains an address of the subnet. */
   rangeOf(type: FakeRange["type"], address: string): FakeRange | undefined;
   isAddressTaken(address: string): boolean;
-  /** What cloud-init reports of a machine whose first start fails, as `'cloudinit' …`. */
+  /** Adds cloud-init's report about a machine whose first boot fails, e.g. `'cloudinit' …`. */
   reportFailure(systemId: string, description: string): void;
   /** Newest first. */
   events(systemId: string): readonly FakeEvent[];
@@ -105,10 +105,10 @@ export function createFakeRegion(options: FakeRegionOptions): FakeRegion {
     return left > 0;
   }
 
-  /** What becomes of a machine by itself. */
+  /** Schedules what happens to a machine by itself. */
   function plan({ systemId, status }: FakeMachine, { kind }: MachineChange, atMs: number): void {
     if (kind === "abort") {
-      // The answer still has the old state.
+      // The reply still has the old state.
       due.set(systemId, { atMs, outcome: "aborted" });
     } else if (kind === "deploy") {
       const outcome = takesFailure(systemId) ? "deploymentFailed" : "deployed";
@@ -146,7 +146,7 @@ export function createFakeRegion(options: FakeRegionOptions): FakeRegion {
         next = due.get(machine.systemId);
       }
       const now = machines.get(machine.systemId);
-      // Also of one that nobody has looked at while it was deploying.
+      // Also for a machine that was not read while it was deploying.
       const isInstalled = now?.status === "deploying" || now?.status === "deployed";
       if (isInstalled && now.address === undefined) {
         machines.set(now.systemId, { ...now, address: freeAddress() });
@@ -228,7 +228,7 @@ export function createFakeRegion(options: FakeRegionOptions): FakeRegion {
   };
 }
 
-/** Of annotations MAAS records none. */
+/** MAAS records no events for annotations. */
 const eventOf: Partial<Record<MachineChange["kind"], string>> = {
   allocate: "Allocated",
   deploy: "Deploying",

@@ -9,7 +9,7 @@ const untested = Object.fromEntries(
   ]),
 );
 
-/** Of the hardware of every machine the same. */
+/** The same hardware for every machine. */
 const hardware = {
   swap_size: null,
   raids: [],
@@ -55,7 +55,7 @@ const hardware = {
   ephemeral_deploy: false,
 };
 
-/** The JSON of a machine, as `GET machines/ID/` answers it. */
+/** Renders the JSON of a machine, as in the reply to `GET machines/ID/`. */
 export function renderMachineOf({ options, subnet: { isManaged } }: FakeRegion, machine: FakeMachine) {
   const { systemId, hostname, annotations, address } = machine;
   const { pools, tags } = options;

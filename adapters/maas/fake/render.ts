@@ -1,9 +1,9 @@
 import type { FakeRange } from "./addresses.ts";
 import { defaultAddressPrefix, type FakeEvent, type FakeImage } from "./region.ts";
 
-// What MAAS 3.4.10 writes, also what the gateway does not need, for whoever does.
+// Replies as MAAS 3.4.10 writes them, complete with fields that the gateway does not use, for other clients.
 
-/** Of all `resource_uri`. */
+/** Prefix of all `resource_uri`. */
 export const base = "/MAAS/api/2.0";
 
 export function renderZone(name: string) {
@@ -45,7 +45,7 @@ export const renderedVlan = {
   resource_uri: `${base}/vlans/1/`,
 };
 
-/** The only subnet, as `10.20.0.0/24`. */
+/** Returns the only subnet, e.g. `10.20.0.0/24`. */
 export function subnetOf(addressPrefix = defaultAddressPrefix): string {
   return `${addressPrefix}.0/24`;
 }
@@ -70,7 +70,7 @@ export function renderSubnet(addressPrefix = defaultAddressPrefix, isManaged = t
   };
 }
 
-/** The only space: that of what is in none. */
+/** Renders the only space, which stands for no space. */
 export function renderSpace(subnet: ReturnType<typeof renderSubnet>) {
   return {
     id: -1,
@@ -81,7 +81,7 @@ export function renderSpace(subnet: ReturnType<typeof renderSubnet>) {
   };
 }
 
-/** A range of addresses of an administrator's. @param id its place, from 1 */
+/** Renders a range that an administrator has reserved. @param id its position, from 1 */
 export function renderRange(
   { type, first, last }: FakeRange,
   id: number,
@@ -139,7 +139,7 @@ export function renderImage({ name, type, architecture = "amd64/generic" }: Fake
   };
 }
 
-/** Of UTC, as `Sat, 21 Nov. 2026 00:19:06`. */
+/** Formats a time in UTC, e.g. `Sat, 21 Nov. 2026 00:19:06`. */
 export function renderEventTime(atMs: number): string {
   const [day, date, month, year, time] = new Date(atMs).toUTCString().split(" ");
   return `${day} ${date} ${month}. ${year} ${time}`;

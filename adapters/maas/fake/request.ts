@@ -1,19 +1,22 @@
 import type { IncomingMessage } from "node:http";
 
-/** A request, read. */
+/** A parsed request. */
 export interface FakeRequest {
   readonly method: string;
   readonly path: string;
   readonly op: string | undefined;
   readonly query: URLSearchParams;
-  /** `undefined` when its body is in a form that MAAS does not read, such as JSON. */
+  /** `undefined` if the body has a type that MAAS does not parse, such as JSON. */
   readonly form: URLSearchParams | undefined;
   readonly authorization: string | undefined;
 }
 
 const maxBodyBytes = 4 * 1024 * 1024;
 
-/** Reads the body as `application/x-www-form-urlencoded` or `multipart/form-data`. @throws Error when it is too long, or breaks off */
+/**
+ * Parses the body as `application/x-www-form-urlencoded` or `multipart/form-data`. @throws Error when it is too long or
+ * truncated
+ */
 export async function readRequest(message: IncomingMessage): Promise<FakeRequest> {
   const { pathname, searchParams: query } = new URL(message.url ?? "/", "http://maas");
   const chunks: Buffer[] = [];

@@ -10,20 +10,20 @@ import { type Fault, type FaultMatch, type Faults, isMeant } from "./faults.ts";
 import { createFakeRegion, type FakeRegion, type FakeRegionOptions } from "./region.ts";
 import { type FakeRequest, readRequest } from "./request.ts";
 
-/** A server on loopback that answers as a MAAS 3.4.10 region controller does, and is as strict. */
+/** A server on loopback that behaves like a MAAS 3.4.10 region controller, and is as strict. */
 export interface MaasFake {
-  /** As `http://127.0.0.1:40123/MAAS`. */
+  /** E.g. `http://127.0.0.1:40123/MAAS`. */
   readonly url: string;
   readonly region: FakeRegion;
-  /** The requests that came, oldest first, those that were refused among them. */
+  /** All requests received, oldest first, including refused ones. */
   readonly requests: readonly FakeRequest[];
-  /** Has the next requests of this kind fail. */
+  /** Makes the next matching requests fail. */
   inject(match: FaultMatch, fault: Fault): void;
-  /** Takes back what has been injected and has not happened. */
+  /** Removes injected faults that have not been used yet. */
   clearFaults(): void;
-  /** Every connection is cut, until it is told false. */
+  /** Closes every connection, until called with false. */
   setOutage(isOut: boolean): void;
-  /** How far its clock is from ours; 0 unless told. */
+  /** Sets the difference between its clock and ours; 0 by default. */
   setClockOffset(offsetMs: number): void;
   close(): Promise<void>;
 }
@@ -93,7 +93,7 @@ export async function startMaasFake(options: MaasFakeOptions): Promise<MaasFake>
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  // It is no reason for the process to go on.
+  // The server must not keep the process alive.
   server.unref();
   const { port } = server.address() as AddressInfo;
 
