@@ -3,17 +3,17 @@ import { endpointOrigin, proxyUrl } from "./names.ts";
 
 /** How restic is called on this machine. */
 export interface ResticCommandOptions {
-  /** The restic program, with whatever goes in front of it: `["sudo", "-n", "-E", "restic"]`. `["restic"]` unless told. */
+  /** The restic program with any prefix, e.g. `["sudo", "-n", "-E", "restic"]`; `["restic"]` by default. */
   readonly command?: readonly string[];
-  /** Where restic keeps what it has read of repositories; nowhere unless told. */
+  /** Directory of restic's cache; no cache by default. */
   readonly cacheDir?: string | undefined;
-  /** What snapshots say they were made on; the machine's name unless told. */
+  /** Host name recorded in snapshots; the machine's name by default. */
   readonly hostname?: string;
 }
 
 /**
- * argv of restic with the words that every command needs. Neither where the repository is nor what opens it is among them:
- * both are in the environment (`environmentOfRepository`), since argv is everybody's to read.
+ * Returns the argv of restic with the options that every command needs. The repository's location and credentials are
+ * in the environment instead (`environmentOfRepository`), since any user can read argv.
  */
 export function resticCommand(
   { command = ["restic"], cacheDir }: ResticCommandOptions,
@@ -31,8 +31,9 @@ export function resticCommand(
 }
 
 /**
- * The environment that names and opens a repository. A session token and proxies are what restic's libraries look for
- * (minio-go's EnvAWS, Go's ProxyFromEnvironment). Addresses of the own host are never asked through a proxy.
+ * Returns the environment with the location and credentials of a repository. A session token and proxies use the
+ * variables of restic's libraries (minio-go's EnvAWS, Go's ProxyFromEnvironment). Addresses of this host never use a
+ * proxy.
  */
 export function environmentOfRepository(repository: Repository): Record<string, string> {
   const { location, password, access, httpProxy, httpsProxy } = repository;
@@ -51,22 +52,28 @@ export function environmentOfRepository(repository: Repository): Record<string, 
   };
 }
 
-/** Arguments of `backup`. `--quiet` leaves of its JSON only the summary; it would print progress 60 times a second. */
+/**
+ * Arguments of `backup`. `--quiet` reduces its JSON to the summary; otherwise it would print progress 60 times a
+ * second.
+ */
 export function backupArguments(fileName: string, tags: readonly string[], hostname: string): string[] {
   return ["--quiet", "--json", "--host", hostname, ...tagged(tags), "--stdin", "--stdin-filename", fileName];
 }
 
-/** Arguments of `dump`, which writes the one file of a snapshot to stdout. */
+/** Arguments of `dump`, which writes the single file of a snapshot to stdout. */
 export function dumpArguments(snapshotId: string, fileName: string): string[] {
   return ["--quiet", "--", snapshotId, `/${fileName}`];
 }
 
-/** Arguments of `snapshots`; those with all of the tags. */
+/** Arguments of `snapshots`, limited to those with all of the tags. */
 export function snapshotsArguments(tags: readonly string[]): string[] {
   return ["--no-lock", "--json", ...tagged(tags)];
 }
 
-/** Arguments of a `forget` that removes nothing and tells what a policy would. One group of all: not one of each host. */
+/**
+ * Arguments of a `forget` that removes nothing and prints what a policy would remove. All snapshots form one group,
+ * rather than one per host.
+ */
 export function expiredArguments(tags: readonly string[], keep: KeepPolicy): string[] {
   const kept = Object.entries({ last: keep.last, daily: keep.daily, weekly: keep.weekly })
     .filter(([, count]) => count > 0)

@@ -3,16 +3,16 @@ import { filePosition } from "../host/file-position.ts";
 import { InfraError } from "../host/infra-error.ts";
 import type { BackupSource } from "./adapter.ts";
 
-/** What restic is to read. */
+/** An open source for restic. */
 export interface OpenSource {
   readonly input: FileHandle | AsyncIterable<Uint8Array>;
-  /** How many bytes it has read. */
+  /** Number of bytes read so far. */
   readonly position: () => Promise<number>;
   readonly close: () => Promise<void>;
 }
 
 /**
- * Opens a block device or file for reading; what is read of another source is counted.
+ * Opens a block device or file for reading. Bytes read from another kind of source are counted.
  * @throws InfraError TOOL_FAILED
  */
 export async function openSource(source: BackupSource): Promise<OpenSource> {
@@ -21,7 +21,7 @@ export async function openSource(source: BackupSource): Promise<OpenSource> {
     const input = counted(source.content, (bytes) => {
       doneBytes += bytes;
     });
-    // Whoever reads it has ended it.
+    // Its reader ends it.
     return { input, position: async () => doneBytes, close: async () => {} };
   }
   const device = await openDevice(source.device, constants.O_RDONLY);
@@ -39,8 +39,8 @@ async function* counted(
 }
 
 /**
- * Opens a block device or file for writing; it is neither made nor cut. As long as it is open nobody can mount a device or
- * open it in the same way: O_EXCL of open(2).
+ * Opens a block device or file for writing, without creating or truncating it. While it is open, the device cannot be
+ * mounted or opened in the same way: O_EXCL of open(2).
  * @throws InfraError VOLUME_IN_USE, TOOL_FAILED
  */
 export function openTarget(device: string): Promise<FileHandle> {

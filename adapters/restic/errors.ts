@@ -3,17 +3,22 @@ import type { ReasonName } from "../host/reasons.ts";
 import type { ToolResult } from "../host/tool-result.ts";
 import type { Redact } from "./secrets.ts";
 
-/** Since restic 0.17; before it, everything ended with 1 (or 2 and 130 for faults and signals) and its words decide. */
+/**
+ * Exit codes since restic 0.17. Before, all failures exited with 1 (or 2 and 130 for faults and signals), and only the
+ * messages tell them apart.
+ */
 const exitCodes: Readonly<Record<number, ReasonName>> = {
   10: "REPOSITORY_NOT_FOUND",
   11: "REPOSITORY_LOCKED",
   12: "REPOSITORY_KEY_WRONG",
-  // sh: restic: not found; env: 'restic': No such file or directory (said by what stands before restic)
+  // sh: restic: not found; env: 'restic': No such file or directory (from the program in front of restic)
   126: "TOOL_MISSING",
   127: "TOOL_MISSING",
 };
 
-/** Each pattern stands under the output it was written for, seen of restic 0.14.0 unless told. The first that fits counts. */
+/**
+ * Each pattern follows a sample of the output that it matches, from restic 0.14.0 unless noted. The first match counts.
+ */
 const patterns: readonly (readonly [RegExp, ReasonName])[] = [
   // cannot dump file: Write: write /dev/stdout: no space left on device (about the target, not the repository)
   [/write \/dev\/stdout: /, "TOOL_FAILED"],
@@ -56,7 +61,7 @@ const patterns: readonly (readonly [RegExp, ReasonName])[] = [
   ],
   // Load(<data/fb6a5afe7b>, 1616799, 0) returned error, retrying after 1s: Get "http://...": EOF
   [/https?:\/\/\S+: (unexpected )?EOF/, "REPOSITORY_UNREACHABLE"],
-  // What answers is no S3 store, or one that keeps the bucket elsewhere:
+  // The server is not an S3 store, or the bucket is in another location:
   // Fatal: unable to open config file: Stat: XML syntax error on line 1: unexpected EOF
   // ... Stat: The bucket you are attempting to access must be addressed using the specified endpoint.
   [/XML syntax error|must be addressed using the specified endpoint/, "REPOSITORY_UNREACHABLE"],
@@ -79,16 +84,16 @@ const patterns: readonly (readonly [RegExp, ReasonName])[] = [
   [/unable to open config file.*(no such file|does not exist)/i, "REPOSITORY_NOT_FOUND"],
 ];
 
-// A store of S3 may say whatever it likes.
+// An S3 store's message may have any length.
 const maxWordsLength = 1_000;
 
-/** Ends of a message that add nothing to the error's reason, and what a crash of restic prints of its inside. */
+/** Lines that add nothing to the error's reason, and stack traces of a crash. */
 const noise =
   /^(Is there a repository at the following location|the `unlock` command can be used|lock was created at|storage ID |goroutine |\s|signal \w+ received|github\.com\/|main\.|runtime\.)/;
 
 /**
- * What the end of restic means where it is a failure, whatever its exit code: the reason by all of its words, since a secret
- * may be one of them, and a message by those that `redact` leaves.
+ * Converts a failure of restic, whatever its exit code. The reason is derived from the full output, since a secret may
+ * be part of a message; the error's message is redacted.
  */
 export function errorFromFailure({ argv, exitCode, signal, stderr }: ToolResult, redact: Redact): InfraError {
   const text = messagesOf(stderr).join("\n");
@@ -103,14 +108,17 @@ export function errorFromFailure({ argv, exitCode, signal, stderr }: ToolResult,
   return new InfraError(reason, `${commandName(argv)} ${end}: ${words || "it said nothing"}`);
 }
 
-/** The reason that words of restic stand for. */
+/** Returns the reason that matches a message of restic. */
 export function reasonOfText(text: string): ReasonName | undefined {
   return patterns.find(([pattern]) => pattern.test(text))?.[1];
 }
 
-/** Lines of stderr; since 0.17 some are JSON: {"message_type":"exit_error","code":12,"message":"Fatal: ..."}. */
+/**
+ * Splits stderr into messages; since 0.17 some lines are JSON: {"message_type":"exit_error","code":12,"message":"Fatal:
+ * ..."}.
+ */
 function messagesOf(stderr: string): string[] {
-  // "\u001b[2K" clears a line of a terminal: restic prints it before its words on a signal.
+  // "\u001b[2K" clears a line of a terminal: restic prints it before its message on a signal.
   return stderr.replaceAll("\u001b[2K", "").split("\n").map(messageOf);
 }
 
@@ -126,7 +134,7 @@ function messageOf(line: string): string {
   }
 }
 
-/** `restic backup`, whatever stands in front of it. */
+/** Returns e.g. `restic backup`, without its options. */
 function commandName(argv: readonly string[]): string {
   const at = argv.findIndex((word) => word === "--no-cache" || word === "--cache-dir");
   return argv.slice(0, at === -1 ? 1 : at).join(" ");

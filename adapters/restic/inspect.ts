@@ -3,7 +3,7 @@ import { run } from "../host/run.ts";
 import type { ResticFinding } from "./adapter.ts";
 import type { ResticCommandOptions } from "./commands.ts";
 
-/** Finds out what `hostplane doctor` tells about restic. Asks no repository. Never throws. */
+/** Collects the restic findings of `hostplane doctor`. Accesses no repository. Never throws. */
 export async function inspectRestic(
   options: ResticCommandOptions,
 ): Promise<{ readonly version: string | undefined; readonly findings: readonly ResticFinding[] }> {
@@ -38,7 +38,7 @@ function versionFinding(version: string): ResticFinding {
   return { ok: false, what: `restic ${version} is older than 0.14`, fix: "install restic 0.14 or newer" };
 }
 
-/** What stands before restic must pass on the secrets, and the mark by which restic is found after a crash. */
+/** Checks that a prefix of restic passes on the secrets, and the mark by which restic is found after a crash. */
 async function environmentFindings(prefix: readonly string[]): Promise<ResticFinding[]> {
   if (prefix.length === 0) {
     return [];

@@ -1,8 +1,8 @@
 import type { KeepPolicy } from "./adapter.ts";
 
 /**
- * Which of some moments (ms) a policy keeps, as restic counts: the newest ones, and of the newest days and weeks (ISO, local
- * time) that have any, the newest one each.
+ * Returns the moments (ms) that a policy keeps, by restic's rules: the newest ones, and the newest one of each of the
+ * newest days and weeks (ISO, local time) that have any.
  */
 export function kept(momentsMs: readonly number[], keep: KeepPolicy): ReadonlySet<number> {
   const newestFirst = momentsMs.toSorted((a, b) => b - a);
@@ -20,7 +20,7 @@ function dayOf(atMs: number): string {
   return `${at.getFullYear()}-${at.getMonth()}-${at.getDate()}`;
 }
 
-/** The day of the week's Monday. */
+/** Returns the date of the week's Monday. */
 function weekOf(atMs: number): string {
   const at = new Date(atMs);
   at.setDate(at.getDate() - ((at.getDay() + 6) % 7));

@@ -8,9 +8,9 @@ const maxSecretLength = 4096;
 const maxTagLength = 300;
 
 /**
- * The scheme, host and port of an S3 endpoint, as they are compared with a list and given to restic.
+ * Returns the scheme, host and port of an S3 endpoint, for the allowlist and for restic.
  * @param field the request's field, for the violation
- * @throws InfraError INVALID_FIELD unless it is the URL of an http or https server with nothing else in it
+ * @throws InfraError INVALID_FIELD unless it is the URL of an http or https server without anything else
  */
 export function endpointOrigin(endpoint: string, field: string): string {
   const url = parseHttpUrl(endpoint, field);
@@ -21,8 +21,8 @@ export function endpointOrigin(endpoint: string, field: string): string {
 }
 
 /**
- * Refuses an S3 path that is not `bucket/prefix` or `bucket`: segments of `[a-zA-Z0-9._=@+-]`, none of them `.` or `..`, and
- * a bucket of 3 to 63 characters. So nothing in it can be decoded, end the path, or lead out of the bucket.
+ * Rejects an S3 path other than `bucket/prefix` or `bucket`, with segments of `[a-zA-Z0-9._=@+-]`, none of them `.` or
+ * `..`, and a bucket of 3 to 63 characters. So it contains no escapes or delimiters, and cannot lead out of the bucket.
  * @throws InfraError INVALID_FIELD
  */
 export function assertS3Path(path: string, field: string): void {
@@ -45,8 +45,8 @@ export function assertS3Path(path: string, field: string): void {
 }
 
 /**
- * Refuses the path of a local repository unless it is absolute and plain, so that restic cannot take its beginning for a
- * scheme.
+ * Rejects the path of a local repository unless it is absolute and plain, so that restic cannot mistake its beginning
+ * for a scheme.
  * @throws InfraError INVALID_FIELD
  */
 export function assertLocalPath(path: string, field: string): void {
@@ -59,7 +59,7 @@ export function assertLocalPath(path: string, field: string): void {
 }
 
 /**
- * The URL of a proxy as restic gets it; it may hold a user name and password.
+ * Normalizes the URL of a proxy for restic; it may contain a user name and password.
  * @throws InfraError INVALID_FIELD unless it is an http or https server
  */
 export function proxyUrl(proxy: string, field: string): string {
@@ -67,9 +67,9 @@ export function proxyUrl(proxy: string, field: string): string {
 }
 
 /**
- * Refuses a repository that restic could take for something else than it is: see the functions above. Violations name the
- * fields as the contract's DataSource does. An S3 repository needs its keys: without, restic would look for the host's own.
- * @param prefix what stands before a field, e.g. `backup.data_source.s3.`
+ * Rejects a repository that restic could misinterpret; see the functions above. Violations name the fields of the
+ * contract's DataSource. An S3 repository needs keys: without them, restic would use the host's own.
+ * @param prefix prefix of the fields' names, e.g. `backup.data_source.s3.`
  * @throws InfraError INVALID_FIELD
  */
 export function assertRepository(repository: Repository, prefix = ""): void {
@@ -95,8 +95,8 @@ export function assertRepository(repository: Repository, prefix = ""): void {
 }
 
 /**
- * Refuses what cannot stand in an environment: nothing at all (restic would ask its stdin), control characters, and more
- * than 4,096 characters.
+ * Rejects values that an environment variable cannot carry: empty ones (restic would read its stdin), control
+ * characters, and more than 4,096 characters.
  * @throws InfraError INVALID_FIELD
  */
 export function assertSecret(secret: string, field: string): void {
@@ -109,7 +109,7 @@ export function assertSecret(secret: string, field: string): void {
 }
 
 /**
- * Refuses tags other than 1 to 300 characters of `[a-zA-Z0-9_.:=/+@-]`: restic splits at commas.
+ * Rejects tags other than 1 to 300 characters of `[a-zA-Z0-9_.:=/+@-]`: restic splits at commas.
  * @throws InfraError INVALID_FIELD
  */
 export function assertTags(tags: readonly string[], field: string): void {
@@ -122,7 +122,7 @@ export function assertTags(tags: readonly string[], field: string): void {
 }
 
 /**
- * Refuses an empty list of tags too, where it would mean everybody's snapshots.
+ * Like `assertTags`, but also rejects an empty list, which would include snapshots of other users.
  * @throws InfraError INVALID_FIELD
  */
 export function assertSomeTags(tags: readonly string[], field: string): void {
@@ -133,7 +133,7 @@ export function assertSomeTags(tags: readonly string[], field: string): void {
 }
 
 /**
- * Refuses names that are no single file of a directory: what a snapshot holds is `/NAME`.
+ * Rejects anything but a plain file name, since the file of a snapshot is `/NAME`.
  * @throws InfraError INVALID_FIELD
  */
 export function assertFileName(name: string, field: string): void {
@@ -144,7 +144,7 @@ export function assertFileName(name: string, field: string): void {
 }
 
 /**
- * Refuses what is no id of a snapshot, or its first 8 digits or more; also the word `latest`, which restic knows.
+ * Rejects anything but a snapshot id or at least its first 8 digits, including restic's `latest`.
  * @throws InfraError INVALID_FIELD
  */
 export function assertSnapshotId(id: string, field: string): void {

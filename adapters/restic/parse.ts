@@ -28,15 +28,15 @@ const forgetSchema = z
   .array(z.object({ remove: z.array(z.object({ id: z.string() })).nullish() }))
   .nullable();
 
-/** What `backup --json` says at its end. */
+/** The summary that `backup --json` prints at its end. */
 export interface BackupSummary {
-  /** Of restic 0.14 only the first 8 digits. */
+  /** Only the first 8 digits with restic 0.14. */
   readonly snapshotId: string;
   readonly sizeBytes: number;
 }
 
 /**
- * What `snapshots --json` prints, oldest first.
+ * Parses the output of `snapshots --json`, oldest first.
  * @throws InfraError TOOL_OUTPUT
  */
 export function parseSnapshots(text: string): ResticSnapshot[] {
@@ -52,7 +52,7 @@ export function parseSnapshots(text: string): ResticSnapshot[] {
     .sort((a, b) => a.atMs - b.atMs);
 }
 
-/** The summary among the lines of `backup --json`; undefined when no snapshot was made. */
+/** Finds the summary in the output of `backup --json`; undefined if no snapshot was created. */
 export function parseBackupSummary(text: string): BackupSummary | undefined {
   for (const line of text.split("\n").reverse()) {
     const summary = summarySchema.safeParse(jsonOf(line));
@@ -65,7 +65,7 @@ export function parseBackupSummary(text: string): BackupSummary | undefined {
 }
 
 /**
- * What `stats --mode restore-size --json` of one snapshot prints: bytes; undefined when it counted no snapshot.
+ * Parses the output of `stats --mode restore-size --json` for one snapshot: bytes; undefined if it found no snapshot.
  * @throws InfraError TOOL_OUTPUT
  */
 export function parseRestoreSize(text: string): number | undefined {
@@ -74,7 +74,7 @@ export function parseRestoreSize(text: string): number | undefined {
 }
 
 /**
- * Ids that `forget --json` of a policy would remove. It prints nothing when there is no snapshot at all.
+ * Parses the ids that `forget --json` of a policy would remove. Its output is empty if there is no snapshot at all.
  * @throws InfraError TOOL_OUTPUT
  */
 export function parseExpired(text: string): string[] {

@@ -12,48 +12,48 @@ import { createRetryWatch } from "./retry-watch.ts";
 import { createRedact } from "./secrets.ts";
 
 export interface ResticProcessOptions extends ResticCommandOptions {
-  /** Told of each tool that has ended, for logs and metrics. */
+  /** Called after each tool has exited, for logs and metrics. */
   readonly onToolEnd?: ((end: ToolEnd) => void) | undefined;
-  /** After so long a command that only asks a repository is stopped; 60,000 unless told. */
+  /** Time after which a short command is stopped; 60,000 by default. */
   readonly answerTimeoutMs?: number;
-  /** How long a transfer may try one thing again and again; 40,000 unless told. */
+  /** How long a transfer may keep retrying without progress; 40,000 by default. */
   readonly patienceMs?: number;
-  /** How long a transfer may move nothing, without a word; 600,000 unless told. */
+  /** How long a transfer may move no data without an error; 600,000 by default. */
   readonly stallMs?: number;
-  /** How often the progress of a transfer is looked at; 1,000 unless told. */
+  /** Polling interval of a transfer's progress; 1,000 by default. */
   readonly progressMs?: number;
 }
 
-/** What a transfer moves, and where. */
+/** Data and destination of a transfer. */
 export interface TransferData {
   readonly input?: ReadRunOptions["input"];
   readonly output?: ReadRunOptions["output"];
-  /** Undefined where nobody knows. */
+  /** Undefined if unknown. */
   readonly totalBytes: number | undefined;
-  /** Read all from the repository itself, and nothing from the cache. */
+  /** Read everything from the repository itself, nothing from the cache. */
   readonly isUncached?: boolean;
-  /** How many bytes have moved. */
+  /** Number of bytes moved so far. */
   readonly position: () => Promise<number>;
 }
 
-/** How restic ended, whatever its exit code. */
+/** Result of a run of restic, whatever its exit code. */
 export interface ResticResult {
   readonly exitCode: number | null;
   readonly stdout: string;
-  /** What its end means where it is a failure, in its own words without secrets. */
+  /** Converts a failure to an error, with restic's message without secrets. */
   readonly failure: () => InfraError;
 }
 
-/** Starts restic. Results are of any exit code; no secret is in an error or told to an observer. */
+/** Starts restic. A result may have any exit code; no secret reaches an error or an observer. */
 export interface ResticProcesses {
-  /** A command that is done in a moment. @throws InfraError REPOSITORY_UNREACHABLE when it is not, and as `run` */
+  /** Runs a short command. @throws InfraError REPOSITORY_UNREACHABLE when it takes too long, and as `run` */
   ask(
     repository: Repository,
     subcommand: string,
     args: readonly string[],
     options: { readonly signal: AbortSignal; readonly token?: string },
   ): Promise<ResticResult>;
-  /** A command that takes long. @throws InfraError REPOSITORY_UNREACHABLE when it gets nowhere, and as `run` */
+  /** Runs a long command. @throws InfraError REPOSITORY_UNREACHABLE when it makes no progress, and as `run` */
   transfer(
     repository: Repository,
     subcommand: string,
@@ -61,7 +61,7 @@ export interface ResticProcesses {
     options: TransferOptions,
     data?: TransferData,
   ): Promise<ResticResult>;
-  /** Stops all, and resolves once they are gone. */
+  /** Stops all processes, and resolves once they are gone. */
   close(): Promise<void>;
 }
 
@@ -70,13 +70,13 @@ interface StartOptions extends Partial<ReadRunOptions> {
   readonly isUncached?: boolean;
 }
 
-/** Starts the restic of this machine, of short commands at most four at once. */
+/** Creates the runner of this machine's restic. At most four short commands run at once. */
 export function createResticProcesses(options: ResticProcessOptions): ResticProcesses {
   const { answerTimeoutMs = 60_000, patienceMs = 40_000, stallMs = 600_000, progressMs = 1_000 } = options;
   const { onToolEnd, command = ["restic"] } = options;
   const closing = new AbortController();
   const questions = createLimiter({ what: "restic commands", maxRunning: 4, maxWaiting: 256 });
-  // How many run at once is for those to decide who begin them.
+  // Callers limit how many transfers run at once.
   const transfers = createLimiter({ what: "restic transfers", maxRunning: 1_000, maxWaiting: 0 });
 
   async function start(
@@ -92,7 +92,7 @@ export function createResticProcesses(options: ResticProcessOptions): ResticProc
       kind: "read",
       env: { ...environmentOfRepository(repository), ...(token === undefined ? {} : markOf(token)) },
       signal: AbortSignal.any([closing.signal, ...(signal === undefined ? [] : [signal])]),
-      // restic 0.14 removes its lock on this one only: "signal interrupt received, cleaning up".
+      // The only signal on which restic 0.14 removes its lock: "signal interrupt received, cleaning up".
       stopSignal: "SIGINT",
       tool: { program: basename(command.at(-1) ?? ""), subcommand },
       redact,

@@ -23,12 +23,12 @@ import {
   type TransferData,
 } from "./processes.ts";
 
-/** restic of this machine. Starts nothing until it is asked for something. Linux only. */
+/** Creates the adapter for this machine's restic. It starts nothing before the first call. Linux only. */
 export function createRestic(options: ResticProcessOptions = {}): ResticAdapter {
   const { hostname = machineName() } = options;
   const processes = createResticProcesses(options);
-  // Of two that make one repository at once each would leave a key, and the one that comes first may not be the one that
-  // opens it: "Fatal: config or key edd6e96d... is damaged: ciphertext verification failed".
+  // If two create one repository at once, each leaves a key, and the first key found may not be the one that opens it:
+  // "Fatal: config or key edd6e96d... is damaged: ciphertext verification failed".
   const making = createLimiter({ what: "restic init", maxRunning: 1, maxWaiting: 256 });
 
   async function ask(
@@ -42,8 +42,8 @@ export function createRestic(options: ResticProcessOptions = {}): ResticAdapter 
   }
 
   /**
-   * Finds out in a moment whether a repository is there, can be reached and opens, before something begins that takes long;
-   * and removes locks of processes that have died (on other hosts: that are older than half an hour).
+   * Quickly checks that a repository exists, is reachable and opens, before a long command starts; and removes locks of
+   * dead processes (on other hosts: locks older than half an hour).
    */
   function unlock(repository: Repository, transferOptions: TransferOptions): Promise<ResticResult> {
     return ask(repository, "unlock", [], transferOptions);
@@ -122,9 +122,9 @@ export function createRestic(options: ResticProcessOptions = {}): ResticAdapter 
         if (result.exitCode === 0 && summary?.sizeBytes === sizeBytes) {
           return await wholeId(repository, summary.snapshotId, transferOptions.signal);
         }
-        // It stores what it could read, says so by exit code 3, and makes a snapshot all the same.
+        // With exit code 3, restic stored what it could read, and still created a snapshot.
         if (summary !== undefined) {
-          // Should this fail, then whoever began the backup finds the snapshot by its tags.
+          // If this fails, the caller finds the snapshot by its tags.
           await ask(repository, "forget", ["--", summary.snapshotId], transferOptions).catch(() => {});
         }
         const what = "device" in source ? source.device : source.fileName;
@@ -139,7 +139,7 @@ export function createRestic(options: ResticProcessOptions = {}): ResticAdapter 
       const result = await ask(repository, "stats", args, { signal });
       const sizeBytes = parseRestoreSize(result.stdout);
       if (sizeBytes === undefined) {
-        // 0.14 ends with 0: Ignoring "deadbeef...": no matching ID found for prefix "deadbeef..."
+        // 0.14 exits with 0: Ignoring "deadbeef...": no matching ID found for prefix "deadbeef..."
         throw result.failure();
       }
       return sizeBytes;

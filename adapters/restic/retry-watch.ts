@@ -2,20 +2,21 @@ import { InfraError } from "../host/infra-error.ts";
 import { reasonOfText } from "./errors.ts";
 import type { Redact } from "./secrets.ts";
 
-/** Notices a restic that tries the same again and again. */
+/** Detects a restic that keeps retrying. */
 export interface RetryWatch {
-  /** Takes what restic prints on stderr. */
+  /** Receives restic's stderr. */
   add(chunk: Buffer): void;
-  /** Tells that data has moved, so that whatever was tried again has succeeded. */
+  /** Reports that data has moved, which means that retries have succeeded. */
   moved(): void;
 }
 
 /**
- * restic tries again for long (0.14 ten times with each thing, which took six minutes in all; newer ones for a quarter of an
- * hour), also what was refused, and says so each time:
- *   Save(<data/4e05a62466>) returned error, retrying after 552.330144ms: client.PutObject: Put "http://127.0.0.1:18333/bucket/...": dial tcp 127.0.0.1:18333: connect: connection refused
+ * Creates a watch on restic's retries. restic retries for a long time, even what was refused: 0.14 ten times for each
+ * object, six minutes in all; newer versions for a quarter of an hour. It logs each attempt:
+ *   Save(<data/4e05a62466>) returned error, retrying after 552.330144ms: client.PutObject: Put
+ *   "http://127.0.0.1:18333/bucket/...": dial tcp 127.0.0.1:18333: connect: connection refused
  *   Save(<lock/29cd4e36f4>) returned error, retrying after 552.330144ms: client.PutObject: Access Denied.
- * `onGivenUp` is called once it has done so for `patienceMs` without anything moving, and at once for what was refused.
+ * `onGivenUp` is called after retries for `patienceMs` without any progress, and immediately for a refusal.
  */
 export function createRetryWatch(
   patienceMs: number,

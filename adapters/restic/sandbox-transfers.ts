@@ -7,21 +7,21 @@ import type { BackupSource, TransferOptions } from "./adapter.ts";
 export type SandboxTransfer = "backup" | "restore" | "read" | "verify" | "prune";
 
 export interface SandboxTransfersOptions {
-  /** How long one takes that moves nothing. */
+  /** Duration of a transfer that moves no data. */
   readonly transferMs: number;
-  /** Asked again and again meanwhile: the error with which it is to fail. */
+  /** Called repeatedly during a transfer; returns the error with which it fails. */
   readonly fault: (step: SandboxTransfer) => InfraError | undefined;
 }
 
 const progressSteps = 10;
 const zeroes = Buffer.alloc(1 << 20);
 
-/** What takes a sandbox its time, tells how far it is, and can be stopped. */
+/** Creates the long-running commands of a sandbox, which take time, report progress and can be stopped. */
 export function createSandboxTransfers({ transferMs, fault }: SandboxTransfersOptions) {
   const closing = new AbortController();
   const transfers = new Set<{ readonly token: string; readonly settling: AbortController }>();
 
-  /** `settle` and `close` stop it from now until its end. */
+  /** Registers a transfer, so that `settle` and `close` stop it. */
   function begin({ token, signal }: TransferOptions) {
     const running = { token, settling: new AbortController() };
     transfers.add(running);
@@ -31,7 +31,7 @@ export function createSandboxTransfers({ transferMs, fault }: SandboxTransfersOp
     };
   }
 
-  /** Takes its time, and tells how far it is. */
+  /** Takes the configured time, and reports progress. */
   async function run(
     step: SandboxTransfer,
     totalBytes: number,
@@ -55,7 +55,7 @@ export function createSandboxTransfers({ transferMs, fault }: SandboxTransfersOp
     }
   }
 
-  /** Takes its time over a device, and reads whatever else it is given; how much there was. */
+  /** Takes the configured time for a device, or reads the given source; returns its size. */
   async function store(source: BackupSource, transferOptions: TransferOptions): Promise<number> {
     if ("device" in source) {
       await run("backup", source.sizeBytes, transferOptions);
@@ -87,7 +87,7 @@ export function createSandboxTransfers({ transferMs, fault }: SandboxTransfersOp
     return doneBytes;
   }
 
-  /** Zeroes, since snapshots hold no data. */
+  /** Yields zeroes, since snapshots hold no data. */
   async function* read(
     totalBytes: number,
     transferOptions: TransferOptions,
@@ -114,7 +114,7 @@ export function createSandboxTransfers({ transferMs, fault }: SandboxTransfersOp
     run,
     store,
     read,
-    /** Stops those that carry the token. */
+    /** Stops the transfers with this token. */
     settle(token: string): void {
       for (const transfer of transfers) {
         if (transfer.token === token) {
@@ -122,7 +122,7 @@ export function createSandboxTransfers({ transferMs, fault }: SandboxTransfersOp
         }
       }
     },
-    /** Stops all. */
+    /** Stops all transfers. */
     close: (): void => closing.abort(new InfraError("SHUTTING_DOWN", "The gateway is stopping")),
   };
 }

@@ -7,11 +7,11 @@ import { assertFileName, assertRepository, assertSnapshotId, assertSomeTags, ass
 import { createSandboxTransfers, type SandboxTransfer } from "./sandbox-transfers.ts";
 
 export interface ResticSandboxOptions {
-  /** How long a transfer takes; 200 ms unless told. */
+  /** Duration of a transfer; 200 ms by default. */
   readonly transferMs?: number;
-  /** What snapshots say they were made on. */
+  /** Host name recorded in snapshots. */
   readonly hostname?: string;
-  /** Asked before each step: the error with which it is to fail, for tests. */
+  /** Called before each step; returns the error with which it fails, for tests. */
   readonly fault?: (step: SandboxTransfer | "forget") => InfraError | undefined;
 }
 
@@ -25,8 +25,8 @@ interface SandboxRepository {
 }
 
 /**
- * restic in memory: the same rules and errors as the real one, with snapshots that hold no data. It neither reads nor writes
- * a device, and touches neither a disk nor the network.
+ * restic in memory: the same rules and errors as the real one, with snapshots that hold no data. It accesses no
+ * devices, no disk and no network.
  */
 export function createResticSandbox(options: ResticSandboxOptions = {}): ResticAdapter {
   const { transferMs = 200, hostname = "sandbox", fault = () => undefined } = options;
@@ -68,7 +68,7 @@ export function createResticSandbox(options: ResticSandboxOptions = {}): ResticA
       .map(({ sizeBytes, ...snapshot }) => snapshot);
   }
 
-  /** The file of a snapshot that a transfer is about. */
+  /** Looks up the file of a snapshot for a transfer. */
   function fileOf(
     repository: Repository,
     { id, fileName }: { readonly id: string; readonly fileName: string },

@@ -1,15 +1,15 @@
 import type { Repository } from "./adapter.ts";
 
-/** Takes the secrets of a repository out of a text, however they are written in it: plain, in a URL, in JSON. */
+/** Removes the secrets of a repository from a text, in every encoding: plain, in a URL, in JSON. */
 export type Redact = (text: string) => string;
 
 const replacement = "[secret]";
-// What is shorter would be found in any text, and be told by what is missing there.
+// Shorter secrets would occur in any text, and redacting them would reveal them.
 const shortest = 4;
 
 /**
- * Makes the `Redact` for a repository: its password, its S3 keys, and the user names and passwords of its proxies, as far as
- * they have four characters.
+ * Creates the `Redact` for a repository: its password, its S3 keys, and the user names and passwords of its proxies, if
+ * they have at least four characters.
  */
 export function createRedact({ password, access, httpProxy, httpsProxy }: Repository): Redact {
   const plain = [
@@ -27,7 +27,7 @@ export function createRedact({ password, access, httpProxy, httpsProxy }: Reposi
   );
 
   return (text) => {
-    // Of a tool's output the last bytes are kept: they may begin amid a secret.
+    // Only the last bytes of a tool's output are kept, so it may begin in the middle of a secret.
     const cut = Math.max(0, ...longestFirst.map((form) => overlap(form, text)));
     const whole = cut === 0 ? text : `${replacement}${text.slice(cut)}`;
     return longestFirst.length === 0 ? whole : whole.replace(pattern, replacement);
@@ -50,7 +50,7 @@ function decoded(part: string): string {
   }
 }
 
-/** Length of the longest proper end of `secret` that `text` begins with. */
+/** Returns the length of the longest proper suffix of `secret` with which `text` begins. */
 function overlap(secret: string, text: string): number {
   for (let length = secret.length - 1; length >= shortest; length -= 1) {
     if (text.startsWith(secret.slice(-length))) {
