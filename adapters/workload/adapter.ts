@@ -1,34 +1,34 @@
-/** How a cluster is reached, and as whom. All text in PEM. */
+/** Address and credentials of a cluster. All text is PEM. */
 export interface WorkloadAccess {
   /** Of its API servers: an IP address or a DNS name. */
   readonly host: string;
   readonly port: number;
   readonly caCertificatePem: string;
-  /** Of somebody of the group `system:masters`. */
+  /** Of a member of the group `system:masters`. */
   readonly clientCertificatePem: string;
   readonly clientKeyPem: string;
 }
 
-/** How the etcd of a cluster is reached, which kubeadm runs on each machine of the control plane, port 2379. */
+/** Addresses and credentials of a cluster's etcd, which kubeadm runs on each control plane machine, port 2379. */
 export interface EtcdAccess {
-  /** IP addresses of machines whose etcd may answer; they are tried in turn. */
+  /** IP addresses of machines with etcd members; they are tried in turn. */
   readonly addresses: readonly string[];
   readonly caCertificatePem: string;
   readonly clientCertificatePem: string;
   readonly clientKeyPem: string;
 }
 
-/** A node, as its cluster sees it. */
+/** A node, as reported by its cluster. */
 export interface WorkloadNode {
   readonly name: string;
-  /** Of the condition `Ready`; undefined when the cluster itself does not know, as its kubelet has been silent. */
+  /** From the condition `Ready`; undefined when the cluster does not know, because the kubelet is silent. */
   readonly isReady: boolean | undefined;
-  /** Why, in Kubernetes' own words, as `KubeletReady` and `container runtime network not ready`. */
+  /** Reason and message of the condition, e.g. `KubeletReady` and `container runtime network not ready`. */
   readonly readyReason: string;
   readonly readyMessage: string;
-  /** Since when it is so (`lastTransitionTime`), by the cluster's clock; absent when it does not tell. */
+  /** When it last changed (`lastTransitionTime`), by the cluster's clock; absent if not reported. */
   readonly readyChangedAtMs?: number;
-  /** As `1.36.3`, without the `v`. */
+  /** E.g. `1.36.3`, without the `v`. */
   readonly kubeletVersion: string;
   readonly isCordoned: boolean;
   readonly labels: ReadonlyMap<string, string>;
@@ -36,15 +36,15 @@ export interface WorkloadNode {
   readonly createdAtMs: number;
 }
 
-/** What is left to do before a node is empty. */
+/** Work left until a node is drained. */
 export interface DrainProgress {
-  /** Pods that are to go and are still there, as `namespace/name`. */
+  /** Pods still to be evicted, as `namespace/name`. */
   readonly remaining: readonly string[];
-  /** Those of them that Kubernetes does not let go now, as a disruption budget forbids it, with what it says. */
+  /** Those that Kubernetes refuses to evict now because of a disruption budget, with its message. */
   readonly blocked: readonly { readonly pod: string; readonly why: string }[];
 }
 
-/** A Secret with a token to join by; see `bootstrapTokenSecretFrom`. */
+/** A Secret with a bootstrap token; see `bootstrapTokenSecretFrom`. */
 export interface WorkloadSecret {
   readonly apiVersion: "v1";
   readonly kind: "Secret";
@@ -54,47 +54,51 @@ export interface WorkloadSecret {
 }
 
 /**
- * A Kubernetes cluster that the gateway has made. Any call throws InfraError WORKLOAD_UNAVAILABLE (it cannot be reached, or says that it
- * cannot now; what was asked may have been done), WORKLOAD_DENIED (it does not take the certificate, or does not allow it) and
- * WORKLOAD_FAILED (whatever else it answers). Each call has a deadline of 3 s for reads and 10 s for changes, and takes a signal whose
- * reason it throws; a name that is none is INVALID_FIELD. Nothing is cached; every change may be repeated, and is, once, when a connection
- * is lost.
+ * A Kubernetes cluster that the gateway created. Any call throws InfraError WORKLOAD_UNAVAILABLE (it cannot be reached,
+ * or reports that it is temporarily unavailable; the request may have been carried out), WORKLOAD_DENIED (it rejects
+ * the certificate, or forbids the request) and WORKLOAD_FAILED (any other reply). Each call has a deadline of 3 s for
+ * reads and 10 s for changes, and takes a signal whose reason it throws; an invalid name is INVALID_FIELD. Nothing is
+ * cached. Every change may be repeated, and is retried once when a connection is lost.
  */
 export interface WorkloadCluster {
-  /** Of the API server that answers, as `1.36.3`. */
+  /** Version of the API server that answers, e.g. `1.36.3`. */
   version(signal?: AbortSignal): Promise<string>;
   nodes(signal?: AbortSignal): Promise<readonly WorkloadNode[]>;
-  /** Makes the Secret, or replaces it. */
+  /** Creates or replaces the Secret. */
   writeSecret(secret: WorkloadSecret, signal?: AbortSignal): Promise<void>;
-  /** Keeps new pods from a node; one that is not there is left alone. */
+  /** Marks a node as unschedulable; does nothing if it does not exist. */
   cordon(node: string, signal?: AbortSignal): Promise<void>;
   /**
-   * Has the pods of a node leave it by eviction (`policy/v1`), all but those of DaemonSets, static ones and those that have ended, and tells
-   * how far that is. Called again until nothing remains.
+   * Evicts the pods of a node (`policy/v1`), except those of DaemonSets, static ones and those that have ended, and
+   * returns the progress. Call it again until nothing remains.
    */
   drain(node: string, signal?: AbortSignal): Promise<DrainProgress>;
-  /** Has the cluster forget a node; one that is not there is left alone. */
+  /** Deletes a node from the cluster; does nothing if it does not exist. */
   deleteNode(node: string, signal?: AbortSignal): Promise<void>;
   /**
-   * Tells the cluster which version machines that join its control plane are to run: `kubernetesVersion` of kubeadm's ConfigMap
-   * `kube-system/kubeadm-config`, and the image of the DaemonSet `kube-proxy`, whose pods on older machines stay as they are (`OnDelete`).
-   * Also creates the ClusterRoleBindings that kubeadm of newer versions relies on.
+   * Sets the version for machines that join the control plane: `kubernetesVersion` in kubeadm's ConfigMap
+   * `kube-system/kubeadm-config`, and the image of the DaemonSet `kube-proxy`, whose pods on older machines stay as
+   * they are (`OnDelete`). Also creates the ClusterRoleBindings that kubeadm of newer versions relies on.
    */
   setVersion(version: string, signal?: AbortSignal): Promise<void>;
   /**
-   * Takes the etcd of a machine out of the cluster's, by the name that it has there, which is the node's, or, when it has never started and
-   * has none, by the node's addresses, as long as the node is there. One that is not there is left alone.
+   * Removes a machine's member from the cluster's etcd. The member is identified by its name, which is the node's, or,
+   * if it has never started and has no name, by the node's addresses, as long as the node exists. Does nothing if there
+   * is no such member.
    * @throws InfraError WORKLOAD_FAILED when it is the last one
    */
   removeEtcdMember(node: string, etcd: EtcdAccess, signal?: AbortSignal): Promise<void>;
-  /** Gives up what is under way. */
+  /** Cancels pending calls. */
   close(): Promise<void>;
 }
 
-/** Kubernetes clusters that kubeadm has made. Both the real one and the sandbox pass test/adapters/workload/contract.ts. */
+/**
+ * Kubernetes clusters created by kubeadm. Both the real adapter and the sandbox pass
+ * test/adapters/workload/contract.ts.
+ */
 export interface WorkloadAdapter {
   readonly kind: "real" | "sandbox";
-  /** Calls nobody. */
+  /** Creates the client of a cluster, without connecting. */
   connect(access: WorkloadAccess): WorkloadCluster;
   close(): Promise<void>;
 }

@@ -6,22 +6,25 @@ import { parseRefusal } from "./parse-reply.ts";
 import { createTlsClient, type Dial, type TlsRequest } from "./tls-client.ts";
 
 export interface ApiRequest extends TlsRequest {
-  /** Of an answer nothing is told, which may hold what was sent. */
+  /** Replies are not quoted in errors, since they may contain what was sent. */
   readonly isSecret?: boolean;
 }
 
-/** A value of JSON, or what the API server says against it. */
+/** A JSON value, or a refusal by the API server. */
 export type ApiReply = { readonly value: unknown } | { readonly refusal: Refusal };
 
 export interface ApiClient {
-  /** Does what it is given within a time, and until the signal. @throws what it throws, and the signal's reason */
+  /** Runs work with a timeout and a signal. @throws what the work throws, and the signal's reason */
   within<T>(ms: number, signal: AbortSignal | undefined, work: (end: AbortSignal) => Promise<T>): Promise<T>;
-  /** @throws InfraError WORKLOAD_UNAVAILABLE, WORKLOAD_DENIED, WORKLOAD_FAILED; refusals with a status in `bears` are replies */
+  /**
+   * @throws InfraError WORKLOAD_UNAVAILABLE, WORKLOAD_DENIED, WORKLOAD_FAILED; refusals with a status in `bears` are
+   * returned
+   */
   ask(request: ApiRequest, end: AbortSignal, bears?: readonly number[]): Promise<ApiReply>;
   close(): Promise<void>;
 }
 
-/** A client of a cluster's API servers. Connects with the first call. */
+/** Creates a client of a cluster's API servers. It connects at the first call. */
 export function createApiClient(access: WorkloadAccess, dial: Dial | undefined): ApiClient {
   const who = `Kubernetes at ${urlHostOf(access.host)}:${access.port}`;
   const client = createTlsClient({ ...access, dial, who });

@@ -2,8 +2,8 @@ import { makeOnce } from "../host/make-once.ts";
 import type { WorkloadAdapter, WorkloadCluster } from "./adapter.ts";
 
 /**
- * Clusters whose adapter is made when one of them is first asked for anything, for one that costs time to make.
- * @param make called once, and again after it has failed; what it throws is thrown by the calls that needed it
+ * Creates clients whose adapter is created on first use, for one that is expensive to create.
+ * @param make called once, and again after a failure; its errors are thrown by the calls that needed it
  */
 export function createDeferredWorkload(
   kind: WorkloadAdapter["kind"],

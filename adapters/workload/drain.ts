@@ -4,12 +4,12 @@ import type { ApiClient } from "./api-client.ts";
 import { errorFromRefusal, quotedWords, type Refusal } from "./errors.ts";
 import { parsePods, type WorkloadPod } from "./parse-reply.ts";
 
-/** What an eviction has come to: the pod is gone or going, or why it is not. */
+/** Result of an eviction: the pod is gone or terminating, or why it is not. */
 type Outcome = "gone" | "leaving" | { readonly blockedBecause: string };
 
 const evictionsAtOnce = 8;
 
-/** Evicts what is to leave a node, and tells what of it is still there. @throws InfraError as WorkloadCluster */
+/** Evicts pods from a node, and returns those that are still there. @throws InfraError as WorkloadCluster */
 export async function drainNode(api: ApiClient, node: string, end: AbortSignal): Promise<DrainProgress> {
   const query = new URLSearchParams({ fieldSelector: `spec.nodeName=${node}` });
   const request = { method: "GET", path: `/api/v1/pods?${query}`, what: `list the pods of ${node}` } as const;
@@ -44,7 +44,7 @@ async function evict(api: ApiClient, pod: WorkloadPod, end: AbortSignal): Promis
     apiVersion: "policy/v1",
     kind: "Eviction",
     metadata: { name, namespace },
-    // One of the same name may be on another node by now.
+    // A pod of the same name may be on another node by now.
     deleteOptions: { preconditions: { uid } },
   };
   const request = { method: "POST", path, body, what } as const;
@@ -53,8 +53,9 @@ async function evict(api: ApiClient, pod: WorkloadPod, end: AbortSignal): Promis
 }
 
 /**
- * Of one pod, which others need not wait for: whoever may list pods may evict them, so a 403 is what a webhook says.
- * @throws InfraError WORKLOAD_UNAVAILABLE when it is about the cluster
+ * Interprets a refusal that concerns one pod, so that the others are not held up. An account that may list pods may
+ * evict them, so a 403 comes from a webhook.
+ * @throws InfraError WORKLOAD_UNAVAILABLE when it concerns the cluster
  */
 function outcomeOf(refusal: Refusal, what: string): Outcome {
   const { status, words, causes } = refusal;

@@ -1,37 +1,37 @@
 import { InfraError } from "../host/infra-error.ts";
 import { quotedLine } from "../host/quoted-line.ts";
 
-/** What was asked, for people, and of whom. */
+/** The request and the server, for messages. */
 export interface Asked {
-  /** As `cordon node1`. */
+  /** E.g. `cordon node1`. */
   readonly what: string;
-  /** As `Kubernetes at 10.20.0.9:6443`. */
+  /** E.g. `Kubernetes at 10.20.0.9:6443`. */
   readonly who: string;
-  /** Nothing is told of what is answered, which may hold what was sent. */
+  /** The reply is not quoted, since it may contain what was sent. */
   readonly isSecret?: boolean;
 }
 
-/** An answer that is no success. */
+/** A reply other than success. */
 export interface Refusal {
   readonly status: number;
-  /** What it says; empty when nothing. */
+  /** Its message; empty if there is none. */
   readonly words: string;
-  /** Kubernetes' own word for it, as `AlreadyExists`. */
+  /** Kubernetes' reason, e.g. `AlreadyExists`. */
   readonly reason: string;
-  /** Its reasons and messages of details, as `DisruptionBudget`. */
+  /** Reasons and messages of its details, e.g. `DisruptionBudget`. */
   readonly causes: readonly { readonly reason: string; readonly message: string }[];
 }
 
 const busyStatuses: readonly number[] = [408, 429, 502, 503, 504];
-// `etcdserver: request timed out` and `rpc error: code = Unavailable desc = …` come with 500.
+// `etcdserver: request timed out` and `rpc error: code = Unavailable desc = …` come with status 500.
 const busyWords = /^(etcdserver: (request timed out|no leader|leader changed|unhealthy|too many)|rpc error)/;
 
-/** What may be told of words: one line, of moderate length, without what may be a key. */
+/** Makes a server's message safe to show: one line of limited length, without possible keys. */
 export function quotedWords(words: string): string {
   return quotedLine(words.replace(/[A-Za-z0-9+/=_-]{64,}/g, "…"));
 }
 
-/** What a refusal is to the caller. */
+/** Converts a refusal to the error that the caller gets. */
 export function errorFromRefusal({ status, words }: Refusal, { what, who, isSecret }: Asked): InfraError {
   const said = words === "" || isSecret === true ? "" : `: ${quotedWords(words)}`;
   if (status === 401) {
@@ -46,16 +46,16 @@ export function errorFromRefusal({ status, words }: Refusal, { what, who, isSecr
   return new InfraError("WORKLOAD_FAILED", `${who} answered ${status} to ${what}${said}`);
 }
 
-/** What was answered is not understood. */
+/** Creates the error for a reply that cannot be parsed. */
 export function notUnderstood({ what, who }: Asked, why: string): InfraError {
   return new InfraError("WORKLOAD_FAILED", `What ${who} answered to ${what} is not understood: ${why}`);
 }
 
-// The server's alert, which says that our certificate is none of its authority.
+// TLS alerts with which the server rejects our certificate.
 const deniedCode = /^ERR_SSL_.*ALERT_(CERTIFICATE|BAD_CERTIFICATE|UNKNOWN_CA|ACCESS_DENIED|UNSUPPORTED_CERT)/;
 const untrustedCode = /CERT|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)|ALTNAME/;
 
-/** What a call is that got no answer. */
+/** Converts the error of a call that got no reply. */
 export function errorFromCall(error: unknown, { who }: Pick<Asked, "who">): InfraError {
   if (error instanceof InfraError) {
     return error;
@@ -66,7 +66,7 @@ export function errorFromCall(error: unknown, { who }: Pick<Asked, "who">): Infr
     return new InfraError("WORKLOAD_DENIED", message, { cause: error });
   }
   const why = name === "TimeoutError" ? "no answer in time" : wordsOfCode(code);
-  // Its `data` is what came, which may be anybody's.
+  // Its `data` is the received data, which may come from any server.
   const facts = name === "HTTPParserError" ? {} : { cause: error };
   return new InfraError("WORKLOAD_UNAVAILABLE", `${who} cannot be reached: ${why}`, facts);
 }

@@ -5,10 +5,10 @@ import { urlHostOf } from "./names.ts";
 import { type EtcdMember, parseMembers, parseRefusal } from "./parse-reply.ts";
 import { createTlsClient, type Dial } from "./tls-client.ts";
 
-/** The member to be taken out: by its name, or by its machine's addresses as long as it has none. */
+/** The member to remove, identified by its name, or by its machine's addresses if it has none yet. */
 export interface LeavingMember {
   readonly name: string;
-  /** Asked only when some member has no name yet. */
+  /** Called only if some member has no name yet. */
   addresses(): Promise<readonly string[]>;
 }
 
@@ -20,8 +20,8 @@ export interface EtcdOptions {
 const etcdPort = 2379;
 
 /**
- * Takes a member out of a cluster of etcds, by the JSON that etcd's API has beside gRPC (etcd.io/docs, `api_grpc_gateway`). One that
- * is not there is left alone.
+ * Removes a member from an etcd cluster, through etcd's JSON gateway (etcd.io/docs, `api_grpc_gateway`). Does nothing
+ * if it does not exist.
  * @throws InfraError WORKLOAD_UNAVAILABLE, WORKLOAD_DENIED, WORKLOAD_FAILED (also when it is the last one)
  */
 export async function removeMember(
@@ -63,7 +63,7 @@ async function removeBy(
       }
     }
     const refusal = parseRefusal(status, text);
-    // Any other 404 is that of something else than etcd.
+    // Any other 404 does not come from etcd.
     if (status === 404 && refusal.words === "etcdserver: member not found") {
       return undefined;
     }
@@ -71,7 +71,7 @@ async function removeBy(
   }
 
   try {
-    // Without it a member tells what it knows itself, which may be old.
+    // Otherwise a member answers from its own, possibly outdated state.
     const body = { linearizable: true };
     const members = parseMembers(await ask("/v3/cluster/member/list", body, "list its members"));
     for (const member of await membersOf(members, leaving)) {
@@ -89,7 +89,7 @@ async function removeBy(
   }
 }
 
-/** A member that was added and never started has no name, and holds up whoever wants to be added next. */
+/** Finds the members. One that was added and never started has no name, and blocks adding further members. */
 async function membersOf(
   members: readonly EtcdMember[],
   leaving: LeavingMember,

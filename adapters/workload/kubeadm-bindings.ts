@@ -4,8 +4,9 @@ const path = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings";
 const apiGroup = "rbac.authorization.k8s.io";
 
 /**
- * What `kubeadm init` and `kubeadm upgrade apply` bind and `kubeadm join` expects. Since 1.36 the certificate by which an API server
- * reaches kubelets belongs to no group, since 1.29 that of admin.conf to `kubeadm:cluster-admins`.
+ * Bindings that `kubeadm init` and `kubeadm upgrade apply` create and `kubeadm join` expects. Since 1.36, an API
+ * server's certificate for kubelets belongs to no group; since 1.29, that of admin.conf belongs to
+ * `kubeadm:cluster-admins`.
  */
 const bindings = [
   {
@@ -21,8 +22,8 @@ const bindings = [
 ] as const;
 
 /**
- * Creates the role bindings that machines of a newer version need and the cluster's first version may not have created. Without the first
- * one logs, exec and port-forward are forbidden after an upgrade from 1.35 to 1.36.
+ * Creates the role bindings that machines of a newer version need and that the cluster's first version may not have
+ * created. Without the first one, logs, exec and port-forward are forbidden after an upgrade from 1.35 to 1.36.
  * @throws InfraError as WorkloadCluster
  */
 export async function createKubeadmBindings(api: ApiClient, end: AbortSignal): Promise<void> {

@@ -4,8 +4,8 @@ import { invalidField } from "../host/infra-error.ts";
 const dnsName = /^(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
 /**
- * Refuses what is no name of an object of Kubernetes, and so could make another path of a request.
- * @param field what it is the name of, as `node`
+ * Rejects invalid names of Kubernetes objects, which could change a request's path.
+ * @param field what the name is for, e.g. `node`
  * @throws InfraError INVALID_FIELD
  */
 export function assertObjectName(name: string, field: string): void {
@@ -15,7 +15,7 @@ export function assertObjectName(name: string, field: string): void {
 }
 
 /**
- * Refuses what is neither an IP address nor a DNS name.
+ * Rejects anything but an IP address or a DNS name.
  * @throws InfraError INVALID_FIELD
  */
 export function assertHost(host: string, field: string): void {
@@ -24,7 +24,7 @@ export function assertHost(host: string, field: string): void {
   }
 }
 
-/** As it stands in an URL: an address of IPv6 is in brackets. */
+/** Returns the host as in a URL: with brackets around an IPv6 address. */
 export function urlHostOf(host: string): string {
   return isIP(host) === 6 ? `[${host}]` : host;
 }

@@ -3,13 +3,13 @@ import { InfraError } from "../host/infra-error.ts";
 import type { WorkloadNode } from "./adapter.ts";
 import { quotedWords, type Refusal } from "./errors.ts";
 
-// Of Kubernetes' objects only what is used is read; all of it but names may be missing.
+// Only the used fields of Kubernetes' objects are parsed; all except names may be missing.
 
 const textOf = z
   .string()
   .nullish()
   .transform((text) => text ?? "");
-/** What any kubelet may write, and networks have it write. */
+/** Arbitrary text from kubelets and networks. */
 const lineOf = textOf.transform(quotedWords);
 const textsOf = z
   .record(z.string(), z.string())
@@ -78,7 +78,7 @@ const nodeSchema = z
     };
   });
 
-/** A node that has not told anything yet is not ready. */
+/** A node that has not reported yet is not ready. */
 function readiness(status: string | undefined): boolean | undefined {
   return status === "Unknown" ? undefined : status === "True";
 }
@@ -88,14 +88,14 @@ function timeOf(text: string): number {
   return Number.isNaN(ms) ? 0 : ms;
 }
 
-/** A pod, as far as its eviction goes. */
+/** A pod, with the facts for its eviction. */
 export interface WorkloadPod {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
-  /** Is to leave a node before that goes: no static one, of no DaemonSet, and not ended. */
+  /** Must be evicted before its node is removed: not a static pod, not of a DaemonSet, and not ended. */
   readonly hasToLeave: boolean;
-  /** Is on its way out. */
+  /** Is terminating. */
   readonly isLeaving: boolean;
 }
 
@@ -132,7 +132,7 @@ const daemonSetSchema = z
   })
   .transform(({ spec }) => spec.template.spec.containers);
 
-/** A machine's etcd, as it is in the cluster of etcds. */
+/** A machine's member of the etcd cluster. */
 export interface EtcdMember {
   /** A number of 64 bits in decimal digits. */
   readonly id: string;
@@ -181,7 +181,7 @@ function reader<T>(what: string, schema: z.ZodType<T>): (value: unknown) => T {
   };
 }
 
-// Each reads a value of JSON. @throws InfraError WORKLOAD_FAILED
+// Each parses a JSON value. @throws InfraError WORKLOAD_FAILED
 export const parseNode = reader("a node", nodeSchema);
 export const parseNodes = reader("its nodes", listOf(nodeSchema));
 export const parsePods = reader("its pods", listOf(podSchema));
@@ -200,7 +200,7 @@ const statusSchema = z.object({
   details: z.object({ causes: causesOf }).nullish(),
 });
 
-/** Reads a Status of Kubernetes, or an error of etcd. What is neither, such as a proxy's page, says nothing. */
+/** Parses a Kubernetes Status, or an error of etcd. Other replies, such as a proxy's page, have no message. */
 export function parseRefusal(status: number, text: string): Refusal {
   const { success, data } = statusSchema.safeParse(jsonFrom(text));
   return success

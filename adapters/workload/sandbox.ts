@@ -4,20 +4,20 @@ import { startWorkloadFake, type WorkloadFake } from "./fake/server.ts";
 import { createWorkload } from "./workload.ts";
 
 export interface WorkloadSandboxOptions {
-  /** Those that have been installed and run now. */
+  /** Returns the machines that are installed and running. */
   readonly machines: () => readonly BootedMachine[];
-  /** How long a machine takes from being deployed to being a node; 3 s unless told. */
+  /** Time from a machine's deployment until it is a node; 3 s by default. */
   readonly joinMs?: number;
 }
 
-/** The sandbox with what others could do to its clusters. */
+/** The sandbox, with changes to its clusters from outside the gateway. */
 export interface WorkloadSandbox extends WorkloadAdapter {
   readonly fake: WorkloadFake;
 }
 
 /**
- * Clusters of this process: the client that real ones have, before servers on loopback that do what machines of a sandbox are told. They
- * vanish with the process.
+ * Creates clusters in this process: the real client, connected to fake servers on loopback that follow the user data of
+ * the sandbox's machines. They disappear with the process.
  */
 export async function createWorkloadSandbox(options: WorkloadSandboxOptions): Promise<WorkloadSandbox> {
   const { machines, joinMs = 3_000 } = options;

@@ -8,7 +8,7 @@ const proxyPath = "/apis/apps/v1/namespaces/kube-system/daemonsets/kube-proxy";
 const maxTries = 5;
 
 /**
- * Writes the version into kubeadm's configuration of the cluster.
+ * Writes the version to the cluster's kubeadm configuration.
  * @throws InfraError as WorkloadCluster
  */
 export async function setKubeadmVersion(api: ApiClient, version: string, end: AbortSignal): Promise<void> {
@@ -27,7 +27,7 @@ export async function setKubeadmVersion(api: ApiClient, version: string, end: Ab
       data: { ...data, ClusterConfiguration: configuration },
     };
     const request = { method: "PUT", path: configPath, body, what: "write kubeadm-config" } as const;
-    // Somebody else has written it in between.
+    // Another client has written it in between.
     const reply = await api.ask(request, end, tries < maxTries ? [409] : []);
     if ("value" in reply) {
       return;
@@ -49,9 +49,9 @@ function withVersion(configuration: string, version: string): string {
 }
 
 /**
- * Gives kube-proxy of nodes to come the image of the version. Those that run are left as they are (`OnDelete`): images are prepared for
- * one version each, and a machine of the old one does not have the image. Where there is no kube-proxy, as with a CNI that does
- * its work, there is nothing to do.
+ * Sets the version of kube-proxy for future nodes. Running pods stay as they are (`OnDelete`): each machine image is
+ * prepared for one version, and a machine of the old one does not have the new proxy image. Does nothing without
+ * kube-proxy, e.g. if a CNI replaces it.
  * @throws InfraError as WorkloadCluster
  */
 export async function setProxyVersion(api: ApiClient, version: string, end: AbortSignal): Promise<void> {
@@ -73,7 +73,7 @@ export async function setProxyVersion(api: ApiClient, version: string, end: Abor
   await api.ask(request, end, [404]);
 }
 
-/** The image with another tag. What follows `@` names one of the old version. */
+/** Returns the image with another tag, without the digest after `@`, which is the old version's. */
 export function imageOfVersion(image: string, tag: string): string {
   const [name = ""] = image.split("@");
   const colon = name.lastIndexOf(":");

@@ -4,13 +4,16 @@ import { InfraError } from "../host/infra-error.ts";
 import { errorFromCall, notUnderstood } from "./errors.ts";
 import { assertHost, urlHostOf } from "./names.ts";
 
-/** Where a connection really goes. */
+/** Actual destination of a connection. */
 export interface DialTarget {
   readonly host: string;
   readonly port: number;
 }
 
-/** Tells where to connect for a host and port; undefined for there. What it throws is what the connection fails with. */
+/**
+ * Maps a host and port to the actual destination; undefined for no change. If it throws, the connection fails with that
+ * error.
+ */
 export type Dial = (host: string, port: number) => DialTarget | undefined | Promise<DialTarget | undefined>;
 
 export interface TlsClientOptions {
@@ -20,7 +23,7 @@ export interface TlsClientOptions {
   readonly clientCertificatePem: string;
   readonly clientKeyPem: string;
   readonly dial: Dial | undefined;
-  /** For people, as `Kubernetes at 10.20.0.9:6443`. */
+  /** Name of the server for messages, e.g. `Kubernetes at 10.20.0.9:6443`. */
   readonly who: string;
 }
 
@@ -30,7 +33,7 @@ export interface TlsRequest {
   readonly contentType?: string;
   /** Sent as JSON. */
   readonly body?: unknown;
-  /** For people, as `cordon node1`. */
+  /** The request for messages, e.g. `cordon node1`. */
   readonly what: string;
 }
 
@@ -41,8 +44,8 @@ export interface TlsAnswer {
 
 export interface TlsClient {
   /**
-   * Asks once, and again on a new connection when one is lost, which may have been to a server that has gone since: all that is asked
-   * may be repeated.
+   * Sends a request, and retries it once on a new connection when the connection is lost, since it may have been to a
+   * server that is gone: all requests may be repeated.
    * @throws InfraError WORKLOAD_UNAVAILABLE, WORKLOAD_DENIED, WORKLOAD_FAILED (too long)
    */
   ask(request: TlsRequest, end: AbortSignal): Promise<TlsAnswer>;
@@ -55,8 +58,8 @@ const maxBodyBytes = 256 * 1024 * 1024;
 const connectTimeoutMs = 3_000;
 
 /**
- * A client of one server, which proves by its certificate that it is the one of this name, as we prove who we are by ours. No proxy
- * of the environment is used.
+ * Creates a client of one server, with mutual TLS: the server's certificate must have its name, and we present ours.
+ * Proxy settings of the environment are ignored.
  */
 export function createTlsClient(options: TlsClientOptions): TlsClient {
   const { host, port, dial, who } = options;
@@ -67,13 +70,13 @@ export function createTlsClient(options: TlsClientOptions): TlsClient {
     key: options.clientKeyPem,
     timeout: connectTimeoutMs,
     allowH2: false,
-    // Another server may answer the next time, as the address is handed on.
+    // The next connection may reach another server, since the address can move.
     maxCachedSessions: 0,
-    // Whatever it is dialled by.
+    // Checked against the host, whatever address was dialled.
     checkServerIdentity: (_, certificate) => checkServerIdentity(host, certificate),
   });
-  // What the server says against our certificate, of which undici tells only that the connection was lost (8.12.4): with TLS 1.3 it
-  // comes when the connection stands already.
+  // The server's alert about our certificate, which undici (8.12.4) reports only as a lost connection: with TLS 1.3 it
+  // arrives after the connection is established.
   let alert: Error | undefined;
   const noteAlert = (error: Error & { readonly code?: string }) => {
     alert = /^ERR_SSL_.*ALERT/.test(error.code ?? "") ? error : alert;

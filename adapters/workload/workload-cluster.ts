@@ -12,7 +12,7 @@ import type { Dial } from "./tls-client.ts";
 const readMs = 3_000;
 const changeMs = 10_000;
 
-/** A cluster by its API servers. Connects with the first call. */
+/** Creates the client of a cluster's API servers. It connects at the first call. */
 export function createWorkloadCluster(access: WorkloadAccess, dial: Dial | undefined): WorkloadCluster {
   const api = createApiClient(access, dial);
 
@@ -27,7 +27,7 @@ export function createWorkloadCluster(access: WorkloadAccess, dial: Dial | undef
     });
   }
 
-  /** Shown to observers, without what is sent. */
+  /** Reported to observers, without the body. */
   function change<T>(
     subcommand: string,
     object: string,

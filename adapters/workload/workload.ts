@@ -3,12 +3,15 @@ import type { Dial } from "./tls-client.ts";
 import { createWorkloadCluster } from "./workload-cluster.ts";
 
 export interface WorkloadOptions {
-  /** Where connections really go; where they are said to unless told. The certificates that are checked stay the same. */
+  /**
+   * Maps addresses to actual destinations; no mapping by default. Certificates are still checked against the original
+   * address.
+   */
   readonly dial?: Dial;
   readonly kind?: WorkloadAdapter["kind"];
 }
 
-/** Kubernetes clusters by their own API servers, and by their etcds. */
+/** Creates the adapter for Kubernetes clusters, using their own API servers and etcd. */
 export function createWorkload({ dial, kind = "real" }: WorkloadOptions = {}): WorkloadAdapter {
   const clusters = new Set<WorkloadCluster>();
   return {

@@ -1,10 +1,10 @@
-/** What the fake answers, as JSON. */
+/** A JSON reply of the fake. */
 export interface FakeAnswer {
   readonly status: number;
   readonly json: unknown;
 }
 
-/** A request whose sender is known. */
+/** An authenticated request. */
 export interface FakeRequest {
   readonly method: string;
   readonly path: string;
@@ -17,7 +17,7 @@ export function jsonAnswer(json: unknown, status = 200): FakeAnswer {
   return { status, json };
 }
 
-/** Kubernetes' form of what is no success. */
+/** Returns a Status, Kubernetes' form of a failure. */
 export function statusAnswer(
   code: number,
   reason: string,
@@ -49,10 +49,10 @@ export const methodMissing = statusAnswer(
 export const mediaTypeMissing = statusAnswer(415, "UnsupportedMediaType", "415: Unsupported Media Type");
 export const unauthorized = statusAnswer(401, "Unauthorized", "Unauthorized");
 
-/** What etcd that has lost its majority makes of every request. */
+/** The reply to every request while etcd has lost its quorum. */
 export const timedOut = statusAnswer(500, "", "etcdserver: request timed out");
 
-/** The object that a body is. */
+/** Parses the object in a body. */
 export function objectFrom({ body }: FakeRequest): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(body);

@@ -30,7 +30,7 @@ const routes: readonly (readonly [pattern: RegExp, handler: Handler])[] = [
   [/^\/apis\/rbac\.authorization\.k8s\.io\/v1\/clusterrolebindings$/, answerBinding],
 ];
 
-/** What the API server of a machine answers to somebody of `system:masters`. */
+/** Answers a request to a machine's API server from a member of `system:masters`. */
 export function answerApi({ cluster, boot }: FakeTarget, request: FakeRequest): FakeAnswer {
   const { method, path } = request;
   if (path === "/version" && method === "GET") {

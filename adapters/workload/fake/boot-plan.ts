@@ -2,7 +2,7 @@ import { createHash, X509Certificate } from "node:crypto";
 import { parse, parseAllDocuments } from "yaml";
 import { z } from "zod";
 
-/** The authorities whose keys a machine of the control plane is given, in PEM. */
+/** The authorities whose keys a control plane machine gets, in PEM. */
 export interface FakePki {
   readonly ca: FakeAuthority;
   readonly etcdCa: FakeAuthority;
@@ -18,12 +18,12 @@ export interface FakeEndpoint {
   readonly port: number;
 }
 
-/** What a machine does when it starts for the first time. */
+/** What a machine does at its first boot. */
 export type BootPlan = { readonly nodeName: string; readonly labels: Readonly<Record<string, string>> } & (
   | {
       readonly kind: "init";
       readonly clusterName: string;
-      /** As `1.36.3`. */
+      /** E.g. `1.36.3`. */
       readonly version: string;
       /** Undefined: the machine's own address. */
       readonly endpoint: FakeEndpoint | undefined;
@@ -49,7 +49,7 @@ const userDataSchema = z.object({
   runcmd: z.array(z.array(z.string())),
 });
 
-// The one that v1beta4 has, and the one of before.
+// The format of v1beta4, and the earlier one.
 const extraArgs = z.union([
   z
     .array(z.object({ name: z.string(), value: z.string() }))
@@ -85,7 +85,7 @@ const joinSchema = z.object({
 });
 
 /**
- * Reads user data as cloud-init and kubeadm would; undefined when it starts no kubeadm.
+ * Interprets user data as cloud-init and kubeadm would; undefined if it does not run kubeadm.
  * @throws Error when they would fail
  */
 export function bootPlanFrom(userData: string): BootPlan | undefined {
@@ -152,7 +152,7 @@ function endpointFrom(text: string): FakeEndpoint {
   return { host: hostname.replace(/^\[|\]$/g, ""), port: port === "" ? 443 : Number(port) };
 }
 
-/** @throws Error when a key is missing: kubeadm would make one of its own, or not join */
+/** @throws Error when a key is missing: kubeadm would create its own, or not join */
 function pkiFrom(files: ReadonlyMap<string, string>): FakePki {
   const read = (name: string): string => {
     const content = files.get(`/etc/kubernetes/pki/${name}`);
@@ -168,7 +168,7 @@ function pkiFrom(files: ReadonlyMap<string, string>): FakePki {
   return { ca: authority("ca"), etcdCa: authority("etcd/ca") };
 }
 
-/** As `discovery.bootstrapToken.caCertHashes` has it. */
+/** Returns the hash in the format of `discovery.bootstrapToken.caCertHashes`. */
 export function caHashOf({ certificatePem }: FakeAuthority): string {
   const key = new X509Certificate(certificatePem).publicKey.export({ type: "spki", format: "der" });
   return `sha256:${createHash("sha256").update(key).digest("hex")}`;

@@ -1,28 +1,28 @@
 import type { BootPlan } from "./boot-plan.ts";
 
-/** A machine that has been installed and runs. */
+/** An installed, running machine. */
 export interface BootedMachine {
   readonly systemId: string;
   readonly hostname: string;
   readonly address: string;
   /** For cloud-init, in plain text. */
   readonly userData: string;
-  /** When it was: with the system id it tells one installation from the next. */
+  /** Time of the deployment; together with the system id, it identifies the installation. */
   readonly deployedAtMs: number;
-  /** Of Kubernetes in its image, as `1.36.3`; what its cluster has unless told. */
+  /** Kubernetes version of its image, e.g. `1.36.3`; the cluster's version by default. */
   readonly version?: string | undefined;
 }
 
-/** One installation of a machine, for as long as the machine is left alone. */
+/** One installation of a machine, until it is released or installed again. */
 export interface Boot {
   readonly machine: BootedMachine;
   readonly plan: BootPlan;
-  /** When it is as far as to be a node. */
+  /** When it is ready to become a node. */
   readonly joinsAtMs: number;
-  /** Of Kubernetes on it. */
+  /** Its Kubernetes version. */
   version: string;
   /** `starting` also while it waits for its cluster. */
   state: "starting" | "joined" | "failed";
-  /** The machine is installed no more. */
+  /** The machine is no longer installed. */
   isGone: boolean;
 }

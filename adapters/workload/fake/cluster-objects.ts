@@ -12,7 +12,7 @@ import {
 import type { FakeCluster } from "./cluster.ts";
 import { renderConfig, renderProxy } from "./render.ts";
 
-/** kubeadm's ConfigMap. */
+/** Answers requests about kubeadm's ConfigMap. */
 export function answerConfig(cluster: FakeCluster, request: FakeRequest): FakeAnswer {
   const { config } = cluster;
   if (request.method === "GET") {
@@ -42,7 +42,7 @@ export function answerConfig(cluster: FakeCluster, request: FakeRequest): FakeAn
   return jsonAnswer(renderConfig(cluster));
 }
 
-/** The DaemonSet of kube-proxy. */
+/** Answers requests about the DaemonSet of kube-proxy. */
 export function answerProxy(cluster: FakeCluster, request: FakeRequest): FakeAnswer {
   const { proxy } = cluster;
   if (proxy === undefined) {
@@ -54,7 +54,7 @@ export function answerProxy(cluster: FakeCluster, request: FakeRequest): FakeAns
   if (request.method !== "PATCH") {
     return methodMissing;
   }
-  // Of the other kinds of patches one would need the whole list of containers.
+  // Other patch types would require the whole list of containers.
   if (request.contentType !== "application/strategic-merge-patch+json") {
     return mediaTypeMissing;
   }
@@ -74,7 +74,7 @@ export function answerProxy(cluster: FakeCluster, request: FakeRequest): FakeAns
   return jsonAnswer(renderProxy(proxy));
 }
 
-/** ClusterRoleBindings; only their names are stored. */
+/** Answers requests about ClusterRoleBindings; only their names are stored. */
 export function answerBinding({ bindings }: FakeCluster, request: FakeRequest): FakeAnswer {
   if (request.method !== "POST") {
     return methodMissing;

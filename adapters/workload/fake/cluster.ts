@@ -9,9 +9,9 @@ export interface FakeNode {
   readonly createdAtMs: number;
   readonly labels: Readonly<Record<string, string>>;
   isUnschedulable: boolean;
-  /** Whose kubelet speaks for it. */
+  /** The installation whose kubelet reports its status. */
   boot: Boot;
-  /** Why its kubelet says that it is not ready. */
+  /** Why its kubelet reports that it is not ready. */
   notReady: { readonly reason: string; readonly message: string } | undefined;
 }
 
@@ -24,7 +24,7 @@ export interface FakeSecret {
   readonly data: Readonly<Record<string, string>>;
 }
 
-/** An etcd of a machine of the control plane. */
+/** The etcd member of a control plane machine. */
 export interface FakeMember {
   /** A number of 64 bits. */
   readonly id: string;
@@ -32,7 +32,7 @@ export interface FakeMember {
   readonly boot: Boot;
 }
 
-/** A cluster of the fake. What is in its maps may be changed by tests. */
+/** A cluster of the fake. Tests may change the content of its maps. */
 export interface FakeCluster {
   readonly name: string;
   readonly uid: string;
@@ -44,17 +44,17 @@ export interface FakeCluster {
   readonly secrets: Map<string, FakeSecret>;
   readonly members: FakeMember[];
   readonly pods: PodTable;
-  /** kubeadm's configuration, as ConfigMap. */
+  /** kubeadm's configuration, as a ConfigMap. */
   readonly config: { resourceVersion: number; data: Readonly<Record<string, string>> };
-  /** The DaemonSet; undefined where a CNI does without. */
+  /** The DaemonSet; undefined if a CNI replaces it. */
   proxy: { image: string; updateStrategy: string } | undefined;
   /** Names of the ClusterRoleBindings that kubeadm and the gateway have created. */
   readonly bindings: Set<string>;
-  /** Nothing of it can be reached. */
+  /** Whether the cluster is unreachable. */
   isOut: boolean;
-  /** Whether so many etcds live that something can be read and written. */
+  /** Reports whether etcd has a quorum of running members. */
   hasQuorum(): boolean;
-  /** The machines whose API servers and etcds run. */
+  /** Returns the machines whose API servers and etcd members are running. */
   servers(): readonly Boot[];
   addNode(boot: Boot, nowMs: number): void;
   addMember(boot: Boot): void;
@@ -65,7 +65,7 @@ export type ClusterStart = Pick<FakeCluster, "name" | "pki" | "endpoint" | "cert
   readonly version: string;
 };
 
-/** A cluster without nodes. */
+/** Creates a cluster without nodes. */
 export function createFakeCluster(start: ClusterStart): FakeCluster {
   const { name, pki, endpoint, certificateNames, configuration, version } = start;
   const nodes: FakeCluster["nodes"] = new Map();
@@ -97,7 +97,7 @@ export function createFakeCluster(start: ClusterStart): FakeCluster {
       const { nodeName, labels, kind } = boot.plan;
       const found = nodes.get(nodeName);
       if (found !== undefined) {
-        // A kubelet takes over what is there under its name, with its age and its cordon.
+        // A kubelet takes over the existing node of its name, with its age and its cordon.
         found.boot = boot;
         found.notReady = undefined;
         return;
@@ -127,7 +127,7 @@ export function createFakeCluster(start: ClusterStart): FakeCluster {
   };
 }
 
-/** What `kubeadm init` of a version creates. */
+/** Returns the bindings that `kubeadm init` of a version creates. */
 function bindingsOf(version: string): readonly string[] {
   const minor = Number(version.split(".")[1]);
   return [

@@ -2,7 +2,7 @@ import { type FakeAnswer, type FakeRequest, jsonAnswer, objectFrom } from "./ans
 import type { FakeMember } from "./cluster.ts";
 import { etcdPort, type FakeTarget } from "./world.ts";
 
-// As etcd 3.6.8 answers by the JSON that it has beside gRPC.
+// Replies of etcd 3.6.8's JSON gateway.
 
 const header = { cluster_id: "324952591200643719", member_id: "3319814642761637952", raft_term: "2" };
 const peerPort = 2380;
@@ -17,7 +17,7 @@ function renderMember({ id, name, boot }: FakeMember) {
   };
 }
 
-/** What the etcd of a machine answers. */
+/** Answers a request to a machine's etcd. */
 export function answerEtcd({ cluster }: FakeTarget, request: FakeRequest): FakeAnswer {
   const { members } = cluster;
   const body = objectFrom(request);

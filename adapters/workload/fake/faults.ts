@@ -1,11 +1,11 @@
 import type { FaultList, Fault as FaultOf } from "../../host/fault-list.ts";
 import type { FakeAnswer, FakeRequest } from "./answer.ts";
 
-/** Which requests; all unless told. */
+/** Requests that a fault applies to; all by default. */
 export interface FaultMatch {
   readonly kind?: "api" | "etcd";
   readonly method?: string;
-  /** Part of it, as `/nodes/node1`. */
+  /** Part of the path, e.g. `/nodes/node1`. */
   readonly path?: string;
 }
 
@@ -17,7 +17,7 @@ export type Fault = FaultOf<FakeAnswer>;
 
 export type Faults = FaultList<FaultMatch, Matched, FakeAnswer>;
 
-/** Whether a request is one of these. */
+/** Reports whether a request matches. */
 export function isMeant(match: FaultMatch, { kind, method, path }: Matched): boolean {
   return (
     (match.kind ?? kind) === kind && (match.method ?? method) === method && path.includes(match.path ?? "")

@@ -4,7 +4,7 @@ import { type FakeCluster, type FakeSecret, isAlive } from "./cluster.ts";
 
 type JoinPlan = Extract<BootPlan, { readonly kind: "join" }>;
 
-/** Why a machine never becomes a node of the cluster, as kubeadm or its kubelet would have it; undefined when it does. */
+/** Returns why kubeadm or the kubelet keeps a machine from ever joining the cluster; undefined if it can join. */
 export function joinRefusal(boot: Boot, plan: JoinPlan, cluster: FakeCluster): string | undefined {
   const { token, caHashes, pki, nodeName } = plan;
   if (!caHashes.includes(caHashOf(cluster.pki.ca))) {
@@ -57,7 +57,7 @@ function versionRefusal(version: string, cluster: FakeCluster, isControlPlane: b
   return newer && `a kubelet of ${version} is newer than the API server of ${newer.version}`;
 }
 
-/** That of `kubeadm-config`, as `1.36.3`. */
+/** Returns the version in `kubeadm-config`, e.g. `1.36.3`. */
 export function configuredVersion({ config }: FakeCluster): string {
   return /^kubernetesVersion: "?v([0-9.]+)"?$/m.exec(config.data.ClusterConfiguration ?? "")?.[1] ?? "";
 }

@@ -21,12 +21,15 @@ export interface FakeListener {
 
 export interface ListenerOptions {
   readonly faults: Faults;
-  /** Whether the target is still there: its machine, its cluster. */
+  /** Reports whether the target still exists: its machine, its cluster. */
   readonly isServed: (target: FakeTarget) => boolean;
   readonly note: (target: FakeTarget, request: FakeRequest) => void;
 }
 
-/** Starts what answers on a machine, with a certificate that its cluster's authority signed. @throws Error when it cannot listen there */
+/**
+ * Starts a machine's server, with a certificate signed by its cluster's authority. @throws Error when it cannot listen
+ * there
+ */
 export async function startListener(
   target: FakeTarget,
   at: { readonly host: string; readonly port: number },
@@ -46,7 +49,7 @@ export async function startListener(
       })
       .catch(() => message.socket.destroy());
   });
-  // Of clients that do not trust us, or that we do not trust.
+  // From clients that do not trust the server, or are not trusted.
   server.on("tlsClientError", () => {});
 
   async function serve(message: IncomingMessage): Promise<FakeAnswer | undefined> {
@@ -72,7 +75,7 @@ export async function startListener(
 
   server.listen(at.port, at.host);
   await once(server, "listening");
-  // It is no reason for the process to go on.
+  // The server must not keep the process alive.
   server.unref();
   return {
     target,
@@ -94,11 +97,11 @@ async function tlsOptionsOf({ kind, cluster, boot }: FakeTarget) {
   const all = kind === "api" ? [...names, ...ofApi, ...certificateNames] : names;
   const commonName = kind === "api" ? "kube-apiserver" : nodeName;
   const { cert, key } = await createServingCertificate(authority, commonName, all);
-  // An API server lets everybody in and asks later; kubeadm's etcd speaks with nobody it does not know.
+  // An API server accepts any connection and authenticates later; kubeadm's etcd requires a valid client certificate.
   return { cert, key, ca: authority.certificatePem, requestCert: true, rejectUnauthorized: kind === "etcd" };
 }
 
-/** What an API server says to whoever is not of `system:masters`. */
+/** Returns an API server's refusal of a client outside `system:masters`. */
 function refusalOf(socket: TLSSocket, { method, path }: FakeRequest): FakeAnswer | undefined {
   const certificate = socket.getPeerCertificate();
   const isShown = Object.keys(certificate).length > 0;

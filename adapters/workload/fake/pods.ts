@@ -3,14 +3,14 @@ import { randomUUID } from "node:crypto";
 export interface FakePodOptions {
   readonly node: string;
   readonly name: string;
-  /** `default` unless told. */
+  /** `default` if absent. */
   readonly namespace?: string;
-  /** What has made it: a ReplicaSet unless told. */
+  /** Kind of its owner; ReplicaSet by default. */
   readonly ownerKind?: "ReplicaSet" | "DaemonSet" | "StatefulSet" | "Job" | "Node";
   readonly phase?: "Running" | "Succeeded" | "Failed";
-  /** How long it takes to end; no time unless told, Infinity for one that a test ends. */
+  /** Time that it takes to terminate; 0 by default, Infinity if a test ends it. */
   readonly terminationMs?: number;
-  /** Its disruption budget, as the words by which an eviction is refused. */
+  /** Its disruption budget: the message with which an eviction is refused. */
   readonly budget?: string;
 }
 
@@ -22,18 +22,20 @@ export interface FakePod extends Required<Omit<FakePodOptions, "budget">> {
 
 export interface PodTable {
   add(pod: FakePodOptions): void;
-  /** Those that every node has, which are not to be evicted. */
+  /** Adds the pods that every node has, which must not be evicted. */
   addSystemPods(node: string, isControlPlane: boolean): void;
-  /** @param name as `namespace/name`. @param budget undefined when nothing forbids an eviction any more */
+  /** @param name as `namespace/name`. @param budget undefined to allow evictions again */
   setBudget(name: string, budget: string | undefined): void;
-  /** Ends those of a node that are on their way out. */
+  /** Ends the terminating pods of a node. */
   endLeaving(node: string): void;
   find(namespace: string, name: string, nowMs: number): FakePod | undefined;
   on(node: string, nowMs: number): readonly FakePod[];
   removeNode(node: string): void;
 }
 
-/** @param isNodeAlive whether there is a kubelet to end pods: they stay on their way out where there is none */
+/**
+ * Creates an empty table. @param isNodeAlive whether a kubelet is there to end pods; otherwise they stay terminating
+ */
 export function createPodTable(isNodeAlive: (node: string) => boolean): PodTable {
   const pods = new Map<string, FakePod>();
 

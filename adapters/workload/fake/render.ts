@@ -1,7 +1,7 @@
 import { type FakeCluster, type FakeNode, type FakeSecret, isAlive } from "./cluster.ts";
 import type { FakePod } from "./pods.ts";
 
-// As the API server of 1.36.3 has them, with what a gateway may look at.
+// Objects as the API server of 1.36.3 returns them, with the fields that a gateway may read.
 
 function timeOf(ms: number): string {
   return new Date(ms).toISOString().replace(/\.\d+Z$/, "Z");

@@ -14,7 +14,7 @@ import { renderSecret } from "./render.ts";
 
 const namespaces = ["default", "kube-node-lease", "kube-public", "kube-system"];
 
-/** `…/secrets` and `…/secrets/NAME`. */
+/** Answers requests to `…/secrets` and `…/secrets/NAME`. */
 export function answerSecret(
   { secrets }: FakeCluster,
   request: FakeRequest,

@@ -7,13 +7,13 @@ import { createFakeWorld, type FakeRefusal, type FakeTarget, type WorldOptions }
 
 export interface WorkloadFakeOptions extends Pick<WorldOptions, "machines" | "onRefusal"> {
   /**
-   * `ephemeral`: on ports of 127.0.0.1 that `dial` finds. `own-addresses`: at the very addresses of machines and endpoints, which must be
-   * of loopback (127.0.0.0/8), within 50 ms of their being there.
+   * `ephemeral`: on ports of 127.0.0.1 that `dial` finds. `own-addresses`: at the actual addresses of machines and
+   * endpoints, which must be loopback addresses (127.0.0.0/8), within 50 ms of their appearance.
    */
   readonly listen: "ephemeral" | "own-addresses";
-  /** How long a machine takes from being deployed to being a node. */
+  /** Time from a machine's deployment until it is a node. */
   readonly joinMs: number;
-  /** How long it waits for an API server that does not answer; 20 minutes unless told. */
+  /** How long it waits for an API server that does not answer; 20 minutes by default. */
   readonly patienceMs?: number;
 }
 
@@ -24,22 +24,22 @@ export interface FakeLogEntry {
   readonly path: string;
 }
 
-/** What kubeadm, kubelets, API servers and etcds would make of machines, by what these are told when they are installed. */
+/** Simulates kubeadm, kubelets, API servers and etcd on machines, according to their user data. */
 export interface WorkloadFake {
-  /** Where the client finds what is said to be at an address; for `ephemeral`. Nothing is ever looked for outside. */
+  /** Maps an address to the fake's server for it, for `ephemeral`. Connections never leave the fake. */
   readonly dial: Dial;
   clusters(): readonly FakeCluster[];
-  /** The newest of this name. */
+  /** Returns the newest cluster of this name. */
   cluster(name: string): FakeCluster | undefined;
-  /** Machines that will never be nodes, and why; addresses at which nobody could listen among them. */
+  /** Machines that will never be nodes, with the reason; also addresses that could not be listened on. */
   readonly refusals: readonly FakeRefusal[];
-  /** The requests that came, oldest first. */
+  /** All requests received, oldest first. */
   readonly requests: readonly FakeLogEntry[];
-  /** Has a machine's next installation never become a node. */
+  /** Prevents a machine's next installation from ever becoming a node. */
   neverJoin(systemId: string): void;
-  /** Has the next requests of this kind fail. */
+  /** Makes the next matching requests fail. */
   inject(match: FaultMatch, fault: Fault): void;
-  /** Takes back what has been injected and has not happened. */
+  /** Removes injected faults that have not been used yet. */
   clearFaults(): void;
   close(): Promise<void>;
 }
@@ -79,13 +79,13 @@ export async function startWorkloadFake(options: WorkloadFakeOptions): Promise<W
     } catch (error) {
       const { systemId } = target.boot.machine;
       const why = `nobody can listen at ${at.host}:${at.port}: ${String(error)}`;
-      // It is tried again.
+      // It is retried.
       unheard.set(why, { systemId, nodeName: target.boot.plan.nodeName, why });
       return undefined;
     }
   }
 
-  /** Ends what serves no more, so that its address is free for what does. */
+  /** Closes an outdated listener, so that its address is free for the next one. */
   async function retire(key: string, targets: Targets): Promise<void> {
     const running = listeners.get(key);
     const listener = await running;

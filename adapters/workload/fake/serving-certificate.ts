@@ -15,7 +15,7 @@ import type { FakeAuthority } from "./boot-plan.ts";
 const algorithm = { name: "ECDSA", namedCurve: "P-256" };
 const dayMs = 86_400_000;
 
-/** The key and certificate of a server, as kubeadm has them made. All in PEM. @param names IP addresses and DNS names */
+/** Creates a server's key and certificate as kubeadm does, in PEM. @param names IP addresses and DNS names */
 export async function createServingCertificate(
   authority: FakeAuthority,
   commonName: string,

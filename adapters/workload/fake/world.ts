@@ -4,13 +4,13 @@ import { type BootPlan, bootPlanFrom } from "./boot-plan.ts";
 import { createFakeCluster, type FakeCluster } from "./cluster.ts";
 import { configuredVersion, joinRefusal } from "./join.ts";
 
-/** Where something answers. */
+/** A server's address. */
 export interface FakeTarget {
   readonly kind: "api" | "etcd";
   readonly host: string;
   readonly port: number;
   readonly cluster: FakeCluster;
-  /** The machine that does. */
+  /** The machine that runs it. */
   readonly boot: Boot;
 }
 
@@ -20,15 +20,15 @@ export interface FakeRefusal {
   readonly why: string;
 }
 
-/** What becomes of machines, by themselves: whatever is due has happened when it is next looked at. */
+/** The state of machines and clusters. Time passes when it is accessed: all due changes happen before the access. */
 export interface FakeWorld {
-  /** Those of which a machine of the control plane is left. */
+  /** Returns the clusters that still have a control plane machine. */
   clusters(): readonly FakeCluster[];
   /** By `host:port`. */
   targets(): ReadonlyMap<string, FakeTarget>;
-  /** Machines that will never be nodes, and why. */
+  /** Machines that will never be nodes, with the reason. */
   readonly refusals: readonly FakeRefusal[];
-  /** Has the machine's next installation never become a node. */
+  /** Prevents the machine's next installation from ever becoming a node. */
   neverJoin(systemId: string): void;
 }
 
