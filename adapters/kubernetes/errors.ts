@@ -28,7 +28,7 @@ export function replyNotUnderstood(
   return new InfraError("KUBERNETES_UNAVAILABLE", message, { cause });
 }
 
-// Codes of Node's TLS, of which these are the common ones.
+// Common error codes of Node's TLS.
 const certificateCode = /CERT|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)|ALTNAME/;
 
 /**

@@ -9,7 +9,7 @@ export const undefineFlags = 1 | 2 | 4 | 16;
 export const acpiPowerButton = 1;
 
 /**
- * Returns the function of libvirt's C API that makes a step, with its arguments, for display. Objects appear by name,
+ * Returns the function of libvirt's C API for a step, with its arguments, for display. Objects appear by name,
  * as do values known only to libvirt, such as a backing volume's path.
  */
 export function commandOf(step: LibvirtStep, platform: Platform = usualPlatform): readonly string[] {

@@ -65,7 +65,7 @@ export function readStateCommand(options: LvmCommandOptions): string[] {
 }
 
 /**
- * Returns the argv of the command that makes a step. Names come after `--`, or `names.ts` has checked that they do not
+ * Returns the argv of the command for a step. Names come after `--`, or `names.ts` has checked that they do not
  * begin with a hyphen, so none can be parsed as an option. Nothing is forced: where `--yes` answers an LVM prompt, the
  * case names the prompt; any other prompt is answered no by an empty stdin.
  */

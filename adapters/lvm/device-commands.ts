@@ -21,8 +21,8 @@ function isDeviceStep(step: LvmStep | LvmDeviceStep): step is LvmDeviceStep {
 }
 
 /**
- * Returns the argv of the command that makes a step on devices. No LVM prompt is ever answered with yes: an empty stdin
- * says no,
+ * Returns the argv of the command for a step on devices. No LVM prompt is ever answered with yes: an empty stdin
+ * means no:
  *   WARNING: ext4 signature detected on /dev/loop1 at offset 1080. Wipe it? [y/n]: [n]
  *   Aborted wiping of ext4.
  */

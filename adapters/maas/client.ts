@@ -26,7 +26,7 @@ export interface MaasRequest extends Asked {
   /** The operation. */
   readonly op?: string;
   readonly query?: Fields;
-  /** Makes it a POST. */
+  /** Turns the request into a POST. */
   readonly form?: Fields;
 }
 

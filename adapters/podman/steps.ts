@@ -10,7 +10,7 @@ import { inspectImage, inspectPod, readImageUsers } from "./state.ts";
 
 const patienceMs = 120_000;
 
-/** Makes a step through Podman. @throws InfraError as `PodRuntime.run` */
+/** Performs a step through Podman. @throws InfraError as `PodRuntime.run` */
 export async function makeStep(
   client: PodmanClient,
   step: RuntimeStep,

@@ -1,7 +1,7 @@
 import type { Test } from "tap";
 import type { Part } from "../../adapters/host/part-of-state.ts";
 
-/** What is told of a part, where it is. */
+/** Returns the value of a part. @throws Error if it is missing */
 export function okOf<T>(part: Part<T>): T {
   if ("missing" in part) {
     throw new Error(`missing: ${part.missing}`);
@@ -9,12 +9,12 @@ export function okOf<T>(part: Part<T>): T {
   return part.ok;
 }
 
-/** What tells its state when it is asked. */
+/** A system whose state can be read. */
 interface Readable<State> {
   read(): Promise<{ readonly value: State }>;
 }
 
-/** Reads until the state is as wanted, for 90 s; what fails meanwhile is tried again. */
+/** Reads until the state meets the condition, for up to 90 s; failed reads are retried. */
 export async function until<State>(
   t: Test,
   system: Readable<State>,
@@ -26,7 +26,7 @@ export async function until<State>(
     try {
       const { value } = await system.read();
       if (isReached(value)) {
-        t.pass("the state is reached");
+        t.pass("the state was reached");
         return value;
       }
       last = value;

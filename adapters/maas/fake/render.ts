@@ -70,7 +70,7 @@ export function renderSubnet(addressPrefix = defaultAddressPrefix, isManaged = t
   };
 }
 
-/** Renders the only space, which stands for no space. */
+/** Renders the only space, which MAAS uses for subnets without a space. */
 export function renderSpace(subnet: ReturnType<typeof renderSubnet>) {
   return {
     id: -1,

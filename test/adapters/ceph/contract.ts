@@ -3,24 +3,26 @@ import type { CephAdapter, CephState } from "../../../adapters/ceph/adapter.ts";
 import { reasonOf } from "../host/reason-of.ts";
 import { okOf, until } from "../until-state.ts";
 
-/** An adapter to hold to the contract, and what is done to its cluster. */
+/** An adapter to test, and functions that change its cluster. */
 export interface ContractSubject {
   readonly ceph: CephAdapter;
-  /** To the same cluster, without a key for changes. */
+  /** Adapter for the same cluster without an operator key. */
   readonly withoutOperator: CephAdapter;
-  /** Its cluster has three OSDs at least, no two copies on one, and a filesystem with a server that is active. */
+  /** The cluster has at least three OSDs, no two copies on one, and a filesystem with an active server. */
   stopOsd(id: number): Promise<void>;
   startOsd(id: number): Promise<void>;
-  /** Of an OSD that is up; it is up again, once this has ended. Gives the crash's id. */
+  /** Crashes an OSD that is up, waits until it is up again, and returns the crash's id. */
   crashOsd(id: number): Promise<string>;
   stopManagers(): Promise<void>;
   startManagers(): Promise<void>;
-  /** For so long that what was read last is not told any more. */
+  /** Stops them for so long that the last state expires. */
   stopMonitors(): Promise<void>;
   startMonitors(): Promise<void>;
 }
 
-/** Registers the tests that every CephAdapter must pass. The adapters are made anew for each, the cluster may be one. */
+/**
+ * Registers the tests that every CephAdapter must pass. New adapters are created for each; the cluster may be shared.
+ */
 export function testCephContract(
   kind: string,
   makeSubject: (t: Test) => Promise<ContractSubject>,
@@ -34,55 +36,63 @@ export function testCephContract(
     });
   }
 
-  contractTest("each part of a healthy cluster is there, and they agree", async (t, { ceph }) => {
-    const value = await until(t, ceph, (state) => state.health.status === "HEALTH_OK" && isWhole(state));
-    const { names, quorum } = okOf(value.mons);
-    t.strictSame(quorum, names);
-    t.type(okOf(value.mgrs).active, "string");
-    t.ok(
-      okOf(value.mdss).filesystems.some(({ servers }) => servers.some((each) => each.state === "up:active")),
-    );
-    const { osds } = okOf(value.osds);
-    t.ok(osds.every(({ isUp, isIn }) => isUp && isIn));
-    const hosts = okOf(value.hosts);
-    for (const { id, host } of osds) {
-      t.ok(hosts.find(({ name }) => name === host)?.daemons.includes(`osd.${id}`), `osd.${id} is on a host`);
-    }
-    t.strictSame(
-      okOf(value.osdUsage).map(({ id }) => id),
-      osds.map(({ id }) => id),
-    );
-    const pools = okOf(value.pools);
-    const pgs = okOf(value.pgs);
-    t.equal(
-      pgs.count,
-      pools.reduce((sum, { pgCount }) => sum + pgCount, 0),
-    );
-    t.equal(
-      okOf(value.objects).storedBytes,
-      pools.reduce((sum, { usage }) => sum + (usage?.storedBytes ?? 0n), 0n),
-    );
-    const { usedBytes, availableBytes, totalBytes } = okOf(value.usage);
-    t.equal(usedBytes + availableBytes, totalBytes);
-    t.strictSame(
-      okOf(value.scrubs).map(({ poolId }) => poolId),
-      pools.map(({ id }) => id),
-    );
-  });
+  contractTest(
+    "every part of a healthy cluster is present, and the parts are consistent",
+    async (t, { ceph }) => {
+      const value = await until(t, ceph, (state) => state.health.status === "HEALTH_OK" && isWhole(state));
+      const { names, quorum } = okOf(value.mons);
+      t.strictSame(quorum, names);
+      t.type(okOf(value.mgrs).active, "string");
+      t.ok(
+        okOf(value.mdss).filesystems.some(({ servers }) =>
+          servers.some((each) => each.state === "up:active"),
+        ),
+      );
+      const { osds } = okOf(value.osds);
+      t.ok(osds.every(({ isUp, isIn }) => isUp && isIn));
+      const hosts = okOf(value.hosts);
+      for (const { id, host } of osds) {
+        t.ok(
+          hosts.find(({ name }) => name === host)?.daemons.includes(`osd.${id}`),
+          `osd.${id} is on a host`,
+        );
+      }
+      t.strictSame(
+        okOf(value.osdUsage).map(({ id }) => id),
+        osds.map(({ id }) => id),
+      );
+      const pools = okOf(value.pools);
+      const pgs = okOf(value.pgs);
+      t.equal(
+        pgs.count,
+        pools.reduce((sum, { pgCount }) => sum + pgCount, 0),
+      );
+      t.equal(
+        okOf(value.objects).storedBytes,
+        pools.reduce((sum, { usage }) => sum + (usage?.storedBytes ?? 0n), 0n),
+      );
+      const { usedBytes, availableBytes, totalBytes } = okOf(value.usage);
+      t.equal(usedBytes + availableBytes, totalBytes);
+      t.strictSame(
+        okOf(value.scrubs).map(({ poolId }) => poolId),
+        pools.map(({ id }) => id),
+      );
+    },
+  );
 
-  contractTest("readers share one reading", async (t, { ceph }) => {
+  contractTest("readers share one read", async (t, { ceph }) => {
     const [one, other] = await Promise.all([ceph.read(), ceph.read()]);
     t.equal(one.readAtMs, other?.readAtMs);
     t.equal(one.staleBecause, undefined);
   });
 
-  contractTest("a reader that leaves does not wait", async (t, { ceph }) => {
+  contractTest("a reader whose signal is aborted does not wait", async (t, { ceph }) => {
     const reason = new Error("left");
     await t.rejects(ceph.read(AbortSignal.abort(reason)), reason);
     await ceph.read();
   });
 
-  contractTest("an OSD that goes is seen and told, and so is its return", async (t, subject) => {
+  contractTest("the failure and the return of an OSD are detected and reported", async (t, subject) => {
     const { ceph } = subject;
     await until(t, ceph, ({ health }) => health.status === "HEALTH_OK");
     let told = 0;
@@ -101,12 +111,12 @@ export function testCephContract(
     const osd = okOf(back.osds).osds.find(({ id }) => id === 1);
     const wasDownAt = okOf(down.osds).osds.find(({ id }) => id === 1)?.downAtEpoch ?? 0;
     t.ok(wasDownAt > 0);
-    t.ok((osd?.upFromEpoch ?? 0) > wasDownAt, "it came back later than it went");
+    t.ok((osd?.upFromEpoch ?? 0) > wasDownAt, "it came back in a later epoch than it went down");
     t.ok((osd?.upFromEpoch ?? 0) <= okOf(back.osds).mapEpoch);
     unsubscribe();
   });
 
-  contractTest("a crash is told until it is archived, by who may", async (t, subject) => {
+  contractTest("a crash is reported until it is archived by an operator", async (t, subject) => {
     const { ceph } = subject;
     const id = await subject.crashOsd(2);
     const posted = await until(
@@ -126,7 +136,7 @@ export function testCephContract(
     await t.resolves(ceph.archiveCrash(id), "again");
   });
 
-  contractTest("without a manager nothing is told that only it counts", async (t, subject) => {
+  contractTest("without a manager, its statistics are missing", async (t, subject) => {
     const { ceph } = subject;
     await until(t, ceph, isWhole);
     await subject.stopManagers();
@@ -147,26 +157,29 @@ export function testCephContract(
     await until(t, ceph, isWhole);
   });
 
-  contractTest("without monitors the last state is told with its age, then none", async (t, subject) => {
-    const { ceph } = subject;
-    const before = await ceph.read();
-    let told = 0;
-    const unsubscribe = ceph.subscribe(() => {
-      told += 1;
-    });
-    await subject.stopMonitors();
-    t.equal(await reasonOf(ceph.read()), "CEPH_UNAVAILABLE");
-    t.ok(told > 0);
-    t.match(await ceph.inspect(), { version: undefined, findings: [{ ok: false, fix: String }] });
-    await subject.startMonitors();
-    await until(t, ceph, isWhole);
-    const after = await ceph.read();
-    t.equal(after.staleBecause, undefined);
-    t.ok(after.revision >= before.revision);
-    unsubscribe();
-  });
+  contractTest(
+    "without monitors, the last state is returned with its age, then an error",
+    async (t, subject) => {
+      const { ceph } = subject;
+      const before = await ceph.read();
+      let told = 0;
+      const unsubscribe = ceph.subscribe(() => {
+        told += 1;
+      });
+      await subject.stopMonitors();
+      t.equal(await reasonOf(ceph.read()), "CEPH_UNAVAILABLE");
+      t.ok(told > 0);
+      t.match(await ceph.inspect(), { version: undefined, findings: [{ ok: false, fix: String }] });
+      await subject.startMonitors();
+      await until(t, ceph, isWhole);
+      const after = await ceph.read();
+      t.equal(after.staleBecause, undefined);
+      t.ok(after.revision >= before.revision);
+      unsubscribe();
+    },
+  );
 
-  contractTest("it says what it found", async (t, { ceph }) => {
+  contractTest("inspection returns findings", async (t, { ceph }) => {
     const { version, findings } = await ceph.inspect();
     t.match(version, /^\d+\.\d+\.\d+/);
     t.strictSame(
@@ -176,7 +189,7 @@ export function testCephContract(
   });
 }
 
-/** Whether nothing is missing, and every placement group is well. */
+/** Reports whether nothing is missing and every placement group is active+clean. */
 function isWhole(state: CephState): boolean {
   const isMissing = Object.values(state).some((part) => typeof part === "object" && "missing" in part);
   return !isMissing && "ok" in state.pgs && state.pgs.ok.states.every((row) => row.state === "active+clean");

@@ -16,11 +16,11 @@ function errorOf(answer: RadosAnswer): InfraError {
   throw new Error("no InfraError");
 }
 
-test("an answer that succeeded is its output", async (t) => {
+test("a successful reply gives its output", async (t) => {
   t.equal(outputOf({ code: 0, output: "{}", words: "" }, "status", as), "{}");
 });
 
-test("each failure has its reason, and says who and where", async (t) => {
+test("each failure has its reason, and names the user or file involved", async (t) => {
   const failed = (code: number, words = "") => errorOf({ code, output: "", words });
   t.match(failed(-13, "access denied"), { reason: "CEPH_DENIED", message: /client\.test.*access denied/ });
   t.match(failed(-110), { reason: "CEPH_UNAVAILABLE" });

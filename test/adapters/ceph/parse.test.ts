@@ -15,7 +15,7 @@ import { parsePoolScrubs, readPoolScrubs } from "../../../adapters/ceph/pool-scr
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { answerIn } from "./samples.ts";
 
-/** Every reader, with a recorded answer that it reads. What a map is made into is read with it. */
+/** Every parser, with a recorded reply that it accepts. Conversions of maps are included. */
 const readers: Readonly<Record<string, readonly [(text: string) => unknown, string]>> = {
   status: [parseStatus, answerIn("osd-down", "status")],
   "mon dump": [parseMonDump, answerIn("healthy", "mon dump")],
@@ -44,7 +44,7 @@ function domainsOfAllRules(text: string): unknown {
   return [...healthyRules.values()].map((rule) => countFailureDomains(tree, rule));
 }
 
-test("the status of a healthy cluster", async (t) => {
+test("parses the status of a healthy cluster", async (t) => {
   t.match(parseStatus(answerIn("healthy", "status")), {
     fsid: /^[0-9a-f-]{36}$/,
     health: { status: "HEALTH_OK", checks: [] },
@@ -55,14 +55,14 @@ test("the status of a healthy cluster", async (t) => {
   });
 });
 
-test("what clients do is in the status while they do something", async (t) => {
+test("the status has client I/O while there is any", async (t) => {
   const { clientIo } = parseStatus(answerIn("load", "status"));
   t.ok(clientIo.writesPerSecond > 0);
   t.ok(clientIo.writeBytesPerSecond > 0);
-  t.equal(clientIo.readsPerSecond, 0, "what is absent is none");
+  t.equal(clientIo.readsPerSecond, 0, "an absent rate is 0");
 });
 
-test("an OSD that is down is in the map and in the checks", async (t) => {
+test("an OSD that is down appears in the map and in the checks", async (t) => {
   const { health } = parseStatus(answerIn("osd-down", "status"));
   t.equal(health.status, "HEALTH_WARN");
   const checks = health.checks.filter(({ code }) => code === "OSD_DOWN");
@@ -86,7 +86,7 @@ test("an OSD that is down is in the map and in the checks", async (t) => {
   t.ok(downAtEpoch <= mapEpoch);
 });
 
-test("SLOW_OPS tells how many operations are slow, and mutes are told", async (t) => {
+test("SLOW_OPS has the number of slow operations, and muted checks are marked", async (t) => {
   const status = JSON.parse(answerIn("healthy", "status"));
   status.health.checks.SLOW_OPS = {
     severity: "HEALTH_WARN",
@@ -98,7 +98,7 @@ test("SLOW_OPS tells how many operations are slow, and mutes are told", async (t
   t.match(health.checks, [{ code: "SLOW_OPS", isMuted: true }]);
 });
 
-test("pools with their copies, failure domains, use and quotas", async (t) => {
+test("parses pools with their copies, failure domains, usage and quotas", async (t) => {
   const df = parseDf(answerIn("quota", "df detail"));
   const pools = poolsFromMap(parseOsdDump(answerIn("quota", "osd dump")), healthyTree, healthyRules, df);
   t.match(
@@ -127,7 +127,7 @@ test("pools with their copies, failure domains, use and quotas", async (t) => {
   t.equal(df.totalBytes, 3n * (8n << 30n));
 });
 
-test("a rule's class and the racks that have an OSD count, no others", async (t) => {
+test("counts only racks with an OSD of the rule's device class", async (t) => {
   const nodes = [
     { id: -1, name: "default", type: "root", children: [-2, -3, -4] },
     { id: -2, name: "rack1", type: "rack", children: [0, 1] },
@@ -154,10 +154,10 @@ test("a rule's class and the racks that have an OSD count, no others", async (t)
   t.equal(countFrom("default~ssd"), 1);
   t.equal(countFrom("nowhere"), 0);
   const twice = { rule_id: 1, steps: [...ruleFrom("a").steps, ...ruleFrom("b").steps] };
-  t.equal(parseCrushRules(JSON.stringify([twice])).size, 0, "one that begins twice is not understood");
+  t.equal(parseCrushRules(JSON.stringify([twice])).size, 0, "a rule with two starting nodes is left out");
 });
 
-test("monitors, managers, metadata servers and hosts", async (t) => {
+test("parses monitors, managers, metadata servers and hosts", async (t) => {
   t.match(parseMonDump(answerIn("healthy", "mon dump")), {
     names: ["a"],
     quorum: ["a"],
@@ -178,7 +178,7 @@ test("without a manager none is active", async (t) => {
   t.equal(parseStatus(answerIn("mgr-down", "status")).isMgrAvailable, false);
 });
 
-test("crashes tell who, where, when, what, and whether they were seen", async (t) => {
+test("parses a crash's daemon, host, time, cause, and whether it is archived", async (t) => {
   const [crash] = parseCrashes(answerIn("crash", "crash ls"));
   t.match(crash, {
     id: /^2\d{3}-/,
@@ -199,7 +199,7 @@ test("crashes tell who, where, when, what, and whether they were seen", async (t
   ]);
 });
 
-test("each pool has its oldest scrubs, also as the worker hands them on", async (t) => {
+test("parses each pool's oldest scrubs, also in the worker's format", async (t) => {
   const row = (pgid: string, stamp: string) => ({
     pgid,
     last_scrub_stamp: stamp,
@@ -219,7 +219,7 @@ test("each pool has its oldest scrubs, also as the worker hands them on", async 
   t.ok(parsePoolScrubs(answerIn("healthy", "pg dump pgs")).length > 5);
 });
 
-/** Reads, and lets nothing through but a value or the one error. */
+/** Parses the text; rethrows any error other than the expected one. */
 function outcome(read: (text: string) => unknown, text: string): unknown {
   try {
     return read(text);
@@ -231,7 +231,7 @@ function outcome(read: (text: string) => unknown, text: string): unknown {
   }
 }
 
-test("what is no answer gives an error with the command, or a value, and nothing else", async (t) => {
+test("arbitrary text gives a value or an error with the command, and nothing else", async (t) => {
   for (const [command, [read]] of Object.entries(readers)) {
     fc.assert(fc.property(fc.string(), (text) => void outcome(read, text)));
     fc.assert(fc.property(fc.jsonValue(), (value) => void outcome(read, JSON.stringify(value))));
@@ -239,7 +239,7 @@ test("what is no answer gives an error with the command, or a value, and nothing
   }
 });
 
-test("a recorded answer that is damaged anywhere gives an error or a value", async (t) => {
+test("a recorded reply damaged anywhere gives a value or an error", async (t) => {
   for (const [read, text] of Object.values(readers)) {
     t.notOk(outcome(read, text) instanceof InfraError);
     const json = JSON.parse(text);

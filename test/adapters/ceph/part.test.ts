@@ -6,13 +6,13 @@ import { InfraError } from "../../../adapters/host/infra-error.ts";
 const away = () => Promise.reject(new InfraError("CEPH_UNAVAILABLE", "away"));
 const hour = 3_600_000;
 
-test("a part is missing for an error's words, and a fault is thrown", async (t) => {
+test("an InfraError makes a part missing, and any other error is thrown", async (t) => {
   t.strictSame(await partOf(Promise.resolve(1)), { ok: 1 });
   t.strictSame(await partOf(away()), { missing: "away" });
   await t.rejects(partOf(Promise.reject(new TypeError("a fault"))), TypeError);
 });
 
-test("a lane begins nothing while what was too slow goes on", async (t) => {
+test("a lane starts no work while overdue work is running", async (t) => {
   const lane = createLane("the manager", 20);
   await lane.ask(async () => {});
   const answeredAtMs = Date.now();
@@ -28,10 +28,7 @@ test("a lane begins nothing while what was too slow goes on", async (t) => {
   });
   const refusal: unknown = await next.catch((error: unknown) => error);
   const since = /^the manager has not answered since (20.*Z)$/.exec((refusal as InfraError).message)?.[1];
-  t.ok(
-    Date.parse(since ?? "") <= answeredAtMs,
-    "since the last answer, not since the first one that is late",
-  );
+  t.ok(Date.parse(since ?? "") <= answeredAtMs, "since the last reply, not since the first overdue request");
   t.notOk(began);
   resolve();
   await promise;
@@ -39,7 +36,7 @@ test("a lane begins nothing while what was too slow goes on", async (t) => {
   await t.rejects(lane.ask(away), { message: "away" });
 });
 
-test("a slow part is read once for long, and again at once after a failure", async (t) => {
+test("a slow part is read once per interval, and again at once after a failure", async (t) => {
   const part = createSlowPart<number>(hour, 10_000);
   let reads = 0;
   const read = async (): Promise<number> => {
@@ -52,7 +49,7 @@ test("a slow part is read once for long, and again at once after a failure", asy
   t.equal(reads, 2);
 });
 
-test("a slow part that takes too long the first time is missing until it is there", async (t) => {
+test("a slow part that takes too long the first time is missing until it has been read", async (t) => {
   const part = createSlowPart<number>(hour, 10);
   const { promise, resolve } = Promise.withResolvers<number>();
   const read = () => promise;

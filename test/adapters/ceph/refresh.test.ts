@@ -7,7 +7,7 @@ import { reasonOf } from "../host/reason-of.ts";
 const outage = new InfraError("CEPH_UNAVAILABLE", "away");
 const hour = 3_600_000;
 
-/** A refresh of a number that counts its loads, which fail or wait as told. */
+/** Creates a refresh of a number that counts its loads, which fail or wait as controlled. */
 function refreshOf(t: Test, options: Partial<RefreshOptions<number>> = {}) {
   const control = { loads: 0, isAway: false, gate: Promise.resolve() };
   const refresh = createRefresh({
@@ -26,7 +26,7 @@ function refreshOf(t: Test, options: Partial<RefreshOptions<number>> = {}) {
     keepMs: hour,
     ...options,
   });
-  // Its timers keep no process alive.
+  // The refresh's timers do not keep the process alive.
   const alive = setInterval(() => {}, 1_000);
   t.teardown(() => {
     clearInterval(alive);
@@ -43,7 +43,7 @@ test("a thousand readers cost one load", async (t) => {
   t.equal(control.loads, 1);
 });
 
-test("while somebody subscribes it is loaded as often as told, and each change is told", async (t) => {
+test("with a subscriber, loads at the configured interval and reports each change", async (t) => {
   const { refresh, control } = refreshOf(t, { watchedMs: 5 });
   await refresh.read();
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -59,7 +59,7 @@ test("while somebody subscribes it is loaded as often as told, and each change i
   unsubscribe();
 });
 
-test("what nobody watches is loaded seldom", async (t) => {
+test("loads less often without a watching reader", async (t) => {
   const { refresh, control } = refreshOf(t, { watchedMs: 1, idleMs: hour });
   const unsubscribe = refresh.subscribe(() => {});
   await refresh.renew();
@@ -69,14 +69,14 @@ test("what nobody watches is loaded seldom", async (t) => {
   t.ok(control.loads <= before + 1);
 });
 
-test("who does not watch is told of each load, and makes none", async (t) => {
+test("a reader that does not watch is notified of each load, but triggers none", async (t) => {
   const { refresh, control } = refreshOf(t, { watchedMs: 1 });
   const passive = { isWatching: false };
   let told = 0;
   refresh.subscribe(() => {
     told += 1;
   }, passive);
-  t.equal((await refresh.read(undefined, passive)).value, 1, "but the first");
+  t.equal((await refresh.read(undefined, passive)).value, 1, "only the first");
   await sleep(30);
   t.equal((await refresh.read(undefined, passive)).value, 1, "however old");
   t.equal(control.loads, 1);
@@ -84,7 +84,7 @@ test("who does not watch is told of each load, and makes none", async (t) => {
   t.equal(told, 1);
 });
 
-test("a failure is told once, with what was loaded last until that is too old", async (t) => {
+test("a failure is reported once, and the last value is returned until it is too old", async (t) => {
   const { refresh, control } = refreshOf(t, { keepMs: 300 });
   await refresh.read();
   let told = 0;
@@ -100,11 +100,11 @@ test("a failure is told once, with what was loaded last until that is too old", 
   t.equal(await reasonOf(refresh.read()), "CEPH_UNAVAILABLE");
   control.isAway = false;
   await refresh.renew();
-  t.equal(told, 2, "and its end");
+  t.equal(told, 2, "and the end of the failure");
   t.match(await refresh.read(), { revision: 2, staleBecause: undefined });
 });
 
-test("a reader that leaves does not wait for a load that hangs", async (t) => {
+test("a reader whose signal is aborted does not wait for a hanging load", async (t) => {
   const { refresh, control } = refreshOf(t);
   control.gate = new Promise(() => {});
   const leaving = new AbortController();
@@ -113,7 +113,7 @@ test("a reader that leaves does not wait for a load that hangs", async (t) => {
   await t.rejects(reading, outage);
 });
 
-test("a load that hangs keeps no reader from what there is", async (t) => {
+test("a hanging load does not keep readers from the present value", async (t) => {
   const { refresh, control } = refreshOf(t, { watchedMs: 1 });
   await refresh.read();
   control.gate = new Promise(() => {});
@@ -121,7 +121,7 @@ test("a load that hangs keeps no reader from what there is", async (t) => {
   t.equal((await refresh.read()).value, 1);
 });
 
-test("a renewal is a load that began after it was asked for", async (t) => {
+test("a renewal waits for a load that began after the call", async (t) => {
   const { refresh, control } = refreshOf(t);
   const { promise, resolve } = Promise.withResolvers<void>();
   control.gate = promise;

@@ -6,14 +6,17 @@ export type SampleName = "healthy" | "load" | "osd-down" | "crash" | "crash-arch
 
 const answers = z.record(z.string(), z.unknown());
 
-/** What a cluster answered to a command while it was in the state, by test/lab/record-ceph.ts; undefined if it was not asked. */
+/**
+ * Returns a cluster's reply to a command in this state, recorded by test/lab/record-ceph.ts; undefined if it was not
+ * recorded.
+ */
 export function sampleOf(state: SampleName, command: string): string | undefined {
   const text = readFileSync(join(import.meta.dirname, "samples", `${state}.json`), "utf8");
   const answer = answers.parse(JSON.parse(text))[command];
   return answer === undefined ? undefined : JSON.stringify(answer);
 }
 
-/** What was answered in that state, or else when all was well. */
+/** Returns the reply in that state, or else that of the healthy cluster. */
 export function answerIn(state: SampleName, command: string): string {
   const text = sampleOf(state, command) ?? sampleOf("healthy", command);
   if (text === undefined) {

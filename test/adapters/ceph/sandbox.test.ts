@@ -24,7 +24,7 @@ testCephContract("sandbox", async () => {
   };
 });
 
-test("during an outage the last state is told with why there is none that is newer", async (t) => {
+test("during an outage, returns the last state with the reason why there is no newer one", async (t) => {
   const ceph = createCephSandbox();
   t.teardown(() => ceph.close());
   const before = await ceph.read();
@@ -38,7 +38,7 @@ test("during an outage the last state is told with why there is none that is new
   t.equal(after.staleBecause, undefined);
 });
 
-test("it is healthy until it is told otherwise", async (t) => {
+test("starts healthy", async (t) => {
   const ceph = createCephSandbox();
   t.teardown(() => ceph.close());
   t.strictSame((await ceph.read()).value.health, { status: "HEALTH_OK", checks: [] });

@@ -9,7 +9,7 @@ import { answerIn, type SampleName } from "./samples.ts";
 const as: RadosOptions = { user: "client.test", timeoutMs: 1_000 };
 const options = { patienceMs: { mon: 200, mgr: 100, osd: 100 }, slowMs: 3_600_000, scrubsMs: 3_600_000 };
 
-/** Answers as the recorded cluster did, unless `fault` says otherwise. */
+/** Creates a client that replies like the recorded cluster, unless `fault` overrides it. */
 function recordedClient(
   state: SampleName,
   fault: (command: CephCommand) => Promise<string> | undefined = () => undefined,
@@ -38,7 +38,7 @@ function recordedClient(
   };
 }
 
-test("all parts of a healthy cluster are there", async (t) => {
+test("all parts of a healthy cluster are present", async (t) => {
   const state = await createStateReader(recordedClient("healthy"), as, options)();
   for (const [name, part] of Object.entries(state)) {
     t.notOk(typeof part === "object" && "missing" in part, name);
@@ -47,7 +47,7 @@ test("all parts of a healthy cluster are there", async (t) => {
   t.strictSame(state.subvolumeCount, { ok: 2 });
 });
 
-test("what costs much is not asked each time", async (t) => {
+test("expensive parts are not read each time", async (t) => {
   const client = recordedClient("healthy");
   const read = createStateReader(client, as, options);
   await read();
@@ -67,7 +67,7 @@ test("what costs much is not asked each time", async (t) => {
   ]);
 });
 
-test("a part that cannot be read is missing, and the others are there", async (t) => {
+test("a part that cannot be read is missing, and the others are present", async (t) => {
   const denied = new InfraError("CEPH_DENIED", "not allowed");
   const client = recordedClient("healthy", ({ prefix }) => {
     if (prefix === "osd tree") {
@@ -83,7 +83,7 @@ test("a part that cannot be read is missing, and the others are there", async (t
   t.match([state.mgrs, state.usage, state.crashes], [{ ok: {} }, { ok: {} }, { ok: [] }]);
 });
 
-test("a manager that hangs costs its own parts, and is not asked again until it answers", async (t) => {
+test("a hanging manager affects only its own parts, and gets no new requests until it answers", async (t) => {
   const client = recordedClient("healthy", ({ prefix }) => {
     return prefix === "crash ls" ? new Promise(() => {}) : undefined;
   });
@@ -94,7 +94,7 @@ test("a manager that hangs costs its own parts, and is not asked again until it 
   t.notOk(client.asked.includes("crash ls"));
 });
 
-test("without a manager its last figures are not told, and it is not asked", async (t) => {
+test("without a manager, its last statistics are not returned, and it gets no requests", async (t) => {
   const client = recordedClient("mgr-down");
   const state = await createStateReader(client, as, options)();
   const missing = { missing: "no manager is active" };

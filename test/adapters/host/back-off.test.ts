@@ -1,7 +1,7 @@
 import { test } from "tap";
 import { backOffMs } from "../../../adapters/host/back-off.ts";
 
-test("pauses grow up to a limit and differ", async (t) => {
+test("delays grow up to a limit, with jitter", async (t) => {
   for (let failures = 1; failures < 20; failures += 1) {
     const longest = Math.min(1000 * 2 ** (failures - 1), 60_000);
     const pauses = Array.from({ length: 20 }, () =>

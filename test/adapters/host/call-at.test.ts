@@ -5,7 +5,7 @@ import { callAt } from "../../../adapters/host/call-at.ts";
 const dayMs = 24 * 60 * 60 * 1_000;
 const nowMs = Date.UTC(2026, 10, 21);
 
-test("a time is waited for however far off it is", async (t) => {
+test("calls back at a time however far off it is", async (t) => {
   mock.timers.enable({ apis: ["setTimeout", "Date"], now: nowMs });
   t.teardown(() => mock.timers.reset());
   const called: string[] = [];

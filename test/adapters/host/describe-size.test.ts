@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { test } from "tap";
 import { describeSize } from "../../../adapters/host/describe-size.ts";
 
-test("a size for people is close to the bytes, and names them exactly", async (t) => {
+test("a formatted size is close to the bytes, and includes them exactly", async (t) => {
   t.equal(describeSize(0n), "0 bytes");
   t.equal(describeSize(1023n), "1023 bytes");
   t.equal(describeSize(4n << 20n), "4 MiB (4194304 bytes)");

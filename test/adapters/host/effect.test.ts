@@ -10,7 +10,7 @@ const fail = (reason: ReasonName, effect?: Effect) => async () => {
 };
 const succeed = () => runChange(turn);
 
-/** The error that tracked work ends with. */
+/** Returns the error of tracked work. */
 async function errorOf(work: () => Promise<unknown>): Promise<InfraError> {
   try {
     await trackEffect(work);
@@ -20,10 +20,10 @@ async function errorOf(work: () => Promise<unknown>): Promise<InfraError> {
   throw new Error("the work did not fail");
 }
 
-test("what fails before the first change has the effect none, and stays retryable", async (t) => {
+test("a failure before the first change has the effect none, and stays retryable", async (t) => {
   const error = await errorOf(fail("TOOL_TIMEOUT"));
   t.match(error, { effect: "none", retryable: true, retryAfterMs: 1000, reason: "TOOL_TIMEOUT" });
-  t.match(error.stack, /effect\.test/, "the stack is of where it was thrown");
+  t.match(error.stack, /effect\.test/, "the stack is that of the original error");
 });
 
 test("a change that is refused has the effect none", async (t) => {
@@ -45,7 +45,7 @@ test("a failure after the changes has the effect done", async (t) => {
   t.match(await errorOf(work), { effect: "done", retryable: false });
 });
 
-test("a refusal after another change has the effect possible: a part is done", async (t) => {
+test("a refusal after another change has the effect possible, since a part is done", async (t) => {
   const work = async () => {
     await succeed();
     await runChange(fail("NO_SPACE"));
@@ -53,7 +53,7 @@ test("a refusal after another change has the effect possible: a part is done", a
   t.equal((await errorOf(work)).effect, "possible");
 });
 
-test("what an error says of its effect itself stays, and so does a fault that is no InfraError", async (t) => {
+test("keeps an error's own effect, and an error that is no InfraError", async (t) => {
   const work = async () => {
     await succeed();
     await fail("OPERATION_CANCELLED", "none")();
@@ -63,7 +63,7 @@ test("what an error says of its effect itself stays, and so does a fault that is
   t.equal(await trackEffect(() => Promise.reject(fault)).catch((error: unknown) => error), fault);
 });
 
-test("work inside of work counts for both; undone changes count for neither", async (t) => {
+test("nested work counts for both; undone changes count for neither", async (t) => {
   const inner = () =>
     trackEffect(async () => {
       await succeed();
@@ -83,7 +83,7 @@ test("work inside of work counts for both; undone changes count for neither", as
   t.equal((await errorOf(undone)).effect, "none");
 });
 
-test("works at the same time do not count for each other, nor does what runs outside of them", async (t) => {
+test("concurrent work does not count for each other, nor do changes outside", async (t) => {
   noteEffect("done");
   const [changed, unchanged] = await Promise.all([
     errorOf(async () => {
@@ -100,7 +100,7 @@ test("works at the same time do not count for each other, nor does what runs out
   t.equal(unchanged.effect, "none");
 });
 
-test("an error that many calls share is not changed", async (t) => {
+test("an error shared by many calls is not modified", async (t) => {
   const shared = new InfraError("SHUTTING_DOWN", "stopping");
   t.equal((await errorOf(() => runChange(() => Promise.reject(shared)))).effect, "possible");
   t.equal(shared.effect, undefined);

@@ -5,7 +5,7 @@ function createList(): FaultList<RegExp, string, number> {
   return createFaultList((match, request) => match.test(request));
 }
 
-test("a fault is had by the requests that it is meant for, once unless told", (t) => {
+test("a fault applies to matching requests, once by default", (t) => {
   const faults = createList();
   t.equal(faults.take("read"), undefined);
   faults.add(/write/, { kind: "cut" });
@@ -18,7 +18,7 @@ test("a fault is had by the requests that it is meant for, once unless told", (t
   t.end();
 });
 
-test("of several the oldest is had first, and a request has one", (t) => {
+test("the oldest of several faults applies first, and only one to each request", (t) => {
   const faults = createList();
   faults.add(/write/, { kind: "loseReply" });
   faults.add(/./, { kind: "delay", ms: 5 });
@@ -30,7 +30,7 @@ test("of several the oldest is had first, and a request has one", (t) => {
   t.end();
 });
 
-test("what has been taken back does not happen", (t) => {
+test("a cleared fault does not apply", (t) => {
   const faults = createList();
   faults.add(/./, { kind: "cut", times: 100 });
   faults.take("read");

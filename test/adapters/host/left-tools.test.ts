@@ -10,13 +10,15 @@ import { setToolOwner } from "../../../adapters/host/tool-mark.ts";
 
 const skip = process.platform !== "linux" && "it needs proc(5)";
 
-// Tools that others have left on this machine are none of this test's.
+// This test must ignore tools left on this machine by others.
 const owner = crypto.randomUUID();
 setToolOwner(owner);
 
 type Kind = Pick<RunOptions, "kind"> & { readonly isStoppable?: boolean };
 
-/** Starts `sh -c script` by a gateway of its own and kills that gateway once the script has written `started`. */
+/**
+ * Starts `sh -c script` from a separate gateway process and kills that process once the script has written `started`.
+ */
 async function leaveTool(t: Test, script: string, { kind, isStoppable = false }: Kind): Promise<string> {
   const directory = t.testdir();
   const file = JSON.stringify(new URL("../../../adapters/host/run.ts", import.meta.url).href);
@@ -38,7 +40,7 @@ async function leaveTool(t: Test, script: string, { kind, isStoppable = false }:
       process.kill(-pid, "SIGKILL");
     }
   });
-  // While its gateway lives, a tool is not touched.
+  // A tool is not touched while its gateway is running.
   await settleLeftTools();
   t.ok(isAlive(pid), "it runs as long as its gateway does");
   gateway.kill("SIGKILL");
@@ -58,13 +60,13 @@ function isAlive(pid: number): boolean {
   }
 }
 
-test("a reading tool that a dead gateway has left is ended", { skip }, async (t) => {
+test("stops a reading tool left by a dead gateway", { skip }, async (t) => {
   const directory = await leaveTool(t, "trap '' TERM; while :; do sleep 0.1; done", { kind: "read" });
   await settleLeftCommands({});
   t.notOk(isAlive(pidIn(directory)));
 });
 
-test("a mutating tool that a dead gateway has left is waited for", { skip }, async (t) => {
+test("waits for a mutating tool left by a dead gateway", { skip }, async (t) => {
   const script = "trap 'touch term' TERM; while [ ! -e go ]; do sleep 0.05; done; touch done";
   const directory = await leaveTool(t, script, { kind: "mutate" });
   const waitedFor: string[] = [];
@@ -77,10 +79,10 @@ test("a mutating tool that a dead gateway has left is waited for", { skip }, asy
   await settled;
   t.ok(existsSync(join(directory, "done")));
   t.notOk(existsSync(join(directory, "term")), "it got no signal");
-  t.ok(waitedFor.includes(String(pidIn(directory))), "that it is waited for is reported");
+  t.ok(waitedFor.includes(String(pidIn(directory))), "the wait is reported");
 });
 
-test("the output of a tool that is waited for takes no memory", { skip }, async (t) => {
+test("frees the memory of the output of a tool that is waited for", { skip }, async (t) => {
   const script = `
     head -c 20000000 /dev/zero; touch filled
     while [ ! -e more ]; do sleep 0.05; done
@@ -114,13 +116,13 @@ test("the output of a tool that is waited for takes no memory", { skip }, async 
   t.notOk(isAlive(pid));
 });
 
-test("a wait for a mutating tool can be given up", { skip }, async (t) => {
+test("a wait for a mutating tool can be cancelled", { skip }, async (t) => {
   const directory = await leaveTool(t, "sleep 300", { kind: "mutate" });
   await settleLeftTools({ signal: AbortSignal.timeout(100) });
   t.ok(isAlive(pidIn(directory)));
 });
 
-test("a tool of another owner is left alone", { skip }, async (t) => {
+test("ignores a tool of another owner", { skip }, async (t) => {
   const directory = await leaveTool(t, "sleep 300", { kind: "read" });
   setToolOwner("other");
   await settleLeftTools();
@@ -128,7 +130,7 @@ test("a tool of another owner is left alone", { skip }, async (t) => {
   t.ok(isAlive(pidIn(directory)));
 });
 
-test("an interruptible tool is asked to stop, and waited for", { skip }, async (t) => {
+test("asks an interruptible tool to stop, and waits for it", { skip }, async (t) => {
   const script = "trap 'sleep 0.3; touch stopped; exit 0' TERM; while :; do sleep 0.05; done";
   const directory = await leaveTool(t, script, { kind: "mutate", isStoppable: true });
   await settleLeftCommands({});
@@ -137,7 +139,7 @@ test("an interruptible tool is asked to stop, and waited for", { skip }, async (
   t.ok(existsSync(join(directory, "stopped")));
 });
 
-test("a daemon that a tool has started is not waited for", { skip }, async (t) => {
+test("does not wait for a daemon that a tool has started", { skip }, async (t) => {
   const script = "setsid sleep 300 < /dev/null > /dev/null 2>&1 & echo $! > daemon; sleep 0.5";
   const directory = await leaveTool(t, script, { kind: "mutate" });
   await settleLeftTools();

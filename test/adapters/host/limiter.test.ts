@@ -5,7 +5,7 @@ import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { createLimiter } from "../../../adapters/host/limiter.ts";
 import { reasonOf } from "./reason-of.ts";
 
-test("no more than the limit run at once, in the order of their coming", async (t) => {
+test("runs no more tasks at once than the limit, in order of arrival", async (t) => {
   const limiter = createLimiter({ what: "tools", maxRunning: 2, maxWaiting: 100 });
   const started: number[] = [];
   let running = 0;
@@ -28,7 +28,7 @@ test("no more than the limit run at once, in the order of their coming", async (
   );
 });
 
-test("one waiting too many is BUSY, and the message names the limits", async (t) => {
+test("a task beyond the waiting limit is BUSY, and the message has the limits", async (t) => {
   const limiter = createLimiter({ what: "lvm commands", maxRunning: 1, maxWaiting: 1 });
   const gate = Promise.withResolvers<void>();
   const first = limiter.run(() => gate.promise);
@@ -43,7 +43,7 @@ test("one waiting too many is BUSY, and the message names the limits", async (t)
   t.equal(await second, "second");
 });
 
-test("a caller that leaves while waiting gives up its place; one that runs goes on", async (t) => {
+test("a caller that leaves while waiting frees its place; a running task continues", async (t) => {
   const limiter = createLimiter({ what: "tools", maxRunning: 1, maxWaiting: 1 });
   const gate = Promise.withResolvers<string>();
   const controller = new AbortController();
@@ -60,7 +60,7 @@ test("a caller that leaves while waiting gives up its place; one that runs goes 
   t.equal(await reasonOf(limiter.run(async () => "late", late)), "DEADLINE");
 });
 
-test("idle waits for what runs and what waits", async (t) => {
+test("idle waits for running and waiting tasks", async (t) => {
   const limiter = createLimiter({ what: "tools", maxRunning: 1, maxWaiting: 5 });
   await limiter.idle();
   const ended: number[] = [];
@@ -74,7 +74,7 @@ test("idle waits for what runs and what waits", async (t) => {
   t.strictSame(ended, [1, 2, 3]);
 });
 
-test("however tasks end or callers leave, no slot is lost", async () => {
+test("no slot is lost, however tasks end or callers leave", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.constantFrom("resolves", "rejects", "leaves"), { maxLength: 30 }),

@@ -1,7 +1,7 @@
 import { test } from "tap";
 import { makeOnce } from "../../../adapters/host/make-once.ts";
 
-test("it is made with the first question, once for all who ask", async (t) => {
+test("creates the value on first use, once for all callers", async (t) => {
   let attempts = 0;
   const { get, made } = makeOnce(async () => {
     attempts += 1;
@@ -11,7 +11,7 @@ test("it is made with the first question, once for all who ask", async (t) => {
   t.equal(made(), undefined);
   t.equal(attempts, 0);
   const asked = [get(), get()];
-  t.equal(made(), asked[0], "also while it is being made");
+  t.equal(made(), asked[0], "also while it is being created");
   const [one, other] = await Promise.all(asked);
   t.equal(one, other);
   t.equal(await get(), one);
@@ -19,7 +19,7 @@ test("it is made with the first question, once for all who ask", async (t) => {
   t.equal(attempts, 1);
 });
 
-test("an attempt fails for all who waited for it, and the next who asks tries again", async (t) => {
+test("a failed attempt rejects for all its callers, and the next call tries again", async (t) => {
   let attempts = 0;
   const { get, made } = makeOnce(async () => {
     attempts += 1;
@@ -34,7 +34,7 @@ test("an attempt fails for all who waited for it, and the next who asks tries ag
   t.equal(made(), undefined);
   t.equal(attempts, 1);
   const again = await get().catch(() => {
-    t.equal(made(), undefined, "whoever is told of the failure can try at once");
+    t.equal(made(), undefined, "a caller can try again as soon as it gets the failure");
     return get();
   });
   t.equal(again, 3);
@@ -42,7 +42,7 @@ test("an attempt fails for all who waited for it, and the next who asks tries ag
   t.equal(attempts, 3);
 });
 
-test("a failure that nobody waits for is no unhandled rejection", async (t) => {
+test("a failure without callers is no unhandled rejection", async (t) => {
   const { made, get } = makeOnce(() => Promise.reject(new Error("no port")));
   const unhandled: unknown[] = [];
   const note = (error: unknown) => unhandled.push(error);

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "tap";
 import { markOf, stopMarked } from "../../../adapters/host/marked-processes.ts";
 
-/** A zombie is dead: in a container nobody may be there to reap orphans. */
+/** A zombie counts as dead, since a container may have no init that reaps orphans. */
 function isAlive(pid: string): boolean {
   try {
     return !/^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
@@ -14,7 +14,7 @@ function isAlive(pid: string): boolean {
   }
 }
 
-/** A process that prints its pid and stays, as leader of its own group like all that `run` starts. */
+/** Starts a process that prints its pid and keeps running, as leader of its own group like all that `run` starts. */
 async function startMarked(token: string, argv: readonly string[]): Promise<{ ended: Promise<unknown[]> }> {
   const [program = "", ...args] = argv;
   const child = spawn(program, args, {
@@ -27,7 +27,7 @@ async function startMarked(token: string, argv: readonly string[]): Promise<{ en
   return { ended };
 }
 
-test("marked processes are stopped with their groups, and others are left alone", async (t) => {
+test("stops marked processes with their groups, and no others", async (t) => {
   const token = crypto.randomUUID();
   const stays = ["sh", "-c", "echo up; sleep 30 & wait"];
   const marked = [await startMarked(token, stays), await startMarked(token, stays)];
@@ -45,7 +45,7 @@ test("marked processes are stopped with their groups, and others are left alone"
   t.strictSame(await other.ended, [null, "SIGTERM"]);
 });
 
-test("what ignores SIGTERM is killed after half a second", async (t) => {
+test("kills a process that ignores SIGTERM after half a second", async (t) => {
   const token = crypto.randomUUID();
   const { ended } = await startMarked(token, [
     "sh",
@@ -59,13 +59,14 @@ test("what ignores SIGTERM is killed after half a second", async (t) => {
   t.strictSame(await ended, [null, "SIGKILL"]);
 });
 
-test("a child whose leader has gone is found as well", async (t) => {
+test("also finds a child whose group leader has exited", async (t) => {
   const token = crypto.randomUUID();
   const pidFile = join(t.testdir(), "pids");
   const fixture = join(import.meta.dirname, "fixtures/leaves-child.sh");
   const child = spawn(fixture, [pidFile], {
     detached: true,
-    // A long environment, as tap's, is read in pieces, the rest of which is gone once the child has become `sleep`.
+    // A long environment such as tap's is read in pieces, and the later ones are missing once the child has become
+    // `sleep`.
     env: { PATH: process.env.PATH, ...markOf(token) },
     stdio: "ignore",
   });
@@ -76,7 +77,7 @@ test("a child whose leader has gone is found as well", async (t) => {
   t.equal(isAlive(pid), false);
 });
 
-test("a token that nobody carries is settled at once", async (t) => {
+test("resolves at once for a token without processes", async (t) => {
   await stopMarked(crypto.randomUUID());
   t.end();
 });

@@ -12,7 +12,7 @@ import {
 import { run } from "../../../adapters/host/run.ts";
 import { createSnapshotCache } from "../../../adapters/host/snapshot.ts";
 
-/** What the channel tells until the test ends: each work once when it begins and once when it has ended. */
+/** Collects what the channel reports until the test ends: the start and the end of each piece of work. */
 function listen<O extends object>(t: Test, channel: WorkChannel<O>) {
   const began: O[] = [];
   const ended: (O & { readonly error?: unknown })[] = [];
@@ -27,7 +27,7 @@ function listen<O extends object>(t: Test, channel: WorkChannel<O>) {
   return { began, ended };
 }
 
-test("a tool is told when it starts and, as the same object, when it has ended", async (t) => {
+test("a tool is reported when it starts and, with the same object, when it has ended", async (t) => {
   const { began, ended } = listen<ToolObservation>(t, toolChannel);
   const running = run(["sh", "-c", "exit 3"], { kind: "read" });
   t.match(began, [{ program: "sh", subcommand: "", kind: "read", argv: ["sh", "-c", "exit 3"] }]);
@@ -37,7 +37,7 @@ test("a tool is told when it starts and, as the same object, when it has ended",
   t.match(ended[0]?.outcome, { exitCode: 3, signal: null, failure: undefined, durationMs: Number });
 });
 
-test("a tool is named as its adapter says, and its failure is told with the error", async (t) => {
+test("a tool is reported with its adapter's names, and a failure with the error", async (t) => {
   const { ended } = listen<ToolObservation>(t, toolChannel);
   const tool = { program: "lvm", subcommand: "lvcreate" };
   await t.rejects(run(["/no/such/program", "x"], { kind: "mutate", tool }), {
@@ -57,7 +57,7 @@ test("a tool that is not started has no outcome", async (t) => {
   t.match(ended, [{ outcome: undefined }]);
 });
 
-test("a load that many readers share is told once, also when it fails", async (t) => {
+test("a load shared by many readers is reported once, also when it fails", async (t) => {
   const { began, ended } = listen<SnapshotObservation>(t, snapshotChannel);
   const cache = createSnapshotCache({ system: "lvm", load: async () => Promise.reject(new Error("down")) });
   const reads = [cache.read(), cache.read(), cache.read()];
@@ -68,7 +68,7 @@ test("a load that many readers share is told once, also when it fails", async (t
   t.match(ended, [{ system: "lvm", error: { message: "down" } }]);
 });
 
-test("only work that has to wait for its turn is told to wait", async (t) => {
+test("only work that has to wait is reported as waiting", async (t) => {
   const { began, ended } = listen<WaitObservation>(t, waitChannel);
   const limiter = createLimiter({ what: "lvm commands", maxRunning: 1, maxWaiting: 2 });
   const gate = Promise.withResolvers<void>();
@@ -80,13 +80,13 @@ test("only work that has to wait for its turn is told to wait", async (t) => {
   t.match(began, [{ queue: "lvm commands" }, { queue: "lvm commands" }]);
   leaving.abort();
   await t.rejects(third, { name: "InfraError", reason: "CALLER_LEFT" });
-  t.equal(ended.length, 1, "who has left waits no more");
+  t.equal(ended.length, 1, "a caller that has left no longer waits");
   gate.resolve();
   await Promise.all([first, second]);
   t.equal(ended.length, 2);
 });
 
-test("observers get the argv that does the same in a shell", async (t) => {
+test("observers get the argv for a shell", async (t) => {
   const seen: (readonly string[])[] = [];
   const onStart = (message: unknown) => seen.push((message as ToolObservation).argv);
   toolChannel.start.subscribe(onStart);

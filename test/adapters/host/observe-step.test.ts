@@ -3,7 +3,7 @@ import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { type ToolObservation, toolChannel } from "../../../adapters/host/observation.ts";
 import { observeStep } from "../../../adapters/host/observe-step.ts";
 
-test("observers see a change as a tool, and how it ended", async (t) => {
+test("observers see a step and its outcome like a tool", async (t) => {
   const seen: ToolObservation[] = [];
   const subscriber = {
     start() {},

@@ -14,7 +14,7 @@ async function lengthOf(content: AsyncIterable<Uint8Array>): Promise<number> {
   return bytes;
 }
 
-test("what is pushed is read, and whoever pushes waits for the reader", async (t) => {
+test("delivers what is pushed, and the pusher waits for the reader", async (t) => {
   let taken = 0;
   let read = 0;
   const content = pulled(async (take) => {
@@ -24,13 +24,13 @@ test("what is pushed is read, and whoever pushes waits for the reader", async (t
   }, signal);
   for await (const each of content) {
     read += each.length;
-    t.ok(taken * piece.length - read <= 4 * piece.length, "nothing piles up");
+    t.ok(taken * piece.length - read <= 4 * piece.length, "nothing accumulates");
     await new Promise(setImmediate);
   }
   t.equal(read, 100 * piece.length);
 });
 
-test("it ends only when the push has ended, and fails as it does", async (t) => {
+test("ends only when the push has ended, and fails when it fails", async (t) => {
   let hasEnded = false;
   const slow = pulled(async (take) => {
     await take(piece);
@@ -48,7 +48,7 @@ test("it ends only when the push has ended, and fails as it does", async (t) => 
   t.equal(await lengthOf(silent), 0);
 });
 
-test("whoever leaves aborts the push and waits for its end, also one that waits for the reader", async (t) => {
+test("leaving the loop aborts the push and waits for its end, even if it waits for the reader", async (t) => {
   let hasEnded = false;
   const content = pulled(async (take, stop) => {
     while (!stop.aborted) {
@@ -65,7 +65,7 @@ test("whoever leaves aborts the push and waits for its end, also one that waits 
   t.ok(hasEnded);
 });
 
-test("the reader's signal is the push's", async (t) => {
+test("the push gets the reader's signal", async (t) => {
   const stop = new AbortController();
   const content = pulled(async (take, given) => {
     for (;;) {

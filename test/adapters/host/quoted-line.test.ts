@@ -3,7 +3,7 @@ import { test } from "tap";
 import { quotedLine } from "../../../adapters/host/quoted-line.ts";
 import { codePoint } from "../../code-point.ts";
 
-test("words of others become one short line without passwords", async (t) => {
+test("external text becomes one short line without passwords", async (t) => {
   t.equal(quotedLine("  a\n\tword\u0000\u001b[31m\u202eof  others "), "a word [31m of others");
   t.equal(
     quotedLine("failed to pull https://user:p@ss@registry.example.org:5000/a@sha256: gone"),

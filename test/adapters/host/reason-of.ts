@@ -1,7 +1,7 @@
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import type { ReasonName } from "../../../adapters/host/reasons.ts";
 
-/** The reason a promise rejected with; throws whatever else it rejected with. undefined if it resolved. */
+/** Returns the reason of a promise's InfraError; undefined if it resolved. Rethrows any other error. */
 export async function reasonOf(promise: Promise<unknown>): Promise<ReasonName | undefined> {
   try {
     await promise;
@@ -14,7 +14,7 @@ export async function reasonOf(promise: Promise<unknown>): Promise<ReasonName | 
   }
 }
 
-/** The same for a function that throws. */
+/** Does the same for a function that throws. */
 export function reasonOfCall(work: () => unknown): Promise<ReasonName | undefined> {
   return reasonOf(Promise.resolve().then(work));
 }

@@ -10,7 +10,7 @@ import { reasonOf } from "./reason-of.ts";
 
 const read = { kind: "read", timeoutMs: 20_000 } as const;
 
-test("open files become a tool's stdin and stdout, and tell how far it is", async (t) => {
+test("open files become a tool's stdin and stdout, and show its progress", async (t) => {
   const directory = t.testdir({ source: "x".repeat(100_000), target: "" });
   const source = await open(join(directory, "source"), "r");
   const target = await open(join(directory, "target"), "r+");
@@ -24,7 +24,7 @@ test("open files become a tool's stdin and stdout, and tell how far it is", asyn
   t.equal(await readFile(join(directory, "target"), "utf8"), "x".repeat(100_000));
 });
 
-test("the place is told while the tool runs, and from behind a wrapper", async (t) => {
+test("the file position is available while the tool runs, even behind a wrapper", async (t) => {
   const source = join(t.testdir(), "source");
   await writeFile(source, Buffer.alloc(1 << 20));
   const file = await open(source, "r");
@@ -46,7 +46,7 @@ test("the place is told while the tool runs, and from behind a wrapper", async (
   t.ok((await filePosition(file)) >= 300_000);
 });
 
-test("a function is told of all of stdout, without a limit and without its being kept", async (t) => {
+test("a function gets all of stdout, without a limit and without buffering", async (t) => {
   let bytes = 0;
   const { stdout } = await run(["head", "-c", "20000000", "/dev/zero"], {
     ...read,
@@ -59,7 +59,7 @@ test("a function is told of all of stdout, without a limit and without its being
   t.equal(stdout, "");
 });
 
-test("stderr is told as it comes, and is redacted for observers", async (t) => {
+test("stderr is delivered as it arrives, and redacted for observers", async (t) => {
   const ends: ToolEnd[] = [];
   let told = "";
   const { stderr } = await run(["sh", "-c", "echo secret >&2; exit 1"], {
@@ -75,7 +75,7 @@ test("stderr is told as it comes, and is redacted for observers", async (t) => {
   t.equal(ends[0]?.stderr, "***\n");
 });
 
-test("a tool is stopped by the signal it wants to be stopped with", async (t) => {
+test("a tool is stopped with the configured signal", async (t) => {
   const controller = new AbortController();
   const ends: ToolEnd[] = [];
   const running = run(
@@ -92,7 +92,7 @@ test("a tool is stopped by the signal it wants to be stopped with", async (t) =>
   t.equal(ends[0]?.exitCode, 42);
 });
 
-/** Pieces of 64 KiB, of which `count` come before the end, or the failure. */
+/** Yields `count` pieces of 64 KiB, then ends or fails. */
 async function* pieces(count: number, asked: { bytes: number }, failure?: Error): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < count; at += 1) {
     asked.bytes += 65_536;
@@ -110,11 +110,11 @@ test("a source becomes a tool's stdin at the tool's pace", async (t) => {
   const slow = { bytes: 0 };
   const script = "head -c 65536 >/dev/null; sleep 0.3; echo done";
   const { exitCode } = await run(["sh", "-c", script], { ...read, input: pieces(200, slow) });
-  t.equal(exitCode, 0, "a tool need not read all");
-  t.ok(slow.bytes < 100 * 65_536, `${slow.bytes} bytes were asked for`);
+  t.equal(exitCode, 0, "a tool need not read everything");
+  t.ok(slow.bytes < 100 * 65_536, `${slow.bytes} bytes were read from the source`);
 });
 
-test("a tool whose source fails is stopped, and never sees an end", async (t) => {
+test("a tool whose source fails is stopped, and never sees the end of its input", async (t) => {
   const directory = t.testdir();
   const script = `cat >/dev/null; echo end > ${join(directory, "end")}`;
   const failing = (failure: Error) =>
@@ -127,7 +127,7 @@ test("a tool whose source fails is stopped, and never sees an end", async (t) =>
   await t.rejects(readFile(join(directory, "end")));
 });
 
-test("a source is told when its tool has ended before it", async () => {
+test("a source is ended when its tool exits first", async () => {
   const left = Promise.withResolvers<void>();
   async function* endless(): AsyncGenerator<Uint8Array> {
     try {
@@ -142,16 +142,16 @@ test("a source is told when its tool has ended before it", async () => {
   await left.promise;
 });
 
-test("a tool waits for a reader of its stdout, and loses nothing by it when it has ended", async (t) => {
+test("a tool waits for a slow reader of its stdout, and no output is lost after its exit", async (t) => {
   let bytes = 0;
   let open = 0;
   await run(["head", "-c", "400000", "/dev/zero"], {
     ...read,
     output: async (chunk) => {
       open += 1;
-      t.ok(open <= 2, "what is on its way when the reader begins to wait may come");
+      t.ok(open <= 2, "a chunk already received may still be delivered while the reader waits");
       bytes += chunk.length;
-      // Longer than what is waited for a descendant that holds the pipe.
+      // Longer than the wait for a descendant that has the pipe open.
       await sleep(bytes < 200_000 ? 400 : 0);
       open -= 1;
     },
@@ -159,7 +159,7 @@ test("a tool waits for a reader of its stdout, and loses nothing by it when it h
   t.equal(bytes, 400_000);
 });
 
-test("a reader of stdout that fails stops the tool, and its failure is the error", async (t) => {
+test("a failing reader of stdout stops the tool, and its failure is the error", async (t) => {
   const failure = new InfraError("NO_SPACE", "nowhere to put it");
   const failing: readonly ((chunk: Buffer) => void | Promise<void>)[] = [
     async () => {

@@ -24,7 +24,7 @@ function pidsIn(file: string): number[] {
   return readFileSync(file, "utf8").trim().split(" ").map(Number);
 }
 
-/** A zombie is dead: in a container nobody may be there to reap orphans. */
+/** A zombie counts as dead, since a container may have no init that reaps orphans. */
 function isAlive(pid: number): boolean {
   try {
     return !/^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
@@ -45,7 +45,7 @@ async function until(condition: () => boolean, timeoutMs = 5_000): Promise<boole
   return condition();
 }
 
-/** What `run` rejected with, and the tool's end as an observer saw it. */
+/** Returns the rejection of `run`, and the tool's end as an observer sees it. */
 async function failureOf(argv: string[], options: RunOptions): Promise<{ error: InfraError; end: ToolEnd }> {
   const ends: ToolEnd[] = [];
   const error: unknown = await run(argv, { ...options, onToolEnd: (end) => ends.push(end) }).then(
@@ -59,7 +59,7 @@ async function failureOf(argv: string[], options: RunOptions): Promise<{ error: 
   return { error, end };
 }
 
-test("a tool's output, exit code and time are the result, whatever the exit code", async (t) => {
+test("the result has the tool's output, exit code and duration, whatever the exit code", async (t) => {
   const ends: ToolEnd[] = [];
   const argv = sh("printf out; printf err >&2; exit 5");
   const result = await run(argv, { ...read, onToolEnd: (end) => ends.push(end) });
@@ -68,16 +68,16 @@ test("a tool's output, exit code and time are the result, whatever the exit code
   t.match(ends, [{ kind: "read", exitCode: 5, stderr: "err", stdoutBytes: 3, failure: undefined }]);
 });
 
-test("a tool ended by a signal says which", async (t) => {
+test("the result of a tool ended by a signal has the signal", async (t) => {
   t.match(await run(sh("kill -KILL $$"), read), { exitCode: null, signal: "SIGKILL" });
 });
 
-test("arguments reach the tool as they are, without a shell", async (t) => {
+test("arguments reach the tool unchanged, without a shell", async (t) => {
   const argument = "a b; $(touch /nowhere) `x` \"'\\ * \n é";
   t.equal((await run(["printf", "%s", argument], read)).stdout, argument);
 });
 
-test("the environment is small and its language is C", async (t) => {
+test("the environment is small and its locale is C", async (t) => {
   process.env.HOSTPLANE_TEST_SECRET = "must stay here";
   const { stdout } = await run(["env"], { ...read, env: { LVM_SYSTEM_DIR: "/x", LC_ALL: "de_DE.UTF-8" } });
   const names = [...stdout.matchAll(/^([A-Z_]+)=/gm)].map(([, name]) => name ?? "");
@@ -106,18 +106,18 @@ test("the tool leads its own process group", async (t) => {
   t.equal(session, pid);
 });
 
-test("a program that is not there or may not be executed is TOOL_MISSING", async (t) => {
+test("a program that is missing or not executable is TOOL_MISSING", async (t) => {
   const missing = await failureOf(["hostplane-no-such-tool"], read);
   t.equal(missing.error.reason, "TOOL_MISSING");
   t.equal(missing.end.failure, "TOOL_MISSING");
   t.equal((await failureOf([import.meta.filename], { kind: "mutate" })).error.reason, "TOOL_MISSING");
 });
 
-test("what the system refuses to start is TOOL_FAILED", async (t) => {
+test("a program that the system refuses to start is TOOL_FAILED", async (t) => {
   t.equal((await failureOf(["echo", "a\0b"], read)).error.reason, "TOOL_FAILED");
 });
 
-test("a reading tool is gone with its whole group within a second of its caller's leaving", async (t) => {
+test("a reading tool is gone with its whole group within a second after its caller has left", async (t) => {
   const pidFile = join(t.testdir(), "pids");
   const controller = new AbortController();
   const ended = failureOf(fixture("forks-and-ignores-sigterm.sh", pidFile), {
@@ -136,7 +136,7 @@ test("a reading tool is gone with its whole group within a second of its caller'
   t.ok(await until(() => !pids.some(isAlive), 300), "no process is left");
 });
 
-test("a descendant that ignores SIGTERM goes even if the tool itself obeys", async (t) => {
+test("a descendant that ignores SIGTERM is killed even if the tool itself obeys", async (t) => {
   const pidFile = join(t.testdir(), "pids");
   const argv = sh(
     `(trap '' TERM; sleep 300 & echo $! > ${pidFile}.new; mv ${pidFile}.new ${pidFile}; wait) & wait`,
@@ -149,7 +149,7 @@ test("a descendant that ignores SIGTERM goes even if the tool itself obeys", asy
   t.ok(await until(() => !pidsIn(pidFile).some(isAlive), 300));
 });
 
-test("an InfraError given as the signal's reason is the error", async (t) => {
+test("an InfraError as the signal's reason is the error", async (t) => {
   const deadline = new InfraError("DEADLINE", "too late");
   const late = failureOf(["sleep", "30"], { kind: "read", signal: AbortSignal.timeout(50) });
   t.equal((await late).error.reason, "CALLER_LEFT");
@@ -159,7 +159,7 @@ test("an InfraError given as the signal's reason is the error", async (t) => {
   t.equal((await ended).error, deadline);
 });
 
-test("a caller that has left already starts nothing", async (t) => {
+test("nothing is started if the caller has already left", async (t) => {
   const file = join(t.testdir(), "started");
   t.equal(await reasonOf(run(["touch", file], { kind: "read", signal: AbortSignal.abort() })), "CALLER_LEFT");
   await sleep(100);
@@ -176,10 +176,10 @@ test("a reading tool that prints 100 MB is stopped at the limit", async (t) => {
   const argv = ["head", "-c", "104857600", "/dev/zero"];
   const { error, end } = await failureOf(argv, { kind: "read", maxStdoutBytes: 1_000_000 });
   t.equal(error.reason, "TOOL_OUTPUT");
-  t.ok(end.stdoutBytes < 10_000_000, "and not read to its end");
+  t.ok(end.stdoutBytes < 10_000_000, "it was not read to its end");
 });
 
-test("a mutating tool that prints 100 MB runs to its end, and only the first bytes are kept", async (t) => {
+test("a mutating tool that prints 100 MB runs to completion, and only the first bytes are kept", async (t) => {
   const argv = sh("head -c 104857600 /dev/zero; echo done >&2");
   const ends: ToolEnd[] = [];
   const result = await run(argv, {
@@ -192,19 +192,19 @@ test("a mutating tool that prints 100 MB runs to its end, and only the first byt
   t.equal(ends[0]?.stdoutBytes, 104_857_600);
 });
 
-test("a mutating tool that prints much takes little memory while it runs", async (t) => {
+test("a mutating tool with much output uses little memory while it runs", async (t) => {
   // Half a MiB every 20 ms.
   const script =
     "for i in $(seq 100); do head -c 524288 /dev/zero; sleep 0.02; done; stat -Lc %b /proc/$$/fd/1 >&2";
   const { exitCode, stderr } = await run(sh(script), { kind: "mutate", maxStdoutBytes: 1_000 });
   t.equal(exitCode, 0);
   const heldBytes = Number(stderr) * 512;
-  t.ok(heldBytes < 40_000_000, `${heldBytes} of 52,428,800 bytes are held`);
+  t.ok(heldBytes < 40_000_000, `${heldBytes} of 52,428,800 bytes are in memory`);
 });
 
-test("a mutating tool goes on to its end when the gateway and its process group are killed", async (t) => {
+test("a mutating tool runs to completion when the gateway and its process group are killed", async (t) => {
   const directory = t.testdir();
-  // More than a pipe takes, on both, from a program that ends when it cannot print.
+  // More than a pipe's capacity, on both, from a program that exits when it cannot print.
   const script = `
     echo $$ > ${directory}/started
     while [ ! -e ${directory}/go ]; do sleep 0.02; done
@@ -223,22 +223,22 @@ test("a mutating tool goes on to its end when the gateway and its process group 
   process.kill(-(gateway.pid ?? 0), "SIGKILL");
   await ended;
   writeFileSync(join(directory, "go"), "");
-  t.ok(await until(() => existsSync(join(directory, "done"))), "it has reached its end");
+  t.ok(await until(() => existsSync(join(directory, "done"))), "it ran to completion");
 });
 
-test("of stderr the last words are kept", async (t) => {
+test("the last bytes of stderr are kept", async (t) => {
   const result = await run(sh("head -c 1000000 /dev/zero >&2; echo why >&2"), { kind: "mutate" });
   t.equal(result.stderr.length, 16 * 1024);
   t.match(result.stderr, /why\n$/);
 });
 
-test("a tool that closes its output early ends when it exits", async (t) => {
+test("the run of a tool that closes its output early ends when it exits", async (t) => {
   const result = await run(sh("echo one; exec >&- 2>&-; sleep 0.2; exit 4"), { kind: "mutate" });
   t.match(result, { exitCode: 4, stdout: "one\n" });
   t.ok(result.durationMs >= 200);
 });
 
-test("a reading tool that exits before a child which holds its output ends, and takes the child along", async (t) => {
+test("when a reading tool exits before a child that has its output open, the run ends and the child is killed", async (t) => {
   const pidFile = join(t.testdir(), "pid");
   const result = await run(fixture("leaves-child.sh", pidFile), read);
   t.match(result, { exitCode: 7, stdout: "early\n" });
@@ -246,7 +246,7 @@ test("a reading tool that exits before a child which holds its output ends, and 
   t.ok(await until(() => !pidsIn(pidFile).some(isAlive), 300));
 });
 
-test("a child that outlives a mutating tool is left alone", async (t) => {
+test("a child that outlives a mutating tool is not killed", async (t) => {
   const pidFile = join(t.testdir(), "pid");
   const result = await run(fixture("leaves-child.sh", pidFile), { kind: "mutate" });
   t.match(result, { exitCode: 7, stdout: "early\n" });

@@ -5,7 +5,7 @@ import { createSnapshotCache } from "../../../adapters/host/snapshot.ts";
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-/** A system whose loads end when the test says so. */
+/** A system whose loads end when the test completes them. */
 function createSlowSystem() {
   const pending: { readonly beganAt: number; readonly settle: (fail: boolean) => void }[] = [];
   const counters = { loads: 0, running: 0, most: 0, clock: 0 };
@@ -35,7 +35,7 @@ function createSlowSystem() {
   };
 }
 
-test("a thousand reads at once cost one load, and later ones none", async (t) => {
+test("a thousand concurrent reads cost one load, and later ones none", async (t) => {
   const system = createSlowSystem();
   const cache = createSnapshotCache({ load: system.load });
   const reads = Array.from({ length: 1_000 }, () => cache.read());
@@ -46,7 +46,7 @@ test("a thousand reads at once cost one load, and later ones none", async (t) =>
   t.equal(system.counters.loads, 1);
 });
 
-test("the revision grows only when the value differs", async (t) => {
+test("the revision increases only when the value changes", async (t) => {
   let value = { size: 1n, tags: ["a"] };
   const cache = createSnapshotCache({ load: async () => structuredClone(value) });
   const first = await cache.read();
@@ -60,13 +60,13 @@ test("the revision grows only when the value differs", async (t) => {
   t.equal((await cache.read()).revision, first.revision + 1);
 });
 
-test("subscribers hear of a change nobody read, of a failure once, and of its end", async (t) => {
+test("notifies subscribers of an unread change, of a failure once, and of its end", async (t) => {
   let answer: () => Promise<number> = async () => 1;
   const cache = createSnapshotCache({ load: () => answer(), retryMs: 20 });
   let calls = 0;
   const unsubscribe = cache.subscribe(() => {
     calls += 1;
-    // A listener reads: this must not spin on a failing system.
+    // The listener reads, which must not loop on a failing system.
     cache.read().catch(() => {});
   });
   cache.invalidate();
@@ -74,7 +74,7 @@ test("subscribers hear of a change nobody read, of a failure once, and of its en
   t.equal(calls, 0, "the first value is no change");
   cache.invalidate();
   await sleep(5);
-  t.equal(calls, 0, "the same value is none either");
+  t.equal(calls, 0, "neither is the same value");
   answer = async () => {
     throw new Error("system down");
   };
@@ -86,14 +86,14 @@ test("subscribers hear of a change nobody read, of a failure once, and of its en
   t.equal(calls, 1, "still the same failure");
   answer = async () => 1;
   await sleep(60);
-  t.equal(calls, 2, "its end, found by a retry that nobody asked for");
+  t.equal(calls, 2, "its end, detected by an automatic retry");
   unsubscribe();
   cache.invalidate();
   await sleep(5);
   t.equal(calls, 2);
 });
 
-test("without subscribers nothing is loaded until somebody reads", async (t) => {
+test("without subscribers nothing is loaded until the next read", async (t) => {
   let loads = 0;
   const cache = createSnapshotCache({ load: async () => ++loads });
   cache.subscribe(() => {})();
@@ -102,7 +102,7 @@ test("without subscribers nothing is loaded until somebody reads", async (t) => 
   t.equal(loads, 0);
 });
 
-test("a failed load is not hammered, but an invalidate is heeded at once", async (t) => {
+test("a failed load is not repeated at once, except after an invalidation", async (t) => {
   let loads = 0;
   const cache = createSnapshotCache<number>({
     load: async () => {
@@ -117,14 +117,14 @@ test("a failed load is not hammered, but an invalidate is heeded at once", async
   await t.rejects(cache.read(), { message: "load 2" });
 });
 
-test("who takes a recent value does not wait for the next, which is on its way", async (t) => {
+test("a recent value is returned without waiting for the next, which is being loaded", async (t) => {
   const system = createSlowSystem();
   const cache = createSnapshotCache({ load: system.load, recentMs: 60_000 });
   const first = cache.readRecent();
   system.pending[0]?.settle(false);
   t.equal((await first).value, 1, "the first is waited for");
   cache.invalidate();
-  t.equal(system.counters.loads, 1, "nobody has asked");
+  t.equal(system.counters.loads, 1, "there was no read");
   t.strictSame(
     (await Promise.all([cache.readRecent(), cache.readRecent()])).map(({ value }) => value),
     [1, 1],
@@ -140,10 +140,14 @@ test("who takes a recent value does not wait for the next, which is on its way",
   t.equal((await cache.readRecent()).value, 2);
   system.pending[2]?.settle(true);
   await turn();
-  await t.rejects(cache.readRecent(), { message: "system down" }, "what cannot be read any more is told");
+  await t.rejects(
+    cache.readRecent(),
+    { message: "system down" },
+    "a failure is not hidden by a recent value",
+  );
 });
 
-test("a value that is too old is not taken for recent", async (t) => {
+test("a value that is too old does not count as recent", async (t) => {
   let loads = 0;
   const cache = createSnapshotCache({ load: async () => ++loads, recentMs: 5 });
   t.equal((await cache.readRecent()).value, 1);
@@ -235,7 +239,7 @@ test("in any order of reads, invalidations and loads: one load at a time, nothin
   );
 });
 
-test("a load stops when its last reader has left, and the next reader begins another", async (t) => {
+test("a load stops when its last reader has left, and the next reader starts another", async (t) => {
   const stops: AbortSignal[] = [];
   let loads = 0;
   const cache = createSnapshotCache({
@@ -258,11 +262,15 @@ test("a load stops when its last reader has left, and the next reader begins ano
   leaving[1]?.abort(new Error("second left"));
   await t.rejects(async () => reads[1], { message: "second left" });
   t.ok(stops[0]?.aborted);
-  t.equal((await cache.read()).value, 2, "whoever comes while it stops gets the next load, not its error");
+  t.equal(
+    (await cache.read()).value,
+    2,
+    "a reader that arrives while it stops gets the next load, not its error",
+  );
   t.equal(loads, 2);
 });
 
-test("a load goes on for readers that stay and for subscribers", async (t) => {
+test("a load continues for remaining readers and for subscribers", async (t) => {
   const system = createSlowSystem();
   let stop: AbortSignal | undefined;
   const cache = createSnapshotCache({
@@ -284,7 +292,7 @@ test("a load goes on for readers that stay and for subscribers", async (t) => {
   cache.invalidate();
   await turn();
   t.equal(system.pending.length, 1);
-  t.notOk(stop?.aborted, "a subscriber is reason enough");
+  t.notOk(stop?.aborted, "a subscriber is sufficient");
   const gone = new AbortController();
   gone.abort(new Error("gone"));
   await t.rejects(cache.read(gone.signal), { message: "gone" });

@@ -14,7 +14,7 @@ import type { ProcessOptions, StartProcess, ToolProcess } from "../../../adapter
 
 const PATH = process.env.PATH ?? "/usr/bin:/bin";
 
-/** How a tool ended, with what it printed, and what was told of it in which order. */
+/** How a tool ended, with its output, and the callbacks in order. */
 interface Ended {
   readonly code?: number | null;
   readonly signal?: NodeJS.Signals | null;
@@ -55,7 +55,7 @@ function begin(start: StartProcess, argv: readonly string[], options: Options = 
       resolve(exit);
     },
   });
-  // What was printed is whole at the close; a pipe that is let go of has nothing more.
+  // The output is complete at the close; a released pipe delivers no more.
   const text = async (stream: ToolProcess["stdout"]) =>
     stream === null ? "" : (await buffer(stream).catch(() => Buffer.alloc(0))).toString();
   const [stdout, stderr] = [text(child.stdout), text(child.stderr)];
@@ -77,7 +77,7 @@ for (const [name, start] of starts) {
   const ended = (argv: readonly string[], options?: Options) => begin(start, argv, options).ended;
   const sh = (script: string, options?: Options) => ended(["/bin/sh", "-c", script], options);
 
-  test(`${name}: a tool's output is whole, and its exit is told before the close`, async (t) => {
+  test(`${name}: a tool's output is complete, and its exit is reported before the close`, async (t) => {
     const end = await sh("printf out; printf err >&2; exit 5");
     t.match(end, { code: 5, signal: null, stdout: "out", stderr: "err", told: ["exit", "close"] });
     const early = await sh("exec >&- 2>&-; sleep 0.1; exit 6");
@@ -87,7 +87,7 @@ for (const [name, start] of starts) {
     t.equal((await sh("head -c 3000000 /dev/zero")).stdout.length, 3_000_000);
   });
 
-  test(`${name}: every exit code is told`, async (t) => {
+  test(`${name}: every exit code is reported`, async (t) => {
     const codes = Array.from({ length: 256 }, (_, code) => code);
     const ends = await Promise.all(codes.map((code) => sh(`exit ${code}`)));
     t.same(
@@ -96,14 +96,14 @@ for (const [name, start] of starts) {
     );
   });
 
-  test(`${name}: no signal is ignored or blocked in a tool, and the one that ends it is told`, async (t) => {
+  test(`${name}: no signal is ignored or blocked in a tool, and the one that ends it is reported`, async (t) => {
     for (const signal of ["PIPE", "TERM", "KILL", "USR1", "ABRT", "IO", "CHLD"]) {
       const { code, signal: told } = await sh(`kill -${signal} $$; sleep 0`);
       t.equal(told ?? code, signal === "CHLD" ? 0 : `SIG${signal}`);
     }
     const { stdout } = await ended(["cat", "/proc/self/status"]);
     t.match(stdout, /^SigBlk:\s+0+$/m);
-    // glibc leaves the two that are its own, 32 and 33, ignored.
+    // glibc leaves its two internal signals, 32 and 33, ignored.
     t.match(stdout, /^SigIgn:\s+0+(180000000)?$/m);
   });
 
@@ -113,7 +113,7 @@ for (const [name, start] of starts) {
     t.same([pid, group, session, parent], [told, told, told, process.pid]);
   });
 
-  test(`${name}: a tool has the three descriptors and no other`, async (t) => {
+  test(`${name}: a tool has the three descriptors and no others`, async (t) => {
     const list = ["ls", "/proc/self/fd"];
     const inherited = (await ended(list)).stdout;
     const file = await open(import.meta.filename, "r");
@@ -125,7 +125,7 @@ for (const [name, start] of starts) {
     await Promise.all(others);
   });
 
-  test(`${name}: a tool has the environment that it is given and no other`, async (t) => {
+  test(`${name}: a tool has the given environment and nothing else`, async (t) => {
     const env = { PATH, EMPTY: "", WITH: "a=b c\nd", "N-1": "é ✓" };
     const { stdout } = await ended(["cat", "/proc/self/environ"], { env });
     const names = stdout.split("\0").filter((line) => !/^(NODE_OPTIONS=|_TAPJS_|$)/.test(line));
@@ -137,7 +137,7 @@ for (const [name, start] of starts) {
     );
   });
 
-  test(`${name}: arguments reach a tool as they are, also long ones`, async (t) => {
+  test(`${name}: arguments, even long ones, reach a tool unchanged`, async (t) => {
     const args = ["", "a b", "'\"\\$(x)`*\n", "é ✓ 𝄞", "-"];
     const { stdout } = await ended(["printf", "%s|", ...args]);
     t.equal(stdout, `${args.join("|")}|`);
@@ -145,7 +145,7 @@ for (const [name, start] of starts) {
     t.equal((await ended(["printf", "%s", ...long])).stdout.length, 1_000_000);
   });
 
-  test(`${name}: what is written becomes a tool's stdin`, async (t) => {
+  test(`${name}: written data becomes a tool's stdin`, async (t) => {
     const { child, ended } = begin(start, ["wc", "-c"], { stdin: "pipe" });
     child.stdin?.end(Buffer.alloc(2_000_000));
     t.equal((await ended).stdout.trim(), "2000000");
@@ -165,14 +165,14 @@ for (const [name, start] of starts) {
     t.equal((await ended).code, 0);
     t.equal((await readFile(to)).length, 100_000);
     await begin(start, ["sh", "-c", "head -c 4000 >/dev/null"], { stdin: place.fd }).ended;
-    t.ok((await filePosition(place)) >= 4_000, "the place in the file is shared");
+    t.ok((await filePosition(place)) >= 4_000, "the position in the file is shared");
     await place.close();
   });
 
-  test(`${name}: a program that cannot be started fails as Node has it, and leaves nothing open`, async (t) => {
+  test(`${name}: a program that cannot be started fails with Node's error, and leaves nothing open`, async (t) => {
     const directory = t.testdir({ plain: "text", tool: "text" });
     const before = descriptors();
-    // What the system refuses is thrown, or told.
+    // A refusal by the system is thrown or reported.
     const failureOf = async (argv: readonly string[], env: ProcessOptions["env"]) => {
       try {
         const { failure, told } = await ended(argv, { env, stdin: "pipe" });
@@ -202,14 +202,14 @@ for (const [name, start] of starts) {
     t.equal(descriptors(), before);
   });
 
-  test(`${name}: a program is looked for in the PATH that it is given`, async (t) => {
+  test(`${name}: a program is looked up in the given PATH`, async (t) => {
     const directory = t.testdir({ "not-it": { uname: "text" } });
     const path = `/nowhere:${import.meta.filename}:${join(directory, "not-it")}:${directory}`;
     execFileSync("ln", ["-s", "/bin/echo", join(directory, "uname")]);
     t.equal((await ended(["uname", "found"], { env: { PATH: path } })).stdout, "found\n");
   });
 
-  test(`${name}: a signal reaches the tool's group, also one that comes at once`, async (t) => {
+  test(`${name}: a signal reaches the tool's group, even if sent at once`, async (t) => {
     for (const signal of ["SIGTERM", "SIGINT", "SIGKILL"] as const) {
       const { child, ended } = begin(start, ["sleep", "60"]);
       child.killGroup(signal);
@@ -221,7 +221,7 @@ for (const [name, start] of starts) {
     child.killGroup("SIGTERM");
   });
 
-  test(`${name}: tools that get a signal at once, some before their turn, do nothing any more`, async (t) => {
+  test(`${name}: tools signalled at once, some before they were started, do nothing more`, async (t) => {
     const files = Array.from({ length: 20 }, (_, index) => join(t.testdirName, String(index)));
     t.testdir();
     const all = files.map((file) => begin(start, ["sh", "-c", 'sleep 30; echo > "$1"', "sh", file]));
@@ -233,7 +233,7 @@ for (const [name, start] of starts) {
     t.same(readdirSync(t.testdirName), []);
   });
 
-  test(`${name}: two hundred tools at once, each with its own end`, async (t) => {
+  test(`${name}: two hundred concurrent tools each report their own end`, async (t) => {
     const ends = await Promise.all(
       Array.from({ length: 200 }, (_, index) => sh(`echo ${index}; exit ${index % 7}`)),
     );
@@ -262,7 +262,7 @@ for (const [name, start] of starts) {
   });
 }
 
-test("both ways of starting are told of their own ends only", {
+test("both start methods report the ends of their own tools only", {
   skip: posixSpawn === undefined,
 }, async (t) => {
   const all = await Promise.all(
@@ -277,7 +277,7 @@ test("both ways of starting are told of their own ends only", {
   );
 });
 
-test("a worker thread, which no signal reaches, starts tools as well", async (t) => {
+test("a worker thread, which receives no signals, can start tools as well", async (t) => {
   const file = new URL("../../../adapters/host/run.ts", import.meta.url).href;
   const code = `
     const { run } = await import(${JSON.stringify(file)});

@@ -27,7 +27,7 @@ test("a source is read to its end, or to its failure", async (t) => {
   );
 });
 
-test("a source that is stuck is left, and told so, by the signal's reason", async (t) => {
+test("a blocked source is abandoned and ended, with the signal's reason as the error", async (t) => {
   const stop = new AbortController();
   const left = Promise.withResolvers<void>();
   const stuck: AsyncIterable<Uint8Array> = {

@@ -18,13 +18,13 @@ async function pidOf(worker: WorkerProcess<string, string>): Promise<string> {
 }
 
 async function untilGone(pid: string): Promise<void> {
-  // Fails by the time limit of the test.
+  // Bounded by the time limit of the test.
   while (existsSync(`/proc/${pid}`)) {
     await sleep(10);
   }
 }
 
-test("requests are answered by one process, at the same time", async (t) => {
+test("one process answers concurrent requests", async (t) => {
   const worker = workerOf(t);
   const replies = await Promise.all(["a", "b", "c"].map((each) => worker.request(each, patientMs)));
   t.strictSame(
@@ -34,25 +34,25 @@ test("requests are answered by one process, at the same time", async (t) => {
   t.equal(new Set(replies.map((reply) => reply.split(" ")[0])).size, 1);
 });
 
-test("one that does not answer in time is killed, and the next request has another", async (t) => {
+test("a process that does not answer in time is killed, and the next request starts another", async (t) => {
   const worker = workerOf(t);
   const pid = await pidOf(worker);
   const other = worker.request("hang", patientMs);
   const [reason, otherReason] = await Promise.all([reasonOf(worker.request("hang", 100)), reasonOf(other)]);
   t.equal(reason, "CEPH_UNAVAILABLE");
-  t.equal(otherReason, "CEPH_UNAVAILABLE", "also what else it was asked fails, at once");
+  t.equal(otherReason, "CEPH_UNAVAILABLE", "its other pending requests fail at once");
   await untilGone(pid);
   t.not(await pidOf(worker), pid);
 });
 
-test("one that ends fails what it was asked, and the next request has another", async (t) => {
+test("if the process exits, its pending requests fail, and the next request starts another", async (t) => {
   const worker = workerOf(t);
   const pid = await pidOf(worker);
   await t.rejects(worker.request("end", patientMs), { message: "The process of odd ended (exit code 3)" });
   t.not(await pidOf(worker), pid);
 });
 
-test("once closed it is gone, and requests fail", async (t) => {
+test("after close the process is gone, and requests fail", async (t) => {
   const worker = workerOf(t);
   const pid = await pidOf(worker);
   const asked = reasonOf(worker.request("hang", patientMs));

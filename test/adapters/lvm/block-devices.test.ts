@@ -9,13 +9,13 @@ const header = "major minor  #blocks  name\n\n";
 const disk = " 254        0   10485760 vda\n";
 const mapper = " 253        0    1048576 dm-0\n";
 
-/** A list of devices, a watch of it, and what it has reported. */
+/** Starts a watch of a list of devices and collects its reports. */
 async function startWatch(t: Test, againMs: number) {
   const path = join(t.testdir({ partitions: header + disk }), "partitions");
   const reported: number[] = [];
   const watch = watchBlockDevices({
     path,
-    // Those of this machine are none of the test's.
+    // The test must not depend on this machine's events.
     openEvents: () => {
       throw new Error("there are none here");
     },
@@ -34,17 +34,17 @@ async function until(condition: () => boolean): Promise<void> {
   }
 }
 
-test("a device that comes, goes or grows is reported", async (t) => {
+test("reports a device that is added, removed or resized", async (t) => {
   const { reported, write } = await startWatch(t, 600_000);
   for (const lines of [[disk, " 254 16 1 vdb\n"], [disk, " 254 16 2 vdb\n"], [disk]]) {
     const before = reported.length;
     write(...lines);
     await until(() => reported.length > before);
   }
-  t.pass("each of them");
+  t.pass("each is reported");
 });
 
-test("a change is reported once more, when udev has made the node", async (t) => {
+test("reports a change a second time, after udev has created the node", async (t) => {
   const { reported, write } = await startWatch(t, 50);
   write(disk, " 254 16 1 vdb\n");
   await until(() => reported.length === 2);
@@ -52,17 +52,17 @@ test("a change is reported once more, when udev has made the node", async (t) =>
   t.ok(second - first >= 45);
 });
 
-test("devices of device-mapper are left to the watch of /dev/mapper", async (t) => {
+test("ignores device-mapper devices, which the watch of /dev/mapper covers", async (t) => {
   const { reported, write } = await startWatch(t, 600_000);
   write(disk, mapper);
   await sleep(50);
   t.same(reported, []);
   write(mapper);
   await until(() => reported.length === 1);
-  t.pass("the disk beside them is not");
+  t.pass("the disk is reported, the device-mapper device is not");
 });
 
-test("a device that is replaced by one of the same name and size is reported by the kernel's event", async (t) => {
+test("reports a device replaced by one of the same name and size, using kernel events", async (t) => {
   const path = join(t.testdir({ partitions: header + disk }), "partitions");
   const queue: string[] = [];
   let reports = 0;
@@ -90,14 +90,14 @@ test("a device that is replaced by one of the same name and size is reported by 
   queue.push("change@/devices/virtual/block/dm-1\0SUBSYSTEM=block\0DEVNAME=dm-1\0DM_COOKIE=1\0");
   queue.push("add@/devices/virtual/net/eth1\0SUBSYSTEM=net\0INTERFACE=eth1\0");
   await sleep(50);
-  t.equal(reports, 1, "neither udev, device-mapper nor another subsystem");
+  t.equal(reports, 1, "not events of udev, device-mapper or another subsystem");
   watch.close();
   t.ok(isClosed);
 });
 
 const skipEvents = process.platform !== "linux" && "only Linux has netlink";
 
-test("the kernel's queue of events is emptied without waiting", { skip: skipEvents }, async (t) => {
+test("drains the kernel's event queue without blocking", { skip: skipEvents }, async (t) => {
   const events = openKernelEvents();
   t.type(events.drain(), "boolean");
   events.close();

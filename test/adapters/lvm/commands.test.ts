@@ -4,7 +4,7 @@ import { commandOf, readStateCommand } from "../../../adapters/lvm/commands.ts";
 
 const at = { volumeGroupName: "vg0", name: "data" };
 
-test("each step is one command, and none is forced", (t) => {
+test("each step is one command without force options", (t) => {
   const words = (step: Parameters<typeof commandOf>[1]) => commandOf({}, step).join(" ");
   t.equal(
     words({ kind: "create", ...at, sizeBytes: 1n << 30n, tags: ["a=b", "c"] }),
@@ -35,7 +35,7 @@ test("each step is one command, and none is forced", (t) => {
   t.end();
 });
 
-test("without activation nothing is written into the volume", (t) => {
+test("without activation, the volume is not wiped", (t) => {
   const step = { kind: "create", ...at, sizeBytes: 512n, tags: [] } as const;
   t.equal(
     commandOf({ activation: "none" }, step).join(" "),
@@ -44,14 +44,14 @@ test("without activation nothing is written into the volume", (t) => {
   t.end();
 });
 
-test("a prefix is argv in front", (t) => {
+test("a command prefix comes first in argv", (t) => {
   const command = ["nsenter", "-t", "1", "-m", "lvm"];
   t.strictSame(commandOf({ command }, { kind: "activate", ...at }).slice(0, 6), [...command, "lvchange"]);
   t.strictSame(readStateCommand({ command }).slice(0, 6), [...command, "fullreport"]);
   t.end();
 });
 
-test("sizes are whole sectors, rounded up", (t) => {
+test("sizes are rounded up to whole sectors", (t) => {
   fc.assert(
     fc.property(fc.bigInt({ min: 1n, max: 1n << 63n }), (sizeBytes) => {
       const size = commandOf({}, { kind: "resize", ...at, sizeBytes })[3] ?? "";

@@ -11,7 +11,7 @@ import type {
 import { snapshotRoomBytes } from "../../../adapters/lvm/snapshot-room.ts";
 import { reasonOf } from "../host/reason-of.ts";
 
-/** An adapter to hold to the contract, with an empty volume group of `extentCount` extents of 4 MiB. */
+/** An adapter to test, with an empty volume group of `extentCount` extents of 4 MiB. */
 export interface ContractSubject {
   readonly lvm: LvmAdapter;
   readonly volumeGroupName: string;
@@ -22,7 +22,7 @@ export interface ContractSubject {
 
 const extent = 4n << 20n;
 
-/** Registers the tests that every LvmAdapter must pass. The subject is made anew for each. */
+/** Registers the tests that every LvmAdapter must pass. A new subject is created for each. */
 export function testLvmContract(kind: string, makeSubject: (t: Test) => Promise<ContractSubject>): void {
   function contractTest(behaviour: string, body: (t: Test, subject: Subject) => Promise<void>): void {
     test(`${kind}: ${behaviour}`, async (t) => {
@@ -32,7 +32,7 @@ export function testLvmContract(kind: string, makeSubject: (t: Test) => Promise<
     });
   }
 
-  /** What only volumes with block devices have. */
+  /** Registers a test that needs volumes with block devices. */
   function snapshotTest(behaviour: string, body: (t: Test, subject: Subject) => Promise<void>): void {
     contractTest(behaviour, async (t, subject) => {
       if (subject.activates) {
@@ -43,7 +43,7 @@ export function testLvmContract(kind: string, makeSubject: (t: Test) => Promise<
     });
   }
 
-  contractTest("an empty group has all its extents free", async (t, { group, extentCount }) => {
+  contractTest("all extents of an empty group are free", async (t, { group, extentCount }) => {
     const { sizeBytes, freeBytes, extentSizeBytes, missingPvCount } = await group();
     t.equal(extentSizeBytes, extent);
     t.equal(sizeBytes, BigInt(extentCount) * extent);
@@ -51,22 +51,25 @@ export function testLvmContract(kind: string, makeSubject: (t: Test) => Promise<
     t.equal(missingPvCount, 0);
   });
 
-  contractTest("a volume is there as soon as it is made, rounded up to whole extents", async (t, subject) => {
-    const { create, volume, group, activates, extentCount } = subject;
-    await create("data", extent + 1n, ["b", "a=1"]);
-    const made = await volume("data");
-    t.match(made, {
-      kind: "linear",
-      health: made?.health,
-      sizeBytes: 2n * extent,
-      open: false,
-      active: activates,
-    });
-    t.ok(made?.health === "ok" || made?.health === "unknown");
-    t.strictSame(made?.tags, ["a=1", "b"]);
-    t.equal(made?.device !== undefined, activates);
-    t.equal((await group()).freeBytes, BigInt(extentCount - 2) * extent);
-  });
+  contractTest(
+    "a volume exists as soon as it is created, rounded up to whole extents",
+    async (t, subject) => {
+      const { create, volume, group, activates, extentCount } = subject;
+      await create("data", extent + 1n, ["b", "a=1"]);
+      const made = await volume("data");
+      t.match(made, {
+        kind: "linear",
+        health: made?.health,
+        sizeBytes: 2n * extent,
+        open: false,
+        active: activates,
+      });
+      t.ok(made?.health === "ok" || made?.health === "unknown");
+      t.strictSame(made?.tags, ["a=1", "b"]);
+      t.equal(made?.device !== undefined, activates);
+      t.equal((await group()).freeBytes, BigInt(extentCount - 2) * extent);
+    },
+  );
 
   contractTest("a volume has the attributes that lvs shows", async (t, { create, volume, activates }) => {
     await create("data", extent);
@@ -75,53 +78,50 @@ export function testLvmContract(kind: string, makeSubject: (t: Test) => Promise<
     t.match(made?.attributes, activates ? /^-wi-a-----$/ : /^-wi.{7}$/);
   });
 
-  contractTest("a volume lies on its devices as the options say, or is not made", async (t, subject) => {
+  contractTest("a volume is laid out as the options specify, or is not created", async (t, subject) => {
     const { lvm, volumeGroupName, volume, state } = subject;
     const create = (name: string, options: readonly string[]) =>
       lvm.run({ kind: "create", volumeGroupName, name, sizeBytes: extent, tags: [], options });
     await create("one", ["--type", "linear", "--contiguous", "y"]);
     t.match(await volume("one"), { kind: "linear", sizeBytes: extent });
-    t.equal(await reasonOf(create("two", ["--stripes", "2"])), "NO_SPACE", "the group has one device");
+    t.equal(await reasonOf(create("two", ["--stripes", "2"])), "NO_SPACE", "the group has only one device");
     t.equal((await state()).volumes.length, 1);
   });
 
-  contractTest("a refresh is read after it was asked for, and shared", async (t, { lvm }) => {
+  contractTest("a refresh returns a state read after the call, and is shared", async (t, { lvm }) => {
     await lvm.read();
     const askedAtMs = performance.now();
     const refreshed = await Promise.all(Array.from({ length: 50 }, () => lvm.refresh()));
     const reads = new Set(refreshed.map(({ readAtMs }) => readAtMs));
     t.ok(Math.min(...reads) >= askedAtMs);
-    t.ok(reads.size <= 2, "one read that the first began, and one for all the others");
+    t.ok(reads.size <= 2, "one read started by the first call, and one for all others");
   });
 
-  contractTest(
-    "what was changed is in a recent state as soon as the change has ended",
-    async (t, subject) => {
-      const { lvm, create, remove } = subject;
-      const names = async () => (await lvm.readRecent()).value.volumes.map(({ name }) => name);
-      await lvm.readRecent();
-      for (const name of ["one", "other"]) {
-        await create(name, extent);
-        t.ok((await names()).includes(name), `${name} is there`);
-      }
-      await remove("one");
-      t.strictSame(await names(), ["other"]);
-      // Somebody else reads on all the time.
-      const reading = Promise.all(Array.from({ length: 20 }, () => lvm.refresh()));
-      await create("third", extent);
-      t.ok((await names()).includes("third"));
-      await reading;
-    },
-  );
+  contractTest("readRecent includes a change as soon as it has finished", async (t, subject) => {
+    const { lvm, create, remove } = subject;
+    const names = async () => (await lvm.readRecent()).value.volumes.map(({ name }) => name);
+    await lvm.readRecent();
+    for (const name of ["one", "other"]) {
+      await create(name, extent);
+      t.ok((await names()).includes(name), `${name} exists`);
+    }
+    await remove("one");
+    t.strictSame(await names(), ["other"]);
+    // Another reader refreshes all the time.
+    const reading = Promise.all(Array.from({ length: 20 }, () => lvm.refresh()));
+    await create("third", extent);
+    t.ok((await names()).includes("third"));
+    await reading;
+  });
 
-  contractTest("a name is taken once", async (t, { create, volume }) => {
+  contractTest("a name can be used only once", async (t, { create, volume }) => {
     await create("data", extent);
     const { uuid } = (await volume("data")) ?? {};
     t.equal(await reasonOf(create("data", extent)), "VOLUME_EXISTS");
     t.equal((await volume("data"))?.uuid, uuid);
   });
 
-  contractTest("names and tags that LVM does not take are INVALID_FIELD", async (t, { create, state }) => {
+  contractTest("names and tags that LVM rejects are INVALID_FIELD", async (t, { create, state }) => {
     const names = ["snapshot1", "pvmove0", "x_tdata", "x_mlog", "x_cvol_y", ".", "a b", "n".repeat(128)];
     for (const name of names) {
       t.equal(await reasonOf(create(name, extent)), "INVALID_FIELD", name);
@@ -131,15 +131,18 @@ export function testLvmContract(kind: string, makeSubject: (t: Test) => Promise<
     t.equal((await state()).volumes.length, 0);
   });
 
-  contractTest("names and tags at the edge of what LVM takes are taken", async (t, { create, state }) => {
-    const names = ["a", "A1+_.-", "...", "lvol9", "my-snapshot", "x_tpool", "n".repeat(90)];
-    for (const name of names) {
-      await create(name, extent, ["!a/b=c:d#e&f", "t".repeat(128)]);
-    }
-    t.strictSame((await state()).volumes.map(({ name }) => name).sort(), names.sort());
-  });
+  contractTest(
+    "the longest and most unusual valid names and tags are accepted",
+    async (t, { create, state }) => {
+      const names = ["a", "A1+_.-", "...", "lvol9", "my-snapshot", "x_tpool", "n".repeat(90)];
+      for (const name of names) {
+        await create(name, extent, ["!a/b=c:d#e&f", "t".repeat(128)]);
+      }
+      t.strictSame((await state()).volumes.map(({ name }) => name).sort(), names.sort());
+    },
+  );
 
-  contractTest("more than is free is NO_SPACE and changes nothing", async (t, subject) => {
+  contractTest("a volume larger than the free space is NO_SPACE and changes nothing", async (t, subject) => {
     const { create, resize, state, lvm, extentCount } = subject;
     await create("data", extent);
     const before = await lvm.read();
@@ -152,7 +155,7 @@ export function testLvmContract(kind: string, makeSubject: (t: Test) => Promise<
   });
 
   contractTest(
-    "a volume grows, and never shrinks",
+    "a volume grows and never shrinks",
     async (t, { create, resize, volume, group, extentCount }) => {
       await create("data", 2n * extent);
       await resize("data", 3n * extent - 1n);
@@ -164,7 +167,7 @@ export function testLvmContract(kind: string, makeSubject: (t: Test) => Promise<
     },
   );
 
-  contractTest("a volume can be removed, active or not, and its space is free again", async (t, subject) => {
+  contractTest("a volume can be removed, active or not, which frees its space", async (t, subject) => {
     const { create, deactivate, remove, state, group } = subject;
     await create("data", extent);
     await create("idle", extent);
@@ -177,7 +180,7 @@ export function testLvmContract(kind: string, makeSubject: (t: Test) => Promise<
   });
 
   contractTest(
-    "activation gives and takes the device",
+    "activation creates the device, and deactivation removes it",
     async (t, { create, activate, deactivate, volume, activates }) => {
       await create("data", extent);
       await deactivate("data");
@@ -189,38 +192,41 @@ export function testLvmContract(kind: string, makeSubject: (t: Test) => Promise<
     },
   );
 
-  contractTest("what is not there is NOT_FOUND or GONE", async (t, { lvm, volumeGroupName }) => {
-    const cases: [string, ReasonName][] = [
-      [volumeGroupName, "VOLUME_NOT_FOUND"],
-      ["no-such-group", "VOLUME_GROUP_GONE"],
-    ];
-    for (const [group, reason] of cases) {
-      const at = { volumeGroupName: group, name: "nope" };
-      const steps: LvmStep[] = [
-        { kind: "resize", ...at, sizeBytes: extent },
-        { kind: "activate", ...at },
-        { kind: "deactivate", ...at },
-        { kind: "rename", ...at, newName: "other" },
-        { kind: "changeTags", ...at, addTags: ["a"], removeTags: [] },
-        { kind: "remove", ...at },
+  contractTest(
+    "missing volumes and groups are VOLUME_NOT_FOUND and VOLUME_GROUP_GONE",
+    async (t, { lvm, volumeGroupName }) => {
+      const cases: [string, ReasonName][] = [
+        [volumeGroupName, "VOLUME_NOT_FOUND"],
+        ["no-such-group", "VOLUME_GROUP_GONE"],
       ];
-      for (const step of steps) {
-        t.equal(await reasonOf(lvm.run(step)), reason, `${step.kind} in ${group}`);
+      for (const [group, reason] of cases) {
+        const at = { volumeGroupName: group, name: "nope" };
+        const steps: LvmStep[] = [
+          { kind: "resize", ...at, sizeBytes: extent },
+          { kind: "activate", ...at },
+          { kind: "deactivate", ...at },
+          { kind: "rename", ...at, newName: "other" },
+          { kind: "changeTags", ...at, addTags: ["a"], removeTags: [] },
+          { kind: "remove", ...at },
+        ];
+        for (const step of steps) {
+          t.equal(await reasonOf(lvm.run(step)), reason, `${step.kind} in ${group}`);
+        }
       }
-    }
-    const inNoGroup = {
-      kind: "create",
-      volumeGroupName: "no-such-group",
-      name: "a",
-      sizeBytes: extent,
-      tags: [],
-    } as const;
-    t.equal(await reasonOf(lvm.run(inNoGroup)), "VOLUME_GROUP_GONE");
-    const inNoPool = { ...inNoGroup, volumeGroupName, thinPoolName: "no-such-pool" };
-    t.equal(await reasonOf(lvm.run(inNoPool)), "VOLUME_GROUP_GONE");
-  });
+      const inNoGroup = {
+        kind: "create",
+        volumeGroupName: "no-such-group",
+        name: "a",
+        sizeBytes: extent,
+        tags: [],
+      } as const;
+      t.equal(await reasonOf(lvm.run(inNoGroup)), "VOLUME_GROUP_GONE");
+      const inNoPool = { ...inNoGroup, volumeGroupName, thinPoolName: "no-such-pool" };
+      t.equal(await reasonOf(lvm.run(inNoPool)), "VOLUME_GROUP_GONE");
+    },
+  );
 
-  contractTest("a volume keeps all but its name when it is renamed", async (t, subject) => {
+  contractTest("renaming a volume changes nothing but its name", async (t, subject) => {
     const { create, rename, state, volume } = subject;
     await create("data", extent, ["kept"]);
     await create("other", extent);
@@ -252,32 +258,35 @@ export function testLvmContract(kind: string, makeSubject: (t: Test) => Promise<
     t.equal((await state()).volumes.length, activates ? 2 : 1);
   });
 
-  snapshotTest("a copy-on-write snapshot takes room, and gives it back", async (t, subject) => {
-    const { create, snapshot, rename, remove, group, volume, extentCount } = subject;
-    await create("data", 10n * extent);
-    await snapshot("snap", "data", 2n * extent - 1n, ["b", "a=1"]);
-    const snap = await volume("snap");
-    t.match(snap, {
-      kind: "snapshot",
-      health: "ok",
-      originName: "data",
-      sizeBytes: 10n * extent,
-      dataPercent: 0,
-      active: true,
-      open: false,
-    });
-    t.strictSame(snap?.tags, ["a=1", "b"]);
-    t.ok(snap?.device);
-    t.match(await volume("data"), { kind: "linear", originName: undefined, active: true });
-    t.equal((await group()).freeBytes, BigInt(extentCount - 12) * extent);
-    await rename("data", "origin");
-    t.equal((await volume("snap"))?.originName, "origin");
-    await remove("snap");
-    t.equal((await group()).freeBytes, BigInt(extentCount - 10) * extent);
-    await remove("origin");
-  });
+  snapshotTest(
+    "a copy-on-write snapshot uses space of the group, and removing it frees the space",
+    async (t, subject) => {
+      const { create, snapshot, rename, remove, group, volume, extentCount } = subject;
+      await create("data", 10n * extent);
+      await snapshot("snap", "data", 2n * extent - 1n, ["b", "a=1"]);
+      const snap = await volume("snap");
+      t.match(snap, {
+        kind: "snapshot",
+        health: "ok",
+        originName: "data",
+        sizeBytes: 10n * extent,
+        dataPercent: 0,
+        active: true,
+        open: false,
+      });
+      t.strictSame(snap?.tags, ["a=1", "b"]);
+      t.ok(snap?.device);
+      t.match(await volume("data"), { kind: "linear", originName: undefined, active: true });
+      t.equal((await group()).freeBytes, BigInt(extentCount - 12) * extent);
+      await rename("data", "origin");
+      t.equal((await volume("snap"))?.originName, "origin");
+      await remove("snap");
+      t.equal((await group()).freeBytes, BigInt(extentCount - 10) * extent);
+      await remove("origin");
+    },
+  );
 
-  snapshotTest("a snapshot may be read-only", async (t, subject) => {
+  snapshotTest("a snapshot can be read-only", async (t, subject) => {
     const { lvm, volumeGroupName, create, volume } = subject;
     await create("data", extent);
     const snapshot = {
@@ -294,7 +303,7 @@ export function testLvmContract(kind: string, makeSubject: (t: Test) => Promise<
     t.match(await volume("data"), { readOnly: false, attributes: "owi-a-s---" });
   });
 
-  snapshotTest("a snapshot takes no more room than it can ever need", async (t, subject) => {
+  snapshotTest("a snapshot uses no more space than it can ever need", async (t, subject) => {
     const { create, snapshot, group, extentCount } = subject;
     await create("data", 10n * extent);
     await snapshot("snap", "data", 30n * extent);
@@ -302,32 +311,35 @@ export function testLvmContract(kind: string, makeSubject: (t: Test) => Promise<
     t.equal(
       (await group()).freeBytes,
       BigInt(extentCount - 32) * extent,
-      "ten for the data, one for its notes",
+      "ten for the data, one for its metadata",
     );
   });
 
-  snapshotTest("an origin and its copy-on-write snapshots come and go together", async (t, subject) => {
-    const { create, snapshot, activate, deactivate, resize, remove, volume } = subject;
-    await create("data", 4n * extent);
-    await snapshot("snap", "data", extent);
-    t.equal(await reasonOf(remove("data")), "VOLUME_PROTECTED");
-    t.equal(await reasonOf(resize("data", 5n * extent)), "VOLUME_PROTECTED");
-    t.equal(await reasonOf(deactivate("snap")), "VOLUME_PROTECTED");
-    t.equal(await reasonOf(activate("snap")), "VOLUME_PROTECTED");
-    await deactivate("data");
-    t.match(await volume("snap"), { active: false, device: undefined });
-    t.equal(await reasonOf(remove("data")), "VOLUME_PROTECTED");
-    await snapshot("late", "data", extent);
-    t.match(await volume("late"), { active: false, device: undefined });
-    await activate("data");
-    t.match(await volume("late"), { active: true });
-    await deactivate("data");
-    await remove("snap");
-    await remove("late");
-    await remove("data");
-  });
+  snapshotTest(
+    "an origin and its copy-on-write snapshots are activated and removed together",
+    async (t, subject) => {
+      const { create, snapshot, activate, deactivate, resize, remove, volume } = subject;
+      await create("data", 4n * extent);
+      await snapshot("snap", "data", extent);
+      t.equal(await reasonOf(remove("data")), "VOLUME_PROTECTED");
+      t.equal(await reasonOf(resize("data", 5n * extent)), "VOLUME_PROTECTED");
+      t.equal(await reasonOf(deactivate("snap")), "VOLUME_PROTECTED");
+      t.equal(await reasonOf(activate("snap")), "VOLUME_PROTECTED");
+      await deactivate("data");
+      t.match(await volume("snap"), { active: false, device: undefined });
+      t.equal(await reasonOf(remove("data")), "VOLUME_PROTECTED");
+      await snapshot("late", "data", extent);
+      t.match(await volume("late"), { active: false, device: undefined });
+      await activate("data");
+      t.match(await volume("late"), { active: true });
+      await deactivate("data");
+      await remove("snap");
+      await remove("late");
+      await remove("data");
+    },
+  );
 
-  snapshotTest("what cannot be a snapshot is refused, and leaves nothing", async (t, subject) => {
+  snapshotTest("an invalid snapshot is refused and leaves nothing behind", async (t, subject) => {
     const { create, snapshot, state, group, extentCount } = subject;
     await create("data", 10n * extent);
     await create("fill", BigInt(extentCount - 12) * extent);
@@ -345,7 +357,7 @@ export function testLvmContract(kind: string, makeSubject: (t: Test) => Promise<
   });
 
   contractTest(
-    "of creates that race for the last space exactly those that fit are made",
+    "concurrent creates for the last space succeed exactly as far as the space allows",
     async (t, subject) => {
       const { create, state, group, extentCount } = subject;
       await create("first", BigInt(extentCount - 4) * extent);
@@ -359,13 +371,13 @@ export function testLvmContract(kind: string, makeSubject: (t: Test) => Promise<
     },
   );
 
-  contractTest("of creates that race for one name one is made", async (t, { create, state }) => {
+  contractTest("one of several concurrent creates with one name succeeds", async (t, { create, state }) => {
     const reasons = await Promise.all(Array.from({ length: 5 }, () => reasonOf(create("same", extent))));
     t.strictSame(reasons.sort(), [...Array(4).fill("VOLUME_EXISTS"), undefined]);
     t.equal((await state()).volumes.length, 1);
   });
 
-  contractTest("subscribers hear of a change, and of nothing once they have left", async (t, subject) => {
+  contractTest("subscribers are notified of a change, but not after they unsubscribe", async (t, subject) => {
     const { create, lvm } = subject;
     await lvm.read();
     let calls = 0;
@@ -384,7 +396,7 @@ export function testLvmContract(kind: string, makeSubject: (t: Test) => Promise<
     t.equal(calls, before);
   });
 
-  contractTest("a thousand readers get one and the same snapshot", async (t, { lvm }) => {
+  contractTest("a thousand readers get the same snapshot", async (t, { lvm }) => {
     const snapshots = await Promise.all(Array.from({ length: 1_000 }, () => lvm.read()));
     t.equal(new Set(snapshots).size, 1);
     t.equal(await lvm.read(), snapshots[0]);
@@ -400,7 +412,7 @@ export function testLvmContract(kind: string, makeSubject: (t: Test) => Promise<
     },
   );
 
-  contractTest("inspection tells and never throws", async (t, { lvm }) => {
+  contractTest("inspection returns findings and never throws", async (t, { lvm }) => {
     const { version, findings } = await lvm.inspect();
     t.equal(await lvm.version(), version);
     t.type(version, "string");

@@ -4,7 +4,7 @@ import { parseCreateOptions } from "../../../adapters/lvm/create-options.ts";
 
 const refused = (message: RegExp) => ({ name: "InfraError", reason: "INVALID_FIELD", message });
 
-test("options are read as somebody would type them", async (t) => {
+test("parses options as typed on a command line", async (t) => {
   for (const [words, parsed] of [
     [[], []],
     [["--type=raid1"], ["--type", "raid1"]],
@@ -25,7 +25,7 @@ test("options are read as somebody would type them", async (t) => {
   }
 });
 
-test("what would make another command of it is refused", async (t) => {
+test("rejects options that would change what the command does", async (t) => {
   for (const word of [
     ...[
       "vg0",
@@ -51,7 +51,7 @@ test("what would make another command of it is refused", async (t) => {
   t.throws(() => parseCreateOptions(["--stripes", "--type"], "options"), refused(/--stripes needs a value/));
 });
 
-test("whatever is accepted is pairs of a known option and a plain value", async (t) => {
+test("accepted options are pairs of a known option and a plain value", async (t) => {
   const word = fc.oneof(
     fc.string(),
     fc.constantFrom("--type", "--stripes", "-i", "-m1", "--nosync", "raid1", "2", "64k", "--alloc=cling"),

@@ -7,16 +7,16 @@ import { reasonOf } from "../host/reason-of.ts";
 export interface DeviceContractSubject {
   readonly lvm: LvmAdapter;
   readonly volumeGroupName: string;
-  /** Three of them; the last holds something. */
+  /** Three of them; the last one is in use. */
   readonly spares: readonly string[];
-  /** Whether volumes get block devices here: without them no data can be moved. */
+  /** Whether volumes get block devices here; without them no data can be moved. */
   readonly activates: boolean;
 }
 
 const extent = 4n << 20n;
 const deviceBytes = 50n * extent;
 
-/** Registers the tests that every LvmAdapter must pass about what volume groups stand on. */
+/** Registers the tests about devices of volume groups that every LvmAdapter must pass. */
 export function testDeviceContract(
   kind: string,
   makeSubject: (t: Test) => Promise<DeviceContractSubject>,
@@ -29,7 +29,7 @@ export function testDeviceContract(
     });
   }
 
-  deviceTest("a group tells what it stands on, and a device what it is", async (t, subject) => {
+  deviceTest("reports the devices of a group, and the facts of a device", async (t, subject) => {
     const { lvm, spares, devices, volumeGroupName } = subject;
     const [own, ...others] = await devices();
     t.strictSame(others, []);
@@ -60,7 +60,7 @@ export function testDeviceContract(
     });
   });
 
-  deviceTest("devices are added all or none, and only free ones", async (t, subject) => {
+  deviceTest("adds all devices or none, and only free ones", async (t, subject) => {
     const { spares, devices, add, group } = subject;
     const [first = "", second = "", taken = ""] = spares;
     t.equal(await reasonOf(add(first, taken)), "DEVICE_NOT_USABLE");
@@ -70,10 +70,10 @@ export function testDeviceContract(
     await add(first, second);
     t.equal((await devices()).length, 3);
     t.match(await group(), { sizeBytes: 3n * deviceBytes, freeBytes: 3n * deviceBytes });
-    t.equal(await reasonOf(add(first)), "DEVICE_NOT_USABLE", "it is in the group already");
+    t.equal(await reasonOf(add(first)), "DEVICE_NOT_USABLE", "it is already in the group");
   });
 
-  deviceTest("a striped volume lies on several devices, in whole extents of each", async (t, subject) => {
+  deviceTest("a striped volume uses whole extents of several devices", async (t, subject) => {
     const { lvm, spares, add, devices, volumeGroupName } = subject;
     const create = (name: string, sizeBytes: bigint, stripes: number) =>
       lvm.run({
@@ -96,15 +96,15 @@ export function testDeviceContract(
     t.equal((await lvm.read()).value.volumes.length, 1);
   });
 
-  deviceTest("a device that holds nothing is taken out and free again", async (t, subject) => {
+  deviceTest("an empty device is removed from its group and freed", async (t, subject) => {
     const { lvm, spares, devices, add, run, group } = subject;
     const [first = ""] = spares;
     await add(first);
-    t.equal(await reasonOf(run("freeDevice", first)), "DEVICE_NOT_USABLE", "it is the group's");
+    t.equal(await reasonOf(run("freeDevice", first)), "DEVICE_NOT_USABLE", "it belongs to the group");
     await run("takeDevice", first);
     t.equal((await devices()).find(({ path }) => path === first)?.volumeGroupName, undefined);
     t.equal(await reasonOf(run("takeDevice", first)), "DEVICE_NOT_USABLE");
-    t.equal(await reasonOf(subject.add(first)), "DEVICE_NOT_USABLE", "it is LVM's still");
+    t.equal(await reasonOf(subject.add(first)), "DEVICE_NOT_USABLE", "it is still a physical volume");
     await run("freeDevice", first);
     t.equal(await reasonOf(run("freeDevice", first)), "DEVICE_NOT_USABLE");
     t.strictSame((await lvm.devices([first]))[0]?.obstacles, []);
@@ -112,22 +112,22 @@ export function testDeviceContract(
     await add(first);
   });
 
-  deviceTest("a device that was marked by an earlier run of the step can be added", async (t, subject) => {
+  deviceTest("a device marked by an earlier run of the step can be added", async (t, subject) => {
     const { lvm, spares, devices, add, run, volumeGroupName } = subject;
     const [first = "", second = "", taken = ""] = spares;
     await add(first);
-    // What a vgextend leaves that is cut off between marking the device and committing the group.
+    // The state after a vgextend that was interrupted between marking the device and committing the group.
     await run("takeDevice", first);
     const again = (...paths: string[]) =>
       lvm.runOnDevices({ kind: "addDevices", volumeGroupName, paths, isRepeated: true });
-    t.equal(await reasonOf(again(first, taken)), "DEVICE_NOT_USABLE", "what holds something is refused");
+    t.equal(await reasonOf(again(first, taken)), "DEVICE_NOT_USABLE", "a device in use is refused");
     await again(first, second);
     const inGroup = (await devices()).filter((one) => one.volumeGroupName === volumeGroupName);
     t.equal(inGroup.length, 3);
-    t.equal(await reasonOf(again(second)), "DEVICE_NOT_USABLE", "it is the group's");
+    t.equal(await reasonOf(again(second)), "DEVICE_NOT_USABLE", "it belongs to the group");
   });
 
-  deviceTest("neither the last device nor one in use is taken out", async (t, subject) => {
+  deviceTest("neither the last device nor one in use can be removed", async (t, subject) => {
     const { lvm, spares, devices, add, run, volumeGroupName } = subject;
     const own = (await devices())[0]?.path ?? "";
     t.equal(await reasonOf(run("takeDevice", own)), "POOL_CANNOT_SHRINK");
@@ -139,7 +139,7 @@ export function testDeviceContract(
     t.equal((await devices()).length, 2);
   });
 
-  deviceTest("nothing new is put on a device that is not allocatable", async (t, subject) => {
+  deviceTest("nothing new is allocated on a device that is not allocatable", async (t, subject) => {
     const { lvm, spares, devices, add, setAllocatable, volumeGroupName } = subject;
     await add(spares[0] ?? "");
     const own = (await devices()).find(({ path }) => path !== spares[0])?.path ?? "";
@@ -162,7 +162,7 @@ export function testDeviceContract(
     await lvm.run(more);
   });
 
-  deviceTest("data is moved away while it is in use, where it can be", async (t, subject) => {
+  deviceTest("moves data that is in use, where supported", async (t, subject) => {
     const { lvm, spares, devices, add, run, setAllocatable, volumeGroupName, activates } = subject;
     const own = (await devices())[0]?.path ?? "";
     await lvm.run({ kind: "create", volumeGroupName, name: "data", sizeBytes: 3n * extent, tags: [] });
@@ -187,7 +187,7 @@ export function testDeviceContract(
     t.match((await lvm.read()).value.volumes, [{ name: "data", active: true, health: "ok" }]);
   });
 
-  deviceTest("a group that is not there is GONE", async (t, { lvm, spares }) => {
+  deviceTest("a missing group is VOLUME_GROUP_GONE", async (t, { lvm, spares }) => {
     const [path = ""] = spares;
     const step: LvmDeviceStep = { kind: "addDevices", volumeGroupName: "no-such-group", paths: [path] };
     t.equal(await reasonOf(lvm.runOnDevices(step)), "VOLUME_GROUP_GONE");
@@ -203,7 +203,7 @@ export function testDeviceContract(
 }
 
 interface Subject extends DeviceContractSubject {
-  /** Of this group, and those in none. */
+  /** Those of this group, and those in no group. */
   devices(): Promise<readonly PhysicalVolume[]>;
   group(): Promise<unknown & { readonly sizeBytes: bigint }>;
   add(...paths: string[]): Promise<void>;

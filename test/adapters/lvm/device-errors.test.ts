@@ -8,7 +8,7 @@ const move: LvmDeviceStep = { kind: "moveAway", ...at };
 const take: LvmDeviceStep = { kind: "takeDevice", ...at };
 const free: LvmDeviceStep = { kind: "freeDevice", ...at };
 
-/** Seen of lvm2 2.03.16, on loop devices and on a machine with device-mapper. */
+/** Output of lvm2 2.03.16, on loop devices and on a machine with device-mapper. */
 const recorded: readonly (readonly [LvmDeviceStep, number, string, string | undefined])[] = [
   [
     add,
@@ -64,20 +64,20 @@ const resultOf = (exitCode: number, stderr: string, stdout = "") => ({
   durationMs: 1,
 });
 
-test("what LVM says about devices becomes a reason", async (t) => {
+test("LVM's messages about devices are mapped to reasons", async (t) => {
   for (const [step, exitCode, stderr, reason] of recorded) {
     t.equal(errorFromDeviceStep(step, resultOf(exitCode, stderr))?.reason, reason, stderr);
   }
 });
 
-test("a move that could not begin is a failure although pvmove ends with 0", async (t) => {
-  // Without device-mapper.
+test("a move that could not begin is a failure although pvmove exits with 0", async (t) => {
+  // Output without device-mapper.
   const stdout = "  /dev/loop1: Interrupted: No longer active.\n";
   t.equal(errorFromDeviceStep(move, resultOf(0, "", stdout))?.reason, "TOOL_FAILED");
   t.equal(errorFromDeviceStep(move, resultOf(0, "", "  /dev/vdb: Moved: 100.00%\n")), undefined);
 });
 
-test("the missing lvmpolld is no part of what went wrong", async (t) => {
+test("the error message leaves out the missing lvmpolld", async (t) => {
   const stderr = "  /run/lvm/lvmpolld.socket: connect failed: No such file or directory\n  bad luck";
   t.match(errorFromDeviceStep(move, resultOf(5, stderr))?.message, /: bad luck$/);
 });

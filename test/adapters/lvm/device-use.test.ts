@@ -4,7 +4,7 @@ import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { anyCommandOf, parseMovedPercent } from "../../../adapters/lvm/device-commands.ts";
 import { mountsOf, parseSignatures } from "../../../adapters/lvm/device-use.ts";
 
-/** `wipefs --no-act --json` of util-linux 2.38. */
+/** Output of `wipefs --no-act --json` from util-linux 2.38. */
 const ext4 = `{
    "signatures": [
       {
@@ -18,7 +18,7 @@ const ext4 = `{
 }
 `;
 
-test("signatures are told by their types, each once", async (t) => {
+test("lists signature types without duplicates", async (t) => {
   t.strictSame(parseSignatures(ext4), ["ext4"]);
   t.strictSame(parseSignatures('{\n   "signatures": [\n\n   ]\n}\n'), []);
   t.strictSame(parseSignatures(""), []);
@@ -38,7 +38,7 @@ test("signatures are told by their types, each once", async (t) => {
   );
 });
 
-test("a device is mounted where its number or its node says so", async (t) => {
+test("finds mounts by the device's number or node", async (t) => {
   const info = [
     "24 30 0:22 / /proc rw,relatime shared:5 - proc proc rw",
     "98 30 253:1 / /srv/a\\040b rw,relatime shared:50 master:2 - ext4 /dev/mapper/vg-a rw",
@@ -56,7 +56,7 @@ test("a device is mounted where its number or its node says so", async (t) => {
   );
 });
 
-test("how far a move is, by the last that was printed", async (t) => {
+test("parses the last progress that pvmove printed", async (t) => {
   t.equal(parseMovedPercent("  /dev/vdb: Moved: 26.67%\n  /dev/vdb: Moved: 66.67%\n"), 66.67);
   t.equal(parseMovedPercent("  /dev/vdb: Moved: 100.00%\n"), 100);
   t.equal(parseMovedPercent("  Detected pvmove in progress for /dev/vdc.\n"), undefined);
@@ -68,7 +68,7 @@ test("how far a move is, by the last that was printed", async (t) => {
   );
 });
 
-test("no command answers a question with yes, and paths stand behind --", async (t) => {
+test("no command answers a prompt with yes, and paths come after --", async (t) => {
   const at = { volumeGroupName: "pool", path: "/dev/vdb" };
   const commands = [
     anyCommandOf({}, { kind: "addDevices", volumeGroupName: "pool", paths: ["/dev/vdb"] }),

@@ -29,7 +29,7 @@ const missingPv =
   "  WARNING: Couldn't find device with uuid y82wUu-Cxum-DxWS-q5mc-AQuH-OEz6-hZQDjQ.\n" +
   "  WARNING: VG vg0 is missing PV y82wUu-Cxum-DxWS-q5mc-AQuH-OEz6-hZQDjQ (last written to /dev/loop2).\n";
 
-/** What lvm2 2.03.16 printed. */
+/** Output of lvm2 2.03.16. */
 const recorded: [LvmStep, number, string, ReasonName, RegExp][] = [
   [
     create,
@@ -229,7 +229,7 @@ const recorded: [LvmStep, number, string, ReasonName, RegExp][] = [
   [create, 5, "", "TOOL_FAILED", /said nothing/],
 ];
 
-test("each of lvm's complaints has its reason, and keeps lvm's words", (t) => {
+test("each of lvm's complaints has its reason and keeps lvm's message", (t) => {
   for (const [step, exitCode, stderr, reason, message] of recorded) {
     const error = errorFromStepResult(step, result(exitCode, stderr));
     t.equal(error?.reason, reason, stderr);
@@ -242,7 +242,7 @@ test("each of lvm's complaints has its reason, and keeps lvm's words", (t) => {
   t.end();
 });
 
-test("success is no error, and neither is a size that the volume has", (t) => {
+test("success is no error, and neither is a resize to the present size", (t) => {
   t.equal(
     errorFromStepResult(create, result(0, "  WARNING: Logical volume vg0/data not zeroed.\n")),
     undefined,
@@ -256,26 +256,26 @@ test("success is no error, and neither is a size that the volume has", (t) => {
   t.end();
 });
 
-test("a removal that lvm passed over in silence is VOLUME_PROTECTED", (t) => {
+test("a removal that lvm skipped silently is VOLUME_PROTECTED", (t) => {
   t.equal(errorFromStepResult(remove, result(0, ""))?.reason, "VOLUME_PROTECTED");
   t.end();
 });
 
-test("a group that cannot be locked is not gone", (t) => {
+test("a group that cannot be locked is not considered gone", (t) => {
   const words =
     "  /run/lock/lvm/V_vg0: flock failed: Resource temporarily unavailable\n  Can't get lock for vg0.\n  Cannot process volume group vg0\n";
   t.equal(errorFromStepResult(create, result(5, words))?.reason, "TOOL_FAILED");
   t.end();
 });
 
-test("a tool ended by a signal says so", (t) => {
+test("the error of a tool ended by a signal names the signal", (t) => {
   const error = errorFromStepResult(create, { ...result(0, ""), exitCode: null, signal: "SIGSEGV" });
   t.equal(error?.reason, "TOOL_FAILED");
   t.match(error?.message, "SIGSEGV");
   t.end();
 });
 
-test("a read that lost one group on the way is no failure, any other is", (t) => {
+test("a read during which a group was removed succeeds, any other failed read is an error", (t) => {
   t.equal(errorFromReadResult(result(0, noDeviceMapper)), undefined);
   t.equal(
     errorFromReadResult(result(5, '  Volume group "x" not found\n  Cannot process volume group x\n')),
@@ -288,7 +288,7 @@ test("a read that lost one group on the way is no failure, any other is", (t) =>
     message: /Can't get lock for vg0/,
   });
   const goneAndLocked = `  Volume group "x" not found\n  Cannot process volume group x\n${locked}`;
-  t.equal(errorFromReadResult(result(5, goneAndLocked))?.reason, "TOOL_FAILED", "one of each");
+  t.equal(errorFromReadResult(result(5, goneAndLocked))?.reason, "TOOL_FAILED", "one group of each kind");
   const denied = "  /run/lock/lvm/P_global:aux: open failed: Permission denied\n";
   t.match(errorFromReadResult(result(5, denied)), { reason: "TOOL_FAILED", message: /Permission denied/ });
   t.end();

@@ -5,10 +5,10 @@ import type { ToolEnd } from "../../../adapters/host/tool-result.ts";
 import { createLvm } from "../../../adapters/lvm/lvm.ts";
 import { reasonOf } from "../host/reason-of.ts";
 
-// The real lvm cannot be made to hang at will; what is around it is the subject here.
+// The real lvm cannot be made to hang on demand, so these tests replace it.
 const hangingCommand = ["sh", "-c", "sleep 60", "lvm"];
 
-test("an lvm that hangs is gone within a second of its last reader's leaving", async (t) => {
+test("a hanging lvm is gone within a second after its last reader has left", async (t) => {
   const ends: ToolEnd[] = [];
   const lvm = createLvm({ command: hangingCommand, onToolEnd: (end) => ends.push(end) });
   t.teardown(() => lvm.close());
@@ -28,7 +28,7 @@ test("an lvm that hangs is gone within a second of its last reader's leaving", a
   t.ok(performance.now() - leftAtMs < 1_000);
 });
 
-test("a change that is refused because too many wait does not wait for a read of the state", async (t) => {
+test("a change rejected as BUSY does not wait for a read of the state", async (t) => {
   const go = join(t.testdir(), "go");
   const command = ["sh", "-c", `while [ ! -e ${go} ]; do sleep 0.05; done`, "lvm"];
   const lvm = createLvm({ command, maxRunning: 1, maxWaiting: 0 });
@@ -40,9 +40,9 @@ test("a change that is refused because too many wait does not wait for a read of
   await lvm.close();
 });
 
-test("changes of a volume group run one after the other, those of others beside them", async (t) => {
+test("changes of one volume group run one at a time, those of other groups in parallel", async (t) => {
   const directory = t.testdir();
-  // Of each change a file is there while it runs; reads end at once.
+  // Each change has a file while it runs; reads exit at once.
   const script = `
     case "$1" in lvcreate) ;; *) exit 1 ;; esac
     for last; do :; done
@@ -59,7 +59,7 @@ test("changes of a volume group run one after the other, those of others beside 
   await lvm.close();
 });
 
-test("close stops an lvm that hangs", async (t) => {
+test("close stops a hanging lvm", async (t) => {
   const lvm = createLvm({ command: hangingCommand });
   const read = lvm.read();
   read.catch(() => {});

@@ -69,7 +69,8 @@ test("volume names follow lvm(8)", (t) => {
 });
 
 test("group and volume share their length limits", (t) => {
-  // lvcreate 2.03.16 made 121 characters in vgt, and refused 122; with device-mapper 41 times "a-" but not 42.
+  // In vgt, lvcreate 2.03.16 accepted 121 characters and rejected 122; with device-mapper, it accepted 41 times "a-"
+  // but not 42.
   t.equal(
     violationOf(() => assertVolumeName("a".repeat(121), "name", "vgt")),
     undefined,
@@ -111,7 +112,7 @@ test("tags follow lvm(8)", (t) => {
   t.end();
 });
 
-test("names that the gateway itself gives are names, in groups with a name of usual length", (t) => {
+test("the gateway's own volume names are valid in groups with names of usual length", (t) => {
   for (const name of ["hostplane-restore-0123456789ab", "hostplane-backup-0123456789ab"]) {
     t.equal(
       violationOf(() => assertVolumeName(name, "name", "a-volume-group-with-a-rather-long-name")),
@@ -131,12 +132,12 @@ test("a copy-on-write snapshot needs longer device names than its volumes", (t) 
   t.end();
 });
 
-test("a device is found below its group, without doubled hyphens", (t) => {
+test("the device path is below the group's, without doubled hyphens", (t) => {
   t.equal(devicePathOf("vg-0", "my-data"), "/dev/vg-0/my-data");
   t.end();
 });
 
-test("what is accepted can neither be an option nor leave its place in a path", (t) => {
+test("an accepted name can neither be an option nor lead out of its directory", (t) => {
   const text = fc.oneof(fc.string({ unit: codePoint }), fc.stringMatching(/^[-./a-z_@ +]{0,12}$/));
   fc.assert(
     fc.property(text, (name) => {
@@ -154,7 +155,7 @@ test("what is accepted can neither be an option nor leave its place in a path", 
   t.end();
 });
 
-test("a reserved name is told from an impossible one", (t) => {
+test("reserved names are distinguished from invalid ones", (t) => {
   t.ok(isReservedVolumeName("pool_tmeta"));
   t.ok(isReservedVolumeName("snapshot1"));
   t.notOk(isReservedVolumeName("data"));

@@ -25,7 +25,7 @@ function volumeNamed(state: LvmState, name: string): LogicalVolume | undefined {
   return state.volumes.find((volume) => volume.name === name);
 }
 
-/** Parses, and lets nothing through but a state or an InfraError. */
+/** Parses the text; rethrows any error other than an InfraError. */
 function outcome(text: string): LvmState | InfraError {
   try {
     return parseFullReport(text);
@@ -37,7 +37,7 @@ function outcome(text: string): LvmState | InfraError {
   }
 }
 
-test("every kind of volume of a host with device-mapper", (t) => {
+test("parses every kind of volume of a host with device-mapper", (t) => {
   const state = parseFullReport(sample("device-mapper"));
   const { volumes } = state;
   t.strictSame(Object.fromEntries(volumes.map(({ name, kind }) => [name, kind])), {
@@ -78,7 +78,7 @@ test("every kind of volume of a host with device-mapper", (t) => {
   t.end();
 });
 
-test("a snapshot that overflowed is told from one that has room", (t) => {
+test("distinguishes an overflowed snapshot from one with free space", (t) => {
   const state = parseFullReport(sample("vm-snapshot-overflowed"));
   const snapshot = { kind: "snapshot", originName: "active", active: true, sizeBytes: 64n << 20n } as const;
   t.match(volumeNamed(state, "snap"), { ...snapshot, health: "invalidSnapshot", dataPercent: 100 });
@@ -87,13 +87,13 @@ test("a snapshot that overflowed is told from one that has room", (t) => {
   t.end();
 });
 
-test("volumes internal to LVM are left out even where lvm reports them", (t) => {
+test("leaves out LVM's internal volumes even where lvm reports them", (t) => {
   t.strictSame(parseFullReport(sample("device-mapper-all")), parseFullReport(sample("device-mapper")));
   t.match(sample("device-mapper-all"), "[pool_tdata]");
   t.end();
 });
 
-test("a group that misses a disk, and a volume that lay on it", (t) => {
+test("a group with a missing disk, and a volume that was on it", (t) => {
   const state = parseFullReport(sample("missing-pv"));
   t.strictSame(
     state.volumeGroups.map(({ name, missingPvCount }) => [name, missingPvCount]),
@@ -108,7 +108,7 @@ test("a group that misses a disk, and a volume that lay on it", (t) => {
   t.end();
 });
 
-test("an exported group is not there, nor what is in it", (t) => {
+test("leaves out an exported group with its volumes", (t) => {
   const state = parseFullReport(sample("exported-group"));
   t.strictSame(
     state.volumeGroups.map(({ name }) => name),
@@ -118,7 +118,7 @@ test("an exported group is not there, nor what is in it", (t) => {
   t.end();
 });
 
-test("volumes of a group that was cloned have the UUIDs of the originals, and are others", (t) => {
+test("volumes of a cloned group are distinct, although they have the UUIDs of the originals", (t) => {
   const { report } = JSON.parse(sample("vm-linear")) as { report: object[] };
   const clone = JSON.stringify(report)
     .replaceAll('"vg0"', '"clone"')
@@ -140,7 +140,7 @@ test("a host without LVM has an empty state", (t) => {
   t.end();
 });
 
-test("columns and reports of a newer lvm are ignored", (t) => {
+test("ignores columns and reports of a newer lvm", (t) => {
   const newer = sample("device-mapper")
     .replaceAll('"lv_name"', '"lv_new_column":"x", "lv_name"')
     .replace('"report"', '"log": [], "report"');
@@ -148,7 +148,7 @@ test("columns and reports of a newer lvm are ignored", (t) => {
   t.end();
 });
 
-test("a broken report is TOOL_OUTPUT, and says where", (t) => {
+test("an invalid report is TOOL_OUTPUT that names the place", (t) => {
   const whole = sample("missing-pv");
   const broken: [string, RegExp][] = [
     ["", /not JSON/],
@@ -170,7 +170,7 @@ test("a broken report is TOOL_OUTPUT, and says where", (t) => {
   t.end();
 });
 
-test("however a report is mutated, there is a state or TOOL_OUTPUT", (t) => {
+test("a mutated report gives a state or TOOL_OUTPUT", (t) => {
   const texts = sampleNames.map(sample);
   const mutation = fc.record({
     text: fc.constantFrom(...texts),
@@ -198,7 +198,7 @@ test("however a report is mutated, there is a state or TOOL_OUTPUT", (t) => {
   t.end();
 });
 
-test("lv_attr: health and kind by position", (t) => {
+test("parses health and kind from lv_attr by position", (t) => {
   const cases: [string, object][] = [
     ["-wi-ao----", { kind: "linear", health: "ok", active: true, open: true }],
     ["-wi-XX--p-", { kind: "linear", health: "partial", active: false, open: false }],
@@ -229,7 +229,7 @@ test("lv_attr: health and kind by position", (t) => {
   t.end();
 });
 
-test("what groups stand on: closed to new data, in use, missing, and in no group", async (t) => {
+test("physical volumes: not allocatable, in use, missing, and in no group", async (t) => {
   const { physicalVolumes, volumeGroups } = parseFullReport(sample("physical-volumes"));
   t.equal(volumeGroups.length, 1);
   const bytes = 200n << 20n;
@@ -248,5 +248,5 @@ test("what groups stand on: closed to new data, in use, missing, and in no group
     { path: "[unknown]", volumeGroupName: "pool", missing: true, device: undefined },
     { path: "/dev/loop3", volumeGroupName: undefined, missing: false, device: { major: 7, minor: 3 } },
   ]);
-  t.equal(parseFullReport(sample("vm-linear")).physicalVolumes.length, 0, "whoever asks for none gets none");
+  t.equal(parseFullReport(sample("vm-linear")).physicalVolumes.length, 0, "none without the report");
 });

@@ -42,7 +42,7 @@ testThinContract("sandbox", async () => {
   };
 });
 
-test("sandbox: it starts with volumes to look at and several GiB free, the same every time", async (t) => {
+test("sandbox: starts with example volumes and several GiB free, the same every time", async (t) => {
   const { value } = await createLvmSandbox().read();
   t.strictSame(
     value.volumeGroups.map(({ name }) => name),
@@ -54,7 +54,7 @@ test("sandbox: it starts with volumes to look at and several GiB free, the same 
   t.strictSame((await createLvmSandbox().read()).value, value);
 });
 
-test("sandbox: open volumes, thin pools and origins of snapshots are kept", async (t) => {
+test("sandbox: open volumes, thin pools and snapshot origins cannot be removed", async (t) => {
   const lvm = createLvmSandbox({
     volumeGroups: [
       {
@@ -85,6 +85,6 @@ test("sandbox: open volumes, thin pools and origins of snapshots are kept", asyn
     thinPoolName: "pool",
     sizeBytes: 1n << 40n,
   });
-  t.equal(value.volumeGroups[0]?.freeBytes, freeBefore, "a thin volume takes nothing from the group");
+  t.equal(value.volumeGroups[0]?.freeBytes, freeBefore, "a thin volume uses no space of the group");
   await lvm.close();
 });

@@ -5,15 +5,15 @@ import { snapshotRoomBytes } from "../../../adapters/lvm/snapshot-room.ts";
 const extent = 4n << 20n;
 const inExtents = (bytes: bigint) => (bytes + extent - 1n) / extent;
 
-test("room for all of a volume is what lvcreate reduces a larger one to", (t) => {
-  // `Reducing COW size 100.00 GiB down to maximum usable size 68.00 MiB.`, of a volume of 64 MiB
+test("the size for all of a volume is the maximum to which lvcreate reduces it", (t) => {
+  // `Reducing COW size 100.00 GiB down to maximum usable size 68.00 MiB.`, for a volume of 64 MiB
   t.equal(inExtents(snapshotRoomBytes(16n * extent, 100)), 17n);
-  // `Reached maximum COW size 644.00 MiB (161 extents).`, of a volume of 640 MiB
+  // `Reached maximum COW size 644.00 MiB (161 extents).`, for a volume of 640 MiB
   t.equal(inExtents(snapshotRoomBytes(160n * extent, 100)), 161n);
   t.end();
 });
 
-test("a share of a volume has room for that share and its notes, and little more", (t) => {
+test("the size for a part of a volume covers that part and its metadata, and little more", (t) => {
   fc.assert(
     fc.property(
       fc.bigInt({ min: 1n, max: 1n << 50n }),

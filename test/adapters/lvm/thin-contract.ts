@@ -2,7 +2,7 @@ import { type Test, test } from "tap";
 import type { LvmAdapter } from "../../../adapters/lvm/adapter.ts";
 import { reasonOf } from "../host/reason-of.ts";
 
-/** An adapter with a group that holds nothing but a thin pool. */
+/** An adapter with a group that contains only a thin pool. */
 export interface ThinContractSubject {
   readonly lvm: LvmAdapter;
   readonly volumeGroupName: string;
@@ -35,8 +35,8 @@ export function testThinContract(kind: string, makeSubject: (t: Test) => Promise
       active: true,
     });
     t.strictSame(snap?.tags, ["a=1"]);
-    t.ok(snap?.device, "although LVM makes thin snapshots that are skipped by activation");
-    t.equal(await freeBytes(), freeBefore, "it takes nothing of the group");
+    t.ok(snap?.device, "although LVM sets the activation-skip flag on thin snapshots by default");
+    t.equal(await freeBytes(), freeBefore, "it uses no space of the group");
 
     const readOnly = {
       kind: "snapshot",
@@ -57,12 +57,12 @@ export function testThinContract(kind: string, makeSubject: (t: Test) => Promise
     t.equal((await volume("snap"))?.active, true);
     await run({ kind: "deactivate", ...at("data") });
     await snapshot("idle", "data");
-    t.equal((await volume("idle"))?.active, true, "it is active though its origin is not");
+    t.equal((await volume("idle"))?.active, true, "it is active although its origin is not");
 
     await snapshot("second", "snap");
     t.equal((await volume("second"))?.originName, "snap");
     await run({ kind: "remove", ...at("snap") });
-    t.match(await volume("second"), { originName: undefined }, "it lives on without its origin");
+    t.match(await volume("second"), { originName: undefined }, "it still exists without its origin");
     t.equal(await reasonOf(snapshot("pooled", thinPoolName)), "TOOL_FAILED");
     const ofPool = { kind: "snapshot", ...at("pooled"), originName: thinPoolName, tags: [] } as const;
     t.equal(await reasonOf(run({ ...ofPool, roomBytes: extent })), "VOLUME_PROTECTED");
@@ -75,7 +75,7 @@ export function testThinContract(kind: string, makeSubject: (t: Test) => Promise
     for (const name of ["thick", "second", "idle", "data"]) {
       await run({ kind: "remove", ...at(name) });
     }
-    t.equal((await lvm.read()).value.volumes.length, 1, "the pool");
+    t.equal((await lvm.read()).value.volumes.length, 1, "only the pool is left");
     t.equal(await freeBytes(), freeBefore);
   });
 }

@@ -22,7 +22,7 @@ function watched(t: Test, directory: string) {
   return { watch, changes, changed };
 }
 
-/** As LVM writes a backup: a file of another name, renamed. */
+/** Writes a backup as LVM does: to a file of another name, which is then renamed. */
 function writeBackup(directory: string, name: string): void {
   writeFileSync(join(directory, `.lvm_${name}`), "x");
   renameSync(join(directory, `.lvm_${name}`), join(directory, name));
@@ -44,7 +44,7 @@ test("a burst of changes is one call, soon after its first", async (t) => {
   t.ok((changes[0] ?? 0) >= beganAtMs);
 });
 
-test("a directory that comes later is a change, and is watched from then on", async (t) => {
+test("a directory created later is a change, and is watched from then on", async (t) => {
   const directory = join(t.testdir(), "later");
   const { watch, changes, changed } = watched(t, directory);
   await watch.ready;
@@ -57,21 +57,21 @@ test("a directory that comes later is a change, and is watched from then on", as
   t.ok(await changed(before + 1));
 });
 
-test("a directory that is removed and made anew is still watched", async (t) => {
+test("a directory that is removed and created again is still watched", async (t) => {
   const directory = join(t.testdir({ backup: {} }), "backup");
   const { watch, changes, changed } = watched(t, directory);
   await watch.ready;
   rmSync(directory, { recursive: true });
-  t.ok(await changed(1), "its going is a change");
+  t.ok(await changed(1), "its removal is a change");
   mkdirSync(directory);
-  t.ok(await changed(2), "so is its coming");
+  t.ok(await changed(2), "so is its creation");
   await sleep(100);
   const before = changes.length;
   writeBackup(directory, "vg0");
   t.ok(await changed(before + 1));
 });
 
-test("a directory made anew in the same moment, which may get the same inode, is watched", async (t) => {
+test("a directory recreated at once, possibly with the same inode, is watched", async (t) => {
   const directory = join(t.testdir({ backup: {} }), "backup");
   const { watch, changes, changed } = watched(t, directory);
   await watch.ready;
@@ -84,7 +84,7 @@ test("a directory made anew in the same moment, which may get the same inode, is
   t.ok(await changed(before + 1));
 });
 
-test("a directory that another takes the place of is followed", async (t) => {
+test("follows a directory that is replaced by another", async (t) => {
   const parent = t.testdir({ backup: {}, other: {} });
   const directory = join(parent, "backup");
   const { watch, changes, changed } = watched(t, directory);
@@ -98,7 +98,7 @@ test("a directory that another takes the place of is followed", async (t) => {
   t.ok(await changed(before + 1));
 });
 
-test("after close nothing is called", async (t) => {
+test("makes no calls after close", async (t) => {
   const directory = t.testdir();
   const { watch, changes } = watched(t, directory);
   await watch.ready;
