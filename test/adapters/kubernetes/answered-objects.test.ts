@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { test } from "tap";
 import { isWatchEvent, listFromReply } from "../../../adapters/kubernetes/answered-objects.ts";
 
-test("whatever is answered is a list of named objects, or none", async (t) => {
+test("any reply is a list of named objects or is rejected", async (t) => {
   fc.assert(
     fc.property(fc.oneof(fc.jsonValue(), fc.record({ items: fc.jsonValue() })), (reply) => {
       for (const { metadata } of listFromReply(reply)?.items ?? []) {
@@ -18,7 +18,7 @@ test("whatever is answered is a list of named objects, or none", async (t) => {
   });
 });
 
-test("whatever a watch tells is followed only where it says of what it is", async (t) => {
+test("watch events are followed only if they identify their object", async (t) => {
   const types = fc.oneof(
     fc.constantFrom("ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"),
     fc.jsonValue(),

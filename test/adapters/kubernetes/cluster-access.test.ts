@@ -5,14 +5,14 @@ import { createClusterAccess } from "../../../adapters/kubernetes/cluster-access
 import { failureFrom } from "../../../adapters/kubernetes/errors.ts";
 import { kubeconfigFor } from "./kubeconfig.ts";
 
-test("authentication that does not end counts for an answer that does not come", {
+test("authentication that hangs counts as a missing reply", {
   timeout: 30_000,
 }, async (t) => {
   const kubeconfigPath = join(t.testdir(), "kubeconfig");
   writeFileSync(kubeconfigPath, kubeconfigFor({ url: "http://127.0.0.1:1", token: "a" }));
   const access = createClusterAccess({ kubeconfigPath, context: undefined, patienceMs: 20 });
   access.load();
-  // The gateway has more to stay alive for than a timer of a signal.
+  // Unlike the gateway, this test has nothing else that keeps the process alive.
   const alive = setInterval(() => {}, 1_000);
   t.teardown(() => clearInterval(alive));
   access.kubeConfig.applySecurityAuthentication = () => new Promise(() => {});
@@ -27,7 +27,7 @@ test("authentication that does not end counts for an answer that does not come",
 const asked = { verb: "list", what: "nodes", access: "https://127.0.0.1 as hostplane" } as const;
 const secret = "eyJhbGciOi.of-the-account";
 
-test("of an error its code is told, and its words are for the log", async (t) => {
+test("an error shows its code, and its message only reaches the log", async (t) => {
   const errors = [
     new Error(secret),
     secret,
@@ -47,7 +47,7 @@ test("of an error its code is told, and its words are for the log", async (t) =>
   t.match(failureFrom(refused, asked).error.message, /^Kubernetes cannot be reached \(ECONNREFUSED\)/);
 });
 
-test("a user whom a program lets in is refused, and the way before goes on", async (t) => {
+test("a user with a credential program is rejected, and the previous configuration stays", async (t) => {
   const marker = join(t.testdir(), "was-run");
   const kubeconfigPath = join(t.testdir(), "kubeconfig");
   const text = kubeconfigFor({ url: "http://127.0.0.1:1", token: "a" });

@@ -42,12 +42,12 @@ function rightsAskedFor(isNamespaced: boolean): string[] {
     .flatMap(({ group, resource }) => ["list", "watch"].map((verb) => `${verb} ${resource}.${group}`));
 }
 
-test("the roles give the rights that the adapter asks for, and no other", async (t) => {
+test("the roles grant exactly the permissions that the adapter uses", async (t) => {
   t.strictSame(rightsOf("hostplane-nodes").sort(), rightsAskedFor(false).sort());
   t.strictSame(rightsOf("hostplane-storage").sort(), rightsAskedFor(true).sort());
 });
 
-test("what is in a namespace is granted there alone, to the account that is made", async (t) => {
+test("permissions for a namespace are granted only there, to the created account", async (t) => {
   const account = { kind: "ServiceAccount", name: "hostplane", namespace: "rook-ceph" };
   t.match(manifests, [
     { kind: "ServiceAccount", metadata: { name: account.name, namespace: account.namespace } },

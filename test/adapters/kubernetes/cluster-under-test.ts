@@ -7,10 +7,10 @@ import { sandboxManifests } from "../../../adapters/kubernetes/sandbox-cluster.t
 import { type FakeApiServer, startFakeApiServer } from "./fake-api-server.ts";
 import { kubeconfigFor } from "./kubeconfig.ts";
 
-/** Intervals that tests need not wait for long; none is refused for what a busy machine makes of a heartbeat. */
+/** Short intervals for tests, but long enough for delayed heartbeats on a busy machine. */
 export const quick = {
   heartbeatMs: 30,
-  // Long, because an answer of a busy machine is late. A test of silence has its own.
+  // Long, because replies are late on a busy machine. A separate test covers a silent server.
   patienceMs: 60_000,
   keepMs: 3_000,
   retry: { firstMs: 10, longestMs: 50 },

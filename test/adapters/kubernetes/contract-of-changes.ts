@@ -5,11 +5,14 @@ import { reasonOf } from "../host/reason-of.ts";
 import { okOf, until } from "../until-state.ts";
 import type { ContractSubject } from "./contract-subject.ts";
 
-/** The part of the contract that tells how changes, lost rights and outages are seen. Each test leaves the cluster as it was. */
+/**
+ * Registers the part of the contract about changes, lost permissions and outages. Each test leaves the cluster as it
+ * was.
+ */
 export function registerContractOfChanges(
   contractTest: (behaviour: string, body: (t: Test, subject: ContractSubject) => Promise<void>) => void,
 ): void {
-  contractTest("what is made, changes and goes is seen and told", async (t, subject) => {
+  contractTest("created, changed and removed objects are detected and reported", async (t, subject) => {
     const { kubernetes, seeds } = subject;
     const before = await kubernetes.read();
     let told = 0;
@@ -34,7 +37,7 @@ export function registerContractOfChanges(
     unsubscribe();
   });
 
-  contractTest("of many changes the last stands", async (t, subject) => {
+  contractTest("the last of many changes counts", async (t, subject) => {
     const { kubernetes } = subject;
     await kubernetes.read();
     for (let size = 1; size <= 25; size += 1) {
@@ -47,7 +50,7 @@ export function registerContractOfChanges(
   });
 
   contractTest(
-    "a right that is taken away is missing with its name, alone, until it is given",
+    "only the part without permission is missing, with its name, until it is granted again",
     async (t, subject) => {
       const { kubernetes } = subject;
       await kubernetes.read();
@@ -65,31 +68,35 @@ export function registerContractOfChanges(
     },
   );
 
-  contractTest("a kind that is not installed is missing, but of Koor's there is none", async (t, subject) => {
-    const { kubernetes, seeds } = subject;
-    await kubernetes.read();
-    await subject.uninstall("objectStores");
-    await subject.uninstall("koorClusters");
-    const without = await until(
-      t,
-      kubernetes,
-      ({ objectStores, koorClusters }) =>
-        "missing" in objectStores && "ok" in koorClusters && koorClusters.ok.length === 0,
-    );
-    t.match(without.objectStores, { missing: /no cephobjectstores\.ceph\.rook\.io/ });
-    await subject.install("objectStores");
-    await subject.install("koorClusters");
-    await until(t, kubernetes, ({ objectStores }) => "ok" in objectStores && objectStores.ok.length === 0);
-    await subject.put("objectStores", seeds.objectStores[0] as Manifest);
-    await subject.put("koorClusters", seeds.koorClusters[0] as Manifest);
-    await until(
-      t,
-      kubernetes,
-      ({ objectStores, koorClusters }) => okOf(objectStores).length === 1 && okOf(koorClusters).length === 1,
-    );
-  });
+  contractTest(
+    "a kind that is not installed is missing, except Koor's, which is then empty",
+    async (t, subject) => {
+      const { kubernetes, seeds } = subject;
+      await kubernetes.read();
+      await subject.uninstall("objectStores");
+      await subject.uninstall("koorClusters");
+      const without = await until(
+        t,
+        kubernetes,
+        ({ objectStores, koorClusters }) =>
+          "missing" in objectStores && "ok" in koorClusters && koorClusters.ok.length === 0,
+      );
+      t.match(without.objectStores, { missing: /no cephobjectstores\.ceph\.rook\.io/ });
+      await subject.install("objectStores");
+      await subject.install("koorClusters");
+      await until(t, kubernetes, ({ objectStores }) => "ok" in objectStores && objectStores.ok.length === 0);
+      await subject.put("objectStores", seeds.objectStores[0] as Manifest);
+      await subject.put("koorClusters", seeds.koorClusters[0] as Manifest);
+      await until(
+        t,
+        kubernetes,
+        ({ objectStores, koorClusters }) =>
+          okOf(objectStores).length === 1 && okOf(koorClusters).length === 1,
+      );
+    },
+  );
 
-  contractTest("what happened while history was lost is seen", async (t, subject) => {
+  contractTest("changes during lost history are detected", async (t, subject) => {
     const { kubernetes, seeds } = subject;
     await kubernetes.read();
     await subject.missHistory(async () => {
@@ -106,40 +113,37 @@ export function registerContractOfChanges(
     await subject.put("objectStores", seeds.objectStores[0] as Manifest);
   });
 
-  contractTest(
-    "while the cluster is away the last state is told with its age, then none",
-    async (t, subject) => {
-      const { kubernetes } = subject;
-      const before = await kubernetes.read();
-      let told = 0;
-      const unsubscribe = kubernetes.subscribe(() => {
-        told += 1;
-      });
-      await subject.stopCluster();
-      let during = await kubernetes.read();
-      while (during.staleBecause === undefined) {
-        await new Promise((resolve) => setTimeout(resolve, 10));
-        during = await kubernetes.read();
+  contractTest("during an outage, returns the last state with its age, then fails", async (t, subject) => {
+    const { kubernetes } = subject;
+    const before = await kubernetes.read();
+    let told = 0;
+    const unsubscribe = kubernetes.subscribe(() => {
+      told += 1;
+    });
+    await subject.stopCluster();
+    let during = await kubernetes.read();
+    while (during.staleBecause === undefined) {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      during = await kubernetes.read();
+    }
+    t.strictSame(during.value, before.value);
+    t.ok(told > 0);
+    const later = during.readAtMs;
+    while ((await reasonOf(kubernetes.read())) === undefined) {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      if (performance.now() - later > 60_000) {
+        throw new Error("it is told for ever");
       }
-      t.strictSame(during.value, before.value);
-      t.ok(told > 0);
-      const later = during.readAtMs;
-      while ((await reasonOf(kubernetes.read())) === undefined) {
-        await new Promise((resolve) => setTimeout(resolve, 10));
-        if (performance.now() - later > 60_000) {
-          throw new Error("it is told for ever");
-        }
-      }
-      t.equal(await reasonOf(kubernetes.read()), "KUBERNETES_UNAVAILABLE");
-      t.match(await kubernetes.inspect(), { version: undefined, findings: [{ ok: false, fix: String }] });
-      await subject.startCluster();
-      await until(t, kubernetes, (value) => isWhole(value));
-      const after = await kubernetes.read();
-      t.equal(after.staleBecause, undefined);
-      t.ok(after.readAtMs > before.readAtMs);
-      unsubscribe();
-    },
-  );
+    }
+    t.equal(await reasonOf(kubernetes.read()), "KUBERNETES_UNAVAILABLE");
+    t.match(await kubernetes.inspect(), { version: undefined, findings: [{ ok: false, fix: String }] });
+    await subject.startCluster();
+    await until(t, kubernetes, (value) => isWhole(value));
+    const after = await kubernetes.read();
+    t.equal(after.staleBecause, undefined);
+    t.ok(after.readAtMs > before.readAtMs);
+    unsubscribe();
+  });
 }
 
 function poolManifest(name: string, size = 3): Manifest {
@@ -151,7 +155,7 @@ function poolManifest(name: string, size = 3): Manifest {
   };
 }
 
-/** Whether nothing is missing. */
+/** Reports whether nothing is missing. */
 function isWhole(state: KubernetesState): boolean {
   return Object.values(state).every(
     (part) => (typeof part === "object" && "ok" in part) || typeof part === "string",

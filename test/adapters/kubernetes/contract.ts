@@ -3,7 +3,9 @@ import { okOf } from "../until-state.ts";
 import { registerContractOfChanges } from "./contract-of-changes.ts";
 import type { ContractSubject } from "./contract-subject.ts";
 
-/** Registers the tests that every KubernetesAdapter must pass. Each has a cluster with the seeds, and an adapter of its own. */
+/**
+ * Registers the tests that every KubernetesAdapter must pass. Each has its own adapter, and a cluster with the seeds.
+ */
 export function testKubernetesContract(
   kind: string,
   makeSubject: (t: Test) => Promise<ContractSubject>,
@@ -11,7 +13,7 @@ export function testKubernetesContract(
   registerKubernetesContract({ test: (behaviour, body) => test(behaviour, body) }, kind, makeSubject);
 }
 
-/** The same as parts of a test, which has made the cluster that they share: each leaves it as it was. */
+/** Registers them as subtests of a test that has created a shared cluster; each leaves it as it was. */
 export function registerKubernetesContract(
   parent: { test(behaviour: string, body: (t: Test) => Promise<void>): unknown },
   kind: string,
@@ -25,7 +27,7 @@ export function registerKubernetesContract(
     });
   }
 
-  contractTest("nodes, pods and Deployments are told, and they agree", async (t, { kubernetes }) => {
+  contractTest("reports nodes, pods and Deployments consistently", async (t, { kubernetes }) => {
     const { value, staleBecause } = await kubernetes.read();
     t.equal(staleBecause, undefined);
     t.match(value.version, /^v1\.\d+/);
@@ -40,7 +42,7 @@ export function registerKubernetesContract(
     t.strictSame(
       new Set(pods.map(({ app }) => app)),
       new Set(["rook-ceph-mon", "rook-ceph-mgr", "rook-ceph-osd"]),
-      "those of the CephCluster alone",
+      "only those of the CephCluster",
     );
     const names = nodes.map(({ name }) => name);
     t.ok(pods.every(({ node = "" }) => names.includes(node)));
@@ -58,7 +60,7 @@ export function registerKubernetesContract(
     );
   });
 
-  contractTest("Rook's and Koor's resources are told", async (t, { kubernetes }) => {
+  contractTest("reports Rook's and Koor's resources", async (t, { kubernetes }) => {
     const { value } = await kubernetes.read();
     const common = {
       apiVersion: "ceph.rook.io/v1",
@@ -87,13 +89,13 @@ export function registerKubernetesContract(
     ]);
   });
 
-  contractTest("readers of what does not change get the same state", async (t, { kubernetes }) => {
+  contractTest("readers get the same state while nothing changes", async (t, { kubernetes }) => {
     const [one, other] = await Promise.all([kubernetes.read(), kubernetes.read()]);
     t.equal(one.revision, other.revision);
     t.equal((await kubernetes.read()).revision, one.revision);
   });
 
-  contractTest("a reader that leaves does not wait", async (t, { kubernetes }) => {
+  contractTest("a reader whose signal is aborted does not wait", async (t, { kubernetes }) => {
     const reason = new Error("left");
     await t.rejects(kubernetes.read(AbortSignal.abort(reason)), reason);
     await kubernetes.read();
@@ -101,7 +103,7 @@ export function registerKubernetesContract(
 
   registerContractOfChanges(contractTest);
 
-  contractTest("it says what it found", async (t, { kubernetes }) => {
+  contractTest("inspection returns findings", async (t, { kubernetes }) => {
     const { version, findings } = await kubernetes.inspect();
     t.match(version, /^v1\.\d+/);
     t.strictSame(

@@ -13,34 +13,34 @@ import type { Manifest, Manifests } from "../../../adapters/kubernetes/sandbox-c
 import { createFakeObjects } from "./fake-objects.ts";
 
 export interface FakeApiServer {
-  /** The same after a stop and a start. */
+  /** Stays the same after a stop and a start. */
   readonly url: string;
   readonly token: string;
   put(kind: WatchedName, object: Manifest): void;
   remove(kind: WatchedName, name: string): void;
-  /** The account may do this no more, and watches of it end. */
+  /** Revokes this permission and ends the kind's watches. */
   deny(verb: "list" | "watch", kind: WatchedName): void;
   allow(kind: WatchedName): void;
-  /** As if the kind's definition were removed, with its objects. */
+  /** Simulates the removal of the kind's definition, with its objects. */
   uninstall(kind: WatchedName): void;
   install(kind: WatchedName): void;
-  /** Forgets what has happened: who has not followed so far gets 410, or another error. */
+  /** Discards the history: clients that are behind get 410, or another error. */
   compact(code?: number): void;
-  /** Ends all watches without a word. */
+  /** Ends all watches without an error. */
   dropWatches(): void;
-  /** Answers lists of the kind with this text, until it is told undefined. */
+  /** Answers lists of the kind with this text, until called with undefined. */
   setListReply(kind: WatchedName, text: string | undefined): void;
-  /** Writes this line to the watches of the kind that stand. */
+  /** Writes this line to all established watches of the kind. */
   writeLine(kind: WatchedName, line: string): void;
   stop(): Promise<void>;
   start(): Promise<void>;
-  /** Takes requests and answers none, also on watches that stand. */
+  /** Accepts requests and answers none; also silences established watches. */
   setHanging(isHanging: boolean): void;
-  /** Answers every request but those of a version with this status. */
+  /** Answers every request except /version with this status. */
   setFailing(statusCode: number | undefined): void;
-  /** The tokens that are let in, in place of its own. */
+  /** Accepts this token instead of its own. */
   setToken(token: string): void;
-  /** Number of requests so far, without those of a version. */
+  /** Number of requests so far, without those of /version. */
   requestCount(): number;
   watchCount(): number;
 }
@@ -51,9 +51,9 @@ interface Watcher {
 }
 
 /**
- * LIST and WATCH of the kinds that the gateway watches, as kube-apiserver answers them over HTTP, with a history that can be
- * compacted, and refusals in the form of Status.
- * @param tls it speaks TLS, and lets in whoever has a certificate of `ca`
+ * Serves LIST and WATCH of the kinds that the gateway watches, as kube-apiserver does over HTTP, with a history that
+ * can be compacted, and refusals as Status objects.
+ * @param tls uses TLS, and accepts clients with a certificate of `ca`
  */
 export async function startFakeApiServer(
   seeds: Manifests,
@@ -114,7 +114,7 @@ export async function startFakeApiServer(
     if (failing !== undefined) {
       refuse(response, failing, "InternalError", "etcdserver: no leader");
     } else if (kind === undefined || absent.has(kind)) {
-      // So does kube-apiserver for a group that it does not have.
+      // As kube-apiserver does for an unknown group.
       response.writeHead(404, { "content-type": "text/plain" }).end("404 page not found\n");
     } else if (denied.has(`${verb} ${kind}`)) {
       const message = `${titleOf(watchedKinds[kind])} is forbidden: User "system:serviceaccount:rook-ceph:hostplane" cannot ${verb} resource`;
@@ -199,7 +199,7 @@ export async function startFakeApiServer(
     writeLine,
     stop() {
       const stopped = new Promise<void>((resolve) => server?.close(() => resolve()));
-      // Also those whose handshake goes on, which an HTTP server does not know yet.
+      // Includes those in a TLS handshake, which an HTTP server does not know yet.
       for (const socket of sockets) {
         socket.destroy();
       }

@@ -8,18 +8,18 @@ export interface FakeEvent {
   readonly object: object;
 }
 
-/** The objects of a cluster and what happened to them, with resource versions that grow over all kinds. */
+/** The objects of a cluster and their history, with resource versions that increase across all kinds. */
 export interface FakeObjects {
   put(kind: WatchedName, object: Manifest): void;
   remove(kind: WatchedName, name: string): void;
   removeAll(kind: WatchedName): void;
   list(kind: WatchedName): { readonly resourceVersion: string; readonly items: readonly object[] };
-  /** What happened to a kind since, or by which version that is forgotten. */
+  /** Returns the events of a kind since a version, or the version up to which the history was discarded. */
   since(
     kind: WatchedName,
     version: number,
   ): { readonly events: readonly FakeEvent[] } | { readonly compactedAt: number };
-  /** Forgets what has happened. */
+  /** Discards the history. */
   compact(): void;
 }
 

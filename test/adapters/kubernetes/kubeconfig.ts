@@ -1,12 +1,15 @@
 export interface KubeconfigFor {
   readonly url: string;
   readonly token?: string;
-  /** Whom the server's certificate is of. Undefined: it is not checked, without which the library takes no plain HTTP. */
+  /**
+   * The CA of the server's certificate. Undefined: the certificate is not verified, without which the library rejects
+   * plain HTTP.
+   */
   readonly ca?: Buffer;
   readonly client?: { readonly cert: Buffer; readonly key: Buffer };
 }
 
-/** The text of a kubeconfig with one context, `test`. */
+/** Returns the text of a kubeconfig with one context, `test`. */
 export function kubeconfigFor({ url, token, ca, client }: KubeconfigFor): string {
   const trust =
     ca === undefined

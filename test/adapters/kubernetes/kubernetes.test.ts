@@ -35,7 +35,7 @@ testKubernetesContract("a fake API server", async (t) => {
   };
 });
 
-test("a reader asks the cluster nothing", async (t) => {
+test("a read sends no request to the cluster", async (t) => {
   const server = await startServer(t);
   const kubernetes = connect(t, server);
   await kubernetes.read();
@@ -47,7 +47,7 @@ test("a reader asks the cluster nothing", async (t) => {
   t.equal(server.requestCount(), before);
 });
 
-test("a watch that ends is followed by one that goes on from there, without a list", async (t) => {
+test("a watch that ends is continued by another one, without a list", async (t) => {
   const server = await startServer(t);
   const kubernetes = connect(t, server);
   await kubernetes.read();
@@ -56,7 +56,7 @@ test("a watch that ends is followed by one that goes on from there, without a li
   server.dropWatches();
   server.remove("blockPools", "images");
   await until(t, kubernetes, ({ blockPools }) => okOf(blockPools).length === 0);
-  t.ok(server.requestCount() - before <= watchedNames.length, "a watch for each");
+  t.ok(server.requestCount() - before <= watchedNames.length, "one watch for each");
 });
 
 test("a watch that ends with any error is followed by a list", async (t) => {
@@ -71,7 +71,7 @@ test("a watch that ends with any error is followed by a list", async (t) => {
   await until(t, kubernetes, ({ blockPools }) => okOf(blockPools).length === 0);
 });
 
-test("the right to watch is named when only that is missing", async (t) => {
+test("the missing permission to watch is named", async (t) => {
   const server = await startServer(t);
   server.deny("watch", "nodes");
   const kubernetes = connect(t, server);
@@ -79,12 +79,12 @@ test("the right to watch is named when only that is missing", async (t) => {
   t.strictSame(nodes, { missing: "The account may not watch nodes" });
 });
 
-test("a cluster that takes requests and answers none is away, and no reader waits longer for it than an answer may take", async (t) => {
+test("a cluster that accepts requests without answering is unreachable, and readers wait no longer than the timeout", async (t) => {
   const server = await startServer(t);
   const kubernetes = connect(t, server, { patienceMs: 300 });
   await kubernetes.read();
   server.setHanging(true);
-  // This process' own turns: a busy machine makes them longer, not more.
+  // Turns of this process's event loop: a busy machine makes them longer, not more.
   let ticks = 0;
   const timer = setInterval(() => {
     ticks += 1;
@@ -105,7 +105,7 @@ test("a cluster that takes requests and answers none is away, and no reader wait
   t.equal((await kubernetes.read()).staleBecause, undefined);
 });
 
-test("a cluster that hangs from the start is away after one answer's time", async (t) => {
+test("a cluster that hangs from the start is unreachable after one timeout", async (t) => {
   const server = await startServer(t);
   server.setHanging(true);
   const kubernetes = connect(t, server, { patienceMs: 300 });
@@ -115,7 +115,7 @@ test("a cluster that hangs from the start is away after one answer's time", asyn
   });
 });
 
-test("what fails for a time is kept so long, and then missing", async (t) => {
+test("a part that fails temporarily is kept for a time, and then missing", async (t) => {
   const server = await startServer(t);
   const kubernetes = connect(t, server);
   await kubernetes.read();
@@ -129,7 +129,7 @@ test("what fails for a time is kept so long, and then missing", async (t) => {
   await until(t, kubernetes, (state) => "ok" in state.nodes);
 });
 
-test("a token that is not good is told, and a kubeconfig with a good one is read without a restart", async (t) => {
+test("an invalid token is reported, and a kubeconfig with a valid one is read without a restart", async (t) => {
   const server = await startServer(t);
   const path = writeKubeconfig(t, server);
   const kubernetes = connect(t, server, { kubeconfigPath: path });
@@ -150,7 +150,7 @@ test("a token that is not good is told, and a kubeconfig with a good one is read
   await until(t, kubernetes, ({ blockPools }) => okOf(blockPools).length === 2);
 });
 
-test("a kubeconfig that is not there, is none, or has not the context is told by its path", async (t) => {
+test("a kubeconfig that is missing, invalid or lacks the context is reported with its path", async (t) => {
   const folder = t.testdir({ empty: "{}", garbage: ": : :\n- [" });
   const good = join(folder, "good");
   const server = await startServer(t);
@@ -161,7 +161,7 @@ test("a kubeconfig that is not there, is none, or has not the context is told by
     { kubeconfigPath: join(folder, "garbage"), message: /garbage cannot be read/ },
     { kubeconfigPath: join(folder, "empty"), message: /empty/ },
     { kubeconfigPath: good, context: "elsewhere", message: /good has no context elsewhere/ },
-    // Another process may listen on its port by now, and say nothing.
+    // Another process may listen on its port by now, and not answer.
     { kubeconfigPath: good, message: /cannot be reached \((ECONNREFUSED|it does not answer in time)\)/ },
   ];
   for (const { message, ...options } of cases) {
@@ -188,7 +188,7 @@ test("outside a pod the kubeconfig must be configured", async (t) => {
   });
 });
 
-test("a namespace without a CephCluster is found, with what may be wrong", async (t) => {
+test("a namespace without a CephCluster is reported, with possible causes", async (t) => {
   const server = await startServer(t);
   server.remove("cephClusters", "rook-ceph");
   const { findings } = await connect(t, server).inspect();
@@ -198,8 +198,8 @@ test("a namespace without a CephCluster is found, with what may be wrong", async
   );
 });
 
-// The library ends a watch by itself after 30 s in which nothing comes.
-test("closing ends the watches, and whoever waits", { timeout: 20_000 }, async (t) => {
+// The library ends a watch after 30 s without data.
+test("closing ends the watches and pending reads", { timeout: 20_000 }, async (t) => {
   const server = await startServer(t);
   const kubernetes = connect(t, server);
   await kubernetes.read();

@@ -3,19 +3,19 @@ import { okOf, until } from "../until-state.ts";
 import { connect, everyWatchStands, startServer } from "./cluster-under-test.ts";
 
 for (const reply of ["null", "[]", "{}", '{"items":{}}', '{"items":[{}]}', '{"items":[null]}', "<html>"]) {
-  test(`a list that is answered with ${reply} is missing until it is told well`, async (t) => {
+  test(`a list answered with ${reply} is missing until the reply is valid`, async (t) => {
     const server = await startServer(t);
     server.setListReply("blockPools", reply);
     const kubernetes = connect(t, server);
     const { nodes, blockPools } = await until(t, kubernetes, (state) => "missing" in state.blockPools);
-    t.equal(okOf(nodes).length, 3, "the rest is told");
+    t.equal(okOf(nodes).length, 3, "the other parts are present");
     t.match(blockPools, { missing: /list cephblockpools\.ceph\.rook\.io in rook-ceph is not understood/ });
     server.setListReply("blockPools", undefined);
     await until(t, kubernetes, (state) => "ok" in state.blockPools && state.blockPools.ok.length === 1);
   });
 }
 
-test("a list without any may be null, as Go writes it", async (t) => {
+test("an empty list may be null, as Go encodes it", async (t) => {
   const server = await startServer(t);
   server.setListReply("blockPools", '{"metadata":{"resourceVersion":"1000"},"items":null}');
   const { value } = await connect(t, server).read();
@@ -37,7 +37,7 @@ const lines = [
 ];
 
 for (const line of lines.map((each) => JSON.stringify(each))) {
-  test(`a watch that tells ${line} is begun again from a list`, async (t) => {
+  test(`a watch that sends ${line} is restarted from a list`, async (t) => {
     const server = await startServer(t);
     const kubernetes = connect(t, server);
     await kubernetes.read();
@@ -50,7 +50,7 @@ for (const line of lines.map((each) => JSON.stringify(each))) {
   });
 }
 
-test("bookmarks, which have no name, are followed", async (t) => {
+test("follows bookmarks, which have no name", async (t) => {
   const server = await startServer(t);
   const kubernetes = connect(t, server);
   await kubernetes.read();
@@ -62,5 +62,5 @@ test("bookmarks, which have no name, are followed", async (t) => {
   );
   server.remove("blockPools", "images");
   await until(t, kubernetes, ({ blockPools }) => okOf(blockPools).length === 0);
-  t.equal(server.requestCount(), before, "the watch goes on");
+  t.equal(server.requestCount(), before, "the watch continues");
 });

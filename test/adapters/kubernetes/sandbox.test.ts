@@ -34,7 +34,7 @@ testKubernetesContract("sandbox", async () => {
   };
 });
 
-test("its nodes are the hosts of the Ceph sandbox, in the namespace that it is told", async (t) => {
+test("its nodes are the hosts of the Ceph sandbox, in the given namespace", async (t) => {
   const kubernetes = createKubernetesSandbox({ namespace: "elsewhere" });
   t.teardown(() => kubernetes.close());
   const { value } = await kubernetes.read();

@@ -3,7 +3,7 @@ import { createStateKeeper } from "../../../adapters/kubernetes/state-keeper.ts"
 import { kubernetesState } from "../../server/domains/storage/kubernetes-state.ts";
 import { reasonOf } from "../host/reason-of.ts";
 
-test("readers are refused once nothing was heard for so long, also where nobody says that it failed", async (t) => {
+test("reads fail after a period without a reply, even if no failure was reported", async (t) => {
   const keeper = createStateKeeper({ load: () => kubernetesState(), keepMs: 30_000 });
   t.teardown(() => keeper.close());
   keeper.setHeard(undefined, performance.now() - 29_000);

@@ -14,7 +14,7 @@ function stateWith(parts: Partial<Record<keyof RawParts, readonly unknown[]>>) {
 
 const metadata = { name: "n", namespace: "rook-ceph", creationTimestamp: "2026-01-01T00:00:00Z" };
 
-test("roles are the keys of labels, and the value of the old one", async (t) => {
+test("roles come from label keys, and from the value of the old label", async (t) => {
   const labels = {
     "node-role.kubernetes.io/control-plane": "",
     "node-role.kubernetes.io/etcd": "true",
@@ -26,7 +26,7 @@ test("roles are the keys of labels, and the value of the old one", async (t) => 
   t.strictSame(okOf(nodes)[0]?.roles, ["control-plane", "etcd", "master"]);
 });
 
-test("a node's address is its first IP of the kind, or else its name in DNS", async (t) => {
+test("a node's address is its first IP of the type, or else its DNS name", async (t) => {
   const addresses = [
     { type: "InternalDNS", address: "in.example.org" },
     { type: "InternalIP", address: "10.0.0.1" },
@@ -37,14 +37,14 @@ test("a node's address is its first IP of the kind, or else its name in DNS", as
   t.match(okOf(nodes)[0], { internalIp: "10.0.0.1", externalIp: "out.example.org", isReady: undefined });
 });
 
-test("a node's place is read of Kubernetes' label for zones, and of Rook's for the rest", async (t) => {
+test("a node's location comes from Kubernetes' zone label, and from Rook's labels", async (t) => {
   const labels = { "topology.kubernetes.io/zone": "z1", "topology.rook.io/rack": "r1" };
   const [node] = okOf(stateWith({ nodes: [{ metadata: { ...metadata, labels } }] }).nodes);
   t.equal(node?.zone, "z1");
   t.strictSame(node?.rookTopology, new Map([["rack", "r1"]]));
 });
 
-test("pods that have ended or are to go carry nothing", async (t) => {
+test("pods that have ended or are being deleted are ignored", async (t) => {
   const [seed] = seeds.pods;
   const pod = (name: string, change: { readonly metadata?: object; readonly status?: object }) => ({
     ...seed,
@@ -62,7 +62,7 @@ test("pods that have ended or are to go carry nothing", async (t) => {
   t.ok(okOf(deployments).every(({ podNodes }) => podNodes?.length === 0));
 });
 
-test("a pod is of the Deployment whose ReplicaSet made it, whatever its name looks like", async (t) => {
+test("a pod belongs to the Deployment of its ReplicaSet, whatever its name", async (t) => {
   const [seed] = seeds.pods;
   const other = {
     ...seed,
@@ -72,11 +72,11 @@ test("a pod is of the Deployment whose ReplicaSet made it, whatever its name loo
   t.strictSame(okOf(deployments).find(({ name }) => name === "rook-ceph-mon-a")?.podNodes, []);
 });
 
-test("lists are by name, whatever the order they come in", async (t) => {
+test("lists are sorted by name", async (t) => {
   t.strictSame(stateWith({ nodes: [...seeds.nodes].reverse() }), stateWith({}));
 });
 
-test("null is as good as nothing, as Go writes it", async (t) => {
+test("null counts as absent, as Go encodes it", async (t) => {
   const bare = { metadata: { ...metadata, labels: null, ownerReferences: null }, spec: {}, status: null };
   const state = stateWith({
     nodes: [bare],
@@ -93,7 +93,7 @@ test("null is as good as nothing, as Go writes it", async (t) => {
   t.match(okOf(state.koorClusters), [{ useAllDevices: true, status: undefined }]);
 });
 
-test("an object that is not understood is named with the place, and takes its kind alone with it", async (t) => {
+test("an invalid object is named with the place, and only its kind is missing", async (t) => {
   const broken = { metadata: { ...metadata, name: "odd" }, spec: { replicated: { size: "three" } } };
   const state = stateWith({ blockPools: [...seeds.blockPools, broken], nodes: [{}] });
   t.match(state.blockPools, {
@@ -103,7 +103,7 @@ test("an object that is not understood is named with the place, and takes its ki
   t.equal(okOf(state.cephClusters).length, 1);
 });
 
-test("whatever comes, each kind is there or missing, and nothing is thrown", async () => {
+test("for any input, each kind is present or missing, and nothing is thrown", async () => {
   const something = fc.oneof(
     fc.jsonValue(),
     fc.record({

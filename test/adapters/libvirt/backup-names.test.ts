@@ -8,7 +8,7 @@ import {
 } from "../../../adapters/libvirt/backup-names.ts";
 import { assertSocketsDirectory } from "../../../adapters/libvirt/names.ts";
 
-test("a backup's socket tells its token, wherever it is, and is a short path", async (t) => {
+test("a backup's socket is matched to its token in any directory, and has a short path", async (t) => {
   const token = `${"0".repeat(200)}.store`;
   const directory = `/run/${"d".repeat(45)}`;
   assertSocketsDirectory(directory, "directory");
@@ -21,7 +21,7 @@ test("a backup's socket tells its token, wherever it is, and is a short path", a
   }
 });
 
-test("property: tokens do not meet, and what keeps overwritten data is told from volumes", async () => {
+test("property: tokens do not collide, and scratch files are distinguished from volumes", async () => {
   fc.assert(
     fc.property(fc.string(), fc.string(), (token, other) => {
       const name = scratchPath("/srv", token, "vda").slice("/srv/".length);

@@ -10,14 +10,14 @@ import type {
 import type { LibvirtVolume } from "../../../adapters/libvirt/backup-adapter.ts";
 import { reasonOf } from "../host/reason-of.ts";
 
-/** An adapter to hold to the contract. */
+/** An adapter to test. */
 export interface ContractSubject {
   readonly libvirt: LibvirtAdapter;
-  /** An active pool of files with a few GiB of room. */
+  /** An active pool of files with a few GiB of free space. */
   readonly pool: string;
   /** A qcow2 volume of the pool, larger than 1 MiB and at most 1 GiB. */
   readonly backingVolume: string;
-  /** A network that domains may have. */
+  /** A network for VMs. */
   readonly network: string;
   /** A PCI device of the host. */
   readonly hostDevice: string;
@@ -27,7 +27,7 @@ const mebibyte = 1n << 20n;
 const gibibyte = 1n << 30n;
 const absentUuid = "00000000-1111-4222-8333-444444444444";
 
-/** Registers the tests that every LibvirtAdapter must pass. The subject is made anew for each. */
+/** Registers the tests that every LibvirtAdapter must pass. A new subject is created for each. */
 export function testLibvirtContract(kind: string, makeSubject: (t: Test) => Promise<ContractSubject>): void {
   function contractTest(behaviour: string, body: (t: Test, subject: Subject) => Promise<void>): void {
     test(`${kind}: ${behaviour}`, async (t) => {
@@ -37,7 +37,7 @@ export function testLibvirtContract(kind: string, makeSubject: (t: Test) => Prom
     });
   }
 
-  contractTest("pools are there with their figures", async (t, { libvirt, pool }) => {
+  contractTest("reports pools with their sizes", async (t, { libvirt, pool }) => {
     const { pools } = (await libvirt.read()).value;
     const found = pools.find(({ name }) => name === pool);
     t.match(found, { isActive: true, type: String, targetPath: String, uuid: /^[0-9a-f-]{36}$/ });
@@ -45,7 +45,7 @@ export function testLibvirtContract(kind: string, makeSubject: (t: Test) => Prom
     t.ok((found?.freeBytes ?? 0n) > gibibyte);
   });
 
-  contractTest("a volume is there once it is made, until it is deleted", async (t, subject) => {
+  contractTest("a volume exists from its creation until it is deleted", async (t, subject) => {
     const { libvirt, pool, createVolume, deleteVolume, volume } = subject;
     await createVolume("disk.qcow2", 100n * mebibyte);
     t.match(await volume("disk.qcow2"), { sizeBytes: 100n * mebibyte, path: /\/disk\.qcow2$/ });
@@ -55,7 +55,7 @@ export function testLibvirtContract(kind: string, makeSubject: (t: Test) => Prom
     await createVolume("whole.img", mebibyte, { format: "raw", isPreallocated: true });
     t.equal((await volume("whole.img"))?.storedBytes, mebibyte);
     const whole = createVolume("whole.qcow2", mebibyte, { format: "qcow2", isPreallocated: true });
-    t.equal(await reasonOf(whole), "INVALID_FIELD", "of a raw one alone");
+    t.equal(await reasonOf(whole), "INVALID_FIELD", "for raw volumes only");
     t.ok(await libvirt.hasVolume(pool, "disk.qcow2"));
     await deleteVolume("disk.qcow2");
     t.equal(await volume("disk.qcow2"), undefined);
@@ -64,7 +64,7 @@ export function testLibvirtContract(kind: string, makeSubject: (t: Test) => Prom
     t.ok(await volume("disk.img"));
   });
 
-  contractTest("a volume begins as another that is at most as large", async (t, subject) => {
+  contractTest("a backing volume must not be larger than the new volume", async (t, subject) => {
     const { createVolume, volume, backingVolume } = subject;
     const before = await volume(backingVolume);
     await createVolume("disk.qcow2", 2n * gibibyte, { backingVolume });
@@ -77,7 +77,7 @@ export function testLibvirtContract(kind: string, makeSubject: (t: Test) => Prom
     t.strictSame(await volume(backingVolume), before);
   });
 
-  contractTest("volumes tell what they are and who uses them", async (t, subject) => {
+  contractTest("reports volumes with their format, sizes and users", async (t, subject) => {
     const { define, definition, start, volume } = subject;
     const { name, uuid } = definition;
     await define(definition);
@@ -92,7 +92,7 @@ export function testLibvirtContract(kind: string, makeSubject: (t: Test) => Prom
     t.match((await volume("bm-1.qcow2"))?.users, [{ isRunning: true }]);
   });
 
-  contractTest("a volume is read as it is stored while nobody writes to it", async (t, subject) => {
+  contractTest("a volume is read as it is stored while nothing writes to it", async (t, subject) => {
     const { libvirt, pool, define, definition, start, powerOff, volume } = subject;
     const { signal } = new AbortController();
     const read = (name: string) => lengthOf(libvirt.readVolume(pool, name, signal));
@@ -107,14 +107,14 @@ export function testLibvirtContract(kind: string, makeSubject: (t: Test) => Prom
     );
     await start();
     t.equal(await reasonOf(read("bm-1.qcow2")), "STORAGE_VOLUME_IN_USE");
-    t.equal(await read("bm-1.img"), 10n * mebibyte, "it can only be read");
+    t.equal(await read("bm-1.img"), 10n * mebibyte, "the VM can only read it");
     await powerOff();
     t.equal(await read("bm-1.qcow2"), stored);
     const left = AbortSignal.abort(new InfraError("OPERATION_CANCELLED", "by the test"));
     t.equal(await reasonOf(lengthOf(libvirt.readVolume(pool, "bm-1.qcow2", left))), "OPERATION_CANCELLED");
   });
 
-  contractTest("what a domain ran with meanwhile is not taken for read", async (t, subject) => {
+  contractTest("the read of a volume fails if a VM ran with it meanwhile", async (t, subject) => {
     const { libvirt, pool, define, definition, start, powerOff } = subject;
     const { signal } = new AbortController();
     await define(definition);
@@ -134,7 +134,7 @@ export function testLibvirtContract(kind: string, makeSubject: (t: Test) => Prom
     }
   });
 
-  contractTest("all of a volume is written, or it is told why not", async (t, subject) => {
+  contractTest("a volume is written completely, or the write fails with the reason", async (t, subject) => {
     const { libvirt, pool, createVolume, define, definition, start, powerOff } = subject;
     const { signal } = new AbortController();
     const sizeBytes = 3n * mebibyte + 5n;
@@ -149,10 +149,10 @@ export function testLibvirtContract(kind: string, makeSubject: (t: Test) => Prom
     t.equal(told.at(-1), sizeBytes);
     t.ok(told.every((each, at) => each > (told[at - 1] ?? 0n)));
     t.equal(await lengthOf(libvirt.readVolume(pool, "disk.img", signal)), sizeBytes);
-    t.equal(await write(sizeBytes - 1n), "TOOL_FAILED", "less than was told");
-    t.equal(await write(sizeBytes + 1n), "TOOL_FAILED", "more than was told");
+    t.equal(await write(sizeBytes - 1n), "TOOL_FAILED", "less than specified");
+    t.equal(await write(sizeBytes + 1n), "TOOL_FAILED", "more than specified");
     for (const other of [sizeBytes - 1n, sizeBytes + 1n]) {
-      t.equal(await write(other, { sizeBytes: other }), "INVALID_FIELD", "not of the volume's size");
+      t.equal(await write(other, { sizeBytes: other }), "INVALID_FIELD", "not the volume's size");
     }
     const damaged = new InfraError("BACKUP_DAMAGED", "by the test");
     t.equal(await write(0n, { content: pieces(sizeBytes, damaged) }), "BACKUP_DAMAGED");
@@ -166,7 +166,7 @@ export function testLibvirtContract(kind: string, makeSubject: (t: Test) => Prom
     t.equal(await write(0n, { content: stuck(), stop: stopping.signal }), "OPERATION_CANCELLED");
     t.equal(await write(sizeBytes, { name: "absent" }), "STORAGE_VOLUME_NOT_FOUND");
     t.equal(await write(sizeBytes, { pool: "no-such-pool" }), "STORAGE_POOL_NOT_FOUND");
-    t.equal(await write(sizeBytes), undefined, "a volume that was left half written can be written again");
+    t.equal(await write(sizeBytes), undefined, "a partially written volume can be written again");
     await define(definition);
     await start();
     const drive = { name: "bm-1.img", sizeBytes: 10n * mebibyte };
@@ -175,7 +175,7 @@ export function testLibvirtContract(kind: string, makeSubject: (t: Test) => Prom
     t.equal(await write(drive.sizeBytes, drive), undefined);
   });
 
-  contractTest("a volume that a domain ran with meanwhile is not taken for written", async (t, subject) => {
+  contractTest("the write of a volume fails if a VM ran with it meanwhile", async (t, subject) => {
     const { libvirt, pool, define, definition, start, powerOff } = subject;
     const sizeBytes = 10n * mebibyte;
     await define(definition);
@@ -195,12 +195,12 @@ export function testLibvirtContract(kind: string, makeSubject: (t: Test) => Prom
         (doneBytes) => told.push(doneBytes),
       );
       t.equal(await reasonOf(written), "STORAGE_VOLUME_IN_USE", isStopped ? "stopped" : "runs");
-      t.ok(told.includes(sizeBytes / 2n), "what is written is the half");
+      t.ok(told.includes(sizeBytes / 2n), "half of the progress when everything is written");
       await (isStopped ? undefined : powerOff());
     }
   });
 
-  contractTest("disks of a running domain are read as they were at one moment", async (t, subject) => {
+  contractTest("disks of a running VM are read as of one point in time", async (t, subject) => {
     const { libvirt, define, definition, domain, start, powerOff } = subject;
     const { name, uuid } = definition;
     const { signal } = new AbortController();
@@ -228,7 +228,11 @@ export function testLibvirtContract(kind: string, makeSubject: (t: Test) => Prom
     const other = { ...request, token: "op-2.store" };
     t.equal(await reasonOf(libvirt.beginBackup(other, signal)), "STORAGE_VOLUME_IN_USE");
     await libvirt.endBackup(other);
-    t.equal(await lengthOf(backup.read(disk, signal)), 10n * mebibyte, "another's was not ended");
+    t.equal(
+      await lengthOf(backup.read(disk, signal)),
+      10n * mebibyte,
+      "the backup with another token was not ended",
+    );
     await backup.end();
     await backup.end();
     t.equal(await reasonOf(lengthOf(backup.read(disk, signal))), "STORAGE_VOLUME_IN_USE");
@@ -241,13 +245,21 @@ export function testLibvirtContract(kind: string, makeSubject: (t: Test) => Prom
 
     await libvirt.beginBackup(request, signal);
     const again = await libvirt.beginBackup(request, signal);
-    t.equal(await lengthOf(again.read(disk, signal)), 10n * mebibyte, "one that was left is begun anew");
+    t.equal(
+      await lengthOf(again.read(disk, signal)),
+      10n * mebibyte,
+      "a backup can begin again after an earlier one",
+    );
     await powerOff();
-    t.equal(await reasonOf(lengthOf(again.read(disk, signal))), "STORAGE_VOLUME_IN_USE", "it was stopped");
+    t.equal(
+      await reasonOf(lengthOf(again.read(disk, signal))),
+      "STORAGE_VOLUME_IN_USE",
+      "the VM was stopped",
+    );
     await again.end();
   });
 
-  contractTest("a pool that is not there is STORAGE_POOL_NOT_FOUND", async (t, { libvirt }) => {
+  contractTest("a missing pool is STORAGE_POOL_NOT_FOUND", async (t, { libvirt }) => {
     const at = { pool: "no-such-pool", name: "disk" };
     const steps: LibvirtStep[] = [
       { kind: "createVolume", ...at, format: "raw", sizeBytes: mebibyte },
@@ -262,13 +274,13 @@ export function testLibvirtContract(kind: string, makeSubject: (t: Test) => Prom
     t.equal(await reasonOf(libvirt.hasVolume("no-such-pool", "a")), "STORAGE_POOL_NOT_FOUND");
   });
 
-  contractTest("a pool is refreshed", async (t, { libvirt, pool, backingVolume, volume }) => {
+  contractTest("refreshes a pool", async (t, { libvirt, pool, backingVolume, volume }) => {
     await libvirt.run({ kind: "refreshPool", pool });
     t.ok(await volume(backingVolume));
     t.ok((await libvirt.read()).value.pools.find(({ name }) => name === pool)?.isActive);
   });
 
-  contractTest("names that lead elsewhere are INVALID_FIELD", async (t, subject) => {
+  contractTest("names that lead out of a pool are INVALID_FIELD", async (t, subject) => {
     const { createVolume, define, definition } = subject;
     for (const name of ["", ".", "..", "a/b", "../x", "a\nb", "\u0000", "n".repeat(300)]) {
       t.equal(await reasonOf(createVolume(name, mebibyte)), "INVALID_FIELD", JSON.stringify(name));
@@ -278,7 +290,7 @@ export function testLibvirtContract(kind: string, makeSubject: (t: Test) => Prom
     }
   });
 
-  contractTest("a seed is made, and made anew", async (t, subject) => {
+  contractTest("a seed is created, and can be replaced", async (t, subject) => {
     const { libvirt, pool, volume } = subject;
     const seed = { kind: "writeSeed", pool, name: "bm-1-seed.iso", hostname: "bm-1" } as const;
     await libvirt.run({ ...seed, instanceId: "first" });
@@ -290,7 +302,7 @@ export function testLibvirtContract(kind: string, makeSubject: (t: Test) => Prom
     t.equal(await volume("left.iso"), undefined);
   });
 
-  contractTest("a domain is defined as it was asked for", async (t, subject) => {
+  contractTest("a VM is defined as specified", async (t, subject) => {
     const { define, definition, domain, pool, network, hostDevice } = subject;
     await define({ ...definition, network, hostDevices: [hostDevice] });
     t.match(await domain(), {
@@ -314,7 +326,7 @@ export function testLibvirtContract(kind: string, makeSubject: (t: Test) => Prom
     t.strictSame((await domain())?.gpus, handed);
   });
 
-  contractTest("what a definition names must be there", async (t, subject) => {
+  contractTest("the objects that a definition names must exist", async (t, subject) => {
     const { define, definition, domain, pool } = subject;
     const disk = { pool, volume: "absent", format: "raw", device: "disk" } as const;
     const absentNetwork = { ...definition, network: "no-such-network" };
@@ -328,17 +340,17 @@ export function testLibvirtContract(kind: string, makeSubject: (t: Test) => Prom
     t.equal(await domain(), undefined);
   });
 
-  contractTest("a name and a UUID are taken once", async (t, subject) => {
+  contractTest("a name and a UUID can be used only once", async (t, subject) => {
     const { define, definition, domain } = subject;
     await define(definition);
     t.equal(await reasonOf(define({ ...definition, uuid: randomUUID() })), "DOMAIN_EXISTS");
     t.equal(await reasonOf(define({ ...definition, name: "bm-other" })), "DOMAIN_EXISTS");
     t.equal((await domain())?.uuid, definition.uuid);
     await define({ ...definition, vcpuCount: 1 });
-    t.equal((await domain())?.vcpuCount, 1, "the same domain is defined anew");
+    t.equal((await domain())?.vcpuCount, 1, "the same VM is redefined");
   });
 
-  contractTest("a domain runs from start to power off", async (t, subject) => {
+  contractTest("a VM runs from start to power-off", async (t, subject) => {
     const { define, definition, domain, start, powerOff, shutDown } = subject;
     await define(definition);
     t.equal(await reasonOf(powerOff()), "DOMAIN_STATE");
@@ -353,7 +365,7 @@ export function testLibvirtContract(kind: string, makeSubject: (t: Test) => Prom
     await shutDown();
   });
 
-  contractTest("a domain is undefined when it is off, and its volumes stay", async (t, subject) => {
+  contractTest("a VM can be undefined when it is off, and its volumes stay", async (t, subject) => {
     const { define, definition, domain, start, powerOff, undefine, volume } = subject;
     await define(definition);
     await start();
@@ -366,7 +378,7 @@ export function testLibvirtContract(kind: string, makeSubject: (t: Test) => Prom
     await define({ ...definition, uuid: randomUUID() });
   });
 
-  contractTest("a domain is meant by its name and its UUID", async (t, subject) => {
+  contractTest("a VM is identified by both name and UUID", async (t, subject) => {
     const { libvirt, define, definition, domain } = subject;
     await define(definition);
     const wrong = [
@@ -381,7 +393,7 @@ export function testLibvirtContract(kind: string, makeSubject: (t: Test) => Prom
     t.equal((await domain())?.state, "shutOff");
   });
 
-  contractTest("domains are in the order of their names", async (t, subject) => {
+  contractTest("VMs are sorted by name", async (t, subject) => {
     const { libvirt, define, definition } = subject;
     for (const name of ["bm-c", "bm-a", "bm-B"]) {
       await define({ ...definition, name, uuid: randomUUID() });
@@ -391,7 +403,7 @@ export function testLibvirtContract(kind: string, makeSubject: (t: Test) => Prom
     t.ok(names.length >= 3);
   });
 
-  contractTest("subscribers are told of each change until they leave", async (t, subject) => {
+  contractTest("subscribers are notified of each change until they unsubscribe", async (t, subject) => {
     const { libvirt, define, definition, start } = subject;
     await libvirt.read();
     let left = 0;
@@ -425,10 +437,10 @@ export function testLibvirtContract(kind: string, makeSubject: (t: Test) => Prom
       await reasonOf(define({ ...definition, hostDevices: ["fffe:1f:1f.7"] })),
       "NODE_DEVICE_NOT_FOUND",
     );
-    t.equal((await libvirt.read()).revision, first?.revision, "what was refused changed nothing");
+    t.equal((await libvirt.read()).revision, first?.revision, "a refused step changed nothing");
   });
 
-  contractTest("a guest that is off is not ready, and is told in time", async (t, subject) => {
+  contractTest("a guest that is off is not ready, which is reported in time", async (t, subject) => {
     const { libvirt, define, definition } = subject;
     const { signal } = new AbortController();
     t.equal(await reasonOf(libvirt.isReady("bm-1", { kind: "agent" }, signal)), "DOMAIN_NOT_FOUND");
@@ -439,7 +451,7 @@ export function testLibvirtContract(kind: string, makeSubject: (t: Test) => Prom
     t.ok(performance.now() - beganAtMs < 4_500);
   });
 
-  contractTest("a step is told as libvirt's function with what it is about", async (t, subject) => {
+  contractTest("a step is shown as libvirt's function with its objects", async (t, subject) => {
     const { libvirt, definition, pool } = subject;
     const { name, uuid } = definition;
     const steps: [LibvirtStep, RegExp][] = [
@@ -464,7 +476,7 @@ export function testLibvirtContract(kind: string, makeSubject: (t: Test) => Prom
     }
   });
 
-  contractTest("an inspection tells the version and the networks", async (t, { libvirt, network }) => {
+  contractTest("an inspection returns the version and the networks", async (t, { libvirt, network }) => {
     const { version, findings, networks } = await libvirt.inspect();
     t.ok(networks?.some(({ name }) => name === network));
     t.match(version, /^\d+\.\d+\.\d+/);
@@ -485,7 +497,7 @@ async function lengthOf(content: AsyncIterable<Uint8Array>): Promise<bigint> {
   return bytes;
 }
 
-/** Pieces of so many bytes together, and then the end or a failure. */
+/** Yields pieces of this total size, then ends or fails. */
 async function* pieces(bytes: bigint, failure?: Error): AsyncGenerator<Uint8Array> {
   const piece = Buffer.alloc(65_536, 7);
   for (let left = bytes; left > 0n; left -= BigInt(piece.length)) {
@@ -512,7 +524,7 @@ interface VolumeOptions {
 }
 
 interface Subject extends ContractSubject {
-  /** Of a domain `bm-1`, whose two volumes are made by `define`. */
+  /** Of a VM `bm-1`; `define` creates its two volumes. */
   readonly definition: DomainDefinition;
   createVolume(name: string, sizeBytes: bigint, options?: VolumeOptions): Promise<void>;
   deleteVolume(name: string): Promise<void>;
@@ -522,7 +534,7 @@ interface Subject extends ContractSubject {
   shutDown(): Promise<void>;
   powerOff(): Promise<void>;
   undefine(): Promise<void>;
-  /** The domain `bm-1`. */
+  /** The VM `bm-1`. */
   domain(): Promise<LibvirtDomain | undefined>;
 }
 

@@ -11,7 +11,7 @@ const domainXml = `<domain type='qemu'><name>bm-1</name><devices>
   <disk type='network' device='disk'><source protocol='rbd' name='c'/><target dev='vdc'/></disk>
 </devices></domain>`;
 
-test("a domain's disks are read with their sources, without what they began as and empty drives", async (t) => {
+test("parses a VM's disks with their sources, without backing files and empty drives", async (t) => {
   t.strictSame(parseDisks(domainXml), [
     { target: "vda", source: { kind: "volume", pool: "images", volume: "a" }, isReadOnly: false },
     { target: "vdb", source: { kind: "path", path: "/srv/images/b" }, isReadOnly: false },
@@ -22,7 +22,7 @@ test("a domain's disks are read with their sources, without what they began as a
   t.equal(await reasonOfCall(() => parseDisks("<pool/>")), "TOOL_OUTPUT");
 });
 
-test("a volume's users name it by its pool or by its path", async (t) => {
+test("finds a volume's users by its pool or by its path", async (t) => {
   const uses: DiskUse[] = parseDisks(domainXml).map((disk) => ({
     ...disk,
     name: "bm-1",

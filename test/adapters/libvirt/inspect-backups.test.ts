@@ -9,7 +9,7 @@ import {
 
 const capabilities = new URL("samples/capabilities-tcg.xml", import.meta.url);
 
-test("whom QEMU runs as, and what confines it, is what libvirt says of its models of security", async (t) => {
+test("reads QEMU's user and confinement from libvirt's security models", async (t) => {
   const text = await readFile(capabilities, "utf8");
   t.strictSame(parseConfinement(text), { user: undefined, isByAppArmor: false });
   const dac =
@@ -24,7 +24,7 @@ test("whom QEMU runs as, and what confines it, is what libvirt says of its model
   t.throws(() => parseConfinement("<other/>"));
 });
 
-test("AppArmor needs a rule for backups, which its finding has", async (t) => {
+test("AppArmor needs a rule for backups, which the finding shows", async (t) => {
   const directory = t.testdir({ others: "/srv/iso/* r,\n# /**/.hostplane-backup-* rwk,\n" });
   for (const file of ["none", "others"]) {
     t.match(await inspectAppArmor(join(directory, file)), { ok: false, fix: /systemctl reload apparmor$/ });
@@ -35,7 +35,7 @@ test("AppArmor needs a rule for backups, which its finding has", async (t) => {
   t.match(await inspectAppArmor(join(directory, "own")), { ok: true });
 });
 
-test("a directory of sockets is one that the gateway writes and QEMU's user gets to", async (t) => {
+test("a socket directory must be writable for the gateway and accessible to QEMU's user", async (t) => {
   const directory = await mkdtemp("/tmp/hostplane-sockets-");
   t.teardown(() => rm(directory, { recursive: true }));
   const inner = join(directory, "inner");
@@ -46,7 +46,7 @@ test("a directory of sockets is one that the gateway writes and QEMU's user gets
   t.match(await inspectSocketsDirectory(inner, undefined), { ok: true });
   t.match(await inspectSocketsDirectory(inner, stranger), { ok: true });
   await chmod(directory, 0o700);
-  t.match(await inspectSocketsDirectory(inner, undefined), { ok: true }, "QEMU runs as whoever libvirt is");
+  t.match(await inspectSocketsDirectory(inner, undefined), { ok: true }, "QEMU runs as libvirt's user");
   t.match(await inspectSocketsDirectory(inner, { uid: 0, gid: 0 }), { ok: true });
   t.match(await inspectSocketsDirectory(inner, { ...stranger, uid: process.getuid?.() ?? 0 }), { ok: true });
   t.match(await inspectSocketsDirectory(inner, stranger), {
@@ -58,7 +58,7 @@ test("a directory of sockets is one that the gateway writes and QEMU's user gets
   t.match(await inspectSocketsDirectory(inner, { uid: 64_055, gid: process.getgid?.() ?? 0 }), { ok: true });
 });
 
-test("what is no directory, or not there, is told with the way to make one", async (t) => {
+test("a missing or invalid directory is reported with the command that creates it", async (t) => {
   const file = t.testdir({ file: "" });
   t.match(await inspectSocketsDirectory(join(file, "file"), undefined), {
     ok: false,

@@ -6,9 +6,9 @@ import { createLibvirt } from "../../../adapters/libvirt/libvirt.ts";
 import { reasonOf, reasonOfCall } from "../host/reason-of.ts";
 import { argsOf, nameOf, reply, startFakeDaemon } from "./rpc/fake-daemon.ts";
 
-// What a real daemon answers is in test/lab/libvirt.test.ts.
+// test/lab/libvirt.test.ts covers a real daemon.
 
-/** An adapter of a daemon that is not there. */
+/** Creates an adapter for a daemon that is not running. */
 function absent(t: Test, seedTool: readonly string[] = ["true"]): LibvirtAdapter {
   const socket = join(t.testdir({}), "libvirt-sock");
   const libvirt = createLibvirt({ uri: `qemu:///session?socket=${socket}`, seedTool });
@@ -16,7 +16,7 @@ function absent(t: Test, seedTool: readonly string[] = ["true"]): LibvirtAdapter
   return libvirt;
 }
 
-test("a daemon that is not there is LIBVIRT_UNAVAILABLE, at once and for everything", async (t) => {
+test("an absent daemon is LIBVIRT_UNAVAILABLE, at once and for everything", async (t) => {
   const libvirt = absent(t);
   const { signal } = new AbortController();
   const domain = { name: "bm-1", uuid: "11111111-2222-4333-8444-555555555555" };
@@ -34,7 +34,7 @@ test("a daemon that is not there is LIBVIRT_UNAVAILABLE, at once and for everyth
   }
 });
 
-test("an inspection of a daemon that is not there says what to do", async (t) => {
+test("an inspection of an absent daemon shows the fix", async (t) => {
   const { version, findings } = await absent(t, ["/nonexistent/xorrisofs"]).inspect();
   t.equal(version, undefined);
   t.match(findings, [
@@ -43,7 +43,7 @@ test("an inspection of a daemon that is not there says what to do", async (t) =>
   ]);
 });
 
-test("a step with names that lead elsewhere is refused before libvirt is asked", async (t) => {
+test("a step with names that lead out of a pool is rejected before any call", async (t) => {
   const libvirt = absent(t);
   const uuid = "11111111-2222-4333-8444-555555555555";
   const at = { pool: "default", name: "disk" };
@@ -62,7 +62,7 @@ test("a step with names that lead elsewhere is refused before libvirt is asked",
   }
 });
 
-test("the version is asked for once on each connection", async (t) => {
+test("the version is queried once per connection", async (t) => {
   let version = 9_000_001n;
   let asked = 0;
   const daemon = await startFakeDaemon(t, (packet, peer) => {
@@ -90,7 +90,7 @@ test("the version is asked for once on each connection", async (t) => {
   t.equal(asked, 2);
 });
 
-test("a daemon is asked to open the system's hypervisor, by whichever socket it is reached", async (t) => {
+test("the daemon opens qemu:///system, whichever socket reaches it", async (t) => {
   const opened = Promise.withResolvers<string | null>();
   const daemon = await startFakeDaemon(t, (packet) => {
     if (nameOf(packet) === "connectOpen") {
@@ -104,12 +104,12 @@ test("a daemon is asked to open the system's hypervisor, by whichever socket it 
   t.equal(await opened.promise, "qemu:///system");
 });
 
-test("a URI of another machine is refused", async (t) => {
+test("a URI of another machine is rejected", async (t) => {
   const ofOther = () => createLibvirt({ uri: "qemu+ssh://host/system", seedTool: ["true"] });
   t.equal(await reasonOfCall(ofOther), "INVALID_FIELD");
 });
 
-test("a plan shows what libvirt would be given, also while it is away", async (t) => {
+test("a plan shows libvirt's calls, even while it is unreachable", async (t) => {
   const libvirt = absent(t);
   const volume = { pool: "default", name: "disk", format: "qcow2", sizeBytes: 7n } as const;
   const [program, pool, xml] = libvirt.commandOf({ kind: "createVolume", ...volume, backingVolume: "base" });

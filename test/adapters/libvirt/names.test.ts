@@ -2,7 +2,7 @@ import { test } from "tap";
 import { assertHypervisorId, assertLibvirtName, assertPciAddress } from "../../../adapters/libvirt/names.ts";
 import { reasonOf } from "../host/reason-of.ts";
 
-test("a hypervisor's id begins with a letter or digit and has at most 63 of few characters", async (t) => {
+test("a hypervisor id starts with a letter or digit and has at most 63 allowed characters", async (t) => {
   for (const id of ["a", "9", "bm-e4-12", "A.b_c-", "x".repeat(63)]) {
     t.doesNotThrow(() => assertHypervisorId(id, "id"), id);
   }
@@ -11,7 +11,7 @@ test("a hypervisor's id begins with a letter or digit and has at most 63 of few 
   }
 });
 
-test("a PCI address has all four parts in small letters", async (t) => {
+test("a PCI address has all four parts in lower case", async (t) => {
   for (const address of ["0000:41:00.0", "0001:ff:1f.7"]) {
     t.doesNotThrow(() => assertPciAddress(address, "gpus"), address);
   }
@@ -20,7 +20,7 @@ test("a PCI address has all four parts in small letters", async (t) => {
   }
 });
 
-test("names of pools, volumes and networks stay where they are", async (t) => {
+test("names of pools, volumes and networks cannot lead elsewhere", async (t) => {
   for (const name of ["a", "disk.qcow2", "...", "-a", "with space", "é", "x".repeat(255)]) {
     t.doesNotThrow(() => assertLibvirtName(name, "name"), name);
   }

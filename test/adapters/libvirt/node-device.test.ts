@@ -6,7 +6,7 @@ import { reasonOfCall } from "../host/reason-of.ts";
 
 const sample = (name: string) => readFileSync(join(import.meta.dirname, "samples", name), "utf8");
 
-// Put together by libvirt's formatnode.html and sysfs, as no host at hand has a GPU; the NIC is recorded.
+// Written after libvirt's formatnode.html and sysfs, since no host with a GPU was available; the NIC is recorded.
 test("a PCI device of class 03 is a GPU with brand and model", async (t) => {
   t.strictSame(parseGpu(sample("node-device-gpu.xml")), {
     pciAddress: "0000:41:00.0",
@@ -15,18 +15,18 @@ test("a PCI device of class 03 is a GPU with brand and model", async (t) => {
   });
 });
 
-test("a host without a PCI database has no names", async (t) => {
+test("without a PCI database, brand and model are empty", async (t) => {
   const nameless = sample("node-device-gpu.xml").replaceAll(/>[^<]*<\/(product|vendor)>/g, "/>");
   t.match(parseGpu(nameless), { brand: "", model: "" });
 });
 
-test("any other device is none", async (t) => {
+test("other devices are not GPUs", async (t) => {
   t.equal(parseGpu(sample("node-device-nic.xml")), undefined);
   t.equal(parseGpu("<device><capability type='usb'/></device>"), undefined);
   t.equal(parseGpu("<device/>"), undefined);
 });
 
-test("addresses and libvirt's names of devices go together", async (t) => {
+test("converts between PCI addresses and libvirt's device names", async (t) => {
   t.equal(pciAddressOf(["0x0000", "0x41", "0x1f", "0x7"]), "0000:41:1f.7");
   t.equal(pciAddressOf(["65535", "255", "0", "0"]), "ffff:ff:00.0");
   t.equal(nodeDeviceName("0000:41:1f.7"), "pci_0000_41_1f_7");

@@ -9,7 +9,7 @@ import { reasonOfCall } from "../host/reason-of.ts";
 
 const sample = (name: string) => readFileSync(join(import.meta.dirname, "samples", name), "utf8");
 
-test("a domain that the gateway has made is read with its mark and its host device", async (t) => {
+test("parses a VM created by the gateway, with its mark and its host device", async (t) => {
   t.strictSame(parseDomain(sample("domain-made.xml")), {
     name: "bm-1",
     uuid: "11111111-2222-4333-8444-555555555555",
@@ -25,7 +25,7 @@ test("a domain that the gateway has made is read with its mark and its host devi
   });
 });
 
-test("a domain of somebody else is read, with every kind of source", async (t) => {
+test("parses a VM created by others, with every kind of source", async (t) => {
   t.strictSame(parseDomain(sample("domain-foreign.xml")), {
     name: "bm-7 & co",
     uuid: "21111111-2222-4333-8444-555555555555",
@@ -43,7 +43,7 @@ test("a domain of somebody else is read, with every kind of source", async (t) =
   });
 });
 
-test("a running domain is read like one that is off", async (t) => {
+test("parses a running VM like one that is off", async (t) => {
   t.match(parseDomain(sample("domain-running.xml")), {
     name: "bm-2",
     mark: { hypervisorId: "bm-2", operationId: "op-1" },
@@ -51,7 +51,7 @@ test("a running domain is read like one that is off", async (t) => {
   });
 });
 
-test("the mark names the volumes that were made with the domain", async (t) => {
+test("the mark names the volumes that were created with the VM", async (t) => {
   const volumes = `<hostplane:volume pool="p" name="a &amp; b"/><hostplane:volume pool="p"/><volume pool="p" name="x"/>`;
   const text = sample("domain-made.xml").replace(
     /<hostplane:hypervisor(.*?)\/>/,
@@ -61,21 +61,21 @@ test("the mark names the volumes that were made with the domain", async (t) => {
   t.equal(parseDomain(text).mark?.madeVolumes.length, 1);
 });
 
-test("a mark in another namespace is no mark", async (t) => {
+test("a mark in another namespace is ignored", async (t) => {
   const foreign = sample("domain-made.xml").replace("urn:hostplane:libvirt:1", "urn:somebody:else");
   t.equal(parseDomain(foreign).mark, undefined);
   const bare = sample("domain-made.xml").replace(/<hostplane:hypervisor.*?\/>/, '<hypervisor id="a"/>');
   t.equal(parseDomain(bare).mark, undefined);
 });
 
-test("numbers of states are libvirt's", async (t) => {
+test("maps libvirt's state numbers", async (t) => {
   t.strictSame([0, 1, 2, 3, 4, 5, 6, 7, 8, -1].map(domainStateOf), [
     ...["unknown", "running", "running", "paused", "shuttingDown"],
     ...["shutOff", "crashed", "suspended", "unknown", "unknown"],
   ]);
 });
 
-test("what is no domain is TOOL_OUTPUT", async (t) => {
+test("XML other than a domain is TOOL_OUTPUT", async (t) => {
   const wrong = [
     "",
     "<domain",
@@ -93,7 +93,7 @@ test("what is no domain is TOOL_OUTPUT", async (t) => {
   }
 });
 
-test("property: a sample with anything cut out or put in is read or refused, and nothing else", async () => {
+test("property: a sample with any deletion or insertion is parsed or rejected, and nothing else", async () => {
   const text = sample("domain-foreign.xml");
   fc.assert(
     fc.property(

@@ -8,7 +8,10 @@ import { reasonOf } from "../host/reason-of.ts";
 
 const { signal } = new AbortController();
 
-/** A client of a host on which the domain `bm-1` runs. What real guests answer needs an operating system in them. */
+/**
+ * Creates a client of a host on which the VM `bm-1` is running. Replies of real guests would need an operating system
+ * in them.
+ */
 function clientWith(answers: Readonly<Record<string, () => unknown>>): LibvirtClient {
   const all: typeof answers = {
     domainLookupByName: () => ({ domain: { name: "bm-1", uuid: "", id: 1 } }),
@@ -33,7 +36,7 @@ test("a guest whose agent answers is ready", async (t) => {
   t.equal(await isGuestReady(client, "bm-1", { kind: "agent" }, signal), true);
 });
 
-test("a guest whose agent does not answer is not, and what cannot be known is an error", async (t) => {
+test("a guest whose agent does not answer is not ready, and other failures are errors", async (t) => {
   for (const reason of ["AGENT_UNRESPONSIVE", "DOMAIN_STATE", "LIBVIRT_FAILED"] as const) {
     const client = clientWith({ qemuDomainAgentCommand: refuse(reason) });
     t.equal(await isGuestReady(client, "bm-1", { kind: "agent" }, signal), false, reason);
@@ -42,22 +45,22 @@ test("a guest whose agent does not answer is not, and what cannot be known is an
   t.equal(await reasonOf(isGuestReady(lost, "bm-1", { kind: "agent" }, signal)), "LIBVIRT_UNAVAILABLE");
 });
 
-test("a guest is ready when its port takes connections, at any of its addresses", async (t) => {
+test("a guest is ready when its port accepts connections, at any of its addresses", async (t) => {
   const server = createServer().listen(0, "localhost");
   t.teardown(() => server.close());
   await once(server, "listening");
   const found = server.address();
   const port = typeof found === "object" ? (found?.port ?? 0) : 0;
-  // A name, since addresses of the loopback are not asked.
+  // A name, since loopback addresses are skipped.
   const client = clientWith({
     domainInterfaceAddresses: () => interfaceWith("127.0.0.9", "::1", "localhost"),
   });
   t.equal(await isGuestReady(client, "bm-1", { kind: "tcp", port }, signal), true);
   server.close();
-  t.equal(await isGuestReady(client, "bm-1", { kind: "tcp", port }, signal), false, "nobody listens");
+  t.equal(await isGuestReady(client, "bm-1", { kind: "tcp", port }, signal), false, "nothing listens");
 });
 
-test("the guest's own loopback is not taken for this host's", async (t) => {
+test("skips the guest's own loopback addresses, which would be this host's", async (t) => {
   const server = createServer().listen(0, "127.0.0.1");
   t.teardown(() => server.close());
   await once(server, "listening");
@@ -67,7 +70,7 @@ test("the guest's own loopback is not taken for this host's", async (t) => {
   t.equal(await isGuestReady(client, "bm-1", { kind: "tcp", port }, signal), false);
 });
 
-test("a libvirt that hangs is not waited for, and a caller that leaves is told so", async (t) => {
+test("does not wait for a hanging libvirt, and reports CALLER_LEFT to a caller that leaves", async (t) => {
   const hanging = {
     ready: async () => {},
     call: async (_name: string, _args: unknown, options: { readonly signal: AbortSignal }) => {
@@ -76,7 +79,7 @@ test("a libvirt that hangs is not waited for, and a caller that leaves is told s
       throw options.signal.reason;
     },
   } as unknown as LibvirtClient;
-  // The limit by itself keeps no process running.
+  // The timeout alone does not keep the process alive.
   const running = setInterval(() => {}, 1_000);
   t.teardown(() => clearInterval(running));
   const beganAtMs = performance.now();

@@ -23,7 +23,7 @@ const definition: DomainDefinition = {
   hostDevices: ["0000:41:00.0"],
 };
 
-test("a host without KVM has guests emulated, on the newest chipset it has", async (t) => {
+test("a host without KVM emulates guests, on the newest chipset it has", async (t) => {
   t.strictSame(parsePlatform(sample("capabilities-tcg.xml")), {
     arch: "x86_64",
     type: "qemu",
@@ -31,7 +31,7 @@ test("a host without KVM has guests emulated, on the newest chipset it has", asy
   });
 });
 
-test("a host with KVM uses it, and one without q35 has libvirt choose", async (t) => {
+test("a host with KVM uses it, and without q35 libvirt chooses the machine type", async (t) => {
   const withKvm = sample("capabilities-tcg.xml").replaceAll(
     "<domain type='qemu'/>",
     "<domain type='qemu'/><domain type='kvm'/>",
@@ -42,7 +42,7 @@ test("a host with KVM uses it, and one without q35 has libvirt choose", async (t
   t.equal(await reasonOfCall(() => parsePlatform(withoutQemu)), "LIBVIRT_FAILED");
 });
 
-test("a guest learns its id by SMBIOS, is told of a shutdown, and can have an agent", async (t) => {
+test("a guest gets its id via SMBIOS, receives shutdown requests, and can have an agent", async (t) => {
   const xml = renderDomain(definition, usualPlatform);
   t.match(xml, '<domain type="kvm">');
   t.match(xml, '<type arch="x86_64" machine="q35">hvm</type>');
@@ -55,8 +55,8 @@ test("a guest learns its id by SMBIOS, is told of a shutdown, and can have an ag
   t.match(xml, '<address domain="0x0000" bus="0x41" slot="0x00" function="0x0"/>');
 });
 
-test("property: what is rendered is read back, whatever the names", async () => {
-  // Everything that XML can carry, but for the ends of lines of Unicode, which the parser reads as white space.
+test("property: rendered XML parses back to the same VM, whatever the names", async () => {
+  // Everything that XML can represent, except Unicode line separators, which the parser reads as white space.
   const text = fc
     .string({ unit: "grapheme", minLength: 1, maxLength: 40 })
     .filter((value) => !/[\u{85}\u{2028}\u{2029}]/u.test(value))
@@ -107,7 +107,7 @@ test("property: what is rendered is read back, whatever the names", async () => 
   );
 });
 
-test("a text that XML cannot carry is refused", async (t) => {
+test("rejects text that XML cannot represent", async (t) => {
   t.throws(() => renderDomain({ ...definition, serial: "a\u0000b" }, usualPlatform), RangeError);
   t.throws(() => renderDomain({ ...definition, serial: "\ud800" }, usualPlatform), RangeError);
 });

@@ -25,7 +25,7 @@ testLibvirtContract("sandbox", async () => ({
   hostDevice: sandboxGpu.pciAddress,
 }));
 
-test("it begins with a hypervisor that runs, one of somebody else, and a pool with an image", async (t) => {
+test("starts with a running hypervisor, a VM created by others, and a pool with an image", async (t) => {
   const libvirt = createLibvirtSandbox();
   t.teardown(() => libvirt.close());
   const { domains, pools } = (await libvirt.read()).value;
@@ -40,7 +40,7 @@ test("it begins with a hypervisor that runs, one of somebody else, and a pool wi
   ]);
 });
 
-test("an outage is told to subscribers, and its end", async (t) => {
+test("subscribers are notified of an outage and of its end", async (t) => {
   const libvirt = createLibvirtSandbox();
   t.teardown(() => libvirt.close());
   const before = await libvirt.read();
@@ -63,7 +63,7 @@ test("an outage is told to subscribers, and its end", async (t) => {
   t.same((await libvirt.read()).value, before.value);
 });
 
-test("a GPU is one running domain's", async (t) => {
+test("a GPU can be used by one running VM only", async (t) => {
   const uuids = ["00000000-0000-4000-8000-000000000001", "00000000-0000-4000-8000-000000000002"];
   const domains = uuids.map((uuid, index) => ({
     name: `gpu-${index}`,
@@ -82,7 +82,7 @@ test("a GPU is one running domain's", async (t) => {
   await libvirt.run({ kind: "start", name: "gpu-1", uuid: second });
 });
 
-test("a pool has the room that it has", async (t) => {
+test("the space of a pool is limited", async (t) => {
   const libvirt = createLibvirtSandbox({ ...quick, pools: [{ name: "p", capacityBytes: gibibyte }] });
   t.teardown(() => libvirt.close());
   const at = { kind: "createVolume", pool: "p", format: "raw" } as const;

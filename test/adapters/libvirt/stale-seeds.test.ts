@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test } from "tap";
 import { removeStaleSeeds, seedDirectoryPrefix } from "../../../adapters/libvirt/stale-seeds.ts";
 
-test("directories of seeds are removed when their process was killed, and no others", async (t) => {
+test("removes the seed directories of killed processes, and no others", async (t) => {
   const parent = t.testdir({});
   const { pid: deadPid } = spawnSync("true");
   const youngSeconds = (performance.timeOrigin - 60_000) / 1000;
@@ -35,6 +35,6 @@ test("directories of seeds are removed when their process was killed, and no oth
   t.strictSame(readdirSync(join(parent, "other")), ["meta-data"]);
 });
 
-test("a directory that is not there has none", async (t) => {
+test("ignores a missing parent directory", async (t) => {
   await t.resolves(removeStaleSeeds(join(t.testdir({}), "none")));
 });

@@ -19,8 +19,8 @@ const idOf = ({ name, uuid }: typeof made) => ({ name, uuid });
 type Answer = unknown | InfraError;
 
 /**
- * A client whose answers are given, as a host with GPUs is not at hand; what a real daemon answers is tried in the lab.
- * `calls` has what was called, as `domainGetXmlDesc bm-1`.
+ * Creates a client with the given replies, since no host with GPUs was available; test/lab covers a real daemon.
+ * `calls` lists the calls, e.g. `domainGetXmlDesc bm-1`.
  */
 function clientWith(answers: Record<string, Answer>) {
   const calls: string[] = [];
@@ -59,7 +59,7 @@ const answers = (): Record<string, Answer> => ({
 const gone = (reason: "DOMAIN_NOT_FOUND" | "STORAGE_POOL_NOT_FOUND" | "NODE_DEVICE_NOT_FOUND") =>
   new InfraError(reason, "gone");
 
-test("a domain has the GPUs that are handed to it, by name", async (t) => {
+test("a VM has the GPUs that are passed through to it, by name", async (t) => {
   const { client } = clientWith(answers());
   const { domains, pools, gpus } = await createStateReader(client).load(signal);
   t.strictSame(
@@ -76,7 +76,7 @@ test("a domain has the GPUs that are handed to it, by name", async (t) => {
   t.notOk(domains.some((domain) => "hostDevices" in domain));
 });
 
-test("an event has only what it names read again", async (t) => {
+test("an event causes only the object that it names to be read again", async (t) => {
   const given = answers();
   const { client, calls } = clientWith(given);
   const state = createStateReader(client);
@@ -114,7 +114,7 @@ test("an event has only what it names read again", async (t) => {
   t.notOk(state.touchByEvent({ kind: "domainAgent", domain: made, isConnected: true }));
 });
 
-test("what has gone is no longer there", async (t) => {
+test("removed objects disappear", async (t) => {
   const given = answers();
   const { client } = clientWith(given);
   const state = createStateReader(client);
@@ -131,10 +131,10 @@ test("what has gone is no longer there", async (t) => {
   t.strictSame(pools, []);
   given.connectListAllDomains = { domains: [], count: 0 };
   state.touchAll();
-  t.strictSame((await state.load(signal)).domains, [], "a list tells it as well");
+  t.strictSame((await state.load(signal)).domains, [], "they disappear after a full list, too");
 });
 
-test("what could not be read is read by the next load", async (t) => {
+test("the next load retries what could not be read", async (t) => {
   const given = answers();
   const { client } = clientWith(given);
   const state = createStateReader(client);
@@ -150,7 +150,7 @@ test("what could not be read is read by the next load", async (t) => {
   t.equal((await state.load(signal)).domains[0]?.state, "running");
 });
 
-test("a domain that cannot be read is unknown with the reason, and keeps no others from being read", async (t) => {
+test("a VM that cannot be read is unknown with the reason, and the others are still read", async (t) => {
   const readable = { xml: madeWithGpu };
   const broken = { xml: madeWithGpu.replace("<vcpu placement='static'>2<", "<vcpu>many<") };
   const refused = new InfraError("LIBVIRT_FAILED", "internal error: it is broken");
@@ -182,7 +182,7 @@ test("a domain that cannot be read is unknown with the reason, and keeps no othe
   }
 });
 
-test("a hypervisor without storage or devices has none", async (t) => {
+test("a driver without storage or devices has none of them", async (t) => {
   const unsupported = new InfraError("LIBVIRT_FAILED", "no", { metadata: { libvirtCode: "3" } });
   const given = {
     ...answers(),
@@ -193,7 +193,7 @@ test("a hypervisor without storage or devices has none", async (t) => {
   t.strictSame([pools.length, gpus.length, domains.length], [0, 0, 2]);
 });
 
-test("an inactive pool has no figures", async (t) => {
+test("the sizes of an inactive pool are 0", async (t) => {
   const { client } = clientWith({ ...answers(), storagePoolIsActive: { active: false } });
   const { pools } = await createStateReader(client).load(signal);
   t.match(pools, [{ isActive: false, capacityBytes: 0n, freeBytes: 0n, targetPath: "/srv/pool" }]);

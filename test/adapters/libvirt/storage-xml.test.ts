@@ -7,7 +7,7 @@ import { reasonOfCall } from "../host/reason-of.ts";
 
 const sample = (name: string) => readFileSync(join(import.meta.dirname, "samples", name), "utf8");
 
-test("a directory pool is read with its figures", async (t) => {
+test("parses a directory pool with its sizes", async (t) => {
   t.strictSame(parsePool(sample("pool-dir.xml")), {
     name: "default",
     uuid: "f746183f-f7cc-49b9-8b3b-61b37c765e29",
@@ -18,7 +18,7 @@ test("a directory pool is read with its figures", async (t) => {
   });
 });
 
-test("a pool of LVM that was never active has no figures", async (t) => {
+test("an LVM pool that was never active has no sizes", async (t) => {
   t.match(parsePool(sample("pool-logical.xml")), {
     type: "logical",
     targetPath: "/dev/vgpool",
@@ -27,7 +27,7 @@ test("a pool of LVM that was never active has no figures", async (t) => {
   });
 });
 
-test("a volume is read with its path, size and format", async (t) => {
+test("parses a volume with its path, size and format", async (t) => {
   const volume = {
     path: "/srv/pool/base.qcow2",
     sizeBytes: 100n << 20n,
@@ -38,7 +38,7 @@ test("a volume is read with its path, size and format", async (t) => {
   t.strictSame(parseVolume(sample("volume-qcow2.xml")), volume);
 });
 
-test("a qcow2 volume is of version 3, for its checkpoints, and on top of its backing volume", async (t) => {
+test("a qcow2 volume has version 3, for checkpoints, and its backing volume", async (t) => {
   const backing = { path: "/srv/pool/a&b.img", format: "raw" };
   const volume = { name: "disk", sizeBytes: 7n, format: "qcow2", isSparse: true, backing } as const;
   const xml = renderVolume(volume);
@@ -48,14 +48,14 @@ test("a qcow2 volume is of version 3, for its checkpoints, and on top of its bac
   t.notMatch(renderVolume({ ...volume, format: "raw", isSparse: false }), /compat|allocation/);
 });
 
-test("what is no pool or volume is TOOL_OUTPUT", async (t) => {
+test("XML other than a pool or volume is TOOL_OUTPUT", async (t) => {
   for (const text of ["", "<volume>", "<domain/>", "<pool><name>a</name></pool>", "<pool/><pool/>"]) {
     t.equal(await reasonOfCall(() => parsePool(text)), "TOOL_OUTPUT", text);
     t.equal(await reasonOfCall(() => parseVolume(text)), "TOOL_OUTPUT", text);
   }
 });
 
-test("property: sizes of every unit are read", async () => {
+test("property: parses sizes of every unit", async () => {
   const units: [string, bigint][] = [
     ["bytes", 1n],
     ["B", 1n],

@@ -4,16 +4,16 @@ import type { LogOptions, PodRuntime, RuntimeEvent } from "../../../adapters/pod
 import type { RuntimePod, RuntimeState } from "../../../adapters/podman/runtime-state.ts";
 import { reasonOf } from "../host/reason-of.ts";
 
-/** What a container is to do: print `tick 0`, `tick 1`...; print `begin` and `end` and exit; or be no program. */
+/** Program of a container: prints `tick 0`, `tick 1`, ...; prints `begin` and `end` and exits; or does not exist. */
 export type ContractProgram =
   | { readonly kind: "tick"; readonly everyMs: number }
   | { readonly kind: "exit"; readonly code: number; readonly afterMs: number }
   | { readonly kind: "missing" };
 
-/** An adapter to hold to the contract, and what somebody else does to its runtime. */
+/** An adapter to test, and changes to its runtime from outside the gateway. */
 export interface ContractSubject {
   readonly runtime: PodRuntime;
-  /** Gives its id. @param image that of the containers; one that is always there unless told */
+  /** Creates a pod and returns its id. @param image that of the containers; by default one that always exists */
   createPod(
     name: string,
     containers: Readonly<Record<string, ContractProgram>>,
@@ -21,18 +21,20 @@ export interface ContractSubject {
   ): Promise<string>;
   startContainer(name: string): Promise<void>;
   pauseContainer(name: string): Promise<void>;
-  /** A container outside pods that runs; gives its id. */
+  /** Starts a container outside pods; returns its id. */
   runOutsidePods(name: string, image: string): Promise<string>;
   removePod(name: string): Promise<void>;
-  /** Makes an image of this name that nothing uses; gives its id. */
+  /** Creates an unused image with this name; returns its id. */
   addImage(name: string): Promise<string>;
   stopService(): Promise<void>;
   startService(): Promise<void>;
-  /** Has the runtime forget what it recorded until now. */
+  /** Makes the runtime discard its records. */
   forgetHistory(): Promise<void>;
 }
 
-/** Registers the tests that every PodRuntime must pass. Each has a runtime of its own, or one that is as if it were. */
+/**
+ * Registers the tests that every PodRuntime must pass. Each has its own runtime, or one without traces of other tests.
+ */
 export function testPodRuntimeContract(
   kind: string,
   makeSubject: (t: Test) => Promise<ContractSubject>,
@@ -46,7 +48,7 @@ export function testPodRuntimeContract(
     });
   }
 
-  contractTest("a pod is told as it is, from being made until it is removed", async (t, subject) => {
+  contractTest("reports a pod correctly from its creation until it is removed", async (t, subject) => {
     const { runtime } = subject;
     const id = await subject.createPod("life", {
       worker: { kind: "exit", code: 3, afterMs: 600 },
@@ -91,31 +93,27 @@ export function testPodRuntimeContract(
     t.equal(await reasonOf(runtime.inspectPod(id)), "POD_NOT_FOUND");
   });
 
-  contractTest(
-    "pods and images are told in the order of ids, readers share a reading",
-    async (t, subject) => {
-      const { runtime } = subject;
-      for (const name of ["one", "two", "three"]) {
-        await subject.createPod(name, { [`${name}-1`]: { kind: "tick", everyMs: 500 } });
-      }
-      await subject.addImage("localhost/contract/sorted:1");
-      const { value } = await until(
-        runtime,
-        ({ pods }) =>
-          pods.length >= 3 &&
-          pods.every(({ containers }) => containers.length >= 2 || containers.length === 0),
-      );
-      const [podIds, imageIds] = [value.pods.map(({ id }) => id), value.images.map(({ id }) => id)];
-      t.strictSame(podIds, podIds.toSorted());
-      t.strictSame(imageIds, imageIds.toSorted());
-      const snapshots = await Promise.all([runtime.read(), runtime.read(), runtime.read()]);
-      t.ok(snapshots.every((each) => each.value === snapshots[0]?.value));
-      const reason = new Error("left");
-      await t.rejects(runtime.read(AbortSignal.abort(reason)), reason);
-    },
-  );
+  contractTest("pods and images are sorted by id, and readers share a read", async (t, subject) => {
+    const { runtime } = subject;
+    for (const name of ["one", "two", "three"]) {
+      await subject.createPod(name, { [`${name}-1`]: { kind: "tick", everyMs: 500 } });
+    }
+    await subject.addImage("localhost/contract/sorted:1");
+    const { value } = await until(
+      runtime,
+      ({ pods }) =>
+        pods.length >= 3 && pods.every(({ containers }) => containers.length >= 2 || containers.length === 0),
+    );
+    const [podIds, imageIds] = [value.pods.map(({ id }) => id), value.images.map(({ id }) => id)];
+    t.strictSame(podIds, podIds.toSorted());
+    t.strictSame(imageIds, imageIds.toSorted());
+    const snapshots = await Promise.all([runtime.read(), runtime.read(), runtime.read()]);
+    t.ok(snapshots.every((each) => each.value === snapshots[0]?.value));
+    const reason = new Error("left");
+    await t.rejects(runtime.read(AbortSignal.abort(reason)), reason);
+  });
 
-  contractTest("events tell a pod's life once and in order, and so does history", async (t, subject) => {
+  contractTest("events and history report a pod's life once and in order", async (t, subject) => {
     const { runtime } = subject;
     const startedNs = nowNs();
     const listener = listen(t, runtime);
@@ -174,48 +172,45 @@ export function testPodRuntimeContract(
     t.strictSame(
       newest && (await firstOf(runtime, newest)),
       [],
-      "that nothing has happened since is told, too",
+      "an empty batch is delivered if nothing has happened since",
     );
   });
 
-  contractTest(
-    "images that come and go are told, and containers that are made are not",
-    async (t, subject) => {
-      const { runtime } = subject;
-      const listener = listen(t, runtime);
-      await listener.untilListening(subject);
-      const id = await subject.addImage("localhost/contract/told:1");
-      await listener.until((events) => events.some((event) => "imageId" in event && event.imageId === id));
-      const image = (await runtime.read()).value.images.find((each) => each.id === id);
-      t.match(image, { names: ["localhost/contract/told:1"] });
-      t.strictSame(await runtime.inspectImage(id), image);
-      await runtime.run({ kind: "removeImage", imageId: id, force: false });
-      t.notOk((await runtime.read()).value.images.some((each) => each.id === id));
-      await listener.until((events) => events.some(({ kind }) => kind === "imageRemoved"));
-      t.equal(await reasonOf(runtime.inspectImage(id)), "IMAGE_NOT_FOUND");
-      t.equal(
-        await reasonOf(runtime.run({ kind: "removeImage", imageId: id, force: false })),
-        "IMAGE_NOT_FOUND",
-      );
-      await subject.createPod("user", { user1: { kind: "tick", everyMs: 500 } });
-      await listener.until((events) =>
-        events.some((event) => "containerName" in event && event.containerName === "user1"),
-      );
-      const told = listener.events().filter((event) => "imageId" in event && event.imageId === id);
-      t.strictSame(
-        told.map(({ kind }) => kind),
-        ["imageAdded", "imageRemoved"],
-      );
-      const used = podNamed((await runtime.read()).value, "user")?.containers.find(({ isInfra }) => !isInfra)
-        ?.image.id;
-      t.equal(
-        await reasonOf(runtime.run({ kind: "removeImage", imageId: used ?? "", force: false })),
-        "IMAGE_IN_USE",
-      );
-    },
-  );
+  contractTest("reports added and removed images, but not the creation of containers", async (t, subject) => {
+    const { runtime } = subject;
+    const listener = listen(t, runtime);
+    await listener.untilListening(subject);
+    const id = await subject.addImage("localhost/contract/told:1");
+    await listener.until((events) => events.some((event) => "imageId" in event && event.imageId === id));
+    const image = (await runtime.read()).value.images.find((each) => each.id === id);
+    t.match(image, { names: ["localhost/contract/told:1"] });
+    t.strictSame(await runtime.inspectImage(id), image);
+    await runtime.run({ kind: "removeImage", imageId: id, force: false });
+    t.notOk((await runtime.read()).value.images.some((each) => each.id === id));
+    await listener.until((events) => events.some(({ kind }) => kind === "imageRemoved"));
+    t.equal(await reasonOf(runtime.inspectImage(id)), "IMAGE_NOT_FOUND");
+    t.equal(
+      await reasonOf(runtime.run({ kind: "removeImage", imageId: id, force: false })),
+      "IMAGE_NOT_FOUND",
+    );
+    await subject.createPod("user", { user1: { kind: "tick", everyMs: 500 } });
+    await listener.until((events) =>
+      events.some((event) => "containerName" in event && event.containerName === "user1"),
+    );
+    const told = listener.events().filter((event) => "imageId" in event && event.imageId === id);
+    t.strictSame(
+      told.map(({ kind }) => kind),
+      ["imageAdded", "imageRemoved"],
+    );
+    const used = podNamed((await runtime.read()).value, "user")?.containers.find(({ isInfra }) => !isInfra)
+      ?.image.id;
+    t.equal(
+      await reasonOf(runtime.run({ kind: "removeImage", imageId: used ?? "", force: false })),
+      "IMAGE_IN_USE",
+    );
+  });
 
-  contractTest("what a container printed is told, of a window and of a stream", async (t, subject) => {
+  contractTest("returns what a container printed, for a time window and for a stream", async (t, subject) => {
     const { runtime } = subject;
     const id = await subject.createPod("printing", { job: { kind: "exit", code: 0, afterMs: 300 } });
     await runtime.run({ kind: "startPod", podId: id });
@@ -236,7 +231,7 @@ export function testPodRuntimeContract(
     );
   });
 
-  contractTest("a followed log tells when what was printed before has come", async (t, subject) => {
+  contractTest("a followed log marks the end of past output", async (t, subject) => {
     const { runtime } = subject;
     const id = await subject.createPod("earlier", {
       job: { kind: "exit", code: 0, afterMs: 100 },
@@ -254,7 +249,7 @@ export function testPodRuntimeContract(
     t.ok(ticks.length < 100);
   });
 
-  contractTest("a followed log goes on over restarts and ends with the container", async (t, subject) => {
+  contractTest("a followed log continues across restarts and ends with the container", async (t, subject) => {
     const { runtime } = subject;
     const id = await subject.createPod("followed", { again: { kind: "exit", code: 1, afterMs: 200 } });
     const pod = await untilPod(runtime, id, ({ containers }) => containers.length === 2);
@@ -300,7 +295,7 @@ export function testPodRuntimeContract(
     t.pass("it ends without an error");
   });
 
-  contractTest("while the runtime is away readers are told, and nothing is lost", async (t, subject) => {
+  contractTest("during an outage of the runtime reads fail, and no event is lost", async (t, subject) => {
     const { runtime } = subject;
     const listener = listen(t, runtime);
     await listener.untilListening(subject);
@@ -350,7 +345,7 @@ export function testPodRuntimeContract(
     unsubscribe();
   });
 
-  contractTest("what can no longer be told is told as a gap", async (t, subject) => {
+  contractTest("events that are no longer recorded are reported as a gap", async (t, subject) => {
     const { runtime } = subject;
     const first = await subject.createPod("before", { b: { kind: "tick", everyMs: 500 } });
     await untilPod(runtime, first, ({ containers }) => containers.length === 2);
@@ -369,7 +364,7 @@ export function testPodRuntimeContract(
     t.strictSame(end === undefined ? ["no place"] : await firstOf(runtime, end), []);
   });
 
-  contractTest("changes that cannot be made are refused for their reason", async (t, subject) => {
+  contractTest("impossible changes are refused with their reason", async (t, subject) => {
     const { runtime } = subject;
     const missing = "0".repeat(64);
     for (const step of [
@@ -402,7 +397,7 @@ export function testPodRuntimeContract(
   });
 
   for (const graceSeconds of [0, 1]) {
-    contractTest(`what is paused is stopped with ${graceSeconds} seconds of grace`, async (t, subject) => {
+    contractTest(`stops paused containers with ${graceSeconds} seconds of grace`, async (t, subject) => {
       const { runtime } = subject;
       const program = { kind: "tick", everyMs: 500 } as const;
       const podId = await subject.createPod("held", { h1: program, h2: program });
@@ -425,7 +420,7 @@ export function testPodRuntimeContract(
     });
   }
 
-  contractTest("all that is of an image is told, and goes with it by force", async (t, subject) => {
+  contractTest("reports all users of an image, and removes them with it by force", async (t, subject) => {
     const { runtime } = subject;
     const imageId = await subject.addImage("localhost/contract/used:1");
     t.strictSame(await runtime.imageUsers(imageId), []);
@@ -457,11 +452,11 @@ export function testPodRuntimeContract(
     t.equal(
       await reasonOf(runtime.inspectPod(podId)),
       "POD_NOT_FOUND",
-      "it goes with what holds it together",
+      "its infra container uses the image, so the pod is removed",
     );
   });
 
-  contractTest("it says what it is and what it found", async (t, { runtime }) => {
+  contractTest("returns its properties and findings", async (t, { runtime }) => {
     t.match(await runtime.info(), {
       name: /./,
       version: /^\d+\.\d+\.\d+/,
@@ -477,7 +472,7 @@ export function testPodRuntimeContract(
   });
 }
 
-/** The lines that come before the sign that no others were printed earlier. */
+/** Returns the lines before the mark of the end of past output. */
 async function earlierOf(runtime: PodRuntime, containerId: string): Promise<readonly string[]> {
   const lines: string[] = [];
   const leaving = new AbortController();
@@ -495,7 +490,7 @@ function nowNs(): bigint {
   return BigInt(Date.now()) * 1_000_000n;
 }
 
-/** After all that has happened, also where times are counted up within a millisecond. */
+/** Returns a time after all events so far, even if the times of one millisecond are spread. */
 function soonNs(): bigint {
   return nowNs() + 1_000_000_000n;
 }
@@ -529,7 +524,7 @@ async function untilTrue(isReached: () => boolean | Promise<boolean>): Promise<v
   }
 }
 
-/** Reads until the state is as wanted; what fails meanwhile is tried again. */
+/** Reads until the state meets the condition; failed reads are retried. */
 export async function until(runtime: PodRuntime, isReached: (state: RuntimeState) => boolean) {
   let snapshot = await runtime.read().catch(() => undefined);
   await untilTrue(async () => {
@@ -542,7 +537,7 @@ export async function until(runtime: PodRuntime, isReached: (state: RuntimeState
   return snapshot;
 }
 
-/** Reads until the pod is there and as wanted. */
+/** Reads until the pod exists and meets the condition. */
 export async function untilPod(
   runtime: PodRuntime,
   id: string,
@@ -559,7 +554,7 @@ export async function untilPod(
   return pod;
 }
 
-/** The whole lines that a container printed. */
+/** Returns the complete lines that a container printed. */
 export async function linesOf(
   runtime: PodRuntime,
   containerId: string,
@@ -572,7 +567,7 @@ export async function linesOf(
   return lines;
 }
 
-/** The first events that come after a place. */
+/** Returns the first events after a place. */
 async function firstOf(
   runtime: PodRuntime,
   after: Pick<RuntimeEvent, "key" | "timeNs">,
@@ -586,7 +581,7 @@ async function firstOf(
 export interface Listener {
   events(): readonly RuntimeEvent[];
   until(isReached: (events: readonly RuntimeEvent[]) => boolean): Promise<void>;
-  /** Waits until what happens is told. */
+  /** Waits until new events are delivered. */
   untilListening(subject: Pick<ContractSubject, "createPod" | "removePod">): Promise<void>;
 }
 
@@ -610,7 +605,7 @@ export function listen(t: Test, runtime: PodRuntime): Listener {
     until: untilEvents,
     async untilListening(subject) {
       await runtime.read();
-      // Whether its stream stands yet is nobody's business but its own; what it tells shows it.
+      // There is no API to query whether the stream is connected; an event shows it.
       await subject.createPod("probe", {});
       await untilEvents((told) => told.some((event) => "podName" in event && event.podName === "probe"));
       await subject.removePod("probe");

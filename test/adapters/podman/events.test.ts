@@ -26,7 +26,7 @@ function story(events: readonly RuntimeEvent[], podName: string): string[] {
   });
 }
 
-test("the records of pods tell their lives, restarts and exit codes", async (t) => {
+test("records of pods yield their lives, restarts and exit codes", async (t) => {
   const events = tell(lines.map(parseEvent));
   t.strictSame(story(events, "flap"), [
     "podCreated",
@@ -46,12 +46,12 @@ test("the records of pods tell their lives, restarts and exit codes", async (t) 
   t.ok(infra.every((event) => "containerName" in event && /^[0-9a-f]{12}-infra$/.test(event.containerName)));
   t.notOk(
     events.some((event) => "containerName" in event && event.containerName === "odd"),
-    "of no pod",
+    "it belongs to no pod",
   );
   t.equal(new Set(events.map(({ key }) => key)).size, events.length);
 });
 
-test("an infra container of whatever name is known by being made before its pod", async (t) => {
+test("an infra container with any name is recognized by its creation before its pod", async (t) => {
   const renamed = lines
     .map((line) => line.replace(/"name":"[0-9a-f]{12}-infra"/, '"name":"holder"'))
     .map(parseEvent);
@@ -61,7 +61,7 @@ test("an infra container of whatever name is known by being made before its pod"
   t.ok(holders.every((event) => "isInfra" in event && event.isInfra));
 });
 
-test("what ended without a pod's id is known by lists and by what was recorded before", async (t) => {
+test("the pod of an exited container without a pod id is known from lists and earlier records", async (t) => {
   const died = lines.map(parseEvent).filter(({ type, action }) => type === "container" && action === "died");
   t.ok(
     died.some(({ podId }) => podId === ""),
@@ -75,11 +75,11 @@ test("what ended without a pod's id is known by lists and by what was recorded b
   t.equal(tell(died, knowing.copy()).length, tell(died, knowing).length);
 });
 
-test("what comes at once is understood from its end too", async (t) => {
+test("a batch of records is interpreted using its later records, too", async (t) => {
   const records = lines.map((line) =>
     parseEvent(line.replace(/"name":"[0-9a-f]{12}-infra"/, '"name":"holder"')),
   );
-  // What began before the first of them.
+  // Starts in the middle of a container's life.
   const died = records.findIndex(({ action, podId }) => action === "died" && podId === "");
   const tail = records.slice(died);
   const [first] = tail;
@@ -100,7 +100,7 @@ test("what comes at once is understood from its end too", async (t) => {
   t.ok(holders.every((event) => "isInfra" in event && event.isInfra));
 });
 
-test("what is gone is forgotten, of pods and of no pod, also where nothing tells that it is", async (t) => {
+test("removed pods and containers are forgotten, even if no record reports the removal", async (t) => {
   const pods = new Map<string, string>();
   const containers = new Map<string, { podId: string; name: string; isInfra: boolean }>();
   const interpreter = createEventInterpreter(pods, containers);
@@ -127,7 +127,7 @@ test("what is gone is forgotten, of pods and of no pod, also where nothing tells
   t.ok(listed.length > 0 && listed.every(({ Id }) => containers.has(Id)));
 });
 
-test("times are exact, and a record that is told again has the same key", async (t) => {
+test("times are exact, and a repeated record has the same key", async (t) => {
   const [line = ""] = lines;
   const { timeNs, key } = parseEvent(line);
   t.match(line, `"timeNano":${timeNs}`);
@@ -135,7 +135,7 @@ test("times are exact, and a record that is told again has the same key", async 
   t.equal(new Set(lines.map((each) => parseEvent(each).key)).size, new Set(lines).size);
 });
 
-test("whatever comes for a record is read or refused", async () => {
+test("any record is parsed or rejected", async () => {
   const spoiled = fc
     .tuple(fc.constantFrom(...lines), fc.nat(), fc.nat(8), fc.string({ maxLength: 4 }))
     .map(([line, at, length, words]) => {
@@ -151,7 +151,7 @@ test("whatever comes for a record is read or refused", async () => {
   );
 });
 
-test("lines are the same wherever their bytes are cut, and a last half is none", async (t) => {
+test("lines are the same however their bytes are split, and an incomplete last line is dropped", async (t) => {
   const cuts = fc.array(fc.nat(), { maxLength: 10 });
   const words = fc.array(
     fc.string({ unit: "grapheme" }).map((text) => text.replaceAll("\n", "")),
@@ -189,7 +189,7 @@ function removed(timeNs: bigint): RuntimeEvent {
   return { kind: "podRemoved", timeNs, key: String(timeNs), podId: "", podUuid: "", podName: "" };
 }
 
-test("a reader gets what waits at once, and one that is too slow is told of a gap", async (t) => {
+test("a reader gets all waiting events at once, and a gap if it is too slow", async (t) => {
   const queue = createEventQueue(3);
   const { signal } = new AbortController();
   const taken = queue.take(signal);

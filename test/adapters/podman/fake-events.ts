@@ -6,13 +6,13 @@ import { join } from "node:path";
 import type { Test } from "tap";
 import { createPodman } from "../../../adapters/podman/podman.ts";
 
-/** What Podman has recorded: one log of a host, however many services read it. */
+/** Podman's event records: one log of a host, which any number of services read. */
 export interface FakeRecords {
-  /** Records that something happened to a pod or a container, by the clock of the records. */
+  /** Records an event of a pod or a container, by the clock of the records. */
   record(type: "pod" | "container", action: string, id: string, attributes: Record<string, string>): void;
-  /** Sets the clock of the records against the host's. */
+  /** Sets the offset of the records' clock from the host's. */
   setClock(aheadMs: number): void;
-  /** Forgets all, as a log that is removed. */
+  /** Discards all records, like a removed log. */
   forget(): void;
   readonly lines: readonly FakeLine[];
   onLine(listener: () => void): void;
@@ -50,7 +50,9 @@ export function createFakeRecords(): FakeRecords {
   };
 }
 
-/** A service that reads such records and has no pods left, and the runtime that speaks to it; closed with the test. */
+/**
+ * Starts a service that reads such records and has no pods left, and a runtime connected to it; closed with the test.
+ */
 export async function startFakeService(t: Test, records: FakeRecords) {
   const directory = await mkdtemp(join(tmpdir(), "hostplane-podman-test-"));
   const socketPath = join(directory, "podman.sock");
@@ -97,16 +99,16 @@ export async function startFakeService(t: Test, records: FakeRecords) {
 
   return {
     runtime,
-    /** While it is held its streams tell nothing: what is recorded can be read meanwhile. */
+    /** While held, its streams deliver nothing, but records can still be read. */
     setHeld(held: boolean) {
       isHeld = held;
       tellAll();
     },
-    /** Has them tell one record all the same. */
+    /** Delivers one record nevertheless. */
     tellOne: () => tell(1),
-    /** How often what is recorded was read. */
+    /** Returns how often the records were read. */
     readings: () => readings,
-    /** As if the service were started anew. */
+    /** Closes all streams, like a restart of the service. */
     breakStreams() {
       for (const stream of streams.keys()) {
         stream.destroy();
@@ -115,13 +117,13 @@ export async function startFakeService(t: Test, records: FakeRecords) {
   };
 }
 
-/** Ids of a pod and a container of it. */
+/** Returns the ids of a pod and its container. */
 export function idsOf(number: number): { readonly podId: string; readonly containerId: string } {
   const digits = number.toString(16).padStart(32, "0");
   return { podId: digits.padEnd(64, "a"), containerId: digits.padEnd(64, "c") };
 }
 
-/** Records the whole life of a pod of one container. */
+/** Records the whole life of a pod with one container. */
 export function recordLife(records: FakeRecords, number: number): void {
   const { podId, containerId } = idsOf(number);
   const pod = { name: `pod-${number}` };

@@ -19,7 +19,7 @@ const record = (text: string, tag = "F") => `2026-11-21T15:29:23.123456789+00:00
 
 async function logPath(t: Test): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), "hostplane-log-file-"));
-  // A reader that waits for more keeps no process alive.
+  // A waiting reader does not keep the process alive.
   const alive = setInterval(() => {}, 1_000);
   t.teardown(async () => {
     clearInterval(alive);
@@ -28,7 +28,7 @@ async function logPath(t: Test): Promise<string> {
   return join(directory, "ctr.log");
 }
 
-/** What is read of a log; `untilWords` waits for as many. */
+/** Reads a log; `untilWords` waits for this number of pieces. */
 async function read(path: string, follow: boolean, signal = AbortSignal.timeout(20_000)) {
   const file = await openLogFile(path);
   if (file === undefined) {
@@ -59,7 +59,7 @@ async function read(path: string, follow: boolean, signal = AbortSignal.timeout(
   };
 }
 
-test("a record that is being written is told when it is whole, and what follows is not left out", async (t) => {
+test("a partially written record is delivered when it is complete, and the next one is not lost", async (t) => {
   const path = await logPath(t);
   await writeFile(path, record("one"));
   const leaving = new AbortController();
@@ -75,7 +75,7 @@ test("a record that is being written is told when it is whole, and what follows 
   await log.ended;
 });
 
-test("without following there is what was whole at the call", async (t) => {
+test("without following, returns what was complete at the call", async (t) => {
   const path = await logPath(t);
   await writeFile(path, `${record("one")}${record("a part", "P")}${record("half").slice(0, -1)}`);
   const log = await read(path, false);
@@ -84,7 +84,7 @@ test("without following there is what was whole at the call", async (t) => {
   t.equal(log.caughtUp(), 0);
 });
 
-test("a log that is replaced is told to its end, and then the next one", async (t) => {
+test("a replaced log is read to its end, followed by the new one", async (t) => {
   const path = await logPath(t);
   await writeFile(path, record("one"));
   const leaving = new AbortController();
@@ -102,7 +102,7 @@ test("a log that is replaced is told to its end, and then the next one", async (
   await log.ended;
 });
 
-test("a log ends when it is removed, with what was written last, and leaves no file open", async (t) => {
+test("a log ends when it is removed, with its last records, and no file is left open", async (t) => {
   const path = await logPath(t);
   await writeFile(path, "");
   const openFiles = async () => (await readdir("/proc/self/fd").catch(() => [])).length;
@@ -115,7 +115,7 @@ test("a log ends when it is removed, with what was written last, and leaves no f
   t.equal(await openFiles(), before);
 });
 
-test("a log of many chunks is whole", async (t) => {
+test("a log of many chunks is read completely", async (t) => {
   const path = await logPath(t);
   const wanted = Array.from({ length: 50_000 }, (_, number) => `line ${number}`);
   await writeFile(path, wanted.map((text) => record(text)).join(""));
@@ -124,7 +124,7 @@ test("a log of many chunks is whole", async (t) => {
   t.ok(log.words.join("\n") === wanted.join("\n"));
 });
 
-test("what is not there, a link, and what is no file are not opened", async (t) => {
+test("does not open missing files, links, and non-regular files", async (t) => {
   const path = await logPath(t);
   t.equal(await openLogFile(path), undefined);
   await symlink("/dev/zero", path);

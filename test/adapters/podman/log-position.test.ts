@@ -9,8 +9,8 @@ function pieceAt(timeNs: bigint, number: number): LogPiece {
   return { stream: "stdout", timeNs, bytes: Uint8Array.of(number % 256), endsLine: true };
 }
 
-test("however often the connection ends, each piece comes once and in order", async () => {
-  // Times in order, many in one second; what is in the log when each connection is made, and how much of it each brings.
+test("however often the connection ends, each piece is delivered once and in order", async () => {
+  // Times in order, many within one second; the length of the log at each connection, and how much of it is delivered.
   const steps = fc.array(fc.integer({ min: 0, max: 2 }), { maxLength: 60 });
   const connections = fc.array(fc.tuple(fc.nat(60), fc.nat(60)), { maxLength: 10 });
   const firsts = fc.option(fc.bigInt({ min: 0n, max: 60n }), { nil: undefined });

@@ -8,10 +8,10 @@ import { replyOf } from "./samples.ts";
 
 const dayMs = 24 * 60 * 60 * 1_000;
 
-/** A Podman whose container prints nothing, and whose connections end when nobody wants them any more. */
+/** Creates a client of a Podman whose container prints nothing, and whose connections end when aborted. */
 function createSilentClient() {
   const open = new Set<string>();
-  // biome-ignore lint/correctness/useYield: it brings nothing
+  // biome-ignore lint/correctness/useYield: it yields nothing
   async function* silence(path: string, signal: AbortSignal): AsyncGenerator<Uint8Array, void> {
     if (path.includes("follow=true")) {
       open.add(path);
@@ -29,7 +29,7 @@ function createSilentClient() {
   return { client, open };
 }
 
-test("a log is followed until a time that is further off than a timer can be", async (t) => {
+test("follows a log until a time that exceeds the longest timer", async (t) => {
   mock.timers.enable({ apis: ["setTimeout", "Date"], now: Date.UTC(2026, 10, 21) });
   t.teardown(() => mock.timers.reset());
   const { client, open } = createSilentClient();

@@ -41,7 +41,7 @@ test("an image is pulled by its full name only", async (t) => {
   }
 });
 
-test("what is no id never comes into a path", async () => {
+test("only valid ids are used in a path", async () => {
   await fc.assert(
     fc.asyncProperty(fc.oneof(fc.string(), fc.stringMatching(/^[0-9a-f/.]{60,70}$/)), async (text) => {
       const reason = await reasonOfCall(() => assertRuntimeId(text, "podId"));
@@ -50,7 +50,7 @@ test("what is no id never comes into a path", async () => {
   );
 });
 
-test("steps that could not be made are refused", async (t) => {
+test("rejects impossible steps", async (t) => {
   for (const step of [
     { kind: "stopPod", podId: id, graceSeconds: -1 },
     { kind: "stopPod", podId: id, graceSeconds: 1.5 },
@@ -63,7 +63,7 @@ test("steps that could not be made are refused", async (t) => {
   }
 });
 
-test("a step is shown as what is asked of Podman", async (t) => {
+test("a step is shown as Podman's request", async (t) => {
   t.strictSame(commandOf({ kind: "startPod", podId: id }), ["POST", `pods/${id}/start`]);
   t.strictSame(commandOf({ kind: "stopPod", podId: id, graceSeconds: 10 }), ["POST", `pods/${id}/stop?t=10`]);
   t.strictSame(commandOf({ kind: "killPod", podId: id, signal: "SIGTERM" }), [

@@ -24,7 +24,7 @@ const record = fc.record({
   endsLine: fc.boolean(),
 });
 
-test("whatever is recorded and however it comes, it is told once, in order, with its second", async () => {
+test("any records, however split, are delivered once, in order, with their second", async () => {
   fc.assert(
     fc.property(fc.array(record), fc.array(fc.double({ min: 0, max: 1, noNaN: true })), (records, cuts) => {
       const file = Buffer.concat(
@@ -52,7 +52,7 @@ test("whatever is recorded and however it comes, it is told once, in order, with
   );
 });
 
-test("what is no record is left out, as Podman does", async (t) => {
+test("skips invalid records, as Podman does", async (t) => {
   const good = "2026-11-21T15:29:23.5Z stdout F good\n";
   t.strictSame(words(`dle\n\n${good}2026-11-21T15:29:23Z stdin F x\n2026-11-21 stdout F x\n${good}`), [
     "good",
@@ -62,7 +62,7 @@ test("what is no record is left out, as Podman does", async (t) => {
   t.strictSame(words(`\0\0\0${good}${good}`), ["good"]);
 });
 
-test("no bytes make it fail, nor does one that is nothing but text keep much", async () => {
+test("accepts any bytes, and text without records uses little memory", async () => {
   fc.assert(
     fc.property(fc.array(fc.uint8Array({ maxLength: 200 })), (chunks) => Array.isArray(decode(chunks))),
   );

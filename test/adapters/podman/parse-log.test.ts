@@ -5,7 +5,7 @@ import { createLogDecoder } from "../../../adapters/podman/parse-log.ts";
 import { reasonOfCall } from "../host/reason-of.ts";
 import { logOf } from "./samples.ts";
 
-/** Cut at the places, which are shares of its length. */
+/** Splits bytes at the given fractions of their length. */
 function chunksOf(bytes: Uint8Array, cuts: readonly number[]): Uint8Array[] {
   const places = cuts.map((share) => Math.floor(share * bytes.length)).sort((a, b) => a - b);
   return [0, ...places].map((from, index) => bytes.subarray(from, places[index] ?? bytes.length));
@@ -18,14 +18,14 @@ function decode(chunks: readonly Uint8Array[]): LogPiece[] {
 
 const text = ({ bytes }: LogPiece) => Buffer.from(bytes).toString("latin1");
 
-test("a log is told line by line with its streams", async (t) => {
+test("decodes a log line by line with its streams", async (t) => {
   const pieces = decode([logOf("ticker")]);
   t.strictSame(pieces.filter(({ stream }) => stream === "stdout").map(text), ["tick 0", "tick 1", "tick 2"]);
   t.strictSame(pieces.filter(({ stream }) => stream === "stderr").map(text), ["err 0", "err 1", "err 2"]);
   t.ok(pieces.every(({ endsLine, timeNs }) => endsLine && timeNs % 1_000_000_000n === 0n));
 });
 
-test("long lines, unfinished ones, empty ones and what is no text come as they were printed", async (t) => {
+test("decodes long, unfinished, empty and binary lines as they were printed", async (t) => {
   const pieces = decode([logOf("odd")]);
   t.ok(pieces.some(({ endsLine, bytes }) => !endsLine && bytes.length === 8192));
   let whole = "";
@@ -52,7 +52,7 @@ function encode({ stream, timeNs, bytes, endsLine }: LogPiece): Uint8Array {
   return Buffer.concat([header, body]);
 }
 
-test("wherever the bytes are cut, the same pieces come", async (t) => {
+test("decodes the same pieces however the bytes are split", async (t) => {
   const cuts = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 12 });
   fc.assert(
     fc.property(fc.array(frame, { maxLength: 20 }), cuts, (frames, places) => {
@@ -72,7 +72,7 @@ test("wherever the bytes are cut, the same pieces come", async (t) => {
   );
 });
 
-test("whatever comes is read or refused as not understood, and nothing is awaited beyond reason", async () => {
+test("any input is decoded or rejected, and no oversized frame is waited for", async () => {
   const spoiled = fc.tuple(fc.nat(), fc.uint8Array({ minLength: 1, maxLength: 9 })).map(([at, bytes]) => {
     const copy = Buffer.from(logOf("ticker"));
     copy.set(bytes, at % (copy.length - bytes.length));
@@ -87,7 +87,7 @@ test("whatever comes is read or refused as not understood, and nothing is awaite
   );
 });
 
-test("a frame of more than 16 MiB, another stream, and a line without a time are refused", async (t) => {
+test("rejects a frame of more than 16 MiB, another stream, and a line without a time", async (t) => {
   for (const bytes of [
     [1, 0, 0, 0, 255, 255, 255, 255],
     [3, 0, 0, 0, 0, 0, 0, 1, 65],
@@ -98,7 +98,7 @@ test("a frame of more than 16 MiB, another stream, and a line without a time are
   }
 });
 
-test("a long frame that comes in small chunks costs no more than its length", async (t) => {
+test("a long frame in small chunks costs no more than its length", async (t) => {
   const bytes = new Uint8Array(8 * 1024 * 1024).fill(97);
   const whole = encode({ stream: "stdout", timeNs: 0n, bytes, endsLine: true });
   const chunks = Array.from({ length: Math.ceil(whole.length / 1024) }, (_, index) =>

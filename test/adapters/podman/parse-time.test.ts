@@ -4,7 +4,7 @@ import { nsFromRfc3339, secondsFromNs } from "../../../adapters/podman/parse-tim
 
 const ns = fc.bigInt({ min: 0n, max: 4_000_000_000_999_999_999n });
 
-test("times are read to the nanosecond, in whatever zone they are written", async (t) => {
+test("parses times to the nanosecond, in any time zone", async (t) => {
   t.equal(nsFromRfc3339("2026-11-20T23:44:53.341376132Z"), 1_795_218_293_341_376_132n);
   t.equal(nsFromRfc3339("2026-11-20T23:44:53.5Z"), 1_795_218_293_500_000_000n);
   t.equal(nsFromRfc3339("2026-11-21T00:44:53+01:00"), 1_795_218_293_000_000_000n);

@@ -16,7 +16,7 @@ import { refusals, replyOf } from "./samples.ts";
 const runningNames = ["runningTicker", "runningServer", "runningInfra"];
 const runningMembers = () => runningNames.map((name) => parseContainer(replyOf(name)));
 
-test("a pod that runs is told with all that its containers tell", async (t) => {
+test("a running pod has all details of its containers", async (t) => {
   const pod = podFrom(parsePod(replyOf("runningPod")), runningMembers());
   t.match(pod, { name: "web", phase: "running", labels: new Map([["role", "web"]]) });
   t.equal(pod.cgroup, `/libpod_parent/${pod.id}`);
@@ -37,7 +37,7 @@ test("a pod that runs is told with all that its containers tell", async (t) => {
   t.ok((ticker?.startedAtNs ?? 0n) % 1_000_000_000n > 0n, "to the nanosecond");
 });
 
-test("a pod tells its phase by what its programs do", async (t) => {
+test("a pod's phase depends on its containers", async (t) => {
   const created = podFrom(parsePod(replyOf("createdPod")), [parseContainer(replyOf("createdContainer"))]);
   t.match(created, { phase: "created", startedAtNs: undefined, networks: [] });
   const exited = parseContainer(replyOf("exitedTicker"));
@@ -48,7 +48,7 @@ test("a pod tells its phase by what its programs do", async (t) => {
   const degraded = parsePod(replyOf("degradedPod"));
   t.equal(degraded.facts.State, "Degraded");
   t.equal(podFrom(degraded, [infra, exited, server]).phase, "running");
-  t.equal(podFrom(degraded, [infra, exited]).phase, "exited", "its apps count");
+  t.equal(podFrom(degraded, [infra, exited]).phase, "exited", "its apps decide");
   const broken = { ...degraded, facts: { ...degraded.facts, State: "Error" } };
   t.equal(podFrom(broken, [infra, exited]).phase, "unknown");
   const bare = podFrom(parsePod(replyOf("barePod")), []);
@@ -64,7 +64,7 @@ test("a pod tells its phase by what its programs do", async (t) => {
   }
 });
 
-test("a pod's document is the same each time that nothing has changed", async (t) => {
+test("a pod's document stays the same while nothing has changed", async (t) => {
   const text = replyOf("runningPod");
   const turned = text.replace(/"SharedNamespaces":\[([^\]]*)\]/, (_, list: string) => {
     return `"SharedNamespaces":[${list.split(",").reverse().join(",")}]`;
@@ -73,7 +73,7 @@ test("a pod's document is the same each time that nothing has changed", async (t
   t.equal(parsePod(turned).document, parsePod(text).document);
 });
 
-test("lists are read, also those without members", async (t) => {
+test("parses lists, including empty ones", async (t) => {
   t.strictSame(parsePodRows(replyOf("noPods")), []);
   t.strictSame(parsePodRows("null"), []);
   t.strictSame(
@@ -88,7 +88,7 @@ test("lists are read, also those without members", async (t) => {
   t.equal(rows.find(({ Names }) => Names[0] === "ticker")?.ExitCode, 7);
 });
 
-test("an image is told with its names, and without them when it lost them", async (t) => {
+test("an image has its names, or none after it lost them", async (t) => {
   const rows = parseImageRows(replyOf("images"));
   const row = rows.find(({ Names }) => Names.includes("localhost/lab/busybox:1"));
   t.ok(row?.Names.includes("localhost/second:2"));
@@ -105,7 +105,7 @@ test("an image is told with its names, and without them when it lost them", asyn
   t.match(row && imageFrom(row, strange), { format: "unknown", formatVersion: "" });
 });
 
-test("what Podman tells of itself is read", async (t) => {
+test("parses Podman's description of itself", async (t) => {
   t.match(parseInfo(replyOf("info")), {
     name: "Podman",
     version: "4.3.1",
@@ -117,7 +117,7 @@ test("what Podman tells of itself is read", async (t) => {
   });
 });
 
-test("refusals are told by their reasons", async (t) => {
+test("maps refusals to reasons", async (t) => {
   const expected: Record<string, string> = {
     podNotFound: "POD_NOT_FOUND",
     containerNotFound: "CONTAINER_NOT_FOUND",
@@ -138,7 +138,7 @@ test("refusals are told by their reasons", async (t) => {
   t.equal(errorFromRefusal(refusalOf(500, "<html>")).message, "Podman refused: <html>");
 });
 
-test("a socket that is missing, closed to us or silent is told as that", async (t) => {
+test("distinguishes a missing, an inaccessible and an unresponsive socket", async (t) => {
   const reasonFor = (code: string) => errorFromCall(Object.assign(new Error(code), { code }), "/s").reason;
   t.equal(reasonFor("ENOENT"), "PODMAN_UNAVAILABLE");
   t.equal(reasonFor("EACCES"), "PODMAN_DENIED");
@@ -157,7 +157,7 @@ const parsers: Readonly<Record<string, (text: string) => unknown>> = {
 };
 const samples = ["runningPod", "pods", "runningTicker", "containers", "images", "info", "image"].map(replyOf);
 
-test("whatever comes is read or refused as not understood", async (t) => {
+test("any input is parsed or rejected", async (t) => {
   const broken = fc
     .tuple(fc.constantFrom(...samples), fc.nat(), fc.nat(8), fc.string({ maxLength: 4 }))
     .map(([text, at, length, words]) => {
@@ -176,7 +176,7 @@ test("whatever comes is read or refused as not understood", async (t) => {
   }
 });
 
-test("a UUID is the first half of a pod's id", async (t) => {
+test("the UUID is the first half of a pod's id", async (t) => {
   fc.assert(
     fc.property(fc.stringMatching(/^[0-9a-f]{64}$/), (id) => {
       const uuid = uuidFromPodId(id);

@@ -6,23 +6,27 @@ import type { ContainerState } from "../../../adapters/podman/runtime-state.ts";
 const infra = (state: ContainerState) => ({ isInfra: true, state });
 const app = (state: ContainerState) => ({ isInfra: false, state });
 
-test("a pod does what its apps do", async (t) => {
+test("the phase of a pod follows its app containers", async (t) => {
   t.equal(podPhaseFrom([]), "created");
   t.equal(podPhaseFrom([infra("created"), app("created")]), "created");
   for (const state of ["running", "paused", "stopping"] as const) {
     t.equal(podPhaseFrom([infra("running"), app("exited"), app(state)]), "running", state);
   }
-  t.equal(podPhaseFrom([infra("running"), app("exited"), app("created")]), "exited", "Podman says Degraded");
+  t.equal(
+    podPhaseFrom([infra("running"), app("exited"), app("created")]),
+    "exited",
+    "Podman reports Degraded",
+  );
   t.equal(podPhaseFrom([infra("running"), app("exited"), app("unknown")]), "unknown");
 });
 
-test("as long as none of its apps was ever started it does what its infra container does", async (t) => {
+test("while no app container has been started, the phase follows the infra container", async (t) => {
   t.equal(podPhaseFrom([infra("running")]), "running");
   t.equal(podPhaseFrom([infra("running"), app("created")]), "running");
   t.equal(podPhaseFrom([infra("exited"), app("created")]), "exited");
 });
 
-test("an app that is only made in a pod changes nothing of what the pod does", async () => {
+test("an app container that was only created does not change the phase", async () => {
   const anyState = fc.constantFrom<ContainerState>("created", "running", "paused", "exited", "unknown");
   fc.assert(
     fc.property(anyState, fc.array(anyState), (ofInfra, ofApps) => {

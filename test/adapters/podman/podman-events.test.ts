@@ -14,7 +14,7 @@ const life = [
 
 const kindsOf = (events: readonly RuntimeEvent[]) => events.map(({ kind }) => kind);
 
-/** Batches behind a place, until the test ends. */
+/** Follows the events after a place, until the test ends. */
 function follow(t: Test, runtime: PodRuntime, after: EventPlace) {
   const leaving = new AbortController();
   const batches = runtime.events({ after }, leaving.signal)[Symbol.asyncIterator]();
@@ -30,7 +30,7 @@ function follow(t: Test, runtime: PodRuntime, after: EventPlace) {
 
 const nowhere = (): EventPlace => ({ key: "", timeNs: BigInt(Date.now()) * 1_000_000n });
 
-/** The last thing that happened, and where it is recorded. */
+/** Returns the place of the last recorded event. */
 async function lastOf(runtime: PodRuntime): Promise<EventPlace> {
   const last = (await runtime.history({ sinceNs: 0n, untilNs: 1n << 80n })).at(-1);
   if (last === undefined) {
@@ -39,7 +39,7 @@ async function lastOf(runtime: PodRuntime): Promise<EventPlace> {
   return last;
 }
 
-test("what was told before the place is not told again when the stream brings it later", async (t) => {
+test("events from before the place are not repeated when the stream delivers them later", async (t) => {
   const records = createFakeRecords();
   const { runtime, setHeld } = await startFakeService(t, records);
   await follow(t, runtime, nowhere())();
@@ -57,7 +57,7 @@ test("what was told before the place is not told again when the stream brings it
   t.ok(told.every((event) => "podId" in event && event.podId === idsOf(2).podId));
 });
 
-test("what was recorded seconds before a runtime begins to follow is not told as new", async (t) => {
+test("events recorded seconds before a runtime starts to follow are not reported as new", async (t) => {
   const records = createFakeRecords();
   records.setClock(-5_500);
   recordLife(records, 1);
@@ -73,7 +73,7 @@ test("what was recorded seconds before a runtime begins to follow is not told as
   t.match(event, { kind: "podCreated", podId: idsOf(3).podId });
 });
 
-test("what was recorded while the stream was away is told once, also if it was read meanwhile", async (t) => {
+test("events recorded while the stream was lost are reported once, even if they were read meanwhile", async (t) => {
   const records = createFakeRecords();
   const service = await startFakeService(t, records);
   const { runtime } = service;
@@ -94,7 +94,7 @@ test("what was recorded while the stream was away is told once, also if it was r
   t.strictSame(kindsOf(listener.events()), [...life, ...life, ...life]);
 });
 
-test("nothing is lost when the clock was set back while the stream was away", async (t) => {
+test("no event is lost when the clock is set back while the stream is lost", async (t) => {
   const records = createFakeRecords();
   const service = await startFakeService(t, records);
   const listener = listen(t, service.runtime);
@@ -114,7 +114,7 @@ test("nothing is lost when the clock was set back while the stream was away", as
   await listener.until((events) => events.length === 3 * life.length);
 });
 
-test("a gap tells the place where it ends, though nothing of a pod is recorded", async (t) => {
+test("a gap has the place of its end, even if nothing is recorded about pods", async (t) => {
   const records = createFakeRecords();
   const { runtime } = await startFakeService(t, records);
   const [empty] = await follow(t, runtime, nowhere())();

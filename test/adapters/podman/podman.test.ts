@@ -11,7 +11,7 @@ import { eventsText, logOf, replyOf } from "./samples.ts";
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** A socket on which recorded replies are served; what a test wants to be otherwise it sets. */
+/** Starts a server with recorded replies on a socket; a test can override them. */
 async function startServer(t: Test) {
   const directory = await mkdtemp(join(tmpdir(), "hostplane-podman-test-"));
   const socketPath = join(directory, "podman.sock");
@@ -91,19 +91,19 @@ const refuse =
     response.end(JSON.stringify({ cause, message: cause, response: status }));
   };
 
-test("a read costs no call while nothing happens", async (t) => {
+test("a read makes no calls while nothing happens", async (t) => {
   const { runtime, asked, untilStream } = await startServer(t);
   await untilStream();
   await runtime.read();
   await until(runtime, () => true);
-  // The stream's first reading may come after this test's.
+  // The stream may read the records for the first time after this point.
   await new Promise((resolve) => setTimeout(resolve, 100));
   const before = asked.length;
   await Promise.all(Array.from({ length: 50 }, () => runtime.read()));
   t.equal(asked.length, before);
 });
 
-test("a list that fails since something on it is being removed is asked for again", async (t) => {
+test("a list that fails because an entry is being removed is requested again", async (t) => {
   const { runtime, answers } = await startServer(t);
   let failures = 0;
   answers.set("pods/json", (request, response) => {
@@ -117,7 +117,7 @@ test("a list that fails since something on it is being removed is asked for agai
   t.ok((await runtime.read()).value.pods.length > 0);
 });
 
-test("a pod that cannot be read keeps no others from being read, and is told", async (t) => {
+test("a pod that cannot be read is reported, and the others are still read", async (t) => {
   const { runtime, answers } = await startServer(t);
   const pods = JSON.parse(replyOf("pods"));
   const [first] = pods;
@@ -128,7 +128,7 @@ test("a pod that cannot be read keeps no others from being read, and is told", a
   t.ok(value.pods.length > 0);
 });
 
-test("what is no reply of Podman is refused, also what is no JSON", async (t) => {
+test("rejects replies that are not Podman's, including non-JSON", async (t) => {
   for (const text of ["<html>", '{"message":"x"}', '[{"Id":"../etc"}]']) {
     const { runtime, answers } = await startServer(t);
     answers.set("pods/json", (_, response) => response.end(text));
@@ -136,7 +136,7 @@ test("what is no reply of Podman is refused, also what is no JSON", async (t) =>
   }
 });
 
-test("records that are told twice, cut off, or not understood are told once or not at all", async (t) => {
+test("records that are repeated, truncated or invalid are reported once or not at all", async (t) => {
   const server = await startServer(t);
   const listener = listen(t, server.runtime);
   const lines = eventsText().trimEnd().split("\n");
@@ -159,7 +159,7 @@ test("records that are told twice, cut off, or not understood are told once or n
   t.notOk(server.asked.some((path) => path.includes("stream=false") && path.includes("until")));
 });
 
-test("a log goes on where its connection broke, without a line lost or doubled", async (t) => {
+test("a log continues where its connection broke, without a lost or repeated line", async (t) => {
   const { runtime, answers, asked } = await startServer(t);
   const container = JSON.parse(replyOf("runningTicker"));
   const log = logOf("ticker");
@@ -167,10 +167,10 @@ test("a log goes on where its connection broke, without a line lost or doubled",
   answers.set(`containers/${container.Id}/logs`, (_, response) => {
     connections += 1;
     if (connections === 2) {
-      // What was printed before the call: it is whole.
+      // Complete past output.
       response.end(log.subarray(0, 32 * 4));
     } else if (connections < 4) {
-      // Two frames more each time, and a half.
+      // Two more frames each time, and a half.
       response.write(log.subarray(0, 32 * (2 * connections) + 10));
       setTimeout(() => response.destroy(), 20);
     } else {
@@ -187,7 +187,7 @@ test("a log goes on where its connection broke, without a line lost or doubled",
   t.notOk(asked.some((path) => path.includes("tail=")));
 });
 
-test("a log is read of its file, since Podman tells a record that is being written as a whole one", async (t) => {
+test("a log is read from its file, since Podman delivers a partially written record as a complete one", async (t) => {
   const { runtime, answers } = await startServer(t);
   const container = JSON.parse(replyOf("runningTicker"));
   const directory = await mkdtemp(join(tmpdir(), "hostplane-podman-log-"));
@@ -196,7 +196,7 @@ test("a log is read of its file, since Podman tells a record that is being writt
   container.HostConfig.LogConfig.Path = path;
   const json = `containers/${container.Id}/json`;
   answers.set(json, (_, response) => response.end(JSON.stringify(container)));
-  // As 4.3.1 did for the file below: the end of `two` and all of `three` were left out.
+  // As 4.3.1 does for the file below: the end of `two` and all of `three` are missing.
   const timeMs = Date.parse("2026-11-21T15:29:23Z");
   const told = Buffer.concat(["one", "tw", "four"].map((text) => frameOf(timeMs, text)));
   answers.set(`containers/${container.Id}/logs`, (_, response) => response.end(told));
@@ -219,7 +219,7 @@ test("a log is read of its file, since Podman tells a record that is being writt
   t.strictSame(batches, [1, 0, 3]);
 });
 
-test("a log that is followed before its container has started waits for that", async (t) => {
+test("a log followed before its container starts waits for the start", async (t) => {
   const { runtime, answers, asked, untilStream } = await startServer(t);
   const container = JSON.parse(replyOf("createdContainer"));
   const logs = `containers/${container.Id}/logs`;
@@ -248,7 +248,7 @@ test("a log that is followed before its container has started waits for that", a
   t.equal(lines.length, 6);
 });
 
-test("a log that nothing keeps is refused, also when it is followed", async (t) => {
+test("a log that is not recorded is refused, even when it is followed", async (t) => {
   const { runtime, answers } = await startServer(t);
   const container = JSON.parse(replyOf("runningTicker"));
   answers.set(`containers/${container.Id}/logs`, refuse(500, "this container is not logging output"));
@@ -262,7 +262,7 @@ test("a log that nothing keeps is refused, also when it is followed", async (t) 
   }
 });
 
-test("a reader that is slow has Podman wait", async (t) => {
+test("a slow reader makes Podman wait", async (t) => {
   const { runtime, answers } = await startServer(t);
   const container = JSON.parse(replyOf("runningTicker"));
   let written = 0;
@@ -287,10 +287,10 @@ test("a reader that is slow has Podman wait", async (t) => {
     await new Promise((resolve) => setTimeout(resolve, 500));
     leaving.abort();
   }
-  t.ok(written < 16 * 1024 * 1024, `${written} bytes were taken from it`);
+  t.ok(written < 16 * 1024 * 1024, `${written} bytes were read from it`);
 });
 
-/** A frame of a log: a line of stdout. */
+/** Encodes a frame of a log: a line of stdout. */
 function frameOf(timeMs: number, text: string): Buffer {
   const line = `${new Date(timeMs).toISOString().slice(0, 19)}Z ${text}\n`;
   const frame = Buffer.concat([Buffer.from([1, 0, 0, 0]), Buffer.alloc(4), Buffer.from(line)]);
@@ -298,9 +298,9 @@ function frameOf(timeMs: number, text: string): Buffer {
   return frame;
 }
 
-test("a log is followed as soon as Podman answers", async (t) => {
+test("follows a log as soon as Podman answers", async (t) => {
   const { runtime, answers, untilStream } = await startServer(t);
-  // So that nobody else asks for the container.
+  // So that nothing else queries the container.
   await untilStream();
   await runtime.read();
   const container = JSON.parse(replyOf("runningTicker"));
@@ -325,7 +325,7 @@ test("a log is followed as soon as Podman answers", async (t) => {
   const without = (async () => {
     asked = 0;
     for await (const _ of runtime.logs(container.Id, {}, leaving.signal)) {
-      t.fail("it is away");
+      t.fail("it is unreachable");
     }
   })();
   t.equal(await reasonOf(without), "PODMAN_UNAVAILABLE");
@@ -354,7 +354,7 @@ test("a log that is written faster than it is read has an end", async (t) => {
   }
 });
 
-test("what is not read of a followed log when its time has come is read then", async (t) => {
+test("unread output of a followed log is read when its time is reached", async (t) => {
   const { runtime, answers } = await startServer(t);
   const container = JSON.parse(replyOf("runningTicker"));
   const beganMs = Date.now();
@@ -378,7 +378,7 @@ test("what is not read of a followed log when its time has come is read then", a
   t.ok(Date.now() - untilMs < 5_000);
 });
 
-test("an image that cannot be pulled is told by the last words of a 200", async (t) => {
+test("a failed pull is detected by the last line of a 200 reply", async (t) => {
   const { runtime, answers } = await startServer(t);
   const words: string[] = [];
   const pull = (text: string) => {
@@ -390,7 +390,7 @@ test("an image that cannot be pulled is told by the last words of a 200", async 
   };
   const trying = '{"stream":"Trying to pull quay.io/a/b:1...\\n"}\n';
   t.equal(await reasonOf(pull(`${trying}{"error":"no route to host"}\n`)), "IMAGE_PULL_FAILED");
-  t.equal(await reasonOf(pull(trying)), "PODMAN_UNAVAILABLE", "it ended in the middle");
+  t.equal(await reasonOf(pull(trying)), "PODMAN_UNAVAILABLE", "it was truncated");
   const id = "ab".repeat(32);
   t.strictSame(await pull(`${trying}{"images":["${id}"],"id":"${id}"}\n`), { imageId: id });
   t.equal(words[0], "Trying to pull quay.io/a/b:1...");
@@ -401,7 +401,7 @@ test("an image that cannot be pulled is told by the last words of a 200", async 
   t.equal(await reasonOf(run), "CALLER_LEFT");
 });
 
-test("a stop that Podman calls done while something still runs is none", async (t) => {
+test("a stop is not reported as done while a container is still running", async (t) => {
   const { runtime, asked, answers } = await startServer(t);
   const { Id: podId } = JSON.parse(replyOf("runningPod"));
   answers.set(`pods/${podId}/stop`, (_, response) => response.end(JSON.stringify({ Errs: null, Id: podId })));

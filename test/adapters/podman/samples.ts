@@ -2,12 +2,12 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 
-/** What a Podman 4.3.1 answered, recorded by test/lab/record-podman.ts. */
+/** Replies of Podman 4.3.1, recorded by test/lab/record-podman.ts. */
 const read = (name: string): string => readFileSync(join(import.meta.dirname, "samples", name), "utf8");
 
 const replies = z.record(z.string(), z.string());
 
-/** The reply that tells of this, such as `runningPod`. */
+/** Returns the reply of this name, e.g. `runningPod`. */
 export function replyOf(name: string): string {
   const text = replies.parse(JSON.parse(read("replies.json")))[name];
   if (text === undefined) {
@@ -16,18 +16,18 @@ export function replyOf(name: string): string {
   return text;
 }
 
-/** Refusals by what was asked. */
+/** Returns refusals by the name of their request. */
 export function refusals() {
   const refusal = z.object({ status: z.number(), text: z.string() });
   return z.record(z.string(), refusal).parse(JSON.parse(read("refusals.json")));
 }
 
-/** The bytes of a container's log with its frames. */
+/** Returns the bytes of a container's log, with frames. */
 export function logOf(name: "ticker" | "odd"): Uint8Array {
   return Buffer.from(replies.parse(JSON.parse(read("logs.json")))[name] ?? "", "base64");
 }
 
-/** Everything that was recorded, a record a line. */
+/** Returns all recorded events, one per line. */
 export function eventsText(): string {
   return read("events.ndjson");
 }

@@ -35,7 +35,7 @@ function asList(containers: Readonly<Record<string, import("./contract.ts").Cont
 
 testPodRuntimeContract("sandbox", async () => makeSubject());
 
-test("a sandbox has pods that run, end and come again by themselves", async (t) => {
+test("a sandbox has pods that run, exit and restart by themselves", async (t) => {
   const runtime = createPodmanSandbox({ restartMs: 100 });
   t.teardown(() => runtime.close());
   const { value } = await runtime.read();
@@ -56,7 +56,7 @@ test("a sandbox has pods that run, end and come again by themselves", async (t) 
   );
 });
 
-test("a sandbox is the same each time", async (t) => {
+test("every sandbox is the same", async (t) => {
   const [one, other] = [createPodmanSandbox(), createPodmanSandbox()];
   t.teardown(() => Promise.all([one.close(), other.close()]));
   const ids = async (runtime: typeof one) =>
@@ -64,7 +64,7 @@ test("a sandbox is the same each time", async (t) => {
   t.strictSame(await ids(one), await ids(other));
 });
 
-test("steps fail on request, and a log keeps to its window", async (t) => {
+test("steps fail on request, and a log is limited to its window", async (t) => {
   const { runtime } = makeSubject({
     fault: ({ kind }) =>
       kind === "startPod" ? new InfraError("PODMAN_FAILED", "as was asked for") : undefined,

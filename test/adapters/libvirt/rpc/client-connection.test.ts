@@ -50,7 +50,7 @@ function writeHex(peer: Peer, _packet: Parameters<OnPacket>[0], hex: string): tr
   return true;
 }
 
-test("what the daemon must not send ends the connection, and another is opened", async (t) => {
+test("an invalid packet from the daemon ends the connection, and another one is opened", async (t) => {
   const wrong: readonly (readonly [string, OnPacket, { maxMessageBytes?: number }?])[] = [
     ["an answer to nothing", (packet, peer) => answerAs(peer, packet, { serial: 4_000_000_000 })],
     ["an answer of another program", (packet, peer) => answerAs(peer, packet, { program: 0x2000_8087 })],
@@ -77,7 +77,7 @@ test("what the daemon must not send ends the connection, and another is opened",
   }
 });
 
-test("events reach every subscriber until it leaves; those that nobody asked for are no harm", async (t) => {
+test("events reach every subscriber until it unsubscribes; unknown ones do no harm", async (t) => {
   const { daemon, client, hostname } = await startBoth(t, () => false);
   const seen: LibvirtEvent[] = [];
   const others: LibvirtEvent[] = [];
@@ -102,7 +102,7 @@ test("events reach every subscriber until it leaves; those that nobody asked for
   t.equal(others.length, 1);
 });
 
-test("an event that cannot be read is as good as a lost connection: what is known may be wrong", async (t) => {
+test("an undecodable event counts as a lost connection, since the known state may be wrong", async (t) => {
   const { daemon, client } = await startBoth(t, () => false);
   const again = untilEvent(client, "reconnected");
   daemon.peers[0]?.send({ program: 0x2000_8086, version: 1, procedure: 318, type: 2, serial: 0, status: 0 });
@@ -110,7 +110,7 @@ test("an event that cannot be read is as good as a lost connection: what is know
   t.equal(client.state, "connected");
 });
 
-test("a restarted daemon is connected to again, with all events; what waited is told", async (t) => {
+test("reconnects to a restarted daemon with all events; pending calls fail", async (t) => {
   const { daemon, client, hostname } = await startBoth(t, () => true);
   const waiting = reasonOf(hostname());
   const lost = until(client, "connecting");
@@ -131,7 +131,7 @@ test("a restarted daemon is connected to again, with all events; what waited is 
   t.match(await event, { event: "stopped" });
 });
 
-test("the client answers pings, and asks a silent daemon before it gives it up", async (t) => {
+test("the client answers pings, and pings a silent daemon before it gives up", async (t) => {
   let pings = 0;
   const pong = Promise.withResolvers<void>();
   const daemon = await startFakeDaemon(t, (packet) => {
@@ -153,7 +153,7 @@ test("the client answers pings, and asks a silent daemon before it gives it up",
   t.equal(pings, 5);
 });
 
-test("a daemon that answers pings is kept", async (t) => {
+test("a daemon that answers pings stays connected", async (t) => {
   let pings = 0;
   const enough = Promise.withResolvers<void>();
   const daemon = await startFakeDaemon(t, (packet, peer) => {
@@ -176,7 +176,7 @@ test("a daemon that answers pings is kept", async (t) => {
   t.equal(client.state, "connected");
 });
 
-test("a lost daemon ends the long calls as well", async (t) => {
+test("losing the daemon also ends long calls", async (t) => {
   const held = Promise.withResolvers<void>();
   const daemon = await startFakeDaemon(t, (packet) => {
     const isHeld = nameOf(packet) === "domainDestroyFlags";
@@ -193,7 +193,7 @@ test("a lost daemon ends the long calls as well", async (t) => {
   t.equal(await destroyed, "LIBVIRT_UNAVAILABLE");
 });
 
-test("polkit is asked where the daemon wants it, and passwords are not had", async (t) => {
+test("uses polkit if the daemon requires it, and does not support passwords", async (t) => {
   for (const [types, authorized, reason] of [
     [[2], true, undefined],
     [[2], false, "LIBVIRT_DENIED"],
@@ -218,7 +218,7 @@ test("polkit is asked where the daemon wants it, and passwords are not had", asy
   }
 });
 
-test("no daemon and a socket that may not be opened are told apart", async (t) => {
+test("distinguishes an absent daemon from a socket without access", async (t) => {
   const daemon = await startFakeDaemon(t);
   await daemon.stop();
   const client = startClient(t, daemon);
@@ -237,7 +237,7 @@ test("no daemon and a socket that may not be opened are told apart", async (t) =
   }
 });
 
-test("close ends all that waits, and no connection follows", async (t) => {
+test("close ends all pending calls, and no further connection is opened", async (t) => {
   const { client, hostname } = await startBoth(t, () => true);
   const waiting = reasonOf(hostname());
   await client.close();

@@ -5,7 +5,7 @@ import { nameOf, type OnPacket, startClient, startFakeDaemon } from "./fake-daem
 
 export const domain = { name: "vm", uuid: "0a1b2c3d-4e5f-4071-8293-a4b5c6d7e8f9", id: 4 };
 
-/** Resolves with the reason when the client gets into this state. */
+/** Resolves with the reason when the client enters this state. */
 export function until(client: LibvirtClient, wanted: string): Promise<Error | undefined> {
   return new Promise((resolve) => {
     const stop = client.onStateChange((state, why) => {
@@ -17,7 +17,7 @@ export function until(client: LibvirtClient, wanted: string): Promise<Error | un
   });
 }
 
-/** Resolves with the next event of a kind. */
+/** Resolves with the next event of this kind. */
 export function untilEvent(client: LibvirtClient, kind: LibvirtEvent["kind"]): Promise<LibvirtEvent> {
   return new Promise((resolve) => {
     const stop = client.subscribe((event) => {
@@ -29,7 +29,7 @@ export function untilEvent(client: LibvirtClient, kind: LibvirtEvent["kind"]): P
   });
 }
 
-/** A daemon whose hostname is told in this way, and a client that is connected to it. */
+/** Starts a daemon with this handler of the hostname call, and a connected client. */
 export async function startBoth(
   t: Test,
   onHostname: OnPacket,

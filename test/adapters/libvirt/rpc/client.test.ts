@@ -10,14 +10,14 @@ import { reasonOf } from "../../host/reason-of.ts";
 import { domain, startBoth } from "./client-under-test.ts";
 import { encode, nameOf, refuse, reply, startClient, startFakeDaemon } from "./fake-daemon.ts";
 
-/** The packet that tells the hostname. */
+/** Encodes the reply with the hostname. */
 function bytesOfAnswer(packet: Packet, hostname: string): Buffer {
   const payload = encode(procedures.connectGetHostname.result, { hostname });
   const header = { ...packet, type: packetType.reply, status: packetStatus.ok };
   return Buffer.concat([encodeHeader(header, payload.length), payload]);
 }
 
-test("it opens what it was told, and asks for every event before it is ready", async (t) => {
+test("opens the configured URI, and requests every event before it is ready", async (t) => {
   const { daemon, client, hostname } = await startBoth(t, () => false);
   t.equal(client.state, "connected");
   t.same(await hostname(), { hostname: "fake" });
@@ -26,7 +26,7 @@ test("it opens what it was told, and asks for every event before it is ready", a
   t.equal(called.filter((name) => name.endsWith("RegisterAny")).length, 11);
 });
 
-test("answers that come at once and in another order find their calls", async (t) => {
+test("matches replies to calls when they arrive at once and out of order", async (t) => {
   const held: Buffer[] = [];
   const { hostname } = await startBoth(t, (packet, peer) => {
     held.push(bytesOfAnswer(packet, String(packet.serial)));
@@ -45,7 +45,7 @@ test("answers that come at once and in another order find their calls", async (t
   t.equal(new Set(serials).size, 4);
 });
 
-test("an answer is read a byte at a time", async (t) => {
+test("decodes a reply that arrives one byte at a time", async (t) => {
   const { hostname } = await startBoth(t, (packet, peer) => {
     void (async () => {
       for (const byte of bytesOfAnswer(packet, "in pieces")) {
@@ -58,7 +58,7 @@ test("an answer is read a byte at a time", async (t) => {
   t.same(await hostname(), { hostname: "in pieces" });
 });
 
-test("no more than four calls are with libvirt at once, and the others follow", async (t) => {
+test("no more than four calls are open at once, and the others follow", async (t) => {
   let open = 0;
   let most = 0;
   const { hostname } = await startBoth(t, (packet, peer) => {
@@ -74,7 +74,7 @@ test("no more than four calls are with libvirt at once, and the others follow", 
   t.equal(most, 4);
 });
 
-test("a refusal is that call's error and nobody else's", async (t) => {
+test("a refusal is the error of its own call only", async (t) => {
   let count = 0;
   const { client, hostname } = await startBoth(t, (packet, peer) => {
     count += 1;
@@ -89,7 +89,7 @@ test("a refusal is that call's error and nobody else's", async (t) => {
   t.equal(client.state, "connected");
 });
 
-test("a caller that leaves and one that has waited long enough are told at once; later answers harm nobody", async (t) => {
+test("a caller that leaves and one that times out fail at once; late replies do no harm", async (t) => {
   const held: (() => void)[] = [];
   const { client } = await startBoth(t, (packet, peer) => {
     if (held.length === 2) {
@@ -112,7 +112,7 @@ test("a caller that leaves and one that has waited long enough are told at once;
   t.equal(await reasonOf(client.call("connectGetHostname", {}, { signal: leaving.signal })), "CALLER_LEFT");
 });
 
-test("a call that was given up before its turn is never sent", async (t) => {
+test("a call cancelled while it waits is never sent", async (t) => {
   const held: (() => void)[] = [];
   const { daemon, client, hostname } = await startBoth(t, (packet, peer) => {
     held.push(() => reply(peer, packet, "connectGetHostname", { hostname: "a" }));
@@ -127,7 +127,7 @@ test("a call that was given up before its turn is never sent", async (t) => {
   t.equal(daemon.peers[0]?.called.filter((name) => name === "connectGetHostname").length, 4);
 });
 
-test("an answer that cannot be read fails its call alone", async (t) => {
+test("an undecodable reply fails only its own call", async (t) => {
   let count = 0;
   const { client, hostname } = await startBoth(t, (packet, peer) => {
     count += 1;
@@ -142,7 +142,7 @@ test("an answer that cannot be read fails its call alone", async (t) => {
   t.equal(client.state, "connected");
 });
 
-test("a call that may take long has a connection of its own, which is closed after it", async (t) => {
+test("a slow call has a separate connection, which is closed afterwards", async (t) => {
   const held = Promise.withResolvers<() => void>();
   const daemon = await startFakeDaemon(t, (packet, peer) => {
     if (nameOf(packet) !== "domainDestroyFlags") {
@@ -157,7 +157,7 @@ test("a call that may take long has a connection of its own, which is closed aft
   const answer = await held.promise;
   t.equal(daemon.peers.length, 2);
   t.same(daemon.peers[1]?.called, ["authList", "connectOpen", "domainDestroyFlags"]);
-  t.same(await client.call("connectGetHostname", {}), { hostname: "fake" }, "others need not wait");
+  t.same(await client.call("connectGetHostname", {}), { hostname: "fake" }, "other calls need not wait");
   answer();
   const closed = daemon.peers[1]?.closed;
   await destroyed;

@@ -16,13 +16,13 @@ import { decodeExactly } from "../../../../adapters/libvirt/rpc/xdr-reader.ts";
 import { createXdrWriter } from "../../../../adapters/libvirt/rpc/xdr-writer.ts";
 import { samples } from "./recorded.ts";
 
-/** How many inputs; CI runs a million, which take 10 to 20 s. */
+/** Number of inputs; CI uses a million, which takes 10 to 20 s. */
 const count = Number(process.env.LIBVIRT_FUZZ ?? 50_000);
 const maxPacketBytes = 1 << 16;
 
 type Random = (below: number) => number;
 
-/** mulberry32: the same inputs for the same seed, at the price of a few additions. */
+/** mulberry32: a fast generator with the same inputs for the same seed. */
 function createRandom(seed: number): Random {
   let state = seed;
   return (below) => {
@@ -36,7 +36,7 @@ function createRandom(seed: number): Random {
 const small = samples.filter(({ bytes }) => bytes.length < 800);
 const interesting = [0, 1, 2, 3, 4, 27, 28, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff, 1 << 16, (1 << 22) + 1];
 
-/** A recorded packet in which something is not as it was, two of them, or nothing but noise. */
+/** Returns a recorded packet with a change, two packets combined, or random bytes. */
 function mutate(random: Random): Buffer {
   const first = pick(random, small).bytes;
   const bytes =
@@ -70,7 +70,7 @@ function pick<T>(random: Random, all: readonly T[]): T {
 const rows = Object.values(procedures);
 const byNumber = new Map(rows.map((row) => [`${row.program.number} ${row.number}`, row]));
 
-/** Reads a packet as everything that it could be; one of another procedure as one that there is. */
+/** Decodes a packet by its type; one with an unknown procedure is decoded as a known one. */
 function read(packet: Packet, random: Random): unknown {
   if (packet.type === packetType.message) {
     return eventFromMessage(packet);
@@ -81,7 +81,7 @@ function read(packet: Packet, random: Random): unknown {
   const row = byNumber.get(`${packet.program} ${packet.procedure}`) ?? pick(random, rows);
   const codec: Codec<unknown> = packet.type === packetType.call ? row.args : row.result;
   const value = decodeExactly(codec, packet.payload);
-  // What is not UTF-8 comes back longer, and NUL not at all; all else can be said again.
+  // Invalid UTF-8 gets longer, and NUL is rejected; all other values can be encoded again.
   if (random(8) === 0 && !packet.payload.toString("utf8").includes("\uFFFD")) {
     try {
       codec.encode(createXdrWriter(), value);
@@ -94,7 +94,7 @@ function read(packet: Packet, random: Random): unknown {
   return value;
 }
 
-test(`${count} broken inputs are read or refused, and nothing else`, { timeout: 600_000 }, async (t) => {
+test(`${count} corrupt inputs are decoded or rejected, and nothing else`, { timeout: 600_000 }, async (t) => {
   const seed = Number(process.env.LIBVIRT_FUZZ_SEED ?? randomInt(2 ** 31));
   t.comment(`seed ${seed}`);
   const random = createRandom(seed);
@@ -120,7 +120,7 @@ test(`${count} broken inputs are read or refused, and nothing else`, { timeout: 
       refusals += 1;
     }
   }
-  t.comment(`${readings} readings, ${refusals} refusals in ${Math.round(performance.now() - beganAtMs)} ms`);
-  t.ok(readings > count / 4, "some inputs are still good");
-  t.ok(refusals > count / 10, "many are not");
+  t.comment(`${readings} decoded, ${refusals} rejected in ${Math.round(performance.now() - beganAtMs)} ms`);
+  t.ok(readings > count / 4, "some inputs are still valid");
+  t.ok(refusals > count / 10, "many are invalid");
 });

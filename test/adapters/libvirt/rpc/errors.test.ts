@@ -46,7 +46,7 @@ const cases: readonly (readonly [RemoteError, ReasonName])[] = [
   [remote(9_999, 9_999, "of a later libvirt"), "LIBVIRT_FAILED"],
 ];
 
-test("what libvirt refuses has a reason, and libvirt's words", async (t) => {
+test("a refusal by libvirt has a reason and libvirt's message", async (t) => {
   for (const [error, reason] of cases) {
     const seen = errorFromLibvirt(error);
     t.equal(seen.reason, reason, error.message ?? "");
@@ -55,13 +55,13 @@ test("what libvirt refuses has a reason, and libvirt's words", async (t) => {
   }
 });
 
-test("words are one line of bounded length, also where libvirt has none", async (t) => {
+test("a message is one line of bounded length, and there is one even if libvirt sends none", async (t) => {
   t.equal(errorFromLibvirt(remote(1, 1, "first\n  second\n")).message, "first second");
   t.equal(errorFromLibvirt(remote(1, 1, "a".repeat(5_000))).message.length, 1_000);
   t.match(errorFromLibvirt(remote(1, 1, null)).message, /code 1 and no words/);
 });
 
-test("what the hypervisor does not have can be told", async (t) => {
+test("detects calls that the driver does not support", async (t) => {
   t.equal(isUnsupported(errorFromLibvirt(remote(3, 1, "this function is not supported"))), true);
   t.equal(isUnsupported(errorFromLibvirt(remote(1, 1, "internal error"))), false);
   t.equal(isUnsupported(new Error("3")), false);

@@ -28,27 +28,27 @@ import { createXdrWriter } from "../../../../adapters/libvirt/rpc/xdr-writer.ts"
 /** One connection to the fake daemon. */
 export interface Peer {
   send(header: PacketHeader, payload?: Uint8Array): void;
-  /** Any bytes. */
+  /** Writes raw bytes. */
   write(bytes: Uint8Array): void;
-  /** Resolves when the client has taken in what was sent. */
+  /** Resolves when the client has read everything that was sent. */
   drained(): Promise<void>;
   destroy(): void;
-  /** Resolves when the connection is over. */
+  /** Resolves when the connection has ended. */
   readonly closed: Promise<void>;
-  /** Procedures that were called, in order. */
+  /** Called procedures, in order. */
   readonly called: ProcedureName[];
 }
 
-/** Answers a call in a way of its own; false leaves it to the daemon. */
+/** Handles a call; returns false to leave it to the daemon. */
 export type OnPacket = (packet: Packet, peer: Peer) => boolean;
 
-/** Speaks libvirt's protocol by bytes of its own: opens, registers events, and answers with what a test has it answer. */
+/** Speaks libvirt's protocol: opens connections, registers events, and answers calls as a test specifies. */
 export interface FakeDaemon {
   readonly socketPath: string;
-  /** Connections that are open, in the order in which they came. */
+  /** Open connections, in order of arrival. */
   readonly peers: readonly Peer[];
   start(): Promise<void>;
-  /** Closes the socket and cuts every connection. */
+  /** Closes the socket and every connection. */
   stop(): Promise<void>;
 }
 
@@ -79,14 +79,14 @@ export function reply<Name extends ProcedureName>(
   peer.send({ ...packet, type: packetType.reply, status: packetStatus.ok }, encode(codec, result));
 }
 
-/** A refusal, in a reply or in a stream. */
+/** Sends a refusal, as a reply or in a stream. */
 export function refuse(peer: Peer, packet: Packet, code: number, message: string, type: number): void {
   const nothing = { dom: null, str1: null, str2: null, str3: null, int1: 0, int2: 0, net: null };
   const error: RemoteError = { code, domain: 10, message, level: 2, ...nothing };
   peer.send({ ...packet, type, status: packetStatus.error }, encode(remoteError, error));
 }
 
-/** A daemon on a socket of its own, until the test ends. */
+/** Starts a daemon on its own socket, until the test ends. */
 export async function startFakeDaemon(t: Test, onPacket: OnPacket = () => false): Promise<FakeDaemon> {
   const directory = await mkdtemp(join(tmpdir(), "hostplane-fake-libvirt-"));
   const socketPath = join(directory, "socket");
@@ -185,7 +185,7 @@ export async function startFakeDaemon(t: Test, onPacket: OnPacket = () => false)
   };
 }
 
-/** A client that is quick to come back, until the test ends. */
+/** Starts a client that reconnects quickly, until the test ends. */
 export function startClient(
   t: Test,
   { socketPath }: FakeDaemon,

@@ -24,7 +24,7 @@ const packet = fc.record({
 
 const bytesOf = (each: Packet) => Buffer.concat([encodeHeader(each, each.payload.length), each.payload]);
 
-test("packets are the same however the stream is cut", async (t) => {
+test("decodes the same packets however the stream is split", async (t) => {
   fc.assert(
     fc.property(
       fc.array(packet, { maxLength: 8 }),
@@ -35,7 +35,7 @@ test("packets are the same however the stream is cut", async (t) => {
         const found: Packet[] = [];
         for (let at = 0; at < stream.length; ) {
           const length = cuts.next().value;
-          // A socket's buffer may be used again once it was handed over.
+          // The buffer of a socket may be reused after it was delivered.
           found.push(
             ...[...decoder.push(Buffer.from(stream.subarray(at, at + length)))].map((each) => ({ ...each })),
           );
@@ -51,7 +51,7 @@ test("packets are the same however the stream is cut", async (t) => {
   );
 });
 
-test("a packet is as large as the limit and no larger", async (t) => {
+test("a packet may be as large as the limit and no larger", async (t) => {
   const header = { program: 1, version: 1, procedure: 1, type: 1, serial: 1, status: 0 };
   const limit = 1_000;
   const largest = limit + 4 - headerBytes;
@@ -63,7 +63,7 @@ test("a packet is as large as the limit and no larger", async (t) => {
   t.throws(() => [...decoder.push(encodeHeader(header, largest + 1).subarray(0, 4))], unreadable);
 });
 
-test("a length that is too short for a header is refused, and what stood before it is not lost", async (t) => {
+test("rejects a length too short for a header, without losing the packets before it", async (t) => {
   const header = { program: 1, version: 1, procedure: 7, type: 1, serial: 1, status: 0 };
   const stream = Buffer.concat([encodeHeader(header, 0), Buffer.from([0, 0, 0, 27])]);
   const found: Packet[] = [];

@@ -20,7 +20,7 @@ function encode<T>(codec: Codec<T>, value: T): Buffer {
   return writer.finish();
 }
 
-/** What the first call of a procedure asked for. */
+/** Returns the arguments of the first call of a procedure. */
 function argsOf<Name extends ProcedureName>(name: Name): ArgsOf<Name> {
   return decoded(
     name,
@@ -29,7 +29,7 @@ function argsOf<Name extends ProcedureName>(name: Name): ArgsOf<Name> {
   );
 }
 
-/** What the first call of a procedure that went well brought. */
+/** Returns the result of the first successful call of a procedure. */
 function resultOf<Name extends ProcedureName>(name: Name): ResultOf<Name> {
   return decoded(
     name,
@@ -48,7 +48,7 @@ function decoded<T>(name: ProcedureName, sample: Sample | undefined, side: "args
 const sample = { name: "sample", uuid: "0a1b2c3d-4e5f-4071-8293-a4b5c6d7e8f9" };
 const pool = { name: "pool", uuid: "11111111-2222-4333-8444-555555555555" };
 
-test("whatever libvirt's own client and daemon say is read and written to the same bytes", async (t) => {
+test("packets of libvirt's own client and daemon are decoded and encoded to the same bytes", async (t) => {
   let count = 0;
   for (const each of samples) {
     const { name, packet, bytes } = each;
@@ -74,7 +74,7 @@ function codecOf(each: Sample): Codec<unknown> | undefined {
   return procedures[each.name][isCall(each) ? "args" : "result"];
 }
 
-test("every procedure has been seen on a real wire, but for a few", async (t) => {
+test("every procedure has a recorded reply, with a few exceptions", async (t) => {
   const seen = new Set(samples.filter(isResult).map(({ name }) => name));
   const unseen = Object.keys(procedures).filter((name) => !seen.has(name as ProcedureName));
   t.same(unseen.toSorted(), [
@@ -85,7 +85,7 @@ test("every procedure has been seen on a real wire, but for a few", async (t) =>
   ]);
 });
 
-test("what virsh asked for is what it was told to ask", async (t) => {
+test("decodes the arguments that virsh sent", async (t) => {
   t.match(argsOf("domainDefineXmlFlags").xml, /<name>sample<\/name>/);
   t.same(argsOf("domainLookupByUuid"), { uuid: sample.uuid });
   t.match(argsOf("domainCreateWithFlags"), { domain: { ...sample, id: -1 }, flags: 0 });
@@ -100,7 +100,7 @@ test("what virsh asked for is what it was told to ask", async (t) => {
   t.match(argsOf("storageVolDownload"), { vol: { pool: "pool", name: "raw" }, offset: 0n, length: 840n });
 });
 
-test("what a real daemon answered is what it was", async (t) => {
+test("decodes the results that a real daemon sent", async (t) => {
   t.same(resultOf("authList"), { types: [0] });
   t.match(resultOf("connectListAllDomains"), { domains: [{ ...sample, id: -1 }], count: 1 });
   t.match(resultOf("domainGetState"), { state: 5, reason: 0 });
@@ -118,7 +118,7 @@ test("what a real daemon answered is what it was", async (t) => {
   t.match(resultOf("connectGetLibVersion"), { version: 9_000_000n });
 });
 
-test("refusals of a real daemon have their reasons", async (t) => {
+test("maps refusals of a real daemon to reasons", async (t) => {
   const refusals = samples.filter(isRefusal).map(({ name, packet }) => {
     const { reason, message, metadata } = errorFromPayload(packet.payload);
     return `${name} ${reason} ${metadata.libvirtCode} ${message}`;
@@ -139,7 +139,7 @@ test("refusals of a real daemon have their reasons", async (t) => {
   }
 });
 
-test("events of a real daemon", async (t) => {
+test("decodes events of a real daemon", async (t) => {
   const events = samples.filter(isMessage).map(({ packet }) => eventFromMessage(packet));
   for (const wanted of [
     { kind: "domainLifecycle", domain: { name: "sample" }, event: "defined" },

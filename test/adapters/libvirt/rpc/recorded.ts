@@ -8,12 +8,12 @@ import {
 } from "../../../../adapters/libvirt/rpc/packet.ts";
 import { type ProcedureName, procedures } from "../../../../adapters/libvirt/rpc/procedures.ts";
 
-/** A packet that virsh or our client and a real daemon have exchanged; test/lab/record-libvirt.ts writes them. */
+/** A packet exchanged by a real daemon and virsh or our client; written by test/lab/record-libvirt.ts. */
 export interface Sample {
   readonly from: "client" | "daemon";
   readonly bytes: Buffer;
   readonly packet: Packet;
-  /** The row of the description that it belongs to; undefined for those that are not in it, and for events. */
+  /** The procedure it belongs to; undefined for unknown procedures and for events. */
   readonly name: ProcedureName | undefined;
 }
 

@@ -9,12 +9,12 @@ interface Transfer {
   readonly peer: Peer;
   readonly call: Packet;
   send(bytes: Uint8Array): void;
-  /** The end of the data, or the answer to the other side's. */
+  /** Sends the end of the data, or the reply to the other side's end. */
   end(): void;
   fail(code: number, message: string): void;
 }
 
-/** A daemon that agrees to transfers and leaves the rest to the test. */
+/** Starts a daemon that accepts transfers and leaves the rest to the test. */
 async function start(
   t: Test,
   onTransfer: (transfer: Transfer) => void,
@@ -66,7 +66,7 @@ async function* pieces(...all: readonly string[]): AsyncGenerator<Uint8Array> {
   }
 }
 
-test("a download brings every piece in order, and ends when libvirt has confirmed the end", async (t) => {
+test("a download yields every piece in order, and ends when libvirt has confirmed the end", async (t) => {
   let hasFinished = false;
   const { client, daemon } = await start(
     t,
@@ -89,7 +89,7 @@ test("a download brings every piece in order, and ends when libvirt has confirme
   t.equal(daemon.peers.length, 1, "its connection is closed");
 });
 
-test("an empty volume is empty", async (t) => {
+test("an empty volume has no content", async (t) => {
   const { client } = await start(
     t,
     (transfer) => transfer.end(),
@@ -98,7 +98,7 @@ test("an empty volume is empty", async (t) => {
   t.equal(await collect(client.download(range)), "");
 });
 
-test("an error in the middle of a download comes after what came before it, also one at its very end", async (t) => {
+test("an error in a download is thrown after the data before it, even at the very end", async (t) => {
   const { client } = await start(t, (transfer) => {
     transfer.send(Buffer.from("something"));
     transfer.fail(38, "cannot read: Input/output error");
@@ -122,7 +122,7 @@ test("an error in the middle of a download comes after what came before it, also
   t.equal(await reasonOf(collect(atEnd.client.download(range))), "LIBVIRT_FAILED");
 });
 
-test("a connection that is lost in the middle of a stream is told, in both directions", async (t) => {
+test("a connection lost during a stream is reported, in both directions", async (t) => {
   const { client } = await start(t, (transfer) => {
     transfer.send(Buffer.from("something"));
     setImmediate(() => transfer.peer.destroy());
@@ -137,7 +137,7 @@ test("a connection that is lost in the middle of a stream is told, in both direc
   t.equal(await reasonOf(other.client.upload(range, endless())), "LIBVIRT_UNAVAILABLE");
 });
 
-test("a slow reader keeps libvirt waiting, and calls and events go on", async (t) => {
+test("a slow reader makes libvirt wait, while calls and events continue", async (t) => {
   const total = 40 << 20;
   const piece = Buffer.alloc(200_000, 7);
   let sentBytes = 0;
@@ -157,11 +157,11 @@ test("a slow reader keeps libvirt waiting, and calls and events go on", async (t
   );
   const iterator = client.download(range)[Symbol.asyncIterator]();
   let readBytes = (await iterator.next()).value?.length ?? 0;
-  // As long as it takes for a hundred answers, nothing is read.
+  // Nothing is read for the duration of a hundred calls.
   for (let count = 0; count < 100; count += 1) {
     await client.call("connectGetHostname", {});
   }
-  t.ok(sentBytes < 8 << 20, `${sentBytes} bytes are on their way`);
+  t.ok(sentBytes < 8 << 20, `${sentBytes} bytes are in transit`);
   for (let next = await iterator.next(); !next.done; next = await iterator.next()) {
     readBytes += next.value.length;
   }
@@ -189,7 +189,7 @@ test("leaving a download and aborting it close its connection", async (t) => {
   t.equal(client.state, "connected");
 });
 
-test("an upload is cut into pieces that libvirt takes, and ends when libvirt has written it", async (t) => {
+test("an upload is split into pieces that libvirt accepts, and ends when libvirt has written it", async (t) => {
   const received: Buffer[] = [];
   const { client } = await start(
     t,
@@ -208,7 +208,7 @@ test("an upload is cut into pieces that libvirt takes, and ends when libvirt has
   t.equal(Buffer.concat(received).toString(), `begin${large}end`);
 });
 
-test("an error in the middle of an upload ends it, even while its source is stuck", async (t) => {
+test("an error during an upload ends it, even while its source is blocked", async (t) => {
   const { client } = await start(
     t,
     () => {},
@@ -231,10 +231,10 @@ test("an error in the middle of an upload ends it, even while its source is stuc
     },
   };
   t.equal(await reasonOf(client.upload(range, stuck)), "NO_SPACE");
-  t.ok(isReturned, "the source is told");
+  t.ok(isReturned, "the source is ended");
 });
 
-test("a source that fails, and a caller that leaves, end an upload", async (t) => {
+test("a failing source, and a caller that leaves, end an upload", async (t) => {
   const { client } = await start(t, () => {});
   async function* failing(): AsyncGenerator<Uint8Array> {
     yield Buffer.from("a");
@@ -251,7 +251,7 @@ test("a source that fails, and a caller that leaves, end an upload", async (t) =
   t.equal(await reasonOf(client.upload(range, left(), leaving.signal)), "CALLER_LEFT");
 });
 
-test("a transfer that libvirt refuses takes nothing of its source", async (t) => {
+test("a transfer that libvirt refuses reads nothing from its source", async (t) => {
   const daemon = await startFakeDaemon(t, (packet, peer) => {
     const isUpload = nameOf(packet) === "storageVolUpload";
     if (isUpload) {

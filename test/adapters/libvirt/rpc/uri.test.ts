@@ -8,7 +8,7 @@ const refused = { reason: "INVALID_FIELD", message: /./ };
 
 const environment = { XDG_RUNTIME_DIR: "/run/user/7", HOME: "/home/me" };
 
-test("local URIs lead to their sockets", async (t) => {
+test("maps local URIs to their sockets", async (t) => {
   const system = "/run/libvirt/libvirt-sock";
   for (const [uri, socketPath, opened] of [
     ["qemu:///system", system, "qemu:///system"],
@@ -27,21 +27,21 @@ test("local URIs lead to their sockets", async (t) => {
   }
 });
 
-test("the system's socket is the same for every user, and a session's is the process's own", async (t) => {
+test("the system socket is the same for every user, and a session's socket is the user's own", async (t) => {
   for (const env of [{}, environment, { XDG_CACHE_HOME: "/c" }]) {
     t.equal(parseLibvirtUri("qemu:///system", env).socketPath, "/run/libvirt/libvirt-sock");
   }
   t.same(parseLibvirtUri("qemu:///session"), parseLibvirtUri("qemu:///session", process.env));
 });
 
-test("a session without a runtime directory is in the cache", async (t) => {
+test("a session without a runtime directory uses the cache directory", async (t) => {
   const socket = (env: Record<string, string>) => parseLibvirtUri("qemu:///session", env).socketPath;
   t.equal(socket({ HOME: "/home/me" }), "/home/me/.cache/libvirt/libvirt-sock");
   t.equal(socket({ HOME: "/home/me", XDG_CACHE_HOME: "/c" }), "/c/libvirt/libvirt-sock");
   t.equal(socket({ HOME: "/home/me", XDG_RUNTIME_DIR: "" }), "/home/me/.cache/libvirt/libvirt-sock");
 });
 
-test("other machines, other transports and what is no URI are refused", async (t) => {
+test("rejects other machines, other transports and invalid URIs", async (t) => {
   for (const uri of [
     "",
     "qemu",
@@ -59,7 +59,7 @@ test("other machines, other transports and what is no URI are refused", async (t
   }
 });
 
-test("any text is an address or refused", async (t) => {
+test("any text is an address or is rejected", async (t) => {
   const nearly = fc.tuple(fc.constantFrom("qemu:", "qemu+unix:", "test:", ""), anyUrlPath, fc.string());
   fc.assert(
     fc.property(

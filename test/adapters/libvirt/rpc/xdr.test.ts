@@ -83,11 +83,11 @@ const cases: readonly (readonly [name: string, codec: Codec<unknown>, values: fc
 ];
 
 for (const [name, codec, values] of cases) {
-  test(`${name}: what is written is read again, from all of the bytes and no fewer`, async (t) => {
+  test(`${name}: encoded values decode again, from all of the bytes and no fewer`, async (t) => {
     fc.assert(
       fc.property(values, fc.nat(), (value, cut) => {
         const bytes = encode(codec, value);
-        t.equal(bytes.length % 4, 0, "XDR comes in fours");
+        t.equal(bytes.length % 4, 0, "XDR is padded to four bytes");
         t.strictSame(plain(decodeExactly(codec, bytes)), plain(value));
         if (bytes.length > 0) {
           t.throws(() => decodeExactly(codec, bytes.subarray(0, cut % bytes.length)), unreadable);
@@ -99,7 +99,7 @@ for (const [name, codec, values] of cases) {
   });
 }
 
-/** fast-check makes records without a prototype. */
+/** fast-check creates records without a prototype. */
 function plain(value: unknown): unknown {
   if (typeof value === "object" && value !== null && !Array.isArray(value) && !Buffer.isBuffer(value)) {
     return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, plain(each)]));
@@ -107,7 +107,7 @@ function plain(value: unknown): unknown {
   return value;
 }
 
-test("the wire is RFC 4506's", async (t) => {
+test("the encoding follows RFC 4506", async (t) => {
   t.equal(encode(int, -1).toString("hex"), "ffffffff");
   t.equal(encode(uhyper, 2n ** 40n).toString("hex"), "0000010000000000");
   t.equal(encode(string(10), "héé").toString("hex"), `00000005${Buffer.from("héé").toString("hex")}000000`);
@@ -119,7 +119,7 @@ test("the wire is RFC 4506's", async (t) => {
   );
 });
 
-test("values that the wire has no room for are refused before anything is sent", async (t) => {
+test("rejects values that cannot be encoded, before anything is sent", async (t) => {
   const values: readonly (readonly [Codec<never>, unknown])[] = [
     [int as Codec<never>, 2 ** 31],
     [int as Codec<never>, 1.5],
@@ -139,7 +139,7 @@ test("values that the wire has no room for are refused before anything is sent",
   }
 });
 
-test("lengths that cannot be are refused before memory is taken for them", async (t) => {
+test("rejects impossible lengths before allocating memory", async (t) => {
   const length = (count: number) => encode(uint, count);
   const huge = length(0xffff_ffff);
   t.throws(() => decodeExactly(string(2 ** 32), huge), unreadable);
