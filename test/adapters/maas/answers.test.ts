@@ -2,7 +2,7 @@ import { inspect } from "node:util";
 import { test } from "tap";
 import { errorOf, startSandbox, startServer } from "./maas-under-test.ts";
 
-test("a clock that is wrong is told", async (t) => {
+test("reports a clock that differs from MAAS's", async (t) => {
   const sandbox = await startSandbox(t);
   sandbox.fake.setClockOffset(412_000);
   t.match(await errorOf(sandbox.whoami()), {
@@ -13,7 +13,7 @@ test("a clock that is wrong is told", async (t) => {
   t.equal((await sandbox.whoami()).username, "sandbox");
 });
 
-test("whoever is no MAAS does not make machines vanish", async (t) => {
+test("replies of other servers do not make machines disappear", async (t) => {
   const page = "<h1>Not Found</h1> hidden-secret";
   const answers = [
     { status: 404, type: "text/html", body: page },
@@ -40,7 +40,7 @@ test("whoever is no MAAS does not make machines vanish", async (t) => {
   }
 });
 
-test("a machine of which MAAS answers null is read", async (t) => {
+test("reads the machine when MAAS returns null for it", async (t) => {
   const sandbox = await startSandbox(t);
   const { systemId } = await sandbox.choose({});
   const json = { status: 200, text: "null", headers: { "content-type": "application/json" } };
@@ -48,7 +48,7 @@ test("a machine of which MAAS answers null is read", async (t) => {
   t.match(await sandbox.deploy(systemId, { series: "noble" }), { systemId, status: "ready" });
 });
 
-test("a filter that is lost on the way does not make the machines of others ours", async (t) => {
+test("a filter lost on the way does not make other users' machines ours", async (t) => {
   const sandbox = await startSandbox(t);
   const { systemId } = await sandbox.other.choose({});
   await sandbox.other.allocate({ systemId, agentName: "theirs" });

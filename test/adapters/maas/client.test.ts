@@ -13,7 +13,7 @@ function nonceOf(authorization: string | undefined): string {
   return /oauth_nonce="([^"]+)"/.exec(authorization ?? "")?.[1] ?? "";
 }
 
-test("a read is asked again, with a signature of its own each time", async (t) => {
+test("a read is retried, with a new signature each time", async (t) => {
   const sandbox = await startSandbox(t);
   const { fake } = sandbox;
   const busy = { status: 503, text: "No rack controllers", headers: { "content-type": "text/plain" } };
@@ -25,7 +25,7 @@ test("a read is asked again, with a signature of its own each time", async (t) =
   t.equal(new Set(fake.requests.map(({ authorization }) => nonceOf(authorization))).size, 4);
 });
 
-test("a read gives up after a few tries, with the words of the last", async (t) => {
+test("a read gives up after a few attempts, with the last message", async (t) => {
   const sandbox = await startSandbox(t);
   const answer = { status: 503, text: "no rack\ncontroller", headers: { "content-type": "text/plain" } };
   sandbox.fake.inject({}, { kind: "answer", answer, times: 100 });
@@ -38,7 +38,7 @@ test("a read gives up after a few tries, with the words of the last", async (t) 
   t.equal(sandbox.fake.requests.length, 4);
 });
 
-test("a region controller that is down behind a proxy is the same message to every call", async (t) => {
+test("a region controller down behind a proxy gives the same message for every call", async (t) => {
   const sandbox = await startSandbox(t);
   const page = "<html><h1>502 Bad Gateway</h1><p>to whoami, allocate</p></html>";
   const answer = { status: 502, text: page, headers: { "content-type": "text/html" } };
@@ -56,7 +56,7 @@ test("a region controller that is down behind a proxy is the same message to eve
   );
 });
 
-test("a change is never asked again when nobody knows whether it was made", async (t) => {
+test("a change is never retried when it is unknown whether it was made", async (t) => {
   const sandbox = await startSandbox(t);
   const { fake } = sandbox;
   const { systemId } = await sandbox.choose({});
@@ -78,7 +78,7 @@ test("a change is never asked again when nobody knows whether it was made", asyn
   t.equal(fake.requests.filter(({ op }) => op === "deploy").length, 2);
 });
 
-test("a change is not asked again either when another was in its way: its caller looks first", async (t) => {
+test("a change is not retried after a conflict either, since the caller must check first", async (t) => {
   const sandbox = await startSandbox(t);
   const { fake } = sandbox;
   const { systemId } = await sandbox.choose({});
@@ -101,7 +101,7 @@ test("a change is not asked again either when another was in its way: its caller
   t.match(fake.region.machine(systemId), { status: "ready", owner: undefined });
 });
 
-test("a read waits for as long as MAAS says, unless that is longer than its deadline", async (t) => {
+test("a read waits for as long as MAAS requests, unless that exceeds its deadline", async (t) => {
   const sandbox = await startSandbox(t, { readPatienceMs: 10_000 });
   const busy = (seconds: string) => ({ status: 503, text: "", headers: { "retry-after": seconds } });
   sandbox.fake.inject({}, { kind: "answer", answer: busy("1") });
@@ -113,7 +113,7 @@ test("a read waits for as long as MAAS says, unless that is longer than its dead
   t.equal(sandbox.fake.requests.length, 3);
 });
 
-test("when to ask again is a number of seconds or a date", async (t) => {
+test("a retry time is a number of seconds or a date", async (t) => {
   t.equal(msFromRetryAfter("5"), 5_000);
   t.equal(msFromRetryAfter("Sat, 21 Nov 2026 00:00:07 GMT", Date.UTC(2026, 10, 21)), 7_000);
   t.equal(msFromRetryAfter("soon"), 0);
@@ -133,7 +133,7 @@ test("a call has a deadline, and a read ends when its caller leaves", async (t) 
   t.equal(await reading, reason);
 });
 
-test("an outage is one of MAAS, and over when it is over", async (t) => {
+test("an outage is MAAS_UNAVAILABLE, until it ends", async (t) => {
   const sandbox = await startSandbox(t);
   sandbox.fake.setOutage(true);
   t.match(await errorOf(sandbox.machines()), { reason: "MAAS_UNAVAILABLE" });
@@ -148,7 +148,7 @@ test("an outage is one of MAAS, and over when it is over", async (t) => {
   await closed.close();
 });
 
-test("https is spoken with the certificates that are told, and with no proxy", async (t) => {
+test("https uses the configured certificates and no proxy", async (t) => {
   for (const name of ["HTTPS_PROXY", "HTTP_PROXY"]) {
     const before = process.env[name];
     process.env[name] = "http://127.0.0.1:1";
@@ -180,7 +180,7 @@ test("https is spoken with the certificates that are told, and with no proxy", a
   });
 });
 
-test("what is under way ends with the adapter", async (t) => {
+test("closing the adapter ends pending calls", async (t) => {
   const sandbox = await startSandbox(t);
   sandbox.fake.inject({}, { kind: "delay", ms: 60_000 });
   const reading = reasonOf(sandbox.whoami());

@@ -3,19 +3,19 @@ import type { MaasAdapter } from "../../../adapters/maas/adapter.ts";
 import type { MaasMachine, MaasMachineStatus } from "../../../adapters/maas/machine.ts";
 import { reasonOf } from "../host/reason-of.ts";
 
-/** A MAAS that a test may use: two machines at least must be free, of which none is used by anybody else. */
+/** A MAAS for a test: at least two machines must be free and not used by anything else. */
 export interface MaasUnderTest {
   readonly maas: MaasAdapter;
-  /** What free machines have. */
+  /** Tag and pool of free machines. */
   readonly tag: string;
   readonly pool: string;
   /** An image that can be deployed. */
   readonly series: string;
-  /** Where addresses can be reserved. */
+  /** A subnet in which addresses can be reserved. */
   readonly subnet: string;
-  /** A system id that no machine has. */
+  /** A system id without a machine. */
   readonly missingId: string;
-  /** Ends the deployment of a machine that would go on for ever. Absent: deployments end by themselves. */
+  /** Completes a deployment that would otherwise never end. Absent: deployments end by themselves. */
   readonly finishDeployment?: (systemId: string) => void;
 }
 
@@ -31,12 +31,12 @@ async function untilStatus(maas: MaasAdapter, systemId: string, status: MaasMach
   }
 }
 
-/** What every MAAS adapter does. */
+/** Runs the tests that every MAAS adapter must pass. */
 export async function passesMaasContract(
   t: Test,
   { maas, tag, pool, series, subnet, missingId, finishDeployment }: MaasUnderTest,
 ): Promise<void> {
-  await t.test("tells who we are, and what there is", async (t) => {
+  await t.test("returns the account, version and capabilities", async (t) => {
     t.match((await maas.whoami()).username, /\S/);
     t.match((await maas.version()).capabilities, ["networks-management"]);
     t.ok((await maas.tags()).includes(tag));
@@ -48,7 +48,7 @@ export async function passesMaasContract(
     );
   });
 
-  await t.test("refuses what is no name before it asks", async (t) => {
+  await t.test("rejects invalid names before any request", async (t) => {
     const refused = [
       maas.machine("../users"),
       maas.release("M6RNSC"),
@@ -78,14 +78,14 @@ export async function passesMaasContract(
     const [first, second] = ids as [string, string];
     const some = await maas.machines({ systemIds: [second, first, second, missingId] });
     t.same(some.map(({ systemId }) => systemId).toSorted(), [first, second].toSorted());
-    t.same(await maas.machines({ systemIds: [] }), [], "no ids are not all machines");
+    t.same(await maas.machines({ systemIds: [] }), [], "an empty list of ids matches no machine");
     t.same(await maas.machines({ agentName: "kaas/contract/nobody" }), []);
     t.equal((await maas.machine(first)).systemId, first);
     t.equal(await reasonOf(maas.machine(missingId)), "MACHINE_NOT_FOUND");
     t.equal(await reasonOf(maas.machines({ owner: "nobody-of-that-name" })), "MAAS_REFUSED");
   });
 
-  await t.test("chooses without taking", async (t) => {
+  await t.test("chooses a machine without allocating it", async (t) => {
     const chosen = await maas.choose({ tags: [tag], pool });
     t.match(chosen, { status: "ready", owner: undefined, pool });
     t.ok(chosen.tags.includes(tag));
@@ -96,10 +96,14 @@ export async function passesMaasContract(
     t.equal(await reasonOf(maas.choose({ pool: "no-such-pool" })), "MAAS_REFUSED");
     t.equal(await reasonOf(maas.choose({ zone: "no-such-zone" })), "MAAS_REFUSED");
     t.equal(await reasonOf(maas.choose({ architecture: "sparc" })), "MAAS_REFUSED");
-    await t.rejects(maas.choose({ tags: ["no-such-tag"] }), /tags: .*no-such-tag/, "it names the field");
+    await t.rejects(
+      maas.choose({ tags: ["no-such-tag"] }),
+      /tags: .*no-such-tag/,
+      "the message names the field",
+    );
   });
 
-  await t.test("takes a machine once, and finds it again by its agent's name", async (t) => {
+  await t.test("allocates a machine once, and finds it by its agent name", async (t) => {
     const { username } = await maas.whoami();
     const { systemId } = await maas.choose({ tags: [tag] });
     t.equal(
@@ -126,10 +130,14 @@ export async function passesMaasContract(
     t.match(await maas.release(systemId, { comment: "done" }), { systemId });
     await untilStatus(maas, systemId, "ready");
     t.same(await maas.machines({ agentName }), []);
-    t.match(await maas.release(systemId), { status: "ready", owner: undefined }, "twice is once");
+    t.match(
+      await maas.release(systemId),
+      { status: "ready", owner: undefined },
+      "a second release changes nothing",
+    );
   });
 
-  await t.test("annotates what is ours", async (t) => {
+  await t.test("annotates its own machines", async (t) => {
     const { systemId } = await maas.choose({ tags: [tag] });
     t.equal(await reasonOf(maas.annotate(systemId, { a: "1" })), "MACHINE_STATE");
     await maas.allocate({ systemId, agentName });
@@ -142,7 +150,7 @@ export async function passesMaasContract(
     t.equal(await reasonOf(maas.annotate(missingId, { a: "1" })), "MACHINE_NOT_FOUND");
   });
 
-  await t.test("deploys, locks, and gives back", async (t) => {
+  await t.test("deploys, locks and releases a machine", async (t) => {
     const { systemId } = await maas.choose({ tags: [tag] });
     await maas.allocate({ systemId, agentName });
     await maas.annotate(systemId, { kept: "yes" });
@@ -178,7 +186,7 @@ export async function passesMaasContract(
     t.ok((await maas.events(systemId, 1))[0]?.createdAtMs);
   });
 
-  await t.test("takes a machine that is free to install it, under the name that it is told", async (t) => {
+  await t.test("allocates and installs a free machine with the given agent name", async (t) => {
     const { systemId } = await maas.choose({ tags: [tag] });
     t.match(await maas.deploy(systemId, { series, agentName }), { status: "deploying", owner: /./ });
     const found = await maas.machines({ agentName });
@@ -192,7 +200,7 @@ export async function passesMaasContract(
     await untilStatus(maas, systemId, "ready");
   });
 
-  await t.test("stops a deployment and keeps the machine", async (t) => {
+  await t.test("aborts a deployment and keeps the machine", async (t) => {
     const { systemId } = await maas.choose({ tags: [tag] });
     await maas.allocate({ systemId, agentName });
     await maas.deploy(systemId, { series });
@@ -203,7 +211,7 @@ export async function passesMaasContract(
     await untilStatus(maas, systemId, "ready");
   });
 
-  await t.test("reserves an address and gives it back", async (t) => {
+  await t.test("reserves and releases an address", async (t) => {
     const address = await maas.reserveAddress({ subnet, hostname: "contract-api" });
     t.ok((await maas.addresses()).includes(address));
     t.equal(await reasonOf(maas.reserveAddress({ address })), "ADDRESS_TAKEN");
@@ -215,7 +223,7 @@ export async function passesMaasContract(
     t.equal(await reasonOf(maas.reserveAddress({ subnet: "192.0.2.0/24" })), "MAAS_REFUSED");
   });
 
-  await t.test("gives distinct machines to whoever asks at once", async (t) => {
+  await t.test("concurrent requests get distinct machines", async (t) => {
     const free = (await maas.machines()).filter(({ status }) => status === "ready");
     const asked = free.flatMap(({ systemId }) => [systemId, systemId]);
     const outcomes = await Promise.all(

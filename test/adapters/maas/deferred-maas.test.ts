@@ -4,7 +4,7 @@ import { createMaasSandbox } from "../../../adapters/maas/sandbox.ts";
 
 const as = { kind: "sandbox", url: "http://sandbox.invalid/MAAS" } as const;
 
-test("a deferred MAAS is made with the first call, once, and answers as what it is", async (t) => {
+test("a deferred MAAS is created at the first call, once, and has the given kind and URL", async (t) => {
   let made = 0;
   const maas = createDeferredMaas(as, () => {
     made += 1;
@@ -21,14 +21,14 @@ test("a deferred MAAS is made with the first call, once, and answers as what it 
   await t.rejects(maas.whoami(), { name: "InfraError", reason: "MAAS_UNAVAILABLE" });
 });
 
-test("a deferred MAAS has every method of the one that it stands for", async (t) => {
+test("a deferred MAAS has every method of the real one", async (t) => {
   const real = await createMaasSandbox();
   const { fake: _fake, admin: _admin, other: _other, ...methods } = real;
   t.same(Object.keys(createDeferredMaas(as, async () => real)).toSorted(), Object.keys(methods).toSorted());
   await real.close();
 });
 
-test("one that could not be made is tried again by the next call, and costs nothing to close", async (t) => {
+test("a failed creation is retried at the next call, and close creates nothing", async (t) => {
   let made = 0;
   const maas = createDeferredMaas(as, async () => {
     made += 1;

@@ -5,7 +5,7 @@ import { codePoint } from "../../code-point.ts";
 
 const ofMachine = { what: "release", systemId: "m6rnsc" };
 
-test("MAAS's words decide where its numbers do not", async (t) => {
+test("MAAS's message decides where the status is ambiguous", async (t) => {
   const table = [
     [409, "No machine with system ID m6rnsc available.", "MACHINE_TAKEN"],
     [409, "No available machine matches constraints: [('mem', ['9'])]", "NO_MACHINE"],
@@ -31,7 +31,7 @@ test("MAAS's words decide where its numbers do not", async (t) => {
   t.match(errorFromRefusal({ status: 409, words: "x" }, ofMachine), { resource: "maas/machines/m6rnsc" });
 });
 
-test("an address that is in use is told apart from one that cannot be had", async (t) => {
+test("an address in use is distinguished from one that cannot be reserved", async (t) => {
   const table = [
     [404, "The IP address 10.20.0.9 is already in use.", "ADDRESS_TAKEN"],
     [404, "10.20.0.9 is within the reserved range from 10.20.0.1 to 10.20.0.10", "MAAS_REFUSED"],
@@ -45,7 +45,7 @@ test("an address that is in use is told apart from one that cannot be had", asyn
   }
 });
 
-test("what is quoted is one short line of plain words", async (t) => {
+test("quoted text is one short line of plain words", async (t) => {
   fc.assert(
     fc.property(
       fc.constantFrom("text/plain", "application/json; charset=utf-8", "text/html", "", "image/png"),

@@ -6,17 +6,17 @@ import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { createMaas, type MaasOptions } from "../../../adapters/maas/maas.ts";
 import { createMaasSandbox } from "../../../adapters/maas/sandbox.ts";
 
-/** Of nobody. */
+/** A dummy API key. */
 export const apiKey = { consumer: "consumer", token: "token", secret: "hidden-secret" };
 
-/** The sandbox, in which deployments take long. */
+/** Creates a sandbox in which deployments take long. */
 export async function startSandbox(t: Test, options: Parameters<typeof createMaasSandbox>[0] = {}) {
   const sandbox = await createMaasSandbox({ deployMs: 60_000, releaseMs: 0, ...options });
   t.teardown(() => sandbox.close());
   return sandbox;
 }
 
-/** A server that is no MAAS, and the adapter that takes it for one. */
+/** Starts a server other than a MAAS, and an adapter connected to it. */
 export async function startServer(t: Test, listener: RequestListener, options: Partial<MaasOptions> = {}) {
   const server = createServer(listener);
   server.listen(0, "127.0.0.1");
@@ -31,7 +31,9 @@ export async function startServer(t: Test, listener: RequestListener, options: P
   return { maas, url: `http://127.0.0.1:${port}/MAAS` };
 }
 
-/** What a promise was rejected with. @throws Error when it was not, or not with an InfraError */
+/**
+ * Returns the rejection of a promise. @throws Error if it resolved, or rejected with something other than an InfraError
+ */
 export async function errorOf(promise: Promise<unknown>): Promise<InfraError> {
   const error = await promise.then(
     () => undefined,

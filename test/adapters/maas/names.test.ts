@@ -68,7 +68,7 @@ const bad: Readonly<Record<keyof typeof asserts, readonly string[]>> = {
   hostname: ["", "A", "a..b", "-a", "a_b", "a.", "a".repeat(64)],
 };
 
-test("names are taken, and nothing that could be more than a name", async (t) => {
+test("accepts names, and nothing that could be more than a name", async (t) => {
   for (const [kind, assert] of Object.entries(asserts) as [keyof typeof asserts, (typeof asserts)["tag"]][]) {
     for (const name of good[kind]) {
       t.doesNotThrow(() => assert(name, kind), `${kind} ${name}`);
@@ -79,7 +79,7 @@ test("names are taken, and nothing that could be more than a name", async (t) =>
   }
 });
 
-test("a system id that is taken is a part of a path", async (t) => {
+test("a valid system id is a safe part of a path", async (t) => {
   fc.assert(
     fc.property(fc.oneof(fc.string({ maxLength: 8 }), fc.stringMatching(/^[a-y3-8]{6}$/)), (text) => {
       const path = `/MAAS/api/2.0/machines/${text}/`;
@@ -94,7 +94,7 @@ test("a system id that is taken is a part of a path", async (t) => {
   t.pass();
 });
 
-test("an API key is three parts, and no error has any of it", async (t) => {
+test("an API key has three parts, and no error contains any of them", async (t) => {
   t.same(parseApiKey(" a:b:c\n", "apiKey"), { consumer: "a", token: "b", secret: "c" });
   const part = fc.stringMatching(/^[\x21-\x39\x3b-\x7e]+$/);
   fc.assert(
@@ -115,7 +115,7 @@ test("an API key is three parts, and no error has any of it", async (t) => {
   }
 });
 
-test("a MAAS has one address, however it is written", async (t) => {
+test("a MAAS has one normalized URL, however it is written", async (t) => {
   for (const text of [
     "http://maas:5240/MAAS",
     "http://maas:5240/MAAS/",

@@ -20,7 +20,7 @@ const rendered = renderMachineOf(region, {
   annotations: { a: "b" },
 });
 
-test("a machine of 3.4 is read", async (t) => {
+test("parses a machine of 3.4", async (t) => {
   t.same(parse.parseMachine(rendered), {
     systemId: "sbxaaa",
     hostname: "sandbox-node-1",
@@ -44,7 +44,7 @@ test("a machine of 3.4 is read", async (t) => {
   });
 });
 
-test("versions may add keys, drop those that are not needed, and write null", async (t) => {
+test("accepts added, missing and null keys of other versions", async (t) => {
   const { pod: _pod, virtualmachine_id: _id, workload_annotations: _annotations, ...later } = rendered;
   const machine = parse.parseMachine({ ...later, error_description: "", is_dpu: false, status: 23 });
   t.match(machine, { status: "unknown", statusCode: 23 });
@@ -54,7 +54,7 @@ test("versions may add keys, drop those that are not needed, and write null", as
   t.same(parse.parseMachine({ ...rendered, ip_addresses: [null, "", "10.0.0.1"] }).ipAddresses, ["10.0.0.1"]);
 });
 
-test("what a machine or a person has written of a machine is told as one short line without passwords", async (t) => {
+test("text written by users or machines becomes one short line without passwords", async (t) => {
   const words = `curtin:\n\u001b[31m\0cannot fetch http://user:hidden@mirror/ubuntu ${"x y ".repeat(1e5)}`;
   const told = /^curtin: \[31m cannot fetch http:\/\/…@mirror\/ubuntu x y .*…$/;
   const { statusMessage } = parse.parseMachine({ ...rendered, status_message: words });
@@ -64,7 +64,7 @@ test("what a machine or a person has written of a machine is told as one short l
   t.match(event?.description, told);
 });
 
-test("every number of a status has one name", async (t) => {
+test("every status number has one name", async (t) => {
   const names = Array.from({ length: 23 }, (_, code) => machineStatusFrom(code));
   t.equal(new Set(names).size, 23);
   t.notOk(names.includes("unknown"));
@@ -83,12 +83,12 @@ test("every number of a status has one name", async (t) => {
   t.same([-1, 23, 1e9, 4.5].map(machineStatusFrom), ["unknown", "unknown", "unknown", "unknown"]);
 });
 
-test("a version that is none is none", async (t) => {
+test("an invalid version is undefined", async (t) => {
   t.equal(parse.parseVersion({ version: "None", subversion: "", capabilities: [] }).version, undefined);
   t.equal(parse.parseVersion({ version: "3.8.0~alpha1" }).version, "3.8.0~alpha1");
 });
 
-test("images are those that are synced and those that are uploaded", async (t) => {
+test("images are synced or uploaded", async (t) => {
   const images = ["Synced", "Uploaded", "Generated"].map((type, id) => ({
     id,
     name: "n",
@@ -101,7 +101,7 @@ test("images are those that are synced and those that are uploaded", async (t) =
   );
 });
 
-test("the time of an event is read as MAAS writes it, and not guessed", async (t) => {
+test("parses the time of an event in MAAS's format only", async (t) => {
   t.equal(parse.msFromEventTime("Sat, 21 Nov. 2026 00:19:06"), Date.UTC(2026, 10, 21, 0, 19, 6));
   for (const text of ["", "Sat, 21 Nov 2026 00:19:06", "2026-11-21T00:19:06", "Sat, 21 Foo. 2026 00:19:06"]) {
     t.equal(parse.msFromEventTime(text), undefined);
@@ -113,7 +113,7 @@ test("the time of an event is read as MAAS writes it, and not guessed", async (t
   );
 });
 
-test("whatever comes is read or refused as MAAS_FAILED", async (t) => {
+test("any input is parsed or rejected as MAAS_FAILED", async (t) => {
   const value = fc.jsonValue();
   const mutated = fc
     .tuple(fc.constantFrom(...(Object.keys(rendered) as (keyof typeof rendered)[])), value)

@@ -14,7 +14,7 @@ async function startSandbox(t: Test, options: MaasSandboxOptions = {}): Promise<
   return sandbox;
 }
 
-/** A machine that is ours and being deployed. */
+/** Starts the deployment of a machine of ours. */
 async function startDeployment(sandbox: MaasSandbox): Promise<string> {
   const { systemId } = await sandbox.choose({});
   await sandbox.allocate({ systemId, agentName: "kaas/a/b" });
@@ -22,7 +22,7 @@ async function startDeployment(sandbox: MaasSandbox): Promise<string> {
   return systemId;
 }
 
-test("the sandbox keeps the contract", async (t) => {
+test("the sandbox passes the contract", async (t) => {
   const sandbox = await startSandbox(t, { releaseMs: 20 });
   await passesMaasContract(t, {
     maas: sandbox,
@@ -35,7 +35,7 @@ test("the sandbox keeps the contract", async (t) => {
   });
 });
 
-test("the sandbox cannot be taken for a real MAAS", async (t) => {
+test("the sandbox identifies itself as one", async (t) => {
   const sandbox = await startSandbox(t);
   t.equal(sandbox.kind, "sandbox");
   t.equal(sandbox.url, "http://sandbox.invalid/MAAS");
@@ -45,7 +45,7 @@ test("the sandbox cannot be taken for a real MAAS", async (t) => {
   t.match(new URL(sandbox.fake.url).hostname, "127.0.0.1");
 });
 
-test("a deployment fails on request, and the machine is given back", async (t) => {
+test("a deployment fails on request, and the machine is released", async (t) => {
   const sandbox = await startSandbox(t, { deployMs: 0 });
   const { systemId } = await sandbox.choose({});
   sandbox.fake.region.failNext(systemId);
@@ -58,27 +58,27 @@ test("a deployment fails on request, and the machine is given back", async (t) =
   t.match(await sandbox.machine(systemId), { status: "ready", owner: undefined });
 });
 
-test("a release takes its time, in which the machine is still ours by name", async (t) => {
+test("a release takes time, during which we still own the machine", async (t) => {
   const sandbox = await startSandbox(t, { releaseMs: Number.POSITIVE_INFINITY });
   const systemId = await startDeployment(sandbox);
   await sandbox.annotate(systemId, { kept: "yes" });
   await sandbox.release(systemId);
   t.match(await sandbox.machine(systemId), { status: "releasing", owner: "sandbox" });
   t.equal((await sandbox.machine(systemId)).annotations.get("kept"), "yes");
-  t.same(await sandbox.machines({ agentName: "kaas/a/b" }), [], "but its agent's name is gone");
+  t.same(await sandbox.machines({ agentName: "kaas/a/b" }), [], "but the agent name is removed");
   t.match(await sandbox.release(systemId), { status: "releasing" });
   sandbox.fake.region.finish(systemId);
   t.match(await sandbox.machine(systemId), { status: "ready", owner: undefined });
 });
 
-test("disks are erased at every release where that is configured", async (t) => {
+test("disks are erased at every release where configured", async (t) => {
   const sandbox = await startSandbox(t, { eraseMs: Number.POSITIVE_INFINITY, eraseDisks: "quick" });
   const systemId = await startDeployment(sandbox);
   sandbox.fake.region.finish(systemId);
   t.match(await sandbox.release(systemId, { comment: "no longer needed" }), { status: "diskErasing" });
 });
 
-test("disks are erased before a machine is free, and cannot be released meanwhile", async (t) => {
+test("disks are erased before a machine is free, which cannot be released meanwhile", async (t) => {
   const sandbox = await startSandbox(t, { eraseMs: Number.POSITIVE_INFINITY });
   const systemId = await startDeployment(sandbox);
   t.match(await sandbox.release(systemId, { erase: "quick" }), { status: "diskErasing" });
@@ -87,7 +87,7 @@ test("disks are erased before a machine is free, and cannot be released meanwhil
   t.match(await sandbox.machine(systemId), { status: "ready" });
 });
 
-test("an administrator locks, releases and breaks machines behind our back", async (t) => {
+test("an administrator can lock, release and mark our machines", async (t) => {
   const sandbox = await startSandbox(t);
   const systemId = await startDeployment(sandbox);
   await sandbox.admin.lock(systemId);
@@ -104,7 +104,7 @@ test("an administrator locks, releases and breaks machines behind our back", asy
   t.equal(await reasonOf(sandbox.release(again)), "MACHINE_NOT_FOUND");
 });
 
-test("a machine of somebody else's is not touched", async (t) => {
+test("another user's machine is not changed", async (t) => {
   const sandbox = await startSandbox(t);
   const { systemId } = await sandbox.other.choose({});
   await sandbox.other.allocate({ systemId, agentName: "theirs" });
@@ -122,20 +122,20 @@ test("a machine of somebody else's is not touched", async (t) => {
   t.match(seen, { owner: "sandbox-other", status: "deploying", isLocked: true });
 });
 
-test("addresses come to an end", async (t) => {
+test("addresses can run out", async (t) => {
   const sandbox = await startSandbox(t, { ranges: [{ type: "reserved", first: 4, last: 254 }] });
   await sandbox.reserveAddress({ subnet: "10.20.0.0/24" });
   await startDeployment(sandbox);
   t.equal(await reasonOf(sandbox.reserveAddress({ subnet: "10.20.0.0/24" })), "NO_ADDRESS");
   const { systemId } = await sandbox.choose({});
   t.equal(await reasonOf(sandbox.deploy(systemId, { series: "noble" })), "NO_ADDRESS");
-  t.match(await sandbox.machine(systemId), { status: "ready", owner: undefined }, "and nothing is taken");
+  t.match(await sandbox.machine(systemId), { status: "ready", owner: undefined }, "and nothing is allocated");
   await sandbox.other.reserveAddress({ address: "10.20.0.255" });
   await sandbox.releaseAddress("10.20.0.255");
-  t.same(await sandbox.other.addresses(), ["10.20.0.255"], "what others have reserved stays");
+  t.same(await sandbox.other.addresses(), ["10.20.0.255"], "reservations of others stay");
 });
 
-test("an address that MAAS keeps for others is refused by its reason", async (t) => {
+test("an address that MAAS reserves for others is refused with the reason", async (t) => {
   const sandbox = await startSandbox(t);
   await t.rejects(sandbox.reserveAddress({ address: "10.20.0.250" }), {
     reason: "MAAS_REFUSED",
@@ -147,7 +147,7 @@ test("an address that MAAS keeps for others is refused by its reason", async (t)
   t.same(await sandbox.addresses(), []);
 });
 
-test("an image that is gone is told apart from a machine that is not ready", async (t) => {
+test("a missing image is distinguished from a machine that is not ready", async (t) => {
   const sandbox = await startSandbox(t);
   const { systemId } = await sandbox.choose({});
   sandbox.fake.region.images.splice(0);
@@ -158,7 +158,7 @@ test("an image that is gone is told apart from a machine that is not ready", asy
   t.match((await sandbox.inspect()).findings, [{ ok: true }, { ok: false, fix: /boot-resources/ }]);
 });
 
-test("what is for cloud-init arrives as it was, whatever its bytes", async (t) => {
+test("user data for cloud-init arrives unchanged, whatever its bytes", async (t) => {
   const sandbox = await startSandbox(t);
   const { systemId } = await sandbox.choose({});
   const userData = Uint8Array.from({ length: 200_000 }, (_, index) => (index * 7919) % 256);
@@ -171,7 +171,7 @@ test("what is for cloud-init arrives as it was, whatever its bytes", async (t) =
   );
 });
 
-test("many ids are asked for in parts", async (t) => {
+test("many ids are queried in batches", async (t) => {
   const machines = Array.from({ length: 450 }, (_, index) => {
     const digits = [...index.toString(8).padStart(3, "0")].map((digit) => "abcdefgh"[Number(digit)]);
     return { systemId: `sbx${digits.join("")}`, hostname: `sandbox-${index}` };

@@ -4,7 +4,7 @@ import { type ToolObservation, toolChannel } from "../../../adapters/host/observ
 import { createMaas } from "../../../adapters/maas/maas.ts";
 import { errorOf, startSandbox, startServer } from "./maas-under-test.ts";
 
-test("what MAAS says of a wrong key is in no error, with the secret that it tells", async (t) => {
+test("MAAS's message about a wrong key, which includes the secret, is in no error", async (t) => {
   const sandbox = await startSandbox(t);
   const [request] = [...sandbox.fake.requests, await sandbox.whoami().then(() => sandbox.fake.requests[0])];
   const part = (name: string) =>
@@ -33,7 +33,7 @@ test("what MAAS says of a wrong key is in no error, with the secret that it tell
   t.match((await maas.inspect()).findings, [{ ok: false, fix: /maas apikey/ }]);
 });
 
-test("an answer that is no HTTP is in no error either", async (t) => {
+test("a reply other than HTTP is in no error either", async (t) => {
   const { maas } = await startServer(t, ({ socket }) => {
     socket.end(
       "HTTP/1.1 401 Unauthorized\r\nbad header\0: Expected signature base string: &hidden-secret\r\n\r\n",
@@ -44,7 +44,7 @@ test("an answer that is no HTTP is in no error either", async (t) => {
   t.notMatch(inspect(error, { depth: 10, showHidden: true }), /hidden-secret/);
 });
 
-test("what a request held is in no error and in no observation", async (t) => {
+test("the content of a request is in no error and no observation", async (t) => {
   const userData = "#cloud-config\nhidden-secret: of a cluster\n";
   const encoded = Buffer.from(userData).toString("base64");
   const answers = [
@@ -91,7 +91,7 @@ test("what a request held is in no error and in no observation", async (t) => {
   t.notOk(inspect(observed, { depth: 10 }).includes(encoded));
 });
 
-test("the words of a refusal name the field", async (t) => {
+test("the message of a refusal names the field", async (t) => {
   const { maas } = await startServer(t, (_, response) => {
     response.writeHead(400, { "content-type": "application/json; charset=utf-8" });
     response.end(JSON.stringify({ tags: ["No such tag(s): 'x'."], user_data: ["secret"], odd: 7 }));

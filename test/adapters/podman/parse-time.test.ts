@@ -18,7 +18,7 @@ test("parses times to the nanosecond, in any time zone", async (t) => {
   );
 });
 
-test("never is no time, and neither is anything else", async (t) => {
+test("the zero time and invalid times are undefined", async (t) => {
   t.equal(nsFromRfc3339("0001-01-01T00:00:00Z"), undefined);
   fc.assert(
     fc.property(fc.string(), (text) => {

@@ -1,7 +1,7 @@
 import { createRestic } from "../../../adapters/restic/restic.ts";
 
 /**
- * A process that is to be killed in the midst of a backup: prints a line with each progress.
+ * A process to be killed during a backup: prints a line for each progress report.
  * Arguments: path of the repository, its password, the source, its size, the token.
  */
 const [path = "", password = "", device = "", sizeBytes = "", token = ""] = process.argv.slice(2);

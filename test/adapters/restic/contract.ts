@@ -8,25 +8,25 @@ import type {
 } from "../../../adapters/restic/adapter.ts";
 import { reasonOf } from "../host/reason-of.ts";
 
-/** An adapter to hold to the contract, with an empty place for a repository and two devices of `sizeBytes`. */
+/** An adapter to test, with an empty location for a repository and two devices of `sizeBytes`. */
 export interface ContractSubject {
   readonly restic: ResticAdapter;
   readonly repository: Repository;
   readonly source: string;
   readonly target: string;
   readonly sizeBytes: number;
-  /** A faster way than `ensureRepository` to have the repository there. */
+  /** Creates the repository faster than `ensureRepository`. */
   readonly prepare?: () => Promise<void>;
 }
 
-/** Options of a transfer that nobody stops. */
+/** Returns options of a transfer that is not stopped. */
 export function transferOptions(more: Partial<TransferOptions> = {}): TransferOptions {
   return { signal: new AbortController().signal, onProgress: () => {}, token: crypto.randomUUID(), ...more };
 }
 
 const absentId = "deadbeef".repeat(8);
 
-/** Registers the tests that every ResticAdapter must pass. The subject is made anew for each. */
+/** Registers the tests that every ResticAdapter must pass. A new subject is created for each. */
 export function testResticContract(
   kind: string,
   makeSubject: (t: Test) => Promise<ContractSubject>,
@@ -41,7 +41,7 @@ export function testResticContract(
   }
 
   contractTest(
-    "a repository is made once, whoever asks at the same time",
+    "a repository is created once, even by concurrent calls",
     async (t, { restic, repository }) => {
       const { signal } = new AbortController();
       t.equal(await reasonOf(restic.list(repository, [], signal)), "REPOSITORY_NOT_FOUND");
@@ -51,7 +51,7 @@ export function testResticContract(
     },
   );
 
-  contractTest("nothing works where there is no repository", async (t, subject) => {
+  contractTest("everything fails without a repository", async (t, subject) => {
     const { restic, repository, source, target, sizeBytes } = subject;
     const { signal } = new AbortController();
     const snapshot = { id: absentId, fileName: "data", sizeBytes };
@@ -69,7 +69,7 @@ export function testResticContract(
     t.strictSame(reasons, Array(calls.length).fill("REPOSITORY_NOT_FOUND"));
   });
 
-  contractTest("the wrong password opens nothing, and makes nothing anew", async (t, subject) => {
+  contractTest("the wrong password opens nothing and creates nothing", async (t, subject) => {
     const { restic, repository, backup } = await subject.made();
     const wrong = { ...repository, password: "not the one" };
     const id = await backup(["a"]);
@@ -98,27 +98,24 @@ export function testResticContract(
     await restic.restore(repository, wanted, target, transferOptions());
   });
 
-  contractTest(
-    "what is read piece by piece is stored, of a size that is known or not",
-    async (t, subject) => {
-      const { restic, repository } = await subject.made();
-      const { signal } = new AbortController();
-      const pieceBytes = 100_000;
-      for (const sizeBytes of [12 * pieceBytes, undefined]) {
-        const told: Transferred[] = [];
-        const options = transferOptions({ onProgress: (transferred) => told.push(transferred) });
-        const source = { content: pieces(12, pieceBytes), sizeBytes, fileName: "data", tags: ["a"] };
-        const id = await restic.backup(repository, source, options);
-        t.equal(await restic.sizeOf(repository, id, signal), 12 * pieceBytes);
-        const totalBytes = sizeBytes === undefined ? {} : { totalBytes: sizeBytes };
-        t.strictSame(told.at(-1), { doneBytes: 12 * pieceBytes, ...totalBytes });
-        const wanted = { id, fileName: "data", sizeBytes: 12 * pieceBytes };
-        t.equal(await restic.verify(repository, wanted, transferOptions()), 12 * pieceBytes);
-      }
-    },
-  );
+  contractTest("stores a source read in pieces, with or without a known size", async (t, subject) => {
+    const { restic, repository } = await subject.made();
+    const { signal } = new AbortController();
+    const pieceBytes = 100_000;
+    for (const sizeBytes of [12 * pieceBytes, undefined]) {
+      const told: Transferred[] = [];
+      const options = transferOptions({ onProgress: (transferred) => told.push(transferred) });
+      const source = { content: pieces(12, pieceBytes), sizeBytes, fileName: "data", tags: ["a"] };
+      const id = await restic.backup(repository, source, options);
+      t.equal(await restic.sizeOf(repository, id, signal), 12 * pieceBytes);
+      const totalBytes = sizeBytes === undefined ? {} : { totalBytes: sizeBytes };
+      t.strictSame(told.at(-1), { doneBytes: 12 * pieceBytes, ...totalBytes });
+      const wanted = { id, fileName: "data", sizeBytes: 12 * pieceBytes };
+      t.equal(await restic.verify(repository, wanted, transferOptions()), 12 * pieceBytes);
+    }
+  });
 
-  contractTest("what cannot be read to its end leaves no snapshot", async (t, subject) => {
+  contractTest("a source that cannot be read to its end leaves no snapshot", async (t, subject) => {
     const { restic, repository } = await subject.made();
     const { signal } = new AbortController();
     const inUse = new InfraError("DOMAIN_STATE", "somebody writes to it");
@@ -128,7 +125,7 @@ export function testResticContract(
     };
     t.equal(await store(pieces(3, 1_000), 3_001), "TOOL_FAILED", "too short");
     t.equal(await store(pieces(3, 1_000), 2_999), "TOOL_FAILED", "too long");
-    t.equal(await store(pieces(3, 1_000, inUse), 3_000), "DOMAIN_STATE", "a failure of its own");
+    t.equal(await store(pieces(3, 1_000, inUse), 3_000), "DOMAIN_STATE", "the source's own error");
     t.equal(await store(pieces(3, 1_000, inUse), undefined), "DOMAIN_STATE");
     t.equal(await store(pieces(3, 1_000, new Error("whatever")), undefined), "TOOL_FAILED");
     const stop = new AbortController();
@@ -141,7 +138,7 @@ export function testResticContract(
     t.strictSame(await restic.list(repository, ["a"], signal), []);
   });
 
-  contractTest("a snapshot is read piece by piece, at the reader's pace", async (t, subject) => {
+  contractTest("reads a snapshot in pieces, at the reader's pace", async (t, subject) => {
     const { restic, repository, backup, sizeBytes } = await subject.made();
     const id = await backup(["a"]);
     const told: Transferred[] = [];
@@ -161,7 +158,7 @@ export function testResticContract(
       t.equal(await reasonOf(lengthOf(read(more))), reason);
     }
     for await (const piece of read()) {
-      t.ok(piece.length > 0, "who leaves stops it");
+      t.ok(piece.length > 0, "leaving the loop stops it");
       break;
     }
     const stop = new AbortController();
@@ -173,7 +170,7 @@ export function testResticContract(
     t.equal(await reasonOf(stopped()), "OPERATION_CANCELLED");
   });
 
-  contractTest("transfers tell how far they are, up to the end", async (t, subject) => {
+  contractTest("transfers report their progress up to the end", async (t, subject) => {
     const { restic, repository, source, target, sizeBytes } = await subject.made();
     const steps = {
       backup: [] as Transferred[],
@@ -197,7 +194,7 @@ export function testResticContract(
     }
   });
 
-  contractTest("what a snapshot holds must be what is asked of it", async (t, subject) => {
+  contractTest("a snapshot must have the expected file and size", async (t, subject) => {
     const { restic, repository, backup, target, sizeBytes } = await subject.made();
     const id = await backup([]);
     const { signal } = new AbortController();
@@ -227,73 +224,70 @@ export function testResticContract(
     t.strictSame(await listed(), ids.slice(2));
   });
 
-  contractTest(
-    "pruning frees the room of what no snapshot uses, and may be done again",
-    async (t, subject) => {
-      const { restic, repository, backup, sizeBytes } = await subject.made();
-      const [gone, kept] = [await backup(["a"]), await backup(["b"])];
-      await restic.forget(repository, [gone], transferOptions());
-      await restic.prune(repository, transferOptions());
-      await restic.prune(repository, transferOptions());
-      t.equal(
-        await restic.verify(repository, { id: kept, fileName: "data", sizeBytes }, transferOptions()),
-        sizeBytes,
-      );
-    },
-  );
-
-  contractTest("a policy keeps the newest of its tags, and one of zeros all", async (t, subject) => {
-    const { restic, repository, backup } = await subject.made();
-    const ids = [
-      await backup(["a", "x"]),
-      await backup(["a"]),
-      await backup(["a", "x"]),
-      await backup(["b"]),
-    ];
-    const { signal } = new AbortController();
-    const expired = async (tags: string[], last: number, daily = 0, weekly = 0) =>
-      (await restic.expired(repository, tags, { last, daily, weekly }, signal)).toSorted();
-    t.strictSame(await expired(["a"], 1), [ids[0], ids[1]].toSorted());
-    t.strictSame(await expired(["a", "x"], 1), [ids[0]]);
-    t.strictSame(await expired(["a"], 3), []);
-    t.strictSame(await expired(["a"], 0), []);
-    t.strictSame(await expired(["nobody"], 1), []);
-    t.ok((await expired(["a"], 0, 1)).length >= 1);
-    t.equal(await reasonOf(expired([], 1)), "INVALID_FIELD", "without tags it would be about all");
-    t.equal((await restic.list(repository, [], signal)).length, ids.length, "nothing was removed");
+  contractTest("pruning frees the space of unused data, and may be repeated", async (t, subject) => {
+    const { restic, repository, backup, sizeBytes } = await subject.made();
+    const [gone, kept] = [await backup(["a"]), await backup(["b"])];
+    await restic.forget(repository, [gone], transferOptions());
+    await restic.prune(repository, transferOptions());
+    await restic.prune(repository, transferOptions());
+    t.equal(
+      await restic.verify(repository, { id: kept, fileName: "data", sizeBytes }, transferOptions()),
+      sizeBytes,
+    );
   });
 
   contractTest(
-    "a transfer that is stopped ends with the reason, and leaves no snapshot",
+    "a policy keeps the newest snapshots of its tags, and one of zeros keeps all",
     async (t, subject) => {
-      const { restic, repository, source, sizeBytes, backup, target } = await subject.made();
-      const id = await backup([]);
-      const cancelled = new InfraError("OPERATION_CANCELLED", "by the test");
-      for (const step of ["backup", "restore", "verify", "prune"] as const) {
-        const controller = new AbortController();
-        const options = transferOptions({ signal: controller.signal });
-        const wanted = { id, fileName: "data", sizeBytes };
-        const running = {
-          backup: () =>
-            restic.backup(repository, { device: source, sizeBytes, fileName: "data", tags: ["a"] }, options),
-          restore: () => restic.restore(repository, wanted, target, options),
-          verify: () => restic.verify(repository, wanted, options),
-          prune: () => restic.prune(repository, options),
-        }[step]();
-        const reason = reasonOf(running);
-        setTimeout(() => controller.abort(cancelled), 20);
-        t.equal(await reason, "OPERATION_CANCELLED", step);
-      }
+      const { restic, repository, backup } = await subject.made();
+      const ids = [
+        await backup(["a", "x"]),
+        await backup(["a"]),
+        await backup(["a", "x"]),
+        await backup(["b"]),
+      ];
       const { signal } = new AbortController();
-      t.strictSame(await restic.list(repository, ["a"], signal), []);
-      t.equal(
-        await reasonOf(restic.list(repository, [], AbortSignal.abort(cancelled))),
-        restic.kind === "real" ? "OPERATION_CANCELLED" : undefined,
-      );
+      const expired = async (tags: string[], last: number, daily = 0, weekly = 0) =>
+        (await restic.expired(repository, tags, { last, daily, weekly }, signal)).toSorted();
+      t.strictSame(await expired(["a"], 1), [ids[0], ids[1]].toSorted());
+      t.strictSame(await expired(["a", "x"], 1), [ids[0]]);
+      t.strictSame(await expired(["a"], 3), []);
+      t.strictSame(await expired(["a"], 0), []);
+      t.strictSame(await expired(["nobody"], 1), []);
+      t.ok((await expired(["a"], 0, 1)).length >= 1);
+      t.equal(await reasonOf(expired([], 1)), "INVALID_FIELD", "without tags it would include all snapshots");
+      t.equal((await restic.list(repository, [], signal)).length, ids.length, "nothing was removed");
     },
   );
 
-  contractTest("what could be taken for something else is refused", async (t, subject) => {
+  contractTest("a stopped transfer ends with the reason, and leaves no snapshot", async (t, subject) => {
+    const { restic, repository, source, sizeBytes, backup, target } = await subject.made();
+    const id = await backup([]);
+    const cancelled = new InfraError("OPERATION_CANCELLED", "by the test");
+    for (const step of ["backup", "restore", "verify", "prune"] as const) {
+      const controller = new AbortController();
+      const options = transferOptions({ signal: controller.signal });
+      const wanted = { id, fileName: "data", sizeBytes };
+      const running = {
+        backup: () =>
+          restic.backup(repository, { device: source, sizeBytes, fileName: "data", tags: ["a"] }, options),
+        restore: () => restic.restore(repository, wanted, target, options),
+        verify: () => restic.verify(repository, wanted, options),
+        prune: () => restic.prune(repository, options),
+      }[step]();
+      const reason = reasonOf(running);
+      setTimeout(() => controller.abort(cancelled), 20);
+      t.equal(await reason, "OPERATION_CANCELLED", step);
+    }
+    const { signal } = new AbortController();
+    t.strictSame(await restic.list(repository, ["a"], signal), []);
+    t.equal(
+      await reasonOf(restic.list(repository, [], AbortSignal.abort(cancelled))),
+      restic.kind === "real" ? "OPERATION_CANCELLED" : undefined,
+    );
+  });
+
+  contractTest("rejects input that restic could misinterpret", async (t, subject) => {
     const { restic, repository, source, sizeBytes } = await subject.made();
     const { signal } = new AbortController();
     const wanted = { device: source, sizeBytes, fileName: "data", tags: [] };
@@ -341,7 +335,7 @@ async function lengthOf(content: AsyncIterable<Uint8Array>): Promise<number> {
   return bytes;
 }
 
-/** So many pieces of a source, and then its end or a failure. */
+/** Yields `count` pieces, then ends or fails. */
 async function* pieces(count: number, pieceBytes: number, failure?: Error): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < count; at += 1) {
     yield Buffer.alloc(pieceBytes, at);
@@ -352,9 +346,9 @@ async function* pieces(count: number, pieceBytes: number, failure?: Error): Asyn
 }
 
 interface Subject extends ContractSubject {
-  /** With the repository made. */
+  /** Creates the repository and returns the subject. */
   made(): Promise<Subject>;
-  /** Makes a backup of the source as `data`. */
+  /** Backs up the source as `data`. */
   backup(tags: readonly string[]): Promise<string>;
 }
 

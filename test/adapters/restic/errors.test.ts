@@ -20,7 +20,7 @@ const recorded = readFileSync(join(import.meta.dirname, "samples/failures.txt"),
     return { reason, exitCode: Number(exitCode), circumstances, stderr };
   });
 
-test("what restic says becomes a reason, and its own words the message", (t) => {
+test("restic's messages are mapped to reasons and kept", (t) => {
   t.ok(recorded.length > 30);
   for (const { reason, exitCode, circumstances, stderr } of recorded) {
     const error = errorFrom(exitCode, stderr);
@@ -31,21 +31,21 @@ test("what restic says becomes a reason, and its own words the message", (t) => 
   t.end();
 });
 
-test("a silent end says how it came", (t) => {
+test("the error of an exit without output has the exit code or signal", (t) => {
   t.match(errorFrom(1, ""), { reason: "TOOL_FAILED", message: /exit code 1: it said nothing$/ });
   t.match(errorFrom(null, ""), { reason: "TOOL_FAILED", message: /was ended by SIGKILL/ });
   t.match(errorFrom(127, "env: 'restic': No such file or directory"), { reason: "TOOL_MISSING" });
   t.end();
 });
 
-test("a secret that is one of restic's words is taken out, and changes no reason", (t) => {
+test("a secret that is part of restic's message is redacted, and does not affect the reason", (t) => {
   const redact = (text: string) => text.replaceAll("password", "[secret]");
   const error = errorFrom(1, "Fatal: wrong password or no key found", redact);
   t.match(error, { reason: "REPOSITORY_KEY_WRONG", message: /Fatal: wrong \[secret\] or no key found$/ });
   t.end();
 });
 
-test("any words make an error of bounded length", (t) => {
+test("any output gives an error of bounded length", (t) => {
   fc.assert(
     fc.property(fc.string(), fc.integer({ min: 1, max: 255 }), fc.nat(5_000), (stderr, exitCode, times) => {
       const { message } = errorFrom(exitCode, stderr.repeat(times));

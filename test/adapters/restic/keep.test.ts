@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { test } from "tap";
 import { kept } from "../../../adapters/restic/keep.ts";
 
-// Made by `restic backup --time` and judged by `restic forget --dry-run` of 0.14.0, in its local time as here.
+// Created with `restic backup --time` and evaluated with `restic forget --dry-run` of 0.14.0, in local time as here.
 const made = [
   ...["2025-12-28T08:00", "2025-12-29T08:00", "2026-01-01T10:00", "2026-01-01T23:30", "2026-01-02T00:30"],
   ...["2026-01-04T12:00", "2026-01-05T00:10", "2026-01-11T23:59", "2026-01-12T00:01", "2026-02-10T08:00"],
@@ -27,7 +27,7 @@ test("a policy keeps what restic keeps", (t) => {
   t.end();
 });
 
-test("the newest is always kept, and never more than the policy counts", (t) => {
+test("the newest is always kept, and never more than the policy allows", (t) => {
   const moments = fc.uniqueArray(fc.integer({ min: 0, max: 2 ** 41 }), { minLength: 1 });
   const count = fc.nat(20);
   fc.assert(

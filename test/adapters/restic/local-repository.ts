@@ -13,7 +13,7 @@ import { quickenKey } from "./quick-key.ts";
 const mebibyte = 1 << 20;
 export const templatePassword = "correct horse battery";
 
-/** Why there is no real restic here; false if there is. Throws instead when HOSTPLANE_LAB=required. */
+/** Returns why there is no real restic here; false if there is. Throws instead when HOSTPLANE_LAB=required. */
 export async function reasonToSkip(): Promise<string | false> {
   const isThere = await run(["restic", "version"], { kind: "read" }).then(
     () => true,
@@ -31,7 +31,10 @@ export interface LocalSubject extends Required<ContractSubject> {
   readonly path: string;
 }
 
-/** A real restic with a place for a local repository, a file of random bytes as the source, and an empty one as the target. */
+/**
+ * Creates a real restic with the location of a local repository, a source file of random bytes, and a target file of
+ * zeros.
+ */
 export async function makeLocalSubject(
   t: Test,
   options: ResticProcessOptions & { readonly sizeBytes?: number } = {},
@@ -60,7 +63,10 @@ export async function makeLocalSubject(
 
 let made: Promise<string> | undefined;
 
-/** An empty repository to be copied, which restic opens faster than one it has made. Its password is `templatePassword`. */
+/**
+ * Returns an empty repository to copy, which restic opens faster than one that it has created. Its password is
+ * `templatePassword`.
+ */
 export function template(): Promise<string> {
   made ??= makeTemplate();
   return made;

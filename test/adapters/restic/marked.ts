@@ -1,13 +1,13 @@
 import { readdir, readFile } from "node:fs/promises";
 
-/** What everybody may see of a process, and its environment, which only its user may. */
+/** The publicly visible properties of a process, and its environment, which only its user can read. */
 export interface MarkedProcess {
   readonly pid: number;
   readonly argv: readonly string[];
   readonly environment: string;
 }
 
-/** Running processes with the token's mark in their environment. */
+/** Returns the running processes with the token's mark in their environment. */
 export async function markedProcesses(token: string): Promise<readonly MarkedProcess[]> {
   const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
   const all = await Promise.all(

@@ -16,7 +16,7 @@ import {
 } from "../../../adapters/restic/names.ts";
 import { anyUrl } from "../../any-url.ts";
 
-/** The field that an assertion names; undefined if it passes. */
+/** Returns the field that an assertion reports; undefined if it passes. */
 function fieldOf(assertion: () => unknown): string | undefined {
   try {
     assertion();
@@ -36,7 +36,7 @@ const s3: Repository = {
   access: { accessKeyId: "id", secretAccessKey: "key" },
 };
 
-test("an endpoint is an http or https server and nothing else", (t) => {
+test("an endpoint is an http or https server without anything else", (t) => {
   const good: Record<string, string> = {
     "https://s3.example.org": "https://s3.example.org",
     "https://s3.example.org/": "https://s3.example.org",
@@ -88,7 +88,7 @@ test("an endpoint is an http or https server and nothing else", (t) => {
   t.end();
 });
 
-test("an S3 path is a bucket and plain parts", (t) => {
+test("an S3 path is a bucket and plain segments", (t) => {
   for (const path of ["bucket", "my.bucket-1/a", "bucket/a/b_c/D=1@x+y", `bucket/${"a".repeat(255)}`]) {
     t.equal(
       fieldOf(() => assertS3Path(path, "path")),
@@ -166,7 +166,7 @@ test("a local repository is an absolute path", (t) => {
   t.end();
 });
 
-test("a proxy may have a login, and nothing behind its port", (t) => {
+test("a proxy may have credentials, but nothing after its port", (t) => {
   t.equal(proxyUrl("http://user:pa%20ss@proxy:3128", "http_proxy"), "http://user:pa%20ss@proxy:3128/");
   for (const proxy of [
     "",
@@ -185,7 +185,7 @@ test("a proxy may have a login, and nothing behind its port", (t) => {
   t.end();
 });
 
-test("a repository is refused by the field that is wrong, under the caller's name for it", (t) => {
+test("a rejected repository names the invalid field, with the caller's prefix", (t) => {
   const access = { accessKeyId: "id", secretAccessKey: "key" };
   const cases: [Repository, string | undefined][] = [
     [local, undefined],
@@ -265,7 +265,7 @@ test("tags, file names and ids are plain", (t) => {
   t.end();
 });
 
-test("whatever passes names one http or https server, and a place below one bucket", (t) => {
+test("an accepted repository names one http or https server, and a path in one bucket", (t) => {
   const hostile = fc.oneof(
     fc.string(),
     fc.tuple(anyUrl, fc.constantFrom("", "?versions", "#part")).map((parts) => parts.join("")),

@@ -14,7 +14,7 @@ function sample(name: string): string {
   return readFileSync(join(import.meta.dirname, "samples", name), "utf8");
 }
 
-test("snapshots are read as restic 0.14 lists them", (t) => {
+test("parses snapshots as listed by restic 0.14", (t) => {
   const snapshots = parseSnapshots(sample("snapshots.json"));
   t.match(snapshots, [
     { hostname: "host1", tags: ["volume=data", "name=nightly"], fileName: "data" },
@@ -27,7 +27,7 @@ test("snapshots are read as restic 0.14 lists them", (t) => {
   t.end();
 });
 
-test("snapshots are sorted by time, whatever zone they are told in", (t) => {
+test("sorts snapshots by time, whatever their time zones", (t) => {
   const listed = [
     { id: "b".repeat(64), time: "2026-01-02T00:30:00+01:00", tags: null, paths: ["/b"] },
     { id: "a".repeat(64), time: "2026-01-01T23:00:00.123456789Z", paths: ["/a"], hostname: "h" },
@@ -37,7 +37,7 @@ test("snapshots are sorted by time, whatever zone they are told in", (t) => {
   t.end();
 });
 
-test("the summary of a backup is found behind its progress", (t) => {
+test("finds the summary of a backup after its progress", (t) => {
   const wanted = { snapshotId: "e75f0b70", sizeBytes: 25_165_824 };
   t.strictSame(parseBackupSummary(sample("backup.jsonl")), wanted);
   t.match(parseBackupSummary(sample("backup-quiet.json")), { sizeBytes: 25_165_824 });
@@ -55,13 +55,13 @@ test("the summary of a backup is found behind its progress", (t) => {
   t.end();
 });
 
-test("the size of a restore is told only of a snapshot that was counted", (t) => {
+test("the restore size is undefined if no snapshot was counted", (t) => {
   t.equal(parseRestoreSize(sample("stats.json")), 25_165_824);
   t.equal(parseRestoreSize(sample("stats-absent.json")), undefined);
   t.end();
 });
 
-test("what a policy would remove is listed, also when there is nothing", (t) => {
+test("lists what a policy would remove, also when that is nothing", (t) => {
   const [first] = parseSnapshots(sample("snapshots.json"));
   t.strictSame(parseExpired(sample("expired.json")), [first?.id]);
   t.strictSame(parseExpired(""), []);
@@ -69,7 +69,7 @@ test("what a policy would remove is listed, also when there is nothing", (t) => 
   t.end();
 });
 
-test("anything else is TOOL_OUTPUT", (t) => {
+test("any other output is TOOL_OUTPUT", (t) => {
   const anything = fc.oneof(fc.string(), fc.json());
   for (const parse of [parseSnapshots, parseRestoreSize, parseExpired]) {
     fc.assert(

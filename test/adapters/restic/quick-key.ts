@@ -3,12 +3,13 @@ import { readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { run } from "../../../adapters/host/run.ts";
 
-/** The least that restic takes; by itself it chooses such that opening a repository takes half a second of a core. */
+/** The minimum that restic accepts; by default, opening a repository takes half a second of CPU time. */
 const cost = { N: 2, r: 1, p: 1 };
 
 /**
- * Gives a local repository a key file whose password is derived in no time, in place of its own, for tests that start restic
- * a hundred times. The format is that of https://restic.readthedocs.io/en/stable/100_references.html#keys-encryption-and-mac.
+ * Replaces a local repository's key file with one whose key derivation is instant, for tests that start restic a
+ * hundred times. The format is described at
+ * https://restic.readthedocs.io/en/stable/100_references.html#keys-encryption-and-mac.
  */
 export async function quickenKey(path: string, password: string): Promise<void> {
   const { stdout } = await run(["restic", "--repo", path, "--no-cache", "cat", "masterkey"], {
@@ -33,7 +34,10 @@ export async function quickenKey(path: string, password: string): Promise<void> 
   await writeFile(join(keys, createHash("sha256").update(keyFile).digest("hex")), keyFile);
 }
 
-/** AES-256-CTR, and Poly1305-AES of what that gives. The key is 32 bytes for the one, and k and r of the other. */
+/**
+ * Encrypts with AES-256-CTR and authenticates with Poly1305-AES. The key is 32 bytes for the former, and k and r of the
+ * latter.
+ */
 function sealed(plain: Buffer, key: Buffer): Buffer {
   const nonce = randomBytes(16);
   const cipher = createCipheriv("aes-256-ctr", key.subarray(0, 32), nonce);

@@ -10,12 +10,12 @@ import { reasonOf } from "../host/reason-of.ts";
 import { transferOptions } from "./contract.ts";
 import { makeLocalSubject, reasonToSkip } from "./local-repository.ts";
 
-// How restic meets servers that are no store of backups; with a real store of S3 it is tested in the lab.
+// Behaviour with servers other than backup stores; test/lab covers a real S3 store.
 const skip = await reasonToSkip();
 const { signal } = new AbortController();
 const access = { accessKeyId: "AKIAEXAMPLE", secretAccessKey: "hidden-key", sessionToken: "session-42" };
 
-/** A server on loopback; its port. */
+/** Starts a server on loopback and returns its port. */
 async function serve(
   t: Test,
   answer: (request: IncomingMessage, response: ServerResponse) => void,
@@ -44,7 +44,7 @@ function resticOf(t: Test, options: ResticProcessOptions = {}) {
   return restic;
 }
 
-test("keys and session token reach the store, and the region is its own", { skip }, async (t) => {
+test("keys and session token reach the store, and the region is the store's own", { skip }, async (t) => {
   const requests: IncomingMessage[] = [];
   const port = await serve(t, (request, response) => {
     requests.push(request);
@@ -58,7 +58,7 @@ test("keys and session token reach the store, and the region is its own", { skip
   t.match(request?.headers.authorization, /^AWS4-HMAC-SHA256 Credential=AKIAEXAMPLE\/\d+\/us-east-1\/s3\//);
 });
 
-test("a proxy is asked for the store, with its login", { skip }, async (t) => {
+test("the store is reached through a proxy, with its credentials", { skip }, async (t) => {
   const requests: IncomingMessage[] = [];
   const port = await serve(t, (request, response) => {
     requests.push(request);
@@ -78,7 +78,7 @@ test("a proxy is asked for the store, with its login", { skip }, async (t) => {
   t.equal(requests[0]?.headers["proxy-authorization"], `Basic ${login}`);
 });
 
-test("an https store is asked through the https proxy", { skip }, async (t) => {
+test("an https store is reached through the https proxy", { skip }, async (t) => {
   let asked = "";
   const port = await serve(t, () => {});
   const server = createServer().on("connect", (request, socket) => {
@@ -96,7 +96,7 @@ test("an https store is asked through the https proxy", { skip }, async (t) => {
   t.equal(asked, `s3.example.test:443 Basic ${Buffer.from("hugo:secret-word").toString("base64")}`);
 });
 
-test("what a store says of a secret reaches neither an error nor an observer", { skip }, async (t) => {
+test("a store's message with a secret reaches neither an error nor an observer", { skip }, async (t) => {
   const port = await serve(t, (_request, response) => {
     const words = "hidden-key, hidden-word, session-42 and AKIAEXAMPLE are not known";
     response.writeHead(400).end(`<Error><Code>BadRequest</Code><Message>${words}</Message></Error>`);
@@ -112,7 +112,7 @@ test("what a store says of a secret reaches neither an error nor an observer", {
   t.notMatch(JSON.stringify(ends), /hidden|session-42|AKIA/);
 });
 
-test("a store that cannot be asked is REPOSITORY_UNREACHABLE", { skip }, async (t) => {
+test("an unusable store is REPOSITORY_UNREACHABLE", { skip }, async (t) => {
   const plain = await serve(t, (_request, response) => response.writeHead(200).end("<html>"));
   const closed = await serve(t, () => {});
   const restic = resticOf(t);
@@ -139,7 +139,7 @@ test("a store that never answers is given up in time, also before a transfer", {
   t.equal(await reasonOf(restic.backup(repository, wanted, transferOptions())), "REPOSITORY_UNREACHABLE");
 });
 
-test("a caller that leaves a silent store is let go within a second", { skip }, async (t) => {
+test("a caller of a silent store can leave within a second", { skip }, async (t) => {
   const asked = Promise.withResolvers<void>();
   const port = await serve(t, () => asked.resolve());
   const controller = new AbortController();

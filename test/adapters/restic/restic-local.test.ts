@@ -14,10 +14,10 @@ import { transferOptions } from "./contract.ts";
 import { makeLocalSubject, reasonToSkip } from "./local-repository.ts";
 import { markedProcesses } from "./marked.ts";
 
-// What only the real restic can show; what it has in common with the sandbox is in contract.ts.
+// Tests that need the real restic; contract.ts has those shared with the sandbox.
 const skip = await reasonToSkip();
 const { signal } = new AbortController();
-/** Of holes only: restic needs tens of seconds to read it. */
+/** A sparse file, which restic takes tens of seconds to read. */
 const hugeBytes = 64 * 2 ** 30;
 
 async function checksum(path: string, sizeBytes: number): Promise<string> {
@@ -29,7 +29,7 @@ async function checksum(path: string, sizeBytes: number): Promise<string> {
   return hash.digest("hex");
 }
 
-/** Does something to all packs that hold data, or to the others, which are small and hold trees. */
+/** Damages all packs with data, or the others, which are small and contain trees. */
 async function damagePacks(
   repositoryPath: string,
   damage: (path: string) => Promise<void>,
@@ -45,7 +45,7 @@ async function damagePacks(
   }
 }
 
-test("what is restored is what was backed up, and nothing behind it is touched", { skip }, async (t) => {
+test("a restore writes what was backed up, and nothing beyond it", { skip }, async (t) => {
   const { restic, repository, prepare, source, target, sizeBytes } = await makeLocalSubject(t);
   await prepare();
   const before = await readFile(target);
@@ -58,7 +58,7 @@ test("what is restored is what was backed up, and nothing behind it is touched",
   t.ok(after.subarray(sizeBytes).equals(before.subarray(sizeBytes)));
 });
 
-test("what is read is what was backed up, and whoever leaves stops restic", { skip }, async (t) => {
+test("a read returns what was backed up, and leaving it stops restic", { skip }, async (t) => {
   const { restic, repository, prepare, source, sizeBytes } = await makeLocalSubject(t);
   await prepare();
   const wanted = { device: source, sizeBytes, fileName: "data", tags: [] };
@@ -77,13 +77,13 @@ test("what is read is what was backed up, and whoever leaves stops restic", { sk
   const killed = async () => {
     let isKilled = false;
     for await (const _ of restic.read(repository, snapshot, options)) {
-      // What it has printed before still comes, one piece after the other.
+      // Its earlier output still arrives, piece by piece.
       for (const { pid } of isKilled ? [] : await markedProcesses(options.token)) {
         isKilled = process.kill(pid, "SIGKILL");
       }
     }
   };
-  t.equal(await reasonOf(killed()), "TOOL_FAILED", "what is cut off does not look like its end");
+  t.equal(await reasonOf(killed()), "TOOL_FAILED", "truncated output does not look complete");
 });
 
 test("a device that ends too early leaves no snapshot", { skip }, async (t) => {
@@ -98,7 +98,7 @@ test("a device that ends too early leaves no snapshot", { skip }, async (t) => {
   t.strictSame(await restic.list(repository, ["cut"], signal), []);
 });
 
-test("what is no device is neither read nor written", { skip }, async (t) => {
+test("only devices and files are read and written", { skip }, async (t) => {
   const { restic, repository, prepare, directory, sizeBytes } = await makeLocalSubject(t);
   await prepare();
   for (const device of [directory, "/dev/null", join(directory, "absent")]) {
@@ -110,7 +110,7 @@ test("what is no device is neither read nor written", { skip }, async (t) => {
   t.notOk((await readdir(directory)).includes("absent"));
 });
 
-test("a backup whose data was changed, cut or removed is BACKUP_DAMAGED", { skip }, async (t) => {
+test("a backup with changed, truncated or removed data is BACKUP_DAMAGED", { skip }, async (t) => {
   const damages: Record<string, (path: string) => Promise<void>> = {
     changed: async (path) => {
       const bytes = await readFile(path);
@@ -133,7 +133,7 @@ test("a backup whose data was changed, cut or removed is BACKUP_DAMAGED", { skip
   }
 });
 
-test("what is verified is the repository, not what is cached of it", { skip }, async (t) => {
+test("verifies the repository itself, not its cache", { skip }, async (t) => {
   const cacheDir = t.testdir();
   const subject = await makeLocalSubject(t, { cacheDir, patienceMs: 500 });
   const { restic, repository, prepare, source, sizeBytes, path } = subject;
@@ -149,7 +149,7 @@ test("what is verified is the repository, not what is cached of it", { skip }, a
   t.equal(await reasonOf(verified), "BACKUP_DAMAGED");
 });
 
-test("secrets are in the environment of restic and in no argv", { skip }, async (t) => {
+test("secrets are in restic's environment and not in its argv", { skip }, async (t) => {
   const ends: ToolEnd[] = [];
   const subject = await makeLocalSubject(t, { onToolEnd: (end) => ends.push(end) });
   const { restic, prepare, source } = subject;
@@ -185,7 +185,7 @@ test("secrets are in the environment of restic and in no argv", { skip }, async 
   t.ok(processes[0]?.argv.includes("--stdin"));
 });
 
-test("a stopped backup is gone within a second, and the next one is not kept out", { skip }, async (t) => {
+test("a stopped backup is gone within a second, and does not block the next one", { skip }, async (t) => {
   const { restic, repository, prepare, source, target, sizeBytes } = await makeLocalSubject(t);
   await prepare();
   await writeFile(target, "");
@@ -210,7 +210,7 @@ test("a stopped backup is gone within a second, and the next one is not kept out
   t.strictSame(await restic.list(repository, [], signal), []);
 });
 
-test("the restic of a killed gateway lives on until it is settled", { skip }, async (t) => {
+test("the restic of a killed gateway keeps running until it is settled", { skip }, async (t) => {
   const { restic, repository, prepare, source, target, sizeBytes, path } = await makeLocalSubject(t);
   await prepare();
   await truncate(target, hugeBytes);
@@ -222,10 +222,10 @@ test("the restic of a killed gateway lives on until it is settled", { skip }, as
   gateway.kill("SIGKILL");
   await once(gateway, "exit");
   const orphans = await markedProcesses(token);
-  t.equal(orphans.length, 1, "restic lives on");
+  t.equal(orphans.length, 1, "restic keeps running");
   await restic.settle(token);
   t.strictSame(await markedProcesses(token), []);
-  // To restic the lock of a process that ended is alive until somebody has asked how it ended: here whoever adopted it.
+  // restic considers the lock of an exited process alive until its new parent has reaped it.
   while (orphans.some(({ pid }) => existsSync(`/proc/${pid}`))) {
     await sleep(20);
   }
@@ -235,10 +235,14 @@ test("the restic of a killed gateway lives on until it is settled", { skip }, as
   const id = await restic.backup(repository, wanted, transferOptions({ token }));
   t.equal(await restic.verify(repository, { ...wanted, id }, transferOptions()), sizeBytes);
   await restic.forget(repository, [id], transferOptions());
-  t.strictSame(await restic.list(repository, [], signal), [], "the lock of the killed one is no hindrance");
+  t.strictSame(
+    await restic.list(repository, [], signal),
+    [],
+    "the lock of the killed process does not block it",
+  );
 });
 
-test("a transfer that moves nothing any more is REPOSITORY_UNREACHABLE", { skip }, async (t) => {
+test("a transfer without progress is REPOSITORY_UNREACHABLE", { skip }, async (t) => {
   const { restic, repository, prepare, source } = await makeLocalSubject(t, { stallMs: 400 });
   await prepare();
   await truncate(source, hugeBytes);
@@ -252,7 +256,7 @@ test("a transfer that moves nothing any more is REPOSITORY_UNREACHABLE", { skip 
       onProgress: async () => {
         if (!stopped) {
           stopped = true;
-          // As if its disk or network stood still.
+          // As if its disk or network had stalled.
           for (const { pid } of await markedProcesses(token)) {
             process.kill(pid, "SIGSTOP");
           }
@@ -264,7 +268,7 @@ test("a transfer that moves nothing any more is REPOSITORY_UNREACHABLE", { skip 
   t.strictSame(await markedProcesses(token), []);
 });
 
-test("a repository that somebody else works on is REPOSITORY_LOCKED", { skip }, async (t) => {
+test("a repository in use by another process is REPOSITORY_LOCKED", { skip }, async (t) => {
   const { restic, repository, prepare, target } = await makeLocalSubject(t);
   await prepare();
   await truncate(target, hugeBytes);
@@ -280,7 +284,7 @@ test("a repository that somebody else works on is REPOSITORY_LOCKED", { skip }, 
   t.equal(await ended, "CALLER_LEFT");
 });
 
-test("close stops what runs", { skip }, async (t) => {
+test("close stops running tools", { skip }, async (t) => {
   const { restic, repository, prepare, target } = await makeLocalSubject(t);
   await prepare();
   await truncate(target, hugeBytes);
@@ -294,7 +298,7 @@ test("close stops what runs", { skip }, async (t) => {
   t.strictSame(await markedProcesses(options.token), []);
 });
 
-test("doctor tells what is missing", { skip }, async (t) => {
+test("doctor reports what is missing", { skip }, async (t) => {
   const inspected = await createRestic().inspect();
   t.match(inspected, { version: /^0\.\d+/, findings: [{ ok: true, what: /^restic 0\./ }] });
   const missing = await createRestic({ command: ["hostplane-no-such-restic"] }).inspect();

@@ -15,7 +15,7 @@ function watch(patienceMs: number) {
   return { errors, ...createRetryWatch(patienceMs, redact, (error) => errors.push(error)) };
 }
 
-test("trying again is given up once it has lasted too long", async (t) => {
+test("gives up retries after too long", async (t) => {
   const { errors, add } = watch(50);
   add(retry(`sesame: ${refused}`));
   t.equal(errors.length, 0);
@@ -24,7 +24,7 @@ test("trying again is given up once it has lasted too long", async (t) => {
   t.match(errors, [{ reason: "REPOSITORY_UNREACHABLE", message: /\[secret\]: dial tcp/ }]);
 });
 
-test("whatever moves gives it time again", async (t) => {
+test("progress resets the time", async (t) => {
   const { errors, add, moved } = watch(50);
   add(retry(refused));
   await sleep(60);
@@ -33,7 +33,7 @@ test("whatever moves gives it time again", async (t) => {
   t.strictSame(errors, []);
 });
 
-test("what is refused or lost is told as that", async (t) => {
+test("refusals and lost connections have their own reasons", async (t) => {
   const denied = watch(60_000);
   denied.add(retry("client.PutObject: Access Denied."));
   t.match(denied.errors, [{ reason: "REPOSITORY_DENIED" }], "at once");
@@ -49,7 +49,7 @@ test("what is refused or lost is told as that", async (t) => {
   t.match(lost.errors, [{ reason: "BACKUP_DAMAGED" }]);
 });
 
-test("words in pieces are put together, and others are left alone", async (t) => {
+test("joins output split into chunks, and ignores other output", async (t) => {
   const { errors, add } = watch(0);
   const bytes = retry(refused);
   add(Buffer.from("Warning: something else\n"));

@@ -11,7 +11,7 @@ const repository: Repository = {
   httpsProxy: "https://otto@proxy:2",
 };
 
-test("secrets are taken out in every form that restic may print them in", (t) => {
+test("redacts secrets in every form in which restic may print them", (t) => {
   const redact = createRedact(repository);
   const text = [
     'a pass "word" é b',
@@ -26,7 +26,7 @@ test("secrets are taken out in every form that restic may print them in", (t) =>
   t.end();
 });
 
-test("no secret of four characters or more is left, also where a text begins amid it", (t) => {
+test("no secret of four or more characters is left, even if the text begins in the middle of one", (t) => {
   const secret = fc.string({ minLength: 4 }).filter((text) => !"[secret]".includes(text));
   fc.assert(
     fc.property(secret, fc.string(), fc.string(), fc.nat(), (password, before, after, cut) => {

@@ -16,7 +16,7 @@ const authority = {
   keyPem: pki.kubernetesCa.privateKeyPem,
 };
 
-/** A server that has the cluster's certificate and answers whatever it likes. */
+/** Starts a server with the cluster's certificate and arbitrary replies. */
 async function startServer(t: Test, listener: RequestListener, name = "127.0.0.1") {
   const server = createServer(await createServingCertificate(authority, "kube-apiserver", [name]), listener);
   server.listen(0, "127.0.0.1");
@@ -50,7 +50,7 @@ async function errorOf(promise: Promise<unknown>): Promise<InfraError> {
 
 const page = "<html>token=hidden-secret</html>";
 
-test("what a server answers becomes a reason, and no page of a proxy is shown", async (t) => {
+test("replies are mapped to reasons, and no page of a proxy is shown", async (t) => {
   const status = (message: string) => JSON.stringify({ kind: "Status", message });
   const answers: readonly (readonly [number, string, string, RegExp])[] = [
     [200, "no JSON", "WORKLOAD_FAILED", /not JSON/],
@@ -85,7 +85,7 @@ test("what a server answers becomes a reason, and no page of a proxy is shown", 
   }
 });
 
-test("nothing of what is said about a Secret is shown", async (t) => {
+test("no reply about a Secret is shown", async (t) => {
   const token = newToken();
   const cluster = await startServer(t, (request, response) => {
     request.resume();
@@ -97,13 +97,13 @@ test("nothing of what is said about a Secret is shown", async (t) => {
   t.notMatch(JSON.stringify([error.message, error.stack, String(error.cause)]), token.secret);
 });
 
-test("a server of another name is not believed", async (t) => {
+test("a server with another name is not trusted", async (t) => {
   const cluster = await startServer(t, (_, response) => response.end("{}"), "127.0.0.2");
   const error = await errorOf(cluster.nodes());
   t.match(error, { reason: "WORKLOAD_UNAVAILABLE", message: /not trusted \(ERR_TLS_CERT_ALTNAME_INVALID\)/ });
 });
 
-test("a Secret that appears in between is replaced, and one that goes away in between is told of", async (t) => {
+test("a Secret created meanwhile is replaced, and one deleted meanwhile is an error", async (t) => {
   const asked: string[] = [];
   let statuses: readonly number[] = [];
   const cluster = await startServer(t, (request, response) => {
@@ -123,7 +123,7 @@ test("a Secret that appears in between is replaced, and one that goes away in be
   t.equal(error.reason, "WORKLOAD_FAILED");
 });
 
-test("kubeadm's configuration is written anew when others have changed it, and not without end", async (t) => {
+test("kubeadm's configuration is written again after a conflict, but not endlessly", async (t) => {
   const data = {
     ClusterConfiguration: 'kind: "ClusterConfiguration"\nkubernetesVersion: "v1.35.4"\nx: 1\n',
     y: "2",
@@ -160,7 +160,7 @@ test("kubeadm's configuration is written anew when others have changed it, and n
   t.equal(written.length, 3 + 5);
 });
 
-test("a pod that may not be evicted holds up no other one; a cluster that cannot now holds up all", async (t) => {
+test("a pod that may not be evicted does not delay the others; an unavailable cluster delays all", async (t) => {
   const names = ["gone", "another", "webhook", "budgets", "closing", "fine"];
   const statuses: Record<string, readonly [number, object]> = {
     gone: [404, {}],

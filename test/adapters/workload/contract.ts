@@ -19,36 +19,36 @@ export interface PodOfTest {
   readonly phase: "Running" | "Succeeded";
 }
 
-/** A cluster of a test's own, of the version 1.36.3, and what only its nodes and controllers can do. */
+/** A cluster for one test, of version 1.36.3, and operations that only its nodes and controllers can perform. */
 export interface WorkloadUnderTest {
   readonly workload: WorkloadAdapter;
   readonly access: WorkloadAccess;
-  /** The same place with a certificate of another cluster's authority, and with one of nobody who may do anything. */
+  /** The same address with a certificate of another cluster's CA, and with one of a user without permissions. */
   readonly strangerAccess: WorkloadAccess;
   readonly nobodyAccess: WorkloadAccess;
-  /** The certificate of another cluster's authority. */
+  /** The CA certificate of another cluster. */
   readonly otherCaPem: string;
-  /** Nodes of these names are there, of 1.36.3, ready and labelled `team=red`. */
+  /** Names of two nodes of 1.36.3, ready and labelled `team=red`. */
   readonly nodes: readonly [string, string];
   setNotReady(node: string, reason: string, message: string): Promise<void>;
-  /** The kubelet of a node says nothing any more. */
+  /** Stops the kubelet of a node from reporting. */
   silence(node: string): Promise<void>;
   addPod(node: string, pod: PodOfTest): Promise<void>;
-  /** Has the disruption budget of a pod forbid its eviction, or no longer. */
+  /** Makes a pod's disruption budget forbid its eviction, or allow it again. */
   setProtected(namespace: string, name: string, isProtected: boolean): Promise<void>;
-  /** What a kubelet does with pods that are on their way out. */
+  /** Ends terminating pods, as a kubelet does. */
   endLeavingPods(node: string): Promise<void>;
-  /** Whether a machine could join by the token. */
+  /** Reports whether a machine could join with the token. */
   isTokenGood(token: BootstrapToken): Promise<boolean>;
-  /** What kubeadm's configuration says, and which image kube-proxy has. */
+  /** Returns the version in kubeadm's configuration, and kube-proxy's image. */
   versions(): Promise<{
     readonly configured: string;
     readonly proxyImage: string;
     readonly strategy: string;
   }>;
-  /** Names of ClusterRoleBindings. */
+  /** Returns the names of ClusterRoleBindings. */
   bindings(): Promise<readonly string[]>;
-  /** Deletes one, as a cluster of an older version does not have it. */
+  /** Deletes a binding, as if the cluster had an older version without it. */
   deleteBinding(name: string): Promise<void>;
 }
 
@@ -58,13 +58,13 @@ function nodeOf(nodes: readonly WorkloadNode[], name: string): WorkloadNode | un
   return nodes.find((node) => node.name === name);
 }
 
-/** What every workload adapter does. */
+/** Runs the tests that every workload adapter must pass. */
 export async function passesWorkloadContract(t: Test, subject: WorkloadUnderTest): Promise<void> {
   const { workload, access, nodes: names } = subject;
   const [first, second] = names;
   const cluster: WorkloadCluster = workload.connect(access);
 
-  await t.test("tells its version and its nodes", async (t) => {
+  await t.test("returns its version and its nodes", async (t) => {
     t.equal(await cluster.version(), "1.36.3");
     const node = nodeOf(await cluster.nodes(), first);
     t.match(node, {
@@ -78,14 +78,14 @@ export async function passesWorkloadContract(t: Test, subject: WorkloadUnderTest
     t.ok(Math.abs((node?.createdAtMs ?? 0) - Date.now()) < hourMs);
   });
 
-  await t.test("lets in nobody but its own", async (t) => {
+  await t.test("rejects strangers and users without permissions", async (t) => {
     t.equal(await reasonOf(workload.connect(subject.strangerAccess).nodes()), "WORKLOAD_DENIED");
     t.equal(await reasonOf(workload.connect(subject.nobodyAccess).nodes()), "WORKLOAD_DENIED");
     const other = workload.connect({ ...access, caCertificatePem: subject.otherCaPem });
-    t.equal(await reasonOf(other.nodes()), "WORKLOAD_UNAVAILABLE", "nor takes another for it");
+    t.equal(await reasonOf(other.nodes()), "WORKLOAD_UNAVAILABLE", "nor is another cluster trusted");
   });
 
-  await t.test("refuses what is no name before it asks", async (t) => {
+  await t.test("rejects invalid names before any request", async (t) => {
     const secret = bootstrapTokenSecretFrom(createBootstrapToken(Date.now(), hourMs), "a test");
     const metadata = { name: "../x", namespace: "kube-system" };
     for (const call of [
@@ -99,10 +99,10 @@ export async function passesWorkloadContract(t: Test, subject: WorkloadUnderTest
     }
   });
 
-  await t.test("writes tokens by which machines join, again and again", async (t) => {
+  await t.test("writes bootstrap tokens, repeatedly", async (t) => {
     const token = createBootstrapToken(Date.now(), hourMs);
     t.notOk(await subject.isTokenGood(token), "unknown");
-    // The other way round it would still be good for a while: an API server remembers those that were.
+    // In the opposite order it would remain valid for a while, since an API server caches valid tokens.
     const late = { ...token, expiresAt: new Date(Date.now() - hourMs) };
     await cluster.writeSecret(bootstrapTokenSecretFrom(late, "a test"));
     t.notOk(await subject.isTokenGood(token), "expired");
@@ -115,7 +115,7 @@ export async function passesWorkloadContract(t: Test, subject: WorkloadUnderTest
     t.equal(await reasonOf(cluster.writeSecret({ ...elsewhere, metadata })), "WORKLOAD_FAILED");
   });
 
-  await t.test("tells why a node is not ready, and when it does not know", async (t) => {
+  await t.test("reports why a node is not ready, and when its state is unknown", async (t) => {
     await subject.setNotReady(second, "KubeletNotReady", "container runtime network not ready");
     t.match(nodeOf(await cluster.nodes(), second), {
       isReady: false,
@@ -126,7 +126,7 @@ export async function passesWorkloadContract(t: Test, subject: WorkloadUnderTest
     t.match(nodeOf(await cluster.nodes(), second), { isReady: undefined, readyReason: "NodeStatusUnknown" });
   });
 
-  await t.test("cordons and empties a node", async (t) => {
+  await t.test("cordons and drains a node", async (t) => {
     const named = (name: string, more: Partial<PodOfTest> = {}): PodOfTest => ({
       name,
       namespace: "default",
@@ -151,52 +151,55 @@ export async function passesWorkloadContract(t: Test, subject: WorkloadUnderTest
     t.same((await cluster.drain(first)).remaining, ["default/web-2"]);
     await subject.setProtected("default", "web-2", false);
     t.match(await cluster.drain(first), { remaining: ["default/web-2"], blocked: [] });
-    t.same(await cluster.drain(first), { remaining: ["default/web-2"], blocked: [] }, "it is on its way");
+    t.same(await cluster.drain(first), { remaining: ["default/web-2"], blocked: [] }, "it is terminating");
     await subject.endLeavingPods(first);
     t.same(await cluster.drain(first), { remaining: [], blocked: [] });
   });
 
-  await t.test("leaves alone what is not there", async (t) => {
+  await t.test("ignores missing nodes", async (t) => {
     await cluster.cordon("no-such-node");
     await cluster.deleteNode("no-such-node");
     t.same(await cluster.drain("no-such-node"), { remaining: [], blocked: [] });
   });
 
-  await t.test("tells machines to come which version they are to have", async (t) => {
+  await t.test("sets the version of future machines", async (t) => {
     const before = await subject.versions();
     t.match(before, { configured: "v1.36.3", proxyImage: /:v1\.36\.3$/ });
     await cluster.setVersion("1.37.1");
     const after = await subject.versions();
     t.equal(after.configured, "v1.37.1");
     t.equal(after.proxyImage, before.proxyImage.replace("v1.36.3", "v1.37.1"));
-    t.equal(after.strategy, "OnDelete", "old machines have no image of the new one");
+    t.equal(after.strategy, "OnDelete", "old machines do not have the new version's image");
     await cluster.setVersion("1.37.1");
     t.same(await subject.versions(), after);
   });
 
-  await t.test("binds what API servers and administrators of newer versions need", async (t) => {
-    const needed = ["kubeadm:apiserver-kubelet-client", "kubeadm:cluster-admins"];
-    for (const name of needed) {
-      await subject.deleteBinding(name);
-    }
-    await cluster.setVersion("1.37.1");
-    const found = await subject.bindings();
-    t.ok(
-      needed.every((name) => found.includes(name)),
-      found.join(", "),
-    );
-    await cluster.setVersion("1.37.1");
-    t.same(await subject.bindings(), found);
-  });
+  await t.test(
+    "creates the bindings that API servers and administrators of newer versions need",
+    async (t) => {
+      const needed = ["kubeadm:apiserver-kubelet-client", "kubeadm:cluster-admins"];
+      for (const name of needed) {
+        await subject.deleteBinding(name);
+      }
+      await cluster.setVersion("1.37.1");
+      const found = await subject.bindings();
+      t.ok(
+        needed.every((name) => found.includes(name)),
+        found.join(", "),
+      );
+      await cluster.setVersion("1.37.1");
+      t.same(await subject.bindings(), found);
+    },
+  );
 
-  await t.test("forgets a node", async (t) => {
+  await t.test("deletes a node", async (t) => {
     await cluster.deleteNode(first);
     await cluster.deleteNode(first);
     t.equal(nodeOf(await cluster.nodes(), first), undefined);
     t.not(nodeOf(await cluster.nodes(), second), undefined);
   });
 
-  await t.test("throws the signal's reason, and speaks no more when it is closed", async (t) => {
+  await t.test("throws the signal's reason, and sends nothing after close", async (t) => {
     const reason = new Error("changed my mind");
     await t.rejects(cluster.nodes(AbortSignal.abort(reason)), reason);
     const leaving = new AbortController();

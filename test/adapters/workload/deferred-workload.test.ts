@@ -5,14 +5,14 @@ import { createWorkload } from "../../../adapters/workload/workload.ts";
 
 const access: WorkloadAccess = {
   host: "127.0.0.1",
-  // Nobody listens there: it cannot be had by anybody but root, who has no use for it.
+  // Nothing listens there: only root may bind it, and has no use for it.
   port: 1,
   caCertificatePem: "",
   clientCertificatePem: "",
   clientKeyPem: "",
 };
 
-test("clusters are reached by an adapter that is made with the first question, once", async (t) => {
+test("the adapter of clusters is created at the first request, once", async (t) => {
   let made = 0;
   const asked: string[] = [];
   const deferred = createDeferredWorkload("sandbox", async () => {
@@ -41,14 +41,14 @@ test("clusters are reached by an adapter that is made with the first question, o
   await deferred.close();
 });
 
-test("a deferred cluster has every method of the one that it stands for", async (t) => {
+test("a deferred cluster has every method of the real one", async (t) => {
   const real = createWorkload();
   const methods = Object.keys(real.connect(access)).toSorted();
   t.same(Object.keys(createDeferredWorkload("real", async () => real).connect(access)).toSorted(), methods);
   await real.close();
 });
 
-test("an adapter that could not be made is tried again, and costs nothing to close", async (t) => {
+test("a failed creation is retried, and close creates nothing", async (t) => {
   let made = 0;
   const deferred = createDeferredWorkload("sandbox", async () => {
     made += 1;

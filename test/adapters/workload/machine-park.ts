@@ -19,7 +19,7 @@ import type { ClusterPlan } from "../../../server/domains/clusters/bootstrap/ren
 const renderer = createKubeadmRenderer();
 const hourMs = 3_600_000;
 
-/** The keys of a cluster, and what its machines are told. */
+/** The keys of a cluster, and the user data of its machines. */
 export interface ClusterRecipe {
   readonly pki: ClusterPki;
   readonly token: BootstrapToken;
@@ -34,7 +34,10 @@ export function newToken(): BootstrapToken {
   return createBootstrapToken(Date.now(), hourMs);
 }
 
-/** A cluster that the gateway would make. @param isFixed whether its endpoint is no machine's own */
+/**
+ * Creates a cluster's keys and user data as the gateway would. @param isFixed whether its endpoint is separate from the
+ * machines
+ */
 export async function clusterRecipe(
   clusterName: string,
   endpoint: ApiEndpoint,
@@ -82,7 +85,7 @@ export async function clusterRecipe(
   };
 }
 
-/** A certificate that etcd takes. */
+/** Creates a client certificate that etcd accepts. */
 export async function etcdClient(pki: ClusterPki) {
   const validity = { notBefore: new Date(Date.now() - hourMs), notAfter: new Date(Date.now() + hourMs) };
   const subject = { commonName: "hostplane", organization: "hostplane" };
@@ -90,10 +93,10 @@ export async function etcdClient(pki: ClusterPki) {
   return { clientCertificatePem: certificatePem, clientKeyPem: privateKeyPem };
 }
 
-/** Machines that a test installs and takes away. */
+/** Machines that a test installs and removes. */
 export interface MachinePark {
   readonly machines: () => readonly BootedMachine[];
-  /** @param address 10.20.0.N unless told */
+  /** @param address 10.20.0.N by default */
   install(hostname: string, userData: string, more?: Partial<BootedMachine>): BootedMachine;
   release(hostname: string): void;
 }
@@ -110,7 +113,7 @@ export function createMachinePark(): MachinePark {
         hostname,
         address: `10.20.0.${count + 10}`,
         userData,
-        // Two in one millisecond are not the same.
+        // Makes two within one millisecond distinct.
         deployedAtMs: Date.now() - 1_000 + count / 1_000,
         ...more,
       };

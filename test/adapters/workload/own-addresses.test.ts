@@ -5,10 +5,10 @@ import { createWorkload } from "../../../adapters/workload/workload.ts";
 import { reasonOf } from "../host/reason-of.ts";
 import { clusterRecipe, createMachinePark } from "./machine-park.ts";
 
-// Nobody else's, as the ports are those of Kubernetes.
+// Unique to this process, since the ports are Kubernetes' own.
 const net = `127.${180 + (process.pid % 64)}.${(process.pid >> 6) % 256}`;
 
-test("clusters are found at their own addresses by a client that knows nothing of it", async (t) => {
+test("an unmodified client reaches clusters at their own addresses", async (t) => {
   const park = createMachinePark();
   const fake = await startWorkloadFake({ machines: park.machines, joinMs: 0, listen: "own-addresses" });
   const workload = createWorkload();
@@ -18,7 +18,7 @@ test("clusters are found at their own addresses by a client that knows nothing o
   });
   const recipe = await clusterRecipe("prod", { host: `${net}.200`, port: 6443 });
   const cluster = workload.connect(recipe.access);
-  t.equal(await reasonOf(cluster.nodes()), "WORKLOAD_UNAVAILABLE", "before it is there");
+  t.equal(await reasonOf(cluster.nodes()), "WORKLOAD_UNAVAILABLE", "before it exists");
   park.install("cp-1", recipe.init("cp-1"), { address: `${net}.1` });
   park.install("cp-2", recipe.joinControlPlane("cp-2"), { address: `${net}.2` });
   park.install("cp-3", recipe.joinControlPlane("cp-3"), { address: `${net}.3` });
@@ -26,7 +26,7 @@ test("clusters are found at their own addresses by a client that knows nothing o
   await until(async () => (await count()) === 3);
   const etcd = await recipe.etcdAccess([`${net}.1`, `${net}.2`]);
   await cluster.removeEtcdMember("cp-1", etcd);
-  // Another machine takes the endpoint.
+  // Another machine takes over the endpoint.
   await until(async () => (await reasonOf(cluster.deleteNode("cp-1"))) === undefined);
   park.release("cp-1");
   await until(async () => (await count()) === 2);
@@ -35,7 +35,7 @@ test("clusters are found at their own addresses by a client that knows nothing o
   t.match(fake.refusals[0]?.why, /nobody can listen at 192.0.2.1:(6443|2379)/);
 });
 
-/** What is not there is looked for again, as it comes by itself. */
+/** Polls until the condition is true; failed checks are repeated. */
 async function until(isSo: () => Promise<boolean>): Promise<void> {
   while (!(await isSo().catch(() => false))) {
     await delay(20);

@@ -26,7 +26,7 @@ const parsers = [
   parseVersion,
 ];
 
-test("whatever a cluster tells is read or refused", async (t) => {
+test("any reply of a cluster is parsed or rejected", async (t) => {
   await fc.assert(
     fc.asyncProperty(fc.jsonValue(), async (value) => {
       for (const parse of parsers) {
@@ -37,7 +37,7 @@ test("whatever a cluster tells is read or refused", async (t) => {
   );
 });
 
-test("whatever is answered in a refusal is one short line", async (t) => {
+test("the message of any refusal is one short line", async (t) => {
   fc.assert(
     fc.property(fc.oneof(fc.string({ unit: codePoint }), fc.json()), fc.integer(), (text, status) => {
       t.equal(parseRefusal(status, text).status, status);
@@ -48,7 +48,7 @@ test("whatever is answered in a refusal is one short line", async (t) => {
   );
 });
 
-test("a node is read also when it tells little", async (t) => {
+test("parses a node with few fields", async (t) => {
   const bare = { metadata: { name: "node1" } };
   t.match(parseNode(bare), {
     name: "node1",
@@ -82,7 +82,7 @@ test("a node is read also when it tells little", async (t) => {
   t.same(parseNodes({ items: null }), []);
 });
 
-test("what a kubelet writes about itself is told as one short line without passwords", async (t) => {
+test("text written by a kubelet becomes one short line without passwords", async (t) => {
   const message = `network not ready:\n\u001b[31m\0failed to pull https://user:hidden@registry.example.org/cni ${"x y ".repeat(1e5)}`;
   const conditions = [{ type: "Ready", status: "False", reason: "Kubelet\nNotReady", message }];
   const node = parseNode({ metadata: { name: "node1" }, status: { conditions } });
@@ -94,7 +94,7 @@ test("what a kubelet writes about itself is told as one short line without passw
   t.equal(node.readyMessage.length, 300);
 });
 
-test("pods that need not leave a node are told from those that do", async (t) => {
+test("pods that need not leave a node are distinguished from those that must", async (t) => {
   const pod = (more: object, phase = "Running") => ({
     metadata: { name: "web", namespace: "default", uid: "1", ...more },
     status: { phase },
@@ -122,7 +122,7 @@ test("pods that need not leave a node are told from those that do", async (t) =>
   );
 });
 
-test("an image gets another tag, wherever it comes from", async (t) => {
+test("an image gets another tag, whatever its registry", async (t) => {
   t.equal(
     imageOfVersion("registry.k8s.io/kube-proxy:v1.35.4", "v1.36.3"),
     "registry.k8s.io/kube-proxy:v1.36.3",
@@ -131,7 +131,7 @@ test("an image gets another tag, wherever it comes from", async (t) => {
   t.equal(imageOfVersion(`kube-proxy:v1.35.4@sha256:${"0".repeat(64)}`, "v1.36.3"), "kube-proxy:v1.36.3");
 });
 
-test("user data that nobody understands is refused or none", async (t) => {
+test("unusable user data is rejected or ignored", async (t) => {
   fc.assert(
     fc.property(fc.string(), (text) => {
       try {

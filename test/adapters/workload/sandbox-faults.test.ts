@@ -5,7 +5,7 @@ import { clusterRecipe, createMachinePark } from "./machine-park.ts";
 
 const endpoint = { host: "10.20.0.200", port: 6443 };
 
-/** A control plane of three machines, cp-1 to cp-3, of 10.20.0.11 to 10.20.0.13. */
+/** Starts a control plane of three machines, cp-1 to cp-3, with the addresses 10.20.0.11 to 10.20.0.13. */
 async function startCluster(t: Test) {
   const park = createMachinePark();
   const sandbox = await createWorkloadSandbox({ machines: park.machines, joinMs: 0 });
@@ -21,7 +21,7 @@ async function startCluster(t: Test) {
   return { park, sandbox, recipe, cluster, etcd, members };
 }
 
-test("without a majority of its etcds a cluster does nothing", async (t) => {
+test("without an etcd quorum a cluster does nothing", async (t) => {
   const { park, cluster, etcd, members } = await startCluster(t);
   park.release("cp-1");
   t.match(
@@ -40,7 +40,7 @@ test("without a majority of its etcds a cluster does nothing", async (t) => {
   t.equal(await reasonOf(cluster.removeEtcdMember("cp-2", etcd)), "WORKLOAD_UNAVAILABLE");
 });
 
-test("the last etcd stays, and one that is taken out serves no more", async (t) => {
+test("the last etcd member stays, and a removed one no longer serves", async (t) => {
   const { cluster, etcd, members, sandbox, recipe } = await startCluster(t);
   await cluster.removeEtcdMember("cp-2", etcd);
   await cluster.removeEtcdMember("cp-3", etcd);
@@ -55,7 +55,7 @@ test("the last etcd stays, and one that is taken out serves no more", async (t) 
   );
 });
 
-test("an etcd that was added and never started is found by its node's address", async (t) => {
+test("an etcd member that was added and never started is found by its node's address", async (t) => {
   const { cluster, etcd, members, sandbox } = await startCluster(t);
   const list = sandbox.fake.cluster("prod")?.members ?? [];
   list.splice(0, 3, ...list.map((member) => (member.name === "cp-3" ? { ...member, name: "" } : member)));
@@ -65,12 +65,12 @@ test("an etcd that was added and never started is found by its node's address", 
   t.same(members(), ["cp-1", "cp-2"]);
 });
 
-test("etcd speaks with its own alone", async (t) => {
+test("etcd accepts only clients of its own CA", async (t) => {
   const { cluster, etcd } = await startCluster(t);
   const other = await (await clusterRecipe("prod", endpoint)).etcdAccess(etcd.addresses);
   const { clientCertificatePem, clientKeyPem } = other;
   const stranger = { ...etcd, clientCertificatePem, clientKeyPem };
-  // Node's server ends it without a word. What real ones say is in test/lab/workload-etcd.test.ts.
+  // Node's server closes the connection without a message. test/lab/workload-etcd.test.ts covers real ones.
   t.equal(await reasonOf(cluster.removeEtcdMember("cp-3", stranger)), "WORKLOAD_UNAVAILABLE");
   const { caCertificatePem } = other;
   t.equal(
@@ -79,11 +79,11 @@ test("etcd speaks with its own alone", async (t) => {
   );
 });
 
-test("requests are lost, late and refused as it is asked for", async (t) => {
+test("injected faults lose, delay and refuse requests", async (t) => {
   const { cluster, sandbox } = await startCluster(t);
   const { fake } = sandbox;
   fake.inject({ kind: "api", path: "/nodes" }, { kind: "loseReply" });
-  t.equal((await cluster.nodes()).length, 3, "one is asked for again");
+  t.equal((await cluster.nodes()).length, 3, "one lost request is retried");
   fake.inject({ method: "DELETE", path: "/nodes/cp-3" }, { kind: "loseReply", times: 2 });
   t.equal(await reasonOf(cluster.deleteNode("cp-3")), "WORKLOAD_UNAVAILABLE");
   t.equal((await cluster.nodes()).length, 2, "and was done");
@@ -99,7 +99,7 @@ test("requests are lost, late and refused as it is asked for", async (t) => {
   t.ok(fake.requests.some(({ method, path }) => method === "DELETE" && path === "/api/v1/nodes/cp-3"));
 });
 
-test("a read ends in 3 s, and with the adapter", async (t) => {
+test("a read ends after 3 s, and when the adapter is closed", async (t) => {
   const { cluster, sandbox } = await startCluster(t);
   sandbox.fake.inject({}, { kind: "delay", ms: 60_000, times: 2 });
   const beganMs = performance.now();
@@ -111,7 +111,7 @@ test("a read ends in 3 s, and with the adapter", async (t) => {
   t.equal(await asked, "WORKLOAD_UNAVAILABLE");
 });
 
-test("a cluster that is out cannot be reached, until it is there again", async (t) => {
+test("a cluster during an outage is unreachable until it ends", async (t) => {
   const { cluster, sandbox } = await startCluster(t);
   const prod = sandbox.fake.cluster("prod");
   if (prod !== undefined) {
@@ -124,13 +124,13 @@ test("a cluster that is out cannot be reached, until it is there again", async (
   t.equal((await cluster.nodes()).length, 3);
 });
 
-test("nothing is looked for outside", async (t) => {
+test("connections never leave the fake", async (t) => {
   const { sandbox, recipe } = await startCluster(t);
   const elsewhere = sandbox.connect({ ...recipe.access, host: "127.0.0.1", port: 22 });
   await t.rejects(elsewhere.nodes(), { reason: "WORKLOAD_UNAVAILABLE", message: /nobody listens/ });
 });
 
-test("pods whose node says nothing stay on their way out", async (t) => {
+test("pods of a node without a kubelet stay terminating", async (t) => {
   const { park, cluster, sandbox } = await startCluster(t);
   sandbox.fake.cluster("prod")?.pods.add({ node: "cp-3", name: "web" });
   park.release("cp-3");

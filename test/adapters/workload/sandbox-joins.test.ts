@@ -7,7 +7,7 @@ import { clusterRecipe, createMachinePark, newToken } from "./machine-park.ts";
 
 const endpoint = { host: "10.20.0.200", port: 6443 };
 
-/** A cluster of one machine, node-1. */
+/** Starts a cluster of one machine, node-1. */
 async function startCluster(t: Test, isFixed = true) {
   const park = createMachinePark();
   const sandbox = await createWorkloadSandbox({ machines: park.machines, joinMs: 0 });
@@ -25,7 +25,7 @@ async function startCluster(t: Test, isFixed = true) {
   return { park, sandbox, recipe, cluster, names, whyNot };
 }
 
-test("a machine joins by a token that is known and good, and by no other", async (t) => {
+test("a machine joins with a known, valid token only", async (t) => {
   const { park, recipe, cluster, names, whyNot } = await startCluster(t);
   park.install("unknown", recipe.joinWorker("unknown", newToken()));
   t.match(await whyNot("unknown"), /no token/);
@@ -46,7 +46,7 @@ test("a machine joins by a token that is known and good, and by no other", async
   t.same(await names(), ["first", "good", "node-1"]);
 });
 
-test("what is told to machines must be what cloud-init and kubeadm read", async (t) => {
+test("user data must be what cloud-init and kubeadm accept", async (t) => {
   const { park, recipe, sandbox, names, whyNot } = await startCluster(t);
   park.install("plain", "#cloud-config\nruncmd: [[reboot]]\nwrite_files: []\n");
   park.install("shell", "#!/bin/sh\nkubeadm join\n");
@@ -61,7 +61,7 @@ test("what is told to machines must be what cloud-init and kubeadm read", async 
   t.equal(sandbox.fake.refusals.length, 2);
 });
 
-test("a machine whose name a ready node has does not join; a silent one's it takes over", async (t) => {
+test("a machine with the name of a ready node does not join, but takes over the name of a silent one", async (t) => {
   const { park, recipe, cluster, names, whyNot } = await startCluster(t);
   park.install("node-2", recipe.joinWorker("node-2"));
   t.same(await names(), ["node-1", "node-2"]);
@@ -71,12 +71,12 @@ test("a machine whose name a ready node has does not join; a silent one's it tak
   park.release("node-2");
   t.equal((await cluster.nodes())[1]?.isReady, undefined);
   park.install("third", recipe.joinWorker("node-2"));
-  t.match((await cluster.nodes())[1], { isReady: true, isCordoned: true }, "with what it was");
+  t.match((await cluster.nodes())[1], { isReady: true, isCordoned: true }, "it keeps the node's properties");
   await cluster.deleteNode("node-2");
   t.same(await names(), ["node-1"], "and it does not come back by itself");
 });
 
-test("versions go together", async (t) => {
+test("versions must match", async (t) => {
   const { park, recipe, cluster, names, whyNot } = await startCluster(t);
   park.install("newer", recipe.joinWorker("newer"), { version: "1.36.3" });
   t.match(await whyNot("newer"), /newer than the API server/);
@@ -92,7 +92,7 @@ test("versions go together", async (t) => {
   t.same([...versions.values()].toSorted(), ["1.34.8", "1.35.4", "1.36.3"]);
 });
 
-test("a cluster is not made twice at one address, nor of another version than the image's", async (t) => {
+test("a cluster is not created twice at one address, nor with another version than the image's", async (t) => {
   const { park, recipe, names, whyNot, sandbox } = await startCluster(t);
   t.same(await names(), ["node-1"]);
   park.install("node-2", recipe.init("node-2"));
@@ -107,7 +107,7 @@ test("a cluster is not made twice at one address, nor of another version than th
   t.same(await names(), ["node-4"]);
 });
 
-test("a machine waits for its cluster, and not forever", async (t) => {
+test("a machine waits for its cluster, but not forever", async (t) => {
   const { park, recipe, sandbox, names, cluster } = await startCluster(t, false);
   park.release("node-1");
   const early = park.install("early", recipe.joinWorker("early"));

@@ -2,7 +2,7 @@ import { test } from "tap";
 import { createWorkloadSandbox } from "../../../adapters/workload/sandbox.ts";
 import { clusterRecipe, createMachinePark } from "./machine-park.ts";
 
-test("machines become a cluster by what they are told", async (t) => {
+test("machines form a cluster according to their user data", async (t) => {
   const park = createMachinePark();
   const sandbox = await createWorkloadSandbox({ machines: park.machines, joinMs: 0 });
   t.teardown(() => sandbox.close());

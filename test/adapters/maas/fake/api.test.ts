@@ -3,7 +3,7 @@ import { type Test, test } from "tap";
 import { authorizationHeader } from "../../../../adapters/maas/authorization.ts";
 import { type MaasFakeOptions, startMaasFake } from "../../../../adapters/maas/fake/server.ts";
 
-// What a real MAAS 3.4.10 has answered, recorded by a client that is not the gateway's.
+// Replies of a real MAAS 3.4.10, recorded by a client other than the gateway's.
 
 const apiKey = { consumer: "consumer", token: "token", secret: "secret" };
 const otherKey = { consumer: "consumer-2", token: "token-2", secret: "secret-2" };
@@ -70,7 +70,7 @@ async function startRegion(t: Test, options: Partial<MaasFakeOptions> = {}) {
   return { send, fake };
 }
 
-test("whoever is not let in is told as the real one tells", async (t) => {
+test("refuses unauthenticated requests as the real one does", async (t) => {
   const send = await startFake(t);
   const path = "users/?op=whoami";
   const again = randomUUID();
@@ -97,13 +97,13 @@ test("whoever is not let in is told as the real one tells", async (t) => {
     t.match(text, words);
   }
   const future = await send({ path, authorization: signed(randomUUID(), -4000) });
-  t.equal(future.status, 200, "a time that is to come is taken");
+  t.equal(future.status, 200, "a time in the future is accepted");
   const machines = await send({ path: "machines/", authorization: null });
   t.match(machines, { status: 400, text: "Unrecognised signature: method=GET op=None" });
   t.equal((await send({ path: "version/", authorization: null })).status, 200);
 });
 
-test("a path without its slash is not there", async (t) => {
+test("a path without its trailing slash does not exist", async (t) => {
   const send = await startFake(t);
   t.match(await send({ path: "machines" }), {
     status: 404,
@@ -116,7 +116,7 @@ test("a path without its slash is not there", async (t) => {
   t.equal((await send({ path: "nothing/" })).status, 404);
 });
 
-test("details that clients may read are as the real one's", async (t) => {
+test("details that clients may read match the real one", async (t) => {
   const { send } = await startRegion(t, {
     machines: [{ systemId: "abcdef", hostname: "sandbox", tags: ["standard", "gpu"] }],
     images: [
@@ -133,7 +133,7 @@ test("details that clients may read are as the real one's", async (t) => {
   t.same(machine.tag_names, ["gpu", "standard"], "in the order of the region's tags");
 });
 
-test("a form comes in two encodings, and JSON is none", async (t) => {
+test("accepts a form in two encodings, but no JSON", async (t) => {
   const send = await startFake(t);
   const allocate = { method: "POST", path: "machines/?op=allocate" };
   for (const encoding of ["urlencoded", "multipart"] as const) {
@@ -150,7 +150,7 @@ test("a form comes in two encodings, and JSON is none", async (t) => {
   t.match(json, { status: 500, text: "'dict' object has no attribute 'lists'" });
 });
 
-test("what cannot be allocated is told in the real one's words", async (t) => {
+test("refuses an allocation with the real one's messages", async (t) => {
   const send = await startFake(t);
   const table: readonly (readonly [readonly (readonly [string, string])[], number, string])[] = [
     [[["tags", "nope"]], 400, `{"tags":["No such tag(s): 'nope'."]}`],
@@ -185,7 +185,7 @@ test("what cannot be allocated is told in the real one's words", async (t) => {
   t.match(none, { status: 409, text: "No machine available." });
 });
 
-test("the operations of a machine answer as the real one's", async (t) => {
+test("the operations of a machine reply like the real ones", async (t) => {
   const send = await startFake(t);
   const op = (name: string, form: Sent["form"] = []) =>
     send({ method: "POST", path: `machines/abcdef/?op=${name}`, form });
@@ -216,7 +216,7 @@ test("the operations of a machine answer as the real one's", async (t) => {
   t.notOk("agent_name" in deployed);
   const read = JSON.parse((await send({ path: "machines/abcdef/" })).text);
   t.match(read, { ip_addresses: ["10.20.0.2"], interface_set: [{ links: [{ ip_address: "10.20.0.2" }] }] });
-  t.equal(Object.keys(read).length, 78, "as many things as 3.4.10 tells");
+  t.equal(Object.keys(read).length, 78, "as many fields as 3.4.10 returns");
   await expect("deploy", 409, "Can't deploy a machine that is in the 'Deploying' state", series);
   t.match(JSON.parse((await send({ path: "machines/?op=list_allocated" })).text), []);
   await expect("lock", 200);
@@ -235,7 +235,7 @@ test("the operations of a machine answer as the real one's", async (t) => {
   t.equal((await send({ method: "DELETE", path: "machines/abcdef/" })).status, 403);
 });
 
-test("several are released at once, and an unknown one keeps all", async (t) => {
+test("several machines are released at once, or none if one is unknown", async (t) => {
   const send = await startFake(t);
   const release = (...ids: string[]) =>
     send({
@@ -262,7 +262,7 @@ test("filters are as strict as the real one's", async (t) => {
   t.equal(JSON.parse((await send({ path: "machines/?status=ready&pool=kube" })).text).length, 3);
 });
 
-test("a machine of another user is shown to administrators alone", async (t) => {
+test("another user's machine is visible only to administrators", async (t) => {
   const { send, fake } = await startRegion(t);
   fake.region.change("abcdef", { kind: "allocate", owner: "root", agentName: "theirs" });
   for (const path of ["machines/abcdef/", "machines/abcdef/?op=query_power_state"]) {
@@ -282,10 +282,10 @@ test("a machine of another user is shown to administrators alone", async (t) => 
   const byAdmin = await send({ path: "machines/abcdef/", authorization: signed(randomUUID(), 0, otherKey) });
   t.match(JSON.parse(byAdmin.text), { owner: "root" });
   const broken = await send({ method: "POST", path: "machines/bcdefg/?op=mark_broken" });
-  t.match(broken, { status: 403, text: "" }, "nor may others mark what they do not have");
+  t.match(broken, { status: 403, text: "" }, "users cannot mark machines of others");
 });
 
-test("filters with unknown names, long agent names and addresses that are none are refused", async (t) => {
+test("refuses filters with unknown names, long agent names and invalid addresses", async (t) => {
   const send = await startFake(t);
   const long = "a".repeat(300);
   const table = [
@@ -307,7 +307,7 @@ test("filters with unknown names, long agent names and addresses that are none a
     t.match(
       await send({ ...allocate, form: [["system_id", "abcdef"], constraint] }),
       { status: 409, text: "No machine with system ID abcdef available." },
-      "which does not say that the machine is another than was asked for",
+      "the reply does not say that the machine differs from the requested one",
     );
   }
   const reserve = (ip: string) =>
@@ -329,7 +329,7 @@ test("filters with unknown names, long agent names and addresses that are none a
   t.match(JSON.parse(made.text), { status: 0, status_message: null, status_action: null });
 });
 
-test("ranges of addresses are told, and what is in one cannot be reserved", async (t) => {
+test("reports address ranges, and refuses to reserve addresses in them", async (t) => {
   const ranges = [
     { type: "dynamic", first: 240, last: 254 },
     { type: "reserved", first: 200, last: 210 },

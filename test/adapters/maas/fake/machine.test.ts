@@ -43,7 +43,7 @@ test("a machine goes from free to deployed and back", async (t) => {
   t.match(after(allocate, release), { status: "ready", owner: undefined }, "one that is off is free at once");
 });
 
-test("what keeps its annotations, and what loses them", async (t) => {
+test("which changes keep annotations, and which remove them", async (t) => {
   const annotate = { kind: "annotate", user: "me", annotations: { a: "1", b: "2" } } as const;
   const remove = { kind: "annotate", user: "me", annotations: { a: "" } } as const;
   t.same(after(allocate, annotate, remove).annotations, { b: "2" });
@@ -62,7 +62,7 @@ test("what keeps its annotations, and what loses them", async (t) => {
   );
 });
 
-test("in each state a change is made or refused with MAAS's words", async (t) => {
+test("in each state a change is made or refused with MAAS's message", async (t) => {
   const violations: readonly (readonly [FakeMachine, MachineChange, string])[] = [
     [after(allocate), allocate, "No machine with system ID sbxaaa available."],
     [after(allocate, deploy), deploy, "Can't deploy a machine that is in the 'Deploying' state"],
@@ -82,7 +82,7 @@ test("in each state a change is made or refused with MAAS's words", async (t) =>
   }
 });
 
-test("the numbers are MAAS's", async (t) => {
+test("the status numbers are MAAS's", async (t) => {
   t.same(
     machineStatuses.map((status) => statusCode(status)),
     Array.from({ length: 23 }, (_, code) => code),
@@ -90,7 +90,7 @@ test("the numbers are MAAS's", async (t) => {
   t.equal(statusName("failedReleasing"), "Releasing failed");
 });
 
-test("whatever is done to a machine, one that is free is nobody's", async (t) => {
+test("whatever happens to a machine, a free one has no owner", async (t) => {
   const change: fc.Arbitrary<MachineChange> = fc.oneof(
     fc.constantFrom<MachineChange>(
       ...[allocate, deploy, release, { kind: "release", erase: true } as const],
@@ -104,7 +104,7 @@ test("whatever is done to a machine, one that is free is nobody's", async (t) =>
       return { kind: "annotate" as const, user: "me", annotations };
     }),
   );
-  // As MAAS's own changes come only in the state that they end.
+  // Like MAAS's own changes, these occur only in the state that they end.
   const comesIn: Partial<Record<MachineChange["kind"], readonly FakeMachine["status"][]>> = {
     deployed: ["deploying"],
     deploymentFailed: ["deploying"],

@@ -9,16 +9,19 @@ const { answers } = JSON.parse(
   await readFile(join(import.meta.dirname, "../samples/answers-3.4.10.json"), "utf8"),
 );
 
-/** Where the recorded region was known to differ from one that commissioned its machines itself. */
+/** Known differences between the recorded region and one that commissioned its machines itself. */
 const differing = [/^[^:]*\.tags: /];
-/** What an installed machine has and this one has not, or the other way round. */
+/** Fields that an installed machine has and this one does not, or the other way round. */
 const mayBeEmpty =
   /\.(dns_servers|disabled_boot_architectures|partitions|numanode_set|hwe_kernel|events|tags)\b/;
 
-/** Of interfaces; they are empty in one region as null or [], in another as "" or {}, so their values are checked by themselves. */
+/**
+ * Of interfaces. When empty, they are null or [] in one region and "" or {} in another, so their values are checked
+ * separately.
+ */
 const interfaceKeys: readonly string[] = ["discovered", "params"];
 
-/** The values of a key, wherever it is. */
+/** Returns all values of a key, at any depth. */
 function valuesOf(value: unknown, key: string): readonly unknown[] {
   if (typeof value !== "object" || value === null) {
     return [];
@@ -26,7 +29,7 @@ function valuesOf(value: unknown, key: string): readonly unknown[] {
   return Object.entries(value).flatMap(([name, each]) => (name === key ? [each] : valuesOf(each, key)));
 }
 
-/** The paths of a value's leaves with their types; of a list its first element stands for all. */
+/** Returns the paths of a value's leaves with their types; the first element of a list represents all. */
 function shapeOf(value: unknown, path: string): readonly string[] {
   if (Array.isArray(value)) {
     return value.length === 0 ? [] : shapeOf(value[0], `${path}[0]`);
@@ -43,7 +46,7 @@ function shapeOf(value: unknown, path: string): readonly string[] {
   return [`${path}: ${value === null ? "null" : typeof value}`];
 }
 
-test("what the fake answers has the keys and types that a real region had", async (t) => {
+test("the fake's replies have the keys and types of a real region's", async (t) => {
   const fake = await startMaasFake({
     users: [{ username: "admin", isAdmin: true, apiKey }],
     machines: [

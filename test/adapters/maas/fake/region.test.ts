@@ -18,7 +18,7 @@ const options = {
   eraseMs: 100,
 } as const;
 
-test("whoever listens hears of each change of a machine, asked for or not", (t) => {
+test("listeners are notified of each change of a machine, requested or not", (t) => {
   const heard: string[] = [];
   let nowMs = 1_000;
   const region = createFakeRegion({
@@ -39,7 +39,7 @@ test("whoever listens hears of each change of a machine, asked for or not", (t) 
   t.end();
 });
 
-test("its subnet is one's own choice", async (t) => {
+test("its subnet is configurable", async (t) => {
   const fake = await startMaasFake({ ...options, addressPrefix: "127.5.6" });
   const maas = createMaas({ url: fake.url, apiKey });
   t.teardown(async () => {
@@ -64,17 +64,17 @@ test("the next address is the first of the smallest run of free ones", (t) => {
   const next = (taken: readonly number[], isManaged = true) =>
     nextNumber(subnet(isManaged), (number) => taken.includes(number));
   t.equal(next([]), 2, "98 below the range, 129 above it");
-  t.equal(next([200]), 201, "39 are left above what was reserved");
-  t.equal(next([200, 203]), 201, "the smallest run, though it is a small one");
+  t.equal(next([200]), 201, "39 are left above the reserved address");
+  t.equal(next([200, 203]), 201, "the smallest run, however small");
   t.equal(next([50, 63]), 51, "12 between the two");
-  t.equal(next([], false), 100, "in an unmanaged subnet the reserved ranges are all that it gives out");
+  t.equal(next([], false), 100, "in an unmanaged subnet, only addresses of the reserved ranges are assigned");
   t.equal(next([100, 105], false), 101);
   const all = Array.from({ length: 11 }, (_, index) => 100 + index);
   t.equal(next(all, false), undefined);
   t.end();
 });
 
-test("a managed subnet gives machines what is right above the address that was reserved", async (t) => {
+test("a managed subnet assigns the addresses right above the reserved one", async (t) => {
   const fake = await startMaasFake({ ...options, ranges: [] });
   const maas = createMaas({ url: fake.url, apiKey });
   t.teardown(async () => {

@@ -24,7 +24,7 @@ test("a form is the same in both encodings", async (t) => {
   });
   const { port } = server.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}/MAAS/api/2.0/machines/?op=release&id=a&id=b`;
-  // A line's end is always the same one in multipart/form-data.
+  // Line endings are normalized in multipart/form-data.
   const word = fc.string({ unit: "grapheme" }).filter((text) => !/[\r\n]/.test(text));
   await fc.assert(
     fc.asyncProperty(fc.array(fc.tuple(word, word), { maxLength: 5 }), async (pairs) => {
@@ -44,5 +44,5 @@ test("a form is the same in both encodings", async (t) => {
   );
   const json = { method: "POST", body: "{}", headers: { "content-type": "application/json" } };
   await (await fetch(url, json)).text();
-  t.equal(read?.form, undefined, "and JSON is none");
+  t.equal(read?.form, undefined, "JSON is not a form");
 });
