@@ -16,7 +16,7 @@ export interface CephHealthCheck {
 /** Times are milliseconds since 1970; undefined for what has never happened. */
 export interface CephMons {
   readonly names: readonly string[];
-  /** Those currently in the quorum. */
+  /** Names of the monitors currently in the quorum. */
   readonly quorum: readonly string[];
   readonly mapCreatedAtMs: number | undefined;
   readonly mapModifiedAtMs: number | undefined;
@@ -39,7 +39,7 @@ export interface CephMdss {
     /** State in Ceph's notation: `up:active`, `up:standby-replay` (a hot standby), `up:replay`, ... */
     readonly servers: readonly { readonly name: string; readonly state: string }[];
   }[];
-  /** Those not assigned to a filesystem. */
+  /** Names of servers not assigned to a filesystem. */
   readonly standbys: readonly string[];
 }
 

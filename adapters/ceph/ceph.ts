@@ -24,7 +24,7 @@ export interface CephOptions {
   /** Refresh intervals, with and without a watching reader; 2,000 and 15,000 by default. */
   readonly watchedMs?: number;
   readonly idleMs?: number;
-  /** How long a state that cannot be refreshed is still returned; 30,000 by default. */
+  /** Time during which a state that cannot be refreshed is still returned; 30,000 by default. */
   readonly keepMs?: number;
   /** Timeouts of one reply from the monitors, the manager and the OSDs; 3,000, 1,500 and 1,500 by default. */
   readonly patienceMs?: { readonly mon: number; readonly mgr: number; readonly osd: number };

@@ -1,7 +1,7 @@
 import { promisify } from "node:util";
 import koffi from "koffi";
 
-/** How to find a cluster, and the user to authenticate as. */
+/** Options for finding a cluster, and the user to authenticate as. */
 export interface RadosOptions {
   /** File with the addresses of the monitors; Ceph's default paths if undefined. */
   readonly confPath?: string | undefined;
@@ -34,7 +34,7 @@ export interface RadosConnection {
 
 export interface RadosObject {
   readonly pool: string;
-  /** "" is the pool's default one. */
+  /** Empty for the pool's default namespace. */
   readonly namespace: string;
   readonly name: string;
 }

@@ -44,7 +44,7 @@ const rules = z.array(
   }),
 );
 
-/** How a rule places copies. */
+/** Placement of copies by a rule. */
 export interface CrushRule {
   /** The node where it starts, e.g. `default`, and its device class. */
   readonly root: string;

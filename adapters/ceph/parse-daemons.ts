@@ -46,7 +46,7 @@ const fsDump = z.object({
       mdsmap: z.object({
         fs_name: z.string(),
         max_mds: z.number().int(),
-        // By their global ids.
+        // Metadata servers by their global ids.
         info: z.record(z.string(), mds),
       }),
     }),

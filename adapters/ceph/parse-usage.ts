@@ -17,9 +17,9 @@ export interface CephDf {
   readonly totalBytes: bigint;
   readonly availableBytes: bigint;
   readonly usedBytes: bigint;
-  /** Of all pools. */
+  /** Sum of all pools. */
   readonly storedBytes: bigint;
-  /** By pool number. */
+  /** Usage by pool number. */
   readonly pools: ReadonlyMap<number, CephPoolUsage>;
 }
 

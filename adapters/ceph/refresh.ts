@@ -36,9 +36,9 @@ export interface Refresh<T> {
   close(): void;
 }
 
-// How long a reader counts as watching after a read.
+// Time after a read during which a reader counts as watching.
 const lingerMs = 15_000;
-/** How long a reader waits for a newer value if nothing was watching before. */
+/** Maximum time that a reader waits for a newer value if nothing was watching before. */
 const readerPatienceMs = 500;
 
 /**

@@ -8,7 +8,7 @@ import { sandboxState, withCheck, withoutManager } from "./sandbox-cluster.ts";
 export interface CephSandboxOptions {
   /** Whether there is an operator key; true by default. */
   readonly hasOperator?: boolean;
-  /** As in the real adapter, but with a default for `watchedMs` of 100, since reading costs nothing. */
+  /** Times of the real adapter, but with a default for `watchedMs` of 100, since reading costs nothing. */
   readonly watchedMs?: number;
   readonly idleMs?: number;
   readonly keepMs?: number;

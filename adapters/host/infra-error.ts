@@ -3,12 +3,12 @@ import { type ErrorCode, type ReasonName, reasons } from "./reasons.ts";
 /** A field of a request that was rejected. `field` is its name in the contract, e.g. `size_gb`. */
 export interface FieldViolation {
   readonly field: string;
-  /** What is wrong and what the limit is: a sentence without the field's name, which precedes it. */
+  /** The problem and the limit: a sentence without the field's name, which precedes it. */
   readonly description: string;
 }
 
 /**
- * What a failed call has changed: `none` nothing; `possible` perhaps all or part of the request; `done` all of it,
+ * Changes made by a failed call: `none` nothing; `possible` perhaps all or part of the request; `done` all of it,
  * before something else failed.
  */
 export type Effect = "none" | "possible" | "done";
@@ -22,7 +22,7 @@ export interface InfraErrorFacts {
   /** Delay after which the same call is worth retrying. Reaches the client. */
   readonly retryAfterMs?: number;
   /**
-   * What the failed call has changed. Reaches the client. If absent, `adapters/host/effect.ts` derives it for changes.
+   * Changes made by the failed call. Reaches the client. If absent, `adapters/host/effect.ts` derives it for changes.
    */
   readonly effect?: Effect | undefined;
   /** Further machine-readable details by name, e.g. `cursor`. Reaches the client. */

@@ -2,7 +2,7 @@ import { InfraError } from "./infra-error.ts";
 import { waitChannel } from "./observation.ts";
 
 export interface LimiterOptions {
-  /** What is limited, for the message of BUSY, e.g. `lvm commands`. */
+  /** Name of the limited tasks, for the message of BUSY, e.g. `lvm commands`. */
   readonly what: string;
   /** Name of the queue for observers, from a small set; `what` by default. */
   readonly queue?: string;

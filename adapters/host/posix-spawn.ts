@@ -2,7 +2,7 @@ import { createRequire } from "node:module";
 import { constants } from "node:os";
 import { getSystemErrorName } from "node:util";
 
-/** How a process ended. One of the two is null; both are if other code has already reaped the process. */
+/** Exit of a process. One of the two is null; both are if other code has already reaped the process. */
 export interface ProcessExit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;

@@ -16,7 +16,7 @@ const defaultMaxStdoutBytes = 16 * 1024 * 1024;
 const maxStderrBytes = 16 * 1024;
 // SIGTERM, half a second, SIGKILL: the process group is gone within a second of the abort.
 const killAfterMs = 500;
-// How long to wait for output after the tool has exited (or has survived SIGKILL).
+// Time to wait for output after the tool has exited (or has survived SIGKILL).
 const drainMs = 125;
 
 /**

@@ -4,7 +4,7 @@ import type { RunOptions } from "./run-options.ts";
 
 const variable = "HOSTPLANE_TOOL";
 
-/** How to handle a tool whose gateway has died: stop it, ask it to stop and wait, or only wait. */
+/** Handling of a tool whose gateway has died: stop it, ask it to stop and wait, or only wait. */
 export type ToolMarkKind = "read" | "stoppable" | "mutate";
 
 /** Identifies a tool once its gateway has died. */

@@ -16,14 +16,17 @@ export interface ToolStdio {
 export interface ProcessOptions extends ToolStdio {
   /** Its complete environment. The program is looked up in its PATH. */
   readonly env: Readonly<Record<string, string>>;
-  /** It was never started; no other callback follows. The cause has a `code` such as ENOENT if the system refused. */
+  /**
+   * Called if the tool was never started; no other callback follows. The cause has a `code` such as ENOENT if the
+   * system refused.
+   */
   readonly onFailure: (cause: unknown) => void;
   /**
-   * The process itself exited; one of the two arguments is null. Its pipes may still hold output, or be open in a
-   * descendant.
+   * Called when the process itself has exited; one of the two arguments is null. Its pipes may still hold output, or be
+   * open in a descendant.
    */
   readonly onExit: (code: number | null, signal: NodeJS.Signals | null) => void;
-  /** It has exited and all pipes are closed; the last callback. */
+  /** Called when it has exited and all pipes are closed; the last callback. */
   readonly onClose: () => void;
 }
 

@@ -1,6 +1,6 @@
 import type { ReasonName } from "./reasons.ts";
 
-/** How a tool ended, whatever its exit code. */
+/** Result of a tool, whatever its exit code. */
 export interface ToolResult {
   readonly argv: readonly string[];
   /** null if a signal ended it. */

@@ -14,7 +14,7 @@ export interface KubernetesNode {
   readonly externalIp: string;
   /** Undefined if not reported. */
   readonly createdAtMs: number | undefined;
-  /** From the label `topology.kubernetes.io/zone`. */
+  /** Value of the label `topology.kubernetes.io/zone`. */
   readonly zone: string | undefined;
   /** Location of the node by Rook's labels `topology.rook.io/KIND`, e.g. `rack` to `r1`. */
   readonly rookTopology: ReadonlyMap<string, string>;
@@ -78,14 +78,14 @@ export interface RookObject {
   readonly isObserved: boolean;
   readonly isDeleting: boolean;
   /**
-   * What the original server counts as replicas: the monitors of a cluster, copies or chunks of a pool, metadata
-   * servers of a file system (each active one has a standby), gateways of an object store. Undefined if the object does
-   * not specify it.
+   * Number of replicas as the original server counts them: the monitors of a cluster, copies or chunks of a pool,
+   * metadata servers of a file system (each active one has a standby), gateways of an object store. Undefined if the
+   * object does not specify it.
    */
   readonly wantedReplicas: number | undefined;
   /** The values of `service` of the Deployments that run it, e.g. `rook-ceph-mds/myfs`; empty for a pool. */
   readonly services: readonly string[];
-  /** For a pool, the pool itself; empty for a cluster. */
+  /** The object's pools; for a pool, the pool itself; empty for a cluster. */
   readonly pools: readonly RookPool[];
 }
 

@@ -17,7 +17,7 @@ export interface KubernetesOptions {
   /** Interval of heartbeats, and timeout of a reply; 5,000 by default. */
   readonly heartbeatMs?: number;
   readonly patienceMs?: number;
-  /** How long a state that can no longer be watched is still returned; 30,000 by default. */
+  /** Time during which a state that can no longer be watched is still returned; 30,000 by default. */
   readonly keepMs?: number;
   /** Delay before a failed watch is restarted; from 1,000 to 30,000 by default. */
   readonly retry?: { readonly firstMs: number; readonly longestMs: number };

@@ -10,7 +10,7 @@ export interface ObjectWatchOptions {
   readonly path: string;
   /** E.g. `deployments.apps in rook-ceph`. */
   readonly title: string;
-  /** How long objects are still returned while they cannot be watched. */
+  /** Time during which objects are still returned while they cannot be watched. */
   readonly keepMs: number;
   /** Delay before a retry, which doubles with each failure up to the longest. */
   readonly retry: { readonly firstMs: number; readonly longestMs: number };

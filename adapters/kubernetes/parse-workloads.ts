@@ -44,7 +44,7 @@ const counts = {
   observedGeneration: orUndefined(count),
 };
 
-/** Without the fields derived from its pods. */
+/** Schema of a Deployment, without the fields derived from its pods. */
 export const deployment = z
   .object({
     metadata,

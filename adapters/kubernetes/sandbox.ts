@@ -7,7 +7,7 @@ import { createStateKeeper } from "./state-keeper.ts";
 
 export interface KubernetesSandboxOptions {
   readonly namespace?: string;
-  /** As in the real adapter. */
+  /** Same as in the real adapter. */
   readonly keepMs?: number;
 }
 

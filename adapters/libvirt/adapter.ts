@@ -115,7 +115,7 @@ export type LibvirtStep =
       readonly sizeBytes: bigint;
       /** Backing file: a qcow2 volume of the same pool with the initial content. It is only read. */
       readonly backingVolume?: string;
-      /** For raw volumes: allocates all space at creation, so that later writes cannot run out of it. */
+      /** Allocates all space at creation, so that later writes cannot run out of it. Only for raw volumes. */
       readonly isPreallocated?: boolean;
     }
   | {
@@ -134,7 +134,7 @@ export type LibvirtStep =
   /** Also removes its managed save, snapshot and checkpoint metadata and NVRAM; its volumes stay. */
   | { readonly kind: "undefine"; readonly name: string; readonly uuid: string };
 
-/** How to detect that a guest is up. */
+/** Test of whether a guest is up. */
 export type Readiness =
   /** The guest agent answers. */
   | { readonly kind: "agent" }

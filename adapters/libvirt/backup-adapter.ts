@@ -1,9 +1,9 @@
 /** A VM's disk that is a volume. */
 export interface VolumeUser {
-  /** Of the VM. */
+  /** Name of the VM. */
   readonly name: string;
   readonly uuid: string;
-  /** Of the disk, e.g. `vda`. */
+  /** Target of the disk, e.g. `vda`. */
   readonly target: string;
   readonly isRunning: boolean;
   /** Whether the VM can only read it. */
@@ -20,7 +20,7 @@ export interface LibvirtVolume {
   readonly storedBytes: bigint;
   /** `qcow2`, `raw`, `iso`, ...; empty if the pool has no formats. */
   readonly format: string;
-  /** Without those that use it only as the backing file of another volume. */
+  /** VMs that use it, except those for which it is only the backing file of another volume. */
   readonly users: readonly VolumeUser[];
 }
 
@@ -39,7 +39,7 @@ export interface DomainBackupRequest {
  * copied to a file beside each disk.
  */
 export interface DomainBackup {
-  /** In the order of the request. */
+  /** The disks, in the order of the request. */
   readonly disks: readonly { readonly target: string; readonly sizeBytes: bigint }[];
   /**
    * Reads all bytes of a disk as the guest sees it, at the reader's pace. Several disks may be read in sequence or at

@@ -21,7 +21,7 @@ export interface GpuReader {
 const pciDevices = 2;
 
 export function createGpuReader(client: LibvirtClient): GpuReader {
-  /** By libvirt's name of the device. */
+  /** GPUs by libvirt's name of the device. */
   const gpus = new Map<string, DomainGpu>();
   let touched = { everything: true, names: new Set<string>() };
 

@@ -4,7 +4,7 @@ import { type DomainFacts, domainStateOf, parseDomain } from "./parse-domain.ts"
 import type { LibvirtClient } from "./rpc/client.ts";
 import type { DomainRef } from "./rpc/objects.ts";
 
-/** What is known of a VM. The GPUs among its host devices are looked up later, when the state is assembled. */
+/** Known facts of a VM. The GPUs among its host devices are looked up later, when the state is assembled. */
 export interface KnownDomain extends Pick<LibvirtDomain, "state" | "isPersistent" | "unreadableBecause"> {
   /**
    * The XML that `facts` were parsed from: parsing takes longer than fetching, and the XML is usually unchanged. Empty

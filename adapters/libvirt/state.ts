@@ -26,7 +26,7 @@ export interface StateReader {
   touchConnection(): void;
 }
 
-/** What must be read again. */
+/** Objects that must be read again. */
 interface Touched {
   everything: boolean;
   readonly domains: Map<string, DomainRef>;

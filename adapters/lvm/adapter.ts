@@ -145,7 +145,7 @@ export interface LvmFinding {
 }
 
 export interface LvmInspection {
-  /** As `lvm version` prints it, e.g. `2.03.16(2)`; undefined when lvm cannot be run. */
+  /** Version as printed by `lvm version`, e.g. `2.03.16(2)`; undefined when lvm cannot be run. */
   readonly version: string | undefined;
   readonly findings: readonly LvmFinding[];
 }

@@ -2,7 +2,7 @@ import { basename } from "node:path";
 import type { LvmStep } from "./adapter.ts";
 import { reportFields } from "./parse.ts";
 
-/** How LVM is called on this machine. */
+/** Options for calling LVM on this machine. */
 export interface LvmCommandOptions {
   /** The lvm program with any prefix, e.g. `["sudo", "-n", "lvm"]`; `["lvm"]` by default. */
   readonly command?: readonly string[];

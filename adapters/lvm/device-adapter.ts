@@ -5,7 +5,7 @@ export interface PhysicalVolume {
   readonly uuid: string;
   /** Undefined while it belongs to no group. */
   readonly volumeGroupName: string | undefined;
-  /** In a group, the space for volumes, in whole extents. */
+  /** Size; for a device in a group, the space for volumes in whole extents. */
   readonly sizeBytes: bigint;
   /** Bytes used by volumes, including hidden ones. */
   readonly usedBytes: bigint;

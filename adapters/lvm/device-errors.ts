@@ -5,7 +5,7 @@ import type { LvmDeviceStep } from "./device-adapter.ts";
 import { complaints, errorWithoutPattern } from "./errors.ts";
 import { volumeGroupResource } from "./names.ts";
 
-/** As in `errors.ts`: each pattern follows a sample of the lvm2 2.03.16 output that it matches. */
+/** Patterns as in `errors.ts`: each follows a sample of the lvm2 2.03.16 output that it matches. */
 const patterns: readonly (readonly [RegExp, ReasonName])[] = [
   // Volume group "nogroup" not found
   [/^Volume group "?\S+?"? not found/, "VOLUME_GROUP_GONE"],

@@ -36,7 +36,7 @@ export interface LvmOptions extends LvmCommandOptions {
 /** While changes are running, LVM is read all the time, at some 30 ms each with a hundred volumes. */
 const recentMs = 500;
 
-/** How many times a move is restarted after its process was killed. */
+/** Maximum number of restarts of a move whose process was killed. */
 const maxKills = 5;
 
 /**

@@ -11,7 +11,7 @@ import { applySandboxStep } from "./sandbox-steps.ts";
 
 export interface SandboxVolume {
   readonly name: string;
-  /** For a snapshot, the space for its differences. */
+  /** Size of the volume; for a snapshot, the space for its differences. */
   readonly sizeBytes: bigint;
   readonly tags?: readonly string[];
   readonly thinPool?: boolean;
@@ -40,7 +40,7 @@ export interface LvmSandboxOptions {
   readonly moveMs?: number;
 }
 
-/** How many times a move reports its progress from beginning to end. */
+/** Number of progress reports of a move. */
 const moveRounds = 10;
 
 const gibibyte = 1n << 30n;

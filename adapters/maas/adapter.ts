@@ -5,7 +5,7 @@ export interface MaasAllocation {
   /** Used to find the machine by `machines({ agentName })` until its release begins. */
   readonly agentName: string;
   readonly constraints?: MaasConstraints;
-  /** For MAAS's event log. */
+  /** Comment for MAAS's event log. */
   readonly comment?: string;
 }
 
@@ -14,7 +14,7 @@ export interface MaasDeployment {
   readonly series: string;
   /** Agent name for a free machine, as in `MaasAllocation`; an allocated machine keeps the one it has. */
   readonly agentName?: string;
-  /** For cloud-init. It may contain secrets: it never appears in errors, logs or observations. */
+  /** User data for cloud-init. It may contain secrets: it never appears in errors, logs or observations. */
   readonly userData?: Uint8Array | string;
   readonly hweKernel?: string;
   /** Runs from memory and does not touch the disks. */
@@ -62,7 +62,7 @@ export interface MaasEvent {
   /** E.g. `Deploying`. */
   readonly type: string;
   readonly description: string;
-  /** In whole seconds; undefined if MAAS uses an unknown format. */
+  /** Precise to the second; undefined if MAAS uses an unknown format. */
   readonly createdAtMs: number | undefined;
 }
 
@@ -71,7 +71,7 @@ export interface MaasAddressReservation {
   readonly subnet?: string;
   /** A specific address. */
   readonly address?: string;
-  /** For DNS, e.g. `prod-api` or `prod-api.maas`; without a domain, the default one is used. */
+  /** DNS name, e.g. `prod-api` or `prod-api.maas`; without a domain, the default one is used. */
   readonly hostname?: string;
 }
 

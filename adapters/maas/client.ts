@@ -49,7 +49,7 @@ export interface MaasClient {
 }
 
 export interface MaasClientOptions {
-  /** In the form of `parseMaasUrl`. */
+  /** URL in the form of `parseMaasUrl`. */
   readonly url: string;
   readonly apiKey: MaasApiKey;
   /** PEM certificate to trust for https instead of the default ones. */

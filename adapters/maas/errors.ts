@@ -134,7 +134,7 @@ export function errorFromBusy(
   if (/\bNo more IPs available\b|\baddress exhaustion\b/.test(words)) {
     return new InfraError("NO_ADDRESS", `MAAS has no free address${said}`, facts);
   }
-  // With a message, MAAS itself answered. Without one, the error is the same for every request, since the cause is the
+  // A message comes from MAAS itself. Without one, the error is the same for every request, since the cause is the
   // same.
   const message =
     said === ""

@@ -27,7 +27,7 @@ import {
 } from "./parse-reply.ts";
 
 export interface MaasOptions extends MaasClientOptions {
-  /** How to erase disks at a release that does not specify it; MAAS's own setting by default. */
+  /** Method of erasing disks at a release that does not specify it; MAAS's own setting by default. */
   readonly eraseDisks?: MaasRelease["erase"];
   /** Identity of the adapter for a sandbox, whose server has a different address each time. */
   readonly as?: Pick<MaasAdapter, "kind" | "url"> | undefined;

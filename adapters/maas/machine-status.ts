@@ -1,6 +1,6 @@
 import type { MaasMachineStatus } from "./machine.ts";
 
-/** By MAAS's numbers. Unlike its names, they have not changed between versions. */
+/** Statuses by MAAS's numbers. Unlike its names, they have not changed between versions. */
 export const machineStatuses: readonly MaasMachineStatus[] = [
   "new",
   "commissioning",

@@ -8,19 +8,19 @@ import { createMaas } from "./maas.ts";
 import type { MaasApiKey } from "./names.ts";
 
 export interface MaasSandboxOptions {
-  /** By default, six with the tag `standard` and two with `gpu` and `standard`, all free. */
+  /** Machines of the region; by default, six with the tag `standard` and two with `gpu` and `standard`, all free. */
   readonly machines?: readonly FakeMachineOptions[];
   readonly images?: readonly FakeImage[];
   /** Duration of state changes: by default, 5 s for a deployment, 2 s for a release and 3 s for erasing. */
   readonly deployMs?: number;
   readonly releaseMs?: number;
   readonly eraseMs?: number;
-  /** As in `MaasOptions`. */
+  /** Same as in `MaasOptions`. */
   readonly eraseDisks?: MaasRelease["erase"];
   /** Reserved ranges of the subnet 10.20.0.0/24, and whether MAAS manages it; with the fake's defaults. */
   readonly ranges?: readonly FakeRange[];
   readonly isManaged?: boolean;
-  /** As in the real adapter. */
+  /** Same as in the real adapter. */
   readonly readPatienceMs?: number;
   readonly changePatienceMs?: number;
 }

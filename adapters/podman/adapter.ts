@@ -46,7 +46,7 @@ export type RuntimeEvent =
   | (EventFacts & {
       readonly kind: "gap";
       readonly sinceNs: bigint;
-      /** For a gap at the start of `events`, the end of the records; undefined if there were none. */
+      /** End of the records, for a gap at the start of `events`; undefined if there were none. */
       readonly place?: EventPlace;
     });
 
@@ -64,7 +64,7 @@ export interface LogPiece {
    * seconds.
    */
   readonly timeNs: bigint;
-  /** Without the line ending. Any bytes, not necessarily text. */
+  /** Content without the line ending. Any bytes, not necessarily text. */
   readonly bytes: Uint8Array;
   /** Whether the line ends here. Otherwise the next piece of the stream continues it. */
   readonly endsLine: boolean;

@@ -21,7 +21,7 @@ export interface EventRecord {
   /** Object type, e.g. `container`, `pod` or `image`, and the event, e.g. `died`. */
   readonly type: string;
   readonly action: string;
-  /** Of the object; empty for some image events. */
+  /** Id of the object; empty for some image events. */
   readonly id: string;
   readonly name: string;
   /** Pod of a container; also empty for many containers that have a pod. */

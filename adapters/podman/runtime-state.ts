@@ -27,7 +27,7 @@ export interface PodContainer {
   readonly startedAtNs: bigint | undefined;
   /** Time of its last exit; undefined while it runs. */
   readonly exitedAtNs: bigint | undefined;
-  /** Without those that the runtime sets itself. Sorted by key. */
+  /** Annotations, except those that the runtime sets itself. Sorted by key. */
   readonly annotations: ReadonlyMap<string, string>;
 }
 
@@ -53,7 +53,7 @@ export interface RuntimePod {
   readonly cgroup: string | undefined;
   /** Networks in which it has an address now, by name; none while no container runs. */
   readonly networks: readonly PodNetwork[];
-  /** In order of creation, including the infra container. */
+  /** All containers in order of creation, including the infra container. */
   readonly containers: readonly PodContainer[];
   /** The runtime's own description of the pod, as JSON. */
   readonly document: string;
@@ -62,7 +62,7 @@ export interface RuntimePod {
 export interface RuntimeImage {
   /** A digest in hexadecimal, without `sha256:`. */
   readonly id: string;
-  /** With their tags, e.g. `localhost/web:2.0`; empty for an image that lost its last name. */
+  /** Names with tags, e.g. `localhost/web:2.0`; empty for an image that lost its last name. */
   readonly names: readonly string[];
   readonly sizeBytes: bigint;
   /** When it was built, nanoseconds since 1970. When it arrived on this host is not known. */
@@ -80,7 +80,7 @@ export interface RuntimeImage {
 /** A pod whose details the runtime currently cannot report. */
 export interface UnreadablePod {
   readonly podId: string;
-  /** As `uuid` of `RuntimePod`. */
+  /** Same as `uuid` of `RuntimePod`. */
   readonly podUuid: string;
   /** The runtime's message. */
   readonly why: string;

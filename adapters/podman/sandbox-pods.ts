@@ -103,7 +103,7 @@ export function createSandboxPods(tell: (event: RuntimeEvent) => void, onQuiet: 
       podId: pod.id,
       name,
       isInfra: program === "infra",
-      // It prints nothing.
+      // The infra container prints nothing.
       program: program === "infra" ? { kind: "missing" } : program,
       image: { id: found.id, name: image },
       createdAtNs: nowNs(),

@@ -1,6 +1,6 @@
 import type { LogPiece } from "./adapter.ts";
 
-/** What a sandbox container does while it runs. */
+/** Behaviour of a sandbox container while it runs. */
 export type SandboxProgram =
   /** Prints `tick 0`, `tick 1`, ... to stdout, and every fifth time `five 5` and so on to stderr. */
   | { readonly kind: "tick"; readonly everyMs: number }

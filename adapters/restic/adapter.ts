@@ -59,8 +59,8 @@ export type BackupSource = (
 ) & { readonly fileName: string; readonly tags: readonly string[] };
 
 /**
- * For how many of the newest days and ISO weeks to keep the newest snapshot, and how many of the newest to keep in
- * total.
+ * Retention policy: the number of newest snapshots to keep, and for how many of the newest days and ISO weeks to keep
+ * the newest snapshot.
  */
 export interface KeepPolicy {
   readonly last: number;

@@ -1,7 +1,7 @@
 import type { KeepPolicy, Repository } from "./adapter.ts";
 import { endpointOrigin, proxyUrl } from "./names.ts";
 
-/** How restic is called on this machine. */
+/** Options for calling restic on this machine. */
 export interface ResticCommandOptions {
   /** The restic program with any prefix, e.g. `["sudo", "-n", "-E", "restic"]`; `["restic"]` by default. */
   readonly command?: readonly string[];

@@ -74,7 +74,7 @@ const patterns: readonly (readonly [RegExp, ReasonName])[] = [
   [/ciphertext verification failed|invalid data returned|wrong data returned/, "BACKUP_DAMAGED"],
   // loading tree for snapshot "38944138..." failed: id 01a04c30... not found in repository
   [/(id|blob) [\w/<>]+ not found in (repository|index)/, "BACKUP_DAMAGED"],
-  // cannot dump file: ReadFull(<data/fb6a5afe7b>): unexpected EOF (or EOF, where nothing of it is left)
+  // cannot dump file: ReadFull(<data/fb6a5afe7b>): unexpected EOF (or EOF, if the file is empty)
   // cannot dump file: ReadFull(<data/fb6a5afe7b>): open /srv/backup/data/fb/fb6a5a...: no such file or directory
   // cannot dump file: ReadFull(<data/fb6a5afe7b>): The specified key does not exist.
   [/<(data|index|snapshot)\/\w+>((?!https?:).)*(\bEOF|no such file|does not exist)/, "BACKUP_DAMAGED"],

@@ -16,9 +16,9 @@ export interface ResticProcessOptions extends ResticCommandOptions {
   readonly onToolEnd?: ((end: ToolEnd) => void) | undefined;
   /** Time after which a short command is stopped; 60,000 by default. */
   readonly answerTimeoutMs?: number;
-  /** How long a transfer may keep retrying without progress; 40,000 by default. */
+  /** Maximum time that a transfer may keep retrying without progress; 40,000 by default. */
   readonly patienceMs?: number;
-  /** How long a transfer may move no data without an error; 600,000 by default. */
+  /** Maximum time that a transfer may move no data without an error; 600,000 by default. */
   readonly stallMs?: number;
   /** Polling interval of a transfer's progress; 1,000 by default. */
   readonly progressMs?: number;

@@ -1,10 +1,10 @@
 /** Address and credentials of a cluster. All text is PEM. */
 export interface WorkloadAccess {
-  /** Of its API servers: an IP address or a DNS name. */
+  /** Address of its API servers: an IP address or a DNS name. */
   readonly host: string;
   readonly port: number;
   readonly caCertificatePem: string;
-  /** Of a member of the group `system:masters`. */
+  /** Certificate of a member of the group `system:masters`. */
   readonly clientCertificatePem: string;
   readonly clientKeyPem: string;
 }
@@ -21,7 +21,7 @@ export interface EtcdAccess {
 /** A node, as reported by its cluster. */
 export interface WorkloadNode {
   readonly name: string;
-  /** From the condition `Ready`; undefined when the cluster does not know, because the kubelet is silent. */
+  /** Status of the condition `Ready`; undefined when the cluster does not know, because the kubelet is silent. */
   readonly isReady: boolean | undefined;
   /** Reason and message of the condition, e.g. `KubeletReady` and `container runtime network not ready`. */
   readonly readyReason: string;
@@ -40,7 +40,7 @@ export interface WorkloadNode {
 export interface DrainProgress {
   /** Pods still to be evicted, as `namespace/name`. */
   readonly remaining: readonly string[];
-  /** Those that Kubernetes refuses to evict now because of a disruption budget, with its message. */
+  /** Pods that Kubernetes refuses to evict now because of a disruption budget, with its message. */
   readonly blocked: readonly { readonly pod: string; readonly why: string }[];
 }
 

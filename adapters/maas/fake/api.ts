@@ -19,7 +19,7 @@ import { mayView } from "./visibility.ts";
 
 type Handler = (region: FakeRegion, request: SignedRequest) => FakeAnswer;
 
-/** By method, path relative to `/MAAS/api/2.0/` and operation. */
+/** Handlers by method, path relative to `/MAAS/api/2.0/` and operation. */
 const handlers: Readonly<Record<string, Handler>> = {
   "GET users/ whoami": (_, { user }) => jsonAnswer(renderUser(user.username, user.isAdmin)),
   "GET machines/": listMachines,

@@ -24,7 +24,7 @@ const options = [
 
 interface Rule {
   readonly isMet: (machine: FakeMachine) => boolean;
-  /** As shown in the text of a 409. */
+  /** Text of the constraint in a 409. */
   readonly resolved: string;
   readonly errors?: readonly string[];
 }

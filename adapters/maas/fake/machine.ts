@@ -1,7 +1,7 @@
 import type { MaasMachineStatus } from "../machine.ts";
 import { machineStatuses } from "../machine-status.ts";
 
-/** A machine of the fake, as it is between two requests. */
+/** State of a machine of the fake. */
 export interface FakeMachine {
   readonly systemId: string;
   readonly hostname: string;
@@ -25,7 +25,7 @@ export interface FakeMachine {
   /** `manual`: MAAS cannot switch it. */
   readonly powerType: "ipmi" | "manual";
   readonly address: string | undefined;
-  /** In base64, as received. */
+  /** Base64, as received. */
   readonly userData: string | undefined;
 }
 

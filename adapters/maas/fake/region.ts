@@ -53,7 +53,7 @@ type Outcome = "deployed" | "deploymentFailed" | "released" | "releaseFailed" | 
 export interface FakeRegion {
   readonly options: FakeRegionOptions;
   readonly images: FakeImage[];
-  /** In the order in which they were added. */
+  /** Returns the machines in the order in which they were added. */
   machines(): readonly FakeMachine[];
   machine(systemId: string): FakeMachine | undefined;
   add(machine: FakeMachineOptions): void;
@@ -63,7 +63,7 @@ export interface FakeRegion {
   finish(systemId: string, outcome?: "failed"): void;
   /** Makes the next state change of a machine fail; calls accumulate. */
   failNext(systemId: string): void;
-  /** By address. */
+  /** Reservations by address. */
   readonly reservations: Map<string, { readonly username: string; readonly hostname: string }>;
   /** Its only subnet. */
   readonly subnet: FakeSubnet;

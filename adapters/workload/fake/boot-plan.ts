@@ -18,7 +18,7 @@ export interface FakeEndpoint {
   readonly port: number;
 }
 
-/** What a machine does at its first boot. */
+/** Actions of a machine at its first boot. */
 export type BootPlan = { readonly nodeName: string; readonly labels: Readonly<Record<string, string>> } & (
   | {
       readonly kind: "init";

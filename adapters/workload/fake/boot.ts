@@ -5,7 +5,7 @@ export interface BootedMachine {
   readonly systemId: string;
   readonly hostname: string;
   readonly address: string;
-  /** For cloud-init, in plain text. */
+  /** User data for cloud-init, in plain text. */
   readonly userData: string;
   /** Time of the deployment; together with the system id, it identifies the installation. */
   readonly deployedAtMs: number;

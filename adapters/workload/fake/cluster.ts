@@ -20,7 +20,7 @@ export interface FakeSecret {
   readonly name: string;
   readonly uid: string;
   readonly type: string;
-  /** In plain text. */
+  /** Values in plain text. */
   readonly data: Readonly<Record<string, string>>;
 }
 
@@ -40,7 +40,7 @@ export interface FakeCluster {
   readonly endpoint: FakeEndpoint | undefined;
   readonly certificateNames: readonly string[];
   readonly nodes: Map<string, FakeNode>;
-  /** By `namespace/name`. */
+  /** Secrets by `namespace/name`. */
   readonly secrets: Map<string, FakeSecret>;
   readonly members: FakeMember[];
   readonly pods: PodTable;

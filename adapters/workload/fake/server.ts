@@ -13,7 +13,7 @@ export interface WorkloadFakeOptions extends Pick<WorldOptions, "machines" | "on
   readonly listen: "ephemeral" | "own-addresses";
   /** Time from a machine's deployment until it is a node. */
   readonly joinMs: number;
-  /** How long it waits for an API server that does not answer; 20 minutes by default. */
+  /** Maximum time that it waits for an API server that does not answer; 20 minutes by default. */
   readonly patienceMs?: number;
 }
 
@@ -79,7 +79,7 @@ export async function startWorkloadFake(options: WorkloadFakeOptions): Promise<W
     } catch (error) {
       const { systemId } = target.boot.machine;
       const why = `nobody can listen at ${at.host}:${at.port}: ${String(error)}`;
-      // It is retried.
+      // Listening is retried.
       unheard.set(why, { systemId, nodeName: target.boot.plan.nodeName, why });
       return undefined;
     }

@@ -24,7 +24,7 @@ export interface FakeRefusal {
 export interface FakeWorld {
   /** Returns the clusters that still have a control plane machine. */
   clusters(): readonly FakeCluster[];
-  /** By `host:port`. */
+  /** Returns the targets by `host:port`. */
   targets(): ReadonlyMap<string, FakeTarget>;
   /** Machines that will never be nodes, with the reason. */
   readonly refusals: readonly FakeRefusal[];
@@ -35,7 +35,7 @@ export interface FakeWorld {
 export interface WorldOptions {
   readonly machines: () => readonly BootedMachine[];
   readonly joinMs: number;
-  /** How long kubeadm waits for an API server that does not answer. */
+  /** Maximum time that kubeadm waits for an API server that does not answer. */
   readonly patienceMs: number;
   /** Called when a machine reports that it cannot become a node. */
   readonly onRefusal?: ((refusal: FakeRefusal) => void) | undefined;

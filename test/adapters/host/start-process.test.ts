@@ -14,7 +14,7 @@ import type { ProcessOptions, StartProcess, ToolProcess } from "../../../adapter
 
 const PATH = process.env.PATH ?? "/usr/bin:/bin";
 
-/** How a tool ended, with its output, and the callbacks in order. */
+/** Result of a tool: exit, output, and the callbacks in order. */
 interface Ended {
   readonly code?: number | null;
   readonly signal?: NodeJS.Signals | null;

@@ -524,7 +524,7 @@ interface VolumeOptions {
 }
 
 interface Subject extends ContractSubject {
-  /** Of a VM `bm-1`; `define` creates its two volumes. */
+  /** Definition of a VM `bm-1`; `define` creates its two volumes. */
   readonly definition: DomainDefinition;
   createVolume(name: string, sizeBytes: bigint, options?: VolumeOptions): Promise<void>;
   deleteVolume(name: string): Promise<void>;

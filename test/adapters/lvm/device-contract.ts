@@ -203,7 +203,7 @@ export function testDeviceContract(
 }
 
 interface Subject extends DeviceContractSubject {
-  /** Those of this group, and those in no group. */
+  /** Returns the devices of this group, and those in no group. */
   devices(): Promise<readonly PhysicalVolume[]>;
   group(): Promise<unknown & { readonly sizeBytes: bigint }>;
   add(...paths: string[]): Promise<void>;

@@ -27,7 +27,7 @@ export async function reasonToSkip(): Promise<string | false> {
 
 export interface LocalSubject extends Required<ContractSubject> {
   readonly directory: string;
-  /** Of the repository. */
+  /** Path of the repository. */
   readonly path: string;
 }
 

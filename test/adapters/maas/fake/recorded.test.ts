@@ -16,8 +16,8 @@ const mayBeEmpty =
   /\.(dns_servers|disabled_boot_architectures|partitions|numanode_set|hwe_kernel|events|tags)\b/;
 
 /**
- * Of interfaces. When empty, they are null or [] in one region and "" or {} in another, so their values are checked
- * separately.
+ * Keys of interfaces. When empty, they are null or [] in one region and "" or {} in another, so their values are
+ * checked separately.
  */
 const interfaceKeys: readonly string[] = ["discovered", "params"];
 
