@@ -174,7 +174,7 @@ export interface LibvirtAdapter extends LibvirtBackupAdapter {
    * Returns the current state, which is updated from libvirt's events. A read makes no calls while nothing has changed,
    * and concurrent readers share the calls. A read that starts after a `run` has finished includes its change. A VM
    * that cannot be read is marked as such and does not affect the others.
-   * @throws InfraError LIBVIRT_UNAVAILABLE, LIBVIRT_DENIED, LIBVIRT_FAILED, and the signal's reason
+   * @throws InfraError LIBVIRT_UNAVAILABLE, LIBVIRT_DENIED, LIBVIRT_FAILED, TOOL_OUTPUT, and the signal's reason
    */
   read(signal?: AbortSignal): Promise<Snapshot<LibvirtState>>;
 

@@ -33,7 +33,7 @@ export function scratchPath(directory: string, token: string, target: string): s
   return join(directory, `${prefix}${keyOf(token)}-${target}`);
 }
 
-/** Reports whether a volume of a pool is such a file. */
+/** Reports whether a volume of a pool is the scratch file of a backup. */
 export function isScratchName(name: string): boolean {
   return /^\.hostplane-backup-[0-9a-f]{32}-/.test(name);
 }

@@ -1,7 +1,7 @@
 import type { LogPiece } from "./adapter.ts";
 import { createTimeReader } from "./parse-time.ts";
 
-// Actual records have at most a little more than 8 KiB.
+// conmon writes records of little more than 8 KiB.
 const maxRecordBytes = 1024 * 1024;
 // The longest time is `2026-11-21T15:29:23.123456789+01:00`.
 const maxTimeBytes = 35;

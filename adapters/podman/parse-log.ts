@@ -3,7 +3,7 @@ import { notUnderstood } from "./errors.ts";
 import { createTimeReader } from "./parse-time.ts";
 
 const headerBytes = 8;
-// Actual frames have 8 KiB. An unreasonable length means that the data has no frames.
+// Podman sends frames of about 8 KiB. An unreasonable length means that the data has no frames.
 const maxFrameBytes = 16 * 1024 * 1024;
 // The longest time is `2026-11-21T15:29:23.123456789+01:00`.
 const maxTimeBytes = 35;

@@ -20,7 +20,7 @@ export interface Packet extends PacketHeader {
   readonly payload: Buffer;
 }
 
-/** The length and six words. */
+/** A length field and six words of 32 bits. */
 export const headerBytes = 28;
 
 /** libvirt's limit of a packet, which does not count the length in front. */

@@ -14,8 +14,8 @@ test("calls back at a time however far off it is", async (t) => {
   call("passed", -dayMs);
   call("soon", 1_000);
   call("later", 60 * dayMs);
-  call("taken back", 1_000)();
-  const takeBackLater = call("taken back later", 60 * dayMs);
+  call("cancelled", 1_000)();
+  const takeBackLater = call("cancelled later", 60 * dayMs);
   mock.timers.tick(1);
   t.strictSame(called, ["passed"]);
   mock.timers.tick(999);

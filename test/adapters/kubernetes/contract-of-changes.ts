@@ -132,7 +132,7 @@ export function registerContractOfChanges(
     while ((await reasonOf(kubernetes.read())) === undefined) {
       await new Promise((resolve) => setTimeout(resolve, 10));
       if (performance.now() - later > 60_000) {
-        throw new Error("it is told for ever");
+        throw new Error("the state never expires");
       }
     }
     t.equal(await reasonOf(kubernetes.read()), "KUBERNETES_UNAVAILABLE");

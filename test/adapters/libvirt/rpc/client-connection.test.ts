@@ -52,18 +52,18 @@ function writeHex(peer: Peer, _packet: Parameters<OnPacket>[0], hex: string): tr
 
 test("an invalid packet from the daemon ends the connection, and another one is opened", async (t) => {
   const wrong: readonly (readonly [string, OnPacket, { maxMessageBytes?: number }?])[] = [
-    ["an answer to nothing", (packet, peer) => answerAs(peer, packet, { serial: 4_000_000_000 })],
-    ["an answer of another program", (packet, peer) => answerAs(peer, packet, { program: 0x2000_8087 })],
-    ["an answer of another version", (packet, peer) => answerAs(peer, packet, { version: 2 })],
-    ["an answer of another procedure", (packet, peer) => answerAs(peer, packet, { procedure: 60 })],
+    ["an unexpected reply", (packet, peer) => answerAs(peer, packet, { serial: 4_000_000_000 })],
+    ["a reply with another program", (packet, peer) => answerAs(peer, packet, { program: 0x2000_8087 })],
+    ["a reply with another version", (packet, peer) => answerAs(peer, packet, { version: 2 })],
+    ["a reply with another procedure", (packet, peer) => answerAs(peer, packet, { procedure: 60 })],
     ["a call", (packet, peer) => answerAs(peer, packet, { type: packetType.call })],
-    ["a type that is none", (packet, peer) => answerAs(peer, packet, { type: 77 })],
+    ["an unknown type", (packet, peer) => answerAs(peer, packet, { type: 77 })],
     [
-      "a packet that is too large",
+      "too large a packet",
       (packet, peer) => writeHex(peer, packet, "0000ffff"),
       { maxMessageBytes: 4_000 },
     ],
-    ["a packet that is too small", (packet, peer) => writeHex(peer, packet, "00000010")],
+    ["too small a packet", (packet, peer) => writeHex(peer, packet, "00000010")],
   ];
   for (const [what, onHostname, options] of wrong) {
     const { client, hostname } = await startBoth(t, onHostname, options);

@@ -43,7 +43,7 @@ const cases: readonly (readonly [RemoteError, ReasonName])[] = [
     "LIBVIRT_UNAVAILABLE",
   ],
   [remote(1, part.qemu, "internal error: process exited while connecting to monitor"), "LIBVIRT_FAILED"],
-  [remote(9_999, 9_999, "of a later libvirt"), "LIBVIRT_FAILED"],
+  [remote(9_999, 9_999, "from a newer libvirt"), "LIBVIRT_FAILED"],
 ];
 
 test("a refusal by libvirt has a reason and libvirt's message", async (t) => {
