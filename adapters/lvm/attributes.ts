@@ -22,8 +22,8 @@ const kinds: Readonly<Record<string, LogicalVolumeKind>> = {
   V: "thinVolume",
 };
 
-// The first character of a snapshot origin is `o` (`O` while merging), whatever its type; the target type tells the
-// types apart.
+// The first character is `o` (`O` while merging) for every snapshot origin; its kind follows from the seventh, the
+// target type.
 const originKinds: Readonly<Record<string, LogicalVolumeKind>> = {
   C: "cache",
   m: "mirror",

@@ -79,7 +79,7 @@ test("the missing permission to watch is named", async (t) => {
   t.strictSame(nodes, { missing: "The account may not watch nodes" });
 });
 
-test("a cluster that accepts requests without answering is unreachable, and readers wait no longer than the timeout", async (t) => {
+test("a cluster that never answers is unreachable, and readers wait no longer than the timeout", async (t) => {
   const server = await startServer(t);
   const kubernetes = connect(t, server, { patienceMs: 300 });
   await kubernetes.read();

@@ -58,11 +58,7 @@ test("an invalid packet from the daemon ends the connection, and another one is 
     ["a reply with another procedure", (packet, peer) => answerAs(peer, packet, { procedure: 60 })],
     ["a call", (packet, peer) => answerAs(peer, packet, { type: packetType.call })],
     ["an unknown type", (packet, peer) => answerAs(peer, packet, { type: 77 })],
-    [
-      "too large a packet",
-      (packet, peer) => writeHex(peer, packet, "0000ffff"),
-      { maxMessageBytes: 4_000 },
-    ],
+    ["too large a packet", (packet, peer) => writeHex(peer, packet, "0000ffff"), { maxMessageBytes: 4_000 }],
     ["too small a packet", (packet, peer) => writeHex(peer, packet, "00000010")],
   ];
   for (const [what, onHostname, options] of wrong) {
