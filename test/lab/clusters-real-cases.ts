@@ -10,8 +10,9 @@ import {
 import { type ClustersLab, startClustersLab } from "./clusters-real-lab.ts";
 
 /**
- * A program that clusters-real.test.ts runs in the machines' network. Each case leaves the cluster settled for the next one.
- * Variables: KUBELAB_DIR, KUBELAB_IMAGES (newest first), KUBELAB_CASES (names; default: all).
+ * A program that run-clusters-lab.ts runs in the machines' network. Each case leaves the cluster settled for the next one.
+ * Variables: KUBELAB_KIND (`container` or `vm`), KUBELAB_DIR, KUBELAB_IMAGES (newest first), KUBELAB_CASES (names;
+ * default: all).
  */
 const timeout = 14_400_000;
 tap.setTimeout(timeout);
@@ -40,11 +41,13 @@ setInterval(() => process.ppid !== parent && process.exit(1), 500).unref();
 const chosen = process.env.KUBELAB_CASES?.split(",") ?? Object.keys(cases);
 
 test("clusters of real machines", { timeout }, async (t) => {
+  const kind = process.env.KUBELAB_KIND === "vm" ? "vm" : "container";
   const lab = await startClustersLab(t, {
+    kind,
     directory: process.env.KUBELAB_DIR ?? "",
     images: JSON.parse(process.env.KUBELAB_IMAGES ?? "[]"),
     machines: 8,
-    patienceMs: 900_000,
+    patienceMs: kind === "vm" ? 3_600_000 : 900_000,
   });
   await lab.start();
   for (const [name, [title, run]] of Object.entries(cases)) {

@@ -10,7 +10,7 @@ import { type ClustersClient, createClustersClient, isSettled } from "../chaos/c
 import { type ClustersGateway, type Failpoint, makeClustersHome } from "../chaos/clusters-process.ts";
 import { createKubectl, type Kubectl } from "./kubectl.ts";
 import { type KubernetesImage, kubeVipImage, podNetworkManifest } from "./kubernetes-image.ts";
-import { type KubernetesMachines, startKubernetesMachines } from "./kubernetes-machines.ts";
+import { type KubernetesMachines, type MachineKind, startKubernetesMachines } from "./kubernetes-machines.ts";
 
 /** A gateway with a MAAS whose machines really boot. */
 export interface ClustersLab {
@@ -39,6 +39,7 @@ export interface ClustersLab {
 }
 
 export interface ClustersLabOptions {
+  readonly kind: MachineKind;
   /** Directory of the lab, as in `KUBELAB_DIR`. */
   readonly directory: string;
   readonly images: readonly KubernetesImage[];
@@ -51,6 +52,7 @@ export const imageNameOf = (version: string) => `os=debian-bookworm,k8s=${versio
 export async function startClustersLab(t: Test, options: ClustersLabOptions): Promise<ClustersLab> {
   const { directory, images, patienceMs } = options;
   const machines = await startKubernetesMachines(t, {
+    kind: options.kind,
     directory,
     machines: options.machines,
     images: Object.fromEntries(images.map((image) => [imageNameOf(image.version), image.directory])),
@@ -62,7 +64,8 @@ export async function startClustersLab(t: Test, options: ClustersLabOptions): Pr
       cni: { manifest: podNetworkManifest },
       endpoint: { addresses: [machines.endpointAddresses], kubeVipImage },
       deployTimeoutMinutes: 10,
-      joinTimeoutMinutes: 20,
+      // Emulated machines take minutes.
+      joinTimeoutMinutes: 60,
       drainTimeoutMinutes: 2,
     },
   });

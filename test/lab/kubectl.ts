@@ -12,18 +12,24 @@ export type Kubectl = (...args: readonly string[]) => Promise<string>;
 export async function createKubectl(program: string, file: string, kubeconfig: string): Promise<Kubectl> {
   await writeFile(file, kubeconfig, { mode: 0o600 });
   return async (...args) => {
-    const options = ["--kubeconfig", file, "--request-timeout=15s", ...args];
+    const options = ["--kubeconfig", file, "--request-timeout=30s", ...args];
     return (await execute(program, options, { timeout: 60_000 })).stdout;
   };
 }
 
-/** Repeats a command until its output is as expected; after the time limit it rejects with the last failure. */
+/** Factor by which emulated machines may be slower than containers. */
+const slowness = process.env.KUBELAB_KIND === "vm" ? 8 : 1;
+
+/**
+ * Repeats a command until its output is as expected; after the time limit it rejects with the last failure.
+ * @param timeoutMs for machines that are containers; emulated ones get more
+ */
 export async function untilKubectl(
   ask: () => Promise<string>,
   isExpected: (answer: string) => boolean,
   timeoutMs: number,
 ): Promise<string> {
-  const endMs = performance.now() + timeoutMs;
+  const endMs = performance.now() + timeoutMs * slowness;
   for (;;) {
     const answer = await ask().catch((error: unknown) => error as Error);
     if (typeof answer === "string" && isExpected(answer)) {

@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { type ContainerImage, writeContainerArchive } from "./container-archive.ts";
+import { type MachineKind, machineScriptOf } from "./kubernetes-machines.ts";
 import { buildKubernetesPrograms } from "./kubernetes-programs.ts";
 
 const execute = promisify(execFile);
@@ -27,7 +28,7 @@ const programs = [
 export interface KubernetesImage {
   /** Without `v`. */
   readonly version: string;
-  /** A root file system, which machines share and never write to. */
+  /** What the script of machines of this kind starts: a root file system, or a directory with a disk. Never written to. */
   readonly directory: string;
   /** Directory of the programs. */
   readonly programs: string;
@@ -39,18 +40,19 @@ export interface KubernetesImage {
  * @param earlier versions that clusters are upgraded from; their CoreDNS is kept
  */
 export async function buildKubernetesImage(
+  kind: MachineKind,
   version: string,
   earlier: readonly string[] = [],
 ): Promise<KubernetesImage> {
   const bin = await buildKubernetesPrograms(version, programs);
   const cache = dirname(bin);
-  const directory = join(cache, "machine");
+  const directory = join(cache, kind === "vm" ? "vm" : "machine");
   if (!existsSync(directory)) {
-    const archives = join(cache, "images");
-    for (const [file, image] of await containerImages(version, bin, earlier)) {
+    const archives = join(cache, kind === "vm" ? "vm-images" : "images");
+    for (const [file, image] of await containerImages(kind, version, bin, earlier)) {
       await writeImage(join(archives, `${file}.tar`), image, bin);
     }
-    await buildMachine(directory, bin, archives);
+    await (kind === "vm" ? buildDisk : buildContainer)(directory, bin, archives);
   }
   return { version, directory, programs: bin };
 }
@@ -66,7 +68,12 @@ async function imageNames(version: string, bin: string): Promise<readonly string
   return (await execute(join(bin, "kubeadm"), list)).stdout.trim().split("\n");
 }
 
-async function containerImages(version: string, bin: string, earlier: readonly string[]) {
+async function containerImages(
+  kind: MachineKind,
+  version: string,
+  bin: string,
+  earlier: readonly string[],
+): Promise<ReadonlyMap<string, ProgramImage>> {
   const images = new Map<string, ProgramImage>();
   const names = [...(await imageNames(version, bin))];
   for (const each of earlier) {
@@ -77,7 +84,7 @@ async function containerImages(version: string, bin: string, earlier: readonly s
     const program = /([a-z-]+):[^:]+$/.exec(name)?.[1] ?? name;
     const isProxy = program === "kube-proxy";
     const proxy = { "kube-proxy": join(sources, "kube-proxy.sh"), "kube-proxy.real": join(bin, program) };
-    const files = isProxy ? proxy : { [program]: join(bin, program) };
+    const files = isProxy && kind === "container" ? proxy : { [program]: join(bin, program) };
     const file = name.split("/").at(-1) ?? name;
     images.set(file, { name, entrypoint: [`/usr/local/bin/${program}`], files, hasSystem: isProxy });
   }
@@ -137,12 +144,32 @@ async function baseSystem(bin: string): Promise<string> {
   return directory;
 }
 
-async function buildMachine(directory: string, bin: string, archives: string): Promise<void> {
+async function buildContainer(directory: string, bin: string, archives: string): Promise<void> {
   const part = `${directory}.part`;
   await rm(part, { recursive: true, force: true });
-  const required = [kubeVipImage, podNetworkImage, toolboxImage].flatMap((name) => ["--image", name]);
-  const options = ["--binaries", bin, "--images", archives, ...required];
-  await execute("nice", ["-n", "15", imageScript, ...options, part], { maxBuffer: 64 * 1024 * 1024 });
+  await runImageScript(bin, archives, [], part);
   await execute(adaptScript, [part]);
   await rename(part, directory);
+}
+
+/** Builds the documented image, with a kernel and the packages that apply MAAS's network configuration. */
+async function buildDisk(directory: string, bin: string, archives: string): Promise<void> {
+  const archive = `${directory}.tar.gz`;
+  await rm(archive, { force: true });
+  const packages = ["linux-image-cloud-amd64", "netplan.io", "systemd-resolved"];
+  await runImageScript(bin, archives, packages, archive);
+  await execute(machineScriptOf("vm"), ["image", archive, directory]);
+  await rm(archive);
+}
+
+async function runImageScript(
+  bin: string,
+  archives: string,
+  packages: readonly string[],
+  output: string,
+): Promise<void> {
+  const required = [kubeVipImage, podNetworkImage, toolboxImage].flatMap((name) => ["--image", name]);
+  const further = packages.flatMap((name) => ["--package", name]);
+  const options = ["--binaries", bin, "--images", archives, ...required, ...further];
+  await execute("nice", ["-n", "15", imageScript, ...options, output], { maxBuffer: 64 * 1024 * 1024 });
 }

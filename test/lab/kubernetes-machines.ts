@@ -13,8 +13,15 @@ import type { Test } from "tap";
 import type { FakeMachine, MachineChange } from "../../adapters/maas/fake/machine.ts";
 import { type MaasFake, startMaasFake } from "../../adapters/maas/fake/server.ts";
 
-/** The script that creates, starts and stops machines and their shared network. */
-export const machineScript = fileURLToPath(new URL("kubernetes-machine/machine.sh", import.meta.url));
+/** Machines of a lab: containers with systemd, or emulated virtual machines. */
+export type MachineKind = "container" | "vm";
+
+/** Returns the path of the script that creates, starts and destroys machines of this kind and their shared network. */
+export function machineScriptOf(kind: MachineKind): string {
+  const name = kind === "vm" ? "vm-machine.sh" : "machine.sh";
+  return fileURLToPath(new URL(`kubernetes-machine/${name}`, import.meta.url));
+}
+
 export const addressPrefix = "10.77.0";
 
 /** What an image lacks, for a machine that cannot become a node. */
@@ -25,7 +32,7 @@ export interface Defect {
   readonly containerImage?: string;
 }
 
-/** A fake MAAS whose machines are containers: deploying one starts it with the user data, releasing it destroys it. */
+/** A fake MAAS whose machines boot: deploying one starts it with the user data, releasing it destroys it. */
 export interface KubernetesMachines {
   readonly maas: MaasFake;
   /** In the format of MAAS, `consumer:token:secret`. */
@@ -46,6 +53,7 @@ export interface KubernetesMachines {
 }
 
 export interface KubernetesMachinesOptions {
+  readonly kind: MachineKind;
   /** Directory of the lab, as in `KUBELAB_DIR`. */
   readonly directory: string;
   /** Image directories by the images' names in MAAS. */
@@ -53,10 +61,13 @@ export interface KubernetesMachinesOptions {
   readonly machines: number;
 }
 
-/** Returns why machines cannot be started here, or false; for tap's `skip` option. */
-export function machinesSkipReason(): string | false {
+/** Returns why machines of this kind cannot be started here, or false; for tap's `skip` option. */
+export function machinesSkipReason(kind: MachineKind): string | false {
   if (process.getuid?.() !== 0) {
     return "machines need root";
+  }
+  if (kind === "vm") {
+    return existsSync("/dev/net/tun") ? false : "virtual machines need /dev/net/tun";
   }
   return existsSync("/sys/fs/cgroup/memory") ? false : "machines need cgroup v1";
 }
@@ -66,8 +77,9 @@ const account = "kaas";
 
 export async function startKubernetesMachines(
   t: Test,
-  { directory, images, machines }: KubernetesMachinesOptions,
+  { kind, directory, images, machines }: KubernetesMachinesOptions,
 ): Promise<KubernetesMachines> {
+  const machineScript = machineScriptOf(kind);
   const script = async (...args: readonly string[]) => {
     const env = { ...process.env, KUBELAB_DIR: directory, KUBELAB_PREFIX: addressPrefix };
     return (await execute(machineScript, args, { env, maxBuffer: 64 * 1024 * 1024 })).stdout;
@@ -168,9 +180,10 @@ export async function startKubernetesMachines(
     reboot: async (hostname) => void (await enqueue(systemIdOf(hostname), () => script("reboot", hostname))),
     run: (hostname, ...command) => script("run", hostname, ...command),
     async log(hostname) {
-      const read = async (file: string) =>
-        (await readFile(join(directory, "machines", hostname, file), "utf8").catch(() => "")).slice(-6000);
-      return `${await read("console.log")}\n--\n${await read("var/log/cloud-init-output.log")}`;
+      const console = readFile(join(directory, "machines", hostname, "console.log"), "utf8");
+      const cloudInit = script("run", hostname, "cat", "/var/log/cloud-init-output.log");
+      const texts = await Promise.all([console, cloudInit].map((text) => text.catch(String)));
+      return texts.map((text) => text.slice(-6000)).join("\n--\n");
     },
     idle: () => Promise.all(work.values()),
   };

@@ -24,25 +24,9 @@ TEXT
 }
 set -euo pipefail
 
-lab=kubelab
-source "$(dirname "$(readlink -f "$0")")/../lab.sh"
+source "$(dirname "$(readlink -f "$0")")/machine-network.sh"
 init=$(dirname "$self")/machine-init.sh
-# Prefix of namespaces and cgroups.
-prefix=kubelab-$(cksum <<<"$dir" | cut -d ' ' -f 1)
-lan=$prefix-lan
-addresses=${KUBELAB_PREFIX:-10.77.0}
 controllers=(cpu cpuacct cpuset memory devices freezer blkio pids systemd unified)
-
-lan() {
-  mkdir -p "$dir/machines" "$dir/seeds"
-  ! [ -e "/run/netns/$lan" ] || return 0
-  ip netns add "$lan"
-  ip -n "$lan" link set lo up
-  ip -n "$lan" link add br0 type bridge
-  ip -n "$lan" link set br0 up
-  ip -n "$lan" addr add "$addresses.1/24" dev br0
-  watch_owner "$dir/machines"
-}
 
 # The first process of the machine's namespaces; empty when it is off.
 init_pid() {
@@ -201,22 +185,9 @@ down() {
   rm -rf "${dir:?}/machines/$1"
 }
 
-list() { ls "$dir/machines" 2>/dev/null || true; }
-
-destroy() {
-  local name
-  for name in $(list); do
-    down "$name"
-  done
-  ip netns del "$lan" 2>/dev/null || true
-  rm -rf "$dir"
-}
-
 command=${1:-}
 [ $# -eq 0 ] || shift
 case $command in
-  lan | up | run | off | reboot | down | list | destroy) "$command" "$@" ;;
-  # `ip netns exec` would hide the cgroups and new namespaces with its mounts.
-  in-lan) exec nsenter --net="/run/netns/$lan" "$@" ;;
+  lan | in-lan | up | run | off | reboot | down | list | destroy) "${command//-/_}" "$@" ;;
   *) usage; exit 2 ;;
 esac
