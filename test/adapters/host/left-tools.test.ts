@@ -84,6 +84,7 @@ test("waits for a mutating tool left by a dead gateway", { skip }, async (t) => 
 
 test("frees the memory of the output of a tool that is waited for", { skip }, async (t) => {
   const script = `
+    while [ ! -e left ]; do sleep 0.05; done
     head -c 20000000 /dev/zero; touch filled
     while [ ! -e more ]; do sleep 0.05; done
     head -c 20000000 /dev/zero >&2; echo end; touch again
@@ -96,6 +97,8 @@ test("frees the memory of the output of a tool that is waited for", { skip }, as
       await sleep(10);
     }
   };
+  // Not before: its own gateway would free the memory, too.
+  writeFileSync(join(directory, "left"), "");
   await untilThere("filled");
   t.ok(memoryOf(1) > 10_000_000, "it grows while there is no gateway");
   const settled = settleLeftTools();
