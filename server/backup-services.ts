@@ -4,6 +4,7 @@ import { backupsOff } from "./backups/backups-off.ts";
 import type { DomainServices, ServicesOptions } from "./domain-services.ts";
 import { createBackups } from "./domains/backups/backups.ts";
 import { createBackupPlanners } from "./domains/backups/planners.ts";
+import { createBackupResources } from "./domains/backups/resources.ts";
 import { createBackupService } from "./domains/backups/service.ts";
 import { operationMessage } from "./domains/operations/operation-messages.ts";
 import { registerPlanRefusal } from "./operations/planner.ts";
@@ -27,6 +28,7 @@ export function createBackupsDomain(
   }
   const backups = createBackups(store, sources);
   return {
+    inventory: [createBackupResources(store)],
     registrations: [createBackupService(backups, operationMessage)],
     planners: [createBackupPlanners(backups)],
     backends: [],

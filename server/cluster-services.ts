@@ -9,6 +9,7 @@ import { createClusterService } from "./domains/clusters/cluster-service.ts";
 import { createClusters } from "./domains/clusters/clusters.ts";
 import { createClusterOperations } from "./domains/clusters/operations/cluster-operations.ts";
 import { createClusterPlanners } from "./domains/clusters/planners.ts";
+import { createClusterResources } from "./domains/clusters/resources.ts";
 import { createKaasService } from "./domains/clusters/service.ts";
 import { createStrays } from "./domains/clusters/strays/strays.ts";
 import { registerPlanRefusal } from "./operations/planner.ts";
@@ -66,6 +67,7 @@ export function createClustersDomain(options: ServicesOptions): DomainServices {
     ],
     planners: createClusterPlanners(clusters, strays),
     backends: [createMaasBackend(maas, images)],
+    inventory: [createClusterResources(clusters.states)],
     beginSchedules,
   };
 }

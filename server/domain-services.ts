@@ -1,6 +1,7 @@
 import type { DescService } from "@bufbuild/protobuf";
 import type { Backend } from "./backend.ts";
 import type { BackupSource } from "./backups/backup-source.ts";
+import type { InventorySource } from "./domain/inventory-source.ts";
 import type { Seal } from "./crypto/seal.ts";
 import type { Boundary } from "./domains/clusters/reconcile/reconciler-options.ts";
 import type { GatewayFacts } from "./domains/system/service.ts";
@@ -18,6 +19,8 @@ export interface DomainServices {
   readonly registrations: readonly ServiceRegistration[];
   readonly planners: readonly PlannerRegistration[];
   readonly backends: readonly Backend[];
+  /** Resources for the inventory; absent: none. */
+  readonly inventory?: readonly InventorySource[];
   /** Present in every domain whose volumes can be backed up, even if backups are not configured. */
   readonly backupSource?: BackupSource;
   /** Starts publishing events of the domain's systems. */

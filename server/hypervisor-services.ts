@@ -17,7 +17,9 @@ import { poolBackupFacts } from "./domains/hypervisors/pool/backups/pool-backup-
 import { observePoolChanges } from "./domains/hypervisors/pool/observe-pool.ts";
 import { createStoragePoolPlanners } from "./domains/hypervisors/pool/planners.ts";
 import { createStoragePoolService } from "./domains/hypervisors/pool/service.ts";
+import { createStoragePoolResources } from "./domains/hypervisors/pool/resources.ts";
 import { createSharedPool } from "./domains/hypervisors/pool/shared-pool.ts";
+import { createHypervisorResources } from "./domains/hypervisors/resources.ts";
 import { createOperationsService } from "./domains/hypervisors/service.ts";
 import { operationMessage } from "./domains/operations/operation-messages.ts";
 import { registerPlanRefusal } from "./operations/planner.ts";
@@ -77,6 +79,14 @@ export function createHypervisorsDomain(options: ServicesOptions): DomainService
               kindStart: "storagePool",
             }),
           ]),
+    ],
+    inventory: [
+      createHypervisorResources(hypervisors, (onChange) => {
+        // The state of a hypervisor follows the end of its operation, too.
+        const ends = [libvirt.subscribe(onChange), options.store.subscribe("operations", onChange)];
+        return () => ends.forEach((end) => end());
+      }),
+      ...(pool === undefined ? [] : [createStoragePoolResources(pool)]),
     ],
     backupSource: shared?.backups?.source ?? createAbsentBackupSource(poolBackupFacts),
     observe: () =>

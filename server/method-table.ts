@@ -17,6 +17,7 @@ const domainOfService: Readonly<Record<string, string>> = {
   "hostplane.v1.PlanService": "plan",
   "hostplane.v1.OperationService": "operations",
   "hostplane.v1.EventService": "events",
+  "hostplane.v1.InventoryService": "inventory",
   "hostplane.v1.BackupService": "backups",
   "hostplane.v1.StoragePoolService": "hypervisors",
   "hostplane.v1.StorageService": "storage",
@@ -82,6 +83,8 @@ const exceptions: Readonly<Record<string, Partial<MethodRule>>> = {
   "hostplane.v1.OperationService/CancelOperation": { ofEveryService: true },
   "hostplane.v1.OperationService/RetryOperation": { ofEveryService: true },
   "hostplane.v1.EventService/Subscribe": { ofEveryService: true },
+  "hostplane.v1.InventoryService/ListResources": { ofEveryService: true, get: false, cache: false },
+  "hostplane.v1.InventoryService/WatchResources": { ofEveryService: true },
   // The first call of a page, for any user who has logged in there.
   "hostplane.v1.SystemService/GetInfo": { ofEveryService: true },
   "hostplane.v1.BackupService/DeleteBackup": { role: "admin" },

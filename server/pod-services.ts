@@ -13,6 +13,7 @@ import { createOwnChanges } from "./domains/pods/own-changes.ts";
 import { createPodPlanners } from "./domains/pods/planners.ts";
 import { createPodService } from "./domains/pods/pod-service.ts";
 import { createPromptReads } from "./domains/pods/prompt-reads.ts";
+import { createPodResources } from "./domains/pods/resources.ts";
 import { createPublicApiService } from "./domains/pods/service.ts";
 import { registerPlanRefusal } from "./operations/planner.ts";
 import { registerRefusal } from "./rpc/service-handlers.ts";
@@ -46,6 +47,7 @@ export function createPodsDomain(options: ServicesOptions): DomainServices {
     ],
     planners: [createPodPlanners(changes)],
     backends: [createPodBackend(prompt, isLate)],
+    inventory: [createPodResources(prompt)],
     observe: () => observer.begin(),
   };
 }

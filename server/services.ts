@@ -3,6 +3,7 @@ import { InfraError } from "../adapters/host/infra-error.ts";
 import { Health } from "../gen/grpc/health/v1/health_pb.ts";
 import { BackupService } from "../gen/hostplane/v1/backup_pb.ts";
 import { EventService } from "../gen/hostplane/v1/event_pb.ts";
+import { InventoryService } from "../gen/hostplane/v1/inventory_pb.ts";
 import { OperationService } from "../gen/hostplane/v1/operation_pb.ts";
 import { PlanService } from "../gen/hostplane/v1/plan_pb.ts";
 import { SystemService } from "../gen/hostplane/v1/system_pb.ts";
@@ -23,6 +24,7 @@ import { createAuditService } from "./domains/audit/service.ts";
 import { detailFromJson } from "./domains/events/event-messages.ts";
 import { createEventService } from "./domains/events/service.ts";
 import { operationEventDetail } from "./domains/operations/operation-messages.ts";
+import { createInventoryService } from "./domains/inventory/service.ts";
 import { createOperationService } from "./domains/operations/service.ts";
 import { createPlanService } from "./domains/plan/service.ts";
 import { createHealthService } from "./domains/system/health.ts";
@@ -41,6 +43,7 @@ import {
   shownLvServices,
   shownVgServices,
 } from "./domains/volumes/service.ts";
+import { createVolumeResources } from "./domains/volumes/resources.ts";
 import { createVolumes } from "./domains/volumes/volumes.ts";
 import { createHypervisorsDomain } from "./hypervisor-services.ts";
 import { methodRuleOf, storeServices } from "./method-table.ts";
@@ -84,7 +87,14 @@ export function createServices(options: ServicesOptions): Services {
     .concat(storeBackend)
     .toSorted((a, b) => (`${a.domain}/${a.name}` < `${b.domain}/${b.name}` ? -1 : 1));
   const registrations = domains.flatMap((domain) => domain.registrations);
-  const otherServices = [OperationService, EventService, PlanService, SystemService, Health];
+  const otherServices = [
+    OperationService,
+    EventService,
+    InventoryService,
+    PlanService,
+    SystemService,
+    Health,
+  ];
   const services = [...registrations.map(({ service }) => service), ...otherServices];
   const shownServices = (lvmd: LvmdProtocol) => [
     ...registrations.map(({ service, shown }) => shown?.[lvmd] ?? service),
@@ -112,6 +122,7 @@ export function createServices(options: ServicesOptions): Services {
         log: options.log,
         onSubscriber: (topics) => watchStorage(options.systems, topics),
       }),
+      createInventoryService(domains.flatMap(({ inventory }) => inventory ?? [])),
       createPlanService({ services: allServices, planners, ruleOf: methodRuleOf }),
       createSystemService(options.facts, backends),
       createHealthService(backends, names),
@@ -165,6 +176,7 @@ function createVolumesDomain(options: ServicesOptions): DomainServices {
   return {
     registrations: [createLvService(volumes, backups), createVgService(volumes)],
     planners: [createLvPlanners(volumes, backups)],
+    inventory: [createVolumeResources(system.lvm, system.deviceClasses)],
     backends: [
       createLvmBackend(system.lvm, volumes),
       backup === undefined

@@ -8,6 +8,7 @@ import { createCephBackend, createKubernetesBackend } from "./domains/storage/ba
 import { createCrashChanges } from "./domains/storage/crash-changes.ts";
 import { observeStorageChanges } from "./domains/storage/events/storage-observer.ts";
 import { createStoragePlanners } from "./domains/storage/planners.ts";
+import { createStorageResources } from "./domains/storage/resources.ts";
 import { createStatsService } from "./domains/storage/service.ts";
 import { cephOff, createStorage } from "./domains/storage/storage.ts";
 import { createStorageService } from "./domains/storage/storage-service.ts";
@@ -50,6 +51,7 @@ export function createStorageDomain(options: ServicesOptions): DomainServices {
       ...(ceph === undefined ? [] : [createCephBackend(ceph)]),
       ...(kubernetes === undefined ? [] : [createKubernetesBackend(kubernetes)]),
     ],
+    inventory: ceph === undefined ? [] : [createStorageResources(ceph)],
     observe: () => allOf([storage.beginHistory(), ...(ceph === undefined ? [] : [observe(ceph)])]),
   };
 }

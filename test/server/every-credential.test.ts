@@ -83,6 +83,8 @@ const needs: Readonly<Record<string, Needs>> = {
   "hostplane.v1.OperationService/RetryOperation": "operator",
   "hostplane.v1.OperationService/ListCommands": "operator",
   "hostplane.v1.EventService/Subscribe": "viewer",
+  "hostplane.v1.InventoryService/ListResources": "viewer",
+  "hostplane.v1.InventoryService/WatchResources": "viewer",
   "hostplane.v1.BackupService/ListBackups": "viewer",
   "hostplane.v1.BackupService/GetBackup": "viewer",
   "hostplane.v1.BackupService/VerifyBackup": "operator",
@@ -128,6 +130,8 @@ const ofEveryService: ReadonlySet<string> = new Set([
   "hostplane.v1.OperationService/RetryOperation",
   "hostplane.v1.OperationService/ListCommands",
   "hostplane.v1.EventService/Subscribe",
+  "hostplane.v1.InventoryService/ListResources",
+  "hostplane.v1.InventoryService/WatchResources",
   "hostplane.v1.SystemService/GetInfo",
 ]);
 

@@ -413,6 +413,42 @@ const served: readonly Row[] = [
     "INVALID_FIELD",
     "topics[0]",
   ),
+  answers(
+    "hostplane.v1.InventoryService/ListResources",
+    { filter: { types: ["volume"], search: "WEB app=web" } },
+    {
+      resources: [
+        {
+          name: "volumeGroups/sandbox-vg/volumes/sandbox-web",
+          type: "volume",
+          domain: "volumes",
+          state: "active",
+          health: "RESOURCE_HEALTH_OK",
+          labels: { app: "web" },
+          readTime: /Z$/,
+        },
+      ],
+    },
+  ),
+  refuses(
+    "hostplane.v1.InventoryService/ListResources",
+    { filter: { types: ["volumes"] } },
+    "INVALID_ARGUMENT",
+    "INVALID_FIELD",
+    "filter.types[0]",
+  ),
+  answers(
+    "hostplane.v1.InventoryService/WatchResources",
+    { filter: { domains: ["hypervisors"], types: ["storagePool"] } },
+    { changed: [{ name: "storagePool" }], synced: true },
+  ),
+  refuses(
+    "hostplane.v1.InventoryService/WatchResources",
+    { filter: { search: "x".repeat(201) } },
+    "INVALID_ARGUMENT",
+    "INVALID_FIELD",
+    "filter.search",
+  ),
   refuses("hostplane.v1.PlanService/Plan", {}, "INVALID_ARGUMENT", "INVALID_FIELD", "method"),
   answers(
     "hostplane.v1.PlanService/Plan",

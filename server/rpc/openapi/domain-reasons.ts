@@ -162,6 +162,7 @@ const domains: Readonly<Record<string, DomainReasons>> = {
       "BUSY",
     ],
   },
+  inventory: { every: [], change: [] },
   events: { every: ["HISTORY_GONE", "SUBSCRIBER_TOO_SLOW"], change: [] },
   system: { every: ["SERVICE_NOT_FOUND"], change: [] },
 };

@@ -1,0 +1,84 @@
+import type { InfraError } from "../../adapters/host/infra-error.ts";
+
+/** What a state means: `ok` also for what is off on purpose, `unknown` for what cannot be determined. */
+export type ResourceHealth = "ok" | "degraded" | "failed" | "unknown";
+
+/** A number of a resource in its unit; an empty unit is a count. */
+export interface Figure {
+  readonly name: string;
+  readonly value: number;
+  readonly unit: "bytes" | "percent" | "";
+}
+
+/** A resource in the shape that all domains share. */
+export interface Resource {
+  /** Unique in the gateway, and the same in operations, events and the audit log: `volumeGroups/vg0/volumes/data`. */
+  readonly name: string;
+  /** Such as `volume`. */
+  readonly type: string;
+  /** Name for people. */
+  readonly title: string;
+  /** In the words of the system. */
+  readonly state: string;
+  readonly health: ResourceHealth;
+  readonly figures: readonly Figure[];
+  /** A tag without a value has an empty value. */
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** All resources of a source at one moment. */
+export interface ListedResources {
+  /** The same array as long as nothing has changed. */
+  readonly resources: readonly Resource[];
+  /** When the read began that they come from (performance.now(), milliseconds); undefined for a last known state. */
+  readonly readAtMs: number | undefined;
+  /** Why the resources are a last known state. */
+  readonly staleBecause?: InfraError;
+}
+
+/** What a domain contributes to the inventory. A domain may have several. */
+export interface InventorySource {
+  readonly domain: string;
+  /** Every type that its resources can have. */
+  readonly types: readonly string[];
+  /** Full names of the services by which the resources can be read otherwise: a caller must be allowed to call one of them. */
+  readonly services: readonly string[];
+  /** @throws InfraError when the system cannot be read and no last known state exists */
+  read(signal: AbortSignal): Promise<ListedResources>;
+  /** Calls back when the resources may have changed. Returns the function that ends it. */
+  subscribe(onChange: () => void): () => void;
+}
+
+/**
+ * Adapts a function from a state to its resources, so that they are created once for each state.
+ * @param resourcesOf called once for each object
+ */
+export function createResourceCache<State extends object>(
+  resourcesOf: (state: State) => readonly Resource[],
+): (state: State) => readonly Resource[] {
+  const cached = new WeakMap<State, readonly Resource[]>();
+  return (state) => {
+    const known = cached.get(state);
+    if (known !== undefined) {
+      return known;
+    }
+    const resources = resourcesOf(state);
+    cached.set(state, resources);
+    return resources;
+  };
+}
+
+/** A figure in bytes. JSON clients get a number, which is exact up to 8 PiB. */
+export function bytes(name: string, value: bigint): Figure {
+  return { name, value: Number(value), unit: "bytes" };
+}
+
+/** A figure that counts. */
+export function count(name: string, value: number): Figure {
+  return { name, value, unit: "" };
+}
+
+/** A share of 100. */
+export function percent(name: string, value: number): Figure {
+  return { name, value, unit: "percent" };
+}

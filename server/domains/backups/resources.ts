@@ -1,0 +1,54 @@
+import { createSnapshotCache } from "../../../adapters/host/snapshot.ts";
+import { resourceOf as backupResource } from "../../backups/stored-backup-plans.ts";
+import {
+  bytes,
+  createResourceCache,
+  type InventorySource,
+  type Resource,
+} from "../../domain/inventory-source.ts";
+import type { BackupRow } from "../../store/backups.ts";
+import type { Store } from "../../store/store.ts";
+
+const pageRows = 1000;
+
+/** The backups of this store, newest first. They change by operations only. */
+export function createBackupResources(store: Pick<Store, "run" | "subscribe">): InventorySource {
+  const cache = createSnapshotCache({
+    system: "backups",
+    load: async () => {
+      const all: BackupRow[] = [];
+      let belowSeq: number | undefined;
+      do {
+        const { rows, nextSeq } = await store.run("backups.list", { filters: {}, belowSeq, limit: pageRows });
+        all.push(...rows);
+        belowSeq = nextSeq;
+      } while (belowSeq !== undefined);
+      return all;
+    },
+  });
+  const resourcesOf = createResourceCache((rows: readonly BackupRow[]) => rows.map(resourceOf));
+  return {
+    domain: "backups",
+    types: ["backup"],
+    services: ["hostplane.v1.BackupService"],
+    async read(signal) {
+      cache.invalidate();
+      const { value, readAtMs } = await cache.read(signal);
+      return { resources: resourcesOf(value), readAtMs };
+    },
+    subscribe: (onChange) => store.subscribe("operations", onChange),
+  };
+}
+
+function resourceOf(row: BackupRow): Resource {
+  const { name, volume, size_bytes, verified_at, damage, schedule, host } = row;
+  return {
+    name: backupResource(row),
+    type: "backup",
+    title: name,
+    state: damage !== null ? "damaged" : verified_at === null ? "not verified" : "verified",
+    health: damage === null ? "ok" : "failed",
+    figures: [bytes("size", BigInt(size_bytes))],
+    labels: { volume, host, ...(schedule === null ? {} : { schedule }) },
+  };
+}

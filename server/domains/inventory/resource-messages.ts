@@ -1,0 +1,43 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import {
+  type DomainProblemSchema,
+  ResourceHealth as HealthMessage,
+  type ResourceSchema,
+} from "../../../gen/hostplane/v1/inventory_pb.ts";
+import type { ResourceHealth } from "../../domain/inventory-source.ts";
+import type { InventoryProblem, InventoryRow } from "./read-inventory.ts";
+
+const healthMessage: Readonly<Record<ResourceHealth, HealthMessage>> = {
+  unknown: HealthMessage.UNSPECIFIED,
+  ok: HealthMessage.OK,
+  degraded: HealthMessage.DEGRADED,
+  failed: HealthMessage.FAILED,
+};
+
+export function resourceMessage({
+  resource: { name, type, title, state, health, figures, labels },
+  domain,
+  readAtMs,
+}: InventoryRow): MessageInitShape<typeof ResourceSchema> {
+  return {
+    name,
+    type,
+    domain,
+    title,
+    state,
+    health: healthMessage[health],
+    figures: figures.map(({ name, value, unit }) => ({ name, value, unit })),
+    labels,
+    ...(readAtMs === undefined
+      ? {}
+      : { readTime: timestampFromMs(Math.round(Date.now() - (performance.now() - readAtMs))) }),
+  };
+}
+
+export function problemMessage({
+  domain,
+  error,
+}: InventoryProblem): MessageInitShape<typeof DomainProblemSchema> {
+  return { domain, reason: error.reason, message: error.message };
+}

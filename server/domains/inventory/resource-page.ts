@@ -1,0 +1,63 @@
+import type { Resource } from "../../domain/inventory-source.ts";
+import type { InventoryRow } from "./read-inventory.ts";
+import {
+  matchesFilter,
+  type PagePosition,
+  type ResourceOrder,
+  type ResourceQuery,
+} from "./resource-query.ts";
+
+export interface ResourcePage {
+  readonly rows: readonly InventoryRow[];
+  /** Empty on the last page. */
+  readonly nextPageToken: string;
+}
+
+/**
+ * Selects a page: what matches, in the requested order, after the position of the token. A position need not exist any more:
+ * resources that come and go between pages move no others.
+ */
+export function pageOf(rows: readonly InventoryRow[], query: ResourceQuery): ResourcePage {
+  const { filter, order, pageSize, after } = query;
+  const matching = rows
+    .filter(({ domain, resource }) => matchesFilter(filter, domain, resource))
+    .map((row) => ({ row, position: positionOf(row.resource, order) }))
+    .filter(({ position }) => after === undefined || comparePositions(position, after, order) > 0)
+    .toSorted((a, b) => comparePositions(a.position, b.position, order));
+  const page = matching.slice(0, pageSize);
+  const last = page.at(-1);
+  return {
+    rows: page.map(({ row }) => row),
+    nextPageToken: last === undefined || page.length === matching.length ? "" : query.tokenOf(last.position),
+  };
+}
+
+function positionOf(resource: Resource, { key }: ResourceOrder): PagePosition {
+  return { name: resource.name, value: sortValueOf(resource, key) };
+}
+
+function sortValueOf(resource: Resource, key: string): string | number | undefined {
+  switch (key) {
+    case "name":
+    case "title":
+    case "type":
+    case "state":
+    case "health":
+      return resource[key];
+    default:
+      return resource.figures.find(({ name }) => name === key)?.value;
+  }
+}
+
+/** Orders by the sort key, resources without it last, and equal ones by name. */
+function comparePositions(a: PagePosition, b: PagePosition, { isDescending }: ResourceOrder): number {
+  if (a.value === undefined || b.value === undefined) {
+    return a.value === b.value ? compare(a.name, b.name) : a.value === undefined ? 1 : -1;
+  }
+  const byValue = compare(a.value, b.value);
+  return (isDescending ? -byValue : byValue) || compare(a.name, b.name);
+}
+
+function compare(a: string | number, b: string | number): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,77 @@
+import type { PodRuntime } from "../../../adapters/podman/adapter.ts";
+import type {
+  RuntimeImage,
+  RuntimePod,
+  RuntimeState,
+  UnreadablePod,
+} from "../../../adapters/podman/runtime-state.ts";
+import {
+  bytes,
+  count,
+  createResourceCache,
+  type InventorySource,
+  type Resource,
+} from "../../domain/inventory-source.ts";
+import { imageResource, podResource } from "./own-changes.ts";
+
+/** The pods and images of this host. */
+export function createPodResources(runtime: Pick<PodRuntime, "read" | "subscribe">): InventorySource {
+  const resourcesOf = createResourceCache(({ pods, unreadable, images }: RuntimeState) => {
+    const readable = new Set(pods.map(({ uuid }) => uuid));
+    return [
+      ...pods.map(resourceOfPod),
+      ...unreadable.filter(({ podUuid }) => !readable.has(podUuid)).map(resourceOfUnreadable),
+      ...images.map(resourceOfImage),
+    ];
+  });
+  return {
+    domain: "pods",
+    types: ["pod", "image"],
+    services: ["hostplane.v1.PodService", "v1alpha.PublicAPI"],
+    async read(signal) {
+      const { value, readAtMs } = await runtime.read(signal);
+      return { resources: resourcesOf(value), readAtMs };
+    },
+    subscribe: (onChange) => runtime.subscribe(onChange),
+  };
+}
+
+function resourceOfPod({ uuid, name, phase, containers, labels }: RuntimePod): Resource {
+  const apps = containers.filter(({ isInfra }) => !isInfra);
+  return {
+    name: podResource(uuid),
+    type: "pod",
+    title: name,
+    state: phase,
+    health: phase === "unknown" ? "unknown" : "ok",
+    figures: [
+      count("containers", apps.length),
+      count("running_containers", apps.filter(({ state }) => state === "running").length),
+    ],
+    labels: Object.fromEntries(labels),
+  };
+}
+
+function resourceOfUnreadable({ podId, podUuid }: UnreadablePod): Resource {
+  return {
+    name: podResource(podUuid),
+    type: "pod",
+    title: podId,
+    state: "unreadable",
+    health: "unknown",
+    figures: [],
+    labels: {},
+  };
+}
+
+function resourceOfImage({ id, names, sizeBytes, labels }: RuntimeImage): Resource {
+  return {
+    name: imageResource(id),
+    type: "image",
+    title: names[0] ?? id.slice(0, 12),
+    state: "present",
+    health: "ok",
+    figures: [bytes("size", sizeBytes)],
+    labels: Object.fromEntries(labels),
+  };
+}

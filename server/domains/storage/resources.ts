@@ -1,0 +1,129 @@
+import type { CephAdapter, CephHost, CephOsd, CephPool, CephState } from "../../../adapters/ceph/adapter.ts";
+import { cephResource } from "../../../adapters/ceph/names.ts";
+import { InfraError } from "../../../adapters/host/infra-error.ts";
+import type { Part } from "../../../adapters/host/part-of-state.ts";
+import {
+  bytes,
+  count,
+  createResourceCache,
+  type Figure,
+  type InventorySource,
+  type Resource,
+  type ResourceHealth,
+} from "../../domain/inventory-source.ts";
+
+const healthOf: Readonly<Record<CephState["health"]["status"], ResourceHealth>> = {
+  HEALTH_OK: "ok",
+  HEALTH_WARN: "degraded",
+  HEALTH_ERR: "failed",
+};
+
+/** The Ceph cluster with its hosts, OSDs and pools. */
+export function createStorageResources(ceph: Pick<CephAdapter, "read" | "subscribe">): InventorySource {
+  const resourcesOf = createResourceCache((state: CephState) => [
+    clusterResource(state),
+    ...listOf(state.hosts).map((host) => hostResource(state, host)),
+    ...listOf(mapOf(state.osds, ({ osds }) => osds)).map((osd) => osdResource(state, osd)),
+    ...listOf(state.pools).map((pool) => poolResource(state.fsid, pool)),
+  ]);
+  return {
+    domain: "storage",
+    types: ["cephCluster", "cephHost", "osd", "cephPool"],
+    services: ["stats.StatsService", "hostplane.v1.StorageService"],
+    async read(signal) {
+      const { value, readAtMs, staleBecause } = await ceph.read(signal);
+      const resources = resourcesOf(value);
+      return staleBecause === undefined
+        ? { resources, readAtMs }
+        : { resources, readAtMs, staleBecause: new InfraError("CEPH_UNAVAILABLE", staleBecause) };
+    },
+    // A reader of the inventory does not make the gateway ask Ceph more often.
+    subscribe: (onChange) => ceph.subscribe(onChange, { isWatching: false }),
+  };
+}
+
+function clusterResource({ fsid, health, usage }: CephState): Resource {
+  const figures = mapOf(usage, ({ totalBytes, usedBytes, availableBytes }) => [
+    bytes("size", totalBytes),
+    bytes("used", usedBytes),
+    bytes("free", availableBytes),
+  ]);
+  return {
+    name: cephResource(fsid),
+    type: "cephCluster",
+    title: fsid,
+    state: health.status,
+    health: healthOf[health.status],
+    figures: listOf(figures),
+    labels: Object.fromEntries(health.checks.map(({ code }) => [`check/${code}`, ""])),
+  };
+}
+
+function hostResource({ fsid, osds }: CephState, { name, daemons }: CephHost): Resource {
+  const down = listOf(mapOf(osds, (map) => map.osds)).filter(({ host, isUp }) => host === name && !isUp);
+  return {
+    name: cephResource(fsid, "hosts", name),
+    type: "cephHost",
+    title: name,
+    state: down.length === 0 ? "ok" : "osds down",
+    health: down.length === 0 ? "ok" : "degraded",
+    figures: [count("daemons", daemons.length), count("osds_down", down.length)],
+    labels: {},
+  };
+}
+
+function osdResource(
+  { fsid, osdUsage }: CephState,
+  { id, isUp, isIn, host, deviceClass }: CephOsd,
+): Resource {
+  const usage = listOf(osdUsage).find((each) => each.id === id);
+  return {
+    name: cephResource(fsid, "osds", String(id)),
+    type: "osd",
+    title: `osd.${id}`,
+    state: `${isUp ? "up" : "down"}, ${isIn ? "in" : "out"}`,
+    health: isUp ? (isIn ? "ok" : "degraded") : "failed",
+    figures:
+      usage === undefined
+        ? []
+        : [
+            bytes("size", usage.totalBytes),
+            bytes("used", usage.usedBytes),
+            bytes("free", usage.availableBytes),
+            count("pgs", usage.pgCount),
+          ],
+    labels: {
+      ...(host === undefined ? {} : { host }),
+      ...(deviceClass === undefined ? {} : { device_class: deviceClass }),
+    },
+  };
+}
+
+function poolResource(fsid: string, { name, kind, pgCount, usage, applications }: CephPool): Resource {
+  const sizes: readonly Figure[] =
+    usage === undefined
+      ? []
+      : [
+          bytes("stored", usage.storedBytes),
+          bytes("used", usage.usedBytes),
+          bytes("free", usage.availableBytes),
+        ];
+  return {
+    name: cephResource(fsid, "pools", name),
+    type: "cephPool",
+    title: name,
+    state: kind,
+    // Ceph reports faults of placement groups for the whole cluster.
+    health: "unknown",
+    figures: [...sizes, count("pgs", pgCount)],
+    labels: Object.fromEntries(applications.map((application) => [`application/${application}`, ""])),
+  };
+}
+
+function listOf<T>(part: Part<readonly T[]>): readonly T[] {
+  return "ok" in part ? part.ok : [];
+}
+
+function mapOf<T, U>(part: Part<T>, map: (value: T) => U): Part<U> {
+  return "ok" in part ? { ok: map(part.ok) } : part;
+}
