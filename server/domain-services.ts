@@ -1,8 +1,8 @@
 import type { DescService } from "@bufbuild/protobuf";
 import type { Backend } from "./backend.ts";
 import type { BackupSource } from "./backups/backup-source.ts";
-import type { InventorySource } from "./domain/inventory-source.ts";
 import type { Seal } from "./crypto/seal.ts";
+import type { InventorySource } from "./domain/inventory-source.ts";
 import type { Boundary } from "./domains/clusters/reconcile/reconciler-options.ts";
 import type { GatewayFacts } from "./domains/system/service.ts";
 import type { StoreBackendOptions } from "./domains/system/store-backend.ts";

@@ -16,8 +16,8 @@ import { createStoragePoolBackend } from "./domains/hypervisors/pool/backend.ts"
 import { poolBackupFacts } from "./domains/hypervisors/pool/backups/pool-backup-source.ts";
 import { observePoolChanges } from "./domains/hypervisors/pool/observe-pool.ts";
 import { createStoragePoolPlanners } from "./domains/hypervisors/pool/planners.ts";
-import { createStoragePoolService } from "./domains/hypervisors/pool/service.ts";
 import { createStoragePoolResources } from "./domains/hypervisors/pool/resources.ts";
+import { createStoragePoolService } from "./domains/hypervisors/pool/service.ts";
 import { createSharedPool } from "./domains/hypervisors/pool/shared-pool.ts";
 import { createHypervisorResources } from "./domains/hypervisors/resources.ts";
 import { createOperationsService } from "./domains/hypervisors/service.ts";
@@ -81,11 +81,11 @@ export function createHypervisorsDomain(options: ServicesOptions): DomainService
           ]),
     ],
     inventory: [
-      createHypervisorResources(hypervisors, (onChange) => {
-        // The state of a hypervisor follows the end of its operation, too.
-        const ends = [libvirt.subscribe(onChange), options.store.subscribe("operations", onChange)];
-        return () => ends.forEach((end) => end());
-      }),
+      // The state of a hypervisor follows the end of its operation, too.
+      createHypervisorResources(hypervisors, [
+        libvirt.subscribe,
+        (onChange) => options.store.subscribe("operations", onChange),
+      ]),
       ...(pool === undefined ? [] : [createStoragePoolResources(pool)]),
     ],
     backupSource: shared?.backups?.source ?? createAbsentBackupSource(poolBackupFacts),

@@ -23,8 +23,8 @@ import {
 import { createAuditService } from "./domains/audit/service.ts";
 import { detailFromJson } from "./domains/events/event-messages.ts";
 import { createEventService } from "./domains/events/service.ts";
-import { operationEventDetail } from "./domains/operations/operation-messages.ts";
 import { createInventoryService } from "./domains/inventory/service.ts";
+import { operationEventDetail } from "./domains/operations/operation-messages.ts";
 import { createOperationService } from "./domains/operations/service.ts";
 import { createPlanService } from "./domains/plan/service.ts";
 import { createHealthService } from "./domains/system/health.ts";
@@ -37,13 +37,13 @@ import { createVolumeBackups } from "./domains/volumes/backups/volume-backups.ts
 import { createOwnChanges } from "./domains/volumes/events/own-changes.ts";
 import { observeVolumeChanges } from "./domains/volumes/events/volume-observer.ts";
 import { createLvPlanners } from "./domains/volumes/planners.ts";
+import { createVolumeResources } from "./domains/volumes/resources.ts";
 import {
   createLvService,
   createVgService,
   shownLvServices,
   shownVgServices,
 } from "./domains/volumes/service.ts";
-import { createVolumeResources } from "./domains/volumes/resources.ts";
 import { createVolumes } from "./domains/volumes/volumes.ts";
 import { createHypervisorsDomain } from "./hypervisor-services.ts";
 import { methodRuleOf, storeServices } from "./method-table.ts";

@@ -8,6 +8,7 @@ import type { AuditService } from "../../gen/hostplane/v1/audit_pb.ts";
 import type { BackupService } from "../../gen/hostplane/v1/backup_pb.ts";
 import type { ClusterService } from "../../gen/hostplane/v1/cluster_pb.ts";
 import type { EventService } from "../../gen/hostplane/v1/event_pb.ts";
+import type { InventoryService } from "../../gen/hostplane/v1/inventory_pb.ts";
 import type { OperationService } from "../../gen/hostplane/v1/operation_pb.ts";
 import type { PodService } from "../../gen/hostplane/v1/pod_pb.ts";
 import type { StorageService } from "../../gen/hostplane/v1/storage_pb.ts";
@@ -28,6 +29,7 @@ export interface AdminClient {
   readonly audit: Client<typeof AuditService>;
   readonly operations: Client<typeof OperationService>;
   readonly events: Client<typeof EventService>;
+  readonly inventory: Client<typeof InventoryService>;
   readonly backups: Client<typeof BackupService>;
   readonly volumes: Client<typeof LVService>;
   readonly hypervisors: Client<typeof OperationsService>;
@@ -135,6 +137,7 @@ async function createAdminClient(socket: string): Promise<AdminClient> {
     { AuditService },
     { BackupService },
     { EventService },
+    { InventoryService },
     { OperationService },
     { StorageService },
     { StoragePoolService },
@@ -153,6 +156,7 @@ async function createAdminClient(socket: string): Promise<AdminClient> {
     import("../../gen/hostplane/v1/audit_pb.ts"),
     import("../../gen/hostplane/v1/backup_pb.ts"),
     import("../../gen/hostplane/v1/event_pb.ts"),
+    import("../../gen/hostplane/v1/inventory_pb.ts"),
     import("../../gen/hostplane/v1/operation_pb.ts"),
     import("../../gen/hostplane/v1/storage_pb.ts"),
     import("../../gen/hostplane/v1/storage_pool_pb.ts"),
@@ -177,6 +181,7 @@ async function createAdminClient(socket: string): Promise<AdminClient> {
     audit: createClient(AuditService, transport),
     operations: createClient(OperationService, transport),
     events: createClient(EventService, transport),
+    inventory: createClient(InventoryService, transport),
     backups: createClient(BackupService, transport),
     volumes: createClient(LVService, transport),
     hypervisors: createClient(OperationsService, transport),

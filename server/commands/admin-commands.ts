@@ -14,7 +14,7 @@ import { addStorageCommands } from "./storage-commands.ts";
 
 /**
  * Adds `user`, `token`, `key`, `store`, `audit`, `operation`, `backup`, `hypervisor`, `pool`, `pod`, `image`, `storage`,
- * `cluster` and `events`. Each passes its exit code to `onExit`.
+ * `cluster`, `get` and `events`. Each passes its exit code to `onExit`.
  */
 export function addAdminCommands(
   program: Command,
@@ -114,6 +114,26 @@ export function addAdminCommands(
     onExit,
   );
 
+  withTargetFlags(program.command("get"))
+    .description("list resources of all domains: volumes, hypervisors, pods, OSDs, clusters, backups, ...")
+    .argument("[type...]", "only these types, e.g. volume pod")
+    .option("--search <words>", "only resources in whose name, type, title, state or labels all words occur")
+    .option("--state <state>", "only this state, as the table shows it; may be repeated", collect)
+    .addOption(
+      new Option("--health <health>", "only this health; may be repeated")
+        .choices(healthNames)
+        .argParser(collectHealth),
+    )
+    .option("--label <label>", "only with this label: `key` or `key=value`; may be repeated", collect)
+    .option(
+      "--order <key>",
+      "name (default), title, type, state, health or a figure; `desc` reverses: 'size desc'",
+    )
+    .option("--json", "as JSON")
+    .action(async (types, options) =>
+      onExit(await (await import("./get.ts")).getResources(types, options, context)),
+    );
+
   withTargetFlags(program.command("events"))
     .description("tell what happens, from now on, until it is stopped")
     .addOption(
@@ -128,6 +148,15 @@ export function addAdminCommands(
     .option("--resource <resource>", "about this resource, or what is below it; repeatable", collect)
     .option("--json", "as JSON lines, with cursors")
     .action(async (options) => onExit(await (await import("./events.ts")).followEvents(options, context)));
+}
+
+const healthNames: readonly string[] = ["ok", "degraded", "failed", "unknown"];
+
+function collectHealth(name: string, names?: readonly string[]): readonly string[] {
+  if (!healthNames.includes(name)) {
+    throw new InvalidArgumentError(`Allowed choices are ${healthNames.join(", ")}.`);
+  }
+  return collect(name, names);
 }
 
 function addUserCommands(user: Command, context: CommandContext, onExit: (code: ExitCode) => void): void {

@@ -68,6 +68,19 @@ export function createResourceCache<State extends object>(
   };
 }
 
+/** Subscribes to several sources of changes. Returns the function that ends all subscriptions. */
+export function subscribeToAll(
+  subscriptions: readonly InventorySource["subscribe"][],
+  onChange: () => void,
+): () => void {
+  const ends = subscriptions.map((subscribe) => subscribe(onChange));
+  return () => {
+    for (const end of ends) {
+      end();
+    }
+  };
+}
+
 /** A figure in bytes. JSON clients get a number, which is exact up to 8 PiB. */
 export function bytes(name: string, value: bigint): Figure {
   return { name, value: Number(value), unit: "bytes" };

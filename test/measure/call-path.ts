@@ -1,5 +1,5 @@
-import { Session } from "node:inspector/promises";
 import { mkdtemp, rm } from "node:fs/promises";
+import { Session } from "node:inspector/promises";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -34,6 +34,8 @@ const client = `
   });
 `;
 
+const print = (line: string) => void process.stdout.write(`${line}\n`);
+
 const directory = await mkdtemp(join(tmpdir(), "hostplane-measure-"));
 const gateway = await startGateway({
   config: configSchema.parse({ data: directory, listen: [{ address: "127.0.0.1:0" }] }),
@@ -52,7 +54,9 @@ const worker = new Worker(client, {
 });
 
 async function call(number: number): Promise<void> {
-  const answered = new Promise<{ status: number; text: string }>((resolve) => worker.once("message", resolve));
+  const answered = new Promise<{ status: number; text: string }>((resolve) =>
+    worker.once("message", resolve),
+  );
   worker.postMessage({ path, body: body.replaceAll("#", String(number)) });
   const { status, text } = await answered;
   if (status !== 200) {
@@ -100,17 +104,20 @@ async function takeIdle(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
 const idle = await takeIdle();
 await call(warmUps);
 const executed: readonly Executed[] = [...(await takeExecuted())]
-  .map(([file, functions]) => ({ file, functions: [...functions].filter((name) => idle.get(file)?.has(name) !== true) }))
+  .map(([file, functions]) => ({
+    file,
+    functions: [...functions].filter((name) => idle.get(file)?.has(name) !== true),
+  }))
   .filter(({ functions }) => functions.length > 0)
   .toSorted((a, b) => (a.file < b.file ? -1 : 1));
 for (const { file, functions } of executed) {
-  console.log(`${String(functions.length).padStart(4)}  ${file}`);
+  print(`${String(functions.length).padStart(4)}  ${file}`);
   if (process.argv.includes("--functions")) {
-    console.log(functions.map((name) => `        ${name}`).join("\n"));
+    print(functions.map((name) => `        ${name}`).join("\n"));
   }
 }
 const count = executed.reduce((sum, { functions }) => sum + functions.length, 0);
-console.log(`${path}: ${executed.length} files, ${count} functions`);
+print(`${path}: ${executed.length} files, ${count} functions`);
 await worker.terminate();
 await gateway.close();
 await rm(directory, { recursive: true, force: true });

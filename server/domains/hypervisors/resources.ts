@@ -5,6 +5,7 @@ import {
   createResourceCache,
   type InventorySource,
   type Resource,
+  subscribeToAll,
 } from "../../domain/inventory-source.ts";
 import type { Hypervisors } from "./hypervisors.ts";
 import type { Hypervisor } from "./inventory.ts";
@@ -12,7 +13,7 @@ import type { Hypervisor } from "./inventory.ts";
 /** The hypervisors of this host; while libvirt is unreachable as they were last known. */
 export function createHypervisorResources(
   hypervisors: Pick<Hypervisors, "list">,
-  subscribe: (onChange: () => void) => () => void,
+  subscriptions: readonly InventorySource["subscribe"][],
 ): InventorySource {
   const resourcesOf = createResourceCache((all: readonly Hypervisor[]) => all.map(resourceOf));
   return {
@@ -27,7 +28,7 @@ export function createHypervisorResources(
         ...(failure === undefined ? {} : { staleBecause: failure }),
       };
     },
-    subscribe,
+    subscribe: (onChange) => subscribeToAll(subscriptions, onChange),
   };
 }
 

@@ -2,7 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { WatchResourcesResponseSchema } from "../../../gen/hostplane/v1/inventory_pb.ts";
-import type { InventorySource } from "../../domain/inventory-source.ts";
+import { type InventorySource, subscribeToAll } from "../../domain/inventory-source.ts";
 import { watchState } from "../../rpc/watch-state.ts";
 import { type InventoryRead, type InventoryRow, readInventory } from "./read-inventory.ts";
 import { problemMessage, resourceMessage } from "./resource-messages.ts";
@@ -27,7 +27,9 @@ export async function* watchResources(
   let sent: ReadonlyMap<string, InventoryRow> = new Map();
   let sentProblems: readonly object[] | undefined;
   const read = () => readInventory(sourcesOf(), signal);
-  for await (const state of watchState((wake) => subscribeAll(allSources, wake), read, signal)) {
+  const subscriptions = allSources.map((source) => source.subscribe);
+  const subscribe = (wake: () => void) => subscribeToAll(subscriptions, wake);
+  for await (const state of watchState(subscribe, read, signal)) {
     const rows = rowsByName(state, filter);
     const problems = state.problems.map(problemMessage);
     const changed = [...rows.values()].filter((row) => !isSame(row, sent.get(row.resource.name)));
@@ -75,13 +77,4 @@ function isSame({ resource, readAtMs }: InventoryRow, sent: InventoryRow | undef
     (resource === sent.resource || isDeepStrictEqual(resource, sent.resource)) &&
     (readAtMs === undefined) === (sent.readAtMs === undefined)
   );
-}
-
-function subscribeAll(sources: readonly InventorySource[], wake: () => void): () => void {
-  const ends = sources.map(({ subscribe }) => subscribe(wake));
-  return () => {
-    for (const end of ends) {
-      end();
-    }
-  };
 }
