@@ -5,6 +5,7 @@ import type {
   ExtraArgs,
   InitConfiguration,
   JoinConfiguration,
+  KubeadmTimeouts,
   KubeletConfiguration,
   NodeRegistration,
 } from "./kubeadm-documents.ts";
@@ -18,6 +19,17 @@ import type { ClusterPlan, JoinTicket, NodePlan } from "./renderer.ts";
 
 /** How long a machine waits for the API server: other machines of the cluster may still be installing. */
 const discoveryTimeout = "20m0s";
+/**
+ * Longer than kubeadm's defaults: on an emulated or busy machine the API server takes more than a minute to answer, and a
+ * failed init is not repeated. The gateway's own limit is `clusters.joinTimeoutMinutes`.
+ */
+const timeouts: KubeadmTimeouts = {
+  controlPlaneComponentHealthCheck: "10m0s",
+  kubeletHealthCheck: "10m0s",
+  kubernetesAPICall: "5m0s",
+  etcdAPICall: "5m0s",
+  tlsBootstrap: "10m0s",
+};
 /**
  * Five years. Certificates that kubeadm signs on a machine are not renewed there by hand, and upgrades replace them sooner.
  * Before 1.31 it is one year.
@@ -44,6 +56,7 @@ export function initDocuments(
         },
       ],
       nodeRegistration: nodeRegistrationOf(node, imagePullPolicyOf(cluster)),
+      ...(apiVersion === "kubeadm.k8s.io/v1beta3" ? {} : { timeouts }),
     },
     clusterConfigurationOf(cluster, apiVersion, node.version),
     {
@@ -77,7 +90,7 @@ export function joinDocument(
     discovery: isOld ? { bootstrapToken, timeout: discoveryTimeout } : { bootstrapToken },
     nodeRegistration: nodeRegistrationOf(node, cluster && imagePullPolicyOf(cluster)),
     controlPlane: cluster && {},
-    ...(isOld ? {} : { timeouts: { discovery: discoveryTimeout } }),
+    ...(isOld ? {} : { timeouts: { ...timeouts, discovery: discoveryTimeout } }),
   };
 }
 
@@ -92,6 +105,7 @@ function clusterConfigurationOf(
   version: KubernetesVersion,
 ): ClusterConfiguration {
   const { podSubnet, serviceSubnet, dnsDomain } = cluster.network;
+  const isOld = apiVersion === "kubeadm.k8s.io/v1beta3";
   return {
     apiVersion,
     kind: "ClusterConfiguration",
@@ -99,11 +113,12 @@ function clusterConfigurationOf(
     kubernetesVersion: `v${formatKubernetesVersion(version)}`,
     controlPlaneEndpoint: cluster.endpoint && formatEndpoint(cluster.endpoint),
     imageRepository: cluster.imageRepository,
-    apiServer: { certSANs: cluster.certificateNames },
+    apiServer: {
+      certSANs: cluster.certificateNames,
+      ...(isOld ? { timeoutForControlPlane: timeouts.controlPlaneComponentHealthCheck } : {}),
+    },
     networking: { podSubnet, serviceSubnet, dnsDomain },
-    ...(apiVersion === "kubeadm.k8s.io/v1beta3"
-      ? {}
-      : { encryptionAlgorithm: "ECDSA-P256", certificateValidityPeriod: certificateValidity }),
+    ...(isOld ? {} : { encryptionAlgorithm: "ECDSA-P256", certificateValidityPeriod: certificateValidity }),
   };
 }
 

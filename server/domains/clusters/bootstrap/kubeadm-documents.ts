@@ -24,6 +24,8 @@ export interface InitConfiguration {
     readonly groups: readonly string[];
   }[];
   readonly nodeRegistration: NodeRegistration;
+  /** Since v1beta4. */
+  readonly timeouts?: KubeadmTimeouts;
 }
 
 export interface ClusterConfiguration {
@@ -33,7 +35,11 @@ export interface ClusterConfiguration {
   readonly kubernetesVersion: string;
   readonly controlPlaneEndpoint: string | undefined;
   readonly imageRepository: string | undefined;
-  readonly apiServer: { readonly certSANs: readonly string[] };
+  readonly apiServer: {
+    readonly certSANs: readonly string[];
+    /** Only in v1beta3. */
+    readonly timeoutForControlPlane?: string;
+  };
   readonly networking: {
     readonly podSubnet: string;
     readonly serviceSubnet: string;
@@ -67,5 +73,17 @@ export interface JoinConfiguration {
   /** Empty for a control-plane machine, absent for a worker. */
   readonly controlPlane: Readonly<Record<string, never>> | undefined;
   /** Since v1beta4. */
-  readonly timeouts?: { readonly discovery: string };
+  readonly timeouts?: KubeadmTimeouts & { readonly discovery: string };
+}
+
+/**
+ * How long kubeadm waits, as Go durations. Defaults (v1beta4): 4 min for the first two, 1 min, 2 min, 5 min.
+ * Source: kubernetes.io/docs/reference/config-api/kubeadm-config.v1beta4, Timeouts.
+ */
+export interface KubeadmTimeouts {
+  readonly controlPlaneComponentHealthCheck: string;
+  readonly kubeletHealthCheck: string;
+  readonly kubernetesAPICall: string;
+  readonly etcdAPICall: string;
+  readonly tlsBootstrap: string;
 }

@@ -8,6 +8,15 @@ import { cluster, nodeOf, ticket, token } from "./cluster-plan.ts";
 
 const labels = "team=red,node.kubernetes.io/instance-type=gpu,beta.kubernetes.io/instance-type=gpu";
 
+/** A slow machine needs more than kubeadm's defaults. */
+const timeouts = {
+  controlPlaneComponentHealthCheck: "10m0s",
+  kubeletHealthCheck: "10m0s",
+  kubernetesAPICall: "5m0s",
+  etcdAPICall: "5m0s",
+  tlsBootstrap: "10m0s",
+};
+
 test("a cluster is initialized with configurations for kubeadm and the kubelet", async (t) => {
   t.same(initDocuments(cluster, nodeOf("1.36.3"), token), [
     {
@@ -26,6 +35,7 @@ test("a cluster is initialized with configurations for kubeadm and the kubelet",
         imagePullPolicy: "Never",
         kubeletExtraArgs: [{ name: "node-labels", value: labels }],
       },
+      timeouts,
     },
     {
       apiVersion: "kubeadm.k8s.io/v1beta4",
@@ -55,6 +65,8 @@ test("up to 1.30 the configuration has the previous form, with fewer fields", as
   t.equal(configuration.apiVersion, "kubeadm.k8s.io/v1beta3");
   t.notOk("encryptionAlgorithm" in configuration);
   t.notOk("certificateValidityPeriod" in configuration);
+  t.notOk("timeouts" in init);
+  t.equal(configuration.apiServer.timeoutForControlPlane, "10m0s");
   const join = joinDocument(undefined, nodeOf("1.30.14"), ticket);
   t.equal(join.discovery.timeout, "20m0s");
   t.notOk("timeouts" in join);
@@ -86,7 +98,7 @@ test("a worker joins with token and hash, a control-plane machine as a control-p
     },
     nodeRegistration: { name: "node1", kubeletExtraArgs: [{ name: "node-labels", value: labels }] },
     controlPlane: undefined,
-    timeouts: { discovery: "20m0s" },
+    timeouts: { ...timeouts, discovery: "20m0s" },
   });
   const member = joinDocument(cluster, nodeOf("1.36.3"), ticket);
   t.same(member.controlPlane, {});
