@@ -57,29 +57,29 @@ export const reasons = {
   METHOD_NOT_FOUND: {
     code: "UNIMPLEMENTED",
     retryable: false,
-    meaning: "No service here has this method.",
+    meaning: "The gateway has no such method.",
   },
   DOMAIN_NOT_BUILT: {
     code: "UNIMPLEMENTED",
     retryable: false,
     meaning:
-      "The method is part of the contract, but this version of the gateway does not serve its domain yet.",
+      "The method is part of the contract, but this version of the gateway does not implement its domain yet.",
   },
   NOT_BUILT: {
     code: "UNIMPLEMENTED",
     retryable: false,
-    meaning: "The domain is served, but not yet this method or this part of its request.",
+    meaning: "The domain is implemented, but this method or this part of its request is not yet.",
   },
   UNSUPPORTED_COMPRESSION: {
     code: "UNIMPLEMENTED",
     retryable: false,
-    meaning: "The request is compressed in a way the gateway does not read; the message lists those it does.",
+    meaning: "The request uses an unsupported compression; the message lists the supported ones.",
   },
   COMPRESSION_NOT_NAMED: {
     code: "INTERNAL",
     retryable: false,
     meaning:
-      "A message is marked as compressed, but no header says how; gRPC's specification gives this the code.",
+      "A message is marked as compressed, but no header names the compression; the gRPC specification prescribes this code.",
   },
   REQUEST_CARDINALITY: {
     code: "UNIMPLEMENTED",
@@ -96,61 +96,61 @@ export const reasons = {
   DOMAIN_OFF: {
     code: "UNAVAILABLE",
     retryable: false,
-    meaning: "The domain is not configured; the message says which key of the configuration turns it on.",
+    meaning: "The domain is not configured; the message names the configuration key that enables it.",
   },
   SERVICE_NOT_ON_LISTENER: {
     code: "UNIMPLEMENTED",
     retryable: false,
-    meaning: "The service exists, but the listener that was asked does not serve it (`listen[].services`).",
+    meaning: "The service exists, but this listener does not serve it (`listen[].services`).",
   },
   HOST_NOT_ALLOWED: {
     code: "PERMISSION_DENIED",
     retryable: false,
-    meaning:
-      "The request names a host that is not the listener's: a listener without login answers only to its own.",
+    meaning: "The request's host is not the listener's: a listener without login accepts only its own.",
   },
   ORIGIN_NOT_ALLOWED: {
     code: "PERMISSION_DENIED",
     retryable: false,
-    meaning: "The web page that asks is of an origin that `cors.origins` does not list.",
+    meaning: "The request comes from a web page whose origin `cors.origins` does not list.",
   },
   FORWARDED_NOT_ALLOWED: {
     code: "PERMISSION_DENIED",
     retryable: false,
     meaning:
-      "The request has a header of a proxy; a listener without login refuses them unless it has `allowForwarded: true`.",
+      "The request has a proxy header; a listener without login rejects these unless it has `allowForwarded: true`.",
   },
 
   // Authentication and authorization
   LOGIN_REQUIRED: {
     code: "UNAUTHENTICATED",
     retryable: false,
-    meaning: "The method needs a login, and the call carries none.",
+    meaning: "The method requires a login, and the call has none.",
   },
   INVALID_CREDENTIALS: {
     code: "UNAUTHENTICATED",
     retryable: false,
-    meaning: "User name or password is wrong; which of them is told to nobody.",
+    meaning: "The user name or password is wrong; the error does not say which.",
   },
   TOKEN_INVALID: {
     code: "UNAUTHENTICATED",
     retryable: false,
-    meaning: "The token was not made by this gateway, or for another audience, or its account is gone.",
+    meaning:
+      "The token was not issued by this gateway, is for another audience, or its account no longer exists.",
   },
   TOKEN_EXPIRED: {
     code: "UNAUTHENTICATED",
     retryable: false,
-    meaning: "The token was good, but its time is over; log in again.",
+    meaning: "The token has expired; log in again.",
   },
   TOKEN_REVOKED: {
     code: "UNAUTHENTICATED",
     retryable: false,
-    meaning: "The token was given up by a logout, a new password or an admin; log in again.",
+    meaning: "The token was revoked by a logout, a new password or an admin; log in again.",
   },
   CERTIFICATE_UNKNOWN: {
     code: "UNAUTHENTICATED",
     retryable: false,
-    meaning: "The client certificate is good, but none of its names is a user's.",
+    meaning: "The client certificate is valid, but none of its names belongs to a user.",
   },
   ROLE_REQUIRED: {
     code: "PERMISSION_DENIED",
@@ -165,13 +165,13 @@ export const reasons = {
   TOO_MANY_LOGINS: {
     code: "RESOURCE_EXHAUSTED",
     retryable: true,
-    meaning: "Too many failed logins of this user or from this address; the error says when to try again.",
+    meaning: "Too many failed logins of this user or from this address; the error says when to retry.",
   },
   CALLER_LIMIT: {
     code: "RESOURCE_EXHAUSTED",
     retryable: true,
     meaning:
-      "The caller has met one of `limits.caller`; the message names it, and the error says when to try again.",
+      "The caller has reached one of `limits.caller`; the message names it, and the error says when to retry.",
   },
 
   // Users and tokens
@@ -183,12 +183,12 @@ export const reasons = {
   USER_EXISTS: {
     code: "ALREADY_EXISTS",
     retryable: false,
-    meaning: "A user of this name exists.",
+    meaning: "A user of this name already exists.",
   },
   LAST_ADMIN: {
     code: "FAILED_PRECONDITION",
     retryable: false,
-    meaning: "The user is the last admin, and stays one until there is another.",
+    meaning: "The user is the last admin, and must remain one until there is another.",
   },
   CERTIFICATE_NAME_TAKEN: {
     code: "ALREADY_EXISTS",
@@ -203,7 +203,7 @@ export const reasons = {
   API_TOKEN_EXISTS: {
     code: "ALREADY_EXISTS",
     retryable: false,
-    meaning: "An API token of this name exists.",
+    meaning: "An API token of this name already exists.",
   },
 
   // Idempotency and dry runs
@@ -216,25 +216,26 @@ export const reasons = {
   IDEMPOTENCY_KEY_NOT_TAKEN: {
     code: "INVALID_ARGUMENT",
     retryable: false,
-    meaning: "The method takes no `idempotency-key`, since its answer holds secrets, which are not kept.",
+    meaning:
+      "The method does not accept an `idempotency-key`, because its response contains secrets, which are not stored.",
   },
   IDEMPOTENCY_OUTCOME_UNKNOWN: {
     code: "ABORTED",
     retryable: false,
     meaning:
-      "The gateway stopped during the first call with this `idempotency-key`; look whether it took effect, and go on with another key.",
+      "The gateway stopped during the first call with this `idempotency-key`; check whether it took effect, then continue with another key.",
   },
   NOT_PLANNABLE: {
     code: "UNIMPLEMENTED",
     retryable: false,
-    meaning: "The method changes nothing, or nothing that could be told beforehand.",
+    meaning: "The method does not support dry runs: it changes nothing, or its changes cannot be predicted.",
   },
 
   // Deadlines and load
   DEADLINE: {
     code: "DEADLINE_EXCEEDED",
     retryable: true,
-    meaning: "The deadline of the call passed. A mutation that had begun runs to its end all the same.",
+    meaning: "The deadline of the call passed. A mutation that has started still runs to completion.",
   },
   CALLER_LEFT: {
     code: "CANCELLED",
@@ -244,19 +245,19 @@ export const reasons = {
   SHUTTING_DOWN: {
     code: "UNAVAILABLE",
     retryable: true,
-    meaning: "The gateway is stopping; ask again, here or at another replica.",
+    meaning: "The gateway is stopping; retry, here or at another replica.",
   },
   BUSY: {
     code: "RESOURCE_EXHAUSTED",
     retryable: true,
-    meaning: "Too many tools, changes or logins are waiting for their turn; the message names the limit.",
+    meaning: "Too many tools, changes or logins are waiting; the message names the limit.",
   },
 
   // The store
   STORE_UNAVAILABLE: {
     code: "UNAVAILABLE",
     retryable: true,
-    meaning: "The database of the gateway cannot be reached, read or written now; the log says why.",
+    meaning: "The gateway's database cannot currently be reached, read or written; the log says why.",
   },
   STORE_IN_USE: {
     code: "FAILED_PRECONDITION",
@@ -266,39 +267,40 @@ export const reasons = {
   STORE_MISSING: {
     code: "FAILED_PRECONDITION",
     retryable: false,
-    meaning: "There is no database yet; the first start of the gateway makes it.",
+    meaning: "There is no database yet; the gateway creates it at its first start.",
   },
   STORE_KIND_MISMATCH: {
     code: "FAILED_PRECONDITION",
     retryable: false,
-    meaning: "The database was made by a sandbox and the gateway is a real one, or the other way round.",
+    meaning: "The database was created by a sandbox and the gateway is a real one, or the other way round.",
   },
   MASTER_KEY_MISMATCH: {
     code: "FAILED_PRECONDITION",
     retryable: false,
-    meaning: "The database was made with another master key than the one that was given.",
+    meaning: "The database was created with another master key than the given one.",
   },
   STORE_NEWER: {
     code: "FAILED_PRECONDITION",
     retryable: false,
-    meaning: "A newer version of the gateway has used the database; docs/upgrade.md says how to go back.",
+    meaning:
+      "A newer version of the gateway has used the database; docs/upgrade.md describes how to downgrade.",
   },
   STORE_NOT_EMPTY: {
     code: "FAILED_PRECONDITION",
     retryable: false,
-    meaning: "The database that is to be filled already holds tables.",
+    meaning: "The target database already has tables.",
   },
   STORE_DAMAGED: {
     code: "DATA_LOSS",
     retryable: false,
     meaning:
-      "The database file is damaged, or is no database; docs/upgrade.md says how to put back a backup.",
+      "The database file is damaged or not a database; docs/upgrade.md describes how to restore a backup.",
   },
   BACKUP_REFUSED: {
     code: "FAILED_PRECONDITION",
     retryable: false,
     meaning:
-      "The backup was not written: its file exists or cannot be made, or the database is one of PostgreSQL.",
+      "The backup was not written: its file exists or cannot be created, or the database is PostgreSQL.",
   },
 
   // Volumes
@@ -321,17 +323,17 @@ export const reasons = {
     code: "UNAVAILABLE",
     retryable: true,
     meaning:
-      "The volume group (or thin pool) of the device class is not there now; its class works again once it is back.",
+      "The volume group (or thin pool) of the device class is missing; the class is available again once it is back.",
   },
   NO_SPACE: {
     code: "RESOURCE_EXHAUSTED",
     retryable: false,
-    meaning: "The volume group or thin pool has less free space than asked; the message has both figures.",
+    meaning: "The volume group or thin pool has less free space than requested; the message has both sizes.",
   },
   SHRINK_NOT_ALLOWED: {
     code: "OUT_OF_RANGE",
     retryable: false,
-    meaning: "ResizeLV never makes a volume smaller.",
+    meaning: "ResizeLV never shrinks a volume.",
   },
   VOLUME_IN_USE: {
     code: "FAILED_PRECONDITION",
@@ -342,13 +344,13 @@ export const reasons = {
     code: "FAILED_PRECONDITION",
     retryable: false,
     meaning:
-      "The volume must not be changed: it matches `volumes.protect`, is a thin pool, is internal to LVM, or has snapshots.",
+      "The volume is protected: it matches `volumes.protect`, is a thin pool, is internal to LVM, or has snapshots.",
   },
   VOLUME_INACTIVE: {
     code: "FAILED_PRECONDITION",
     retryable: false,
     meaning:
-      "The volume has no block device to be read, since it is not active; the message has the command.",
+      "The volume is not active and so has no block device to read; the message has the command that activates it.",
   },
 
   // Operations and events
@@ -356,12 +358,13 @@ export const reasons = {
     code: "NOT_FOUND",
     retryable: false,
     meaning:
-      "No operation has this id, or it is of a service that the caller may not call, or no longer kept.",
+      "There is no operation with this id, it belongs to a service that the caller may not call, or it is no longer stored.",
   },
   OPERATION_IN_PROGRESS: {
     code: "FAILED_PRECONDITION",
     retryable: true,
-    meaning: "An operation works on the same thing; the message names it. Wait for its end, or cancel it.",
+    meaning:
+      "Another operation on the same resource is running; the message names it. Wait for it to end, or cancel it.",
   },
   OPERATION_ENDED: {
     code: "FAILED_PRECONDITION",
@@ -371,52 +374,54 @@ export const reasons = {
   OPERATION_CANCELLED: {
     code: "ABORTED",
     retryable: false,
-    meaning: "The operation that the call waited for was cancelled; nothing of it is left.",
+    meaning: "The operation that the call waited for was cancelled and fully rolled back.",
   },
   OPERATION_NOT_RETRYABLE: {
     code: "FAILED_PRECONDITION",
     retryable: false,
     meaning:
-      "Only an operation that FAILED or NEEDS_ATTENTION can be retried, and while its secrets are not needed.",
+      "Only an operation that is FAILED or NEEDS_ATTENTION can be retried, unless it needs secrets that are no longer stored.",
   },
   POINT_OF_NO_RETURN: {
     code: "FAILED_PRECONDITION",
     retryable: false,
-    meaning: "The operation has passed the step after which it cannot be taken back; it runs to its end.",
+    meaning:
+      "The operation has passed its point of no return, so it cannot be cancelled; it runs to completion.",
   },
   HISTORY_GONE: {
     code: "OUT_OF_RANGE",
     retryable: false,
     meaning:
-      "Events after the cursor are no longer kept; `oldestCursor` in the error's metadata is the first place to go on from.",
+      "Events after the cursor are no longer stored; `oldestCursor` in the error's metadata is the oldest cursor to continue from.",
   },
   SUBSCRIBER_TOO_SLOW: {
     code: "RESOURCE_EXHAUSTED",
     retryable: true,
     meaning:
-      "The subscriber did not keep up with the events; it can go on from `cursor` in the error's metadata.",
+      "The subscriber did not keep up with the events; it can continue from `cursor` in the error's metadata.",
   },
 
   // Backups
   BACKUP_NOT_FOUND: {
     code: "NOT_FOUND",
     retryable: false,
-    meaning: "There is no such backup, or its repository no longer holds it.",
+    meaning: "There is no such backup, or its repository no longer contains it.",
   },
   BACKUP_EXISTS: {
     code: "ALREADY_EXISTS",
     retryable: false,
-    meaning: "The volume has a backup of this name already.",
+    meaning: "The volume already has a backup of this name.",
   },
   BACKUP_TOO_YOUNG: {
     code: "FAILED_PRECONDITION",
     retryable: true,
-    meaning: "The backup is younger than `volumes.backup.minimumAgeHours`, before which none is deleted.",
+    meaning:
+      "The backup is younger than `volumes.backup.minimumAgeHours`, and cannot be deleted before that age.",
   },
   BACKUP_DAMAGED: {
     code: "DATA_LOSS",
     retryable: false,
-    meaning: "What the repository holds is not what was backed up; the message says what is wrong.",
+    meaning: "The content of the repository is not what was backed up; the message says what is wrong.",
   },
   SNAPSHOT_FULL: {
     code: "RESOURCE_EXHAUSTED",
@@ -427,7 +432,7 @@ export const reasons = {
   VOLUME_TOO_SMALL: {
     code: "OUT_OF_RANGE",
     retryable: false,
-    meaning: "The volume that was asked for is smaller than what it is to hold; nothing was made.",
+    meaning: "The requested volume is smaller than its content; nothing was created.",
   },
   ENDPOINT_NOT_ALLOWED: {
     code: "PERMISSION_DENIED",
@@ -437,27 +442,27 @@ export const reasons = {
   REPOSITORY_NOT_FOUND: {
     code: "NOT_FOUND",
     retryable: false,
-    meaning: "There is no repository of backups at the place that was named.",
+    meaning: "There is no backup repository at the given location.",
   },
   REPOSITORY_KEY_WRONG: {
     code: "FAILED_PRECONDITION",
     retryable: false,
-    meaning: "The repository does not open with the encryption key that was given.",
+    meaning: "The repository cannot be opened with the given encryption key.",
   },
   REPOSITORY_DENIED: {
     code: "FAILED_PRECONDITION",
     retryable: false,
-    meaning: "The store of the repository refuses its access key, or what is asked of it.",
+    meaning: "The repository's store rejects the access key or the request.",
   },
   REPOSITORY_UNREACHABLE: {
     code: "UNAVAILABLE",
     retryable: true,
-    meaning: "The store of the repository does not answer.",
+    meaning: "The repository's store does not answer.",
   },
   REPOSITORY_LOCKED: {
     code: "UNAVAILABLE",
     retryable: true,
-    meaning: "Somebody else works on the repository in a way that keeps others out.",
+    meaning: "Another client has locked the repository exclusively.",
   },
 
   // Hypervisors
@@ -469,28 +474,27 @@ export const reasons = {
   LIBVIRT_DENIED: {
     code: "FAILED_PRECONDITION",
     retryable: false,
-    meaning:
-      "The libvirt daemon does not let the gateway in, or not do this; the message says what to change.",
+    meaning: "The libvirt daemon denies access or this action; the message says what to change.",
   },
   LIBVIRT_FAILED: {
     code: "INTERNAL",
     retryable: false,
-    meaning: "The libvirt daemon refused for a reason of its own; the message has its words.",
+    meaning: "The libvirt daemon refused for another reason; the message has its error.",
   },
   DOMAIN_NOT_FOUND: {
     code: "NOT_FOUND",
     retryable: false,
-    meaning: "There is no domain of this name or UUID.",
+    meaning: "There is no VM with this name or UUID.",
   },
   DOMAIN_EXISTS: {
     code: "ALREADY_EXISTS",
     retryable: false,
-    meaning: "There is a domain of this name already.",
+    meaning: "A VM of this name already exists.",
   },
   DOMAIN_STATE: {
     code: "FAILED_PRECONDITION",
     retryable: false,
-    meaning: "The domain is in a state in which this cannot be done, such as running already or not running.",
+    meaning: "The VM's state does not allow this, e.g. because it is already running or not running.",
   },
   STORAGE_POOL_NOT_FOUND: {
     code: "NOT_FOUND",
@@ -505,13 +509,13 @@ export const reasons = {
   STORAGE_VOLUME_EXISTS: {
     code: "ALREADY_EXISTS",
     retryable: false,
-    meaning: "The storage pool has a volume of this name already.",
+    meaning: "The storage pool already has a volume of this name.",
   },
   STORAGE_VOLUME_IN_USE: {
     code: "ABORTED",
     retryable: true,
     meaning:
-      "The volume, or the domain that has it as a disk, was used in a way that kept it from being read as a whole: a domain was started or stopped meanwhile, or somebody else backs it up.",
+      "The volume could not be read or written consistently: a VM that uses it is running, was started or stopped meanwhile, or is being backed up by another client.",
   },
   NETWORK_NOT_FOUND: {
     code: "NOT_FOUND",
@@ -526,18 +530,17 @@ export const reasons = {
   AGENT_UNRESPONSIVE: {
     code: "UNAVAILABLE",
     retryable: true,
-    meaning:
-      "The guest agent of the domain does not answer: it is not installed, or its guest is not up yet.",
+    meaning: "The VM's guest agent does not answer: it is not installed, or the guest is not up yet.",
   },
   HYPERVISOR_NOT_FOUND: {
     code: "NOT_FOUND",
     retryable: false,
-    meaning: "The inventory has no hypervisor of this id.",
+    meaning: "The inventory has no hypervisor with this id.",
   },
   HYPERVISOR_RUNNING: {
     code: "FAILED_PRECONDITION",
     retryable: false,
-    meaning: "The hypervisor runs already, so there is nothing to create.",
+    meaning: "The hypervisor is already running, so there is nothing to create.",
   },
   HYPERVISOR_OFF: {
     code: "FAILED_PRECONDITION",
@@ -547,30 +550,28 @@ export const reasons = {
   HYPERVISOR_NOT_READY: {
     code: "UNAVAILABLE",
     retryable: false,
-    meaning: "The hypervisor was started, but was not ready in the time that its template gives it.",
+    meaning: "The hypervisor was started, but was not ready within its template's timeout.",
   },
   POOL_CANNOT_GROW: {
     code: "RESOURCE_EXHAUSTED",
     retryable: false,
     meaning:
-      "The spare devices are fewer than asked for; the message says how much there is, and why others are not usable.",
+      "There is less spare space than requested; the message says how much there is, and why other devices are not usable.",
   },
   POOL_CANNOT_SHRINK: {
     code: "FAILED_PRECONDITION",
     retryable: false,
-    meaning: "No device can be taken out of the pool within what was asked for; the message has the numbers.",
+    meaning: "No device can be removed within the requested size; the message says why, with the sizes.",
   },
   POOL_FIXED: {
     code: "FAILED_PRECONDITION",
     retryable: false,
-    meaning:
-      "The pool is a directory, which is as large as its file system; it is made larger and smaller there.",
+    meaning: "The pool is a directory, which is as large as its file system; resize that instead.",
   },
   DEVICE_NOT_USABLE: {
     code: "FAILED_PRECONDITION",
     retryable: false,
-    meaning:
-      "The device is in use, holds something, or is no block device; it is never wiped and never forced.",
+    meaning: "The device is in use, contains data, or is not a block device; it is never wiped or forced.",
   },
 
   // Storage clusters
@@ -582,30 +583,28 @@ export const reasons = {
   CEPH_DENIED: {
     code: "FAILED_PRECONDITION",
     retryable: false,
-    meaning: "The Ceph cluster does not let the gateway in, or not do this; the message says what to change.",
+    meaning: "The Ceph cluster denies access or this action; the message says what to change.",
   },
   CEPH_FAILED: {
     code: "INTERNAL",
     retryable: false,
-    meaning:
-      "The Ceph cluster refused for a reason of its own, or answered something that the gateway does not understand.",
+    meaning: "The Ceph cluster refused for another reason, or sent a reply that the gateway cannot parse.",
   },
   CEPH_OPERATOR_MISSING: {
     code: "FAILED_PRECONDITION",
     retryable: false,
-    meaning:
-      "The gateway has a key of the Ceph cluster for reading only, and none for what changes something.",
+    meaning: "The gateway has only a read key for the Ceph cluster, and no operator key for changes.",
   },
   CRASH_NOT_FOUND: {
     code: "NOT_FOUND",
     retryable: false,
-    meaning: "The Ceph cluster has no report of a crash with this id.",
+    meaning: "The Ceph cluster has no crash report with this id.",
   },
   FIGURE_UNAVAILABLE: {
     code: "UNAVAILABLE",
     retryable: true,
     meaning:
-      "A figure without which there is no answer cannot be read from the storage cluster now; the message names it and why.",
+      "A required value cannot currently be read from the storage cluster; the message says which and why.",
   },
   KUBERNETES_UNAVAILABLE: {
     code: "UNAVAILABLE",
@@ -616,8 +615,7 @@ export const reasons = {
   KUBERNETES_DENIED: {
     code: "FAILED_PRECONDITION",
     retryable: false,
-    meaning:
-      "The Kubernetes cluster does not let the gateway in, or not read this; the message says what to change.",
+    meaning: "The Kubernetes cluster denies access or this read; the message says what to change.",
   },
   KOOR_CLUSTER_NOT_FOUND: {
     code: "NOT_FOUND",
@@ -630,50 +628,48 @@ export const reasons = {
     code: "UNAVAILABLE",
     retryable: true,
     meaning:
-      "MAAS cannot be reached, is busy, or does not answer in time; what was asked of it may have happened all the same.",
+      "MAAS cannot be reached, is busy, or does not answer in time; the request may still have been carried out.",
   },
   MAAS_DENIED: {
     code: "INTERNAL",
     retryable: false,
-    meaning: "MAAS does not let the gateway's account in, or not do this; the message says what to change.",
+    meaning: "MAAS denies the gateway's account access or this action; the message says what to change.",
   },
   MAAS_FAILED: {
     code: "INTERNAL",
     retryable: false,
-    meaning:
-      "MAAS failed for a reason of its own, or answered something that the gateway does not understand.",
+    meaning: "MAAS failed for another reason, or sent a reply that the gateway cannot parse.",
   },
   MAAS_REFUSED: {
     code: "FAILED_PRECONDITION",
     retryable: false,
     meaning:
-      "MAAS refuses what it was asked with, such as a tag, pool, zone or image that it does not have; the message names the field.",
+      "MAAS rejects a value in the request, such as a tag, pool, zone or image that it does not have; the message names the field.",
   },
   MACHINE_NOT_FOUND: {
     code: "NOT_FOUND",
     retryable: false,
-    meaning: "MAAS has no machine of this system id.",
+    meaning: "MAAS has no machine with this system id.",
   },
   MACHINE_TAKEN: {
     code: "ABORTED",
     retryable: false,
-    meaning: "Somebody else has the machine, or it is not free; another may be.",
+    meaning: "The machine is allocated to another user or not free; another one may be.",
   },
   NO_MACHINE: {
     code: "RESOURCE_EXHAUSTED",
     retryable: true,
-    meaning: "MAAS has no free machine like the one that was asked for.",
+    meaning: "MAAS has no free machine that meets the constraints.",
   },
   MACHINE_STATE: {
     code: "FAILED_PRECONDITION",
     retryable: false,
-    meaning:
-      "The machine is in a state in which this cannot be done, such as deploying one that is deployed.",
+    meaning: "The machine's state does not allow this, e.g. deploying a deployed machine.",
   },
   MACHINE_LOCKED: {
     code: "FAILED_PRECONDITION",
     retryable: false,
-    meaning: "The machine is locked in MAAS, so nothing is done to it.",
+    meaning: "The machine is locked in MAAS, so the gateway does not change it.",
   },
   NO_ADDRESS: {
     code: "RESOURCE_EXHAUSTED",
@@ -683,28 +679,28 @@ export const reasons = {
   ADDRESS_TAKEN: {
     code: "FAILED_PRECONDITION",
     retryable: false,
-    meaning: "The IP address is in use already.",
+    meaning: "The IP address is already in use.",
   },
   MACHINE_FAILED: {
     code: "INTERNAL",
     retryable: true,
     meaning:
-      "A machine could not be installed, or did not join its cluster in time; it is given back, and another is taken.",
+      "A machine could not be installed, or did not join its cluster in time; it is released and replaced by another.",
   },
   MACHINE_IN_USE: {
     code: "FAILED_PRECONDITION",
     retryable: false,
-    meaning: "A cluster has the machine, so it is no stray; the message names the cluster.",
+    meaning: "The machine belongs to a cluster, so it is not stray; the message names the cluster.",
   },
   STRAY_NOT_FOUND: {
     code: "NOT_FOUND",
     retryable: false,
-    meaning: "MAAS has given the gateway's account no machine of this system id.",
+    meaning: "The gateway's MAAS account has no machine with this system id.",
   },
   STRAY_NOT_ADOPTABLE: {
     code: "FAILED_PRECONDITION",
     retryable: false,
-    meaning: "The machine cannot be taken into a cluster; the message says why.",
+    meaning: "The machine cannot be added to a cluster; the message says why.",
   },
 
   // Clusters
@@ -717,40 +713,40 @@ export const reasons = {
     code: "ALREADY_EXISTS",
     retryable: false,
     meaning:
-      "There is a cluster of this name; one that is being taken down has its name until its last machine is given back.",
+      "A cluster of this name already exists; a cluster that is being deleted keeps its name until its last machine is released.",
   },
   CLUSTER_STOPPING: {
     code: "FAILED_PRECONDITION",
     retryable: false,
-    meaning: "The cluster is being taken down, so nothing else is done to it.",
+    meaning: "The cluster is being deleted and cannot be changed.",
   },
   CLUSTER_CHANGED: {
     code: "ABORTED",
     retryable: true,
-    meaning: "Others changed the cluster again and again meanwhile; nothing was done.",
+    meaning: "The cluster was repeatedly changed by other calls meanwhile; nothing was done.",
   },
   CLUSTER_OF_OTHER_MAAS: {
     code: "FAILED_PRECONDITION",
     retryable: false,
     meaning:
-      "The cluster's machines are of another MAAS than the one that is configured; nothing is done to it from here.",
+      "The cluster's machines belong to another MAAS than the configured one; it cannot be changed here.",
   },
   CLUSTER_ENDPOINT_MISSING: {
     code: "FAILED_PRECONDITION",
     retryable: false,
     meaning:
-      "This needs an address that a cluster keeps when its machines change, and the gateway has none to give: set `clusters.endpoint`.",
+      "This requires an address that stays the same when the cluster's machines change, and none is available: set `clusters.endpoint`.",
   },
   NO_ENDPOINT: {
     code: "RESOURCE_EXHAUSTED",
     retryable: false,
-    meaning: "Every address of `clusters.endpoint.addresses` is a cluster's already.",
+    meaning: "Every address of `clusters.endpoint.addresses` is already used by a cluster.",
   },
   NO_IMAGE: {
     code: "FAILED_PRECONDITION",
     retryable: false,
     meaning:
-      "MAAS has no image with this version of Kubernetes for machines of this type; docs/maas-images.md says how one is named.",
+      "MAAS has no image with this version of Kubernetes for machines of this type; docs/maas-images.md describes how images are named.",
   },
   POOL_NOT_FOUND: {
     code: "NOT_FOUND",
@@ -760,29 +756,29 @@ export const reasons = {
   POOL_EXISTS: {
     code: "ALREADY_EXISTS",
     retryable: false,
-    meaning: "The cluster has a node pool of this name already.",
+    meaning: "The cluster already has a node pool of this name.",
   },
   POOL_STOPPING: {
     code: "FAILED_PRECONDITION",
     retryable: true,
-    meaning: "A node pool of this name was deleted just now, and its machines do not know yet.",
+    meaning: "A node pool of this name was just deleted, and its machines are still being removed.",
   },
   SCALE_TO_ZERO: {
     code: "INVALID_ARGUMENT",
     retryable: false,
     meaning:
-      "A node pool of no machines was asked for, which is also what a forgotten count reads as; DeleteNodePool removes a pool.",
+      "A node pool of 0 machines was requested, which may be a forgotten count; use DeleteNodePool to remove a pool.",
   },
   UPGRADE_IN_PROGRESS: {
     code: "FAILED_PRECONDITION",
     retryable: true,
-    meaning: "The cluster is being upgraded, and can be changed when every machine has its version.",
+    meaning: "The cluster is being upgraded, and can be changed once every machine has the new version.",
   },
   UPGRADE_REFUSED: {
     code: "FAILED_PRECONDITION",
     retryable: false,
     meaning:
-      "Kubernetes cannot be upgraded like that: it goes upwards, and skips no minor version; the message says from where to where.",
+      "Kubernetes cannot be downgraded, and an upgrade cannot skip a minor version; the message has both versions.",
   },
 
   // Workload clusters
@@ -790,18 +786,17 @@ export const reasons = {
     code: "UNAVAILABLE",
     retryable: true,
     meaning:
-      "A cluster that the gateway has made cannot be reached, or cannot do this now; what was asked of it may have happened all the same.",
+      "A workload cluster is unreachable or temporarily unavailable; the request may still have been carried out.",
   },
   WORKLOAD_DENIED: {
     code: "FAILED_PRECONDITION",
     retryable: false,
-    meaning: "A cluster that the gateway has made does not take its certificate, or does not allow this.",
+    meaning: "A workload cluster rejects the gateway's certificate or forbids the request.",
   },
   WORKLOAD_FAILED: {
     code: "INTERNAL",
     retryable: false,
-    meaning:
-      "A cluster that the gateway has made refused for a reason of its own, or answered something that is not understood.",
+    meaning: "A workload cluster refused for another reason, or sent a reply that the gateway cannot parse.",
   },
 
   // Pods
@@ -819,49 +814,47 @@ export const reasons = {
     code: "INTERNAL",
     retryable: false,
     meaning:
-      "Podman refused for a reason of its own, or answered something that the gateway does not understand; the message has its words.",
+      "Podman refused for another reason, or sent a reply that the gateway cannot parse; the message has its error.",
   },
   POD_NOT_FOUND: {
     code: "NOT_FOUND",
     retryable: false,
-    meaning: "There is no pod of this id.",
+    meaning: "There is no pod with this id.",
   },
   POD_STATE: {
     code: "FAILED_PRECONDITION",
     retryable: false,
-    meaning:
-      "The pod is in a state in which this cannot be done, such as removing one that runs or killing one that does not.",
+    meaning: "The pod's state does not allow this, e.g. removing a running pod or killing a stopped one.",
   },
   POD_START_FAILED: {
     code: "FAILED_PRECONDITION",
     retryable: false,
-    meaning:
-      "A container of the pod, or more than one, does not start; the message has the words of the runtime.",
+    meaning: "One or more containers of the pod do not start; the message has the runtime's error.",
   },
   CONTAINER_NOT_FOUND: {
     code: "NOT_FOUND",
     retryable: false,
-    meaning: "There is no container of this id.",
+    meaning: "There is no container with this id.",
   },
   LOGS_UNAVAILABLE: {
     code: "FAILED_PRECONDITION",
     retryable: false,
-    meaning: "Nothing keeps what the container prints, as with the log driver `none`.",
+    meaning: "The container's output is not recorded, e.g. with the log driver `none`.",
   },
   IMAGE_NOT_FOUND: {
     code: "NOT_FOUND",
     retryable: false,
-    meaning: "There is no image of this id.",
+    meaning: "There is no image with this id.",
   },
   IMAGE_IN_USE: {
     code: "FAILED_PRECONDITION",
     retryable: false,
-    meaning: "Containers use the image, so it stays.",
+    meaning: "Containers use the image, so it cannot be removed.",
   },
   IMAGE_PULL_FAILED: {
     code: "UNAVAILABLE",
     retryable: true,
-    meaning: "The image could not be pulled; the message has the words of the runtime.",
+    meaning: "The image could not be pulled; the message has the runtime's error.",
   },
 
   // Tools of the host
@@ -869,33 +862,32 @@ export const reasons = {
     code: "UNAVAILABLE",
     retryable: false,
     meaning:
-      "A program the domain needs is not installed or cannot be started; `hostplane doctor` says how to get it.",
+      "A program that the domain needs is not installed or cannot be started; `hostplane doctor` shows how to install it.",
   },
   TOOL_FAILED: {
     code: "INTERNAL",
     retryable: false,
-    meaning:
-      "A tool of the host failed in a way the gateway has no better reason for; the message has the tool's own words.",
+    meaning: "A host tool failed for another reason; the message has the tool's own error.",
   },
   TOOL_TIMEOUT: {
     code: "UNAVAILABLE",
     retryable: true,
-    meaning: "A reading tool did not answer in time and was stopped.",
+    meaning: "A read-only tool did not finish in time and was stopped.",
   },
   TOOL_OUTPUT: {
     code: "INTERNAL",
     retryable: false,
-    meaning: "A tool answered something the gateway does not understand.",
+    meaning: "The output of a tool could not be parsed.",
   },
   SERVICE_NOT_FOUND: {
     code: "NOT_FOUND",
     retryable: false,
-    meaning: "The health service knows no service of this name.",
+    meaning: "The health service has no service of this name.",
   },
   INTERNAL: {
     code: "INTERNAL",
     retryable: false,
-    meaning: "A fault of the gateway itself; the log has it under the request id of the answer.",
+    meaning: "A bug in the gateway; the log has the details under the response's request id.",
   },
 } as const satisfies Record<string, Reason>;
 
