@@ -35,7 +35,7 @@ export function createLimiter(options: LimiterOptions): Limiter {
       return Promise.resolve();
     }
     if (waiting.size >= maxWaiting) {
-      const message = `${waiting.size} ${what} are waiting already (limits: ${maxRunning} at once, ${maxWaiting} waiting)`;
+      const message = `too many ${what}: ${waiting.size} are already waiting (limits: ${maxRunning} running, ${maxWaiting} waiting)`;
       return Promise.reject(new InfraError("BUSY", message, { retryAfterMs: 1000 }));
     }
     return waitChannel.tracePromise(() => wait(signal), { queue });
@@ -97,5 +97,5 @@ function errorFromSignal(signal: AbortSignal | undefined): InfraError {
   if (signal?.reason instanceof InfraError) {
     return signal.reason;
   }
-  return new InfraError("CALLER_LEFT", "The caller left before its turn came", { cause: signal?.reason });
+  return new InfraError("CALLER_LEFT", "The caller left while the task was waiting", { cause: signal?.reason });
 }

@@ -219,7 +219,7 @@ function start(program: string, args: readonly string[], options: RunOptions): P
   if (readOptions?.timeoutMs !== undefined) {
     const { timeoutMs } = readOptions;
     after(timeoutMs, () =>
-      stop(new InfraError("TOOL_TIMEOUT", `${program} did not answer within ${timeoutMs} ms`)),
+      stop(new InfraError("TOOL_TIMEOUT", `${program} did not finish within ${timeoutMs} ms`)),
     );
   }
   return promise;

@@ -19,7 +19,7 @@ const lookEveryMs = 1_000;
  */
 export function createStartByPosixSpawn(posix: PosixSpawn): StartProcess {
   const starts = createLimiter({
-    what: "tools to be started",
+    what: "tool starts",
     queue: "tool starts",
     maxRunning: maxStartsAtOnce,
     maxWaiting: Number.POSITIVE_INFINITY,

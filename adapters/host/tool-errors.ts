@@ -14,7 +14,7 @@ export function errorFromSignal(signal: AbortSignal, program: string): InfraErro
 export function errorFromSource(cause: unknown, program: string): InfraError {
   return cause instanceof InfraError
     ? cause
-    : new InfraError("TOOL_FAILED", `what ${program} was to read could not be read to its end`, { cause });
+    : new InfraError("TOOL_FAILED", `the input of ${program} could not be read completely`, { cause });
 }
 
 /** Returns the error for a tool whose output could not be processed: that failure, if it is an InfraError. */
@@ -32,7 +32,7 @@ export function errorFromSpawn(program: string, cause: unknown): InfraError {
     return new InfraError("TOOL_MISSING", `${program} is not installed or not in PATH`, { cause, effect });
   }
   if (code === "EACCES") {
-    return new InfraError("TOOL_MISSING", `${program} may not be executed by this user`, { cause, effect });
+    return new InfraError("TOOL_MISSING", `this user may not execute ${program}`, { cause, effect });
   }
   return new InfraError("TOOL_FAILED", `${program} could not be started (${String(code)})`, {
     cause,

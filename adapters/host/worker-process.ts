@@ -58,7 +58,7 @@ export function createWorkerProcess<Request, Reply>(
       waiting?.resolve(reply);
     });
     child.on("error", (cause) => abandon(started, `cannot be started: ${cause.message}`));
-    child.on("exit", (code, signal) => abandon(started, `ended (${signal ?? `exit code ${code}`})`));
+    child.on("exit", (code, signal) => abandon(started, `exited (${signal ?? `exit code ${code}`})`));
     return started;
   }
 
@@ -69,7 +69,7 @@ export function createWorkerProcess<Request, Reply>(
     worker.child.kill("SIGKILL");
     for (const { reject, timer } of worker.pending.values()) {
       clearTimeout(timer);
-      reject(new InfraError(unavailable, `The process of ${what} ${why}`));
+      reject(new InfraError(unavailable, `The ${what} process ${why}`));
     }
     worker.pending.clear();
   }
@@ -77,7 +77,7 @@ export function createWorkerProcess<Request, Reply>(
   return {
     request(request, timeoutMs) {
       if (isClosed) {
-        return Promise.reject(new InfraError(unavailable, `The process of ${what} is closed`));
+        return Promise.reject(new InfraError(unavailable, `The ${what} process is closed`));
       }
       current ??= start();
       const worker = current;
@@ -88,7 +88,7 @@ export function createWorkerProcess<Request, Reply>(
         worker.pending.set(id, { resolve, reject, timer });
         worker.child.send({ id, request }, (error) => {
           if (error !== null) {
-            abandon(worker, `cannot be asked: ${error.message}`);
+            abandon(worker, `cannot be reached: ${error.message}`);
           }
         });
       });

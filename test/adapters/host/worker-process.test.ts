@@ -48,7 +48,7 @@ test("a process that does not answer in time is killed, and the next request sta
 test("if the process exits, its pending requests fail, and the next request starts another", async (t) => {
   const worker = workerOf(t);
   const pid = await pidOf(worker);
-  await t.rejects(worker.request("end", patientMs), { message: "The process of odd ended (exit code 3)" });
+  await t.rejects(worker.request("end", patientMs), { message: "The odd process exited (exit code 3)" });
   t.not(await pidOf(worker), pid);
 });
 
