@@ -35,7 +35,7 @@ export function createLimiter(options: LimiterOptions): Limiter {
       return Promise.resolve();
     }
     if (waiting.size >= maxWaiting) {
-      const message = `too many ${what}: ${waiting.size} are already waiting (limits: ${maxRunning} running, ${maxWaiting} waiting)`;
+      const message = `too many ${what}: ${waiting.size} are already waiting (limits: ${maxRunning} at once, ${maxWaiting} waiting)`;
       return Promise.reject(new InfraError("BUSY", message, { retryAfterMs: 1000 }));
     }
     return waitChannel.tracePromise(() => wait(signal), { queue });
