@@ -31,7 +31,7 @@ export function outputOf(answer: RadosAnswer, what: string, as: RadosOptions): s
   const reason = reasonOfCode[answer.code] ?? "CEPH_FAILED";
   const words = answer.words.trim() || wordsOfCode(answer.code);
   const message =
-    reason === "CEPH_DENIED" ? `Ceph does not let ${as.user} do this: ${words}` : `Ceph refused: ${words}`;
+    reason === "CEPH_DENIED" ? `Ceph denies this to ${as.user}: ${words}` : `Ceph refused: ${words}`;
   throw new InfraError(reason, reason === "CEPH_UNAVAILABLE" ? `Ceph did not answer in time` : message, {
     cause: new Error(`ceph ${what}: ${answer.code} ${words}`),
   });
@@ -47,20 +47,20 @@ function refusedConnection(call: string, code: number, as: RadosOptions): InfraE
   }
   // librados returns ENOENT for a missing key, and for a configuration without monitors.
   if (code === -2) {
-    const key = as.keyringPath ?? `what ${place} names`;
+    const key = as.keyringPath ?? `the keyring of ${place}`;
     return new InfraError("CEPH_DENIED", `No key of ${as.user} in ${key}, or no monitor in ${place}`);
   }
   if (code === -13 || code === -1 || code === -22) {
-    return new InfraError("CEPH_DENIED", `Ceph does not let ${as.user} in: ${wordsOfCode(code)}`);
+    return new InfraError("CEPH_DENIED", `Ceph denies access to ${as.user}: ${wordsOfCode(code)}`);
   }
   return new InfraError("CEPH_UNAVAILABLE", `The monitors of ${place} do not answer: ${wordsOfCode(code)}`);
 }
 
 const names: Readonly<Record<number, string>> = {
   [-1]: "not permitted",
-  [-2]: "no such thing",
+  [-2]: "not found",
   [-13]: "access denied",
-  [-22]: "not valid",
+  [-22]: "invalid",
   [-107]: "not connected",
   [-110]: "no answer in time",
   [-111]: "connection refused",
@@ -73,7 +73,7 @@ function wordsOfCode(code: number): string {
 export function operatorMissing(): InfraError {
   return new InfraError(
     "CEPH_OPERATOR_MISSING",
-    "The gateway has no key of the cluster for changes: set `storage.ceph.operator` in the configuration",
+    "The gateway has no operator key for the cluster: set `storage.ceph.operator` in the configuration",
   );
 }
 

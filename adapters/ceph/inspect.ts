@@ -35,7 +35,7 @@ export async function inspectCeph({ client, reader, operator }: InspectCephInput
   return {
     version: release,
     findings: [
-      { ok: true, what: `Ceph ${release} lets ${reader.user} in` },
+      { ok: true, what: `Ceph ${release} is accessible as ${reader.user}` },
       await inspectManager(client, reader),
       await inspectObjects(client, reader),
       await inspectRestraint(client, reader),
@@ -58,7 +58,7 @@ function unreachable(error: unknown, reader: RadosOptions): CephFinding {
   const place = reader.confPath ?? "/etc/ceph/ceph.conf";
   const fix = wordsOf(error).startsWith("The configuration")
     ? `copy the ceph.conf of a monitor's host to ${place}`
-    : (fixes[reason] ?? `look whether the monitors run and ${place} names them`);
+    : (fixes[reason] ?? `check that the monitors are running and that ${place} names them`);
   return { ok: false, what: wordsOf(error), fix };
 }
 
@@ -68,11 +68,11 @@ async function inspectManager(client: RadosClient, reader: RadosOptions): Promis
     return { ok: true, what: "the manager answers" };
   } catch (error) {
     return isDenied(error)
-      ? { ok: false, what: `${reader.user} may not ask the manager`, fix: grant(reader, readerCapabilities) }
+      ? { ok: false, what: `${reader.user} may not query the manager`, fix: grant(reader, readerCapabilities) }
       : {
           ok: false,
           what: `the manager does not answer: ${wordsOf(error)}`,
-          fix: "look with `ceph -s` whether a ceph-mgr runs",
+          fix: "check with `ceph -s` that a ceph-mgr is running",
         };
   }
 }
@@ -91,12 +91,12 @@ async function inspectObjects(client: RadosClient, reader: RadosOptions): Promis
       const object = { pool: pool.poolname, namespace: "", name: "rbd_directory" };
       await client.omapKeys(object, "name_", reader);
     }
-    return { ok: true, what: "images of RBD can be counted" };
+    return { ok: true, what: "RBD images can be counted" };
   } catch (error) {
-    const what = `images of RBD cannot be counted: ${wordsOf(error)}`;
+    const what = `RBD images cannot be counted: ${wordsOf(error)}`;
     const fix = isDenied(error)
       ? grant(reader, readerCapabilities)
-      : "look with `ceph -s` whether the OSDs run";
+      : "check with `ceph -s` that the OSDs are running";
     return { ok: false, what, fix };
   }
 }
@@ -109,7 +109,7 @@ async function inspectRestraint(client: RadosClient, reader: RadosOptions): Prom
   return may.includes(true)
     ? {
         ok: false,
-        what: `${reader.user} may change the cluster, which a key for reading need not`,
+        what: `${reader.user} may change the cluster, which a read key does not need`,
         fix: `give the gateway a user of its own: ${grant({ user: "client.hostplane", keyringPath: undefined }, readerCapabilities)}`,
       }
     : { ok: true, what: `${reader.user} may only read` };
@@ -120,7 +120,7 @@ async function inspectOperator(
   operator: RadosOptions | undefined,
 ): Promise<CephFinding> {
   if (operator === undefined) {
-    return { ok: true, what: "no key for changes is configured, so crashes cannot be archived" };
+    return { ok: true, what: "no operator key is configured, so crashes cannot be archived" };
   }
   return (await mayChange(client, "mgr", changes.mgr, operator))
     ? { ok: true, what: `${operator.user} may archive crashes` }
@@ -158,7 +158,7 @@ function grant(
     return grant({ user: "client.hostplane", keyringPath: undefined }, capabilities);
   }
   const keyring = keyringPath ?? `/etc/ceph/ceph.${user}.keyring`;
-  return `ceph auth get-or-create ${user} ${capabilities} -o ${keyring} (one that is there: ceph auth caps ${user} ${capabilities})`;
+  return `ceph auth get-or-create ${user} ${capabilities} -o ${keyring} (for an existing user: ceph auth caps ${user} ${capabilities})`;
 }
 
 function isDenied(error: unknown): boolean {

@@ -11,7 +11,7 @@ export function parseReply<T>(command: string, schema: z.ZodType<T>, text: strin
   try {
     json = JSON.parse(text);
   } catch (cause) {
-    throw new InfraError("CEPH_FAILED", `ceph ${command}: the answer is not JSON`, { cause });
+    throw new InfraError("CEPH_FAILED", `ceph ${command}: the reply is not JSON`, { cause });
   }
   const parsed = schema.safeParse(json);
   if (parsed.success) {
@@ -19,5 +19,5 @@ export function parseReply<T>(command: string, schema: z.ZodType<T>, text: strin
   }
   const [issue] = parsed.error.issues;
   const place = issue?.path.join(".") ?? "";
-  throw new InfraError("CEPH_FAILED", `ceph ${command}: ${place}: ${issue?.message ?? "is not understood"}`);
+  throw new InfraError("CEPH_FAILED", `ceph ${command}: ${place}: ${issue?.message ?? "is invalid"}`);
 }

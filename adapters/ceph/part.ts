@@ -63,7 +63,7 @@ export function createSlowPart<T>(everyMs: number, patienceMs: number): SlowPart
         await atMost(reading, isFailed ? Math.min(patienceMs, retryPatienceMs) : patienceMs);
       }
       if (kept === undefined || performance.now() - kept.readAtMs > 4 * everyMs) {
-        return { missing: "Ceph takes its time to answer" };
+        return { missing: "Ceph has not answered yet" };
       }
       return kept.part;
     },

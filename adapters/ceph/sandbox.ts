@@ -120,7 +120,7 @@ export function createCephSandbox(options: CephSandboxOptions = {}): CephSandbox
         ? { version: "16.2.15", findings: [{ ok: true, what: "a Ceph cluster in memory" }] }
         : {
             version: undefined,
-            findings: [{ ok: false, what: outage.message, fix: "look whether the monitors run" }],
+            findings: [{ ok: false, what: outage.message, fix: "check that the monitors are running" }],
           };
     },
     stopOsd: (id) => setOsd(id, false),

@@ -49,7 +49,7 @@ async function answer({ as, ask }: RadosRequest): Promise<RadosAnswer> {
 
 function limited(reply: RadosAnswer): RadosAnswer {
   if ("output" in reply && reply.output.length > maxOutputLength) {
-    return { code: tooBig, output: "", words: `the answer is longer than ${maxOutputLength} characters` };
+    return { code: tooBig, output: "", words: `the reply is longer than ${maxOutputLength} characters` };
   }
   return reply;
 }

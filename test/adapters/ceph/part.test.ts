@@ -53,7 +53,7 @@ test("a slow part that takes too long the first time is missing until it has bee
   const part = createSlowPart<number>(hour, 10);
   const { promise, resolve } = Promise.withResolvers<number>();
   const read = () => promise;
-  t.strictSame(await part.get(read), { missing: "Ceph takes its time to answer" });
+  t.strictSame(await part.get(read), { missing: "Ceph has not answered yet" });
   resolve(5);
   await promise;
   t.strictSame(await part.get(read), { ok: 5 });
