@@ -66,7 +66,7 @@ function loadPodAccount(kubeConfig: KubeConfig): void {
   if (process.env.KUBERNETES_SERVICE_HOST === undefined) {
     throw new InfraError(
       "KUBERNETES_UNAVAILABLE",
-      "The gateway runs in no pod, so storage.kubernetes.kubeconfig must say where the cluster is",
+      "The gateway does not run in a pod, so storage.kubernetes.kubeconfig must be set",
     );
   }
   kubeConfig.loadFromCluster();
@@ -78,7 +78,7 @@ function loadKubeconfig(kubeConfig: KubeConfig, path: string, context: string | 
   try {
     read.loadFromFile(path);
   } catch (cause) {
-    const why = cause instanceof Error && "code" in cause ? String(cause.code) : "it is no kubeconfig";
+    const why = cause instanceof Error && "code" in cause ? String(cause.code) : "it is not a kubeconfig";
     throw new InfraError("KUBERNETES_UNAVAILABLE", `The kubeconfig ${path} cannot be read: ${why}`, {
       cause,
     });
@@ -98,7 +98,7 @@ function loadKubeconfig(kubeConfig: KubeConfig, path: string, context: string | 
   if (user.exec || user.authProvider) {
     throw new InfraError(
       "KUBERNETES_DENIED",
-      `The kubeconfig ${path} has a user ${user.name} who is let in by another program (exec, auth-provider), which the gateway does not run: give it the token of a service account or a client certificate`,
+      `The kubeconfig ${path} has a user ${user.name} with a credential program (exec, auth-provider), which the gateway does not run: use a service account token or a client certificate`,
     );
   }
   const { clusters, users, contexts, currentContext } = read;

@@ -24,7 +24,7 @@ export function replyNotUnderstood(
   { verb, what }: Pick<Asked, "verb" | "what">,
   cause?: unknown,
 ): InfraError {
-  const message = `What Kubernetes answered to ${verb} ${what} is not understood`;
+  const message = `Kubernetes sent an invalid reply to ${verb} ${what}`;
   return new InfraError("KUBERNETES_UNAVAILABLE", message, { cause });
 }
 
@@ -50,7 +50,7 @@ export function failureFrom(error: unknown, { verb, what, access }: Asked): Fail
     return { kind: "refused", statusCode, error: unavailable(`The cluster has no ${what}`) };
   }
   if (statusCode === 401) {
-    return { kind: "away", statusCode, error: denied(`Kubernetes does not let the gateway in: ${access}`) };
+    return { kind: "away", statusCode, error: denied(`Kubernetes denies the gateway access: ${access}`) };
   }
   if (statusCode !== undefined) {
     const message = `Kubernetes answered ${statusCode} to ${verb} ${what}`;

@@ -41,8 +41,8 @@ export async function inspectKubernetes(input: InspectKubernetesInput): Promise<
     if (staleBecause !== undefined) {
       return { version: undefined, findings: [unreachable(staleBecause)] };
     }
-    const version = value.version ?? "of a version that it does not tell";
-    const entered = { ok: true, what: `Kubernetes ${version} lets the gateway in: ${access.describe()}` };
+    const version = value.version ?? "of unknown version";
+    const entered = { ok: true, what: `Kubernetes ${version} is accessible: ${access.describe()}` };
     const names = Object.keys(parts) as WatchedName[];
     return { version, findings: [entered, ...names.map((name) => inspectKind(name, value, input))] };
   } catch (error) {
@@ -56,8 +56,8 @@ const kubeconfigFix =
 
 function unreachable(what: string, isDenied = false): KubernetesFinding {
   const fix = isDenied
-    ? "give storage.kubernetes.kubeconfig a user whom the cluster lets in: the token of the account in deploy/kubernetes/cluster-role.yaml (docs/storage.md)"
-    : "look whether the API server runs and storage.kubernetes names it";
+    ? "give storage.kubernetes.kubeconfig a valid user: the token of the account in deploy/kubernetes/cluster-role.yaml (docs/storage.md)"
+    : "check that the API server is running and that storage.kubernetes names it";
   return { ok: false, what, fix };
 }
 
@@ -68,20 +68,20 @@ function inspectKind(
 ): KubernetesFinding {
   const title = titleOf(watchedKinds[name]);
   if (name === "koorClusters" && isAbsent(name)) {
-    return { ok: true, what: `${title} is not installed, so there is no KoorCluster to tell of` };
+    return { ok: true, what: `${title} is not installed, so there is no KoorCluster to report` };
   }
   const part = state[parts[name]];
   if (name === "cephClusters" && "ok" in part && part.ok.length === 0) {
     const fix =
-      "correct storage.kubernetes.namespace: kubectl get cephclusters -A shows where there are some";
-    return { ok: false, what: `${title}: there is none in ${namespace}`, fix };
+      "correct storage.kubernetes.namespace: kubectl get cephclusters -A shows existing ones";
+    return { ok: false, what: `${title}: none in ${namespace}`, fix };
   }
   if ("ok" in part) {
     return { ok: true, what: `${title}: ${part.ok.length}` };
   }
   const fix = isAbsent(name)
     ? "install Rook with its custom resource definitions; without it, remove storage.kubernetes"
-    : "kubectl apply -f deploy/kubernetes/cluster-role.yaml, and look whether its bindings name the gateway's account";
+    : "kubectl apply -f deploy/kubernetes/cluster-role.yaml, and check that its bindings name the gateway's account";
   return { ok: false, what: part.missing, fix };
 }
 

@@ -61,7 +61,7 @@ export function parseObjects<T extends { readonly namespace?: string; readonly n
       const name = named.safeParse(object).data?.metadata.name ?? "without a name";
       const [issue] = result.error.issues;
       return {
-        missing: `The ${kind} ${name} is not understood: ${issue?.path.join(".")}: ${issue?.message}`,
+        missing: `The ${kind} ${name} is invalid: ${issue?.path.join(".")}: ${issue?.message}`,
       };
     }
     parsed.push(result.data);

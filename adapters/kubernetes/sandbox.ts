@@ -62,7 +62,7 @@ export function createKubernetesSandbox(options: KubernetesSandboxOptions = {}):
     subscribe: keeper.subscribe,
     async inspect() {
       if (outage !== undefined) {
-        const fix = "look whether the API server runs and storage.kubernetes names it";
+        const fix = "check that the API server is running and that storage.kubernetes names it";
         return { version: undefined, findings: [{ ok: false, what: outage.message, fix }] };
       }
       const faults = [...missing.values()].map((what) => ({

@@ -113,7 +113,7 @@ export function createStateKeeper({ load, keepMs }: StateKeeperOptions): StateKe
       }
     },
     close() {
-      failure ??= new InfraError("KUBERNETES_UNAVAILABLE", "The gateway stops");
+      failure ??= new InfraError("KUBERNETES_UNAVAILABLE", "The gateway is stopping");
       listeners.clear();
       clearTimeout(timer);
       wakeReaders();

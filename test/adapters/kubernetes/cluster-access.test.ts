@@ -61,7 +61,7 @@ test("a user with a credential program is rejected, and the previous configurati
     writeFileSync(kubeconfigPath, JSON.stringify({ ...config, users: [{ name: "hostplane", user }] }));
     t.throws(() => access.load(), {
       reason: "KUBERNETES_DENIED",
-      message: /kubeconfig has a user hostplane.*token of a service account or a client certificate/,
+      message: /kubeconfig has a user hostplane.*service account token or a client certificate/,
     });
     t.match(access.kubeConfig.getCurrentUser(), { token: "a" });
     await access.getJson("/version").catch(() => {});

@@ -169,7 +169,7 @@ test("a kubeconfig that is missing, invalid or lacks the context is reported wit
     await t.rejects(kubernetes.read(), { reason: /^KUBERNETES_/, message });
     const isReadable = options.kubeconfigPath === good && !("context" in options);
     const fix = isReadable
-      ? /look whether the API server runs/
+      ? /check that the API server is running/
       : /set storage\.kubernetes\.kubeconfig to a kubeconfig/;
     t.match(await kubernetes.inspect(), {
       version: undefined,
@@ -194,7 +194,7 @@ test("a namespace without a CephCluster is reported, with possible causes", asyn
   const { findings } = await connect(t, server).inspect();
   t.strictSame(
     findings.filter(({ ok }) => !ok).map(({ what }) => what),
-    ["cephclusters.ceph.rook.io: there is none in rook-ceph"],
+    ["cephclusters.ceph.rook.io: none in rook-ceph"],
   );
 });
 

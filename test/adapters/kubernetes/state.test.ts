@@ -97,9 +97,9 @@ test("an invalid object is named with the place, and only its kind is missing", 
   const broken = { metadata: { ...metadata, name: "odd" }, spec: { replicated: { size: "three" } } };
   const state = stateWith({ blockPools: [...seeds.blockPools, broken], nodes: [{}] });
   t.match(state.blockPools, {
-    missing: /^The CephBlockPool odd is not understood: spec\.replicated\.size: /,
+    missing: /^The CephBlockPool odd is invalid: spec\.replicated\.size: /,
   });
-  t.match(state.nodes, { missing: /^The Node without a name is not understood/ });
+  t.match(state.nodes, { missing: /^The Node without a name is invalid/ });
   t.equal(okOf(state.cephClusters).length, 1);
 });
 

@@ -44,7 +44,7 @@ test("rejects a client certificate of another CA, and a server certificate that 
   });
   await t.rejects(stranger.read(), {
     reason: "KUBERNETES_DENIED",
-    message: /does not let the gateway in: https:\/\/127\.0\.0\.1:\d+ as hostplane/,
+    message: /denies the gateway access: https:\/\/127\.0\.0\.1:\d+ as hostplane/,
   });
   const mistrustful = connect(t, { url: fake.url, ca: other.cert, token: fake.token });
   await t.rejects(mistrustful.read(), {
