@@ -55,6 +55,6 @@ function assertDefinition({ name, uuid, network, disks, hostDevices }: DomainDef
 
 function assertUuid(uuid: string): void {
   if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(uuid)) {
-    throw invalidField("uuid", "must be a UUID in small letters");
+    throw invalidField("uuid", "must be a UUID in lower case");
   }
 }

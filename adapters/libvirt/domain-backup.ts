@@ -47,10 +47,10 @@ async function begin(
   const domain = await domainOf(client, request);
   // Otherwise libvirt would wait half a minute for the other one to end.
   if ((await socketOf(client, domain)) !== undefined) {
-    throw new InfraError("STORAGE_VOLUME_IN_USE", `somebody else backs the domain ${name} up`);
+    throw new InfraError("STORAGE_VOLUME_IN_USE", `another client is backing up the VM ${name}`);
   }
   if (!(await client.call("domainIsActive", { domain })).active) {
-    throw new InfraError("DOMAIN_STATE", `the domain ${name} does not run`);
+    throw new InfraError("DOMAIN_STATE", `the VM ${name} is not running`);
   }
   const socketPath = backupSocket(options.directory, token);
   try {
@@ -106,7 +106,7 @@ async function end(
       await abort(client, domain);
       hasAsked = true;
     } else if (performance.now() > endsAtMs) {
-      throw new InfraError("LIBVIRT_FAILED", `the backup of ${request.name} does not end`);
+      throw new InfraError("LIBVIRT_FAILED", `the backup of the VM ${request.name} does not end`);
     } else {
       // The job ends asynchronously, and its files exist until then.
       await sleep(endAgainMs);
@@ -136,7 +136,7 @@ async function* readDisk(
     if (!isReason(error, "TOOL_FAILED") || (await isOn(client, domain, token))) {
       throw error;
     }
-    const words = `the backup of the domain ${domain.name} ended while its disk ${target} was read: it was stopped, or somebody ended it`;
+    const words = `the backup of the VM ${domain.name} ended while its disk ${target} was being read: the VM was stopped, or another client ended the backup`;
     throw new InfraError("STORAGE_VOLUME_IN_USE", words, {
       resource: domainResource(domain.name),
       cause: error,
@@ -198,7 +198,7 @@ async function makeDirectory(path: string): Promise<void> {
     await chmod(path, 0o3773);
   } catch (cause) {
     const code = cause instanceof Error && "code" in cause ? String(cause.code) : "unknown";
-    throw new InfraError("TOOL_FAILED", `${path} cannot be made (${code})`, { cause });
+    throw new InfraError("TOOL_FAILED", `${path} cannot be created (${code})`, { cause });
   }
 }
 
@@ -210,7 +210,7 @@ async function render(
   const disks = parseDisks((await client.call("domainGetXmlDesc", { domain, flags: 0 })).xml);
   const absent = targets.find((target) => !disks.some((disk) => disk.target === target && !disk.isReadOnly));
   if (absent !== undefined || targets.length === 0) {
-    throw new InfraError("DOMAIN_STATE", `the domain ${name} has no disk ${absent ?? ""} that it writes to`);
+    throw new InfraError("DOMAIN_STATE", `the VM ${name} has no writable disk ${absent ?? ""}`);
   }
   const socket = backupSocket(directory, token);
   const wanted = disks.map(async (disk) => {

@@ -59,7 +59,7 @@ async function change(client: LibvirtClient, { kind, name, uuid }: DomainStep): 
     case "undefine":
       // libvirt would keep a running VM, which then disappears when it stops.
       if ((await client.call("domainIsActive", { domain })).active) {
-        throw new InfraError("DOMAIN_STATE", `the domain ${name} runs`);
+        throw new InfraError("DOMAIN_STATE", `the VM ${name} is running`);
       }
       return client.call("domainUndefineFlags", { domain, flags: undefineFlags });
   }
@@ -72,7 +72,7 @@ export async function domainOf(
 ): Promise<DomainRef> {
   const { domain } = await client.call("domainLookupByUuid", { uuid });
   if (domain.name !== name) {
-    throw new InfraError("DOMAIN_NOT_FOUND", `the domain with UUID ${uuid} is called ${domain.name}`);
+    throw new InfraError("DOMAIN_NOT_FOUND", `the VM with UUID ${uuid} is called ${domain.name}`);
   }
   return domain;
 }

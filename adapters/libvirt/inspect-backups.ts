@@ -36,11 +36,11 @@ async function inspectNbdcopy(): Promise<LibvirtFinding> {
   try {
     const { exitCode } = await run(["nbdcopy", "--version"], { kind: "read", timeoutMs: patienceMs });
     return exitCode === 0
-      ? { ok: true, what: "disks of running domains are read by nbdcopy" }
+      ? { ok: true, what: "disks of running VMs are read with nbdcopy" }
       : { ok: false, what: `\`nbdcopy --version\` failed with exit code ${exitCode}`, fix };
   } catch (error) {
     const words = error instanceof Error ? error.message : String(error);
-    return { ok: false, what: `disks of running domains cannot be read: ${words}`, fix };
+    return { ok: false, what: `disks of running VMs cannot be read: ${words}`, fix };
   }
 }
 
@@ -78,10 +78,10 @@ const appArmorRule = "/**/.hostplane-backup-*{,/nbd} rwk,";
 export async function inspectAppArmor(file = appArmorFile): Promise<LibvirtFinding> {
   const rules = await readFile(file, "utf8").catch(() => "");
   return rules.split("\n").some((line) => /^\s*[^#\s].*\.hostplane-backup-/.test(line))
-    ? { ok: true, what: `AppArmor lets domains be backed up, by ${file}` }
+    ? { ok: true, what: `AppArmor allows backups of VMs (${file})` }
     : {
         ok: false,
-        what: "AppArmor keeps domains from making the sockets that their disks are backed up by",
+        what: "AppArmor prevents VMs from creating the sockets for their backups",
         fix: `echo '${appArmorRule}' | sudo tee -a ${file} && sudo systemctl reload apparmor`,
       };
 }
@@ -91,25 +91,25 @@ export async function inspectSocketsDirectory(
   directory: string,
   user: QemuConfinement["user"],
 ): Promise<LibvirtFinding> {
-  const fix = `sudo install -d -m 0755 -o "$(id -un)" ${directory}, or name another in hypervisors.libvirt.socketsDirectory`;
+  const fix = `sudo install -d -m 0755 -o "$(id -un)" ${directory}, or set hypervisors.libvirt.socketsDirectory`;
   const missing = (why: string): LibvirtFinding => {
-    return { ok: false, what: `the directory ${directory} for sockets of backups ${why}`, fix };
+    return { ok: false, what: `the directory ${directory} for backup sockets ${why}`, fix };
   };
   try {
     if (!(await stat(directory)).isDirectory()) {
-      return missing("is no directory");
+      return missing("is not a directory");
     }
     await access(directory, constants.W_OK | constants.X_OK);
     const closed = user === undefined ? undefined : await firstClosed(directory, user);
     return closed === undefined
-      ? { ok: true, what: `sockets of backups are made in ${directory}` }
+      ? { ok: true, what: `backup sockets are created in ${directory}` }
       : {
-          ...missing(`cannot be reached by QEMU's user ${user?.uid}, who may not enter ${closed}`),
-          fix: `sudo chmod o+x ${closed}, or name another in hypervisors.libvirt.socketsDirectory`,
+          ...missing(`cannot be reached by QEMU's user ${user?.uid}, which may not enter ${closed}`),
+          fix: `sudo chmod o+x ${closed}, or set hypervisors.libvirt.socketsDirectory`,
         };
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : String(error);
-    return missing(code === "ENOENT" ? "is not there" : `cannot be written (${code})`);
+    return missing(code === "ENOENT" ? "does not exist" : `cannot be written (${code})`);
   }
 }
 

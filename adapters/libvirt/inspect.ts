@@ -44,8 +44,8 @@ function unreachable(socketPath: string, error: unknown): LibvirtFinding {
     ok: false,
     what,
     fix: isDenied
-      ? "usermod -aG libvirt <the gateway's user>, and start the gateway anew"
-      : "apt-get install libvirt-daemon-system and systemctl enable --now libvirtd, or name its socket in hypervisors.libvirt.uri",
+      ? "usermod -aG libvirt <the gateway's user>, and restart the gateway"
+      : "apt-get install libvirt-daemon-system and systemctl enable --now libvirtd, or set hypervisors.libvirt.uri to its socket",
   };
 }
 
@@ -61,12 +61,12 @@ async function inspectPermissions(client: LibvirtClient): Promise<LibvirtFinding
       const secure = 1;
       await client.call("domainGetXmlDesc", { domain, flags: secure });
     }
-    return { ok: true, what: "the gateway may read and change domains" };
+    return { ok: true, what: "the gateway may read and change VMs" };
   } catch (error) {
     return {
       ok: false,
-      what: `libvirt does not let the gateway manage domains: ${wordsOf(error)}`,
-      fix: "usermod -aG libvirt <the gateway's user>, and start the gateway anew",
+      what: `libvirt does not allow the gateway to manage VMs: ${wordsOf(error)}`,
+      fix: "usermod -aG libvirt <the gateway's user>, and restart the gateway",
     };
   }
 }
@@ -93,8 +93,8 @@ async function inspectPlatform({ readPlatform }: InspectLibvirtInput): Promise<L
       ok: true,
       what:
         type === "kvm"
-          ? `guests run by KVM on ${arch}`
-          : `guests are emulated on ${arch}, which is slow, since libvirt cannot use /dev/kvm: is virtualization switched on in the firmware, and kvm_intel or kvm_amd loaded?`,
+          ? `guests run with KVM on ${arch}`
+          : `guests are emulated on ${arch}, which is slow: libvirt cannot use /dev/kvm; check that virtualization is enabled in the firmware and that kvm_intel or kvm_amd is loaded`,
     };
   } catch (error) {
     return {
@@ -107,14 +107,14 @@ async function inspectPlatform({ readPlatform }: InspectLibvirtInput): Promise<L
 
 async function inspectSeedTool(seedTool: readonly string[]): Promise<LibvirtFinding> {
   const command = seedTool.join(" ");
-  const fix = "apt-get install xorriso, or name another in hypervisors.libvirt.seedTool";
+  const fix = "apt-get install xorriso, or set hypervisors.libvirt.seedTool";
   try {
     const { exitCode } = await run([...seedTool, "-version"], { kind: "read", timeoutMs: patienceMs });
     return exitCode === 0
-      ? { ok: true, what: `seeds are made by ${command}` }
+      ? { ok: true, what: `cloud-init seeds are created with ${command}` }
       : { ok: false, what: `\`${command} -version\` failed with exit code ${exitCode}`, fix };
   } catch (error) {
-    return { ok: false, what: `seeds cannot be made by \`${command}\`: ${wordsOf(error)}`, fix };
+    return { ok: false, what: `cloud-init seeds cannot be created with \`${command}\`: ${wordsOf(error)}`, fix };
   }
 }
 

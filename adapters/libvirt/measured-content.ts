@@ -15,7 +15,7 @@ export async function* measuredContent(
     for await (const piece of content) {
       doneBytes += BigInt(piece.length);
       if (doneBytes > sizeBytes) {
-        throw new InfraError("TOOL_FAILED", `there was more to be written than ${sizeBytes} bytes`);
+        throw new InfraError("TOOL_FAILED", `the content is longer than ${sizeBytes} bytes`);
       }
       yield piece;
       onPiece(piece, doneBytes);
@@ -24,7 +24,7 @@ export async function* measuredContent(
     throw errorFromSource(cause, "libvirt");
   }
   if (doneBytes < sizeBytes) {
-    const words = `there were ${doneBytes} bytes to be written instead of ${sizeBytes}`;
+    const words = `the content has ${doneBytes} bytes instead of ${sizeBytes}`;
     throw new InfraError("TOOL_FAILED", words);
   }
 }

@@ -33,7 +33,7 @@ export function assertPciAddress(address: string, field: string): void {
   if (!/^[0-9a-f]{4}:[0-9a-f]{2}:[01][0-9a-f]\.[0-7]$/.test(address)) {
     throw invalidField(
       field,
-      "must be written as domain:bus:slot.function, e.g. 0000:41:00.0, with small letters",
+      "must be written as domain:bus:slot.function, e.g. 0000:41:00.0, in lower case",
     );
   }
 }
@@ -77,7 +77,7 @@ export function assertSocketsDirectory(path: string, field: string): void {
   if (bytes > maxSocketsDirectoryBytes) {
     throw invalidField(
       field,
-      `must be at most ${maxSocketsDirectoryBytes} bytes long, is ${bytes}: paths of sockets are short`,
+      `must be at most ${maxSocketsDirectoryBytes} bytes long, is ${bytes}, since socket paths are limited`,
     );
   }
 }

@@ -26,7 +26,7 @@ export function parseDomain(text: string): DomainFacts {
   const uuid = textOf(childOf(domain, "uuid"));
   const vcpuCount = Number(textOf(childOf(domain, "vcpu")) || "1");
   if (!name || uuid === "" || !Number.isSafeInteger(vcpuCount)) {
-    throw new InfraError("TOOL_OUTPUT", "libvirt sent a domain without name, UUID or number of vCPUs");
+    throw new InfraError("TOOL_OUTPUT", "libvirt sent a VM without name, UUID or number of vCPUs");
   }
   const devices = childOf(domain, "devices");
   return {

@@ -61,7 +61,7 @@ export function createSandboxBackups(host: SandboxHost, assertReachable: () => v
     const { users } = volumeIn(pool, name);
     const writer = users.find(({ isRunning, isReadOnly }) => isRunning && !isReadOnly);
     if (writer !== undefined) {
-      throw inUse(pool, name, `the domain ${writer.name} runs with it`);
+      throw inUse(pool, name, `the VM ${writer.name} is using it`);
     }
   }
 
@@ -100,7 +100,7 @@ export function createSandboxBackups(host: SandboxHost, assertReachable: () => v
   function sizeOfDisk({ name, disks }: LibvirtDomain, target: string): bigint {
     const source = disks.find((disk) => disk.target === target && !target.startsWith("sd"))?.source;
     if (source === undefined) {
-      throw new InfraError("DOMAIN_STATE", `the domain ${name} has no disk ${target} that it writes to`);
+      throw new InfraError("DOMAIN_STATE", `the VM ${name} has no writable disk ${target}`);
     }
     // Other sources have no known size.
     return source.kind === "volume" ? volumeIn(source.pool, source.volume).sizeBytes : BigInt(pieceBytes);
@@ -120,7 +120,7 @@ export function createSandboxBackups(host: SandboxHost, assertReachable: () => v
       yield* bytesOf(`${pool}/${name} as it is stored`, storedBytes, signal);
       assertUnused(pool, name);
       if (startsOf(writersOf(volumeIn(pool, name).users)) !== before) {
-        throw inUse(pool, name, "a domain ran with it meanwhile");
+        throw inUse(pool, name, "a VM used it meanwhile");
       }
     },
     async writeVolume(pool, name, source, signal, onProgress = () => {}) {
@@ -135,7 +135,7 @@ export function createSandboxBackups(host: SandboxHost, assertReachable: () => v
       const assertFree = () => {
         const user = volumeIn(pool, name).users.find(({ isRunning }) => isRunning);
         if (user !== undefined) {
-          throw inUse(pool, name, `the domain ${user.name} runs with it`);
+          throw inUse(pool, name, `the VM ${user.name} is using it`);
         }
       };
       assertFree();
@@ -148,7 +148,7 @@ export function createSandboxBackups(host: SandboxHost, assertReachable: () => v
       }
       assertFree();
       if (startsOf(volumeIn(pool, name).users) !== before) {
-        throw inUse(pool, name, "a domain ran with it meanwhile");
+        throw inUse(pool, name, "a VM used it meanwhile");
       }
       moved(Number(storedBytes));
     },
@@ -158,10 +158,10 @@ export function createSandboxBackups(host: SandboxHost, assertReachable: () => v
       await sandbox.endBackup(request);
       const domain = host.domainOf(name, uuid);
       if (backups.has(uuid)) {
-        throw new InfraError("STORAGE_VOLUME_IN_USE", `somebody else backs the domain ${name} up`);
+        throw new InfraError("STORAGE_VOLUME_IN_USE", `another client is backing up the VM ${name}`);
       }
       if (!isOn(domain) || targets.length === 0) {
-        throw new InfraError("DOMAIN_STATE", `the domain ${name} does not run, or no disk of it was named`);
+        throw new InfraError("DOMAIN_STATE", `the VM ${name} is not running, or no disk was named`);
       }
       const disks = targets.map((target) => ({ target, sizeBytes: sizeOfDisk(domain, target) }));
       signal.throwIfAborted();
@@ -169,7 +169,7 @@ export function createSandboxBackups(host: SandboxHost, assertReachable: () => v
       const run = starts.get(uuid);
       const assertBacked = () => {
         if (backups.get(uuid) !== token || starts.get(uuid) !== run || !isOn(host.domainOf(name, uuid))) {
-          throw new InfraError("STORAGE_VOLUME_IN_USE", `the backup of the domain ${name} has ended`);
+          throw new InfraError("STORAGE_VOLUME_IN_USE", `the backup of the VM ${name} has ended`);
         }
       };
       return {

@@ -46,7 +46,7 @@ export function createSandboxHost(options: SandboxHostOptions): SandboxHost {
   function domainOf(name: string, uuid?: string): HostDomain {
     const found = domains.get(name);
     if (found === undefined || (uuid !== undefined && found.domain.uuid !== uuid)) {
-      throw new InfraError("DOMAIN_NOT_FOUND", `there is no domain ${name}`);
+      throw new InfraError("DOMAIN_NOT_FOUND", `there is no VM ${name}`);
     }
     return found;
   }
@@ -102,7 +102,7 @@ export function createSandboxHost(options: SandboxHostOptions): SandboxHost {
         ({ domain }) => domain.name !== name || domain.uuid !== uuid,
       );
       if (others.some(({ domain }) => domain.name === name || domain.uuid === uuid)) {
-        throw new InfraError("DOMAIN_EXISTS", `a domain has the name ${name} or the UUID ${uuid}`);
+        throw new InfraError("DOMAIN_EXISTS", `a VM with the name ${name} or the UUID ${uuid} already exists`);
       }
       const counts = { disk: 0, cdrom: 0 };
       const { state = "shutOff" } = domains.get(name)?.domain ?? {};
@@ -128,14 +128,14 @@ export function createSandboxHost(options: SandboxHostOptions): SandboxHost {
     start(name, uuid) {
       const { domain, hostDevices } = domainOf(name, uuid);
       if (isOn(domain)) {
-        throw new InfraError("DOMAIN_STATE", `domain ${name} is already running`);
+        throw new InfraError("DOMAIN_STATE", `the VM ${name} is already running`);
       }
       for (const other of domains.values()) {
         const shared = other.hostDevices.find((address) => hostDevices.includes(address));
         if (isOn(other.domain) && shared !== undefined) {
           throw new InfraError(
             "DOMAIN_STATE",
-            `PCI device ${shared} is in use by domain ${other.domain.name}`,
+            `PCI device ${shared} is in use by the VM ${other.domain.name}`,
           );
         }
       }
@@ -143,13 +143,13 @@ export function createSandboxHost(options: SandboxHostOptions): SandboxHost {
     },
     stop(name, uuid) {
       if (!isOn(domainOf(name, uuid).domain)) {
-        throw new InfraError("DOMAIN_STATE", `domain ${name} is not running`);
+        throw new InfraError("DOMAIN_STATE", `the VM ${name} is not running`);
       }
       alter(name, { state: "shutOff" });
     },
     undefine(name, uuid) {
       if (isOn(domainOf(name, uuid).domain)) {
-        throw new InfraError("DOMAIN_STATE", `domain ${name} is running`);
+        throw new InfraError("DOMAIN_STATE", `the VM ${name} is running`);
       }
       domains.delete(name);
     },

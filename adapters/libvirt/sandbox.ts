@@ -147,7 +147,7 @@ export function createLibvirtSandbox(options: LibvirtSandboxOptions = {}): Libvi
   /** Shuts a VM down after the time that its guest takes. */
   function shutDown(name: string, uuid: string): void {
     if (host.domainOf(name, uuid).state !== "running") {
-      throw new InfraError("DOMAIN_STATE", `domain ${name} is not running`);
+      throw new InfraError("DOMAIN_STATE", `the VM ${name} is not running`);
     }
     const timer = setTimeout(() => {
       timers.delete(timer);
@@ -197,10 +197,10 @@ export function createLibvirtSandbox(options: LibvirtSandboxOptions = {}): Libvi
       assertReachable();
       return sandboxVersion;
     },
-    inspectBackups: async () => [{ ok: true, what: "disks of running domains are what their names make up" }],
+    inspectBackups: async () => [{ ok: true, what: "the disks of VMs have generated content" }],
     inspect: async () => ({
       version: sandboxVersion,
-      findings: [{ ok: true, what: "domains are kept in memory, run nothing, and vanish with the gateway" }],
+      findings: [{ ok: true, what: "VMs exist only in memory, run nothing, and disappear with the gateway" }],
       networks: contents.networks.map((name) => ({ name, isActive: true })),
     }),
     async close() {

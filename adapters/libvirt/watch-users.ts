@@ -54,12 +54,12 @@ export function watchUsers(
         (one) => isMeant(one) && (one.isRunning || started.has(one.uuid)),
       );
       if (user !== undefined) {
-        throw inUse(`the domain ${user.name} runs with it as ${user.target}, or did meanwhile`);
+        throw inUse(`the VM ${user.name} uses it as ${user.target}, or did meanwhile`);
       }
       const known = new Set(uses.map(({ uuid }) => uuid));
       if (wasAway || [...started].some((uuid) => !known.has(uuid))) {
         throw inUse(
-          "a domain that is gone again, or the end of a connection, keeps from telling who used it",
+          "a VM disappeared or the connection was lost meanwhile, so its users cannot be determined",
         );
       }
       return facts;

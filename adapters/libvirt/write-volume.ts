@@ -57,7 +57,7 @@ export async function writeVolume(
     // A VM started meanwhile may have read incomplete data, and may have written to the volume.
     await users.look();
     if (!stored.equals(written.digest())) {
-      const words = `the volume ${name} of ${pool} holds something else than libvirt was given for it`;
+      const words = `the content of volume ${name} in ${pool} differs from what was written`;
       throw new InfraError("LIBVIRT_FAILED", words, { resource });
     }
   } finally {

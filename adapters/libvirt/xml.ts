@@ -9,7 +9,7 @@ import { InfraError } from "../host/infra-error.ts";
 export function parseXml(text: string, rootName: string): Element {
   const root = parseDocument(text, rootName).documentElement;
   if (root?.localName !== rootName) {
-    throw new InfraError("TOOL_OUTPUT", `libvirt sent <${root?.localName}> where <${rootName}> was meant`);
+    throw new InfraError("TOOL_OUTPUT", `libvirt sent <${root?.localName}> instead of <${rootName}>`);
   }
   return root;
 }
@@ -26,7 +26,7 @@ function parseDocument(text: string, rootName: string): Document {
       },
     }).parseFromString(text, "text/xml");
   } catch (cause) {
-    throw new InfraError("TOOL_OUTPUT", `libvirt sent a <${rootName}> that is no XML`, { cause });
+    throw new InfraError("TOOL_OUTPUT", `libvirt sent a <${rootName}> that is not valid XML`, { cause });
   }
   if (parsed.doctype !== null) {
     throw new InfraError("TOOL_OUTPUT", `libvirt sent a <${rootName}> with a DTD`);
@@ -85,7 +85,7 @@ export function renderXml(root: XmlNode): string {
   const text = new XMLSerializer().serializeToString(parsed);
   // The characters of XML 1.0, section 2.2; the serializer does not check them.
   if (!/^[\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]*$/u.test(text)) {
-    throw new RangeError("a text has characters that XML cannot carry");
+    throw new RangeError("a text has characters that XML cannot represent");
   }
   return text;
 }

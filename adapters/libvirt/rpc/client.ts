@@ -89,7 +89,7 @@ const keepAliveFeature = 10;
 export function createLibvirtClient(options: LibvirtClientOptions): LibvirtClient {
   const { reconnectMs, ...session } = { ...defaults, ...options };
   const subscribers = new Set<(event: LibvirtEvent) => void>();
-  const slowTurns = createLimiter({ what: "long calls of libvirt", ...slowCalls });
+  const slowTurns = createLimiter({ what: "long libvirt calls", ...slowCalls });
   /** Connections in addition to the first: for slow calls and transfers. */
   const others = new Set<Connection>();
   const link = keepConnected({ open, onAgain: () => tell({ kind: "reconnected" }), reconnectMs });
@@ -121,7 +121,7 @@ export function createLibvirtClient(options: LibvirtClientOptions): LibvirtClien
       await registerEvents(connection);
       return connection;
     } catch (error) {
-      connection.end(new InfraError("LIBVIRT_UNAVAILABLE", "libvirt could not be asked for its events"));
+      connection.end(new InfraError("LIBVIRT_UNAVAILABLE", "libvirt's events could not be requested"));
       throw error;
     }
   }
@@ -144,7 +144,7 @@ export function createLibvirtClient(options: LibvirtClientOptions): LibvirtClien
     try {
       return await connection.call(procedure, args, { signal });
     } finally {
-      connection.end(new InfraError("LIBVIRT_UNAVAILABLE", "the call that the connection was for is over"));
+      connection.end(new InfraError("LIBVIRT_UNAVAILABLE", "the connection's call has ended"));
     }
   }
 

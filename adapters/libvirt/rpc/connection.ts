@@ -73,7 +73,7 @@ export async function openConnection(options: ConnectionOptions, signal?: AbortS
   const { onMessage, ...socketOptions } = options;
   const pending = new Map<number, Pending>();
   const streams = new Map<number, StreamReceiver>();
-  const turns = createLimiter({ what: "calls of libvirt", maxRunning, maxWaiting });
+  const turns = createLimiter({ what: "libvirt calls", maxRunning, maxWaiting });
   const ended = Promise.withResolvers<InfraError>();
   let over: InfraError | undefined;
   let lastSerial = 0;
@@ -226,5 +226,5 @@ function isOf({ program, number }: Procedure<unknown, unknown>, packet: Packet):
 
 function misplaced({ program, version, procedure, type, serial }: Packet): InfraError {
   const what = `program 0x${program.toString(16)} version ${version} procedure ${procedure} type ${type}`;
-  return new InfraError("TOOL_OUTPUT", `libvirt sent what it was not asked for: ${what} serial ${serial}`);
+  return new InfraError("TOOL_OUTPUT", `libvirt sent an unexpected packet: ${what} serial ${serial}`);
 }

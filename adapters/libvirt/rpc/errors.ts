@@ -47,7 +47,7 @@ export function errorFromPayload(payload: Uint8Array): InfraError {
 /** Converts a libvirt error, with its message; `metadata.libvirtCode` is its number. */
 export function errorFromLibvirt(error: RemoteError): InfraError {
   const words = (error.message ?? "").replaceAll(/\s+/g, " ").trim().slice(0, maxWordsLength);
-  return new InfraError(reasonOf(error), words || `libvirt refused with code ${error.code} and no words`, {
+  return new InfraError(reasonOf(error), words || `libvirt refused with code ${error.code} and no message`, {
     metadata: { [libvirtCodeKey]: String(error.code) },
   });
 }

@@ -10,7 +10,7 @@ export interface Patience {
 export function errorFromSignal({ reason }: AbortSignal): InfraError {
   return reason instanceof InfraError
     ? reason
-    : new InfraError("CALLER_LEFT", "The caller left before libvirt had answered", { cause: reason });
+    : new InfraError("CALLER_LEFT", "The caller left before libvirt answered", { cause: reason });
 }
 
 /**
@@ -23,7 +23,7 @@ export function withPatience<T>(
   { signal, timeoutMs }: Patience,
 ): Promise<T> {
   const giveUp = new AbortController();
-  const late = () => new InfraError("LIBVIRT_UNAVAILABLE", `libvirt has not answered in ${timeoutMs} ms`);
+  const late = () => new InfraError("LIBVIRT_UNAVAILABLE", `libvirt did not answer within ${timeoutMs} ms`);
   return new Promise((resolve, reject) => {
     const give = (error: InfraError) => {
       giveUp.abort(error);

@@ -51,7 +51,7 @@ export async function openPacketSocket(
   const keepAlive = createKeepAlive({
     intervalMs: keepAliveMs,
     send: (header) => send(header, empty),
-    onSilent: () => end(lost("it has not answered for too long")),
+    onSilent: () => end(lost("no reply to keepalives")),
   });
   let isOver = false;
 
@@ -116,7 +116,7 @@ function errorFromConnect(socketPath: string, error: unknown): InfraError {
     const advice = "run the gateway as a user that may open it, e.g. in the group libvirt";
     return new InfraError("LIBVIRT_DENIED", `may not open ${socketPath} (${code}): ${advice}`);
   }
-  const advice = code === "ENOENT" || code === "ECONNREFUSED" ? "; is libvirtd running?" : "";
+  const advice = code === "ENOENT" || code === "ECONNREFUSED" ? "; check that libvirtd is running" : "";
   return new InfraError(
     "LIBVIRT_UNAVAILABLE",
     `cannot connect to libvirt at ${socketPath} (${code})${advice}`,

@@ -114,7 +114,7 @@ export function keepConnected({ open, onAgain, reconnectMs }: LinkOptions): Link
     onStateChange,
     ready: (signal) => withPatience((givenUp) => untilKnown(givenUp), { signal }),
     async close() {
-      const closed = new InfraError("LIBVIRT_UNAVAILABLE", "The client of libvirt is closed");
+      const closed = new InfraError("LIBVIRT_UNAVAILABLE", "The libvirt client is closed");
       closing.abort(closed);
       connection?.end(closed);
       if (state !== "closed") {

@@ -25,8 +25,8 @@ export async function openSession(options: SessionOptions, signal?: AbortSignal)
     if (types.includes(authType.polkit)) {
       await connection.call(procedures.authPolkit, {}, patience);
     } else if (types.length > 0 && !types.includes(authType.none)) {
-      const advice = "let the socket be open to a group instead (auth_unix_rw in libvirtd.conf)";
-      throw new InfraError("LIBVIRT_DENIED", `libvirt at ${options.socketPath} wants a password: ${advice}`);
+      const advice = "give a group access to the socket instead (auth_unix_rw in libvirtd.conf)";
+      throw new InfraError("LIBVIRT_DENIED", `libvirt at ${options.socketPath} requires a password: ${advice}`);
     }
     await connection.call(procedures.connectOpen, { uri, flags: 0 }, patience);
     return connection;

@@ -56,7 +56,7 @@ function watchSignal(
   signal?.addEventListener("abort", onAbort, { once: true });
   return () => {
     signal?.removeEventListener("abort", onAbort);
-    connection.end(new InfraError("CALLER_LEFT", "the transfer is over"));
+    connection.end(new InfraError("CALLER_LEFT", "the transfer has ended"));
   };
 }
 

@@ -21,10 +21,10 @@ export function parseLibvirtUri(
   const url = URL.parse(uri);
   const [, scheme, transport] = /^([a-z]+)(?:\+([a-z0-9]+))?:$/.exec(url?.protocol ?? "") ?? [];
   if (url === null || scheme === undefined || !/^[a-z+0-9]+:\/\/\//i.test(uri)) {
-    throw invalidField("uri", `must be a local URI such as qemu:///system, and is ${uri}`);
+    throw invalidField("uri", `must be a local URI such as qemu:///system, is ${uri}`);
   }
   if (transport !== undefined && transport !== "unix") {
-    throw invalidField("uri", `only unix sockets are spoken, not ${transport}`);
+    throw invalidField("uri", `unsupported transport ${transport} (supported: unix)`);
   }
   const socketPath = url.searchParams.get("socket");
   if (socketPath !== null && !socketPath.startsWith("/")) {

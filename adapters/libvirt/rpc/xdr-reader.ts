@@ -24,13 +24,13 @@ export function createXdrReader(bytes: Uint8Array): XdrReader {
   let offset = 0;
 
   function fail(what: string): never {
-    throw new InfraError("TOOL_OUTPUT", `libvirt sent what cannot be read: ${what}, at byte ${offset}`);
+    throw new InfraError("TOOL_OUTPUT", `libvirt sent invalid data: ${what}, at byte ${offset}`);
   }
 
   /** Consumes `sizeBytes` and returns their offset. */
   function take(sizeBytes: number): number {
     if (sizeBytes > buffer.length - offset) {
-      fail(`${sizeBytes} bytes are wanted and ${buffer.length - offset} are left`);
+      fail(`${sizeBytes} bytes are expected and ${buffer.length - offset} are left`);
     }
     const at = offset;
     offset += sizeBytes;

@@ -20,7 +20,7 @@ function integer(name: string, min: number, max: number, codec: Codec<number>): 
   return {
     encode(writer, value) {
       if (!Number.isInteger(value) || value < min || value > max) {
-        throw invalidField(name, `must be a whole number from ${min} to ${max}, and is ${value}`);
+        throw invalidField(name, `must be a whole number from ${min} to ${max}, is ${value}`);
       }
       codec.encode(writer, value);
     },
@@ -43,7 +43,7 @@ function bigInteger(name: string, min: bigint, max: bigint, codec: Codec<bigint>
   return {
     encode(writer, value) {
       if (value < min || value > max) {
-        throw invalidField(name, `must be from ${min} to ${max}, and is ${value}`);
+        throw invalidField(name, `must be from ${min} to ${max}, is ${value}`);
       }
       codec.encode(writer, value);
     },
@@ -85,7 +85,7 @@ export function string(maxBytes: number): Codec<string> {
     encode(writer, value) {
       const bytes = Buffer.from(value, "utf8");
       if (bytes.includes(0)) {
-        throw invalidField("string", "must not hold NUL");
+        throw invalidField("string", "must not contain NUL");
       }
       writer.uint32(bounded(bytes.length, maxBytes));
       writer.padded(bytes);
@@ -99,7 +99,7 @@ export function fixedOpaque(sizeBytes: number): Codec<Uint8Array> {
   return {
     encode(writer, value) {
       if (value.length !== sizeBytes) {
-        throw invalidField("opaque", `must be ${sizeBytes} bytes, and has ${value.length}`);
+        throw invalidField("opaque", `must be ${sizeBytes} bytes, has ${value.length}`);
       }
       writer.padded(value);
     },
@@ -201,7 +201,7 @@ export function mapped<T, U>(codec: Codec<T>, seen: (value: T) => U, wire: (valu
 
 function bounded(length: number, max: number): number {
   if (length > max) {
-    throw invalidField("length", `must be at most ${max}, and is ${length}`);
+    throw invalidField("length", `must be at most ${max}, is ${length}`);
   }
   return length;
 }

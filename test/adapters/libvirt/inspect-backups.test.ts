@@ -51,8 +51,8 @@ test("a socket directory must be writable for the gateway and accessible to QEMU
   t.match(await inspectSocketsDirectory(inner, { ...stranger, uid: process.getuid?.() ?? 0 }), { ok: true });
   t.match(await inspectSocketsDirectory(inner, stranger), {
     ok: false,
-    what: `the directory ${inner} for sockets of backups cannot be reached by QEMU's user 64055, who may not enter ${directory}`,
-    fix: `sudo chmod o+x ${directory}, or name another in hypervisors.libvirt.socketsDirectory`,
+    what: `the directory ${inner} for backup sockets cannot be reached by QEMU's user 64055, which may not enter ${directory}`,
+    fix: `sudo chmod o+x ${directory}, or set hypervisors.libvirt.socketsDirectory`,
   });
   await chmod(directory, 0o710);
   t.match(await inspectSocketsDirectory(inner, { uid: 64_055, gid: process.getgid?.() ?? 0 }), { ok: true });
@@ -62,11 +62,11 @@ test("a missing or invalid directory is reported with the command that creates i
   const file = t.testdir({ file: "" });
   t.match(await inspectSocketsDirectory(join(file, "file"), undefined), {
     ok: false,
-    what: /is no directory/,
+    what: /is not a directory/,
   });
   t.match(await inspectSocketsDirectory(join(file, "none"), undefined), {
     ok: false,
-    what: /is not there$/,
-    fix: /install -d .*none, or name another/,
+    what: /does not exist$/,
+    fix: /install -d .*none, or set /,
   });
 });

@@ -39,7 +39,7 @@ test("an inspection of an absent daemon shows the fix", async (t) => {
   t.equal(version, undefined);
   t.match(findings, [
     { ok: false, what: /cannot be reached at .*libvirt-sock/, fix: /libvirt-daemon-system/ },
-    { ok: false, what: /seeds cannot be made/, fix: /xorriso/ },
+    { ok: false, what: /seeds cannot be created/, fix: /xorriso/ },
   ]);
 });
 

@@ -157,7 +157,7 @@ test("a VM that cannot be read is unknown with the reason, and the others are st
   const given = answers();
   for (const [answer, because] of [
     [broken, /number of vCPUs/],
-    [{ xml: "no XML" }, /no XML/],
+    [{ xml: "no XML" }, /not valid XML/],
     [refused, /it is broken/],
   ] as const) {
     const { client } = clientWith(given);

@@ -294,8 +294,8 @@ test("doctor checks what backups of the pool need, and fixes name the pool's own
     stdout,
     /^missing {2}pool {5}.* cannot be backed up: .*\n {18}-> .*hypervisors\.pool\.libvirtPool/m,
   );
-  t.match(stdout, /^(ok|missing) +pool {5}disks of running domains .*$/m);
-  t.match(stdout, /^missing {2}pool {5}the directory \/nonexistent for sockets .* is not there$/m);
+  t.match(stdout, /^(ok|missing) +pool {5}disks of running VMs .*$/m);
+  t.match(stdout, /^missing {2}pool {5}the directory \/nonexistent for backup sockets does not exist$/m);
   t.match(stdout, /^missing {2}restic {3}/m);
 });
 

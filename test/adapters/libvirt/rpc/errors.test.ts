@@ -58,7 +58,7 @@ test("a refusal by libvirt has a reason and libvirt's message", async (t) => {
 test("a message is one line of bounded length, and there is one even if libvirt sends none", async (t) => {
   t.equal(errorFromLibvirt(remote(1, 1, "first\n  second\n")).message, "first second");
   t.equal(errorFromLibvirt(remote(1, 1, "a".repeat(5_000))).message.length, 1_000);
-  t.match(errorFromLibvirt(remote(1, 1, null)).message, /code 1 and no words/);
+  t.match(errorFromLibvirt(remote(1, 1, null)).message, /code 1 and no message/);
 });
 
 test("detects calls that the driver does not support", async (t) => {
