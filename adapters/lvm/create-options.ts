@@ -44,7 +44,7 @@ export function parseCreateOptions(words: readonly string[], field: string): str
     const { name, attached } = splitWord(word);
     const option = Object.hasOwn(createOptions, name) ? createOptions[name] : undefined;
     if (option === undefined) {
-      throw invalidField(field, `${JSON.stringify(word)} is none of ${knownOptions()}`);
+      throw invalidField(field, `unsupported option ${JSON.stringify(word)} (supported: ${knownOptions()})`);
     }
     if (option.value === undefined) {
       if (attached !== undefined) {
@@ -57,7 +57,7 @@ export function parseCreateOptions(words: readonly string[], field: string): str
     if (value === undefined || !option.value.test(value)) {
       throw invalidField(
         field,
-        `--${name} needs a value like ${option.value.source}, not ${JSON.stringify(value)}`,
+        `--${name} requires a value that matches ${option.value.source}, not ${JSON.stringify(value)}`,
       );
     }
     parsed.push(`--${name}`, value);

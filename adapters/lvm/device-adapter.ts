@@ -25,7 +25,7 @@ export interface DeviceFacts {
   readonly device: { readonly major: number; readonly minor: number } | undefined;
   /** 0 when it cannot be read. */
   readonly sizeBytes: bigint;
-  /** Reasons why it must not be added to a volume group, e.g. `it holds ext4`. */
+  /** Reasons why it must not be added to a volume group, e.g. `it contains ext4`. */
   readonly obstacles: readonly string[];
 }
 

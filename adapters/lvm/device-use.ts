@@ -17,7 +17,7 @@ export function parseSignatures(text: string): string[] {
     const types = signatures.parse(JSON.parse(text)).signatures.map(({ type }) => type);
     return [...new Set(types)];
   } catch (cause) {
-    throw new InfraError("TOOL_OUTPUT", "wipefs: the output is not understood", { cause });
+    throw new InfraError("TOOL_OUTPUT", "wipefs: the output cannot be parsed", { cause });
   }
 }
 

@@ -12,17 +12,17 @@ export type ReadTool = (argv: readonly string[]) => Promise<ToolResult>;
 const sectorBytes = 512n;
 
 /** Obstacle reported for a device that is already an LVM physical volume. */
-export const physicalVolumeObstacle = "it is a physical volume of LVM already";
+export const physicalVolumeObstacle = "it is already an LVM physical volume";
 
 /** Reads what the kernel and util-linux report about a block device. Never throws. */
 export async function readDeviceFacts(path: string, read: ReadTool): Promise<DeviceFacts> {
   const node = await realpath(path).catch(() => undefined);
   if (node === undefined) {
-    return { path, node, device: undefined, sizeBytes: 0n, obstacles: ["there is no such device"] };
+    return { path, node, device: undefined, sizeBytes: 0n, obstacles: ["it does not exist"] };
   }
   const device = await deviceNumberOf(node);
   if (device === undefined) {
-    return { path, node, device, sizeBytes: 0n, obstacles: ["it is no block device"] };
+    return { path, node, device, sizeBytes: 0n, obstacles: ["it is not a block device"] };
   }
   const { major, minor } = device;
   const folder = `/sys/dev/block/${major}:${minor}`;
@@ -85,7 +85,7 @@ export async function checkDevicesHeld(
         throw notUsable(path, obstacles.join(", "));
       }
       if (!isSameNumber(heldNumber, device)) {
-        throw notUsable(path, "the path leads to another device now");
+        throw notUsable(path, "the path now leads to another device");
       }
       nodes.push(node);
     }
@@ -99,7 +99,7 @@ async function hold(path: string): Promise<FileHandle> {
   try {
     // Only block devices: O_EXCL has no effect on other files, and opening a FIFO would block.
     if (!(await stat(path)).isBlockDevice()) {
-      throw notUsable(path, "it is no block device");
+      throw notUsable(path, "it is not a block device");
     }
     return await open(path, constants.O_RDONLY | constants.O_EXCL | constants.O_NONBLOCK);
   } catch (error) {
@@ -107,7 +107,7 @@ async function hold(path: string): Promise<FileHandle> {
       throw error;
     }
     const code = error instanceof Error && "code" in error ? error.code : undefined;
-    throw notUsable(path, code === "EBUSY" ? "somebody else uses it" : `it cannot be opened (${code})`);
+    throw notUsable(path, code === "EBUSY" ? "it is in use" : `it cannot be opened (${code})`);
   }
 }
 
@@ -123,10 +123,10 @@ async function signaturesOn(node: string, read: ReadTool): Promise<string[]> {
       return [`it cannot be read: ${stderr.trim()}`];
     }
     return parseSignatures(stdout).map((type) =>
-      type === "LVM2_member" ? physicalVolumeObstacle : `it holds ${type}`,
+      type === "LVM2_member" ? physicalVolumeObstacle : `it contains ${type}`,
     );
   } catch (error) {
-    return [`it cannot be looked at: ${error instanceof Error ? error.message : String(error)}`];
+    return [`it cannot be inspected: ${error instanceof Error ? error.message : String(error)}`];
   }
 }
 

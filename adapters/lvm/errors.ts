@@ -84,7 +84,7 @@ export function errorFromStepResult(step: LvmStep, result: ToolResult): InfraErr
     if (step.kind !== "remove" || result.stdout.includes("successfully removed")) {
       return undefined;
     }
-    const message = `${step.volumeGroupName}/${step.name} has snapshots or is a thin pool: LVM left it alone`;
+    const message = `${step.volumeGroupName}/${step.name} has snapshots or is a thin pool, so LVM did not remove it`;
     return new InfraError("VOLUME_PROTECTED", message, { resource: resourceOf(step, "VOLUME_PROTECTED") });
   }
   const lines = complaints(result.stderr);
@@ -147,7 +147,7 @@ export function errorWithoutPattern({ argv, exitCode, signal }: ToolResult, mess
   // 127, or 126 if the file is not executable; comes from the program in front of lvm.
   const reason = exitCode === 126 || exitCode === 127 ? "TOOL_MISSING" : "TOOL_FAILED";
   const end = exitCode === null ? `was ended by ${signal}` : `failed with exit code ${exitCode}`;
-  return new InfraError(reason, `${argv.slice(0, 4).join(" ")} ... ${end}: ${message || "it said nothing"}`, {
+  return new InfraError(reason, `${argv.slice(0, 4).join(" ")} ... ${end}: ${message || "no error message"}`, {
     effect: reason === "TOOL_MISSING" ? "none" : undefined,
   });
 }

@@ -83,7 +83,7 @@ async function inspectEnvironment(
     return {
       ok: false,
       what: `\`${prefix.join(" ")}\` does not pass on ${lost.join(", ")}`,
-      fix: `put env in between: ${JSON.stringify([...prefix, "env", ...wanted.map((entry) => entry.join("=")), "lvm"])}`,
+      fix: `add env: ${JSON.stringify([...prefix, "env", ...wanted.map((entry) => entry.join("=")), "lvm"])}`,
     };
   } catch (error) {
     return {
@@ -113,8 +113,8 @@ async function inspectSignals(prefix: readonly string[], { env }: InspectLvmInpu
   }
   return {
     ok: false,
-    what: `\`${prefix.join(" ")} sleep 30\` did not end on SIGTERM: a reading lvm that hangs stays`,
-    fix: "use a prefix that executes lvm in its place (nsenter, env), or run the gateway as root",
+    what: `\`${prefix.join(" ")} sleep 30\` did not end on SIGTERM: a hanging lvm cannot be stopped`,
+    fix: "use a prefix that replaces itself with lvm (nsenter, env), or run the gateway as root",
   };
 }
 
@@ -128,7 +128,7 @@ function deviceMapperFinding({ activation }: LvmCommandOptions, versionText: str
   }
   return {
     ok: false,
-    what: "the kernel has no device-mapper here: volumes cannot be activated",
+    what: "device-mapper is not available: volumes cannot be activated",
     fix: "modprobe dm_mod, or set volumes.lvm.activation to none to work on metadata only",
   };
 }
@@ -138,14 +138,14 @@ async function inspectBackup({ options, read }: InspectLvmInput): Promise<LvmFin
     const { stdout } = await read(backupConfigurationCommand(options));
     const { enabled, directory } = parseBackupConfiguration(stdout);
     if (enabled) {
-      return { ok: true, what: `changes made by others are seen through ${directory}` };
+      return { ok: true, what: `changes made outside the gateway are detected through ${directory}` };
     }
   } catch (error) {
     return { ok: false, what: `lvmconfig failed: ${wordsOf(error)}`, fix: "see lvmconfig(8)" };
   }
   return {
     ok: false,
-    what: "LVM keeps no metadata backups: changes made by others are seen only every ten minutes",
+    what: "LVM keeps no metadata backups: changes made outside the gateway are detected only every ten minutes",
     fix: "set backup { backup = 1 } in lvm.conf",
   };
 }
@@ -160,7 +160,7 @@ async function inspectState({ readState }: InspectLvmInput): Promise<LvmFinding>
     return {
       ok: false,
       what: "LVM shows no volume group",
-      fix: "vgcreate NAME DEVICE..., and is the gateway root?",
+      fix: "vgcreate NAME DEVICE..., and run the gateway as root",
     };
   } catch (error) {
     return { ok: false, what: `the state cannot be read: ${wordsOf(error)}`, fix: "run the gateway as root" };

@@ -59,7 +59,7 @@ export function createLvm(options: LvmOptions = {}): LvmAdapter {
   const limiter = createLimiter({ what: "lvm commands", maxRunning, maxWaiting });
   // Moves take hours and must not delay other changes.
   const moves = createLimiter({ what: "moves of data", maxRunning: 1, maxWaiting: 16 });
-  const looks = createLimiter({ what: "looks at devices", maxRunning: 4, maxWaiting: 1024 });
+  const looks = createLimiter({ what: "device inspections", maxRunning: 4, maxWaiting: 1024 });
   // LVM serializes the changes of a group anyway. Commands that wait for its lock only take CPU time from calls, and
   // one that started before a device was added to the group fails: "Cannot change VG vg0 while PVs are missing."
   const turnsOfGroups = new Map<string, Limiter>();
@@ -162,7 +162,7 @@ export function createLvm(options: LvmOptions = {}): LvmAdapter {
     const { volumeGroups } = value;
     const group = volumeGroups.find(({ name }) => name === volumeGroupName);
     if (group === undefined || group.missingPvCount > 0) {
-      const what = group === undefined ? "not found" : "misses devices";
+      const what = group === undefined ? "not found" : "has missing devices";
       throw new InfraError("VOLUME_GROUP_GONE", `Volume group "${volumeGroupName}" ${what}`, {
         resource: volumeGroupResource(volumeGroupName),
       });

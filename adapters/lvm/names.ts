@@ -47,7 +47,7 @@ export function assertVolumeName(name: string, field: string, volumeGroupName = 
   assertName(name, field);
   const reserved = reservedWord(name);
   if (reserved !== undefined) {
-    throw invalidField(field, `must not ${reserved}: LVM reserves that for itself`);
+    throw invalidField(field, `must not ${reserved}, which LVM reserves`);
   }
   if (name.length + volumeGroupName.length > maxNamesLength) {
     const room = maxNamesLength - volumeGroupName.length;

@@ -101,7 +101,7 @@ export function parseFullReport(text: string): LvmState {
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     const place = issue?.path.join(".") ?? "";
-    throw new InfraError("TOOL_OUTPUT", `lvm fullreport: ${place}: ${issue?.message ?? "is not understood"}`);
+    throw new InfraError("TOOL_OUTPUT", `lvm fullreport: ${place}: ${issue?.message ?? "is invalid"}`);
   }
 
   const volumeGroups: VolumeGroup[] = [];

@@ -5,7 +5,7 @@ import { physicalVolumeObstacle } from "./devices.ts";
 export interface SandboxDevice {
   readonly path: string;
   readonly sizeBytes: bigint;
-  /** Why it must not be added to a volume group, e.g. `it holds ext4`. */
+  /** Why it must not be added to a volume group, e.g. `it contains ext4`. */
   readonly obstacle?: string;
 }
 
@@ -103,7 +103,7 @@ export function createSandboxDevices(): SandboxDevices {
     facts(path) {
       const found = devices.find((one) => one.path === path);
       if (found === undefined) {
-        const obstacles = ["there is no such device"];
+        const obstacles = ["it does not exist"];
         return { path, node: undefined, device: undefined, sizeBytes: 0n, obstacles };
       }
       const isMarked = marked.some((one) => one.path === path);

@@ -176,7 +176,7 @@ function setActive(groups: SandboxGroups, step: LvmStep, active: boolean): void 
 function remove(groups: SandboxGroups, step: LvmStep): void {
   const volume = groups.volumeOf(step);
   if (groups.snapshotsOf(volume).length > 0 || volume.kind === "thinPool") {
-    const words = `${pathOf(volume)} has snapshots or is a thin pool: LVM left it alone`;
+    const words = `${pathOf(volume)} has snapshots or is a thin pool, so LVM did not remove it`;
     throw sandboxFailure("VOLUME_PROTECTED", step, words);
   }
   if (volume.open) {

@@ -152,7 +152,7 @@ export function createLvmSandbox(options: LvmSandboxOptions = {}): LvmAdapter {
     version: async () => "sandbox",
     inspect: async () => ({
       version: "sandbox",
-      findings: [{ ok: true, what: "volumes are kept in memory and vanish with the gateway" }],
+      findings: [{ ok: true, what: "volumes exist only in memory and disappear with the gateway" }],
     }),
     async close() {
       cache.close();

@@ -64,11 +64,11 @@ test("a device that is in use or has content is never taken", { skip }, async (t
   const [first = "", second = ""] = links;
   const made = await run(["mkfs.ext4", "-q", spares[1] ?? ""], { kind: "mutate" });
   t.equal(made.exitCode, 0, made.stderr);
-  t.equal((await pool.read(undefined, performance.now())).value.spares[1]?.unusable, "it holds ext4");
+  t.equal((await pool.read(undefined, performance.now())).value.spares[1]?.unusable, "it contains ext4");
   t.equal(await reasonOf(pool.add(identity, [first, second])), "DEVICE_NOT_USABLE");
 
   const claim = await open(first, constants.O_RDONLY | constants.O_EXCL);
-  await t.rejects(pool.add(identity, [first]), { message: /somebody else uses it/ });
+  await t.rejects(pool.add(identity, [first]), { message: /it is in use/ });
   await claim.close();
   t.match(
     await shell("pvs", "--noheadings", "-o", "pv_name"),

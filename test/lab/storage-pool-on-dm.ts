@@ -83,7 +83,7 @@ async function checkStoragePool(): Promise<object> {
       [
         [second, ""],
         [third, ""],
-        [taken, "it holds ext4"],
+        [taken, "it contains ext4"],
       ],
     );
     assert.equal(

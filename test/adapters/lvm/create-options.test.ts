@@ -47,8 +47,8 @@ test("rejects options that would change what the command does", async (t) => {
   ]) {
     t.throws(() => parseCreateOptions([word], "options"), refused(/^options: /), JSON.stringify(word));
   }
-  t.throws(() => parseCreateOptions(["--type"], "options"), refused(/--type needs a value/));
-  t.throws(() => parseCreateOptions(["--stripes", "--type"], "options"), refused(/--stripes needs a value/));
+  t.throws(() => parseCreateOptions(["--type"], "options"), refused(/--type requires a value/));
+  t.throws(() => parseCreateOptions(["--stripes", "--type"], "options"), refused(/--stripes requires a value/));
 });
 
 test("accepted options are pairs of a known option and a plain value", async (t) => {

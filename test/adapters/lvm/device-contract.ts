@@ -49,14 +49,14 @@ export function testDeviceContract(
     ]);
     const [free, taken, marked, absent] = facts;
     t.match(free, { path: spares[0], sizeBytes: deviceBytes + (1n << 20n), obstacles: [] });
-    t.strictSame(taken?.obstacles, ["it holds ext4"]);
+    t.strictSame(taken?.obstacles, ["it contains ext4"]);
     t.strictSame(marked?.device, own?.device);
-    t.strictSame(marked?.obstacles, ["it is a physical volume of LVM already"]);
+    t.strictSame(marked?.obstacles, ["it is already an LVM physical volume"]);
     t.match(absent, {
       node: undefined,
       device: undefined,
       sizeBytes: 0n,
-      obstacles: ["there is no such device"],
+      obstacles: ["it does not exist"],
     });
   });
 

@@ -22,7 +22,7 @@ testDeviceContract("sandbox", async () => {
       volumeGroups: [{ name: "vg-test", sizeBytes: 50n * 4n * mebibyte }],
       spares: [
         ...spares.slice(0, 2).map((path) => ({ path, sizeBytes })),
-        { path: "/dev/sandbox/c", sizeBytes, obstacle: "it holds ext4" },
+        { path: "/dev/sandbox/c", sizeBytes, obstacle: "it contains ext4" },
       ],
     }),
     volumeGroupName: "vg-test",

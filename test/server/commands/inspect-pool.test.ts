@@ -11,7 +11,7 @@ test("doctor reports the pool's free space, and whether each spare can be added"
     { ok: true, what: /^spare \/dev\/sandbox\/b: 10 GiB / },
     { ok: true },
     { ok: true },
-    { ok: false, what: "spare /dev/sandbox/taken cannot be added: it holds ext4", fix: /wipefs/ },
+    { ok: false, what: "spare /dev/sandbox/taken cannot be added: it contains ext4", fix: /wipefs/ },
   ]);
 });
 
@@ -31,6 +31,6 @@ test("doctor reports the spares even when their volume group is missing", async 
     { ok: true, what: /^spare \/dev\/sandbox\/b: 10 GiB / },
     { ok: true },
     { ok: true },
-    { ok: false, what: "spare /dev/sandbox/taken cannot be added: it holds ext4", fix: /wipefs/ },
+    { ok: false, what: "spare /dev/sandbox/taken cannot be added: it contains ext4", fix: /wipefs/ },
   ]);
 });

@@ -118,7 +118,7 @@ test("volume groups and thin pools have names that LVM accepts", async (t) => {
       name,
     );
   }
-  t.match(messagesOfClasses({ ...ssd, thinPool: "snapshot1" }), [/thinPool: .*LVM reserves that/]);
+  t.match(messagesOfClasses({ ...ssd, thinPool: "snapshot1" }), [/thinPool: .*which LVM reserves/]);
   t.match(messagesOfClasses({ ...ssd, volumeGroup: "v".repeat(100), thinPool: "p".repeat(50) }), [
     /at most 24 char/,
   ]);

@@ -49,7 +49,7 @@ export function createPoolLvm(moveMs = 0): LvmAdapter {
       device("b", 10n),
       device("c", 20n),
       device("d", 5n),
-      { ...device("taken", 50n), obstacle: "it holds ext4" },
+      { ...device("taken", 50n), obstacle: "it contains ext4" },
     ],
     moveMs,
   });

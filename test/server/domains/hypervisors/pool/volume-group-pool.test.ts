@@ -17,7 +17,7 @@ test("the pool reports its sizes, its devices and why a spare cannot be added", 
   });
   t.strictSame(
     value.spares.map(({ path, unusable }) => [path, unusable]),
-    [...spares.map((path) => [path, ""]), ["/dev/sandbox/taken", "it holds ext4"]],
+    [...spares.map((path) => [path, ""]), ["/dev/sandbox/taken", "it contains ext4"]],
   );
 });
 
@@ -42,7 +42,7 @@ test("a device of another group, without a group or without space is unusable as
     "/dev/sandbox/other": "it is in the volume group other",
     "/dev/a": "it is in the volume group other",
     "/dev/tiny": "it is smaller than one extent",
-    "/dev/none": "there is no such device",
+    "/dev/none": "it does not exist",
   });
   await lvm.runOnDevices({ kind: "takeDevice", volumeGroupName: "other", path: "/dev/a" });
   t.match((await why())["/dev/a"], /in no group: `pvremove \/dev\/a`/);
@@ -67,7 +67,7 @@ test("impossible changes are rejected with the sizes", async (t) => {
   const pool = createPool(lvm);
   await t.rejects(pool.planExpand(35n * gib + 1n), {
     reason: "POOL_CANNOT_GROW",
-    message: /give 35 GiB .* at least 35 GiB .*wanted. Not usable: \/dev\/sandbox\/taken: it holds ext4/,
+    message: /give 35 GiB .* at least 35 GiB .*wanted. Not usable: \/dev\/sandbox\/taken: it contains ext4/,
   });
   await t.rejects(pool.planShrink(100n * gib), {
     reason: "POOL_CANNOT_SHRINK",
