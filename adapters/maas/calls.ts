@@ -112,7 +112,7 @@ export function createMaasCalls(client: MaasClient): MaasCalls {
   }
 
   function whoami(signal?: AbortSignal) {
-    return read({ what: "tell whose key it is", path: "users/", op: "whoami" }, parseAccount, signal);
+    return read({ what: "identify the account", path: "users/", op: "whoami" }, parseAccount, signal);
   }
 
   return { read, change, changeMachine, machine, machines, whoami };

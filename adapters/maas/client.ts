@@ -170,7 +170,7 @@ export function createMaasClient(options: MaasClientOptions): MaasClient {
       return changes.run(() => call(request, { isRead: false }));
     },
     async close() {
-      closing.abort(new InfraError("MAAS_UNAVAILABLE", "The gateway no longer speaks to MAAS"));
+      closing.abort(new InfraError("MAAS_UNAVAILABLE", "The MAAS client is closed"));
       await pool.destroy();
     },
   };

@@ -72,13 +72,13 @@ export function errorFromRefusal({ status, words }: MaasRefusal, { what, systemI
     return new InfraError("MACHINE_TAKEN", `MAAS does not ${what}: the machine is not free`, facts);
   }
   if (status === 409 && /^No (available machine matches|machine available)\b/.test(words)) {
-    return new InfraError("NO_MACHINE", `MAAS has no free machine like that${said}`, facts);
+    return new InfraError("NO_MACHINE", `MAAS has no free machine that meets the constraints${said}`, facts);
   }
   if (status === 409 && systemId !== undefined) {
     return new InfraError("MACHINE_STATE", `MAAS does not ${what} machine ${systemId}${said}`, facts);
   }
   if (status === 403) {
-    const message = `The account may not ${what} in MAAS${said}: give it the right, or the gateway the API key of another`;
+    const message = `The account may not ${what} in MAAS${said}: grant it the permission, or use another account's API key`;
     return new InfraError("MAAS_DENIED", message, facts);
   }
   return new InfraError("MAAS_FAILED", `MAAS answered ${status} to ${what}${said}`, facts);
@@ -103,7 +103,7 @@ export function errorFromReservation(refusal: MaasRefusal, asked: Asked): InfraE
 
 /** Creates the error for a change of a machine that has another owner. */
 export function machineOfOthers(owner: string, { what, systemId }: Asked): InfraError {
-  const message = `MAAS does not ${what} machine ${systemId}: it is ${owner}'s`;
+  const message = `MAAS does not ${what} machine ${systemId}: it belongs to ${owner}`;
   return new InfraError("MACHINE_TAKEN", message, resourceOf(systemId));
 }
 
@@ -138,7 +138,7 @@ export function errorFromBusy(
   // same.
   const message =
     said === ""
-      ? `MAAS at ${url} is unavailable: it, or a proxy in front of it, answered ${status}; check that the region controller runs`
+      ? `MAAS at ${url} is unavailable: it, or a proxy in front of it, answered ${status}; check that the region controller is running`
       : `MAAS answered ${status} to ${what}${said}`;
   return new InfraError("MAAS_UNAVAILABLE", message, facts);
 }
@@ -155,22 +155,22 @@ export function errorFromUnauthorized(url: string, date: string | undefined, now
   if (Math.abs(skewMs) > toleratedSkewMs) {
     const side = skewMs > 0 ? "behind" : "ahead of";
     const seconds = Math.round(Math.abs(skewMs) / 1000);
-    const message = `MAAS at ${url} does not let the gateway in: the clock here is ${seconds} s ${side} its own, and 300 s is the most that it bears; set the clocks by NTP`;
+    const message = `MAAS at ${url} denies access: the clock here is ${seconds} s ${side} its own, and at most 300 s are allowed; synchronize the clocks with NTP`;
     return new InfraError("MAAS_DENIED", message);
   }
-  const message = `MAAS at ${url} does not let the gateway in: give it an API key that is valid, as MAAS shows it among the user's preferences`;
+  const message = `MAAS at ${url} denies access: configure a valid API key, from the user's preferences in MAAS`;
   return new InfraError("MAAS_DENIED", message);
 }
 
 /** Creates the error for an unexpected status. */
 export function errorFromStatus(status: number, { what, systemId }: Asked): InfraError {
-  const why = status >= 300 && status < 400 ? "; name the address that it redirects to" : "";
+  const why = status >= 300 && status < 400 ? "; configure the address that it redirects to" : "";
   return new InfraError("MAAS_FAILED", `MAAS answered ${status} to ${what}${why}`, resourceOf(systemId));
 }
 
 /** Creates the error for a reply that cannot be parsed. */
 export function notUnderstood(what: string, why: string): InfraError {
-  return new InfraError("MAAS_FAILED", `MAAS's answer about ${what} is not understood: ${why}`);
+  return new InfraError("MAAS_FAILED", `MAAS sent an invalid reply about ${what}: ${why}`);
 }
 
 /** Converts the error of a call that got no reply. */
@@ -184,7 +184,7 @@ export function errorFromCall(error: unknown, url: string): InfraError {
     new InfraError("MAAS_UNAVAILABLE", `MAAS at ${url} cannot be reached: ${words}`, facts);
   // Its `data` is the unparsable reply, which may be MAAS's message about a wrong key.
   if (name === "HTTPParserError") {
-    return cannot("what answers there is no HTTP");
+    return cannot("the reply is not HTTP");
   }
   return cannot(name === "TimeoutError" ? "no answer in time" : wordsOfCode(code), { cause: error });
 }
@@ -200,12 +200,12 @@ function wordsOfCode(code: unknown): string {
 }
 
 const knownCodes: Readonly<Record<string, string>> = {
-  ECONNREFUSED: "nobody listens",
+  ECONNREFUSED: "connection refused",
   ECONNRESET: "the connection was lost",
-  ENOTFOUND: "nobody knows its name",
-  EAI_AGAIN: "its name cannot be looked up",
+  ENOTFOUND: "its host name does not exist",
+  EAI_AGAIN: "its host name cannot be resolved",
   EPIPE: "the connection was lost",
   UND_ERR_SOCKET: "the connection was lost",
   UND_ERR_CONNECT_TIMEOUT: "no answer in time",
-  UND_ERR_DESTROYED: "the gateway ends",
+  UND_ERR_DESTROYED: "the gateway is stopping",
 };

@@ -37,7 +37,7 @@ function countOf(key: string, count: number | undefined): Fields {
     return [];
   }
   if (!Number.isSafeInteger(count) || count < 0) {
-    throw invalidField(key, "must be a whole number of 0 or more");
+    throw invalidField(key, "must be a whole number of at least 0");
   }
   return [[key, String(count)]];
 }
@@ -105,7 +105,7 @@ export function releaseFields({ comment, erase }: MaasRelease): Fields {
 
 export function reservationFields({ subnet, address, hostname }: MaasAddressReservation): Fields {
   if (subnet === undefined && address === undefined) {
-    throw invalidField("subnet", "or an address is needed");
+    throw invalidField("subnet", "must be set, unless an address is given");
   }
   return [
     ...fieldOf("subnet", subnet, assertSubnet),

@@ -12,8 +12,8 @@ export async function inspectMaas(maas: Asked): Promise<MaasInspection> {
   try {
     version = (await maas.version(signal)).version;
     const { username, isAdmin } = await maas.whoami(signal);
-    const rights = isAdmin ? "an administrator, which is more than it needs" : "no administrator";
-    const entered = `MAAS ${version ?? "of a version that it does not tell"} at ${maas.url} lets the gateway in as ${username}, ${rights}`;
+    const rights = isAdmin ? "an administrator, which is not required" : "not an administrator";
+    const entered = `MAAS ${version ?? "of unknown version"} at ${maas.url} is accessible as ${username}, ${rights}`;
     const images = await maas.images(signal);
     const machines = await maas.machines({}, signal);
     const ready = machines.filter(({ status }) => status === "ready").length;
@@ -33,7 +33,7 @@ export async function inspectMaas(maas: Asked): Promise<MaasInspection> {
           : {
               ok: false,
               what: "MAAS shows the gateway no machines",
-              fix: "add and commission machines in MAAS, or give the account the right to see their pool",
+              fix: "add and commission machines in MAAS, or give the account access to their pool",
             },
       ],
     };
@@ -48,12 +48,12 @@ function unreachable(error: unknown): MaasFinding {
   return {
     ok: false,
     what: isLate
-      ? `MAAS does not answer within ${patienceMs / 1000} s`
+      ? `MAAS did not answer within ${patienceMs / 1000} s`
       : error instanceof Error
         ? error.message
         : String(error),
     fix: isDenied
-      ? "put an API key of the account into the file of clusters.maas.apiKeyFile: maas apikey --username NAME on the region controller shows it"
-      : "look whether the region controller runs and clusters.maas.url names it, as http://maas:5240/MAAS",
+      ? "write an API key of the account to the file in clusters.maas.apiKeyFile; maas apikey --username NAME on the region controller prints one"
+      : "check that the region controller is running and that clusters.maas.url names it, e.g. http://maas:5240/MAAS",
   };
 }

@@ -48,7 +48,7 @@ export function createMaas(options: MaasOptions): MaasAdapter {
     url,
     whoami,
     version(signal) {
-      return read({ what: "tell its version", path: "version/" }, parseVersion, signal);
+      return read({ what: "read its version", path: "version/" }, parseVersion, signal);
     },
     machines: (filter = {}, signal) => machines(filter, signal),
     machine,

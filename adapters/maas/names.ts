@@ -15,7 +15,7 @@ export function parseApiKey(text: string, field: string): MaasApiKey {
   const match = /^([\x21-\x39\x3b-\x7e]+):([\x21-\x39\x3b-\x7e]+):([\x21-\x39\x3b-\x7e]+)$/.exec(text.trim());
   const [, consumer, token, secret] = match ?? [];
   if (consumer === undefined || token === undefined || secret === undefined) {
-    throw invalidField(field, "must be three parts with colons between them, as MAAS shows an API key");
+    throw invalidField(field, "must be three parts separated by colons, as MAAS shows an API key");
   }
   return { consumer, token, secret };
 }
@@ -28,10 +28,10 @@ export function parseApiKey(text: string, field: string): MaasApiKey {
 export function parseMaasUrl(text: string, field: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
-    throw invalidField(field, "must be an address as http://maas:5240/MAAS");
+    throw invalidField(field, "must be a URL such as http://maas:5240/MAAS");
   }
   if (url.username !== "" || url.password !== "" || url.search !== "" || url.hash !== "") {
-    throw invalidField(field, "must have no password, no ? and no #");
+    throw invalidField(field, "must not contain a password, ? or #");
   }
   const path = url.pathname.replace(/\/+$/, "").replace(/\/api\/2\.0$/, "");
   return `${url.origin}${path === "" ? "/MAAS" : path}`;
@@ -59,7 +59,7 @@ const maxAnnotationLength = 4096;
  */
 export function assertAnnotation(key: string, value: string | undefined, field: string): void {
   if (!/^[\w.-]{1,255}$/.test(key) || key === "op") {
-    throw invalidField(field, "must have keys of up to 255 letters, digits and .-_, and none that is op");
+    throw invalidField(field, "must have keys of up to 255 letters, digits and .-_, and must not be op");
   }
   if (value === "" || (value !== undefined && (value.length > maxAnnotationLength || hasControls(value)))) {
     throw invalidField(
@@ -81,7 +81,7 @@ export function assertPlaceName(name: string, field: string): void {
   if (!/^\w[\w -]{0,255}$/.test(name)) {
     throw invalidField(
       field,
-      "must be up to 256 letters, digits, spaces and -_, the first none of - and space",
+      "must be up to 256 letters, digits, spaces and -_, not starting with - or a space",
     );
   }
 }
@@ -89,7 +89,7 @@ export function assertPlaceName(name: string, field: string): void {
 /** @throws InfraError INVALID_FIELD */
 export function assertArchitecture(architecture: string, field: string): void {
   if (!/^[a-z0-9_]{1,32}(\/[\w.-]{1,64})?$/.test(architecture)) {
-    throw invalidField(field, "must be as amd64 or amd64/generic");
+    throw invalidField(field, "must be e.g. amd64 or amd64/generic");
   }
 }
 
@@ -129,7 +129,7 @@ export function assertSubnet(subnet: string, field: string): void {
   const [, address = "", length = ""] = /^([^/]+)\/([0-9]{1,3})$/.exec(subnet) ?? [];
   const version = isIP(address);
   if (version === 0 || address.includes("%") || Number(length) > (version === 4 ? 32 : 128)) {
-    throw invalidField(field, "must be a subnet as 10.20.0.0/24");
+    throw invalidField(field, "must be a subnet such as 10.20.0.0/24");
   }
 }
 
@@ -137,7 +137,7 @@ export function assertSubnet(subnet: string, field: string): void {
 export function assertHostname(hostname: string, field: string): void {
   const label = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
   if (hostname.length > 253 || !hostname.split(".").every((part) => label.test(part))) {
-    throw invalidField(field, "must be a name in DNS in small letters");
+    throw invalidField(field, "must be a DNS name in lower case");
   }
 }
 

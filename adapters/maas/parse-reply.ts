@@ -157,7 +157,7 @@ function reader<T>(what: string, schema: z.ZodType<T>): (value: unknown) => T {
     const result = schema.safeParse(value);
     if (!result.success) {
       const [issue] = result.error.issues;
-      throw notUnderstood(what, `${issue?.path.join(".") ?? ""}: ${issue?.message ?? "not as expected"}`);
+      throw notUnderstood(what, `${issue?.path.join(".") ?? ""}: ${issue?.message ?? "is invalid"}`);
     }
     return result.data;
   };

@@ -40,7 +40,7 @@ test("doctor reports the account, images, tags and addresses of a complete MAAS"
   const words = findings.map(({ what }) => what).join("\n");
   for (const wanted of [
     /^the API key in .*maas\.key is kept from others$/m,
-    /lets the gateway in as sandbox, no administrator/,
+    /is accessible as sandbox, not an administrator/,
     /^images for standard machines: Kubernetes 1\.34\.8, 1\.35\.4, 1\.36\.3$/m,
     /^images for gpu machines: /m,
     /^MAAS has the tag standard$/m,
