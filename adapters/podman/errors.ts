@@ -32,8 +32,8 @@ export function errorFromCall(error: unknown, socketPath: string): InfraError {
 }
 
 const wordsOfCode: Readonly<Record<string, string>> = {
-  ENOENT: "there is no such socket",
-  ECONNREFUSED: "nobody listens",
+  ENOENT: "the socket does not exist",
+  ECONNREFUSED: "connection refused",
   ECONNRESET: "the connection was lost",
   EPIPE: "the connection was lost",
   UND_ERR_SOCKET: "the connection was lost",
@@ -63,5 +63,5 @@ export function errorFromRefusal({ status, message, cause }: Refusal): InfraErro
 
 /** Creates the error for a reply that cannot be parsed. */
 export function notUnderstood(what: string, why: string): InfraError {
-  return new InfraError("PODMAN_FAILED", `Podman's answer to ${what} is not understood: ${why}`);
+  return new InfraError("PODMAN_FAILED", `Podman sent an invalid reply to ${what}: ${why}`);
 }

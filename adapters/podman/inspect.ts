@@ -9,7 +9,7 @@ const patienceMs = 10_000;
 export async function inspectPodman(client: PodmanClient, socketPath: string): Promise<RuntimeInspection> {
   try {
     const info = await readInfo(client, AbortSignal.timeout(patienceMs));
-    const what = `Podman ${info.version} at ${socketPath}${info.isRootless ? ", of a user without root" : ""}`;
+    const what = `Podman ${info.version} at ${socketPath}${info.isRootless ? ", rootless" : ""}`;
     return {
       version: info.version,
       findings: [{ ok: true, what }, inspectEvents(info), inspectLogs(info)],
@@ -25,8 +25,8 @@ function unreachable(error: unknown): RuntimeFinding {
     ok: false,
     what: error instanceof Error ? error.message : String(error),
     fix: isDenied
-      ? "let the gateway's user open the socket (SocketGroup= and SocketMode= in an override of podman.socket), and start the gateway anew"
-      : "apt-get install podman and systemctl enable --now podman.socket, or name another in pods.podman.socket",
+      ? "give the gateway's user access to the socket (SocketGroup= and SocketMode= in an override of podman.socket), and restart the gateway"
+      : "apt-get install podman and systemctl enable --now podman.socket, or set pods.podman.socket",
   };
 }
 
@@ -34,7 +34,7 @@ function inspectEvents({ eventLogger }: PodmanInfo): RuntimeFinding {
   return eventLogger === "none"
     ? {
         ok: false,
-        what: "Podman records no events, so changes are seen late and their events are lost",
+        what: "Podman records no events, so changes are detected late and their events are lost",
         fix: 'set events_logger = "file" or "journald" in containers.conf',
       }
     : { ok: true, what: `Podman records events (${eventLogger})` };
@@ -44,8 +44,8 @@ function inspectLogs({ logDriver }: PodmanInfo): RuntimeFinding {
   return logDriver === "none" || logDriver === "passthrough"
     ? {
         ok: false,
-        what: `Podman keeps nothing of what containers print (log driver ${logDriver})`,
+        what: `Podman does not record container output (log driver ${logDriver})`,
         fix: 'set log_driver = "k8s-file" or "journald" in containers.conf',
       }
-    : { ok: true, what: `Podman keeps what containers print (${logDriver})` };
+    : { ok: true, what: `Podman records container output (${logDriver})` };
 }

@@ -3,7 +3,7 @@ import { invalidField } from "../host/infra-error.ts";
 /** Rejects anything but the id of a pod, container or image: 64 hexadecimal digits. @throws InfraError INVALID_FIELD */
 export function assertRuntimeId(id: string, field: string): void {
   if (!/^[0-9a-f]{64}$/.test(id)) {
-    throw invalidField(field, "must be 64 hexadecimal digits in small letters");
+    throw invalidField(field, "must be 64 lower-case hexadecimal digits");
   }
 }
 
@@ -30,13 +30,13 @@ export function assertImageReference(reference: string, field: string): void {
   const rest = reference.slice(host.length);
   const name = path.exec(rest)?.[0] ?? "";
   if (!isHost || name === "" || !version.test(rest.slice(name.length))) {
-    throw invalidField(field, "must be a full name as registry.example/path/name:tag");
+    throw invalidField(field, "must be a full name such as registry.example/path/name:tag");
   }
 }
 
 /** Rejects anything but the full name of a signal, e.g. `SIGTERM`. @throws InfraError INVALID_FIELD */
 export function assertSignal(signal: string, field: string): void {
   if (!/^SIG[A-Z0-9+-]{2,10}$/.test(signal)) {
-    throw invalidField(field, "must be the name of a signal in full and in capitals, as SIGTERM");
+    throw invalidField(field, "must be a full signal name in upper case, e.g. SIGTERM");
   }
 }

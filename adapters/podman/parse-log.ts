@@ -57,7 +57,7 @@ function lengthOf(bytes: Uint8Array, at: number): number {
   const stream = view.getUint8(0);
   const zeros = view.getUint32(0) & 0xffffff;
   if ((stream !== 1 && stream !== 2) || zeros !== 0 || length > maxFrameBytes) {
-    throw notUnderstood("logs", "what came is no frame");
+    throw notUnderstood("logs", "the data is not a log frame");
   }
   return length;
 }

@@ -17,7 +17,7 @@ export function parseReply<T>(what: string, schema: z.ZodType<T>, text: string):
   const result = schema.safeParse(value);
   if (!result.success) {
     const [issue] = result.error.issues;
-    throw notUnderstood(what, `${issue?.path.join(".") ?? ""}: ${issue?.message ?? "not as expected"}`);
+    throw notUnderstood(what, `${issue?.path.join(".") ?? ""}: ${issue?.message ?? "is invalid"}`);
   }
   return result.data;
 }
@@ -33,7 +33,7 @@ function exactly(_key: string, value: unknown, context?: { readonly source?: str
 export const idOf = z.string().transform((id, context) => {
   const bare = id.replace(/^sha256:/, "");
   if (!/^[0-9a-f]{64}$/.test(bare)) {
-    context.addIssue({ code: "custom", message: "is no id" });
+    context.addIssue({ code: "custom", message: "is not an id" });
   }
   return bare;
 });
@@ -44,7 +44,7 @@ export const timeOf = z.string().transform(nsFromRfc3339);
 /** Nanoseconds since 1970. */
 export const someTimeOf = timeOf.transform((ns, context) => {
   if (ns === undefined) {
-    context.addIssue({ code: "custom", message: "is no time" });
+    context.addIssue({ code: "custom", message: "is not a time" });
     return z.NEVER;
   }
   return ns;

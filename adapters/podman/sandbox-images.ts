@@ -41,7 +41,7 @@ export function createSandboxImages(
   function byName(name: string): RuntimeImage {
     const found = named(name);
     if (found === undefined) {
-      throw new InfraError("IMAGE_NOT_FOUND", `no image of the name ${name}`);
+      throw new InfraError("IMAGE_NOT_FOUND", `no image with name ${name}`);
     }
     return found;
   }

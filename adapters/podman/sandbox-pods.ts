@@ -187,7 +187,7 @@ export function createSandboxPods(tell: (event: RuntimeEvent) => void, onQuiet: 
       const failures = podOf(id).containers.filter((each) => !start(each));
       if (failures.length > 0) {
         const names = failures.map(({ name }) => name).join(", ");
-        throw new InfraError("POD_START_FAILED", `there is no such program for ${names}`);
+        throw new InfraError("POD_START_FAILED", `the program of ${names} does not exist`);
       }
     },
     endPod(id, exitCode) {
@@ -205,7 +205,7 @@ export function createSandboxPods(tell: (event: RuntimeEvent) => void, onQuiet: 
         throw new InfraError("PODMAN_FAILED", pod.brokenWhy);
       }
       if (!force && pod.containers.some(isUp)) {
-        throw new InfraError("POD_STATE", `pod ${id} runs`);
+        throw new InfraError("POD_STATE", `pod ${id} is running`);
       }
       remove(pod);
     },

@@ -216,7 +216,7 @@ export function createPodmanSandbox(options: PodmanSandboxOptions = {}): PodmanS
         ? {
             version: sandboxVersion,
             findings: [
-              { ok: true, what: "pods are kept in memory, run nothing, and vanish with the gateway" },
+              { ok: true, what: "pods exist only in memory, run nothing, and disappear with the gateway" },
             ],
           }
         : {

@@ -78,7 +78,7 @@ async function stopPod(client: PodmanClient, podId: string, graceSeconds: number
   const left = containers.filter(isUp);
   if (left.length > 0) {
     const words = left.map((each) => `${each.name} is ${each.state}`).join(", ");
-    throw new InfraError("POD_STATE", `Podman has stopped pod ${name}, of which ${words}`);
+    throw new InfraError("POD_STATE", `Podman reported pod ${name} as stopped, but ${words}`);
   }
 }
 
@@ -162,7 +162,7 @@ async function pull(client: PodmanClient, path: string, { signal, onProgress }: 
   }
   if (imageId === "") {
     // A complete reply ends with an image id or an error.
-    throw new InfraError("PODMAN_UNAVAILABLE", "Podman went away before the image was pulled");
+    throw new InfraError("PODMAN_UNAVAILABLE", "The connection to Podman was lost before the image was pulled");
   }
   return imageId.replace(/^sha256:/, "");
 }

@@ -28,7 +28,7 @@ test("doctor reports how to enable the socket when it is missing or another prog
     findings: [
       {
         ok: false,
-        what: /none\.sock .*there is no such socket/,
+        what: /none\.sock .*the socket does not exist/,
         fix: /systemctl enable --now podman\.socket/,
       },
     ],

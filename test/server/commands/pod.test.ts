@@ -38,7 +38,7 @@ test("pods are listed, shown, started, stopped, killed and removed", { timeout: 
     [["pod", "stop", "sandbox-job", "--grace", "1h"], 2, /expected a whole number from 0 to 3600/],
     [["pod", "stop", "sandbox-job", "--grace", "3601"], 2, /expected a whole number from 0 to 3600/],
     [["pod", "kill", "sandbox-job", "--signal", ""], 2, /expected the name of a signal/],
-    [["pod", "kill", "sandbox-job", "--signal", "9"], 2, /^hostplane: signal: must be the name of a signal/],
+    [["pod", "kill", "sandbox-job", "--signal", "9"], 2, /^hostplane: signal: must be a full signal name/],
     [["pod", "show", ""], 2, /^hostplane: id: must be the id of a pod/m],
   ];
   for (const [args, code, words] of refusals) {
