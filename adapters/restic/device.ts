@@ -62,7 +62,7 @@ async function openDevice(device: string, flags: number): Promise<FileHandle> {
 function errorFromOpen(device: string, cause: unknown): InfraError {
   const code = cause instanceof Error && "code" in cause ? String(cause.code) : "unknown";
   if (code === "EBUSY") {
-    return new InfraError("VOLUME_IN_USE", `${device} is open`, { cause });
+    return new InfraError("VOLUME_IN_USE", `${device} is in use`, { cause });
   }
   return new InfraError("TOOL_FAILED", `${device} cannot be opened (${code})`, { cause });
 }

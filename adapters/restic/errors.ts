@@ -105,7 +105,7 @@ export function errorFromFailure({ argv, exitCode, signal, stderr }: ToolResult,
     .join("; ")
     .slice(0, maxWordsLength);
   const end = exitCode === null ? `was ended by ${signal}` : `ended with exit code ${exitCode}`;
-  return new InfraError(reason, `${commandName(argv)} ${end}: ${words || "it said nothing"}`);
+  return new InfraError(reason, `${commandName(argv)} ${end}: ${words || "no error message"}`);
 }
 
 /** Returns the reason that matches a message of restic. */

@@ -26,7 +26,7 @@ function resticMissing(command: readonly string[], words: string): ResticFinding
   return {
     ok: false,
     what: `\`${command.join(" ")}\` cannot be run: ${words}`,
-    fix: "apt-get install restic, or name it in restic.command of the backups",
+    fix: "apt-get install restic, or set restic.command of the backups",
   };
 }
 
@@ -58,7 +58,7 @@ async function environmentFindings(prefix: readonly string[]): Promise<ResticFin
     return [{ ok: true, what: `\`${prefix.join(" ")}\` passes the environment on` }];
   }
   const what = `\`${prefix.join(" ")}\` does not pass on ${lost.join(", ")}`;
-  return [{ ok: false, what, fix: "let it keep the environment (sudo -E, with SETENV in sudoers)" }];
+  return [{ ok: false, what, fix: "keep the environment (sudo -E, with SETENV in sudoers)" }];
 }
 
 function wordsOf(error: unknown): string {

@@ -15,7 +15,7 @@ const maxTagLength = 300;
 export function endpointOrigin(endpoint: string, field: string): string {
   const url = parseHttpUrl(endpoint, field);
   if (url.username !== "" || url.password !== "") {
-    throw invalidField(field, "must hold no user name or password");
+    throw invalidField(field, "must not contain a user name or password");
   }
   return url.origin;
 }
@@ -39,7 +39,7 @@ export function assertS3Path(path: string, field: string): void {
     }
     if (!/^[a-zA-Z0-9._=@+-]+$/.test(segment) || segment.length > maxSegmentLength) {
       const limit = `each at most ${maxSegmentLength} long`;
-      throw invalidField(field, `may have parts only of letters, digits and . _ = @ + -, ${limit}`);
+      throw invalidField(field, `may have segments only of letters, digits and . _ = @ + -, ${limit}`);
     }
   }
 }
@@ -54,7 +54,7 @@ export function assertLocalPath(path: string, field: string): void {
     throw invalidField(field, "must be an absolute path");
   }
   if (hasControlCharacter(path) || path.split("/").includes("..") || Buffer.byteLength(path) > 3000) {
-    throw invalidField(field, 'must have no control characters and no "..", and at most 3,000 bytes');
+    throw invalidField(field, 'must have at most 3,000 bytes, and no control characters or ".."');
   }
 }
 
@@ -104,7 +104,7 @@ export function assertSecret(secret: string, field: string): void {
     throw invalidField(field, "must not be empty");
   }
   if (hasControlCharacter(secret) || secret.length > maxSecretLength) {
-    throw invalidField(field, `must have no control characters, and at most ${maxSecretLength} characters`);
+    throw invalidField(field, `must have at most ${maxSecretLength} characters, and no control characters`);
   }
 }
 

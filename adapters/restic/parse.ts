@@ -89,7 +89,7 @@ function parseJson<Schema extends z.ZodType>(text: string, schema: Schema, comma
   }
   const [issue] = parsed.error.issues;
   const place = issue?.path.join(".") ?? "";
-  throw new InfraError("TOOL_OUTPUT", `restic ${command} printed something else than expected (${place})`);
+  throw new InfraError("TOOL_OUTPUT", `restic ${command} printed unexpected output (${place})`);
 }
 
 function jsonOf(text: string): unknown {

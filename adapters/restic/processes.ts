@@ -109,7 +109,7 @@ export function createResticProcesses(options: ResticProcessOptions): ResticProc
           return await start(repository, subcommand, args, { signal, token, timeoutMs: answerTimeoutMs });
         } catch (error) {
           if (error instanceof InfraError && error.reason === "TOOL_TIMEOUT") {
-            const words = `restic ${subcommand} had no answer from the repository in ${answerTimeoutMs} ms`;
+            const words = `restic ${subcommand} got no answer from the repository within ${answerTimeoutMs} ms`;
             throw new InfraError("REPOSITORY_UNREACHABLE", words);
           }
           throw error;
@@ -136,7 +136,7 @@ export function createResticProcesses(options: ResticProcessOptions): ResticProc
                 : { doneBytes: Math.min(doneBytes, totalBytes), totalBytes },
             );
           } else if (data !== undefined && performance.now() - movedAtMs > stallMs) {
-            const words = `restic ${subcommand} has moved nothing for ${stallMs} ms`;
+            const words = `restic ${subcommand} has made no progress for ${stallMs} ms`;
             stop.abort(new InfraError("REPOSITORY_UNREACHABLE", words));
           }
         }

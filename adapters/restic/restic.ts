@@ -73,7 +73,7 @@ export function createRestic(options: ResticProcessOptions = {}): ResticAdapter 
     succeeded(await processes.transfer(repository, "dump", args, transferOptions, all));
     const doneBytes = await data.position();
     if (doneBytes !== snapshot.sizeBytes) {
-      const words = `snapshot ${snapshot.id} holds ${doneBytes} bytes instead of ${snapshot.sizeBytes}`;
+      const words = `snapshot ${snapshot.id} has ${doneBytes} bytes instead of ${snapshot.sizeBytes}`;
       throw new InfraError("BACKUP_DAMAGED", words);
     }
   }
@@ -222,7 +222,7 @@ export function createRestic(options: ResticProcessOptions = {}): ResticAdapter 
     }
     const [snapshot] = await snapshots(repository, ["--no-lock", "--json", "--", id], signal);
     if (snapshot === undefined) {
-      throw new InfraError("BACKUP_NOT_FOUND", `snapshot ${id} is gone as soon as it was made`);
+      throw new InfraError("BACKUP_NOT_FOUND", `snapshot ${id} disappeared right after it was created`);
     }
     return snapshot.id;
   }
@@ -243,7 +243,7 @@ function errorFromBackup(
   if (storedBytes === undefined) {
     return result.failure();
   }
-  const words = `of ${what} ${storedBytes} bytes could be read instead of ${sizeBytes}`;
+  const words = `${storedBytes} bytes of ${what} were read instead of ${sizeBytes}`;
   const more = result.exitCode === 0 ? "" : `: ${result.failure().message}`;
   return new InfraError("TOOL_FAILED", words + more);
 }

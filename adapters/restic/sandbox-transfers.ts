@@ -81,7 +81,7 @@ export function createSandboxTransfers({ transferMs, fault }: SandboxTransfersOp
       end();
     }
     if (sizeBytes !== undefined && doneBytes !== sizeBytes) {
-      const words = `of ${fileName} ${doneBytes} bytes could be read instead of ${sizeBytes}`;
+      const words = `${doneBytes} bytes of ${fileName} were read instead of ${sizeBytes}`;
       throw new InfraError("TOOL_FAILED", words);
     }
     return doneBytes;
@@ -118,7 +118,7 @@ export function createSandboxTransfers({ transferMs, fault }: SandboxTransfersOp
     settle(token: string): void {
       for (const transfer of transfers) {
         if (transfer.token === token) {
-          transfer.settling.abort(new InfraError("SHUTTING_DOWN", "the gateway that began it is gone"));
+          transfer.settling.abort(new InfraError("SHUTTING_DOWN", "the gateway that started it has stopped"));
         }
       }
     },

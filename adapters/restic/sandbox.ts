@@ -161,7 +161,7 @@ export function createResticSandbox(options: ResticSandboxOptions = {}): ResticA
     settle: async (token) => transfers.settle(token),
     inspect: async () => ({
       version: "sandbox",
-      findings: [{ ok: true, what: "backups are kept in memory, hold no data, and vanish with the gateway" }],
+      findings: [{ ok: true, what: "backups exist only in memory, hold no data, and disappear with the gateway" }],
     }),
     close: async () => transfers.close(),
   };
@@ -172,7 +172,7 @@ function assertWhole(
   doneBytes: number,
 ): void {
   if (doneBytes !== sizeBytes) {
-    const words = `snapshot ${id} holds ${doneBytes} bytes instead of ${sizeBytes}`;
+    const words = `snapshot ${id} has ${doneBytes} bytes instead of ${sizeBytes}`;
     throw new InfraError("BACKUP_DAMAGED", words);
   }
 }

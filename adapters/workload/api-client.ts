@@ -59,7 +59,7 @@ export function createApiClient(access: WorkloadAccess, dial: Dial | undefined):
       return { refusal };
     },
     async close() {
-      closing.abort(new InfraError("WORKLOAD_UNAVAILABLE", `The gateway no longer speaks to ${who}`));
+      closing.abort(new InfraError("WORKLOAD_UNAVAILABLE", `The client of ${who} is closed`));
       await client.close();
     },
   };

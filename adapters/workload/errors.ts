@@ -35,20 +35,20 @@ export function quotedWords(words: string): string {
 export function errorFromRefusal({ status, words }: Refusal, { what, who, isSecret }: Asked): InfraError {
   const said = words === "" || isSecret === true ? "" : `: ${quotedWords(words)}`;
   if (status === 401) {
-    return new InfraError("WORKLOAD_DENIED", `${who} does not take the certificate of the gateway${said}`);
+    return new InfraError("WORKLOAD_DENIED", `${who} rejects the gateway's certificate${said}`);
   }
   if (status === 403) {
     return new InfraError("WORKLOAD_DENIED", `${who} does not allow the gateway to ${what}${said}`);
   }
   if (busyStatuses.includes(status) || (status === 500 && busyWords.test(words))) {
-    return new InfraError("WORKLOAD_UNAVAILABLE", `${who} cannot ${what} now (${status})${said}`);
+    return new InfraError("WORKLOAD_UNAVAILABLE", `${who} temporarily cannot ${what} (${status})${said}`);
   }
   return new InfraError("WORKLOAD_FAILED", `${who} answered ${status} to ${what}${said}`);
 }
 
 /** Creates the error for a reply that cannot be parsed. */
 export function notUnderstood({ what, who }: Asked, why: string): InfraError {
-  return new InfraError("WORKLOAD_FAILED", `What ${who} answered to ${what} is not understood: ${why}`);
+  return new InfraError("WORKLOAD_FAILED", `${who} sent an invalid reply to ${what}: ${why}`);
 }
 
 // TLS alerts with which the server rejects our certificate.
@@ -62,7 +62,7 @@ export function errorFromCall(error: unknown, { who }: Pick<Asked, "who">): Infr
   }
   const { name, code } = namesOf(error);
   if (code !== undefined && deniedCode.test(code)) {
-    const message = `${who} does not take the certificate of the gateway (${code})`;
+    const message = `${who} rejects the gateway's certificate (${code})`;
     return new InfraError("WORKLOAD_DENIED", message, { cause: error });
   }
   const why = name === "TimeoutError" ? "no answer in time" : wordsOfCode(code);
@@ -87,15 +87,15 @@ function wordsOfCode(code: string | undefined): string {
 }
 
 const knownCodes: Readonly<Record<string, string>> = {
-  ECONNREFUSED: "nobody listens",
+  ECONNREFUSED: "connection refused",
   ECONNRESET: "the connection was lost",
-  EHOSTUNREACH: "there is no way to it",
-  ENETUNREACH: "there is no way to it",
-  ENOTFOUND: "nobody knows its name",
-  EAI_AGAIN: "its name cannot be looked up",
+  EHOSTUNREACH: "no route to host",
+  ENETUNREACH: "no route to host",
+  ENOTFOUND: "its host name does not exist",
+  EAI_AGAIN: "its host name cannot be resolved",
   EPIPE: "the connection was lost",
   UND_ERR_SOCKET: "the connection was lost",
   UND_ERR_CONNECT_TIMEOUT: "no answer in time",
-  UND_ERR_DESTROYED: "the gateway no longer speaks to it",
-  UND_ERR_CLOSED: "the gateway no longer speaks to it",
+  UND_ERR_DESTROYED: "the client is closed",
+  UND_ERR_CLOSED: "the client is closed",
 };

@@ -29,7 +29,7 @@ export async function removeMember(
   { access, dial }: EtcdOptions,
   end: AbortSignal,
 ): Promise<void> {
-  let failure = new InfraError("WORKLOAD_UNAVAILABLE", "Of no machine it is known that its etcd may answer");
+  let failure = new InfraError("WORKLOAD_UNAVAILABLE", "No machine with an etcd member is known");
   for (const address of access.addresses) {
     try {
       await removeBy(address, leaving, { access, dial }, end);
@@ -79,7 +79,7 @@ async function removeBy(
       if (!member.isLearner && members.filter(({ isLearner }) => !isLearner).length === 1) {
         throw new InfraError(
           "WORKLOAD_FAILED",
-          `The etcd of ${name} is the last one: without it all is lost`,
+          `The etcd member of ${name} is the last one: removing it would lose all data`,
         );
       }
       await ask("/v3/cluster/member/remove", { ID: member.id }, `remove the member ${name}`);

@@ -10,7 +10,7 @@ const dnsName = /^(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9
  */
 export function assertObjectName(name: string, field: string): void {
   if (!dnsName.test(name)) {
-    throw invalidField(field, "expected small letters, digits, - and . as in a DNS name");
+    throw invalidField(field, "expected lower-case letters, digits, - and ., as in a DNS name");
   }
 }
 

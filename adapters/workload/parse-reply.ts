@@ -174,8 +174,8 @@ function reader<T>(what: string, schema: z.ZodType<T>): (value: unknown) => T {
     const result = schema.safeParse(value);
     if (!result.success) {
       const [issue] = result.error.issues;
-      const why = `${issue?.path.join(".") ?? ""}: ${issue?.message ?? "not as expected"}`;
-      throw new InfraError("WORKLOAD_FAILED", `What a cluster tells of ${what} is not understood: ${why}`);
+      const why = `${issue?.path.join(".") ?? ""}: ${issue?.message ?? "is invalid"}`;
+      throw new InfraError("WORKLOAD_FAILED", `A cluster sent an invalid reply about ${what}: ${why}`);
     }
     return result.data;
   };
@@ -188,7 +188,7 @@ export const parsePods = reader("its pods", listOf(podSchema));
 export const parseVersion = reader("its version", versionSchema);
 export const parseConfigMap = reader("a ConfigMap", configMapSchema);
 export const parseContainers = reader("a DaemonSet", daemonSetSchema);
-export const parseMembers = reader("its etcds", membersSchema);
+export const parseMembers = reader("its etcd members", membersSchema);
 
 const causesOf = z
   .array(z.object({ reason: textOf, message: textOf }))

@@ -39,7 +39,7 @@ export async function setKubeadmVersion(api: ApiClient, version: string, end: Ab
 function withVersion(configuration: string, version: string): string {
   const document = parseDocument(configuration);
   if (document.errors.length > 0 || document.get("kind") !== "ClusterConfiguration") {
-    throw new InfraError("WORKLOAD_FAILED", "The cluster's kubeadm-config holds no ClusterConfiguration");
+    throw new InfraError("WORKLOAD_FAILED", "The cluster's kubeadm-config has no ClusterConfiguration");
   }
   if (document.get("kubernetesVersion") === version) {
     return configuration;

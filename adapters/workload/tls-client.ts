@@ -97,7 +97,7 @@ export function createTlsClient(options: TlsClientOptions): TlsClient {
             callback(...([error, socket] as CallbackArgs));
           });
         } catch (error) {
-          callback(error instanceof Error ? error : new Error("it cannot be dialled"), null);
+          callback(error instanceof Error ? error : new Error("it cannot be reached"), null);
         }
       },
     });
@@ -153,7 +153,7 @@ export function createTlsClient(options: TlsClientOptions): TlsClient {
       }
     },
     async close() {
-      await pool.destroy(new InfraError("WORKLOAD_UNAVAILABLE", `The gateway no longer speaks to ${who}`));
+      await pool.destroy(new InfraError("WORKLOAD_UNAVAILABLE", `The client of ${who} is closed`));
     },
   };
 }

@@ -48,7 +48,7 @@ export function createWorkloadCluster(access: WorkloadAccess, dial: Dial | undef
 
   return {
     version(signal) {
-      return read({ method: "GET", path: "/version", what: "tell its version" }, parseVersion, signal);
+      return read({ method: "GET", path: "/version", what: "read its version" }, parseVersion, signal);
     },
     nodes(signal) {
       return read({ method: "GET", path: "/api/v1/nodes", what: "list its nodes" }, parseNodes, signal);

@@ -60,7 +60,7 @@ export function createFakeWorld({ machines, joinMs, patienceMs, onRefusal }: Wor
     try {
       return bootPlanFrom(machine.userData);
     } catch (error) {
-      refuse(machine, machine.hostname, `what it is told is not understood: ${String(error)}`);
+      refuse(machine, machine.hostname, `its user data is invalid: ${String(error)}`);
       return undefined;
     }
   }

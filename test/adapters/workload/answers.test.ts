@@ -54,15 +54,15 @@ test("replies are mapped to reasons, and no page of a proxy is shown", async (t)
   const status = (message: string) => JSON.stringify({ kind: "Status", message });
   const answers: readonly (readonly [number, string, string, RegExp])[] = [
     [200, "no JSON", "WORKLOAD_FAILED", /not JSON/],
-    [200, "{}", "WORKLOAD_FAILED", /not understood/],
+    [200, "{}", "WORKLOAD_FAILED", /invalid reply/],
     [200, '{"items":[{"metadata":{}}]}', "WORKLOAD_FAILED", /items.0.metadata.name/],
     [204, "", "WORKLOAD_FAILED", /not JSON/],
     [301, page, "WORKLOAD_FAILED", /answered 301 to list its nodes$/],
     [400, status("no\nsense"), "WORKLOAD_FAILED", /answered 400 to list its nodes: no sense/],
-    [401, status("Unauthorized"), "WORKLOAD_DENIED", /does not take the certificate/],
+    [401, status("Unauthorized"), "WORKLOAD_DENIED", /rejects the gateway's certificate/],
     [403, status("nodes is forbidden"), "WORKLOAD_DENIED", /list its nodes: nodes is forbidden/],
     [404, page, "WORKLOAD_FAILED", /answered 404 to list its nodes$/],
-    [429, status("too many"), "WORKLOAD_UNAVAILABLE", /now \(429\): too many/],
+    [429, status("too many"), "WORKLOAD_UNAVAILABLE", /temporarily cannot list its nodes \(429\): too many/],
     [500, status("boom"), "WORKLOAD_FAILED", /boom/],
     [500, status("etcdserver: leader changed"), "WORKLOAD_UNAVAILABLE", /leader changed/],
     [500, status('rpc error: code = Unavailable desc = "x"'), "WORKLOAD_UNAVAILABLE", /rpc error/],

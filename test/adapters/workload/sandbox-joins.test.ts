@@ -56,7 +56,7 @@ test("user data must be what cloud-init and kubeadm accept", async (t) => {
     .replace("/etc/kubernetes/pki/etcd/ca.key", "/etc/kubernetes/pki/etcd/ca.clef");
   park.install("bare", withoutKeys);
   t.same(await names(), ["node-1"]);
-  t.match(await whyNot("broken"), /not understood/);
+  t.match(await whyNot("broken"), /user data is invalid/);
   t.match(await whyNot("bare"), /etcd\/ca.key is missing/);
   t.equal(sandbox.fake.refusals.length, 2);
 });
