@@ -68,7 +68,11 @@ async function inspectManager(client: RadosClient, reader: RadosOptions): Promis
     return { ok: true, what: "the manager answers" };
   } catch (error) {
     return isDenied(error)
-      ? { ok: false, what: `${reader.user} may not query the manager`, fix: grant(reader, readerCapabilities) }
+      ? {
+          ok: false,
+          what: `${reader.user} may not query the manager`,
+          fix: grant(reader, readerCapabilities),
+        }
       : {
           ok: false,
           what: `the manager does not answer: ${wordsOf(error)}`,

@@ -97,5 +97,7 @@ function errorFromSignal(signal: AbortSignal | undefined): InfraError {
   if (signal?.reason instanceof InfraError) {
     return signal.reason;
   }
-  return new InfraError("CALLER_LEFT", "The caller left while the task was waiting", { cause: signal?.reason });
+  return new InfraError("CALLER_LEFT", "The caller left while the task was waiting", {
+    cause: signal?.reason,
+  });
 }

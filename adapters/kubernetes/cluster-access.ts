@@ -35,7 +35,7 @@ export function createClusterAccess(options: ClusterAccessOptions): ClusterAcces
     kubeConfig,
     describe() {
       const user = kubeconfigPath === undefined ? "the pod's account" : kubeConfig.getCurrentUser()?.name;
-      return `${kubeConfig.getCurrentCluster()?.server ?? "the cluster"} as ${user ?? "nobody"}`;
+      return `${kubeConfig.getCurrentCluster()?.server ?? "the cluster"} as ${user ?? "an unknown user"}`;
     },
     load() {
       if (kubeconfigPath === undefined) {

@@ -72,8 +72,7 @@ function inspectKind(
   }
   const part = state[parts[name]];
   if (name === "cephClusters" && "ok" in part && part.ok.length === 0) {
-    const fix =
-      "correct storage.kubernetes.namespace: kubectl get cephclusters -A shows existing ones";
+    const fix = "correct storage.kubernetes.namespace: kubectl get cephclusters -A shows existing ones";
     return { ok: false, what: `${title}: none in ${namespace}`, fix };
   }
   if ("ok" in part) {

@@ -114,7 +114,11 @@ async function inspectSeedTool(seedTool: readonly string[]): Promise<LibvirtFind
       ? { ok: true, what: `cloud-init seeds are created with ${command}` }
       : { ok: false, what: `\`${command} -version\` failed with exit code ${exitCode}`, fix };
   } catch (error) {
-    return { ok: false, what: `cloud-init seeds cannot be created with \`${command}\`: ${wordsOf(error)}`, fix };
+    return {
+      ok: false,
+      what: `cloud-init seeds cannot be created with \`${command}\`: ${wordsOf(error)}`,
+      fix,
+    };
   }
 }
 

@@ -102,7 +102,10 @@ export function createSandboxHost(options: SandboxHostOptions): SandboxHost {
         ({ domain }) => domain.name !== name || domain.uuid !== uuid,
       );
       if (others.some(({ domain }) => domain.name === name || domain.uuid === uuid)) {
-        throw new InfraError("DOMAIN_EXISTS", `a VM with the name ${name} or the UUID ${uuid} already exists`);
+        throw new InfraError(
+          "DOMAIN_EXISTS",
+          `a VM with the name ${name} or the UUID ${uuid} already exists`,
+        );
       }
       const counts = { disk: 0, cdrom: 0 };
       const { state = "shutOff" } = domains.get(name)?.domain ?? {};

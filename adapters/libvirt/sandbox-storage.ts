@@ -87,7 +87,10 @@ export function createSandboxStorage(all: readonly SandboxPool[]): SandboxStorag
     addVolume(pool, volume, backing) {
       assertLibvirtName(volume.name, "name");
       if (volumesIn(pool).has(volume.name)) {
-        throw new InfraError("STORAGE_VOLUME_EXISTS", `storage pool ${pool} already has a volume ${volume.name}`);
+        throw new InfraError(
+          "STORAGE_VOLUME_EXISTS",
+          `storage pool ${pool} already has a volume ${volume.name}`,
+        );
       }
       const backingBytes = backing === undefined ? 0n : volumeIn(pool, backing).sizeBytes;
       if (backingBytes > volume.sizeBytes) {

@@ -147,9 +147,13 @@ export function errorWithoutPattern({ argv, exitCode, signal }: ToolResult, mess
   // 127, or 126 if the file is not executable; comes from the program in front of lvm.
   const reason = exitCode === 126 || exitCode === 127 ? "TOOL_MISSING" : "TOOL_FAILED";
   const end = exitCode === null ? `was ended by ${signal}` : `failed with exit code ${exitCode}`;
-  return new InfraError(reason, `${argv.slice(0, 4).join(" ")} ... ${end}: ${message || "no error message"}`, {
-    effect: reason === "TOOL_MISSING" ? "none" : undefined,
-  });
+  return new InfraError(
+    reason,
+    `${argv.slice(0, 4).join(" ")} ... ${end}: ${message || "no error message"}`,
+    {
+      effect: reason === "TOOL_MISSING" ? "none" : undefined,
+    },
+  );
 }
 
 /** Returns LVM's complaints, without warnings and without lines that only repeat or explain others. */

@@ -162,7 +162,10 @@ async function pull(client: PodmanClient, path: string, { signal, onProgress }: 
   }
   if (imageId === "") {
     // A complete reply ends with an image id or an error.
-    throw new InfraError("PODMAN_UNAVAILABLE", "The connection to Podman was lost before the image was pulled");
+    throw new InfraError(
+      "PODMAN_UNAVAILABLE",
+      "The connection to Podman was lost before the image was pulled",
+    );
   }
   return imageId.replace(/^sha256:/, "");
 }

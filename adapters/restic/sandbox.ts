@@ -161,7 +161,9 @@ export function createResticSandbox(options: ResticSandboxOptions = {}): ResticA
     settle: async (token) => transfers.settle(token),
     inspect: async () => ({
       version: "sandbox",
-      findings: [{ ok: true, what: "backups exist only in memory, hold no data, and disappear with the gateway" }],
+      findings: [
+        { ok: true, what: "backups exist only in memory, hold no data, and disappear with the gateway" },
+      ],
     }),
     close: async () => transfers.close(),
   };

@@ -26,7 +26,10 @@ export async function openSession(options: SessionOptions, signal?: AbortSignal)
       await connection.call(procedures.authPolkit, {}, patience);
     } else if (types.length > 0 && !types.includes(authType.none)) {
       const advice = "give a group access to the socket instead (auth_unix_rw in libvirtd.conf)";
-      throw new InfraError("LIBVIRT_DENIED", `libvirt at ${options.socketPath} requires a password: ${advice}`);
+      throw new InfraError(
+        "LIBVIRT_DENIED",
+        `libvirt at ${options.socketPath} requires a password: ${advice}`,
+      );
     }
     await connection.call(procedures.connectOpen, { uri, flags: 0 }, patience);
     return connection;

@@ -48,7 +48,10 @@ test("rejects options that would change what the command does", async (t) => {
     t.throws(() => parseCreateOptions([word], "options"), refused(/^options: /), JSON.stringify(word));
   }
   t.throws(() => parseCreateOptions(["--type"], "options"), refused(/--type requires a value/));
-  t.throws(() => parseCreateOptions(["--stripes", "--type"], "options"), refused(/--stripes requires a value/));
+  t.throws(
+    () => parseCreateOptions(["--stripes", "--type"], "options"),
+    refused(/--stripes requires a value/),
+  );
 });
 
 test("accepted options are pairs of a known option and a plain value", async (t) => {

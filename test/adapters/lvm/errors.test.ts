@@ -226,7 +226,7 @@ const recorded: [LvmStep, number, string, ReasonName, RegExp][] = [
     /will also change its origin/,
   ],
   [create, 127, "env: 'lvm': No such file or directory\n", "TOOL_MISSING", /No such file/],
-  [create, 5, "", "TOOL_FAILED", /said nothing/],
+  [create, 5, "", "TOOL_FAILED", /no error message$/],
 ];
 
 test("each of lvm's complaints has its reason and keeps lvm's message", (t) => {

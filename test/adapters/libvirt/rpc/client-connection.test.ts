@@ -223,7 +223,10 @@ test("distinguishes an absent daemon from a socket without access", async (t) =>
     "LIBVIRT_UNAVAILABLE",
     "before the first attempt",
   );
-  await t.rejects(client.ready(), { reason: "LIBVIRT_UNAVAILABLE", message: /check that libvirtd is running/ });
+  await t.rejects(client.ready(), {
+    reason: "LIBVIRT_UNAVAILABLE",
+    message: /check that libvirtd is running/,
+  });
   await daemon.start();
   await untilEvent(client, "reconnected");
   if (process.getuid?.() !== 0) {
