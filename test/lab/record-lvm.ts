@@ -49,8 +49,8 @@ async function recordReports(vm: Vm): Promise<void> {
   const lines = [
     `# Reports of lvm2 ${version} on a machine with device-mapper`,
     "",
-    "Recorded by `node test/lab/record-lvm.ts`. Each file holds the stdout of the command below; it was given",
-    "`--all` too for the files whose name ends in `-all`. Every state comes from the one above it.",
+    "Recorded by `node test/lab/record-lvm.ts`. Each file contains the stdout of the command below, with `--all` added",
+    "for the files whose name ends in `-all`. The commands of each section start from the state of the section above.",
     "",
     "```",
     command.join(" "),
