@@ -21,11 +21,11 @@ export function parseAddressRange(text: string): AddressRange | string {
     return expectation;
   }
   if (family === "ipv6" && unmapped(network) !== network) {
-    return `${expectation}; an IPv4 address is written as such, not in IPv6`;
+    return `${expectation}; write an IPv4 address as such, not as IPv6`;
   }
   const prefixLength = Number(prefix ?? bits);
   if (hasBitsBehind(network, family, prefixLength)) {
-    return `${expectation}, with no bit set behind the prefix of ${prefixLength} bits`;
+    return `${expectation}, with no bits set after the prefix of ${prefixLength} bits`;
   }
   return { family, network, prefixLength };
 }

@@ -8,15 +8,17 @@ function keptCount(description: string) {
 
 const keep = z
   .strictObject({
-    last: keptCount("So many of the newest."),
+    last: keptCount("How many of the newest backups are kept."),
     daily: keptCount(
-      "The newest of each of so many of the newest days that have one, in the host's local time.",
+      "For how many days the newest backup of the day is kept, in the host's local time; days without a backup do not count.",
     ),
-    weekly: keptCount("The newest of each of so many of the newest ISO weeks that have one."),
+    weekly: keptCount(
+      "For how many ISO weeks the newest backup of the week is kept; weeks without a backup do not count.",
+    ),
   })
   .superRefine(({ last, daily, weekly }, context) => {
     if (last + daily + weekly === 0) {
-      const message = "expected a number above 0 in it; without keep nothing is deleted";
+      const message = "expected at least one number above 0; to keep all backups, omit keep";
       context.addIssue({ code: "custom", message });
     }
   });
@@ -31,43 +33,43 @@ export const backupScheduleSchema = z
         error: "expected letters, digits, '-', '_' and '.', with a letter or digit at both ends",
       })
       .meta({
-        description: "What its backups are named after: `NAME-20260131T0200Z`; at most 63 characters.",
+        description: "Prefix of the names of its backups: `NAME-20260131T0200Z`; at most 63 characters.",
       }),
     volumes: z
       .array(z.string().min(1))
       .min(1)
       .meta({
         description:
-          "Names of the volumes; `*` and `?` stand for others. Volumes that are made later are taken as well.",
+          "Names of the volumes, with the wildcards `*` and `?`. Volumes that are created later are included.",
         examples: [["data*", "pvc-*"]],
       }),
     deviceClass: z.string().exactOptional().meta({
-      description: "Only volumes of this device class. Of all classes if absent.",
+      description: "Only volumes of this device class. All classes if absent.",
     }),
     cron: z
       .string()
       .exactOptional()
       .meta({
         description:
-          "When, in five fields: minute, hour, day of the month, month, day of the week. Either this or everyHours.",
+          "Cron expression of five fields: minute, hour, day of the month, month, day of the week. Either this or everyHours.",
         examples: ["0 2 * * *"],
       }),
     timeZone: z.string().default("UTC").meta({
       description: "The time zone of `cron`, e.g. `Europe/Berlin`.",
     }),
     everyHours: z.int().min(1).max(8784).exactOptional().meta({
-      description: "Every so many hours, counted from 1970-01-01T00:00Z on, instead of cron.",
+      description: "Interval in hours, counted from 1970-01-01T00:00Z, instead of cron.",
     }),
     keep: keep.exactOptional().meta({
       description:
-        "Which of its backups are kept; the others are deleted after a run that has made one, as far as they are not younger than minimumAgeHours. All if absent.",
+        "Which of its backups are kept. The others are deleted after a run that created one, unless they are younger than minimumAgeHours. All are kept if absent.",
     }),
   })
   .superRefine(({ cron, everyHours, timeZone }, context) => {
     const refuse = (path: string, message: string) =>
       context.addIssue({ code: "custom", path: [path], message });
     if (cron === undefined && everyHours === undefined) {
-      refuse("cron", "expected when it runs: cron or everyHours");
+      refuse("cron", "expected cron or everyHours");
     }
     if (everyHours !== undefined && cron !== undefined) {
       refuse("everyHours", "expected only without cron");
@@ -75,7 +77,7 @@ export const backupScheduleSchema = z
     if (!isTimeZone(timeZone)) {
       refuse("timeZone", "expected the name of a time zone, such as UTC or Europe/Berlin");
     } else if (cron !== undefined && !comesAgain(cron)) {
-      refuse("cron", 'expected five fields of cron that come true on some day, such as "0 2 * * *"');
+      refuse("cron", 'expected five cron fields that match some day, such as "0 2 * * *"');
     }
   });
 

@@ -12,10 +12,10 @@ const endpoint = z.strictObject({
   proxies: z
     .array(serverUrl)
     .default([])
-    .meta({ description: "Proxies that a request may name for it, as URLs without name and password." }),
+    .meta({ description: "Proxies that a request may use for it, as URLs without user name and password." }),
   unverifiedTls: z.boolean().default(false).meta({
     description:
-      "Whether a request may take whatever certificate it shows (`verify_tls: false`, which is what a request asks for that does not set it).",
+      "Whether a request may skip the verification of its certificate (`verify_tls: false`, which is also the value if a request does not set it).",
   }),
 });
 
@@ -27,7 +27,7 @@ const repository = z
 const common = {
   snapshotPercent: z.int().min(1).max(100).default(10).meta({
     description:
-      "How much of a thick volume may change during its backup, in percent of its size. The volume group needs so much free space for that long.",
+      "How much of a thick volume may change during its backup, in percent of its size. The volume group needs that much free space during the backup.",
   }),
   minimumAgeHours: z.int().min(0).max(876_000).default(1).meta({
     description: "A backup younger than this is never deleted, in hours.",
@@ -35,21 +35,21 @@ const common = {
   restic: z
     .strictObject({
       command: z.array(z.string().min(1)).min(1).default(["restic"]).meta({
-        description: "The restic program, with whatever goes in front of it.",
+        description: "The restic command, including any prefix.",
       }),
       cacheDir: z.string().min(1).exactOptional().meta({
         description:
-          "Directory for restic's cache; it may be lost. `restic-cache` in the data directory if absent.",
+          "Directory for restic's cache; it may be deleted at any time. `restic-cache` in the data directory if absent.",
       }),
     })
     .prefault({})
-    .meta({ description: "How restic is run, which stores the backups." }),
+    .meta({ description: "How restic, which stores the backups, is run." }),
 };
 
 /** The key `hypervisors.pool.backup`. */
 export const poolBackupSchema = z.strictObject({
   repository: repository.meta({
-    description: "Directory of this host for the backups; it is made when it is first needed.",
+    description: "Directory on this host for the backups; created on first use.",
   }),
   ...common,
 });
@@ -59,20 +59,20 @@ export const backupSchema = z
   .strictObject({
     repository: repository.exactOptional().meta({
       description:
-        "Directory of this host for backups whose request names no S3 endpoint; it is made when it is first needed. Without it every request has to name one.",
+        "Directory on this host for backups whose request names no S3 endpoint; created on first use. If absent, every request must name an endpoint.",
     }),
     snapshotPercent: common.snapshotPercent,
     allowEndpoints: z
       .array(
         z.union(
           [serverUrl.transform((url) => ({ url, proxies: [] as string[], unverifiedTls: false })), endpoint],
-          { error: "expected the URL of an S3 service, or a group of keys with it" },
+          { error: "expected the URL of an S3 service, or a group of keys with a URL" },
         ),
       )
       .default([])
       .meta({
         description:
-          "S3 services that requests may name: the URL alone, or a group with what is permitted besides. Others are refused.",
+          "S3 services that requests may use: a URL, or a group with a URL and further permissions. Others are refused.",
       }),
     minimumAgeHours: common.minimumAgeHours,
     schedules: z
@@ -81,7 +81,7 @@ export const backupSchema = z
       .superRefine((schedules, context) => assertUnique(schedules, context, "name", ({ name }) => name))
       .meta({
         description:
-          "Backups that the gateway makes by itself, in the local repository with the gateway's key; and which of them it keeps.",
+          "Scheduled backups to the local repository with the gateway's key, and which of them are kept.",
       }),
     restic: common.restic,
   })

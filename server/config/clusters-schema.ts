@@ -12,19 +12,19 @@ const maas = z.strictObject({
   url: z
     .string()
     .superRefine((url, context) =>
-      assertByAdapter(() => void parseMaasUrl(url, "url"), context, "the address of a MAAS"),
+      assertByAdapter(() => void parseMaasUrl(url, "url"), context, "a MAAS URL"),
     )
-    .meta({ description: "Address of the MAAS region, as http://maas:5240/MAAS." }),
+    .meta({ description: "URL of the MAAS region, such as http://maas:5240/MAAS." }),
   apiKeyFile: path.meta({
     description:
-      "File with the API key of an account of its own, which need not be an administrator. Two gateways may share one only if they share a store.",
+      "File with the API key of a dedicated account, which need not be an administrator. Gateways may share an account only if they share a store.",
   }),
   caFile: path.exactOptional().meta({
-    description: "File with a certificate (PEM) to trust for https instead of the usual ones.",
+    description: "PEM file with a certificate to trust for https instead of the system's.",
   }),
   eraseDisks: z.enum(["quick", "full"]).exactOptional().meta({
     description:
-      "Has MAAS erase the disks of a machine when it is released: `quick` overwrites where their tables are, `full` everything, which may take hours. What MAAS itself is set to if absent.",
+      "How MAAS erases the disks of a machine when it is released: `quick` overwrites the partition tables, `full` everything, which may take hours. MAAS's own setting if absent.",
   }),
 });
 
@@ -32,14 +32,14 @@ const cni = z
   .strictObject({
     manifest: path.exactOptional().meta({
       description:
-        "File of this host with the manifest; every cluster is made with what is in it at the gateway's start.",
+        "File on this host with the manifest. It is read when the gateway starts, and applied to every new cluster.",
     }),
     path: z
       .string()
       .max(4095)
       .regex(/^\/[^\0]*$/, { error: "expected a path that begins with /" })
       .exactOptional()
-      .meta({ description: "File with the manifest in the images of machines." }),
+      .meta({ description: "File with the manifest in the machine images." }),
   })
   .superRefine((source, context) => {
     if ((source.manifest === undefined) === (source.path === undefined)) {
@@ -51,7 +51,7 @@ const addresses = z
   .array(
     z.string().superRefine((text, context) => {
       if (addressesFrom(text) === undefined) {
-        const message = `expected an IP address, or a range of IPv4 such as 10.20.0.200-10.20.0.250, of at most ${maxAddresses}`;
+        const message = `expected an IP address, or an IPv4 range such as 10.20.0.200-10.20.0.250, of at most ${maxAddresses}`;
         context.addIssue({ code: "custom", message });
       }
     }),
@@ -60,18 +60,18 @@ const addresses = z
   .superRefine((texts, context) => {
     const all = texts.flatMap((text) => addressesFrom(text) ?? []);
     if (all.length > maxAddresses) {
-      context.addIssue({ code: "custom", message: `expected at most ${maxAddresses} addresses in all` });
+      context.addIssue({ code: "custom", message: `expected at most ${maxAddresses} addresses in total` });
     }
     const twice = all.find((address, index) => all.indexOf(address) !== index);
     if (twice !== undefined) {
-      context.addIssue({ code: "custom", message: `expected each address once, ${twice} is there twice` });
+      context.addIssue({ code: "custom", message: `expected each address once, found ${twice} twice` });
     }
   });
 
 const endpoint = z.strictObject({
   addresses: addresses.meta({
     description:
-      "IP addresses, one for the API servers of each cluster: single ones and ranges. They are in a subnet of the machines and free; what MAAS gives out by itself must not include them.",
+      "IP addresses, one for the API servers of each cluster: single ones and ranges. They must be unused addresses in a subnet of the machines, outside the ranges that MAAS assigns itself.",
     examples: [["10.20.0.200-10.20.0.250"]],
   }),
   kubeVipImage: imageName
@@ -80,7 +80,7 @@ const endpoint = z.strictObject({
     })
     .meta({
       description:
-        "Image of kube-vip (0.9 or newer), which holds the address on a machine of the control plane. It is in the images of machines unless `imageRepository` is set.",
+        "Image of kube-vip (0.9 or newer), which assigns the address to a control plane machine. The machine images must contain it unless `imageRepository` is set.",
     }),
 });
 
@@ -107,7 +107,7 @@ const network = z
   .strictObject({
     podSubnet: subnet("podSubnet")
       .default("10.244.0.0/16")
-      .meta({ description: "Addresses of pods. The manifest of `cni` has to have the same." }),
+      .meta({ description: "Addresses of pods. The manifest of `cni` must use the same." }),
     serviceSubnet: subnet("serviceSubnet")
       .default("10.96.0.0/12")
       .meta({ description: "Addresses of services." }),
@@ -115,7 +115,7 @@ const network = z
       .string()
       .max(200)
       .regex(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/, {
-        error: "expected a DNS name in small letters",
+        error: "expected a lower-case DNS name",
       })
       .default("cluster.local")
       .meta({ description: "Domain of a cluster's own names." }),
@@ -130,13 +130,13 @@ const network = z
       context.addIssue({
         code: "custom",
         path: ["serviceSubnet"],
-        message: "expected one of the same kind as podSubnet",
+        message: "expected the same address family as podSubnet",
       });
     } else if (areOverlapping(pods, services)) {
       context.addIssue({
         code: "custom",
         path: ["serviceSubnet"],
-        message: `expected one that does not overlap with podSubnet (${podSubnet})`,
+        message: `expected a range that does not overlap with podSubnet (${podSubnet})`,
       });
     }
   });
@@ -144,52 +144,53 @@ const network = z
 const placeName = z
   .string()
   .superRefine((name, context) =>
-    assertByAdapter(() => assertPlaceName(name, "name"), context, "a name of MAAS"),
+    assertByAdapter(() => assertPlaceName(name, "name"), context, "a MAAS name"),
   );
 
 const machines = z.strictObject({
   pool: placeName
     .exactOptional()
-    .meta({ description: "Only machines of this resource pool. Of any if absent." }),
-  zone: placeName.exactOptional().meta({ description: "Only machines of this zone. Of any if absent." }),
+    .meta({ description: "Only machines of this resource pool. Any pool if absent." }),
+  zone: placeName.exactOptional().meta({ description: "Only machines of this zone. Any zone if absent." }),
   minCpuCount: z
     .int()
     .min(1)
     .max(65_536)
     .exactOptional()
-    .meta({ description: "Only machines with so many CPU threads." }),
+    .meta({ description: "Only machines with at least this many CPU threads." }),
   minMemoryMib: z
     .int()
     .min(1)
     .max(2 ** 30)
     .exactOptional()
-    .meta({ description: "Only machines with so much RAM, in MiB." }),
+    .meta({ description: "Only machines with at least this much RAM, in MiB." }),
   architecture: z
     .string()
     .superRefine((name, context) =>
-      assertByAdapter(() => assertArchitecture(name, "architecture"), context, "an architecture of MAAS"),
+      assertByAdapter(() => assertArchitecture(name, "architecture"), context, "a MAAS architecture"),
     )
     .exactOptional()
     .meta({
-      description: "Only machines of this architecture, as amd64 or amd64/generic. Of any if absent.",
+      description:
+        "Only machines of this architecture, such as amd64 or amd64/generic. Any architecture if absent.",
     }),
 });
 
 /** The key `clusters`. */
 export const clustersSchema = z
   .strictObject({
-    maas: maas.meta({ description: "The MAAS whose machines clusters are made of." }),
+    maas: maas.meta({ description: "The MAAS that provides the machines of clusters." }),
     cni: cni.meta({
       description:
-        "The manifest of the plugin that connects pods, such as Flannel or Calico: without one no node is ever ready. Either `manifest` or `path`.",
+        "Manifest of the pod network plugin, such as Flannel or Calico. Nodes do not become ready without one. Either `manifest` or `path`.",
     }),
     endpoint: endpoint.exactOptional().meta({
       description:
-        "Addresses of clusters' own. Without them a cluster is reached at its first machine, its control plane has no second one, and it cannot be upgraded.",
+        "Fixed addresses of clusters. Without them a cluster is reached at the address of its first machine, its control plane has only one machine, and it cannot be upgraded.",
     }),
     network: network.prefault({}).meta({
       description:
-        "Networks inside each cluster. They must not overlap with any that its machines have to reach.",
+        "Networks inside each cluster. They must not overlap with networks that its machines need to reach.",
     }),
     imageRepository: imageName
       .regex(/^[a-z0-9][\w./:-]*[\w]$/, {
@@ -198,29 +199,28 @@ export const clustersSchema = z
       .exactOptional()
       .meta({
         description:
-          "Where machines fetch the images of Kubernetes from. If absent all are in the images of machines, and nothing is ever fetched.",
+          "Registry that machines pull the Kubernetes images from. If absent, the machine images must contain them all, and nothing is pulled.",
       }),
     machines: machines
       .prefault({})
-      .meta({ description: "What all machines are like, besides the tag of their type." }),
+      .meta({ description: "Requirements for all machines, in addition to the tag of their type." }),
     deployTimeoutMinutes: minutes.default(45).meta({
       description: "How long MAAS may take to install a machine before another is tried, in minutes.",
     }),
     joinTimeoutMinutes: minutes.default(20).meta({
       description:
-        "How long a machine that is installed may take to be a ready node before another is tried, in minutes.",
+        "How long an installed machine may take to become a ready node before another is tried, in minutes.",
     }),
     drainTimeoutMinutes: minutes.default(10).meta({
-      description:
-        "How long pods may take to leave a node before it goes without waiting for them, in minutes.",
+      description: "How long draining a node may take before it is removed anyway, in minutes.",
     }),
     pollSeconds: z.number().min(0.1).max(600).default(10).meta({
       description:
-        "How often a machine that is on its way is looked at, in seconds; clusters in which nothing happens are looked at every six times as long.",
+        "How often machines in transition are polled, in seconds; idle clusters are polled at six times this interval.",
     }),
     leaseSeconds: z.number().min(1).max(600).default(30).meta({
       description:
-        "How long a gateway may be silent before another looks after its clusters, in seconds. The same for all gateways of a store.",
+        "Lease of a gateway on its clusters, in seconds. After it expires, another gateway takes them over. Must be the same for all gateways of a store.",
     }),
   })
   .superRefine(({ endpoint, network }, context) => {
@@ -230,7 +230,7 @@ export const clustersSchema = z
       const isInside = typeof range === "string" ? () => false : createAddressFilter([range]);
       const inside = all.find(isInside);
       if (inside !== undefined) {
-        const message = `expected no address of network.${name} (${network[name]}), ${inside} is one`;
+        const message = `expected addresses outside network.${name} (${network[name]}), found ${inside}`;
         context.addIssue({ code: "custom", path: ["endpoint", "addresses"], message });
       }
     }

@@ -45,8 +45,8 @@ export async function readConfigFile(path: string): Promise<ConfigFile> {
 
 /** Replacements for messages of the library that are written for programmers. */
 const ownWords: Readonly<Record<string, string>> = {
-  DUPLICATE_KEY: "this key was already given above",
-  MULTIPLE_DOCS: "a second document begins here, expected one",
+  DUPLICATE_KEY: "duplicate key, already set above",
+  MULTIPLE_DOCS: "a second document starts here, expected one",
 };
 
 /** Parses `text` as YAML 1.2. `path` is only used in positions. */

@@ -31,21 +31,22 @@ const ids = z
   });
 
 const disk = z.strictObject({
-  pool: name.meta({ description: "The storage pool of libvirt in which the disk is made." }),
+  pool: name.meta({ description: "The libvirt storage pool that the disk is created in." }),
   sizeGib: z
     .int()
     .min(1)
     .max(2 ** 20)
     .meta({ description: "Its size, in GiB." }),
   backing: name.exactOptional().meta({
-    description: "A qcow2 volume of the same pool that the disk begins as; it is only read. Empty if absent.",
+    description:
+      "A qcow2 volume of the same pool, used as the disk's read-only backing image. The disk is empty if absent.",
   }),
 });
 
 const template = z.strictObject({
   ids: ids.meta({
     description:
-      "Ids of the hypervisors that can be made of it: one range such as `bm-{01..12}`, padded with zeros as a shell does, or a single id.",
+      "Ids of the hypervisors that can be created from it: one range such as `bm-{01..12}`, padded with zeros as in a shell, or a single id.",
     examples: ["bm-e4-{01..12}"],
   }),
   vcpus: z.int().min(1).max(4096).meta({ description: "CPU threads of each." }),
@@ -57,7 +58,7 @@ const template = z.strictObject({
   disk: disk.meta({ description: "The disk that each boots from." }),
   network: name
     .exactOptional()
-    .meta({ description: "The network of libvirt that each is in. None if absent." }),
+    .meta({ description: "The libvirt network that each is connected to. None if absent." }),
   gpus: z
     .array(
       z
@@ -69,12 +70,12 @@ const template = z.strictObject({
     .default([])
     .meta({
       description:
-        "PCI addresses of GPUs of this host that are handed to it; only one that has them can run at a time.",
+        "PCI addresses of GPUs of this host that are passed through to it; only one hypervisor with the same GPU can run at a time.",
       examples: [["0000:41:00.0"]],
     }),
   seed: z.boolean().default(true).meta({
     description:
-      "Whether each has a CD-ROM from which cloud-init takes its id as host name. The id is in SMBIOS in any case.",
+      "Whether each has a CD-ROM from which cloud-init reads its id as host name. The id is in SMBIOS in any case.",
   }),
   ready: z
     .string()
@@ -90,20 +91,20 @@ const template = z.strictObject({
     .default("started")
     .meta({
       description:
-        "When it counts as created: `started` at once, `agent` when its guest agent answers, `tcp:22` when that port takes connections.",
+        "When it counts as created: `started` immediately, `agent` when its guest agent answers, `tcp:22` when that port accepts connections.",
     }),
   readyTimeoutSeconds: z.int().min(1).max(86_400).default(600).meta({
-    description: "How long it may take to be ready, in seconds; its creation is undone after that.",
+    description: "How long it may take to become ready, in seconds; after that its creation is undone.",
   }),
 });
 
 const destroy = z.strictObject({
   graceSeconds: z.int().min(0).max(3600).default(0).meta({
     description:
-      "How long a guest is asked by ACPI to shut down before its power is taken, in seconds. 0: not at all.",
+      "How long a guest may take to shut down by ACPI before it is powered off, in seconds. 0: powered off immediately.",
   }),
   deleteVolumes: z.boolean().default(false).meta({
-    description: "Whether the volumes that were made for it are deleted as well.",
+    description: "Whether the volumes that were created for it are deleted as well.",
   }),
 });
 
@@ -112,10 +113,10 @@ const pool = z
     volumeGroup: z
       .string()
       .superRefine((group, context) =>
-        assertByAdapter(() => assertVolumeGroupName(group, "name"), context, "a name of LVM"),
+        assertByAdapter(() => assertVolumeGroupName(group, "name"), context, "an LVM name"),
       )
       .exactOptional()
-      .meta({ description: "The LVM volume group that is the pool. Either this or directory." }),
+      .meta({ description: "The LVM volume group of the pool. Either this or directory." }),
     devices: z
       .array(absolutePath)
       .max(256)
@@ -123,25 +124,25 @@ const pool = z
       .superRefine((devices, context) => assertUniqueText(devices, context))
       .meta({
         description:
-          "Block devices that may be added to the volume group and taken out of it, in this order; no other is touched.",
+          "Block devices that may be added to the volume group and removed from it, in this order; no other device is touched.",
         examples: [["/dev/disk/by-id/wwn-0x5000c500a1b2c3d4"]],
       }),
     directory: absolutePath.exactOptional().meta({
-      description: "A directory that is the pool: of a file system that all hypervisors share.",
+      description: "The directory of the pool, on a file system that all hypervisors share.",
     }),
     libvirtPool: name.exactOptional().meta({
-      description: "The storage pool of libvirt that shows it; it is refreshed after each change of size.",
+      description: "The libvirt storage pool for it, which is refreshed after each change of size.",
     }),
-    lvm: lvmSchema.prefault({}).meta({ description: "How LVM is reached, as in `volumes.lvm`." }),
+    lvm: lvmSchema.prefault({}).meta({ description: "How LVM is run, as in `volumes.lvm`." }),
     backup: poolBackupSchema.exactOptional().meta({
-      description: "Backups of all its volumes; off if absent. A directory needs libvirtPool for them.",
+      description: "Backups of all its volumes; off if absent. With a directory they require libvirtPool.",
     }),
   })
   .superRefine(({ volumeGroup, directory, devices, backup, lvm: { activation } }, context) => {
     const refuse = (path: string, message: string) =>
       context.addIssue({ code: "custom", path: [path], message });
     if (volumeGroup === undefined && directory === undefined) {
-      refuse("volumeGroup", "expected what the pool is: volumeGroup or directory");
+      refuse("volumeGroup", "expected volumeGroup or directory");
     }
     if (volumeGroup !== undefined && directory !== undefined) {
       refuse("directory", "expected only without volumeGroup");
@@ -150,7 +151,10 @@ const pool = z
       refuse("devices", "expected only with volumeGroup");
     }
     if (volumeGroup !== undefined && backup !== undefined && activation === "none") {
-      refuse("backup", "expected only with lvm.activation: auto, since a volume is read by its block device");
+      refuse(
+        "backup",
+        "expected only with lvm.activation: auto, because backups read the volume's block device",
+      );
     }
   });
 
@@ -161,16 +165,16 @@ export const hypervisorsSchema = z.strictObject({
       uri: z
         .string()
         .regex(/^(qemu|test)(\+unix)?:\/\/\//, {
-          error: "expected the URI of a libvirt on this host, such as qemu:///system",
+          error: "expected the URI of libvirt on this host, such as qemu:///system",
         })
         .default("qemu:///system")
         .meta({
           description:
-            "Which libvirt of this host, as virsh is told it; `qemu+unix:///system?socket=PATH` for a socket of its own.",
+            "Connection URI of libvirt on this host, as for virsh; `qemu+unix:///system?socket=PATH` for another socket.",
         }),
       seedTool: z.array(z.string().min(1)).min(1).default(["xorrisofs"]).meta({
         description:
-          "The program that makes seeds, with whatever goes in front of it; it takes mkisofs' options.",
+          "The command that creates seed images, including any prefix; it must accept mkisofs' options.",
       }),
       socketsDirectory: z
         .string()
@@ -180,17 +184,17 @@ export const hypervisorsSchema = z.strictObject({
         .exactOptional()
         .meta({
           description:
-            "Directory of this host in which QEMU makes the sockets that disks of running domains are backed up by; its user must get there, and see what the gateway makes there, so none that systemd has made private. The system's directory for temporary files if absent.",
+            "Directory on this host where QEMU creates the sockets for backups of running VMs' disks. QEMU's user must be able to access it and see the files that the gateway creates there, so it must not be private to a systemd service. The system's temporary directory if absent.",
         }),
     })
     .prefault({})
-    .meta({ description: "How libvirt is reached." }),
+    .meta({ description: "How to connect to libvirt." }),
   match: z
     .array(z.string().min(1))
     .default([])
     .meta({
       description:
-        "Names of domains that are hypervisors although others made them; `*` and `?` stand for others. They are started and powered off, never removed.",
+        "Names of VMs that are treated as hypervisors although the gateway did not create them, with the wildcards `*` and `?`. They are started and powered off, never removed.",
       examples: [["bm-*"]],
     }),
   templates: z
@@ -201,12 +205,12 @@ export const hypervisorsSchema = z.strictObject({
         (idsOfPattern(ids) ?? []).map((id) => ({ id, index })),
       );
       if (rows.length > maxIdsOfPattern) {
-        context.addIssue({ code: "custom", message: `expected at most ${maxIdsOfPattern} ids in all` });
+        context.addIssue({ code: "custom", message: `expected at most ${maxIdsOfPattern} ids in total` });
         return;
       }
       assertDistinctIds(rows, context);
     })
-    .meta({ description: "Hypervisors that can be made." }),
+    .meta({ description: "Templates of hypervisors that can be created." }),
   destroy: destroy.prefault({}).meta({ description: "How a hypervisor is destroyed." }),
   pool: pool.exactOptional().meta({
     description: "The storage pool that the hypervisors share. None if absent.",
@@ -217,7 +221,7 @@ function assertUniqueText(texts: readonly string[], context: z.RefinementCtx): v
   for (const [index, text] of texts.entries()) {
     const first = texts.indexOf(text);
     if (first !== index) {
-      const message = `expected another one than entry ${first + 1} of the list (${text})`;
+      const message = `expected a unique value; entry ${first + 1} of the list is the same (${text})`;
       context.addIssue({ code: "custom", path: [index], message });
     }
   }
@@ -231,7 +235,7 @@ function assertDistinctIds(
   for (const { id, index } of rows) {
     const first = firstIndexes.get(id);
     if (first !== undefined) {
-      const message = `expected other ids than entry ${first + 1} of the list has (${id})`;
+      const message = `expected unique ids; entry ${first + 1} of the list also has ${id}`;
       context.addIssue({ code: "custom", path: [index, "ids"], message });
       return;
     }

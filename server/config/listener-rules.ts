@@ -45,29 +45,32 @@ export function assertListenerRules(listener: ListenerKeys, context: z.Refinemen
     mistake("allowForwarded", "expected only with auth: none on a host:port address");
   }
   if (isOpen && services === undefined) {
-    mistake("services", "expected the services that are open to everybody here, since auth is none");
+    mistake("services", "expected the services that are open to everyone, because auth is none");
   }
   if (isOpen && role === undefined) {
-    mistake("role", "expected viewer or operator, which everybody is here, since auth is none");
+    mistake("role", "expected viewer or operator, the role of every caller, because auth is none");
   }
   if (isOpen && isExposed && allowFrom === undefined) {
     mistake(
       "allowFrom",
-      "expected the addresses that may connect, since auth is none on an address beyond loopback",
+      "expected the addresses that may connect, because auth is none on an address beyond loopback",
     );
   }
   const needsInsecure = isExposed && (isOpen || tls === undefined);
   if (needsInsecure && !insecure) {
-    const why = isOpen ? "auth is none" : "there is no tls";
+    const why = isOpen ? "auth is none" : "tls is not set";
     mistake(
       "insecure",
-      `expected true to listen on an address that is not of loopback (127.0.0.0/8, [::1], localhost) while ${why}`,
+      `expected true, because the address is beyond loopback (127.0.0.0/8, [::1], localhost) and ${why}`,
     );
   }
   if (insecure && !needsInsecure) {
-    mistake("insecure", "expected only with an address beyond loopback that has no tls or auth: none");
+    mistake("insecure", "expected only with an address beyond loopback that has no tls, or auth: none");
   }
   if (hosts !== undefined && isExposed && !isOpen) {
-    mistake("hosts", "expected only with auth: none or an address of loopback; others answer to every name");
+    mistake(
+      "hosts",
+      "expected only with auth: none or a loopback address; other listeners accept every name",
+    );
   }
 }

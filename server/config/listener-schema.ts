@@ -12,7 +12,7 @@ const socketMode = z
   .regex(/^0[0-7]{3}$/, { error: 'expected an octal mode of four digits in quotes, such as "0600"' });
 
 const hostName = z.string().regex(/^([A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*|\[[0-9A-Fa-f:.]+\])$/, {
-  error: "expected the name of a host or an IP address (IPv6 in brackets), without a port",
+  error: "expected a host name or an IP address (IPv6 in brackets), without a port",
 });
 const addressRange = z.string().superRefine((text, context) => {
   const range = parseAddressRange(text);
@@ -25,16 +25,16 @@ const tls = z
   .strictObject({
     cert: path.meta({
       description:
-        "PEM file with the certificate and its chain. Read again when it changes (looked at once a minute), and on SIGHUP.",
+        "PEM file with the certificate and its chain. Reloaded when it changes (checked once a minute), and on SIGHUP.",
     }),
-    key: path.meta({ description: "PEM file with the private key. Read again together with `cert`." }),
+    key: path.meta({ description: "PEM file with the private key. Reloaded together with `cert`." }),
     clientCa: path.exactOptional().meta({
       description:
-        "PEM file with the certificates of the authorities whose client certificates are accepted. Read again together with `cert`. No client is asked for a certificate if absent.",
+        "PEM file with the CA certificates that client certificates are verified against. Reloaded together with `cert`. Client certificates are not requested if absent.",
     }),
     clientCertificate: z.enum(["required", "optional"]).exactOptional().meta({
       description:
-        "Whether a client must have a certificate of `clientCa`. `optional` also admits clients without any; a certificate that is expired or of another authority is refused in either case. `required` if absent and `clientCa` is given.",
+        "Whether a client must have a certificate issued by `clientCa`. `optional` also admits clients without a certificate; one that has expired or was issued by another CA is refused in either case. `required` if absent and `clientCa` is given.",
     }),
   })
   .superRefine(({ clientCa, clientCertificate }, context) => {
@@ -63,29 +63,30 @@ export const listenerSchema = z
       })
       .meta({
         description:
-          "`host:port` or `unix:/path`; port 0 takes a free one. A host beyond loopback (127.0.0.0/8, [::1], localhost) needs `tls` or `insecure`.",
+          "`host:port` or `unix:/path`; port 0 selects a free port. A host beyond loopback (127.0.0.0/8, [::1], localhost) needs `tls` or `insecure`.",
       }),
     services: z.array(serviceName).min(1).exactOptional().meta({
-      description: "Full names of the services that are served here, such as proto.VGService. All if absent.",
+      description:
+        "Full names of the services that this listener serves, such as proto.VGService. All if absent.",
     }),
     auth: z.enum(["none"]).exactOptional().meta({
       description:
-        "`none` asks for no login, for clients that know none: who reaches the listener has its `role` for its `services`, both of which it needs. Login is asked for if absent.",
+        "`none` requires no login, for clients that do not support one: everyone who can reach the listener has its `role` for its `services`. Both keys are then required. A login is required if absent.",
     }),
     role: z.enum(["viewer", "operator"]).exactOptional().meta({
-      description: "What everybody may do here who reaches a listener with `auth: none`.",
+      description: "Role of everyone who can reach a listener with `auth: none`.",
     }),
     hosts: z.array(hostName).min(1).exactOptional().meta({
       description:
-        "Further names that clients reach this address by, without a port. Where no login keeps a web page out (`auth: none`), and on loopback, a request must name the address itself, the one that the connection was made to, or one of these.",
+        "Additional host names of this address, without a port. With `auth: none`, and on loopback, a request must name the address itself, the address that the connection was made to, or one of these; this keeps out foreign web pages.",
     }),
     allowFrom: z.array(addressRange).min(1).exactOptional().meta({
       description:
-        "IP addresses and ranges (192.0.2.0/24, 2001:db8::/32) that may connect; a connection from elsewhere is closed before anything is read of it. All if absent.",
+        "IP addresses and ranges (192.0.2.0/24, 2001:db8::/32) that may connect; a connection from another address is closed before anything is read. All if absent.",
     }),
     allowForwarded: z.boolean().exactOptional().meta({
       description:
-        "`true` accepts requests that a proxy has marked (`forwarded`, `via`, `x-real-ip`, `x-forwarded-*`) where `auth` is `none` on a TCP address. `allowFrom` then sees the proxy alone: everybody who can reach the proxy has the `role`. Refused if absent.",
+        "`true` accepts requests with the headers of a proxy (`forwarded`, `via`, `x-real-ip`, `x-forwarded-*`) where `auth` is `none` on a TCP address. `allowFrom` then applies only to the proxy: everyone who can reach the proxy has the `role`. Such requests are refused if absent.",
     }),
     errorDetails: z.boolean().exactOptional().meta({
       description:
@@ -93,11 +94,11 @@ export const listenerSchema = z
     }),
     lvmd: z.enum(["current"]).exactOptional().meta({
       description:
-        "`current` follows today's lvmd (TopoLVM since 0.36.5) where a request does not tell which protocol its client speaks: RemoveLV of a volume that is not there is NOT_FOUND, ResizeLV to a smaller size leaves the volume as it is, thin volumes are listed by their own class alone, and reflection, `/openapi.json` and `/docs` show its messages. The branch with backups if absent. Requests of both are understood in either case.",
+        "`current` follows the current lvmd (TopoLVM since 0.36.5) if a request does not show which protocol its client speaks: RemoveLV of a missing volume is NOT_FOUND, ResizeLV to a smaller size leaves the volume unchanged, thin volumes are listed only by their own class, and reflection, `/openapi.json` and `/docs` show its messages. The branch with backups if absent. Requests of both protocols are accepted in either case.",
     }),
     insecure: z.boolean().exactOptional().meta({
       description:
-        "`true` says that others on the network may read along and may be anybody: needed by a cleartext address beyond loopback, and by `auth: none` there.",
+        "`true` accepts that others on the network may read the traffic and impersonate clients. Required for a cleartext address beyond loopback, and for `auth: none` there.",
     }),
     mode: socketMode.exactOptional().meta({
       description: 'Access mode of a unix socket, octal in quotes. "0600" if absent.',

@@ -137,7 +137,7 @@ function unknownKey(parent: readonly PropertyKey[], name: string): string {
     .filter(({ path }) => path.startsWith(prefix))
     .map(({ path }) => path.slice(prefix.length))
     .filter((rest) => !/[.[]/.test(rest));
-  return `unknown key${suggestion(name, siblings) || `; known are ${siblings.join(", ")}`}`;
+  return `unknown key${suggestion(name, siblings) || `; known keys: ${siblings.join(", ")}`}`;
 }
 
 /** Copies `tree` with `value` set at `path`. If the file has something other than a group on the way, the schema reports it. */

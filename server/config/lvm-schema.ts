@@ -4,10 +4,10 @@ import { z } from "zod";
 export const lvmSchema = z.strictObject({
   command: z.array(z.string().min(1)).min(1).default(["lvm"]).meta({
     description:
-      "The lvm program, with whatever goes in front of it: `sudo, -n, lvm`, or in a container with the host's pid namespace `nsenter, -m, -u, -i, -n, -p, -t, 1, --, lvm`.",
+      "The lvm command, including any prefix: `sudo, -n, lvm`, or in a container with the host's pid namespace `nsenter, -m, -u, -i, -n, -p, -t, 1, --, lvm`.",
   }),
   systemDir: z.string().min(1).exactOptional().meta({
-    description: "LVM_SYSTEM_DIR for lvm: the directory of lvm.conf. LVM's own default if absent.",
+    description: "LVM_SYSTEM_DIR for lvm: the directory of lvm.conf. LVM's default if absent.",
   }),
   activation: z.enum(["auto", "none"]).default("auto").meta({
     description:

@@ -63,6 +63,6 @@ export function expectationOf(issue: z.core.$ZodRawIssue): string {
     case "too_big":
       return `expected ${issue.origin === "array" || issue.origin === "string" ? "a length of " : ""}at most ${issue.maximum}`;
     default:
-      return "expected another value";
+      return "expected a different value";
   }
 }

@@ -7,7 +7,7 @@ export const podsSchema = z.strictObject({
       socket: z
         .string()
         .regex(/^\/.{1,106}$/s, {
-          error: "expected the absolute path of a unix socket, of 107 characters at most",
+          error: "expected the absolute path of a unix socket, of at most 107 characters",
         })
         .default("/run/podman/podman.sock")
         .meta({

@@ -24,7 +24,7 @@ export function assertUnique<Row>(
       context.addIssue({
         code: "custom",
         path: [index, key],
-        message: `expected another one than entry ${first + 1} of the list has (${value})`,
+        message: `expected a unique value; entry ${first + 1} of the list has the same (${value})`,
       });
     }
   }
@@ -59,6 +59,6 @@ export function assertByAdapter(
       throw error;
     }
     const [{ description } = { description: error.message }] = error.violations;
-    context.addIssue({ code: "custom", path: [...path], message: `expected ${what}, which ${description}` });
+    context.addIssue({ code: "custom", path: [...path], message: `expected ${what}: ${description}` });
   }
 }

@@ -34,7 +34,7 @@ export const configSchema = z.strictObject({
     .prefault([{ address: "127.0.0.1:8080" }])
     .meta({ description: "Where the gateway listens. Each TCP address speaks HTTP/1.1 and HTTP/2." }),
   data: path.default("./data").meta({
-    description: "Directory of everything the gateway keeps; the sandbox keeps to `sandbox` inside it.",
+    description: "Directory of everything the gateway stores; the sandbox uses only `sandbox` inside it.",
   }),
   store: z
     .string()
@@ -47,12 +47,12 @@ export const configSchema = z.strictObject({
     .default("sqlite")
     .meta({
       description:
-        "Where users, tokens, audit and idempotency keys are kept: `sqlite` (a file in the data directory, for one gateway) or `postgres://user:password@host:port/database`, which several gateways may share. It may hold a password, so it is no flag and is never shown.",
+        "Where users, tokens, the audit log and idempotency keys are stored: `sqlite` (a file in the data directory, for one gateway) or `postgres://user:password@host:port/database`, which several gateways may share. It may contain a password, so it has no flag and is never shown.",
       writeOnly: true,
     }),
   keyFile: path.exactOptional().meta({
     description:
-      "File with the master key (32 bytes in base64) that secrets in the store are encrypted with. Made as `key` in the data directory if absent, unless the variable HOSTPLANE_KEY holds the key itself.",
+      "File with the master key (32 bytes in base64) that encrypts the secrets in the store. If absent, `key` in the data directory, which is created, unless the variable HOSTPLANE_KEY holds the key itself.",
   }),
   host: z
     .string()
@@ -63,7 +63,7 @@ export const configSchema = z.strictObject({
     .exactOptional()
     .meta({
       description:
-        "Name of this host, by which gateways that share a store tell whose volumes, snapshots and operations are whose. The machine's own name if absent. It must not change while operations are under way.",
+        "Name of this host. Gateways that share a store use it to distinguish the volumes, snapshots and operations of each host. The machine's host name if absent. It must not change while operations are running.",
     }),
   auth: z
     .strictObject({
@@ -71,22 +71,22 @@ export const configSchema = z.strictObject({
         description: "How long a login lasts, in hours.",
       }),
       audience: z.string().min(1).max(255).default("hostplane").meta({
-        description: "Whom session tokens are for; those issued for another audience are refused.",
+        description: "Audience of session tokens; tokens issued for another audience are refused.",
       }),
     })
     .prefault({})
     .meta({
       description:
-        "Login. The password of the first admin is taken from HOSTPLANE_ADMIN_PASSWORD, or the file that HOSTPLANE_ADMIN_PASSWORD_FILE names.",
+        "Logins. The first admin's password comes from HOSTPLANE_ADMIN_PASSWORD, or from the file that HOSTPLANE_ADMIN_PASSWORD_FILE names.",
     }),
   log: z
     .strictObject({
       level: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info").meta({
-        description: "The least severe records that are written.",
+        description: "Lowest level of records that are written.",
       }),
       format: z.enum(["auto", "json", "pretty"]).default("auto").meta({
         description:
-          "`json` writes one object a line, `pretty` lines for people, `auto` is pretty on a terminal. Records go to stderr.",
+          "`json` writes one object per line, `pretty` a readable format, `auto` is pretty on a terminal. Records go to stderr.",
       }),
     })
     .prefault({})
@@ -119,40 +119,39 @@ export const configSchema = z.strictObject({
           "Longest time a unary call may take, in milliseconds; a client's own deadline may be shorter.",
       }),
       maxConcurrentStreams: z.int().min(1).max(65_535).default(128).meta({
-        description: "Calls at once on one HTTP/2 connection.",
+        description: "Concurrent calls on one HTTP/2 connection.",
       }),
       headerBytes: z
         .int()
         .min(1024)
         .max(1024 * 1024)
         .default(16 * 1024)
-        .meta({ description: "All headers of one request together, in bytes." }),
+        .meta({ description: "Total size of all headers of one request, in bytes." }),
       writeTimeoutMs: z.int().min(1000).max(86_400_000).default(30_000).meta({
         description:
-          "How long an answer or a stream may wait for its client to read on, in milliseconds, besides a second for each 16 KiB that wait; it is cut then. Ten seconds at most for callers who are not authenticated.",
+          "How long an answer or a stream may wait for its client to read, in milliseconds, plus a second for each unread 16 KiB; then it is cut. At most ten seconds for callers that are not authenticated.",
       }),
-      tools: z.int().min(1).max(1024).default(8).meta({ description: "Processes of host tools at once." }),
+      tools: z.int().min(1).max(1024).default(8).meta({ description: "Concurrent processes of host tools." }),
       toolsWaiting: z.int().min(0).max(65_535).default(256).meta({
-        description: "Calls that may wait for a process; further ones are refused as BUSY.",
+        description: "Calls that may wait for a process; further ones are refused with BUSY.",
       }),
       caller: z
         .strictObject({
           requestsPerSecond: z.int().min(1).max(1_000_000).default(1000).meta({
-            description: "Calls that one caller may begin in a second.",
+            description: "Calls that one caller may start per second.",
           }),
           reads: z.int().min(1).max(65_535).default(16).meta({
-            description:
-              "Calls without a stream that change nothing, and that one caller may have running at once; further ones wait.",
+            description: "Concurrent unary reads of one caller; further ones wait.",
           }),
           streams: z.int().min(1).max(65_535).default(256).meta({
-            description: "Streams that one caller may have open at once.",
+            description: "Open streams of one caller.",
           }),
           mutations: z.int().min(1).max(65_535).default(32).meta({
-            description: "Changes that one caller may have under way at once.",
+            description: "Concurrent changes of one caller.",
           }),
           cpuMsPerSecond: z.int().min(1).max(1_000_000).default(500).meta({
             description:
-              "CPU time of the gateway's event loop, in milliseconds, that the calls of one caller may take in a second.",
+              "CPU time of the gateway's event loop that the calls of one caller may use per second, in milliseconds.",
           }),
           unreadBytes: z
             .int()
@@ -160,25 +159,25 @@ export const configSchema = z.strictObject({
             .max(2 ** 40)
             .default(64 * 1024 * 1024)
             .meta({
-              description:
-                "Bytes of answers that may wait for one caller to read them; beyond it further calls are refused.",
+              description: "Unread bytes of answers to one caller; beyond this, further calls are refused.",
             }),
         })
         .prefault({})
         .meta({
-          description: "What one caller may take: an account, or an address when nobody is logged in.",
+          description: "Limits per caller: an account, or an address for calls without a login.",
         }),
       unknown: z
         .strictObject({
           connections: z.int().min(1).max(65_535).default(1024).meta({
-            description: "Connections in all. Beyond it the address with most of them loses its oldest.",
+            description:
+              "Total number of connections. Beyond this, the address with the most connections loses its oldest.",
           }),
           connectionsPerAddress: z.int().min(1).max(65_535).default(256).meta({
-            description: "Connections of one address; further ones wait unread for up to ten seconds.",
+            description: "Connections from one address; further ones wait unread for up to ten seconds.",
           }),
           cpuMsPerSecond: z.int().min(10).max(1_000_000).default(200).meta({
             description:
-              "Milliseconds of CPU time a second for connections, requests, bodies and pages, as estimated from their number and size. Addresses share it evenly; one without any left is cut, and its new connections wait unread.",
+              "CPU time per second for connections, requests, bodies and pages, in milliseconds, estimated from their number and size. Addresses share it evenly. An address that has used up its share is cut, and its new connections wait unread.",
           }),
           memoryBytes: z
             .int()
@@ -187,7 +186,7 @@ export const configSchema = z.strictObject({
             .default(32 * 1024 * 1024)
             .meta({
               description:
-                "Memory that requests take together: 16 KiB each and their bodies. Beyond it the address that takes most loses its oldest.",
+                "Total memory of requests: 16 KiB each, plus their bodies. Beyond this, the address that uses the most loses its oldest request.",
             }),
           memoryBytesPerAddress: z
             .int()
@@ -196,17 +195,19 @@ export const configSchema = z.strictObject({
             .default(16 * 1024 * 1024)
             .meta({
               description:
-                "Memory that requests of one address take; beyond it its oldest is cut. A connection that sends a sixteenth of it in vain, to requests that are answered already, ends.",
+                "Memory of the requests of one address; beyond this, its oldest request is cut. A connection is closed once it has sent a sixteenth of this to requests that were already answered.",
             }),
         })
         .prefault({})
         .meta({
           description:
-            "What callers may take over TCP who are not authenticated, or not yet. An address is the first 64 bits of IPv6.",
+            "Limits of callers over TCP that are not authenticated, or not yet. For IPv6, an address is its first 64 bits.",
         }),
     })
     .prefault({})
-    .meta({ description: "Each refusal names the limit it met." }),
+    .meta({
+      description: "Limits of calls, callers and connections. Each refusal names the exceeded limit.",
+    }),
   audit: z
     .strictObject({
       keepDays: z.int().min(1).max(36_500).default(365).meta({
@@ -214,85 +215,88 @@ export const configSchema = z.strictObject({
       }),
     })
     .prefault({})
-    .meta({ description: "The record of every change, and of calls that were denied." }),
+    .meta({ description: "The log of every change, and of denied calls." }),
   operations: z
     .strictObject({
       perSystem: z.int().min(1).max(1024).default(4).meta({
-        description: "Operations of one system (such as LVM) that run at once on a host; others wait.",
+        description: "Concurrent operations of one system (such as LVM) on a host; further ones wait.",
       }),
       maxOpen: z.int().min(1).max(1_000_000).default(1000).meta({
         description:
-          "Operations that wait or run in all, and twice as many as one caller may have; further ones are refused as BUSY.",
+          "Total number of waiting and running operations; one caller may have half as many. Further ones are refused with BUSY.",
       }),
       leaseMs: z.int().min(1000).max(600_000).default(5000).meta({
         description:
-          "How long a gateway may be silent before another takes its operations over, in milliseconds; that takes at most twice as long. The same for all gateways of a store.",
+          "Lease of a gateway on its operations, in milliseconds. After it expires, another gateway takes them over, within twice this time at most. Must be the same for all gateways of a store.",
       }),
       keepDays: z.int().min(1).max(36_500).default(30).meta({
         description: "How long an operation is kept after its end, in days.",
       }),
     })
     .prefault({})
-    .meta({ description: "Long work, which outlives the call that began it and the gateway." }),
+    .meta({
+      description:
+        "Long-running operations, which outlive the call that started them and restarts of the gateway.",
+    }),
   events: z
     .strictObject({
       keepDays: z.int().min(1).max(36_500).default(7).meta({
-        description: "How long an event is kept, in days: how far back a subscriber can begin or go on.",
+        description:
+          "How long an event is kept, in days, and thus how far back a subscriber can start or resume.",
       }),
     })
     .prefault({})
-    .meta({ description: "The log of what happens, which clients subscribe to." }),
+    .meta({ description: "The event log that clients subscribe to." }),
   tracing: z
     .strictObject({
       endpoint: z
         .string()
         .refine(isTracingEndpoint, {
-          error:
-            "expected the http:// or https:// URL of an OTLP collector without a name and password in it",
+          error: "expected the http:// or https:// URL of an OTLP collector without a user name and password",
         })
         .meta({
           description:
-            "Where spans are sent: the URL of a collector that takes OTLP over HTTP, such as http://127.0.0.1:4318/v1/traces.",
+            "URL of the collector that spans are sent to by OTLP over HTTP, such as http://127.0.0.1:4318/v1/traces.",
         }),
       sampleRatio: z.number().min(0).max(1).default(1).meta({
         description:
-          "Share of calls that are traced; a call whose `traceparent` header says so is traced or not as that says.",
+          "Share of calls that are traced. For a call with a `traceparent` header, that header decides.",
       }),
       headersFile: path.exactOptional().meta({
         description:
-          "File with headers for the collector, one `name: value` a line, such as its authorization.",
+          "File with headers for the collector, one `name: value` per line, such as its authorization.",
       }),
     })
     .exactOptional()
     .meta({ description: "OpenTelemetry traces. Off if absent." }),
   keepAliveMs: z.int().min(1000).max(3_600_000).default(15_000).meta({
     description:
-      "How long a connection or stream may be silent before the gateway checks that it lives, in milliseconds.",
+      "How long a connection or stream may be silent before the gateway checks that it is alive, in milliseconds.",
   }),
   directPath: z.boolean().default(true).meta({
     description:
-      "Whether unary calls and streams of answers go by the gateway's own short path. If false the library connect-es carries them all, with the same answers at several times the cost: for finding out on which of the two a fault is.",
+      "Whether unary calls and server streams use the gateway's own short path. If false, the library connect-es handles them all, with the same answers at several times the cost. Use it to find out which of the two has a fault.",
   }),
   shutdownGraceMs: z.int().min(0).max(600_000).default(1500).meta({
     description:
-      "How long calls under way may take to end after SIGTERM, in milliseconds. Streams are told at once.",
+      "How long running calls may take to end after SIGTERM, in milliseconds. Streams are closed immediately.",
   }),
   volumes: volumesSchema.exactOptional().meta({
     description: "LVM volumes of this host (the services of package `proto`). Off if absent.",
   }),
   hypervisors: hypervisorsSchema.exactOptional().meta({
     description:
-      "Hypervisors on this host's libvirt and the storage pool that they share (`operations.v1.OperationsService`). Off if absent.",
+      "Hypervisors in this host's libvirt, and the storage pool that they share (`operations.v1.OperationsService`). Off if absent.",
   }),
   pods: podsSchema.exactOptional().meta({
     description: "Pods and images of this host (`v1alpha.PublicAPI`). Off if absent.",
   }),
   storage: storageSchema.exactOptional().meta({
     description:
-      "A Ceph cluster and the Kubernetes cluster that carries it (`stats.StatsService`). Off if absent.",
+      "A Ceph cluster and the Kubernetes cluster that it runs on (`stats.StatsService`). Off if absent.",
   }),
   clusters: clustersSchema.exactOptional().meta({
-    description: "Kubernetes clusters on machines of MAAS (`cnct.kaas.api.Cluster`). Off if absent.",
+    description: "Kubernetes clusters on MAAS machines (`cnct.kaas.api.Cluster`). Off if absent.",
   }),
 });
 

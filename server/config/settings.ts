@@ -135,10 +135,10 @@ function unsettable(path: string): string {
   const keys = configKeys();
   const known = keys.find((key) => key.path === path);
   if (known?.isSecret === true) {
-    return `it may hold a secret, and every user of the host can read arguments; set it in the file or by ${known.variable}`;
+    return `it may hold a secret, and every user of the host can read arguments; set it in the file or with ${known.variable}`;
   }
   if (known !== undefined) {
-    return "a group of keys, or inside a list; set a single key";
+    return "it is a group of keys, or inside a list; set a single key";
   }
   return `unknown key${suggestion(
     path,

@@ -5,7 +5,7 @@ import { backupSchema } from "./backup-schema.ts";
 import { lvmSchema } from "./lvm-schema.ts";
 import { assertByAdapter, assertOneDefault, assertUnique } from "./schema-rules.ts";
 
-const lvmName = "a name of LVM";
+const lvmName = "an LVM name";
 
 const className = z
   .string()
@@ -14,12 +14,12 @@ const className = z
     error: "expected letters, digits, '-', '_' and '.', with a letter or digit at both ends",
   });
 const createOptions = z.array(z.string()).superRefine((words, context) => {
-  assertByAdapter(() => parseCreateOptions(words, "options"), context, "options of lvcreate");
+  assertByAdapter(() => parseCreateOptions(words, "options"), context, "lvcreate options");
 });
 
 const deviceClass = z
   .strictObject({
-    name: className.meta({ description: "What clients call the class; at most 63 characters." }),
+    name: className.meta({ description: "Name of the class in requests; at most 63 characters." }),
     volumeGroup: z
       .string()
       .superRefine((name, context) =>
@@ -27,7 +27,7 @@ const deviceClass = z
       )
       .meta({ description: "The LVM volume group of the class." }),
     default: z.boolean().default(false).meta({
-      description: "The class of requests that name none. Exactly one class has it.",
+      description: "Whether this is the class of requests that name none. Exactly one class must set it.",
     }),
     spareGiB: z
       .int()
@@ -36,27 +36,26 @@ const deviceClass = z
       .default(10)
       .meta({ description: "Space that is never reported as free, in GiB." }),
     thinPool: z.string().exactOptional().meta({
-      description: "A thin pool of the volume group; the class then makes thin volumes in it.",
+      description: "A thin pool of the volume group; the class then creates thin volumes in it.",
     }),
     overprovision: z.number().min(1).max(1000).exactOptional().meta({
-      description: "How many times its size a thin pool may promise to its volumes, at least 1. 1 if absent.",
+      description:
+        "Overprovisioning factor: total size of the thin volumes relative to the size of the pool, at least 1. 1 if absent.",
     }),
     stripe: z.int().min(1).max(128).exactOptional().meta({
-      description:
-        "On how many devices of the group each volume lies side by side (`--stripes` of lvcreate).",
+      description: "Number of devices that each volume is striped across (`--stripes` of lvcreate).",
     }),
     stripeSize: z
       .string()
-      .regex(/^[1-9]\d{0,9}[bskmg]?$/i, { error: 'expected a size of lvcreate, such as "64k"' })
+      .regex(/^[1-9]\d{0,9}[bskmg]?$/i, { error: 'expected a size for lvcreate, such as "64k"' })
       .exactOptional()
       .meta({
-        description:
-          "How much of a striped volume is on one device before it goes on with the next (`--stripesize` of lvcreate).",
+        description: "Size of a stripe on one device (`--stripesize` of lvcreate).",
         examples: ["64k"],
       }),
     lvcreateOptions: createOptions.exactOptional().meta({
       description:
-        "Further options of lvcreate for the volumes of the class: those that say how a volume lies on its devices.",
+        "Additional lvcreate options for the volumes of the class. Only options for the layout on devices are allowed.",
       examples: [["--type=raid1", "--nosync"]],
     }),
   })
@@ -90,20 +89,23 @@ export const volumesSchema = z
         );
         assertOneDefault(classes, context);
       })
-      .meta({ description: "What clients can order volumes from. At least one, one of them the default." }),
+      .meta({
+        description:
+          "The classes that clients can create volumes in. At least one; exactly one is the default.",
+      }),
     lvcreateOptionClasses: z
       .array(
         z.strictObject({
-          name: className.meta({ description: "What `lvcreate_option_class` of CreateLV calls it." }),
+          name: className.meta({ description: "The value of `lvcreate_option_class` in CreateLV." }),
           options: createOptions.meta({
-            description: "Options of lvcreate, in the place of those of the device class.",
+            description: "lvcreate options, which replace those of the device class.",
           }),
         }),
       )
       .default([])
       .superRefine((classes, context) => assertUnique(classes, context, "name", ({ name }) => name))
       .meta({
-        description: "Options of lvcreate that a client of today's lvmd protocol may choose by name.",
+        description: "lvcreate options that a client of the current lvmd protocol can select by name.",
         examples: [[{ name: "mirrored", options: ["--type=raid1", "--mirrors=1"] }]],
       }),
     protect: z
@@ -111,21 +113,22 @@ export const volumesSchema = z
       .default([])
       .meta({
         description:
-          "Names of logical volumes that are never removed or resized; `*` and `?` stand for others.",
+          "Names of logical volumes that are never removed or resized, with the wildcards `*` and `?`.",
         examples: [["root", "swap*"]],
       }),
     lowSpacePercent: z.number().min(0).max(90).default(10).meta({
       description:
-        "A volume group or thin pool with a smaller share of free space than this is told as low on space. 0: never.",
+        "A volume group or thin pool with less free space than this, in percent, is reported as low on space. 0: never.",
     }),
-    lvm: lvmSchema.prefault({}).meta({ description: "How LVM is reached." }),
+    lvm: lvmSchema.prefault({}).meta({ description: "How LVM is run." }),
     backup: backupSchema.exactOptional().meta({
       description: "Backups of volumes, and restores. Off if absent; `backup: {}` is enough to turn them on.",
     }),
   })
   .superRefine(({ deviceClasses, backup, lvm: { activation } }, context) => {
     if (activation === "none" && backup !== undefined) {
-      const message = "expected only with lvm.activation: auto, since a volume is read by its block device";
+      const message =
+        "expected only with lvm.activation: auto, because backups read the volume's block device";
       context.addIssue({ code: "custom", path: ["backup"], message });
     }
     for (const [index, { deviceClass: name }] of (backup?.schedules ?? []).entries()) {
@@ -138,7 +141,7 @@ export const volumesSchema = z
     // `lvremove --driverloaded n` fails for a thin volume and leaves its pool broken.
     const thin = deviceClasses.findIndex(({ thinPool }) => thinPool !== undefined);
     if (activation === "none" && thin !== -1) {
-      const message = "expected only with lvm.activation: auto, since thin pools need device-mapper";
+      const message = "expected only with lvm.activation: auto, because thin pools need device-mapper";
       context.addIssue({ code: "custom", path: ["deviceClasses", thin, "thinPool"], message });
     }
   });

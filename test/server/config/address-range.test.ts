@@ -74,9 +74,9 @@ test("text that is not a range, or is ambiguous, is refused", async (t) => {
   ]) {
     t.match(parseAddressRange(text), /^expected an IP address or a range/, JSON.stringify(text));
   }
-  t.match(parseAddressRange("10.0.0.7/8"), /no bit set behind the prefix of 8 bits/);
-  t.match(parseAddressRange("2001:db8::1/32"), /no bit set behind/);
-  t.match(parseAddressRange("::ffff:1.2.3.4"), /is written as such/);
+  t.match(parseAddressRange("10.0.0.7/8"), /no bits set after the prefix of 8 bits/);
+  t.match(parseAddressRange("2001:db8::1/32"), /no bits set after/);
+  t.match(parseAddressRange("::ffff:1.2.3.4"), /write an IPv4 address as such/);
 });
 
 test("loopback is 127.0.0.0/8, ::1 and localhost", async (t) => {

@@ -27,11 +27,7 @@ test("a MAAS, its key and a pod network manifest are sufficient", async (t) => {
 
 test("the address of a MAAS has no password", async (t) => {
   for (const url of ["maas:5240", "ftp://maas/MAAS", "http://me:secret@maas/MAAS", "http://maas/MAAS?a"]) {
-    t.match(
-      messagesOf({ ...least, maas: { ...least.maas, url } }),
-      [/maas\.url: expected the address of a MAAS/],
-      url,
-    );
+    t.match(messagesOf({ ...least, maas: { ...least.maas, url } }), [/maas\.url: expected a MAAS URL/], url);
   }
 });
 
@@ -51,11 +47,11 @@ test("cluster addresses are single ones and ranges, each once, and need an image
   t.same(messagesOf(endpoint("10.20.0.200-10.20.0.250", "10.20.1.7", "2001:db8::7")), []);
   t.match(messagesOf({ ...least, endpoint: { addresses: ["10.20.0.7"] } }), [/kubeVipImage/]);
   t.match(messagesOf(endpoint()), [/endpoint\.addresses: /]);
-  t.match(messagesOf(endpoint("10.20.0.0/24")), [/addresses\.0: expected an IP address, or a range/]);
-  t.match(messagesOf(endpoint("10.20.0.1-10.20.0.9", "10.20.0.5")), [/10\.20\.0\.5 is there twice/]);
-  t.match(messagesOf(endpoint("10.20.0.0-10.20.3.231", "10.30.0.1")), [/at most 1000 addresses in all/]);
+  t.match(messagesOf(endpoint("10.20.0.0/24")), [/addresses\.0: expected an IP address, or an IPv4 range/]);
+  t.match(messagesOf(endpoint("10.20.0.1-10.20.0.9", "10.20.0.5")), [/found 10\.20\.0\.5 twice/]);
+  t.match(messagesOf(endpoint("10.20.0.0-10.20.3.231", "10.30.0.1")), [/at most 1000 addresses in total/]);
   t.match(messagesOf(endpoint("10.244.3.7")), [
-    /no address of network\.podSubnet \(10\.244\.0\.0\/16\), 10\.244\.3\.7 is one/,
+    /expected addresses outside network\.podSubnet \(10\.244\.0\.0\/16\), found 10\.244\.3\.7/,
   ]);
 });
 
@@ -67,19 +63,19 @@ test("networks inside clusters have a size that Kubernetes accepts, and do not o
   t.same(messagesOf(network("172.16.0.0/16", "172.17.0.0/20")), []);
   t.same(messagesOf(network("2001:db8:1::/56", "2001:db8:2::/112")), []);
   t.match(messagesOf(network("10.96.0.0/16", "10.96.0.0/12")), [
-    /serviceSubnet: expected one that does not overlap/,
+    /serviceSubnet: expected a range that does not overlap/,
   ]);
   t.match(messagesOf(network("10.0.0.0/8", "10.96.0.0/12")), [
-    /serviceSubnet: expected one that does not overlap/,
+    /serviceSubnet: expected a range that does not overlap/,
   ]);
-  t.match(messagesOf(network("2001:db8:1::/56", "10.96.0.0/12")), [/expected one of the same kind/]);
+  t.match(messagesOf(network("2001:db8:1::/56", "10.96.0.0/12")), [/expected the same address family/]);
   t.match(messagesOf(network("10.244.0.0/25", "10.96.0.0/12")), [
     /podSubnet: expected a prefix of 8 to 24 bits/,
   ]);
   t.match(messagesOf(network("10.244.0.0/16", "10.96.0.0/8")), [/serviceSubnet: expected /]);
   t.match(messagesOf(network("10.244.0.0", "10.96.0.0/12")), [/podSubnet: expected a prefix/]);
   t.match(messagesOf({ ...least, network: { dnsDomain: "Cluster.local" } }), [
-    /dnsDomain: expected a DNS name/,
+    /dnsDomain: expected a lower-case DNS name/,
   ]);
 });
 
@@ -92,6 +88,6 @@ test("machines are selected by properties that MAAS has", async (t) => {
     architecture: "amd64",
   };
   t.same(configSchema.parse({ clusters: { ...least, machines } }).clusters?.machines, machines);
-  t.match(messagesOf({ ...least, machines: { pool: "-" } }), [/machines\.pool: expected a name of MAAS/]);
-  t.match(messagesOf({ ...least, machines: { architecture: "AMD" } }), [/expected an architecture of MAAS/]);
+  t.match(messagesOf({ ...least, machines: { pool: "-" } }), [/machines\.pool: expected a MAAS name/]);
+  t.match(messagesOf({ ...least, machines: { architecture: "AMD" } }), [/expected a MAAS architecture/]);
 });

@@ -102,7 +102,7 @@ test("YAML errors have a position too", async (t) => {
   const cases: readonly [text: string, expected: RegExp][] = [
     ["log:\n\tlevel: info\n", /a\.yaml:2:1: Tabs/],
     ["data: [1\nlog: 2", /a\.yaml:2:\d+: /],
-    ["data: /a\nlog: { level: info }\ndata: /b\n", /a\.yaml:3:1: this key was already given/],
+    ["data: /a\nlog: { level: info }\ndata: /b\n", /a\.yaml:3:1: duplicate key, already set above/],
     ["data: *x\n", /a\.yaml:1:7: expected an anchor &x/],
     ["data: /a\n---\ndata: /b\n", /a\.yaml:2:1: a second document/],
     ["data: !secret x\n", /a\.yaml:1:7: Unresolved tag/],
@@ -158,7 +158,7 @@ test("mistakes in variables and flags name them", async (t) => {
     /^HOSTPLANE_LOG_LEVL: unknown variable; did you mean "HOSTPLANE_LOG_LEVEL"\?$/,
     /^HOSTPLANE_STOR: unknown variable; did you mean "HOSTPLANE_STORE"\?$/,
     /^--set limits\.tols: unknown key; did you mean "limits\.tools"\?$/,
-    /^--set limits: a group of keys/,
+    /^--set limits: it is a group of keys/,
     /^--set nothing: expected key=value$/,
     /^--set __proto__\.x: unknown key/,
     /^--data: data: found "", /,
@@ -296,7 +296,7 @@ test("where text or a group is allowed, the mistakes are those of the given one"
     ].join("\n"),
   );
   t.match(await mistakesOf({ file }), [
-    /^.*:5:9: volumes\.backup\.allowEndpoints\[0\]: found "https.*", expected a URL, which must have no path/,
+    /^.*:5:9: volumes\.backup\.allowEndpoints\[0\]: found "https.*", expected a URL: must have no path/,
     /^.*:6:\d+: volumes\.backup\.allowEndpoints\[1\]\.proxis: unknown key; did you mean "proxies"\?/,
     /^.*:7:9: volumes\.backup\.allowEndpoints\[2\]: found 3, expected the URL of an S3 service, or a group/,
     /^.*:8:\d+: volumes\.backup\.allowEndpoints\[3\]\.url: missing, expected text$/,

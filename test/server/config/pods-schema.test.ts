@@ -22,7 +22,7 @@ test("the only runtime is Podman, and its socket has an absolute path that fits"
   t.match(messagesOf({ podman: { socket: "podman.sock" } }), [
     /^pods\.podman\.socket: expected the absolute path of a unix socket/,
   ]);
-  t.match(messagesOf({ podman: { socket: `/${"x".repeat(107)}` } }), [/of 107 characters at most/]);
+  t.match(messagesOf({ podman: { socket: `/${"x".repeat(107)}` } }), [/of at most 107 characters/]);
   t.match(messagesOf({ podman: { socket: "/x", uri: "unix:///x" } }), [/^pods\.podman: .*uri/]);
   t.match(messagesOf({ podman: {}, containerd: {} }), [/^pods: .*containerd/]);
   t.end();

@@ -107,16 +107,8 @@ test("class names follow lvmd's rule", async (t) => {
 
 test("volume groups and thin pools have names that LVM accepts", async (t) => {
   for (const name of ["", "-vg", "a b", "../vg", "vg0/lv", ".", "x".repeat(125)]) {
-    t.match(
-      messagesOfClasses({ ...ssd, volumeGroup: name }),
-      [/volumeGroup: expected a name of LVM, which m/],
-      name,
-    );
-    t.match(
-      messagesOfClasses({ ...ssd, thinPool: name }),
-      [/thinPool: expected a name of LVM, which m/],
-      name,
-    );
+    t.match(messagesOfClasses({ ...ssd, volumeGroup: name }), [/volumeGroup: expected an LVM name: m/], name);
+    t.match(messagesOfClasses({ ...ssd, thinPool: name }), [/thinPool: expected an LVM name: m/], name);
   }
   t.match(messagesOfClasses({ ...ssd, thinPool: "snapshot1" }), [/thinPool: .*which LVM reserves/]);
   t.match(messagesOfClasses({ ...ssd, volumeGroup: "v".repeat(100), thinPool: "p".repeat(50) }), [
@@ -215,7 +207,7 @@ test("a backup endpoint is text or a group, and mistakes are those of the given 
     allowEndpoints[1],
   ]);
   for (const repository of ["backup", "s3:https://a/b", "/srv/../backup", "/srv/\u0007"]) {
-    t.match(messagesOf(backup({ repository })), [/repository: expected a path, which must/], repository);
+    t.match(messagesOf(backup({ repository })), [/repository: expected a path: must/], repository);
   }
 });
 
@@ -241,21 +233,21 @@ test("a schedule needs a time, existing resources, and a place for its backups",
   const at = "volumes\\.backup\\.schedules\\.0\\.";
   const mistakes: readonly (readonly [object, string])[] = [
     [{ everyHours: 6 }, `${at}everyHours: expected only without cron`],
-    [{ cron: "0 2 * *" }, `${at}cron: expected five fields`],
-    [{ cron: "0 0 2 * * *" }, `${at}cron: expected five fields`],
-    [{ cron: "0 2 30 2 *" }, `${at}cron: expected five fields of cron that come true`],
+    [{ cron: "0 2 * *" }, `${at}cron: expected five cron fields`],
+    [{ cron: "0 0 2 * * *" }, `${at}cron: expected five cron fields`],
+    [{ cron: "0 2 30 2 *" }, `${at}cron: expected five cron fields that match`],
     [{ timeZone: "Mars/Crater" }, `${at}timeZone: expected the name of a time zone`],
     [{ name: "a/b" }, `${at}name: expected letters`],
     [{ volumes: [] }, `${at}volumes: `],
-    [{ keep: {} }, `${at}keep: expected a number above 0`],
+    [{ keep: {} }, `${at}keep: expected at least one number above 0`],
     [{ deviceClass: "none" }, `${at}deviceClass: expected one of the device classes: ssd`],
   ];
   for (const [change, words] of mistakes) {
     t.match(messagesOf(backup([{ ...nightly, ...change }])), [new RegExp(words)], JSON.stringify(change));
   }
   const { cron: _cron, ...never } = nightly;
-  t.match(messagesOf(backup([never])), [/0\.cron: expected when it runs: cron or everyHours/]);
-  t.match(messagesOf(backup([nightly, nightly])), [/schedules\.1\.name: expected another one/]);
+  t.match(messagesOf(backup([never])), [/0\.cron: expected cron or everyHours/]);
+  t.match(messagesOf(backup([nightly, nightly])), [/schedules\.1\.name: expected a unique value/]);
   t.match(messagesOf(backup([nightly], {})), [
     /backup\.repository: expected the directory that the schedules/,
   ]);
@@ -321,14 +313,14 @@ test("the storage pool is a volume group or a directory", async (t) => {
   const messagesOfPool = (pool: object) => messagesOfHypervisors({ pool });
   t.same(messagesOfPool({ volumeGroup: "vg0", devices: ["/dev/sda", "/dev/sdb"], libvirtPool: "p" }), []);
   t.same(messagesOfPool({ directory: "/srv/pool" }), []);
-  t.match(messagesOfPool({}), [/volumeGroup: expected what the pool is/]);
+  t.match(messagesOfPool({}), [/volumeGroup: expected volumeGroup or directory/]);
   t.match(messagesOfPool({ volumeGroup: "vg0", directory: "/srv" }), [/directory: expected only without/]);
   t.match(messagesOfPool({ directory: "/srv", devices: ["/dev/sda"] }), [/devices: expected only with vol/]);
   t.match(messagesOfPool({ volumeGroup: "vg0", devices: ["sda"] }), [/devices\.0: expected a path/]);
   t.match(messagesOfPool({ volumeGroup: "vg0", devices: ["/dev/sda", "/dev/sda"] }), [
     /devices\.1: .*entry 1/,
   ]);
-  t.match(messagesOfPool({ volumeGroup: "-vg" }), [/volumeGroup: expected a name of LVM/]);
+  t.match(messagesOfPool({ volumeGroup: "-vg" }), [/volumeGroup: expected an LVM name/]);
 });
 
 test("backups of the storage pool need only a repository, and block devices in a volume group", async (t) => {
@@ -341,7 +333,7 @@ test("backups of the storage pool need only a repository, and block devices in a
   });
   const messagesOfPool = (more: object) => messagesOfHypervisors({ pool: { ...pool, ...more } });
   t.match(messagesOfPool({ backup: {} }), [/pool\.backup\.repository: /]);
-  t.match(messagesOfPool({ backup: { repository: "backup" } }), [/repository: expected a path, which must/]);
+  t.match(messagesOfPool({ backup: { repository: "backup" } }), [/repository: expected a path: must/]);
   const group = { volumeGroup: "vg0", backup: pool.backup, lvm: { activation: "none" } };
   t.match(messagesOfHypervisors({ pool: group }), [/pool\.backup: expected only with lvm\.activation: auto/]);
   t.same(messagesOfPool({ lvm: { activation: "none" } }), [], "a directory has no block devices");
@@ -352,6 +344,6 @@ test("the directory of sockets is an absolute path with room for their names", a
     messagesOfHypervisors({ libvirt: { socketsDirectory } });
   t.same(messagesOfDirectory(`/${"d".repeat(49)}`), []);
   for (const directory of ["", "run", "./run", `/${"d".repeat(50)}`, `/${"é".repeat(25)}`, "/a\nb"]) {
-    t.match(messagesOfDirectory(directory), [/socketsDirectory: expected a path, which must/], directory);
+    t.match(messagesOfDirectory(directory), [/socketsDirectory: expected a path: must/], directory);
   }
 });

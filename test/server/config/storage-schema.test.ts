@@ -17,7 +17,7 @@ test("the default Ceph configuration is where its packages put it", async (t) =>
     operator: { user: "client.changes", keyring: "/etc/ceph/changes.keyring" },
   };
   t.same(configSchema.parse({ storage: { ceph } }).storage, { ceph });
-  t.match(messagesOf({ ceph: { user: "hostplane" } }), [/ceph\.user: expected the name of a user of Ceph/]);
+  t.match(messagesOf({ ceph: { user: "hostplane" } }), [/ceph\.user: expected the name of a Ceph user/]);
   t.match(messagesOf({ ceph: { operator: {} } }), [/ceph\.operator\.user: /], "the operator has no default");
 });
 
