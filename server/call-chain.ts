@@ -38,7 +38,7 @@ export function createCallChain(options: CallChainOptions): CallChain {
   const onFailed = (what: string, err: unknown) => {
     // An unreachable store is logged once a minute elsewhere; this would log it for each call.
     const isAway = err instanceof InfraError && err.reason === "STORE_UNAVAILABLE";
-    logger[isAway ? "debug" : "error"]({ err }, `the store could not take ${what}`);
+    logger[isAway ? "debug" : "error"]({ err }, `store write failed: ${what}`);
   };
   const audit = createCallAudit(createAuditLog(store, instance, onFailed));
   const retention = startAuditRetention(store, options.config.audit.keepDays, (error) =>

@@ -75,6 +75,6 @@ export function createClustersDomain(options: ServicesOptions): DomainServices {
 function beginPurge({ store, log }: ServicesOptions) {
   return startPurge(
     async () => (await store.run("clusters.purge", { keepMs, limit: purgeBatch })).count === purgeBatch,
-    (error) => log.warn("machines that were given back long ago could not be forgotten", error),
+    (error) => log.warn("records of machines released long ago could not be removed", error),
   );
 }

@@ -159,13 +159,13 @@ async function readCni(source: ClustersConfig["cni"]): Promise<CniSource> {
     return { path };
   }
   if (manifest === undefined) {
-    throw new TypeError("the schema lets nothing in that has neither");
+    throw new TypeError("the schema requires one of manifest and path");
   }
   const text = await readNamed("clusters.cni.manifest", manifest);
   const { parseAllDocuments } = await import("yaml");
   const [mistake] = parseAllDocuments(text).flatMap(({ errors }) => errors);
   if (mistake !== undefined) {
-    throw new Error(`clusters.cni.manifest: ${manifest} is no YAML: ${mistake.message}`);
+    throw new Error(`clusters.cni.manifest: ${manifest} is not valid YAML: ${mistake.message}`);
   }
   if (text.trim() === "" || Buffer.byteLength(text) > maxManifestBytes) {
     throw new Error(`clusters.cni.manifest: ${manifest} is empty or longer than ${maxManifestBytes} bytes`);

@@ -53,18 +53,20 @@ function createProgram(output: Output, onExit: (code: number) => void): Command 
 
   withGatewayFlags(program.command("serve"))
     .description("serve the configured systems, or a sandbox")
-    .option("--sandbox", "serve made-up systems in memory; nothing on this host is touched")
+    .option("--sandbox", "serve simulated systems in memory; nothing on this host is touched")
     .action(async (options) =>
       onExit(await (await import("./commands/serve.ts")).serve(options, version, output)),
     );
   withGatewayFlags(program.command("doctor"))
-    .description("check the configuration and each configured system; says what is missing and how to get it")
+    .description(
+      "check the configuration and each configured system; reports what is missing and how to get it",
+    )
     .action(async (options) => {
       const { doctor } = await import("./commands/doctor.ts");
       onExit(await doctor(options, createInspectors, output));
     });
 
-  const config = program.command("config").description("tell and check what can be configured");
+  const config = program.command("config").description("show and check the configuration");
   config
     .command("schema")
     .description("list every key with its type, default, variable, flag and description")
@@ -82,9 +84,7 @@ function createProgram(output: Output, onExit: (code: number) => void): Command 
   addAdminCommands(program, { output, version }, onExit);
   program
     .command("completion")
-    .description(
-      "print the script by which a shell completes these commands, e.g. `source <(hostplane completion bash)`",
-    )
+    .description("print the shell completion script, e.g. `source <(hostplane completion bash)`")
     .addArgument(new Argument("<shell>").choices(shells))
     .action((shell) => {
       output.out(completionScript(program, shell));

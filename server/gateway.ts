@@ -161,7 +161,7 @@ export async function openGateway(
   const events = await createEvents({
     store: data.store,
     keepMs: config.events.keepDays * dayMs,
-    onFailed: (err) => logger.error({ err }, "events could not be read; tried again until they can"),
+    onFailed: (err) => logger.error({ err }, "events could not be read; retrying"),
   });
   opened.defer(() => events.close());
   const operations = createOperations({
@@ -257,8 +257,9 @@ export async function openGateway(
   opened.defer(() => app.close());
   const requests = createRequestGate(app);
   const certificates = createCertificateReload(certificateCheckMs, {
-    onReloaded: (files) => logger.info({ files }, "certificate read again"),
-    onRefused: (err) => logger.error({ err }, "a certificate stays as it is"),
+    onReloaded: (files) => logger.info({ files }, "certificate reloaded"),
+    onRefused: (err) =>
+      logger.error({ err }, "a certificate could not be reloaded; the old one stays in use"),
   });
   opened.defer(() => certificates.close());
 
@@ -348,6 +349,6 @@ async function tracingOf({
   const { startTracing } = await import("./observability/tracing.ts");
   const { endpoint } = tracing;
   const onExportFailed = (err: Error | undefined) =>
-    logger.warn({ err, endpoint }, "traces cannot be sent; told again once they could");
+    logger.warn({ err, endpoint }, "traces cannot be sent; further failures are not logged until they can");
   return startTracing({ ...tracing, version, isSandbox, onExportFailed });
 }

@@ -52,7 +52,7 @@ export function createHypervisorsDomain(options: ServicesOptions): DomainService
   const poolRefusal = () =>
     new InfraError("DOMAIN_OFF", "there is no storage pool: set `hypervisors.pool` in the configuration");
   const onFailed = (error: unknown) =>
-    log.warn("changes of hypervisors could not be told; tried again", error);
+    log.warn("events of hypervisors could not be published; retrying", error);
   return {
     registrations: [
       createOperationsService(hypervisors, shared, poolRefusal),

@@ -139,8 +139,6 @@ export function unknownServicesOf(
     const unknown = services.filter((name) => !knownServices.includes(name));
     return unknown.length === 0
       ? []
-      : [
-          `listen: ${address}: there is no service ${unknown.join(", ")} (there are: ${knownServices.join(", ")})`,
-        ];
+      : [`listen: ${address}: unknown service ${unknown.join(", ")} (known: ${knownServices.join(", ")})`];
   });
 }

@@ -34,7 +34,7 @@ export function createPodsDomain(options: ServicesOptions): DomainServices {
   const { log } = options;
   const { exact, prompt, isLate } = createPromptReads(system.runtime);
   const own = createOwnChanges();
-  const onFailed = (error: unknown) => log.warn("changes of pods could not be told; tried again", error);
+  const onFailed = (error: unknown) => log.warn("events of pods could not be published; retrying", error);
   const observer = createPodObserver({ ...options, runtime: exact, own, onFailed });
   const { importTimes } = observer;
   const changes = createPodChanges({ ...options, runtime: exact, own });

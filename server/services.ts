@@ -190,7 +190,7 @@ function createVolumesDomain(options: ServicesOptions): DomainServices {
         ...options,
         ...system,
         own,
-        onFailed: (error) => options.log.warn("changes of volumes could not be told; tried again", error),
+        onFailed: (error) => options.log.warn("events of volumes could not be published; retrying", error),
       }),
   };
 }

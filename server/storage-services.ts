@@ -32,7 +32,7 @@ export function createStorageDomain(options: ServicesOptions): DomainServices {
   const { ceph, kubernetes } = system;
   const storage = createStorage(system);
   const onFailed = (error: unknown) =>
-    log.warn("changes of the storage cluster could not be told; tried again", error);
+    log.warn("events of the storage cluster could not be published; retrying", error);
   const observe = (each: CephAdapter) => observeStorageChanges({ ...options, ceph: each, onFailed });
   const crashChanges = ceph && createCrashChanges({ ...options, ceph });
   return {

@@ -53,17 +53,17 @@ export function loadMasterKey(options: MasterKeyOptions): MasterKey {
     return masterKeyFromText(environmentKey, "HOSTPLANE_KEY");
   }
   if (keyFile !== undefined) {
-    return masterKeyFromText(readKeyFile(keyFile) ?? fail(`there is no key file ${keyFile}`), keyFile);
+    return masterKeyFromText(readKeyFile(keyFile) ?? fail(`the key file ${keyFile} does not exist`), keyFile);
   }
   let text = readKeyFile(defaultFile);
   if (text === undefined) {
     if (!options.isStoreNew) {
       fail(
-        `the master key ${defaultFile} is missing, and the store holds secrets that only this key opens: put it back, or set HOSTPLANE_KEY or keyFile`,
+        `the master key ${defaultFile} is missing, and the store has secrets that only this key decrypts: restore it, or set HOSTPLANE_KEY or keyFile`,
       );
     }
     makeKeyFile(defaultFile);
-    text = readKeyFile(defaultFile) ?? fail(`the key file ${defaultFile} cannot be made`);
+    text = readKeyFile(defaultFile) ?? fail(`the key file ${defaultFile} cannot be created`);
   }
   return masterKeyFromText(text, defaultFile);
 }
@@ -102,11 +102,11 @@ function readKeyFile(file: string): string | undefined {
   try {
     const { mode, size } = fstatSync(descriptor);
     if ((mode & constants.S_IFMT) !== constants.S_IFREG || size > 1024) {
-      fail(`the key file ${file} is not a file with a key`);
+      fail(`${file} is not a key file`);
     }
     if ((mode & forbiddenKeyModes) !== 0) {
       fail(
-        `the key file ${file} may be read or changed by others (mode ${(mode & 0o777).toString(8)}): chmod 600 it`,
+        `the key file ${file} may be read or changed by others (mode ${(mode & 0o777).toString(8)}): run chmod 600 on it`,
       );
     }
     return readFileSync(descriptor, "utf8");

@@ -42,7 +42,7 @@ export function createSeal(masterKey: MasterKey, purpose: string): Seal {
     },
     open(sealed, context) {
       if (sealed.length < headBytes + tagBytes || sealed[0] !== version) {
-        throw new Error(`what was sealed for ${purpose} is not in a form that this version knows`);
+        throw new Error(`a secret for ${purpose} has a format that this version does not support`);
       }
       const decipher = createDecipheriv(algorithm, key, sealed.subarray(1, headBytes), {
         authTagLength: tagBytes,
@@ -53,7 +53,7 @@ export function createSeal(masterKey: MasterKey, purpose: string): Seal {
         const secret = decipher.update(sealed.subarray(headBytes, -tagBytes));
         return new Uint8Array(Buffer.concat([secret, decipher.final()]));
       } catch (error) {
-        throw new Error(`what was sealed for ${purpose} does not open with this master key`, {
+        throw new Error(`a secret for ${purpose} cannot be decrypted with this master key`, {
           cause: error,
         });
       }

@@ -81,7 +81,7 @@ test("a missing or invalid file is reported with its key, and a wrong API key is
   await t.rejects(createRealClusters(configOf(t, withKey)), /clusters\.cni\.manifest: .*cannot be read/);
   await t.rejects(
     createRealClusters(configOf(t, { ...withKey, "cni.yaml": "kind: {\n" })),
-    /clusters\.cni\.manifest: .*cni\.yaml is no YAML: /,
+    /clusters\.cni\.manifest: .*cni\.yaml is not valid YAML: /,
   );
   await t.rejects(createRealClusters(configOf(t, { ...withKey, "cni.yaml": "\n" })), /is empty or longer/);
 });

@@ -15,7 +15,7 @@ import { createCertificate } from "./rpc/listener/certificate.ts";
 test("a service named by a listener must exist", async (t) => {
   const listen = [{ address: "127.0.0.1:0", services: ["proto.VGServices"] }];
   await t.rejects(startGatewayUnderTest(t, { listen }), {
-    message: /there is no service proto.VGServices .*proto.VGService/,
+    message: /unknown service proto.VGServices .*proto.VGService/,
   });
 });
 

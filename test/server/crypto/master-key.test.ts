@@ -39,7 +39,7 @@ test("a new store gets its own key, readable only by the owner, and keeps it", a
 
 test("an existing store does not get another key", async (t) => {
   const options = await inDirectory(t);
-  t.throws(() => loadMasterKey({ ...options, isStoreNew: false }), /is missing.*put it back/);
+  t.throws(() => loadMasterKey({ ...options, isStoreNew: false }), /is missing.*restore it/);
   t.same(await readdir(join(options.defaultFile, "..")), []);
 });
 
@@ -53,7 +53,10 @@ test("the variable overrides the file, and the configured file the default one",
   t.equal(both.source, "HOSTPLANE_KEY");
   const one = loadMasterKey({ ...options, environmentKey: "", keyFile });
   t.equal(one.fingerprint, masterKeyFromText(ofFile, "x").fingerprint);
-  t.throws(() => loadMasterKey({ ...options, keyFile: `${keyFile}-missing` }), /there is no key file/);
+  t.throws(
+    () => loadMasterKey({ ...options, keyFile: `${keyFile}-missing` }),
+    /the key file .* does not exist/,
+  );
 });
 
 test("a key that others may read or change is refused", async (t) => {
@@ -88,7 +91,7 @@ test("an invalid key is refused without being repeated", async (t) => {
   }
   await rm(options.defaultFile);
   await mkdir(options.defaultFile);
-  t.throws(() => loadMasterKey(options), /is not a file with a key/);
+  t.throws(() => loadMasterKey(options), /is not a key file/);
 });
 
 test("any text is a key or is refused with an explanation", async () => {

@@ -113,7 +113,7 @@ test("a session is not opened if the password has changed meanwhile", async (t) 
 test("another master key cannot decrypt a signing key", async (t) => {
   const store = await openAuthStore(t);
   await ensureSigningKey(store, createSeal(masterKey, "another"));
-  await t.rejects(createAuthState({ store, keySeal, onFailed }), /does not open with this master key/);
+  await t.rejects(createAuthState({ store, keySeal, onFailed }), /cannot be decrypted with this master key/);
 });
 
 test("other gateways see a change within a second", async (t) => {
