@@ -23,7 +23,7 @@ export function createBackendMetrics(
   const registers = [registry];
   const info = new Gauge({
     name: "hostplane_backend_info",
-    help: "A system behind the gateway and what it is: real, sandbox, off or notBuilt.",
+    help: "A backend and its type: real, sandbox, off or notBuilt.",
     labelNames: ["domain", "system", "kind"] as const,
     registers,
   });
@@ -35,7 +35,7 @@ export function createBackendMetrics(
   });
   const healthGauge = new Gauge({
     name: "hostplane_backend_health",
-    help: "1 for the health a system has, 0 for the others.",
+    help: "1 for the backend's current health, 0 for the other values.",
     labelNames: ["domain", "system", "health"] as const,
     registers,
   });

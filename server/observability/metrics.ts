@@ -36,7 +36,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const registers = [registry];
   new Gauge({
     name: "hostplane_build_info",
-    help: "The version that runs, and whether it serves the sandbox.",
+    help: "Version of the gateway, and whether it is a sandbox.",
     labelNames: ["version", "sandbox"] as const,
     registers,
   }).set({ version: options.version, sandbox: String(options.isSandbox) }, 1);

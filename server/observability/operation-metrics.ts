@@ -13,7 +13,7 @@ export function createOperationMetrics(
 ): () => Promise<void> {
   const gauge = new Gauge({
     name: "hostplane_operations",
-    help: "Durable operations of the store that have not ended, or need attention.",
+    help: "Durable operations of the store that are not finished, or need attention.",
     labelNames: ["state"] as const,
     registers: [registry],
   });

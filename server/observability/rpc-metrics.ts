@@ -28,7 +28,7 @@ export function createRpcMetrics(registry: Registry): RpcMetrics {
   const durationSeries = createDurationHistogram<"rpc" | "protocol" | "code">(
     {
       name: "hostplane_rpc_duration_seconds",
-      help: "Time from a call's arrival to its end, a stream's to its last message.",
+      help: "Time from a call's arrival to its end, for streams to the last message.",
       bucketsSeconds,
     },
     registry,
@@ -36,7 +36,7 @@ export function createRpcMetrics(registry: Registry): RpcMetrics {
   const methods = new Map<DescMethod, MethodSeries>();
   new Gauge({
     name: "hostplane_rpcs_in_flight",
-    help: "Unary calls under way.",
+    help: "Unary calls in progress.",
     labelNames: ["rpc"] as const,
     registers,
     collect() {
@@ -45,7 +45,7 @@ export function createRpcMetrics(registry: Registry): RpcMetrics {
   });
   new Gauge({
     name: "hostplane_streams_open",
-    help: "Streams under way.",
+    help: "Open streams.",
     labelNames: ["rpc"] as const,
     registers,
     collect() {

@@ -14,7 +14,7 @@ export function parseTraceHeaders(text: string): Record<string, string> {
     // A token of RFC 9110, section 5.6.2, and a value of visible characters, spaces and tabs (5.5).
     const match = /^([!#$%&'*+\-.^_`|~\w]+):[ \t]*([\t\u0020-\u007e]*?)[ \t]*$/.exec(line);
     if (match === null) {
-      throw new Error(`line ${index + 1} is no header: expected \`name: value\``);
+      throw new Error(`line ${index + 1} is not a header: expected \`name: value\``);
     }
     const [, name = "", value = ""] = match;
     headers[name.toLowerCase()] = value;

@@ -29,19 +29,19 @@ export function observeWorkMetrics(registry: Registry): () => void {
   const histogram = <L extends string>(name: string, help: string, labelNames: readonly L[]) =>
     new Histogram({ name, help, labelNames, buckets: bucketsSeconds, registers });
 
-  const toolsRunning = gauge("hostplane_tools_running", "Processes of host tools.", [
+  const toolsRunning = gauge("hostplane_tools_running", "Running processes of host tools.", [
     "program",
     "subcommand",
   ]);
-  const toolDuration = histogram("hostplane_tool_duration_seconds", "Time a host tool took.", [
+  const toolDuration = histogram("hostplane_tool_duration_seconds", "Run time of a host tool.", [
     "program",
     "subcommand",
     "outcome",
   ]);
-  const queueWaiting = gauge("hostplane_queue_waiting", "Tasks that wait for their turn.", ["queue"]);
+  const queueWaiting = gauge("hostplane_queue_waiting", "Tasks that wait in a queue.", ["queue"]);
   const queueWait = histogram(
     "hostplane_queue_wait_duration_seconds",
-    "Time that tasks waited for their turn, those that had to.",
+    "Waiting time of the tasks that had to wait.",
     ["queue"],
   );
   const snapshotLoad = histogram(
@@ -56,7 +56,7 @@ export function observeWorkMetrics(registry: Registry): () => void {
   );
   const operationDuration = histogram(
     "hostplane_operation_duration_seconds",
-    "Time a mutation took once it was its turn, or a durable operation from when it was first begun to its end.",
+    "Duration of a mutation without its waiting time, or of a durable operation from its first start to its end.",
     ["kind", "outcome"],
   );
 

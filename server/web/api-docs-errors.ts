@@ -16,8 +16,8 @@ export function errorsHtml(): Html {
   return html`<h2 id="errors">Errors</h2>
 <p>Every error has a code, a sentence for people, and <code>google.rpc.ErrorInfo</code> with a reason of this table, the
 domain <code>hostplane</code>, and in its metadata whether the same call may succeed later (<code>retryable</code>). Fields
-that were refused are in <code>google.rpc.BadRequest</code>; <code>google.rpc.RetryInfo</code> says when to ask again.</p>
-<p id="errors-of-every-call">Every call may end with ${everyCall}. What an RPC may end with besides is told with it.</p>
+that were refused are in <code>google.rpc.BadRequest</code>; <code>google.rpc.RetryInfo</code> says when to retry.</p>
+<p id="errors-of-every-call">Every call may return ${everyCall}. Each RPC lists its further errors.</p>
 <table><caption>Reasons, each with its code</caption>
 <thead><tr><th scope="col">Reason and code</th><th scope="col">Meaning</th></tr></thead><tbody>${rows}</tbody></table>
 `;

@@ -52,11 +52,11 @@ function factsOf(
     rule.mutation ? "changes something" : "changes nothing",
     ...(rule.get ? ["also GET"] : []),
     ...(events === undefined ? [] : [events.byGet ? "event stream, also by GET" : "event stream"]),
-    ...(events?.resumes === true ? ["takes Last-Event-ID"] : []),
-    ...(takesIdempotencyKey(documented) ? ["takes idempotency-key"] : []),
+    ...(events?.resumes === true ? ["supports Last-Event-ID"] : []),
+    ...(takesIdempotencyKey(documented) ? ["supports idempotency-key"] : []),
     ...(rule.mutation && isPlannable(method) ? ["can be planned"] : []),
     ...(rule.mutation ? ["refuses unknown fields"] : []),
-    ...(rule.secrets ? ["holds secrets"] : []),
+    ...(rule.secrets ? ["contains secrets"] : []),
     ...restRoutes
       .filter((route) => route.method === method)
       .map(({ httpMethod, template }) => `${httpMethod} ${template.text}`),
@@ -68,7 +68,7 @@ function errorsHtml(documented: DocumentedMethod, { commentOf }: DocumentedContr
   const links = ownErrorsOf(documented, commentOf).map(
     ({ reason, code }) => html`<a href="#reason-${reason}">${reason}</a> (${code}), `,
   );
-  return html`<h4>Errors</h4><p>${links}${links.length === 0 ? "Those" : "and those"} of <a href="#errors-of-every-call">every call</a>.</p>`;
+  return html`<h4>Errors</h4><p>${links}${links.length === 0 ? "Only those" : "and those"} of <a href="#errors-of-every-call">every call</a>.</p>`;
 }
 
 function exampleHtml(title: string, text: string): Html {

@@ -8,7 +8,7 @@ import { fieldTypes, typeHtml } from "./api-docs-types.ts";
 import { type Html, html } from "./html.ts";
 
 const setUp = `export GATEWAY=127.0.0.1:8080
-export TOKEN=…   # the sandbox prints one when it starts; services.auth.AuthService/Login gives one as well`;
+export TOKEN=…   # the sandbox prints one when it starts; services.auth.AuthService/Login returns one as well`;
 
 const typescriptSetUp = `import { createHostplaneClient } from "hostplane/client";
 
@@ -40,23 +40,23 @@ export function* apiDocsPage(contract: PageContract): Generator<void, string> {
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>hostplane${isSandbox ? " sandbox" : ""} ${version}: API</title>
 <link rel="stylesheet" href="/docs/style.css"></head>
 <body>
-<a class="skip" href="#main">To the text</a>
+<a class="skip" href="#main">Skip to content</a>
 <header><h1>hostplane API</h1>${isSandbox ? sandboxMark : []}</header>
 <div class="columns">
 ${contents(services)}
 <main id="main">
 <h2 id="calls">How to call</h2>
 <p>Every RPC is a <code>POST</code> of JSON to <code>/package.Service/Method</code> by Connect, and at the same path gRPC and
-gRPC-Web. Names of fields may be written as here or in lowerCamelCase; answers over Connect use lowerCamelCase, and leave out
-what has its default. Whole numbers of 64 bits are strings in answers and either in requests. A message has at most
-${String(maxMessageBytes)} bytes. For programs there is <a href="/openapi.json">/openapi.json</a> (OpenAPI 3.1), and reflection over gRPC.</p>
-<p>A token says who calls; each RPC needs a role, and operator may do all that viewer may, admin all. What can be
-planned is shown before by <code>hostplane.v1.PlanService/Plan</code>, with all that it would change. A call with the header <code>idempotency-key</code> can be
-sent again safely where the RPC takes one, and <code>connect-timeout-ms</code> sets a deadline. A stream is sent as
-server-sent events to who accepts <code>text/event-stream</code>.</p>
-<p>The examples are for the sandbox, in cleartext, and for a shell that has these variables:</p>
+gRPC-Web. Field names may be written as here or in lowerCamelCase; answers over Connect use lowerCamelCase, and omit fields with
+their default value. 64-bit integers are strings in answers, and strings or numbers in requests. A message has at most
+${String(maxMessageBytes)} bytes. Programs can use <a href="/openapi.json">/openapi.json</a> (OpenAPI 3.1), and reflection over gRPC.</p>
+<p>A token identifies the caller. Each RPC needs a role: operator includes viewer, and admin includes both. A change that can be
+planned is previewed by <code>hostplane.v1.PlanService/Plan</code>, with everything that it would change. A call with the header <code>idempotency-key</code> can be
+repeated safely if the RPC supports it, and <code>connect-timeout-ms</code> sets a deadline. A stream is sent as
+server-sent events if the request accepts <code>text/event-stream</code>.</p>
+<p>The examples use the sandbox, in cleartext, and a shell with these variables:</p>
 <pre><code>${setUp}</code></pre>
-<p>In TypeScript they have a client:</p>
+<p>The TypeScript examples use this client:</p>
 <pre><code>${typescriptSetUp}</code></pre>
 ${ofServices}
 <h2 id="types">Types</h2>
@@ -66,7 +66,7 @@ ${errorsHtml()}
   return `<!doctype html>\n${page.text}`;
 }
 
-const sandboxMark = html`<p class="sandbox">Sandbox: its systems are made up; nothing on the host is touched.</p>`;
+const sandboxMark = html`<p class="sandbox">Sandbox: its systems are simulated; nothing on the host is touched.</p>`;
 
 type ServiceMethods = readonly (readonly [DescService, readonly DocumentedMethod[]])[];
 

@@ -47,7 +47,7 @@ export async function dashboard(app: FastifyInstance): Promise<void> {
 const notBuilt = `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>hostplane</title></head>
 <body><h1>hostplane</h1>
-<p>The dashboard is not built: <code>npm run build:dashboard</code>, then start the gateway again. <a href="/docs">The API and its examples</a> are there.</p>
+<p>The dashboard is not built: run <code>npm run build:dashboard</code>, then restart the gateway. <a href="/docs">The API and its examples</a> are available.</p>
 </body></html>
 `;
 

@@ -38,7 +38,7 @@ export async function storeBackup(app: FastifyInstance, options: StoreBackupOpti
       const requestId = randomUUID();
       // An existing file only concerns the caller; a full disk also belongs in the log.
       const level = error.reason === "BACKUP_REFUSED" ? "info" : "error";
-      request.log[level]({ err: error, requestId }, "no backup was written");
+      request.log[level]({ err: error, requestId }, "the store could not be backed up");
       reply.hijack();
       refuse(request.raw, reply.raw, error, { [requestIdHeader]: requestId });
       return reply;

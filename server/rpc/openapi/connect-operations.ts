@@ -32,7 +32,7 @@ export function unaryPathItem(
   };
   const responses = {
     "200": {
-      description: "The answer. A field that has its default is left out.",
+      description: "The answer. Fields with their default value are omitted.",
       headers: answerHeaders(rule),
       content: { "application/json": { schema: schemas.refTo(method.output, connectAnswer) } },
     },

@@ -42,7 +42,7 @@ const commentFiles: Readonly<Record<LvmdProtocol, readonly string[]>> = {
 export async function readContractComments(lvmd: LvmdProtocol): Promise<CommentOf> {
   const manifest = findPackageJSON(import.meta.url);
   if (manifest === undefined) {
-    throw new Error("the package that has the contract's comments is not found");
+    throw new Error("the package with the contract's comments was not found");
   }
   const files = commentFiles[lvmd].map((name) => readFile(join(dirname(manifest), name)));
   const sets = (await Promise.all(files)).map((bytes) => fromBinary(FileDescriptorSetSchema, bytes));

@@ -20,6 +20,6 @@ export function roleSentence({ rule }: DocumentedMethod): string {
 /** Describes in a sentence how it treats fields that its message does not have. */
 export function strictnessSentence({ rule }: DocumentedMethod): string {
   return rule.mutation
-    ? "Refuses JSON fields that its message does not have."
-    : "Ignores JSON fields that its message does not have, and names them in the header `hostplane-unknown-fields`.";
+    ? "Refuses unknown JSON fields."
+    : "Ignores unknown JSON fields, and lists them in the header `hostplane-unknown-fields`.";
 }

@@ -47,7 +47,7 @@ export const notAcceptable: JsonObject = { "406": { $ref: "#/components/response
 /** Responses without a reason. */
 const bareResponses: JsonObject = {
   UnsupportedMediaType: bareResponse("The RPC does not support the content type."),
-  NotAcceptable: bareResponse("The request does not accept `text/event-stream` by name."),
+  NotAcceptable: bareResponse("The request does not name `text/event-stream` in its header `accept`."),
 };
 
 function bareResponse(description: string): JsonObject {

@@ -2,18 +2,18 @@ import type { JsonObject } from "@bufbuild/protobuf";
 
 /** Response headers of the gateway and their meaning. docs/clients.md has the same list. */
 const headers = {
-  "hostplane-request-id": "Name of the call in the gateway's log.",
-  "hostplane-backend": "`sandbox` when nothing that was answered is real; absent from a real gateway.",
-  "hostplane-snapshot-age": "Milliseconds since the state was read that a read of volumes was answered from.",
+  "hostplane-request-id": "Id of the call in the gateway's log.",
+  "hostplane-backend": "`sandbox` if nothing in the answer is real; absent from a real gateway.",
+  "hostplane-snapshot-age":
+    "For reads of volumes: age of the state that the answer was read from, in milliseconds.",
   "hostplane-missing":
     "Fields of the answer that are unset because they could not be read, separated by commas.",
-  "hostplane-clamped": "Fields of the answer whose figure is beyond int32.",
-  "hostplane-radar": "What each score of GetClusterRadar was made of.",
-  "hostplane-unknown-fields":
-    "JSON fields or parameters of a read that its message does not have, and that were ignored.",
-  "hostplane-operation": "Id of the operation that the call has begun, found or changed.",
+  "hostplane-clamped": "Fields of the answer whose value exceeds int32.",
+  "hostplane-radar": "The inputs of each score of GetClusterRadar.",
+  "hostplane-unknown-fields": "Unknown JSON fields or parameters of a read, which were ignored.",
+  "hostplane-operation": "Id of the operation that the call started, found or changed.",
   "hostplane-idempotent-replay":
-    "`true` when the answer was kept from the first call with this `idempotency-key`.",
+    "`true` if this is the stored answer of the first call with this `idempotency-key`.",
 } as const;
 
 export type HeaderName = keyof typeof headers;

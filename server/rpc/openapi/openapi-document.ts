@@ -113,8 +113,8 @@ function tagOf(service: DescService, commentOf: CommentOf): JsonObject {
 
 function introduction({ maxMessageBytes }: DocumentedContract): string {
   return [
-    "Every RPC is a POST of JSON to `/<package>.<Service>/<Method>`, by Connect's protocol; the same paths answer gRPC and gRPC-Web, and below `/api` as well. RPCs without side effects also take GET, where they tell no secrets. `/docs` has the same for people, with examples.",
-    "Fields may be written as here or as in the proto files, `null` as what is left out; whole numbers of 64 bits are strings in answers and either in requests; an enum also takes its number. An answer leaves out what has its default. A change refuses fields that its message does not have; a read ignores them.",
+    "Every RPC is a POST of JSON to `/<package>.<Service>/<Method>`, by Connect's protocol; the same paths answer gRPC and gRPC-Web, also below `/api`. RPCs without side effects also support GET, unless they return secrets. `/docs` is the same for people, with examples.",
+    "Field names may be written as here or as in the proto files; `null` means absent. 64-bit integers are strings in answers, and strings or numbers in requests; an enum value may also be its number. Answers omit fields with their default value. A change refuses unknown fields; a read ignores them.",
     `A message has at most ${maxMessageBytes} bytes after decompression. An unknown request header \`hostplane-*\` is refused.`,
   ].join("\n\n");
 }

@@ -8,26 +8,26 @@ export function parameterComponents(maxDeadlineMs: number): JsonObject {
       name: "idempotency-key",
       in: "header",
       description:
-        "Makes the call safe to send again: another with the same key and request, by the same caller within the time that keys are kept, gets the answer of the first. 1 to 255 visible ASCII characters.",
+        "Makes the call safe to repeat: while the key is stored, another call by the same caller with the same key and request gets the answer of the first. 1 to 255 visible ASCII characters.",
       schema: { type: "string", minLength: 1, maxLength: 255, pattern: "^[\\x21-\\x7e]+$" },
     },
     TimeoutMs: {
       name: "connect-timeout-ms",
       in: "header",
-      description: `Deadline of the call in milliseconds, at most ${maxDeadlineMs} for what does not stream. A change that has begun goes on behind it.`,
+      description: `Deadline of the call in milliseconds, at most ${maxDeadlineMs} for unary calls. A change that has begun continues after it.`,
       schema: { type: "integer", minimum: 1, maximum: 9_999_999_999 },
     },
     Session: {
       name: "hostplane-session",
       in: "header",
       description:
-        "`cookie` asks for the session as a cookie instead of a token, for pages of the gateway's own origin.",
+        "`cookie` returns the session as a cookie instead of a token, for pages of the gateway's own origin.",
       schema: { type: "string", enum: ["cookie"] },
     },
     LastEventId: {
       name: "Last-Event-ID",
       in: "header",
-      description: "Id of the last event that was seen: the stream goes on behind it.",
+      description: "Id of the last event received; the stream continues after it.",
       schema: { type: "string" },
     },
     ConnectVersion: {
@@ -40,13 +40,13 @@ export function parameterComponents(maxDeadlineMs: number): JsonObject {
       name: "encoding",
       in: "query",
       required: true,
-      description: "How `message` is written.",
+      description: "Encoding of `message`.",
       schema: { type: "string", enum: ["json"] },
     },
     StreamEncoding: {
       name: "encoding",
       in: "query",
-      description: "How `message` is written; needed with it.",
+      description: "Encoding of `message`; required with it.",
       schema: { type: "string", enum: ["json"] },
     },
   };

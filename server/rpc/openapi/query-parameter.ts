@@ -25,7 +25,7 @@ function textSchema(field: DescField): JsonObject {
   }
   const schema = message === undefined ? scalar && scalarSchema(scalar, true) : wellKnownSchema(message);
   if (schema === undefined) {
-    throw new TypeError(`${field} has no form as a parameter`);
+    throw new TypeError(`${field} cannot be written as a parameter`);
   }
   return schema;
 }

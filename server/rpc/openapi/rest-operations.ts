@@ -61,7 +61,7 @@ export function restOperation(
     ...(body === undefined ? {} : { requestBody: bodyOf(route, documented, schemas) }),
     responses: {
       "200": {
-        description: "The answer. A field that has its default is left out.",
+        description: "The answer. Fields with their default value are omitted.",
         headers: answerHeaders(documented.rule),
         content: { "application/json": { schema: answerSchema(route, schemas) } },
       },

@@ -14,7 +14,7 @@ import { headerParameters, parameterRef } from "./parameters.ts";
 import { queryParameter } from "./query-parameter.ts";
 
 const envelopes =
-  "With the content type `application/connect+json` the same path speaks Connect's protocol of streams: before each message a byte of flags and four of its length, and an error in the last message, with HTTP status 200 (connectrpc.com/docs/protocol). gRPC and gRPC-Web are served there as well.";
+  "With the content type `application/connect+json` the same path speaks Connect's streaming protocol: each message follows a byte of flags and four of its length, and an error is in the last message, with HTTP status 200 (connectrpc.com/docs/protocol). gRPC and gRPC-Web are served there as well.";
 
 /**
  * Returns the operations of a streaming RPC's path. OpenAPI 3.1 cannot describe the messages of a stream, so the schema of each
@@ -38,7 +38,7 @@ export function streamPathItem(
   const request = schemas.refTo(method.input, connectRequest(documented));
   if (events === undefined) {
     const post = operationOf(documented, commentOf, id, {
-      description: `A stream in both directions. ${envelopes}`,
+      description: `A bidirectional stream. ${envelopes}`,
       parameters: headerParameters(documented),
       requestBody: {
         required: true,
@@ -57,12 +57,12 @@ export function streamPathItem(
     return { post };
   }
   const resumes = events.resumes
-    ? "Each event has its cursor as `id`, and `Last-Event-ID` goes on behind it."
-    : "Who comes back begins anew.";
-  const format = `Server-sent events for who accepts \`text/event-stream\`: \`data\` is one message as JSON, the event \`end\` is the last of a stream that has ended, and the event \`error\` of one that has failed, with Connect's error as \`data\`. An error before the first message has its HTTP status. ${resumes}`;
+    ? "Each event has its cursor as `id`, and `Last-Event-ID` continues after it."
+    : "A client that reconnects starts from the beginning.";
+  const format = `Server-sent events if the request accepts \`text/event-stream\`: \`data\` is one message as JSON. The last event is \`end\`, or \`error\` if the stream failed, with Connect's error as \`data\`. An error before the first message has its HTTP status. ${resumes}`;
   const responses = {
     "200": {
-      description: "The stream. It goes on until the RPC ends, the client leaves or its deadline passes.",
+      description: "The stream. It continues until the RPC ends, the client leaves or its deadline passes.",
       headers,
       content: { "text/event-stream": { schema: { type: "string" }, "x-hostplane-message": message } },
     },
@@ -83,7 +83,7 @@ export function streamPathItem(
     return { post };
   }
   const get = operationOf(documented, commentOf, `${id}.get`, {
-    description: `${format} A browser's \`EventSource\` asks like that. Fields of the request are parameters, or all of it is \`message\` as JSON, with \`encoding=json\`.`,
+    description: `${format} This is how a browser's \`EventSource\` connects. Fields of the request are parameters, or the whole request is \`message\` as JSON, with \`encoding=json\`.`,
     parameters: [
       ...method.input.fields.filter(hasTextForm).map((field) => queryParameter(field, commentOf)),
       ...connectParameters(body),
@@ -92,7 +92,7 @@ export function streamPathItem(
     responses: {
       ...responses,
       ...notAcceptable,
-      "204": { description: "To who comes back behind the event `end`: there is nothing more." },
+      "204": { description: "The client has reconnected after the event `end`: the stream is complete." },
     },
   });
   return { get, post };
@@ -103,7 +103,7 @@ function connectParameters(body: JsonObject): JsonObject[] {
   const message = {
     name: "message",
     in: "query",
-    description: "The request as JSON, in place of its fields as parameters.",
+    description: "The request as JSON, instead of its fields as parameters.",
     content: { "application/json": body },
   };
   return [parameterRef("ConnectVersion"), parameterRef("StreamEncoding"), message];

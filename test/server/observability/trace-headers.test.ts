@@ -22,7 +22,7 @@ test("an invalid header is refused with its line number, and not shown", async (
     " a: secret",
   ]) {
     t.throws(() => parseTraceHeaders(`ok: 1\n${line}`), {
-      message: "line 2 is no header: expected `name: value`",
+      message: "line 2 is not a header: expected `name: value`",
     });
   }
 });
@@ -42,7 +42,7 @@ test("all written headers are read back, and any text is read or refused with th
       try {
         return Object.values(parseTraceHeaders(text)).every((value) => !/[\r\n]/.test(value));
       } catch (error) {
-        return error instanceof Error && /^line \d+ is no header/.test(error.message);
+        return error instanceof Error && /^line \d+ is not a header/.test(error.message);
       }
     }),
   );

@@ -21,13 +21,13 @@ test("/docs is one page without scripts, and every link has a target", async (t)
   t.match(page, "Creates a logical volume, empty or filled from a backup, and returns it.");
   t.match(page, '<a href="#type-proto.DataSource">proto.DataSource</a>');
   t.match(page, /<tr id="reason-HISTORY_GONE">/);
-  t.match(page, '<p class="sandbox">Sandbox: its systems are made up;', "a sandbox is marked");
+  t.match(page, '<p class="sandbox">Sandbox: its systems are simulated;', "a sandbox is marked");
   const [, getVolumes] = page.split('id="rpc-proto.VGService.GetLVList"');
   const errors = getVolumes?.split("<h4>Errors</h4>")[1]?.split("</p>")[0];
   t.match(errors, '<a href="#reason-LOGIN_REQUIRED">LOGIN_REQUIRED</a> (UNAUTHENTICATED)');
   t.notMatch(errors, "VOLUME_EXISTS", "a read has no errors of changes");
   const [, createVolume] = page.split('id="rpc-proto.LVService.CreateLV"');
-  t.match(createVolume?.split("<h4>")[0], "<li>takes idempotency-key</li><li>can be planned</li>");
+  t.match(createVolume?.split("<h4>")[0], "<li>supports idempotency-key</li><li>can be planned</li>");
   const { status } = await fetch(`${url}/docs/style.css`);
   t.equal(status, 200);
 });
