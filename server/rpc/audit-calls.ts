@@ -84,7 +84,7 @@ export function createCallAudit(port: AuditPort): CallAudit {
       try {
         await port.end(sequence, auditedOutcome(call, error));
       } catch (failure) {
-        port.onFailed(`the end of ${call.requestId}`, failure);
+        port.onFailed(`the outcome of ${call.requestId}`, failure);
       }
     };
   }
@@ -190,7 +190,7 @@ async function written<T>(writing: Promise<T>): Promise<T> {
     if (reason === "SHUTTING_DOWN") {
       throw thrown;
     }
-    const message = "the audit log cannot be written, and nothing is done that is not in it";
+    const message = "the audit log cannot be written, so the call was refused";
     throw new InfraError("STORE_UNAVAILABLE", message, { cause: thrown, retryAfterMs: 1000 });
   }
 }

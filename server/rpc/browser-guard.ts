@@ -55,7 +55,10 @@ export function createBrowserGuard(
     if (checksHost && authority !== "") {
       const name = authority.replace(/:\d*$/, "");
       if (!names.has(name) && !isNameOf(request, name)) {
-        return new InfraError("HOST_NOT_ALLOWED", `the host ${name} is not a name of this listener`);
+        return new InfraError(
+          "HOST_NOT_ALLOWED",
+          `the host ${name} is not allowed on this listener; add it to the listener's hosts if clients use it`,
+        );
       }
     }
     const { origin } = request.headers;
@@ -74,7 +77,7 @@ export function createBrowserGuard(
       if (mark !== undefined) {
         return new InfraError(
           "FORWARDED_NOT_ALLOWED",
-          `the header ${mark} says that a proxy has forwarded the request, which a listener without login refuses unless it has allowForwarded: true`,
+          `the header ${mark} shows that a proxy forwarded the request; a listener without login refuses this unless it has allowForwarded: true`,
         );
       }
     }

@@ -151,7 +151,7 @@ export function createCallerLimits(
         call,
         "requestsPerSecond",
         requestsPerSecond,
-        "begins more calls in a second",
+        "starts more calls per second",
         retryAfterMs,
       );
     }
@@ -162,10 +162,10 @@ export function createCallerLimits(
   function assertAffordable(call: Call, { cpuMs, unreadBytes }: Usage): void {
     if (cpuMs <= 0) {
       const retryAfterMs = ((1 - cpuMs) / cpuMsPerSecond) * 1000;
-      throw refusal(call, "cpuMsPerSecond", cpuMsPerSecond, "takes more CPU time", retryAfterMs);
+      throw refusal(call, "cpuMsPerSecond", cpuMsPerSecond, "uses more CPU time", retryAfterMs);
     }
     if (unreadBytes >= limits.unreadBytes) {
-      throw refusal(call, "unreadBytes", limits.unreadBytes, "has more bytes of answers to read");
+      throw refusal(call, "unreadBytes", limits.unreadBytes, "has more unread bytes of answers");
     }
   }
 
@@ -251,7 +251,7 @@ export function createCallerLimits(
     }
     const usage = usageOf(call);
     if (usage.mutations >= limits.mutations) {
-      throw refusal(call, "mutations", limits.mutations, "has more changes under way");
+      throw refusal(call, "mutations", limits.mutations, "has more changes running");
     }
     usage.mutations++;
     try {

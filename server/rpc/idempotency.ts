@@ -118,12 +118,12 @@ export function createIdempotency(port: IdempotencyPort): LinkFor {
         case "reused":
           throw new InfraError(
             "IDEMPOTENCY_KEY_REUSED",
-            `${idempotencyKeyHeader}: it was used for a ${keyed.method} with another request; nothing was done`,
+            `${idempotencyKeyHeader}: already used for a ${keyed.method} with a different request; nothing was changed`,
           );
         case "unknown":
           throw new InfraError(
             "IDEMPOTENCY_OUTCOME_UNKNOWN",
-            `the gateway stopped during the first ${keyed.method} with this ${idempotencyKeyHeader}; look whether it took effect, and go on with another key`,
+            `the gateway stopped during the first ${keyed.method} with this ${idempotencyKeyHeader}; check whether it took effect, then continue with a new key`,
             { effect: "possible" },
           );
       }

@@ -71,7 +71,7 @@ function keptError(error: InfraError): KeptError {
 
 function errorFromKept({ reason, message, ...facts }: KeptError): InfraError {
   if (!Object.hasOwn(reasons, reason)) {
-    throw new TypeError(`there is no reason ${reason}`);
+    throw new TypeError(`unknown reason ${reason}`);
   }
   return new InfraError(reason as ReasonName, message, facts);
 }

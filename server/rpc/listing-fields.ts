@@ -13,7 +13,7 @@ export function parsePageSize(pageSize: number): number {
   if (pageSize < 0) {
     throw invalidField(
       "page_size",
-      `expected 0 (which is ${pageSizeDefault}) to ${pageSizeMax}, got ${pageSize}`,
+      `expected 0 (the default of ${pageSizeDefault}) to ${pageSizeMax}, got ${pageSize}`,
     );
   }
   return pageSize === 0 ? pageSizeDefault : Math.min(pageSize, pageSizeMax);
@@ -28,7 +28,7 @@ export function parseTextFilter<Name extends string>(
   text: string,
 ): { readonly [N in Name]?: string } {
   if (text.length > textMaxLength || text.includes("\0")) {
-    throw invalidField(name, `expected at most ${textMaxLength} characters, and none that is NUL`);
+    throw invalidField(name, `expected at most ${textMaxLength} characters, without NUL`);
   }
   return text === "" ? {} : ({ [name]: text } as { readonly [N in Name]: string });
 }

@@ -20,10 +20,7 @@ export function createPageAccess(
       const header = (name: string) => request.headers[name]?.toString();
       const { role } = await authenticate({ peer, header });
       return role === undefined
-        ? new InfraError(
-            "LOGIN_REQUIRED",
-            "this page is for who is logged in; send `authorization: Bearer <token>`",
-          )
+        ? new InfraError("LOGIN_REQUIRED", "this page needs a login; send `authorization: Bearer <token>`")
         : undefined;
     } catch (error) {
       return infraErrorFrom(error);

@@ -27,12 +27,12 @@ export function seqFromPageToken(token: string, filters: object): number | undef
   const isOurs = bytes.length === seqBytes + hashBytes && bytes.toString("base64url") === token;
   const seq = isOurs ? bytes.readBigUInt64BE() : 0n;
   if (seq === 0n || seq > Number.MAX_SAFE_INTEGER) {
-    throw invalidField("page_token", "expected the next_page_token of an answer");
+    throw invalidField("page_token", "expected the next_page_token of an earlier answer");
   }
   if (!bytes.subarray(seqBytes).equals(hashOf(filters))) {
     throw invalidField(
       "page_token",
-      "it is of a listing with other filters; take those of the first page again",
+      "it belongs to a listing with other filters; use the filters of the first page",
     );
   }
   return Number(seq);

@@ -117,7 +117,7 @@ function methodsOfServices({
  * needs a code, while clients of the protocols derive one from the status (the conformance suite expects `unknown`).
  */
 const refusals: Readonly<Record<number, string>> = {
-  405: "this RPC takes POST, and GET only where it has no side effects and returns no secrets (Connect GET; of streams, server-sent events)",
+  405: "this RPC supports POST, and GET only if it has no side effects and returns no secrets (Connect GET; for streams, server-sent events)",
   406: "GET of this stream needs the header accept: text/event-stream (server-sent events)",
   505: "this RPC needs HTTP/2",
 };
@@ -280,7 +280,7 @@ export function answerNotFound(
     return;
   }
   reply.hijack();
-  const error = new InfraError("METHOD_NOT_FOUND", `there is no method ${rpc[1]}/${rpc[2]}`);
+  const error = new InfraError("METHOD_NOT_FOUND", `unknown method ${rpc[1]}/${rpc[2]}`);
   const headers = { ...reply.getHeaders(), [requestIdHeader]: randomUUID() };
   refuse(request.raw, reply.raw, error, headers, { httpStatus: 404, errorDetails });
 }

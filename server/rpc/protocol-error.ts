@@ -32,11 +32,11 @@ export function infraErrorFromProtocolError(error: ConnectError): InfraError {
       // invalid flags' are errors of the client; 'serialize binary: ...' is a fault of the gateway.
       return /^(parse binary|protocol error|invalid |decompression failed|received )/.test(message)
         ? malformed(message, error)
-        : new InfraError("INTERNAL", "internal error; the gateway's log has it under the request id", {
+        : new InfraError("INTERNAL", "internal error; see the gateway's log for this request id", {
             cause: error,
           });
     default:
-      return new InfraError("INTERNAL", "internal error; the gateway's log has it under the request id", {
+      return new InfraError("INTERNAL", "internal error; see the gateway's log for this request id", {
         cause: error,
       });
   }
@@ -47,7 +47,7 @@ function malformed(message: string, cause: unknown): InfraError {
   const unknown = /from JSON: key "(.*)" is unknown$/s.exec(message);
   if (unknown !== null) {
     const field = unknown[1] ?? "";
-    const description = "the message has no such field";
+    const description = "unknown field";
     return new InfraError("UNKNOWN_FIELD", `${field}: ${description}`, {
       violations: [{ field, description }],
       cause,
@@ -78,7 +78,7 @@ function messageTooLarge(message: string): string {
   );
   const size = Number(/^message size (\d+)/.exec(message)?.[1]);
   return size >= 0x20000000
-    ? `${words}; if it is not so large, the five bytes before each message of a stream are missing`
+    ? `${words}; if the message is smaller, it probably lacks the five-byte envelope head that streams need`
     : words;
 }
 

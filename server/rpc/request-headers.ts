@@ -19,7 +19,7 @@ const keyPattern = /^[\x21-\x7e]{1,255}$/;
 export const assertKnownHeaders: Around = (call, next) => {
   for (const name of call.headerNames()) {
     if (name.startsWith("hostplane-") && !ownHeaders.has(name)) {
-      throw new InfraError("UNKNOWN_HEADER", `the request header ${name} is not one of the gateway's`);
+      throw new InfraError("UNKNOWN_HEADER", `unknown request header ${name}`);
     }
   }
   const key = call.rule.mutation ? call.header(idempotencyKeyHeader) : undefined;
@@ -29,11 +29,11 @@ export const assertKnownHeaders: Around = (call, next) => {
   if (call.rule.secretAnswer) {
     throw new InfraError(
       "IDEMPOTENCY_KEY_NOT_TAKEN",
-      `${methodPathOf(call.method)} takes no ${idempotencyKeyHeader}: its answer holds secrets, which are not kept`,
+      `${methodPathOf(call.method)} does not support ${idempotencyKeyHeader}: its answer contains secrets, which are not stored`,
     );
   }
   if (call.method.methodKind !== "unary") {
-    throw new InfraError("NOT_BUILT", `${idempotencyKeyHeader}: repeated streams are not recognised yet`);
+    throw new InfraError("NOT_BUILT", `${idempotencyKeyHeader}: not supported for streams yet`);
   }
   if (!keyPattern.test(key)) {
     throw new InfraError(

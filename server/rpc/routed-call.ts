@@ -236,7 +236,7 @@ export class RoutedCall implements Call, Link, Charged {
       throw new InfraError("NOT_BUILT", `${method.name} cannot be streamed over REST`);
     }
     if (response?.headersSent !== true || method.methodKind === "unary") {
-      throw new TypeError(`${method.name} has written nothing yet that a sink could go on with`);
+      throw new TypeError(`${method.name} must send a message before it opens a sink`);
     }
     const { maxMessageBytes } = this.#limits;
     const limits = { maxUnsentBytes, maxMessageBytes, lingerMs: sinkLingerMs };

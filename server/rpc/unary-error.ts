@@ -54,7 +54,7 @@ export function withUnaryErrorReason(handler: UniversalHandler, onRefused: OnRef
 function hiddenErrorOf(request: UniversalServerRequest): InfraError {
   return request.method === "GET"
     ? new InfraError("MALFORMED_REQUEST", "the query parameter message is not base64")
-    : new InfraError("CALLER_LEFT", "the caller has left before the request was whole");
+    : new InfraError("CALLER_LEFT", "the caller left before the request was complete");
 }
 
 async function readAll(body: AsyncIterable<Uint8Array>): Promise<Uint8Array<ArrayBuffer>> {

@@ -26,7 +26,7 @@ test("calls that cost more CPU time than the limit are refused, and the error na
       t.match(refused, {
         code: "RESOURCE_EXHAUSTED",
         reason: "CALLER_LIMIT",
-        message: /takes more CPU time than limits\.caller\.cpuMsPerSecond allows \(1\)/,
+        message: /uses more CPU time than limits\.caller\.cpuMsPerSecond allows \(1\)/,
       });
       return;
     }

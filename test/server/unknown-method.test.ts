@@ -247,5 +247,5 @@ test("a refusal that only has an HTTP status explains in words what is supported
   t.match(await form.text(), /application\/json/);
   const get = await fetch(`${url}/proto.LVService/CreateLV`);
   t.equal(get.status, 405);
-  t.match(await get.text(), /takes POST/);
+  t.match(await get.text(), /supports POST/);
 });

@@ -40,7 +40,7 @@ export function createDirectEntry(
     const serving = serveRequest(handle.method, refuse, arrived, (facts, headers) =>
       direct.answer(head, request, response, facts, headers),
     );
-    serving.catch((err) => log.error({ err }, "a request could not be refused"));
+    serving.catch((err) => log.error({ err }, "a refusal could not be written"));
     return true;
   };
 }

@@ -66,7 +66,7 @@ export function shortSocketPath(path: string): string {
   const bytes = Buffer.byteLength(shorter);
   if (bytes > maxSocketPathBytes) {
     throw new Error(
-      `${absolute}: the path of a socket has at most ${maxSocketPathBytes} bytes, and this one ${bytes}; choose a shorter data directory (--data)`,
+      `${absolute}: a socket path has at most ${maxSocketPathBytes} bytes, and this one has ${bytes}; choose a shorter data directory (--data)`,
     );
   }
   return shorter;

@@ -32,7 +32,9 @@ export function createAdmission(rules: AdmissionRules): Admission {
       return false;
     }
     const why =
-      state.kind === "refused" ? `its certificate is refused: ${state.why}` : "it has no certificate";
+      state.kind === "refused"
+        ? `its client certificate was refused: ${state.why}`
+        : "it has no client certificate";
     onConnectionRefused?.(address, why);
     return true;
   }

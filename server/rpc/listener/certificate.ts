@@ -40,11 +40,11 @@ function readAuthorities(file: string): Buffer {
   try {
     const authorities = (blocks ?? []).map((block) => new X509Certificate(block));
     if (authorities.length === 0) {
-      throw new Error("it holds no certificate");
+      throw new Error("it contains no certificate");
     }
   } catch (error) {
     const words = error instanceof Error ? error.message : String(error);
-    throw new Error(`the authorities of clients in ${file}: ${words}`, { cause: error });
+    throw new Error(`the client CA file ${file}: ${words}`, { cause: error });
   }
   return pem;
 }

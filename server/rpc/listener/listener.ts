@@ -214,7 +214,9 @@ export function createListener(options: ListenerOptions): Listener {
 
   function createTls(certificate: Certificate) {
     if (options.clientCertificate !== undefined && certificate.ca === undefined) {
-      throw new TypeError("without authorities of its own, TLS would take clients of any public one");
+      throw new TypeError(
+        "client certificates need authorities: without them TLS accepts those of any public one",
+      );
     }
     const h2 = http2.createSecureServer({
       ...http2Options(),

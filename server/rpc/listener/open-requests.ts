@@ -71,7 +71,7 @@ export function createOpenRequests(
       response.once("close", () => this.release());
       const key = networkOf(request.socket.remoteAddress ?? "");
       this.#share = shares.take(key, requestBytes, () =>
-        this.#cut("callers without a login take too much memory"),
+        this.#cut("callers without a login use too much memory"),
       );
     }
 
@@ -136,9 +136,9 @@ export function createOpenRequests(
       const unreadMs =
         (this.#isKnown ? limits.unreadMs : limits.unknownUnreadMs) + this.#unreadBytes / readBytesPerMs;
       if (!this.#isKnown && this.#bodySinceMs !== undefined && nowMs - this.#bodySinceMs > limits.bodyMs) {
-        this.#cut("its body is late");
+        this.#cut("its body was not received in time");
       } else if (this.#unreadSinceMs !== undefined && nowMs - this.#unreadSinceMs > unreadMs) {
-        this.#cut("its answer is not read");
+        this.#cut("its answer was not read in time");
       }
     }
 

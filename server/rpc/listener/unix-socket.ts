@@ -10,7 +10,7 @@ import { dirname } from "node:path";
  */
 export async function listenOnUnixSocket(server: net.Server, path: string, mode: number): Promise<void> {
   if (!existsSync(dirname(path))) {
-    throw new Error(`there is no directory ${dirname(path)} for the socket`);
+    throw new Error(`the directory ${dirname(path)} of the socket does not exist`);
   }
   if (existsSync(path)) {
     if (!lstatSync(path).isSocket()) {

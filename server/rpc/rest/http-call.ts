@@ -140,7 +140,7 @@ async function readWhole(
     if (cause instanceof ConnectError) {
       throw cause;
     }
-    throw new InfraError("CALLER_LEFT", "the caller has left before the request was whole", { cause });
+    throw new InfraError("CALLER_LEFT", "the caller left before the request was complete", { cause });
   }
   return compression === null || bytes.byteLength === 0
     ? bytes

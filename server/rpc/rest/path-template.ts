@@ -50,23 +50,26 @@ export function parsePathTemplate(text: string): PathTemplate {
 
   function addPlain(part: string): void {
     if (segments.at(-1)?.kind === "rest") {
-      fail("nothing can come behind **");
+      fail("nothing can follow **");
     }
     if (part === "*" || part === "**") {
       segments.push({ kind: part === "*" ? "one" : "rest" });
       return;
     }
     const decoded = literal.test(part) ? decodeText(part) : undefined;
-    segments.push({ kind: "literal", text: decoded ?? fail(`${part || "an empty segment"} is no segment`) });
+    segments.push({
+      kind: "literal",
+      text: decoded ?? fail(`${part || "an empty segment"} is not a segment`),
+    });
   }
 
   function addVariable(inner: string): void {
     const [name = "", ...patterns] = inner.split("=");
     if (!fieldPath.test(name) || patterns.length > 1) {
-      fail(`{${inner}} is no variable`);
+      fail(`{${inner}} is not a variable`);
     }
     if (variables.some((one) => one.fieldPath === name)) {
-      fail(`${name} has two places`);
+      fail(`${name} occurs twice`);
     }
     const from = segments.length;
     for (const part of (patterns[0] ?? "*").split("/")) {
@@ -81,7 +84,7 @@ export function parsePathTemplate(text: string): PathTemplate {
     segmentText.lastIndex = at + 1;
     const part = path[at] === "/" ? segmentText.exec(path)?.[0] : undefined;
     if (part === undefined) {
-      return fail(`there is no segment at ${at}`);
+      return fail(`expected a segment at ${at}`);
     }
     const inner = /^\{(.*)\}$/s.exec(part)?.[1];
     if (inner === undefined) {
@@ -92,7 +95,7 @@ export function parsePathTemplate(text: string): PathTemplate {
     at += 1 + part.length;
   } while (at < path.length);
   const isVerb = verbText === undefined || literal.test(verbText);
-  const verb = isVerb ? verbText && decodeText(verbText) : fail(`:${verbText} is no verb`);
+  const verb = isVerb ? verbText && decodeText(verbText) : fail(`:${verbText} is not a verb`);
   return { text, segments, variables, verb };
 }
 

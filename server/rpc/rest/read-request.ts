@@ -65,7 +65,7 @@ export async function readRestRequest(
   for (const [index, fields] of values.pathFields.entries()) {
     const ofBody = before[index];
     if (ofBody !== undefined && String(ofBody) !== String(valueAt(desc, message, fields))) {
-      throw invalidField(pathOfFields(fields), "is another in the body than in the path");
+      throw invalidField(pathOfFields(fields), "differs between the body and the path");
     }
   }
   const ofBody = text === "" ? [] : unknownFieldsOf(desc, JSON.parse(text) as JsonValue);
@@ -83,7 +83,7 @@ export function assertUrlSize(url: string): void {
 }
 
 function unknownParameters(keys: readonly string[]): InfraError {
-  const description = "the route has no such parameter";
+  const description = "unknown parameter";
   return new InfraError("UNKNOWN_FIELD", `${keys.join(", ")}: ${description}`, {
     violations: keys.map((field) => ({ field, description })),
   });
@@ -108,7 +108,7 @@ async function bodyText(
   if (body === undefined) {
     throw new InfraError(
       "MALFORMED_REQUEST",
-      "this route takes no body; its fields are in the path and the query",
+      "this route does not accept a body; send its fields in the path and the query",
     );
   }
   if (otherTypes.test(contentType)) {

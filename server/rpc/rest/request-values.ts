@@ -40,9 +40,9 @@ export function requestValuesFrom(
     if (fields === undefined || body === "*") {
       addAll(unknownKeys, keys);
     } else if (inPath.has(path)) {
-      throw invalidField(path, "is a part of the path, and cannot be in the query as well");
+      throw invalidField(path, "is in the path and must not be in the query too");
     } else if (fields[0] === body) {
-      throw invalidField(path, `belongs to ${fields[0]?.name}, which is the body`);
+      throw invalidField(path, `belongs to ${fields[0]?.name}, which must be in the body`);
     } else {
       setText(json, fields, texts);
     }
@@ -77,14 +77,11 @@ function setText(json: JsonObject, fields: readonly DescField[], texts: readonly
   const path = pathOfFields(fields);
   const field = fields.at(-1);
   if (field === undefined || !hasTextForm(field)) {
-    throw invalidField(
-      path,
-      "has no form in a query; name one of its fields, or call the RPC by another protocol",
-    );
+    throw invalidField(path, "cannot be written in a query; name one of its fields, or use another protocol");
   }
   if (fields.some(isSecret)) {
     // Proxies on the way may log URLs.
-    throw invalidField(path, "is a secret, which belongs in no URL");
+    throw invalidField(path, "is a secret and must not be in a URL");
   }
   if (field.fieldKind !== "list" && texts.length > 1) {
     throw invalidField(path, `is given ${texts.length} times`);

@@ -38,7 +38,7 @@ export async function restPlugin(app: FastifyInstance, options: RestPluginOption
   const endpoints = restRoutes.map((route): Endpoint => {
     const served = servedByMethod.get(route.method);
     if (served === undefined) {
-      throw new TypeError(`nobody answers ${methodPathOf(route.method)}`);
+      throw new TypeError(`no handler for ${methodPathOf(route.method)}`);
     }
     return {
       ...route,
@@ -75,7 +75,11 @@ export async function restPlugin(app: FastifyInstance, options: RestPluginOption
       if (request.method === "OPTIONS") {
         return reply.code(204).header("allow", `${allowed}, OPTIONS`).send();
       }
-      return reply.code(405).header("allow", allowed).type("text/plain").send(`this path takes ${allowed}\n`);
+      return reply
+        .code(405)
+        .header("allow", allowed)
+        .type("text/plain")
+        .send(`this path supports ${allowed}\n`);
     }
     // These folders also have RPCs and pages.
     const isShared = folder === "" || folder === "/api";
@@ -102,10 +106,10 @@ function verbsOf(
     return new Set(allVerbs.filter((verb) => verb !== "GET" || !rule.mutation));
   }
   if (rule.mutation && httpMethod === "GET") {
-    throw new TypeError(`${methodPathOf(method)} changes something, which GET must not`);
+    throw new TypeError(`${methodPathOf(method)} changes something, so it cannot be called by GET`);
   }
   if (!allVerbs.includes(httpMethod)) {
-    throw new TypeError(`${methodPathOf(method)}: there is no verb ${httpMethod}`);
+    throw new TypeError(`${methodPathOf(method)}: unknown HTTP method ${httpMethod}`);
   }
   return new Set([httpMethod]);
 }

@@ -60,7 +60,7 @@ function routeFromRule(method: DescMethod, rule: HttpRule): RestRoute {
     throw new TypeError(`${methodPathOf(method)}: google.api.http ${what}`);
   };
   if (method.methodKind !== "unary" && method.methodKind !== "server_streaming") {
-    fail("is for methods that take one message");
+    fail("needs a method with a single request message");
   }
   const [httpMethod, path] = patternOf(rule) ?? fail("has no path");
   if (httpMethod === "GET" && rule.body !== "") {
@@ -76,7 +76,9 @@ function routeFromRule(method: DescMethod, rule: HttpRule): RestRoute {
     }
   }
   const named = (desc: DescMethod["input"], name: string) =>
-    name === "" ? undefined : (fieldOf(desc, name) ?? fail(`names ${name}, which ${desc.typeName} has not`));
+    name === ""
+      ? undefined
+      : (fieldOf(desc, name) ?? fail(`names ${name}, which is not a field of ${desc.typeName}`));
   return {
     method,
     httpMethod,

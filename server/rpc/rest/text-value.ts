@@ -33,7 +33,7 @@ export function hasTextForm({ fieldKind, message }: DescField): boolean {
  */
 export function jsonFromText(field: DescField, path: string, text: string): JsonValue {
   if (!hasTextForm(field)) {
-    throw new TypeError(`${field} has no form as text`);
+    throw new TypeError(`${field} cannot be written as text`);
   }
   if (field.enum !== undefined) {
     return wholeNumber.test(text) ? Number(text) : text;

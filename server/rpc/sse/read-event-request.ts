@@ -78,7 +78,7 @@ function connectMessageOf({ input }: DescMethod, query: string): string | undefi
     parameters.get("base64") !== "1" &&
     !parameters.has("compression");
   if (message !== undefined && !isPlain) {
-    const words = "the query parameter message is taken with encoding=json, without base64 and compression";
+    const words = "the query parameter message needs encoding=json, without base64 and compression";
     throw new InfraError("MALFORMED_REQUEST", words);
   }
   return message;

@@ -181,7 +181,7 @@ test("certificates must be readable and match their keys", async (t) => {
   t.match(good.slice(2), [{ ok: true, what: /belongs to the key/ }]);
   const withCa = { ...tls, clientCa: tls.key };
   const noCa = await gatewayFindings({ data: dir, listen: [{ address: "127.0.0.1:0", tls: withCa }] });
-  t.match(noCa.slice(2), [{ ok: false, what: /key\.pem: it holds no certificate/, fix: /clientCa/ }]);
+  t.match(noCa.slice(2), [{ ok: false, what: /key\.pem: it contains no certificate/, fix: /clientCa/ }]);
 });
 
 test("each device class needs its volume group or thin pool", async (t) => {

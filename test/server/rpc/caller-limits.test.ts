@@ -261,7 +261,7 @@ test("a caller that uses more CPU time than the limit is refused until it is pai
     account().spend(51);
     const refused = await refusalOf(around(greedy(), answer));
     t.match(refused, { reason: "CALLER_LIMIT", code: "RESOURCE_EXHAUSTED", retryAfterMs: 510 });
-    t.match(refused?.message, /takes more CPU time.*limits\.caller\.cpuMsPerSecond.*\(100\)/);
+    t.match(refused?.message, /uses more CPU time.*limits\.caller\.cpuMsPerSecond.*\(100\)/);
     t.notOk(await refusalOf(around(other(), answer)));
     nowMs += 510;
     t.notOk(await refusalOf(around(greedy(), answer)), "after the suggested time");

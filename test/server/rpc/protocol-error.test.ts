@@ -139,7 +139,7 @@ test("a message larger than the limit is refused, and the limit named", async (t
   );
   t.match(infraErrorFromProtocolError(text), {
     reason: "MESSAGE_TOO_LARGE",
-    message: /limits\.maxMessageBytes\); .*the five bytes before each message of a stream are missing$/,
+    message: /limits\.maxMessageBytes\); .*the five-byte envelope head that streams need$/,
   });
   for (const compression of compressions) {
     const bomb = await compression.compress(new Uint8Array(1 << 20));

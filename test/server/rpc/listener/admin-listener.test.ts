@@ -79,7 +79,7 @@ test("a path that is too long names the limit; a short relative path is accepted
   const long = join(tmpdir(), "d".repeat(120), "admin.sock");
   t.throws(
     () => shortSocketPath(long),
-    /the path of a socket has at most 10[37] bytes, and this one 1\d\d; .*--data/,
+    /a socket path has at most 10[37] bytes, and this one has 1\d\d; .*--data/,
   );
   t.equal(shortSocketPath(join(process.cwd(), "data", "admin.sock")), join("data", "admin.sock"));
   t.equal(shortSocketPath("data/admin.sock"), join("data", "admin.sock"));

@@ -75,7 +75,7 @@ test("authorities follow their file, which must contain at least one", async (t)
     await write("clientCa", text);
     await isRefused;
   }
-  t.match(refused, [/authorities of clients in .*ca\.pem: it holds no certificate/, /ca\.pem/, /ca\.pem/]);
+  t.match(refused, [/client CA file .*ca\.pem: it contains no certificate/, /ca\.pem/, /ca\.pem/]);
   t.same(used()?.ca, second.cert);
 });
 

@@ -77,7 +77,7 @@ for (const [version, get] of Object.entries(ask)) {
       get(trust, await authority.issue("/CN=s", "extendedKeyUsage = serverAuth")),
       "a server certificate",
     );
-    t.match(refused.join("\n"), /its certificate is refused: CERT_HAS_EXPIRED/);
+    t.match(refused.join("\n"), /its client certificate was refused: CERT_HAS_EXPIRED/);
   });
 
   test(`over ${version} an optional certificate may be left out, but must not be invalid`, async (t) => {
@@ -94,9 +94,9 @@ for (const [version, get] of Object.entries(ask)) {
       "a server certificate",
     );
     t.match(refused, [
-      /^127\.0\.0\.1: its certificate is refused: UNABLE_TO_/,
-      /: its certificate is refused: CERT_HAS_EXPIRED/,
-      /: its certificate is refused: INVALID_PURPOSE/,
+      /^127\.0\.0\.1: its client certificate was refused: UNABLE_TO_/,
+      /: its client certificate was refused: CERT_HAS_EXPIRED/,
+      /: its client certificate was refused: INVALID_PURPOSE/,
     ]);
   });
 

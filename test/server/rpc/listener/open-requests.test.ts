@@ -42,11 +42,11 @@ test("an answer that is not read is cut for any caller, and sooner for unknown c
   hold("192.0.2.2").held.identified();
   pass(1);
   pass(11_001);
-  t.same(cut, ["192.0.2.1 its answer is not read"]);
+  t.same(cut, ["192.0.2.1 its answer was not read in time"]);
   pass(19_000);
   t.equal(cut.length, 1);
   pass(1000);
-  t.equal(cut[1], "192.0.2.2 its answer is not read");
+  t.equal(cut[1], "192.0.2.2 its answer was not read in time");
   t.end();
 });
 

@@ -107,13 +107,13 @@ test("a value that does not match its field's type is refused, and the field is 
 });
 
 test("a field that a query cannot contain, or contains twice, is refused", async (t) => {
-  await refuses(t, "filter=x", "filter", /no form in a query/);
-  await refuses(t, "filters=x", "filters", /no form in a query/);
-  await refuses(t, "labels=x", "labels", /no form in a query/);
+  await refuses(t, "filter=x", "filter", /cannot be written in a query/);
+  await refuses(t, "filters=x", "filters", /cannot be written in a query/);
+  await refuses(t, "labels=x", "labels", /cannot be written in a query/);
   await refuses(t, "page_size=1&page_size=1", "page_size", /is given 2 times/);
   await refuses(t, "page_size=1&pageSize=2", "page_size", /is given 2 times/);
-  await refuses(t, "shelf=shelves/1", "shelf", /part of the path/);
-  await refuses(t, "passCode=x", "pass_code", /is a secret, which belongs in no URL/);
+  await refuses(t, "shelf=shelves/1", "shelf", /is in the path and must not/);
+  await refuses(t, "passCode=x", "pass_code", /is a secret and must not be in a URL/);
 });
 
 test("a change refuses an unknown parameter; a read ignores and names it", async (t) => {
@@ -171,7 +171,7 @@ test("the body may repeat a field of the path but not change it", async (t) => {
     t.match(await read(name, "/v1/shelves/1/books/2", { body }), { unknownFields: [] });
     t.match(await errorOf(read(name, "/v1/shelves/1/books/3", { body })), {
       reason: "INVALID_FIELD",
-      message: /another in the body than in the path/,
+      message: /differs between the body and the path/,
     });
   }
 });
@@ -179,7 +179,7 @@ test("the body may repeat a field of the path but not change it", async (t) => {
 test("a parameter for a field that belongs in the body is refused", async (t) => {
   t.match(await errorOf(read("CreateBook", `${shelf}?book.name=x`)), {
     reason: "INVALID_FIELD",
-    message: /belongs to book, which is the body/,
+    message: /belongs to book, which must be in the body/,
   });
   const url = "/v1/shelves/1/books/2?author_name=Ann";
   t.match(await errorOf(read("ReplaceBook", url, { body: "{}" })), { reason: "UNKNOWN_FIELD" });

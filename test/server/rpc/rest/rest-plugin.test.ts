@@ -410,7 +410,9 @@ test("GET must not change anything, and verbs must exist", async (t) => {
   const start = (rule: Parameters<typeof createLibraryOf>[0], more = {}) =>
     startRestUnderTest(t, {}, { service: createLibraryOf(rule, more) });
   await t.rejects(start({ get: "/v1/x" }, { options: { "[google.api.http]": { get: "/v1/x" } } }), {
-    message: /changes something, which GET must not/,
+    message: /changes something, so it cannot be called by GET/,
   });
-  await t.rejects(start({ custom: { kind: "FETCH", path: "/v1/x" } }), { message: /there is no verb FETCH/ });
+  await t.rejects(start({ custom: { kind: "FETCH", path: "/v1/x" } }), {
+    message: /unknown HTTP method FETCH/,
+  });
 });

@@ -63,7 +63,7 @@ test("a declaration that cannot be served is refused at the start", async (t) =>
     t.throws(() => routesOf(createLibraryOf(rule)), { name: "TypeError", message }, JSON.stringify(rule));
   }
   for (const more of [{ clientStreaming: true }, { clientStreaming: true, serverStreaming: true }]) {
-    const message = /methods that take one message/;
+    const message = /a method with a single request message/;
     t.throws(() => routesOf(createLibraryOf({ get: "/v1/x" }, more)), { name: "TypeError", message });
   }
   t.equal(routesOf(createLibraryOf({ get: "/v1/x", additionalBindings: [{ post: "/v1/x" }] })).length, 2);
