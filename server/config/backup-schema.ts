@@ -43,7 +43,7 @@ const common = {
       }),
     })
     .prefault({})
-    .meta({ description: "How restic, which stores the backups, is run." }),
+    .meta({ description: "How restic is run. It stores the backups." }),
 };
 
 /** The key `hypervisors.pool.backup`. */

@@ -20,7 +20,7 @@ const maas = z.strictObject({
       "File with the API key of a dedicated account, which need not be an administrator. Gateways may share an account only if they share a store.",
   }),
   caFile: path.exactOptional().meta({
-    description: "PEM file with a certificate to trust for https instead of the system's.",
+    description: "PEM file with a certificate to trust for https instead of the default ones.",
   }),
   eraseDisks: z.enum(["quick", "full"]).exactOptional().meta({
     description:

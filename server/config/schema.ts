@@ -52,7 +52,7 @@ export const configSchema = z.strictObject({
     }),
   keyFile: path.exactOptional().meta({
     description:
-      "File with the master key (32 bytes in base64) that encrypts the secrets in the store. If absent, `key` in the data directory, which is created, unless the variable HOSTPLANE_KEY holds the key itself.",
+      "File with the master key (32 bytes in base64) that encrypts the secrets in the store. If absent, the gateway uses `key` in the data directory and creates it with a new store, unless the variable HOSTPLANE_KEY holds the key itself.",
   }),
   host: z
     .string()
@@ -236,7 +236,7 @@ export const configSchema = z.strictObject({
     .prefault({})
     .meta({
       description:
-        "Long-running operations, which outlive the call that started them and restarts of the gateway.",
+        "Long-running operations, which survive the end of their call and restarts of the gateway.",
     }),
   events: z
     .strictObject({

@@ -40,7 +40,7 @@ const deviceClass = z
     }),
     overprovision: z.number().min(1).max(1000).exactOptional().meta({
       description:
-        "Overprovisioning factor: total size of the thin volumes relative to the size of the pool, at least 1. 1 if absent.",
+        "Overprovisioning factor of the thin pool: limit for the total size of its volumes, relative to its own size. At least 1; 1 if absent.",
     }),
     stripe: z.int().min(1).max(128).exactOptional().meta({
       description: "Number of devices that each volume is striped across (`--stripes` of lvcreate).",
