@@ -42,7 +42,7 @@ export function infraErrorFrom(thrown: unknown): InfraError {
   if (thrown instanceof ConnectError) {
     return infraErrorFromProtocolError(thrown);
   }
-  return new InfraError("INTERNAL", "internal error; see the gateway's log for this request id", {
+  return new InfraError("INTERNAL", "internal error; see the gateway's log for the request id", {
     cause: thrown,
   });
 }

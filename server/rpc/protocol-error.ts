@@ -32,11 +32,11 @@ export function infraErrorFromProtocolError(error: ConnectError): InfraError {
       // invalid flags' are errors of the client; 'serialize binary: ...' is a fault of the gateway.
       return /^(parse binary|protocol error|invalid |decompression failed|received )/.test(message)
         ? malformed(message, error)
-        : new InfraError("INTERNAL", "internal error; see the gateway's log for this request id", {
+        : new InfraError("INTERNAL", "internal error; see the gateway's log for the request id", {
             cause: error,
           });
     default:
-      return new InfraError("INTERNAL", "internal error; see the gateway's log for this request id", {
+      return new InfraError("INTERNAL", "internal error; see the gateway's log for the request id", {
         cause: error,
       });
   }
