@@ -118,7 +118,7 @@ if (isNewEnough(process.versions.node)) {
     runIn(node);
   } else {
     fail(
-      `needs Node 26 or newer, this is ${process.versions.node}; install that, or reinstall hostplane with its optional dependencies (${packages[platform] ?? `there is none for ${platform}`})`,
+      `needs Node 26 or newer, this is ${process.versions.node}; install it, or reinstall hostplane with its optional dependencies (${packages[platform] ?? `none for ${platform}`})`,
     );
   }
 }

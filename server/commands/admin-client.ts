@@ -74,7 +74,7 @@ export async function withAdminClient<Result>(
   }
   if (target.mustRun) {
     const hint = await hintOfOther(target);
-    throw new Error(`no gateway runs with the data in ${directory}, and this needs one that does${hint}`);
+    throw new Error(`no gateway is running with the data in ${directory}, and this command needs one${hint}`);
   }
   await assertOwnStore(target, directory);
   const ownSocket = join(directory, `admin-${process.pid}.sock`);
@@ -101,7 +101,7 @@ async function hintOfOther({ config, isSandbox }: AdminTarget): Promise<string> 
   const other = dataDirectoryOf(config, !isSandbox);
   const isRunning = await isAnswered(adminSocketOf(other)).catch(() => false);
   const [what, how] = isSandbox ? ["a real gateway", "leave out"] : ["a sandbox", "add"];
-  return isRunning ? `; ${what} runs with the data in ${other}: ${how} --sandbox to ask it` : "";
+  return isRunning ? `; ${what} is running with the data in ${other}: ${how} --sandbox to use it` : "";
 }
 
 /** Starts a gateway without systems or listeners, except for its own admin socket. */
@@ -207,9 +207,7 @@ function isAnswered(socket: string): Promise<boolean> {
     probe.once("error", (error: NodeJS.ErrnoException) => {
       if (error.code === "EACCES" || error.code === "EPERM") {
         reject(
-          new Error(
-            `${socket} is for the user that the gateway runs as, and for root: run this as one of them`,
-          ),
+          new Error(`permission denied on ${socket}: run this command as the gateway's user or as root`),
         );
       } else {
         resolve(false);
@@ -234,13 +232,13 @@ async function assertOwnStore({ config, isSandbox }: AdminTarget, directory: str
     const hint = hasSandbox ? "; for the sandbox of this directory add --sandbox" : "";
     throw new InfraError(
       "STORE_MISSING",
-      `there is no database ${file}: the first \`${serve}\` makes it${hint}`,
+      `database ${file} not found: run \`${serve}\` once to create it${hint}`,
     );
   }
   const { uid } = statSync(file);
   if (process.getuid !== undefined && process.getuid() !== uid) {
     throw new Error(
-      `no gateway runs, and ${file} belongs to another user (uid ${uid}): run this as that user (sudo -u '#${uid}')`,
+      `no gateway is running, and ${file} belongs to another user (uid ${uid}): run this command as that user (sudo -u '#${uid}')`,
     );
   }
 }

@@ -21,25 +21,17 @@ export function addAdminCommands(
   context: CommandContext,
   onExit: (code: ExitCode) => void,
 ): void {
-  addUserCommands(
-    program.command("user").description("say who may use the gateway, and as what"),
-    context,
-    onExit,
-  );
-  addTokenCommands(
-    program.command("token").description("give machines tokens of their own"),
-    context,
-    onExit,
-  );
+  addUserCommands(program.command("user").description("manage users and their roles"), context, onExit);
+  addTokenCommands(program.command("token").description("manage API tokens"), context, onExit);
 
   const key = program.command("key").description("manage the keys that sign logins");
   withTargetFlags(key.command("rotate"))
-    .description("sign logins with a new key; older ones stay good until they expire")
+    .description("sign logins with a new key; existing logins stay valid until they expire")
     .action(async (options) => onExit(await (await import("./key.ts")).rotateKey(options, context)));
 
-  const store = program.command("store").description("save or move users, tokens and the audit log");
+  const store = program.command("store").description("back up or move users, tokens and the audit log");
   withTargetFlags(store.command("backup"))
-    .description("write a consistent copy of the store, while the gateway goes on")
+    .description("write a consistent copy of the store while the gateway keeps running")
     .argument("<file>", "must not exist")
     .action(async (file, options) =>
       onExit(await (await import("./store.ts")).backupStore(file, options, context)),
@@ -52,64 +44,58 @@ export function addAdminCommands(
       onExit(await (await import("./store.ts")).copyStoreToPostgres(options, context)),
     );
 
-  const audit = program.command("audit").description("tell who did what");
+  const audit = program.command("audit").description("read the audit log");
   withTargetFlags(audit.command("export"))
     .description("print the audit log as JSON lines, newest first")
-    .option("--from <time>", "not before this time, e.g. 2026-01-31T00:00:00Z", parseTimeOption)
+    .option("--from <time>", "at or after this time, e.g. 2026-01-31T00:00:00Z", parseTimeOption)
     .option("--to <time>", "before this time", parseTimeOption)
-    .option("--actor <actor>", "exactly this caller, e.g. user/alice")
-    .option("--address <address>", "exactly this address")
-    .option("--rpc <rpc>", "this method (proto.LVService/RemoveLV) or all of this service")
-    .option("--resource <resource>", "this resource, or what is below it")
-    .option("--outcome <outcome>", "exactly this outcome, e.g. PERMISSION_DENIED")
+    .option("--actor <actor>", "only this caller, e.g. user/alice")
+    .option("--address <address>", "only this address")
+    .option("--rpc <rpc>", "only this method (proto.LVService/RemoveLV), or a whole service")
+    .option("--resource <resource>", "only this resource or anything below it")
+    .option("--outcome <outcome>", "only this outcome, e.g. PERMISSION_DENIED")
     .action(async (options) => onExit(await (await import("./audit.ts")).exportAudit(options, context)));
 
   addOperationCommands(
-    program.command("operation").description("tell of long work, and stop or retry it"),
+    program.command("operation").description("manage long-running operations"),
     context,
     onExit,
   );
 
-  addBackupCommands(
-    program.command("backup").description("back up and restore volumes, and tell of their backups"),
-    context,
-    onExit,
-  );
+  addBackupCommands(program.command("backup").description("manage backups of volumes"), context, onExit);
 
   addHypervisorCommands(
-    program.command("hypervisor").description("bring hypervisors up and take them down"),
+    program.command("hypervisor").description("list, create and destroy hypervisors"),
     context,
     onExit,
   );
 
   addPoolCommands(
-    program
-      .command("pool")
-      .description("tell of the storage pool that hypervisors share, and change its size"),
+    program.command("pool").description("manage the storage pool that hypervisors share"),
     context,
     onExit,
   );
 
   addPodCommands(
-    program.command("pod").description("tell of Podman's pods and what they print, and change them"),
+    program.command("pod").description("manage Podman pods and read their logs"),
     context,
     onExit,
   );
 
   addImageCommands(
-    program.command("image").description("tell of Podman's images, pull and remove them"),
+    program.command("image").description("list, pull and remove Podman images"),
     context,
     onExit,
   );
 
   addStorageCommands(
-    program.command("storage").description("tell of a Ceph cluster, and of the nodes that carry it"),
+    program.command("storage").description("show and manage a Ceph cluster and its nodes"),
     context,
     onExit,
   );
 
   addClusterCommands(
-    program.command("cluster").description("make Kubernetes clusters of machines of MAAS, and tell of them"),
+    program.command("cluster").description("manage Kubernetes clusters on MAAS machines"),
     context,
     onExit,
   );
@@ -135,17 +121,17 @@ export function addAdminCommands(
     );
 
   withTargetFlags(program.command("events"))
-    .description("tell what happens, from now on, until it is stopped")
+    .description("follow events until interrupted")
     .addOption(
-      new Option("--from-cursor <cursor>", "begin behind the event that has this cursor").conflicts("since"),
+      new Option("--from-cursor <cursor>", "start after the event with this cursor").conflicts("since"),
     )
-    .option("--since <time>", "begin with this time, e.g. 2026-01-31T00:00:00Z", parseTimeOption)
+    .option("--since <time>", "start at this time, e.g. 2026-01-31T00:00:00Z", parseTimeOption)
     .option(
       "--topic <topic>",
-      "of this topic (volumes, hypervisors, storage, pods, clusters, operations); repeatable",
+      "only this topic (volumes, hypervisors, storage, pods, clusters, operations); repeatable",
       collect,
     )
-    .option("--resource <resource>", "about this resource, or what is below it; repeatable", collect)
+    .option("--resource <resource>", "only this resource or anything below it; repeatable", collect)
     .option("--json", "as JSON lines, with cursors")
     .action(async (options) => onExit(await (await import("./events.ts")).followEvents(options, context)));
 }
@@ -162,13 +148,13 @@ function collectHealth(name: string, names?: readonly string[]): readonly string
 function addUserCommands(user: Command, context: CommandContext, onExit: (code: ExitCode) => void): void {
   const commands = () => import("./user.ts");
   withTargetFlags(user.command("add"))
-    .description("make a user; the password is asked for, or read from stdin")
+    .description("add a user; prompts for the password, or reads it from stdin")
     .argument("<name>", "3 to 24 letters, digits, '-' and '_'")
     .addOption(roleOption())
     .option("--services <names>", "limit the user to these services, separated by commas", parseNames)
     .option(
       "--certificate <name>",
-      "let the user come by this name in a certificate, without a password; repeatable",
+      "let the user log in by a client certificate with this name, without a password; repeatable",
       collect,
     )
     .action(async (name, options) => onExit(await (await commands()).addUser(name, options, context)));
@@ -177,22 +163,22 @@ function addUserCommands(user: Command, context: CommandContext, onExit: (code: 
     .option("--json", "as JSON")
     .action(async (options) => onExit(await (await commands()).listUsers(options, context)));
   withTargetFlags(user.command("remove"))
-    .description("remove a user; every login of theirs ends")
+    .description("remove a user and end all of its logins")
     .argument("<name>")
     .action(async (name, options) => onExit(await (await commands()).removeUser(name, options, context)));
   withTargetFlags(user.command("passwd"))
-    .description("give a user another password; it is asked for, or read from stdin")
+    .description("change a user's password; prompts for it, or reads it from stdin")
     .argument("<name>")
     .action(async (name, options) =>
       onExit(await (await commands()).changeUserPassword(name, options, context)),
     );
   const role = user.createArgument("<role>").choices(callerRoles);
   withTargetFlags(user.command("role"))
-    .description("give a user another role, or limit it to services")
+    .description("change a user's role, or limit it to services")
     .argument("<name>")
     .addArgument(role)
     .option("--services <names>", "limit the role to these services, separated by commas", parseNames)
-    .addOption(new Option("--all-services", "lift the limit").conflicts("services"))
+    .addOption(new Option("--all-services", "remove the limit").conflicts("services"))
     .action(async (name, role, options) =>
       onExit(await (await commands()).changeUserRole(name, role, options, context)),
     );
@@ -201,24 +187,24 @@ function addUserCommands(user: Command, context: CommandContext, onExit: (code: 
 function addTokenCommands(token: Command, context: CommandContext, onExit: (code: ExitCode) => void): void {
   const commands = () => import("./token.ts");
   withTargetFlags(token.command("create"))
-    .description("make a token and print it, this once")
-    .argument("<name>", "what it is for")
+    .description("create a token and print it once")
+    .argument("<name>", "name of the token")
     .addOption(roleOption())
     .option("--services <names>", "limit it to these services, separated by commas", parseNames)
-    .option("--days <number>", "how long it is accepted; for ever if absent", parseDays)
+    .option("--days <number>", "lifetime in days (default: unlimited)", parseDays)
     .action(async (name, options) => onExit(await (await commands()).createToken(name, options, context)));
   withTargetFlags(token.command("list"))
-    .description("list all tokens, without the tokens themselves")
+    .description("list all tokens, without their secrets")
     .option("--json", "as JSON")
     .action(async (options) => onExit(await (await commands()).listTokens(options, context)));
   withTargetFlags(token.command("revoke"))
-    .description("revoke a token at once")
+    .description("revoke a token, effective immediately")
     .argument("<name>")
     .action(async (name, options) => onExit(await (await commands()).revokeToken(name, options, context)));
 }
 
 function roleOption(): Option {
-  return new Option("--role <role>", "what may be done").choices(callerRoles).makeOptionMandatory();
+  return new Option("--role <role>", "role of the user or token").choices(callerRoles).makeOptionMandatory();
 }
 
 function parseNames(text: string): readonly string[] {

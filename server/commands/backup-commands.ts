@@ -13,43 +13,46 @@ export function addBackupCommands(
   const commands = () => import("./backup.ts");
   withTargetFlags(backup.command("list"))
     .description("list backups, newest first")
-    .option("--volume <resource>", "of this volume (volumeGroups/vg0/volumes/data), or of those below this")
-    .option("--name <name>", "of exactly this name")
-    .option("--schedule <name>", "made by this schedule")
-    .option("--limit <number>", "at most so many; 100 if absent", parseCount)
+    .option(
+      "--volume <resource>",
+      "only this volume (volumeGroups/vg0/volumes/data) or anything below this resource",
+    )
+    .option("--name <name>", "only backups with exactly this name")
+    .option("--schedule <name>", "only backups created by this schedule")
+    .option("--limit <number>", "maximum number of backups (default: 100)", parseCount)
     .option("--json", "as JSON")
     .action(async (options) => onExit(await (await commands()).listBackups(options, context)));
   withTargetFlags(backup.command("show"))
-    .description("tell all that is known of a backup")
+    .description("show a backup")
     .argument("<id>")
     .option("--json", "as JSON")
     .action(async (id, options) => onExit(await (await commands()).showBackup(id, options, context)));
   withBeginFlags(backup.command("create"))
-    .description("back a volume up, or tell how far the backup of this name is")
-    .argument("<name>", "what to call the backup")
+    .description("back up a volume, or show the progress of the backup with this name")
+    .argument("<name>", "name of the backup")
     .argument("<volume>", "data, vg0/data or volumeGroups/vg0/volumes/data")
-    .option("--endpoint <url>", "the S3 service to store it in; the local repository if absent")
-    .option("--path <path>", "bucket and prefix in that")
-    .option("--no-verify-tls", "take whatever certificate the endpoint shows")
+    .option("--endpoint <url>", "S3 endpoint to store it in (default: the local repository)")
+    .option("--path <path>", "bucket and prefix on the S3 service")
+    .option("--no-verify-tls", "do not verify the endpoint's certificate")
     .action(async (name, volume, options) =>
       onExit(await (await commands()).createBackup(name, volume, options, context)),
     );
   withBeginFlags(backup.command("verify"))
-    .description("read a backup to its end, to see that it is whole")
+    .description("verify a backup by reading all of it")
     .argument("<id>")
     .action(async (id, options) => onExit(await (await commands()).verifyBackup(id, options, context)));
   withBeginFlags(backup.command("restore"))
-    .description("make a new volume of a backup")
+    .description("create a new volume from a backup")
     .argument("<id>")
     .argument("<volume>", "name of the new volume")
-    .option("--device-class <name>", "the default class if absent")
-    .option("--size-gib <number>", "that of the backup if absent", parseCount)
+    .option("--device-class <name>", "device class (default: the configured default class)")
+    .option("--size-gib <number>", "size in GiB (default: the backup's size)", parseCount)
     .option("--tag <tag>", "an LVM tag to put on the volume; repeatable", collect)
     .action(async (id, volume, options) =>
       onExit(await (await commands()).restoreBackup(id, volume, options, context)),
     );
   withBeginFlags(backup.command("delete"))
-    .description("delete a backup for ever")
+    .description("delete a backup permanently")
     .argument("<id>")
     .action(async (id, options) => onExit(await (await commands()).deleteBackup(id, options, context)));
 }
@@ -57,12 +60,12 @@ export function addBackupCommands(
 /** Adds the flags of commands that start an operation on a repository. */
 function withBeginFlags(command: Command): Command {
   return withTargetFlags(command)
-    .option("--wait", "tell how far it is until it has ended; fails unless it completes")
+    .option("--wait", "report progress until the operation ends; fail unless it completes")
     .option("--json", "as JSON; with --wait as JSON lines")
     .option(
       "--access <file>",
-      "read AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, RESTIC_PASSWORD, HTTP_PROXY and HTTPS_PROXY from this file of lines NAME=value, instead of the environment",
+      "read AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, RESTIC_PASSWORD, HTTP_PROXY and HTTPS_PROXY from this file (lines of NAME=value) instead of the environment",
     )
-    .option("--own-key", "it is encrypted with RESTIC_PASSWORD, not with a key of the gateway")
-    .option("--proxy", "reach the S3 service by HTTP_PROXY or HTTPS_PROXY");
+    .option("--own-key", "the backup is encrypted with RESTIC_PASSWORD, not with a key of the gateway")
+    .option("--proxy", "connect to the S3 service through HTTP_PROXY or HTTPS_PROXY");
 }

@@ -23,7 +23,7 @@ export function backupLines(backup: Backup): string[] {
     ["snapshot", backup.snapshotId],
     ["key", backup.key === "" ? "its owner's" : `the gateway's ${backup.key}`],
     ["schedule", backup.schedule],
-    ["asked for", `by ${backup.actor}`],
+    ["requested", `by ${backup.actor}`],
     ["operation", backup.operationId],
     ["state", stateOf(backup)],
   ];
@@ -36,7 +36,7 @@ function stateOf({ damage, verifiedAt }: Backup): string {
   if (damage !== "") {
     return `damaged: ${printableLine(damage)}`;
   }
-  return verifiedAt === undefined ? "not verified" : `whole on ${timeText(verifiedAt)}`;
+  return verifiedAt === undefined ? "not verified" : `verified on ${timeText(verifiedAt)}`;
 }
 
 function timeText(time: Timestamp | undefined): string {

@@ -31,7 +31,7 @@ export function bannerLines(options: {
   readonly token: string | undefined;
 }): string[] {
   const { version, isSandbox, listeners, admin, token } = options;
-  const what = isSandbox ? "a sandbox: nothing in it is real, nothing on this host is touched" : "this host";
+  const what = isSandbox ? "a sandbox (simulated systems only; this host is not touched)" : "this host";
   const example = listeners.find(({ services }) => services?.includes(exampleService) ?? true);
   return [
     `hostplane ${version} serves ${what}`,
@@ -41,13 +41,13 @@ export function bannerLines(options: {
     ...(admin === undefined ? [] : adminLines(admin)),
     ...(admin === undefined && isSandbox ? [laterStart] : []),
     ...(isSandbox && example !== undefined ? ["Try it:", `  ${curlLine(example, token)}`] : []),
-    ...(token === undefined ? [] : ["For the examples of the README:", `  export TOKEN=${token}`]),
+    ...(token === undefined ? [] : ["For the README's examples:", `  export TOKEN=${token}`]),
   ];
 }
 
 /** Only the password's hash is stored, so it cannot be printed again. */
 const laterStart =
-  "The first start printed the password of admin; hostplane user passwd admin --sandbox sets another";
+  "The admin password was printed at the first start; to set a new one run: hostplane user passwd admin --sandbox";
 
 function adminLines({ name, password }: BannerAdmin): string[] {
   switch (password.kind) {

@@ -22,7 +22,7 @@ export function createCluster(
   options: CreateClusterOptions,
   context: CommandContext,
 ): Promise<ExitCode> {
-  return changeCluster(name, options, context, "is being made", ({ kaas }) =>
+  return changeCluster(name, options, context, "is being created", ({ kaas }) =>
     kaas.createCluster({
       name,
       k8sVersion: options.k8sVersion,
@@ -50,7 +50,7 @@ export function addPools(
   options: ChangeClusterOptions,
   context: CommandContext,
 ): Promise<ExitCode> {
-  return changeCluster(name, options, context, "gets its new pools", ({ kaas }) =>
+  return changeCluster(name, options, context, "is getting new pools", ({ kaas }) =>
     kaas.addNodePool({ clusterName: name, workerNodePools: pools.map(poolMessageOf) }),
   );
 }
@@ -62,7 +62,7 @@ export function deletePools(
   options: ChangeClusterOptions,
   context: CommandContext,
 ): Promise<ExitCode> {
-  return changeCluster(name, options, context, "gives the pools' machines back", ({ kaas }) =>
+  return changeCluster(name, options, context, "is releasing the pools' machines", ({ kaas }) =>
     kaas.deleteNodePool({ clusterName: name, nodePoolNames: [...pools] }),
   );
 }
@@ -99,7 +99,7 @@ export function adoptStray(
 ): Promise<ExitCode> {
   const work = async ({ clusters }: AdminClient) => {
     const { machine } = await clusters.adoptStray({ systemId });
-    context.output.out(`machine ${systemId} is in its cluster again, as ${machine?.id ?? ""}`);
+    context.output.out(`machine ${systemId} was adopted by its cluster as ${machine?.id ?? ""}`);
   };
   return runAdminCommand(options, context, work, { mustRun: true });
 }
@@ -112,7 +112,7 @@ export function releaseStray(
 ): Promise<ExitCode> {
   const work = async ({ clusters }: AdminClient) => {
     await clusters.releaseStray({ systemId });
-    context.output.out(`machine ${systemId} is being given back to MAAS`);
+    context.output.out(`machine ${systemId} is being released to MAAS`);
   };
   return runAdminCommand(options, context, work, { mustRun: true });
 }
@@ -120,7 +120,7 @@ export function releaseStray(
 /**
  * Makes a change and prints what it starts. With `wait` it also prints the progress and returns 1 if the cluster reaches the
  * status ERROR.
- * @param begun e.g. `is being made`
+ * @param begun e.g. `is being created`
  */
 async function changeCluster(
   name: string,
@@ -174,7 +174,9 @@ async function followCluster(
   } finally {
     enough.abort();
   }
-  throw new Error(`the gateway stopped before cluster ${name} was as wanted; it goes on when it runs again`);
+  throw new Error(
+    `the gateway stopped before cluster ${name} matched its spec; it continues after a restart`,
+  );
 }
 
 function messageOf({ count, instanceType, labels }: MachinesSpec) {

@@ -30,37 +30,37 @@ function addReads(cluster: Command, context: CommandContext, onExit: (code: Exit
     .description("list the clusters")
     .action(async (options) => onExit(await (await commands()).listClusters(options, context)));
   withReadFlags(cluster.command("show"))
-    .description("tell how a cluster is, with its pools and nodes")
+    .description("show a cluster with its pools and nodes")
     .argument("<cluster>")
     .action(async (name, options) => onExit(await (await commands()).showCluster(name, options, context)));
   withTargetFlags(cluster.command("watch"))
-    .description("tell the clusters now, and each that changes")
-    .argument("[clusters...]", "which of them; all if absent")
+    .description("print the clusters, then each one that changes")
+    .argument("[clusters...]", "clusters to watch (default: all)")
     .option("--json", "as JSON lines")
     .action(async (names, options) =>
       onExit(await (await commands()).watchClusters(names, options, context)),
     );
   withReadFlags(cluster.command("machines"))
-    .description("list the machines of a cluster, also those that are given back")
+    .description("list the machines of a cluster, released ones included")
     .argument("<cluster>")
-    .option("--history", "with what has happened to each")
+    .option("--history", "include the history of each machine")
     .action(async (name, options) =>
       onExit(await (await commands()).listClusterMachines(name, options, context)),
     );
   withTargetFlags(cluster.command("kubeconfig"))
-    .description("print the kubeconfig of a cluster, which is a credential")
+    .description("print the kubeconfig of a cluster; it is a credential, keep it secret")
     .argument("<cluster>")
     .action(async (name, options) =>
       onExit(await (await commands()).printKubeconfig(name, options, context)),
     );
   withTargetFlags(cluster.command("rotate"))
-    .description("print a kubeconfig with a new certificate; the old one stays good until it expires")
+    .description("print a kubeconfig with a new certificate; the old one stays valid until it expires")
     .argument("<cluster>")
     .action(async (name, options) =>
       onExit(await (await commands()).printKubeconfig(name, { ...options, rotate: true }, context)),
     );
   withReadFlags(cluster.command("versions"))
-    .description("list the versions of Kubernetes that a cluster can be upgraded to")
+    .description("list the Kubernetes versions that a cluster can be upgraded to")
     .argument("<cluster>")
     .action(async (name, options) => onExit(await (await commands()).listUpgrades(name, options, context)));
 }
@@ -68,12 +68,12 @@ function addReads(cluster: Command, context: CommandContext, onExit: (code: Exit
 function addChanges(cluster: Command, context: CommandContext, onExit: (code: ExitCode) => void): void {
   const commands = () => import("./change-cluster.ts");
   withChangeFlags(cluster.command("create"))
-    .description("make a cluster of machines of MAAS")
-    .argument("<cluster>", "up to 40 small letters, digits and hyphens")
-    .requiredOption("--k8s-version <version>", "version of Kubernetes, of which MAAS has images, e.g. 1.36.3")
+    .description("create a cluster on MAAS machines")
+    .argument("<cluster>", "up to 40 lowercase letters, digits and hyphens")
+    .requiredOption("--k8s-version <version>", "Kubernetes version, e.g. 1.36.3; MAAS must have an image of it")
     .option(
       "--control-plane <machines>",
-      "<count>[,type][,label=value]...: 1, 3 or 5 machines; one if absent",
+      "<count>[,type][,label=value]...: 1, 3 or 5 machines (default: 1)",
       parseMachinesSpec,
       parseMachinesSpec("1"),
     )
@@ -84,7 +84,7 @@ function addChanges(cluster: Command, context: CommandContext, onExit: (code: Ex
     )
     .action(async (name, options) => onExit(await (await commands()).createCluster(name, options, context)));
   withChangeFlags(cluster.command("delete"))
-    .description("remove a cluster and give its machines back; what is on their disks is lost")
+    .description("delete a cluster and release its machines; data on their disks is lost")
     .argument("<cluster>")
     .action(async (name, options) => onExit(await (await commands()).deleteCluster(name, options, context)));
   withChangeFlags(cluster.command("add-pool"))
@@ -95,14 +95,14 @@ function addChanges(cluster: Command, context: CommandContext, onExit: (code: Ex
       onExit(await (await commands()).addPools(name, pools, options, context)),
     );
   withChangeFlags(cluster.command("delete-pool"))
-    .description("remove pools of a cluster and give their machines back")
+    .description("delete pools of a cluster and release their machines")
     .argument("<cluster>")
     .argument("<pools...>")
     .action(async (name, pools, options) =>
       onExit(await (await commands()).deletePools(name, pools, options, context)),
     );
   withChangeFlags(cluster.command("scale"))
-    .description("say how many machines pools of a cluster are to have")
+    .description("set the number of machines of a cluster's pools")
     .argument("<cluster>")
     .argument("<sizes...>", "<pool>=<count>", collectSize)
     .action(async (name, sizes, options) =>
@@ -111,7 +111,7 @@ function addChanges(cluster: Command, context: CommandContext, onExit: (code: Ex
   withChangeFlags(cluster.command("upgrade"))
     .description("upgrade a cluster, machine by machine")
     .argument("<cluster>")
-    .argument("<version>", "one of those that `versions` lists")
+    .argument("<version>", "a version listed by `cluster versions`")
     .action(async (name, version, options) =>
       onExit(await (await commands()).upgradeCluster(name, version, options, context)),
     );
@@ -120,15 +120,15 @@ function addChanges(cluster: Command, context: CommandContext, onExit: (code: Ex
 function addStrays(cluster: Command, context: CommandContext, onExit: (code: ExitCode) => void): void {
   const changes = () => import("./change-cluster.ts");
   withReadFlags(cluster.command("strays"))
-    .description("list the machines that MAAS has given to the gateway and no cluster knows")
+    .description("list stray machines, which are allocated to the gateway but belong to no cluster")
     .action(async (options) => onExit(await (await import("./cluster.ts")).listStrays(options, context)));
   withTargetFlags(cluster.command("adopt"))
-    .description("take such a machine for one of the cluster that it was made for")
-    .argument("<system-id>", "of MAAS")
+    .description("adopt a stray machine into the cluster that it was deployed for")
+    .argument("<system-id>", "MAAS system id")
     .action(async (id, options) => onExit(await (await changes()).adoptStray(id, options, context)));
   withTargetFlags(cluster.command("release"))
-    .description("give such a machine back to MAAS; what is on its disks is lost")
-    .argument("<system-id>", "of MAAS")
+    .description("release a stray machine to MAAS; data on its disks is lost")
+    .argument("<system-id>", "MAAS system id")
     .action(async (id, options) => onExit(await (await changes()).releaseStray(id, options, context)));
 }
 
@@ -139,7 +139,7 @@ function withReadFlags(command: Command): Command {
 function withChangeFlags(command: Command): Command {
   return withTargetFlags(command).option(
     "--wait",
-    "tell how it comes along until the cluster is as wanted; fails if it comes to an error",
+    "report progress until the cluster matches its spec; fail if its status becomes ERROR",
   );
 }
 

@@ -61,7 +61,7 @@ export function clusterLines(cluster: ClusterState, nodes: GetClusterNodesStatus
   return [
     ...known,
     "",
-    ...textTable(["POOL", "TYPE", "WANTED", "MACHINES", "NODES"], pools),
+    ...textTable(["POOL", "TYPE", "DESIRED", "MACHINES", "NODES"], pools),
     "",
     ...textTable(["NODE", "STATUS", "VERSION", "SYSTEM ID", "MAAS", "ADDRESS"], rows),
   ];

@@ -62,7 +62,7 @@ export function printKubeconfig(
     const { kubeconfig } = await call({ cluster });
     if (kubeconfig === "") {
       throw new Error(
-        `cluster ${cluster} has no address yet: its first machine has it, as clusters.endpoint is not set`,
+        `cluster ${cluster} has no address yet: clusters.endpoint is not set, and its first machine has no address`,
       );
     }
     context.output.out(kubeconfig.trimEnd());
@@ -112,7 +112,7 @@ export function listStrays(options: AdminOptions, context: CommandContext): Prom
     const answer = await clusters.listStrays({});
     print(options, context, ListStraysResponseSchema, answer, ({ strays, reportOnlyBecause }) => [
       ...strayLines(strays),
-      ...(reportOnlyBecause === "" ? [] : ["", `none is released: ${reportOnlyBecause}`]),
+      ...(reportOnlyBecause === "" ? [] : ["", `stray machines are not released: ${reportOnlyBecause}`]),
     ]);
   };
   return runAdminCommand(options, context, work, running);
@@ -128,7 +128,7 @@ async function readClusters({ clusters }: Pick<AdminClient, "clusters">, names: 
   } finally {
     enough.abort();
   }
-  throw new Error("the gateway stopped before it had told its clusters");
+  throw new Error("the gateway stopped before it sent its clusters");
 }
 
 function print<Schema extends DescMessage>(

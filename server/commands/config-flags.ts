@@ -4,13 +4,13 @@ import type { Command } from "commander";
 export function withConfigFlags(command: Command): Command {
   return command
     .option("--config <file>", "YAML file (HOSTPLANE_CONFIG)")
-    .option("--data <dir>", "directory of everything the gateway keeps (HOSTPLANE_DATA)")
-    .option("--set <key=value>", "any other key of the configuration; repeatable", collect);
+    .option("--data <dir>", "data directory of the gateway (HOSTPLANE_DATA)")
+    .option("--set <key=value>", "set any other configuration key; repeatable", collect);
 }
 
 /** Adds the flags of commands that call a gateway: they select the data directory, and the real gateway or the sandbox. */
 export function withTargetFlags(command: Command): Command {
-  return withConfigFlags(command).option("--sandbox", "the sandbox of the data directory");
+  return withConfigFlags(command).option("--sandbox", "use the sandbox of the data directory");
 }
 
 /** Adds the flags of commands that listen, or that inspect what `serve` would use. */

@@ -43,9 +43,7 @@ export async function doctor(
       }
     }
     if (systems.inspectors.length === 0) {
-      output.out(
-        "off      systems  none is configured: `hostplane serve` has nothing to serve but --sandbox",
-      );
+      output.out("off      systems  none configured: only `hostplane serve --sandbox` can run");
     }
     return isComplete ? 0 : 1;
   } finally {

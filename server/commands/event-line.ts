@@ -38,7 +38,7 @@ function factsOf({ detail, operationId }: Event): string {
       return facts([
         `${sizeText(sizeBytes)}, before ${sizeText(previousSizeBytes)}`,
         added.length === 0 ? "" : `added ${added.join(", ")}`,
-        removed.length === 0 ? "" : `taken out ${removed.join(", ")}`,
+        removed.length === 0 ? "" : `removed ${removed.join(", ")}`,
         byWhom(false, operationId),
       ]);
     }
@@ -48,7 +48,7 @@ function factsOf({ detail, operationId }: Event): string {
       return facts([
         `${status}${before}`,
         ...raised,
-        cleared.length === 0 ? "" : `no more ${cleared.join(", ")}`,
+        cleared.length === 0 ? "" : `cleared ${cleared.join(", ")}`,
       ]);
     }
     case "cephDaemon": {
@@ -106,12 +106,12 @@ function byWhom(outside: boolean, operationId: string): string {
   if (outside) {
     return "not by this gateway";
   }
-  return operationId === "" ? "" : `by the operation ${operationId}`;
+  return operationId === "" ? "" : `by operation ${operationId}`;
 }
 
 /** Notes when a change was found only afterwards. Changes observed live need no note, since they are recorded at once. */
 function howKnown(happenedAt: Timestamp | undefined, reconciled: boolean): string {
-  return reconciled ? `seen by nobody, at ${timeText(happenedAt)}` : "";
+  return reconciled ? `detected later, happened at ${timeText(happenedAt)}` : "";
 }
 
 function timeText(time: Timestamp | undefined): string {

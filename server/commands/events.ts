@@ -65,5 +65,5 @@ function withNextCursor(error: unknown, cursor: string | undefined): unknown {
   const next = info?.metadata.cursor ?? info?.metadata.oldestCursor ?? cursor;
   return next === undefined
     ? error
-    : new Error(`${messageOfCall(failure)}; go on with --from-cursor ${next}`);
+    : new Error(`${messageOfCall(failure)}; resume with --from-cursor ${next}`);
 }

@@ -13,11 +13,11 @@ export function gatewaySecrets(env: NodeJS.ProcessEnv): GatewayOptions["secrets"
     return { key, adminPassword: password };
   }
   if (password) {
-    throw new Error("give HOSTPLANE_ADMIN_PASSWORD or HOSTPLANE_ADMIN_PASSWORD_FILE, not both");
+    throw new Error("set HOSTPLANE_ADMIN_PASSWORD or HOSTPLANE_ADMIN_PASSWORD_FILE, not both");
   }
   try {
     return { key, adminPassword: readFileSync(file, "utf8").replace(/\r?\n$/, "") };
   } catch (cause) {
-    throw new Error(`the file ${file} of HOSTPLANE_ADMIN_PASSWORD_FILE cannot be read`, { cause });
+    throw new Error(`cannot read ${file} (HOSTPLANE_ADMIN_PASSWORD_FILE)`, { cause });
   }
 }

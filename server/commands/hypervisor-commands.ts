@@ -11,18 +11,20 @@ export function addHypervisorCommands(
 ): void {
   const commands = () => import("./hypervisor.ts");
   withTargetFlags(hypervisor.command("list"))
-    .description("list hypervisors, whether they run or not")
+    .description("list all hypervisors, running or not")
     .option("--json", "as JSON")
     .action(async (options) => onExit(await (await commands()).listHypervisors(options, context)));
   withTargetFlags(hypervisor.command("create"))
-    .description("bring hypervisors up, and tell how far that is; it goes on when this is stopped")
+    .description("create hypervisors and report progress; creation continues if this command is interrupted")
     .argument("<ids...>")
     .option("--json", "as JSON lines")
     .action(async (ids, options) =>
       onExit(await (await commands()).createHypervisors(ids, options, context)),
     );
   withTargetFlags(hypervisor.command("destroy"))
-    .description("take hypervisors down, with whatever runs on them; it goes on when this is stopped")
+    .description(
+      "destroy hypervisors and the workloads on them; destruction continues if this command is interrupted",
+    )
     .argument("<ids...>")
     .option("--json", "as JSON lines")
     .action(async (ids, options) =>

@@ -9,7 +9,7 @@ import { type AdminOptions, type CommandContext, runAdminCommand } from "./run-a
 import { sizeText } from "./size-text.ts";
 import { textTable } from "./text-table.ts";
 
-const head = ["ID", "NAMES", "SIZE", "CONTAINERS", "BUILT", "CAME"];
+const head = ["ID", "NAMES", "SIZE", "CONTAINERS", "BUILT", "IMPORTED"];
 
 /** Prints the images, as a table or as a JSON array of the API's messages. */
 export function listImages(options: AdminOptions, context: CommandContext): Promise<ExitCode> {

@@ -43,11 +43,11 @@ async function inspectKeyFile(file: string): Promise<Finding[]> {
   try {
     const { mode } = await stat(file);
     return (mode & 0o007) === 0
-      ? [{ ok: true, what: `the API key in ${file} is kept from others` }]
+      ? [{ ok: true, what: `the API key in ${file} is protected from other users` }]
       : [
           {
             ok: false,
-            what: `the API key in ${file} may be read or changed by every user of this host`,
+            what: `the API key in ${file} can be read or changed by every user of this host`,
             fix: `chmod 600 ${file}`,
           },
         ];
@@ -91,7 +91,7 @@ function inspectImages(names: readonly string[]): Finding[] {
       : {
           // GPU machines are optional.
           ok: type !== "standard",
-          what: `MAAS has no image with Kubernetes for ${type} machines`,
+          what: `MAAS has no Kubernetes image for ${type} machines`,
           ...(type === "standard"
             ? {
                 fix: `upload one to MAAS with the name os=ubuntu-noble,k8s=1.36.3,${type} (docs/maas-images.md)`,
@@ -105,8 +105,8 @@ function inspectImages(names: readonly string[]): Finding[] {
     ...misnamed.map(
       (name): Finding => ({
         ok: false,
-        what: `the image ${name} looks as if it was meant for clusters, and is passed over because of its name`,
-        fix: "name it as os=ubuntu-noble,k8s=1.36.3,standard (docs/maas-images.md)",
+        what: `image ${name} looks like a cluster image but is ignored because of its name`,
+        fix: "give it a name such as os=ubuntu-noble,k8s=1.36.3,standard (docs/maas-images.md)",
       }),
     ),
   ];
@@ -121,7 +121,7 @@ function inspectTags(tags: readonly string[]): Finding[] {
     return type === "standard"
       ? {
           ok: false,
-          what: "MAAS has no tag standard, by which machines are chosen",
+          what: "MAAS has no tag standard, which is needed to select machines",
           fix: "maas PROFILE tags create name=standard && maas PROFILE tag update-nodes standard add=SYSTEM_ID",
         }
       : { ok: true, what: `MAAS has no tag ${type}, so no cluster can have such machines` };
@@ -134,11 +134,11 @@ function inspectPool(names: readonly string[], wanted: string | undefined): Find
   }
   return [
     names.includes(wanted)
-      ? { ok: true, what: `MAAS shows the gateway the resource pool ${wanted}` }
+      ? { ok: true, what: `resource pool ${wanted} found in MAAS` }
       : {
           ok: false,
-          what: `MAAS shows the gateway no resource pool ${wanted}`,
-          fix: `correct clusters.machines.pool: there are ${names.join(", ") || "none"}`,
+          what: `resource pool ${wanted} not found in MAAS, or not visible to the gateway`,
+          fix: `correct clusters.machines.pool (available: ${names.join(", ") || "none"})`,
         },
   ];
 }
@@ -147,7 +147,7 @@ function inspectPool(names: readonly string[], wanted: string | undefined): Find
 function inspectSettings({ cni }: ClustersConfig): Finding[] {
   return [
     cni.manifest === undefined
-      ? { ok: true, what: `the network of pods is in images of machines, as ${cni.path}` }
-      : { ok: true, what: `the network of pods is made by ${cni.manifest}` },
+      ? { ok: true, what: `the CNI manifest is part of the machine images (${cni.path})` }
+      : { ok: true, what: `the CNI manifest is ${cni.manifest}` },
   ];
 }

@@ -14,12 +14,12 @@ export async function inspectDirectory(name: string, path: string, another: stri
   const isDirectory = (await stat(existing)).isDirectory();
   if (isDirectory && (await isAllowed(existing, constants.W_OK | constants.X_OK))) {
     const made =
-      existing === directory ? "can be written" : `is not there yet, and can be made in ${existing}`;
+      existing === directory ? "is writable" : `does not exist yet and can be created in ${existing}`;
     return { ok: true, what: `${name} ${directory} ${made}` };
   }
   return {
     ok: false,
-    what: isDirectory ? `${name} ${directory} cannot be written` : `${existing} is not a directory`,
+    what: isDirectory ? `${name} ${directory} is not writable` : `${existing} is not a directory`,
     fix: isDirectory ? `sudo install -d -o "$(id -un)" ${directory}` : another,
   };
 }

@@ -17,12 +17,12 @@ export function inspectEndpoints({ endpoints, reserved, subnets, ranges }: Endpo
     return [
       {
         ok: true,
-        what: "clusters have no addresses of their own (clusters.endpoint): control planes of one machine, and no upgrades",
+        what: "no cluster addresses are configured (clusters.endpoint): control planes are limited to one machine, and upgrades are unavailable",
       },
     ];
   }
   const count = endpoints.filter((address) => reserved.includes(address)).length;
-  const counts = `addresses for clusters: ${endpoints.length}; the gateway has reserved ${count} of them in MAAS`;
+  const counts = `cluster addresses: ${endpoints.length}, of which the gateway has reserved ${count} in MAAS`;
   const groups = new Map<
     string,
     { readonly finding: (listed: string) => Finding; readonly addresses: string[] }
@@ -51,9 +51,9 @@ function verdictOf(
 ): Verdict {
   const range = rangeOfAddress(ranges, address);
   const subnet = range?.subnet ?? subnetOfAddress(subnets, address);
-  const elsewhere = "name other addresses in clusters.endpoint.addresses";
+  const elsewhere = "choose other addresses for clusters.endpoint.addresses";
   if (subnet === undefined) {
-    const what = (listed: string) => `MAAS has no subnet for the addresses ${listed} of clusters`;
+    const what = (listed: string) => `MAAS has no subnet for the cluster addresses ${listed}`;
     return { name: "unknown", finding: (listed) => ({ ok: false, what: what(listed), fix: elsewhere }) };
   }
   const { cidr, isManaged } = subnet;
@@ -61,19 +61,21 @@ function verdictOf(
     const { kind, first, last } = range;
     const place = `the ${kind} range ${first}-${last} of the ${isManaged ? "managed" : "unmanaged"} subnet ${cidr}`;
     const isKept = kind === "reserved" && isManaged;
-    const end = isKept ? "which MAAS gives to no machine" : "from which MAAS gives addresses to machines";
+    const end = isKept
+      ? "which MAAS does not assign to machines"
+      : "from which MAAS assigns addresses to machines";
     return {
       name: place,
       finding: (listed) => ({
         ok: isKept,
-        what: `the addresses ${listed} of clusters are in ${place}, ${end}`,
+        what: `the cluster addresses ${listed} are in ${place}, ${end}`,
         ...(isKept ? {} : { fix: elsewhere }),
       }),
     };
   }
   if (!isManaged) {
     const what = (listed: string) =>
-      `the addresses ${listed} of clusters are outside the ranges of the unmanaged subnet ${cidr}, so MAAS gives them to no machine`;
+      `the cluster addresses ${listed} are outside the ranges of the unmanaged subnet ${cidr}, so MAAS does not assign them`;
     return { name: `unmanaged ${cidr}`, finding: (listed) => ({ ok: true, what: what(listed) }) };
   }
   if (isReserved) {
@@ -86,7 +88,7 @@ function verdictOf(
     name: `managed ${cidr}`,
     finding: (listed) => ({
       ok: false,
-      what: `MAAS may give the addresses ${listed} of clusters to machines, since the subnet ${cidr} is managed and they are in no reserved range`,
+      what: `MAAS may assign the cluster addresses ${listed} to machines: subnet ${cidr} is managed and they are in no reserved range`,
       fix: reservationsOf(listed, cidr),
     }),
   };

@@ -30,13 +30,13 @@ function inspectCertificate(tls: NonNullable<ListenerConfig["tls"]>): Finding {
     readCertificate(tls);
     return {
       ok: true,
-      what: `the certificate ${tls.cert} belongs to the key ${tls.key}${"clientCa" in tls ? `, and ${tls.clientCa} holds authorities` : ""}`,
+      what: `certificate ${tls.cert} matches key ${tls.key}${"clientCa" in tls ? `, and ${tls.clientCa} contains CA certificates` : ""}`,
     };
   } catch (error) {
     return {
       ok: false,
       what: messageFromError(error),
-      fix: "put the PEM files of one pair there, and the authorities of clients into clientCa",
+      fix: "use the PEM files of one key pair, and put the client CA certificates into clientCa",
     };
   }
 }
@@ -52,7 +52,7 @@ async function inspectAddress(listener: ListenerConfig): Promise<Finding> {
     if (!(await isAllowed(directory, constants.W_OK | constants.X_OK))) {
       return {
         ok: false,
-        what: `no socket can be made in ${directory}`,
+        what: `cannot create a socket in ${directory}`,
         fix: `sudo install -d -o "$(id -un)" ${directory}`,
       };
     }
@@ -63,7 +63,7 @@ async function inspectAddress(listener: ListenerConfig): Promise<Finding> {
     return { ok: true, what: `${text} is served by a running hostplane` };
   }
   if (occupant === "closed" && isSelective(listener)) {
-    const what = `${text} is in use by what does not let doctor in, as a running hostplane would not (allowFrom, clientCertificate)`;
+    const what = `${text} is in use by a process that rejects doctor, as a running hostplane with allowFrom or client certificates does`;
     return { ok: true, what };
   }
   const refusal = address.kind === "unix" ? await socketRefusal(address.path) : await bindRefusal(address);
@@ -72,8 +72,8 @@ async function inspectAddress(listener: ListenerConfig): Promise<Finding> {
   }
   return {
     ok: false,
-    what: `${text} cannot be had: ${refusal}`,
-    fix: "stop the program that has it (ss -lxtp names it), or choose another address: --listen",
+    what: `${text} is not available: ${refusal}`,
+    fix: "stop the process that uses it (see ss -lxtp), or choose another address: --listen",
   };
 }
 
@@ -100,7 +100,7 @@ async function socketRefusal(path: string): Promise<string | undefined> {
     return undefined;
   }
   if (!(await stat(path)).isSocket()) {
-    return "a file that is no socket has this path";
+    return "a file that is not a socket exists at this path";
   }
   return (await probeAddress({ kind: "unix", path }, false)) === "refused"
     ? undefined

@@ -44,8 +44,8 @@ async function inspectPool(
   const pool = pools.find((one) => one.name === name);
   if (pool === undefined) {
     const fix =
-      "virsh pool-list --all shows those there are; correct hypervisors.templates or hypervisors.pool.libvirtPool if it has another name";
-    return [{ ok: false, what: `there is no storage pool ${name}`, fix }];
+      "list the pools with virsh pool-list --all; correct hypervisors.templates or hypervisors.pool.libvirtPool if the pool has another name";
+    return [{ ok: false, what: `storage pool ${name} not found`, fix }];
   }
   if (!pool.isActive) {
     const fix = `virsh pool-start ${name} && virsh pool-autostart ${name}`;
@@ -65,11 +65,11 @@ async function inspectImage(
   image: string,
 ): Promise<Finding> {
   return (await libvirt.hasVolume(pool, image))
-    ? { ok: true, what: `storage pool ${pool} has ${image}, which disks begin as` }
+    ? { ok: true, what: `storage pool ${pool} has base image ${image}` }
     : {
         ok: false,
-        what: `storage pool ${pool} has no volume ${image}, which disks are to begin as`,
-        fix: `virsh pool-refresh ${pool} if the file is there; put it there otherwise`,
+        what: `storage pool ${pool} has no base image ${image}`,
+        fix: `virsh pool-refresh ${pool} if the file exists; otherwise add it to the pool`,
       };
 }
 
@@ -78,8 +78,8 @@ function inspectGpu({ gpus }: LibvirtState, address: string): Finding {
   return gpu === undefined
     ? {
         ok: false,
-        what: `there is no GPU (PCI class 03) at ${address}`,
-        fix: "lspci -D -d ::03xx shows those there are; correct hypervisors.templates",
+        what: `no GPU (PCI class 03) at ${address}`,
+        fix: "list GPUs with lspci -D -d ::03xx; correct hypervisors.templates",
       }
     : { ok: true, what: `GPU ${address}: ${gpu.brand} ${gpu.model}` };
 }
@@ -98,9 +98,10 @@ function inspectNetworks(
       const fix = `virsh net-start ${name} && virsh net-autostart ${name}`;
       return { ok: false, what: `the network ${name} is not active`, fix };
     }
-    const what = networks === undefined ? "libvirt does not tell of a network" : "there is no network";
+    const what =
+      networks === undefined ? "libvirt does not report networks: cannot check network" : "no network";
     const fix =
-      "virsh net-list --all shows those there are; correct hypervisors.templates if it has another name";
+      "list networks with virsh net-list --all; correct hypervisors.templates if the network has another name";
     return { ok: false, what: `${what} ${name}`, fix };
   });
 }

@@ -26,8 +26,8 @@ async function inspectClasses(lvm: LvmAdapter, classes: readonly DeviceClassConf
       if (!value.volumeGroups.some((group) => group.name === volumeGroup)) {
         return {
           ok: false,
-          what: `device class ${name}: there is no volume group ${volumeGroup}`,
-          fix: `sudo ${shown(["vgs", "-a"])} shows the groups there are; sudo ${shown(["vgimport", volumeGroup])} if it was exported; correct volumes.deviceClasses if it has another name`,
+          what: `device class ${name}: volume group ${volumeGroup} not found`,
+          fix: `list the volume groups with sudo ${shown(["vgs", "-a"])}; run sudo ${shown(["vgimport", volumeGroup])} if it was exported; correct volumes.deviceClasses if it has another name`,
         };
       }
       const isPool = value.volumes.some(
@@ -37,7 +37,7 @@ async function inspectClasses(lvm: LvmAdapter, classes: readonly DeviceClassConf
       if (thinPool === undefined || isPool) {
         return {
           ok: true,
-          what: `device class ${name}: ${volumeGroup}${thinPool ? `/${thinPool}` : ""} is there`,
+          what: `device class ${name}: ${volumeGroup}${thinPool ? `/${thinPool}` : ""} found`,
         };
       }
       return {

@@ -17,8 +17,9 @@ export function createPoolBackupInspector(
   };
 
   async function inspectDirectoryBackups(): Promise<Finding[]> {
-    const fix = "name it in hypervisors.pool.libvirtPool; virsh pool-list --all shows those there are";
-    const what = `${directory} cannot be backed up: no storage pool of libvirt is named that shows it`;
+    const fix =
+      "set hypervisors.pool.libvirtPool to the libvirt storage pool of this directory; list pools with virsh pool-list --all";
+    const what = `${directory} cannot be backed up: hypervisors.pool.libvirtPool is not set`;
     const unnamed = libvirtPool === undefined ? [{ ok: false, what, fix }] : [];
     return [...unnamed, ...(await libvirt.inspectBackups())];
   }

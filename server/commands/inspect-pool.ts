@@ -16,7 +16,7 @@ export function createPoolInspector(
         const fix =
           pool.kind === "directory"
             ? `mkdir ${pool.name}, or mount it; correct hypervisors.pool.directory if it has another name`
-            : `sudo ${pool.shown(["vgs", "-a"])} shows the groups there are; correct hypervisors.pool if it has another name, and run the gateway as root`;
+            : `list the volume groups with sudo ${pool.shown(["vgs", "-a"])}; correct hypervisors.pool if it has another name, and run the gateway as root`;
         // If the spares cannot be read either, the cause is the same failing tool.
         const spares = await pool.readSpares().catch(() => []);
         return { findings: [{ ok: false, what: messageFromError(error), fix }, ...spares.map(spareFinding)] };
@@ -35,7 +35,7 @@ function findingsOf(
     { ok: true, what },
     ...missing.map(({ path }) => ({
       ok: false,
-      what: `${name} misses its device ${path}: nothing is added or taken out until it is back`,
+      what: `${name} is missing its device ${path}: no device can be added or removed until it is back`,
       fix: `sudo ${shown(["pvs", "-a", "-o", "pv_name,vg_name,pv_missing"])} shows the devices; plug it in, then sudo ${shown(["vgextend", "--restoremissing", name, "DEVICE"])}`,
     })),
     ...spares.map(spareFinding),
@@ -48,6 +48,6 @@ function spareFinding({ path, sizeBytes, unusable }: PoolSpare): Finding {
     : {
         ok: false,
         what: `spare ${path} cannot be added: ${unusable}`,
-        fix: `sudo lsblk -f ${path} and sudo wipefs ${path} show what is there; clear it yourself if it is no longer wanted, or take it out of hypervisors.pool.devices`,
+        fix: `sudo lsblk -f ${path} and sudo wipefs ${path} show its content; wipe it yourself if that is no longer needed, or remove it from hypervisors.pool.devices`,
       };
 }

@@ -35,7 +35,7 @@ export function createStoreInspector(
       }
       if ((await probeAddress({ kind: "unix", path }, false)) === "gateway") {
         // The running gateway checked both at its start, and it has exclusive access to an SQLite file.
-        const used = { ok: true, what: `${nameOf(config)} is used by a running hostplane` };
+        const used = { ok: true, what: `${nameOf(config)} is in use by a running hostplane` };
         return {
           findings: [(await isWritten(path)) ? used : unwritable(config), ...(await diskFindings(config))],
         };
@@ -51,7 +51,7 @@ export function createStoreInspector(
           ],
         };
       } catch (error) {
-        const restore = "docs/upgrade.md says how to bring back a backup; is the address of `store` right?";
+        const restore = "check the address in `store`; to restore a backup see docs/upgrade.md";
         const fix = permissionFix(error) ?? restore;
         return { findings: [{ ok: false, what: messageFromError(error), fix }] };
       }
@@ -80,7 +80,7 @@ function unwritable(config: Pick<Config, "data" | "store">): Finding {
   return {
     ok: false,
     what: `the running hostplane cannot write ${nameOf(config)}, or is stopping: it refuses changes`,
-    fix: "read its log, which has the reason once a minute; `hostplane_store_writable` of its metrics is 1 again then",
+    fix: "see its log, which repeats the reason once a minute; the metric `hostplane_store_writable` returns to 1 once fixed",
   };
 }
 
@@ -95,7 +95,11 @@ async function diskFindings({ data, store }: Pick<Config, "data" | "store">): Pr
   }
   const what = `the disk of ${data} is ${describeDisk(disk)}`;
   return [
-    { ok: false, what, fix: "make room there, or make it larger: a gateway without room refuses changes" },
+    {
+      ok: false,
+      what,
+      fix: "free space there or enlarge the disk: the gateway refuses changes when it is full",
+    },
   ];
 }
 
@@ -111,15 +115,16 @@ function assertReadable({ data, store }: Pick<Config, "data" | "store">): void {
 
 function storeFinding(config: Pick<Config, "data" | "store">, facts: DatabaseFacts | undefined): Finding {
   if (facts === undefined) {
-    return { ok: true, what: `there is nothing in ${nameOf(config)} yet: the first start makes it` };
+    return { ok: true, what: `${nameOf(config)} does not exist yet: the first start creates it` };
   }
   // The master key has a finding of its own.
   const expected = { kind: "real", keyCheck: facts.keyCheck, createIfMissing: true } as const;
   try {
     assertDatabaseFacts(facts, { ...expected, shownAs: nameOf(config) }, migrations.length);
-    return { ok: true, what: `${nameOf(config)} is there` };
+    return { ok: true, what: `${nameOf(config)} found` };
   } catch (error) {
-    const fix = "choose another data directory (--data DIR) or store, or the version that it belongs to";
+    const fix =
+      "choose another data directory (--data DIR) or store, or run the hostplane version that it belongs to";
     return { ok: false, what: messageFromError(error), fix };
   }
 }
@@ -132,25 +137,28 @@ function keyFinding(
   const defaultFile = defaultKeyFile(data);
   const isGiven = Boolean(environmentKey) || keyFile !== undefined;
   if (facts === undefined && !isGiven && !existsSync(defaultFile)) {
-    return { ok: true, what: `there is no master key ${defaultFile} yet: the first start makes it` };
+    return { ok: true, what: `master key ${defaultFile} does not exist yet: the first start creates it` };
   }
   let key: MasterKey;
   try {
     key = loadMasterKey({ environmentKey, keyFile, defaultFile, isStoreNew: false });
   } catch (error) {
     const file = keyFile ?? defaultFile;
-    const bringBack = "bring the key back from where it is kept apart from the store's backups";
+    const bringBack = "restore the key from its own backup (it is not part of the store's backups)";
     const fix = permissionFix(error) ?? (isOpenToOthers(file) ? `chmod 600 ${file}` : bringBack);
     return { ok: false, what: messageFromError(error), fix };
   }
   if (facts !== undefined && facts.keyCheck !== key.fingerprint) {
     return {
       ok: false,
-      what: `the master key ${key.source} is not the one that the store was made with`,
-      fix: "bring back that key by HOSTPLANE_KEY, keyFile or the file `key` of the data directory",
+      what: `the master key ${key.source} does not match the store`,
+      fix: "provide the original key with HOSTPLANE_KEY, keyFile or the file `key` in the data directory",
     };
   }
-  return { ok: true, what: `the master key ${key.source} ${facts === undefined ? "can be used" : "fits"}` };
+  return {
+    ok: true,
+    what: `the master key ${key.source} ${facts === undefined ? "is usable" : "matches the store"}`,
+  };
 }
 
 /** Reports whether the master key is rejected because other users can read or change its file. */

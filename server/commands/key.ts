@@ -6,7 +6,7 @@ export function rotateKey(options: AdminOptions, context: CommandContext): Promi
   return runAdminCommand(options, context, async ({ users }) => {
     const { keyId } = await users.rotateSigningKey({});
     context.output.out(
-      `logins are signed with the key ${keyId} from now on; older logins stay good until they expire`,
+      `logins are now signed with key ${keyId}; existing logins stay valid until they expire`,
     );
   });
 }

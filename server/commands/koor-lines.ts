@@ -5,8 +5,8 @@ import { textTable } from "./text-table.ts";
 const modes: Readonly<Record<UpgradeMode, string>> = {
   [UpgradeMode.UNSPECIFIED]: "unknown",
   [UpgradeMode.DISABLED]: "off",
-  [UpgradeMode.NOTIFY]: "told of",
-  [UpgradeMode.UPGRADE]: "made",
+  [UpgradeMode.NOTIFY]: "notify",
+  [UpgradeMode.UPGRADE]: "automatic",
 };
 
 /** Formats a KoorCluster: a row for each field of its spec, and for each field of its status. */

@@ -9,7 +9,7 @@ import { nameOfOperationState } from "./operation-state.ts";
 import { printableLine } from "./printable-line.ts";
 import { textTable } from "./text-table.ts";
 
-export const operationHead = ["ID", "KIND", "RESOURCE", "ASKED FOR", "STATE"];
+export const operationHead = ["ID", "KIND", "RESOURCE", "REQUESTED", "STATE"];
 
 /** Returns a row of the table headed by `operationHead`. */
 export function operationRow(operation: Operation): string[] {
@@ -27,7 +27,7 @@ export function operationSummary(operation: Operation): string {
       return withWords(name, waitingFor);
     case OperationState.ACTIVE:
     case OperationState.UNDOING:
-      return withWords(`${name}${percent}`, waitingFor === "" ? message : `waits: ${waitingFor}`);
+      return withWords(`${name}${percent}`, waitingFor === "" ? message : `waiting: ${waitingFor}`);
     case OperationState.COMPLETED:
       return name;
     case OperationState.NEEDS_ATTENTION:
@@ -50,11 +50,11 @@ export function operationLines(operation: Operation): string[] {
     ["resource", operation.resource],
     ["state", operationSummary(operation)],
     ["bytes", doneBytes === undefined ? undefined : `${doneBytes} of ${totalBytes ?? "?"}`],
-    ["asked for", `${timeText(operation.createdAt)} by ${operation.actor}, ${operation.rpc}`],
+    ["requested", `${timeText(operation.createdAt)} by ${operation.actor}, ${operation.rpc}`],
     ["started", timeText(operation.startedAt)],
     ["ended", timeText(operation.endedAt)],
     ["host", operation.host],
-    ["cancel", operation.cancelRequested ? "asked for" : operation.cancellable ? "possible" : "not possible"],
+    ["cancel", operation.cancelRequested ? "requested" : operation.cancellable ? "possible" : "not possible"],
     ["result", result === undefined ? undefined : JSON.stringify(result)],
     ...(attention?.left ?? []).map((line) => ["left", line] as const),
     ...(attention?.advice ?? []).map((line) => ["to do", line] as const),

@@ -97,7 +97,7 @@ export function cancelOperation(
   return runAdminCommand(options, context, async ({ operations }) => {
     const { operation } = await operations.cancelOperation({ id });
     if (operation !== undefined) {
-      context.output.out(`asked ${id} to stop: ${operationSummary(operation)}`);
+      context.output.out(`requested cancellation of ${id}: ${operationSummary(operation)}`);
     }
   });
 }
@@ -111,7 +111,7 @@ export function retryOperation(
   return runAdminCommand(options, context, async ({ operations }) => {
     const { operation } = await operations.retryOperation({ id });
     if (operation !== undefined) {
-      context.output.out(`${id} goes on: ${operationSummary(operation)}`);
+      context.output.out(`resumed ${id}: ${operationSummary(operation)}`);
     }
   });
 }

@@ -6,6 +6,6 @@ export function permissionFix(error: unknown): string | undefined {
     return undefined;
   }
   return "code" in error && codes.has(error.code)
-    ? "run this as the user that the gateway runs as (`sudo -u hostplane hostplane doctor`), or give this user access"
+    ? "run this command as the gateway's user (`sudo -u hostplane hostplane doctor`), or give this user access"
     : permissionFix(error.cause);
 }

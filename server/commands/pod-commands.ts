@@ -5,7 +5,7 @@ import { parseCount } from "./parse-count.ts";
 import { parseTimeOption } from "./parse-time-option.ts";
 import type { CommandContext } from "./run-admin-command.ts";
 
-const whichPod = "its id, the beginning of its id, or its name";
+const whichPod = "pod id, a prefix of it, or pod name";
 
 /** Adds `list`, `show`, `watch`, `logs`, `start`, `stop`, `kill` and `remove` to the command `pod`. */
 export function addPodCommands(
@@ -19,22 +19,26 @@ export function addPodCommands(
     .option("--json", "as JSON")
     .action(async (options) => onExit(await (await commands()).listPods(options, context)));
   withTargetFlags(pod.command("show"))
-    .description("tell all that is known of a pod and its containers")
+    .description("show a pod and its containers")
     .argument("<pod>", whichPod)
     .option("--json", "as JSON")
     .action(async (name, options) => onExit(await (await commands()).showPod(name, options, context)));
   withTargetFlags(pod.command("watch"))
-    .description("tell the pods now, and each that changes")
+    .description("print the pods, then each one that changes")
     .option("--json", "as JSON lines, each with all pods")
     .action(async (options) => onExit(await (await commands()).watchPods(options, context)));
   withTargetFlags(pod.command("logs"))
-    .description("print what a pod's containers have printed")
+    .description("print the logs of a pod's containers")
     .argument("<pod>", whichPod)
-    .option("--container <name>", "of this container alone")
-    .option("-f, --follow", "go on with what is printed later")
-    .option("--lines <number>", "the last so many lines; all if absent", parseCount)
-    .option("--since <time>", "printed from this time on, e.g. 2026-01-31T00:00:00Z", parseTimeOption)
-    .option("--until <time>", "printed before this time", parseTimeOption)
+    .option("--container <name>", "only this container")
+    .option("-f, --follow", "follow the log output")
+    .option("--lines <number>", "number of most recent lines (default: all)", parseCount)
+    .option(
+      "--since <time>",
+      "only lines printed at or after this time, e.g. 2026-01-31T00:00:00Z",
+      parseTimeOption,
+    )
+    .option("--until <time>", "only lines printed before this time", parseTimeOption)
     .action(async (name, options) =>
       onExit(await (await import("./pod-logs.ts")).printPodLogs(name, options, context)),
     );
@@ -43,19 +47,19 @@ export function addPodCommands(
     .argument("<pod>", whichPod)
     .action(async (name, options) => onExit(await (await commands()).startPod(name, options, context)));
   withChangeFlags(pod.command("stop"))
-    .description("ask every program of a pod to end, and kill those that have not in time")
+    .description("stop all containers of a pod; kill those that do not exit in time")
     .argument("<pod>", whichPod)
-    .option("--grace <seconds>", "how long they have, from 0 to 3600; 10 if absent", parseSeconds)
+    .option("--grace <seconds>", "grace period in seconds, from 0 to 3600 (default: 10)", parseSeconds)
     .action(async (name, options) => onExit(await (await commands()).stopPod(name, options, context)));
   withChangeFlags(pod.command("kill"))
-    .description("send a signal to every program of a pod")
+    .description("send a signal to every container of a pod")
     .argument("<pod>", whichPod)
-    .option("--signal <name>", "which one, e.g. SIGHUP; SIGKILL if absent", parseSignalOption)
+    .option("--signal <name>", "signal name, e.g. SIGHUP (default: SIGKILL)", parseSignalOption)
     .action(async (name, options) => onExit(await (await commands()).killPod(name, options, context)));
   withChangeFlags(pod.command("remove"))
-    .description("remove a pod with its containers and what they have written")
-    .argument("<pod>", "its id or its name")
-    .option("--force", "also if it runs")
+    .description("remove a pod with its containers and their data")
+    .argument("<pod>", "pod id or name")
+    .option("--force", "even if it is running")
     .action(async (name, options) => onExit(await (await commands()).removePod(name, options, context)));
 }
 
@@ -71,19 +75,19 @@ export function addImageCommands(
     .option("--json", "as JSON")
     .action(async (options) => onExit(await (await commands()).listImages(options, context)));
   withChangeFlags(image.command("pull"))
-    .description("pull an image from the registry that its name says")
-    .argument("<reference>", "its full name with the tag, e.g. docker.io/library/busybox:1.35")
+    .description("pull an image from the registry in its name")
+    .argument("<reference>", "full name with tag, e.g. docker.io/library/busybox:1.35")
     .action(async (name, options) => onExit(await (await commands()).pullImage(name, options, context)));
   withChangeFlags(image.command("remove"))
     .description("remove an image with all its names")
-    .argument("<image>", "its id, or one of its names with the tag")
-    .option("--force", "also if containers use it: they are removed with it")
+    .argument("<image>", "image id, or one of its names with tag")
+    .option("--force", "even if containers use it; they are removed too")
     .action(async (name, options) => onExit(await (await commands()).removeImage(name, options, context)));
 }
 
 function withChangeFlags(command: Command): Command {
   return withTargetFlags(command)
-    .option("--wait", "tell how far it is until it has ended; fails unless it completes")
+    .option("--wait", "report progress until the operation ends; fail unless it completes")
     .option("--json", "as JSON; with --wait as JSON lines");
 }
 

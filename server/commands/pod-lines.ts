@@ -48,7 +48,7 @@ function podRow({ id, name, state, containers, startedAt }: Pod): string[] {
 }
 
 function unreadablePodRow({ id, reason }: UnreadablePod): string[] {
-  return [id, "", "cannot be read", printableLine(reason), ""];
+  return [id, "", "unreadable", printableLine(reason), ""];
 }
 
 /** Formats everything known about a pod, and a table of its containers. */

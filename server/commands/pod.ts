@@ -108,7 +108,7 @@ export async function findPodByCall(
   const meant = (await publicApi.inspectPod({ id: wanted })).pod;
   const found = all.find(({ id }) => id === meant?.id);
   if (found === undefined) {
-    throw new Error(`there is no pod ${wanted}`);
+    throw new Error(`pod ${wanted} not found`);
   }
   return found;
 }

@@ -22,11 +22,7 @@ export function poolLines(pool: StoragePool): string[] {
     path,
     String(sizeBytes),
     String(usedBytes),
-    missing
-      ? "missing"
-      : configured
-        ? "in the pool"
-        : "in the pool, and stays: it is not in the configuration",
+    missing ? "missing" : configured ? "in the pool" : "in the pool, not removable: not in the configuration",
   ]);
   const spares = pool.spares.map(({ path, sizeBytes, unusable }) => [
     path,

@@ -19,7 +19,9 @@ export async function readPassword(question: string, input: PasswordInput = proc
     const lines = (await text(input.stdin)).replace(/\r?\n$/, "").split(/\r?\n/);
     const [password = ""] = lines;
     if (password === "" || lines.length > 1) {
-      throw new Error("expected the password as the one line of stdin; on a terminal it is asked for");
+      throw new Error(
+        "expected the password as a single line on stdin; run on a terminal to be prompted for it",
+      );
     }
     return password;
   }
@@ -27,7 +29,7 @@ export async function readPassword(question: string, input: PasswordInput = proc
   if (password === "") {
     throw new Error("no password was given; nothing was changed");
   }
-  if (password !== (await ask("Once more: ", input))) {
+  if (password !== (await ask("Repeat the password: ", input))) {
     throw new Error("the two passwords differ; nothing was changed");
   }
   return password;
@@ -40,7 +42,7 @@ function ask(prompt: string, { stdin, stderr }: PasswordInput): Promise<string> 
   stderr.write(prompt);
   return new Promise((resolve, reject) => {
     lines.once("line", resolve);
-    lines.once("SIGINT", () => reject(new Error("broken off; nothing was changed")));
+    lines.once("SIGINT", () => reject(new Error("interrupted; nothing was changed")));
     // The end of the terminal's input. After a line has been read this has no effect.
     lines.once("close", () => reject(new Error("no password was given; nothing was changed")));
   }).then(

@@ -34,7 +34,7 @@ export async function readRepositorySecrets(
   const textOf = (name: string) => values[name] ?? "";
   const wanted = (option: string, isWanted: boolean, names: readonly string[]) => {
     if (isWanted && names.every((name) => textOf(name) === "")) {
-      throw new Error(`${option} takes ${names.join(" and ")} from ${where}, which has none`);
+      throw new Error(`${option} needs ${names.join(" or ")}, which ${where} does not set`);
     }
     return names.map((name) => (isWanted ? textOf(name) : ""));
   };

@@ -50,7 +50,7 @@ export async function runAdminCommand(
 export function messageOfCall(error: ConnectError): string {
   const isBroken = error.code === Code.Aborted || error.code === Code.Unavailable;
   return isBroken && error.findDetails(ErrorInfoSchema).length === 0
-    ? `the connection to the gateway broke off (${error.rawMessage})`
+    ? `the connection to the gateway was lost (${error.rawMessage})`
     : error.rawMessage;
 }
 

@@ -39,20 +39,20 @@ export async function serve(options: ServeOptions, version: string, output: Outp
   if (isSandbox && configured !== undefined) {
     const where = file === undefined ? "the environment or the flags" : file;
     output.err(
-      `--sandbox serves nothing real, but ${configured} ${configured === "storage" ? "is" : "are"} configured (${where}): leave out --sandbox to serve them, or ${configured} to get the sandbox`,
+      `--sandbox serves only simulated systems, but ${configured} ${configured === "storage" ? "is" : "are"} configured (${where}): remove --sandbox to serve the real system, or remove ${configured} to use the sandbox`,
     );
     return 2;
   }
   if (!isSandbox && configured === undefined) {
     output.err(
-      "nothing to serve: no system is configured. For a first look run `hostplane serve --sandbox`; to serve this host's LVM name a file with volumes.deviceClasses by --config, for its libvirt one with hypervisors, for a Ceph cluster one with storage, for Podman one with pods, for Kubernetes on a MAAS one with clusters (`hostplane config schema` lists every key)",
+      "nothing to serve: no system is configured. To try hostplane run `hostplane serve --sandbox`. To serve real systems pass --config FILE with volumes.deviceClasses (LVM), hypervisors (libvirt), storage (Ceph), pods (Podman) or clusters (Kubernetes on MAAS) (`hostplane config schema` lists every key)",
     );
     return 2;
   }
 
   const logger = createLogger(config.log, process.stderr);
   const fail = (error: unknown) => {
-    logger.fatal({ err: error }, "a fault of the gateway itself");
+    logger.fatal({ err: error }, "internal error");
     process.exit(1);
   };
   process.on("unhandledRejection", fail);
@@ -73,7 +73,7 @@ export async function serve(options: ServeOptions, version: string, output: Outp
   const passwordFile = adminPasswordFile(resolve(dataDirectoryOf(config, isSandbox)));
   const admin = gateway.firstAdmin && bannerAdmin(gateway.firstAdmin, passwordFile, isSandbox);
   if (gateway.firstAdmin?.madeUpPassword !== undefined) {
-    logger.warn({ file: passwordFile }, "made the first admin; the password is in this file");
+    logger.warn({ file: passwordFile }, "created the first admin; the password is in this file");
   }
   // With JSON logs the output is meant for programs, and the record above contains the addresses.
   if (config.log.format !== "json") {

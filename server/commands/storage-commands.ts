@@ -11,10 +11,10 @@ export function addStorageCommands(
 ): void {
   const commands = () => import("./storage.ts");
   withReadFlags(storage.command("stats"))
-    .description("tell the Ceph cluster's health, daemons, data and traffic")
+    .description("show the Ceph cluster's health, daemons, data and traffic")
     .action(async (options) => onExit(await (await commands()).showStats(options, context)));
   withReadFlags(storage.command("radar"))
-    .description("tell five scores of the cluster, from 0 to 100, and what each was made of")
+    .description("show the cluster's five scores from 0 to 100, and how each was computed")
     .action(async (options) => onExit(await (await commands()).showRadar(options, context)));
   withReadFlags(storage.command("pools"))
     .description("list the pools")
@@ -24,20 +24,20 @@ export function addStorageCommands(
     .action(async (options) => onExit(await (await commands()).listOsds(options, context)));
   withReadFlags(storage.command("crashes"))
     .description("list the crashes that daemons have reported, newest first")
-    .option("--archived", "also those that are archived")
+    .option("--archived", "include archived crashes")
     .action(async (options) => onExit(await (await commands()).listCrashes(options, context)));
   withReadFlags(storage.command("archive-crash"))
-    .description("have Ceph take a crash for seen")
+    .description("archive a crash")
     .argument("<id>")
     .action(async (id, options) => onExit(await (await commands()).archiveCrash(id, options, context)));
   withReadFlags(storage.command("nodes"))
-    .description("list the nodes that carry the Ceph cluster")
+    .description("list the nodes of the Ceph cluster")
     .action(async (options) => onExit(await (await commands()).listNodes(options, context)));
   withReadFlags(storage.command("resources"))
     .description("list Rook's resources and Deployments in Kubernetes")
     .action(async (options) => onExit(await (await commands()).listResources(options, context)));
   withReadFlags(storage.command("koor"))
-    .description("tell what Koor's operator was asked for and reports")
+    .description("show the KoorCluster's spec and status")
     .action(async (options) => onExit(await (await commands()).showKoorCluster(options, context)));
 }
 

@@ -35,7 +35,7 @@ export function statsLines(
     ["health", status],
     ...crashes.map(({ description }) => ["crash", description]),
     ...row(mon, "monitors", (one) => `${one.daemonCount}, in quorum ${one.quorum}`),
-    ...row(mgr, "managers", (one) => [one.active || "none is active", ...one.standbys].join(", standby ")),
+    ...row(mgr, "managers", (one) => [one.active || "none active", ...one.standbys].join(", standby ")),
     ...row(mds, "mds", (one) => `${one.daemonsUp} up, ${one.hotStandbyCount} hot standbys`),
     ...row(osd, "osds", (one) => `${one.osdCount}, ${one.osdUp} up, ${one.osdIn} in`),
     ...row(rgw, "rgws", (one) => `${one.activeDaemon} on ${one.hostCount} hosts, ${one.zoneCount} zones`),
@@ -88,7 +88,7 @@ export function radarLines(radar: ClusterRadar, because: string): string[] {
     String(Number(score.toFixed(1))),
     printableLine(words.get(field) ?? ""),
   ]);
-  return textTable(["SCORE", "OF 100", "MADE OF"], rows);
+  return textTable(["SCORE", "OF 100", "COMPUTED FROM"], rows);
 }
 
 const kinds: Readonly<Record<CephPoolKind, string>> = {
@@ -99,7 +99,18 @@ const kinds: Readonly<Record<CephPoolKind, string>> = {
 
 /** Formats one row per pool. */
 export function poolLines(pools: readonly CephPool[]): string[] {
-  const head = ["POOL", "KIND", "SIZE", "MIN", "PGS", "APART BY", "STORED", "LEFT", "OBJECTS", "FOR"];
+  const head = [
+    "POOL",
+    "KIND",
+    "SIZE",
+    "MIN",
+    "PGS",
+    "FAILURE DOMAIN",
+    "STORED",
+    "AVAILABLE",
+    "OBJECTS",
+    "APPLICATIONS",
+  ];
   const rows = pools.map((pool) => [
     printableLine(pool.name),
     kinds[pool.kind] ?? unknown,

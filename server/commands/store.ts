@@ -16,7 +16,7 @@ export function backupStore(file: string, options: AdminOptions, context: Comman
     const { sizeBytes, masterKey } = await client.backup(resolve(file));
     context.output.out(`wrote ${resolve(file)} (${sizeBytes} bytes)`);
     context.output.out(
-      `it is of no use without the master key ${masterKey}: save that too, in another place`,
+      `the backup is unusable without the master key ${masterKey}: save the key too, in a separate place`,
     );
   });
 }
@@ -37,7 +37,7 @@ export async function copyStoreToPostgres(
   const target = parseStoreAddress(config.store);
   if (typeof target === "string" || target.kind !== "postgres") {
     output.err(
-      "nothing to copy to: name the empty PostgreSQL database by `store` in the configuration, or by HOSTPLANE_STORE",
+      "no target: set `store` in the configuration, or HOSTPLANE_STORE, to the empty PostgreSQL database",
     );
     return 2;
   }
@@ -64,7 +64,7 @@ export async function copyStoreToPostgres(
     for (const [table, count] of copied) {
       output.out(`${table}: ${count}`);
     }
-    output.out(`copied to ${target.shownAs}; a gateway with this configuration uses it`);
+    output.out(`copied to ${target.shownAs}; a gateway with this configuration now uses it`);
     return 0;
   } catch (error) {
     output.err(messageFromError(error));

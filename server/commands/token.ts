@@ -30,7 +30,7 @@ export function createToken(
       ...(options.days === undefined ? {} : { lifetime: durationFromMs(options.days * dayMs) }),
     });
     context.output.out(token);
-    context.output.err(`this token is shown once and kept as a hash only; ${name} is its name`);
+    context.output.err(`the token ${name} is shown only once; only its hash is stored`);
   });
 }
 
@@ -43,7 +43,7 @@ export function listTokens(options: AdminOptions, context: CommandContext): Prom
       context.output.out(JSON.stringify(messages, null, 2));
       return;
     }
-    const head = ["NAME", "ROLE", "SERVICES", "MADE BY", "EXPIRES", "LAST USED"];
+    const head = ["NAME", "ROLE", "SERVICES", "CREATED BY", "EXPIRES", "LAST USED"];
     for (const line of textTable(head, tokens.map(rowFromToken))) {
       context.output.out(line);
     }

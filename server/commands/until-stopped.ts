@@ -46,9 +46,9 @@ export function untilStopped(
     process.on("SIGHUP", () => {
       try {
         gateway.reloadCertificates();
-        logger.info("certificates read again");
+        logger.info("certificates reloaded");
       } catch (error) {
-        logger.error({ err: error }, "certificates stay as they are");
+        logger.error({ err: error }, "failed to reload certificates; the old ones stay in use");
       }
     });
   });

@@ -41,7 +41,7 @@ export function listUsers(options: AdminOptions, context: CommandContext): Promi
       context.output.out(JSON.stringify(messages, null, 2));
       return;
     }
-    const head = ["NAME", "ROLE", "SERVICES", "COMES BY", "CHANGED"];
+    const head = ["NAME", "ROLE", "SERVICES", "LOGIN METHODS", "CHANGED"];
     for (const line of textTable(head, users.map(rowFromUser))) {
       context.output.out(line);
     }
@@ -68,7 +68,7 @@ export async function changeUserPassword(
   }
   return runAdminCommand(options, context, async ({ users }) => {
     await users.setPassword({ name, password });
-    context.output.out(`changed the password of ${name}; every login of theirs has ended`);
+    context.output.out(`changed the password of ${name} and ended all of its logins`);
   });
 }
 
@@ -91,7 +91,7 @@ export function changeUserRole(
       role: roleFromName(role),
       ...(services === undefined ? {} : { services: { services: [...services] } }),
     });
-    context.output.out(`${name} is now ${role} of ${servicesText(user?.services ?? [])}`);
+    context.output.out(`${name} is now ${role}, services: ${servicesText(user?.services ?? [])}`);
   });
 }
 

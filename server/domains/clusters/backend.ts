@@ -43,11 +43,11 @@ export function createMaasBackend(
 }
 
 const noImages =
-  "MAAS has no image with Kubernetes: upload one named as os=ubuntu-noble,k8s=1.36.3,standard (docs/maas-images.md)";
+  "MAAS has no Kubernetes image: upload one with a name such as os=ubuntu-noble,k8s=1.36.3,standard (docs/maas-images.md)";
 
 function messageOf(error: unknown): string {
   if (error instanceof Error && error.name === "TimeoutError") {
-    return `MAAS does not answer within ${patienceMs / 1000} s`;
+    return `MAAS did not respond within ${patienceMs / 1000} s`;
   }
   return error instanceof Error ? error.message : String(error);
 }

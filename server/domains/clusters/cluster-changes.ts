@@ -103,7 +103,7 @@ export function createClusterChanges(options: ClusterChangesOptions): ClusterCha
         return { ...cluster, changedTo: result.generation };
       }
     }
-    throw new InfraError("CLUSTER_CHANGED", `others change ${name} at the same time`, {
+    throw new InfraError("CLUSTER_CHANGED", `cluster ${name} is being changed concurrently; try again`, {
       resource: clusterResource(name),
     });
   }
@@ -226,15 +226,15 @@ function assertChangeable(found: ClusterWithSlots): void {
 
 function clusterExists(name: string): InfraError {
   const resource = clusterResource(name);
-  return new InfraError("CLUSTER_EXISTS", `there is a cluster ${name} already`, { resource });
+  return new InfraError("CLUSTER_EXISTS", `cluster ${name} already exists`, { resource });
 }
 
 function noEndpoint(name: string, count: number): InfraError {
-  const why = `all ${count} addresses of \`clusters.endpoint.addresses\` belong to clusters already`;
+  const why = `all ${count} addresses in \`clusters.endpoint.addresses\` are used by clusters`;
   return new InfraError("NO_ENDPOINT", why, { resource: clusterResource(name) });
 }
 
 function endpointMissing(name: string, what: string): InfraError {
-  const why = `${what} needs an address that stays when machines change: set \`clusters.endpoint\` in the configuration, and create the cluster after that`;
+  const why = `${what} needs a stable address: set \`clusters.endpoint\` in the configuration, then create the cluster`;
   return new InfraError("CLUSTER_ENDPOINT_MISSING", why, { resource: clusterResource(name) });
 }

@@ -103,13 +103,13 @@ export function poolNamesFrom(names: readonly string[]): readonly string[] {
  */
 export function assertPoolsCount(pools: readonly unknown[], field: string): void {
   if (pools.length > maxPools) {
-    throw invalidField(field, `a cluster has at most ${maxPools} node pools, these would be ${pools.length}`);
+    throw invalidField(field, `expected at most ${maxPools} node pools, got ${pools.length}`);
   }
 }
 
 function wantedControlPlaneFrom(spec: ControlPlaneMachineSpec | undefined, field: string): WantedMachines {
   if (spec === undefined) {
-    throw invalidField(field, "must be given: a cluster has 1, 3 or 5 machines that control it");
+    throw invalidField(field, "is required: a cluster has 1, 3 or 5 control-plane machines");
   }
   return wantedMachinesFrom(spec, field, assertControlPlaneCount);
 }
@@ -129,7 +129,7 @@ function wantedMachinesFrom(
 function assertNewPoolName(name: string, field: string): void {
   assertPoolName(name, field);
   if (name === controlPlanePool) {
-    throw invalidField(field, `${controlPlanePool} is what the machines that control the cluster are called`);
+    throw invalidField(field, `${controlPlanePool} is reserved for the control plane`);
   }
 }
 
@@ -146,7 +146,7 @@ function assertPoolSize(count: number, field: string): void {
 function assertNoneTwice(named: readonly { readonly name: string }[], field: string): void {
   for (const [index, { name }] of named.entries()) {
     if (named.findIndex((other) => other.name === name) !== index) {
-      throw invalidField(`${field}[${index}].name`, "is there twice");
+      throw invalidField(`${field}[${index}].name`, "is a duplicate");
     }
   }
 }

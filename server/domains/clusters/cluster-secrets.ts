@@ -30,7 +30,7 @@ export function openClusterSecrets(seal: Seal, clusterUid: string, sealed: Uint8
     };
   } catch {
     // The caught error may quote the secrets, so it is not attached as the cause.
-    const message = "the secrets of the cluster do not open with the gateway's master key";
+    const message = "cannot decrypt the cluster's secrets with the gateway's master key";
     throw new InfraError("MASTER_KEY_MISMATCH", message);
   }
 }

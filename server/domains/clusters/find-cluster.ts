@@ -18,7 +18,7 @@ export async function findCluster(store: Pick<Store, "run">, name: string): Prom
 
 export function clusterNotFound(name: string): InfraError {
   const resource = clusterResource(name);
-  return new InfraError("CLUSTER_NOT_FOUND", `there is no cluster ${name}`, { resource });
+  return new InfraError("CLUSTER_NOT_FOUND", `cluster ${name} not found`, { resource });
 }
 
 /**
@@ -42,13 +42,13 @@ export function assertOfMaas({ name, backend }: ClusterRecord, maasUrl: string):
 }
 
 function otherMaas(backend: string, maasUrl: string): string {
-  return `its machines are of the MAAS at ${backend}, and this gateway works with the one at ${maasUrl}`;
+  return `its machines belong to the MAAS at ${backend}, but this gateway uses the one at ${maasUrl}`;
 }
 
 /** @throws InfraError CLUSTER_STOPPING */
 export function assertNotStopping({ name, isDeleting }: ClusterRecord): void {
   if (isDeleting) {
-    throw new InfraError("CLUSTER_STOPPING", `${name} is being taken down`, {
+    throw new InfraError("CLUSTER_STOPPING", `${name} is being deleted`, {
       resource: clusterResource(name),
     });
   }

@@ -70,5 +70,5 @@ export function assertImages(
 
 function noImage(version: KubernetesVersion, type: InstanceType, offered: OfferedImages): string {
   const there = offered.versionsOf(type).map(formatKubernetesVersion).join(", ") || "none";
-  return `MAAS has no image of Kubernetes ${formatKubernetesVersion(version)} for ${type} machines; of these versions it has: ${there}`;
+  return `MAAS has no Kubernetes ${formatKubernetesVersion(version)} image for ${type} machines (available versions: ${there})`;
 }

@@ -82,9 +82,13 @@ export function createKubeconfigs({ store, seal, maasUrl, hostOf }: KubeconfigsO
         return pki;
       }
     }
-    throw new InfraError("CLUSTER_CHANGED", `others change the secrets of ${name} at the same time`, {
-      resource: clusterResource(name),
-    });
+    throw new InfraError(
+      "CLUSTER_CHANGED",
+      `the secrets of ${name} are being changed concurrently; try again`,
+      {
+        resource: clusterResource(name),
+      },
+    );
   }
 
   async function findOfMaas(name: string): Promise<ClusterWithSlots> {

@@ -88,7 +88,7 @@ function kubernetesWords({ isReady, readyReason, readyMessage }: WorkloadNode): 
   if (isReady === true) {
     return "Ready";
   }
-  const why = [readyReason, readyMessage].filter((text) => text !== "").join(", ") || "it does not say why";
+  const why = [readyReason, readyMessage].filter((text) => text !== "").join(", ") || "no reason given";
   return `${isReady === false ? "NotReady" : "Unknown"}: ${why}`;
 }
 

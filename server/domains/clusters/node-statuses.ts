@@ -93,7 +93,7 @@ export function createNodeStatuses({ store, maas, workload, seal }: NodeStatuses
         ]);
         return nodeStatusesOf(cluster, slots, seen, nodes);
       } finally {
-        leaving.abort(new InfraError("CALLER_LEFT", "nobody waits for the answer any more"));
+        leaving.abort(new InfraError("CALLER_LEFT", "the caller stopped waiting"));
       }
     },
   };
@@ -101,7 +101,7 @@ export function createNodeStatuses({ store, maas, workload, seal }: NodeStatuses
 
 async function answerOf<T>(who: string, asked: Promise<T>): Promise<Answer<T>> {
   if (!(await isSettledWithin(asked, patienceMs))) {
-    return { why: `${who} does not answer within ${patienceMs / 1_000} s` };
+    return { why: `${who} did not respond within ${patienceMs / 1_000} s` };
   }
   try {
     return { value: await asked };

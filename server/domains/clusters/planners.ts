@@ -24,9 +24,9 @@ function createKaasPlanners({ plan }: Clusters): PlannerRegistration {
       const wanted = wantedClusterFrom(request);
       const { name, k8sVersion, controlPlaneVersion, endpoint } = await plan.create(wanted, "");
       const { controlPlane, pools } = wanted;
-      const place = endpoint === undefined ? "its first machine" : endpoint;
+      const place = endpoint === undefined ? "of its first machine" : endpoint;
       return describe("create", name, [
-        `the cluster ${name} will be there, reached at ${place}`,
+        `cluster ${name} will be created with the address ${place}`,
         `its control plane will have ${machinesOf(controlPlane)} with Kubernetes ${controlPlaneVersion}`,
         ...pools.map((pool) => willHave(pool, k8sVersion)),
       ]);
@@ -35,14 +35,14 @@ function createKaasPlanners({ plan }: Clusters): PlannerRegistration {
       assertClusterName(name, "name");
       const { pools, controlPlane, isDeleting } = await plan.remove(name);
       if (isDeleting) {
-        return describe("delete", name, [`the cluster ${name} is being taken down already`]);
+        return describe("delete", name, [`cluster ${name} is already being deleted`]);
       }
       const count = [controlPlane, ...pools].reduce((sum, each) => sum + each.count, 0);
       return describe(
         "delete",
         name,
-        [`the cluster ${name} will be gone, and its machines go back to MAAS`],
-        [`all that is on the disks of ${count} machines, and every key of the cluster`],
+        [`cluster ${name} will be deleted and its machines released to MAAS`],
+        [`all data on the disks of ${count} machines, and all keys of the cluster`],
       );
     },
     async addNodePool({ clusterName, workerNodePools }) {
@@ -63,7 +63,7 @@ function createKaasPlanners({ plan }: Clusters): PlannerRegistration {
       return describe(
         "removePools",
         clusterName,
-        gone.map(({ name }) => `the node pool ${name} will be gone, its nodes emptied first`),
+        gone.map(({ name }) => `node pool ${name} will be removed after its nodes are drained`),
         gone.map((pool) => lossOf(pool.name, pool.count)),
       );
     },
@@ -91,9 +91,9 @@ function createKaasPlanners({ plan }: Clusters): PlannerRegistration {
         [
           `the control plane will have Kubernetes ${controlPlaneVersion} (now ${cluster.controlPlaneVersion})`,
           `the node pools will have Kubernetes ${formatKubernetesVersion(version)} (now ${cluster.k8sVersion})`,
-          "machine by machine another one is installed, and the old one emptied and given back",
+          "machines are replaced one at a time: a new one is installed, the old one is drained and released",
         ],
-        ["all that is on the disks of the machines that are replaced"],
+        ["all data on the disks of the replaced machines"],
       );
     },
   });
@@ -108,7 +108,7 @@ function createClusterServicePlanners(
       assertClusterName(cluster, "cluster");
       const { name } = await kubeconfigs.planRotate(cluster);
       return describe("rotateKubeconfig", name, [
-        `the kubeconfig of ${name} will have a new certificate; the old one stays good until it expires`,
+        `the kubeconfig of ${name} will have a new certificate; the old one stays valid until it expires`,
       ]);
     },
     adoptStray: ({ systemId }) => strays.plan.adopt(systemId),
@@ -125,7 +125,7 @@ function willHave(pool: PoolRecord, version: string): string {
 }
 
 function lossOf(pool: string, count: number): string {
-  return `all that is on the disks of ${count} ${count === 1 ? "machine" : "machines"} of the node pool ${pool}`;
+  return `all data on the disks of ${count} ${count === 1 ? "machine" : "machines"} of the node pool ${pool}`;
 }
 
 function countOf({ pools }: ClusterRecord, name: string): number {

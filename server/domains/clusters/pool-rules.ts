@@ -18,7 +18,7 @@ export function assertClusterSize(
   assertPoolsCount(pools, field);
   const machines = pools.reduce((sum, { count }) => sum + count, controlPlane.count);
   if (machines > maxMachines) {
-    throw invalidField(field, `a cluster has at most ${maxMachines} machines, this would have ${machines}`);
+    throw invalidField(field, `expected at most ${maxMachines} machines in the cluster, got ${machines}`);
   }
 }
 
@@ -32,7 +32,7 @@ export function assertPoolsAreNew({ cluster, slots }: ClusterWithSlots, pools: r
   const resource = clusterResource(of);
   for (const { name } of pools) {
     if (cluster.pools.some((pool) => pool.name === name)) {
-      throw new InfraError("POOL_EXISTS", `${of} has a node pool ${name} already`, { resource });
+      throw new InfraError("POOL_EXISTS", `${of} already has a node pool ${name}`, { resource });
     }
     const left = slots.filter(
       ({ pool, state }) => pool === name && state !== "draining" && state !== "releasing",
@@ -40,7 +40,7 @@ export function assertPoolsAreNew({ cluster, slots }: ClusterWithSlots, pools: r
     if (left.length > 0) {
       throw new InfraError(
         "POOL_STOPPING",
-        `${left.length} machines of the node pool ${name} that ${of} had before have yet to leave; ask again in a moment`,
+        `${left.length} machines of the deleted node pool ${name} of ${of} are not being removed yet; try again in a moment`,
         { resource, retryAfterMs: 1_000 },
       );
     }

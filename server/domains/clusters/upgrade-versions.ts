@@ -63,7 +63,7 @@ export function upgradeTo(
   const text = formatKubernetesVersion(version);
   const missing = types.workers.find((type) => images.seriesOf(type, version) === undefined);
   if (missing !== undefined) {
-    return { reason: "NO_IMAGE", why: `MAAS has no image of Kubernetes ${text} for ${missing} machines` };
+    return { reason: "NO_IMAGE", why: `MAAS has no Kubernetes ${text} image for ${missing} machines` };
   }
   const controlPlane = controlPlaneVersionFor(
     version,
@@ -79,7 +79,7 @@ export function upgradeTo(
     const have = formatKubernetesVersion(current.controlPlane);
     return {
       reason: "NO_IMAGE",
-      why: `MAAS has no image for ${types.controlPlane} machines to which a control plane of ${have} can be upgraded and which workers of ${text} can join`,
+      why: `MAAS has no image for ${types.controlPlane} machines that a control plane of ${have} can be upgraded to and that workers of ${text} can join`,
     };
   }
   return { workers: version, controlPlane };

@@ -22,8 +22,10 @@ export function createPodBackend(
         version = (await runtime.info()).version;
         const snapshotAgeMs = performance.now() - readAtMs;
         const missing = [
-          ...(isLate() ? [`Podman does not answer now, as while it waits for a container to stop`] : []),
-          ...value.unreadable.map(({ podUuid, why }) => `the pod ${podUuid} cannot be read: ${why}`),
+          ...(isLate()
+            ? [`Podman does not respond at the moment; it may be waiting for a container to stop`]
+            : []),
+          ...value.unreadable.map(({ podUuid, why }) => `pod ${podUuid} cannot be read: ${why}`),
         ];
         return { health: missing.length === 0 ? "ok" : "degraded", version, missing, snapshotAgeMs };
       } catch (error) {

@@ -25,7 +25,7 @@ export function findPod(pods: readonly RuntimePod[], wanted: string, options: Fi
   const found = findAnyPod(pods, wanted, options);
   if ("why" in found) {
     const { podUuid, why } = found;
-    throw new InfraError("PODMAN_FAILED", `the pod ${podUuid} cannot be read now: ${why}`, {
+    throw new InfraError("PODMAN_FAILED", `pod ${podUuid} cannot be read at the moment: ${why}`, {
       resource: `pods/${podUuid}`,
     });
   }
@@ -55,14 +55,17 @@ export function findAnyPod(
   const begins = (pod: RuntimePod | UnreadablePod) => idsOf(pod).some((each) => each.startsWith(id));
   const [first, second] = whole !== undefined ? [whole] : prefix ? all.filter(begins) : [];
   if (first === undefined) {
-    const more = !prefix && all.some(begins) ? "; the beginning of an id is not enough for this" : "";
-    throw new InfraError("POD_NOT_FOUND", `there is no pod ${wanted}${more}`, {
+    const more = !prefix && all.some(begins) ? "; a prefix of an id is not accepted here" : "";
+    throw new InfraError("POD_NOT_FOUND", `pod ${wanted} not found${more}`, {
       resource: `pods/${wanted}`,
     });
   }
   if (second !== undefined) {
     const [one, other] = [first, second].map((pod) => idsOf(pod)[0]);
-    throw invalidField(field, `is the beginning of several ids, as ${one} and ${other}: tell more of it`);
+    throw invalidField(
+      field,
+      `is an ambiguous prefix of an id: it matches ${one} and ${other}; give a longer one`,
+    );
   }
   return first;
 }

@@ -19,7 +19,7 @@ export function findImage(images: readonly RuntimeImage[], wanted: string, field
   const id = imageIdFrom(wanted);
   const found = images.find((image) => image.id === id);
   if (found === undefined) {
-    throw new InfraError("IMAGE_NOT_FOUND", `there is no image ${wanted}`, { resource: `images/${id}` });
+    throw new InfraError("IMAGE_NOT_FOUND", `image ${wanted} not found`, { resource: `images/${id}` });
   }
   return found;
 }

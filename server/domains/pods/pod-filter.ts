@@ -28,7 +28,7 @@ function testFrom(filter: PodFilter, index: number): PodTest {
   const { appNames, networkNames, annotations, podSubCgroups } = filter;
   for (const [at, state] of filter.states.entries()) {
     if (PodStateSchema.value[state] === undefined) {
-      throw invalidField(`filters[${index}].states[${at}]`, `there is no state ${state}`);
+      throw invalidField(`filters[${index}].states[${at}]`, `unknown state ${state}`);
     }
   }
   const isOneOf = <T>(values: readonly T[]) => {

@@ -28,7 +28,7 @@ export function parseSecondsWindow(
 
 function parseSeconds(field: string, seconds: bigint): bigint | undefined {
   if (seconds < 0n || seconds > maxSeconds) {
-    throw invalidField(field, `must be 0 (none) or seconds since 1970 up to ${maxSeconds}, not ${seconds}`);
+    throw invalidField(field, `must be 0 (none) or seconds since 1970 up to ${maxSeconds}, got ${seconds}`);
   }
   return seconds === 0n ? undefined : seconds;
 }

@@ -92,7 +92,7 @@ export function parseClusterPki(text: string): ClusterPki {
   try {
     return clusterPki.parse(JSON.parse(text));
   } catch {
-    throw new Error("what is stored as a cluster's keys is none");
+    throw new Error("the stored cluster keys are invalid");
   }
 }
 

@@ -31,7 +31,7 @@ export function assertPoolName(name: string, field: string): void {
  */
 export function assertNodeName(name: string, field: string): void {
   if (!isDnsName(name)) {
-    throw invalidField(field, "expected a DNS name in small letters");
+    throw invalidField(field, "expected a lowercase DNS name");
   }
 }
 
@@ -65,7 +65,7 @@ function assertShortDnsLabel(name: string, field: string): void {
   if (!isDnsLabel(name)) {
     throw invalidField(
       field,
-      "may contain only small letters, digits and hyphens, none of these at an end (RFC 1123)",
+      "may contain only lowercase letters, digits and hyphens, with no hyphen at either end (RFC 1123)",
     );
   }
 }

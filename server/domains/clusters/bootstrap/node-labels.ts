@@ -54,13 +54,13 @@ export function assertLabels(labels: readonly NodeLabel[], field: string): void 
   for (const [index, { name, value }] of labels.entries()) {
     assertLabelName(name, `${field}[${index}].name`);
     if (names.has(name)) {
-      throw invalidField(`${field}[${index}].name`, "is there twice");
+      throw invalidField(`${field}[${index}].name`, "is a duplicate");
     }
     names.add(name);
     if (value !== "" && !isNameOrValue(value)) {
       throw invalidField(
         `${field}[${index}].value`,
-        `expected nothing, or at most ${maxLength} letters, digits and - _ . with a letter or digit at both ends`,
+        `expected an empty value, or at most ${maxLength} letters, digits and - _ . that start and end with a letter or digit`,
       );
     }
   }
@@ -83,23 +83,20 @@ function assertLabelName(name: string, field: string): void {
   const slash = name.indexOf("/");
   const prefix = slash === -1 ? undefined : name.slice(0, slash);
   if (prefix !== undefined && !isDnsName(prefix)) {
-    throw invalidField(field, "expected a DNS name in small letters in front of the slash");
+    throw invalidField(field, "expected a lowercase DNS name before the slash");
   }
   if (!isNameOrValue(name.slice(slash + 1))) {
     throw invalidField(
       field,
-      `expected 1 to ${maxLength} letters, digits and - _ . with a letter or digit at both ends, and a DNS name with a slash in front or none`,
+      `expected 1 to ${maxLength} letters, digits and - _ . starting and ending with a letter or digit, optionally preceded by a DNS name and a slash`,
     );
   }
   if (ownLabels.includes(name)) {
-    throw invalidField(field, "is a label that every node gets by itself");
+    throw invalidField(field, "is set on every node automatically");
   }
   if (prefix !== undefined && isKubernetesDomain(prefix) && !isOfKubelet(name, prefix)) {
     const allowed = [...kubeletPrefixes.map((each) => `${each}/…`), ...kubeletLabels].join(", ");
-    throw invalidField(
-      field,
-      `of kubernetes.io and k8s.io, a node can give itself ${allowed}, and no other label`,
-    );
+    throw invalidField(field, `of the labels in kubernetes.io and k8s.io, a node may only set ${allowed}`);
   }
 }
 

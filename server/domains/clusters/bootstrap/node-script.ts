@@ -24,7 +24,7 @@ PATH=$PATH:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 export KUBECONFIG=/etc/kubernetes/admin.conf
 config=\${HOSTPLANE_KUBEADM_CONFIG:-${kubeadmConfigPath}}
 
-# By cloud-init's own webhook, if it has one.
+# Reports through cloud-init's own webhook, if one is configured.
 report() {
   timeout 20 /usr/bin/python3 - "$1" >/dev/null 2>&1 <<'PYTHON'
 import sys
@@ -40,7 +40,7 @@ PYTHON
 fail() {
   echo "${nodeFailurePrefix}$1" >&2
   report "${nodeFailurePrefix}$1"
-  # A node that is half made could pass for one that has joined.
+  # A partly configured node could be mistaken for one that has joined.
   timeout 180 kubeadm reset --force >/dev/null 2>&1
   systemctl disable --now kubelet >/dev/null 2>&1
   echo "${nodeFailurePrefix}$1" >&2
@@ -51,7 +51,7 @@ has_image() {
   printf '%s\\n' "$present" | grep -qxF -e "$1" -e "docker.io/$1" -e "docker.io/library/$1"
 }
 
-# Without kubectl kubeadm would make a cluster that has no network; without the kubelet it waits for minutes.
+# Without kubectl, kubeadm would create a cluster without a network; without the kubelet it waits for minutes.
 require_programs() {
   missing=
   for program in "$@"; do
@@ -61,27 +61,27 @@ require_programs() {
   systemctl cat kubelet.service >/dev/null 2>&1 || fail "the machine's image lacks the unit kubelet.service"
 }
 
-# A kubelet asks registries for images of static pods that are missing, and kubeadm does not notice before its time is up.
+# The kubelet tries to pull missing images of static pods, and kubeadm notices only at its timeout.
 require_images() {
   wanted=$(kubeadm config images list --kubernetes-version "v$1" 2>/dev/null) || fail "kubeadm cannot list the images of Kubernetes $1"
   if [ "$2" = worker ]; then
     wanted=$(printf '%s\\n' "$wanted" | grep -E '/(kube-proxy|pause):')
   fi
-  present=$(timeout 30 ctr --namespace k8s.io images list --quiet) || fail "containerd does not answer"
+  present=$(timeout 30 ctr --namespace k8s.io images list --quiet) || fail "containerd does not respond"
   missing=
   for image in $wanted "$kube_vip"; do
     [ -z "$image" ] || has_image "$image" || missing="$missing $image"
   done
-  [ -z "$missing" ] || fail "the machine's image lacks these images of containers, and nothing is fetched:$missing"
+  [ -z "$missing" ] || fail "the machine's image lacks these container images, and pulling is disabled:$missing"
 }
 
 apply() {
-  # The API server does not know at once the kinds that a manifest itself defines.
+  # It takes the API server a moment to serve the kinds that the manifest itself defines.
   for try in 1 2 3 4 5 6 7 8 9 10; do
     [ "$try" = 1 ] || sleep 10
     kubectl apply --server-side --filename "$1" && return
   done
-  fail "the network of pods cannot be applied: kubectl apply failed 10 times"
+  fail "the CNI manifest cannot be applied: kubectl apply failed 10 times"
 }
 
 mode=$1
@@ -95,7 +95,7 @@ while [ $# -gt 0 ]; do
     --images) version=$2 role=$3; shift 3 ;;
     --kube-vip) kube_vip=$2; shift 2 ;;
     --cni) cni=$2; shift 2 ;;
-    *) fail "make-node.sh does not know $1" ;;
+    *) fail "make-node.sh: unknown option $1" ;;
   esac
 done
 
@@ -103,7 +103,7 @@ require_programs kubeadm kubelet \${version:+ctr} \${cni:+kubectl}
 [ -z "$version" ] || require_images "$version" "$role"
 case $mode in
   init)
-    # Else it prints the token, and cloud-init's log may be read by the group adm.
+    # Without it the token is printed to cloud-init's log, which the group adm can read.
     kubeadm init --config "$config" --skip-token-print || fail "kubeadm init failed"
     [ -z "$cni" ] || apply "$cni"
     ;;

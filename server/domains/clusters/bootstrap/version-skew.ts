@@ -13,13 +13,13 @@ export function upgradeRefusal(from: KubernetesVersion, to: KubernetesVersion): 
   const [have, wanted] = [formatKubernetesVersion(from), formatKubernetesVersion(to)];
   const order = compareKubernetesVersions(to, from);
   if (order === 0) {
-    return `the cluster has version ${have} already`;
+    return `the cluster already has version ${have}`;
   }
   if (order < 0) {
     return `${wanted} is older than ${have}, and Kubernetes cannot be downgraded`;
   }
   if (to.major !== from.major || to.minor > from.minor + 1) {
-    return `from ${have} to ${wanted} a minor version would be skipped; upgrade to ${from.major}.${from.minor + 1} first`;
+    return `upgrading from ${have} to ${wanted} would skip a minor version; upgrade to ${from.major}.${from.minor + 1} first`;
   }
   return undefined;
 }
@@ -32,11 +32,11 @@ export function upgradeRefusal(from: KubernetesVersion, to: KubernetesVersion): 
 export function skewRefusal(node: KubernetesVersion, apiServer: KubernetesVersion): string | undefined {
   const [own, server] = [formatKubernetesVersion(node), formatKubernetesVersion(apiServer)];
   if (compareKubernetesVersions(node, apiServer) > 0) {
-    return `a node of ${own} is newer than the control plane of ${server}`;
+    return `node version ${own} is newer than the control plane's ${server}`;
   }
   const maxMinors = node.minor < 25 ? 2 : 3;
   if (node.major !== apiServer.major || apiServer.minor - node.minor > maxMinors) {
-    return `a node of ${own} is more than ${maxMinors} minor versions older than the control plane of ${server}`;
+    return `node version ${own} is more than ${maxMinors} minor versions older than the control plane's ${server}`;
   }
   return undefined;
 }
@@ -52,5 +52,5 @@ export function joinRefusal(node: KubernetesVersion, apiServer: KubernetesVersio
     return refusal;
   }
   const [own, server] = [formatKubernetesVersion(node), formatKubernetesVersion(apiServer)];
-  return `kubeadm of ${own} cannot read the configuration of a control plane of ${server}`;
+  return `kubeadm ${own} cannot read the configuration of a control plane with version ${server}`;
 }

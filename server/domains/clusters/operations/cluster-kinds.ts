@@ -112,7 +112,8 @@ export function createFinalKind(
   { store }: ClusterKindTools,
   kind: "clusters.removePools" | "clusters.upgrade",
 ): OperationKind<Input> {
-  const title = kind === "clusters.upgrade" ? "replacing the machines" : "emptying and removing the machines";
+  const title =
+    kind === "clusters.upgrade" ? "replacing the machines" : "draining and releasing the machines";
   return {
     ...kindParts,
     kind,
@@ -132,7 +133,7 @@ export function createDeleteKind({ store }: ClusterKindTools): OperationKind<Inp
     ...kindParts,
     kind: "clusters.delete",
     steps: [
-      followStep(store, "takeDown", "giving the machines back", (found, _input, tell) => {
+      followStep(store, "takeDown", "releasing the machines", (found, _input, tell) => {
         tell(found && describeLeft(found));
         return found === undefined;
       }),
@@ -197,7 +198,7 @@ async function takeDown({ store, changes }: ClusterKindTools, run: Run): Promise
 }
 
 function describeLeft({ slots }: ClusterWithSlots): string {
-  return `${slots.length} machines are left`;
+  return `${slots.length} machines remaining`;
 }
 
 /**
@@ -220,7 +221,7 @@ async function changeBack<I extends Input>(
   }
   const isBack = back.isBack(found);
   if (!isBack && found.cluster.generation !== generation) {
-    throw new InfraError("CLUSTER_CHANGED", `${name} was changed again since then`, {
+    throw new InfraError("CLUSTER_CHANGED", `${name} was changed again in the meantime`, {
       resource: clusterResource(name),
     });
   }

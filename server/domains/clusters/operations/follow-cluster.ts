@@ -47,8 +47,8 @@ export async function followCluster(
  */
 export function assertStays(found: ClusterWithSlots | undefined, name: string): ClusterWithSlots {
   if (found === undefined || found.cluster.isDeleting) {
-    const state = found === undefined ? "was taken down" : "is being taken down";
-    throw new InfraError("CLUSTER_STOPPING", `${name} ${state} meanwhile`, {
+    const state = found === undefined ? "was deleted" : "is being deleted";
+    throw new InfraError("CLUSTER_STOPPING", `${name} ${state}`, {
       resource: clusterResource(name),
     });
   }

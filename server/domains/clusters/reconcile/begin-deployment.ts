@@ -54,13 +54,13 @@ async function ofControlPlane(pass: Pass, slot: SlotRecord): Promise<StepEnd> {
   const slots = pass.slots.all();
   if (makesCluster(cluster, slots, slot)) {
     if ("unreadable" in view.machines) {
-      return waiting("it waits until MAAS tells which machines there are");
+      return waiting("waiting for MAAS to list its machines");
     }
     const forgotten = forgottenMachine(cluster, slots, view);
     return forgotten === undefined
       ? movedTo("deploying")
       : waiting(
-          `MAAS has ${forgotten} as a machine of the cluster, which the store does not know: adopt or release it first`,
+          `MAAS lists ${forgotten} as a machine of the cluster, but the store does not know it: adopt or release it first`,
         );
   }
   const other = slots.find(
@@ -69,16 +69,16 @@ async function ofControlPlane(pass: Pass, slot: SlotRecord): Promise<StepEnd> {
   );
   return other === undefined
     ? joining(pass, slot)
-    : waiting(`it waits until ${other.hostname ?? "another machine"} is in the control plane`);
+    : waiting(`waiting for ${other.hostname ?? "another machine"} to join the control plane`);
 }
 
 async function joining(pass: Pass, slot: SlotRecord): Promise<StepEnd> {
   if (pass.view.api?.isReachable !== true) {
-    return waiting("it waits until the cluster answers");
+    return waiting("waiting for the cluster's API");
   }
   const former = nodeOf(slot, pass.view);
   if (former?.isReady === true) {
-    return waiting("the cluster has a node of its name, which is ready");
+    return waiting("the cluster already has a ready node with this name");
   }
   if (former !== undefined) {
     await forgetNode(pass, slot);

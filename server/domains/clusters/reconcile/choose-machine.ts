@@ -20,19 +20,15 @@ export async function chooseMachine(pass: Pass, slot: SlotRecord): Promise<StepE
   await pass.keepEndpoint();
   const series = await seriesOf(pass, slot);
   if (series === undefined) {
-    const message = `MAAS has no image with Kubernetes ${slot.k8sVersion} for machines of type ${slot.instanceType}`;
+    const message = `MAAS has no Kubernetes ${slot.k8sVersion} image for ${slot.instanceType} machines`;
     return { ...withoutMachine(pass, slot, message), reason: "NO_IMAGE" };
   }
   return pass.tools.choices.run(async () => {
     const machine = await findMachine(pass, slot);
     if (machine === undefined) {
-      return withoutMachine(
-        pass,
-        slot,
-        `there is no free machine like ${describe(slot, pass.tools.settings)}`,
-      );
+      return withoutMachine(pass, slot, `no free machine matches: ${describe(slot, pass.tools.settings)}`);
     }
-    const message = `${machine.hostname} (${machine.systemId}) is to be taken`;
+    const message = `${machine.hostname} (${machine.systemId}) was selected`;
     const facts = {
       candidateId: machine.systemId,
       takeSequence: true,

@@ -69,11 +69,11 @@ async function deploy(pass: Pass, slot: SlotRecord, machine: MaasMachine): Promi
   // A machine gets its address when its installation starts.
   const wasAborted = slot.ipAddress !== undefined;
   if (wasAborted && slot.attempts >= maxAborts) {
-    return leaving(`the installation of ${machine.hostname} was aborted again and again`);
+    return leaving(`the installation of ${machine.hostname} was aborted repeatedly`);
   }
   const series = await seriesOf(pass, slot);
   if (series === undefined) {
-    const message = `MAAS has no image with Kubernetes ${slot.k8sVersion} for machines of type ${slot.instanceType} any more`;
+    const message = `MAAS no longer has a Kubernetes ${slot.k8sVersion} image for ${slot.instanceType} machines`;
     throw new InfraError("NO_IMAGE", message);
   }
   let userData: string;
@@ -110,7 +110,7 @@ async function deploy(pass: Pass, slot: SlotRecord, machine: MaasMachine): Promi
   if (!wasAborted) {
     return { ...waiting(message), attempts: slot.attempts, history: { message } };
   }
-  const again = `its installation was aborted in MAAS, and is begun again`;
+  const again = `its installation was aborted in MAAS and is being restarted`;
   return { ...waiting(message), attempts: slot.attempts + 1, history: { message: again } };
 }
 

@@ -31,15 +31,15 @@ export async function drainNode(pass: Pass, slot: SlotRecord): Promise<StepEnd> 
     const { remaining, blocked } = await pass.change("workload.drain", () => api.drain(name));
     if (remaining.length > 0) {
       const [first] = blocked;
-      const why = first === undefined ? "" : `; ${first.pod} may not go: ${first.why}`;
-      return waiting(`pods are still on ${name}: ${listed(remaining)}${why}`);
+      const why = first === undefined ? "" : `; ${first.pod} cannot be evicted: ${first.why}`;
+      return waiting(`pods still running on ${name}: ${listed(remaining)}${why}`);
     }
   }
   const left = await forgetNode(pass, slot);
   const minutes = Math.ceil(pass.tools.settings.drainTimeoutMs / 60_000);
   const drained = isOver
-    ? `${name} was not empty after ${minutes} minutes: ${slot.message}`
-    : `${name} is empty`;
+    ? `${name} was not drained after ${minutes} minutes: ${slot.message}`
+    : `${name} is drained`;
   return leaving(`${drained}${left}`);
 }
 

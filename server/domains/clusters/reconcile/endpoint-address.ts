@@ -65,7 +65,7 @@ export async function reserveEndpoint(pass: Pass): Promise<void> {
 
 /** Returns the error for a cluster that has an address while `clusters.endpoint` lacks the settings for it. */
 export function endpointUnconfigured(endpoint: string): InfraError {
-  const message = `the cluster has the address ${endpoint}, and what holds it is not configured: set \`clusters.endpoint\` as it was`;
+  const message = `the cluster has the address ${endpoint}, but \`clusters.endpoint\` is not configured: restore its previous value`;
   return new InfraError("CLUSTER_ENDPOINT_MISSING", message);
 }
 
@@ -83,7 +83,7 @@ async function refusalOf(pass: Pass, address: string): Promise<InfraError | unde
     if (error.reason === "ADDRESS_TAKEN") {
       // Reserved by an earlier attempt whose response was lost.
       const isOurs = (await maas.addresses()).includes(address);
-      const message = `the address ${address} of the cluster is in use in MAAS already`;
+      const message = `the cluster's address ${address} is already in use in MAAS`;
       return isOurs ? undefined : new InfraError("ADDRESS_TAKEN", message);
     }
     const range = rangeOfAddress(await maas.addressRanges(), address);
@@ -95,11 +95,11 @@ async function refusalOf(pass: Pass, address: string): Promise<InfraError | unde
 function allRefused(refused: ReadonlyMap<string, InfraError>): InfraError {
   const errors = [...refused.values()];
   const [first] = errors.filter(({ reason }) => reason !== "ADDRESS_TAKEN");
-  const number = `none of the ${refused.size} addresses of \`clusters.endpoint.addresses\` that no cluster has`;
-  const todo = "`hostplane doctor` says what to change";
+  const number = `none of the ${refused.size} unused addresses of \`clusters.endpoint.addresses\``;
+  const todo = "`hostplane doctor` shows the fix";
   return first === undefined
     ? new InfraError("ADDRESS_TAKEN", `${number} is free in MAAS; ${todo}`)
-    : new InfraError(first.reason, `MAAS keeps ${number} for clusters; ${todo}: ${first.message}`);
+    : new InfraError(first.reason, `MAAS reserves ${number} for clusters; ${todo} (${first.message})`);
 }
 
 /** Releases the address of a cluster whose last machine is gone. @throws InfraError as MAAS does */

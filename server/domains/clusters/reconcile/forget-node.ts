@@ -34,7 +34,7 @@ export async function forgetNode(pass: Pass, slot: SlotRecord): Promise<string> 
     if (etcd.addresses.length === 0) {
       throw new InfraError(
         "WORKLOAD_UNAVAILABLE",
-        "MAAS tells no address of another machine of the control plane",
+        "MAAS reports no address of another control-plane machine",
       );
     }
     await pass.change("workload.removeEtcdMember", () => api.removeEtcdMember(name, etcd));
@@ -48,7 +48,7 @@ export async function forgetNode(pass: Pass, slot: SlotRecord): Promise<string> 
     if (!(error instanceof InfraError) || !isOver || !pass.lease.isHeld()) {
       throw error;
     }
-    return `; its node is left in the cluster, which does not answer: ${error.message}`;
+    return `; its node remains in the cluster, which does not respond: ${error.message}`;
   }
 }
 

@@ -17,7 +17,7 @@ export async function goneMachine(pass: Pass, slot: SlotRecord, gone: GoneMachin
     ["deploying", "booted", "joined", "draining"].includes(slot.state) ||
     nodeOf(slot, pass.view) !== undefined;
   const left = mayBeMember && !isHandedOn(pass, slot, gone) ? await forgetNode(pass, slot) : "";
-  const what = slot.state === "releasing" ? "given back" : "taken away";
+  const what = slot.state === "releasing" ? "released" : "lost";
   const message = `${slot.hostname ?? slot.systemId ?? "the machine"} was ${what}: ${gone.why}${left}`;
   return movedTo("released", { message, history: { message } });
 }

@@ -24,7 +24,7 @@ export async function joinNode(pass: Pass, slot: SlotRecord): Promise<StepEnd> {
   // Checked before the node's state, since a partly configured machine may be a ready node. An adopted machine is kept.
   const failure = isAdopted(slot) ? undefined : await reportedFailure(pass, machine);
   if (failure !== undefined) {
-    return failed(`${name} could not be made a node: ${failure}`);
+    return failed(`${name} failed to become a node: ${failure}`);
   }
   const node = nodeOf(slot, pass.view);
   if (node?.isReady === true) {
@@ -37,9 +37,9 @@ export async function joinNode(pass: Pass, slot: SlotRecord): Promise<StepEnd> {
   const isOverdue = !isAdopted(slot) && pass.nowMs() - slot.stateSinceMs > pass.tools.settings.joinTimeoutMs;
   if (isOverdue && (api?.isReachable === true || isFirst)) {
     const minutes = Math.ceil(pass.tools.settings.joinTimeoutMs / 60_000);
-    return failed(`${name} was no node of the cluster within ${minutes} minutes`);
+    return failed(`${name} did not join the cluster within ${minutes} minutes`);
   }
   const why = node === undefined || node.readyMessage === "" ? "" : `: ${node.readyMessage}`;
-  const message = node === undefined ? `${name} is to join the cluster` : `${name} is not ready yet${why}`;
+  const message = node === undefined ? `${name} is joining the cluster` : `${name} is not ready yet${why}`;
   return { ...waiting(message), ...address };
 }

@@ -50,31 +50,31 @@ export async function ownMachine(
     machine = await maas.machine(systemId);
   } catch (error) {
     if (error instanceof InfraError && error.reason === "MACHINE_NOT_FOUND") {
-      return goneBecause("MAAS has no such machine any more");
+      return goneBecause("it no longer exists in MAAS");
     }
     // The second call rules out that a proxy produced the first response.
     if (isHidden(error) && (await maas.machines({ systemIds: [systemId] })).length === 0) {
-      return goneBecause("another user has it in MAAS");
+      return goneBecause("it belongs to another user in MAAS");
     }
     throw error;
   }
   const { owner, annotations } = machine;
   if (owner === undefined) {
-    return goneBecause("nobody has it in MAAS any more");
+    return goneBecause("it has no owner in MAAS any more");
   }
   const marked = markedSlotOf(annotations);
   if (owner !== account) {
     if (marked === uid) {
       // A release removes the marks, so the machine was never released: the API key belongs to another account.
-      const message = `${machine.hostname} is ${owner}'s in MAAS, and the gateway's API key is ${account}'s: give it one of ${owner}`;
+      const message = `${machine.hostname} belongs to ${owner} in MAAS, but the gateway's API key belongs to ${account}: use an API key of ${owner}`;
       throw new InfraError("MAAS_DENIED", message, { resource: `maas/machines/${systemId}` });
     }
-    return goneBecause(`it is ${owner}'s in MAAS`);
+    return goneBecause(`it belongs to ${owner} in MAAS`);
   }
   if (marked !== undefined) {
     return marked === uid
       ? { is: "ours", machine }
-      : { ...goneBecause("it is marked as another's in MAAS"), ...marksOfOther(machine) };
+      : { ...goneBecause("its annotations in MAAS name another slot"), ...marksOfOther(machine) };
   }
   if (isLeavingMaas(machine)) {
     // Without its agent name it cannot be distinguished from another slot's machine. It is being released already, which is
@@ -87,10 +87,10 @@ export async function ownMachine(
   }
   if (slot.isInstalled) {
     // The account still owns it, so it was never released: missing marks prove nothing.
-    const message = `${machine.hostname} is ${account}'s in MAAS, and nothing there tells any more what for: release it there, or annotate it with hostplane-slot=${uid}`;
+    const message = `${machine.hostname} belongs to ${account} in MAAS, but its annotations are missing: release it there, or annotate it with hostplane-slot=${uid}`;
     throw new InfraError("MACHINE_STATE", message, { resource: `maas/machines/${systemId}` });
   }
-  return goneBecause("its marks in MAAS are gone");
+  return goneBecause("its annotations in MAAS are gone");
 }
 
 function isHidden(error: unknown): boolean {

@@ -67,7 +67,7 @@ export function holdLease(
     isHeld,
     assertHeld() {
       if (!isHeld()) {
-        throw new InfraError("OPERATION_IN_PROGRESS", "another gateway may work on the cluster by now");
+        throw new InfraError("OPERATION_IN_PROGRESS", "another gateway may be working on the cluster by now");
       }
     },
     lose() {

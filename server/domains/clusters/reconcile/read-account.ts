@@ -22,12 +22,12 @@ export async function readAccount(
   // An account may have been renamed in MAAS; its machines are then listed under the new name.
   if (hasMachines && !(await hasMarkedMachine(maas, store, username))) {
     if (account !== undefined) {
-      const message = `the gateway's MAAS API key is ${username}'s, and the machines of its clusters are ${account}'s: put an API key of ${account} into the file of clusters.maas.apiKeyFile`;
+      const message = `the gateway's MAAS API key belongs to ${username}, but the machines of its clusters belong to ${account}: put an API key of ${account} into the file named by clusters.maas.apiKeyFile`;
       throw new InfraError("MAAS_DENIED", message);
     }
     const hidden = await hiddenMachines(maas, store);
     if (hidden.length > 0) {
-      const message = `the gateway's MAAS API key is ${username}'s, to whom MAAS shows no machine of its clusters (${hidden.slice(0, 3).join(", ")}): put an API key of the account that took them into the file of clusters.maas.apiKeyFile`;
+      const message = `the gateway's MAAS API key belongs to ${username}, who cannot see the machines of its clusters in MAAS (${hidden.slice(0, 3).join(", ")}): put an API key of the account that allocated them into the file named by clusters.maas.apiKeyFile`;
       throw new InfraError("MAAS_DENIED", message);
     }
   }

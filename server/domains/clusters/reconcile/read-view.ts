@@ -67,5 +67,5 @@ async function readApi(
 }
 
 function messageOf(error: unknown): string {
-  return error instanceof InfraError ? error.message : "the gateway failed";
+  return error instanceof InfraError ? error.message : "internal error of the gateway";
 }

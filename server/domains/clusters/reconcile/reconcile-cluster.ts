@@ -42,7 +42,7 @@ export async function reconcileCluster(
   function assertGoesOn(): void {
     lease.assertHeld();
     if (closing.aborted) {
-      throw new InfraError("SHUTTING_DOWN", "the gateway is stopping; the cluster goes on later");
+      throw new InfraError("SHUTTING_DOWN", "the gateway is stopping; the cluster is reconciled later");
     }
   }
 
@@ -113,7 +113,7 @@ async function removeCluster(pass: Pass, fenced: PassResult["fenced"]): Promise<
     if (!(error instanceof InfraError) || !pass.lease.isHeld()) {
       throw error;
     }
-    const message = `Its machines are given back; its address ${cluster.endpoint} is not: ${error.message}`;
+    const message = `Its machines are released, but not its address ${cluster.endpoint}: ${error.message}`;
     return { status: "stopping", message: message.slice(0, 500), dueInMs: tools.settings.pollMs };
   }
   const { ok } = await pass.change("forget", () => tools.store.run("clusters.forget", { fenced }));

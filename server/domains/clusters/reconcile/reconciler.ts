@@ -97,7 +97,7 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
     } catch (error) {
       outages += 1;
       if (outages === 1 && !isShutDown(error)) {
-        log.warn("clusters cannot be looked at: the store does not answer; it is asked again", error);
+        log.warn("cannot reconcile clusters: the store does not respond; retrying", error);
       }
       wakeLater(backOffMs(outages, { firstMs: 500, longestMs: leaseMs }));
       return false;
@@ -107,7 +107,7 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
   function start(claimed: ClaimedCluster, sinceMs: number): void {
     const ended = runPass(claimed, sinceMs)
       .catch((error: unknown) =>
-        log.warn(`cluster ${claimed.cluster.name}: its pass is not ended in the store`, error),
+        log.warn(`cluster ${claimed.cluster.name}: failed to store the end of its pass`, error),
       )
       .then(() => {
         running.delete(ended);
@@ -133,7 +133,7 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
       if (closing.signal.aborted) {
         await store.run("clusters.yieldPass", { fenced });
       } else if (!lease.isHeld()) {
-        log.info?.(`cluster ${name} was left to another gateway, or to a later time`);
+        log.info?.(`cluster ${name} was left to another gateway or a later pass`);
       } else {
         await giveUp(claimed, fenced, error);
       }
@@ -150,9 +150,9 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
   ): Promise<void> {
     const count = (failures.get(cluster.uid) ?? 0) + 1;
     failures.set(cluster.uid, count);
-    log.warn(`cluster ${cluster.name} cannot be looked at`, error);
+    log.warn(`cluster ${cluster.name} cannot be reconciled`, error);
     const why = error instanceof InfraError ? error.message : "the gateway failed";
-    const message = `It cannot be looked at: ${why}; the gateway's log says more`.slice(0, 500);
+    const message = `Reconciling failed: ${why}; see the gateway's log`.slice(0, 500);
     const isOver = count >= patience && !cluster.isDeleting;
     const status = isOver ? ("error" as const) : cluster.status;
     const dueInMs = Math.ceil(

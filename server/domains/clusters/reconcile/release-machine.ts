@@ -24,17 +24,17 @@ export async function releaseMachine(pass: Pass, slot: SlotRecord): Promise<Step
   const { status, hostname } = machine;
   if (machine.isLocked) {
     return {
-      ...waiting(`${hostname} is locked in MAAS; unlock it, so that it can be given back`),
+      ...waiting(`${hostname} is locked in MAAS; unlock it so that it can be released`),
       ...reasonOf(slot, "MACHINE_LOCKED"),
     };
   }
   if (status === "releasing" || status === "diskErasing") {
-    return { ...waiting(`MAAS releases ${hostname}`), ...reasonOf(slot, "") };
+    return { ...waiting(`MAAS is releasing ${hostname}`), ...reasonOf(slot, "") };
   }
   if (status === "failedReleasing" || status === "failedDiskErasing") {
     const again = await release(pass, slot);
     const failure = {
-      message: `MAAS failed to release ${hostname}, and is asked again`,
+      message: `MAAS failed to release ${hostname}; retrying`,
       reason: "MAAS_FAILED",
     } as const;
     return again === "asked" ? { ...retried(pass, slot, { ...failure, retryAfterMs: undefined }) } : again;
@@ -42,14 +42,17 @@ export async function releaseMachine(pass: Pass, slot: SlotRecord): Promise<Step
   const wasInstalled = status !== "allocated" || slot.ipAddress !== undefined;
   const left = wasInstalled ? await forgetNode(pass, slot) : "";
   const end = (await isBroken(pass, slot)) ? await markBroken(pass, slot) : await release(pass, slot);
-  return end === "asked" ? { ...waiting(`MAAS releases ${hostname}${left}`), ...reasonOf(slot, "") } : end;
+  return end === "asked"
+    ? { ...waiting(`MAAS is releasing ${hostname}${left}`), ...reasonOf(slot, "") }
+    : end;
 }
 
 /** Finds out from MAAS whether the candidate was allocated. */
 async function resolveCandidate(pass: Pass, slot: SlotRecord): Promise<StepEnd> {
   const machine = await takenMachine(pass, slot);
   if (machine === undefined) {
-    const message = slot.message === "" ? "no machine was taken" : `${slot.message}; no machine was taken`;
+    const message =
+      slot.message === "" ? "no machine was allocated" : `${slot.message}; no machine was allocated`;
     return movedTo("released", { message, history: { message } });
   }
   const { systemId, hostname } = machine;
@@ -60,7 +63,7 @@ async function resolveCandidate(pass: Pass, slot: SlotRecord): Promise<StepEnd> 
 async function release(pass: Pass, slot: SlotRecord): Promise<StepEnd | "asked"> {
   const { maas, installationId } = pass.tools;
   const marks = marksOf(await installationId(), slot);
-  const comment = `hostplane: cluster ${slot.cluster} gives it back`;
+  const comment = `hostplane: released by cluster ${slot.cluster}`;
   const done = await pass.changeMachine(slot, "maas.release", async (machine) => {
     const { systemId, annotations } = machine;
     // A release removes the agent name. Without a mark, a machine whose release fails would have no owner.
@@ -101,7 +104,7 @@ async function markBroken(pass: Pass, slot: SlotRecord): Promise<StepEnd | "aske
   const done = await pass.changeMachine(slot, "maas.markBroken", ({ systemId }) =>
     maas.markBroken(systemId, comment),
   );
-  const times = `it has failed ${failuresOfBroken} times within a day, and is marked as broken`;
+  const times = `it failed ${failuresOfBroken} times within a day and was marked as broken`;
   return done.is === "changed" && done.result.owner !== undefined
     ? "asked"
     : goneMachine(pass, slot, done.is === "gone" ? done : goneBecause(times));

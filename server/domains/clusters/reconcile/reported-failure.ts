@@ -28,6 +28,6 @@ export async function reportedFailure(
   // Without the script's own message, as with an image whose cloud-init cannot report it. Other modules also fail on healthy
   // machines.
   return failed.some(({ description }) => /config-scripts[-_]user/.test(description))
-    ? "its user data failed; /var/log/cloud-init-output.log on it says why"
+    ? "its user data failed; see /var/log/cloud-init-output.log on the machine"
     : undefined;
 }

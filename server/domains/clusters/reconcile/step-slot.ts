@@ -76,8 +76,8 @@ async function stepOnce(pass: Pass, slot: SlotRecord, step: Step): Promise<StepE
       }
       return retried(pass, slot, error);
     }
-    pass.tools.log.warn(`cluster ${slot.cluster}: machine ${slot.uid} cannot go on`, error);
-    return retried(pass, slot, new InfraError("INTERNAL", "the gateway failed; its log says how"));
+    pass.tools.log.warn(`cluster ${slot.cluster}: reconciling machine ${slot.uid} failed`, error);
+    return retried(pass, slot, new InfraError("INTERNAL", "internal error of the gateway; see its log"));
   }
 }
 
@@ -90,10 +90,7 @@ async function writeEnd(pass: Pass, slot: SlotRecord, end: SlotFacts): Promise<b
     if (!(error instanceof InfraError && error.reason === "INTERNAL") || !pass.lease.isHeld()) {
       throw error;
     }
-    pass.tools.log.warn(
-      `cluster ${slot.cluster}: what happened to machine ${slot.uid} cannot be kept`,
-      error,
-    );
+    pass.tools.log.warn(`cluster ${slot.cluster}: failed to store the state of machine ${slot.uid}`, error);
     await pass.slots.write(slot, retried(pass, slot, error));
     return false;
   }

@@ -43,7 +43,7 @@ export async function takeMachine(pass: Pass, slot: SlotRecord): Promise<StepEnd
           candidateId: null,
           attempts,
           nextTryInMs: retryDelayMs(attempts, settings.pollMs),
-          history: { message: `${candidateId} was not free any more` },
+          history: { message: `${candidateId} was no longer free` },
         })
       : taken(after);
   }
@@ -59,6 +59,6 @@ export async function takenMachine(pass: Pass, slot: SlotRecord): Promise<MaasMa
 }
 
 function taken({ systemId, hostname }: MaasMachine) {
-  const history = { message: `${hostname} (${systemId}) was taken` };
+  const history = { message: `${hostname} (${systemId}) was allocated` };
   return movedTo("allocated", { candidateId: systemId, systemId, hostname, history });
 }

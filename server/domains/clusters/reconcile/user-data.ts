@@ -87,7 +87,10 @@ async function ticketFor(pass: Pass, slot: SlotRecord, ttlMs: number): Promise<J
   const api = pass.api();
   const host = apiHostOf(pass.cluster, pass.slots.all());
   if (api === undefined || host === undefined) {
-    throw new InfraError("WORKLOAD_UNAVAILABLE", "the cluster has no machine yet that others could join");
+    throw new InfraError(
+      "WORKLOAD_UNAVAILABLE",
+      "the cluster has no running control-plane machine to join yet",
+    );
   }
   if (slot.pool === undefined) {
     await pass.change("workload.setVersion", () => api.setVersion(slot.k8sVersion));

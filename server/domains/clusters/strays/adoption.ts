@@ -29,15 +29,15 @@ export function adoptionOf(
   clusters: KnownClusters,
 ): Adoption {
   if (marks === undefined || marks.installationId !== known.installationId) {
-    return { refusal: "it bears no marks of this gateway" };
+    return { refusal: "it has no annotations of this gateway" };
   }
   const found = clusters.get(marks.cluster);
   if (found === undefined) {
-    return { refusal: `there is no cluster ${marks.cluster}` };
+    return { refusal: `cluster ${marks.cluster} not found` };
   }
   const { cluster } = found;
   if (cluster.uid !== marks.clusterUid) {
-    return { refusal: `it was made for an earlier cluster of the name ${marks.cluster}` };
+    return { refusal: `it was deployed for an earlier cluster named ${marks.cluster}` };
   }
   if (cluster.isDeleting) {
     return { refusal: `cluster ${marks.cluster} is being deleted` };
@@ -51,7 +51,7 @@ export function adoptionOf(
   }
   const image = clusterImageFrom(machine.series);
   if (image === undefined) {
-    return { refusal: "it was deployed with an image that has no Kubernetes in its name" };
+    return { refusal: "it was deployed with an image that is not named as a Kubernetes image" };
   }
   const others = found.slots.filter((slot) => slot.pool === marks.pool && holdsPlace(slot));
   if (others.length >= pool.count) {
@@ -83,8 +83,8 @@ export function adoptionOf(
 function fullRefusal(pool: string | undefined, count: number): string {
   const machines = count === 1 ? "its machine" : `its ${count} machines`;
   return pool === undefined
-    ? `the control plane has ${machines}, and one of them would have to go; release it, or adopt it when one of them is gone`
-    : `node pool ${pool} has ${machines}, and one of them would have to go; scale it to ${count + 1}, and adopt it at once, before another is installed`;
+    ? `the control plane already has ${machines}; release this one, or adopt it once one of them is gone`
+    : `node pool ${pool} already has ${machines}; scale it to ${count + 1} and adopt this one at once, before another is installed`;
 }
 
 /** Derives the new uid from the machine, so that concurrent adoptions mark it with the same slot that the store gets. */

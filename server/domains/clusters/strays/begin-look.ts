@@ -21,7 +21,7 @@ export function beginLook({ monotonicMs, wallMs }: Clocks, systemId: string): Lo
       if (monotonicMs() - sinceMs > maxAgeMs || wallMs() - sinceWallMs > maxAgeMs) {
         throw new InfraError(
           "MAAS_UNAVAILABLE",
-          `it took too long to see whose machine ${systemId} is; nothing was done to it, ask again`,
+          `reading the owner of machine ${systemId} took too long; nothing was changed, try again`,
           { resource: `maas/machines/${systemId}` },
         );
       }

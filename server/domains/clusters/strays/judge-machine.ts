@@ -48,11 +48,11 @@ export function judgeMachine(seen: SeenMachine, known: KnownSlots, isReportOnly:
     return { is: "inUse", slot: user };
   }
   if (marks !== undefined && marks.installationId !== known.installationId) {
-    return foreign(`another gateway took it, of installation ${marks.installationId}`);
+    return foreign(`it was allocated by another gateway (installation ${marks.installationId})`);
   }
   const slotUid = marks?.slotUid ?? agentSlot;
   if (slotUid === undefined) {
-    return foreign("nothing in MAAS tells that this gateway took it");
+    return foreign("nothing in MAAS shows that this gateway allocated it");
   }
   const isUntouched = machine.status === "allocated" && !machine.isLocked;
   const isReleasable = isUntouched && !isReportOnly && hasTombstone(slotUid, machine.systemId, known);
@@ -60,7 +60,7 @@ export function judgeMachine(seen: SeenMachine, known: KnownSlots, isReportOnly:
     is: "stray",
     isOurs: true,
     isReleasable,
-    message: `${historyOf(slotUid, machine.systemId, known)}${isReleasable ? "; it is given back by itself" : ""}`,
+    message: `${historyOf(slotUid, machine.systemId, known)}${isReleasable ? "; it is released automatically" : ""}`,
   };
 }
 
@@ -103,13 +103,13 @@ function foreign(message: string): StrayVerdict {
 function historyOf(slotUid: string, id: string, known: KnownSlots): string {
   const slot = known.slots.find(({ uid }) => uid === slotUid);
   if (slot === undefined) {
-    return "this gateway took it, but its database does not know that";
+    return "this gateway allocated it, but its database has no record of that";
   }
   if (slot.state !== "released") {
     const other = slot.systemId ?? slot.candidateId;
     return `cluster ${slot.cluster} has ${other === undefined ? "no machine yet" : `machine ${other}`} in its place`;
   }
   return hasTombstone(slotUid, id, known)
-    ? `cluster ${slot.cluster} has no use for it any more`
+    ? `cluster ${slot.cluster} no longer needs it`
     : `cluster ${slot.cluster} had another machine in its place`;
 }

@@ -157,7 +157,7 @@ function isMissing(error: unknown): boolean {
 }
 
 function strayNotFound(systemId: string): InfraError {
-  return new InfraError("STRAY_NOT_FOUND", `MAAS has given this gateway no machine ${systemId}`, {
+  return new InfraError("STRAY_NOT_FOUND", `machine ${systemId} is not allocated to this gateway in MAAS`, {
     resource: resourceOf(systemId),
   });
 }

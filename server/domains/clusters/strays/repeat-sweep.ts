@@ -32,7 +32,7 @@ export function repeatSweep(
     } catch (error) {
       failures += 1;
       if (failures === 1 && !closing.signal.aborted) {
-        log.warn("the search for machines that no cluster has failed, and is tried again", error);
+        log.warn("the search for stray machines failed; retrying", error);
       }
     }
     if (!closing.signal.aborted) {

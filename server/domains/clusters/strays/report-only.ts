@@ -16,7 +16,7 @@ export function reportOnlyReason(seen: readonly SeenMachine[], known: KnownSlots
   const more = ids.length > namedMachines ? ` and ${ids.length - namedMachines} more` : "";
   const them = ids.length === 1 ? "it" : "them";
   return (
-    `the database is older than what MAAS has, as one is that was put back from a backup: it does not know of ${named}${more}; ` +
-    `adopt or release ${them}, until then no machine is given back by itself`
+    `the database is older than MAAS, as after a restore from a backup: it has no record of ${named}${more}; ` +
+    `adopt or release ${them}; until then no machine is released automatically`
   );
 }

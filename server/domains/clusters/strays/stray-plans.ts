@@ -15,7 +15,7 @@ export function planOfAdoption(
     kind: "clusters.adoptStray",
     resource: resourceOf(systemId),
     backend,
-    plan: { changes: [`machine ${systemId} becomes one of ${where} of cluster ${cluster}`], losses: [] },
+    plan: { changes: [`machine ${systemId} is added to ${where} of cluster ${cluster}`], losses: [] },
     steps: [...(isRenamed ? [mark] : []), { name: "adopt", command: [] }],
     pointOfNoReturn: 0,
   };
@@ -31,8 +31,8 @@ export function planOfRelease(
     resource: resourceOf(systemId),
     backend,
     plan: {
-      changes: [`machine ${systemId} (${hostname}), which is ${maasStatus}, is given back to MAAS`],
-      losses: [`what is on the disks of machine ${systemId}`],
+      changes: [`machine ${systemId} (${hostname}, ${maasStatus}) is released to MAAS`],
+      losses: [`all data on the disks of machine ${systemId}`],
     },
     steps: [{ name: "release", command: ["POST", `machines/${systemId}/?op=release`] }],
     pointOfNoReturn: 0,

@@ -95,7 +95,7 @@ export function createStrays(options: StraysOptions): Strays {
       const what = `${slot.pool === undefined ? "" : `node pool ${slot.pool} of `}cluster ${slot.cluster}`;
       throw notAdoptable(
         systemId,
-        isFull ? `${what} got its machines meanwhile` : `${what} was deleted meanwhile`,
+        isFull ? `${what} got its machines in the meantime` : `${what} was deleted in the meantime`,
       );
     },
 
@@ -103,7 +103,7 @@ export function createStrays(options: StraysOptions): Strays {
       const look = beginLook(clocks, systemId);
       await readRelease(systemId);
       look.assertFresh();
-      const comment = "given back by an operator of hostplane: no cluster has it";
+      const comment = "released by an operator of hostplane: no cluster uses it";
       await runChange(() => maas.release(systemId, { comment }));
     },
 
@@ -127,7 +127,7 @@ interface Adoptable {
 }
 
 function inUse(systemId: string, cluster: string): InfraError {
-  return new InfraError("MACHINE_IN_USE", `cluster ${cluster} has machine ${systemId}`, {
+  return new InfraError("MACHINE_IN_USE", `machine ${systemId} is used by cluster ${cluster}`, {
     resource: resourceOf(systemId),
   });
 }

@@ -33,10 +33,10 @@ export function createSweep({ maas, reader, survey, log, clocks }: SweepOptions)
       .filter(({ systemId }) => !leaving.has(systemId))
       .map(
         ({ systemId, maasStatus, message }) =>
-          `machine ${systemId} (${maasStatus}) is of no cluster: ${message}`,
+          `machine ${systemId} (${maasStatus}) belongs to no cluster: ${message}`,
       );
     if (reportOnlyBecause !== undefined) {
-      lines.unshift(`no machine is given back by itself: ${reportOnlyBecause}`);
+      lines.unshift(`no machine is released automatically: ${reportOnlyBecause}`);
     }
     for (const line of lines.filter((each) => !told.has(each))) {
       log.warn(line);
@@ -55,11 +55,11 @@ export function createSweep({ maas, reader, survey, log, clocks }: SweepOptions)
         return;
       }
       look.assertFresh();
-      await maas.release(systemId, { comment: `no cluster of hostplane has it: ${verdict.message}` });
-      log.info?.(`machine ${systemId} is given back to MAAS: ${verdict.message}`);
+      await maas.release(systemId, { comment: `no hostplane cluster uses it: ${verdict.message}` });
+      log.info?.(`machine ${systemId} is released to MAAS: ${verdict.message}`);
     } catch (error) {
       if (!signal.aborted) {
-        log.warn(`machine ${systemId}, which no cluster has, was not given back`, error);
+        log.warn(`failed to release stray machine ${systemId}`, error);
       }
     }
   }

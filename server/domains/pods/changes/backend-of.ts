@@ -30,6 +30,6 @@ export async function assertBackend(
 ): Promise<void> {
   const backend = await backendOf(runtime, host, signal);
   if (backend !== wanted) {
-    throw new InfraError(reason, `it is of ${wanted}, and this gateway has ${backend} now`);
+    throw new InfraError(reason, `it belongs to ${wanted}, but this gateway now uses ${backend}`);
   }
 }

@@ -35,14 +35,14 @@ export async function readImageUsers(
     const what = containers.some(({ isInfra }) => isInfra)
       ? `${who} with all its containers`
       : `${namesOf(containers)} of ${who}`;
-    return [{ podUuid, who, loss: `${what}, with what they do and have written` }];
+    return [{ podUuid, who, loss: `${what}, with their work in progress and data` }];
   });
   return [
     ...inPods,
     ...outside.map(({ name }) => ({
       podUuid: undefined,
       who: `the container ${name}`,
-      loss: `the container ${name}, which is in no pod, with what it does and has written`,
+      loss: `the container ${name}, which is in no pod, with its work in progress and data`,
     })),
   ];
 }

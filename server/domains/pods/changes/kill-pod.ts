@@ -36,20 +36,20 @@ export function createKillPod(tools: ChangeTools): ChangeDefinition<KillPodReque
       const pod = await readPod(tools.runtime, request.pod, { prefix: true }, leaving);
       const resource = podResource(pod.uuid);
       if (!pod.containers.some(isUp)) {
-        throw new InfraError("POD_STATE", `nothing of pod ${pod.name} runs`, { resource });
+        throw new InfraError("POD_STATE", `no container of pod ${pod.name} is running`, { resource });
       }
       if (signal !== "SIGKILL") {
         assertNotPaused(pod);
       }
       const input = { ...podInputOf(pod, backend), signal };
       const running = appsOf(pod).filter(isUp);
-      const who = running.length === 0 ? "what holds it together" : namesOf(running);
+      const who = running.length === 0 ? "its infra container" : namesOf(running);
       return {
         resource,
         input,
         step: stepOf(input),
         changes: [`${signal} is sent to pod ${pod.name}: ${who}`],
-        losses: signal === "SIGKILL" ? [`whatever ${who} has not written`] : [],
+        losses: signal === "SIGKILL" ? [`unsaved data of ${who}`] : [],
       };
     },
   };
@@ -59,6 +59,6 @@ export function createKillPod(tools: ChangeTools): ChangeDefinition<KillPodReque
 function assertKnownSignal(signal: string): void {
   assertSignal(signal, "signal");
   if (!(signal in constants.signals) && !/^SIGRT(MIN|MAX)([+-][0-9]{1,2})?$/.test(signal)) {
-    throw invalidField("signal", `must be the name of a signal, as SIGTERM; there is no ${signal}`);
+    throw invalidField("signal", `must be the name of a signal such as SIGTERM; unknown signal ${signal}`);
   }
 }

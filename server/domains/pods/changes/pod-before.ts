@@ -30,9 +30,9 @@ export function describeDifference(
   const started = before.filter(({ id, isUp: wasUp }) => !wasUp && now.get(id)?.isUp === true);
   const words = [
     [removed, "is removed"],
-    [ended, "does not run any more"],
-    [started, "runs"],
+    [ended, "is no longer running"],
+    [started, "is running"],
   ] as const;
   const told = words.flatMap(([containers, what]) => containers.map(({ name }) => `${name} ${what}`));
-  return told.length === 0 ? undefined : `of pod ${podName} ${told.join(", ")}`;
+  return told.length === 0 ? undefined : `in pod ${podName}, ${told.join(", ")}`;
 }

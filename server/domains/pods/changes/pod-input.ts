@@ -55,7 +55,7 @@ export function podInputOf({ id, uuid, name }: RuntimePod, backend: string): Pod
 export function assertNotPaused(pod: Pick<RuntimePod, "uuid" | "name" | "containers">): void {
   const paused = pod.containers.filter(isPaused);
   if (paused.length > 0) {
-    const words = `of pod ${pod.name} is paused: ${namesOf(paused)}; have it go on by podman, or stop the pod`;
+    const words = `pod ${pod.name} has paused containers: ${namesOf(paused)}; resume them with podman, or stop the pod`;
     throw new InfraError("POD_STATE", words, { resource: podResource(pod.uuid) });
   }
 }

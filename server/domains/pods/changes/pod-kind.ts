@@ -15,7 +15,7 @@ export const lookStep = "look";
 
 export interface PodKindOptions<Input extends PodInput> {
   readonly kind: string;
-  /** Name and title of the step that makes the change, e.g. `removing it with its containers`. */
+  /** Name and title of the step that makes the change, e.g. `removing the pod with its containers`. */
   readonly step: string;
   readonly title: string;
   readonly stepOf: (input: Input) => RuntimeStep;
@@ -94,7 +94,14 @@ export function createPodKind<Input extends PodInput>(
     system: "podman",
     runsOn: "host",
     steps: [
-      { name: lookStep, title: "looking at it", weight: 0.1, isAbortable: true, maxAttempts, forward: look },
+      {
+        name: lookStep,
+        title: "inspecting the pod",
+        weight: 0.1,
+        isAbortable: true,
+        maxAttempts,
+        forward: look,
+      },
       {
         name: step,
         title,
@@ -103,9 +110,9 @@ export function createPodKind<Input extends PodInput>(
         forward,
         undo,
         attention: ({ input }, error) => ({
-          left: [`It cannot be taken back: ${error.message}.`],
+          left: [`It cannot be undone: ${error.message}.`],
           advice: [
-            `Have pod ${input.podName} as you want it. Then leave the operation, or retry it once the pod is as it was.`,
+            `Bring pod ${input.podName} into the state you want. Then leave the operation, or retry it once the pod has its previous state.`,
           ],
         }),
       },

@@ -43,7 +43,7 @@ export function createPullImage({
       steps: [
         {
           name: step,
-          title: "pulling it",
+          title: "pulling the image",
           isAbortable: true,
           maxAttempts,
           finalReasons: ["IMAGE_PULL_FAILED"],
@@ -60,8 +60,8 @@ export function createPullImage({
       const known = images.find(({ names }) => names.includes(nameOf(reference)));
       const change =
         known === undefined
-          ? `the image ${reference} comes to this host`
-          : `${nameOf(reference)}, which is ${known.id} now, becomes what its registry has`;
+          ? `image ${reference} is pulled to this host`
+          : `${nameOf(reference)}, currently ${known.id}, is updated to the registry's version`;
       return {
         resource: imageResource(nameOf(reference)),
         input: { reference },

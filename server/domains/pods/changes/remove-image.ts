@@ -86,7 +86,7 @@ export function createRemoveImage({
       steps: [
         {
           name: lookStep,
-          title: "looking at it",
+          title: "inspecting the image",
           weight: 0.1,
           isAbortable: true,
           maxAttempts,
@@ -94,14 +94,14 @@ export function createRemoveImage({
         },
         {
           name: step,
-          title: "removing it with its names",
+          title: "removing the image with its names",
           isAbortable: false,
           maxAttempts,
           forward,
           undo,
           attention: (_run, error) => ({
-            left: [`It cannot be taken back: ${error.message}.`],
-            advice: ["Leave the operation; or pull the image again, and give it its names, by podman."],
+            left: [`It cannot be undone: ${error.message}.`],
+            advice: ["Leave the operation, or pull the image again and restore its names with podman."],
           }),
         },
       ],
@@ -146,7 +146,7 @@ function findImage(images: readonly RuntimeImage[], wanted: string): RuntimeImag
   const found =
     images.find(({ id }) => id === imageIdFrom(wanted)) ?? images.find(({ names }) => names.includes(wanted));
   if (found === undefined) {
-    throw new InfraError("IMAGE_NOT_FOUND", `there is no image ${wanted}`, {
+    throw new InfraError("IMAGE_NOT_FOUND", `image ${wanted} not found`, {
       resource: imageResource(wanted),
     });
   }

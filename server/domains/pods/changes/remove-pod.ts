@@ -18,7 +18,7 @@ export function createRemovePod(tools: ChangeTools): ChangeDefinition<RemovePodR
   const kind = createPodKind(tools, {
     kind: "pods.remove",
     step: "remove",
-    title: "removing it with its containers",
+    title: "removing the pod with its containers",
     stepOf,
     doneReason: "POD_NOT_FOUND",
     mayBeUnreadable: ({ force }) => force,
@@ -33,7 +33,7 @@ export function createRemovePod(tools: ChangeTools): ChangeDefinition<RemovePodR
   function foreseeReadable(pod: RuntimePod, input: RemovePodInput): ForeseenChange<RemovePodInput> {
     const isRunning = pod.containers.some(isUp);
     if (isRunning && !input.force) {
-      const words = `pod ${pod.name} runs: stop it first, or force its removal`;
+      const words = `pod ${pod.name} is running: stop it first, or force its removal`;
       throw new InfraError("POD_STATE", words, { resource: podResource(pod.uuid) });
     }
     const apps = appsOf(pod);
@@ -42,11 +42,11 @@ export function createRemovePod(tools: ChangeTools): ChangeDefinition<RemovePodR
       ...foreseen(input),
       changes: [`pod ${pod.name} is removed${apps.length === 0 ? "" : ` with ${namesOf(apps)}`}`],
       losses: [
-        ...(running.length === 0 ? [] : [`whatever ${namesOf(running)} does: it is ended`]),
+        ...(running.length === 0 ? [] : [`work in progress of ${namesOf(running)}`]),
         ...(apps.length === 0
           ? []
           : [
-              `what ${namesOf(apps)} wrote to file systems of their own, and to volumes without a name; what they printed`,
+              `data that ${namesOf(apps)} wrote to their own file systems and to anonymous volumes, and their logs`,
             ]),
       ],
     };
@@ -55,13 +55,13 @@ export function createRemovePod(tools: ChangeTools): ChangeDefinition<RemovePodR
   function foreseeUnreadable(input: RemovePodInput, why: string): ForeseenChange<RemovePodInput> {
     const name = `pod ${input.podName}`;
     if (!input.force) {
-      const words = `${name} cannot be read now, only its removal can be forced: ${why}`;
+      const words = `${name} cannot be read at the moment and can only be removed by force: ${why}`;
       throw new InfraError("PODMAN_FAILED", words, { resource: podResource(input.podUuid) });
     }
     return {
       ...foreseen(input),
-      changes: [`${name}, which cannot be read, is removed with all that is left of it`],
-      losses: [`whatever its containers do, wrote and printed; which they are is not known: ${why}`],
+      changes: [`${name}, which cannot be read, is removed with everything left of it`],
+      losses: [`work in progress, data and logs of its containers, which are unknown: ${why}`],
     };
   }
 

@@ -21,7 +21,7 @@ export function createStopPod(tools: ChangeTools): ChangeDefinition<StopPodReque
   const kind = createPodKind(tools, {
     kind: "pods.stop",
     step: "stop",
-    title: "having its programs end",
+    title: "stopping its containers",
     stepOf,
     isLong: true,
   });
@@ -43,7 +43,9 @@ export function createStopPod(tools: ChangeTools): ChangeDefinition<StopPodReque
         input,
         step: stepOf(input),
         changes: [
-          ...(paused.length === 0 ? [] : [`${namesOf(paused)} of pod ${pod.name} goes on, to be stopped`]),
+          ...(paused.length === 0
+            ? []
+            : [`${namesOf(paused)} of pod ${pod.name} is resumed in order to stop`]),
           ...(pod.containers.some(isUp) ? [`pod ${pod.name} is stopped${end}`] : []),
         ],
         losses: [],
@@ -53,5 +55,5 @@ export function createStopPod(tools: ChangeTools): ChangeDefinition<StopPodReque
 }
 
 function wordsOf(graceSeconds: number): string {
-  return graceSeconds === 0 ? "killed" : `asked to end, and killed after ${graceSeconds} seconds`;
+  return graceSeconds === 0 ? "killed" : `asked to exit, and killed after ${graceSeconds} seconds`;
 }

@@ -24,7 +24,7 @@ export function foldEvents(before: ObservedPods, events: readonly RuntimeEvent[]
     switch (event.kind) {
       case "gap": {
         const { sinceNs } = event;
-        const gap = comparing?.gap ?? { sinceNs, reason: "what happened since then is no longer recorded" };
+        const gap = comparing?.gap ?? { sinceNs, reason: "events since then are no longer recorded" };
         last = event.place ?? last;
         comparing = { gap: sinceNs < gap.sinceNs ? { ...gap, sinceNs } : gap, seen: [] };
         seen = new Set();

@@ -69,7 +69,7 @@ export async function watchPods(options: WatchPodsOptions, signal: AbortSignal):
     const { value } = await runtime.read(ending);
     const [place = null] = events.flatMap((event) => (event.kind === "gap" ? (event.place ?? []) : []));
     const first = firstObserved(value, place, nowNs());
-    const reason = "a gateway has begun to watch pods, and none did before";
+    const reason = "a gateway started watching pods for the first time";
     const gap: Fact = { type: "gap", sinceNs: undefined, reason };
     const rest = foldEvents(
       first,

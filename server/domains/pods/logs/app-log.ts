@@ -54,7 +54,7 @@ export async function* appLog(given: AppLogOptions, signal: AbortSignal): AsyncG
     if (reason !== "LOGS_UNAVAILABLE") {
       throw error;
     }
-    const words = `nothing keeps what the app ${app.name} prints`;
+    const words = `the logs of app ${app.name} are not kept`;
     if (isOnly) {
       throw new InfraError("LOGS_UNAVAILABLE", words, { resource: `containers/${app.id}`, cause: error });
     }

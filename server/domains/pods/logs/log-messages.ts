@@ -90,7 +90,7 @@ export function newestMessage(
     oldest === undefined || leftOut === 0
       ? []
       : [
-          `${rfc3339FromNs(oldest.timeNs)} hostplane: ${leftOut} earlier ${leftOut === 1 ? "line does" : "lines do"} not fit into this message: ask for a narrower window, or follow without a number of lines`,
+          `${rfc3339FromNs(oldest.timeNs)} hostplane: ${leftOut} earlier ${leftOut === 1 ? "line does" : "lines do"} not fit into this message: request a narrower window, or follow without a line limit`,
         ];
   return { lines: [...notice, ...texts.reverse()] };
 }

@@ -17,7 +17,7 @@ export function parseLogRequest(
 ): WantedLines {
   const { lines } = request;
   if (lines < 0) {
-    throw invalidField("lines", `must be 0 (all) or how many of the newest lines, not ${lines}`);
+    throw invalidField("lines", `must be 0 (all) or a number of lines, got ${lines}`);
   }
   const { sinceSeconds, untilSeconds } = parseSecondsWindow(request);
   return {

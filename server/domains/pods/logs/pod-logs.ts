@@ -80,7 +80,7 @@ function assertApp(pod: RuntimePod, appName: string): void {
   if (appName !== "" && wantedApps(pod, appName).length === 0) {
     const names = wantedApps(pod, "").map(({ name }) => name);
     const has = names.length === 0 ? "it has none" : `it has ${names.join(", ")}`;
-    throw new InfraError("CONTAINER_NOT_FOUND", `the pod ${pod.name} has no app ${appName}: ${has}`, {
+    throw new InfraError("CONTAINER_NOT_FOUND", `pod ${pod.name} has no app ${appName} (${has})`, {
       resource: `pods/${pod.uuid}/containers/${appName}`,
     });
   }

@@ -28,7 +28,7 @@ const troubles: Partial<Readonly<Record<MaasMachineStatus, string>>> = {
   exitingRescueMode: "in rescue mode",
   failedExitingRescueMode: "MAAS could not bring it out of rescue mode",
   testing: "being tested by MAAS",
-  failedTesting: "a test of MAAS has failed",
+  failedTesting: "a MAAS test has failed",
 };
 
 /** Reports whether the slot is blocked until MAAS or the configuration is changed. */
@@ -49,7 +49,7 @@ export function machineProblemOf(slot: SlotRecord, view: ClusterView): string | 
     return trouble;
   }
   if (slot.reason === "NO_MACHINE") {
-    return `no free machine like ${slot.instanceType}`;
+    return `no free ${slot.instanceType} machine`;
   }
   if (actReasons.includes(slot.reason) || (slot.reason !== "" && slot.attempts >= maxAttempts)) {
     return slot.message === "" ? slot.reason : slot.message;
@@ -65,7 +65,7 @@ function silenceOf(slot: SlotRecord, view: ClusterView): string | undefined {
     return undefined;
   }
   if (node === undefined) {
-    return "no node of the cluster any more";
+    return "no longer a node of the cluster";
   }
   const why = node.readyMessage === "" ? node.readyReason : node.readyMessage;
   return why === "" ? "not ready" : `not ready: ${why}`;

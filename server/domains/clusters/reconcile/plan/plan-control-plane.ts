@@ -45,7 +45,7 @@ export function planControlPlane(
   const replaced = untouched.filter((slot) => isOutdated(slot, group));
   const missing = group.count - (group.live.length - replaced.length);
   if (missing > 0 || replaced.length > 0) {
-    const message = `the control plane is to have ${group.version}`;
+    const message = `the control plane is being upgraded to ${group.version}`;
     return { add: Math.max(missing, 0), leave: replaced.map((slot) => ({ slot, message })) };
   }
   const surplus = group.live.length - group.count;
@@ -77,6 +77,6 @@ const hasEnough = "the control plane has enough machines";
 
 function turnOf(group: SlotGroup, outdated: SlotRecord | undefined): GroupPlan {
   const slot = outdated ?? group.live.toSorted(byAge).at(-1);
-  const message = outdated === undefined ? hasEnough : `another machine of ${group.version} takes its place`;
+  const message = outdated === undefined ? hasEnough : `replaced by a machine with ${group.version}`;
   return slot === undefined ? nothing : { add: 0, leave: [{ slot, message }] };
 }

@@ -28,7 +28,7 @@ export function planPool(
   const kept = group.live.filter((slot) => !replaced.includes(slot));
   const surplus = kept.length - group.count;
   if (surplus < 0 || replaced.length > 0) {
-    const message = `its pool is to have ${group.version}`;
+    const message = `its pool is being upgraded to ${group.version}`;
     return { add: Math.max(-surplus, 0), leave: replaced.map((slot) => ({ slot, message })) };
   }
   if (surplus > 1 || (surplus === 1 && outdated.length === 0)) {
@@ -72,7 +72,7 @@ function upgrade(
   if (isTurn) {
     return {
       add: 0,
-      leave: [{ slot: next, message: `another machine of ${group.version} takes its place` }],
+      leave: [{ slot: next, message: `replaced by a machine with ${group.version}` }],
     };
   }
   return group.live.length === group.count && areServing(current, view) ? { add: 1, leave: [] } : nothing;

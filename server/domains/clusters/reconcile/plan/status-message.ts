@@ -24,10 +24,10 @@ const doings: readonly (readonly [states: readonly SlotState[], one: string, man
   [["joined"], "is not ready", "are not ready"],
   [["booted"], "is joining", "are joining"],
   [["deploying"], "is being installed", "are being installed"],
-  [["allocated", "annotated"], "is to be installed", "are to be installed"],
+  [["allocated", "annotated"], "is waiting to be installed", "are waiting to be installed"],
   [["wanted", "candidate"], "is being chosen", "are being chosen"],
   [["draining"], "is being drained", "are being drained"],
-  [["releasing"], "is being given back", "are being given back"],
+  [["releasing"], "is being released", "are being released"],
 ];
 
 /**
@@ -69,8 +69,8 @@ function situationOf(
   if (isLost) {
     return [
       view.api?.isReachable === true
-        ? "no machine of the control plane is known; adopt those that MAAS has"
-        : "no machine of the control plane is left, and the data of the cluster went with them; adopt one if MAAS still has it, or delete the cluster",
+        ? "no control-plane machine is known; adopt those that exist in MAAS"
+        : "no control-plane machine is left, so the cluster's data is lost; adopt one if it still exists in MAAS, or delete the cluster",
     ];
   }
   if (cluster.hasRun && view.api?.isReachable !== true) {
@@ -93,7 +93,7 @@ function situationOf(
   );
   return [
     `${ready} of ${wanted} machines are ready`,
-    ...(isUpgrade ? [`${upgraded} of ${wanted} have the version that they are to have`] : []),
+    ...(isUpgrade ? [`${upgraded} of ${wanted} have the new version`] : []),
   ];
 }
 
