@@ -70,7 +70,10 @@ function addChanges(cluster: Command, context: CommandContext, onExit: (code: Ex
   withChangeFlags(cluster.command("create"))
     .description("create a cluster on MAAS machines")
     .argument("<cluster>", "up to 40 lowercase letters, digits and hyphens")
-    .requiredOption("--k8s-version <version>", "Kubernetes version, e.g. 1.36.3; MAAS must have an image of it")
+    .requiredOption(
+      "--k8s-version <version>",
+      "Kubernetes version, e.g. 1.36.3; MAAS must have an image of it",
+    )
     .option(
       "--control-plane <machines>",
       "<count>[,type][,label=value]...: 1, 3 or 5 machines (default: 1)",

@@ -139,10 +139,7 @@ test("the installed package", async (t) => {
     const { code, stdout, stderr } = await start([...old, "version"]).ended;
     t.equal(code, 1);
     t.equal(stdout, "");
-    t.match(
-      stderr,
-      /^hostplane: needs Node 26 or newer, this is 20\.20\.2; install that, or reinstall .*\n$/,
-    );
+    t.match(stderr, /^hostplane: needs Node 26 or newer, this is 20\.20\.2; install it, or reinstall .*\n$/);
   });
 
   await t.test("requires Node 26", async (t) => {

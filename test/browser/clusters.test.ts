@@ -89,11 +89,11 @@ test("errors are shown at their fields, pools are added and removed, and a kubec
   await form.getByLabel("Name", { exact: true }).fill("Not a name");
   await form.getByLabel("Kubernetes version").fill("1.35.4");
   await form.getByRole("button", { name: "Create …" }).click();
-  await form.getByText(/small letters, digits and hyphens/).waitFor();
+  await form.getByText(/lowercase letters, digits and hyphens/).waitFor();
   await form.getByLabel("Name", { exact: true }).fill("demo");
   await form.getByLabel("Kubernetes version").fill("1.35.99");
   await form.getByRole("button", { name: "Create …" }).click();
-  await form.getByText(/MAAS has no image of Kubernetes 1.35.99/).waitFor();
+  await form.getByText(/MAAS has no Kubernetes 1.35.99 image/).waitFor();
   await keepScreenshot(page, "cluster-form-360");
   await assertAccessible(t, page, "the cluster form");
   await assertFits(t, page, "the cluster form");

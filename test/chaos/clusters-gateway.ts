@@ -33,7 +33,7 @@ const gateway = await startGateway({
     process.send?.({ points });
   },
   onFatal(error) {
-    logger.fatal({ err: error }, "a fault of the gateway itself");
+    logger.fatal({ err: error }, "internal error");
     process.exit(1);
   },
 });

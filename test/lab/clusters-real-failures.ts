@@ -52,7 +52,7 @@ async function joinWith(t: Test, lab: ClustersLab, defect: Defect, named: string
   await lab.untilMachine(first, ({ state }) => state === ClusterMachineState.BOOTED);
   const bootedMs = performance.now();
   const failed = await lab.untilMachine(first, ({ history }) =>
-    history.some(({ message }) => message.includes("could not be made a node") && message.includes(named)),
+    history.some(({ message }) => message.includes("failed to become a node") && message.includes(named)),
   );
   const tookMs = performance.now() - bootedMs;
   lab.machines.setDefect(undefined);

@@ -27,7 +27,7 @@ const gateway = await startGateway({
     }
   },
   onFatal(error) {
-    logger.fatal({ err: error }, "a fault of the gateway itself");
+    logger.fatal({ err: error }, "internal error");
     process.exit(1);
   },
 });

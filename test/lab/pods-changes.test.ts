@@ -175,7 +175,7 @@ test("a paused pod is stopped as its plan says, and is not resumed for anything 
   const method = "hostplane.v1.PodService/StopPod";
   const plan = await plans.plan({ method, request: { case: "json", value: { pod: "held" } } });
   t.match(plan.changes, [
-    "held-0 of pod held goes on, to be stopped",
+    "held-0 of pod held is resumed in order to stop",
     /^pod held is stopped: held-0, held-1 /,
   ]);
   t.match(await gateway.end(await pods.stopPod({ pod: "held" })), { state: OperationState.COMPLETED });

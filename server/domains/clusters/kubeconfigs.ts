@@ -85,9 +85,7 @@ export function createKubeconfigs({ store, seal, maasUrl, hostOf }: KubeconfigsO
     throw new InfraError(
       "CLUSTER_CHANGED",
       `the secrets of ${name} are being changed concurrently; try again`,
-      {
-        resource: clusterResource(name),
-      },
+      { resource: clusterResource(name) },
     );
   }
 

@@ -26,12 +26,15 @@ async function administer(t: Test, { data, run, refused }: Data): Promise<void> 
     await run(["user", "list"]),
     /^NAME .*\nadmin +admin +all +password .*\nalice +operator +all .*\nbot +viewer +proto\.LVService,proto\.VGService +CN=bot .*\n$/,
   );
-  t.match(await run(["user", "passwd", "alice"], "another password\n"), /every login of theirs has ended/);
+  t.match(await run(["user", "passwd", "alice"], "another password\n"), /ended all of its logins/);
   t.equal(
     await run(["user", "role", "bot", "operator"]),
-    "bot is now operator of proto.LVService,proto.VGService\n",
+    "bot is now operator, services: proto.LVService,proto.VGService\n",
   );
-  t.equal(await run(["user", "role", "bot", "operator", "--all-services"]), "bot is now operator of all\n");
+  t.equal(
+    await run(["user", "role", "bot", "operator", "--all-services"]),
+    "bot is now operator, services: all\n",
+  );
   t.match(JSON.parse(await run(["user", "list", "--json"])), [
     { name: "admin", role: "ROLE_ADMIN", hasPassword: true },
     { name: "alice", role: "ROLE_OPERATOR" },
@@ -42,7 +45,7 @@ async function administer(t: Test, { data, run, refused }: Data): Promise<void> 
   t.match(await run(["token", "list"]), /^NAME .*\nci +viewer +all +admin-socket +20\S+Z +never\n$/);
   t.match(JSON.parse(await run(["token", "list", "--json"])), [{ name: "ci", createdBy: "admin-socket" }]);
   t.match(await run(["token", "revoke", "ci"]), /revoked the token ci/);
-  t.match(await run(["key", "rotate"]), /signed with the key \S+ from now on/);
+  t.match(await run(["key", "rotate"]), /now signed with key \S+;/);
 
   t.match(await run(["user", "remove", "alice"]), /removed the user alice/);
 
@@ -79,10 +82,15 @@ async function refuse(t: Test, { refused }: Data): Promise<void> {
     [
       ["user", "add", "carol", "--role", "viewer"],
       2,
-      /^hostplane: expected the password as the one line of stdin/,
+      /^hostplane: expected the password as a single line on stdin/,
       "",
     ],
-    [["user", "add", "carol", "--role", "viewer"], 2, /one line of stdin/, "correct horse\ncorrect horse\n"],
+    [
+      ["user", "add", "carol", "--role", "viewer"],
+      2,
+      /single line on stdin/,
+      "correct horse\ncorrect horse\n",
+    ],
     [["user", "add", "carol"], 2, /^hostplane: required option '--role <role>' not specified\n$/],
     [["user", "add", "carol", "--role", "root"], 2, /Allowed choices are viewer, operator, admin/],
     [["user", "role", "admin", "viewer", "--services", "a", "--all-services"], 2, /cannot be used with/],

@@ -50,7 +50,7 @@ test("backups are created, listed, shown, verified, restored and deleted", {
   });
   t.match(
     await run(["backup", "show", id]),
-    /^id +\S+\nname +monday\nvolume .*\nhost .*\n(.*\n)*key +the gateway's key-\w+\nasked for +by \S+\noperation +\S+\nstate +whole on 20\S+Z\n$/,
+    /^id +\S+\nname +monday\nvolume .*\nhost .*\n(.*\n)*key +the gateway's key-\w+\nrequested +by \S+\noperation +\S+\nstate +verified on 20\S+Z\n$/,
   );
   t.match(JSON.parse(await run(["backup", "show", id, "--json"])), { id, verifiedAt: /^20/ });
 
@@ -81,7 +81,7 @@ test("backups are created, listed, shown, verified, restored and deleted", {
   await stop(gateway);
   t.match(await refused(["backup", "list"]), {
     code: 1,
-    stderr: /no gateway runs .* this needs one that does/,
+    stderr: /no gateway is running .* this command needs one/,
   });
 });
 
@@ -119,11 +119,11 @@ test("repository secrets come only from a file or the environment", {
 
   t.match(await data.refused([...create("c"), "--own-key"]), {
     code: 1,
-    stderr: "hostplane: --own-key takes RESTIC_PASSWORD from the environment, which has none\n",
+    stderr: "hostplane: --own-key needs RESTIC_PASSWORD, which the environment does not set\n",
   });
   t.match(await data.refused([...create("c"), "--access", file, "--proxy"]), {
     code: 1,
-    stderr: /--proxy takes HTTP_PROXY and HTTPS_PROXY from .*access, which has none/,
+    stderr: /--proxy needs HTTP_PROXY or HTTPS_PROXY, which .*access does not set/,
   });
   t.match(await data.refused([...create("c"), "--access", join(data.data, "none")]), {
     code: 1,

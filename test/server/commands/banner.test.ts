@@ -7,12 +7,12 @@ const nothing = { admin: undefined, token: undefined };
 
 test("a sandbox shows that it is one, its address and an example", async (t) => {
   t.same(bannerLines({ version: "1.2.3", isSandbox: true, listeners: [tcp], ...nothing, token: "abc" }), [
-    "hostplane 1.2.3 serves a sandbox: nothing in it is real, nothing on this host is touched",
+    "hostplane 1.2.3 serves a sandbox (simulated systems only; this host is not touched)",
     "  http://127.0.0.1:8080",
-    "The first start printed the password of admin; hostplane user passwd admin --sandbox sets another",
+    "The admin password was printed at the first start; to set a new one run: hostplane user passwd admin --sandbox",
     "Try it:",
     "  curl -H 'authorization: Bearer abc' -H 'content-type: application/json' -d '{}' http://127.0.0.1:8080/proto.VGService/GetLVList",
-    "For the examples of the README:",
+    "For the README's examples:",
     "  export TOKEN=abc",
   ]);
 });

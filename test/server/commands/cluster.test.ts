@@ -44,7 +44,7 @@ test("a cluster is created, shown, scaled, upgraded and deleted", { timeout: 300
   t.not(rotated, kubeconfig);
 
   t.equal(await run(["cluster", "versions", "demo"]), "1.36.3\n");
-  t.equal(await run(["cluster", "add-pool", "demo", "more=1"]), "cluster demo gets its new pools\n");
+  t.equal(await run(["cluster", "add-pool", "demo", "more=1"]), "cluster demo is getting new pools\n");
   t.match(await run(["cluster", "delete-pool", "demo", "more", "--wait"]), /^demo RUNNING 2\/2$/m);
   t.equal(await run(["cluster", "scale", "demo", "workers=2"]), "cluster demo is being scaled\n");
   t.match(
@@ -53,13 +53,13 @@ test("a cluster is created, shown, scaled, upgraded and deleted", { timeout: 300
   );
 
   const refusals: readonly (readonly [readonly string[], number, RegExp])[] = [
-    [["cluster", "show", "none"], 1, /^hostplane: there is no cluster none$/m],
+    [["cluster", "show", "none"], 1, /^hostplane: cluster none not found$/m],
     [["cluster", "create", "x"], 2, /required option '--k8s-version <version>' not specified/],
     [["cluster", "create", "X", "--k8s-version", "1.35.4"], 2, /^hostplane: name: /m],
     [["cluster", "create", "x", "--k8s-version", "1.35.4", "--pool", "a"], 2, /expected <name>=<count>/],
     [["cluster", "scale", "demo", "workers=0"], 2, /DeleteNodePool/],
     [["cluster", "upgrade", "demo", "1.34.8"], 1, /^hostplane: /m],
-    [["cluster", "release", "sbxaaa"], 1, /^hostplane: cluster demo has machine sbxaaa$/m],
+    [["cluster", "release", "sbxaaa"], 1, /^hostplane: machine sbxaaa is used by cluster demo$/m],
     [["cluster", "adopt", "?"], 2, /system_id: must be six/],
   ];
   for (const [args, code, words] of refusals) {
@@ -85,7 +85,7 @@ test("a sandbox's clusters are gone after a restart, like its machines", { timeo
   t.notMatch(await data.run(["cluster", "list"]), /demo/);
   t.equal(
     await data.run(["cluster", "create", "demo", "--k8s-version", "1.35.4"]),
-    "cluster demo is being made\n",
+    "cluster demo is being created\n",
   );
   await stop(next);
 });

@@ -42,7 +42,7 @@ test("with nothing configured, only the gateway is checked", async (t) => {
   ]);
   t.equal(code, 0);
   t.match(stdout, /^ok {7}config {3}no file: no mistakes$/m);
-  t.match(stdout, /^ok {7}gateway {2}data directory .* can be written$/m);
+  t.match(stdout, /^ok {7}gateway {2}data directory .* is writable$/m);
   t.match(stdout, /^ok {7}gateway {2}127\.0\.0\.1:0 is free$/m);
   t.match(stdout, /^off {6}systems /m);
 });
@@ -88,7 +88,7 @@ test("an address used by another program is reported; one served by hostplane is
   const bound = other.address();
   const port = typeof bound === "object" ? bound?.port : 0;
   const taken = await gatewayFindings({ listen: [{ address: `127.0.0.1:${port}` }], data: t.testdir() });
-  t.match(taken, [{ ok: true }, { ok: false, what: /cannot be had: .*EADDRINUSE/, fix: /--listen/ }]);
+  t.match(taken, [{ ok: true }, { ok: false, what: /is not available: .*EADDRINUSE/, fix: /--listen/ }]);
 
   const gateway = serveSandbox();
   t.teardown(() => gateway.child.kill("SIGKILL"));
@@ -121,7 +121,7 @@ test("a running hostplane is recognized whatever its listener requires", async (
   const { gateway } = await startGatewayUnderTest(t, { listen: entries }, { hasLogin: true });
   const listen = entries.map((entry, at) => ({ ...entry, address: gateway.addresses[at] ?? "" }));
   const served = { ok: true, what: /is served by a running hostplane/ };
-  const closed = { ok: true, what: /does not let doctor in/ };
+  const closed = { ok: true, what: /a process that rejects doctor/ };
   t.match((await gatewayFindings({ data: dir, listen })).slice(1, 8), [
     served,
     served,
@@ -143,8 +143,8 @@ test("a socket needs a directory, and no other file at its path", async (t) => {
     listen: ["none/a.sock", "plain", "new.sock"].map((name) => ({ address: `unix:${dir}/${name}` })),
   });
   t.match(findings.slice(1), [
-    { ok: false, what: /no socket can be made in/, fix: /install -d/ },
-    { ok: false, what: /a file that is no socket/ },
+    { ok: false, what: /cannot create a socket in/, fix: /install -d/ },
+    { ok: false, what: /a file that is not a socket/ },
     { ok: true, what: /is free/ },
   ]);
 });
@@ -178,7 +178,7 @@ test("certificates must be readable and match their keys", async (t) => {
   await writeFile(tls.cert, cert);
   await writeFile(tls.key, key);
   const good = await gatewayFindings({ data: dir, listen: [{ address: "127.0.0.1:0", tls }] });
-  t.match(good.slice(2), [{ ok: true, what: /belongs to the key/ }]);
+  t.match(good.slice(2), [{ ok: true, what: /matches key/ }]);
   const withCa = { ...tls, clientCa: tls.key };
   const noCa = await gatewayFindings({ data: dir, listen: [{ address: "127.0.0.1:0", tls: withCa }] });
   t.match(noCa.slice(2), [{ ok: false, what: /key\.pem: it contains no certificate/, fix: /clientCa/ }]);
@@ -196,8 +196,8 @@ test("each device class needs its volume group or thin pool", async (t) => {
     { name: "c", volumeGroup, thinPool: "none", default: false, spareGiB: 0 },
   ];
   t.match((await createLvmInspector(found, classes).inspect()).findings, [
-    { ok: true, what: /^device class a: \S+ is there$/ },
-    { ok: false, what: /^device class b: there is no volume group none$/, fix: /vgimport none/ },
+    { ok: true, what: /^device class a: \S+ found$/ },
+    { ok: false, what: /^device class b: volume group none not found$/, fix: /vgimport none/ },
     { ok: false, what: /^device class c: \S+ has no thin pool none$/, fix: /lvcreate --type thin-pool/ },
   ]);
 });
@@ -245,13 +245,13 @@ test("templates need their pool, image, GPUs and network", async (t) => {
   const { findings } = await createLibvirtInspector(inspectable, settings).inspect();
   t.match(findings.slice(1), [
     { ok: true, what: /^storage pool sandbox-pool: \d+ GiB free$/ },
-    { ok: false, what: /sandbox-pool has no volume none/, fix: /virsh pool-refresh sandbox-pool/ },
-    { ok: false, what: "there is no storage pool none", fix: /virsh pool-list/ },
-    { ok: false, what: "there is no storage pool shared", fix: /correct .* hypervisors\.pool\.libvirtPool/ },
+    { ok: false, what: /sandbox-pool has no base image none/, fix: /virsh pool-refresh sandbox-pool/ },
+    { ok: false, what: "storage pool none not found", fix: /virsh pool-list/ },
+    { ok: false, what: "storage pool shared not found", fix: /correct .* hypervisors\.pool\.libvirtPool/ },
     { ok: true, what: "GPU 0000:41:00.0: Sandbox Graphics SG-1" },
     { ok: false, what: /no GPU .* 0000:01:00\.0/, fix: /lspci/ },
     { ok: true, what: "network sandbox-net" },
-    { ok: false, what: "there is no network none", fix: /virsh net-list/ },
+    { ok: false, what: "no network none", fix: /virsh net-list/ },
     {
       ok: false,
       what: "the network off is not active",
@@ -339,8 +339,8 @@ test("restic is checked if backups are configured: the tool, its directories and
   }
   t.match(await findings({ command: [bin] }, join(dir, "new/repository")), [
     { ok: true, what: "restic 0.14.0" },
-    { ok: true, what: `repository ${dir}/new/repository is not there yet, and can be made in ${dir}` },
-    { ok: true, what: `cache directory ${dir}/restic-cache is not there yet, and can be made in ${dir}` },
+    { ok: true, what: `repository ${dir}/new/repository does not exist yet and can be created in ${dir}` },
+    { ok: true, what: `cache directory ${dir}/restic-cache does not exist yet and can be created in ${dir}` },
   ]);
   t.match(await findings({ command: [bin], cacheDir: join(dir, "file/cache") }, join(dir, "file")), [
     { ok: true },

@@ -25,7 +25,7 @@ test("events of all kinds are formatted as one line", async (t) => {
   const changed = { ...volume, sizeBytes: 0n, changes: ["active: no -> yes", "tags: none -> a"] };
   t.equal(
     lineOf({ type: "volume.changed", operationId: "op-1", detail: { case: "volume", value: changed } }),
-    `${time} volume.changed r/1: 0 bytes; active: no -> yes; tags: none -> a; by the operation op-1`,
+    `${time} volume.changed r/1: 0 bytes; active: no -> yes; tags: none -> a; by operation op-1`,
   );
   const group = { name: "vg0", deviceClasses: ["ssd", "fast"], freeBytes: 5n << 20n, sizeBytes: 1n << 62n };
   t.equal(
@@ -75,12 +75,12 @@ test("events of all kinds are formatted as one line", async (t) => {
       operationId: "op-1",
       detail: { case: "storagePool", value: pool },
     }),
-    `${time} storagePool.changed r/1: 2 GiB, before 1 GiB; added /dev/b, /dev/c; by the operation op-1`,
+    `${time} storagePool.changed r/1: 2 GiB, before 1 GiB; added /dev/b, /dev/c; by operation op-1`,
   );
   const smaller = { ...pool, sizeBytes: 1n << 29n, added: [], removed: ["/dev/c"] };
   t.equal(
     lineOf({ type: "storagePool.changed", detail: { case: "storagePool", value: smaller } }),
-    `${time} storagePool.changed r/1: 512 MiB, before 1 GiB; taken out /dev/c`,
+    `${time} storagePool.changed r/1: 512 MiB, before 1 GiB; removed /dev/c`,
   );
   const health = {
     cluster: "f",
@@ -95,7 +95,7 @@ test("events of all kinds are formatted as one line", async (t) => {
   const eased = { ...health, previousStatus: "HEALTH_WARN", raised: [], cleared: ["OSD_DOWN", "SLOW_OPS"] };
   t.equal(
     lineOf({ type: "cluster.health", detail: { case: "clusterHealth", value: eased } }),
-    `${time} cluster.health r/1: HEALTH_WARN; no more OSD_DOWN, SLOW_OPS`,
+    `${time} cluster.health r/1: HEALTH_WARN; cleared OSD_DOWN, SLOW_OPS`,
   );
   const osd = { name: "osd.1", host: "h1", state: "down, in", previousState: "up, in" };
   t.equal(
@@ -124,7 +124,7 @@ test("events of all kinds are formatted as one line", async (t) => {
   const pod = { id: "u", name: "web", happenedAt: at };
   t.equal(
     lineOf({ type: "pod.started", operationId: "op-1", detail: { case: "pod", value: pod } }),
-    `${time} pod.started r/1: web; by the operation op-1`,
+    `${time} pod.started r/1: web; by operation op-1`,
   );
   const exited = { ...pod, container: "app", containerId: "0123456789abcdef", exitCode: 137 };
   t.equal(
@@ -134,7 +134,7 @@ test("events of all kinds are formatted as one line", async (t) => {
   const found = { ...exited, name: "", exitCode: 0, reconciled: true };
   t.equal(
     lineOf({ type: "container.exited", detail: { case: "pod", value: found } }),
-    `${time} container.exited r/1: container 0123456789ab; exit code 0; seen by nobody, at ${time}`,
+    `${time} container.exited r/1: container 0123456789ab; exit code 0; detected later, happened at ${time}`,
   );
   const image = { id: "i", names: ["a:1", "b:1"], happenedAt: at };
   t.equal(

@@ -56,7 +56,7 @@ test("events are printed in order, until the gateway stops", { timeout: 120_000 
   for (const { ended } of [all, some, later]) {
     const { code, stderr } = await ended;
     t.equal(code, 1);
-    t.equal(stderr, `hostplane: the gateway is stopping; go on with --from-cursor ${cursors[2]}\n`);
+    t.equal(stderr, `hostplane: the gateway is stopping; resume with --from-cursor ${cursors[2]}\n`);
   }
   const lines = (await some.ended).stdout.trim().split("\n");
   t.match(
@@ -75,7 +75,7 @@ test("invalid requests are rejected with one sentence", { timeout: 120_000 }, as
   t.match(gone, {
     code: 1,
     stdout: "",
-    stderr: /^hostplane: events after .*; go on with --from-cursor [\w-]+\n$/,
+    stderr: /^hostplane: events after .*; resume with --from-cursor [\w-]+\n$/,
   });
   const refusals: readonly [readonly string[], RegExp][] = [
     [["--topic", "nothing"], /^hostplane: topics\[0\]: expected one of clusters, hypervisors, operations/],
@@ -89,7 +89,7 @@ test("invalid requests are rejected with one sentence", { timeout: 120_000 }, as
   await stop(gateway);
   t.match(await data.refused(["events"]), {
     code: 1,
-    stderr: /^hostplane: no gateway runs with the data in .*sandbox, and this needs one that does\n$/,
+    stderr: /^hostplane: no gateway is running with the data in .*sandbox, and this command needs one\n$/,
   });
 });
 

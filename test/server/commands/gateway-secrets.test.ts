@@ -15,5 +15,5 @@ test("the first admin's password comes from a variable or a file", async (t) => 
     () => gatewaySecrets({ HOSTPLANE_ADMIN_PASSWORD: "x", HOSTPLANE_ADMIN_PASSWORD_FILE: file }),
     /not both/,
   );
-  t.throws(() => gatewaySecrets({ HOSTPLANE_ADMIN_PASSWORD_FILE: `${file}.gone` }), /cannot be read/);
+  t.throws(() => gatewaySecrets({ HOSTPLANE_ADMIN_PASSWORD_FILE: `${file}.gone` }), /cannot read/);
 });

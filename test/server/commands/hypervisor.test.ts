@@ -39,6 +39,6 @@ test("hypervisors are listed, created and destroyed", { timeout: 300_000 }, asyn
   await stop(gateway);
   t.match(await refused(["hypervisor", "list"]), {
     code: 1,
-    stderr: /no gateway runs .* this needs one that does/,
+    stderr: /no gateway is running .* this command needs one/,
   });
 });

@@ -39,15 +39,15 @@ test("doctor reports the account, images, tags and addresses of a complete MAAS"
   );
   const words = findings.map(({ what }) => what).join("\n");
   for (const wanted of [
-    /^the API key in .*maas\.key is kept from others$/m,
+    /^the API key in .*maas\.key is protected from other users$/m,
     /is accessible as sandbox, not an administrator/,
     /^images for standard machines: Kubernetes 1\.34\.8, 1\.35\.4, 1\.36\.3$/m,
     /^images for gpu machines: /m,
     /^MAAS has the tag standard$/m,
-    /resource pool kube$/m,
-    /^addresses for clusters: 2; the gateway has reserved 0 of them in MAAS$/m,
-    /^the addresses 10\.20\.0\.220-10\.20\.0\.221 .* reserved range 10\.20\.0\.220-10\.20\.0\.221 of the managed subnet 10\.20\.0\.0\/24, which MAAS gives to no machine$/m,
-    /in images of machines, as \/opt\/cni\.yaml$/m,
+    /^resource pool kube found in MAAS$/m,
+    /^cluster addresses: 2, of which the gateway has reserved 0 in MAAS$/m,
+    /^the cluster addresses 10\.20\.0\.220-10\.20\.0\.221 .* reserved range 10\.20\.0\.220-10\.20\.0\.221 of the managed subnet 10\.20\.0\.0\/24, which MAAS does not assign to machines$/m,
+    /^the CNI manifest is part of the machine images \(\/opt\/cni\.yaml\)$/m,
   ]) {
     t.match(words, wanted);
   }
@@ -62,13 +62,16 @@ test("doctor reports missing images, and images ignored because of their names",
   t.match(
     findings.filter(({ ok }) => !ok),
     [
-      { what: /no image with Kubernetes for standard/, fix: /os=ubuntu-noble,k8s=1\.36\.3,standard/ },
-      { what: /^the image k8s-1\.36\.3-standard .* is passed over/, fix: /name it as/ },
-      { what: /no resource pool nowhere$/, fix: /clusters\.machines\.pool: there are default, kube/ },
+      { what: /no Kubernetes image for standard/, fix: /os=ubuntu-noble,k8s=1\.36\.3,standard/ },
+      { what: /^image k8s-1\.36\.3-standard .* is ignored/, fix: /a name such as/ },
+      {
+        what: /^resource pool nowhere not found/,
+        fix: /clusters\.machines\.pool \(available: default, kube/,
+      },
     ],
   );
   t.match(
-    findings.filter(({ what }) => /no addresses of their own/.test(what)),
+    findings.filter(({ what }) => /no cluster addresses/.test(what)),
     [{ ok: true }],
   );
 });
@@ -82,7 +85,7 @@ test("doctor reports which cluster addresses MAAS may assign to machines, and th
   t.match(await findingOf(["10.20.0.200-10.20.0.203"]), [
     {
       ok: false,
-      what: /may give the addresses 10\.20\.0\.200-10\.20\.0\.203 of clusters to machines/,
+      what: /may assign the cluster addresses 10\.20\.0\.200-10\.20\.0\.203 to machines/,
       fix: "maas PROFILE ipranges create type=reserved subnet=10.20.0.0/24 start_ip=10.20.0.200 end_ip=10.20.0.203",
     },
   ]);
@@ -90,18 +93,24 @@ test("doctor reports which cluster addresses MAAS may assign to machines, and th
   t.match(await findingOf(["10.20.0.200-10.20.0.203", "10.20.0.207"]), [
     {
       ok: false,
-      what: /the addresses 10\.20\.0\.200-10\.20\.0\.203, 10\.20\.0\.207 of clusters/,
+      what: /the cluster addresses 10\.20\.0\.200-10\.20\.0\.203, 10\.20\.0\.207 to machines/,
       fix: `${reserve} start_ip=10.20.0.200 end_ip=10.20.0.203 && ${reserve} start_ip=10.20.0.207 end_ip=10.20.0.207`,
     },
   ]);
-  t.match(await findingOf(["10.20.0.200"], { isManaged: false }), [{ ok: true, what: /to no machine/ }]);
+  t.match(await findingOf(["10.20.0.200"], { isManaged: false }), [
+    { ok: true, what: /does not assign them/ },
+  ]);
   const ranges = [{ type: "reserved", first: 200, last: 210 } as const];
   t.match(await findingOf(["10.20.0.200"], { isManaged: false, ranges }), [
-    { ok: false, what: /reserved range .* of the unmanaged subnet .*, from which MAAS gives/, fix: /other/ },
+    {
+      ok: false,
+      what: /reserved range .* of the unmanaged subnet .*, from which MAAS assigns/,
+      fix: /other/,
+    },
   ]);
   t.match(await findingOf(["10.20.0.241", "192.0.2.7"]), [
     { ok: false, what: /10\.20\.0\.241 .* dynamic range/ },
-    { ok: false, what: /no subnet for the addresses 192\.0\.2\.7/ },
+    { ok: false, what: /no subnet for the cluster addresses 192\.0\.2\.7/ },
   ]);
 });
 
@@ -110,7 +119,7 @@ test("doctor reports how to protect the API key, and continues when a file is mi
   await chmod(config.maas.apiKeyFile, 0o644);
   const away = await createClustersInspector(config).inspect();
   t.match(away.findings, [
-    { ok: false, what: /may be read or changed by every user/, fix: /^chmod 600 / },
+    { ok: false, what: /can be read or changed by every user/, fix: /^chmod 600 / },
     { ok: false, what: /./, fix: /clusters\.maas\.url/ },
     { ok: true },
   ]);

@@ -52,8 +52,8 @@ async function unprivilegedFindingsOf(data: string) {
 test("nothing is missing before the first start", async (t) => {
   const data = await shortDirectory(t);
   t.match(await findingsOf(data), [
-    { ok: true, what: /first start makes it/ },
-    { ok: true, what: /no master key .* yet/ },
+    { ok: true, what: /first start creates it/ },
+    { ok: true, what: /master key .* does not exist yet/ },
   ]);
   t.same(readdirSync(data), [], "nothing is created");
 });
@@ -62,8 +62,8 @@ test("a store and its key match, and the check changes neither", async (t) => {
   const data = await usedDirectory(t);
   const before = readdirSync(data);
   t.match(await findingsOf(data), [
-    { ok: true, what: /hostplane\.db is there/ },
-    { ok: true, what: /key fits$/ },
+    { ok: true, what: /hostplane\.db found/ },
+    { ok: true, what: /key matches the store$/ },
   ]);
   t.same(readdirSync(data), before);
 });
@@ -72,13 +72,10 @@ test("a lost key, a wrong key and an invalid database are reported with the fix"
   const data = await usedDirectory(t);
   t.match(await findingsOf(data, anotherKey), [
     { ok: true },
-    { ok: false, what: /HOSTPLANE_KEY is not the one/, fix: /bring back/ },
+    { ok: false, what: /HOSTPLANE_KEY does not match the store/, fix: /original key/ },
   ]);
   await rm(join(data, "key"));
-  t.match(await findingsOf(data), [
-    { ok: true },
-    { ok: false, what: /is missing/, fix: /bring the key back/ },
-  ]);
+  t.match(await findingsOf(data), [{ ok: true }, { ok: false, what: /is missing/, fix: /restore the key/ }]);
   await writeFile(
     join(data, "hostplane.db"),
     "no database at all, but long enough to be taken for one".repeat(100),
@@ -129,7 +126,7 @@ test("a store of a newer version is rejected", async (t) => {
 
 test("a data directory or database that this user cannot read is reported as a permission problem", async (t) => {
   const data = await usedDirectory(t);
-  const fix = /^run this as the user that the gateway runs as \(`sudo -u hostplane hostplane doctor`\)/;
+  const fix = /^run this command as the gateway's user \(`sudo -u hostplane hostplane doctor`\)/;
   t.teardown(() => chmod(data, 0o700));
   await chmod(data, 0o000);
   t.match(await unprivilegedFindingsOf(data), [{ ok: false, what: new RegExp(`EACCES.*${data}'$`), fix }]);
@@ -144,5 +141,7 @@ test("a data directory or database that this user cannot read is reported as a p
 test("a store used by a running gateway is fine", async (t) => {
   const directory = await shortDirectory(t);
   await startGatewayUnderTest(t, { data: directory });
-  t.match(await findingsOf(join(directory, "sandbox")), [{ ok: true, what: /used by a running hostplane/ }]);
+  t.match(await findingsOf(join(directory, "sandbox")), [
+    { ok: true, what: /in use by a running hostplane/ },
+  ]);
 });

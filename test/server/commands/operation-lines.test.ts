@@ -51,7 +51,7 @@ test("everything known about an operation is printed, and nothing else", async (
     "resource   volumeGroups/vg0/volumes/data",
     "state      needs-attention",
     "bytes      5 of ?",
-    "asked for  1970-01-01T00:00:00.000Z by user/alice, proto.LVService/CreateBackup",
+    "requested  1970-01-01T00:00:00.000Z by user/alice, proto.LVService/CreateBackup",
     "cancel     not possible",
     "left       the snapshot data-1",
     "to do      remove it",
@@ -93,7 +93,7 @@ test("a shell parses a printed command into its original words", async () => {
 test("an operation that has started and cannot continue shows why", async (t) => {
   const waitingFor = "no gateway knows the kind volumes.backup: configure its domain again";
   const stranded = create(OperationSchema, { state: OperationState.ACTIVE, message: "storing", waitingFor });
-  t.equal(operationSummary(stranded), `active: waits: ${waitingFor}`);
+  t.equal(operationSummary(stranded), `active: waiting: ${waitingFor}`);
   const message = "cancelled, but no gateway knows the kind volumes.backup";
   const left = create(OperationSchema, { state: OperationState.NEEDS_ATTENTION, message });
   t.equal(operationSummary(left), `needs-attention: ${message}`);

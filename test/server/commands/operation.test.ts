@@ -62,7 +62,7 @@ test("operations are listed, shown, watched, cancelled and retried", { timeout: 
   const gateway = await data.serve();
   const list = await run(["operation", "list"]);
   const words = "needs-attention: TOOL_FAILED: the tool \ufffd[2Jfailed";
-  t.match(list, /^ID +KIND +RESOURCE +ASKED FOR +STATE\n/);
+  t.match(list, /^ID +KIND +RESOURCE +REQUESTED +STATE\n/);
   t.match(list, new RegExp(`^${waiting}  test\\.count  things/a/part  20\\S+Z  scheduled`, "m"));
   t.ok(list.includes(words), list);
   t.match(list, new RegExp(`^${completed} .* completed$`, "m"));
@@ -96,10 +96,10 @@ test("operations are listed, shown, watched, cancelled and retried", { timeout: 
   t.equal(await run(["operation", "watch", completed]), "completed\n");
   t.match(await refused(["operation", "watch", stuck]), { code: 1, stdout: `${words}\n`, stderr: "" });
   const watching = refused(["operation", "watch", waiting, "--json"]);
-  t.match(await run(["operation", "retry", stuck]), new RegExp(`^${stuck} goes on: scheduled`));
+  t.match(await run(["operation", "retry", stuck]), new RegExp(`^resumed ${stuck}: scheduled`));
   t.match(
     await run(["operation", "cancel", waiting]),
-    new RegExp(`^asked ${waiting} to stop: cancelled\\n$`),
+    new RegExp(`^requested cancellation of ${waiting}: cancelled\\n$`),
   );
   const watched = await watching;
   t.equal(watched.code, 1, "it did not complete");

@@ -41,9 +41,9 @@ test("a pod is formatted as a table row and as a page", (t) => {
     unreadable: [{ id: "b", reason: "half\ngone" }],
   });
   t.same(podListLines(answer), [
-    "ID  NAME  STATE           CONTAINERS                    STARTED",
-    "a1  web   running         server running, job exited 3",
-    "b         cannot be read  half gone",
+    "ID  NAME  STATE       CONTAINERS                    STARTED",
+    "a1  web   running     server running, job exited 3",
+    "b         unreadable  half gone",
   ]);
   t.match(JSON.parse(podListJson(answer)), {
     pods: [{ id: "a1", name: "web", state: "POD_STATE_RUNNING" }],

@@ -32,9 +32,9 @@ test("pods are listed, shown, started, stopped, killed and removed", { timeout: 
   t.notMatch(await run(["pod", "list"]), /sandbox-(web|new)/);
 
   const refusals: readonly (readonly [readonly string[], number, RegExp])[] = [
-    [["pod", "show", "none"], 1, /^hostplane: there is no pod none$/m],
-    [["pod", "logs", "none"], 1, /^hostplane: there is no pod none$/m],
-    [["pod", "stop", "none"], 1, /^hostplane: there is no pod none$/m],
+    [["pod", "show", "none"], 1, /^hostplane: pod none not found$/m],
+    [["pod", "logs", "none"], 1, /^hostplane: pod none not found$/m],
+    [["pod", "stop", "none"], 1, /^hostplane: pod none not found$/m],
     [["pod", "stop", "sandbox-job", "--grace", "1h"], 2, /expected a whole number from 0 to 3600/],
     [["pod", "stop", "sandbox-job", "--grace", "3601"], 2, /expected a whole number from 0 to 3600/],
     [["pod", "kill", "sandbox-job", "--signal", ""], 2, /expected the name of a signal/],
@@ -49,7 +49,7 @@ test("pods are listed, shown, started, stopped, killed and removed", { timeout: 
   await stop(gateway);
   t.match(await refused(["pod", "list"]), {
     code: 1,
-    stderr: /no gateway runs .* this needs one that does/,
+    stderr: /no gateway is running .* this command needs one/,
   });
 });
 
@@ -60,7 +60,7 @@ test("images are listed, pulled and removed", { timeout: 300_000 }, async (t) =>
   const pulled = await run(["image", "pull", "docker.io/library/busybox:1.35", "--wait"]);
   t.match(pulled, /^completed$/m);
   const listed = await run(["image", "list"]);
-  t.match(listed, /^ID +NAMES +SIZE +CONTAINERS +BUILT +CAME\n/);
+  t.match(listed, /^ID +NAMES +SIZE +CONTAINERS +BUILT +IMPORTED\n/);
   t.match(listed, /^[0-9a-f]{64} +docker\.io\/library\/busybox:1\.35 +\S+ \w+ +0 +20/m);
   t.match(JSON.parse(await run(["image", "list", "--json"])), [{ id: /^[0-9a-f]{64}$/ }, {}, {}]);
   t.match(await run(["image", "remove", "docker.io/library/busybox:1.35", "--wait"]), /^completed$/m);

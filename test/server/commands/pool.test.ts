@@ -48,11 +48,12 @@ test("the pool is shown, expanded, shrunk and backed up", { timeout: 300_000 }, 
   }
   t.match(await hostplane(["pool", "show", "--data", data.data]), {
     code: 1,
-    stderr: /no gateway runs .* does; a sandbox runs with the data in .*\/sandbox: add --sandbox to ask it/,
+    stderr:
+      /no gateway is running .* needs one; a sandbox is running with the data in .*\/sandbox: add --sandbox to use it/,
   });
   await stop(gateway);
   t.match(await refused(["pool", "show"]), {
     code: 1,
-    stderr: /no gateway runs .* this needs one that does/,
+    stderr: /no gateway is running .* this command needs one/,
   });
 });

@@ -48,19 +48,19 @@ test("on a terminal a password is requested twice and not shown", skip, async (t
   const passwd = ["user", "passwd", "admin", ...target];
   const same = await onTerminal(passwd, [
     [/New password of admin: $/, "correct horsX\u007fe\r"],
-    [/Once more: $/, "correct horse\r"],
+    [/Repeat the password: $/, "correct horse\r"],
   ]);
   t.match(same, { code: 0, shown: /changed the password of admin/ });
   t.notMatch(same.shown, /hors|\*/);
 
   const different = await onTerminal(passwd, [
     [/New password of admin: $/, "correct horse\r"],
-    [/Once more: $/, "correct house\r"],
+    [/Repeat the password: $/, "correct house\r"],
   ]);
   t.match(different, { code: 2, shown: /the two passwords differ; nothing was changed/ });
 
   const broken = await onTerminal(passwd, [[/New password of admin: $/, "correct ho\u0003"]]);
-  t.match(broken, { code: 2, shown: /broken off; nothing was changed/ });
+  t.match(broken, { code: 2, shown: /interrupted; nothing was changed/ });
   t.notMatch(different.shown + broken.shown, /ho[ru]/);
 
   const none = await onTerminal(passwd, [[/New password of admin: $/, "\u0004"]]);

@@ -6,7 +6,7 @@ import { messageOfCall } from "../../../server/commands/run-admin-command.ts";
 test("a call that the gateway did not end itself reports a broken connection", async (t) => {
   t.equal(
     messageOfCall(new ConnectError("aborted", Code.Aborted)),
-    "the connection to the gateway broke off (aborted)",
+    "the connection to the gateway was lost (aborted)",
   );
   const info = { desc: ErrorInfoSchema, value: { reason: "SHUTTING_DOWN", domain: "hostplane" } };
   const stopping = new ConnectError("the gateway is stopping", Code.Unavailable, undefined, [info]);

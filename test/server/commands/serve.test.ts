@@ -26,7 +26,7 @@ test("--sandbox together with a configured system is rejected", async (t) => {
     t.match(
       stderr,
       new RegExp(
-        `^hostplane: --sandbox serves nothing real, but ${domain} are configured \\(.*\\.yaml\\).*\n$`,
+        `^hostplane: --sandbox serves only simulated systems, but ${domain} are configured \\(.*\\.yaml\\).*\n$`,
       ),
     );
   }
@@ -58,7 +58,7 @@ test("the banner's curl line can be pasted", async (t) => {
   t.equal(code, 0);
   t.match(
     printed,
-    /^hostplane \d\S* serves a sandbox: nothing in it is real.*\n {2}http:\/\/127\.0\.0\.1:\d+\n/,
+    /^hostplane \d\S* serves a sandbox \(simulated systems only; .*\n {2}http:\/\/127\.0\.0\.1:\d+\n/,
   );
 });
 
@@ -76,7 +76,7 @@ test("SIGHUP reloads certificates and keeps the gateway running", async (t) => {
   t.teardown(() => gateway.child.kill("SIGKILL"));
   await gateway.untilPrinted(/curl/);
   gateway.child.kill("SIGHUP");
-  await gateway.untilLogged(/certificates read again/);
+  await gateway.untilLogged(/certificates reloaded/);
   gateway.child.kill("SIGTERM");
   t.equal((await gateway.ended).code, 0);
 });
@@ -135,7 +135,7 @@ test("the sandbox shows its first password once, and a usable token at every sta
   const later = (await second.ended).stdout;
   t.match(
     later,
-    /^The first start printed the password of admin; hostplane user passwd admin --sandbox sets another$/m,
+    /^The admin password was printed at the first start; .*: hostplane user passwd admin --sandbox$/m,
   );
   t.notOk(later.includes("First start") || later.includes(password));
   const file = join(data, "sandbox", "admin-password");

@@ -33,7 +33,7 @@ test("the storage cluster is shown in tables and as JSON", { timeout: 300_000 },
   });
 
   const koor = await run(["storage", "koor"]);
-  t.match(koor, /^upgrades +told of\nnodes +3, 24 cores, 96Gi memory, 3Ti storage\n/m);
+  t.match(koor, /^upgrades +notify\nnodes +3, 24 cores, 96Gi memory, 3Ti storage\n/m);
   t.match(koor, /^ceph +v16\.2\.15/m);
   t.match(JSON.parse(await run(["storage", "koor", "--json"])), { spec: { toolboxEnabled: true } });
 
@@ -46,6 +46,6 @@ test("the storage cluster is shown in tables and as JSON", { timeout: 300_000 },
   await stop(gateway);
   t.match(await refused(["storage", "stats"]), {
     code: 1,
-    stderr: /no gateway runs .* this needs one that does/,
+    stderr: /no gateway is running .* this command needs one/,
   });
 });

@@ -16,7 +16,7 @@ test("the commands work without a running gateway, also after one was killed", a
   );
   t.match(await run(["user", "list"]), /admin +admin .*\nalice +operator /);
   t.match(await run(["token", "create", "ci", "--role", "viewer"]), /^hpt_/);
-  t.match(await run(["key", "rotate"]), /signed with the key/);
+  t.match(await run(["key", "rotate"]), /signed with key/);
   t.match(await run(["store", "backup", join(data.data, "backup.db")]), /^wrote .*backup\.db/);
   t.match(await run(["audit", "export"]), /"rpc":"hostplane\.v1\.UserService\/CreateUser"/);
   t.match(await data.refused(["user", "remove", "admin"]), { code: 1, stderr: /last admin/ });
@@ -32,7 +32,7 @@ test("without a store nothing is created, and the error says how to create one",
     code: 1,
     stdout: "",
     stderr:
-      /^hostplane: there is no database .*hostplane\.db: the first `hostplane serve --sandbox` makes it\n$/,
+      /^hostplane: database .*hostplane\.db not found: run `hostplane serve --sandbox` once to create it\n$/,
   });
   await t.rejects(stat(join(data, "sandbox")), { code: "ENOENT" });
 });
@@ -56,13 +56,13 @@ test("on the store of a stopped sandbox", async (t) => {
 
   await t.test("the real gateway and the sandbox have separate stores", async (t) => {
     const ended = await runInProcess(["user", "list", "--data", served.data]);
-    t.match(ended, { code: 1, stderr: /there is no database/ });
+    t.match(ended, { code: 1, stderr: /database .* not found/ });
   });
 
   await t.test("store copy only copies to the PostgreSQL database in the configuration", async (t) => {
     const { data } = served;
     const nowhere = await runInProcess(["store", "copy", "--data", data]);
-    t.match(nowhere, { code: 2, stderr: /^hostplane: nothing to copy to: .*HOSTPLANE_STORE\n$/ });
+    t.match(nowhere, { code: 2, stderr: /^hostplane: no target: .*HOSTPLANE_STORE.*\n$/ });
     const secret = "postgres://user:a-secret@127.0.0.1:1/nothing";
     const argument = await runInProcess(["store", "copy", "--data", data, "--set", `store=${secret}`]);
     t.match(argument, { code: 2, stderr: /every user of the host can read arguments/ });

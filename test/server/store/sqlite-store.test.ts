@@ -211,7 +211,7 @@ test("a gateway with a full disk reports it, and is ready again once there is sp
   t.match(full.free, /^hostplane_store_disk_free_bytes \d{1,6}$/);
   t.match(full.findings, [
     { ok: false, what: /cannot write/ },
-    { ok: false, what: /^the disk of .* is (99|100) % full/, fix: /make room/ },
+    { ok: false, what: /^the disk of .* is (99|100) % full/, fix: /free space there/ },
   ]);
   t.equal(after.writable, "hostplane_store_writable 1");
   t.match(after.findings, [{ ok: true }]);

@@ -151,7 +151,7 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
     const count = (failures.get(cluster.uid) ?? 0) + 1;
     failures.set(cluster.uid, count);
     log.warn(`cluster ${cluster.name} cannot be reconciled`, error);
-    const why = error instanceof InfraError ? error.message : "the gateway failed";
+    const why = error instanceof InfraError ? error.message : "internal error of the gateway";
     const message = `Reconciling failed: ${why}; see the gateway's log`.slice(0, 500);
     const isOver = count >= patience && !cluster.isDeleting;
     const status = isOver ? ("error" as const) : cluster.status;
@@ -172,7 +172,9 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
       isOpen = false;
       unsubscribe();
       clearTimeout(soon);
-      closing.abort(new InfraError("SHUTTING_DOWN", "the gateway is stopping; the cluster goes on later"));
+      closing.abort(
+        new InfraError("SHUTTING_DOWN", "the gateway is stopping; the cluster is reconciled later"),
+      );
       await looking;
       clearTimeout(later);
       await Promise.all(running);

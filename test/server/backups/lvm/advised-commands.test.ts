@@ -80,11 +80,13 @@ test("the fixes of doctor contain LVM_SYSTEM_DIR in their commands", async (t) =
     { name: "b", volumeGroup: "pool", thinPool: "none", default: false, spareGiB: 0 },
   ];
   t.match((await createLvmInspector(lvm, classes).inspect()).findings, [
-    { fix: `sudo ${env} vgs -a shows the groups there are; sudo ${env} vgimport none if` },
+    { fix: `list the volume groups with sudo ${env} vgs -a; run sudo ${env} vgimport none if` },
     { fix: `sudo ${env} lvcreate --type thin-pool -L SIZE -n none pool` },
   ]);
   const gone = createVolumeGroupPool({ lvm, volumeGroup: "gone", devices: [], canMove: true });
-  t.match((await createPoolInspector(gone).inspect()).findings, [{ fix: `sudo ${env} vgs -a shows` }]);
+  t.match((await createPoolInspector(gone).inspect()).findings, [
+    { fix: `list the volume groups with sudo ${env} vgs -a;` },
+  ]);
 
   const pool = createVolumeGroupPool({
     lvm,

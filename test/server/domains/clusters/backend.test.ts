@@ -19,7 +19,7 @@ test("a MAAS without a Kubernetes image is degraded, and the message explains ho
   const { backend } = await backendOf(t, { images: [{ name: "ubuntu/noble", type: "Synced" }] });
   t.match(await backend.status(), {
     health: "degraded",
-    missing: [/^MAAS has no image with Kubernetes: .*os=ubuntu-noble,k8s=/],
+    missing: [/^MAAS has no Kubernetes image: .*os=ubuntu-noble,k8s=/],
   });
 });
 

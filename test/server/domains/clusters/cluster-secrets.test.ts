@@ -36,7 +36,7 @@ test("every call that needs unreadable secrets reports them, and none quotes the
     }
     const { machines } = await call(getClusterNodesStatus, { clusterName: "prod" });
     t.match(machines, [
-      { k8sNodeStatus: "Unknown: the secrets of the cluster do not open with the gateway's master key" },
+      { k8sNodeStatus: "Unknown: cannot decrypt the cluster's secrets with the gateway's master key" },
     ]);
   }
 });

@@ -158,7 +158,7 @@ test("a pool of a type without an image is rejected, unless the images are unkno
     name: "InfraError",
     reason: "NO_IMAGE",
     code: "FAILED_PRECONDITION",
-    message: /no image of Kubernetes 1\.35\.4 for gpu machines/,
+    message: /no Kubernetes 1\.35\.4 image for gpu machines/,
   });
   isAway = true;
   t.match(await call(addNodePool, { clusterName, workerNodePools }), { ok: true });

@@ -127,7 +127,7 @@ test("whatever MAAS or the cluster does not report within 3 s is unknown, with t
   };
   t.same(await Promise.all([told(), told(), told(), told()]), [
     "Unknown: no route to 10.20.0.220",
-    "Unknown: the cluster does not answer within 3 s",
+    "Unknown: the cluster did not respond within 3 s",
     "Unknown: NodeStatusUnknown",
     "ErrorMachine",
   ]);

@@ -30,7 +30,7 @@ test("a dry run describes changes and losses, and changes nothing", async (t) =>
       resource: "clusters/test",
       plan: {
         changes: [
-          "the cluster test will be there, reached at 10.20.0.221",
+          "cluster test will be created with the address 10.20.0.221",
           "its control plane will have 1 gpu machine with Kubernetes 1.35.4",
           "the node pool work will have 2 standard machines with Kubernetes 1.35.4",
         ],
@@ -48,14 +48,14 @@ test("a dry run describes changes and losses, and changes nothing", async (t) =>
   t.match(await plan(scaleNodePool, { clusterName, nodePools: [{ name: "work", count: 1 }] }), {
     plan: {
       changes: ["the node pool work will have 1 machines (now 2)"],
-      losses: ["all that is on the disks of 1 machine of the node pool work"],
+      losses: ["all data on the disks of 1 machine of the node pool work"],
     },
   });
   t.match(await plan(scaleNodePool, { clusterName, nodePools: [{ name: "work", count: 3 }] }), {
     plan: { losses: [] },
   });
   t.match(await plan(deleteNodePool, { clusterName, nodePoolNames: ["work"] }), {
-    plan: { changes: [/node pool work will be gone/], losses: [/2 machines of the node pool work/] },
+    plan: { changes: [/node pool work will be removed/], losses: [/2 machines of the node pool work/] },
   });
   t.match(await plan(upgradeCluster, { name: clusterName, version: "1.36.3" }), {
     plan: {
@@ -68,7 +68,7 @@ test("a dry run describes changes and losses, and changes nothing", async (t) =>
     plan: { changes: [/new certificate/] },
   });
   t.match(await plan(deleteCluster, { name: clusterName }), {
-    plan: { changes: [/go back to MAAS/], losses: [/5 machines/] },
+    plan: { changes: [/released to MAAS/], losses: [/5 machines/] },
   });
   t.ok((await everything()) === before, "nothing was written");
 });

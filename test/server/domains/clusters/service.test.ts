@@ -198,7 +198,7 @@ test("the control plane has the workers' version, or the next newer one with an 
     violations: [
       {
         field: "k8s_version",
-        description: /no image of Kubernetes 1\.35\.4 for standard .* 1\.34\.8, 1\.36\.3/,
+        description: /no Kubernetes 1\.35\.4 image for standard .* 1\.34\.8, 1\.36\.3/,
       },
     ],
   });
@@ -228,7 +228,7 @@ test("a cluster of another MAAS is reported with a message, and not changed", as
   await call(createCluster, small);
   const elsewhere = { ...noMaas, url: "http://other.invalid/MAAS" };
   const other = await startClusters(t, { store, maas: elsewhere });
-  const message = /its machines are of the MAAS at http:\/\/maas\.invalid\/MAAS/;
+  const message = /its machines belong to the MAAS at http:\/\/maas\.invalid\/MAAS/;
   t.match(await other.call(getClusterList, {}), { clusters: [{ statusMessage: message }] });
   await t.rejects(other.call(deleteCluster, { name: "prod" }), {
     name: "InfraError",

@@ -24,6 +24,6 @@ test("an unreadable pod degrades it", async (t) => {
   const backend = createPodBackend(runtimeOf(t, { unreadable }), () => false);
   t.match(await backend.status(), {
     health: "degraded",
-    missing: [`the pod ${uuid} cannot be read: it is being removed`],
+    missing: [`pod ${uuid} cannot be read: it is being removed`],
   });
 });

@@ -37,7 +37,7 @@ test("no match and ambiguous matches are rejected", async (t) => {
   t.throws(asked("abc2", { ...anyWay, prefix: false }), {
     name: "InfraError",
     reason: "POD_NOT_FOUND",
-    message: /the beginning of an id is not enough/,
+    message: /a prefix of an id is not accepted/,
   });
   t.throws(asked("WEB"), { name: "InfraError", reason: "POD_NOT_FOUND" }, "names are case-sensitive");
 });

@@ -69,8 +69,8 @@ function situationOf(
   if (isLost) {
     return [
       view.api?.isReachable === true
-        ? "no control-plane machine is known; adopt those that exist in MAAS"
-        : "no control-plane machine is left, so the cluster's data is lost; adopt one if it still exists in MAAS, or delete the cluster",
+        ? "no machine of the control plane is known; adopt those that exist in MAAS"
+        : "no machine of the control plane is left, so the cluster's data is lost; adopt one if it still exists in MAAS, or delete the cluster",
     ];
   }
   if (cluster.hasRun && view.api?.isReachable !== true) {

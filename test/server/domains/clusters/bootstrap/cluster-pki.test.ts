@@ -95,7 +95,7 @@ test("all keys can be restored from a seal, and nothing else is accepted", async
   const sealed = seal.seal(Buffer.from(formatClusterPki(pki)), "clusters/prod");
   t.same(parseClusterPki(Buffer.from(seal.open(sealed, "clusters/prod")).toString()), pki);
   for (const text of ["", "{}", "null", JSON.stringify({ ...pki, admin: { privateKeyPem: "secret" } })]) {
-    t.throws(() => parseClusterPki(text), { message: "what is stored as a cluster's keys is none" });
+    t.throws(() => parseClusterPki(text), { message: "the stored cluster keys are invalid" });
   }
 });
 

@@ -76,7 +76,7 @@ test("of Kubernetes' own labels only those that a kubelet may set on its node ar
     "topology.kubernetes.io/rack",
     "my-node.kubernetes.io/x",
   ]) {
-    t.match(violationOfName(name), /of kubernetes.io and k8s.io, a node can give itself/, name);
+    t.match(violationOfName(name), /of the labels in kubernetes.io and k8s.io, a node may only set/, name);
   }
 });
 
@@ -89,7 +89,7 @@ test("labels that every node gets anyway are rejected", async (t) => {
     "beta.kubernetes.io/instance-type",
     "node-pool",
   ]) {
-    t.equal(violationOfName(name), "labels[0].name: is a label that every node gets by itself", name);
+    t.equal(violationOfName(name), "labels[0].name: is set on every node automatically", name);
   }
 });
 
@@ -105,7 +105,7 @@ test("duplicate labels and too many labels are rejected", async (t) => {
   );
   t.equal(
     violationOf(() => assertLabels([...labels.slice(0, 3), { name: "a1", value: "" }], "labels")),
-    "labels[3].name: is there twice",
+    "labels[3].name: is a duplicate",
   );
 });
 

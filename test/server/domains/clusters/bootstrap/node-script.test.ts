@@ -98,7 +98,10 @@ test("missing images are reported before kubeadm starts", async (t) => {
     const { code, calls, output } = await runOn(t, text, { images });
     t.equal(code, 1);
     t.notOk(calls.some((call) => /^kubeadm (init|join)/.test(call)));
-    t.match(output, /lacks these images .*: registry\.k8s\.io\/etcd:3\.6\.8-0 kube-vip:v1\.0\.1\n/);
+    t.match(
+      output,
+      /lacks these container images, .*: registry\.k8s\.io\/etcd:3\.6\.8-0 kube-vip:v1\.0\.1\n/,
+    );
   }
 });
 
@@ -146,7 +149,7 @@ test("a failed join and an unresponsive container runtime are failures of the ma
   const programs = { "kubeadm join": "exit 3" };
   t.match(await runOn(t, text, { programs }), { code: 1, output: /kubeadm join failed\n$/ });
   const silent = await runOn(t, text, { programs: { "ctr --namespace": "exit 1" } });
-  t.match(silent, { code: 1, output: /containerd does not answer\n$/ });
+  t.match(silent, { code: 1, output: /containerd does not respond\n$/ });
 });
 
 test("a manifest that fails at first is applied again, and one that always fails is a failure of the machine", async (t) => {

@@ -148,5 +148,5 @@ test("a change that was followed by another is not reverted, and the cancelled o
   await operations.cancelOperation({ id: first });
   const last = (await follow(first)).at(-1);
   t.match(last, { state: OperationState.NEEDS_ATTENTION });
-  t.match(last?.attention?.left[0], /prod was changed again since then/);
+  t.match(last?.attention?.left[0], /prod was changed again in the meantime/);
 });

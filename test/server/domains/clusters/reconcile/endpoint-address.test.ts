@@ -87,8 +87,8 @@ for (const [what, maas, expected] of [
     const clusters = await startClusters(t, maas);
     await clusters.create("prod", { pools: { web: 1 } });
     const message = await refusedCluster(clusters, "prod");
-    t.match(message, /none of the 5 addresses of `clusters\.endpoint\.addresses` that no cluster has/);
-    t.match(message, /`hostplane doctor` says what to change/);
+    t.match(message, /none of the 5 unused addresses of `clusters\.endpoint\.addresses`/);
+    t.match(message, /`hostplane doctor` shows the fix/);
     t.match(message, expected);
     t.notOk(wasTaken(clusters));
     await clusters.change("prod", { set: { isDeleting: true } });
@@ -102,7 +102,7 @@ test("while other users have all addresses no machine is allocated, and an addre
     await clusters.maas.other.reserveAddress({ address });
   }
   await clusters.create("prod", { pools: { web: 1 } });
-  t.match(await refusedCluster(clusters, "prod"), /none of the 2 addresses .* is free in MAAS/);
+  t.match(await refusedCluster(clusters, "prod"), /none of the 2 unused addresses .* is free in MAAS/);
   t.notOk(wasTaken(clusters));
   await clusters.maas.other.releaseAddress("10.20.0.200");
   await clusters.untilRunning("prod");

@@ -209,7 +209,7 @@ test("missing machines are waited for, and allocated once they are available", a
   const { slots } = await clusters.until("prod", (state) =>
     state.slots.some(({ reason }) => reason === "NO_MACHINE"),
   );
-  t.match(slots.find(({ reason }) => reason === "NO_MACHINE")?.message, "no free machine like standard");
+  t.match(slots.find(({ reason }) => reason === "NO_MACHINE")?.message, "no free machine matches: standard");
   clusters.maas.fake.region.add({ systemId: "xxxxxx", hostname: "late", tags: ["standard"] });
   const after = await clusters.untilRunning("prod");
   t.ok(after.slots.some(({ systemId }) => systemId === "xxxxxx"));

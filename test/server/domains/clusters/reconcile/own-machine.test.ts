@@ -34,7 +34,7 @@ async function createUnderTest(t: { teardown(end: () => Promise<void>): void }) 
 
 test("a machine belongs to a slot when it was allocated under its name, and when it is marked with it", async (t) => {
   const { maas, marks, allocate, deploy, whose } = await createUnderTest(t);
-  t.match(await whose(), { is: "gone", why: /nobody/ });
+  t.match(await whose(), { is: "gone", why: /no owner/ });
   await allocate();
   t.match(await whose(), { is: "ours" });
   await maas.annotate(systemId, marks);
@@ -59,7 +59,7 @@ test("an unmarked machine that is being released belongs to the slot until it is
 test("a machine that belongs to another user or slot, has another agent name, or does not exist is gone", async (t) => {
   const { maas, marks, whose, whoseByAdmin } = await createUnderTest(t);
   await maas.other.allocate({ systemId, agentName: "somebody" });
-  t.match(await whose(), { is: "gone", why: /another user has it/ }, "MAAS does not show it");
+  t.match(await whose(), { is: "gone", why: /belongs to another user/ }, "MAAS does not show it");
   t.match(await whoseByAdmin(), { is: "gone", why: /sandbox-other/ });
   await maas.other.release(systemId);
 
@@ -68,7 +68,7 @@ test("a machine that belongs to another user or slot, has another agent name, or
   await maas.annotate(systemId, { ...marks, "hostplane-slot": randomUUID() });
   t.match(await whose(), { is: "gone", why: /another/ });
   maas.fake.region.remove(systemId);
-  t.match(await whose(), { is: "gone", why: /no such machine/ });
+  t.match(await whose(), { is: "gone", why: /no longer exists/ });
 });
 
 test("an installed machine without marks is not considered gone", async (t) => {

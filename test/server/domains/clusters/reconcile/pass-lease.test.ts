@@ -27,7 +27,7 @@ test("a lease ends when its time is up, and stays ended", async (t) => {
   clocks.pass(29_899);
   lease.assertHeld();
   clocks.pass(1);
-  t.throws(() => lease.assertHeld(), { message: "another gateway may work on the cluster by now" });
+  t.throws(() => lease.assertHeld(), { message: "another gateway may be working on the cluster by now" });
   clocks.pass(-10_000);
   t.notOk(lease.isHeld());
   lease.drop();

@@ -1,7 +1,8 @@
 import { test } from "tap";
 import { createTestClusters } from "./clusters-under-test.ts";
 
-const failure = "'cloudinit' hostplane: the machine's image lacks these images of containers: etcd:3.6.8-0";
+const failure =
+  "'cloudinit' hostplane: the machine's image lacks these container images, and pulling is disabled: etcd:3.6.8-0";
 
 test("a machine that reports a failed bootstrap does not count as a node, even if its node exists", async (t) => {
   const clusters = await createTestClusters(t, { machines: 3, patienceMs: 120_000 });
@@ -22,7 +23,7 @@ test("a machine that reports a failed bootstrap does not count as a node, even i
   t.notMatch(slots, [{ systemId: failedId }]);
   const known = await clusters.store.run("clusters.machines", { name: "prod" });
   const told = known?.events.filter(({ isFailure }) => isFailure);
-  t.match(told, [{ systemId: failedId, message: /could not be made a node: .*etcd:3\.6\.8-0/ }]);
+  t.match(told, [{ systemId: failedId, message: /failed to become a node: .*etcd:3\.6\.8-0/ }]);
   t.notOk(
     known?.events.some(({ systemId, state }) => systemId === failedId && state === "joined"),
     "it never counted as joined",

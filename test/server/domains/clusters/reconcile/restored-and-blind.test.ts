@@ -106,7 +106,7 @@ test("with the API key of another account no machine is given up", async (t) => 
   const shown = await clusters.until("prod", ({ cluster }) =>
     cluster.message.includes("MAAS cannot be read"),
   );
-  t.match(shown.cluster.message, "API key is sandbox-other's");
+  t.match(shown.cluster.message, "API key belongs to sandbox-other");
   t.ok(shown.slots.every(({ state }) => state === "joined"));
   await clusters.change("prod", { set: { isDeleting: true } });
   const leaving = await clusters.until("prod", ({ slots }) =>
@@ -148,7 +148,7 @@ test("a store without a recorded account does not record one that sees none of i
   const shown = await clusters.until("prod", ({ cluster }) =>
     cluster.message.includes("MAAS cannot be read"),
   );
-  t.match(shown.cluster.message, "sandbox-other's, to whom MAAS shows no machine of its clusters");
+  t.match(shown.cluster.message, "sandbox-other, who cannot see the machines of its clusters");
   t.ok(shown.slots.every(({ state }) => state === "joined"));
   t.same(recorded, []);
   await wrong.close();
@@ -255,13 +255,15 @@ async function restoredBeforeItsMachines(t: Test) {
 test("a control plane is not started while MAAS does not list machines, nor next to one that exists in MAAS", async (t) => {
   const { clusters, store, until } = await restoredBeforeItsMachines(t);
   const blind = clusters.start({ store, maas: blindMaas(clusters, isListOfAccount, { fails: true }) });
-  const waits = await until(({ slots: [slot] }) => slot?.message.includes("until MAAS tells") === true);
+  const waits = await until(
+    ({ slots: [slot] }) => slot?.message.includes("waiting for MAAS to list") === true,
+  );
   t.match(waits.slots, [{ state: "annotated", pool: undefined }]);
   await blind.close();
 
   clusters.start({ store });
   const told = await until(({ slots: [slot] }) => slot?.message.includes("adopt or release") === true);
-  t.match(told.slots, [{ state: "annotated", message: /MAAS has node-1 as a machine of the cluster/ }]);
+  t.match(told.slots, [{ state: "annotated", message: /MAAS lists node-1 as a machine of the cluster/ }]);
   t.equal(eventsOf(clusters, "Deploying"), 1, "the only installation is the earlier one");
   t.equal(clusters.workload.fake.clusters().length, 1);
   t.same(clusters.workload.fake.refusals, []);

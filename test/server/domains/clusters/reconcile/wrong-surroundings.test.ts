@@ -139,7 +139,7 @@ test("with the right API key a cluster that another account's key could not see 
   const blind = await clusters.until("prod", ({ cluster }) => /MAAS cannot be read/.test(cluster.message));
   t.match(
     blind.cluster.message,
-    "API key is sandbox-other's, and the machines of its clusters are sandbox's",
+    "API key belongs to sandbox-other, but the machines of its clusters belong to sandbox",
   );
   await clusters.change("prod", { scale: [{ name: "web", count: 2 }] });
   await clusters.until("prod", ({ slots }) => slots.some(({ reason }) => reason === "MAAS_DENIED"));

@@ -170,7 +170,7 @@ test("a store restored from a backup is recognized by machines it does not know"
   const machine = machineWith("m1", "deployed");
   const store = { installationId, sequence: 5, slots: [slotWith("s1", "wanted", none)], candidates: [] };
   const unknownSlot = { machine, marks: marksWith("s9", 3), agentSlot: undefined };
-  t.match(reportOnlyReason([unknownSlot], store), /older than what MAAS has.*m1; adopt or release it/);
+  t.match(reportOnlyReason([unknownSlot], store), /older than MAAS.*m1; adopt or release it/);
   const laterNumber = { machine, marks: marksWith("s1", 6), agentSlot: undefined };
   t.match(reportOnlyReason([laterNumber], store), /m1/);
   const given = { ...store, slots: [slotWith("s1", "released", { systemId: "m1", candidateId: "m1" })] };
@@ -201,11 +201,11 @@ test("the known facts about a stray are reported", async (t) => {
     judgeMachine({ machine: machineWith("m1", status), marks, agentSlot }, store, false);
   t.match(tell("allocated", undefined, "s1"), {
     isReleasable: true,
-    message: "cluster prod has machine m2 in its place; it is given back by itself",
+    message: "cluster prod has machine m2 in its place; it is released automatically",
   });
   t.match(tell("deployed", marksWith("s2")), {
     isReleasable: false,
-    message: "cluster prod has no use for it any more",
+    message: "cluster prod no longer needs it",
   });
   t.match(tell("deployed", marksWith("s3")), {
     isOurs: true,
@@ -213,11 +213,14 @@ test("the known facts about a stray are reported", async (t) => {
   });
   t.match(tell("allocated", marksWith("s9")), {
     isReleasable: false,
-    message: "this gateway took it, but its database does not know that",
+    message: "this gateway allocated it, but its database has no record of that",
   });
-  t.match(tell("allocated"), { isOurs: false, message: "nothing in MAAS tells that this gateway took it" });
+  t.match(tell("allocated"), {
+    isOurs: false,
+    message: "nothing in MAAS shows that this gateway allocated it",
+  });
   t.match(tell("allocated", marksWith("s2", 1, "fedcba9876543210")), {
     isOurs: false,
-    message: "another gateway took it, of installation fedcba9876543210",
+    message: "it was allocated by another gateway (installation fedcba9876543210)",
   });
 });

@@ -54,7 +54,7 @@ test("with a store restored from a backup nothing is released until all machines
     "allocated",
     "allocated",
   ]);
-  const reason = /older than what MAAS has.* does not know of .*; adopt or release them/;
+  const reason = /older than MAAS.* has no record of .*; adopt or release them/;
   t.match(after.log[0], reason);
   t.equal(after.log.length, 4, "the mode and each of the three are logged once");
   const { strays, reportOnlyBecause } = await after.strays.list();
@@ -72,14 +72,11 @@ test("with a store restored from a backup nothing is released until all machines
           pool: "web",
           isOurs: true,
           isAdoptable: true,
-          message: "this gateway took it, but its database does not know that",
+          message: "this gateway allocated it, but its database has no record of that",
         },
       ],
       [annotated, { isOurs: true, isAdoptable: false, message: /cannot be adopted: it is not deployed$/ }],
-      [
-        late,
-        { isOurs: true, isAdoptable: false, message: /^cluster prod has no use for it any more; it cannot/ },
-      ],
+      [late, { isOurs: true, isAdoptable: false, message: /^cluster prod no longer needs it; it cannot/ }],
     ]),
   );
 
@@ -132,7 +129,7 @@ test("after an adoption the store assigns higher sequence numbers than any befor
   );
   const { strays, reportOnlyBecause } = await after.strays.list();
   t.equal(strays.length, 2);
-  t.match(reportOnlyBecause, /does not know of/, "the lower numbers of the others explain nothing");
+  t.match(reportOnlyBecause, /has no record of/, "the lower numbers of the others explain nothing");
 });
 
 test("a machine whose slot waits for another one in the store is adopted under a new id", async (t) => {

@@ -66,16 +66,16 @@ test("a machine is adopted only into the cluster that it was deployed for, with 
     await under.maas.release(systemId);
     under.maas.fake.region.finish(systemId);
   };
-  await refused(await deployStray(under, { cluster: "test" }), /there is no cluster test$/);
-  await refused(await deployStray(under, { clusterUid: "old" }), /an earlier cluster of the name prod$/);
+  await refused(await deployStray(under, { cluster: "test" }), /cluster test not found$/);
+  await refused(await deployStray(under, { clusterUid: "old" }), /an earlier cluster named prod$/);
   await refused(await deployStray(under, { pool: "web" }), /cluster prod has no node pool web$/);
   await refused(
     await deployStray(under, { series: "noble" }),
-    /an image that has no Kubernetes in its name$/,
+    /an image that is not named as a Kubernetes image$/,
   );
   const { systemId: byHand } = await under.maas.choose({});
   await under.maas.allocate({ systemId: byHand, agentName: "by-hand" });
-  await refused(byHand, /it bears no marks of this gateway$/);
+  await refused(byHand, /it has no annotations of this gateway$/);
   const going = await deployStray(under);
   const change = { name: "prod", uid: "prod-uid", generation: 1, set: { isDeleting: true } } as const;
   await under.store.run("clusters.change", change);
@@ -86,7 +86,7 @@ test("a machine is adopted only into the cluster that it was deployed for, with 
 test("a cluster on another MAAS is not the one that a machine was deployed for", async (t) => {
   const under = await startStrays(t);
   await under.createCluster("prod", { backend: "http://elsewhere:5240/MAAS" });
-  await t.rejects(under.strays.adopt(await deployStray(under)), { message: /there is no cluster prod$/ });
+  await t.rejects(under.strays.adopt(await deployStray(under)), { message: /cluster prod not found$/ });
 });
 
 test("a control-plane machine is adopted", async (t) => {
@@ -112,12 +112,9 @@ test("a machine is not adopted if another would have to be removed for it", asyn
   for (const [[first = "", second = ""], message] of [
     [
       servers,
-      /the control plane has its machine, and one of them would have to go; release it, or adopt it when one of them is gone$/,
+      /the control plane already has its machine; release this one, or adopt it once one of them is gone$/,
     ],
-    [
-      workers,
-      /node pool web has its machine, and one of them would have to go; scale it to 2, and adopt it at once/,
-    ],
+    [workers, /node pool web already has its machine; scale it to 2 and adopt this one at once/],
   ] as const) {
     await under.strays.adopt(first);
     const facts = { reason: "STRAY_NOT_ADOPTABLE", code: "FAILED_PRECONDITION", message };
@@ -151,7 +148,7 @@ test("a machine is not adopted into a place that another one gets concurrently",
   const { strays } = await startStrays(t, { store: { ...before.store, run }, maas: before.maas });
   await t.rejects(strays.adopt(second), {
     reason: "STRAY_NOT_ADOPTABLE",
-    message: /cluster prod got its machines meanwhile$/,
+    message: /cluster prod got its machines in the meantime$/,
   });
 });
 
@@ -179,15 +176,15 @@ test("dry runs describe the result, and change nothing", async (t) => {
   t.match(await under.strays.plan.adopt(systemId), {
     ...facts,
     kind: "clusters.adoptStray",
-    plan: { changes: [`machine ${systemId} becomes one of the control plane of cluster prod`], losses: [] },
+    plan: { changes: [`machine ${systemId} is added to the control plane of cluster prod`], losses: [] },
     steps: [{ name: "adopt" }],
   });
   t.match(await under.strays.plan.release(systemId), {
     ...facts,
     kind: "clusters.releaseStray",
     plan: {
-      changes: [/which is deployed, is given back to MAAS$/],
-      losses: [`what is on the disks of machine ${systemId}`],
+      changes: [/, deployed\) is released to MAAS$/],
+      losses: [`all data on the disks of machine ${systemId}`],
     },
     steps: [{ command: ["POST", `machines/${systemId}/?op=release`] }],
   });

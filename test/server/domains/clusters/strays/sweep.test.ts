@@ -24,7 +24,7 @@ test("a machine whose allocation came late is released once its slot has another
         pool: undefined,
         isOurs: true,
         isAdoptable: false,
-        message: `cluster prod has machine ${own} in its place; it is given back by itself`,
+        message: `cluster prod has machine ${own} in its place; it is released automatically`,
       },
     ],
     reportOnlyBecause: undefined,
@@ -32,7 +32,7 @@ test("a machine whose allocation came late is released once its slot has another
   await under.sweep();
   t.equal(statusOf(under.maas, late), "ready");
   t.equal(statusOf(under.maas, own), "deployed");
-  t.match(under.log, [`machine ${late} is given back to MAAS: cluster prod has machine ${own} in its place`]);
+  t.match(under.log, [`machine ${late} is released to MAAS: cluster prod has machine ${own} in its place`]);
   t.same((await under.strays.list()).strays, []);
 });
 
@@ -73,10 +73,10 @@ test("a machine of a released slot is released, but not once it is installed", a
   await under.sweep();
   await under.sweep();
   t.equal(statusOf(under.maas, systemId), "deployed");
-  const why = "is of no cluster: cluster prod has no use for it any more; it cannot be adopted";
+  const why = "belongs to no cluster: cluster prod no longer needs it; it cannot be adopted";
   t.match(under.log, [
     `machine ${systemId} (deploying) ${why}: it is not deployed`,
-    `machine ${systemId} (deployed) ${why}: it was deployed with an image that has no Kubernetes in its name`,
+    `machine ${systemId} (deployed) ${why}: it was deployed with an image that is not named as a Kubernetes image`,
   ]);
   t.equal(under.log.length, 2, "each is logged once");
   await under.strays.release(systemId);
@@ -169,7 +169,7 @@ test("a release that MAAS rejects does not prevent the release of other machines
   under.maas.fake.inject({ op: "release" }, { kind: "answer", answer: refusal });
   await under.sweep();
   t.same(lost.map((systemId) => statusOf(under.maas, systemId)).toSorted(), ["allocated", "ready"]);
-  t.match(under.log, [/which no cluster has, was not given back: /, /is given back to MAAS/]);
+  t.match(under.log, [/failed to release stray machine .*: /, /is released to MAAS/]);
   await under.sweep();
   t.same(
     lost.map((systemId) => statusOf(under.maas, systemId)),
@@ -183,12 +183,12 @@ test("the search starts at once, continues after an outage of MAAS, and ends on 
   await under.addSlot("prod", "s1");
   const systemId = await leaveTombstone(under);
   under.maas.fake.inject({ op: "whoami" }, { kind: "answer", answer: { status: 500, text: "" } });
-  const released = under.nextLog(/is given back/);
+  const released = under.nextLog(/is released to MAAS/);
   const activity = under.strays.begin();
   await released;
   await activity.close();
   t.equal(statusOf(under.maas, systemId), "ready");
-  t.match(under.log, [/the search for machines that no cluster has failed/, /is given back/]);
+  t.match(under.log, [/the search for stray machines failed/, /is released to MAAS/]);
   const { length } = under.maas.fake.requests;
   await under.maas.whoami();
   t.equal(under.maas.fake.requests.length, length + 1);

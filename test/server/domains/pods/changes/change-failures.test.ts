@@ -53,7 +53,7 @@ test("a failed change that cannot be reverted is reported", async (t) => {
     attention: { left: [left] },
   });
   const stopped = await changes.make("stopPod", { pod: "web" });
-  t.match(stopped, attention(/: of pod web .*server does not run any more, proxy does not run any more\.$/));
+  t.match(stopped, attention(/: in pod web, .*server is no longer running, proxy is no longer running\.$/));
   await changes.make("startPod", { pod: "web" });
   await changes.operations.retry(stopped.id);
   t.match(
@@ -79,7 +79,7 @@ test("a failed change that cannot be reverted is reported", async (t) => {
   runtime.pods.startContainer(half?.containers.find(({ name }) => name === "good")?.id ?? "");
   t.match(await changes.make("startPod", { pod: "half" }), {
     state: "needsAttention",
-    attention: { left: [/of pod half .*-infra runs, fine runs\.$/] },
+    attention: { left: [/in pod half, .*-infra is running, fine is running\.$/] },
   });
 });
 
@@ -150,7 +150,7 @@ test("an operation started with another Podman store is not continued with this 
   const after = createChangesUnderTest(t, { runtime, store });
   t.match(await after.end(pod), {
     state: "failed",
-    failure: { reason: "POD_NOT_FOUND", message: /it is of podman/ },
+    failure: { reason: "POD_NOT_FOUND", message: /it belongs to podman/ },
   });
   t.match(await after.end(image), { state: "failed", failure: { reason: "IMAGE_NOT_FOUND" } });
   t.match(await leftOf(runtime), { pods: ["new created", "web running"] });

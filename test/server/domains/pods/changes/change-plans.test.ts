@@ -22,7 +22,7 @@ test("a dry run describes the call, its changes and its losses, and changes noth
     ...facts,
     kind: "pods.stop",
     plan: {
-      changes: ["pod web is stopped: server, proxy asked to end, and killed after 30 seconds"],
+      changes: ["pod web is stopped: server, proxy asked to exit, and killed after 30 seconds"],
       losses: [],
     },
     steps: [
@@ -31,7 +31,7 @@ test("a dry run describes the call, its changes and its losses, and changes noth
     ],
   });
   t.match(await changes.plan("killPod", { pod: "web" }), {
-    plan: { losses: ["whatever server, proxy has not written"] },
+    plan: { losses: ["unsaved data of server, proxy"] },
     steps: [
       { name: "look", command: [] },
       { name: "signal", command: ["POST", `pods/${id}/kill?signal=SIGKILL`] },
@@ -40,7 +40,7 @@ test("a dry run describes the call, its changes and its losses, and changes noth
   t.match(await changes.plan("removePod", { pod: "web", force: true }), {
     plan: {
       changes: ["pod web is removed with server, proxy"],
-      losses: ["whatever server, proxy does: it is ended", /^what server, proxy wrote /],
+      losses: ["work in progress of server, proxy", /^data that server, proxy wrote /],
     },
     steps: [
       { name: "look", command: [] },
@@ -49,18 +49,20 @@ test("a dry run describes the call, its changes and its losses, and changes noth
   });
   t.match(await changes.plan("pullImage", { reference: appImage }), {
     resource: `images/${appImage}`,
-    plan: { changes: [/^localhost\/test\/app:1, which is [0-9a-f]{64} now, becomes what its registry has$/] },
+    plan: {
+      changes: [/^localhost\/test\/app:1, currently [0-9a-f]{64}, is updated to the registry's version$/],
+    },
     steps: [{ name: "pull", command: ["POST", "images/pull?reference=localhost%2Ftest%2Fapp%3A1"] }],
   });
   t.match(await changes.plan("pullImage", { reference: "docker.io/library/x" }), {
     resource: "images/docker.io/library/x:latest",
-    plan: { changes: ["the image docker.io/library/x comes to this host"] },
+    plan: { changes: ["image docker.io/library/x is pulled to this host"] },
   });
   t.match(await changes.plan("removeImage", { image: appImage, force: true }), {
     resource: `images/${await image(appImage)}`,
     plan: {
       changes: [/^the image localhost\/test\/app:1, [0-9a-f]{64} is removed$/],
-      losses: [/ of pod (web|new), with what they do/, / of pod (web|new), with what they do/],
+      losses: [/ of pod (web|new), with their work/, / of pod (web|new), with their work/],
     },
   });
   t.same((await runtime.read()).value, before.value);

@@ -14,7 +14,7 @@ test("containers outside of pods prevent the removal of an image, and are listed
     );
   }
   t.match(await changes.plan("removeImage", { image: idle, force: true }), {
-    plan: { losses: ["the container alone, which is in no pod, with what it does and has written"] },
+    plan: { losses: ["the container alone, which is in no pod, with its work in progress and data"] },
   });
   t.match(await changes.make("removeImage", { image: idle, force: true }), { state: "completed" });
   t.equal(await image(idle), "");
@@ -25,9 +25,9 @@ test("the containers of a pod that are removed with an image are listed, or all 
   runtime.pods.addContainer("alone", appImage);
   const { plan } = await changes.plan("removeImage", { image: appImage, force: true });
   t.strictSame(plan.losses.toSorted(), [
-    "idle of pod new, with what they do and have written",
-    "server, proxy of pod web, with what they do and have written",
-    "the container alone, which is in no pod, with what it does and has written",
+    "idle of pod new, with their work in progress and data",
+    "server, proxy of pod web, with their work in progress and data",
+    "the container alone, which is in no pod, with its work in progress and data",
   ]);
   t.match(await changes.plan("removeImage", { image: pauseImage, force: true }), {
     plan: {
@@ -38,7 +38,7 @@ test("the containers of a pod that are removed with an image are listed, or all 
   runtime.pods.breakPod(id, "it is half removed");
   const broken = await changes.plan("removeImage", { image: appImage, force: true });
   t.ok(
-    broken.plan.losses.includes(`server, proxy of pod ${uuid}, with what they do and have written`),
+    broken.plan.losses.includes(`server, proxy of pod ${uuid}, with their work in progress and data`),
     "also those of an unreadable pod",
   );
 });

@@ -14,8 +14,8 @@ test("a pod with paused containers is stopped as a whole", async (t) => {
   t.match(await changes.plan("stopPod", { pod: "web" }), {
     plan: {
       changes: [
-        "server of pod web goes on, to be stopped",
-        "pod web is stopped: server, proxy asked to end, and killed after 10 seconds",
+        "server of pod web is resumed in order to stop",
+        "pod web is stopped: server, proxy asked to exit, and killed after 10 seconds",
       ],
     },
   });
@@ -25,7 +25,7 @@ test("a pod with paused containers is stopped as a whole", async (t) => {
 
 test("changes that Podman would only half apply to a paused pod are rejected, and nothing is started", async (t) => {
   const { changes, asks, states } = await createPaused(t);
-  const why = refusal("POD_STATE", /^of pod web is paused: server; /);
+  const why = refusal("POD_STATE", /^pod web has paused containers: server; /);
   for (const ask of asks) {
     await t.rejects(ask("startPod", { pod: "web" }), why);
     await t.rejects(ask("killPod", { pod: "web", signal: "SIGTERM" }), why);

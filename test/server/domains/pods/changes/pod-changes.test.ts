@@ -71,12 +71,18 @@ test("requests that are known to fail are rejected, and nothing is started", asy
   const { uuid } = await pod("web");
   for (const ask of asks) {
     for (const name of ["startPod", "stopPod", "killPod", "removePod"] as const) {
-      await t.rejects(ask(name, { pod: "none" }), refusal("POD_NOT_FOUND", /there is no pod none/), name);
+      await t.rejects(ask(name, { pod: "none" }), refusal("POD_NOT_FOUND", /pod none not found/), name);
       await t.rejects(ask(name, { pod: "" }), refusal("INVALID_FIELD", /^pod: /), name);
     }
-    await t.rejects(ask("removePod", { pod: uuid.slice(0, 8) }), refusal("POD_NOT_FOUND", /no pod/));
-    await t.rejects(ask("removePod", { pod: "web" }), refusal("POD_STATE", /web runs: stop it first/));
-    await t.rejects(ask("killPod", { pod: "new" }), refusal("POD_STATE", /nothing of pod new runs/));
+    await t.rejects(
+      ask("removePod", { pod: uuid.slice(0, 8) }),
+      refusal("POD_NOT_FOUND", /pod \S+ not found/),
+    );
+    await t.rejects(ask("removePod", { pod: "web" }), refusal("POD_STATE", /web is running: stop it first/));
+    await t.rejects(
+      ask("killPod", { pod: "new" }),
+      refusal("POD_STATE", /no container of pod new is running/),
+    );
     for (const signal of ["TERM", "SIGFOO", "sigterm", "9", "SIGTERM&x=1"]) {
       await t.rejects(ask("killPod", { pod: "web", signal }), refusal("INVALID_FIELD", /^signal: /), signal);
     }
@@ -92,7 +98,7 @@ test("requests that are known to fail are rejected, and nothing is started", asy
     await t.rejects(ask("removeImage", { image: "" }), refusal("INVALID_FIELD", /^image: /));
     await t.rejects(
       ask("removeImage", { image: "localhost/test/app" }),
-      refusal("IMAGE_NOT_FOUND", /no image/),
+      refusal("IMAGE_NOT_FOUND", /image \S+ not found/),
     );
     await t.rejects(
       ask("removeImage", { image: appImage }),

@@ -13,7 +13,7 @@ test("an unreadable pod exists, and can only be removed by force", async (t) => 
   const { runtime, changes, asks, pod } = await createSubject(t);
   const { id, uuid } = await pod("web");
   runtime.pods.breakPod(id, "no such container: it is half removed");
-  const why = refusal("PODMAN_FAILED", /cannot be read now.*half removed/);
+  const why = refusal("PODMAN_FAILED", /cannot be read at the moment.*half removed/);
   for (const ask of asks) {
     for (const name of ["startPod", "stopPod", "killPod"] as const) {
       await t.rejects(ask(name, { pod: uuid.slice(0, 8) }), why, name);
@@ -23,8 +23,8 @@ test("an unreadable pod exists, and can only be removed by force", async (t) => 
   t.match(await changes.plan("removePod", { pod: id, force: true }), {
     resource: `pods/${uuid}`,
     plan: {
-      changes: [`pod ${uuid}, which cannot be read, is removed with all that is left of it`],
-      losses: [/^whatever its containers do, wrote and printed; .*half removed$/],
+      changes: [`pod ${uuid}, which cannot be read, is removed with everything left of it`],
+      losses: [/^work in progress, data and logs of its containers, .*half removed$/],
     },
     steps: [{ name: "look" }, { name: "remove", command: ["DELETE", `pods/${id}?force=true`] }],
   });

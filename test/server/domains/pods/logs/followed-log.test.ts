@@ -103,7 +103,7 @@ test("an app whose output is not kept is reported, and rejected if it is the onl
   runtime.setApp("one", "running");
   runtime.setApp("silent", "running");
   runtime.print("one", { text: "a", timeNs: 1n });
-  const words = ["a", "hostplane: nothing keeps what the app silent prints"];
+  const words = ["a", "hostplane: the logs of app silent are not kept"];
   t.strictSame((await messagesOf(readLogs(runtime, { podId: podUuid }))).map(wordsOf), [words]);
   const logs = readLogs(runtime, request);
   t.strictSame(await nextLines(logs), words);

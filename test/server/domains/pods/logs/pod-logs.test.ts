@@ -96,7 +96,7 @@ test("invalid requests are rejected with their reason", async (t) => {
     );
   }
   await t.rejects(messagesOf(readLogs(runtime, { podId, appName: "three" })), {
-    message: "the pod web has no app three: it has one, two",
+    message: "pod web has no app three (it has one, two)",
     resource: `pods/${podId}/containers/three`,
   });
   t.strictSame(await messagesOf(readLogs(runtime, { podId })), [{ lines: [] }], "nothing was printed yet");

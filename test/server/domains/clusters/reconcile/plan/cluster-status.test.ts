@@ -42,7 +42,7 @@ test("a cluster is provisioning until it has run for the first time", async (t) 
   ];
   t.same(found(slots, viewOf(slots), cluster), [
     "provisioning",
-    "1 of 5 machines are ready; no free machine like standard for 1; node-3 is being installed; w2 is to be installed; 1 machine is being chosen",
+    "1 of 5 machines are ready; no free standard machine for 1; node-3 is being installed; w2 is waiting to be installed; 1 machine is being chosen",
     false,
     false,
   ]);
@@ -83,7 +83,7 @@ test("work in progress is reported", async (t) => {
   const slots = [...rest, slotOf("w2", { state: "booted" }), slotOf("x", { state: "releasing" })];
   t.same(found(slots), [
     "reconciling",
-    "4 of 5 machines are ready; w2 is joining; x is being given back",
+    "4 of 5 machines are ready; w2 is joining; x is being released",
     false,
     false,
   ]);
@@ -96,7 +96,7 @@ test("work in progress is reported", async (t) => {
   const upgrade = [...wholeCluster(), serverOf("cp4", { k8sVersion: "1.37.1", state: "deploying" })];
   t.same(found(upgrade, viewOf(upgrade), upgraded), [
     "reconciling",
-    "5 of 5 machines are ready; 0 of 5 have the version that they are to have; cp4 is being installed",
+    "5 of 5 machines are ready; 0 of 5 have the new version; cp4 is being installed",
     false,
     false,
   ]);
@@ -119,14 +119,14 @@ test("a node may be not ready for five minutes before it needs intervention", as
     true,
   ]);
   const view = viewOf(slots, { api: { isReachable: true, nodes: new Map() } });
-  t.match(found(slots, view), ["degraded", /cp1, cp2, cp3 and 2 more: no node of the cluster any more/]);
+  t.match(found(slots, view), ["degraded", /cp1, cp2, cp3 and 2 more: no longer a node of the cluster/]);
 });
 
 test("missing machines and machines that are stuck need intervention", async (t) => {
   const lacking = [...rest, wantedOf("w2", { reason: "NO_MACHINE", message: "none" })];
   t.same(found(lacking), [
     "degraded",
-    "4 of 5 machines are ready; no free machine like standard for 1",
+    "4 of 5 machines are ready; no free standard machine for 1",
     false,
     false,
   ]);
@@ -176,12 +176,12 @@ test("a cluster that is unreachable, or has lost its control plane, may be unusa
   ]);
   const workers = [w1, w2].flatMap((slot) => slot ?? []);
   const lost =
-    "no machine of the control plane is left, and the data of the cluster went with them; adopt one if MAAS still has it, or delete the cluster";
+    "no machine of the control plane is left, so the cluster's data is lost; adopt one if it still exists in MAAS, or delete the cluster";
   t.same(found(workers, viewOf(workers, { api: unreachable })), ["error", lost, false, true]);
   t.same(found(workers, viewOf(workers, { api: undefined })), ["error", lost, false, true]);
   t.same(
     found(workers),
-    ["degraded", "no machine of the control plane is known; adopt those that MAAS has", false, true],
+    ["degraded", "no machine of the control plane is known; adopt those that exist in MAAS", false, true],
     "a store restored from a backup does not know it, but the cluster exists",
   );
 });
@@ -216,7 +216,7 @@ test("a cluster being deleted is stopping, whatever else is wrong", async (t) =>
   const slots = ["a", "b", "c", "d", "e"].map((uid) => slotOf(uid, { state: "releasing" }));
   t.same(found(slots, viewOf(slots, { api: unreachable }), cluster), [
     "stopping",
-    "a, b, c and 2 more are being given back",
+    "a, b, c and 2 more are being released",
     false,
     false,
   ]);
