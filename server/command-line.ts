@@ -59,7 +59,7 @@ function createProgram(output: Output, onExit: (code: number) => void): Command 
     );
   withGatewayFlags(program.command("doctor"))
     .description(
-      "check the configuration and each configured system; reports what is missing and how to get it",
+      "check the configuration and each configured system; report what is missing and how to fix it",
     )
     .action(async (options) => {
       const { doctor } = await import("./commands/doctor.ts");
@@ -76,7 +76,7 @@ function createProgram(output: Output, onExit: (code: number) => void): Command 
       onExit((await import("./commands/config.ts")).printConfigSchema(options, output)),
     );
   withGatewayFlags(config.command("check"))
-    .description("check file, environment and flags; reports every mistake with its line")
+    .description("check file, environment and flags; report every mistake with its line")
     .action(async (options) =>
       onExit(await (await import("./commands/config.ts")).checkConfig(options, output)),
     );
