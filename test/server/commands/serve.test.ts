@@ -15,7 +15,7 @@ test("without --sandbox and without a system it refuses to start and explains bo
   const { code, stdout, stderr } = await hostplane(["serve"]);
   t.equal(code, 2);
   t.equal(stdout, "");
-  t.match(stderr, /^hostplane: nothing to serve: .*serve --sandbox.*volumes\.deviceClasses.*--config.*\n$/);
+  t.match(stderr, /^hostplane: nothing to serve: .*serve --sandbox.*--config.*volumes\.deviceClasses.*\n$/);
 });
 
 test("--sandbox together with a configured system is rejected", async (t) => {

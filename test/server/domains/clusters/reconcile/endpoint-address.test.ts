@@ -134,6 +134,6 @@ test("a cluster whose address is lost before its installation keeps no machine, 
   await clusters.untilRunning("prod");
   t.equal(await endpointOf(clusters, "prod"), "10.20.0.201");
   const known = await clusters.store.run("clusters.machines", { name: "prod" });
-  t.ok(known?.events.some(({ message }) => /10\.20\.0\.200 of the cluster is in use/.test(message)));
+  t.ok(known?.events.some(({ message }) => /address 10\.20\.0\.200 is already in use/.test(message)));
   t.same(await clusters.differences(), []);
 });
