@@ -37,10 +37,10 @@ export function describeError(error: unknown): ErrorDescription {
   const failure =
     error instanceof Error
       ? ConnectError.from(error)
-      : new ConnectError("something else than an error was thrown");
+      : new ConnectError("a value that is not an Error was thrown");
   const [info] = failure.findDetails(ErrorInfoSchema);
   if (info === undefined && isConnectionFailure(error)) {
-    const message = "the gateway cannot be reached, or the connection to it broke";
+    const message = "the gateway cannot be reached, or the connection to it was lost";
     return { code: "UNAVAILABLE", reason: "", message, retryable: true, metadata: {} };
   }
   const field = failure.findDetails(BadRequestSchema)[0]?.fieldViolations[0]?.field;

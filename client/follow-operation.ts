@@ -42,5 +42,5 @@ export async function followOperation(
     }
   }
   signal?.throwIfAborted();
-  throw new ConnectError("the stream of the operation ended before the operation", Code.Internal);
+  throw new ConnectError("the operation's stream ended before the operation", Code.Internal);
 }

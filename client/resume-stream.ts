@@ -120,7 +120,7 @@ async function* connect<T>(
     controller.abort(new ConnectError(why, Code.Unavailable, undefined, undefined, suspicion));
   const stopWatching = watchWakes((hadNoNetwork) => {
     if (hadNoNetwork) {
-      suspect("the network was gone");
+      suspect("the network was lost");
     }
   });
   const both = signal === undefined ? controller.signal : AbortSignal.any([signal, controller.signal]);
@@ -131,7 +131,7 @@ async function* connect<T>(
       const timer =
         maxSilenceMs > longestTimerMs
           ? undefined
-          : setTimeout(() => suspect(`nothing came for ${maxSilenceMs} ms`), maxSilenceMs);
+          : setTimeout(() => suspect(`no message for ${maxSilenceMs} ms`), maxSilenceMs);
       const { done, value } = await messages.next().finally(() => clearTimeout(timer));
       if (done === true) {
         return;

@@ -19,7 +19,7 @@ export function App() {
   if (current.state === "unknown") {
     return current.error === undefined ? (
       <p role="status" class="reading center">
-        Asking the gateway …
+        Loading …
       </p>
     ) : (
       <Away error={current.error} />
@@ -39,8 +39,8 @@ export function App() {
             </Route>
           ))}
           <Route>
-            <h1>There is no such page</h1>
-            <p>Choose one in the navigation, or ask for a role that sees more.</p>
+            <h1>Page not found</h1>
+            <p>Choose a page in the navigation. Some pages need another role.</p>
           </Route>
         </Switch>
       </Frame>

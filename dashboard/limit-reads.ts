@@ -15,8 +15,8 @@ export const limitReads: Interceptor = (next) => async (request) => {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const words =
     location.protocol === "https:"
-      ? "the gateway has not answered for 20 seconds"
-      : "the gateway has not answered for 20 seconds: it is far away or busy, or too many windows of it are open, since without TLS a browser keeps six connections to it for all of them";
+      ? "no response from the gateway within 20 seconds"
+      : "no response from the gateway within 20 seconds: it may be unreachable or busy, or too many windows are open (without TLS, a browser opens at most six connections for all windows)";
   const tooLong = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => reject(new ConnectError(words, Code.DeadlineExceeded)), longestReadMs);
   });

@@ -26,7 +26,7 @@ type Stage = "asking" | "running" | "done" | "failed";
 /** Label of the button that closes the dialog. */
 const closeTexts: Readonly<Record<Stage, string>> = {
   asking: "Cancel",
-  running: "Close; it goes on",
+  running: "Close (continues in the background)",
   done: "Close",
   failed: "Close",
 };
@@ -74,12 +74,12 @@ function Agreement({ action }: { readonly action: Action }) {
       {isAsking && action.question !== undefined && <p>{action.question}</p>}
       {isAsking && isPlanAwaited && (
         <p role="status" class="reading">
-          Asking what it would do …
+          Loading the plan …
         </p>
       )}
       {isAsking && plan.value !== undefined && <PlanView plan={plan.value} />}
       <Progress of={operationIds.value} />
-      {stage.value === "running" && operationIds.value.length === 0 && <p role="status">Under way …</p>}
+      {stage.value === "running" && operationIds.value.length === 0 && <p role="status">In progress …</p>}
       {stage.value === "done" && <p role="status">Done.</p>}
       {error.value !== undefined && <ErrorNote error={error.value} />}
       <div class="row actions">

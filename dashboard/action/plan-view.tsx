@@ -7,14 +7,14 @@ export function PlanView({ plan }: { readonly plan: PlanResponse }) {
     <div class="stack">
       {plan.losses.length > 0 && (
         <div class="note bad">
-          <strong>Lost for ever</strong>
+          <strong>Permanently lost</strong>
           <Sentences of={plan.losses} />
         </div>
       )}
-      {plan.changes.length === 0 ? <p>It would change nothing.</p> : <Sentences of={plan.changes} />}
+      {plan.changes.length === 0 ? <p>No changes.</p> : <Sentences of={plan.changes} />}
       {plan.steps.length > 0 && (
         <details open={plan.losses.length > 0}>
-          <summary>The steps and their commands</summary>
+          <summary>Steps and commands</summary>
           <ol>
             {plan.steps.map(({ name, command }, index) => (
               <li key={name}>
@@ -25,7 +25,7 @@ export function PlanView({ plan }: { readonly plan: PlanResponse }) {
                   </div>
                 )}
                 {plan.pointOfNoReturn < plan.steps.length && index === plan.pointOfNoReturn && (
-                  <div class="quiet">From here on it cannot be taken back.</div>
+                  <div class="quiet">Point of no return: this step and later ones cannot be undone.</div>
                 )}
               </li>
             ))}

@@ -97,7 +97,7 @@ export function LineChart(props: {
         ]}
         rows={tableMoments(moments)}
         keyOf={({ atMs }) => String(atMs)}
-        empty="Nothing was told yet."
+        empty="No data yet."
       />
     </ChartFigure>
   );

@@ -30,15 +30,15 @@ export function Away({ error }: { readonly error: unknown }) {
       <ErrorNote error={error} />
       {isForGood ? (
         <p>
-          The dashboard cannot be shown to you here, and waiting does not change that. What you may call is
+          The dashboard is not available here, and retrying does not help. The calls that are available are
           described in the <a href="/docs">API documentation</a>.
         </p>
       ) : (
-        <p>It is asked again by itself.</p>
+        <p>Retrying automatically.</p>
       )}
       <div class="row">
         <button type="button" class="main" onClick={() => void resumeSession()}>
-          Ask now
+          Try now
         </button>
         {isForGood && <LogOut />}
       </div>

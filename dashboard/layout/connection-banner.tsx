@@ -14,23 +14,22 @@ export function ConnectionBanner() {
       <div role="status" aria-live="polite">
         {current.state === "lost" && (
           <p class="note warn">
-            <strong>Connection lost</strong> since <TimeText atMs={current.sinceMs} />. What you see is as of
-            then. It is tried again by itself, next at <TimeText atMs={current.retryAtMs} />, and goes on
-            where it was.
+            <strong>Connection lost</strong> since <TimeText atMs={current.sinceMs} />. The page shows the
+            state at that time. Next attempt at <TimeText atMs={current.retryAtMs} />.
           </p>
         )}
         {current.state === "live" && current.lostMs !== undefined && (
           <p class="note ok passing" key={current.lostMs}>
-            <strong>Connected again</strong> after {durationText(current.lostMs)}. What happened meanwhile is
+            <strong>Connected again</strong> after {durationText(current.lostMs)}. Events in the meantime are
             shown.
           </p>
         )}
       </div>
       {isOutdated.value && (
         <p class="note warn" role="status">
-          <strong>The gateway has another version</strong> than the one this page was loaded from.{" "}
+          <strong>The gateway's version has changed</strong> since this page was loaded.{" "}
           <button type="button" onClick={() => location.reload()}>
-            Load it again
+            Reload
           </button>
         </p>
       )}
@@ -38,9 +37,9 @@ export function ConnectionBanner() {
         <>
           <ErrorNote error={current.error} />
           <p>
-            This page hears nothing of what happens any more.{" "}
+            This page no longer receives events.{" "}
             <button type="button" onClick={() => location.reload()}>
-              Load it again
+              Reload
             </button>
           </p>
         </>

@@ -29,7 +29,7 @@ export function Frame(props: {
     <div class="frame">
       <header>
         <button type="button" class="skip" onClick={focusContent}>
-          To the content
+          Skip to content
         </button>
         <button
           type="button"

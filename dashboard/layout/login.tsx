@@ -38,8 +38,7 @@ export function Login({ ended }: { readonly ended: unknown }) {
       <p class="quiet">One gateway to volumes, Ceph, hypervisors, clusters and pods.</p>
       {ended !== undefined && error.value === undefined && (
         <p class="note warn" role="status">
-          <strong>Your login has ended:</strong> {describeError(ended).message}. Log in again to go on where
-          you were.
+          <strong>Your login has ended:</strong> {describeError(ended).message}. Log in again to continue.
         </p>
       )}
       <form class="card stack" onSubmit={submit}>
@@ -59,11 +58,11 @@ export function Login({ ended }: { readonly ended: unknown }) {
       <p class="quiet">
         {isSandbox.value && (
           <>
-            A sandbox prints its password at its first start;{" "}
-            <code>hostplane user passwd admin --sandbox</code> sets another.{" "}
+            A sandbox prints its password at its first start.{" "}
+            <code>hostplane user passwd admin --sandbox</code> sets a new one.{" "}
           </>
         )}
-        Without a page: <a href="/docs">the API and its examples</a>.
+        Without the dashboard: <a href="/docs">the API and its examples</a>.
       </p>
     </main>
   );

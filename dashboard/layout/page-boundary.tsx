@@ -17,15 +17,15 @@ export function PageBoundary({ children }: { readonly children: ComponentChildre
 function Unshown({ error }: { readonly error: unknown }) {
   return (
     <div class="note bad" role="alert">
-      <h1>This page could not be shown</h1>
+      <h1>This page cannot be shown</h1>
       <p>
         {isOutdated.value
-          ? "The gateway has another version than the one this page was loaded from."
-          : "The gateway may have another version since it was loaded, or the page has a mistake."}
+          ? "The gateway's version has changed since this page was loaded."
+          : "The gateway's version may have changed since this page was loaded, or the page has a bug."}
       </p>
       <p class="quiet">{error instanceof Error ? error.message : String(error)}</p>
       <button type="button" class="main" onClick={() => globalThis.location.reload()}>
-        Load it again
+        Reload
       </button>
     </div>
   );

@@ -18,5 +18,5 @@ export async function firstMessage<T>(
   } finally {
     stop.abort();
   }
-  throw new Error("the stream ended before it told anything");
+  throw new Error("the stream ended without a message");
 }

@@ -41,7 +41,7 @@ function stateText(kind: BackendKind, health: BackendHealth): string {
     return "is not configured";
   }
   if (kind === BackendKind.NOT_BUILT) {
-    return "cannot be served by this version";
+    return "is not supported by this version";
   }
-  return health === BackendHealth.UNAVAILABLE ? "does not answer" : "works, but lacks something";
+  return health === BackendHealth.UNAVAILABLE ? "is unreachable" : "is degraded";
 }

@@ -5,7 +5,7 @@ export function ErrorNote({ error }: { readonly error: unknown }) {
   const { code, reason, message, field } = describeError(error);
   return (
     <div class="note bad" role="alert">
-      <strong>{field === undefined ? "It did not work" : `${field} is not right`}</strong>
+      <strong>{field === undefined ? "Failed" : `Invalid ${field}`}</strong>
       <div>{message}</div>
       <code class="quiet">{reason === "" ? code : reason}</code>
     </div>

@@ -13,7 +13,7 @@ export const eventColumns: readonly Column<Event>[] = [
     cell: ({ type }) => (type === "gap" ? <Badge tone="warn">gap</Badge> : <span class="keep">{type}</span>),
   },
   {
-    title: "About",
+    title: "Resource",
     cell: ({ resource, operationId }) => (
       <>
         <code class="path">{resource}</code>
@@ -26,5 +26,5 @@ export const eventColumns: readonly Column<Event>[] = [
       </>
     ),
   },
-  { title: "Facts", cell: (event) => <div class="sentence">{eventText(event)}</div> },
+  { title: "Summary", cell: (event) => <div class="sentence">{eventText(event)}</div> },
 ];

@@ -17,14 +17,14 @@ export function eventText({ detail }: Event): string {
         previousSizeBytes === undefined
           ? sizeText(sizeBytes)
           : `${sizeText(previousSizeBytes)} → ${sizeText(sizeBytes)}`;
-      return joined([size, ...changes, outside ? "not by this gateway" : ""], "; ");
+      return joined([size, ...changes, outside ? "outside this gateway" : ""], "; ");
     }
     case "volumeGroup":
       return `${sizeText(detail.value.freeBytes)} of ${sizeText(detail.value.sizeBytes)} free`;
     case "hypervisor": {
       const { previousState, state, reason, changes, outside } = detail.value;
       return joined(
-        [change(previousState, state), reason, ...changes, outside ? "not by this gateway" : ""],
+        [change(previousState, state), reason, ...changes, outside ? "outside this gateway" : ""],
         "; ",
       );
     }
@@ -33,7 +33,7 @@ export function eventText({ detail }: Event): string {
     case "clusterHealth": {
       const { previousStatus, status, raised, cleared } = detail.value;
       return joined(
-        [change(previousStatus, status), ...raised, ...cleared.map((code) => `no more ${code}`)],
+        [change(previousStatus, status), ...raised, ...cleared.map((code) => `cleared: ${code}`)],
         "; ",
       );
     }
@@ -69,7 +69,7 @@ export function eventText({ detail }: Event): string {
 function gapText({ from, to, reason }: Gap): string {
   const since = from === undefined ? "" : ` after ${timeText(timestampMs(from))}`;
   const until = to === undefined ? "" : ` until ${timeText(timestampMs(to))}`;
-  return `Changes${since}${until} may have gone unseen: ${reason}`;
+  return `Changes${since}${until} may have been missed: ${reason}`;
 }
 
 function timeText(ms: number): string {

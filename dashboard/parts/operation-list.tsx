@@ -28,7 +28,7 @@ export function RunningOperations({ kinds }: { readonly kinds: readonly string[]
   }
   return (
     <section class="card" aria-labelledby="running-operations">
-      <h2 id="running-operations">Operations under way</h2>
+      <h2 id="running-operations">Running operations</h2>
       <ul class="plain stack">
         {shown.map((operation) => (
           <li key={operation.id}>

@@ -40,7 +40,7 @@ export function OperationFacts({ operation }: { readonly operation: Operation })
           </span>
         )}
       </div>
-      {waitingFor !== "" && <p class="quiet">It waits: {waitingFor}</p>}
+      {waitingFor !== "" && <p class="quiet">Waiting: {waitingFor}</p>}
       {error !== undefined && (
         <div class="note bad">
           {error.message} <code class="quiet">{error.reason}</code>
@@ -48,7 +48,7 @@ export function OperationFacts({ operation }: { readonly operation: Operation })
       )}
       {attention !== undefined && (
         <div class="note warn">
-          <strong>Left for you</strong>
+          <strong>Needs your attention</strong>
           <ul>
             {[...attention.left, ...attention.advice].map((sentence) => (
               <li key={sentence}>{sentence}</li>

@@ -3,7 +3,7 @@ import type { Tone } from "./badge.tsx";
 
 const texts: Readonly<Record<number, string>> = {
   [OperationState.UNSPECIFIED]: "unknown",
-  [OperationState.SCHEDULED]: "waits",
+  [OperationState.SCHEDULED]: "queued",
   [OperationState.ACTIVE]: "running",
   [OperationState.UNDOING]: "undoing",
   [OperationState.COMPLETED]: "completed",

@@ -14,7 +14,7 @@ export function ReadState<T>(props: {
       {value !== undefined && props.children(value)}
       {value === undefined && error === undefined && (
         <p role="status" class="reading">
-          Reading …
+          Loading …
         </p>
       )}
     </>

@@ -30,7 +30,7 @@ test("an admin creates a viewer, who sees no button that changes anything, and n
   await client.pods.pullImage({ reference: "registry.invalid/sandbox/image:1" });
   for (const name of names) {
     await goTo(other, name);
-    await other.getByText("Reading …").first().waitFor({ state: "detached" });
+    await other.getByText("Loading …").first().waitFor({ state: "detached" });
     t.equal(
       await other
         .getByRole("main")
@@ -43,7 +43,7 @@ test("an admin creates a viewer, who sees no button that changes anything, and n
     );
   }
   await other.goto(`${url}/#/audit`);
-  await other.getByRole("heading", { name: "There is no such page" }).waitFor();
+  await other.getByRole("heading", { name: "Page not found" }).waitFor();
 
   await page.getByRole("button", { name: "Role of vivian" }).click();
   await dialog.getByLabel("Role").selectOption({ label: "operator: changes systems" });
@@ -80,14 +80,14 @@ test("a token is shown once and works; the audit log names its creator; a passwo
     body: "{}",
   });
   t.match(await answer.json(), { actor: "token/backup-job", role: "ROLE_VIEWER" });
-  await dialog.getByRole("button", { name: "I have kept it" }).click();
+  await dialog.getByRole("button", { name: "I have saved it" }).click();
   await page.getByRole("row", { name: /^backup-job viewer/ }).waitFor();
   await keepScreenshot(page, "users-list");
   await page.getByRole("button", { name: "Revoke backup-job" }).click();
   await dialog.getByRole("button", { name: "Revoke" }).click();
   await dialog.getByText("Done.").waitFor();
   await dialog.getByRole("button", { name: "Close" }).click();
-  await page.getByText("None yet.").waitFor();
+  await page.getByText("No API tokens yet.").waitFor();
 
   await goTo(page, "Audit");
   await page.getByLabel("RPC").fill("hostplane.v1.UserService/CreateApiToken");

@@ -22,7 +22,7 @@ async function agree(page: Page, label: string): Promise<void> {
 
 /** Creates the cluster `demo` with one control plane machine and one worker, on the clusters page. */
 async function createDemo(page: Page): Promise<void> {
-  await page.getByText("There is none yet").waitFor();
+  await page.getByText("No clusters yet").waitFor();
   await page.getByRole("heading", { name: "Create a cluster" }).click();
   const form = page.getByRole("form", { name: "Create a cluster" });
   await form.getByLabel("Name", { exact: true }).fill("demo");
@@ -39,7 +39,7 @@ test("a cluster is created, its status is updated live, it is scaled, and delete
   await goTo(page, "Clusters");
   await createDemo(page);
   const row = page.getByRole("row").filter({ hasText: "demo" });
-  await row.getByText("being made").waitFor();
+  await row.getByText(/^creating$/).waitFor();
   await row.getByText(/of 2 machines/).waitFor();
   await keepScreenshot(page, "clusters");
   await assertAccessible(t, page, "clusters");
@@ -48,7 +48,10 @@ test("a cluster is created, its status is updated live, it is scaled, and delete
   await page.getByRole("heading", { level: 1, name: "demo" }).waitFor();
   const pools = page.getByRole("table", { name: "Node pools" });
   const machines = page.getByRole("table", { name: "Machines" });
-  await machines.getByText("is a node").first().waitFor({ timeout: 40_000 });
+  await machines
+    .getByText(/^joined$/)
+    .first()
+    .waitFor({ timeout: 40_000 });
   await page
     .getByRole("table", { name: "Nodes" })
     .getByText(/sandbox-node/)
@@ -70,11 +73,11 @@ test("a cluster is created, its status is updated live, it is scaled, and delete
     .waitFor();
 
   await page.getByRole("button", { name: "Delete the cluster …" }).click();
-  await page.getByRole("dialog").getByText("Lost for ever").waitFor();
+  await page.getByRole("dialog").getByText("Permanently lost").waitFor();
   await keepScreenshot(page, "cluster-delete");
   await agree(page, "Delete");
   await page
-    .getByText(/being deleted|There is no cluster demo/)
+    .getByText(/deleting|There is no cluster demo/)
     .first()
     .waitFor();
 });
@@ -118,7 +121,7 @@ test("errors are shown at their fields, pools are added and removed, and a kubec
   t.equal(download.suggestedFilename(), "demo.kubeconfig");
   const text = await readFile(await download.path(), "utf8");
   t.match(text, /client-key-data: /);
-  await page.getByText("Its certificate is good until").waitFor();
+  await page.getByText("Its certificate is valid until").waitFor();
   const key = /client-key-data: (\S+)/.exec(text)?.[1] ?? "";
   t.ok(key !== "" && !(await page.content()).includes(key), "the page does not contain it");
   await keepScreenshot(page, "cluster-360");

@@ -20,7 +20,7 @@ test("events are shown live, filtered, paused and in full detail; a gap is shown
   const created = (name: string) =>
     table.getByRole("row", { name: new RegExp(`volume\\.created .*${name}`) });
   await table
-    .getByRole("row", { name: /gap .*may have gone unseen/ })
+    .getByRole("row", { name: /gap .*may have been missed/ })
     .first()
     .waitFor();
 
@@ -37,7 +37,7 @@ test("events are shown live, filtered, paused and in full detail; a gap is shown
   // The page has received it: it has one connection, which is in order, and the overview would show it.
   await page.getByText("Paused").waitFor();
   t.equal(await created("second").count(), 0, "events during a pause are not shown");
-  await page.getByRole("button", { name: "Go on" }).click();
+  await page.getByRole("button", { name: "Resume" }).click();
   await created("second").waitFor();
 
   await page.getByLabel("Resource").fill("volumeGroups/sandbox-vg/volumes/second");

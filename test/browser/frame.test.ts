@@ -11,13 +11,13 @@ test("a page whose code is missing says so, and the other pages still open", asy
   await logIn(page, adminPassword);
   await page.route(/\/assets\/audit-/, (route) => route.fulfill({ status: 404, body: "" }));
   await page.getByRole("link", { name: "Audit" }).click();
-  await page.getByRole("heading", { name: "This page could not be shown" }).waitFor();
+  await page.getByRole("heading", { name: "This page cannot be shown" }).waitFor();
   await assertAccessible(t, page, "a missing page");
   await keepScreenshot(page, "page-not-shown");
   await goTo(page, "Operations");
   await page.getByRole("link", { name: "Audit" }).click();
   await page.unroute(/\/assets\/audit-/);
-  await page.getByRole("button", { name: "Load it again" }).click();
+  await page.getByRole("button", { name: "Reload" }).click();
   await page.getByRole("heading", { level: 1, name: "Audit" }).waitFor();
 });
 
@@ -36,7 +36,7 @@ test("after an upgrade of the gateway the page asks to be reloaded", async (t) =
   await gateway.stop();
   await page.getByText("Connection lost", { exact: true }).first().waitFor();
   await gateway.start();
-  await page.getByRole("status").getByText("The gateway has another version").waitFor();
+  await page.getByRole("status").getByText("The gateway's version has changed").waitFor();
   await keepScreenshot(page, "another-version");
 });
 
@@ -75,9 +75,9 @@ test("a window that gets no connection because others use all six says so", asyn
   await other.evaluate(`for (let i = 0; i < 6; i += 1) {
     void fetch("/proto.VGService/Watch", { headers: { accept: "text/event-stream" } });
   }`);
-  await page.getByRole("button", { name: "Read again" }).click();
-  await page.getByText("too many windows of it are open").waitFor({ timeout: 40_000 });
+  await page.getByRole("button", { name: "Refresh" }).click();
+  await page.getByText("too many windows are open").waitFor({ timeout: 40_000 });
   await other.close();
-  await page.getByRole("button", { name: "Read again" }).click();
-  await page.getByText("too many windows of it are open").waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Refresh" }).click();
+  await page.getByText("too many windows are open").waitFor({ state: "detached" });
 });

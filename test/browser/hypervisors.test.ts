@@ -31,11 +31,11 @@ test("a hypervisor is created with its plan and progress, appears in another win
     await logIn(each, adminPassword);
     await goTo(each, "Hypervisors");
   }
-  await rowOf(other, "sandbox-hv-2").getByText("off or not made").waitFor();
+  await rowOf(other, "sandbox-hv-2").getByText("off or not created").waitFor();
 
   await page.getByRole("button", { name: "Create sandbox-hv-2" }).click();
   const dialog = page.getByRole("dialog", { name: "Create the hypervisor sandbox-hv-2" });
-  await dialog.getByText("The steps and their commands").waitFor();
+  await dialog.getByText("Steps and commands").waitFor();
   await assertAccessible(t, page, "the plan of a hypervisor");
   await keepScreenshot(page, "hypervisor-plan");
   await dialog.getByRole("button", { name: "Create", exact: true }).click();
@@ -45,11 +45,11 @@ test("a hypervisor is created with its plan and progress, appears in another win
   await keepScreenshot(page, "hypervisor-created");
   await dialog.getByRole("button", { name: "Close" }).click();
 
-  await rowOf(other, "sandbox-hv-2").getByText("runs").waitFor();
-  await rowOf(page, "sandbox-hv-2").getByText("runs").waitFor();
+  await rowOf(other, "sandbox-hv-2").getByText("running").waitFor();
+  await rowOf(page, "sandbox-hv-2").getByText("running").waitFor();
   await page.getByRole("button", { name: "Destroy sandbox-hv-2" }).click();
   await agree(page, "Destroy");
-  await rowOf(other, "sandbox-hv-2").getByText("off or not made").waitFor();
+  await rowOf(other, "sandbox-hv-2").getByText("off or not created").waitFor();
 });
 
 test("several hypervisors are created at once, each followed to its end", async (t) => {
@@ -58,7 +58,7 @@ test("several hypervisors are created at once, each followed to its end", async 
   await logIn(page, adminPassword);
   await goTo(page, "Hypervisors");
   await rowOf(page, "sandbox-hv-2").waitFor();
-  const off = page.getByRole("row").filter({ hasText: "off or not made" });
+  const off = page.getByRole("row").filter({ hasText: "off or not created" });
   const count = await off.count();
   t.ok(count > 1, "the sandbox has several hypervisors to create");
   for (const row of await off.all()) {
@@ -80,7 +80,7 @@ test("the storage pool grows and shrinks as its plan says, live, and is backed u
   const page = await openPage(t, await startBrowser(t), url, { colorScheme: "dark", widthPx: 360 });
   await logIn(page, adminPassword);
   await goTo(page, "Hypervisors");
-  const devices = page.getByRole("table", { name: "Its devices" });
+  const devices = page.getByRole("table", { name: "Pool devices" });
   const spares = page.getByRole("table", { name: "Spare devices" });
   await spares.getByText("/dev/sandbox/pool-b").waitFor();
   await assertAccessible(t, page, "hypervisors");

@@ -45,7 +45,7 @@ test("every page passes axe's rules, in light and dark mode, and fits into 360 p
     const links = page.getByRole("navigation", { name: "Pages" }).getByRole("link");
     for (const title of await links.allTextContents()) {
       await goTo(page, title);
-      await page.getByText("Reading …").first().waitFor({ state: "detached" });
+      await page.getByText("Loading …").first().waitFor({ state: "detached" });
       await assertAccessible(t, page, `${title}, ${colorScheme}`);
       await assertFits(t, page, `${title}, ${widthPx} px`);
       await keepScreenshot(page, `${title.toLowerCase()}-${colorScheme}-${widthPx}`);
@@ -75,7 +75,7 @@ test("everything is reachable by keyboard: the login, the pages, a dialog and th
   await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
 
   await page.keyboard.press("Tab");
-  t.equal(await focused(), "To the content", "the first tab stop skips the navigation");
+  t.equal(await focused(), "Skip to content", "the first tab stop skips the navigation");
   await page.keyboard.press("Enter");
   await page.waitForFunction("document.activeElement?.id === 'content'");
 

@@ -28,8 +28,8 @@ test("operations are shown live; one is cancelled after a confirmation, also by 
   const page = await openPage(t, await startBrowser(t), url);
   await logIn(page, adminPassword);
   await goTo(page, "Operations");
-  const unsettled = page.getByRole("region", { name: "Under way, or in need of attention" });
-  await unsettled.getByText("Nothing.").waitFor();
+  const unsettled = page.getByRole("region", { name: "In progress or needing attention" });
+  await unsettled.getByText("None.").waitFor();
 
   const client = await clientOf(url);
   await pull(client, 100);
@@ -44,7 +44,7 @@ test("operations are shown live; one is cancelled after a confirmation, also by 
   await keepScreenshot(page, "operations-running");
   await cancel.click();
   const dialog = page.getByRole("dialog");
-  await dialog.getByText("what was done is undone").waitFor();
+  await dialog.getByText("finished steps are undone").waitFor();
   await assertAccessible(t, page, "an open dialog");
   await keepScreenshot(page, "operations-cancel");
   await page.keyboard.press("Escape");
@@ -82,7 +82,7 @@ test("an operation's page shows its steps, times, result and requester; the hist
   await history.getByLabel("Kind").fill("hypervisors");
   await history.getByRole("link", { name: "images.pull" }).first().waitFor({ state: "detached" });
   await history.getByLabel("State").selectOption("failed");
-  await history.getByText("None is like that.").waitFor();
+  await history.getByText("No matching operations.").waitFor();
   await history.getByLabel("State").selectOption("completed");
   await history.getByRole("link", { name: "hypervisors.create" }).click();
 
@@ -90,7 +90,7 @@ test("an operation's page shows its steps, times, result and requester; the hist
   await page.getByText('"hypervisor": "sandbox-hv-2"').waitFor();
   await page.getByText("user/admin").waitFor();
   await page.getByText("operations.v1.OperationsService/CreateHypervisor", { exact: true }).waitFor();
-  await page.getByRole("region", { name: "Commands that ran" }).waitFor();
+  await page.getByRole("region", { name: "Commands" }).waitFor();
   await assertAccessible(t, page, "an operation");
   await keepScreenshot(page, "operation-light-1280");
   await page.setViewportSize({ width: 360, height: 780 });

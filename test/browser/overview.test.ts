@@ -11,10 +11,10 @@ test("the overview summarises every domain, and is updated live", async (t) => {
   const page = await openPage(t, await startBrowser(t), url);
   await logIn(page, adminPassword);
   const card = (name: string) => page.getByRole("region", { name, exact: true });
-  await page.getByText(/All \d+ systems work/).waitFor();
+  await page.getByText(/All \d+ systems are healthy/).waitFor();
   await card("Ceph").getByText("HEALTH_OK").waitFor();
   await card("Ceph").getByText("6 of 6 OSDs up, 6 in").waitFor();
-  await card("Clusters").getByText("There is no Kubernetes cluster yet.").waitFor();
+  await card("Clusters").getByText("No Kubernetes clusters yet.").waitFor();
   await card("Hypervisors").getByText("Storage pool").waitFor();
   await card("Pods").getByText("running").waitFor();
   await card("Volumes").getByText("2", { exact: true }).waitFor();
@@ -22,7 +22,7 @@ test("the overview summarises every domain, and is updated live", async (t) => {
   const client = await clientOf(url);
   await client.logicalVolumes.createLV({ name: "seen", sizeGb: 1n });
   await card("Volumes").getByText("3", { exact: true }).waitFor();
-  const events = page.getByRole("region", { name: "What happened last" });
+  const events = page.getByRole("region", { name: "Recent events" });
   await events.getByRole("rowheader").first().waitFor();
   await events.getByRole("row", { name: /volume.created .*seen/ }).waitFor();
 
@@ -44,7 +44,9 @@ test("a disabled domain says what to configure", async (t) => {
   const card = (name: string) => page.getByRole("region", { name, exact: true });
   await card("Volumes").getByText("off", { exact: true }).waitFor();
   await card("Volumes").getByText("volumes.deviceClasses").waitFor();
-  await card("Pods").getByText("does not answer").waitFor();
+  await card("Pods")
+    .getByText(/^unreachable$/)
+    .waitFor();
   t.equal(await page.locator(".sandbox").count(), 0, "a gateway of real systems is not marked as a sandbox");
   await assertAccessible(t, page, "overview with disabled domains");
   await assertFits(t, page, "overview with disabled domains");

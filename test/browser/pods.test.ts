@@ -43,7 +43,7 @@ test("a pod's log is followed live, paused, and continues after the gateway was 
     .getByText(/tick \d+/)
     .first()
     .waitFor();
-  await page.getByLabel("Printed by").selectOption("sandbox-server");
+  await page.getByLabel(/^App$/).selectOption("sandbox-server");
   await log
     .getByText(/tick \d+/)
     .first()
@@ -68,7 +68,7 @@ test("a pod's log is followed live, paused, and continues after the gateway was 
     .waitFor();
   await keepScreenshot(page, "pod-log-lost");
   await gateway.start();
-  await page.getByText("The connection was lost, and is back since").waitFor();
+  await page.getByText("Reconnected at").waitFor();
   // The sandbox's programs have restarted.
   await log
     .getByText(/tick 0$/)
@@ -93,7 +93,7 @@ test("a pod is stopped, appears so in another window, is started and removed; an
   await keepScreenshot(other, "pods-360");
 
   await openPod(page, "sandbox-web");
-  await page.getByLabel("Seconds to end by themselves").fill("1");
+  await page.getByLabel("Grace period in seconds").fill("1");
   await page.getByRole("button", { name: "Stop …" }).click();
   await agree(page, "Stop");
   await row.getByText("0 of 2 running").waitFor();
@@ -110,8 +110,8 @@ test("a pod is stopped, appears so in another window, is started and removed; an
   await keepScreenshot(other, "pod-360");
 
   await page.getByRole("button", { name: "Remove …" }).click();
-  await page.getByRole("dialog").getByText("Lost for ever").waitFor();
-  await agree(page, "End and remove");
+  await page.getByRole("dialog").getByText("Permanently lost").waitFor();
+  await agree(page, "Stop and remove");
   await page.getByRole("heading", { name: "No such pod" }).waitFor();
   await other.getByRole("heading", { name: "No such pod" }).waitFor();
 

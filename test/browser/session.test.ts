@@ -63,7 +63,7 @@ test("a listener without the dashboard's services says so permanently, and offer
   const settings = { listen: [{ address: "127.0.0.1:0", services }] };
   const { url } = await startGatewayUnderTest(t, settings, { hasLogin: true });
   const page = await openPage(t, await startBrowser(t), url);
-  await page.getByText("waiting does not change that").waitFor();
+  await page.getByText("The dashboard is not available here").waitFor();
   t.match(await page.getByRole("alert").textContent(), "SERVICE_NOT_ON_LISTENER");
   t.equal(await page.locator(".sandbox").count(), 1);
   await assertAccessible(t, page, "permanently unavailable");

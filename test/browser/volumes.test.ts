@@ -129,8 +129,8 @@ test("a volume is backed up, and the backup is verified, restored and deleted, e
   await assertAccessible(t, page, "one backup");
 
   await page.getByRole("button", { name: "Delete …" }).click();
-  await dialog.getByText("Lost for ever").waitFor();
+  await dialog.getByText("Permanently lost").waitFor();
   await agree(page, "Delete");
   await page.getByRole("rowheader", { name: "web-again" }).waitFor();
-  await page.getByText("There is no backup yet.").waitFor();
+  await page.getByText("No backups yet.").waitFor();
 });

@@ -45,7 +45,7 @@ test("the log of a real pod is followed live, without gaps or repeats after the 
   await page.getByText("connection lost", { exact: true }).waitFor();
   const last = (await shownNumbers(page)).at(-1) ?? 0;
   await start(new URL(url).host);
-  await page.getByText("The connection was lost, and is back since").waitFor();
+  await page.getByText("Reconnected at").waitFor();
   await lineOf(last + 10).waitFor();
   const numbers = await shownNumbers(page);
   t.same(

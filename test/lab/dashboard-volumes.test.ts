@@ -21,7 +21,7 @@ test("a volume created on the dashboard of a gateway with real LVM exists in LVM
   for (const page of [one, other]) {
     await logIn(page, adminPassword);
     await goTo(page, "Volumes");
-    await page.getByText("There is no volume yet.").waitFor();
+    await page.getByText("No volumes yet.").waitFor();
   }
   t.equal(await one.locator(".sandbox").count(), 0, "there is no sandbox mark");
 
@@ -51,11 +51,11 @@ test("a volume created on the dashboard of a gateway with real LVM exists in LVM
 
   await shell("lvremove", "--force", `${volumeGroup}/data`);
   await other.getByRole("rowheader", { name: "data" }).waitFor({ state: "detached" });
-  await other.getByText("There is no volume yet.").waitFor();
+  await other.getByText("No volumes yet.").waitFor();
 
   await goTo(other, "Ceph");
   await other.getByText("is not configured").first().waitFor();
-  await other.getByText("Reading …").first().waitFor({ state: "detached" });
+  await other.getByText("Loading …").first().waitFor({ state: "detached" });
   t.equal(
     await other.getByRole("alert").count(),
     0,

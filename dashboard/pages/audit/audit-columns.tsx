@@ -35,7 +35,7 @@ export const auditColumns: readonly Column<AuditEvent>[] = [
   },
   { title: "Outcome", cell: (event) => <Outcome of={event} /> },
   {
-    title: "Asked",
+    title: "Request",
     cell: ({ request, credential, listener, requestId }) => (
       <details>
         <summary>Details</summary>

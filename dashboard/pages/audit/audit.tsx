@@ -63,15 +63,15 @@ export function Audit() {
       <div class="heading">
         <h1>Audit</h1>
         <button type="button" onClick={reload}>
-          Read again
+          Refresh
         </button>
       </div>
       <div class="filters">
         <TextField label="From" type="datetime-local" value={from} />
         <TextField label="To" type="datetime-local" value={to} />
-        <TextField label="By" type="search" value={actor} hint="As user/alice or token/ci." />
-        <TextField label="RPC" type="search" value={rpc} hint="As proto.LVService." />
-        <TextField label="Resource" type="search" value={resource} hint="With what is below it." />
+        <TextField label="By" type="search" value={actor} hint="For example user/alice or token/ci." />
+        <TextField label="RPC" type="search" value={rpc} hint="For example proto.LVService." />
+        <TextField label="Resource" type="search" value={resource} hint="Includes the resources below it." />
         <SelectField label="Outcome" value={outcome} options={outcomeOptions} />
       </div>
       <div class="card">
@@ -83,7 +83,7 @@ export function Audit() {
                 columns={auditColumns}
                 rows={events}
                 keyOf={({ sequence }) => String(sequence)}
-                empty="No call is like that."
+                empty="No matching calls."
               />
               <Paging of={pages} nextToken={nextPageToken} what="calls" />
             </>

@@ -37,7 +37,7 @@ function ClusterTable({ of: clusters }: { readonly of: readonly ClusterState[] }
       columns={[
         { title: "Name", cell: ({ name }) => <Link href={`/${name}`}>{name}</Link> },
         { title: "Status", cell: ({ status }) => <ClusterStatusBadge status={status} /> },
-        { title: "What goes on", cell: ({ statusMessage }) => statusMessage },
+        { title: "Activity", cell: ({ statusMessage }) => statusMessage },
         { title: "Kubernetes", cell: ({ k8sVersion }) => k8sVersion },
         { title: "Control plane", cell: ({ controlPlane }) => nodesText(controlPlane) },
         {
@@ -55,8 +55,8 @@ function ClusterTable({ of: clusters }: { readonly of: readonly ClusterState[] }
       keyOf={({ name }) => name}
       empty={
         hasRole(Role.OPERATOR)
-          ? "There is none yet. Create the first one below."
-          : "There is none yet. An operator can create one."
+          ? "No clusters yet. Create the first one below."
+          : "No clusters yet. An operator can create one."
       }
     />
   );

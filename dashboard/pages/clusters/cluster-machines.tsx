@@ -32,12 +32,12 @@ export function ClusterMachines({ cluster }: { readonly cluster: string }) {
               <MachineTable
                 caption="Machines"
                 of={machines.filter((machine) => !isReleased(machine))}
-                empty="It has none."
+                empty="No machines."
               />
               {released.length > 0 && (
                 <details>
-                  <summary>{released.length} were given back</summary>
-                  <MachineTable caption="Machines that were given back" of={released} empty="" />
+                  <summary>{released.length} released</summary>
+                  <MachineTable caption="Released machines" of={released} empty="" />
                 </details>
               )}
             </>

@@ -8,10 +8,10 @@ import { client } from "../../session.ts";
 const columns: readonly Column<NodeStatus>[] = [
   { title: "Node", cell: ({ maasHostname, maasSystemId }) => maasHostname || maasSystemId },
   {
-    title: "Kubernetes says",
-    cell: ({ k8sNodeStatus }) => <Badge tone={nodeTone(k8sNodeStatus)}>{k8sNodeStatus || "nothing"}</Badge>,
+    title: "Kubernetes status",
+    cell: ({ k8sNodeStatus }) => <Badge tone={nodeTone(k8sNodeStatus)}>{k8sNodeStatus || "not known"}</Badge>,
   },
-  { title: "MAAS says", cell: ({ maasNodeStatus }) => maasNodeStatus || "nothing" },
+  { title: "MAAS status", cell: ({ maasNodeStatus }) => maasNodeStatus || "not known" },
   { title: "Version", cell: ({ k8sVersion }) => k8sVersion },
   { title: "IP address", cell: ({ maasIPAddr }) => maasIPAddr !== "" && <code>{maasIPAddr}</code> },
 ];
@@ -36,7 +36,7 @@ export function ClusterNodes({ cluster }: { readonly cluster: string }) {
         )}
       </ReadState>
       <button type="button" onClick={reload} disabled={reading.value.isReading}>
-        Ask again
+        Refresh
       </button>
     </section>
   );

@@ -36,7 +36,7 @@ export function ClusterPage({ name }: { readonly name: string }) {
 }
 
 function NoCluster({ name }: { readonly name: string }) {
-  return <p>There is no cluster {name}, or not any more.</p>;
+  return <p>There is no cluster {name}. It may have been deleted.</p>;
 }
 
 function KnownCluster({ of: cluster }: { readonly of: ClusterState }) {
@@ -70,7 +70,7 @@ function ClusterFacts({ of: cluster }: { readonly of: ClusterState }) {
   return (
     <dl class="facts">
       <dt>API servers</dt>
-      <dd>{endpoint === "" ? "no place yet" : <code>{endpoint}</code>}</dd>
+      <dd>{endpoint === "" ? "not assigned yet" : <code>{endpoint}</code>}</dd>
       <dt>Kubernetes</dt>
       <dd>
         {k8sVersion}; control plane {controlPlaneVersion}
@@ -87,7 +87,7 @@ function DeleteCluster({ name }: { readonly name: string }) {
   return (
     <section class="card stack" aria-labelledby="delete-cluster">
       <h2 id="delete-cluster">Delete</h2>
-      <p>Its machines go back to MAAS, and all that is on their disks is lost.</p>
+      <p>Its machines are released to MAAS, and all data on their disks is lost.</p>
       <button
         type="button"
         class="danger"

@@ -10,7 +10,7 @@ import { AddPool } from "./add-pool.tsx";
 const columns: readonly Column<ClusterPool>[] = [
   { title: "Pool", cell: ({ name }) => (name === "" ? "control plane" : name) },
   { title: "Instance type", cell: ({ instanceType }) => instanceType },
-  { title: "Wanted", cell: ({ wanted }) => wanted, isNumber: true },
+  { title: "Desired", cell: ({ wanted }) => wanted, isNumber: true },
   { title: "Machines", cell: ({ machines }) => machines, isNumber: true },
   { title: "Nodes", cell: ({ ready }) => ready, isNumber: true },
 ];
@@ -29,7 +29,7 @@ export function ClusterPools({ of: { name, controlPlane, pools } }: { readonly o
         columns={mayChange ? [...columns, change] : columns}
         rows={[...(controlPlane === undefined ? [] : [controlPlane]), ...pools]}
         keyOf={(pool) => pool.name}
-        empty="It has none."
+        empty="No pools."
       />
       {mayChange && <AddPool cluster={name} />}
     </section>

@@ -2,12 +2,12 @@ import { ClusterStatus } from "../../../gen/cnct/kaas/api/api_pb.ts";
 import { Badge, type Tone } from "../../parts/badge.tsx";
 
 const shown: Readonly<Record<number, { readonly tone: Tone; readonly text: string }>> = {
-  [ClusterStatus.PROVISIONING]: { tone: "busy", text: "being made" },
+  [ClusterStatus.PROVISIONING]: { tone: "busy", text: "creating" },
   [ClusterStatus.RUNNING]: { tone: "ok", text: "running" },
-  [ClusterStatus.RECONCILING]: { tone: "busy", text: "being changed" },
-  [ClusterStatus.STOPPING]: { tone: "off", text: "being deleted" },
+  [ClusterStatus.RECONCILING]: { tone: "busy", text: "updating" },
+  [ClusterStatus.STOPPING]: { tone: "off", text: "deleting" },
   [ClusterStatus.ERROR]: { tone: "bad", text: "error" },
-  [ClusterStatus.DEGRADED]: { tone: "warn", text: "needs somebody" },
+  [ClusterStatus.DEGRADED]: { tone: "warn", text: "degraded" },
 };
 
 /** A cluster's status in words; the number for a status of a newer gateway. */

@@ -51,7 +51,7 @@ export function CreateCluster() {
           <TextField
             label="Kubernetes version"
             value={version}
-            hint="Such as 1.36.3; MAAS must have an image of it"
+            hint="For example 1.36.3; MAAS must have an image of it"
             error={form.errorOf("k8s_version")}
             required
           />

@@ -31,7 +31,7 @@ export function Kubeconfig({ cluster }: { readonly cluster: string }) {
   return (
     <section class="card stack" aria-labelledby="kubeconfig">
       <h2 id="kubeconfig">Kubeconfig</h2>
-      <p>Whoever has it is the cluster's administrator. Each download is a row of the audit log.</p>
+      <p>It gives full access to the cluster. Each download is recorded in the audit log.</p>
       <div class="row">
         <button type="button" disabled={isBusy.value} onClick={() => void save()}>
           Download
@@ -53,7 +53,7 @@ export function Kubeconfig({ cluster }: { readonly cluster: string }) {
       <div role="status">
         {expiresAt.value !== undefined && (
           <p>
-            Saved. Its certificate is good until <TimeText at={expiresAt.value} />.
+            Saved. Its certificate is valid until <TimeText at={expiresAt.value} />.
           </p>
         )}
       </div>

@@ -18,7 +18,7 @@ export function PoolFields({ of: pool }: { readonly of: PoolDraft }) {
       <TextField label="Pool name" value={pool.name} required />
       <TextField label="Machines" type="number" min={1} max={maxMachines} value={pool.count} required />
       <SelectField label="Instance type" value={pool.instanceType} options={instanceTypes} />
-      <TextField label="Labels" value={pool.labels} hint="Any number, such as tier=web disk=ssd" />
+      <TextField label="Labels" value={pool.labels} hint="Optional, for example tier=web disk=ssd" />
     </div>
   );
 }

@@ -9,9 +9,9 @@ import { client, hasRole } from "../../session.ts";
 const columns: readonly Column<StrayMachine>[] = [
   { title: "Hostname", cell: ({ hostname }) => hostname },
   { title: "Id in MAAS", cell: ({ systemId }) => <code>{systemId}</code> },
-  { title: "MAAS says", cell: ({ maasStatus }) => maasStatus },
-  { title: "Made for", cell: madeForText },
-  { title: "What is known", cell: ({ message }) => message },
+  { title: "MAAS status", cell: ({ maasStatus }) => maasStatus },
+  { title: "Allocated for", cell: madeForText },
+  { title: "Details", cell: ({ message }) => message },
 ];
 
 /** The machines that MAAS has allocated to the gateway and that belong to no cluster, with their actions. */
@@ -19,26 +19,26 @@ export function Strays() {
   const { reading, reload } = useRead((options) => client.clusters.listStrays({}, options), {
     topics: ["clusters"],
   });
-  const actions = { title: "Settle", cell: (stray: StrayMachine) => <Settle of={stray} onDone={reload} /> };
+  const actions = { title: "Action", cell: (stray: StrayMachine) => <Settle of={stray} onDone={reload} /> };
   return (
     <section class="card stack" aria-labelledby="strays">
       <div class="row">
         <h2 id="strays">Strays</h2>
         <button type="button" onClick={reload} disabled={reading.value.isReading}>
-          Look again
+          Refresh
         </button>
       </div>
       <ReadState of={reading}>
         {({ strays, reportOnlyBecause }) => (
           <>
             {reportOnlyBecause !== "" && (
-              <p class="note warn">The gateway gives none back by itself: {reportOnlyBecause}</p>
+              <p class="note warn">The gateway releases none automatically: {reportOnlyBecause}</p>
             )}
             {strays.length === 0 ? (
-              <p class="quiet">Every machine that MAAS has given to the gateway belongs to a cluster.</p>
+              <p class="quiet">Every machine that is allocated to the gateway belongs to a cluster.</p>
             ) : (
               <DataTable
-                caption="Machines that no cluster knows"
+                caption="Machines that belong to no cluster"
                 columns={hasRole(Role.OPERATOR) ? [...columns, actions] : columns}
                 rows={strays}
                 keyOf={({ systemId }) => systemId}
@@ -54,7 +54,7 @@ export function Strays() {
 
 function madeForText({ cluster, pool, ours }: StrayMachine): string {
   if (cluster === "") {
-    return "nothing is written on it";
+    return "no annotation";
   }
   const place = pool === "" ? "its control plane" : `its node pool ${pool}`;
   return `${cluster}, ${place}${ours ? "" : "; by another gateway"}`;
@@ -73,7 +73,7 @@ function Settle(props: { readonly of: StrayMachine; readonly onDone: () => void 
           aria-label={`Adopt ${hostname}`}
           onClick={() =>
             propose({
-              title: `Take ${hostname} into the cluster ${cluster}`,
+              title: `Adopt ${hostname} into the cluster ${cluster}`,
               label: "Adopt",
               method: ClusterService.method.adoptStray,
               request,
@@ -90,7 +90,7 @@ function Settle(props: { readonly of: StrayMachine; readonly onDone: () => void 
         aria-label={`Release ${hostname}`}
         onClick={() =>
           propose({
-            title: `Give ${hostname} back to MAAS`,
+            title: `Release ${hostname} to MAAS`,
             label: "Release",
             method: ClusterService.method.releaseStray,
             request,

@@ -20,7 +20,8 @@ export function UpgradeCluster(props: { readonly cluster: string; readonly k8sVe
         {({ versions }) =>
           versions.length === 0 ? (
             <p class="quiet">
-              MAAS has no images of a version that {k8sVersion} can go to, or an upgrade is under way.
+              MAAS has no images of a version that {k8sVersion} can be upgraded to, or an upgrade is in
+              progress.
             </p>
           ) : (
             <UpgradeForm key={versions.join(" ")} cluster={cluster} versions={versions} />

@@ -57,12 +57,17 @@ export function Events() {
             paused.value = paused.value === undefined ? shown : undefined;
           }}
         >
-          {paused.value === undefined ? "Pause" : "Go on"}
+          {paused.value === undefined ? "Pause" : "Resume"}
         </button>
       </div>
       <div class="filters">
         <SelectField label="Topic" value={topic} options={topicOptions} />
-        <TextField label="Resource" type="search" value={resource} hint="Its path, or the beginning of it." />
+        <TextField
+          label="Resource"
+          type="search"
+          value={resource}
+          hint="The path of a resource, or the start of it."
+        />
         <TextField
           label="Since"
           type="datetime-local"
@@ -73,8 +78,8 @@ export function Events() {
       {past.value.error !== undefined && <ErrorNote error={past.value.error} />}
       <p class="quiet" role="status">
         {paused.value === undefined
-          ? `The newest are at the top; up to ${keptEvents} are kept.`
-          : "Paused: what happens meanwhile is shown when it goes on."}
+          ? `Newest first; up to ${keptEvents} are kept.`
+          : "Paused: new events are shown after resuming."}
       </p>
       <div class="card">
         <DataTable
@@ -82,7 +87,7 @@ export function Events() {
           columns={columns}
           rows={events.value}
           keyOf={({ cursor }) => cursor}
-          empty="Nothing of this kind has happened. Make a volume or start a pod, and it is shown here."
+          empty="No matching events. Create a volume or start a pod to see one."
         />
       </div>
     </>

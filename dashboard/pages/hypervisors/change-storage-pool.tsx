@@ -23,7 +23,7 @@ export function ChangeStoragePool({ of: { name, kind } }: { readonly of: Storage
           <SizeForm
             verb="Grow"
             label="Grow by at least (GiB)"
-            hint="The smallest set of spare devices that gives so much is added."
+            hint="Adds the smallest set of spare devices that is large enough."
             form={growing}
             field="min_bytes"
             onSubmit={(minBytes) =>
@@ -38,7 +38,7 @@ export function ChangeStoragePool({ of: { name, kind } }: { readonly of: Storage
           <SizeForm
             verb="Shrink"
             label="Shrink by at most (GiB)"
-            hint="Data is moved to other devices first; what is in use is never taken out."
+            hint="Data is moved to other devices first; a device in use is never removed."
             form={shrinking}
             field="max_bytes"
             onSubmit={(maxBytes) =>
@@ -67,7 +67,7 @@ export function ChangeStoragePool({ of: { name, kind } }: { readonly of: Storage
         >
           Back up the pool …
         </button>
-        <span class="quiet">Every volume of it, into the configured repository.</span>
+        <span class="quiet">Backs up every volume of the pool to the configured repository.</span>
       </div>
     </div>
   );

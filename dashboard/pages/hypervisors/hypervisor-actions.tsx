@@ -50,7 +50,7 @@ export function HypervisorButton({ of: { id, state } }: { readonly of: Hyperviso
       </button>
     );
   }
-  return <span class="quiet">Nothing until its state is known</span>;
+  return <span class="quiet">No actions until its state is known</span>;
 }
 
 /** Changes all selected hypervisors at once. Each change applies only to those in a suitable state. */

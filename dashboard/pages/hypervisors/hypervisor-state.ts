@@ -11,8 +11,8 @@ const unknown: HypervisorStateText = { tone: "warn", text: "not known" };
 
 const texts: Readonly<Record<number, HypervisorStateText>> = {
   [HypervisorState.UNKNOWN]: unknown,
-  [HypervisorState.AVAILABLE_TO_CREATE]: { tone: "off", text: "off or not made" },
-  [HypervisorState.AVAILABLE_TO_DESTROY]: { tone: "ok", text: "runs" },
+  [HypervisorState.AVAILABLE_TO_CREATE]: { tone: "off", text: "off or not created" },
+  [HypervisorState.AVAILABLE_TO_DESTROY]: { tone: "ok", text: "running" },
 };
 
 export function hypervisorStateText(state: HypervisorState): HypervisorStateText {

@@ -46,7 +46,7 @@ export function Inventory() {
     { title: "State", cell: State },
     { title: "CPU threads", cell: ({ cpu }) => (cpu === 0 ? "not known" : cpu), isNumber: true },
     { title: "RAM", cell: ramText, isNumber: true },
-    { title: "Can do", cell: capabilitiesText },
+    { title: "Capabilities", cell: capabilitiesText },
     ...(mayChange ? [{ title: "Change", cell: (one: Hypervisor) => <HypervisorButton of={one} /> }] : []),
   ];
   return (
@@ -59,7 +59,7 @@ export function Inventory() {
               columns={columns}
               rows={hypervisors}
               keyOf={({ id }) => id}
-              empty="There is none. Configure templates of what can be made under hypervisors.templates, or names of what is there under hypervisors.match."
+              empty="No hypervisors. Configure templates in hypervisors.templates, or names of existing VMs in hypervisors.match."
             />
             {mayChange && (
               <SelectionBar
@@ -96,5 +96,5 @@ function capabilitiesText({ capabilities, gpus }: Hypervisor): string {
         ? ["GPU"]
         : []),
   ];
-  return texts.length === 0 ? "run machines" : texts.join("; ");
+  return texts.length === 0 ? "VMs" : texts.join("; ");
 }

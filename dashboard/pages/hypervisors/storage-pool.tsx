@@ -42,7 +42,7 @@ function Devices({ of: { devices, spares } }: { readonly of: StoragePool }) {
   return (
     <>
       <DataTable
-        caption="Its devices"
+        caption="Pool devices"
         columns={[
           { title: "Path", cell: ({ path }) => <code>{path}</code> },
           { title: "Size", cell: ({ sizeBytes }) => sizeText(sizeBytes), isNumber: true },
@@ -52,13 +52,13 @@ function Devices({ of: { devices, spares } }: { readonly of: StoragePool }) {
             cell: ({ missing, configured }) =>
               [
                 ...(missing ? ["missing: LVM cannot find it"] : []),
-                ...(configured ? [] : ["not configured: never taken out"]),
+                ...(configured ? [] : ["not configured: never removed"]),
               ].join("; "),
           },
         ]}
         rows={devices}
         keyOf={({ path }) => path}
-        empty="It has none."
+        empty="No devices."
       />
       <DataTable
         caption="Spare devices"
@@ -76,7 +76,7 @@ function Devices({ of: { devices, spares } }: { readonly of: StoragePool }) {
         ]}
         rows={spares}
         keyOf={({ path }) => path}
-        empty="There is none to grow by. List disks under hypervisors.pool.devices."
+        empty="No spare devices. List disks in hypervisors.pool.devices."
       />
     </>
   );

@@ -24,7 +24,7 @@ export function OperationActions({ operation }: { readonly operation: Operation 
         </button>
       )}
       {cancelRequested && state !== OperationState.NEEDS_ATTENTION && (
-        <span class="quiet">It was asked to stop.</span>
+        <span class="quiet">Cancellation requested.</span>
       )}
     </div>
   );
@@ -33,11 +33,11 @@ export function OperationActions({ operation }: { readonly operation: Operation 
 function cancel({ id, kind, resource, state }: Operation): void {
   propose({
     title: `Cancel ${kind} of ${resource}`,
-    label: state === OperationState.NEEDS_ATTENTION ? "Give it up" : "Cancel the operation",
+    label: state === OperationState.NEEDS_ATTENTION ? "Give up" : "Cancel the operation",
     question:
       state === OperationState.NEEDS_ATTENTION
-        ? "It ends as it is: what is left of it is yours to clear up, and it cannot be retried afterwards."
-        : "The running step is stopped where that is safe, and what was done is undone.",
+        ? "The operation ends in its current state. You have to clean up what is left, and it cannot be retried."
+        : "The running step is stopped where that is safe, and finished steps are undone.",
     method: OperationService.method.cancelOperation,
     request: { id },
     isDangerous: true,
@@ -51,7 +51,7 @@ function retry({ id, kind, resource }: Operation): void {
   propose({
     title: `Retry ${kind} of ${resource}`,
     label: "Retry",
-    question: "It goes on from the step that failed, or with the undoing that did.",
+    question: "Continues with the step that failed, or with the undo that failed.",
     method: OperationService.method.retryOperation,
     request: { id },
     hasPlan: false,

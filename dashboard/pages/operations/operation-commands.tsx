@@ -49,11 +49,11 @@ export function OperationCommands({ id }: { readonly id: string }) {
         {({ commands, nextPageToken }) => (
           <>
             <DataTable
-              caption="Commands that ran"
+              caption="Commands"
               columns={columns}
               rows={commands}
               keyOf={(command) => `${command.at?.seconds}.${command.at?.nanos} ${command.command.join(" ")}`}
-              empty="None yet. What is done by a system's own interface needs none, and a sandbox runs none."
+              empty="No commands. Work done through a system's API runs none, and neither does a sandbox."
             />
             <Paging of={pages} nextToken={nextPageToken} what="commands" />
           </>

@@ -42,7 +42,7 @@ const columns: readonly Column<Operation>[] = [
   },
   { title: "Resource", cell: ({ resource }) => <code>{resource}</code> },
   { title: "By", cell: ({ actor }) => actor },
-  { title: "Asked for", cell: ({ createdAt }) => <TimeText at={createdAt} /> },
+  { title: "Requested", cell: ({ createdAt }) => <TimeText at={createdAt} /> },
   { title: "Took", cell: (operation) => tookText(operation), isNumber: true },
 ];
 
@@ -75,8 +75,8 @@ export function OperationHistory() {
     <section class="card" aria-label="History">
       <div class="filters">
         <SelectField label="State" value={state} options={stateOptions} />
-        <TextField label="Kind" type="search" value={kind} hint="As volumes, or volumes.backup." />
-        <TextField label="By" type="search" value={actor} hint="As user/alice." />
+        <TextField label="Kind" type="search" value={kind} hint="For example volumes or volumes.backup." />
+        <TextField label="By" type="search" value={actor} hint="For example user/alice." />
       </div>
       <ReadState of={shown}>
         {({ operations, nextPageToken }) => (
@@ -88,8 +88,8 @@ export function OperationHistory() {
               keyOf={({ id }) => id}
               empty={
                 filters.trim() === ""
-                  ? "No operation was ever asked for. Create a hypervisor or back up a volume to see one."
-                  : "None is like that."
+                  ? "No operations yet. Create a hypervisor or back up a volume to see one."
+                  : "No matching operations."
               }
             />
             <Paging of={pages} nextToken={nextPageToken} what="operations" />

@@ -43,7 +43,7 @@ function Facts({ operation }: { readonly operation: Operation }) {
   const { id, resource, actor, rpc, host, attempt, createdAt, startedAt, endedAt, result } = operation;
   return (
     <section class="card" aria-labelledby="operation-facts">
-      <h2 id="operation-facts">Facts</h2>
+      <h2 id="operation-facts">Details</h2>
       <dl class="facts">
         <dt>Id</dt>
         <dd>
@@ -53,21 +53,21 @@ function Facts({ operation }: { readonly operation: Operation }) {
         <dd>
           <code>{resource}</code>
         </dd>
-        <dt>Asked for by</dt>
+        <dt>Requested by</dt>
         <dd>{actor}</dd>
-        <dt>With</dt>
+        <dt>RPC</dt>
         <dd>
           <code>{rpc}</code>
         </dd>
-        <dt>On</dt>
+        <dt>Host</dt>
         <dd>{host || "any host"}</dd>
         <dt>Attempts</dt>
         <dd>{attempt}</dd>
-        <dt>Asked for</dt>
+        <dt>Requested</dt>
         <dd>
           <TimeText at={createdAt} />
         </dd>
-        <dt>Begun</dt>
+        <dt>Started</dt>
         <dd>{startedAt === undefined ? "not yet" : <TimeText at={startedAt} />}</dd>
         <dt>Ended</dt>
         <dd>

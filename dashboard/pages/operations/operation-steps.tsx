@@ -5,7 +5,7 @@ import { TimeText } from "../../parts/time-text.tsx";
 import { stepTookText } from "./step-took-text.ts";
 
 const states: Readonly<Record<number, { readonly tone: Tone; readonly text: string }>> = {
-  [StepState.PENDING]: { tone: "off", text: "not begun" },
+  [StepState.PENDING]: { tone: "off", text: "not started" },
   [StepState.RUNNING]: { tone: "busy", text: "running" },
   [StepState.DONE]: { tone: "ok", text: "done" },
   [StepState.FAILED]: { tone: "bad", text: "failed" },
@@ -23,7 +23,7 @@ const columns: readonly Column<OperationStep>[] = [
       return <Badge tone={tone}>{text}</Badge>;
     },
   },
-  { title: "Begun", cell: ({ startedAt }) => <TimeText at={startedAt} /> },
+  { title: "Started", cell: ({ startedAt }) => <TimeText at={startedAt} /> },
   { title: "Took", cell: (step) => stepTookText(step), isNumber: true },
   { title: "Attempts", cell: ({ attempt }) => (attempt === 0 ? "" : attempt), isNumber: true },
   { title: "Error", cell: ({ error }) => error },
@@ -32,12 +32,6 @@ const columns: readonly Column<OperationStep>[] = [
 /** The steps of an operation in order, with the state of each. */
 export function OperationSteps({ steps }: { readonly steps: readonly OperationStep[] }) {
   return (
-    <DataTable
-      caption="Steps"
-      columns={columns}
-      rows={steps}
-      keyOf={({ name }) => name}
-      empty="It has no steps."
-    />
+    <DataTable caption="Steps" columns={columns} rows={steps} keyOf={({ name }) => name} empty="No steps." />
   );
 }

@@ -11,7 +11,7 @@ const shownWaiting = 20;
 export function Unsettled() {
   return (
     <section class="card" aria-labelledby="unsettled">
-      <h2 id="unsettled">Under way, or in need of attention</h2>
+      <h2 id="unsettled">In progress or needing attention</h2>
       <ReadState of={useRunningOperations()}>
         {(operations) => {
           const waiting = operations.filter(({ state }) => state === OperationState.SCHEDULED);
@@ -20,11 +20,11 @@ export function Unsettled() {
             <>
               {operations.length === 0 && (
                 <p class="quiet">
-                  Nothing. What takes its time, as a backup or a new hypervisor, is shown here.
+                  None. Long-running work, such as backups and new hypervisors, is shown here.
                 </p>
               )}
               <List of={others} />
-              {waiting.length > 0 && <h3>Waiting for their turn: {waiting.length}</h3>}
+              {waiting.length > 0 && <h3>Queued: {waiting.length}</h3>}
               <List of={waiting.slice(0, shownWaiting)} />
             </>
           );

@@ -17,13 +17,13 @@ export function healthText({ kind, health }: Pick<Backend, "kind" | "health">): 
   }
   switch (health) {
     case BackendHealth.OK:
-      return { tone: "ok", text: "works" };
+      return { tone: "ok", text: "healthy" };
     case BackendHealth.DEGRADED:
-      return { tone: "warn", text: "lacks something" };
+      return { tone: "warn", text: "degraded" };
     case BackendHealth.UNAVAILABLE:
-      return { tone: "bad", text: "does not answer" };
+      return { tone: "bad", text: "unreachable" };
     default:
-      return { tone: "off", text: "not asked yet" };
+      return { tone: "off", text: "not checked yet" };
   }
 }
 

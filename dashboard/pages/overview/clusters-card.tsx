@@ -26,7 +26,7 @@ function ClusterFigures() {
     <ReadState of={reading}>
       {({ clusters }) =>
         clusters.length === 0 ? (
-          <p class="quiet">There is no Kubernetes cluster yet.</p>
+          <p class="quiet">No Kubernetes clusters yet.</p>
         ) : (
           <Figures of={[...statusFigures(clusters), nodeFigure(clusters)]} />
         )

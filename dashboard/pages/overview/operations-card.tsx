@@ -25,7 +25,7 @@ export function OperationsCard() {
             <div class="stack">
               <Figures
                 of={[
-                  { label: "under way", value: running.length },
+                  { label: "in progress", value: running.length },
                   { label: "need attention", value: attention.length, isBad: attention.length > 0 },
                 ]}
               />

@@ -28,7 +28,7 @@ function PodFigures() {
               { label: "exited", value: count(PodState.EXITED) },
               { label: "never started", value: count(PodState.CREATED) },
               ...(unreadable.length > 0
-                ? [{ label: "not readable", value: unreadable.length, isBad: true }]
+                ? [{ label: "unreadable", value: unreadable.length, isBad: true }]
                 : []),
             ]}
           />

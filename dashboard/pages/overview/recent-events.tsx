@@ -11,11 +11,11 @@ export function RecentEvents() {
   return (
     <div class="card">
       <DataTable
-        caption="What happened last"
+        caption="Recent events"
         columns={eventColumns}
         rows={latestOfEach(recentEvents.value).slice(0, shownEvents)}
         keyOf={({ cursor }) => cursor}
-        empty="Nothing has happened within the last hour."
+        empty="No events in the last hour."
       />
       <p class="more">
         <Link href="/events">All events</Link>

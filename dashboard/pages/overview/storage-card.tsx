@@ -25,7 +25,7 @@ function StorageFigures() {
       {({ stats, staleBecause }) => (
         <div class="stack">
           {staleBecause !== "" && <p class="note warn">Not up to date: {staleBecause}</p>}
-          {stats === undefined ? <p class="quiet">Its figures are not known.</p> : <Facts stats={stats} />}
+          {stats === undefined ? <p class="quiet">No data available.</p> : <Facts stats={stats} />}
         </div>
       )}
     </ReadState>
@@ -43,7 +43,7 @@ function Facts({ stats: { status, services, data, iops } }: { readonly stats: Cl
         </span>
       </div>
       {data?.usage === undefined ? (
-        <p class="quiet">Its capacity is not known.</p>
+        <p class="quiet">Capacity not known.</p>
       ) : (
         <UsageBar label="Capacity" usedBytes={data.usage.used} totalBytes={data.usage.total} />
       )}

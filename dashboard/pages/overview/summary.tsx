@@ -14,8 +14,8 @@ export function Summary({ backends }: { readonly backends: readonly Backend[] })
   return (
     <div class={isWell ? "note ok" : "note warn"} role="status">
       {ailing.length === 0
-        ? `All ${served.length} systems work.`
-        : `${ailing.length} of ${served.length} systems need help: ${ailing.map(({ name }) => name).join(", ")}.`}
+        ? `All ${served.length} systems are healthy.`
+        : `${ailing.length} of ${served.length} systems need attention: ${ailing.map(({ name }) => name).join(", ")}.`}
       {waiting.length > 0 && (
         <>
           {" "}

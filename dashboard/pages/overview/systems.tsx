@@ -22,12 +22,12 @@ const columns: readonly Column<Backend>[] = [
     },
   },
   { title: "Kind", cell: ({ kind }) => kindTexts[kind] ?? "unknown" },
-  { title: "Version", cell: ({ version }) => version || <span class="quiet">not told</span> },
+  { title: "Version", cell: ({ version }) => version || <span class="quiet">not known</span> },
   {
-    title: "What is missing",
+    title: "Problems",
     cell: ({ missing }) =>
       missing.length === 0 ? (
-        <span class="quiet">nothing</span>
+        <span class="quiet">none</span>
       ) : (
         missing.map((sentence) => (
           <div key={sentence} class="sentence">
@@ -43,11 +43,11 @@ export function Systems({ backends }: { readonly backends: readonly Backend[] })
   return (
     <div class="card">
       <DataTable
-        caption="Systems behind this gateway"
+        caption="Systems of this gateway"
         columns={columns}
         rows={backends}
         keyOf={({ domain, name }) => `${domain} ${name}`}
-        empty="This gateway knows of none."
+        empty="No systems."
       />
     </div>
   );

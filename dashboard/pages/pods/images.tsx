@@ -34,7 +34,7 @@ export function Images() {
             columns={mayChange ? [...columns, change] : columns}
             rows={images}
             keyOf={({ id }) => id}
-            empty="There is none."
+            empty="No images."
           />
         )}
       </ReadState>

@@ -32,14 +32,14 @@ export function LogView({ of: log }: { readonly of: LogBuffer }) {
         role="log"
         // Otherwise a screen reader would read hundreds of lines aloud.
         aria-live="off"
-        aria-label="What was printed, with times in UTC"
+        aria-label="Log, with times in UTC"
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable element must be reachable by keyboard
         tabIndex={0}
         onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) => {
           isAtEnd.value = scrollHeight - scrollTop - clientHeight < nearPx;
         }}
       >
-        {log.lineCount === 0 && <p class="quiet">Nothing was printed yet.</p>}
+        {log.lineCount === 0 && <p class="quiet">No output yet.</p>}
         {log.blocks.map((block) => (
           <Block key={block.key} of={block} />
         ))}

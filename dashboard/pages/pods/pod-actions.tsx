@@ -36,7 +36,7 @@ export function PodActions({ of: pod }: { readonly of: Pod }) {
           onClick={() =>
             propose({
               title: `Remove ${name}`,
-              label: isRunning ? "End and remove" : "Remove",
+              label: isRunning ? "Stop and remove" : "Remove",
               method: removePod,
               request: { pod: id, force: isRunning },
               isDangerous: true,
@@ -75,12 +75,12 @@ function EndPod(props: {
         }}
       >
         <TextField
-          label="Seconds to end by themselves"
+          label="Grace period in seconds"
           type="number"
           min={0}
           max={3600}
           value={grace}
-          hint="Whatever has not ended by then is killed."
+          hint="Programs that still run after that are killed."
           required
         />
         <button type="submit">Stop …</button>
@@ -99,7 +99,7 @@ function EndPod(props: {
           });
         }}
       >
-        <SelectField label="Signal to every program" value={signal} options={signals} />
+        <SelectField label="Signal for every program" value={signal} options={signals} />
         <button type="submit">Send …</button>
       </form>
     </div>

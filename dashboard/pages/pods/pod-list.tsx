@@ -54,7 +54,7 @@ function PodTable({ of: pods }: { readonly of: readonly Pod[] }) {
       ]}
       rows={[...pods].sort((one, other) => (one.name < other.name ? -1 : 1))}
       keyOf={({ id }) => id}
-      empty="There is none. Make one on the host: podman pod create --name NAME."
+      empty="No pods. Create one on the host: podman pod create --name NAME."
     />
   );
 }
@@ -71,7 +71,7 @@ function addressesText({ ipv4, ipv6 }: { readonly ipv4: string; readonly ipv6: s
 function Unreadable({ of: pods }: { readonly of: readonly UnreadablePod[] }) {
   return (
     <div class="note warn">
-      <strong>Podman cannot tell of</strong>
+      <strong>Podman cannot read these pods:</strong>
       <ul>
         {pods.map(({ id, reason }) => (
           <li key={id}>

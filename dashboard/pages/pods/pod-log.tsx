@@ -18,7 +18,7 @@ export function PodLog({ pod: { id, containers } }: { readonly pod: Pod }) {
       <h2 id="pod-log">Log</h2>
       <FollowedLog key={appName.value} podId={id} appName={appName.value}>
         <SelectField
-          label="Printed by"
+          label="App"
           value={appName}
           options={[
             { value: "", text: "all apps" },
@@ -77,16 +77,15 @@ function LogStateText({ of: state }: { readonly of: LogState }) {
       {state.state === "live" && <Badge tone="ok">live</Badge>}
       {state.state === "live" && state.resumedAtMs !== undefined && (
         <span class="quiet">
-          The connection was lost, and is back since <TimeText atMs={state.resumedAtMs} />: nothing is left
-          out.
+          Reconnected at <TimeText atMs={state.resumedAtMs} />: no lines were lost.
         </span>
       )}
-      {state.state === "ended" && <Badge tone="off">ended: the pod is gone</Badge>}
-      {state.state === "failed" && <Badge tone="bad">not followed</Badge>}
+      {state.state === "ended" && <Badge tone="off">ended: the pod was removed</Badge>}
+      {state.state === "failed" && <Badge tone="bad">failed</Badge>}
       {state.state === "lost" && (
         <>
           <Badge tone="warn">connection lost</Badge>
-          <span class="quiet">It is tried again by itself, and goes on where it was.</span>
+          <span class="quiet">Retrying; the log continues where it stopped.</span>
         </>
       )}
     </span>

@@ -34,7 +34,7 @@ function NoPod({ id }: { readonly id: string }) {
     <>
       <h1>No such pod</h1>
       <p>
-        There is no pod <code>{id}</code>, or not any more.
+        There is no pod <code>{id}</code>. It may have been removed.
       </p>
     </>
   );
@@ -72,7 +72,7 @@ function KnownPod({ of: pod }: { readonly of: Pod }) {
           columns={containerColumns}
           rows={pod.containers}
           keyOf={({ id }) => id}
-          empty="It has none yet."
+          empty="No apps yet."
         />
       </section>
       <section class="card">
@@ -81,13 +81,13 @@ function KnownPod({ of: pod }: { readonly of: Pod }) {
           columns={networkColumns}
           rows={pod.networks}
           keyOf={({ name }) => name}
-          empty="It has no address now."
+          empty="No addresses."
         />
       </section>
       {isOperator ? (
         <PodLog pod={pod} />
       ) : (
-        <p class="quiet">What its apps print is shown to operators: programs print secrets.</p>
+        <p class="quiet">Only operators can see the log, because programs may print secrets.</p>
       )}
     </>
   );

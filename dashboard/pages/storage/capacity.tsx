@@ -12,7 +12,7 @@ export function Capacity({ cluster }: { readonly cluster: WatchClusterStatsRespo
     <section class="card stack" aria-labelledby="capacity">
       <h2 id="capacity">Capacity</h2>
       {usage === undefined ? (
-        <p>How full it is, is not known.</p>
+        <p>Usage not known.</p>
       ) : (
         <UsageBar label="Raw space" usedBytes={usage.used} totalBytes={usage.total} />
       )}

@@ -17,9 +17,9 @@ const columns: readonly Column<CephCrash>[] = [
     title: "When",
     cell: ({ at }) => (at === undefined ? <span class="quiet">not known</span> : <TimeText at={at} />),
   },
-  { title: "What", cell: ({ what }) => what || <span class="quiet">the report does not say</span> },
+  { title: "What", cell: ({ what }) => what || <span class="quiet">not in the report</span> },
   { title: "Ceph", cell: ({ version }) => version },
-  { title: "Seen", cell: (crash) => <Seen of={crash} /> },
+  { title: "Archived", cell: (crash) => <Seen of={crash} /> },
 ];
 
 /** Crashes of daemons that have not been archived. */
@@ -42,7 +42,7 @@ export function CrashTable() {
             columns={columns}
             rows={crashes}
             keyOf={(crash) => crash.id}
-            empty={archived.value ? "No daemon has crashed." : "There is no crash that nobody has seen."}
+            empty={archived.value ? "No crashes." : "No new crashes."}
           />
         )}
       </ReadState>
@@ -55,7 +55,7 @@ export function CrashTable() {
             archived.value = currentTarget.checked;
           }}
         />
-        <label for={id}>Also those that are archived</label>
+        <label for={id}>Include archived crashes</label>
       </div>
     </section>
   );
@@ -63,10 +63,10 @@ export function CrashTable() {
 
 function Seen({ of: { id, entity, archived } }: { readonly of: CephCrash }) {
   if (archived) {
-    return <>archived</>;
+    return <>yes</>;
   }
   if (!hasRole(Role.OPERATOR)) {
-    return <>not yet</>;
+    return <>no</>;
   }
   return (
     <button

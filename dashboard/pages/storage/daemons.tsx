@@ -9,9 +9,9 @@ export function Daemons({ cluster }: { readonly cluster: WatchClusterStatsRespon
     <section class="card stack" aria-labelledby="daemons">
       <h2 id="daemons">Daemons</h2>
       <dl class="facts">
-        <Fact name="Monitors">{mon && `${mon.daemonCount}, agreeing: ${mon.quorum || "none"}`}</Fact>
+        <Fact name="Monitors">{mon && `${mon.daemonCount}, in quorum: ${mon.quorum || "none"}`}</Fact>
         <Fact name="Manager">
-          {mgr && `${mgr.active || "none is active"}, standing by: ${mgr.standbys.join(", ") || "none"}`}
+          {mgr && `${mgr.active || "none active"}, standby: ${mgr.standbys.join(", ") || "none"}`}
         </Fact>
         <Fact name="OSDs">{osd && `${osd.osdCount}: ${osd.osdUp} up, ${osd.osdIn} in`}</Fact>
         <Fact name="OSDs changed">

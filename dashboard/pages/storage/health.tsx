@@ -6,8 +6,8 @@ import { parseComplaints } from "./radar-words.ts";
 
 const states: Readonly<Record<string, { readonly tone: Tone; readonly text: string }>> = {
   HEALTH_OK: { tone: "ok", text: "Healthy" },
-  HEALTH_WARN: { tone: "warn", text: "Warns" },
-  HEALTH_ERR: { tone: "bad", text: "Has errors" },
+  HEALTH_WARN: { tone: "warn", text: "Warning" },
+  HEALTH_ERR: { tone: "bad", text: "Error" },
 };
 
 /** Ceph's health status and its health checks. */
@@ -34,7 +34,7 @@ export function Health(props: {
       )}
       {missing.length > 0 && (
         <div class="note warn">
-          <strong>Not known now</strong>
+          <strong>Currently not known</strong>
           <ul>
             {missing.map(({ field, reason }) => (
               <li key={field}>
@@ -53,11 +53,11 @@ export function Health(props: {
 
 function Complaints({ words }: { readonly words: string | undefined }) {
   if (words === undefined) {
-    return <p class="quiet">What it complains about is not known.</p>;
+    return <p class="quiet">Health checks not known.</p>;
   }
   const complaints = parseComplaints(words);
   if (complaints.length === 0) {
-    return <p>Ceph complains about nothing.</p>;
+    return <p>No active health checks.</p>;
   }
   return (
     <ul>

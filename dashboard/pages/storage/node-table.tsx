@@ -7,12 +7,12 @@ import { TimeText } from "../../parts/time-text.tsx";
 import { client } from "../../session.ts";
 import { StatusBadge } from "./resource-text.tsx";
 
-const notTold = <span class="quiet">not told</span>;
+const notTold = <span class="quiet">not known</span>;
 
 const columns: readonly Column<NodeInfo>[] = [
   { title: "Node", cell: ({ name }) => name },
   { title: "Status", cell: ({ status }) => <StatusBadge of={status} /> },
-  { title: "Roles", cell: ({ roles }) => roles.join(", ") || <span class="quiet">none told</span> },
+  { title: "Roles", cell: ({ roles }) => roles.join(", ") || <span class="quiet">not known</span> },
   { title: "Internal address", cell: ({ internalIp }) => (internalIp ? <code>{internalIp}</code> : notTold) },
   { title: "External address", cell: ({ externalIp }) => (externalIp ? <code>{externalIp}</code> : notTold) },
   { title: "Since", cell: ({ age }) => (age === undefined ? notTold : <TimeText at={age} />) },
@@ -35,7 +35,7 @@ export function NodeTable() {
             columns={columns}
             rows={nodes}
             keyOf={({ name }) => name}
-            empty="No node carries a daemon of the cluster."
+            empty="No node runs a daemon of the cluster."
           />
         )}
       </ReadState>

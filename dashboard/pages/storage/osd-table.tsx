@@ -42,7 +42,7 @@ export function OsdTable() {
             columns={columns}
             rows={osds}
             keyOf={({ id }) => String(id)}
-            empty="The cluster has no OSD, and can store nothing."
+            empty="No OSDs: the cluster cannot store data."
           />
         )}
       </ReadState>

@@ -13,16 +13,19 @@ const size = (bytes: bigint | undefined) => (bytes === undefined ? notKnown : si
 
 const columns: readonly Column<CephPool>[] = [
   { title: "Pool", cell: ({ name }) => name },
-  { title: "For", cell: ({ applications }) => applications.join(", ") || <span class="quiet">nothing</span> },
-  { title: "Keeps", cell: (pool) => <Kept of={pool} /> },
   {
-    title: "Stands the loss of",
+    title: "Applications",
+    cell: ({ applications }) => applications.join(", ") || <span class="quiet">none</span>,
+  },
+  { title: "Redundancy", cell: (pool) => <Kept of={pool} /> },
+  {
+    title: "Tolerates the loss of",
     isNumber: true,
     cell: ({ redundancy }) => redundancy ?? notKnown,
   },
   { title: "Stored", isNumber: true, cell: ({ storedBytes }) => size(storedBytes) },
   { title: "With copies", isNumber: true, cell: ({ usedBytes }) => size(usedBytes) },
-  { title: "Room for", isNumber: true, cell: ({ availableBytes }) => size(availableBytes) },
+  { title: "Max. available", isNumber: true, cell: ({ availableBytes }) => size(availableBytes) },
   {
     title: "Objects",
     isNumber: true,
@@ -53,7 +56,7 @@ export function PoolTable() {
             columns={pools.some(hasQuota) ? [...columns, quota] : columns}
             rows={pools}
             keyOf={({ id }) => String(id)}
-            empty="The cluster has no pool yet."
+            empty="No pools yet."
           />
         )}
       </ReadState>

@@ -18,7 +18,7 @@ const scores: readonly Score[] = [
   {
     field: "cluster_health",
     axis: "Health",
-    meaning: "100 less the weight of each complaint of Ceph that nobody has muted",
+    meaning: "100 minus the weight of each unmuted health check",
     of: ({ clusterHealth }) => clusterHealth,
   },
   {
@@ -36,13 +36,14 @@ const scores: readonly Score[] = [
   {
     field: "stability",
     axis: "Stability",
-    meaning: "How quiet the last hour was: less for OSDs that went down, crashes, slow operations, recovery",
+    meaning:
+      "Stability in the last hour: lowered by OSDs that went down, crashes, slow operations and recovery",
     of: ({ stability }) => stability,
   },
   {
     field: "reliability",
     axis: "Reliability",
-    meaning: "How well it would stand the loss of a part: pools, monitors, managers, scrubs",
+    meaning: "Tolerance of failures: pools, monitors, managers, scrubs",
     of: ({ reliability }) => reliability,
   },
 ];
@@ -78,7 +79,7 @@ function columnsOf(radar: ClusterRadar, because: RadarWords): readonly Column<Sc
   return [
     { title: "Score", cell: ({ axis }) => axis },
     { title: "Of 100", isNumber: true, cell: ({ of }) => scoreText(of(radar)) },
-    { title: "Made of", cell: ({ field }) => because[field] ?? "not told" },
-    { title: "What it is", cell: ({ meaning }) => meaning },
+    { title: "Explanation", cell: ({ field }) => because[field] ?? "not known" },
+    { title: "Meaning", cell: ({ meaning }) => meaning },
   ];
 }

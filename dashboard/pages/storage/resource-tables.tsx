@@ -16,7 +16,7 @@ const columns: readonly Column<Resource>[] = [
   { title: "Namespace", cell: ({ namespace }) => namespace },
   { title: "Status", cell: ({ status }) => <StatusBadge of={status} /> },
   {
-    title: "Replicas wanted",
+    title: "Desired replicas",
     isNumber: true,
     cell: ({ replicas, areReplicasKnown }) =>
       areReplicasKnown ? replicas : <span class="quiet">not known</span>,
@@ -42,9 +42,9 @@ export function ResourceTables() {
       </ReadState>
       <div class="row">
         <button type="button" onClick={reload}>
-          Read again
+          Refresh
         </button>
-        <span class="quiet">Kubernetes' changes are told as no event.</span>
+        <span class="quiet">Changes in Kubernetes are not shown live.</span>
       </div>
     </section>
   );
@@ -74,7 +74,7 @@ function ResourceTable({ caption, rows }: { readonly caption: string; readonly r
       columns={columns}
       rows={rows}
       keyOf={({ kind, namespace, name }) => `${kind}/${namespace}/${name}`}
-      empty="There are none."
+      empty="None."
     />
   );
 }

@@ -7,7 +7,7 @@ const unknown: Shown = { tone: "off", text: "not known" };
 
 const statuses: Readonly<Record<number, Shown>> = {
   [ResourceStatus.RESOURCE_READY]: { tone: "ok", text: "ready" },
-  [ResourceStatus.RESOURCE_PROGRESSING]: { tone: "busy", text: "on its way" },
+  [ResourceStatus.RESOURCE_PROGRESSING]: { tone: "busy", text: "in progress" },
   [ResourceStatus.RESOURCE_NOT_READY]: { tone: "bad", text: "not ready" },
 };
 

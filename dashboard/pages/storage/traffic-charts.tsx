@@ -15,10 +15,10 @@ export function TrafficCharts({ cluster }: { readonly cluster: WatchClusterStats
   return (
     <>
       <section class="card" aria-labelledby="throughput">
-        <h2 id="throughput">Throughput of clients</h2>
+        <h2 id="throughput">Client throughput</h2>
         <LineChart
           {...at}
-          title="Throughput of clients"
+          title="Client throughput"
           titles={["Read", "Written"]}
           moments={only(moments, [readBytes, writeBytes])}
           text={(bytes) => `${sizeText(bytes)}/s`}
@@ -26,10 +26,10 @@ export function TrafficCharts({ cluster }: { readonly cluster: WatchClusterStats
         />
       </section>
       <section class="card" aria-labelledby="operations">
-        <h2 id="operations">Operations of clients</h2>
+        <h2 id="operations">Client operations</h2>
         <LineChart
           {...at}
-          title="Operations of clients"
+          title="Client operations"
           titles={["Reads", "Writes"]}
           moments={only(moments, [readOperations, writeOperations])}
           text={(count) => `${Number(count.toFixed(1))}/s`}

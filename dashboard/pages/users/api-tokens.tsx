@@ -21,7 +21,7 @@ export function ApiTokens({ round }: { readonly round: number }) {
     { title: "Name", cell: ({ name }) => name },
     { title: "Role", cell: ({ role }) => roleText(role) },
     { title: "Services", cell: ({ services }) => (services.length === 0 ? "all" : services.join(", ")) },
-    { title: "Made by", cell: ({ createdBy }) => createdBy },
+    { title: "Created by", cell: ({ createdBy }) => createdBy },
     { title: "Last used", cell: ({ lastUsedAt }) => (lastUsedAt ? <TimeText at={lastUsedAt} /> : "never") },
     { title: "Expires", cell: ({ expiresAt }) => (expiresAt ? <TimeText at={expiresAt} /> : "never") },
     {
@@ -41,7 +41,7 @@ export function ApiTokens({ round }: { readonly round: number }) {
   return (
     <section class="card" aria-labelledby="api-tokens">
       <div class="heading">
-        <h2 id="api-tokens">API tokens of machines</h2>
+        <h2 id="api-tokens">API tokens</h2>
         <button
           type="button"
           class="main"
@@ -59,7 +59,7 @@ export function ApiTokens({ round }: { readonly round: number }) {
             columns={columns}
             rows={tokens}
             keyOf={({ accountId }) => accountId}
-            empty="None yet. A program that is to call the gateway gets a token of its own."
+            empty="No API tokens yet. Create one for each program that calls the gateway."
           />
         )}
       </ReadState>

@@ -33,7 +33,7 @@ export function CreateApiToken(props: {
         onCreated(token);
       }}
     >
-      <TextField label="Name" value={name} hint="What it is for, as backup-job." required />
+      <TextField label="Name" value={name} hint="Its purpose, for example backup-job." required />
       <SelectField label="Role" value={role} options={roleOptions} />
       <TextField
         label="Days until it expires"
@@ -41,7 +41,7 @@ export function CreateApiToken(props: {
         value={days}
         min={1}
         max={3650}
-        hint="Empty: never."
+        hint="Leave empty for a token that never expires."
       />
     </FormDialog>
   );

@@ -6,14 +6,14 @@ export function NewToken({ token, onClose }: { readonly token: string; readonly 
   return (
     <ModalDialog title="The new API token" onClose={onClose} keepsOnEscape>
       <p>
-        Keep it now: it is not stored and cannot be shown again. A program sends it as the header{" "}
+        Save it now: it is not stored and cannot be shown again. Programs send it in the header{" "}
         <code>authorization: Bearer …</code>.
       </p>
       <pre class="json">{token}</pre>
       <div class="row actions">
         <CopyButton text={token} label="Copy token" />
         <button type="button" class="main" onClick={onClose}>
-          I have kept it
+          I have saved it
         </button>
       </div>
     </ModalDialog>

@@ -1,7 +1,7 @@
 import { Role } from "../../../gen/hostplane/v1/user_pb.ts";
 
 const roles = [
-  { role: Role.VIEWER, text: "viewer: sees what is no secret" },
+  { role: Role.VIEWER, text: "viewer: sees everything except secrets" },
   { role: Role.OPERATOR, text: "operator: changes systems" },
   { role: Role.ADMIN, text: "admin: also manages users" },
 ] as const;

@@ -24,7 +24,7 @@ export function SetRole(props: {
       }}
     >
       <SelectField label="Role" value={role} options={roleOptions} />
-      <p class="quiet">It holds from the next call on, also for logins that are there.</p>
+      <p class="quiet">Takes effect with the next call, also for existing logins.</p>
     </FormDialog>
   );
 }

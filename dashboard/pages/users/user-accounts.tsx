@@ -24,7 +24,7 @@ export function UserAccounts({ round }: { readonly round: number }) {
     { title: "Name", cell: ({ name }) => name },
     { title: "Role", cell: ({ role }) => roleText(role) },
     { title: "Services", cell: ({ services }) => (services.length === 0 ? "all" : services.join(", ")) },
-    { title: "Comes by", cell: (user) => credentialsText(user) },
+    { title: "Logs in with", cell: (user) => credentialsText(user) },
     { title: "Changed", cell: ({ changedAt }) => <TimeText at={changedAt} /> },
     {
       title: "Change",
@@ -65,7 +65,7 @@ export function UserAccounts({ round }: { readonly round: number }) {
   return (
     <section class="card" aria-labelledby="user-accounts">
       <div class="heading">
-        <h2 id="user-accounts">People</h2>
+        <h2 id="user-accounts">User accounts</h2>
         <button
           type="button"
           class="main"
@@ -83,7 +83,7 @@ export function UserAccounts({ round }: { readonly round: number }) {
             columns={columns}
             rows={users}
             keyOf={({ name }) => name}
-            empty="None."
+            empty="No users."
           />
         )}
       </ReadState>

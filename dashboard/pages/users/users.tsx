@@ -15,7 +15,7 @@ export function Users() {
             round.value += 1;
           }}
         >
-          Read again
+          Refresh
         </button>
       </div>
       <UserAccounts round={round.value} />

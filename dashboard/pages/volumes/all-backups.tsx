@@ -21,8 +21,8 @@ export function AllBackups({ backups }: { readonly backups: readonly Backup[] })
         backups={found.slice(0, shownCount)}
         empty={
           backups.length === 0
-            ? "There is no backup yet. The page of a volume makes one."
-            : "None has this in its name or its volume's."
+            ? "No backups yet. Create one on the page of a volume."
+            : "No matching backups."
         }
       />
       {found.length > shownCount && (

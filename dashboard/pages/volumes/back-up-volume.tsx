@@ -33,7 +33,7 @@ export function BackUpVolume(props: { readonly name: string; readonly handle: st
       <TextField
         label="Name of the backup"
         value={name}
-        hint="It goes to the gateway's repository, while the volume is in use."
+        hint="Stored in the gateway's repository. The volume can stay in use."
         error={form.errorOf("backup.name")}
         required
       />

@@ -9,8 +9,8 @@ import { Verified } from "./backup-table.tsx";
 export function BackupFacts({ backup }: { readonly backup: Backup }) {
   const { key, schedule, actor, damage } = backup;
   return (
-    <section class="card" aria-label="What it is">
-      {damage !== "" && <p class="note bad">It cannot be relied on: {damage}</p>}
+    <section class="card" aria-label="Properties">
+      {damage !== "" && <p class="note bad">Damaged: {damage}</p>}
       <dl class="facts">
         <dt>Volume</dt>
         <dd>
@@ -30,7 +30,7 @@ export function BackupFacts({ backup }: { readonly backup: Backup }) {
         </dd>
         <dt>Encrypted with</dt>
         <dd>{key === "" ? "its owner's key" : <code>{key}</code>}</dd>
-        <dt>Made by</dt>
+        <dt>Created by</dt>
         <dd>
           {schedule === "" ? actor : `schedule ${schedule}`} on {backup.host},{" "}
           <Link href={`~/operations/${backup.operationId}`}>its operation</Link>

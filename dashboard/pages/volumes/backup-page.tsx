@@ -38,7 +38,7 @@ function Found({ backup }: { readonly backup: Backup }) {
             <RestoreBackup backup={backup} accessed={accessed} />
             <section class="card stack" aria-labelledby="verify-backup">
               <h2 id="verify-backup">Verify</h2>
-              <p class="quiet">Reads it from the repository to the end, as a restore would.</p>
+              <p class="quiet">Reads the whole backup from the repository, as a restore would.</p>
               <button
                 type="button"
                 onClick={() =>
@@ -56,7 +56,7 @@ function Found({ backup }: { readonly backup: Backup }) {
             {hasRole(Role.ADMIN) && (
               <section class="card stack" aria-labelledby="delete-backup">
                 <h2 id="delete-backup">Delete</h2>
-                <p class="quiet">From the repository, for ever.</p>
+                <p class="quiet">Deletes it permanently from the repository.</p>
                 <button
                   type="button"
                   class="danger"

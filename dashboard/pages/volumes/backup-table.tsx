@@ -12,7 +12,7 @@ const columns: readonly Column<Backup>[] = [
   { title: "Size", isNumber: true, cell: ({ sizeBytes }) => sizeText(sizeBytes) },
   { title: "As of", cell: ({ at }) => <TimeText at={at} /> },
   { title: "Verified", cell: (backup) => <Verified of={backup} /> },
-  { title: "Made by", cell: ({ schedule, actor }) => (schedule === "" ? actor : `schedule ${schedule}`) },
+  { title: "Created by", cell: ({ schedule, actor }) => (schedule === "" ? actor : `schedule ${schedule}`) },
 ];
 
 /** Backups, each linked to its page. */

@@ -62,7 +62,7 @@ export function CreateVolume({ space }: { readonly space: WatchResponse }) {
         <TextField
           label="Tags"
           value={tags}
-          hint="Any number, separated by spaces"
+          hint="Optional, separated by spaces"
           error={form.errorOf("tags")}
         />
       </div>

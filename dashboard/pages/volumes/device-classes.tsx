@@ -14,7 +14,7 @@ export function DeviceClasses(props: {
         <div class="card" key={deviceClass}>
           <h2>{deviceClass}</h2>
           <p class="figure">{sizeText(freeBytes)} free</p>
-          <p class="quiet">{volumes === undefined ? "Reading …" : contentText(volumes, deviceClass)}</p>
+          <p class="quiet">{volumes === undefined ? "Loading …" : contentText(volumes, deviceClass)}</p>
         </div>
       ))}
     </section>
@@ -25,5 +25,5 @@ function contentText(volumes: readonly ClassVolume[], deviceClass: string): stri
   const own = volumes.filter((one) => one.deviceClass === deviceClass);
   const sizeGib = own.reduce((sum, { volume }) => sum + volume.sizeGb, 0n);
   const count = own.length === 1 ? "1 volume" : `${own.length} volumes`;
-  return own.length === 0 ? "No volumes" : `${count} of ${sizeText(sizeGib << 30n)} in all`;
+  return own.length === 0 ? "No volumes" : `${count}, ${sizeText(sizeGib << 30n)} in total`;
 }

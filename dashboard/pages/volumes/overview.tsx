@@ -42,7 +42,7 @@ function Served({ space }: { readonly space: WatchResponse }) {
   if (deviceClasses.length === 0) {
     return (
       <p>
-        No volume group of a device class is there. <code>hostplane doctor</code> on the host says what is
+        No volume group of a device class exists. Run <code>hostplane doctor</code> on the host to see what is
         missing.
       </p>
     );

@@ -42,11 +42,11 @@ export function RepositoryAccess(props: { readonly of: Backup; readonly fields: 
   const { accessKeyId, secretAccessKey, sessionToken, encryptionKey } = props.fields;
   return (
     <fieldset class="card stack">
-      <legend>What opens its repository</legend>
+      <legend>Credentials of its repository</legend>
       <div class="fields">
         <TextField label="Access key id" value={accessKeyId} />
         <TextField label="Secret access key" type="password" value={secretAccessKey} />
-        <TextField label="Session token" type="password" value={sessionToken} hint="Of temporary keys" />
+        <TextField label="Session token" type="password" value={sessionToken} hint="For temporary keys" />
         {props.of.key === "" && (
           <TextField label="Encryption key" type="password" value={encryptionKey} required />
         )}

@@ -29,7 +29,7 @@ export function ResizeVolume({ of: { deviceClass, volume } }: { readonly of: Cla
       <TextField
         label="New size"
         value={size.text}
-        hint="It can only grow. A filesystem on it is not resized."
+        hint="A volume can only grow. Its file system is not resized."
         error={size.error ?? form.errorOf("size_gb")}
         required
       />

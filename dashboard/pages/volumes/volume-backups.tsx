@@ -31,7 +31,7 @@ function OfVolume({ resource }: { readonly resource: string }) {
           caption="Backups of this volume"
           // Gateways of other hosts, whose groups may have the same names, may use the same store.
           backups={backups.filter(({ host }) => host === hostname)}
-          empty="There is no backup of it."
+          empty="No backups of this volume."
         />
       )}
     </BackupSection>
@@ -45,7 +45,7 @@ function OfName({ name }: { readonly name: string }) {
         <BackupTable
           caption={`Backups of volumes called ${name}`}
           backups={backups.filter(({ volume }) => volume.endsWith(`/volumes/${name}`))}
-          empty="There is none."
+          empty="No backups."
         />
       )}
     </BackupSection>

@@ -49,14 +49,14 @@ function Found(props: {
   if (of === undefined) {
     return (
       <p class="note warn" role="status">
-        There is no such volume in {deviceClass}, or it was removed.
+        No such volume in {deviceClass}. It may have been removed.
       </p>
     );
   }
   const { volume } = of;
   return (
     <>
-      <section class="card" aria-label="What it is">
+      <section class="card" aria-label="Properties">
         <dl class="facts">
           <dt>Size</dt>
           <dd>{sizeText(volume.sizeGb << 30n)}</dd>
@@ -78,7 +78,7 @@ function Found(props: {
           <BackUpVolume name={volume.name} handle={handle} />
           <section class="card stack" aria-labelledby="remove-volume">
             <h2 id="remove-volume">Remove</h2>
-            <p class="quiet">With all that is on it, for ever. Its backups stay.</p>
+            <p class="quiet">Removes it permanently with all its data. Its backups are kept.</p>
             <RemoveVolume of={of} onDone={() => goTo("/")} />
           </section>
         </div>

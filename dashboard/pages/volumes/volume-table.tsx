@@ -43,8 +43,8 @@ export function VolumeTable({ volumes }: { readonly volumes: readonly ClassVolum
       keyOf={({ deviceClass, volume }) => `${deviceClass}/${volume.name}`}
       empty={
         hasRole(Role.OPERATOR)
-          ? "There is no volume yet. Create the first one below."
-          : "There is no volume yet. Whoever has the role operator can create one."
+          ? "No volumes yet. Create the first one below."
+          : "No volumes yet. An operator can create one."
       }
     />
   );

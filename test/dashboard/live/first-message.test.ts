@@ -18,6 +18,6 @@ test("a stream that ends without a message is an error", async (t) => {
   }
   await t.rejects(
     firstMessage(() => open(), {}),
-    /ended before/,
+    /ended without a message/,
   );
 });

@@ -17,7 +17,7 @@ test("events are summarised in a line", async (t) => {
   );
   t.equal(
     eventText(event({ case: "volume", value: { sizeBytes: 1n << 30n, outside: true } })),
-    "1 GiB; not by this gateway",
+    "1 GiB; outside this gateway",
   );
   t.equal(
     eventText(
@@ -38,7 +38,7 @@ test("events are summarised in a line", async (t) => {
   );
   t.match(
     eventText(event({ case: "gap", value: { to: timestampFromMs(0), reason: "nobody looked" } })),
-    /^Changes until .* may have gone unseen: nobody looked$/,
+    /^Changes until .* may have been missed: nobody looked$/,
   );
   t.equal(eventText(create(EventSchema)), "");
 });

@@ -11,9 +11,9 @@ const down = backend(BackendKind.REAL, BackendHealth.UNAVAILABLE);
 const degraded = backend(BackendKind.SANDBOX, BackendHealth.DEGRADED);
 
 test("a domain has the health of its worst system, and is off if all of them are", async (t) => {
-  t.match(domainHealthText([works, off]), { text: "works" });
-  t.match(domainHealthText([works, degraded]), { text: "lacks something" });
-  t.match(domainHealthText([degraded, down]), { text: "does not answer" });
+  t.match(domainHealthText([works, off]), { text: "healthy" });
+  t.match(domainHealthText([works, degraded]), { text: "degraded" });
+  t.match(domainHealthText([degraded, down]), { text: "unreachable" });
   t.match(domainHealthText([off]), { text: "off" });
   t.match(domainHealthText([]), { text: "unknown" });
 });
