@@ -47,7 +47,7 @@ isDiagnosis && depth == 0 && /^  expired: / {
 }
 
 isDiagnosis && depth == 0 && /^  signal: SIG/ {
-  print name[0] " > died by " $2
+  print name[0] " > killed by " $2
 }
 
 isDiagnosis && linesLeft > 0 && !/^ *(---|\.\.\.)$/ {

@@ -4,14 +4,14 @@ usage() {
   cat <<'TEXT'
 usage: machine-image.sh --binaries DIR --images DIR [OPTION...] OUTPUT
 
-Makes a Debian system with containerd, kubeadm, kubelet, kubectl and images of containers. OUTPUT is a file that ends in
+Builds a Debian system with containerd, kubeadm, kubelet, kubectl and container images. OUTPUT is a file that ends in
 .tar.gz or .tar, or a directory that does not exist yet. Needs root and mmdebstrap.
 
-  --binaries DIR   has the programs kubeadm, kubelet and kubectl, all of one version
-  --images DIR     has the images of containers as archives (*.tar) that `ctr images import` reads
-  --image NAME     fail if this image is not among them, as kube-vip; kubeadm's own are always required; may be repeated
-  --package NAME   a further Debian package, such as linux-image-amd64; may be repeated
-  --suite NAME     Debian's release (default bookworm)
+  --binaries DIR   directory of the programs kubeadm, kubelet and kubectl, all of the same version
+  --images DIR     directory of container images as archives (*.tar) for `ctr images import`
+  --image NAME     fail if this image is missing, e.g. kube-vip; kubeadm's own are always required; may be repeated
+  --package NAME   an additional Debian package, e.g. linux-image-amd64; may be repeated
+  --suite NAME     Debian release (default bookworm)
   --mirror SOURCE  a URL or a line of sources.list (default: mmdebstrap's); may be repeated
 TEXT
 }
@@ -53,12 +53,12 @@ output=$1
 
 check_input() {
   local program
-  [ ! -e "$output" ] || die "$output exists"
+  [ ! -e "$output" ] || die "$output exists already"
   for program in kubeadm kubelet kubectl; do
     [ -x "$binaries/$program" ] || die "$binaries/$program is missing or not executable"
   done
-  compgen -G "$archives/*.tar" >/dev/null || die "$archives has no archive of an image (*.tar)"
-  [ "$(id -u)" = 0 ] || die "root is needed: containerd unpacks the images of containers"
+  compgen -G "$archives/*.tar" >/dev/null || die "$archives has no image archive (*.tar)"
+  [ "$(id -u)" = 0 ] || die "must run as root: containerd unpacks the container images"
   command -v mmdebstrap >/dev/null || die "mmdebstrap is missing: apt-get install mmdebstrap"
 }
 
@@ -114,7 +114,7 @@ UNIT
 
 write_containerd_configuration() {
   local pause
-  pause=$(grep '/pause:' <<<"$required") || die "kubeadm lists no image of pause"
+  pause=$(grep '/pause:' <<<"$required") || die "kubeadm lists no pause image"
   mkdir -p "$root/etc/containerd"
   cat >"$root/etc/containerd/config.toml" <<TOML
 version = 2
@@ -163,13 +163,13 @@ load_images='
 
 import_images() {
   local present image missing=()
-  say "importing images of containers"
+  say "importing container images"
   present=$(root=$root archives=$(readlink -f "$archives") \
     unshare --mount --pid --net --fork --kill-child --propagation private bash -c "$load_images")
   for image in $required; do
     grep -qxF -e "$image" -e "docker.io/$image" -e "docker.io/library/$image" <<<"$present" || missing+=("$image")
   done
-  [ ${#missing[@]} = 0 ] || die "$archives lacks these images: ${missing[*]}"
+  [ ${#missing[@]} = 0 ] || die "$archives has no archive of these images: ${missing[*]}"
 }
 
 # Each machine generates its own machine id, host name and SSH host keys at its first boot.

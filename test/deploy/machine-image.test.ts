@@ -36,7 +36,7 @@ test("a machine image is not built without its input, and the message names what
   await mkdir(join(folder, "none"));
   const none = [...options.slice(0, 3), join(folder, "none")];
   await chmod(join(folder, "programs/kubelet"), 0o755);
-  await t.rejects(build(...none, output), { code: 1, stderr: /none has no archive of an image/ });
+  await t.rejects(build(...none, output), { code: 1, stderr: /none has no image archive/ });
 });
 
 test("an existing output is not changed", async (t) => {
