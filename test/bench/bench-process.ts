@@ -81,7 +81,7 @@ export function answerParent(answers: Answers, close: () => unknown): void {
     try {
       const answer = answers[name] as ((argument: unknown) => unknown) | undefined;
       if (answer === undefined) {
-        throw new Error(`there is no answer to ${name}`);
+        throw new Error(`unknown question "${name}"`);
       }
       process.send?.({ id, value: await answer(argument) } satisfies Answer);
     } catch (error) {

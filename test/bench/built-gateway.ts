@@ -88,7 +88,7 @@ async function untilKept(cache: string): Promise<void> {
   const endsAtMs = performance.now() + keptWithinMs;
   while ((await readdir(cache, { recursive: true })).length < leastKept) {
     if (performance.now() > endsAtMs) {
-      throw new Error("the sandbox has not kept what Node compiled of it");
+      throw new Error("the sandbox did not fill Node's compile cache");
     }
     await delay(100);
   }

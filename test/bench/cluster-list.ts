@@ -21,7 +21,7 @@ const calls = 50;
 export function createClusterList(): Bench {
   return {
     name: "cluster-list",
-    what: `GetClusterList of ${clusters.toLocaleString("en")} clusters by gRPC`,
+    what: `GetClusterList of ${clusters.toLocaleString("en")} clusters over gRPC`,
     baseline: "the same rows of a copy read by `node:sqlite`",
     unit: "ms",
     maxRatio: 10,
@@ -58,7 +58,7 @@ async function startRun(opened: AsyncDisposableStack): Promise<BenchRun> {
   const client = createClient(Cluster, createGrpcTransport({ baseUrl: gateway.url }));
   const listed = await client.getClusterList({});
   if (listed.clusters.length !== clusters) {
-    throw new Error(`${listed.clusters.length} clusters are there`);
+    throw new Error(`expected ${clusters} clusters, found ${listed.clusters.length}`);
   }
   const connection = connect(gateway.url);
   opened.defer(() => connection.close());

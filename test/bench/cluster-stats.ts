@@ -19,7 +19,7 @@ const rate = { callsPerSecond: 1_000, durationMs: 2_000 };
 export function createClusterStats(): Bench {
   return {
     name: "cluster-stats",
-    what: `GetClusterStats of a Ceph cluster, ${rate.callsPerSecond.toLocaleString("en")} calls a second by gRPC: what 99 % of them take at most`,
+    what: `GetClusterStats of a Ceph cluster, ${rate.callsPerSecond.toLocaleString("en")} calls a second over gRPC: 99th percentile`,
     baseline: "`ceph status`",
     unit: "ms",
     maxRatio: 0.1,

@@ -11,8 +11,8 @@ import { type ServerArgv, startServer } from "./started-server.ts";
 export function createColdStart(): Bench {
   return {
     name: "cold-start",
-    what: "start of a sandbox in a new directory, until Login and GetLVList succeed, less two argon2 hashes",
-    baseline: "`node:http` alone, which answers anything",
+    what: "start of a sandbox in a new directory, until Login and GetLVList succeed, minus two argon2 hashes",
+    baseline: "a bare `node:http` server",
     unit: "ms",
     maxCost: 500,
     rounds: 7,
@@ -85,7 +85,7 @@ function call(port: number, method: string, message: object, headers = {}): Prom
 async function assertOk(answer: Response): Promise<unknown> {
   const text = await answer.text();
   if (!answer.ok) {
-    throw new Error(`the first call was answered with ${answer.status}: ${text}`);
+    throw new Error(`the first call returned ${answer.status}: ${text}`);
   }
   return JSON.parse(text);
 }

@@ -58,7 +58,7 @@ export async function runH2load(
   const { stdout } = await promisify(execFile)(program, args);
   const loaded = parseH2load(stdout);
   if (loaded.succeeded !== requests) {
-    throw new Error(`${loaded.succeeded} of ${requests} calls of ${path} got an answer:\n${stdout}`);
+    throw new Error(`${loaded.succeeded} of ${requests} calls of ${path} succeeded:\n${stdout}`);
   }
   return loaded;
 }
@@ -70,7 +70,7 @@ export function parseH2load(output: string): Loaded {
   // traffic: 10.55MB (11064260) total, 30.30KB (31030) headers (space savings 97.42%), 9.90MB (10380000) data
   const dataBytes = /^traffic: .* \((\d+)\) data$/m.exec(output)?.[1];
   if (succeeded === undefined || dataBytes === undefined) {
-    throw new Error(`h2load has not said how it went:\n${output}`);
+    throw new Error(`no summary in the output of h2load:\n${output}`);
   }
   return { succeeded: Number(succeeded), dataBytes: Number(dataBytes) };
 }

@@ -12,13 +12,13 @@ const restMs = 10_000;
 export function createIdleMemory(): Bench {
   return {
     name: "idle-memory",
-    what: "resident memory of a sandbox ten seconds after its first answer",
-    baseline: "`node:http` alone",
+    what: "resident memory of a sandbox ten seconds after its first response",
+    baseline: "a bare `node:http` server",
     unit: "MB",
     maxCost: 90,
     rounds: 3,
     coldRounds: 1,
-    skipReason: () => (process.platform === "linux" ? false : "only Linux tells it in /proc"),
+    skipReason: () => (process.platform === "linux" ? false : "needs /proc of Linux"),
     start: (nodeFlags) =>
       openedRun(async (opened) => {
         const sandbox = await buildSandbox(opened, nodeFlags);

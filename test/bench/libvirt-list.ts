@@ -13,7 +13,7 @@ const calls = 50;
 export function createLibvirtList(): Bench {
   return {
     name: "libvirt-list",
-    what: `${domains} domains of libvirt listed over its socket`,
+    what: `listing ${domains} libvirt VMs over its socket`,
     baseline: "`virsh list --all`",
     unit: "ms",
     maxRatio: 0.1,
@@ -42,7 +42,7 @@ export function createLibvirtList(): Bench {
       const list = async () => {
         const { count } = await client.call("connectListAllDomains", { needResults: true, flags: 0 });
         if (count !== domains) {
-          throw new Error(`${count} domains are there`);
+          throw new Error(`expected ${domains} VMs, found ${count}`);
         }
       };
       return {

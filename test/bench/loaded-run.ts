@@ -42,7 +42,7 @@ export function startLoadedRun(sides: LoadedSides, nodeFlags: readonly string[] 
     const ours = await startSide(opened, sides.ours, sides, bodyFile, nodeFlags);
     if (baseline.answerBytes !== ours.answerBytes) {
       throw new Error(
-        `answers have ${ours.answerBytes} bytes, those of the baseline ${baseline.answerBytes}`,
+        `responses have ${ours.answerBytes} bytes, those of the baseline ${baseline.answerBytes}`,
       );
     }
     return { baseline, ours, stop: () => opened.disposeAsync() };
@@ -62,7 +62,7 @@ async function startSide(
   // A failed gRPC call also has status 200, but no message.
   const { dataBytes: answerBytes } = await runH2load(target, load, 1, bodyFile);
   if (answerBytes < answerMinBytes) {
-    throw new Error(`${file} answers with ${answerBytes} bytes`);
+    throw new Error(`${file} responds with ${answerBytes} bytes; expected at least ${answerMinBytes}`);
   }
   return {
     answerBytes,
@@ -71,7 +71,7 @@ async function startSide(
       const { dataBytes } = await runH2load(target, load, requests, bodyFile);
       const cpuMs = (await server.ask("cpuMs")) - before;
       if (dataBytes !== requests * answerBytes) {
-        throw new Error(`${requests} answers of ${file} have ${dataBytes} bytes, not ${answerBytes} each`);
+        throw new Error(`${requests} responses of ${file} have ${dataBytes} bytes, not ${answerBytes} each`);
       }
       return unitOf(cpuMs, requests);
     },

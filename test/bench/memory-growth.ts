@@ -89,7 +89,7 @@ async function isFlat(
   // The median ignores a single step in which something was compiled.
   const steps = heaps.slice(1).map((heap, at) => (heap - (heaps[at] ?? heap)) / count);
   const slope = median(steps.slice(1));
-  say(`${slope.toFixed(2)} bytes for each of the ${what}, at most ${maxBytes}`);
+  say(`${slope.toFixed(2)} bytes for each of the ${what} (limit ${maxBytes})`);
   return slope <= maxBytes;
 }
 
@@ -102,9 +102,9 @@ async function areIdleStreamsSmall(): Promise<boolean> {
   }
   await liveBytes();
   const bytes = (readProcessMemory(pid).rssBytes - before) / idle;
-  say(`${idle.toLocaleString("en")} streams at rest: ${memoryText()}`);
+  say(`${idle.toLocaleString("en")} idle streams: ${memoryText()}`);
   say(
-    `${Math.round(bytes).toLocaleString("en")} bytes for each, at most ${maxBytesPerIdleStream.toLocaleString("en")}`,
+    `${Math.round(bytes).toLocaleString("en")} bytes for each (limit ${maxBytesPerIdleStream.toLocaleString("en")})`,
   );
   for (const session of sessions) {
     session.destroy();

@@ -23,7 +23,7 @@ const calls = 50;
 export function createPodmanList(): Bench {
   return {
     name: "podman-list",
-    what: `ListPods with details of ${pods} pods of Podman, by gRPC`,
+    what: `ListPods with details of ${pods} pods of Podman over gRPC`,
     baseline: "`podman pod ps --format json`",
     unit: "ms",
     maxRatio: 0.1,
@@ -51,7 +51,7 @@ async function startRun(opened: AsyncDisposableStack): Promise<BenchRun> {
   opened.defer(() => gateway.kill("SIGTERM"));
   const listed = await createClient(PublicAPI, createGrpcTransport({ baseUrl: gateway.url })).listPods({});
   if (listed.pods.length !== pods) {
-    throw new Error(`${listed.pods.length} pods are there`);
+    throw new Error(`expected ${pods} pods, found ${listed.pods.length}`);
   }
   const connection = connect(gateway.url);
   opened.defer(() => connection.close());

@@ -80,7 +80,7 @@ export function describeSelfTimes(times: readonly SelfTime[], modules = 20, func
 export function describeProfiles(directory: string, root: string): string {
   const files = readdirSync(directory).filter((name) => name.endsWith(".cpuprofile"));
   if (files.length === 0) {
-    throw new Error("nothing was profiled: hostplane is no process of this bench's own");
+    throw new Error("no profile: hostplane does not run in a process of its own in this benchmark");
   }
   return files
     .map((name) => selfTimesOf(JSON.parse(readFileSync(join(directory, name), "utf8")), root))

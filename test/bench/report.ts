@@ -4,9 +4,9 @@ import { judgeOf, numberText } from "./goal.ts";
 import type { Result } from "./measure.ts";
 
 const begin = "<!-- written by npm run bench -->";
-const end = "<!-- as far as here -->";
+const end = "<!-- end of npm run bench -->";
 const head = [
-  "| what | baseline | hostplane | ratio (of the rounds) | goal | measured |",
+  "| what | baseline | hostplane | ratio (range of the rounds) | goal | measured |",
   "|---|---|---|---|---|---|",
 ];
 
@@ -45,7 +45,7 @@ function placeOf(page: string): { readonly from: number; readonly to: number } {
   const from = page.indexOf(begin);
   const to = page.indexOf(end);
   if (from === -1 || to < from) {
-    throw new Error(`the page has no ${begin} with ${end} below it`);
+    throw new Error(`the page has no ${begin} followed by ${end}`);
   }
   return { from, to };
 }

@@ -36,7 +36,9 @@ const page = readFileSync(pagePath, "utf8");
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
 if (unknown.length > 0) {
-  say(`there is no ${unknown.join(", ")}; there are ${benches.map(({ name }) => name).join(", ")}`);
+  say(
+    `unknown benchmark: ${unknown.join(", ")}; expected one of: ${benches.map(({ name }) => name).join(", ")}`,
+  );
   process.exit(1);
 }
 
@@ -46,7 +48,7 @@ async function measureAndSay(bench: Bench, nodeFlags: readonly string[]): Promis
     say(`${bench.name}: skipped, ${skipReason}`);
     return;
   }
-  say(`${bench.name}: ${bench.what}, against ${bench.baseline}`);
+  say(`${bench.name}: ${bench.what}, compared with ${bench.baseline}`);
   const result = await measure(bench, nodeFlags);
   const { baseline, ours, figure, minFigure, maxFigure } = result;
   const { say: sayFigure, goal, isMet } = judgeOf(bench);

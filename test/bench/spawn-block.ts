@@ -12,13 +12,13 @@ const starts = 200;
 export function createSpawnBlock(): Bench {
   return {
     name: "spawn-block",
-    what: "The start of a tool with a heap of 1 GiB: for how long the event loop is blocked, in 99 of 100 starts",
+    what: "start of a tool with a heap of 1 GiB: time the event loop is blocked, 99th percentile",
     baseline: "`child_process.spawn` in the same process",
     unit: "ms",
     maxCost: 5,
     rounds: 10,
     coldRounds: 2,
-    skipReason: () => process.platform !== "linux" && "it needs the scheduler's figures of Linux",
+    skipReason: () => process.platform !== "linux" && "needs the scheduler's figures of Linux",
     start: (nodeFlags) => openedRun((opened) => startRun(opened, nodeFlags)),
   };
 }

@@ -41,7 +41,7 @@ export function createGrpcEcho(requests = 10_000): Bench {
   };
   return {
     name: "grpc-echo",
-    what: "a unary call by gRPC with 1 KB there and back",
+    what: "a unary gRPC call with 1 KB in each direction",
     baseline: "`@grpc/grpc-js`",
     unit: "µs CPU",
     maxRatio: 1.25,
@@ -64,7 +64,7 @@ export function createJsonEcho(requests = 10_000): Bench {
   };
   return {
     name: "json-echo",
-    what: "a unary call by Connect, 1 KB of JSON there and back over HTTP/1.1",
+    what: "a unary Connect call over HTTP/1.1 with 1 KB of JSON in each direction",
     baseline: "a route of Fastify with a schema",
     unit: "µs CPU",
     maxRatio: 1.6,
@@ -88,7 +88,7 @@ export function createGrpcStream(requests = 100): Bench {
   };
   return {
     name: "grpc-stream",
-    what: `a server stream by gRPC of ${repeated.count.toLocaleString("en")} messages of ${repeated.text.length} bytes`,
+    what: `a gRPC server stream of ${repeated.count.toLocaleString("en")} messages of ${repeated.text.length} bytes`,
     baseline: "`@grpc/grpc-js`",
     unit: "messages per CPU second",
     minRatio: 1,

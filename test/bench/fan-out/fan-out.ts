@@ -38,7 +38,7 @@ export function createFanOut(size: FanOutSize = { subscribers: 1_000, connection
   const { subscribers, connections } = size;
   return {
     name: "fan-out",
-    what: `an event that ${subscribers.toLocaleString("en")} gRPC subscribers get over ${connections} connections`,
+    what: `an event to ${subscribers.toLocaleString("en")} gRPC subscribers over ${connections} connections`,
     baseline: "`node:http2` writing one buffer to as many streams",
     unit: "ms CPU",
     maxRatio: 2,

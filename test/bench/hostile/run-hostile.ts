@@ -23,7 +23,7 @@ const rows = {
   "process survived": report.hasSurvived,
   "limit of 768 MiB by a cgroup": report.isMemoryLimited,
   "RSS before, MiB": Math.round(report.quietRssMib),
-  "RSS at most, MiB (below 300)": Math.round(report.maxRssMib),
+  "maximum RSS, MiB (below 300)": Math.round(report.maxRssMib),
   "p99 of a client, quiet, ms": report.quietP99Ms.toFixed(2),
   "p99 of a client, attacked, ms (below 3 times)": report.attackP99Ms.toFixed(2),
   "slowest Login from another address, ms (below 2000)": Math.round(report.loginWorstMs),

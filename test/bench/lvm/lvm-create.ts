@@ -18,7 +18,7 @@ const calls = 3;
 export function createLvmCreate(): Bench {
   return {
     name: "lvm-create",
-    what: "CreateLV of a real volume by gRPC",
+    what: "CreateLV of a real volume over gRPC",
     baseline: "the same `lvcreate`, an `lvs`, and two durable commits of SQLite",
     unit: "ms",
     maxExcess: 2,

@@ -37,7 +37,7 @@ const rate = { callsPerSecond: 500, durationMs: 2_000 };
 export function createLvmList(): Bench {
   return {
     name: "lvm-list",
-    what: `GetLVList of ${volumeCount} volumes of a real volume group by gRPC`,
+    what: `GetLVList of ${volumeCount} volumes of a real volume group over gRPC`,
     baseline: "`lvs --reportformat json` for each call",
     unit: "calls per CPU second",
     minRatio: 100,
@@ -101,8 +101,8 @@ async function cpuMsOf(pid: number): Promise<number> {
 export function createLvmListWhileCreating(): Bench {
   return {
     name: "lvm-list-while-creating",
-    what: `GetLVList, ${rate.callsPerSecond} calls a second, while ${creators} clients create volumes: what 99 % of them take at most`,
-    baseline: "the same while nobody does",
+    what: `GetLVList, ${rate.callsPerSecond} calls a second, while ${creators} clients create volumes: 99th percentile`,
+    baseline: "the same without creates",
     unit: "ms",
     maxCost: 10,
     rounds: 10,

@@ -37,21 +37,21 @@ export async function openFleets(
 export const fleetBenches: readonly FleetBench[] = [
   fleetBench(
     "memory",
-    "resident memory of the gateway at most",
+    "maximum resident memory of the gateway",
     "MB",
     { maxCost: 350 },
     ({ rssMb }) => rssMb,
   ),
   fleetBench(
     "events",
-    "from a change's request until a stream has it, for 99 % of streams and changes at most",
+    "from a change's request to its arrival on a stream, 99th percentile",
     "ms",
     { maxCost: 250 },
     ({ eventP99Ms }) => eventP99Ms,
   ),
   fleetBench(
     "lists",
-    "what 99 % of 100 GetLVList a second take at most",
+    "100 GetLVList calls a second, 99th percentile",
     "ms",
     { maxCost: 10 },
     ({ listP99Ms }) => listP99Ms,
@@ -75,7 +75,7 @@ function fleetBench(
     rounds: 5,
     coldRounds: 1,
     isLab: true,
-    skipReason: () => (process.platform === "linux" ? false : "only Linux has the figures in /proc"),
+    skipReason: () => (process.platform === "linux" ? false : "needs /proc of Linux"),
     start: (nodeFlags) =>
       openedRun(async (opened): Promise<BenchRun> => {
         const { quiet, loaded } = await openFleets(opened, nodeFlags);

@@ -39,10 +39,10 @@ for (let round = 0; round <= Number(values.rounds); round += 1) {
 }
 
 const units: Readonly<Record<keyof FleetSample, string>> = {
-  rssMb: "RSS at most, MB",
+  rssMb: "maximum RSS, MB",
   eventP50Ms: "event, p50, ms",
   eventP99Ms: "event, p99, ms",
-  eventMaxMs: "event at most, ms",
+  eventMaxMs: "event, maximum, ms",
   behind: "streams that missed a change",
   listP99Ms: "list, p99, ms",
   changesPerSecond: "changes per second",

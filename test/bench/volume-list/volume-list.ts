@@ -34,7 +34,7 @@ export function createJsonVolumeList(requests = 2_000): Bench {
     connections: 100,
     streams: 1,
   } as const;
-  return createVolumeList("json-volume-list", "Connect, JSON over HTTP/1.1", {
+  return createVolumeList("json-volume-list", "Connect with JSON and HTTP/1.1", {
     baseline: { file: fileOf("http1-server.ts"), load },
     ours: { file: fileOf("gateway-server.ts"), load },
     body: Buffer.from("{}"),
@@ -50,7 +50,7 @@ function createVolumeList(
   const answerMinBytes = volumeCount * volumeNameLength;
   return {
     name,
-    what: `GetLVList of ${volumeCount} volumes by ${protocol}`,
+    what: `GetLVList of ${volumeCount} volumes over ${protocol}`,
     baseline: "`@connectrpc/connect-fastify` with the same message",
     unit: "calls per CPU second",
     minRatio: 8,
