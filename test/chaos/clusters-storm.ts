@@ -115,7 +115,7 @@ export async function clustersStorm(t: Test, options: ClustersStormOptions): Pro
   tell(t, { lives, trouble, killedAtMs, atBoundaries });
   const wanted = await settle(t, client, lives, trouble);
   if (gateway === undefined) {
-    throw new Error("the last gateway has died");
+    throw new Error("the last gateway has ended");
   }
   return { client, gateway, wanted, killedAtMs, atBoundaries };
 }
@@ -174,7 +174,7 @@ async function settle(
       const words = [...states.values()].map(
         ({ name, status, statusMessage }) => `${name} ${status}: ${statusMessage}`,
       );
-      throw new Error(`not settled in time; wanted ${wanted.map(({ name }) => name)}\n${words.join("\n")}`);
+      throw new Error(`not settled in time; expected ${wanted.map(({ name }) => name)}\n${words.join("\n")}`);
     }
     await wait(250);
   }

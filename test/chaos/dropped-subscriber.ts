@@ -105,7 +105,7 @@ function historyMessage(
   idOf: DroppedSubscriberOptions["idOf"],
 ): HistoryMessage {
   if (message.case === undefined) {
-    throw new Error("a message of no kind");
+    throw new Error("a message without a kind");
   }
   const { cursor } = message.value;
   return message.case === "event"

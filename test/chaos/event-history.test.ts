@@ -41,12 +41,12 @@ test("every fault is found and described", async (t) => {
     [
       "a gap",
       [connection(3, snapshot(3), event(8), event(9))],
-      /message 2: gap: event 5 \(e5\) has not come, and 0 more/,
+      /message 2: gap: event 5 \(e5\) has not arrived, and 0 more/,
     ],
     [
       "a longer gap",
       [connection(2, snapshot(2), event(9))],
-      /event 3 \(e3\) has not come, and 2 more .* before event 9/,
+      /event 3 \(e3\) has not arrived, and 2 more .* before event 9/,
     ],
     [
       "a repeat",
@@ -76,13 +76,13 @@ test("every fault is found and described", async (t) => {
       [connection(3, snapshot(3), event(5))],
       /after 1 connections: gap: event 8 .* 1 more .* the end/,
     ],
-    ["nothing", [connection(undefined)], /nothing has come at all/],
-    ["no snapshot", [connection(8, event(9))], /begins with a message of the kind event/],
+    ["nothing", [connection(undefined)], /received nothing/],
+    ["no snapshot", [connection(8, event(9))], /not a snapshot but of kind event/],
     ["two snapshots", [connection(8, snapshot(8), snapshot(8), event(9))], /a snapshot in the middle/],
     [
       "a snapshot at another place",
       [connection(8, snapshot(9), event(9))],
-      /to go on from 8, and the snapshot is at 9/,
+      /expected a snapshot at 8, got 9/,
     ],
     [
       "another cursor",
@@ -97,7 +97,7 @@ test("every fault is found and described", async (t) => {
     [
       "a heartbeat ahead",
       [connection(5, snapshot(5), heartbeat(8))],
-      /gap: event 8 .* before a heartbeat .* at 8/,
+      /gap: event 8 .* before a heartbeat at 8/,
     ],
     [
       "a heartbeat behind",
@@ -107,12 +107,12 @@ test("every fault is found and described", async (t) => {
     [
       "a place that was dropped",
       [connection(5, snapshot(5), event(8)), connection(undefined, snapshot(9))],
-      /connection 2: it was asked to go on from now, and was at 8/,
+      /connection 2: the request continues from now, expected 8/,
     ],
   ];
   for (const [what, connections, words] of faults) {
     t.match(failuresOf(connections).join("\n"), words, what);
   }
   const unwanted = failuresOf([connection(8, snapshot(8), event(9))], ({ seq }) => seq < 9);
-  t.match(unwanted, [/event 9 \(e9\) was not asked for/]);
+  t.match(unwanted, [/event 9 \(e9\) was not requested/]);
 });

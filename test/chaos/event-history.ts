@@ -66,7 +66,7 @@ export function historyFailures(
     const missing = wanted.slice(next).filter(({ seq }) => seq < beforeSeq);
     const [first] = missing;
     if (first !== undefined) {
-      fail(`gap: ${shown(first)} has not come, and ${missing.length - 1} more behind it, before ${found}`);
+      fail(`gap: ${shown(first)} has not arrived, and ${missing.length - 1} more after it, before ${found}`);
     }
   }
 
@@ -77,7 +77,7 @@ export function historyFailures(
     } else if (from === undefined && place === undefined) {
       moveTo(seq);
     } else if (from !== undefined && placeOf(from) !== seq) {
-      fail(`it was to go on from ${placeOf(from)}, and the snapshot is at ${seq}`);
+      fail(`expected a snapshot at ${placeOf(from)}, got ${seq}`);
     }
   }
 
@@ -91,9 +91,9 @@ export function historyFailures(
       fail(`${shown(event)} has the cursor of ${placeOf(cursor)}`);
     }
     if (!isWanted(event)) {
-      fail(`${shown(event)} was not asked for`);
+      fail(`${shown(event)} was not requested`);
     } else if (event.seq <= (place ?? 0)) {
-      fail(`repeat or disorder: ${shown(event)} came behind the place ${place}`);
+      fail(`repeat or disorder: ${shown(event)} arrived after position ${place}`);
     } else {
       assertNoneMissing(event.seq, shown(event));
       moveTo(event.seq);
@@ -105,7 +105,7 @@ export function historyFailures(
     if (seq < (place ?? 0)) {
       fail(`a heartbeat goes back from ${place} to ${seq}`);
     } else {
-      assertNoneMissing(seq + 1, `a heartbeat that says so, at ${seq}`);
+      assertNoneMissing(seq + 1, `a heartbeat at ${seq}`);
       moveTo(seq);
     }
   }
@@ -113,7 +113,7 @@ export function historyFailures(
   for (const [connection, { from, messages }] of connections.entries()) {
     where = `connection ${connection + 1}`;
     if (from === undefined ? place !== undefined : placeOf(from) !== (place ?? placeOf(from))) {
-      fail(`it was asked to go on from ${from === undefined ? "now" : placeOf(from)}, and was at ${place}`);
+      fail(`the request continues from ${from === undefined ? "now" : placeOf(from)}, expected ${place}`);
     }
     if (place === undefined && from !== undefined) {
       moveTo(placeOf(from));
@@ -121,7 +121,7 @@ export function historyFailures(
     for (const [index, message] of messages.entries()) {
       where = `connection ${connection + 1}, message ${index + 1}`;
       if (index === 0 && message.kind !== "snapshot") {
-        fail(`it begins with a message of the kind ${message.kind}`);
+        fail(`the first message is not a snapshot but of kind ${message.kind}`);
       }
       if (message.kind === "event") {
         checkEvent(message.cursor, message.id);
@@ -137,7 +137,7 @@ export function historyFailures(
   }
   where = `after ${connections.length} connections`;
   if (place === undefined) {
-    fail("nothing has come at all");
+    fail("received nothing");
   } else {
     assertNoneMissing(Number.POSITIVE_INFINITY, "the end");
   }

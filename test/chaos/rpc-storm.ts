@@ -132,7 +132,7 @@ export async function rpcStorm(
     const [, signal] = await exited;
     up = Promise.withResolvers();
     if (signal !== "SIGKILL") {
-      throw new Error(`a gateway of the storm ended by itself with ${child.exitCode}`);
+      throw new Error(`a gateway of the storm exited unexpectedly with ${child.exitCode}`);
     }
     killed += 1;
   }

@@ -103,7 +103,7 @@ export async function storm(t: Test, options: StormOptions): Promise<StormReport
     const [code, signal] = (await exited) as [number | null, NodeJS.Signals | null];
     clearTimeout(timer);
     if (signal !== "SIGKILL") {
-      throw new Error(`a process of the storm ended by itself with ${code}: ${lines.errors()}`);
+      throw new Error(`a process of the storm exited unexpectedly with ${code}: ${lines.errors()}`);
     }
     killed += 1;
     if (fate?.failpoint !== undefined && !child.killed) {

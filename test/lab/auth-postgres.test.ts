@@ -17,7 +17,7 @@ test("logins on several gateways with one PostgreSQL", { skip }, async (t) => {
     const auths = await Promise.all(stores.map((store) => startAuth(t, store)));
     const [here, there] = auths;
     if (here === undefined || there === undefined) {
-      throw new Error("two were started");
+      throw new Error("expected two gateways");
     }
     return { stores, here, there };
   }

@@ -275,7 +275,7 @@ make_cluster() {
     -addext subjectAltName=DNS:s3.test,DNS:localhost,IP:127.0.0.1,IP:10.0.2.2 \
     -keyout "$dir/key.pem" -out "$dir/cert.pem" 2>/dev/null
   write_configuration "$base" "$fsid"
-  make_monitor "$base" "$fsid" >"$dir/log/make.out" 2>&1 || { cat "$dir/log/make.out" >&2; die "the monitor cannot be made"; }
+  make_monitor "$base" "$fsid" >"$dir/log/make.out" 2>&1 || { cat "$dir/log/make.out" >&2; die "cannot create the monitor"; }
   start mon.a
   for daemon in $(lettered mgr "$(cat "$dir/mgrs")"); do
     start "$daemon" &
@@ -288,7 +288,7 @@ make_cluster() {
   for job in "${jobs[@]}"; do wait "$job" || die "a daemon does not start"; done
   echo "http://127.0.0.1:$((base + 2))" >"$dir/s3-url"
   echo "https://127.0.0.1:$((base + 3))" >"$dir/s3-https-url"
-  [ "$(cat "$dir/mdss")" = 0 ] || make_filesystem 2>>"$dir/log/make.out" || die "the filesystem cannot be made"
+  [ "$(cat "$dir/mdss")" = 0 ] || make_filesystem 2>>"$dir/log/make.out" || die "cannot create the file system"
   start rgw.a
   touch "$dir/made"
 }
@@ -297,7 +297,7 @@ wait_for_s3() {
   local deadline=$(($(millis) + 60000))
   # The pid file is no sign of readiness, because it is written late.
   until curl --silent --fail --noproxy '*' --max-time 5 --output /dev/null "$(cat "$dir/s3-url")"; do
-    [ "$(millis)" -lt "$deadline" ] || { tail -n 20 "$dir"/log/* >&2; die "the S3 endpoint does not answer"; }
+    [ "$(millis)" -lt "$deadline" ] || { tail -n 20 "$dir"/log/* >&2; die "the S3 endpoint does not respond"; }
     sleep 0.1
   done
 }

@@ -114,7 +114,7 @@ export async function startClustersLab(t: Test, options: ClustersLabOptions): Pr
           return state;
         }
         if (performance.now() > endMs) {
-          throw new Error(`${name} is not as expected in time: ${await explain(name)}`);
+          throw new Error(`${name} did not reach the expected state in time: ${await explain(name)}`);
         }
         await wait(500);
       }
@@ -136,7 +136,7 @@ export async function startClustersLab(t: Test, options: ClustersLabOptions): Pr
           return found;
         }
         if (performance.now() > endMs) {
-          throw new Error(`no machine of ${name} is as expected: ${await explain(name)}`);
+          throw new Error(`no machine of ${name} reached the expected state: ${await explain(name)}`);
         }
         await wait(300);
       }

@@ -136,7 +136,7 @@ async function scaleUntilActive(
     }
     await settled;
   }
-  throw new Error("the gateway has had no part in any of it");
+  throw new Error("the gateway took no part in any of it");
 }
 
 async function create(

@@ -122,7 +122,7 @@ export const wires: Readonly<Record<string, (baseUrl: string) => Transport>> = {
 export function clientsOf({ url }: Pick<GatewayProcess, "url">, wire = "gRPC") {
   const makeTransport = wires[wire];
   if (makeTransport === undefined) {
-    throw new Error(`${wire} is no wire`);
+    throw new Error(`unknown wire ${wire}`);
   }
   const transport = makeTransport(url);
   return {
@@ -179,7 +179,7 @@ export async function endOf({ operations }: LabClients, id: string): Promise<Ope
     last = operation ?? last;
   }
   if (last === undefined) {
-    throw new Error(`nothing was told of the operation ${id}`);
+    throw new Error(`the stream of the operation ${id} had no message`);
   }
   return last;
 }

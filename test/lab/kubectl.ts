@@ -36,7 +36,7 @@ export async function untilKubectl(
       return answer;
     }
     if (performance.now() > endMs) {
-      throw typeof answer === "string" ? new Error(`kubectl answers: ${answer}`) : answer;
+      throw typeof answer === "string" ? new Error(`kubectl returned: ${answer}`) : answer;
     }
     await wait(1_000);
   }

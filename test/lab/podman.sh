@@ -96,7 +96,7 @@ make_namespaces() {
     sleep 0.02
   done
   cat "$dir/inner.log" >&2
-  die "no namespaces can be made"
+  die "cannot create namespaces"
 }
 
 answers() { curl -sf -m 10 --unix-socket "$socket" http://podman/v4.0.0/libpod/_ping >/dev/null 2>&1; }

@@ -89,7 +89,7 @@ export async function until(what: () => Promise<boolean>): Promise<void> {
   const endsAtMs = performance.now() + 60_000;
   while (!(await what())) {
     if (performance.now() > endsAtMs) {
-      throw new Error("it did not come in a minute");
+      throw new Error("timed out after a minute");
     }
     await sleep(50);
   }
@@ -125,7 +125,7 @@ export async function createGateways(t: Test, { socketPath }: PodmanService) {
           operation = message.operation ?? operation;
         }
         if (operation === undefined) {
-          throw new Error("there is no operation");
+          throw new Error("the pod has no operation");
         }
         return operation;
       },

@@ -186,7 +186,7 @@ async function untilPod(
     }
     await sleep(50);
   }
-  throw new Error(`${id} does not become what it should`);
+  throw new Error(`${id} does not reach the expected state`);
 }
 
 test("every field of pods and images agrees with Podman's own program", { skip, timeout }, async (t) => {

@@ -103,7 +103,7 @@ export async function holdAtGate(gateUrl: string, { pattern, passes = 0 }: HoldO
   async function call(path: string, options: RequestInit): Promise<string> {
     const response = await fetch(`${gateUrl}${holdsPath}${path}`, options);
     if (!response.ok) {
-      throw new Error(`the gate answers ${response.status}`);
+      throw new Error(`the gate returned ${response.status}`);
     }
     return response.text();
   }

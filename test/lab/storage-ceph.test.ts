@@ -117,7 +117,7 @@ async function ofOneMoment<T, Said>(
       return { told, said };
     }
   }
-  throw new Error("the cluster does not hold still");
+  throw new Error("the cluster's figures keep changing");
 }
 
 async function untilHealthy({ say }: Lab): Promise<void> {

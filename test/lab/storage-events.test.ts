@@ -134,7 +134,7 @@ async function startLab(): Promise<Lab> {
         }
         await sleep(50);
       }
-      throw new Error(`not in a minute; last ${last}`);
+      throw new Error(`timed out after a minute; last ${last}`);
     },
     longestCallMs() {
       const longest = longestMs;

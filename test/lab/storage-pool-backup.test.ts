@@ -141,7 +141,7 @@ async function endOf({ operations }: Pick<Clients, "operations">, id: string): P
     last = operation ?? last;
   }
   if (last === undefined) {
-    throw new Error("nothing was told of it");
+    throw new Error("the operation's stream had no message");
   }
   return last;
 }
@@ -153,7 +153,7 @@ async function untilStoring({ operations }: Pick<Clients, "operations">, id: str
       return;
     }
     if ((operation?.state ?? 0) > OperationState.ACTIVE) {
-      throw new Error(`it has ended: ${operation?.message} ${operation?.error?.message}`);
+      throw new Error(`the operation has ended: ${operation?.message} ${operation?.error?.message}`);
     }
   }
 }

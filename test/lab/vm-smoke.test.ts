@@ -33,7 +33,7 @@ test("a machine with device-mapper", { skip, timeout: 600_000 }, async (t) => {
   await t.test("keeps arguments, exit codes and output separate", async (t) => {
     t.same(await vm.run(["printf", "%s", "a 'b' $HOME"]), { exitCode: 0, stdout: "a 'b' $HOME", stderr: "" });
     t.same(await vm.run("echo out; echo err >&2; exit 7"), { exitCode: 7, stdout: "out\n", stderr: "err\n" });
-    await t.rejects(vm.run("sleep 30", { timeoutMs: 1000 }), /no end after 1000 ms/);
+    await t.rejects(vm.run("sleep 30", { timeoutMs: 1000 }), /timed out after 1000 ms/);
   });
 
   await t.test("is reachable through a forwarded port", async (t) => {

@@ -103,7 +103,7 @@ export async function createVm({ name, disks, memoryMib = 640, forwards = [] }: 
       );
       const killed = result.exitCode === 124 || result.exitCode === 137;
       if (killed && Date.now() - startedAt >= timeoutMs) {
-        throw new Error(`no end after ${timeoutMs} ms: ${line}\n${result.stderr}`);
+        throw new Error(`timed out after ${timeoutMs} ms: ${line}\n${result.stderr}`);
       }
       return result;
     },

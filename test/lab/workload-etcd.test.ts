@@ -178,7 +178,7 @@ async function losesMembers(t: Test, program: string, net: number): Promise<void
       asked.push(ask("/v3/cluster/member/add", { peerURLs: [peerOf(3)] }).catch(() => {}));
       await delay(200);
       if ((await membersNow()).length !== 2) {
-        throw new Error("it is no member yet");
+        throw new Error("not a member yet");
       }
     });
     // etcd 3.4 answers from its local state.
