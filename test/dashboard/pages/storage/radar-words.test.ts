@@ -24,6 +24,7 @@ test("health checks are parsed with their points", async (t) => {
     { what: "3 more", points: undefined },
   ]);
   t.same(parseComplaints("nothing taken off"), []);
+  t.same(parseComplaints("no deductions"), []);
 });
 
 test("any set of scores is parsed back, unless an explanation contains another score's name", async () => {
