@@ -65,11 +65,11 @@ export function planClaim(open: readonly OpenOperation[], claimant: Claimant): C
   function reasonToWait(operation: OpenOperation): string {
     const before = first.get(resourceOf(operation));
     if (before !== undefined && before.id !== operation.id) {
-      return `operation ${before.id}, which works on the same, has to end first`;
+      return `operation ${before.id} on the same resource must end first`;
     }
     const { length } = runningOf.get(placeOf(operation)) ?? [];
     return length >= claimant.perSystem && claimant.unlimitedKinds?.has(operation.kind) !== true
-      ? `${length} operations of ${operation.system} run, which is the limit`
+      ? `${operation.system} already runs ${length} ${length === 1 ? "operation" : "operations"}, which is its limit`
       : "";
   }
 
@@ -143,7 +143,7 @@ function reasonAway(
   // Only a gateway of that host can have created it.
   const sinceMs = Math.max(seenAtMs.get(host) ?? 0, created_at);
   return sinceMs < nowMs - silentMs
-    ? `the gateway of host ${host} is away since ${new Date(sinceMs).toISOString()}`
+    ? `the gateway of host ${host} has been away since ${new Date(sinceMs).toISOString()}`
     : undefined;
 }
 

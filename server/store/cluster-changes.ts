@@ -174,7 +174,7 @@ async function changePools(
       .where("name", "=", name)
       .executeTakeFirstOrThrow();
     if (numUpdatedRows !== 1n) {
-      throw new Error("a pool to be scaled is not there");
+      throw new Error("a pool to be scaled does not exist");
     }
   }
 }

@@ -46,7 +46,7 @@ export async function copyStore(options: CopyOptions): Promise<CopiedRows> {
   try {
     return await withMigrationLock(url, errors, async (target) => {
       if (await postgresDialect.tableExists(target.db, "meta")) {
-        const message = `the database ${errors.shownAs} holds a store already; give an empty one`;
+        const message = `the database ${errors.shownAs} already contains a store; use an empty one`;
         throw new InfraError("STORE_NOT_EMPTY", message);
       }
       await migratePostgres(target, errors, expectations, migrations, undefined);
@@ -94,7 +94,7 @@ async function copyTable(database: DatabaseSync, { db }: PostgresConnection, tab
   const found = await sql<{ count: number }>`select count(*) as count from ${sql.table(table)}`.execute(db);
   const count = found.rows[0]?.count;
   if (count !== expected) {
-    throw new Error(`${count} of the ${expected} rows of ${table} arrived`);
+    throw new Error(`only ${count} of the ${expected} rows of ${table} were copied`);
   }
   return expected;
 }

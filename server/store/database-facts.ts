@@ -60,19 +60,19 @@ export function assertDatabaseFacts(
   if (facts.schemaVersion > latestVersion) {
     throw new InfraError(
       "STORE_NEWER",
-      `The database ${shownAs} was used by a newer version of hostplane (its tables are of version ${facts.schemaVersion}, this program knows ${latestVersion}). Start that version, or go back as docs/upgrade.md says.`,
+      `The database ${shownAs} was used by a newer version of hostplane (schema version ${facts.schemaVersion}; this version supports ${latestVersion}). Start the newer version, or downgrade as described in docs/upgrade.md.`,
     );
   }
   if (facts.kind !== kind) {
     throw new InfraError(
       "STORE_KIND_MISMATCH",
-      `The database ${shownAs} is that of a ${facts.kind} gateway, and this is a ${kind} one. Each needs a database of its own.`,
+      `The database ${shownAs} belongs to a ${facts.kind} gateway, but this is a ${kind} gateway. Each needs its own database.`,
     );
   }
   if (facts.keyCheck !== keyCheck) {
     throw new InfraError(
       "MASTER_KEY_MISMATCH",
-      `The database ${shownAs} belongs to the master key ${facts.keyCheck}, and the given one is ${keyCheck}. Give the key that was used when the database was made.`,
+      `The database ${shownAs} was created with the master key ${facts.keyCheck}, but the given key is ${keyCheck}. Use the key that the database was created with.`,
     );
   }
 }
@@ -80,6 +80,6 @@ export function assertDatabaseFacts(
 export function storeMissing(shownAs: string): InfraError {
   return new InfraError(
     "STORE_MISSING",
-    `There is no database at ${shownAs} yet; the first start of the gateway makes it.`,
+    `There is no database at ${shownAs} yet; the first start of the gateway creates it.`,
   );
 }

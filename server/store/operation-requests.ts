@@ -153,18 +153,18 @@ async function endStranded(context: TransactionContext, row: OperationRow): Prom
   const left = steps.filter(({ state }) => state !== "pending" && state !== "undone");
   const attention: Attention = {
     left: left.map(
-      ({ name, state }) => `Step ${name} is ${leftWords[state] ?? state}; what it has made may still exist.`,
+      ({ name, state }) => `Step ${name} is ${leftWords[state] ?? state}; what it created may still exist.`,
     ),
     advice: [
       `Configure the domain of ${row.kind} again and retry the operation: it continues with the first step that is not done.`,
-      "Or remove what is left yourself, and cancel the operation again: it is then given up.",
+      "Or remove what is left yourself, and cancel the operation again to give it up.",
     ],
   };
   const changed = await context.db
     .updateTable("operations")
     .set({
       state: "needsAttention",
-      message: `cancelled, but no gateway knows the kind ${row.kind}, so nothing was undone`,
+      message: `cancelled, but no gateway supports the operation kind ${row.kind}, so nothing was undone`,
       waiting_for: "",
       attention_json: JSON.stringify(attention),
       ended_at: context.nowMs,

@@ -180,8 +180,8 @@ export const operationStepTransactions = {
     }
     const outcome =
       row.cancel_requested === 1
-        ? { state: "cancelled", error_json: null, message: "cancelled; nothing of it is left" }
-        : { state: "failed", message: "failed; nothing of it is left" };
+        ? { state: "cancelled", error_json: null, message: "cancelled; everything was undone" }
+        : { state: "failed", message: "failed; everything was undone" };
     return end(context, args, { ...outcome, ...withoutSecrets(row) });
   },
 

@@ -44,7 +44,7 @@ export function isDuplicateTable(error: unknown): boolean {
 /** @throws InfraError STORE_UNAVAILABLE if the text is not a URL; the message does not repeat it */
 export function createPostgresErrors(url: string): PostgresErrors {
   if (!URL.canParse(url)) {
-    throw new InfraError("STORE_UNAVAILABLE", "the address of the database is no URL");
+    throw new InfraError("STORE_UNAVAILABLE", "the address of the database is not a URL");
   }
   const shownAs = shownUrl(url);
   const secrets = secretsOf(url);
@@ -54,7 +54,7 @@ export function createPostgresErrors(url: string): PostgresErrors {
     const { code } = error as { code?: unknown };
     // A message of class 22 repeats the value that it is about.
     const isAboutValue = error instanceof DatabaseError && error.code?.startsWith("22");
-    const message = isAboutValue ? "a value was refused" : redacted(messageOf(error));
+    const message = isAboutValue ? "a value was rejected" : redacted(messageOf(error));
     const plain = new Error(typeof code === "string" ? `${message} (${code})` : message);
     const [, ...frames] = error instanceof Error ? (error.stack?.split(/\n(?=\s+at )/) ?? []) : [];
     plain.stack = [`Error: ${plain.message}`, ...frames].join("\n");
@@ -78,7 +78,7 @@ export function createPostgresErrors(url: string): PostgresErrors {
 }
 
 export function storeUnavailable(cause: unknown): InfraError {
-  const message = "the database of the gateway cannot be reached or used now; the log says why";
+  const message = "the gateway's database is currently unavailable; see the gateway's log";
   return new InfraError("STORE_UNAVAILABLE", message, { cause, retryAfterMs: 1000 });
 }
 

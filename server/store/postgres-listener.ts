@@ -38,7 +38,10 @@ export async function startPostgresListener(options: ListenerOptions): Promise<P
 
   function lost(error: unknown): void {
     if (!signal.aborted) {
-      log.warn("the connection that hears of other gateways' changes was lost", errors.plainError(error));
+      log.warn(
+        "the connection that listens for changes by other gateways was lost",
+        errors.plainError(error),
+      );
       reconnecting = reconnect();
     }
   }
@@ -47,7 +50,7 @@ export async function startPostgresListener(options: ListenerOptions): Promise<P
     for (let failures = 1; !signal.aborted; failures += 1) {
       try {
         client = await listen(options, lost);
-        log.info("other gateways' changes are heard of again");
+        log.info("listening for changes by other gateways again");
         onGap();
         return;
       } catch {

@@ -36,8 +36,8 @@ export function preparePostgres(
     await migratePostgres(connection, errors, expectations, migrations, facts);
     return [
       facts === undefined
-        ? `made the tables of ${errors.shownAs}`
-        : `the tables of ${errors.shownAs} are now of version ${migrations.length}`,
+        ? `created the tables of ${errors.shownAs}`
+        : `migrated ${errors.shownAs} to schema version ${migrations.length}`,
     ];
   });
 }
@@ -60,7 +60,7 @@ export async function migratePostgres(
     await migrate({ db, dialect: postgresDialect, nowMs, migrations, facts, expectations });
   } catch (error) {
     if (isDuplicateTable(error)) {
-      const message = `the database ${shownAs} holds tables of another program; give hostplane an empty one`;
+      const message = `the database ${shownAs} contains tables of another program; hostplane needs an empty one`;
       throw new InfraError("STORE_NOT_EMPTY", message);
     }
     throw error;

@@ -130,7 +130,7 @@ export async function openPostgresStore<T extends Transactions>(
       }
       await delay(Math.random() * longestPauseMs);
     }
-    const message = "too many calls change the same at once";
+    const message = "too many concurrent changes to the same data; try again";
     throw new InfraError("STORE_UNAVAILABLE", message, { retryAfterMs: 1000 });
   }
 
@@ -156,7 +156,7 @@ export async function openPostgresStore<T extends Transactions>(
     },
     subscribe: subscribers.add,
     async backup() {
-      const message = `the database ${errors.shownAs} is saved by PostgreSQL's own pg_dump`;
+      const message = `the gateway cannot back up the database ${errors.shownAs}; use PostgreSQL's pg_dump`;
       throw new InfraError("BACKUP_REFUSED", message);
     },
     close() {

@@ -76,7 +76,8 @@ async function commit(run: RunSql, notifications: readonly string[]): Promise<vo
     answer = await run([...notifications, "commit"].join("; "));
   } catch (error) {
     if (error instanceof InfraError) {
-      const message = "the database was lost during a commit; whether it was kept is not known";
+      const message =
+        "the connection to the database was lost during a commit; whether the change was stored is unknown";
       throw new InfraError(error.reason, message, { cause: error.cause, effect: "possible" });
     }
     throw error;
@@ -84,6 +85,6 @@ async function commit(run: RunSql, notifications: readonly string[]): Promise<vo
   const { command } = (Array.isArray(answer) ? answer.at(-1) : answer) as { command: string };
   // A commit after a failed query does not fail, but answers "ROLLBACK".
   if (command !== "COMMIT") {
-    throw new Error(`the transaction went on after a failed query, and ended with ${command}`);
+    throw new Error(`the transaction continued after a failed query, and ended with ${command}`);
   }
 }

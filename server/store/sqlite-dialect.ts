@@ -41,7 +41,7 @@ function inputValue(value: unknown): SQLInputValue {
     return BigInt(value as number);
   }
   if (typeof value === "string" && value.includes("\0")) {
-    throw new TypeError("a text holds a NUL, which PostgreSQL would refuse");
+    throw new TypeError("a text contains a NUL, which PostgreSQL would reject");
   }
   return value as SQLInputValue;
 }

@@ -39,12 +39,12 @@ export function infraErrorFromSqlite(error: unknown, fault: string): InfraError 
   }
   const code = primaryCode(error);
   if (code !== undefined && passing.has(code)) {
-    const message = "the database of the gateway cannot be read or written now; the log says why";
+    const message = "the gateway's database currently cannot be read or written; see the gateway's log";
     return new InfraError("STORE_UNAVAILABLE", message, { cause: error, retryAfterMs: 1000 });
   }
   if (code !== undefined && damaged.has(code)) {
     const message =
-      "the database file is damaged, or is no database; docs/upgrade.md says how to put back a backup";
+      "the database file is damaged, or is not a database; docs/upgrade.md describes how to restore a backup";
     return new InfraError("STORE_DAMAGED", message, { cause: error });
   }
   return new InfraError("INTERNAL", fault, { cause: error });

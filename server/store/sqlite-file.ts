@@ -97,7 +97,7 @@ function makeEmptyDatabase(file: string): void {
  */
 export function assertNotEmptied(file: string): void {
   if (statSync(file, { throwIfNoEntry: false })?.size === 0) {
-    const message = `The database file ${file} is empty: it was truncated, or the very first start of an older version was interrupted. Put back a backup as docs/upgrade.md says. If there has never been any data, remove the file with ${file}-wal and start again.`;
+    const message = `The database file ${file} is empty: it was truncated, or the first start of an older version was interrupted. Restore a backup as described in docs/upgrade.md. If it never contained data, remove the file and ${file}-wal and start again.`;
     throw new InfraError("STORE_DAMAGED", message);
   }
 }
@@ -117,6 +117,6 @@ function inUse(file: string): InfraError {
   const who = holder === undefined ? "another process" : `process ${holder}`;
   return new InfraError(
     "STORE_IN_USE",
-    `The database ${file} is in use by ${who}, and only one process may use it. If that is a gateway, stop it first, or use PostgreSQL for more than one.`,
+    `The database ${file} is in use by ${who}, and only one process may use it. If that is a gateway, stop it first, or use PostgreSQL to run more than one gateway.`,
   );
 }

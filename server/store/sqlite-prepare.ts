@@ -35,7 +35,7 @@ export async function prepareSqlite(
     return { database, db, notes };
   } catch (error) {
     database.close();
-    throw infraErrorFromSqlite(error, `the tables of the database ${file} cannot be made ready`);
+    throw infraErrorFromSqlite(error, `the tables of the database ${file} cannot be prepared`);
   }
 }
 
@@ -63,6 +63,8 @@ async function bringUpToDate(
     throw error;
   }
   return backup === undefined
-    ? [`made the database ${file}`]
-    : [`the tables of ${file} are now of version ${migrations.length}; the database as it was is ${backup}`];
+    ? [`created the database ${file}`]
+    : [
+        `migrated ${file} to schema version ${migrations.length}; the backup from before the migration is ${backup}`,
+      ];
 }

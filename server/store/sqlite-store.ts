@@ -76,19 +76,23 @@ export async function openSqliteStore<T extends Transactions>({
 
   function die(cause: unknown): void {
     if (ended === undefined) {
-      log.fatal("the thread of the database died; the gateway has to be started anew", cause);
+      log.fatal("the database thread died; restart the gateway", cause);
     }
     end(
-      new InfraError("STORE_UNAVAILABLE", "the database of the gateway is gone until it is started anew", {
-        cause,
-      }),
+      new InfraError(
+        "STORE_UNAVAILABLE",
+        "the gateway's database is unavailable until the gateway is restarted",
+        {
+          cause,
+        },
+      ),
     );
   }
 
   worker.on("error", die);
   void exited.then(() => {
     if (closed === undefined) {
-      die(new Error("the thread ended by itself"));
+      die(new Error("the thread exited unexpectedly"));
     }
   });
   worker.on("message", (answer: WorkerAnswer) => {
@@ -142,7 +146,7 @@ export async function openSqliteStore<T extends Transactions>({
     async backup(backupFile) {
       if (!isAbsolute(backupFile)) {
         // The gateway's working directory is not the caller's.
-        const message = `the file of a backup must be an absolute path, is ${JSON.stringify(backupFile)}`;
+        const message = `the backup file must be an absolute path, got ${JSON.stringify(backupFile)}`;
         throw new InfraError("BACKUP_REFUSED", message);
       }
       const { result } = await ask({ ask: "backup", file: backupFile });

@@ -37,7 +37,10 @@ export function watchWrites(
     const disk = await describeDisk().catch(() => undefined);
     if (failure !== undefined) {
       const words = disk === undefined ? "" : ` (its disk is ${disk})`;
-      log.error(`the store cannot be written${words}; changes are refused until it can`, failure.cause);
+      log.error(
+        `the store cannot be written${words}; changes are refused until it can be written again`,
+        failure.cause,
+      );
     }
   }
 

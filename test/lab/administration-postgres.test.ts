@@ -38,7 +38,7 @@ test("store copy moves users to PostgreSQL, where the user commands work on them
   const copied = await hostplane(["store", "copy", ...target], shared);
   t.match(copied, { code: 0, stdout: /^users: 2$[\s\S]*^copied to postgres:\/\/[^@]*; a gateway/m });
   const again = await hostplane(["store", "copy", ...target], shared);
-  t.match(again, { code: 1, stderr: /holds a store already/ });
+  t.match(again, { code: 1, stderr: /already contains a store/ });
 
   const listed = await hostplane(["user", "list", ...target], shared);
   t.match(listed, { code: 0, stdout: /^admin .*\nalice +viewer /m });

@@ -70,8 +70,8 @@ test("several gateways on one PostgreSQL", { skip, timeout }, async (t) => {
     const query = "select pg_terminate_backend(pid) from pg_stat_activity where query = 'listen hostplane'";
     await postgres.query(query, url);
     await told;
-    t.match(log.lines.at(-2), /^warn: the connection that hears of other gateways' changes was lost/);
-    t.match(log.lines.at(-1), /^info: other gateways' changes are heard of again/);
+    t.match(log.lines.at(-2), /^warn: the connection that listens for changes by other gateways was lost/);
+    t.match(log.lines.at(-1), /^info: listening for changes by other gateways again/);
   });
 
   t.test("refuse backups, which are pg_dump's job", async (t) => {

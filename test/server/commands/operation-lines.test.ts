@@ -94,7 +94,7 @@ test("an operation that has started and cannot continue shows why", async (t) =>
   const waitingFor = "no gateway knows the kind volumes.backup: configure its domain again";
   const stranded = create(OperationSchema, { state: OperationState.ACTIVE, message: "storing", waitingFor });
   t.equal(operationSummary(stranded), `active: waiting: ${waitingFor}`);
-  const message = "cancelled, but no gateway knows the kind volumes.backup";
+  const message = "cancelled, but no gateway supports the operation kind volumes.backup";
   const left = create(OperationSchema, { state: OperationState.NEEDS_ATTENTION, message });
   t.equal(operationSummary(left), `needs-attention: ${message}`);
 });

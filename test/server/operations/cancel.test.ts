@@ -182,10 +182,10 @@ test("an operation whose kind no gateway supports reports it, and can be ended a
     const cancelled = await without.operations.cancel(id);
     t.match(cancelled, {
       state: "needsAttention",
-      message: /^cancelled, but no gateway knows the kind test\.count/,
+      message: /^cancelled, but no gateway supports the operation kind test\.count/,
       waitingFor: "",
       attention: {
-        left: [/^Step first is done; what it has made may still exist/, /^Step second is interrupted/],
+        left: [/^Step first is done; what it created may still exist/, /^Step second is interrupted/],
         advice: [/Configure the domain of test\.count again and retry/, /cancel the operation again/],
       },
     });

@@ -157,7 +157,7 @@ test("the stream succeeds however the operation ends, and reports a failure in b
       gate.resolve();
     }
   });
-  t.equal(cancelled.told.at(-1), "failed: cancelled; nothing of it is left");
+  t.equal(cancelled.told.at(-1), "failed: cancelled; everything was undone");
 });
 
 test("a disconnect does not stop an operation, and the same request finds it again", async (t) => {

@@ -40,9 +40,12 @@ test("a queued operation shows what it waits for", async (t) => {
   const isTold = ({ waitingFor }: { readonly waitingFor: string }) => waitingFor !== "";
   t.equal(
     (await engine.until(second.id, isTold)).waitingFor,
-    `operation ${first.id}, which works on the same, has to end first`,
+    `operation ${first.id} on the same resource must end first`,
   );
-  t.equal((await engine.until(third.id, isTold)).waitingFor, "1 operations of test run, which is the limit");
+  t.equal(
+    (await engine.until(third.id, isTold)).waitingFor,
+    "test already runs 1 operation, which is its limit",
+  );
   gate.resolve();
   t.match(await engine.end(second.id), { state: "completed", waitingFor: "" });
   t.match(await engine.end(third.id), { state: "completed", waitingFor: "" });

@@ -113,7 +113,7 @@ test("operations wait with a reason while their host's gateway is away", async (
   const waiting = await beta.until(id, ({ waitingFor }) => waitingFor !== "");
   t.match(waiting, {
     state: "scheduled",
-    waitingFor: /^the gateway of host alpha is away since \d{4}-\d\d-\d\dT.*Z$/,
+    waitingFor: /^the gateway of host alpha has been away since \d{4}-\d\d-\d\dT.*Z$/,
   });
   createEngine(t, { store, kind: counting.kind, host: "alpha", limits });
   t.match(await beta.end(id), { state: "completed", waitingFor: "" });

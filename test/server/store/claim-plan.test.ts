@@ -75,7 +75,7 @@ test("the limit of a system applies per host or in total", async (t) => {
   const two = [active("1"), active("2")];
   const { nextId, waiting } = planClaim([...two, scheduled("3")], claimantOf());
   t.equal(nextId, undefined);
-  t.same(waiting, [{ id: "3", waitingFor: "2 operations of test run, which is the limit" }]);
+  t.same(waiting, [{ id: "3", waitingFor: "test already runs 2 operations, which is its limit" }]);
   t.equal(nextOf([...two, scheduled("3", { system: "other" })]), "3");
   t.equal(nextOf([...two, scheduled("3", onHost("alpha"))]), "3");
   const elsewhere = [active("1", onHost("beta")), active("2", onHost("beta"))];
@@ -88,7 +88,7 @@ test("operations on one resource run in order, and those that wait name the one 
   t.equal(nextOf(open), "1");
   const behind = planClaim([active("1", { resource }), scheduled("2", { resource })], claimantOf());
   t.equal(behind.nextId, undefined);
-  t.same(behind.waiting, [{ id: "2", waitingFor: "operation 1, which works on the same, has to end first" }]);
+  t.same(behind.waiting, [{ id: "2", waitingFor: "operation 1 on the same resource must end first" }]);
   t.equal(nextOf([scheduled("1", { resource }), active("2", { resource })]), undefined, "1 was retried");
   t.equal(
     nextOf([active("1", { resource, host: "beta" }), scheduled("2", { resource, host: "alpha" })]),
@@ -105,7 +105,7 @@ test("operations of another host are left to it, with a reason when its gateway 
   const away = claimantOf({ seenAtMs: new Map([["beta", nowMs - 1001]]) });
   const { waiting } = planClaim([foreign], away);
   t.match(waiting, [
-    { id: "1", waitingFor: "the gateway of host beta is away since 1970-01-01T00:16:38.999Z" },
+    { id: "1", waitingFor: "the gateway of host beta has been away since 1970-01-01T00:16:38.999Z" },
   ]);
   const told = { ...foreign, waiting_for: waiting[0]?.waitingFor ?? "" };
   t.same(planClaim([told], away).waiting, [], "only once");

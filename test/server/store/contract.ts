@@ -144,12 +144,12 @@ export function testStoreContract(t: Test, makePlace: (t: Test) => Promise<Place
     const otherKind = await errorOf(openTestStore(t, { ...options, kind: "sandbox" }));
     t.match(otherKind, {
       reason: "STORE_KIND_MISMATCH",
-      message: /that of a real gateway, and this is a sandbox one/,
+      message: /belongs to a real gateway, but this is a sandbox gateway/,
     });
     const otherKey = await errorOf(openTestStore(t, { ...options, keyCheck: "key-2" }));
     t.match(otherKey, {
       reason: "MASTER_KEY_MISMATCH",
-      message: /master key key-1, and the given one is key-2/,
+      message: /master key key-1, but the given key is key-2/,
     });
     await openTestStore(t, { ...options, createIfMissing: false });
   });
@@ -172,7 +172,7 @@ export function testStoreContract(t: Test, makePlace: (t: Test) => Promise<Place
       t.equal(await newer.run("counter.read", { name: "migrated" }), 1);
       await newer.close();
       const refused = await errorOf(openTestStore(t, options));
-      t.match(refused, { reason: "STORE_NEWER", message: /tables are of version 4, this program knows 3/ });
+      t.match(refused, { reason: "STORE_NEWER", message: /schema version 4; this version supports 3/ });
     },
   );
 }

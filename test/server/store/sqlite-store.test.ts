@@ -105,7 +105,7 @@ test("a database is backed up before a migration, and the backup can be restored
   await newer.close();
   const backup = join(directory, "hostplane.db.before-4");
   t.match(log.lines, [
-    `info: the tables of ${join(directory, "hostplane.db")} are now of version 4; the database as it was is ${backup}`,
+    `info: migrated ${join(directory, "hostplane.db")} to schema version 4; the backup from before the migration is ${backup}`,
   ]);
   t.equal(modeOf(backup), 0o600);
   t.same(readdirSync(directory).toSorted(), ["hostplane.db", "hostplane.db.before-4"]);
@@ -169,7 +169,7 @@ test("when the thread dies, pending and later calls fail", async (t) => {
     { reason: "STORE_UNAVAILABLE", effect: undefined },
     "the thread never received it",
   );
-  t.match(log.lines.at(-1), /^fatal: the thread of the database died/);
+  t.match(log.lines.at(-1), /^fatal: the database thread died/);
   await store.close();
 });
 
@@ -229,7 +229,7 @@ test("a database that was truncated to zero bytes is refused, and left unchanged
   const refused = [errorOf(openTestStore(t, { directory })), errorOf(readStoreFacts("sqlite", directory))];
   for (const { reason, message } of await Promise.all(refused)) {
     t.equal(reason, "STORE_DAMAGED");
-    t.match(message, /hostplane\.db is empty.*Put back a backup.*remove the file/);
+    t.match(message, /hostplane\.db is empty.*Restore a backup.*remove the file/);
   }
   t.equal(statSync(file).size, 0);
   t.ok(existsSync(`${file}-wal`), "SQLite would have removed it");

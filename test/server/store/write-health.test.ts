@@ -36,7 +36,7 @@ test("a store that cannot be written is logged once a minute until it can be wri
   t.teardown(() => mock.timers.reset());
   const { lines, state, writes, beat } = startWatch();
   const said = (disk: string) =>
-    `the store cannot be written (its disk is ${disk}); changes are refused until it can`;
+    `the store cannot be written (its disk is ${disk}); changes are refused until it can be written again`;
   await beat();
   await beat();
   await pass(59_999);
