@@ -71,8 +71,7 @@ export function createBroadcast<Message>(options: BroadcastOptions<Message>): Br
       return;
     }
     const cursor = events.cursorOf(Math.max(position, subscriber.afterSeq));
-    const words =
-      "the subscriber does not keep up with the events; it can go on from the cursor in the metadata";
+    const words = "the subscriber is too slow; resume from the cursor in the metadata";
     subscriber.end(new InfraError("SUBSCRIBER_TOO_SLOW", words, { metadata: { cursor } }));
   }
 

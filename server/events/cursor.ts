@@ -30,7 +30,7 @@ export function parseCursor(cursor: string): Place {
     place.seq < 0 ||
     cursorFrom(place) !== cursor
   ) {
-    throw invalidField("cursor", "expected a cursor that the gateway has given");
+    throw invalidField("cursor", "expected a cursor that the gateway returned");
   }
   return place;
 }

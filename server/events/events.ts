@@ -94,7 +94,7 @@ export async function createEvents(options: EventsOptions): Promise<Events> {
 
   function historyGone(goneSeq: number): InfraError {
     const message =
-      "events after the cursor are no longer kept; read the state anew, and go on from the cursor in the metadata or from now";
+      "events after the cursor were purged; read the current state again, and resume from the cursor in the metadata or from now";
     return new InfraError("HISTORY_GONE", message, { metadata: { oldestCursor: cursorOf(goneSeq) } });
   }
 

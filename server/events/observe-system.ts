@@ -87,7 +87,7 @@ export function observeSystem<State, Observed>(
   let hasFailed = false;
   /** Why changes may have been missed; undefined once that is in `gap`. */
   let gapReason: string | undefined =
-    `a gateway has begun to watch ${system.name}, and perhaps none did before`;
+    `a gateway started to observe ${system.name}; earlier changes may have been missed`;
   /** Published with the next differences. */
   let gap: Gap | undefined;
   let looking: Promise<void> | undefined;

@@ -16,15 +16,15 @@ export function attentionOf(
       return { left: told.left.map(run.redact), advice: told.advice.map(run.redact) };
     }
   } catch (fault) {
-    run.onFault(`what to do about step ${step.name}`, redactedError(fault, run.redact));
+    run.onFault(`the advice on step ${step.name}`, redactedError(fault, run.redact));
   }
   return run.isPastReturn
     ? {
-        left: [`Step ${step.name} (${step.title}) and those behind it are not done: ${message}.`],
-        advice: ["Mend what the error says, then retry the operation: it goes on with this step."],
+        left: [`Step ${step.name} (${step.title}) and the steps after it are not done: ${message}.`],
+        advice: ["Fix the cause of the error, then retry the operation; it continues with this step."],
       }
     : {
-        left: [`What step ${step.name} (${step.title}) has made may still be there: ${message}.`],
-        advice: ["Mend what the error says, then retry the operation: it goes on with undoing this step."],
+        left: [`Step ${step.name} (${step.title}) may have left something behind: ${message}.`],
+        advice: ["Fix the cause of the error, then retry the operation; it continues to undo this step."],
       };
 }

@@ -58,8 +58,8 @@ export function createOperations(options: OperationsOptions): Operations {
     if (!outcome.ok) {
       const message =
         outcome.of === "all"
-          ? `${outcome.open} operations run and wait already, which is the limit (operations.maxOpen)`
-          : `${outcome.open} operations of the caller run and wait already, which is the limit for one (half of operations.maxOpen)`;
+          ? `${outcome.open} operations are already running or queued, which is the limit (operations.maxOpen)`
+          : `${outcome.open} operations of this caller are already running or queued, which is the limit per caller (half of operations.maxOpen)`;
       throw new InfraError("BUSY", message, { retryAfterMs: 1000 });
     }
     worker.wake();
@@ -127,7 +127,7 @@ export function createOperations(options: OperationsOptions): Operations {
     async assertFree(resource) {
       const open = await store.run("operations.openOf", { resource, host: instance.host });
       if (open !== undefined) {
-        const message = `operation ${open.id} (${open.kind}) works on it; wait for its end, or cancel it`;
+        const message = `operation ${open.id} (${open.kind}) is using this resource; wait until it ends, or cancel it`;
         throw new InfraError("OPERATION_IN_PROGRESS", message, { resource, retryAfterMs: 1000 });
       }
     },
@@ -150,7 +150,7 @@ function assertKind(
 ): void {
   const names = steps.map(({ name }) => name);
   if (kinds.has(kind) || new Set(names).size < names.length || names.length === 0) {
-    throw new Error(`${kind} is registered twice, or has no steps or two of one name`);
+    throw new Error(`${kind} is registered twice, has no steps, or has two steps with the same name`);
   }
   if (pointOfNoReturn !== undefined && !names.includes(pointOfNoReturn)) {
     throw new Error(`${kind} has no step ${pointOfNoReturn}`);

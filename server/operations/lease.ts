@@ -116,10 +116,12 @@ export function createLeases(
         isLost,
         lose() {
           clearTimeout(expiry);
-          lost.abort(new InfraError("OPERATION_IN_PROGRESS", "another gateway may run the operation by now"));
+          lost.abort(new InfraError("OPERATION_IN_PROGRESS", "another gateway may be running the operation"));
         },
         cancel: () =>
-          cancelled.abort(new InfraError("OPERATION_CANCELLED", "the operation was asked to stop")),
+          cancelled.abort(
+            new InfraError("OPERATION_CANCELLED", "cancellation of the operation was requested"),
+          ),
         extend(ms: number) {
           if (!lost.signal.aborted) {
             untilMs = ms;

@@ -34,7 +34,7 @@ export async function* operationChanges(
 function interruptionOf({ aborted, reason }: AbortSignal): unknown {
   return aborted
     ? reason
-    : new InfraError("SHUTTING_DOWN", "the gateway is stopping; the operation goes on with the next one");
+    : new InfraError("SHUTTING_DOWN", "the gateway is stopping; the operation continues on the next gateway");
 }
 
 /**

@@ -26,6 +26,6 @@ export function publishEnd(log: OperationsLog, operation: Operation): void {
   } else if (state === "failed") {
     log.warn(`${words} failed${why}`);
   } else {
-    log.info(`${words} is ${state}`);
+    log.info(`${words} ${state}`);
   }
 }

@@ -2,7 +2,7 @@ import { InfraError } from "../../adapters/host/infra-error.ts";
 
 /** Returns OPERATION_NOT_FOUND, both for an operation that does not exist and for one that is hidden from the caller. */
 export function operationNotFound(id: string): InfraError {
-  return new InfraError("OPERATION_NOT_FOUND", `there is no operation ${id}`, {
+  return new InfraError("OPERATION_NOT_FOUND", `operation ${id} not found`, {
     resource: `operations/${id}`,
   });
 }

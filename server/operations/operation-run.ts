@@ -105,5 +105,5 @@ export function failureOf(run: OperationRun, what: string, error: unknown): Oper
     return { code: error.code, reason: error.reason, message: run.redact(error.message) };
   }
   run.onFault(what, redactedError(error, run.redact));
-  return { code: "INTERNAL", reason: "INTERNAL", message: `${what} failed; the log of the gateway says why` };
+  return { code: "INTERNAL", reason: "INTERNAL", message: `${what} failed; see the gateway's log` };
 }

@@ -71,9 +71,9 @@ function viewMessage(
   const { state, message, waitingFor, failure, attention } = operation;
   switch (state) {
     case "scheduled":
-      return { state, message: waitingFor || message || "it waits for its turn" };
+      return { state, message: waitingFor || message || "queued" };
     case "active":
-      return { state, message: waitingFor || (message || "it begins") + percentWords(operation) };
+      return { state, message: waitingFor || (message || "starting") + percentWords(operation) };
     case "undoing":
       return { state: "active", message: waitingFor || message };
     case "completed":

@@ -76,7 +76,7 @@ export function createOperationWorker(
       operationChannel.tracePromise(() => runClaimed(claimed, sinceMs), { id, kind, resource }),
     );
     const ended = run.catch((error: unknown) =>
-      log.warn(`operation ${id} stopped, and is taken up again after its lease`, error),
+      log.warn(`operation ${id} stopped, and will be resumed after its lease expires`, error),
     );
     running.add(ended);
     void ended.then(() => running.delete(ended));
@@ -103,7 +103,7 @@ export function createOperationWorker(
       if (end === "released") {
         await store.run("operations.release", { id, owner: instanceId, fence });
       } else if (end === "lost") {
-        log.warn(`operation ${id} was left to another gateway, or to a later time`);
+        log.warn(`operation ${id} was left to another gateway or to a later start`);
       } else {
         await tellEnd(store, log, id);
       }
@@ -132,7 +132,7 @@ export function createOperationWorker(
     const { operation, isPastReturn, outputs } = claimed;
     const kind = kinds.get(operation.kind);
     if (kind === undefined) {
-      throw new Error(`${operation.kind} is no kind of this gateway`);
+      throw new Error(`the gateway does not support the operation kind ${operation.kind}`);
     }
     const commandLog = createCommandLog(host);
     return {
@@ -161,7 +161,9 @@ export function createOperationWorker(
     wake: claims.wake,
     async close() {
       await claims.close();
-      closing.abort(new InfraError("SHUTTING_DOWN", "the gateway is stopping; the operation goes on later"));
+      closing.abort(
+        new InfraError("SHUTTING_DOWN", "the gateway is stopping; the operation continues later"),
+      );
       await Promise.all(running);
       leases.close();
     },
@@ -173,9 +175,9 @@ function createOutageLog(log: OperationsOptions["log"]): (error: unknown) => voi
   let isOut = false;
   return (error) => {
     if (error !== undefined && !isOut) {
-      log.warn("operations cannot go on: the store does not answer; it is asked again", error);
+      log.warn("operations are paused: the store does not answer; retrying", error);
     } else if (error === undefined && isOut) {
-      log.info("operations go on: the store answers again");
+      log.info("operations resumed: the store answers again");
     }
     isOut = error !== undefined;
   };

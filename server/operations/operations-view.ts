@@ -48,9 +48,9 @@ export async function* operationsView(
     }
   }
   viewer.noteOperation(ids.join(","));
-  yield* merged(views, () => ending.abort(new InfraError("CALLER_LEFT", "the stream is over")));
+  yield* merged(views, () => ending.abort(new InfraError("CALLER_LEFT", "the stream has ended")));
   yield failures.length === 0
-    ? { state: "completed", message: all.length === 1 ? "it is done" : `all ${all.length} are done` }
+    ? { state: "completed", message: all.length === 1 ? "done" : `all ${all.length} are done` }
     : { state: "failed", message: `${failures.length} of ${all.length} failed: ${failures.join("; ")}` };
 }
 
@@ -63,7 +63,7 @@ async function* labelled(
     if (state === "failed") {
       failures.push(`${label}: ${message}`);
     }
-    const words = state === "failed" ? `it failed: ${message}` : message;
+    const words = state === "failed" ? `failed: ${message}` : message;
     yield { state: "active", message: `${label}: ${words}` };
   }
 }

@@ -11,9 +11,13 @@ export function cancelRefused(id: string, why: Why<CancelOutcome>, detail: strin
     case "missing":
       return operationNotFound(id);
     case "ended":
-      return new InfraError("OPERATION_ENDED", `the operation has ended: it is ${detail}`, { resource });
+      return new InfraError("OPERATION_ENDED", `the operation has already ended (${detail})`, { resource });
     case "pastReturn":
-      return new InfraError("POINT_OF_NO_RETURN", "the operation can no longer be taken back", { resource });
+      return new InfraError(
+        "POINT_OF_NO_RETURN",
+        "the operation has passed its point of no return and can no longer be cancelled",
+        { resource },
+      );
   }
 }
 
@@ -25,10 +29,12 @@ export function retryRefused(id: string, why: Why<RetryOutcome>, detail: string)
     case "missing":
       return operationNotFound(id);
     case "state":
-      return refused(`it is ${detail}, and only one that failed or needs attention can be retried`);
+      return refused(
+        `the operation is ${detail}; only an operation that failed or needs attention can be retried`,
+      );
     case "secretsGone":
-      return refused("its secrets are no longer kept, so it has to be asked for anew");
+      return refused("the secrets of the operation were erased; send the original request again");
     case "attached":
-      return refused(`operation ${detail}, which does the same, has not ended`);
+      return refused(`operation ${detail}, started by an equal request, has not ended`);
   }
 }

@@ -80,7 +80,7 @@ async function runStep(run: OperationRun, step: AnyStep): Promise<RunEnd | "done
     const failed = await write("operations.failStep", {
       step: step.name,
       error: message,
-      message: `${step.title}: it failed and is tried again soon: ${message}`,
+      message: `${step.title}: failed, retrying: ${message}`,
     });
     if (failed === "lost") {
       return "lost";
@@ -147,7 +147,9 @@ async function beginUndo(
   failed: { step: string; failure: ReturnType<typeof failureOf> } | undefined,
 ): Promise<RunEnd> {
   const message =
-    failed === undefined ? "cancelled; undoing" : `${failed.failure.message}; undoing what was done`;
+    failed === undefined
+      ? "cancelled; undoing completed steps"
+      : `${failed.failure.message}; undoing completed steps`;
   const outcome = await run.write("operations.beginUndo", { failed, message });
   return outcome === "lost" ? "lost" : "undo";
 }

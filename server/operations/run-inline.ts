@@ -81,7 +81,7 @@ export function createInlineRunner(
   function turnOf(resource: string): { readonly limiter: Limiter; mutations: number } {
     // For each resource, one mutation is running and not queued.
     if (turns.has(resource) && mutations - turns.size >= maxWaiting.inAll) {
-      const message = `${maxWaiting.inAll} changes are waiting for their turn already, which is the limit`;
+      const message = `${maxWaiting.inAll} changes are already queued, which is the limit`;
       throw new InfraError("BUSY", message, { retryAfterMs: 1000 });
     }
     const turn = turns.get(resource) ?? {

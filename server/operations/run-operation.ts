@@ -38,9 +38,9 @@ export async function giveUpSealed(run: OperationRun, error: unknown): Promise<v
     failed: { step, state: run.operation.state === "undoing" ? "undoFailed" : "failed" },
     failure,
     attention: {
-      left: begun.map(([name]) => `What step ${name} has made is there.`),
+      left: begun.map(([name]) => `Step ${name} was not undone.`),
       advice: [
-        "Give the gateway the master key that the operation was begun with, then retry the operation.",
+        "Start the gateway with the master key that the operation was started with, then retry the operation.",
       ],
     },
   });

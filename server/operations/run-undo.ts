@@ -86,13 +86,13 @@ function unknownSteps({ kind, steps }: OperationRun): string[] {
 }
 
 async function giveUpUnknown(run: OperationRun, names: readonly string[]): Promise<RunEnd> {
-  const message = `this version of the gateway does not know how to undo ${names.join(", ")}`;
+  const message = `this version of the gateway cannot undo ${names.join(", ")}`;
   const outcome = await run.write("operations.giveUp", {
     failed: { step: names.at(-1) ?? "", state: "undoFailed" },
     failure: { code: "INTERNAL", reason: "INTERNAL", message },
     attention: {
-      left: names.map((name) => `What step ${name} has made may still be there.`),
-      advice: ["Retry the operation with the version of the gateway that began it."],
+      left: names.map((name) => `What step ${name} created may still exist.`),
+      advice: ["Retry the operation with the version of the gateway that started it."],
     },
   });
   return outcome === "lost" ? "lost" : "ended";

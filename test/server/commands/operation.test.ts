@@ -112,8 +112,8 @@ test("operations are listed, shown, watched, cancelled and retried", { timeout: 
   const refusals: readonly [readonly string[], number, RegExp][] = [
     [["operation", "cancel", completed], 1, /^hostplane: .+\n$/],
     [["operation", "retry", completed], 1, /^hostplane: .+\n$/],
-    [["operation", "show", "none"], 1, /^hostplane: there is no operation none\n$/],
-    [["operation", "watch", "none"], 1, /there is no operation none/],
+    [["operation", "show", "none"], 1, /^hostplane: operation none not found\n$/],
+    [["operation", "watch", "none"], 1, /operation none not found/],
     [["operation", "show", "a b"], 2, /^hostplane: id: expected the id of an operation/],
     [["operation", "list", "--kind", "a.b.c"], 2, /^hostplane: kind: expected/],
     [["operation", "list", "--state", "done"], 2, /Allowed choices are scheduled, /],

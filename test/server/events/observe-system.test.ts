@@ -147,7 +147,7 @@ test("a change without an observer is published with a gap that begins at the la
   await until(async () => (await observedBy(store))?.state === 5);
   await observer.close();
   t.strictSame(await toldBy(store), ["0 -> 5", "gap"]);
-  t.match(await gapIn(store), { fromMs: seenAtMs, reason: /begun to watch the counter/ });
+  t.match(await gapIn(store), { fromMs: seenAtMs, reason: /started to observe the counter/ });
 });
 
 test("a system that is unreachable at the start of the observation does not shorten the gap", async (t) => {

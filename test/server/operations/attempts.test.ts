@@ -35,7 +35,7 @@ test("the reason for a retry is shown", async (t) => {
   const between = await engine.until(id, ({ steps }) => steps[1]?.state === "failed");
   t.match(between, {
     state: "active",
-    message: /doing second: it failed and is tried again soon: not now/,
+    message: /doing second: failed, retrying: not now/,
   });
   t.match(await engine.end(id), { state: "completed" });
 });

@@ -100,8 +100,8 @@ test("a stream of an older API reports an operation from its beginning to its en
   for (const { name, createTransport } of streamProtocols) {
     const { told, operationId } = await follow(createClient(OperationsService, createTransport(url)), name);
     t.same(told, [
-      "scheduled: it waits for its turn",
-      "active: it begins",
+      "scheduled: queued",
+      "active: starting",
       "active: doing boot",
       "active: doing join",
       "completed: done",
@@ -143,7 +143,7 @@ test("the stream succeeds however the operation ends, and reports a failure in b
     throw new InfraError("TOOL_FAILED", "it is stuck");
   });
   const left = await follow(client, "b");
-  t.match(left.told.at(-1), /^failed: there is no room \(What step boot .*it is stuck.* Mend what .*\)$/);
+  t.match(left.told.at(-1), /^failed: there is no room \(Step boot .*it is stuck.* Fix the cause .*\)$/);
 
   const gate = Promise.withResolvers<void>();
   counting.before("forward boot", () => gate.promise);

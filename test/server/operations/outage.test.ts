@@ -75,10 +75,10 @@ test("an outage longer than the lease stops the step, and the operation continue
   await stopped.promise;
   flaky.mend();
   t.match(await engine.end(id), { state: "completed", attempt: 2, failure: undefined });
-  const told = engine.logged.filter((line) => line.startsWith("operations cannot go on"));
+  const told = engine.logged.filter((line) => line.startsWith("operations are paused"));
   t.equal(told.length, 1, "the outage is logged once");
   // The line follows a renewal, which may come after the operation's end.
-  while (!engine.logged.some((line) => line.startsWith("operations go on"))) {
+  while (!engine.logged.some((line) => line.startsWith("operations resumed"))) {
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 });

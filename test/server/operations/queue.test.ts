@@ -108,7 +108,7 @@ test("no more operations are accepted than the limit allows", async (t) => {
   await engine.start({ actor: "user/b" });
   t.match(await errorOf(engine.start({ actor: "user/c" })), {
     reason: "BUSY",
-    message: /^2 operations run and wait already.*\(operations\.maxOpen\)/,
+    message: /^2 operations are already running or queued.*\(operations\.maxOpen\)/,
   });
 });
 
@@ -118,7 +118,7 @@ test("one caller gets at most half of the limit, and at least one operation", as
   const engine = createEngine(t, { store, kind: counting.kind, limits: { maxOpen: 5 }, isIdle: true });
   const refusedAt = (count: number) => ({
     reason: "BUSY",
-    message: new RegExp(`^${count} operations of the caller .*half of operations\\.maxOpen`),
+    message: new RegExp(`^${count} operations of this caller .*half of operations\\.maxOpen`),
   });
   const { id } = await engine.start({ actor: "user/many", attachKey: "kept" });
   await engine.start({ actor: "user/many" });

@@ -158,7 +158,7 @@ test("the total of all queues is bounded as well", async (t) => {
   await t.rejects(runner.run("r0", held, open), {
     name: "InfraError",
     reason: "BUSY",
-    message: /^1024 changes are waiting/,
+    message: /^1024 changes are already queued/,
   });
   const free = runner.run("free", held, open);
   gate.resolve();

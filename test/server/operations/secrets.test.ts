@@ -43,7 +43,7 @@ test("only the steps see the secrets", async (t) => {
     t.same(given.at(-1), secrets);
     t.match(await errorOf(engine.operations.retry(id)), {
       reason: "OPERATION_NOT_RETRYABLE",
-      message: /asked for anew/,
+      message: /send the original request again/,
     });
   });
 });

@@ -199,5 +199,5 @@ test("with a single-gateway store, an engine stops although the store is down", 
   await engine.start();
   await away.promise;
   await engine.operations.close();
-  t.match(engine.logged.join("\n"), /left to another gateway, or to a later time/);
+  t.match(engine.logged.join("\n"), /left to another gateway or to a later start/);
 });

@@ -67,7 +67,7 @@ test("an internal error is reported as such, with its details only in the log", 
   });
   const engine = createEngine(t, { store: await openOwnStore(t), kind: counting.kind });
   const { failure } = await engine.end((await engine.start()).id);
-  t.match(failure, { reason: "INTERNAL", message: /step first failed; the log/ });
+  t.match(failure, { reason: "INTERNAL", message: /step first failed; see the gateway's log/ });
   t.notMatch(JSON.stringify(failure), /undefined is no function/);
   t.match(engine.logged.join("\n"), /undefined is no function/);
 });
@@ -82,7 +82,7 @@ test("the end of each operation is logged, with the reason of a failure", async 
   const bad = await engine.end((await engine.start()).id);
   await engine.operations.close();
   const lineOf = ({ id }: { id: string }) => engine.logged.findLast((line) => line.includes(id));
-  t.match(lineOf(good), `${good.id} (${good.kind} of ${good.resource}) is completed`);
+  t.match(lineOf(good), `${good.id} (${good.kind} of ${good.resource}) completed`);
   t.match(lineOf(bad), /failed: VOLUME_EXISTS: there is one already/);
 });
 

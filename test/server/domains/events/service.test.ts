@@ -154,7 +154,7 @@ test("an invalid request is refused with field and limit", async (t) => {
     [{ resources: ["a", ""] }, "resources[1]", /1 to 1024 characters/],
     [{ resources: ["a".repeat(1025)] }, "resources[0]", /1 to 1024 characters/],
     [{ resources: ["a/"] }, "resources[0]", /no "\/" at either end/],
-    [{ start: { case: "cursor", value: "" } }, "cursor", /a cursor that the gateway has given/],
+    [{ start: { case: "cursor", value: "" } }, "cursor", /a cursor that the gateway returned/],
     [{ start: { case: "cursor", value: `${events.cursorOf(0)}A` } }, "cursor", /a cursor/],
     [{ heartbeatAfter: durationFromMs(999) }, "heartbeat_after", /1 to 60 seconds, got 0.999/],
     [{ heartbeatAfter: durationFromMs(60_001) }, "heartbeat_after", /1 to 60 seconds, got 60.001/],

@@ -127,7 +127,7 @@ test("after an interruption the differences are published, with a gap", async (t
       type: "gap",
       host: "h1",
       payload: {
-        gap: { from: new Date(observed?.observedAtMs ?? 0).toISOString(), reason: /begun to watch LVM/ },
+        gap: { from: new Date(observed?.observedAtMs ?? 0).toISOString(), reason: /started to observe LVM/ },
       },
     },
   ]);
