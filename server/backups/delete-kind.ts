@@ -57,10 +57,10 @@ export function createDeleteKind(
         },
         attention: ({ input }) => ({
           left: [
-            `Nobody knows whether ${describePlace(input.place)} still holds the snapshot ${input.snapshotId}; the backup is still listed.`,
+            `It is unknown whether ${describePlace(input.place)} still contains the snapshot ${input.snapshotId}; the backup is still listed.`,
           ],
           advice: [
-            "Retry the operation once the repository can be reached: then it looks. Or verify the backup, and delete it again.",
+            "Retry the operation once the repository is reachable; it then checks the snapshot. Or verify the backup and delete it again.",
           ],
         }),
       },

@@ -39,7 +39,7 @@ export async function ensureRepository(
   const untilMs = performance.now() + patienceMs;
   while (!(await store.run("repositoryMakings.claim", { ...making, leaseMs })).ok) {
     if (performance.now() > untilMs) {
-      throw new InfraError("REPOSITORY_LOCKED", `${making.repository} is being made by another operation`);
+      throw new InfraError("REPOSITORY_LOCKED", `${making.repository} is being created by another operation`);
     }
     await sleep(lookEveryMs, undefined, { signal }).catch(() => signal.throwIfAborted());
   }

@@ -18,7 +18,7 @@ export function pruneStep<Input extends Json & PruneInput, Secrets extends Repos
 ): OperationStep<Input, Secrets> {
   return {
     name: "prune",
-    title: "freeing the room of what was removed",
+    title: "freeing the space of removed backups",
     weight: 100,
     isAbortable: true,
     // Other operations may have locked the repository.
@@ -36,8 +36,10 @@ export function pruneStep<Input extends Json & PruneInput, Secrets extends Repos
       return null;
     },
     attention: ({ input }) => ({
-      left: [`The backups are gone, but their data still takes up room in ${describePlace(input.place)}.`],
-      advice: ["Retry the operation; the next removal frees the room as well."],
+      left: [
+        `The backups were removed, but their data still takes up space in ${describePlace(input.place)}.`,
+      ],
+      advice: ["Retry the operation; the next removal also frees the space."],
     }),
   };
 }

@@ -102,17 +102,17 @@ export function createRepositories(
     }
     const endpoint = endpoints.find(({ origin }) => origin === place.endpoint);
     if (endpoint === undefined) {
-      throw notAllowed(`${place.endpoint} is none of \`${configKey}.allowEndpoints\``);
+      throw notAllowed(`${place.endpoint} is not in \`${configKey}.allowEndpoints\``);
     }
     if (place.isTlsUnverified && !endpoint.unverifiedTls) {
       throw notAllowed(
-        `the certificate of ${place.endpoint} has to be verified: set verify_tls, or have an admin set unverifiedTls in \`${configKey}.allowEndpoints\``,
+        `the certificate of ${place.endpoint} must be verified: set verify_tls, or ask an admin to set unverifiedTls in \`${configKey}.allowEndpoints\``,
       );
     }
     for (const proxy of [secrets?.httpProxy, secrets?.httpsProxy]) {
       if (typeof proxy === "string" && !endpoint.proxies.includes(originOf(proxy))) {
         throw notAllowed(
-          `${originOf(proxy)} is none of the proxies for ${place.endpoint} in \`${configKey}.allowEndpoints\``,
+          `${originOf(proxy)} is not an allowed proxy for ${place.endpoint} in \`${configKey}.allowEndpoints\``,
         );
       }
     }
@@ -124,7 +124,7 @@ export function createRepositories(
     if (isS3) {
       throw invalidField(
         `${prefix}endpoint`,
-        "must be the URL of an S3 service when there is a path or an access key",
+        "must be the URL of an S3 service if a path or an access key is set",
       );
     }
     if (settings.repository === undefined) {
@@ -155,7 +155,7 @@ export function createRepositories(
       const secrets = secretsFrom(place, fields, prefix);
       assertNoLocalKey(place, secrets, prefix);
       if (isOwnersKey && typeof secrets?.encryptionKey !== "string") {
-        throw invalidField(`${prefix}encryption_key`, "must be the key that the backup was made with");
+        throw invalidField(`${prefix}encryption_key`, "must be the key that the backup was created with");
       }
       assertAllowed(place, secrets);
       return secrets;
@@ -232,7 +232,7 @@ function assertNoLocalKey(place: RepositoryPlace, secrets: RepositorySecrets | n
   if (place.kind === "local" && typeof secrets?.encryptionKey === "string") {
     throw invalidField(
       `${prefix}encryption_key`,
-      "must be empty: the local repository is encrypted with the gateway's key; a key of your own takes an S3 endpoint",
+      "must be empty: the local repository is encrypted with the gateway's key; your own key requires an S3 endpoint",
     );
   }
 }

@@ -7,9 +7,9 @@ export function repositoryGone(place: RepositoryPlace): InfraError {
   const advice =
     place.kind === "local"
       ? `mount its file system (\`mount\`, \`findmnt --target ${where}\`)`
-      : "see what has become of the bucket";
+      : "check whether the bucket still exists";
   return new InfraError(
     "REPOSITORY_NOT_FOUND",
-    `there is no repository at ${where}, where the gateway has backups: ${advice}, or have backups made at another place`,
+    `there is no repository at ${where}, although the gateway has backups there: ${advice}, or use another repository for new backups`,
   );
 }

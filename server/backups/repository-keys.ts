@@ -41,7 +41,7 @@ export function createRepositoryKeys(store: Pick<Store, "run">, seal: Seal): Rep
       if (row === undefined) {
         throw new InfraError(
           "REPOSITORY_KEY_WRONG",
-          `this gateway has made no key for ${repository}: give the encryption_key that its backups were made with`,
+          `this gateway has no key for ${repository}: set encryption_key to the key that its backups were created with`,
         );
       }
       return row.name;
@@ -50,7 +50,7 @@ export function createRepositoryKeys(store: Pick<Store, "run">, seal: Seal): Rep
     async open(name) {
       const row = await store.run("repositoryKeys.get", { name });
       if (row === undefined) {
-        throw new InfraError("REPOSITORY_KEY_WRONG", `the store has no key ${name} any more`);
+        throw new InfraError("REPOSITORY_KEY_WRONG", `the store no longer has the key ${name}`);
       }
       return Buffer.from(seal.open(new Uint8Array(row.secret_sealed), name)).toString("utf8");
     },

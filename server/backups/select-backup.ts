@@ -21,11 +21,11 @@ export function selectBackup(
 ): StoredBackup {
   const meant =
     selector === "" ? withoutSelector(stored, wanted) : stored.filter((one) => isNamed(one, selector));
-  const asked = selector === "" ? "" : ` that ${JSON.stringify(selector)} names`;
+  const asked = selector === "" ? "" : ` matching ${JSON.stringify(selector)}`;
   const volumes = [...new Set(meant.map(({ id, volume }) => volume ?? `snapshot ${id.slice(0, 8)}`))];
   if (volumes.length > 1) {
     throw notFound(
-      `${where} holds backups of ${listed(volumes)}${asked}: name one at the end of \`path\`, as #${volumes[0]} or #${volumes[0]}/<name of the backup>`,
+      `${where} contains backups of ${listed(volumes)}${asked}: select one at the end of \`path\`, such as #${volumes[0]} or #${volumes[0]}/<name of the backup>`,
     );
   }
   const own = meant.filter(({ hostname }) => hostname === host);
@@ -34,11 +34,11 @@ export function selectBackup(
   const latest = ofOneHost.toSorted((a, b) => a.atMs - b.atMs).at(-1);
   if (latest !== undefined && hosts.length > 1) {
     throw notFound(
-      `${where} holds backups of ${listed(volumes)} of the hosts ${listed(hosts)}${asked}: name one by its id at the end of \`path\`, as #${latest.backupId ?? latest.id}`,
+      `${where} contains backups of ${listed(volumes)} from the hosts ${listed(hosts)}${asked}: select one by its ID at the end of \`path\`, such as #${latest.backupId ?? latest.id}`,
     );
   }
   if (latest === undefined) {
-    throw notFound(`${where} holds no backup${asked}`);
+    throw notFound(`${where} contains no backup${asked}`);
   }
   return latest;
 }

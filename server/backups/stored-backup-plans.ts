@@ -18,7 +18,7 @@ export function planOfVerification(kind: string, restic: Commands, row: BackupRo
     resource: resourceOf(row),
     backend: describePlace(placeOf(row)),
     plan: {
-      changes: [`backup ${row.name} of ${row.volume} is read to its end, and what is found is written down`],
+      changes: [`backup ${row.name} of ${row.volume} is read completely, and the result is recorded`],
       losses: [],
     },
     steps: [
@@ -39,7 +39,7 @@ export function planOfDeletion(kind: string, restic: Commands, row: BackupRow): 
     plan: {
       changes: [`backup ${row.name} of ${row.volume} is deleted`],
       losses: [
-        `what ${row.volume} held at ${new Date(row.at).toISOString()}, ${describeSize(BigInt(row.size_bytes))}, in ${place}`,
+        `the content of ${row.volume} at ${new Date(row.at).toISOString()}, ${describeSize(BigInt(row.size_bytes))}, in ${place}`,
       ],
     },
     steps: [

@@ -53,7 +53,7 @@ export function createStoredBackups(options: StoredBackupsOptions): StoredBackup
     if (place.kind === "local" && row.host !== host) {
       throw new InfraError(
         "REPOSITORY_NOT_FOUND",
-        `the backup is in ${describePlace(place)} of host ${row.host}: ask the gateway of that host`,
+        `the backup is in ${describePlace(place)} on host ${row.host}: use the gateway of that host`,
         { resource: resourceOf(row) },
       );
     }
@@ -95,7 +95,7 @@ export function createStoredBackups(options: StoredBackupsOptions): StoredBackup
       const from = new Date(row.at + minimumAgeHours * hourMs).toISOString();
       throw new InfraError(
         "BACKUP_TOO_YOUNG",
-        `backup ${row.name} is of ${new Date(row.at).toISOString()}, and can be deleted from ${from} on (\`${configKey}.minimumAgeHours\` is ${minimumAgeHours})`,
+        `backup ${row.name} was taken at ${new Date(row.at).toISOString()} and can be deleted from ${from} on (\`${configKey}.minimumAgeHours\` is ${minimumAgeHours})`,
         { resource: resourceOf(row), retryAfterMs: minimumAgeHours * hourMs - ageMs },
       );
     }

@@ -54,7 +54,7 @@ export function createVerifyKind(
       },
       {
         name: "record",
-        title: "writing down what was found",
+        title: "recording the result",
         isAbortable: false,
         async forward(run) {
           const { damage } = readBy(run);

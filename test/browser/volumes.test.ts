@@ -55,7 +55,7 @@ test("a volume created in one window appears in another, is resized, and is remo
   await form.getByLabel("Name").fill("fresh");
   await form.getByLabel("Tags").fill("team=a, owner=b");
   await one.getByRole("button", { name: "Create …" }).click();
-  await one.getByText("sandbox-vg/fresh is made with 2 GiB").waitFor();
+  await one.getByText("sandbox-vg/fresh is created with 2 GiB").waitFor();
   await agree(one, "Create");
   const row = other.getByRole("row").filter({ has: other.getByRole("rowheader", { name: "fresh" }) });
   await row.waitFor();

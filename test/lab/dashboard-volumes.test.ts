@@ -31,7 +31,7 @@ test("a volume created on the dashboard of a gateway with real LVM exists in LVM
   await form.getByLabel("Tags").fill("a=b");
   await form.getByRole("button", { name: "Create …" }).click();
   const dialog = one.getByRole("dialog");
-  await dialog.getByText(`${volumeGroup}/data is made with 1 GiB`).waitFor();
+  await dialog.getByText(`${volumeGroup}/data is created with 1 GiB`).waitFor();
   t.equal(await shell("lvs", "--noheadings", volumeGroup), "", "a plan creates nothing");
   await dialog.getByRole("button", { name: "Create", exact: true }).click();
   await dialog.getByText("Done.").waitFor();

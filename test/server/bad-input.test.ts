@@ -274,7 +274,7 @@ test("an lvmd request with contradicting fields is refused, and both are named",
   for (const [other, fields] of [
     [{ sizeGb: "3" }, /size_gb.*size_bytes/],
     [{ dataSource: { synchronousRestore: true } }, /data_source.*size_bytes/],
-    [{ lvcreateOptionClass: "none" }, /lvcreate_option_class.*there are: none/],
+    [{ lvcreateOptionClass: "none" }, /lvcreate_option_class.*available: none/],
   ] as const) {
     const message = JSON.stringify({ name: "a", sizeBytes: "1610612736", ...other });
     await refuses(t, gateway.url, json, "CreateLV", { message }, contradiction(fields));

@@ -76,7 +76,13 @@ const served: readonly Row[] = [
   answers(
     "proto.LVService/CreateBackup",
     { backup: { name: "monday", volumeHandle: "none" } },
-    { backupState: { name: "monday", state: "ERROR", msg: /no device class has a logical volume none/ } },
+    {
+      backupState: {
+        name: "monday",
+        state: "ERROR",
+        msg: /logical volume none not found in any device class/,
+      },
+    },
   ),
   refuses(
     "proto.LVService/CreateLV",

@@ -97,7 +97,9 @@ export function assertSameGroup(state: LvmState, { volumeGroup, groupUuid }: Gro
   const group = state.volumeGroups.find(({ name }) => name === volumeGroup);
   if (group?.uuid !== groupUuid) {
     const what =
-      group === undefined ? "is not there" : `is another one now (${group.uuid} instead of ${groupUuid})`;
+      group === undefined
+        ? "does not exist"
+        : `has been replaced by another one (UUID ${group.uuid}, expected ${groupUuid})`;
     throw new InfraError("VOLUME_GROUP_GONE", `volume group ${volumeGroup} ${what}`, {
       resource: volumeGroupResource(volumeGroup),
     });

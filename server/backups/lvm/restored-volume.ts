@@ -81,11 +81,9 @@ export function leftOfRestored(
 ) {
   const path = `${volumeGroup}/${marksOf(volume, operationId).name}`;
   return {
-    left: [
-      `The volume ${path}, which was to become ${volume}, may still be there; it holds no whole backup.`,
-    ],
+    left: [`The volume ${path}, the incomplete restore of ${volume}, may still exist.`],
     advice: [
-      `See what has it open (\`lsof /dev/${path}\`), then retry the operation; or remove it by \`${shown(["lvremove", path])}\`.`,
+      `Check what has it open (\`lsof /dev/${path}\`), then retry the operation; or remove it with \`${shown(["lvremove", path])}\`.`,
     ],
   };
 }
@@ -98,6 +96,6 @@ function alreadyThere({ volumeGroup, volume }: Name): InfraError {
 
 /** Returns the error for a restored volume that disappeared before it was complete. */
 export function restoredGone({ volumeGroup, volume }: Name): InfraError {
-  const words = `the volume that was to become ${volumeGroup}/${volume} was removed by somebody else`;
+  const words = `the volume that was being restored to ${volumeGroup}/${volume} was removed outside hostplane`;
   return new InfraError("VOLUME_NOT_FOUND", words, { resource: volumeResource(volumeGroup, volume) });
 }

@@ -41,7 +41,7 @@ export function snapshotStep(wanted: WantedSnapshot): LvmStep {
   if (group.freeBytes < roomBytes) {
     throw new InfraError(
       "NO_SPACE",
-      `no room for a snapshot of ${group.name}/${volume.name} on volume group ${group.name}: free=${group.freeBytes}, requested=${roomBytes} (\`${configKey}.snapshotPercent\` is ${percent})`,
+      `not enough space for a snapshot of ${group.name}/${volume.name} on volume group ${group.name}: free=${group.freeBytes}, requested=${roomBytes} (\`${configKey}.snapshotPercent\` is ${percent})`,
       { resource: volumeGroupResource(group.name) },
     );
   }
@@ -61,7 +61,7 @@ function assertBackable(volume: LogicalVolume, shown: ShownCommand): void {
   if (!volume.active && volume.thinPoolName === undefined) {
     throw new InfraError(
       "VOLUME_INACTIVE",
-      `${volumeGroupName}/${name} is not active, so it cannot be read: ${shown(["lvchange", "-ay", `${volumeGroupName}/${name}`])}`,
+      `${volumeGroupName}/${name} is not active, so it cannot be read; activate it with ${shown(["lvchange", "-ay", `${volumeGroupName}/${name}`])}`,
       { resource: volumeResource(volumeGroupName, name) },
     );
   }
@@ -83,14 +83,14 @@ export function assertSnapshotGood(
   if (found === undefined) {
     throw new InfraError(
       "VOLUME_NOT_FOUND",
-      `the snapshot ${volumeGroup}/${name} of ${volume} was removed by somebody else`,
+      `the snapshot ${volumeGroup}/${name} of ${volume} was removed outside hostplane`,
       { resource },
     );
   }
   if (found.health === "invalidSnapshot" || found.health === "failed") {
     throw new InfraError(
       "SNAPSHOT_FULL",
-      `${volumeGroup}/${volume} changed more during its backup than its snapshot had room for: raise \`${configKey}.snapshotPercent\`, or back it up when less is written`,
+      `the snapshot of ${volumeGroup}/${volume} overflowed during the backup: raise \`${configKey}.snapshotPercent\`, or back up the volume when less is written to it`,
       { resource },
     );
   }

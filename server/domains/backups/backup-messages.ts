@@ -44,7 +44,7 @@ export function parseBackupQuery(request: ListBackupsRequest): BackupQuery {
  */
 export function parseBackupId(id: string): string {
   if (!/^[\w-]{1,64}$/.test(id)) {
-    throw invalidField("id", "must be the id of a backup: 1 to 64 letters, digits, - and _");
+    throw invalidField("id", "must be a backup ID of 1 to 64 letters, digits, - and _");
   }
   return id;
 }

@@ -47,7 +47,7 @@ export function createBackups(store: Pick<Store, "run">, sources: readonly Backu
   async function get(id: string): Promise<BackupRow> {
     const row = await store.run("backups.get", { id });
     if (row === undefined) {
-      throw new InfraError("BACKUP_NOT_FOUND", `there is no backup ${id}`, { resource: resourceOf({ id }) });
+      throw new InfraError("BACKUP_NOT_FOUND", `backup ${id} not found`, { resource: resourceOf({ id }) });
     }
     return row;
   }
@@ -57,9 +57,13 @@ export function createBackups(store: Pick<Store, "run">, sources: readonly Backu
     const row = await get(id);
     const source = sources.find(({ resourceStart }) => row.volume.startsWith(resourceStart));
     if (source === undefined) {
-      throw new InfraError("DOMAIN_NOT_BUILT", `this version knows no volumes such as ${row.volume}`, {
-        resource: resourceOf(row),
-      });
+      throw new InfraError(
+        "DOMAIN_NOT_BUILT",
+        `this version does not support volumes such as ${row.volume}`,
+        {
+          resource: resourceOf(row),
+        },
+      );
     }
     return { row, source };
   }

@@ -19,7 +19,7 @@ export function createLvmBackend(lvm: LvmAdapter, volumes: Volumes): Backend {
         return {
           health: gone.length === 0 ? "ok" : "degraded",
           version,
-          missing: gone.map((one) => `${describeStore(one)} of device class ${one.name} is not there`),
+          missing: gone.map((one) => `${describeStore(one)} of device class ${one.name} is missing`),
           snapshotAgeMs: performance.now() - readAtMs,
         };
       } catch (error) {

@@ -57,7 +57,7 @@ export function findDeviceClass(classes: readonly DeviceClass[], name: string): 
   const found = classes.find((one) => (name === "" ? one.default : one.name === name));
   if (found === undefined) {
     const known = classes.map((one) => one.name).join(", ");
-    throw new InfraError("DEVICE_CLASS_NOT_FOUND", `device-class not found: ${name} (there are: ${known})`, {
+    throw new InfraError("DEVICE_CLASS_NOT_FOUND", `device-class not found: ${name} (available: ${known})`, {
       resource: `deviceClasses/${name}`,
     });
   }
@@ -93,7 +93,7 @@ export function assertResolved(deviceClass: DeviceClass, state: LvmState): Resol
   if (resolved === undefined) {
     throw new InfraError(
       "VOLUME_GROUP_GONE",
-      `${describeStore(deviceClass)} of device class ${deviceClass.name} is not there`,
+      `${describeStore(deviceClass)} of device class ${deviceClass.name} is missing`,
       { resource: volumeGroupResource(deviceClass.volumeGroup) },
     );
   }

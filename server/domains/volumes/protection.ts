@@ -17,7 +17,7 @@ export function assertResizable(volume: LogicalVolume, isProtectedName: IsProtec
     throw isProtected(volume, "its name matches `volumes.protect`");
   }
   if (volume.kind === "snapshot") {
-    throw isProtected(volume, "it is a copy-on-write snapshot, whose size is its origin's");
+    throw isProtected(volume, "it is a copy-on-write snapshot, which has the size of its origin");
   }
 }
 
@@ -43,7 +43,7 @@ export function assertRemovable(
   );
   if (snapshots.length > 0) {
     const names = snapshots.map(({ name }) => name).join(", ");
-    throw isProtected(volume, `it is the origin of ${names}, which would be lost with it`);
+    throw isProtected(volume, `it is the origin of ${names}, which would be removed with it`);
   }
 }
 
@@ -56,10 +56,7 @@ export function assertNoActiveOrigin(state: LvmState, volumeGroupName: string, n
   const volume = inGroup.find((one) => one.name === name);
   const snapshot = inGroup.find(({ kind, originName }) => kind === "snapshot" && originName === name);
   if (volume?.active === true && snapshot !== undefined) {
-    throw isProtected(
-      volume,
-      `it is the origin of ${snapshot.name}, and can grow only while it is not active`,
-    );
+    throw isProtected(volume, `it is the origin of ${snapshot.name}, and can grow only while it is inactive`);
   }
 }
 
@@ -72,7 +69,7 @@ export function assertClosed(state: LvmState, volumeGroupName: string, name: str
     (one) => one.volumeGroupName === volumeGroupName && one.name === name && one.open,
   );
   if (isOpen) {
-    throw new InfraError("VOLUME_IN_USE", `${volumeGroupName}/${name} is open: something uses it`, {
+    throw new InfraError("VOLUME_IN_USE", `${volumeGroupName}/${name} is in use (open)`, {
       resource: volumeResource(volumeGroupName, name),
     });
   }
@@ -84,7 +81,7 @@ function assertNobodysWork(volume: LogicalVolume): void {
   if (operationId !== undefined) {
     throw isProtected(
       volume,
-      `operation ${operationId} has made it: cancel that, or retry it if it has ended`,
+      `it was created by operation ${operationId}: cancel that operation, or retry it if it has ended`,
     );
   }
 }

@@ -101,12 +101,12 @@ export function createVolumeChanges(options: {
     }
     const field = "lvcreate_option_class";
     if (deviceClass.thinPool !== undefined) {
-      throw invalidField(field, `${deviceClass.name} makes thin volumes, which take no options`);
+      throw invalidField(field, `${deviceClass.name} creates thin volumes, which accept no lvcreate options`);
     }
     const found = lvcreateOptionClasses.find(({ name }) => name === optionClass);
     if (found === undefined) {
       const known = lvcreateOptionClasses.map(({ name }) => name).join(", ") || "none";
-      throw invalidField(field, `${JSON.stringify(optionClass)} is not configured (there are: ${known})`);
+      throw invalidField(field, `${JSON.stringify(optionClass)} is not configured (available: ${known})`);
     }
     return parseCreateOptions(found.options, field);
   }
@@ -191,14 +191,14 @@ export function createVolumeChanges(options: {
 
 function assertTags(tags: readonly string[]): void {
   if (tags.length > maxTagCount) {
-    throw invalidField("tags", `must be at most ${maxTagCount}, are ${tags.length}`);
+    throw invalidField("tags", `must have at most ${maxTagCount} entries, has ${tags.length}`);
   }
   for (const [index, tag] of tags.entries()) {
     assertTag(tag, `tags[${index}]`);
     if (tag.startsWith(reservedTagStart)) {
       throw invalidField(
         `tags[${index}]`,
-        `must not begin with ${reservedTagStart}, as the gateway's own do`,
+        `must not begin with ${reservedTagStart}, which is reserved for the gateway`,
       );
     }
   }
@@ -213,7 +213,7 @@ function assertChangeable(name: string, { volumeGroup }: DeviceClass): void {
   if (isReservedVolumeName(name)) {
     throw isProtected(
       { volumeGroupName: volumeGroup, name },
-      "the name is reserved for volumes internal to LVM",
+      "the name is reserved for LVM's internal volumes",
     );
   }
   assertVolumeName(name, "name");

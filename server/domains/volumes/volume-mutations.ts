@@ -162,7 +162,7 @@ export function assertOfClass(volume: LogicalVolume, { pool }: ResolvedClass): v
   if (pool === undefined && volume.thinPoolName !== undefined) {
     throw isProtected(
       volume,
-      `it is a thin volume of ${volume.thinPoolName}: name the device class of that pool`,
+      `it is a thin volume of ${volume.thinPoolName}: use the device class of that pool`,
     );
   }
 }
@@ -203,8 +203,8 @@ function describeNewVolume(
   sizeBytes: bigint,
 ): string {
   const place = pool === undefined ? "" : ` in thin pool ${group.name}/${pool.name}`;
-  const words = options.length === 0 ? "" : `, by lvcreate ${options.join(" ")}`;
-  return `${group.name}/${name} is made with ${describeSize(sizeBytes)}${place}${words}${describeTags(tags)}`;
+  const words = options.length === 0 ? "" : `, with the lvcreate options ${options.join(" ")}`;
+  return `${group.name}/${name} is created with ${describeSize(sizeBytes)}${place}${words}${describeTags(tags)}`;
 }
 
 /** Returns the suffix that lists the tags in a plan's text; empty without tags. */
@@ -214,7 +214,7 @@ export function describeTags(tags: readonly string[]): string {
 
 function describeLoss({ volumeGroupName, name, kind, originName, sizeBytes }: LogicalVolume): string {
   return kind === "snapshot"
-    ? `${volumeGroupName}/${name}, a snapshot of ${originName}: what ${originName} held when it was taken`
+    ? `${volumeGroupName}/${name}, a snapshot of ${originName}: the data of ${originName} at the time of the snapshot`
     : `all data on ${volumeGroupName}/${name}, ${describeSize(sizeBytes)}`;
 }
 

@@ -32,7 +32,7 @@ export function parseCreate(request: CreateLVRequest, protocol: LvmdProtocol): C
     throw contradiction(
       "data_source",
       "size_bytes",
-      "with a backup to fill the volume from, its size is size_gb",
+      "the size of a volume that is filled from a backup is size_gb",
     );
   }
   if (dataSource !== undefined && optionClass !== "") {
@@ -113,7 +113,7 @@ function dataSourceFrom(bytes: Uint8Array): DataSource {
   } catch {
     throw invalidField(
       "data_source",
-      "field 5 is no DataSource; it is lvcreate_option_class only in a request that has size_bytes (field 6), or on a listener with lvmd: current",
+      "field 5 is not a DataSource; it is lvcreate_option_class only in a request with size_bytes (field 6), or on a listener with lvmd: current",
     );
   }
 }
@@ -139,7 +139,7 @@ function sizeFrom({
     throw contradiction(
       "size_gb",
       "size_bytes",
-      `${sizeGb} GiB are not ${sizeBytes} bytes, rounded either way`,
+      `${sizeGb} GiB is not ${sizeBytes} bytes, rounded up or down`,
     );
   }
   return { bytes: sizeBytes };

@@ -65,7 +65,7 @@ export function describeSnapshot(
     backend: group.uuid,
     plan: {
       changes: [
-        `${group.name}/${name}, ${kind} of ${source.name}, is made with ${describeSize(sizeBytes)}${describeTags(tags)}`,
+        `${group.name}/${name}, ${kind} of ${source.name}, is created with ${describeSize(sizeBytes)}${describeTags(tags)}`,
       ],
       losses: [],
     },
@@ -90,7 +90,7 @@ function assertSource(
   assertOfClass(source, resolved);
   if (resolved.pool === undefined) {
     if (source.kind === "snapshot") {
-      throw isProtected(source, "it is a snapshot, of which LVM makes no snapshots");
+      throw isProtected(source, "it is a snapshot, and LVM takes no snapshots of snapshots");
     }
     assertSnapshotNames(group.name, name, source.name);
   }
@@ -119,7 +119,7 @@ function roomBytes(
   if (sizeBytes > source.sizeBytes) {
     throw invalidField(
       "size_bytes",
-      `must be 0 or ${source.sizeBytes}, the size of ${source.name}: the snapshot of a thick volume has its size`,
+      `must be 0 or ${source.sizeBytes}, the size of ${source.name}: the snapshot of a thick volume has the size of its source`,
     );
   }
   const bytes = roundUpToExtents(snapshotRoomBytes(sizeBytes, 100), resolved.group.extentSizeBytes);

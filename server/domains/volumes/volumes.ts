@@ -181,9 +181,13 @@ export function createVolumes(options: VolumesOptions): Volumes {
     }
     const made = volumes.find((one) => one.name === name);
     if (made === undefined) {
-      throw new InfraError("VOLUME_NOT_FOUND", `${name} was made, and removed by somebody else at once`, {
-        resource,
-      });
+      throw new InfraError(
+        "VOLUME_NOT_FOUND",
+        `${name} was created, but removed outside hostplane immediately afterwards`,
+        {
+          resource,
+        },
+      );
     }
     return made;
   }

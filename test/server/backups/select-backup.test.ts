@@ -53,15 +53,15 @@ test("without a selector, it is the latest backup of the volume, of one with its
   t.equal(select("", "vg7/data"), 3);
   t.equal(select("", "vg0/web"), 0xabcdef);
   t.equal(select("", "vg0/other", stored.slice(0, 1)), 1);
-  t.match(refusal(""), /holds backups of vg0\/data, vg0\/web: name one/);
+  t.match(refusal(""), /contains backups of vg0\/data, vg0\/web: select one/);
 });
 
 test("an ambiguous or unknown selector is an error", async (t) => {
-  t.match(refusal("monday"), /backups of vg0\/data, vg0\/web that "monday" names/);
-  t.match(refusal("none"), /the repository holds no backup that "none" names/);
-  t.match(refusal("0000000"), /holds no backup/, "seven digits are too few");
+  t.match(refusal("monday"), /backups of vg0\/data, vg0\/web matching "monday"/);
+  t.match(refusal("none"), /the repository contains no backup matching "none"/);
+  t.match(refusal("0000000"), /contains no backup/, "seven digits are too few");
   t.match(refusal("00000000"), /of vg0\/data, .*snapshot 00000000/);
-  t.match(refusal("", []), /holds no backup/);
+  t.match(refusal("", []), /contains no backup/);
 });
 
 test("volumes of one name on several hosts are not confused", async (t) => {
@@ -76,7 +76,10 @@ test("volumes of one name on several hosts are not confused", async (t) => {
     3,
     "the latest of another host, if that is the only one",
   );
-  t.match(refusal("data", [at("there", 2), at("yonder", 3)]), /of the hosts there, yonder.* as #backup-3/);
+  t.match(
+    refusal("data", [at("there", 2), at("yonder", 3)]),
+    /from the hosts there, yonder.* such as #backup-3/,
+  );
 });
 
 test("the marks of a backup survive the round trip through its tags", async (t) => {

@@ -64,11 +64,15 @@ test("backups are created, listed, shown, verified, restored and deleted", {
   t.same(JSON.parse(await run(["backup", "list", "--json"])), []);
 
   const refusals: readonly (readonly [readonly string[], number, RegExp])[] = [
-    [["backup", "show", id], 1, /^hostplane: there is no backup /],
+    [["backup", "show", id], 1, /^hostplane: backup \S+ not found$/m],
     [["backup", "show", "a b"], 2, /^hostplane: id: /],
-    [["backup", "verify", id], 1, /there is no backup/],
+    [["backup", "verify", id], 1, /backup \S+ not found/],
     [["backup", "restore", id, "x", "--size-gib", "0"], 2, /expected a whole number/],
-    [["backup", "create", "a", "nothing"], 1, /^hostplane: no device class has a logical volume nothing\n$/],
+    [
+      ["backup", "create", "a", "nothing"],
+      1,
+      /^hostplane: logical volume nothing not found in any device class\n$/,
+    ],
     [["backup", "create", "a", "sandbox-web", "--path", "bucket"], 2, /endpoint/],
     [["backup", "create", "a"], 2, /missing required argument 'volume'/],
     [["backup", "list", "--limit", "0"], 2, /expected a whole number/],

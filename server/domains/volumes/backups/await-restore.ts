@@ -63,10 +63,14 @@ async function readFilled({ lvm }: AwaitedParts, operation: Operation): Promise<
   const { volumeGroup, volume } = operation.input as RestoreInput;
   const made = findVolume(read.value, volumeGroup, volume);
   if (made === undefined) {
-    throw new InfraError("VOLUME_NOT_FOUND", `${volume} was restored, and removed by somebody else at once`, {
-      resource: volumeResource(volumeGroup, volume),
-      effect: "done",
-    });
+    throw new InfraError(
+      "VOLUME_NOT_FOUND",
+      `${volume} was restored, but removed outside hostplane immediately afterwards`,
+      {
+        resource: volumeResource(volumeGroup, volume),
+        effect: "done",
+      },
+    );
   }
   return made;
 }

@@ -83,13 +83,13 @@ export function verifiedBy({ output }: Pick<BackupRun, "output">): VerifyOutput 
 export function volumeGone({ volumeGroup, volume }: BackupInput): InfraError {
   return new InfraError(
     "VOLUME_NOT_FOUND",
-    `${volumeGroup}/${volume} is not there any more, or is another volume now`,
+    `${volumeGroup}/${volume} no longer exists, or is a different volume now`,
     { resource: volumeResource(volumeGroup, volume) },
   );
 }
 
 export function nameTaken({ volumeGroup, volume, name }: BackupInput): InfraError {
-  return new InfraError("BACKUP_EXISTS", `${volumeGroup}/${volume} has a backup ${name} already`, {
+  return new InfraError("BACKUP_EXISTS", `${volumeGroup}/${volume} already has a backup ${name}`, {
     resource: volumeResource(volumeGroup, volume),
   });
 }

@@ -80,7 +80,7 @@ export function createBackupSchedules(
     }
     const open = asked.find((operation) => !hasEnded(operation));
     if (open !== undefined) {
-      log.warn(`${name} of ${resource} is left out: operation ${open.id} of an earlier slot has not ended`);
+      log.warn(`${name} of ${resource} is skipped: operation ${open.id} of an earlier slot has not ended`);
       return;
     }
     const request = { name, s3: undefined, schedule: schedule.name };
@@ -101,7 +101,7 @@ export function createBackupSchedules(
       const { value: state } = await lvm.read(closing.signal);
       const volumes = volumesOfSchedule(schedule, deviceClasses, state);
       if (volumes.length === 0) {
-        log.warn(`${name} is of nothing: no volume is called ${schedule.volumes.join(" or ")}`);
+        log.warn(`${name} backs up nothing: no volume matches ${schedule.volumes.join(" or ")}`);
       }
       for (const volume of volumes) {
         const begin = () => beginOne(schedule, name, volume, state);

@@ -13,7 +13,7 @@ export function backupDone(row: BackupRow): string {
 
 /** Describes a backup in progress, for the message of a poll. */
 export function backupUnderWay({ id, state, message, waitingFor, doneBytes, totalBytes }: Operation): string {
-  const what = state === "scheduled" ? waitingFor || message || "waiting for its turn" : message;
+  const what = state === "scheduled" ? waitingFor || message || "queued" : message;
   const bytes =
     doneBytes === undefined || totalBytes === undefined || totalBytes === 0
       ? ""
@@ -24,7 +24,7 @@ export function backupUnderWay({ id, state, message, waitingFor, doneBytes, tota
 /** Describes why an operation that has ended did not succeed. */
 export function backupFailed({ id, state, message, failure, attention }: Operation): string {
   if (state === "cancelled") {
-    return `it was cancelled; operation ${id}`;
+    return `cancelled; operation ${id}`;
   }
   const left = attention === undefined ? "" : ` ${[...attention.left, ...attention.advice].join(" ")}`;
   return `${failure?.message ?? message}${left === "" ? "" : `.${left}`}; operation ${id}`;

@@ -51,7 +51,7 @@ export function createBeginBackup(
     const named = repositories.named(request.s3, s3Prefix);
     repositories.assertKeyFits(named, s3Prefix);
     if (named.selector !== "") {
-      throw invalidField(`${s3Prefix}path`, "must hold no #, which names a backup to restore");
+      throw invalidField(`${s3Prefix}path`, "must not contain #, which selects a backup to restore");
     }
     const { volumeGroupName, name, uuid, thinPoolName } = volume;
     const groupUuid = state.volumeGroups.find((one) => one.name === volumeGroupName)?.uuid ?? "";

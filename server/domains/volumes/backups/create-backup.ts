@@ -178,7 +178,7 @@ function assertBackupName(name: string, field: string): void {
   if (!/^[A-Za-z0-9][A-Za-z0-9._:@+-]{0,252}$/.test(name)) {
     throw invalidField(
       field,
-      "must be 1 to 253 letters, digits and . _ : @ + -, the first a letter or digit",
+      "must be 1 to 253 characters of letters, digits and . _ : @ + -, beginning with a letter or digit",
     );
   }
 }
@@ -196,7 +196,7 @@ function assertOfVolume(backup: BackupRow, volume: LogicalVolume | undefined, st
   if (volume.uuid !== backup.volume_uuid || group?.uuid !== backup.backend) {
     throw new InfraError(
       "BACKUP_EXISTS",
-      `the backup ${backup.name} is of an earlier volume of this name: delete it or take another name`,
+      `the backup ${backup.name} belongs to an earlier volume of this name: delete that backup, or choose another name`,
       { resource: resourceOf(volume) },
     );
   }
@@ -209,5 +209,5 @@ function assertHandle(handle: string): void {
 }
 
 function noVolume(handle: string): InfraError {
-  return new InfraError("VOLUME_NOT_FOUND", `no device class has a logical volume ${handle}`);
+  return new InfraError("VOLUME_NOT_FOUND", `logical volume ${handle} not found in any device class`);
 }

@@ -58,7 +58,7 @@ export function fillStep({ made, restic, repositories }: RestoreTools): RestoreS
       if (volume?.uuid !== uuid || volume.name !== name) {
         throw new InfraError(
           "VOLUME_NOT_FOUND",
-          `${input.volumeGroup}/${name}, which was being filled, was removed by somebody else`,
+          `${input.volumeGroup}/${name}, which was being filled, was removed outside hostplane`,
           { resource: volumeResource(input.volumeGroup, input.volume) },
         );
       }
@@ -72,9 +72,9 @@ export function fillStep({ made, restic, repositories }: RestoreTools): RestoreS
     undo: ({ token }) => restic.settle(token),
     attention: ({ input }) => ({
       left: [
-        `restic may still be writing to the volume that was to become ${input.volumeGroup}/${input.volume}.`,
+        `restic may still be writing to the volume that was being restored to ${input.volumeGroup}/${input.volume}.`,
       ],
-      advice: ["Look for it (`pgrep -a restic`), then retry the operation: it removes the volume."],
+      advice: ["Check with `pgrep -a restic`, then retry the operation, which removes the volume."],
     }),
   };
 }
@@ -83,7 +83,7 @@ export function fillStep({ made, restic, repositories }: RestoreTools): RestoreS
 export function tooSmall(resource: string, backupBytes: bigint, volumeBytes: bigint): InfraError {
   return new InfraError(
     "VOLUME_TOO_SMALL",
-    `the backup has ${describeSize(backupBytes)}, and the volume would have ${describeSize(volumeBytes)}`,
+    `the backup has ${describeSize(backupBytes)}, but the volume would have only ${describeSize(volumeBytes)}`,
     { resource },
   );
 }

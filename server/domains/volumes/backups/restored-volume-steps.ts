@@ -29,7 +29,7 @@ export function createStep({ made, deviceClasses }: RestoreTools): RestoreStep {
   };
   return {
     name: "create",
-    title: "making the volume",
+    title: "creating the volume",
     isAbortable: false,
     async happened(run) {
       const output = await madeVolume(run);
@@ -67,7 +67,7 @@ export function createStep({ made, deviceClasses }: RestoreTools): RestoreStep {
 export function releaseStep({ made }: RestoreTools): RestoreStep {
   return {
     name: "release",
-    title: "giving the volume its name",
+    title: "renaming the volume",
     isAbortable: false,
     async forward(run) {
       const { input: place, signal } = run;
@@ -81,7 +81,7 @@ export function releaseStep({ made }: RestoreTools): RestoreStep {
 export function removeTagsStep({ made }: RestoreTools): RestoreStep {
   return {
     name: "removeTags",
-    title: "removing the marks of the restore",
+    title: "removing the tags of the restore",
     isAbortable: false,
     async forward({ input: place, operationId, signal }) {
       await unmarkRestored({ made, place, kind: "volumes.changeTags", signal }, operationId);
@@ -91,7 +91,7 @@ export function removeTagsStep({ made }: RestoreTools): RestoreStep {
       left: [
         `${input.volumeGroup}/${input.volume} is restored and can be used; it still has the LVM tag ${operationTag(operationId)}.`,
       ],
-      advice: ["Retry the operation: it removes the tag."],
+      advice: ["Retry the operation, which removes the tag."],
     }),
   };
 }

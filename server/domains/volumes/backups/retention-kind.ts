@@ -65,7 +65,7 @@ function decideStep({ restic, repositories, store }: StoredBackupTools): Retenti
   }
   return {
     name: "decide",
-    title: "finding out which backups to keep",
+    title: "selecting the backups to remove",
     isAbortable: true,
     async forward({ input, signal }) {
       const { schedule, host, place, keyName, keep, minimumAgeHours } = input;
@@ -119,9 +119,9 @@ function forgetStep({ restic, repositories, store }: StoredBackupTools): Retenti
     },
     attention: ({ input }) => ({
       left: [
-        `Nobody knows which of the backups that schedule ${input.schedule} does not keep are still in ${describePlace(input.place)}; all of them are still listed.`,
+        `It is unknown which expired backups of schedule ${input.schedule} are still in ${describePlace(input.place)}; all of them are still listed.`,
       ],
-      advice: ["Retry the operation once the repository can be reached: then it looks."],
+      advice: ["Retry the operation once the repository is reachable; it then checks the backups."],
     }),
   };
 }

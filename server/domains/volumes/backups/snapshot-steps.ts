@@ -28,7 +28,7 @@ export function snapshotVolumeStep({ made }: BackupTools): BackupStep {
   };
   return {
     name: "snapshot",
-    title: "making a snapshot",
+    title: "creating a snapshot",
     isAbortable: false,
     async happened(run) {
       const output = await madeSnapshot(run);
@@ -89,7 +89,7 @@ export function removeSnapshotStep({ made, restic, repositories }: BackupTools):
     attention(run) {
       const { left, advice } = leftSnapshot(made, run);
       const { otherIds } = verifiedBy(run);
-      const inRepository = `${describePlace(run.input.place)} may still hold the snapshots ${otherIds.join(", ")} of attempts that failed.`;
+      const inRepository = `${describePlace(run.input.place)} may still contain the snapshots ${otherIds.join(", ")} of failed attempts.`;
       return { left: otherIds.length === 0 ? left : [...left, inRepository], advice };
     },
   };
@@ -104,10 +104,10 @@ function leftSnapshot({ shown }: Pick<MadeVolumes, "shown">, { input, operationI
   const name = `${input.volumeGroup}/${temporaryName("backup", operationId)}`;
   return {
     left: [
-      `The snapshot ${name} of ${input.volume} may still be there, and takes up room of ${input.volumeGroup}.`,
+      `The snapshot ${name} of ${input.volume} may still exist, and takes up space in ${input.volumeGroup}.`,
     ],
     advice: [
-      `See what has it open (\`lsof /dev/${name}\`), then retry the operation; or remove it by \`${shown(["lvremove", name])}\`.`,
+      `Check what has it open (\`lsof /dev/${name}\`), then retry the operation; or remove it with \`${shown(["lvremove", name])}\`.`,
     ],
   };
 }

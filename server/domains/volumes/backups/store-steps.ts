@@ -99,10 +99,10 @@ export function storeStep({ made, restic, repositories }: BackupTools): BackupSt
     },
     attention: ({ input, operationId }) => ({
       left: [
-        `What was stored may still be in ${describePlace(input.place)}, in snapshots with the tag ${operationTagOf(operationId)}.`,
+        `Stored data may still be in ${describePlace(input.place)}, in snapshots with the tag ${operationTagOf(operationId)}.`,
       ],
       advice: [
-        "Retry the operation once the repository can be reached: it then removes them. Nothing else depends on them.",
+        "Retry the operation once the repository is reachable; it then removes them. Nothing else depends on them.",
       ],
     }),
   };
@@ -111,7 +111,7 @@ export function storeStep({ made, restic, repositories }: BackupTools): BackupSt
 export function verifyStep({ restic, repositories }: BackupTools): BackupStep {
   return {
     name: "verify",
-    title: "holding what was stored against the volume",
+    title: "verifying the backup",
     isAbortable: true,
     async forward(run) {
       const { snapshotId } = storedBy(run);
@@ -119,11 +119,11 @@ export function verifyStep({ restic, repositories }: BackupTools): BackupStep {
       const repository = await openRepository(repositories, run);
       const ids = await storedIds(restic, repository, run);
       if (!ids.includes(snapshotId)) {
-        throw damaged(run.input, `does not list the snapshot ${snapshotId} that was just stored`);
+        throw damaged(run.input, `does not list the new snapshot ${snapshotId}`);
       }
       const storedBytes = await restic.sizeOf(repository, snapshotId, run.signal);
       if (storedBytes !== sizeBytes) {
-        throw damaged(run.input, `holds ${storedBytes} bytes of ${sizeBytes}`);
+        throw damaged(run.input, `contains ${storedBytes} of ${sizeBytes} bytes`);
       }
       return { otherIds: ids.filter((id) => id !== snapshotId) } satisfies VerifyOutput;
     },
@@ -133,7 +133,7 @@ export function verifyStep({ restic, repositories }: BackupTools): BackupStep {
 export function recordStep({ store }: BackupTools): BackupStep {
   return {
     name: "record",
-    title: "writing the backup down",
+    title: "recording the backup",
     isAbortable: false,
     async forward(run) {
       const { input, operationId } = run;

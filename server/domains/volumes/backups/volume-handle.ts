@@ -48,10 +48,7 @@ export function resourcesByHandle(
 
 /** Creates the error for a handle that matches more than one volume. */
 export function ambiguousHandle(handle: string, resources: readonly string[]): InfraError {
-  return new InfraError(
-    "VOLUME_NOT_FOUND",
-    `${handle} may be any of ${resources.join(", ")}: give one of these`,
-  );
+  return new InfraError("VOLUME_NOT_FOUND", `${handle} is ambiguous: use one of ${resources.join(", ")}`);
 }
 
 /** Returns the resource name of a volume, as used in errors, operations and events. */

@@ -29,12 +29,12 @@ test("commands are shown with a configured LVM_SYSTEM_DIR, quoted for a shell", 
 test("advice for operations that need attention contains LVM_SYSTEM_DIR", async (t) => {
   const made = { shown };
   t.match(leftOfRestored(made, { volumeGroup: "vg0", volume: "a" }, "1234"), {
-    advice: [`remove it by \`${env} lvremove vg0/`],
+    advice: [`remove it with \`${env} lvremove vg0/`],
   });
   const input = { volumeGroup: "vg0", volume: "a" };
   const run = { input, operationId: "1234" } as unknown as BackupRun;
   const snapshot = snapshotVolumeStep({ made } as unknown as BackupTools);
-  t.match(snapshot.attention?.(run, failure), { advice: [`remove it by \`${env} lvremove vg0/`] });
+  t.match(snapshot.attention?.(run, failure), { advice: [`remove it with \`${env} lvremove vg0/`] });
 
   const lvm = { ...createPoolLvm(), commandOf };
   const pool = createVolumeGroupPool({ lvm, volumeGroup: "pool", devices, canMove: true });
@@ -59,7 +59,7 @@ test("refusals contain LVM_SYSTEM_DIR in their commands", async (t) => {
   }
   const inactive = { ...volume, active: false };
   const snapshot = { volume: inactive, group, name: "s", tags: [], percent: 20, configKey: "x", shown };
-  t.throws(() => snapshotStep(snapshot), { message: `read: ${env} lvchange -ay pool/data` });
+  t.throws(() => snapshotStep(snapshot), { message: `read; activate it with ${env} lvchange -ay pool/data` });
 
   const [physicalVolume] = state.physicalVolumes;
   if (physicalVolume === undefined) {

@@ -107,7 +107,7 @@ test("the backup of a removed volume can be listed, restored and deleted", async
   const [{ id } = { id: "" }] = (await gateway.call(listBackups, {})).backups;
   await gateway.call(LVService.method.removeLV, { name: "data" });
   t.match(await gateway.poll("a", "data"), { state: StateType.COMPLETE }, "it is there");
-  t.match(await gateway.poll("b", "data"), { state: StateType.ERROR, msg: /no device class/ });
+  t.match(await gateway.poll("b", "data"), { state: StateType.ERROR, msg: /not found in any device class/ });
   const small = { name: "InfraError", reason: "VOLUME_TOO_SMALL", message: /2 GiB .* 1 GiB/ };
   await t.rejects(gateway.call(restoreBackup, { id, volumeName: "data", sizeGb: 1n }), small);
   for (const volumeName of ["", "no/name", "x".repeat(200)]) {
@@ -169,7 +169,7 @@ test("a local backup is only accessible on its own host", async (t) => {
   await t.rejects(beta.call(verifyBackup, { id }), {
     name: "InfraError",
     reason: "REPOSITORY_NOT_FOUND",
-    message: /\/srv\/backup of host alpha/,
+    message: /\/srv\/backup on host alpha/,
   });
 });
 
@@ -202,7 +202,7 @@ test("plans show changes, losses and commands, and begin nothing", async (t) => 
   t.match(planned, {
     kind: "volumes.restore",
     resource: "volumeGroups/vg0/volumes/b",
-    changes: ["vg0/b is made with 2 GiB (2147483648 bytes), and filled from the backup a in /srv/backup"],
+    changes: ["vg0/b is created with 2 GiB (2147483648 bytes), and filled from the backup a in /srv/backup"],
     pointOfNoReturn: 3,
   });
   const message = fromJson(LVService.method.createLV.input, restore);
@@ -238,7 +238,7 @@ test("the backup of a former volume is not reported for a new volume of the same
   await gateway.call(LVService.method.createLV, { name: "data", sizeGb: 1n });
   const refusal = {
     state: StateType.ERROR,
-    msg: "the backup a is of an earlier volume of this name: delete it or take another name",
+    msg: "the backup a belongs to an earlier volume of this name: delete that backup, or choose another name",
     operationId: "",
   };
   t.match(await gateway.poll("a", "data"), refusal);

@@ -24,7 +24,7 @@ test("a plan shows the changes, the losses and the command", async (t) => {
   t.match(await plan(jsonOf(create, { name: "data", size_gb: 2 })), {
     kind: "volumes.create",
     resource: "volumeGroups/sandbox-vg/volumes/data",
-    changes: ["sandbox-vg/data is made with 2 GiB (2147483648 bytes)"],
+    changes: ["sandbox-vg/data is created with 2 GiB (2147483648 bytes)"],
     losses: [],
     steps: [
       {
@@ -202,7 +202,7 @@ test("a binary request is parsed as by the method", async (t) => {
     .tag(6, WireType.Varint)
     .uint64(1n << 30n)
     .finish();
-  t.match(await binary(newer), { changes: [/^.*\/data is made with 1 GiB/] }, "today's lvmd protocol");
+  t.match(await binary(newer), { changes: [/^.*\/data is created with 1 GiB/] }, "today's lvmd protocol");
   await t.rejects(binary(new Uint8Array([10, 255])), { name: "InfraError", reason: "MALFORMED_REQUEST" });
   await t.rejects(
     plan({ method: create }),

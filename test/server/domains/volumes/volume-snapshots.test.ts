@@ -133,7 +133,9 @@ test("the plan of a larger thin snapshot shows both commands", async (t) => {
   await makeThin();
   const { plan, steps } = await volumes.planSnapshot({ ...thin, size: { gib: 2n }, readOnly: true }, asker);
   t.same(plan, {
-    changes: ["vg0/snap, a read-only snapshot of thin-data, is made with 2 GiB (2147483648 bytes), tagged t"],
+    changes: [
+      "vg0/snap, a read-only snapshot of thin-data, is created with 2 GiB (2147483648 bytes), tagged t",
+    ],
     losses: [],
   });
   t.same(

@@ -80,7 +80,7 @@ test("the number of tags is limited", async (t) => {
     {
       name: "InfraError",
       reason: "INVALID_FIELD",
-      message: "tags: must be at most 256, are 257",
+      message: "tags: must have at most 256 entries, has 257",
     },
   );
 });
@@ -122,11 +122,11 @@ test("a plan shows what is lost with a snapshot, and the pool of a new thin volu
   const runner = createInlineRunner(() => {});
   const volumes = createVolumes({ lvm, deviceClasses, protect: [], runner, operations });
   t.match((await volumes.planRemove({ name: "snap", deviceClass: "" }, asker)).plan.losses, [
-    "vg0/snap, a snapshot of data: what data held when it was taken",
+    "vg0/snap, a snapshot of data: the data of data at the time of the snapshot",
   ]);
   const thin = { name: "a", size: { gib: 2n }, tags: ["x", "y=1"], deviceClass: "thin" };
   t.match((await volumes.planCreate(thin, asker)).plan.changes, [
-    "vg0/a is made with 2 GiB (2147483648 bytes) in thin pool vg0/pool, tagged x, y=1",
+    "vg0/a is created with 2 GiB (2147483648 bytes) in thin pool vg0/pool, tagged x, y=1",
   ]);
 });
 
@@ -163,7 +163,7 @@ test("a volume that an operation works on, or has created, cannot be changed", a
     runner,
     operations,
   });
-  const mine = { name: "InfraError", reason: "VOLUME_PROTECTED", message: /operation 7 has made it/ };
+  const mine = { name: "InfraError", reason: "VOLUME_PROTECTED", message: /created by operation 7/ };
   await t.rejects(volumes.remove(data, asker), mine);
   await t.rejects(volumes.resize(data, asker), mine);
   await t.rejects(volumes.create(data, asker), { name: "InfraError", reason: "VOLUME_EXISTS" });

@@ -140,7 +140,7 @@ test("a volume whose earlier backup is still running is skipped with a warning",
   await gateway.schedules.runDue(hour(2) + 15_000);
   const [first] = await gateway.all();
   t.same(gateway.logged, [
-    `hourly-20261121T0200Z of ${data} is left out: operation ${first?.id} of an earlier slot has not ended: undefined`,
+    `hourly-20261121T0200Z of ${data} is skipped: operation ${first?.id} of an earlier slot has not ended: undefined`,
   ]);
   go();
   await gateway.runAll(hour(2) + 30_000);
@@ -171,5 +171,5 @@ test("a schedule that matches no volume is logged once per slot", async (t) => {
   const gateway = await createSchedulesGateway(t, await createHost(t), [{ ...hourly, volumes: ["a*", "b"] }]);
   await gateway.runAll(hour(1));
   await gateway.runAll(hour(1) + 15_000);
-  t.match(gateway.logged, [/^hourly-20261121T0100Z is of nothing: no volume is called a\* or b/]);
+  t.match(gateway.logged, [/^hourly-20261121T0100Z backs up nothing: no volume matches a\* or b/]);
 });

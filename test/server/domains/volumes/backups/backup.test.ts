@@ -88,13 +88,16 @@ test("a volume that cannot be backed up is reported as the state ERROR, and noth
   await host.lvm.run({ kind: "create", ...filler });
   const gateway = await createGateway(t, host);
   const refused: readonly (readonly [string, RegExp])[] = [
-    ["none", /no device class has a logical volume none/],
+    ["none", /logical volume none not found in any device class/],
     ["vg9/data", /vg9\/data/],
-    ["../data", /no device class/],
-    ["pool", /no device class/],
-    ["data", /may be any of volumeGroups\/vg0\/volumes\/data, volumeGroups\/vg1\/volumes\/data/],
+    ["../data", /not found in any device class/],
+    ["pool", /not found in any device class/],
+    ["data", /is ambiguous: use one of volumeGroups\/vg0\/volumes\/data, volumeGroups\/vg1\/volumes\/data/],
     ["idle", /vg0\/idle is not active.*lvchange -ay vg0\/idle/],
-    ["vg0/data", /no room for a snapshot of vg0\/data .*free=104857600, requested=21\d+ .*snapshotPercent/],
+    [
+      "vg0/data",
+      /not enough space for a snapshot of vg0\/data .*free=104857600, requested=21\d+ .*snapshotPercent/,
+    ],
   ];
   for (const [handle, msg] of refused) {
     t.match(await gateway.poll("a", handle), { state: ERROR, msg, operationId: "" }, handle);
@@ -146,15 +149,15 @@ test("invalid requests are rejected", async (t) => {
     await t.rejects(createBackup(request), refusal, JSON.stringify(request));
   }
   const notAllowed: readonly (readonly [object, RegExp])[] = [
-    [{ endpoint: "https://other.test" }, /https:\/\/other.test is none of/],
-    [{ endpoint: "http://s3.test" }, /http:\/\/s3.test is none of/],
-    [{ endpoint: "https://s3.test:8443" }, /https:\/\/s3.test:8443 is none of/],
-    [{ verifyTls: false }, /certificate of https:\/\/s3.test has to be verified: set verify_tls/],
-    [{ httpsProxy: "http://other.test:3128" }, /http:\/\/other.test:3128 is none of the proxies/],
-    [{ httpProxy: "http://user:secret@other.test" }, /^http:\/\/other.test is none of the proxies/],
+    [{ endpoint: "https://other.test" }, /https:\/\/other.test is not in/],
+    [{ endpoint: "http://s3.test" }, /http:\/\/s3.test is not in/],
+    [{ endpoint: "https://s3.test:8443" }, /https:\/\/s3.test:8443 is not in/],
+    [{ verifyTls: false }, /certificate of https:\/\/s3.test must be verified: set verify_tls/],
+    [{ httpsProxy: "http://other.test:3128" }, /http:\/\/other.test:3128 is not an allowed proxy/],
+    [{ httpProxy: "http://user:secret@other.test" }, /^http:\/\/other.test is not an allowed proxy/],
     [
       { endpoint: "https://self-signed.test:9000", httpsProxy: "http://proxy.test:3128" },
-      /is none of the proxies/,
+      /is not an allowed proxy/,
     ],
   ];
   for (const [fields, message] of notAllowed) {
@@ -287,7 +290,7 @@ test("the backup of a volume that overflows its snapshot fails", async (t) => {
   const before = await volumeNames(host.lvm);
   t.match(await gateway.backUp("a", "data"), {
     state: ERROR,
-    msg: /vg0\/data changed more .*`volumes.backup.snapshotPercent`/,
+    msg: /snapshot of vg0\/data overflowed .*`volumes.backup.snapshotPercent`/,
   });
   const { operations } = await gateway.operations.list({}, { belowSeq: undefined, limit: 1 });
   t.match(operations, [{ state: "failed", failure: { reason: "SNAPSHOT_FULL" } }]);
@@ -346,7 +349,7 @@ test("a different volume group of the same name is left alone", async (t) => {
   const operation = await gateway.end(operationId);
   t.match(operation, {
     state: "needsAttention",
-    failure: { reason: "VOLUME_GROUP_GONE", message: /vg0 is another one now/ },
+    failure: { reason: "VOLUME_GROUP_GONE", message: /vg0 has been replaced by another one/ },
     attention: { left: [/The snapshot vg0\/hostplane-backup-\w{12} of data/] },
   });
   t.same(ran, ["snapshot"]);
@@ -382,12 +385,12 @@ test("a cancelled backup leaves nothing behind, and its volume cannot be changed
   await t.rejects(gateway.call(LVService.method.removeLV, { name: snapshot }), {
     name: "InfraError",
     reason: "VOLUME_PROTECTED",
-    message: new RegExp(`operation ${operationId} has made it`),
+    message: new RegExp(`created by operation ${operationId}`),
   });
   await gateway.operations.cancel(operationId);
   t.equal((await gateway.end(operationId)).state, "cancelled");
   t.same(await volumeNames(host.lvm), before);
-  t.match(await gateway.poll("a", "data"), { state: ERROR, msg: /^it was cancelled/ });
+  t.match(await gateway.poll("a", "data"), { state: ERROR, msg: /^cancelled/ });
 });
 
 test("the snapshot of a failed backup is removed even if the repository is gone", async (t) => {

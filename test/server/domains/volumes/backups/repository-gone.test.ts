@@ -16,7 +16,8 @@ test("a repository that is not mounted is not created again, and its backups sta
 
   const bare = createResticSandbox({ transferMs: 10 });
   const gateway = await createGateway(t, host, { settings: anyAge, restic: bare });
-  const msg = /there is no repository at \/srv\/backup, where the gateway has backups: mount its file system/;
+  const msg =
+    /there is no repository at \/srv\/backup, although the gateway has backups there: mount its file system/;
   t.match(await gateway.backUp("b", "data"), { state: StateType.ERROR, msg });
   const [{ id } = { id: "" }] = (await gateway.call(listBackups, {})).backups;
   const { operation } = await gateway.call(deleteBackup, { id });

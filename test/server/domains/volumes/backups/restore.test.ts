@@ -192,7 +192,7 @@ test("an impossible restore is rejected before anything is created, even if it i
   await gateway.backUp("monday", "data");
   made.length = 0;
   const refusals: readonly (readonly [Parameters<typeof restore>[2], object, string, RegExp])[] = [
-    [local("#none"), {}, "BACKUP_NOT_FOUND", /\/srv\/backup holds no backup that "none" names/],
+    [local("#none"), {}, "BACKUP_NOT_FOUND", /\/srv\/backup contains no backup matching "none"/],
     [local(), { sizeGb: 1n }, "VOLUME_TOO_SMALL", /the backup has 2 GiB .* would have 1 GiB/],
     [local(), { sizeGb: 7n }, "NO_SPACE", /free=\d+, requested=\d+/],
     [local("", { encryptionKey: "other" }), {}, "REPOSITORY_KEY_WRONG", /wrong password/],
@@ -265,7 +265,7 @@ test("a volume that is open is not removed", async (t) => {
   t.match(await gateway.end(operationId), {
     state: "needsAttention",
     attention: {
-      left: [/The volume vg0\/hostplane-restore-\w{12}, which was to become .*, may still be there/],
+      left: [/The volume vg0\/hostplane-restore-\w{12}, the incomplete restore of .*, may still exist/],
       advice: [/lsof .*lvremove/],
     },
   });
@@ -302,7 +302,7 @@ test("a gateway can restore from an unknown repository with only the key", async
     name: "InfraError",
     reason: "BACKUP_NOT_FOUND",
     message:
-      /holds backups of vg0\/data, vg1\/small: name one at the end of `path`, as #vg0\/data or #vg0\/data\//,
+      /contains backups of vg0\/data, vg1\/small: select one at the end of `path`, such as #vg0\/data or #vg0\/data\//,
   });
   t.match(
     (await restore(other, "data", owned())).volume,
@@ -327,7 +327,7 @@ test("a gateway can restore from an unknown repository with only the key", async
   await t.rejects(restore(other, "new", local("#small")), {
     name: "InfraError",
     reason: "REPOSITORY_KEY_WRONG",
-    message: /this gateway has made no key for \/srv\/backup/,
+    message: /this gateway has no key for \/srv\/backup/,
   });
 });
 
