@@ -50,7 +50,7 @@ test("an admin creates a viewer, who sees no button that changes anything, and n
   await dialog.getByRole("button", { name: "Set role" }).click();
   await page.getByRole("row", { name: /^vivian operator/ }).waitFor();
   await page.getByRole("button", { name: "Delete vivian" }).click();
-  await dialog.getByText("every login of vivian").waitFor();
+  await dialog.getByText("all sessions of vivian").waitFor();
   await keepScreenshot(page, "users-delete");
   await dialog.getByRole("button", { name: "Delete" }).click();
   await dialog.getByText("Done.").waitFor();

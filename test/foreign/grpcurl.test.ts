@@ -169,7 +169,10 @@ test("grpcurl logs in, and calls with the token", { skip, timeout: 900_000 }, as
   });
   const login = "services.auth.AuthService/Login";
   const wrong = withData({ username: "admin", password: "wrong" });
-  t.match(await call(way, login, wrong), { code: 64 + 16, answer: { message: /name or password is wrong/ } });
+  t.match(await call(way, login, wrong), {
+    code: 64 + 16,
+    answer: { message: /wrong user name or password/ },
+  });
   const right = await call(way, login, withData({ username: "admin", password: adminPassword }));
   const { token } = right.answer as { token: string };
   const flags = ["-H", `authorization: Bearer ${token}`];

@@ -29,7 +29,7 @@ test("logins on several gateways with one PostgreSQL", { skip }, async (t) => {
     t.equal(who.actor, "user/admin");
     await here.call(logout, {}, { headers: bearer(token) });
     t.equal((await there.call(checkToken, { token })).message.success, false, "checked at once");
-    t.throws(() => who.current(), /the login was ended/);
+    t.throws(() => who.current(), /the session was ended/);
   });
 
   t.test("the end of a session is replicated without any check", async (t) => {

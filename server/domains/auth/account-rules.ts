@@ -47,13 +47,13 @@ export function serviceLimitFrom(
   if (unknown !== undefined) {
     throw invalidField(
       "services",
-      `there is no service ${JSON.stringify(unknown)} (there are: ${known.join(", ")})`,
+      `unknown service ${JSON.stringify(unknown)} (available: ${known.join(", ")})`,
     );
   }
   if (services.includes(UserService.typeName)) {
     throw invalidField(
       "services",
-      `must not name ${UserService.typeName}: who may manage users can give itself every other service too`,
+      `must not contain ${UserService.typeName}: a caller that may manage users can grant itself every other service`,
     );
   }
   return services.length === 0 ? null : [...new Set(services)].toSorted();
@@ -66,13 +66,13 @@ export function serviceLimitFrom(
 export function certificateNamesFrom(names: readonly string[]): readonly string[] {
   const unique = [...new Set(names)];
   if (unique.length > maxCertificateNames) {
-    throw invalidField("certificate_names", `at most ${maxCertificateNames} names`);
+    throw invalidField("certificate_names", `must have at most ${maxCertificateNames} names`);
   }
   for (const name of unique) {
     if (!isCertificateName(name)) {
       throw invalidField(
         "certificate_names",
-        `${JSON.stringify(name)} is none: expected CN= and a common name, or DNS:, URI: or email: and such a name, at most ${maxCertificateNameLength} characters`,
+        `${JSON.stringify(name)} is not a certificate name: expected CN= and a common name, or DNS:, URI: or email: and a name of that type, at most ${maxCertificateNameLength} characters`,
       );
     }
   }

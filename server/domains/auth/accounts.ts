@@ -149,7 +149,7 @@ function accountFrom(row: {
 }): Account {
   const role = callerRoles.find((one) => one === row.role);
   if (role === undefined) {
-    throw new Error(`the account ${row.id} has the role ${row.role}, which this version does not know`);
+    throw new Error(`the account ${row.id} has the role ${row.role}, which this version does not support`);
   }
   const services = row.services === null ? undefined : new Set<string>(JSON.parse(row.services));
   return { id: row.id, name: row.name, role, services };

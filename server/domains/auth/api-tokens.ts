@@ -85,7 +85,7 @@ function newApiTokenFrom(
 ): NewApiToken {
   assertApiTokenName(name);
   if (lifetimeMs !== undefined && !(lifetimeMs > 0 && lifetimeMs <= maxLifetimeDays * dayMs)) {
-    throw invalidField("lifetime", `must be more than nothing and at most ${maxLifetimeDays} days`);
+    throw invalidField("lifetime", `must be positive and at most ${maxLifetimeDays} days`);
   }
   const limit = serviceLimitFrom(services, serviceNames);
   const lifetime = lifetimeMs === undefined ? null : Math.ceil(lifetimeMs);
@@ -99,8 +99,8 @@ function apiTokenFrom(result: ApiTokenResult, name: string): ApiTokenRecord {
   }
   const resource = `apiTokens/${name}`;
   throw result.why === "notFound"
-    ? new InfraError("API_TOKEN_NOT_FOUND", `there is no API token ${JSON.stringify(name)}`, { resource })
-    : new InfraError("API_TOKEN_EXISTS", `there is an API token ${name} already; revoke it first`, {
+    ? new InfraError("API_TOKEN_NOT_FOUND", `API token ${JSON.stringify(name)} not found`, { resource })
+    : new InfraError("API_TOKEN_EXISTS", `API token ${name} already exists; revoke it first`, {
         resource,
       });
 }

@@ -87,7 +87,7 @@ export async function createAuthState(options: AuthStateOptions): Promise<AuthSt
     if (store.isShared && performance.now() - readAtMs > maxAgeMs) {
       throw new InfraError(
         "STORE_UNAVAILABLE",
-        "nobody can be let in: users and revocations could not be read for a while",
+        "logins cannot be checked: users and revocations could not be read from the database for too long",
         { retryAfterMs: pollMs },
       );
     }

@@ -58,7 +58,9 @@ export async function createAuth(options: AuthOptions): Promise<Auth> {
     keySeal,
     onFailed: (error) => onFailed("users and revocations cannot be read", error),
   });
-  const tokenUse = createTokenUse(store, (error) => onFailed("uses of API tokens cannot be written", error));
+  const tokenUse = createTokenUse(store, (error) =>
+    onFailed("the last uses of API tokens cannot be written", error),
+  );
   const sessionTokens = createSessionTokens({
     audience: config.audience,
     secretOf: (keyId) => state.signingKey(keyId)?.secret,

@@ -26,7 +26,7 @@ export function createAuthenticate({ state, callers, tokenUse }: AuthenticateOpt
     if (authorization !== undefined) {
       const token = bearerTokenOf(authorization);
       if (token === undefined) {
-        throw new InfraError("TOKEN_INVALID", "the header authorization is not of the form `Bearer <token>`");
+        throw new InfraError("TOKEN_INVALID", "the authorization header must have the form `Bearer <token>`");
       }
       return callers.ofToken(token, "header");
     }

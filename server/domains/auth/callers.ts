@@ -38,11 +38,11 @@ export function createCallers(state: AuthState, sessionTokens: SessionTokens): C
     assertNotExpired(claims);
     const user = state.userById(accountId);
     if (user === undefined) {
-      throw new InfraError("TOKEN_INVALID", "the token is not accepted: its user is gone");
+      throw new InfraError("TOKEN_INVALID", "the token was rejected: its user no longer exists");
     }
     const isBefore = claims.issuedAtMs <= user.tokensNotBeforeMs && sessionId !== user.keptSession;
     if (isBefore || state.isRevoked(sessionId)) {
-      throw new InfraError("TOKEN_REVOKED", "the login was ended");
+      throw new InfraError("TOKEN_REVOKED", "the session was ended");
     }
     const current = () => ofSession(claims, credential);
     return ofUser(user, { credential, sessionId, expiresAtMs, current });
@@ -51,7 +51,7 @@ export function createCallers(state: AuthState, sessionTokens: SessionTokens): C
   function ofApiToken(hash: Uint8Array): Caller {
     const token = state.apiTokenByHash(hash);
     if (token === undefined) {
-      throw new InfraError("TOKEN_INVALID", "the token is not accepted: there is no such API token");
+      throw new InfraError("TOKEN_INVALID", "the token was rejected: no such API token");
     }
     if (token.isRevoked) {
       throw new InfraError("TOKEN_REVOKED", "the API token was revoked");
@@ -81,7 +81,7 @@ export function createCallers(state: AuthState, sessionTokens: SessionTokens): C
         return ofUser(user, { credential: "certificate", sessionId: undefined, expiresAtMs, current });
       }
     }
-    throw new InfraError("CERTIFICATE_UNKNOWN", "none of the names of the client certificate is a user's");
+    throw new InfraError("CERTIFICATE_UNKNOWN", "no user has a name of the client certificate");
   }
 
   function ofSessionToken(token: string, credential: "session" | "cookie"): Caller | Promise<Caller> {
@@ -100,7 +100,7 @@ export function createCallers(state: AuthState, sessionTokens: SessionTokens): C
         return ofSessionToken(token, "session");
       }
       if (!isApiToken(token)) {
-        throw new InfraError("TOKEN_INVALID", "the token is not accepted: it is cut short or mistyped");
+        throw new InfraError("TOKEN_INVALID", "the token was rejected: it is truncated or mistyped");
       }
       return ofApiToken(hashToken(token));
     },

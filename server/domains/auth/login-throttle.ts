@@ -50,7 +50,7 @@ export function createLoginThrottle(store: Pick<Store, "run">): GuardPassword {
       if (!attempt.ok) {
         const { retryAfterMs } = attempt;
         const seconds = Math.ceil(retryAfterMs / 1000);
-        const message = `too many failed logins of this user from this address, or from this address: try again in ${seconds} s`;
+        const message = `too many failed logins from this address, for this user or in total: try again in ${seconds} s`;
         throw new InfraError("TOO_MANY_LOGINS", message, { retryAfterMs });
       }
       const takeBack = (forgottenKeys: readonly string[]) =>

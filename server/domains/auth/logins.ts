@@ -83,7 +83,7 @@ export function createLogins(options: LoginsOptions): Logins {
       const isRight = isThrottled ? await guardPassword({ name, address }, verify) : await verify();
       const session = isRight && user !== undefined ? await open(user) : undefined;
       if (session === undefined) {
-        throw new InfraError("INVALID_CREDENTIALS", "user name or password is wrong");
+        throw new InfraError("INVALID_CREDENTIALS", "wrong user name or password");
       }
       return session;
     },
@@ -93,7 +93,7 @@ export function createLogins(options: LoginsOptions): Logins {
       const user = state.userByName(name);
       const session = user === undefined ? undefined : await open(user);
       if (session === undefined) {
-        throw new InfraError("USER_NOT_FOUND", `there is no user ${name}`, { resource: `users/${name}` });
+        throw new InfraError("USER_NOT_FOUND", `user ${name} not found`, { resource: `users/${name}` });
       }
       return session;
     },

@@ -30,10 +30,10 @@ export const loginTurns = createLimiter({ what: "logins", maxRunning: 1, maxWait
  */
 export function assertPassword(password: string, field: string): void {
   if ([...password].length < minCharacters) {
-    throw invalidField(field, `at least ${minCharacters} characters`);
+    throw invalidField(field, `must have at least ${minCharacters} characters`);
   }
   if (isTooLong(password)) {
-    throw invalidField(field, `at most ${maxBytes} bytes`);
+    throw invalidField(field, `must have at most ${maxBytes} bytes`);
   }
 }
 
@@ -87,7 +87,7 @@ function parsePhc(phc: string): Omit<Argon2Parameters, "message" | "tagLength"> 
     parallelism >= 1 &&
     parallelism <= limits.parallelism;
   if (!isWithin) {
-    throw new Error("a password in the store is not in the form that hostplane writes");
+    throw new Error("a password hash in the store has an unknown format");
   }
   return {
     memory,

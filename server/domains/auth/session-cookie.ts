@@ -87,7 +87,7 @@ export function wantsSessionCookie(request: RequestOrigin): boolean {
     return false;
   }
   if (value !== "cookie") {
-    throw new InfraError("MALFORMED_REQUEST", `${sessionHeader}: expected cookie`);
+    throw new InfraError("MALFORMED_REQUEST", `${sessionHeader}: expected "cookie"`);
   }
   if (request.header("origin") !== undefined) {
     assertOwnOrigin(request);
@@ -104,7 +104,7 @@ export function wantsSessionCookie(request: RequestOrigin): boolean {
 export function assertOwnPage(request: RequestOrigin): void {
   const contentType = request.header("content-type")?.split(";")[0]?.trim().toLowerCase();
   if (contentType !== undefined && simpleContentTypes.has(contentType)) {
-    throw notOwn(`the content type ${contentType} takes no session cookie`);
+    throw notOwn(`a request with the content type ${contentType} must not use a session cookie`);
   }
   if (request.header("origin") !== undefined) {
     assertOwnOrigin(request);
@@ -114,14 +114,14 @@ export function assertOwnPage(request: RequestOrigin): void {
   const isOwn = site === undefined ? contentType === undefined : site === "same-origin" || site === "none";
   if (!isOwn) {
     throw notOwn(
-      "a session cookie counts only where Origin or Sec-Fetch-Site say that the gateway's own page asks",
+      "a session cookie is accepted only if Origin or Sec-Fetch-Site show a request from the gateway's own pages",
     );
   }
 }
 
 function assertOwnOrigin(request: RequestOrigin): void {
   if (!isOwnOrigin(request)) {
-    throw notOwn(`the origin ${request.header("origin")} is not that of this gateway's pages`);
+    throw notOwn(`the origin ${request.header("origin")} is not the origin of this gateway's pages`);
   }
 }
 
@@ -130,5 +130,5 @@ function isOwnOrigin(request: RequestOrigin): boolean {
 }
 
 function notOwn(why: string): InfraError {
-  return new InfraError("ORIGIN_NOT_ALLOWED", `${why}; send the token as the header authorization instead`);
+  return new InfraError("ORIGIN_NOT_ALLOWED", `${why}; send the token in the authorization header instead`);
 }

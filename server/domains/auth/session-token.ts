@@ -48,7 +48,7 @@ export function createSessionTokens({ audience, secretOf }: SessionTokensOptions
   function keyOf(keyId: unknown): Uint8Array {
     const secret = typeof keyId === "string" ? secretOf(keyId) : undefined;
     if (secret === undefined) {
-      throw invalid("it was signed by a key that this gateway does not have");
+      throw invalid("it was signed with a key that this gateway does not have");
     }
     return secret;
   }
@@ -70,7 +70,7 @@ export function createSessionTokens({ audience, secretOf }: SessionTokensOptions
       });
       const { jti, sub, iat = 0, exp = 0 } = payload;
       if (typeof jti !== "string" || typeof sub !== "string") {
-        throw invalid("its claims are not those of a session");
+        throw invalid("it lacks the claims of a session");
       }
       return {
         sessionId: jti,
@@ -85,7 +85,7 @@ export function createSessionTokens({ audience, secretOf }: SessionTokensOptions
       }
       throw error instanceof errors.JWTExpired
         ? expired()
-        : invalid("it is not one of this gateway's", error);
+        : invalid("it was not issued by this gateway", error);
     }
   }
 
@@ -137,5 +137,5 @@ function expired(): InfraError {
 }
 
 function invalid(why: string, cause?: unknown): InfraError {
-  return new InfraError("TOKEN_INVALID", `the token is not accepted: ${why}`, { cause });
+  return new InfraError("TOKEN_INVALID", `the token was rejected: ${why}`, { cause });
 }

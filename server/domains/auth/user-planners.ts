@@ -20,7 +20,7 @@ export function createUserPlanners({
       return describe({
         kind: "users.create",
         resource: userResource(user.name),
-        changes: [`the user ${user.name} will be there: ${accessOf(user)}`],
+        changes: [`user ${user.name} is created: ${accessOf(user)}`],
       });
     },
     async updateUser(request) {
@@ -29,7 +29,7 @@ export function createUserPlanners({
       return describe({
         kind: "users.update",
         resource: userResource(user.name),
-        changes: [`the user ${user.name} will be ${accessOf(user)}`],
+        changes: [`user ${user.name} is changed to ${accessOf(user)}`],
       });
     },
     async deleteUser({ name }) {
@@ -37,8 +37,10 @@ export function createUserPlanners({
       return describe({
         kind: "users.delete",
         resource: userResource(name),
-        changes: [`the user ${name} will be gone`],
-        losses: [`every login of ${name}, and the account: another user of this name is another account`],
+        changes: [`user ${name} is deleted`],
+        losses: [
+          `all sessions of ${name}, and the account: a later user of this name is a different account`,
+        ],
       });
     },
     async setPassword({ name, password }) {
@@ -46,19 +48,21 @@ export function createUserPlanners({
       return describe({
         kind: "users.setPassword",
         resource: userResource(name),
-        changes: [`${name} will log in with the new password`],
-        losses: [`every login of ${name}, and the password that holds now`],
+        changes: [`the password of ${name} is changed`],
+        losses: [`all sessions of ${name}, and the current password`],
       });
     },
     async createApiToken(request) {
       const wanted = wantedApiTokenFrom(request, "");
       const token = await apiTokens.plan.create(wanted);
       const end =
-        token.expiresAtMs === null ? "for ever" : `until ${new Date(token.expiresAtMs).toISOString()}`;
+        token.expiresAtMs === null
+          ? "without expiry"
+          : `valid until ${new Date(token.expiresAtMs).toISOString()}`;
       return describe({
         kind: "apiTokens.create",
         resource: apiTokenResource(token.name),
-        changes: [`the API token ${token.name} will be there ${end}: ${roleOf(token)}`],
+        changes: [`API token ${token.name} is created, ${end}: ${roleOf(token)}`],
       });
     },
     async revokeApiToken({ name }) {
@@ -66,15 +70,15 @@ export function createUserPlanners({
       return describe({
         kind: "apiTokens.revoke",
         resource: apiTokenResource(name),
-        changes: [`the API token ${name} will be accepted no more`],
-        losses: [`the token itself: one of the same name that is made later is another`],
+        changes: [`API token ${name} is revoked`],
+        losses: [`the token itself: a later token of the same name is a different one`],
       });
     },
     async rotateSigningKey() {
       return describe({
         kind: "signingKeys.rotate",
         resource: "signingKeys",
-        changes: ["logins will be signed with a new key; those under way stay good until they expire"],
+        changes: ["new sessions are signed with a new key; existing sessions stay valid until they expire"],
       });
     },
   });
@@ -82,7 +86,7 @@ export function createUserPlanners({
 
 function accessOf(user: UserRecord): string {
   const by = [...(user.hasPassword ? ["password"] : []), ...user.certificateNames];
-  return `${roleOf(user)}, who comes by ${by.join(", ")}`;
+  return `${roleOf(user)}, login by ${by.join(", ")}`;
 }
 
 function roleOf({ role, services }: Pick<UserRecord, "role" | "services">): string {

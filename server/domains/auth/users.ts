@@ -117,7 +117,7 @@ export function createUsers({ store, serviceNames, refresh, guardPassword }: Use
         hash === undefined ? false : verifyPassword(hash, current),
       );
       if (!isRight) {
-        throw new InfraError("INVALID_CREDENTIALS", "current_password is not the password that holds now");
+        throw new InfraError("INVALID_CREDENTIALS", "current_password is wrong");
       }
       const passwordHash = await hashPassword(next);
       const { sessionId: keptSession } = caller;
@@ -163,7 +163,7 @@ function newUserFrom(wanted: WantedUser, serviceNames: readonly string[]): Omit<
   if (password !== "") {
     assertPassword(password, "password");
   } else if (certificateNames.length === 0) {
-    throw invalidField("password", "must be given, or a certificate name to come by instead");
+    throw invalidField("password", "must be set, unless certificate_names is set");
   }
   return { id: randomUUID(), name, role, services, certificateNames };
 }
@@ -181,7 +181,7 @@ function userChangeFrom(wanted: WantedUserChange, serviceNames: readonly string[
 function userNameOf({ actor }: Caller): string {
   const [, name] = /^user\/(.*)$/.exec(actor) ?? [];
   if (name === undefined) {
-    throw new InfraError("USER_NOT_FOUND", `${actor} is no user, and has no password`);
+    throw new InfraError("USER_NOT_FOUND", `${actor} is not a user and has no password`);
   }
   return name;
 }
@@ -194,13 +194,13 @@ function userFrom(result: UserResult, name: string): UserRecord {
   const resource = `users/${name}`;
   switch (result.why) {
     case "notFound":
-      throw new InfraError("USER_NOT_FOUND", `there is no user ${JSON.stringify(name)}`, { resource });
+      throw new InfraError("USER_NOT_FOUND", `user ${JSON.stringify(name)} not found`, { resource });
     case "exists":
-      throw new InfraError("USER_EXISTS", `there is a user ${name} already`, { resource });
+      throw new InfraError("USER_EXISTS", `user ${name} already exists`, { resource });
     case "lastAdmin":
       throw new InfraError(
         "LAST_ADMIN",
-        `${name} is the last admin who may call every service and can log in; make another one first`,
+        `${name} is the last admin with access to all services who can log in; create another one first`,
         { resource },
       );
     case "certificateNameTaken":
@@ -210,8 +210,12 @@ function userFrom(result: UserResult, name: string): UserRecord {
         { resource },
       );
     case "passwordChanged":
-      throw new InfraError("INVALID_CREDENTIALS", "the password was changed by somebody else just now", {
-        resource,
-      });
+      throw new InfraError(
+        "INVALID_CREDENTIALS",
+        "the password was changed by another request at the same time",
+        {
+          resource,
+        },
+      );
   }
 }

@@ -67,7 +67,7 @@ export function createEventMessages(options: EventMessageOptions): EventMessages
     if (!tellable.has(record)) {
       const sizeBytes = largestSizeBytes(message);
       if (sizeBytes > maxMessageBytes) {
-        throw new Error(`${sizeBytes} bytes are more than limits.maxMessageBytes, ${maxMessageBytes}`);
+        throw new Error(`${sizeBytes} bytes exceed limits.maxMessageBytes (${maxMessageBytes})`);
       }
       tellable.add(record);
     }

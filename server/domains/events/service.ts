@@ -34,7 +34,7 @@ export function createEventService(options: EventServiceOptions): ServiceRegistr
     isSandbox: options.isSandbox,
     maxMessageBytes: options.maxMessageBytes,
     onFactsLeftOut: ({ seq, topic, type, resource }, cause) =>
-      log.warn(`event ${seq} (${topic} ${type}, ${resource}) is told without its facts`, cause),
+      log.warn(`event ${seq} (${topic} ${type}, ${resource}) is sent without its facts`, cause),
   });
   const shared = (message: ReturnType<typeof messages.event>) =>
     createSharedMessage(SubscribeResponseSchema, create(SubscribeResponseSchema, message));

@@ -47,7 +47,7 @@ export function createKeptResults(options: KeptResultsOptions): KeptResults {
     if (held.size > 0) {
       store
         .run("idempotency.renew", { keys: [...held.values()], instanceId, leaseMs })
-        .catch((error) => onFailed("the lease of calls under way", error));
+        .catch((error) => onFailed("the lease renewal of running calls", error));
     }
   }, leaseMs / 3).unref();
   const purge = startPurge(
@@ -82,7 +82,7 @@ export function createKeptResults(options: KeptResultsOptions): KeptResults {
           const result = seal.seal(answer, context);
           const { ok } = await store.run("idempotency.keep", { key, instanceId, result });
           if (!ok) {
-            throw new Error("the key was given to another call meanwhile");
+            throw new Error("the key has meanwhile been taken by another call");
           }
         },
         async forget() {

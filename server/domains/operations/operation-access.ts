@@ -43,7 +43,7 @@ export function createOperationAccess(
       if (method !== undefined) {
         assertAllowed(call.caller, method, ruleOf(method));
       } else if (call.caller.role !== "admin") {
-        const message = `this version of the gateway does not know ${operation.rpc}, which began the operation: that needs the role admin`;
+        const message = `the operation was started by ${operation.rpc}, which this version of the gateway does not have: only an admin may change it`;
         throw new InfraError("ROLE_REQUIRED", message);
       }
     },

@@ -54,7 +54,7 @@ export function createPlanService(options: PlanServiceOptions): ServiceRegistrat
 }
 
 function notPlannable(method: DescMethod, { mutation }: MethodRule): InfraError {
-  const why = mutation ? "what it changes cannot be told beforehand" : "it changes nothing";
+  const why = mutation ? "its changes cannot be predicted" : "it changes nothing";
   return new InfraError("NOT_PLANNABLE", `${methodPathOf(method)} has no plan: ${why}`);
 }
 

@@ -37,7 +37,7 @@ export function createHealthService(
   return registerService(Health, {
     async check({ service }) {
       if (!known.has(service)) {
-        throw new InfraError("SERVICE_NOT_FOUND", `there is no service ${service}`);
+        throw new InfraError("SERVICE_NOT_FOUND", `unknown service ${service}`);
       }
       return answerOf(service);
     },

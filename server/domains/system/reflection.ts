@@ -108,7 +108,7 @@ function responseTo(
       };
     }
     default:
-      return error(Code.InvalidArgument, "the request asks for nothing");
+      return error(Code.InvalidArgument, "the request is empty");
   }
 }
 

@@ -53,7 +53,7 @@ export function createStoreBackend({
   /** Returns the write status. A store that cannot be written is unavailable, because every change is refused. */
   async function writeStatus(): Promise<Pick<BackendStatus, "health" | "missing">> {
     const disk = await readDisk?.().catch(() => undefined);
-    const room = "make room on the file system of the data directory";
+    const room = "free space on the file system of the data directory";
     const words = disk === undefined ? "" : `, its disk is ${describeDisk(disk)}: ${room}`;
     const failure = writes?.failure();
     if (failure !== undefined) {

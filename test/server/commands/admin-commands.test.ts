@@ -75,10 +75,10 @@ async function administer(t: Test, { data, run, refused }: Data): Promise<void> 
 async function refuse(t: Test, { refused }: Data): Promise<void> {
   const refusals: readonly [readonly string[], number, RegExp, string?][] = [
     [["user", "remove", "admin"], 1, /^hostplane: admin is the last admin .*\n$/],
-    [["user", "remove", "nobody"], 1, /^hostplane: there is no user "nobody"\n$/],
-    [["user", "add", "admin", "--role", "viewer"], 1, /there is a user admin already/, "correct horse\n"],
+    [["user", "remove", "nobody"], 1, /^hostplane: user "nobody" not found\n$/],
+    [["user", "add", "admin", "--role", "viewer"], 1, /user admin already exists/, "correct horse\n"],
     [["user", "add", "al", "--role", "viewer"], 2, /^hostplane: name: must be 3 to 24/, "correct horse\n"],
-    [["user", "add", "carol", "--role", "viewer"], 2, /password: at least 8/, "short\n"],
+    [["user", "add", "carol", "--role", "viewer"], 2, /password: must have at least 8/, "short\n"],
     [
       ["user", "add", "carol", "--role", "viewer"],
       2,
@@ -94,9 +94,9 @@ async function refuse(t: Test, { refused }: Data): Promise<void> {
     [["user", "add", "carol"], 2, /^hostplane: required option '--role <role>' not specified\n$/],
     [["user", "add", "carol", "--role", "root"], 2, /Allowed choices are viewer, operator, admin/],
     [["user", "role", "admin", "viewer", "--services", "a", "--all-services"], 2, /cannot be used with/],
-    [["user", "role", "admin", "viewer", "--services", "no.Service"], 2, /there is no service "no.Service"/],
+    [["user", "role", "admin", "viewer", "--services", "no.Service"], 2, /unknown service "no.Service"/],
     [["token", "create", "ci", "--role", "viewer", "--days", "0"], 2, /expected a number of days/],
-    [["token", "revoke", "ci"], 1, /there is no API token "ci"/],
+    [["token", "revoke", "ci"], 1, /API token "ci" not found/],
     [["audit", "export", "--from", "yesterday"], 2, /expected a time/],
   ];
   for (const [args, code, words, input] of refusals) {

@@ -81,7 +81,7 @@ test("a certificate identifies the user with one of its names", async (t) => {
   await auth.users.update("probe", { role: "operator", services: undefined, certificateNames: undefined });
   t.equal(who.current().role, "operator");
   await auth.users.remove("probe");
-  t.throws(() => who.current(), /none of the names/);
+  t.throws(() => who.current(), /no user has a name/);
 });
 
 test("a request without credentials is anonymous", async (t) => {
@@ -127,7 +127,7 @@ test("changes to a user apply to its sessions from the next call on", async (t) 
 
   await auth.users.remove("alice");
   t.equal(await reasonOf(caller(bearer(three.token))), "TOKEN_INVALID");
-  t.throws(() => who.current(), /its user is gone/);
+  t.throws(() => who.current(), /its user no longer exists/);
   await addUser(store, "alice", "admin");
   t.equal(
     await reasonOf(caller(bearer(three.token))),
@@ -259,6 +259,6 @@ test("a session that was logged out ends for its caller at once", async (t) => {
   const { token } = await logIn("admin");
   const who = await caller(bearer(token));
   await call(AuthService.method.logout, {}, { headers: bearer(token) });
-  t.throws(() => who.current(), /the login was ended/);
+  t.throws(() => who.current(), /the session was ended/);
   t.equal(await reasonOf(caller(bearer(token))), "TOKEN_REVOKED");
 });

@@ -47,7 +47,7 @@ test("an invalid hash or one with excessive parameters is rejected without compu
     `$argon2id$v=19$m=19456,t=2,p=0$${salt}$${tag}`,
     `$argon2id$v=19$m=19456,t=2,p=1$${salt}$`,
   ]) {
-    await t.rejects(verifyPassword(phc, "x"), /not in the form/, phc);
+    await t.rejects(verifyPassword(phc, "x"), /unknown format/, phc);
   }
   await fc.assert(
     fc.asyncProperty(fc.string(), (text) =>

@@ -51,7 +51,7 @@ test("a wrong user, a wrong password and a user without one get the same answer"
     const error = await errorOf(call(login, attempt, { peer: { address: freshAddress() } }));
     t.match(error, {
       reason: "INVALID_CREDENTIALS",
-      message: "user name or password is wrong",
+      message: "wrong user name or password",
       retryAfterMs: undefined,
     });
   }

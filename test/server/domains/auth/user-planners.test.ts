@@ -43,7 +43,7 @@ test("a plan shows the changes and losses, and changes nothing", async (t) => {
     kind: "users.create",
     resource: "users/bob",
     plan: {
-      changes: ["the user bob will be there: operator of proto.VGService, who comes by password"],
+      changes: ["user bob is created: operator of proto.VGService, login by password"],
       losses: [],
     },
     steps: [{ command: [] }],
@@ -51,20 +51,20 @@ test("a plan shows the changes and losses, and changes nothing", async (t) => {
   });
   t.match(await plan(auth, method.updateUser, { name: "alice", role: Role.ADMIN }), {
     kind: "users.update",
-    plan: { changes: ["the user alice will be admin of all services, who comes by password"] },
+    plan: { changes: ["user alice is changed to admin of all services, login by password"] },
   });
   t.match(await plan(auth, method.deleteUser, { name: "alice" }), {
     resource: "users/alice",
-    plan: { changes: ["the user alice will be gone"], losses: [/every login of alice/] },
+    plan: { changes: ["user alice is deleted"], losses: [/all sessions of alice/] },
   });
   t.match(await plan(auth, method.setPassword, { name: "alice", password: "another password" }), {
     resource: "users/alice",
-    plan: { losses: [/every login of alice/] },
+    plan: { losses: [/all sessions of alice/] },
   });
   const lifetime = durationFromMs(1000);
   t.match(await plan(auth, method.createApiToken, { name: "new", role: Role.VIEWER, lifetime }), {
     resource: "apiTokens/new",
-    plan: { changes: [/^the API token new will be there until 20.*Z: viewer of all services$/] },
+    plan: { changes: [/^API token new is created, valid until 20.*Z: viewer of all services$/] },
   });
   t.match(await plan(auth, method.revokeApiToken, { name: "ci" }), { resource: "apiTokens/ci" });
   t.match(await plan(auth, method.rotateSigningKey, {}), { resource: "signingKeys" });

@@ -79,8 +79,8 @@ test("an invalid value is refused with its field", async (t) => {
     [{ role: Role.UNSPECIFIED }, "role", /ROLE_VIEWER/],
     [{ role: 9 }, "role", /ROLE_VIEWER/],
     [{ password: "short" }, "password", /8 characters/],
-    [{ password: "" }, "password", /or a certificate name/],
-    [{ services: ["proto.Nothing"] }, "services", /no service "proto.Nothing" \(there are: /],
+    [{ password: "" }, "password", /unless certificate_names is set/],
+    [{ services: ["proto.Nothing"] }, "services", /unknown service "proto.Nothing" \(available: /],
     [{ certificateNames: ["alice"] }, "certificate_names", /CN=/],
   ];
   for (const [wrong, field, words] of cases) {

@@ -138,8 +138,8 @@ test("events whose facts cannot be sent are sent without them, live and later, a
     t.match(await next(), { case: "event", value: { detail: { case: "volume", value: { name: "right" } } } });
   }
   t.match(warnings, [
-    /event 1 \(volumes volume.created, .*wrong\) is told without its facts: .*size_?bytes/i,
-    /event 3 .*large\) .*52\d+ bytes are more than limits.maxMessageBytes, 4194304/,
+    /event 1 \(volumes volume.created, .*wrong\) is sent without its facts: .*size_?bytes/i,
+    /event 3 .*large\) .*52\d+ bytes exceed limits.maxMessageBytes \(4194304\)/,
   ]);
   t.equal(warnings.length, 2);
 });
@@ -264,7 +264,7 @@ test("a caller gets the events of the services that it may call at the time", as
   who.current = {};
   await append(["e"], { services: [] });
   t.same(await names(1), ["e"], "a caller without a limit gets everything");
-  who.current = new InfraError("TOKEN_REVOKED", "the login was ended");
+  who.current = new InfraError("TOKEN_REVOKED", "the session was ended");
   await append(["f"]);
   t.match(await rpcErrorOf(next()), { reason: "TOKEN_REVOKED" });
 });
