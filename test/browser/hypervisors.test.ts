@@ -89,7 +89,7 @@ test("the storage pool grows and shrinks as its plan says, live, and is backed u
 
   await page.getByLabel("Grow by at least (GiB)").fill("0,5");
   await page.getByRole("button", { name: "Grow …" }).click();
-  await page.getByRole("dialog").getByText("gets 1 GiB").waitFor();
+  await page.getByRole("dialog").getByText("grows by 1 GiB").waitFor();
   await assertFits(t, page, "the plan of the pool");
   await keepScreenshot(page, "storage-pool-plan-360");
   await agree(page, "Grow");

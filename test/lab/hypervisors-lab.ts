@@ -134,7 +134,7 @@ export function clientsOf({ url }: Pick<GatewayProcess, "url">, wire = "gRPC") {
 
 export type LabClients = ReturnType<typeof clientsOf>;
 
-/** Returns the messages of a stream, e.g. `COMPLETED bm-1 is created`, and the operation that it named. */
+/** Returns the messages of a stream, e.g. `COMPLETED bm-1 was created`, and the operation that it named. */
 export async function followStream(
   clients: LabClients,
   verb: "create" | "destroy",

@@ -40,8 +40,8 @@ test("twenty hypervisors at once, over every protocol", { skip, timeout }, async
     const id = ids[at] ?? "";
     const wire = `${id} over ${names[at % names.length]}`;
     t.match(states.join(" "), /^(SCHEDULED )*(ACTIVE )+COMPLETED$/, wire);
-    t.equal(messages.at(-1), `${id} is created`, wire);
-    t.ok(messages.includes("making its disk (1 GiB)"), wire);
+    t.equal(messages.at(-1), `${id} was created`, wire);
+    t.ok(messages.includes("creating the disk (1 GiB)"), wire);
     const xml = await lab.daemon.virsh("dumpxml", id);
     t.match(xml, `<entry name='serial'>${id}</entry>`, `${wire}: the serial number in SMBIOS`);
     t.match(xml, "<smbios mode='sysinfo'/>", wire);
@@ -104,7 +104,7 @@ test("twenty hypervisors at once, over every protocol", { skip, timeout }, async
   const destroyed = await all("destroy");
   for (const [at, { states, messages }] of destroyed.entries()) {
     t.match(states.join(" "), /^(SCHEDULED )*(ACTIVE )+COMPLETED$/);
-    t.equal(messages.at(-1), `${ids[at]} is destroyed`);
+    t.equal(messages.at(-1), `${ids[at]} was destroyed`);
   }
   t.same(await lab.domains("all"), []);
   t.same(await lab.machines(), []);
@@ -113,7 +113,7 @@ test("twenty hypervisors at once, over every protocol", { skip, timeout }, async
 
   await t.test("a kept disk is used again, and mentioned", async (t) => {
     const { messages } = await followStream(first, "create", "bm-07");
-    t.equal(messages.at(-1), "bm-07 is created, with the disk that was kept");
+    t.equal(messages.at(-1), "bm-07 was created with the disk that was kept");
     t.same(await lab.files(), wanted);
   });
 });

@@ -23,9 +23,7 @@ export function createLibvirtBackend(libvirt: LibvirtAdapter, { templates }: Hyp
           value.pools.some(({ name, isActive }) => name === pool && isActive);
         const missing = pools
           .filter((pool) => !isActive(pool))
-          .map(
-            (pool) => `the storage pool ${pool} is not there, or not active: \`virsh pool-start ${pool}\``,
-          );
+          .map((pool) => `the storage pool ${pool} is missing or inactive: \`virsh pool-start ${pool}\``);
         const snapshotAgeMs = performance.now() - readAtMs;
         return { health: missing.length === 0 ? "ok" : "degraded", version, missing, snapshotAgeMs };
       } catch (error) {

@@ -22,7 +22,7 @@ const maxAttempts = 6;
 export function checkStep(tools: HypervisorTools, inventory: Inventory): CreateStep {
   return {
     name: "check",
-    title: "looking what is there",
+    title: "inspecting",
     isAbortable: true,
     maxAttempts,
     async forward(run): Promise<CheckOutput> {
@@ -33,10 +33,12 @@ export function checkStep(tools: HypervisorTools, inventory: Inventory): CreateS
       const domain = state.domains.find(({ name }) => name === id);
       if (domain !== undefined) {
         if (!inventory.isHypervisor(domain)) {
-          throw new InfraError("DOMAIN_EXISTS", `somebody else has made a domain ${id}`, { resource });
+          throw new InfraError("DOMAIN_EXISTS", `a VM ${id} exists that hostplane did not create`, {
+            resource,
+          });
         }
         if (isOn(domain.state) === true) {
-          throw new InfraError("HYPERVISOR_RUNNING", `${id} runs already`, { resource });
+          throw new InfraError("HYPERVISOR_RUNNING", `${id} is already running`, { resource });
         }
         return { mode: "start", uuid: domain.uuid, format: "raw", hasDisk: true, hasSeed: true };
       }
@@ -45,14 +47,14 @@ export function checkStep(tools: HypervisorTools, inventory: Inventory): CreateS
       }
       const pool = state.pools.find(({ name }) => name === template.pool);
       if (pool === undefined || !pool.isActive) {
-        const what = pool === undefined ? "there is no storage pool" : "inactive is the storage pool";
-        throw new InfraError("STORAGE_POOL_NOT_FOUND", `${what} ${template.pool}`, { resource });
+        const what = pool === undefined ? "not found" : "is not active";
+        throw new InfraError("STORAGE_POOL_NOT_FOUND", `storage pool ${template.pool} ${what}`, { resource });
       }
       const format = formatIn(pool);
       const hasDisk = await tools.hasVolume(pool.name, diskName(id, format), signal);
       const hasSeed = template.seed && (await tools.hasVolume(pool.name, seedName(id), signal));
       if (hasDisk) {
-        progress({ message: "its disk was kept from an earlier one, and is used again" });
+        progress({ message: "reusing the disk that was kept from an earlier VM with this ID" });
       }
       return { mode: "make", uuid: domainUuid(operationId), format, hasDisk, hasSeed };
     },
@@ -75,7 +77,7 @@ type VolumeOutput = { readonly isMade: boolean };
 export function volumeStep(tools: HypervisorTools): CreateStep {
   return {
     name: "volume",
-    title: "making its disk",
+    title: "creating the disk",
     isAbortable: false,
     maxAttempts,
     async happened(run) {
@@ -94,7 +96,7 @@ export function volumeStep(tools: HypervisorTools): CreateStep {
       }
       const { pool, sizeGib, backing } = made.template;
       const { format } = made.checked;
-      run.progress({ message: `making its disk (${sizeGib} GiB)` });
+      run.progress({ message: `creating the disk (${sizeGib} GiB)` });
       const name = diskName(run.input.id, format);
       const origin = backing === null ? {} : { backingVolume: backing };
       const sizeBytes = BigInt(sizeGib) << 30n;
@@ -125,7 +127,7 @@ export function volumeStep(tools: HypervisorTools): CreateStep {
 export function seedStep(tools: HypervisorTools): CreateStep {
   return {
     name: "seed",
-    title: "making the seed that tells it its id",
+    title: "creating the cloud-init seed",
     isAbortable: true,
     maxAttempts,
     async forward(run) {
@@ -156,7 +158,7 @@ export function defineStep(tools: HypervisorTools): CreateStep {
   };
   return {
     name: "define",
-    title: "defining its domain",
+    title: "defining the VM",
     isAbortable: false,
     maxAttempts,
     happened: async (run) =>
@@ -183,8 +185,8 @@ export function defineStep(tools: HypervisorTools): CreateStep {
       await tools.run({ kind: "undefine", name, uuid }, run);
     },
     attention: ({ input }) => ({
-      left: [`The domain ${input.id} is still defined.`],
-      advice: [`Retry the operation; or remove it by \`virsh undefine ${input.id} --nvram\`.`],
+      left: [`The VM ${input.id} is still defined.`],
+      advice: [`Retry the operation; or remove it with \`virsh undefine ${input.id} --nvram\`.`],
     }),
   };
 }
@@ -204,6 +206,6 @@ function volumeAttention({ input }: CreateRun, name: string) {
   const pool = input.template?.pool ?? "";
   return {
     left: [`The volume ${name} may still be in the storage pool ${pool}.`],
-    advice: [`Retry the operation; or remove it by \`virsh vol-delete ${name} --pool ${pool}\`.`],
+    advice: [`Retry the operation; or remove it with \`virsh vol-delete ${name} --pool ${pool}\`.`],
   };
 }

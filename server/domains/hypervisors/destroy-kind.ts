@@ -62,7 +62,7 @@ export function createDestroyKind(tools: HypervisorTools): OperationKind<Destroy
 function graceStep(tools: HypervisorTools): DestroyStep {
   return {
     name: "grace",
-    title: "giving its guest the configured grace time",
+    title: "shutting down the guest",
     weight: 4,
     isAbortable: true,
     maxAttempts,
@@ -84,7 +84,7 @@ function graceStep(tools: HypervisorTools): DestroyStep {
 function powerOffStep(tools: HypervisorTools): DestroyStep {
   return {
     name: "powerOff",
-    title: "taking its power",
+    title: "powering off",
     isAbortable: false,
     maxAttempts,
     async forward(run) {
@@ -100,7 +100,7 @@ function powerOffStep(tools: HypervisorTools): DestroyStep {
 function undefineStep(tools: HypervisorTools): DestroyStep {
   return {
     name: "undefine",
-    title: "removing its domain, if the gateway has made it",
+    title: "removing the VM, if hostplane created it",
     isAbortable: false,
     maxAttempts,
     async forward(run) {
@@ -114,9 +114,9 @@ function undefineStep(tools: HypervisorTools): DestroyStep {
       return null;
     },
     attention: ({ input }, error) => ({
-      left: [`The domain ${input.id} is still defined: ${error.message}.`],
+      left: [`The VM ${input.id} is still defined: ${error.message}.`],
       advice: [
-        `Retry the operation; or power it off and remove it by \`virsh destroy ${input.id}\` and \`virsh undefine ${input.id} --nvram\`.`,
+        `Retry the operation; or power it off and remove it with \`virsh destroy ${input.id}\` and \`virsh undefine ${input.id} --nvram\`.`,
       ],
     }),
   };
@@ -137,7 +137,7 @@ function deleteVolumesStep(tools: HypervisorTools): DestroyStep {
       return null;
     },
     attention: ({ input }) => ({
-      left: input.volumes.map(({ pool, name }) => `The volume ${pool}/${name} may still be there.`),
+      left: input.volumes.map(({ pool, name }) => `The volume ${pool}/${name} may still exist.`),
       advice: [
         `Retry the operation; or delete them: ${input.volumes.map(({ pool, name }) => `\`virsh vol-delete ${name} --pool ${pool}\``).join(", ")}.`,
       ],
@@ -169,8 +169,10 @@ async function startAgain(tools: HypervisorTools, run: DestroyRun): Promise<void
 
 function offAttention({ input }: DestroyRun, error: Error) {
   return {
-    left: [`${input.id} may be off or running, its destruction did not end: ${error.message}.`],
-    advice: [`Retry the operation to destroy it; or, if it is off, start it by \`virsh start ${input.id}\`.`],
+    left: [`${input.id} may be off or running, because its destruction did not complete: ${error.message}.`],
+    advice: [
+      `Retry the operation to destroy it; or, if it is off, start it with \`virsh start ${input.id}\`.`,
+    ],
   };
 }
 

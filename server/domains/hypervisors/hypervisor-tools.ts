@@ -78,7 +78,7 @@ export function createHypervisorTools(options: HypervisorToolsOptions): Hypervis
 
 /** Creates the error for a VM that was removed, or replaced by another of the same name. */
 export function domainGone(id: string): InfraError {
-  return new InfraError("DOMAIN_NOT_FOUND", `the domain ${id} was removed by somebody else`, {
+  return new InfraError("DOMAIN_NOT_FOUND", `the VM ${id} was removed outside hostplane`, {
     resource: hypervisorResource(id),
   });
 }

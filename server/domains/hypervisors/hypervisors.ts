@@ -92,14 +92,14 @@ export function createHypervisors(options: HypervisorsOptions): Hypervisors {
     starter: operations.register(createCreateKind(tools, inventory)),
     inputOf({ id, state }) {
       if (state === "running") {
-        throw refused("HYPERVISOR_RUNNING", id, "runs already");
+        throw refused("HYPERVISOR_RUNNING", id, "is already running");
       }
       return createInputFrom(id, inventory.templateOf(id));
     },
     describeResult({ result, resource }) {
       const { isDiskReused = false } = (result ?? {}) as { readonly isDiskReused?: boolean };
       const id = resource.slice(hypervisorResource("").length);
-      return isDiskReused ? `${id} is created, with the disk that was kept` : `${id} is created`;
+      return isDiskReused ? `${id} was created with the disk that was kept` : `${id} was created`;
     },
   };
   const destruction: Way<DestroyInput> = {
@@ -115,7 +115,7 @@ export function createHypervisors(options: HypervisorsOptions): Hypervisors {
         throw refused(
           "HYPERVISOR_OFF",
           id,
-          "is off already, and only what the gateway has created is removed",
+          "is already off, and only VMs that hostplane created are removed",
         );
       }
       return input;
@@ -123,7 +123,7 @@ export function createHypervisors(options: HypervisorsOptions): Hypervisors {
     describeResult({ result, resource }) {
       const { isRemoved = true } = (result ?? {}) as { readonly isRemoved?: boolean };
       const id = resource.slice(hypervisorResource("").length);
-      return isRemoved ? `${id} is destroyed` : `${id} is off, and kept`;
+      return isRemoved ? `${id} was destroyed` : `${id} is off; it was not created by hostplane and is kept`;
     },
   };
 
@@ -143,7 +143,9 @@ export function createHypervisors(options: HypervisorsOptions): Hypervisors {
     const { hypervisors, failure } = await list(signal);
     const hypervisor = hypervisors.find((one) => one.id === id);
     if (hypervisor === undefined) {
-      throw refused("HYPERVISOR_NOT_FOUND", id, "is no hypervisor of this host");
+      throw new InfraError("HYPERVISOR_NOT_FOUND", `hypervisor ${JSON.stringify(id)} not found`, {
+        resource: hypervisorResource(id),
+      });
     }
     const operation = await underWay(hypervisorResource(id));
     if (operation?.kind === way.kind) {
@@ -159,7 +161,11 @@ export function createHypervisors(options: HypervisorsOptions): Hypervisors {
       // An unreadable VM does not show whether the gateway created it.
       const isReadable = domain !== undefined && domain.unreadableBecause === undefined;
       const isForeign = isReadable && !inventory.isHypervisor(domain);
-      throw refused(isForeign ? "DOMAIN_EXISTS" : "DOMAIN_STATE", id, `is unknown: ${hypervisor.reason}`);
+      throw refused(
+        isForeign ? "DOMAIN_EXISTS" : "DOMAIN_STATE",
+        id,
+        `has an unknown state: ${hypervisor.reason}`,
+      );
     }
     return { input: way.inputOf(hypervisor, domain) };
   }
@@ -248,7 +254,7 @@ export function createHypervisors(options: HypervisorsOptions): Hypervisors {
 }
 
 function refused(
-  reason: "HYPERVISOR_NOT_FOUND" | "HYPERVISOR_RUNNING" | "HYPERVISOR_OFF" | "DOMAIN_EXISTS" | "DOMAIN_STATE",
+  reason: "HYPERVISOR_RUNNING" | "HYPERVISOR_OFF" | "DOMAIN_EXISTS" | "DOMAIN_STATE",
   id: string,
   words: string,
 ): InfraError {

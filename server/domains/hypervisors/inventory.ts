@@ -98,7 +98,7 @@ export function createInventory(settings: HypervisorSettings): Inventory {
         }
         const reason =
           domain.unreadableBecause ??
-          "somebody else has made a domain of this name, which hypervisors.match does not list";
+          "a VM of this name exists that hostplane did not create and hypervisors.match does not match";
         const foreign = { ...ofTemplate(template, gpus), isDefined: true, state: "unknown", reason } as const;
         return isHypervisor(domain) ? [] : [foreign];
       });
@@ -137,7 +137,7 @@ export function isOn(state: DomainState): boolean | undefined {
 function stateOf({ state, unreadableBecause }: LibvirtDomain): Pick<Hypervisor, "state" | "reason"> {
   const on = isOn(state);
   return on === undefined
-    ? { state: "unknown", reason: unreadableBecause ?? "libvirt does not know what the domain does" }
+    ? { state: "unknown", reason: unreadableBecause ?? "libvirt reports an unknown state of the VM" }
     : { state: on ? "running" : "off", reason: "" };
 }
 

@@ -71,7 +71,7 @@ export function createHypervisorPlanners(options: HypervisorPlannersOptions): Pl
     const definition = definitionOf(id, template, operationId, { uuid, format, isDiskMade: true });
     return {
       changes: [
-        `${id} is made, with ${vcpuCount} threads, ${memoryMib} MiB of RAM and a disk of ${sizeGib} GiB in ${pool}, unless that is there already; and started`,
+        `${id} is created with ${vcpuCount} threads, ${memoryMib} MiB of RAM and a disk of ${sizeGib} GiB in ${pool} (an existing disk is reused), and started`,
       ],
       losses: [],
       steps: [
@@ -90,11 +90,11 @@ export function createHypervisorPlanners(options: HypervisorPlannersOptions): Pl
     return {
       changes: [
         wasOff
-          ? `the domain of ${name}, which is off, is removed`
-          : `${name} is powered off${isOurs ? ", and its domain removed" : ""}`,
+          ? `the VM ${name}, which is off, is removed`
+          : `${name} is powered off${isOurs ? " and removed" : ""}`,
       ],
       losses: [
-        ...(wasOff ? [] : [`whatever runs on ${name}: it is neither stopped nor moved`]),
+        ...(wasOff ? [] : [`the workloads on ${name}, which are neither stopped nor moved`]),
         ...volumes.map((volume) => `the volume ${volume.pool}/${volume.name}`),
       ],
       steps: [

@@ -11,7 +11,7 @@ import { waitUntil } from "./wait-until.ts";
 export function startStep(tools: HypervisorTools): CreateStep {
   return {
     name: "start",
-    title: "starting it",
+    title: "starting the VM",
     isAbortable: false,
     maxAttempts: 6,
     async happened(run) {
@@ -46,8 +46,8 @@ export function startStep(tools: HypervisorTools): CreateStep {
       }
     },
     attention: ({ input }) => ({
-      left: [`The domain ${input.id} may still be running.`],
-      advice: [`Retry the operation; or stop it by \`virsh destroy ${input.id}\`.`],
+      left: [`The VM ${input.id} may still be running.`],
+      advice: [`Retry the operation; or stop it with \`virsh destroy ${input.id}\`.`],
     }),
   };
 }
@@ -56,7 +56,7 @@ export function startStep(tools: HypervisorTools): CreateStep {
 export function readyStep(tools: HypervisorTools): CreateStep {
   return {
     name: "ready",
-    title: "waiting until it is ready",
+    title: "waiting until the VM is ready",
     weight: 8,
     isAbortable: true,
     async forward(run) {
@@ -86,7 +86,7 @@ async function isReady(
     throw domainGone(run.input.id);
   }
   if (isOn(domain.state) === false) {
-    throw notReady(run.input.id, "it stopped while it was waited for");
+    throw notReady(run.input.id, "it stopped while the gateway waited for it");
   }
   try {
     return await tools.isReady(domain.name, ready, run.signal);

@@ -32,7 +32,7 @@ const maxWords = 12;
 export function tellScores(call: Call, because: Readonly<Record<string, readonly string[]>>): void {
   const scores = Object.entries(because).map(([field, words]) => {
     const more = words.length > maxWords ? [`${words.length - maxWords} more`] : [];
-    return `${field}: ${[...words.slice(0, maxWords), ...more].join(", ") || "nothing taken off"}`;
+    return `${field}: ${[...words.slice(0, maxWords), ...more].join(", ") || "no deductions"}`;
   });
   // Modules of the manager choose the codes of their checks, which may contain any characters.
   call.setHeader("hostplane-radar", scores.join("; ").replaceAll(/[^\x20-\x7e]/g, "?"));

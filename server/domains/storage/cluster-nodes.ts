@@ -36,10 +36,10 @@ export function clusterNodesFrom(kubernetes?: Part<KubernetesState>, ceph?: Ceph
   if (ceph === undefined) {
     throw new InfraError(
       "DOMAIN_OFF",
-      "there is nothing to tell of nodes: set `storage` in the configuration",
+      "no source of nodes is configured: set `storage` in the configuration",
     );
   }
-  return nodesOfCeph(ceph, why ?? "Ceph does not tell it, and `storage.kubernetes` is not configured");
+  return nodesOfCeph(ceph, why ?? "Ceph does not report it, and `storage.kubernetes` is not configured");
 }
 
 /**

@@ -55,7 +55,7 @@ function replicasMissing(kinds: readonly (readonly [string, Part<readonly RookOb
           .filter(({ wantedReplicas }) => wantedReplicas === undefined)
           .map(({ name }) => `${kind} ${name}`),
   );
-  const reason = `${silent.join(" and ")} ${silent.length === 1 ? "does" : "do"} not say how many`;
+  const reason = `${silent.join(" and ")} ${silent.length === 1 ? "does" : "do"} not state a replica count`;
   return silent.length === 0 ? [] : [{ field: "resources.replicas", reason }];
 }
 

@@ -41,8 +41,8 @@ export function createCrashChanges({ ceph, runner }: CrashChangesOptions): Crash
       plan: {
         changes: [
           crash?.isArchived === true
-            ? `nothing, as it is archived already: ${what}`
-            : `Ceph takes for seen, and warns no more of it: ${what}`,
+            ? `nothing, since the crash is already archived: ${what}`
+            : `Ceph archives the crash and no longer warns about it: ${what}`,
         ],
         losses: [],
       },
@@ -95,7 +95,7 @@ function assertId(id: string): void {
   if (!/^[\w:.][\w:.-]{0,127}$/.test(id)) {
     throw invalidField(
       "id",
-      "must be the id of a crash, as ListCrashes tells it: 1 to 128 letters, digits and -:._",
+      "must be the ID of a crash, as returned by ListCrashes: 1 to 128 letters, digits and -:._",
     );
   }
 }

@@ -61,6 +61,6 @@ export function figureMissing(missing: readonly MissingPart[]): InfraError {
   const words = missing.map(({ field, reason }) => `${field}: ${reason}`).join("; ");
   return new InfraError(
     "FIGURE_UNAVAILABLE",
-    `the storage cluster does not tell all that it takes: ${words}`,
+    `required figures of the storage cluster are unavailable: ${words}`,
   );
 }

@@ -42,7 +42,7 @@ export function createStatsService(storage: Storage): ServiceRegistration {
       return { radar: radar.ok.message };
     },
     async getClusterResources(_request, call) {
-      const snapshot = await storage.readKubernetes("only Kubernetes tells of resources", call.signal);
+      const snapshot = await storage.readKubernetes("only Kubernetes provides resources", call.signal);
       return ofResources.of(call, snapshot, "", () => {
         const { resources, deployments, ...notes } = clusterResourcesFrom(snapshot.value);
         return { answer: { resources, deployments }, notes };

@@ -133,5 +133,8 @@ function snapshotsOf(carrier: Part<KubernetesSnapshot> | undefined): readonly Ku
 }
 
 export function cephOff(): InfraError {
-  return new InfraError("DOMAIN_OFF", "there is no Ceph cluster: set `storage.ceph` in the configuration");
+  return new InfraError(
+    "DOMAIN_OFF",
+    "no Ceph cluster is configured: set `storage.ceph` in the configuration",
+  );
 }

@@ -15,7 +15,7 @@ test("hypervisors are listed, created and destroyed", { timeout: 300_000 }, asyn
   ]);
 
   const created = await run(["hypervisor", "create", "sandbox-hv-2"]);
-  t.match(created, /^operation [\w-]+\nscheduled: .*\n(active: .*\n)+completed: sandbox-hv-2 is created\n$/);
+  t.match(created, /^operation [\w-]+\nscheduled: .*\n(active: .*\n)+completed: sandbox-hv-2 was created\n$/);
   const destroyed = await run(["hypervisor", "destroy", "sandbox-hv-1", "sandbox-hv-2", "--json"]);
   const messages = destroyed
     .trim()
@@ -25,10 +25,10 @@ test("hypervisors are listed, created and destroyed", { timeout: 300_000 }, asyn
   t.match(messages[0], { state: "OPERATION_STATE_ACTIVE", msg: /^sandbox-hv-[12]: / });
 
   const refusals: readonly (readonly [readonly string[], number, RegExp])[] = [
-    [["hypervisor", "create", "none"], 1, /^hostplane: none is no hypervisor of this host\n$/],
+    [["hypervisor", "create", "none"], 1, /^hostplane: hypervisor "none" not found\n$/],
     [["hypervisor", "create", "a b"], 2, /^hostplane: id: /],
     [["hypervisor", "create"], 2, /missing required argument 'ids'/],
-    [["hypervisor", "destroy", "sandbox-old-1"], 1, /sandbox-old-1 is off already/],
+    [["hypervisor", "destroy", "sandbox-old-1"], 1, /sandbox-old-1 is already off/],
     [["hypervisor", "destroy", "sandbox-hv-3", "sandbox-hv-3"], 2, /^hostplane: ids\[1\]: /],
   ];
   for (const [args, code, words] of refusals) {

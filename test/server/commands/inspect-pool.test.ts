@@ -26,7 +26,7 @@ test("doctor reports the spares even when their volume group is missing", async 
   const pool = createVolumeGroupPool({ lvm, volumeGroup: "gone", devices, canMove: true });
   const { findings } = await createPoolInspector(pool).inspect();
   t.match(findings, [
-    { ok: false, what: /the volume group gone is not there/, fix: /vgs/ },
+    { ok: false, what: /the volume group gone is missing/, fix: /vgs/ },
     { ok: false, what: "spare /dev/sandbox/a cannot be added: it is in the volume group pool" },
     { ok: true, what: /^spare \/dev\/sandbox\/b: 10 GiB / },
     { ok: true },

@@ -34,8 +34,8 @@ test("the pool is shown, expanded, shrunk and backed up", { timeout: 300_000 }, 
   t.match(listed, /pool-\d{8}T\d{6}Z +storagePool\/volumes\/sandbox-images .*\/sandbox\/pool-backups/);
 
   const refusals: readonly (readonly [readonly string[], number, RegExp])[] = [
-    [["pool", "expand", "34GiB"], 1, /^hostplane: the spare devices of sandbox-pool give 33 GiB /],
-    [["pool", "shrink", "1GiB"], 1, /^hostplane: no device of sandbox-pool can go: /],
+    [["pool", "expand", "34GiB"], 1, /^hostplane: the spare devices of sandbox-pool provide 33 GiB /],
+    [["pool", "shrink", "1GiB"], 1, /^hostplane: no device of sandbox-pool can be removed: /],
     [["pool", "expand", "0GiB"], 2, /expected a size above 0/],
     [["pool", "expand", "5"], 2, /expected a number with a unit \(B, KiB, MiB, GiB, TiB\), such as 10GiB/],
     [["pool", "shrink", "5"], 2, /expected a number with a unit/],

@@ -99,7 +99,7 @@ test("a failing undo is retried, and then the operation reports what is left and
   t.match(operation, {
     state: "needsAttention",
     failure: { reason: "VOLUME_EXISTS" },
-    attention: { left: [/step second .*somebody has it open/], advice: [/retry the operation/] },
+    attention: { left: [/Step second .*somebody has it open/], advice: [/retry the operation/] },
   });
   t.same(
     operation.steps.map(({ state }) => state),

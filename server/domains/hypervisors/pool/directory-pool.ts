@@ -24,7 +24,7 @@ export function createDirectoryPool({ directory, lookEveryMs = 30_000 }: Directo
   let loadedAtMs = Number.NEGATIVE_INFINITY;
 
   const refuse = async (): Promise<never> => {
-    const words = `the pool is the directory ${directory}: make its file system larger or smaller`;
+    const words = `the pool is the directory ${directory}: resize its file system instead`;
     throw new InfraError("POOL_FIXED", words, { resource: "storagePool" });
   };
   return {

@@ -55,7 +55,7 @@ function addStep({ pool, changes }: PoolTools): PoolStep {
       const bytes = await changes.during({ operationId, effect: "grows" }, () =>
         pool.add(input.identity, devices, run.attempt > 1),
       );
-      progress({ message: `${pool.name} has ${describeSize(bytes)} more, on ${devices.join(", ")}` });
+      progress({ message: `${pool.name} has grown by ${describeSize(bytes)} on ${devices.join(", ")}` });
       return { bytes: String(bytes) };
     },
     undo: (run) =>
@@ -63,8 +63,8 @@ function addStep({ pool, changes }: PoolTools): PoolStep {
         pool.takeBack(run.input.identity, devicesOf(run)),
       ),
     attention: (run) => ({
-      left: [`${devicesOf(run).join(", ")} may be in ${pool.name}, partly or all.`],
-      advice: ["See `hostplane pool show`, mend what the error says, then retry the operation."],
+      left: [`${devicesOf(run).join(", ")} may be in ${pool.name}, in part or all.`],
+      advice: ["Run `hostplane pool show`, fix the cause of the error, then retry the operation."],
     }),
   };
 }

@@ -25,8 +25,8 @@ export function planGroupGrowth(facts: GroupFacts, minBytes: bigint): PlannedPoo
     const why = others.map(({ path, unusable }) => `${path}: ${unusable}`).join("; ");
     const words =
       group.missingPvCount > 0
-        ? `the volume group ${name} misses ${group.missingPvCount} of its devices, and LVM adds none until they are back`
-        : `the spare devices of ${name} give ${describeSize(total(given))}, and at least ${describeSize(minBytes)} is wanted${why === "" ? "" : `. Not usable: ${why}`}`;
+        ? `the volume group ${name} lacks ${group.missingPvCount} of its devices; LVM adds no devices until they are back`
+        : `the spare devices of ${name} provide ${describeSize(total(given))}, but at least ${describeSize(minBytes)} is requested${why === "" ? "" : `. Not usable: ${why}`}`;
     throw new InfraError("POOL_CANNOT_GROW", words, { resource: "storagePool" });
   }
   const paths = chosen.flatMap((index) => usable[index]?.path ?? []);
@@ -98,14 +98,14 @@ function whyNothingGoes(
   canMove: boolean,
 ): string {
   if (missingPvCount > 0) {
-    return `the volume group ${name} misses ${missingPvCount} of its devices, and LVM takes none out until they are back`;
+    return `the volume group ${name} lacks ${missingPvCount} of its devices; LVM removes no devices until they are back`;
   }
   const devices = leaving.map(
     ({ configuredPath, physicalVolume: one }) =>
       `${configuredPath} has ${describeSize(one.sizeBytes)}, ${describeSize(one.usedBytes)} in use`,
   );
-  const moving = canMove ? "" : " Without device-mapper nothing can be moved from one device to another.";
-  return `no device of ${name} can go: at most ${describeSize(maxBytes)} is wanted; of ${describeSize(sizeBytes)} the pool has ${describeSize(freeBytes)} free, and one device stays. ${devices.length === 0 ? "None of its devices is in the configuration" : devices.join("; ")}.${moving}`;
+  const moving = canMove ? "" : " Without device-mapper, data cannot be moved between devices.";
+  return `no device of ${name} can be removed: at most ${describeSize(maxBytes)} is requested; of ${describeSize(sizeBytes)}, ${describeSize(freeBytes)} is free, and one device must stay. ${devices.length === 0 ? "None of its devices is configured" : devices.join("; ")}.${moving}`;
 }
 
 function extentsOf(bytes: bigint, { extentSizeBytes }: VolumeGroup): number {

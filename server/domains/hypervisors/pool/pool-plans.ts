@@ -16,7 +16,7 @@ export function planOfExpansion(
     kind: expandKindName,
     resource: "storagePool",
     backend: identity,
-    plan: { changes: [`${pool.name} gets ${describeSize(bytes)} on ${devices.join(", ")}`], losses: [] },
+    plan: { changes: [`${pool.name} grows by ${describeSize(bytes)} on ${devices.join(", ")}`], losses: [] },
     steps: [{ name: "choose", command: [] }, ...steps, ...refreshOf(refresh)],
     pointOfNoReturn: steps.length,
   };
@@ -29,14 +29,15 @@ export function planOfShrinkage(
   refresh: PoolRefresh | undefined,
 ): PlannedMutation {
   const { identity, devices, bytes, movedBytes, steps } = change;
-  const moved = movedBytes === 0n ? "nothing has to be moved" : `${describeSize(movedBytes)} are moved first`;
+  const moved =
+    movedBytes === 0n ? "no data has to be moved" : `${describeSize(movedBytes)} of data is moved first`;
   return {
     kind: shrinkKindName,
     resource: "storagePool",
     backend: identity,
     plan: {
       changes: [
-        `${pool.name} gives up ${describeSize(bytes)}: ${devices.join(", ")} is taken out and free; ${moved}`,
+        `${pool.name} shrinks by ${describeSize(bytes)}: ${devices.join(", ")} is removed and freed; ${moved}`,
       ],
       losses: [],
     },

@@ -42,7 +42,7 @@ export interface PoolRefresh {
 /** @throws InfraError VOLUME_GROUP_GONE if the plan is for another pool than the request */
 export function assertMeant({ identity }: PlannedPoolChange, input: PoolInput, name: string): void {
   if (identity !== input.identity) {
-    const words = `${name} is another one now (${identity} instead of ${input.identity})`;
+    const words = `${name} has been replaced by another one (${identity}, expected ${input.identity})`;
     throw new InfraError("VOLUME_GROUP_GONE", words, { resource: "storagePool" });
   }
 }
@@ -56,7 +56,7 @@ export function refreshStep<Input, Secrets>({
 }: Pick<PoolTools, "refresh">): OperationStep<Input, Secrets> {
   return {
     name: "refresh",
-    title: "having libvirt look at its pool",
+    title: "refreshing libvirt's pool",
     isAbortable: false,
     async forward({ progress }) {
       if (refresh === undefined) {
@@ -67,7 +67,7 @@ export function refreshStep<Input, Secrets>({
         return { failure: "" };
       } catch (error) {
         const words = error instanceof Error ? error.message : String(error);
-        const failure = `libvirt has not looked at its pool ${refresh.poolName}: ${words}; \`virsh pool-refresh ${refresh.poolName}\` makes it`;
+        const failure = `libvirt did not refresh its pool ${refresh.poolName}: ${words}; run \`virsh pool-refresh ${refresh.poolName}\``;
         progress({ message: failure });
         return { failure };
       }
@@ -80,7 +80,7 @@ export function refreshFailureOf({ output }: Pick<PoolRun, "output">): string {
   return (output("refresh") as { readonly failure: string } | undefined)?.failure ?? "";
 }
 
-/** Describes a result, for example `vg0 has 10 GiB more, on /dev/sdb`. */
+/** Describes a result, for example `vg0 has grown by 10 GiB on /dev/sdb`. */
 export function describePoolResult(
   pool: string,
   how: string,

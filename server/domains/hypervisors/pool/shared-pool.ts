@@ -128,13 +128,14 @@ export function createSharedPool(options: SharedPoolOptions): SharedPool {
       view(
         call,
         async () => expand(publishedBytes(minBytes, "min_bytes"), call),
-        (result: PoolResult) => describePoolResult(`${pool.name} has`, "more, on", result),
+        (result: PoolResult) => describePoolResult(`${pool.name} has grown by`, "on", result),
       ),
     shrinkFromPublished: ({ maxBytes }, call) =>
       view(
         call,
         async () => shrink(publishedBytes(maxBytes, "max_bytes"), call),
-        (result: PoolResult) => describePoolResult(`${pool.name} has`, "less, without", result),
+        (result: PoolResult) =>
+          describePoolResult(`${pool.name} has shrunk by`, "after the removal of", result),
       ),
     planExpandFromPublished: async ({ minBytes }, signal) =>
       planExpand(publishedBytes(minBytes, "min_bytes"), signal),
@@ -175,7 +176,7 @@ function assertBytes(bytes: bigint, field: string): bigint {
 /** Validates a 32-bit field, whose decoder has already rejected larger values. @throws InfraError INVALID_FIELD */
 function publishedBytes(bytes: number, field: string): bigint {
   if (bytes < 1) {
-    const words = `must be from 1 to 2147483647 bytes, is ${bytes}; hostplane.v1.StoragePoolService takes more`;
+    const words = `must be from 1 to 2147483647 bytes, is ${bytes}; for more, use hostplane.v1.StoragePoolService`;
     throw invalidField(field, words);
   }
   return BigInt(bytes);

@@ -58,12 +58,12 @@ function reserveStep({ pool }: PoolTools): PoolStep {
     },
     undo: (run) => pool.reserve(run.input.identity, chosenBy(run).devices, false),
     attention: (run) => ({
-      left: [`${namesOf(run)} may be closed to new data still.`],
+      left: [`${namesOf(run)} may still be closed to new data.`],
       advice: chosenBy(run)
         .devices.filter(({ allocatable }) => allocatable)
         .map(
           ({ path }) =>
-            `Open it by \`${pool.shown(["pvchange", "--allocatable", "y", path])}\`, or retry the operation.`,
+            `Open it with \`${pool.shown(["pvchange", "--allocatable", "y", path])}\`, or retry the operation.`,
         ),
     }),
   };
@@ -82,9 +82,9 @@ function moveStep({ pool }: PoolTools): PoolStep {
     },
     undo: (run) => pool.abortMove(run.input.identity, chosenBy(run).devices),
     attention: (run) => ({
-      left: [`Data of ${namesOf(run)} may be on its way to other devices; all of it is there.`],
+      left: [`Data of ${namesOf(run)} may be partly moved to other devices; no data is lost.`],
       advice: [
-        `\`${pool.shown(["pvmove"])}\` without arguments goes on with it, \`${pool.shown(["pvmove", "--abort"])}\` ends it.`,
+        `\`${pool.shown(["pvmove"])}\` without arguments resumes the move, \`${pool.shown(["pvmove", "--abort"])}\` aborts it.`,
       ],
     }),
   };
@@ -93,14 +93,16 @@ function moveStep({ pool }: PoolTools): PoolStep {
 function removeStep({ pool, changes }: PoolTools): PoolStep {
   return {
     name: "remove",
-    title: "taking devices out",
+    title: "removing devices",
     weight: 5,
     isAbortable: false,
     async forward(run) {
       const { input, operationId, progress } = run;
       const { devices, bytes } = chosenBy(run);
       await changes.during({ operationId, effect: "shrinks" }, () => pool.remove(input.identity, devices));
-      progress({ message: `${pool.name} has ${describeSize(BigInt(bytes))} less; ${namesOf(run)} is free` });
+      progress({
+        message: `${pool.name} has shrunk by ${describeSize(BigInt(bytes))}; ${namesOf(run)} is free`,
+      });
       return null;
     },
     undo: ({ input, operationId, output }) =>
@@ -108,8 +110,8 @@ function removeStep({ pool, changes }: PoolTools): PoolStep {
         pool.putBack(input.identity, chosenBy({ output }).devices),
       ),
     attention: (run) => ({
-      left: [`${namesOf(run)} may be out of ${pool.name}, partly or all; no data is on it.`],
-      advice: ["See `hostplane pool show`, mend what the error says, then retry the operation."],
+      left: [`${namesOf(run)} may be removed from ${pool.name}, in part or all; it holds no data.`],
+      advice: ["Run `hostplane pool show`, fix the cause of the error, then retry the operation."],
     }),
   };
 }

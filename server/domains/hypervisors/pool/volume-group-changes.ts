@@ -26,7 +26,7 @@ export function createVolumeGroupChanges(options: VolumeGroupChangesOptions): Ch
     const { value } = await lvm.refresh();
     const { uuid } = groupNamed(value, volumeGroup);
     if (uuid !== identity) {
-      const words = `volume group ${volumeGroup} is another one now (${uuid} instead of ${identity})`;
+      const words = `volume group ${volumeGroup} has been replaced by another one (UUID ${uuid}, expected ${identity})`;
       throw new InfraError("VOLUME_GROUP_GONE", words, { resource: volumeGroupResource(volumeGroup) });
     }
     return value;
@@ -60,7 +60,7 @@ export function createVolumeGroupChanges(options: VolumeGroupChangesOptions): Ch
   async function add(identity: string, paths: readonly string[], isRepeated = false): Promise<bigint> {
     const other = paths.find((path) => !configured.includes(path));
     if (other !== undefined) {
-      throw new InfraError("DEVICE_NOT_USABLE", `${other} is not in the configuration (any more)`);
+      throw new InfraError("DEVICE_NOT_USABLE", `${other} is not configured (any more)`);
     }
     const there = (await inGroup(identity, paths)).map(({ configuredPath }) => configuredPath);
     const wanted = paths.filter((path) => !there.includes(path));
@@ -173,7 +173,7 @@ export function createVolumeGroupChanges(options: VolumeGroupChangesOptions): Ch
   async function assertEmpty(identity: string, device: LeavingDevice): Promise<void> {
     const usedBytes = (await stillIn(identity, device))?.usedBytes ?? 0n;
     if (usedBytes > 0n) {
-      const words = `${device.path} still holds ${usedBytes} bytes: the move was ended by somebody else, or LVM cannot move all that is on it`;
+      const words = `${device.path} still holds ${usedBytes} bytes: the move was aborted outside hostplane, or LVM cannot move all of its data`;
       throw new InfraError("POOL_CANNOT_SHRINK", words, { resource: "storagePool" });
     }
   }

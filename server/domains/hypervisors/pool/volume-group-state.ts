@@ -31,7 +31,7 @@ type SparePlace = Pick<GroupRead, "state" | "shown"> & { readonly group: VolumeG
 export function groupNamed({ volumeGroups }: LvmState, name: string): VolumeGroup {
   const group = volumeGroups.find((one) => one.name === name);
   if (group === undefined) {
-    throw new InfraError("VOLUME_GROUP_GONE", `the volume group ${name} is not there`, {
+    throw new InfraError("VOLUME_GROUP_GONE", `the volume group ${name} is missing`, {
       resource: volumeGroupResource(name),
     });
   }
@@ -102,7 +102,7 @@ function whyUnusable(
   const marked = physicalVolumes.find((one) => isSameDevice(facts, one));
   if (marked !== undefined) {
     return marked.volumeGroupName === undefined
-      ? `it is a physical volume of LVM in no group: \`${shown(["pvremove", facts.path])}\` makes it free`
+      ? `it is an LVM physical volume without a group: free it with \`${shown(["pvremove", facts.path])}\``
       : `it is in the volume group ${marked.volumeGroupName}`;
   }
   if (facts.obstacles.length > 0) {

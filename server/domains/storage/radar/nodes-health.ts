@@ -10,7 +10,7 @@ export interface NodesToScore {
 /** Scores the share of the storage nodes that are ready; missing if there are no nodes. */
 export function nodesHealth({ nodes, standInBecause }: NodesToScore): Part<Score> {
   if (nodes.length === 0) {
-    return { missing: "no node is known that carries the cluster" };
+    return { missing: "no node of the cluster is known" };
   }
   const readyCount = nodes.filter(({ isReady }) => isReady).length;
   const source = standInBecause === undefined ? "" : ` by Ceph (${standInBecause})`;

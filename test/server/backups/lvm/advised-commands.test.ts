@@ -69,7 +69,7 @@ test("refusals contain LVM_SYSTEM_DIR in their commands", async (t) => {
   const unmarked = { ...state, physicalVolumes: [{ ...free, volumeGroupName: undefined }] };
   const facts = await sandbox.devices(["/dev/sandbox/a"]);
   t.match(sparesFrom({ state: unmarked, name: "pool", devices: facts, shown }), [
-    { unusable: `\`${env} pvremove /dev/sandbox/a\` makes it free` },
+    { unusable: `free it with \`${env} pvremove /dev/sandbox/a\`` },
   ]);
 });
 

@@ -214,7 +214,7 @@ test("plans show changes, losses and commands, and begin nothing", async (t) => 
 
   const [{ id } = { id: "" }] = (await gateway.call(listBackups, {})).backups;
   t.match(await plan("hostplane.v1.BackupService/DeleteBackup", { id }), {
-    losses: [/what volumeGroups\/vg0\/volumes\/data held at .*, 2 GiB .*, in \/srv\/backup/],
+    losses: [/the content of volumeGroups\/vg0\/volumes\/data at .*, 2 GiB .*, in \/srv\/backup/],
     pointOfNoReturn: 0,
   });
   t.match(await plan("hostplane.v1.BackupService/VerifyBackup", { id }), { losses: [], steps: [{}, {}] });

@@ -25,5 +25,5 @@ test("libvirt is reported with its version, even after an upgrade", async (t) =>
 test("libvirt is degraded if a template's pool is missing", async (t) => {
   const templates = [{ id: "hv-1", ...template, disk: { pool: "none", sizeGib: 1 } }];
   const backend = createLibvirtBackend(createLibvirt(t), { ...settings, templates });
-  t.match(await backend.status(), { health: "degraded", missing: [/^the storage pool none is not there/] });
+  t.match(await backend.status(), { health: "degraded", missing: [/^the storage pool none is missing/] });
 });

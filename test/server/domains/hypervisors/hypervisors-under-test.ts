@@ -164,7 +164,7 @@ export interface Followed {
 
 type Stream = AsyncIterable<{ readonly state: OperationState; readonly msg: string }>;
 
-/** Reads a stream to its end; formats each message like `ACTIVE making its disk`. */
+/** Reads a stream to its end; formats each message like `ACTIVE creating the disk`. */
 export async function follow(
   call: (options: { readonly onHeader: (headers: Headers) => void; readonly signal?: AbortSignal }) => Stream,
   onMessage: (text: string) => unknown = () => {},

@@ -28,8 +28,8 @@ test("a hypervisor is created and destroyed, and its disk is reused", async (t) 
     const client = createClient(OperationsService, createTransport(await gateway.url()));
     const created = await follow((options) => client.createHypervisor({ id: "hv-1" }, options));
     t.match(created.told[0], /^SCHEDULED /, name);
-    t.ok(created.told.includes("ACTIVE starting it"), created.told.join("\n"));
-    t.match(created.last, /^COMPLETED hv-1 is created/, name);
+    t.ok(created.told.includes("ACTIVE starting the VM"), created.told.join("\n"));
+    t.match(created.last, /^COMPLETED hv-1 was created/, name);
     t.same(await leftOf(libvirt), made, name);
     const [domain] = (await libvirt.read()).value.domains;
     t.match(domain?.mark, { hypervisorId: "hv-1", operationId: created.operationIds[0] });
@@ -41,12 +41,12 @@ test("a hypervisor is created and destroyed, and its disk is reused", async (t) 
       state: HypervisorState.AVAILABLE_TO_DESTROY,
     });
     const destroyed = await follow((options) => client.destroyHypervisor({ id: "hv-1" }, options));
-    t.equal(destroyed.last, "COMPLETED hv-1 is destroyed");
+    t.equal(destroyed.last, "COMPLETED hv-1 was destroyed");
     t.same(await leftOf(libvirt), { ...untouched, volumes: made.volumes }, "its volumes are kept");
   }
   const client = await gateway.client();
   const again = await follow((options) => client.createHypervisor({ id: "hv-1" }, options));
-  t.equal(again.last, "COMPLETED hv-1 is created, with the disk that was kept");
+  t.equal(again.last, "COMPLETED hv-1 was created with the disk that was kept");
 });
 
 test("with deleteVolumes, only volumes of hypervisors created by hostplane are deleted", async (t) => {
@@ -82,10 +82,10 @@ test("a foreign hypervisor is only started and powered off", async (t) => {
   const libvirt = createLibvirt(t);
   const client = await (await createHypervisorGateway(t, { libvirt, store: await openOwnStore(t) })).client();
   const { last } = await follow((options) => client.createHypervisor({ id: "old-2" }, options));
-  t.equal(last, "COMPLETED old-2 is created");
+  t.equal(last, "COMPLETED old-2 was created");
   t.same(await leftOf(libvirt), { ...untouched, running: ["old-1", "old-2"], off: ["other"] });
   const destroyed = await follow((options) => client.destroyHypervisor({ id: "old-2" }, options));
-  t.equal(destroyed.last, "COMPLETED old-2 is off, and kept");
+  t.equal(destroyed.last, "COMPLETED old-2 is off; it was not created by hostplane and is kept");
   t.same(await leftOf(libvirt), untouched);
 });
 
@@ -105,14 +105,14 @@ test("a created hypervisor that is off can be destroyed; others that are off are
   await follow((options) => client.createHypervisor({ id: "hv-1" }, options));
   libvirt.runOutside({ kind: "powerOff", ...(await domainOf(libvirt, "hv-1")) });
   const { last } = await follow((options) => client.destroyHypervisor({ id: "hv-1" }, options));
-  t.equal(last, "COMPLETED hv-1 is destroyed");
+  t.equal(last, "COMPLETED hv-1 was destroyed");
   t.same(await leftOf(libvirt), untouched);
   const again = rpcErrorOf(follow((options) => client.destroyHypervisor({ id: "hv-1" }, options)));
   t.match(await again, { reason: "HYPERVISOR_OFF", message: /is not created/ });
   const foreign = rpcErrorOf(follow((options) => client.destroyHypervisor({ id: "old-2" }, options)));
   t.match(await foreign, {
     reason: "HYPERVISOR_OFF",
-    message: /only what the gateway has created is removed/,
+    message: /only VMs that hostplane created are removed/,
   });
 });
 
@@ -147,7 +147,7 @@ test("until an operation ends, the listed state shows which call is accepted", a
   const removing = Promise.withResolvers<void>();
   const destruction = follow(
     (options) => client.destroyHypervisor({ id: "hv-1" }, options),
-    (text) => /removing its domain/.test(text) && removing.resolve(),
+    (text) => /removing the VM/.test(text) && removing.resolve(),
   );
   await removing.promise;
   t.equal(await stateOf("hv-1"), HypervisorState.AVAILABLE_TO_DESTROY);
@@ -172,7 +172,7 @@ test("a hypervisor that is started during its destruction is powered off again",
   const client = await (await createHypervisorGateway(t, { libvirt, store: await openOwnStore(t) })).client();
   await follow((options) => client.createHypervisor({ id: "hv-1" }, options));
   const { last } = await follow((options) => client.destroyHypervisor({ id: "hv-1" }, options));
-  t.equal(last, "COMPLETED hv-1 is destroyed");
+  t.equal(last, "COMPLETED hv-1 was destroyed");
 });
 
 test("a destruction that needs attention does not contradict its error", async (t) => {
@@ -192,7 +192,7 @@ test("a destruction that needs attention does not contradict its error", async (
   const { operationIds } = await follow((options) => client.destroyHypervisor({ id: "hv-1" }, options));
   const { state, attention } = await gateway.operations.get(operationIds[0] ?? "");
   t.equal(state, "needsAttention");
-  t.strictSame(attention?.left, ["The domain hv-1 is still defined: domain hv-1 is running."]);
+  t.strictSame(attention?.left, ["The VM hv-1 is still defined: domain hv-1 is running."]);
 });
 
 test("impossible requests are rejected before any message", async (t) => {
@@ -345,7 +345,7 @@ test("several operations are reported in one stream", async (t) => {
     told.slice(0, -1).every((text) => /^ACTIVE hv-[123]: ./.test(text)),
     told.join("\n"),
   );
-  t.ok(told.includes("ACTIVE hv-1: hv-1 is created"));
+  t.ok(told.includes("ACTIVE hv-1: hv-1 was created"));
   const destroyed = await follow((options) => client.destroyHypervisors({ ids: ["hv-3", "hv-1"] }, options));
   t.equal(destroyed.last, "COMPLETED all 2 are done");
 });
@@ -357,13 +357,13 @@ test("an operation waits while libvirt restarts", async (t) => {
   const { last } = await follow(
     (options) => client.createHypervisor({ id: "hv-1" }, options),
     (text) => {
-      if (text === "ACTIVE looking what is there") {
+      if (text === "ACTIVE inspecting") {
         libvirt.setOutage(new InfraError("LIBVIRT_UNAVAILABLE", "it is stopped"));
         setTimeout(() => libvirt.setOutage(undefined), 200);
       }
     },
   );
-  t.equal(last, "COMPLETED hv-1 is created");
+  t.equal(last, "COMPLETED hv-1 was created");
   t.same(await leftOf(libvirt), made);
 });
 

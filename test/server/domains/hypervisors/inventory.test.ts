@@ -40,7 +40,7 @@ test("the inventory has created VMs, matching VMs and templates, sorted by id", 
 test("a foreign VM with the name of a template is unknown, with a reason", async (t) => {
   const inventory = createInventory(settings);
   const [first] = inventory.of({ domains: [domainOf("hv-1")], pools: [], gpus: [] });
-  t.match(first, { id: "hv-1", state: "unknown", reason: /somebody else/ });
+  t.match(first, { id: "hv-1", state: "unknown", reason: /hostplane did not create/ });
   const renamed = domainOf("hv-1", { mark: { hypervisorId: "hv-9", operationId: "op", madeVolumes: [] } });
   t.match(
     inventory.of({ domains: [renamed], pools: [], gpus: [] })[0],

@@ -35,7 +35,7 @@ test("a plan shows what is created, the libvirt calls, and that everything can b
     resource: "hypervisors/hv-2",
     plan: {
       losses: [],
-      changes: [/hv-2 is made, with 4 threads, 2048 MiB of RAM and a disk of 10 GiB in images/],
+      changes: [/hv-2 is created with 4 threads, 2048 MiB of RAM and a disk of 10 GiB in images/],
     },
     pointOfNoReturn: 6,
   });
@@ -102,7 +102,7 @@ test("the plan of a destruction shows what is lost", async (t) => {
   const plan = await createPlan(t);
   t.match(await plan(destroyHypervisor, { id: "old-1" }), {
     kind: "hypervisors.destroy",
-    plan: { changes: ["old-1 is powered off"], losses: [/whatever runs on old-1/] },
+    plan: { changes: ["old-1 is powered off"], losses: [/the workloads on old-1/] },
     steps: [{ name: "powerOff" }],
     pointOfNoReturn: 0,
   });

@@ -242,7 +242,7 @@ test("the replicas of an object without a count are missing", async (t) => {
   t.strictSame(missing, [
     {
       field: "resources.replicas",
-      reason: "CephCluster rook-ceph and CephBlockPool images do not say how many",
+      reason: "CephCluster rook-ceph and CephBlockPool images do not state a replica count",
     },
   ]);
 });

@@ -91,7 +91,7 @@ test("a crash is archived once, and from then on listed as archived", async (t) 
   });
   t.match(plan, {
     kind: "storage.archiveCrash",
-    plan: { changes: [/warns no more of it: osd\.1 on sandbox-ceph-1 crashed at /], losses: [] },
+    plan: { changes: [/no longer warns about it: osd\.1 on sandbox-ceph-1 crashed at /], losses: [] },
     steps: [{ name: "archive", command: ["ceph", "crash", "archive", id] }],
   });
   t.match((await call(listCrashes)).message.crashes, [{ archived: false }], "a plan changes nothing");

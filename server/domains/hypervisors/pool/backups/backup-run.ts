@@ -113,7 +113,7 @@ export function verifiedBy({ output }: Pick<PoolBackupRun, "output">): VerifyOut
 export function assertReadable(volumes: readonly PoolVolume[], poolName: string): void {
   const resource = "storagePool";
   if (volumes.length === 0) {
-    throw new InfraError("STORAGE_VOLUME_NOT_FOUND", `${poolName} has no volume that could be backed up`, {
+    throw new InfraError("STORAGE_VOLUME_NOT_FOUND", `${poolName} has no volumes to back up`, {
       resource,
     });
   }

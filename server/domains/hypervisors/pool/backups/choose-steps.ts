@@ -31,7 +31,7 @@ export function chooseStep(tools: PoolBackupTools): PoolBackupStep {
   const { volumes } = tools;
   return {
     name: "choose",
-    title: "looking which volumes there are",
+    title: "listing the volumes",
     isAbortable: true,
     maxAttempts,
     async forward(run) {

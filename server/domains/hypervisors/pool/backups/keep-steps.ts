@@ -26,21 +26,21 @@ export function verifyStep(tools: PoolBackupTools): PoolBackupStep {
     candidates: readonly StoredVolume[],
     name: string,
   ): Promise<StoredVolume> {
-    let found = "does not list the snapshot";
+    let found = "does not list the new snapshot";
     // Newest first: an older one may have been rejected after it was stored.
     for (const one of candidates.toReversed()) {
       const storedBytes = await tools.restic.sizeOf(repository, one.snapshotId, run.signal);
       if (storedBytes === one.sizeBytes) {
         return one;
       }
-      found = `holds ${storedBytes} bytes of ${one.sizeBytes}`;
+      found = `contains ${storedBytes} of ${one.sizeBytes} bytes`;
     }
-    throw damaged(run.input, `${found} of ${name}, which was just stored`);
+    throw damaged(run.input, `${found} of ${name}`);
   }
 
   return {
     name: "verify",
-    title: "holding what was stored against the volumes",
+    title: "verifying the backups",
     isAbortable: true,
     weight: 5,
     async forward(run) {
@@ -54,7 +54,7 @@ export function verifyStep(tools: PoolBackupTools): PoolBackupStep {
         const candidates = found.filter(({ backupId }) => backupId === volume.backupId);
         const one = await wholeOf(run, repository, candidates, volume.name);
         stored.push({ ...volume, ...one });
-        run.progress({ message: `${volume.name} is there (${stored.length} of ${wanted.length})` });
+        run.progress({ message: `${volume.name} is verified (${stored.length} of ${wanted.length})` });
       }
       if (stored.length === 0) {
         throw new InfraError("STORAGE_VOLUME_NOT_FOUND", "all volumes were removed before they were stored", {
@@ -72,7 +72,7 @@ export function verifyStep(tools: PoolBackupTools): PoolBackupStep {
 export function recordStep({ store }: PoolBackupTools): PoolBackupStep {
   return {
     name: "record",
-    title: "writing the backups down",
+    title: "recording the backups",
     isAbortable: false,
     async forward(run) {
       const { input, operationId } = run;
@@ -97,7 +97,7 @@ export function recordStep({ store }: PoolBackupTools): PoolBackupStep {
           },
         });
         if (!ok) {
-          throw new InfraError("BACKUP_EXISTS", `${name} has a backup ${input.name} already`, {
+          throw new InfraError("BACKUP_EXISTS", `${name} already has a backup ${input.name}`, {
             resource: volume,
           });
         }
@@ -115,7 +115,7 @@ export function cleanStep(tools: PoolBackupTools): PoolBackupStep {
   const { restic, volumes } = tools;
   return {
     name: "clean",
-    title: "removing what is left of attempts that failed",
+    title: "removing the remains of failed attempts",
     isAbortable: false,
     maxAttempts,
     async happened({ token }) {
@@ -134,15 +134,16 @@ export function cleanStep(tools: PoolBackupTools): PoolBackupStep {
     },
     attention: (run) => ({
       left: leftOf(run),
-      advice: ["The backups are whole and listed. Retry the operation: it removes what is left."],
+      advice: ["The backups are complete and listed. Retry the operation, which removes the remains."],
     }),
   };
 }
 
 function leftOf(run: PoolBackupRun): string[] {
   const { otherIds } = verifiedBy(run);
-  const held = "A domain may still be held for its backup (`virsh domjobinfo`), or an LVM snapshot be there.";
-  const stored = `${describePlace(run.input.place)} may still hold the snapshots ${otherIds.join(", ")} of attempts that failed.`;
+  const held =
+    "A VM may still have a running backup job (`virsh domjobinfo`), or an LVM snapshot may be left.";
+  const stored = `${describePlace(run.input.place)} may still contain the snapshots ${otherIds.join(", ")} of failed attempts.`;
   return otherIds.length === 0 ? [held] : [held, stored];
 }
 

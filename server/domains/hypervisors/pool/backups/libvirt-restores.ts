@@ -42,7 +42,7 @@ export function createLibvirtRestores({
     const isLike = volume.storedBytes === BigInt(sizeBytes);
     const [user] = volume.users;
     if (isLike && user !== undefined) {
-      throw inUse(pool, volume.name, `the domain ${user.name} has it, and nobody knows who made it`);
+      throw inUse(pool, volume.name, `the VM ${user.name} has it attached, and its origin is unclear`);
     }
     return isLike;
   }
@@ -51,20 +51,24 @@ export function createLibvirtRestores({
     assertName(name, field) {
       assertLibvirtName(name, field);
       if (name.startsWith(".hostplane-")) {
-        throw invalidField(field, "must not begin with .hostplane-, which is of the gateway's own files");
+        throw invalidField(field, "must not begin with .hostplane-, which is reserved for the gateway");
       }
     },
 
     async assertPossible(wanted, { signal }) {
       const { pools } = (await libvirt.read(signal)).value;
       if ((await volumeOf(wanted, signal)) !== undefined) {
-        throw new InfraError("STORAGE_VOLUME_EXISTS", `storage pool ${pool} has a volume ${wanted.name}`, {
-          resource: poolVolumeResource(pool, wanted.name),
-        });
+        throw new InfraError(
+          "STORAGE_VOLUME_EXISTS",
+          `storage pool ${pool} already has a volume ${wanted.name}`,
+          {
+            resource: poolVolumeResource(pool, wanted.name),
+          },
+        );
       }
       const { freeBytes = 0n } = pools.find(({ name }) => name === pool) ?? {};
       if (freeBytes < BigInt(wanted.sizeBytes)) {
-        const words = `no room for ${wanted.name} in storage pool ${pool}: free=${freeBytes}, requested=${wanted.sizeBytes}`;
+        const words = `not enough space for ${wanted.name} in storage pool ${pool}: free=${freeBytes}, requested=${wanted.sizeBytes}`;
         throw new InfraError("NO_SPACE", words, { resource: poolVolumeResource(pool, wanted.name) });
       }
     },
@@ -100,17 +104,17 @@ export function createLibvirtRestores({
       // libvirt would delete it even so. A VM that is off loses nothing, because the volume was never complete.
       const user = volume.users.find(({ isRunning }) => isRunning);
       if (user !== undefined) {
-        throw inUse(pool, wanted.name, `the domain ${user.name} runs with it, although it is not whole`);
+        throw inUse(pool, wanted.name, `the running VM ${user.name} uses it, although it is incomplete`);
       }
       await libvirt.run({ kind: "deleteVolume", pool, name: wanted.name });
     },
 
     leftOf: ({ name }) => ({
       left: [
-        `The volume ${name} of the storage pool ${pool} may be there; it holds no whole backup. Backups of the pool leave it out.`,
+        `The volume ${name} of the storage pool ${pool} may exist; it is incomplete, and backups of the pool skip it.`,
       ],
       advice: [
-        `Take it from the domain that has it (\`virsh domblklist\`), or delete it (\`virsh vol-delete --pool ${pool} ${name}\`), then retry the operation: until then a volume of this name is not backed up.`,
+        `Detach it from its VM (\`virsh domblklist\`), or delete it (\`virsh vol-delete --pool ${pool} ${name}\`), then retry the operation: until then a volume of this name is not backed up.`,
       ],
     }),
 
@@ -127,7 +131,7 @@ function inUse(pool: string, name: string, why: string): InfraError {
 function gone(pool: string, name: string): InfraError {
   return new InfraError(
     "STORAGE_VOLUME_NOT_FOUND",
-    `${name}, which was being made, was deleted by somebody else`,
+    `${name}, which was being created, was deleted outside hostplane`,
     {
       resource: poolVolumeResource(pool, name),
     },

@@ -97,7 +97,7 @@ export function createLibvirtVolumes({
       const all = await volumes(signal);
       const volume = all.find(({ name }) => name === first);
       if (volume === undefined) {
-        throw new InfraError("STORAGE_VOLUME_NOT_FOUND", `${libvirtPool} has no volume ${first} any more`, {
+        throw new InfraError("STORAGE_VOLUME_NOT_FOUND", `${libvirtPool} no longer has a volume ${first}`, {
           resource: poolVolumeResource(libvirtPool, first),
         });
       }
@@ -151,7 +151,7 @@ async function* ofSize(content: AsyncIterable<Uint8Array>, sizeBytes: bigint, na
     yield piece;
   }
   if (doneBytes !== sizeBytes) {
-    const words = `the volume ${name} had ${sizeBytes} bytes when it was looked at, and ${doneBytes} when it was read`;
+    const words = `the volume ${name} had ${sizeBytes} bytes when it was listed, but ${doneBytes} when it was read`;
     throw new InfraError("STORAGE_VOLUME_IN_USE", words);
   }
 }
@@ -171,7 +171,7 @@ async function assertMeant(
   }
   const { targetPath = "" } = pool;
   if (directory !== undefined && (await realPathOf(targetPath)) !== (await realPathOf(directory))) {
-    const words = `libvirt's storage pool ${libvirtPool} is ${targetPath}, and the shared storage pool is ${directory}`;
+    const words = `libvirt's storage pool ${libvirtPool} is ${targetPath}, but the shared storage pool is ${directory}`;
     throw new InfraError("STORAGE_POOL_NOT_FOUND", words, { resource });
   }
 }
@@ -183,12 +183,12 @@ function realPathOf(path: string): Promise<string> {
 
 function writtenByMany(volume: LibvirtVolume, pool: string): InfraError {
   const names = writersOf(volume).map(({ name }) => name);
-  const words = `the running domains ${names.join(" and ")} write to the volume ${volume.name} of ${pool}: what of it is whole, none of them knows alone`;
+  const words = `the running VMs ${names.join(" and ")} write to the volume ${volume.name} of ${pool}: only a volume with one writer can be backed up consistently`;
   return new InfraError("STORAGE_VOLUME_IN_USE", words, { resource: poolVolumeResource(pool, volume.name) });
 }
 
 function stoppedMeanwhile({ name, target }: VolumeUser, cause: unknown): InfraError {
-  const words = `the domain ${name} was stopped, or lost its disk ${target}, just when it was to be backed up`;
+  const words = `the VM ${name} was stopped, or lost its disk ${target}, when its backup was to begin`;
   return new InfraError("STORAGE_VOLUME_IN_USE", words, { cause });
 }
 

@@ -67,13 +67,19 @@ export function createPoolBackupSource(options: PoolBackupSourceOptions): Backup
   function assertWanted({ name, deviceClass, sizeGb, tags }: WantedRestore): void {
     restores.assertName(name, "volume_name");
     if (deviceClass !== "") {
-      throw invalidField("device_class", "must be empty: the backup is of the storage pool, and goes there");
+      throw invalidField(
+        "device_class",
+        "must be empty: backups of the storage pool are restored to the pool",
+      );
     }
     if (sizeGb !== 0n) {
-      throw invalidField("size_gb", "must be 0: a volume of the storage pool gets the size that it had");
+      throw invalidField(
+        "size_gb",
+        "must be 0: a volume of the storage pool is restored with its original size",
+      );
     }
     if (tags.length > 0) {
-      throw invalidField("tags", "must be empty: volumes of the storage pool get none");
+      throw invalidField("tags", "must be empty: volumes of the storage pool have no tags");
     }
   }
 
@@ -119,7 +125,7 @@ export function createPoolBackupSource(options: PoolBackupSourceOptions): Backup
         backend: input.identity,
         plan: {
           changes: [
-            `the storage pool gets the volume ${name} of ${describeSize(BigInt(sizeBytes))}, filled from ${from}`,
+            `the volume ${name} of ${describeSize(BigInt(sizeBytes))} is created in the storage pool, and filled from ${from}`,
           ],
           losses: [],
         },

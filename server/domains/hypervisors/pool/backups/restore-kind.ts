@@ -90,7 +90,7 @@ function locateStep({ restores, restic, repositories }: PoolRestoreTools): Step 
       const repository = await repositories.open(place, run.secrets, keyName);
       const storedBytes = await restic.sizeOf(repository, snapshotId, run.signal);
       if (storedBytes !== sizeBytes) {
-        const words = `the backup ${run.input.backupId} has ${storedBytes} bytes of ${sizeBytes}`;
+        const words = `the backup ${run.input.backupId} has ${storedBytes} of ${sizeBytes} bytes`;
         throw new InfraError("BACKUP_DAMAGED", words);
       }
       await restores.assertPossible(wantedBy(run), holderOf(run));
@@ -102,7 +102,7 @@ function locateStep({ restores, restic, repositories }: PoolRestoreTools): Step 
 function createStep({ restores }: PoolRestoreTools): Step {
   return {
     name: "create",
-    title: "making the volume",
+    title: "creating the volume",
     isAbortable: false,
     maxAttempts: 6,
     async happened(run) {
@@ -164,8 +164,8 @@ function fillStep({ restores, restic, repositories }: PoolRestoreTools): Step {
     },
     undo: ({ token }) => restic.settle(token),
     attention: ({ input }) => ({
-      left: [`restic may still be writing to the volume that was to become ${input.name}.`],
-      advice: ["Look for it (`pgrep -a restic`), then retry the operation: it removes the volume."],
+      left: [`restic may still be writing to the volume that was being restored to ${input.name}.`],
+      advice: ["Check with `pgrep -a restic`, then retry the operation, which removes the volume."],
     }),
   };
 }
@@ -173,7 +173,7 @@ function fillStep({ restores, restic, repositories }: PoolRestoreTools): Step {
 function publishStep({ restores }: PoolRestoreTools): Step {
   return {
     name: "publish",
-    title: "giving the volume its name",
+    title: "renaming the volume",
     isAbortable: false,
     async forward(run) {
       await restores.publish(wantedBy(run), madeBy(run), holderOf(run));
@@ -185,15 +185,15 @@ function publishStep({ restores }: PoolRestoreTools): Step {
 function unmarkStep({ restores }: PoolRestoreTools): Step {
   return {
     name: "unmark",
-    title: "removing the marks of the restore",
+    title: "removing the tags of the restore",
     isAbortable: false,
     async forward(run) {
       await restores.unmark(wantedBy(run), holderOf(run));
       return null;
     },
     attention: ({ input }) => ({
-      left: [`${input.name} is restored and can be used; it may still have a mark of the operation.`],
-      advice: ["Retry the operation: it removes the mark."],
+      left: [`${input.name} is restored and can be used; it may still have a tag of the operation.`],
+      advice: ["Retry the operation, which removes the tag."],
     }),
   };
 }
@@ -210,7 +210,7 @@ function holderOf({ operationId, input, signal }: Run): VolumesHolder {
 function madeBy({ input, output }: Run): MadeVolume {
   const { made } = output("create") as CreateOutput;
   if (made === null) {
-    const words = `somebody else has made a volume ${input.name} meanwhile`;
+    const words = `a volume ${input.name} was created outside hostplane meanwhile`;
     throw new InfraError("STORAGE_VOLUME_EXISTS", words, { resource: poolVolumeResourceOf(input.name) });
   }
   return made;

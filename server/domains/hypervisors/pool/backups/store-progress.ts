@@ -29,7 +29,7 @@ export function createStoreProgress(
     begin({ name }) {
       const chosen = missing.find((one) => one.name === name);
       if (chosen === undefined) {
-        throw new TypeError(`${name} was not asked for`);
+        throw new TypeError(`${name} was not requested`);
       }
       count += 1;
       message = `storing ${name} (${count} of ${all.length})`;

@@ -118,9 +118,11 @@ export function storeStep(tools: PoolBackupTools): PoolBackupStep {
     },
     attention: ({ input, operationId }) => ({
       left: [
-        `A domain may still be held for its backup (\`virsh domjobinfo\`), or a snapshot be there whose name begins with hostplane-backup-; and ${describePlace(input.place)} may hold snapshots with the tag ${operationTagOf(operationId)}.`,
+        `A VM may still have a running backup job (\`virsh domjobinfo\`), or a snapshot whose name begins with hostplane-backup- may be left; and ${describePlace(input.place)} may contain snapshots with the tag ${operationTagOf(operationId)}.`,
       ],
-      advice: ["Retry the operation once libvirt, LVM and the repository answer: it removes them."],
+      advice: [
+        "Retry the operation once libvirt, LVM and the repository are reachable; it then removes them.",
+      ],
     }),
   };
 

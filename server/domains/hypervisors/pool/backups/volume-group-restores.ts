@@ -50,7 +50,7 @@ export function createVolumeGroupRestores({
     assertNameFree(state, { volumeGroup, volume: name });
     const wantedBytes = roundUpToExtents(BigInt(sizeBytes), group.extentSizeBytes);
     if (wantedBytes > group.freeBytes) {
-      const words = `no room for ${volumeGroup}/${name}: free=${group.freeBytes}, requested=${wantedBytes}`;
+      const words = `not enough space for ${volumeGroup}/${name}: free=${group.freeBytes}, requested=${wantedBytes}`;
       throw new InfraError("NO_SPACE", words, { resource: volumeResource(volumeGroup, name) });
     }
   }

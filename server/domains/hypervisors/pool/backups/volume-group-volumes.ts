@@ -126,6 +126,6 @@ function refusalOf(check: () => unknown): InfraError | undefined {
 }
 
 function gone(volumeGroup: string, name: string): InfraError {
-  const words = `${volumeGroup}/${name} is not there any more, or is another volume now`;
+  const words = `${volumeGroup}/${name} no longer exists, or is a different volume now`;
   return new InfraError("VOLUME_NOT_FOUND", words, { resource: volumeResource(volumeGroup, name) });
 }

@@ -97,7 +97,7 @@ test("ExpandStorage and ShrinkStorage report the same operations as streams", as
   const grown = await collect(shared.expandFromPublished({ minBytes: 1_000_000 } as never, asked));
   t.match(grown.at(-1), {
     state: "completed",
-    message: "pool has 5 GiB (5368709120 bytes) more, on /dev/sandbox/d",
+    message: "pool has grown by 5 GiB (5368709120 bytes) on /dev/sandbox/d",
   });
   t.ok(asked.operationId(), "the header names the operation");
   t.match((await devicesOf(lvm)).pool, ["/dev/sandbox/a", "/dev/sandbox/d"]);
@@ -148,7 +148,7 @@ test("libvirt refreshes its pool afterwards; an error is reported, but is not a 
   isAway = true;
   const { state, result } = await end((await shared.expand(1n, call())).id);
   t.equal(state, "completed");
-  t.match(result, { refreshFailure: /images: nobody listens; `virsh pool-refresh images`/ });
+  t.match(result, { refreshFailure: /images: nobody listens; run `virsh pool-refresh images`/ });
 });
 
 test("Watch sends the pool at once, and after a change", async (t) => {

@@ -45,7 +45,7 @@ test("a device of another group, without a group or without space is unusable as
     "/dev/none": "it does not exist",
   });
   await lvm.runOnDevices({ kind: "takeDevice", volumeGroupName: "other", path: "/dev/a" });
-  t.match((await why())["/dev/a"], /in no group: `pvremove \/dev\/a`/);
+  t.match((await why())["/dev/a"], /without a group: free it with `pvremove \/dev\/a`/);
   t.equal(await reasonOf(pool.planExpand(1n)), "POOL_CANNOT_GROW");
 });
 
@@ -67,11 +67,12 @@ test("impossible changes are rejected with the sizes", async (t) => {
   const pool = createPool(lvm);
   await t.rejects(pool.planExpand(35n * gib + 1n), {
     reason: "POOL_CANNOT_GROW",
-    message: /give 35 GiB .* at least 35 GiB .*wanted. Not usable: \/dev\/sandbox\/taken: it contains ext4/,
+    message:
+      /provide 35 GiB .* at least 35 GiB .*requested. Not usable: \/dev\/sandbox\/taken: it contains ext4/,
   });
   await t.rejects(pool.planShrink(100n * gib), {
     reason: "POOL_CANNOT_SHRINK",
-    message: /of 10 GiB .* 4 GiB .*one device stays.*\/dev\/sandbox\/a has 10 GiB .*6 GiB .*in use/,
+    message: /of 10 GiB .* 4 GiB .*one device must stay.*\/dev\/sandbox\/a has 10 GiB .*6 GiB .*in use/,
   });
   const absent = createVolumeGroupPool({ lvm, volumeGroup: "absent", devices, canMove: true });
   t.equal(await reasonOf(absent.read()), "VOLUME_GROUP_GONE");

@@ -193,7 +193,7 @@ test("an impossible restore is rejected before anything is created, even if it i
   made.length = 0;
   const refusals: readonly (readonly [Parameters<typeof restore>[2], object, string, RegExp])[] = [
     [local("#none"), {}, "BACKUP_NOT_FOUND", /\/srv\/backup contains no backup matching "none"/],
-    [local(), { sizeGb: 1n }, "VOLUME_TOO_SMALL", /the backup has 2 GiB .* would have 1 GiB/],
+    [local(), { sizeGb: 1n }, "VOLUME_TOO_SMALL", /the backup has 2 GiB .* would have only 1 GiB/],
     [local(), { sizeGb: 7n }, "NO_SPACE", /free=\d+, requested=\d+/],
     [local("", { encryptionKey: "other" }), {}, "REPOSITORY_KEY_WRONG", /wrong password/],
     [local("bucket"), {}, "INVALID_FIELD", /^data_source\.s3\.endpoint: /],

@@ -41,5 +41,5 @@ test("skipped volumes are not counted, and the newer of two snapshots is kept", 
     progress: ({ message }: { readonly message?: string }) => void told.push(message),
   } as unknown as PoolBackupRun;
   t.match(await verifyStep(tools).forward(run), { stored: [{ snapshotId: "newer" }], otherIds: ["older"] });
-  t.strictSame(told, ["a is there (1 of 1)"]);
+  t.strictSame(told, ["a is verified (1 of 1)"]);
 });

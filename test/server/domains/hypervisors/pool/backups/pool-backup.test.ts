@@ -150,7 +150,7 @@ test("a volume with two running writers is rejected, and so is a wrong or missin
     message: /bm-1 and other write to the volume a\.qcow2/,
   });
   for (const [libvirtPool, directory, words] of [
-    ["images", t.testdirName.concat("/elsewhere"), /is .*, and the shared storage pool is .*elsewhere/],
+    ["images", t.testdirName.concat("/elsewhere"), /is .*, but the shared storage pool is .*elsewhere/],
     ["none", host.pool.name, /no active storage pool none/],
   ] as const) {
     const system = { kind: "directory", libvirt: host.libvirt, libvirtPool, directory } as const;

@@ -59,7 +59,7 @@ test("a volume of a directory is restored with its original size", async (t) => 
     pointOfNoReturn: 3,
   });
   t.match(plan.plan.changes, [
-    /gets the volume third of 2 MiB .* backup pool-.* of storagePool\/volumes\/c\.raw/,
+    /^the volume third of 2 MiB .* backup pool-.* of storagePool\/volumes\/c\.raw/,
   ]);
 });
 
@@ -187,7 +187,7 @@ test("an incomplete volume of a running VM is reported, and not backed up", asyn
   const { id } = await restore("c.raw");
   t.match(await end(id), {
     state: "needsAttention",
-    attention: { left: [/The volume again .* holds no whole backup/], advice: [/then retry the operation/] },
+    attention: { left: [/The volume again .* is incomplete/], advice: [/then retry the operation/] },
   });
   t.ok((await host.volumeNames()).includes("again"));
   t.notMatch((await shared.planBackUp(call().signal)).plan.changes.join(), /again/);
@@ -222,7 +222,10 @@ test("a volume of unclear origin is neither filled nor deleted", async (t) => {
   const { id } = await restore("c.raw");
   t.match(await end(id), {
     state: "needsAttention",
-    failure: { reason: "STORAGE_VOLUME_IN_USE", message: /domain user has it, and nobody knows who made it/ },
+    failure: {
+      reason: "STORAGE_VOLUME_IN_USE",
+      message: /the VM user has it attached, and its origin is unclear/,
+    },
   });
   t.ok((await host.volumeNames()).includes("again"));
   t.notMatch((await shared.planBackUp(call().signal)).plan.changes.join(), /again/);
