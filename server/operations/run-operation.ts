@@ -19,7 +19,7 @@ const stands: ReadonlySet<StepState> = new Set(["running", "done", "failed", "un
  * begun, the operation fails; otherwise it needs attention.
  */
 export async function giveUpSealed(run: OperationRun, error: unknown): Promise<void> {
-  const failure = failureOf(run, "opening the secrets", error);
+  const failure = failureOf(run, "decrypting the secrets", error);
   const begun = [...run.steps].filter(([, { state }]) => stands.has(state));
   const last = begun.at(-1);
   if (last === undefined) {

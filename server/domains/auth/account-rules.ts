@@ -28,7 +28,7 @@ export function assertApiTokenName(name: string): void {
   if (!apiTokenName.test(name)) {
     throw invalidField(
       "name",
-      "must be 1 to 63 letters, digits, '-', '_' and '.', the first a letter or digit",
+      "must be 1 to 63 letters, digits, '-', '_' and '.', beginning with a letter or digit",
     );
   }
 }

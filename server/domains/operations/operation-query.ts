@@ -41,7 +41,7 @@ function statesFromNumbers(numbers: readonly number[]): OperationState[] {
   const wanted = new Set(numbers);
   const states = operationStates.filter((state) => wanted.has(numberOfState[state]));
   if (states.length !== wanted.size) {
-    throw invalidField("states", `expected states of an operation, which are ${stateNames}`);
+    throw invalidField("states", `expected operation states: ${stateNames}`);
   }
   return states;
 }
@@ -58,7 +58,7 @@ const stateNames = operationStates
  */
 export function parseOperationId(id: string): string {
   if (!/^[\w-]{1,64}$/.test(id)) {
-    throw invalidField("id", "expected the id of an operation: 1 to 64 letters, digits, `-` and `_`");
+    throw invalidField("id", "expected an operation ID of 1 to 64 letters, digits, `-` and `_`");
   }
   return id;
 }

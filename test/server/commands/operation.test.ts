@@ -114,7 +114,7 @@ test("operations are listed, shown, watched, cancelled and retried", { timeout: 
     [["operation", "retry", completed], 1, /^hostplane: .+\n$/],
     [["operation", "show", "none"], 1, /^hostplane: operation none not found\n$/],
     [["operation", "watch", "none"], 1, /operation none not found/],
-    [["operation", "show", "a b"], 2, /^hostplane: id: expected the id of an operation/],
+    [["operation", "show", "a b"], 2, /^hostplane: id: expected an operation ID/],
     [["operation", "list", "--kind", "a.b.c"], 2, /^hostplane: kind: expected/],
     [["operation", "list", "--state", "done"], 2, /Allowed choices are scheduled, /],
     [["operation", "list", "--limit", "0"], 2, /expected a whole number/],

@@ -98,7 +98,7 @@ test("an operation whose secrets cannot be decrypted fails if it has done nothin
   const engine = createEngine(t, { store: await openOwnStore(t), kind: counting.kind, seal: lostKey });
   t.match(await engine.end((await engine.start({ secrets })).id), {
     state: "failed",
-    failure: { message: /opening the secrets failed/ },
+    failure: { message: /decrypting the secrets failed/ },
   });
   t.same(counting.done, []);
 });
