@@ -113,7 +113,7 @@ test("damaged pages are found although the database's metadata can be read", asy
 
 test("a sandbox's store is rejected by a real gateway", async (t) => {
   const data = await usedDirectory(t, true);
-  t.match(await findingsOf(data), [{ ok: false, what: /of a sandbox gateway/, fix: /--data/ }, {}]);
+  t.match(await findingsOf(data), [{ ok: false, what: /to a sandbox gateway/, fix: /--data/ }, {}]);
 });
 
 test("a store of a newer version is rejected", async (t) => {

@@ -76,10 +76,12 @@ require_images() {
 }
 
 apply() {
+  # The address of the cluster's endpoint may still move; the machine's own API server is named where only it uses it.
+  own=$(kubectl --kubeconfig /etc/kubernetes/controller-manager.conf config view --output 'jsonpath={.clusters[0].cluster.server}')
   # It takes the API server a moment to serve the kinds that the manifest itself defines.
   for try in 1 2 3 4 5 6 7 8 9 10; do
     [ "$try" = 1 ] || sleep 10
-    kubectl apply --server-side --filename "$1" && return
+    kubectl apply \${own:+--server "$own"} --server-side --filename "$1" && return
   done
   fail "the CNI manifest cannot be applied: kubectl apply failed 10 times"
 }

@@ -44,6 +44,7 @@ async function runOn(
     `echo "$program $*" >> "${path("calls")}"`,
     `case "$program $1" in`,
     ...cases,
+    '"kubectl --kubeconfig") echo https://192.0.2.2:6443 ;;',
     `"kubeadm config") cat "${path("wanted")}" ;;`,
     `"ctr --namespace") cat "${path("images")}" ;;`,
     "esac",
@@ -75,10 +76,17 @@ const firstMachine = (plan: ClusterPlan = cluster) =>
 test("the first machine initializes the cluster without printing its token, and applies the CNI manifest", async (t) => {
   const { code, calls } = await runOn(t, firstMachine(), {});
   t.equal(code, 0);
-  t.same(calls.slice(-2), [
+  t.same(calls.slice(-3), [
     "kubeadm init --config kubeadm.yaml --skip-token-print",
-    "kubectl apply --server-side --filename /etc/hostplane/cni.yaml",
+    "kubectl --kubeconfig /etc/kubernetes/controller-manager.conf config view --output jsonpath={.clusters[0].cluster.server}",
+    "kubectl apply --server https://192.0.2.2:6443 --server-side --filename /etc/hostplane/cni.yaml",
   ]);
+});
+
+test("the manifest is applied through the endpoint if the machine's own API server is not named", async (t) => {
+  const { code, calls } = await runOn(t, firstMachine(), { programs: { "kubectl --kubeconfig": "exit 1" } });
+  t.equal(code, 0);
+  t.equal(calls.at(-1), "kubectl apply --server-side --filename /etc/hostplane/cni.yaml");
 });
 
 test("after a failed init nothing is applied, and the machine is reset with status 1", async (t) => {
@@ -170,5 +178,5 @@ test("a path with shell metacharacters is used literally", async (t) => {
   const path = "/opt/$(touch hacked) `reboot`; '*'.yaml";
   const { code, calls } = await runOn(t, firstMachine({ ...cluster, cni: { path } }), {});
   t.equal(code, 0);
-  t.equal(calls.at(-1), `kubectl apply --server-side --filename ${path}`);
+  t.equal(calls.at(-1), `kubectl apply --server https://192.0.2.2:6443 --server-side --filename ${path}`);
 });
