@@ -120,7 +120,7 @@ test("an operation whose secrets can no longer be decrypted needs attention, and
   const unable = createEngine(t, { store, kind: counting.kind, seal: lostKey });
   t.match(await unable.end(id), {
     state: "needsAttention",
-    attention: { left: [/step first/, /step second/], advice: [/master key/] },
+    attention: { left: [/Step first/, /Step second/], advice: [/master key/] },
   });
   await unable.operations.close();
   const able = createEngine(t, { store, kind: counting.kind });

@@ -60,7 +60,7 @@ test("each change of a pod or an image has a plan", async (t) => {
     },
     "StopPod pod=sandbox-web": { kind: "pods.stop", losses: [] },
     "KillPod pod=sandbox-web": { kind: "pods.kill", changes: [/^SIGKILL is sent to pod sandbox-web: /] },
-    "RemovePod pod=sandbox-new": { kind: "pods.remove", losses: [/^what sandbox-idle wrote /] },
+    "RemovePod pod=sandbox-new": { kind: "pods.remove", losses: [/^data that sandbox-idle wrote /] },
     "PullImage reference=docker.io/x/y:1": { kind: "images.pull", resource: "images/docker.io/x/y:1" },
     "RemoveImage image=localhost/sandbox-pause:1": { kind: "images.remove" },
   };

@@ -55,8 +55,8 @@ test("a declaration that cannot be served is refused at the start", async (t) =>
     [{ get: "/v1/{name.first}" }, /cannot have name.first in the path/],
     [{ get: "/v1/{pass_code}" }, /cannot have pass_code in the path/],
     [{ get: "/v1/x", body: "*" }, /gives GET a body/],
-    [{ post: "/v1/x", body: "nam" }, /names nam, which library.v1.GetBookRequest has not/],
-    [{ get: "/v1/x", responseBody: "nam" }, /names nam, which library.v1.Book has not/],
+    [{ post: "/v1/x", body: "nam" }, /names nam, which is not a field of library.v1.GetBookRequest/],
+    [{ get: "/v1/x", responseBody: "nam" }, /names nam, which is not a field of library.v1.Book/],
     [{ get: "/v1/{name}", additionalBindings: [{ get: "/v1/*" }] }, /have the same route GET/],
   ];
   for (const [rule, message] of wrong) {

@@ -13,6 +13,7 @@ test("watches are available by GET", async (t) => {
     "grpc.health.v1.Health/Watch",
     "hostplane.v1.ClusterService/WatchClusters",
     "hostplane.v1.EventService/Subscribe",
+    "hostplane.v1.InventoryService/WatchResources",
     "hostplane.v1.OperationService/WatchOperation",
     "hostplane.v1.PodService/WatchPods",
     "hostplane.v1.StoragePoolService/WatchStoragePool",

@@ -64,7 +64,7 @@ test("a machine that belongs to another user or slot, has another agent name, or
   await maas.other.release(systemId);
 
   await maas.allocate({ systemId, agentName: agentNameOf(installation, randomUUID()) });
-  t.match(await whose(), { is: "gone", why: /marks/ });
+  t.match(await whose(), { is: "gone", why: /annotations in MAAS are gone/ });
   await maas.annotate(systemId, { ...marks, "hostplane-slot": randomUUID() });
   t.match(await whose(), { is: "gone", why: /another/ });
   maas.fake.region.remove(systemId);
