@@ -128,7 +128,11 @@ test("the queue is bounded, and a caller that leaves frees its place at once", a
   const waiting = Array.from({ length: 128 }, () =>
     runner.run("r", async () => mutationOf([stepOf(log, "waited")]), leaving.signal),
   );
-  const busy = { name: "InfraError", reason: "BUSY", message: /^too many changes of r: 128 are already waiting .*128 waiting/ };
+  const busy = {
+    name: "InfraError",
+    reason: "BUSY",
+    message: /^too many changes of r: 128 are already waiting .*128 waiting/,
+  };
   await t.rejects(
     runner.run("r", async () => mutationOf([]), open),
     busy,
