@@ -23,7 +23,7 @@ async function pull({ pods }: HostplaneClient, count: number): Promise<void> {
 
 test("operations are shown live; one is cancelled after a confirmation, also by keyboard", async (t) => {
   // One at a time: the others are queued, as on a busy host.
-  const settings = { operations: { perSystem: 1 }, limits: { caller: { mutations: 100 } } };
+  const settings = { operations: { perSystem: 1 }, limits: { caller: { mutations: 300 } } };
   const { url } = await startGatewayUnderTest(t, settings, { hasLogin: true });
   const page = await openPage(t, await startBrowser(t), url);
   await logIn(page, adminPassword);
@@ -32,7 +32,8 @@ test("operations are shown live; one is cancelled after a confirmation, also by 
   await unsettled.getByText("None.").waitFor();
 
   const client = await clientOf(url);
-  await pull(client, 100);
+  // So many that the last one still waits on a slow machine when its dialog has been checked.
+  await pull(client, 300);
   // The newest is the last in the queue, and the first in the list of waiting operations.
   const { operations } = await client.operations.listOperations({
     states: [OperationState.SCHEDULED],
