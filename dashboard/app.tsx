@@ -7,7 +7,7 @@ import { Login } from "./layout/login.tsx";
 import { pages } from "./layout/pages.ts";
 import { usePagePath } from "./layout/use-page-path.ts";
 import { followEvents, onEvent } from "./live/event-stream.ts";
-import { forgetOperations } from "./live/told-operations.ts";
+import { forgetOperations } from "./live/latest-operations.ts";
 import { hasRole, refreshSession, resumeSession, session } from "./session.ts";
 
 /** The dashboard: the login page until there is a login, then the frame around the page at the current address. */

@@ -131,7 +131,7 @@ export function methodRuleOf(method: DescMethod): MethodRule {
   };
 }
 
-/** Returns one sentence for each listener that is restricted to services of which at least one does not exist. */
+/** Returns one sentence for each listener whose `services` name one that does not exist. */
 export function unknownServicesOf(
   listeners: readonly { readonly address: string; readonly services?: readonly string[] }[],
 ): string[] {

@@ -1,4 +1,4 @@
-/** A kind of objects, all of which are watched. */
+/** A kind of objects. All objects of it are watched. */
 export interface WatchedKind {
   /** Empty for the core group. */
   readonly group: string;

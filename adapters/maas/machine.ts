@@ -56,7 +56,7 @@ export interface MaasMachine {
   readonly series: string;
 }
 
-/** Requirements for a machine, all of which it must meet. */
+/** Requirements that a machine must meet. */
 export interface MaasConstraints {
   /** Must have all of them. */
   readonly tags?: readonly string[];

@@ -5,7 +5,7 @@ import type { Operation } from "../../gen/hostplane/v1/operation_pb.ts";
  * Returns the newer state of an operation: the last event's, unless the read one is certainly newer. Reads and events arrive
  * independently of each other.
  */
-export function laterTelling(told: Operation, read: Operation): Operation {
+export function laterOf(told: Operation, read: Operation): Operation {
   if (told.attempt !== read.attempt) {
     return told.attempt > read.attempt ? told : read;
   }
@@ -25,7 +25,7 @@ export function upToDate(
   const byId = new Map(listed.map((operation) => [operation.id, operation]));
   for (const operation of told) {
     const before = byId.get(operation.id);
-    byId.set(operation.id, before === undefined ? operation : laterTelling(operation, before));
+    byId.set(operation.id, before === undefined ? operation : laterOf(operation, before));
   }
   return [...byId.values()].filter(isWanted).sort((one, other) => createdMs(other) - createdMs(one));
 }

@@ -2,8 +2,8 @@ import { type ReadonlySignal, useComputed, useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { Operation } from "../../gen/hostplane/v1/operation_pb.ts";
 import { client } from "../session.ts";
-import { laterTelling } from "./operation-order.ts";
-import { toldOperations } from "./told-operations.ts";
+import { latestOperations } from "./latest-operations.ts";
+import { laterOf } from "./operation-order.ts";
 import { type Reading, useRead } from "./use-read.ts";
 
 /** An operation, live: read once, then updated from events. */
@@ -18,9 +18,9 @@ export function useOperation(id: string): ReadonlySignal<Reading<Operation>> {
   );
   return useComputed(() => {
     const { value, error, isReading } = reading.value;
-    const told = toldOperations.value.get(shownId.value);
+    const latest = latestOperations.value.get(shownId.value);
     return {
-      value: value === undefined || told === undefined ? (value ?? told) : laterTelling(told, value),
+      value: value === undefined || latest === undefined ? (value ?? latest) : laterOf(latest, value),
       error,
       isReading,
     };

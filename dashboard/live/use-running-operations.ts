@@ -1,9 +1,9 @@
 import { type ReadonlySignal, useComputed } from "@preact/signals";
 import { type Operation, OperationState } from "../../gen/hostplane/v1/operation_pb.ts";
 import { client } from "../session.ts";
+import { latestOperations } from "./latest-operations.ts";
 import { isOpenState, openStates } from "./open-state.ts";
 import { upToDate } from "./operation-order.ts";
-import { toldOperations } from "./told-operations.ts";
 import { type Reading, useRead } from "./use-read.ts";
 
 /** The largest page that the gateway returns. */
@@ -17,7 +17,7 @@ export function useRunningOperations(): ReadonlySignal<Reading<readonly Operatio
   });
   return useComputed(() => {
     const { value, ...rest } = reading.value;
-    return { ...rest, value: value && upToDate(value, toldOperations.value.values(), isUnsettled) };
+    return { ...rest, value: value && upToDate(value, latestOperations.value.values(), isUnsettled) };
   });
 }
 

@@ -22,7 +22,7 @@ export function inspectEndpoints({ endpoints, reserved, subnets, ranges }: Endpo
     ];
   }
   const count = endpoints.filter((address) => reserved.includes(address)).length;
-  const counts = `cluster addresses: ${endpoints.length}, of which the gateway has reserved ${count} in MAAS`;
+  const counts = `cluster addresses: ${endpoints.length}; reserved in MAAS by the gateway: ${count}`;
   const groups = new Map<
     string,
     { readonly finding: (listed: string) => Finding; readonly addresses: string[] }

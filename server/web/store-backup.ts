@@ -23,7 +23,7 @@ export interface StoreBackupOptions {
 
 /**
  * Writes a backup of the store to a path that the caller chooses. Only on the admin socket, whose callers can read the data
- * directory anyway. It is not an RPC, because nobody else should make the gateway write files.
+ * directory anyway. It is not an RPC, because other callers must not make the gateway write files.
  */
 export async function storeBackup(app: FastifyInstance, options: StoreBackupOptions): Promise<void> {
   app.post<{ Querystring: { file?: string } }>(storeBackupPath, async (request, reply) => {

@@ -2,9 +2,9 @@ import { useComputed } from "@preact/signals";
 import { Link } from "wouter-preact";
 import type { Event } from "../../../gen/hostplane/v1/event_pb.ts";
 import { type Operation, OperationState } from "../../../gen/hostplane/v1/operation_pb.ts";
+import { latestOperations } from "../../live/latest-operations.ts";
 import { isOpenState } from "../../live/open-state.ts";
-import { laterTelling } from "../../live/operation-order.ts";
-import { toldOperations } from "../../live/told-operations.ts";
+import { laterOf } from "../../live/operation-order.ts";
 import { useRead } from "../../live/use-read.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
@@ -108,6 +108,6 @@ function isBeginningOrEnd({ detail }: Event): boolean {
 }
 
 function asTold(operation: Operation): Operation {
-  const told = toldOperations.value.get(operation.id);
-  return told === undefined ? operation : laterTelling(told, operation);
+  const told = latestOperations.value.get(operation.id);
+  return told === undefined ? operation : laterOf(told, operation);
 }

@@ -1,7 +1,7 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { test } from "tap";
-import { laterTelling, upToDate } from "../../../dashboard/live/operation-order.ts";
+import { laterOf, upToDate } from "../../../dashboard/live/operation-order.ts";
 import { type Operation, OperationSchema, OperationState } from "../../../gen/hostplane/v1/operation_pb.ts";
 
 function operation(fields: MessageInitShape<typeof OperationSchema>): Operation {
@@ -18,11 +18,11 @@ test("an event is newer than a read, unless the read has an end or a later attem
     endedAt: timestampFromMs(1000),
   });
   const retried = operation({ id: "a", attempt: 2, state: OperationState.ACTIVE });
-  t.equal(laterTelling(further, running), further);
-  t.equal(laterTelling(running, ended), ended);
-  t.equal(laterTelling(ended, running), ended);
-  t.equal(laterTelling(ended, retried), retried);
-  t.equal(laterTelling(retried, ended), retried);
+  t.equal(laterOf(further, running), further);
+  t.equal(laterOf(running, ended), ended);
+  t.equal(laterOf(ended, running), ended);
+  t.equal(laterOf(ended, retried), retried);
+  t.equal(laterOf(retried, ended), retried);
 });
 
 test("a list is updated from events", async (t) => {

@@ -45,7 +45,7 @@ test("doctor reports the account, images, tags and addresses of a complete MAAS"
     /^images for gpu machines: /m,
     /^MAAS has the tag standard$/m,
     /^resource pool kube found in MAAS$/m,
-    /^cluster addresses: 2, of which the gateway has reserved 0 in MAAS$/m,
+    /^cluster addresses: 2; reserved in MAAS by the gateway: 0$/m,
     /^the cluster addresses 10\.20\.0\.220-10\.20\.0\.221 .* reserved range 10\.20\.0\.220-10\.20\.0\.221 of the managed subnet 10\.20\.0\.0\/24, which MAAS does not assign to machines$/m,
     /^the CNI manifest is part of the machine images \(\/opt\/cni\.yaml\)$/m,
   ]) {

@@ -6,11 +6,11 @@ import { onEvent } from "./event-stream.ts";
 const keptOperations = 500;
 
 /** The latest state of operations from events, by id. Components that show one need no stream of their own. */
-export const toldOperations = signal<ReadonlyMap<string, Operation>>(new Map());
+export const latestOperations = signal<ReadonlyMap<string, Operation>>(new Map());
 
 /** Forgets all of them: whatever is read from now on is newer. */
 export function forgetOperations(): void {
-  toldOperations.value = new Map();
+  latestOperations.value = new Map();
 }
 
 onEvent((event) => {
@@ -22,7 +22,7 @@ onEvent((event) => {
     return;
   }
   const operation = event.detail.value;
-  const operations = new Map(toldOperations.value);
+  const operations = new Map(latestOperations.value);
   // Moves it to the end, so that the operations without news for longest are dropped first.
   operations.delete(operation.id);
   operations.set(operation.id, operation);
@@ -30,5 +30,5 @@ onEvent((event) => {
   if (operations.size > keptOperations && oldest !== undefined) {
     operations.delete(oldest);
   }
-  toldOperations.value = operations;
+  latestOperations.value = operations;
 });
