@@ -11,7 +11,7 @@ import type { Store } from "../../store/store.ts";
 
 const pageRows = 1000;
 
-/** The backups of this store, newest first. They change by operations only. */
+/** The backups of this store, newest first. */
 export function createBackupResources(store: Pick<Store, "run" | "subscribe">): InventorySource {
   const cache = createSnapshotCache({
     system: "backups",
@@ -26,17 +26,30 @@ export function createBackupResources(store: Pick<Store, "run" | "subscribe">): 
       return all;
     },
   });
+  let isSubscribed = false;
+
+  /** Backups change by operations only. The subscription ends with the store. */
+  function invalidateByOperations(): void {
+    if (!isSubscribed) {
+      isSubscribed = true;
+      store.subscribe("operations", () => cache.invalidate());
+    }
+  }
+
   const resourcesOf = createResourceCache((rows: readonly BackupRow[]) => rows.map(resourceOf));
   return {
     domain: "backups",
     types: ["backup"],
     services: ["hostplane.v1.BackupService"],
     async read(signal) {
-      cache.invalidate();
+      invalidateByOperations();
       const { value, readAtMs } = await cache.read(signal);
       return { resources: resourcesOf(value), readAtMs };
     },
-    subscribe: (onChange) => store.subscribe("operations", onChange),
+    subscribe(onChange) {
+      invalidateByOperations();
+      return cache.subscribe(onChange);
+    },
   };
 }
 

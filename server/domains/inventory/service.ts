@@ -6,7 +6,12 @@ import { registerService, type ServiceRegistration } from "../../rpc/service-han
 import { readInventory } from "./read-inventory.ts";
 import { problemMessage, resourceMessage } from "./resource-messages.ts";
 import { pageOf } from "./resource-page.ts";
-import { type KnownNames, parseResourceFilter, parseResourceQuery } from "./resource-query.ts";
+import {
+  type KnownNames,
+  parseResourceFilter,
+  parseResourceQuery,
+  type ResourceFilter,
+} from "./resource-query.ts";
 import { watchResources } from "./watch-resources.ts";
 
 /** hostplane.v1.InventoryService: the resources of all domains whose services the caller may call. */
@@ -16,18 +21,24 @@ export function createInventoryService(sources: readonly InventorySource[]): Ser
     domains: [...new Set(sources.map(({ domain }) => domain))].toSorted(),
   };
 
-  /** @throws InfraError UNAUTHENTICATED reasons once the caller's credential is no longer accepted */
-  function visibleSources(call: Pick<Call, "caller" | "peer">): readonly InventorySource[] {
+  /**
+   * Selects the sources that may have what a caller asks for. The systems of the others are neither read nor watched.
+   * @throws InfraError UNAUTHENTICATED reasons once the caller's credential is no longer accepted
+   */
+  function selectSources(filter: ResourceFilter, call: Pick<Call, "caller" | "peer">) {
     const callable = callableServices(call);
-    return callable === undefined
-      ? sources
-      : sources.filter(({ services }) => services.some((name) => callable.has(name)));
+    return sources.filter(
+      ({ domain, types, services }) =>
+        (callable === undefined || services.some((name) => callable.has(name))) &&
+        (filter.domains.size === 0 || filter.domains.has(domain)) &&
+        (filter.types.size === 0 || types.some((type) => filter.types.has(type))),
+    );
   }
 
   return registerService(InventoryService, {
     async listResources(request, call) {
       const query = parseResourceQuery(request, known);
-      const { rows, problems } = await readInventory(visibleSources(call), call.signal);
+      const { rows, problems } = await readInventory(selectSources(query.filter, call), call.signal);
       const page = pageOf(rows, query);
       return {
         resources: page.rows.map(resourceMessage),
@@ -37,7 +48,7 @@ export function createInventoryService(sources: readonly InventorySource[]): Ser
     },
     watchResources({ filter }, call) {
       const parsed = parseResourceFilter(filter, known);
-      return watchResources(sources, () => visibleSources(call), parsed, call.signal);
+      return watchResources(() => selectSources(parsed, call), parsed, call.signal);
     },
   });
 }

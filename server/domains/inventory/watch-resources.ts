@@ -15,11 +15,9 @@ const rowsPerMessage = 500;
 
 /**
  * Streams the resources that match: all of them, then what changes.
- * @param sourcesOf called before each read: the sources that the caller may see at that time. @throws once the caller's credential is
- * no longer accepted
+ * @param sourcesOf called before each read, since a caller's services may change. Those of the first call are subscribed to.
  */
 export async function* watchResources(
-  allSources: readonly InventorySource[],
   sourcesOf: () => readonly InventorySource[],
   filter: ResourceFilter,
   signal: AbortSignal,
@@ -27,7 +25,7 @@ export async function* watchResources(
   let sent: ReadonlyMap<string, InventoryRow> = new Map();
   let sentProblems: readonly object[] | undefined;
   const read = () => readInventory(sourcesOf(), signal);
-  const subscriptions = allSources.map((source) => source.subscribe);
+  const subscriptions = sourcesOf().map((source) => source.subscribe);
   const subscribe = (wake: () => void) => subscribeToAll(subscriptions, wake);
   for await (const state of watchState(subscribe, read, signal)) {
     const rows = rowsByName(state, filter);

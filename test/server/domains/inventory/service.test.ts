@@ -1,14 +1,25 @@
 import { setTimeout as wait } from "node:timers/promises";
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { createClient } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
 import { test } from "tap";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
-import { InventoryService, type WatchResourcesResponse } from "../../../../gen/hostplane/v1/inventory_pb.ts";
+import {
+  InventoryService,
+  type ListResourcesResponse,
+  type ResourceFilterSchema,
+  type WatchResourcesResponse,
+} from "../../../../gen/hostplane/v1/inventory_pb.ts";
 import { readInventory } from "../../../../server/domains/inventory/read-inventory.ts";
 import { createInventoryService } from "../../../../server/domains/inventory/service.ts";
+import { anonymous, type Caller } from "../../../../server/rpc/caller.ts";
 import { startAppUnderTest } from "../../app-under-test.ts";
+import { createCall } from "../../rpc/call-under-test.ts";
 import { createSourceUnderTest, resource } from "./resources.ts";
 
+type ResourceFilterInit = MessageInitShape<typeof ResourceFilterSchema>;
+
+const viewer: Caller = { ...anonymous, role: "viewer", services: undefined, current: () => viewer };
 const unavailable = new InfraError("PODMAN_UNAVAILABLE", "podman does not answer");
 
 test("a domain that cannot be read contributes its problem beside the others' rows", async (t) => {
@@ -91,4 +102,36 @@ test("a watch sends the whole state first, then what has changed, and ends its s
     await wait(5);
   }
   t.pass("nothing is subscribed");
+});
+
+test("only sources that the filter and the caller's services select are read and subscribed to", async (t) => {
+  const volumes = createSourceUnderTest("volumes", [resource("v1")], ["proto.VGService"]);
+  const pods = createSourceUnderTest("pods", [], ["hostplane.v1.PodService"]);
+  pods.fail(unavailable);
+  const service = createInventoryService([volumes, pods]);
+  const { listResources, watchResources } = InventoryService.method;
+
+  async function list(filter: ResourceFilterInit, services?: ReadonlySet<string>) {
+    const call = createCall({ method: listResources, peer: { services } });
+    call.identify(viewer);
+    const request = create(listResources.input, { filter });
+    return (await service.handlerOf(listResources)(request, call)) as ListResourcesResponse;
+  }
+
+  t.equal((await list({})).problems.length, 1);
+  t.match(await list({ domains: ["volumes"] }), { resources: [{ name: "v1" }], problems: [] });
+  const onlyPods = await list({}, new Set(["hostplane.v1.PodService"]));
+  t.match(onlyPods, { resources: [], problems: [{ domain: "pods" }] });
+
+  const leaving = new AbortController();
+  const call = createCall({ method: watchResources, ending: leaving });
+  call.identify(viewer);
+  const request = create(watchResources.input, { filter: { domains: ["volumes"] } });
+  const stream = service.handlerOf(watchResources)(request, call) as AsyncGenerator<object>;
+  await stream.next();
+  t.equal(volumes.subscriberCount(), 1);
+  t.equal(pods.subscriberCount(), 0);
+  leaving.abort();
+  await stream.next().catch(() => {});
+  t.equal(volumes.subscriberCount(), 0);
 });
