@@ -180,9 +180,9 @@ export async function startKubernetesMachines(
     reboot: async (hostname) => void (await enqueue(systemIdOf(hostname), () => script("reboot", hostname))),
     run: (hostname, ...command) => script("run", hostname, ...command),
     async log(hostname) {
-      const console = readFile(join(directory, "machines", hostname, "console.log"), "utf8");
+      const booting = readFile(join(directory, "machines", hostname, "console.log"), "utf8");
       const cloudInit = script("run", hostname, "cat", "/var/log/cloud-init-output.log");
-      const texts = await Promise.all([console, cloudInit].map((text) => text.catch(String)));
+      const texts = await Promise.all([booting, cloudInit].map((text) => text.catch(String)));
       return texts.map((text) => text.slice(-6000)).join("\n--\n");
     },
     idle: () => Promise.all(work.values()),
