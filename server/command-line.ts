@@ -115,7 +115,7 @@ async function createInspectors(config: Config): Promise<Inspectors> {
     { createClustersInspector },
     { pino },
   ] = await Promise.all([
-    import("./systems.ts"),
+    import("./gateway/systems.ts"),
     import("./commands/inspect-lvm.ts"),
     import("../adapters/restic/restic.ts"),
     import("./commands/inspect-restic.ts"),

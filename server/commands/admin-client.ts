@@ -66,7 +66,7 @@ export async function withAdminClient<Result>(
   target: AdminTarget,
   work: (client: AdminClient) => Promise<Result>,
 ): Promise<Result> {
-  const { dataDirectoryOf } = await import("../open-data.ts");
+  const { dataDirectoryOf } = await import("../gateway/open-data.ts");
   const directory = dataDirectoryOf(target.config, target.isSandbox);
   const socket = adminSocketOf(directory);
   if (await isAnswered(socket)) {
@@ -97,7 +97,7 @@ export async function withAdminClient<Result>(
 
 /** Hints at the other gateway of a data directory, sandbox or real, if that one is running. */
 async function hintOfOther({ config, isSandbox }: AdminTarget): Promise<string> {
-  const { dataDirectoryOf } = await import("../open-data.ts");
+  const { dataDirectoryOf } = await import("../gateway/open-data.ts");
   const other = dataDirectoryOf(config, !isSandbox);
   const isRunning = await isAnswered(adminSocketOf(other)).catch(() => false);
   const [what, how] = isSandbox ? ["a real gateway", "leave out"] : ["a sandbox", "add"];
@@ -106,7 +106,7 @@ async function hintOfOther({ config, isSandbox }: AdminTarget): Promise<string> 
 
 /** Starts a gateway without systems or listeners, except for its own admin socket. */
 async function startForAdmin({ config, isSandbox, version }: AdminTarget, adminSocket: string) {
-  const [{ startGateway }, { pino }] = await Promise.all([import("../start-gateway.ts"), import("pino")]);
+  const [{ startGateway }, { pino }] = await Promise.all([import("../gateway/start-gateway.ts"), import("pino")]);
   const {
     volumes: _volumes,
     hypervisors: _hypervisors,
@@ -219,7 +219,7 @@ function isAnswered(socket: string): Promise<boolean> {
 /** Files that another user created here would be inaccessible to the gateway. */
 async function assertOwnStore({ config, isSandbox }: AdminTarget, directory: string): Promise<void> {
   const [{ dataDirectoryOf }, { databaseFile }] = await Promise.all([
-    import("../open-data.ts"),
+    import("../gateway/open-data.ts"),
     import("../store/open-store.ts"),
   ]);
   const file = databaseFile(directory);

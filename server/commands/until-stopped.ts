@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import type { Gateway } from "../gateway.ts";
+import type { Gateway } from "../gateway/gateway.ts";
 
 const stopSignals = { SIGINT: 130, SIGTERM: 143 } as const;
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Gauge, type Registry } from "@prometheus-io/client";
-import type { Backend, BackendHealth, BackendStatus } from "../backend.ts";
+import type { Backend, BackendHealth, BackendStatus } from "../domain/backend.ts";
 
 const healths: readonly BackendHealth[] = ["ok", "degraded", "unavailable", "unknown"];
 

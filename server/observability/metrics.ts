@@ -1,5 +1,5 @@
 import { Gauge, Registry } from "@prometheus-io/client";
-import type { Backend } from "../backend.ts";
+import type { Backend } from "../domain/backend.ts";
 import type { OperationCounts } from "../operations/operations.ts";
 import { createBackendMetrics } from "./backend-metrics.ts";
 import { createOperationMetrics } from "./operation-metrics.ts";

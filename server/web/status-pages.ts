@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import type { Backend, BackendHealth } from "../backend.ts";
+import type { Backend, BackendHealth } from "../domain/backend.ts";
 
 /**
  * Serves three public pages.

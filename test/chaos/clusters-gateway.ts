@@ -1,7 +1,7 @@
 import { flushCompileCache } from "node:module";
 import { createLogger } from "../../server/commands/logger.ts";
 import { loadConfig } from "../../server/config/load.ts";
-import { startGateway } from "../../server/start-gateway.ts";
+import { startGateway } from "../../server/gateway/start-gateway.ts";
 
 /**
  * A program to be killed: the gateway of `serve`. It reports its address and each boundary in the life of clusters to its parent

@@ -1,6 +1,6 @@
 import { pino } from "pino";
 import { configSchema } from "../../server/config/schema.ts";
-import { startGateway } from "../../server/start-gateway.ts";
+import { startGateway } from "../../server/gateway/start-gateway.ts";
 
 /**
  * A program to be killed: a sandbox with listeners, as users run it. Prints `ready` once it serves. Arguments: JSON of

@@ -2,7 +2,7 @@ import { pino } from "pino";
 import { test } from "tap";
 import { configSchema } from "../../server/config/schema.ts";
 import { parseCursor } from "../../server/events/cursor.ts";
-import { openData } from "../../server/open-data.ts";
+import { openData } from "../../server/gateway/open-data.ts";
 import { makeDirectory } from "../server/store/store-under-test.ts";
 import { historyFailures } from "./event-history.ts";
 import { missingEnds, readOperations, readReportedStates } from "./missing-ends.ts";

@@ -1,6 +1,6 @@
 import { createLogger } from "../../server/commands/logger.ts";
 import { loadConfig } from "../../server/config/load.ts";
-import { startGateway } from "../../server/start-gateway.ts";
+import { startGateway } from "../../server/gateway/start-gateway.ts";
 
 /**
  * A program: the gateway of `serve`, which kills itself with SIGKILL at a boundary of an operation, without any cleanup.

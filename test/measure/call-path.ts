@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { pino } from "pino";
 import { configSchema } from "../../server/config/schema.ts";
-import { startGateway } from "../../server/start-gateway.ts";
+import { startGateway } from "../../server/gateway/start-gateway.ts";
 
 /**
  * Prints the files and functions of the project that a sandbox executes between a request and its answer, as JSON over HTTP/1.1.

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { pino } from "pino";
 import type { Test } from "tap";
 import { type Config, configSchema } from "../../server/config/schema.ts";
-import type { Gateway } from "../../server/gateway.ts";
+import type { Gateway } from "../../server/gateway/gateway.ts";
 import { traceLogFields } from "../../server/observability/active-span.ts";
-import { startGateway } from "../../server/start-gateway.ts";
+import { startGateway } from "../../server/gateway/start-gateway.ts";
 import { isDirectPathTested } from "./app-under-test.ts";
 import { readContractServices } from "./contract-services.ts";
 

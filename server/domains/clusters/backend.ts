@@ -1,5 +1,5 @@
 import type { MaasAdapter } from "../../../adapters/maas/adapter.ts";
-import { type Backend, type BackendStatus, createPolledStatus } from "../../backend.ts";
+import { type Backend, type BackendStatus, createPolledStatus } from "../../domain/backend.ts";
 import { instanceTypes } from "./bootstrap/instance-type.ts";
 import type { ClusterImages } from "./cluster-images.ts";
 

@@ -1,5 +1,5 @@
 import type { LibvirtAdapter } from "../../../adapters/libvirt/adapter.ts";
-import type { Backend } from "../../backend.ts";
+import type { Backend } from "../../domain/backend.ts";
 import type { HypervisorSettings } from "./hypervisor-settings.ts";
 
 /**

@@ -1,5 +1,5 @@
 import type { PodRuntime } from "../../../adapters/podman/adapter.ts";
-import type { Backend } from "../../backend.ts";
+import type { Backend } from "../../domain/backend.ts";
 
 /**
  * Creates Podman as a backend for ListBackends, the health service and doctor. It is degraded while it cannot read some pods.

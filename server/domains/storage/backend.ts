@@ -2,7 +2,7 @@ import type { CephAdapter, CephState } from "../../../adapters/ceph/adapter.ts";
 import type { Part } from "../../../adapters/host/part-of-state.ts";
 import type { Snapshot } from "../../../adapters/host/snapshot.ts";
 import type { KubernetesAdapter, KubernetesState } from "../../../adapters/kubernetes/adapter.ts";
-import type { Backend, BackendStatus } from "../../backend.ts";
+import type { Backend, BackendStatus } from "../../domain/backend.ts";
 
 /** Names of the members that may be missing. */
 type PartOf<State> = {

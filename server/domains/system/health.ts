@@ -6,7 +6,7 @@ import {
   HealthCheckResponseSchema,
   HealthCheckResponse_ServingStatus as ServingStatus,
 } from "../../../gen/grpc/health/v1/health_pb.ts";
-import type { Backend } from "../../backend.ts";
+import type { Backend } from "../../domain/backend.ts";
 import { registerService, type ServiceRegistration } from "../../rpc/service-handlers.ts";
 import { watchState } from "../../rpc/watch-state.ts";
 

@@ -1,6 +1,6 @@
 import { durationFromMs, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { BackendHealth, BackendKind, SystemService } from "../../../gen/hostplane/v1/system_pb.ts";
-import type { Backend } from "../../backend.ts";
+import type { Backend } from "../../domain/backend.ts";
 import { registerService, type ServiceRegistration } from "../../rpc/service-handlers.ts";
 
 /** Facts of the gateway that GetInfo returns. */

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { type Backend, type BackendStatus, createPolledStatus } from "../../backend.ts";
+import { type Backend, type BackendStatus, createPolledStatus } from "../../domain/backend.ts";
 import { type DiskSpace, describeDisk, isFull, isNearlyFull } from "../../store/disk-space.ts";
 import type { Store } from "../../store/store.ts";
 import type { WriteHealth } from "../../store/write-health.ts";

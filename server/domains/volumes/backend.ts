@@ -1,5 +1,5 @@
 import type { LvmAdapter } from "../../../adapters/lvm/adapter.ts";
-import type { Backend } from "../../backend.ts";
+import type { Backend } from "../../domain/backend.ts";
 import { describeStore, resolveClass } from "./device-class.ts";
 import type { Volumes } from "./volumes.ts";
 

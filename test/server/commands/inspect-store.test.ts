@@ -9,7 +9,7 @@ import { promisify } from "node:util";
 import { pino } from "pino";
 import { type Test, test } from "tap";
 import { createStoreInspector } from "../../../server/commands/inspect-store.ts";
-import { openData } from "../../../server/open-data.ts";
+import { openData } from "../../../server/gateway/open-data.ts";
 import { startGatewayUnderTest } from "../gateway-under-test.ts";
 
 const logger = pino({ level: "silent" });

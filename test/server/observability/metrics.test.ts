@@ -4,7 +4,7 @@ import { test } from "tap";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import type { ReasonName } from "../../../adapters/host/reasons.ts";
 import { VGService } from "../../../gen/proto/lvmd_pb.ts";
-import type { Backend } from "../../../server/backend.ts";
+import type { Backend } from "../../../server/domain/backend.ts";
 import { createMetrics } from "../../../server/observability/metrics.ts";
 import { metricsPage } from "../../../server/observability/metrics-page.ts";
 import { startGatewayUnderTest } from "../gateway-under-test.ts";

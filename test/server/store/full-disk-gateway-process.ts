@@ -5,7 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { pino } from "pino";
 import { createStoreInspector } from "../../../server/commands/inspect-store.ts";
 import { configSchema } from "../../../server/config/schema.ts";
-import { startGateway } from "../../../server/start-gateway.ts";
+import { startGateway } from "../../../server/gateway/start-gateway.ts";
 
 /**
  * Starts a gateway on its own small file system, fills that, and frees the space again. Prints what it observed. Argument: the

@@ -1,6 +1,6 @@
 import fastify from "fastify";
 import { test } from "tap";
-import { createAbsentBackend } from "../../../server/backend.ts";
+import { createAbsentBackend } from "../../../server/domain/backend.ts";
 import { statusPages } from "../../../server/web/status-pages.ts";
 import { startGatewayUnderTest } from "../gateway-under-test.ts";
 

@@ -1,4 +1,4 @@
-import type { Backend } from "../../../backend.ts";
+import type { Backend } from "../../../domain/backend.ts";
 import type { StoragePool } from "./storage-pool.ts";
 
 /** Creates the storage pool's backend, as ListBackends, the health service and `hostplane doctor` report it. */

@@ -15,14 +15,14 @@ import {
 } from "../../../../gen/hostplane/v1/plan_pb.ts";
 import { masterKeyFromText } from "../../../../server/crypto/master-key.ts";
 import { type Auth, createAuth } from "../../../../server/domains/auth/auth.ts";
-import { knownServices } from "../../../../server/method-table.ts";
+import { knownServices } from "../../../../server/gateway/method-table.ts";
 import { createInlineRunner } from "../../../../server/operations/run-inline.ts";
 import type { Peer } from "../../../../server/rpc/call.ts";
 import { anonymous, type Caller } from "../../../../server/rpc/caller.ts";
 import type { ServiceRegistration } from "../../../../server/rpc/service-handlers.ts";
-import { createSandboxSystems } from "../../../../server/sandbox-systems.ts";
-import { createServices } from "../../../../server/services.ts";
-import type { Systems } from "../../../../server/systems.ts";
+import { createSandboxSystems } from "../../../../server/gateway/sandbox-systems.ts";
+import { createServices } from "../../../../server/gateway/services.ts";
+import type { Systems } from "../../../../server/gateway/systems.ts";
 import { createCall } from "../../rpc/call-under-test.ts";
 import { openOwnStore } from "../../store/own-store.ts";
 import { withoutStore } from "../../without-store.ts";

@@ -4,7 +4,7 @@ import {
   Health,
   HealthCheckResponse_ServingStatus as Status,
 } from "../../../../gen/grpc/health/v1/health_pb.ts";
-import type { Backend, BackendHealth } from "../../../../server/backend.ts";
+import type { Backend, BackendHealth } from "../../../../server/domain/backend.ts";
 import { createHealthService } from "../../../../server/domains/system/health.ts";
 import { createCall } from "../../rpc/call-under-test.ts";
 

@@ -21,7 +21,7 @@ import type { Operations } from "../../../../../server/operations/operations.ts"
 import type { OperationsOptions } from "../../../../../server/operations/operations-options.ts";
 import { createInlineRunner } from "../../../../../server/operations/run-inline.ts";
 import type { Caller } from "../../../../../server/rpc/caller.ts";
-import { createServices } from "../../../../../server/services.ts";
+import { createServices } from "../../../../../server/gateway/services.ts";
 import { createCall } from "../../../rpc/call-under-test.ts";
 import { openOwnStore } from "../../../store/own-store.ts";
 import { callerOf } from "../../plan/plan-under-test.ts";

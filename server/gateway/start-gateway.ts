@@ -1,8 +1,8 @@
-import type { ListenerConfig } from "./config/schema.ts";
+import type { ListenerConfig } from "../config/schema.ts";
 import type { Gateway, GatewayOptions, OpenGatewayOptions } from "./gateway.ts";
 import { unknownServicesOf } from "./method-table.ts";
 import { openData } from "./open-data.ts";
-import { assertAddressesFree } from "./rpc/listener/assert-addresses-free.ts";
+import { assertAddressesFree } from "../rpc/listener/assert-addresses-free.ts";
 
 /**
  * Opens the store and starts everything the configuration names.

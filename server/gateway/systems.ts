@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import type { FastifyBaseLogger } from "fastify";
-import type { LvmAdapter } from "../adapters/lvm/adapter.ts";
-import type { ResticAdapter } from "../adapters/restic/adapter.ts";
+import type { LvmAdapter } from "../../adapters/lvm/adapter.ts";
+import type { ResticAdapter } from "../../adapters/restic/adapter.ts";
 import { type ClusterSystem, createRealClusters } from "./cluster-systems.ts";
-import type { Config, VolumesConfig } from "./config/schema.ts";
-import type { BackupSettings } from "./domains/volumes/backups/backup-settings.ts";
-import type { DeviceClass, LvcreateOptionClass } from "./domains/volumes/device-class.ts";
+import type { Config, VolumesConfig } from "../config/schema.ts";
+import type { BackupSettings } from "../domains/volumes/backups/backup-settings.ts";
+import type { DeviceClass, LvcreateOptionClass } from "../domains/volumes/device-class.ts";
 import { createRealHypervisors, type HypervisorSystem } from "./hypervisor-systems.ts";
 import { createRealPods, type PodSystem } from "./pod-systems.ts";
 import { createRealStorage, type StorageSystem } from "./storage-systems.ts";
@@ -49,7 +49,7 @@ async function createRealVolumes(
   logger: FastifyBaseLogger,
   opened: { close(): Promise<void> }[],
 ): Promise<Systems["volumes"]> {
-  const { createLvm } = await import("../adapters/lvm/lvm.ts");
+  const { createLvm } = await import("../../adapters/lvm/lvm.ts");
   const onToolEnd = (event: object) => logger.debug({ tool: event }, "tool");
   const lvm = createLvm({
     ...volumes.lvm,
@@ -63,7 +63,7 @@ async function createRealVolumes(
   if (backup === undefined) {
     return system;
   }
-  const { createRestic } = await import("../adapters/restic/restic.ts");
+  const { createRestic } = await import("../../adapters/restic/restic.ts");
   const restic = createRestic({
     command: backup.restic.command,
     cacheDir: backup.restic.cacheDir ?? join(config.data, "restic-cache"),

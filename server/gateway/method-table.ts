@@ -1,7 +1,7 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel as Idempotency } from "@bufbuild/protobuf/wkt";
-import { type MethodRule, methodPathOf, openRequestMaxBytes, type Role } from "./rpc/method-rule.ts";
-import { hasSecretFields } from "./rpc/secret-fields.ts";
+import { type MethodRule, methodPathOf, openRequestMaxBytes, type Role } from "../rpc/method-rule.ts";
+import { hasSecretFields } from "../rpc/secret-fields.ts";
 
 /** The domain of each service of the contract. A service that is missing here cannot be registered. */
 const domainOfService: Readonly<Record<string, string>> = {

@@ -1,17 +1,17 @@
 import type { DescMethod } from "@bufbuild/protobuf";
-import { InfraError } from "../adapters/host/infra-error.ts";
-import { Health } from "../gen/grpc/health/v1/health_pb.ts";
-import { BackupService } from "../gen/hostplane/v1/backup_pb.ts";
-import { EventService } from "../gen/hostplane/v1/event_pb.ts";
-import { InventoryService } from "../gen/hostplane/v1/inventory_pb.ts";
-import { OperationService } from "../gen/hostplane/v1/operation_pb.ts";
-import { PlanService } from "../gen/hostplane/v1/plan_pb.ts";
-import { SystemService } from "../gen/hostplane/v1/system_pb.ts";
-import { LVService, VGService } from "../gen/lvmd/served/lvmd_pb.ts";
-import { type Backend, createAbsentBackend } from "./backend.ts";
+import { InfraError } from "../../adapters/host/infra-error.ts";
+import { Health } from "../../gen/grpc/health/v1/health_pb.ts";
+import { BackupService } from "../../gen/hostplane/v1/backup_pb.ts";
+import { EventService } from "../../gen/hostplane/v1/event_pb.ts";
+import { InventoryService } from "../../gen/hostplane/v1/inventory_pb.ts";
+import { OperationService } from "../../gen/hostplane/v1/operation_pb.ts";
+import { PlanService } from "../../gen/hostplane/v1/plan_pb.ts";
+import { SystemService } from "../../gen/hostplane/v1/system_pb.ts";
+import { LVService, VGService } from "../../gen/lvmd/served/lvmd_pb.ts";
+import { type Backend, createAbsentBackend } from "../domain/backend.ts";
 import { createBackupsDomain } from "./backup-services.ts";
-import { createAbsentBackupSource } from "./backups/backup-source.ts";
-import { createAbsentResticBackend, createResticBackend } from "./backups/restic-backend.ts";
+import { createAbsentBackupSource } from "../backups/backup-source.ts";
+import { createAbsentResticBackend, createResticBackend } from "../backups/restic-backend.ts";
 import { createClustersDomain } from "./cluster-services.ts";
 import {
   type Activity,
@@ -19,38 +19,38 @@ import {
   type DomainServices,
   namesOf,
   type ServicesOptions,
-} from "./domain-services.ts";
-import { createAuditService } from "./domains/audit/service.ts";
-import { detailFromJson } from "./domains/events/event-messages.ts";
-import { createEventService } from "./domains/events/service.ts";
-import { createInventoryService } from "./domains/inventory/service.ts";
-import { operationEventDetail } from "./domains/operations/operation-messages.ts";
-import { createOperationService } from "./domains/operations/service.ts";
-import { createPlanService } from "./domains/plan/service.ts";
-import { createHealthService } from "./domains/system/health.ts";
-import { createReflectionServices, reflectionServices } from "./domains/system/reflection.ts";
-import { createSystemService } from "./domains/system/service.ts";
-import { createStoreBackend } from "./domains/system/store-backend.ts";
-import { createLvmBackend } from "./domains/volumes/backend.ts";
-import { volumeBackupFacts } from "./domains/volumes/backups/volume-backup-source.ts";
-import { createVolumeBackups } from "./domains/volumes/backups/volume-backups.ts";
-import { createOwnChanges } from "./domains/volumes/events/own-changes.ts";
-import { observeVolumeChanges } from "./domains/volumes/events/volume-observer.ts";
-import { createLvPlanners } from "./domains/volumes/planners.ts";
-import { createVolumeResources } from "./domains/volumes/resources.ts";
+} from "../domain/domain-services.ts";
+import { createAuditService } from "../domains/audit/service.ts";
+import { detailFromJson } from "../domains/events/event-messages.ts";
+import { createEventService } from "../domains/events/service.ts";
+import { createInventoryService } from "../domains/inventory/service.ts";
+import { operationEventDetail } from "../domains/operations/operation-messages.ts";
+import { createOperationService } from "../domains/operations/service.ts";
+import { createPlanService } from "../domains/plan/service.ts";
+import { createHealthService } from "../domains/system/health.ts";
+import { createReflectionServices, reflectionServices } from "../domains/system/reflection.ts";
+import { createSystemService } from "../domains/system/service.ts";
+import { createStoreBackend } from "../domains/system/store-backend.ts";
+import { createLvmBackend } from "../domains/volumes/backend.ts";
+import { volumeBackupFacts } from "../domains/volumes/backups/volume-backup-source.ts";
+import { createVolumeBackups } from "../domains/volumes/backups/volume-backups.ts";
+import { createOwnChanges } from "../domains/volumes/events/own-changes.ts";
+import { observeVolumeChanges } from "../domains/volumes/events/volume-observer.ts";
+import { createLvPlanners } from "../domains/volumes/planners.ts";
+import { createVolumeResources } from "../domains/volumes/resources.ts";
 import {
   createLvService,
   createVgService,
   shownLvServices,
   shownVgServices,
-} from "./domains/volumes/service.ts";
-import { createVolumes } from "./domains/volumes/volumes.ts";
+} from "../domains/volumes/service.ts";
+import { createVolumes } from "../domains/volumes/volumes.ts";
 import { createHypervisorsDomain } from "./hypervisor-services.ts";
 import { methodRuleOf, storeServices } from "./method-table.ts";
-import { registerPlanRefusal } from "./operations/planner.ts";
+import { registerPlanRefusal } from "../operations/planner.ts";
 import { createPodsDomain } from "./pod-services.ts";
-import type { LvmdProtocol } from "./rpc/call.ts";
-import { registerRefusal } from "./rpc/service-handlers.ts";
+import type { LvmdProtocol } from "../rpc/call.ts";
+import { registerRefusal } from "../rpc/service-handlers.ts";
 import { createStorageDomain } from "./storage-services.ts";
 import type { Systems } from "./systems.ts";
 

@@ -1,18 +1,18 @@
 import type { DescService } from "@bufbuild/protobuf";
 import type { Backend } from "./backend.ts";
-import type { BackupSource } from "./backups/backup-source.ts";
-import type { Seal } from "./crypto/seal.ts";
-import type { InventorySource } from "./domain/inventory-source.ts";
-import type { Boundary } from "./domains/clusters/reconcile/reconciler-options.ts";
-import type { GatewayFacts } from "./domains/system/service.ts";
-import type { StoreBackendOptions } from "./domains/system/store-backend.ts";
-import type { Events } from "./events/events.ts";
-import type { Operations } from "./operations/operations.ts";
-import type { PlannerRegistration } from "./operations/planner.ts";
-import type { InlineRunner } from "./operations/run-inline.ts";
-import type { ServiceRegistration } from "./rpc/service-handlers.ts";
-import type { Store } from "./store/store.ts";
-import type { Systems } from "./systems.ts";
+import type { BackupSource } from "../backups/backup-source.ts";
+import type { Seal } from "../crypto/seal.ts";
+import type { InventorySource } from "./inventory-source.ts";
+import type { Boundary } from "../domains/clusters/reconcile/reconciler-options.ts";
+import type { GatewayFacts } from "../domains/system/service.ts";
+import type { StoreBackendOptions } from "../domains/system/store-backend.ts";
+import type { Events } from "../events/events.ts";
+import type { Operations } from "../operations/operations.ts";
+import type { PlannerRegistration } from "../operations/planner.ts";
+import type { InlineRunner } from "../operations/run-inline.ts";
+import type { ServiceRegistration } from "../rpc/service-handlers.ts";
+import type { Store } from "../store/store.ts";
+import type { Systems } from "../gateway/systems.ts";
 
 /** A domain: its services, its planners, and the systems behind it. */
 export interface DomainServices {

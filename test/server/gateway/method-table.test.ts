@@ -1,8 +1,8 @@
 import { MethodOptions_IdempotencyLevel as Idempotency } from "@bufbuild/protobuf/wkt";
 import { test } from "tap";
-import { exceptionalMethods, methodRuleOf } from "../../server/method-table.ts";
-import { methodPathOf } from "../../server/rpc/method-rule.ts";
-import { readContractServices } from "./contract-services.ts";
+import { exceptionalMethods, methodRuleOf } from "../../../server/gateway/method-table.ts";
+import { methodPathOf } from "../../../server/rpc/method-rule.ts";
+import { readContractServices } from "../contract-services.ts";
 
 const services = await readContractServices();
 const methods = services.flatMap((service) => service.methods);

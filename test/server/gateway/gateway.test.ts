@@ -7,10 +7,10 @@ import { connect } from "node:tls";
 import { createClient } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
 import { test } from "tap";
-import { BackupService } from "../../gen/hostplane/v1/backup_pb.ts";
-import { OperationsService } from "../../gen/operations/v1/operations_pb.ts";
-import { startGatewayUnderTest } from "./gateway-under-test.ts";
-import { createCertificate } from "./rpc/listener/certificate.ts";
+import { BackupService } from "../../../gen/hostplane/v1/backup_pb.ts";
+import { OperationsService } from "../../../gen/operations/v1/operations_pb.ts";
+import { startGatewayUnderTest } from "../gateway-under-test.ts";
+import { createCertificate } from "../rpc/listener/certificate.ts";
 
 test("a service named by a listener must exist", async (t) => {
   const listen = [{ address: "127.0.0.1:0", services: ["proto.VGServices"] }];

@@ -7,31 +7,31 @@ import fastify, {
   type FastifyRequest,
   LogController,
 } from "fastify";
-import type { InfraError } from "../adapters/host/infra-error.ts";
-import type { Backend } from "./backend.ts";
+import type { InfraError } from "../../adapters/host/infra-error.ts";
+import type { Backend } from "../domain/backend.ts";
 import { methodRuleOf } from "./method-table.ts";
-import type { Metrics } from "./observability/metrics.ts";
-import { metricsPage } from "./observability/metrics-page.ts";
-import { createCorsOptions } from "./rpc/cors-options.ts";
-import { createDirectEntry } from "./rpc/direct/direct-entry.ts";
-import type { Http2Exchange } from "./rpc/http2-exchange.ts";
-import type { ListenerFacts } from "./rpc/listener-facts.ts";
-import type { LinksFor } from "./rpc/method-links.ts";
-import type { MethodRule } from "./rpc/method-rule.ts";
-import type { NodeRequest, NodeResponse } from "./rpc/node-adapter.ts";
-import type { OpenCalls } from "./rpc/open-calls.ts";
-import { answerNotFound, leaveBodiesUnread, refuseGrpcOverHttp1, rpcPlugin } from "./rpc/plugin.ts";
-import { restPlugin } from "./rpc/rest/rest-plugin.ts";
-import { restRoutes } from "./rpc/rest/rest-routes.ts";
-import { createRoutes } from "./rpc/router.ts";
-import type { ServiceRegistration } from "./rpc/service-handlers.ts";
-import { createEventStreams } from "./rpc/sse/event-streams.ts";
-import { apiDocs } from "./web/api-docs.ts";
-import { dashboard } from "./web/dashboard.ts";
-import { koorApp } from "./web/koor-app.ts";
-import { securityHeadersOf } from "./web/security-headers.ts";
-import { statusPages } from "./web/status-pages.ts";
-import { type StoreBackup, storeBackup } from "./web/store-backup.ts";
+import type { Metrics } from "../observability/metrics.ts";
+import { metricsPage } from "../observability/metrics-page.ts";
+import { createCorsOptions } from "../rpc/cors-options.ts";
+import { createDirectEntry } from "../rpc/direct/direct-entry.ts";
+import type { Http2Exchange } from "../rpc/http2-exchange.ts";
+import type { ListenerFacts } from "../rpc/listener-facts.ts";
+import type { LinksFor } from "../rpc/method-links.ts";
+import type { MethodRule } from "../rpc/method-rule.ts";
+import type { NodeRequest, NodeResponse } from "../rpc/node-adapter.ts";
+import type { OpenCalls } from "../rpc/open-calls.ts";
+import { answerNotFound, leaveBodiesUnread, refuseGrpcOverHttp1, rpcPlugin } from "../rpc/plugin.ts";
+import { restPlugin } from "../rpc/rest/rest-plugin.ts";
+import { restRoutes } from "../rpc/rest/rest-routes.ts";
+import { createRoutes } from "../rpc/router.ts";
+import type { ServiceRegistration } from "../rpc/service-handlers.ts";
+import { createEventStreams } from "../rpc/sse/event-streams.ts";
+import { apiDocs } from "../web/api-docs.ts";
+import { dashboard } from "../web/dashboard.ts";
+import { koorApp } from "../web/koor-app.ts";
+import { securityHeadersOf } from "../web/security-headers.ts";
+import { statusPages } from "../web/status-pages.ts";
+import { type StoreBackup, storeBackup } from "../web/store-backup.ts";
 
 export interface AppOptions {
   readonly registrations: readonly ServiceRegistration[];
