@@ -8,7 +8,7 @@ import { createGrpcTransport } from "@connectrpc/connect-node";
 import { test } from "tap";
 import { Role, UserService } from "../gen/hostplane/v1/user_pb.ts";
 import { AuthService } from "../gen/services/auth/auth_pb.ts";
-import { methodRuleOf } from "../server/gateway/method-table.ts";
+import { methodRuleOf } from "../server/gateway/method-rules.ts";
 import { anchorsOf, blocksOf, pages, readPage, root, tableBelow } from "./docs/markdown.ts";
 import { testBlocks } from "./docs/run-blocks.ts";
 import { start } from "./server/commands/run-hostplane.ts";

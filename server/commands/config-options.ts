@@ -1,6 +1,6 @@
 import { type LoadedConfig, loadConfig } from "../config/load.ts";
 import { formatMistake } from "../config/mistake.ts";
-import { unknownServicesOf } from "../gateway/method-table.ts";
+import { unknownServicesOf } from "../gateway/method-rules.ts";
 import type { Output } from "./output.ts";
 
 /** Flags of every command that reads the configuration, as commander passes them. */

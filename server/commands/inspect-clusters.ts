@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import type { MaasAdapter } from "../../adapters/maas/adapter.ts";
-import { type ClusterSystem, createRealClusters } from "../gateway/cluster-systems.ts";
+import { type ClusterSystem, createRealClusters } from "../domains/clusters/open-real.ts";
 import type { ClustersConfig } from "../config/schema.ts";
 import { clusterImageFrom } from "../domains/clusters/bootstrap/image-name.ts";
 import { instanceTypes } from "../domains/clusters/bootstrap/instance-type.ts";

@@ -9,7 +9,7 @@ import fastify, {
 } from "fastify";
 import type { InfraError } from "../../adapters/host/infra-error.ts";
 import type { Backend } from "../domain/backend.ts";
-import { methodRuleOf } from "./method-table.ts";
+import { methodRuleOf } from "./method-rules.ts";
 import type { Metrics } from "../observability/metrics.ts";
 import { metricsPage } from "../observability/metrics-page.ts";
 import { createCorsOptions } from "../rpc/cors-options.ts";

@@ -15,7 +15,7 @@ import { adminPasswordFile, writeAdminPassword } from "../domains/auth/admin-pas
 import { type Auth, createAuth } from "../domains/auth/auth.ts";
 import { type FirstAdmin, firstAdminName, prepareFirstAdmin } from "../domains/auth/first-admin.ts";
 import { createEvents } from "../events/events.ts";
-import { knownServices, methodRuleOf } from "./method-table.ts";
+import { knownServices, methodRuleOf } from "./method-rules.ts";
 import { createMetrics } from "../observability/metrics.ts";
 import type { Tracing } from "../observability/tracing.ts";
 import type { Data } from "./open-data.ts";

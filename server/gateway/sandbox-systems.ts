@@ -4,14 +4,14 @@ import { createLibvirtSandbox, sandboxGpu } from "../../adapters/libvirt/sandbox
 import { createLvmSandbox } from "../../adapters/lvm/sandbox.ts";
 import { createPodmanSandbox } from "../../adapters/podman/sandbox.ts";
 import { createResticSandbox } from "../../adapters/restic/sandbox.ts";
-import { createSandboxClusters } from "./cluster-systems.ts";
+import { createSandboxClusters } from "../domains/clusters/open-real.ts";
 import type { HypervisorSettings, HypervisorTemplate } from "../domains/hypervisors/hypervisor-settings.ts";
 import { createVolumeGroupPool } from "../domains/hypervisors/pool/volume-group-pool.ts";
 import type { BackupSettings } from "../domains/volumes/backups/backup-settings.ts";
 import type { DeviceClass } from "../domains/volumes/device-class.ts";
-import type { HypervisorSystem } from "./hypervisor-systems.ts";
-import { podSystem } from "./pod-systems.ts";
-import { storageSystem } from "./storage-systems.ts";
+import type { HypervisorSystem } from "../domains/hypervisors/open-real.ts";
+import { podSystem } from "../domains/pods/open-real.ts";
+import { storageSystem } from "../domains/storage/open-real.ts";
 import { closeAll, type Systems } from "./systems.ts";
 
 /** Device class of the sandbox. Its name shows that it is not real wherever it appears. */

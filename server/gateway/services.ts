@@ -9,10 +9,10 @@ import { PlanService } from "../../gen/hostplane/v1/plan_pb.ts";
 import { SystemService } from "../../gen/hostplane/v1/system_pb.ts";
 import { LVService, VGService } from "../../gen/lvmd/served/lvmd_pb.ts";
 import { type Backend, createAbsentBackend } from "../domain/backend.ts";
-import { createBackupsDomain } from "./backup-services.ts";
+import { createBackupsDomain } from "../domains/backups/serve.ts";
 import { createAbsentBackupSource } from "../backups/backup-source.ts";
 import { createAbsentResticBackend, createResticBackend } from "../backups/restic-backend.ts";
-import { createClustersDomain } from "./cluster-services.ts";
+import { createClustersDomain } from "../domains/clusters/serve.ts";
 import {
   type Activity,
   allOf,
@@ -45,13 +45,13 @@ import {
   shownVgServices,
 } from "../domains/volumes/service.ts";
 import { createVolumes } from "../domains/volumes/volumes.ts";
-import { createHypervisorsDomain } from "./hypervisor-services.ts";
-import { methodRuleOf, storeServices } from "./method-table.ts";
+import { createHypervisorsDomain } from "../domains/hypervisors/serve.ts";
+import { methodRuleOf, storeServices } from "./method-rules.ts";
 import { registerPlanRefusal } from "../operations/planner.ts";
-import { createPodsDomain } from "./pod-services.ts";
+import { createPodsDomain } from "../domains/pods/serve.ts";
 import type { LvmdProtocol } from "../rpc/call.ts";
 import { registerRefusal } from "../rpc/service-handlers.ts";
-import { createStorageDomain } from "./storage-services.ts";
+import { createStorageDomain } from "../domains/storage/serve.ts";
 import type { Systems } from "./systems.ts";
 
 export interface Services extends Pick<DomainServices, "registrations" | "backends"> {

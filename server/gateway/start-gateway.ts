@@ -1,6 +1,6 @@
 import type { ListenerConfig } from "../config/schema.ts";
 import type { Gateway, GatewayOptions, OpenGatewayOptions } from "./gateway.ts";
-import { unknownServicesOf } from "./method-table.ts";
+import { unknownServicesOf } from "./method-rules.ts";
 import { openData } from "./open-data.ts";
 import { assertAddressesFree } from "../rpc/listener/assert-addresses-free.ts";
 

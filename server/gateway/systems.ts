@@ -2,13 +2,13 @@ import { join } from "node:path";
 import type { FastifyBaseLogger } from "fastify";
 import type { LvmAdapter } from "../../adapters/lvm/adapter.ts";
 import type { ResticAdapter } from "../../adapters/restic/adapter.ts";
-import { type ClusterSystem, createRealClusters } from "./cluster-systems.ts";
+import { type ClusterSystem, createRealClusters } from "../domains/clusters/open-real.ts";
 import type { Config, VolumesConfig } from "../config/schema.ts";
 import type { BackupSettings } from "../domains/volumes/backups/backup-settings.ts";
 import type { DeviceClass, LvcreateOptionClass } from "../domains/volumes/device-class.ts";
-import { createRealHypervisors, type HypervisorSystem } from "./hypervisor-systems.ts";
-import { createRealPods, type PodSystem } from "./pod-systems.ts";
-import { createRealStorage, type StorageSystem } from "./storage-systems.ts";
+import { createRealHypervisors, type HypervisorSystem } from "../domains/hypervisors/open-real.ts";
+import { createRealPods, type PodSystem } from "../domains/pods/open-real.ts";
+import { createRealStorage, type StorageSystem } from "../domains/storage/open-real.ts";
 
 /** The systems behind the domains; undefined where a domain is off. */
 export interface Systems {

@@ -11,7 +11,7 @@ import { createCallChain } from "../../server/gateway/call-chain.ts";
 import { configSchema } from "../../server/config/schema.ts";
 import { createAuth } from "../../server/domains/auth/auth.ts";
 import { ensureFirstAdmin, firstAdminName } from "../../server/domains/auth/first-admin.ts";
-import { knownServices } from "../../server/gateway/method-table.ts";
+import { knownServices } from "../../server/gateway/method-rules.ts";
 import { createMetrics } from "../../server/observability/metrics.ts";
 import { openData } from "../../server/gateway/open-data.ts";
 import { createListener } from "../../server/rpc/listener/listener.ts";

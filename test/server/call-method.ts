@@ -7,7 +7,7 @@ import {
   toJson,
 } from "@bufbuild/protobuf";
 import type { Transport } from "@connectrpc/connect";
-import { methodRuleOf } from "../../server/gateway/method-table.ts";
+import { methodRuleOf } from "../../server/gateway/method-rules.ts";
 import { eventStreamMethodOf } from "../../server/rpc/sse/event-stream-methods.ts";
 import type { Protocol } from "./protocols.ts";
 

@@ -3,7 +3,7 @@ import { createClient } from "@connectrpc/connect";
 import { encodeEnvelope } from "@connectrpc/connect/protocol";
 import { test } from "tap";
 import { AuthService } from "../../gen/services/auth/auth_pb.ts";
-import { methodRuleOf } from "../../server/gateway/method-table.ts";
+import { methodRuleOf } from "../../server/gateway/method-rules.ts";
 import { createInlineRunner } from "../../server/operations/run-inline.ts";
 import { methodPathOf } from "../../server/rpc/method-rule.ts";
 import { eventStreamMethodOf } from "../../server/rpc/sse/event-stream-methods.ts";

@@ -6,7 +6,7 @@ import { type Test, test } from "tap";
 import { AuditEventSchema, AuditService } from "../../gen/hostplane/v1/audit_pb.ts";
 import { Role, UserService } from "../../gen/hostplane/v1/user_pb.ts";
 import { AuthService } from "../../gen/services/auth/auth_pb.ts";
-import { methodRuleOf } from "../../server/gateway/method-table.ts";
+import { methodRuleOf } from "../../server/gateway/method-rules.ts";
 import { methodPathOf } from "../../server/rpc/method-rule.ts";
 import { hasSecretFields } from "../../server/rpc/secret-fields.ts";
 import { binary, type Carrier, json, send } from "./carriers.ts";

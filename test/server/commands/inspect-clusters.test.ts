@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type Test, test } from "tap";
 import { createMaasSandbox, type MaasSandboxOptions } from "../../../adapters/maas/sandbox.ts";
 import { createWorkload } from "../../../adapters/workload/workload.ts";
-import { clusterSettingsFrom, clusterSystem } from "../../../server/gateway/cluster-systems.ts";
+import { clusterSettingsFrom, clusterSystem } from "../../../server/domains/clusters/open-real.ts";
 import { createClustersInspector } from "../../../server/commands/inspect-clusters.ts";
 import { type ClustersConfig, configSchema } from "../../../server/config/schema.ts";
 

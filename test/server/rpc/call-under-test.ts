@@ -1,6 +1,6 @@
 import { create, type DescMethod, type Message } from "@bufbuild/protobuf";
 import { VGService } from "../../../gen/proto/lvmd_pb.ts";
-import { methodRuleOf } from "../../../server/gateway/method-table.ts";
+import { methodRuleOf } from "../../../server/gateway/method-rules.ts";
 import { type Call, type OverListener, operationHeader, type Peer } from "../../../server/rpc/call.ts";
 import { anonymous } from "../../../server/rpc/caller.ts";
 import { infraErrorFrom } from "../../../server/rpc/errors.ts";

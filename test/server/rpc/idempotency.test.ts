@@ -1,6 +1,6 @@
 import type { DescMessage } from "@bufbuild/protobuf";
 import { test } from "tap";
-import { methodRuleOf } from "../../../server/gateway/method-table.ts";
+import { methodRuleOf } from "../../../server/gateway/method-rules.ts";
 import { methodPathOf } from "../../../server/rpc/method-rule.ts";
 import { readContractServices } from "../contract-services.ts";
 import { openOwnStore } from "../store/own-store.ts";

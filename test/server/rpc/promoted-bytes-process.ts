@@ -1,7 +1,7 @@
 import { Readable, Writable } from "node:stream";
 import { create } from "@bufbuild/protobuf";
 import { Health, HealthCheckResponseSchema } from "../../../gen/grpc/health/v1/health_pb.ts";
-import { methodRuleOf } from "../../../server/gateway/method-table.ts";
+import { methodRuleOf } from "../../../server/gateway/method-rules.ts";
 import type { NodeRequest, NodeResponse } from "../../../server/rpc/node-adapter.ts";
 import { createOpenCalls } from "../../../server/rpc/open-calls.ts";
 import { requestFactsKey } from "../../../server/rpc/request-facts.ts";

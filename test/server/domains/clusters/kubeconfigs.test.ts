@@ -9,7 +9,7 @@ import {
   openClusterSecrets,
   sealClusterSecrets,
 } from "../../../../server/domains/clusters/cluster-secrets.ts";
-import { methodRuleOf } from "../../../../server/gateway/method-table.ts";
+import { methodRuleOf } from "../../../../server/gateway/method-rules.ts";
 import { type ClustersUnderTest, newSlot, startClusters } from "./clusters-under-test.ts";
 
 const { getCluster, deleteCluster } = Cluster.method;

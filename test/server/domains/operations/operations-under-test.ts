@@ -3,7 +3,7 @@ import type { Test } from "tap";
 import { OperationService } from "../../../../gen/hostplane/v1/operation_pb.ts";
 import { createOperationService } from "../../../../server/domains/operations/service.ts";
 import { createEvents, type Events } from "../../../../server/events/events.ts";
-import { methodRuleOf } from "../../../../server/gateway/method-table.ts";
+import { methodRuleOf } from "../../../../server/gateway/method-rules.ts";
 import type { Json, Operation } from "../../../../server/operations/operation.ts";
 import type { Call, Peer } from "../../../../server/rpc/call.ts";
 import type { Caller } from "../../../../server/rpc/caller.ts";

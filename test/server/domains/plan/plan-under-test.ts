@@ -15,7 +15,7 @@ import {
 } from "../../../../gen/hostplane/v1/plan_pb.ts";
 import { masterKeyFromText } from "../../../../server/crypto/master-key.ts";
 import { type Auth, createAuth } from "../../../../server/domains/auth/auth.ts";
-import { knownServices } from "../../../../server/gateway/method-table.ts";
+import { knownServices } from "../../../../server/gateway/method-rules.ts";
 import { createInlineRunner } from "../../../../server/operations/run-inline.ts";
 import type { Peer } from "../../../../server/rpc/call.ts";
 import { anonymous, type Caller } from "../../../../server/rpc/caller.ts";

@@ -1,7 +1,7 @@
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { test } from "tap";
 import { PlanService } from "../../../../gen/hostplane/v1/plan_pb.ts";
-import { methodRuleOf } from "../../../../server/gateway/method-table.ts";
+import { methodRuleOf } from "../../../../server/gateway/method-rules.ts";
 import { anonymous } from "../../../../server/rpc/caller.ts";
 import { methodPathOf } from "../../../../server/rpc/method-rule.ts";
 import { reasonOf } from "../../../adapters/host/reason-of.ts";

@@ -8,7 +8,7 @@ import {
   PodState,
   type WatchPodsResponse,
 } from "../../../../gen/hostplane/v1/pod_pb.ts";
-import { methodRuleOf } from "../../../../server/gateway/method-table.ts";
+import { methodRuleOf } from "../../../../server/gateway/method-rules.ts";
 import { containerOf, createReadersUnderTest, idOf, imageOf, podOf, runtimeOf } from "./pods-under-test.ts";
 
 const { listPods, watchPods, listImages } = PodService.method;

@@ -2,7 +2,7 @@ import { test } from "tap";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import { createPodmanSandbox } from "../../../../adapters/podman/sandbox.ts";
 import { PodState, PublicAPI } from "../../../../gen/v1alpha/api_pb.ts";
-import { methodRuleOf } from "../../../../server/gateway/method-table.ts";
+import { methodRuleOf } from "../../../../server/gateway/method-rules.ts";
 import { containerOf, createReadersUnderTest, idOf, imageOf, podOf, runtimeOf } from "./pods-under-test.ts";
 
 const { getInfo, listPods, inspectPod, listImages, inspectImage } = PublicAPI.method;

@@ -4,7 +4,7 @@ import type { CephAdapter } from "../../../../adapters/ceph/adapter.ts";
 import type { KubernetesAdapter } from "../../../../adapters/kubernetes/adapter.ts";
 import { createInlineRunner } from "../../../../server/operations/run-inline.ts";
 import type { AnyHandler } from "../../../../server/rpc/service-handlers.ts";
-import { createStorageDomain } from "../../../../server/gateway/storage-services.ts";
+import { createStorageDomain } from "../../../../server/domains/storage/serve.ts";
 import { createCall } from "../../rpc/call-under-test.ts";
 import { withoutStore } from "../../without-store.ts";
 

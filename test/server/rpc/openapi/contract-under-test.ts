@@ -1,5 +1,5 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { methodRuleOf } from "../../../../server/gateway/method-table.ts";
+import { methodRuleOf } from "../../../../server/gateway/method-rules.ts";
 import { readContractComments } from "../../../../server/rpc/openapi/contract-comments.ts";
 import { type DocumentedContract, openApiDocument } from "../../../../server/rpc/openapi/openapi-document.ts";
 import { restRoutes } from "../../../../server/rpc/rest/rest-routes.ts";

@@ -1,5 +1,5 @@
 import { test } from "tap";
-import { methodRuleOf } from "../../../../server/gateway/method-table.ts";
+import { methodRuleOf } from "../../../../server/gateway/method-rules.ts";
 import { methodPathOf } from "../../../../server/rpc/method-rule.ts";
 import { eventStreamMethods } from "../../../../server/rpc/sse/event-stream-methods.ts";
 import { readContractServices } from "../../contract-services.ts";

@@ -9,7 +9,7 @@ import {
 } from "../../../../../adapters/maas/sandbox.ts";
 import type { BootedMachine } from "../../../../../adapters/workload/fake/boot.ts";
 import { createWorkloadSandbox, type WorkloadSandbox } from "../../../../../adapters/workload/sandbox.ts";
-import { bootedMachinesOf } from "../../../../../server/gateway/cluster-systems.ts";
+import { bootedMachinesOf } from "../../../../../server/domains/clusters/open-real.ts";
 import { createSeal } from "../../../../../server/crypto/seal.ts";
 import { createBootstrapToken } from "../../../../../server/domains/clusters/bootstrap/bootstrap-token.ts";
 import { createClusterPki } from "../../../../../server/domains/clusters/bootstrap/cluster-pki.ts";

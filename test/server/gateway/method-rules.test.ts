@@ -1,6 +1,6 @@
 import { MethodOptions_IdempotencyLevel as Idempotency } from "@bufbuild/protobuf/wkt";
 import { test } from "tap";
-import { exceptionalMethods, methodRuleOf } from "../../../server/gateway/method-table.ts";
+import { exceptionalMethods, methodRuleOf } from "../../../server/gateway/method-rules.ts";
 import { methodPathOf } from "../../../server/rpc/method-rule.ts";
 import { readContractServices } from "../contract-services.ts";
 

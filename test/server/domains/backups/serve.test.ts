@@ -1,13 +1,13 @@
 import { create, type DescMethodUnary, type MessageInitShape } from "@bufbuild/protobuf";
 import { type Test, test } from "tap";
-import { BackupService } from "../../../gen/hostplane/v1/backup_pb.ts";
-import { createBackupsDomain } from "../../../server/gateway/backup-services.ts";
-import { type BackupSource, createAbsentBackupSource } from "../../../server/backups/backup-source.ts";
-import type { PlannedMutation } from "../../../server/operations/mutation.ts";
-import type { Operation } from "../../../server/operations/operation.ts";
-import { callerOf } from "../domains/plan/plan-under-test.ts";
-import { createCall } from "../rpc/call-under-test.ts";
-import { openOwnStore } from "../store/own-store.ts";
+import { BackupService } from "../../../../gen/hostplane/v1/backup_pb.ts";
+import { createBackupsDomain } from "../../../../server/domains/backups/serve.ts";
+import { type BackupSource, createAbsentBackupSource } from "../../../../server/backups/backup-source.ts";
+import type { PlannedMutation } from "../../../../server/operations/mutation.ts";
+import type { Operation } from "../../../../server/operations/operation.ts";
+import { callerOf } from "../plan/plan-under-test.ts";
+import { createCall } from "../../rpc/call-under-test.ts";
+import { openOwnStore } from "../../store/own-store.ts";
 
 const { listBackups, getBackup, verifyBackup, restoreBackup, deleteBackup } = BackupService.method;
 

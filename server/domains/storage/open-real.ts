@@ -1,6 +1,6 @@
-import type { CephAdapter } from "../../adapters/ceph/adapter.ts";
-import type { KubernetesAdapter } from "../../adapters/kubernetes/adapter.ts";
-import type { StorageConfig } from "../config/schema.ts";
+import type { CephAdapter } from "../../../adapters/ceph/adapter.ts";
+import type { KubernetesAdapter } from "../../../adapters/kubernetes/adapter.ts";
+import type { StorageConfig } from "../../config/schema.ts";
 
 /** The systems behind the storage domain. At least one is configured; the other may be undefined. */
 export interface StorageSystem {
@@ -17,7 +17,7 @@ export async function createRealStorage(config: StorageConfig): Promise<StorageS
 }
 
 async function createRealCeph(config: NonNullable<StorageConfig["ceph"]>): Promise<CephAdapter> {
-  const { createCeph } = await import("../../adapters/ceph/ceph.ts");
+  const { createCeph } = await import("../../../adapters/ceph/ceph.ts");
   const { conf, user, keyring, operator } = config;
   return createCeph({
     confPath: conf,
@@ -30,7 +30,7 @@ async function createRealKubernetes(
   config: NonNullable<StorageConfig["kubernetes"]>,
 ): Promise<KubernetesAdapter> {
   // Loading its library takes half a second and 120 MB, so it is loaded only if such a cluster is configured.
-  const { createKubernetes } = await import("../../adapters/kubernetes/kubernetes.ts");
+  const { createKubernetes } = await import("../../../adapters/kubernetes/kubernetes.ts");
   const { kubeconfig, context, namespace } = config;
   return createKubernetes({ kubeconfigPath: kubeconfig, context, namespace });
 }

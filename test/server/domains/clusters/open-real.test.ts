@@ -1,13 +1,13 @@
 import { join } from "node:path";
 import { type Test, test } from "tap";
-import { createMaasSandbox } from "../../../adapters/maas/sandbox.ts";
+import { createMaasSandbox } from "../../../../adapters/maas/sandbox.ts";
 import {
   bootedMachinesOf,
   clusterSettingsFrom,
   createRealClusters,
   createSandboxClusters,
-} from "../../../server/gateway/cluster-systems.ts";
-import { type ClustersConfig, configSchema } from "../../../server/config/schema.ts";
+} from "../../../../server/domains/clusters/open-real.ts";
+import { type ClustersConfig, configSchema } from "../../../../server/config/schema.ts";
 
 const key = "consumer:token:thesecretitself";
 

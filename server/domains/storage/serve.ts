@@ -1,19 +1,19 @@
-import type { CephAdapter } from "../../adapters/ceph/adapter.ts";
-import { InfraError } from "../../adapters/host/infra-error.ts";
-import { StorageService } from "../../gen/hostplane/v1/storage_pb.ts";
-import { StatsService } from "../../gen/stats/stats_pb.ts";
-import { createAbsentBackend } from "../domain/backend.ts";
-import { allOf, type DomainServices, namesOf, type ServicesOptions } from "../domain/domain-services.ts";
-import { createCephBackend, createKubernetesBackend } from "../domains/storage/backend.ts";
-import { createCrashChanges } from "../domains/storage/crash-changes.ts";
-import { observeStorageChanges } from "../domains/storage/events/storage-observer.ts";
-import { createStoragePlanners } from "../domains/storage/planners.ts";
-import { createStorageResources } from "../domains/storage/resources.ts";
-import { createStatsService } from "../domains/storage/service.ts";
-import { cephOff, createStorage } from "../domains/storage/storage.ts";
-import { createStorageService } from "../domains/storage/storage-service.ts";
-import { registerPlanRefusal } from "../operations/planner.ts";
-import { registerRefusal } from "../rpc/service-handlers.ts";
+import type { CephAdapter } from "../../../adapters/ceph/adapter.ts";
+import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { StorageService } from "../../../gen/hostplane/v1/storage_pb.ts";
+import { StatsService } from "../../../gen/stats/stats_pb.ts";
+import { createAbsentBackend } from "../../domain/backend.ts";
+import { allOf, type DomainServices, namesOf, type ServicesOptions } from "../../domain/domain-services.ts";
+import { createCephBackend, createKubernetesBackend } from "./backend.ts";
+import { createCrashChanges } from "./crash-changes.ts";
+import { observeStorageChanges } from "./events/storage-observer.ts";
+import { createStoragePlanners } from "./planners.ts";
+import { createStorageResources } from "./resources.ts";
+import { createStatsService } from "./service.ts";
+import { cephOff, createStorage } from "./storage.ts";
+import { createStorageService } from "./storage-service.ts";
+import { registerPlanRefusal } from "../../operations/planner.ts";
+import { registerRefusal } from "../../rpc/service-handlers.ts";
 
 /** Creates the services for a storage cluster: Ceph, and the Kubernetes cluster that runs it. */
 export function createStorageDomain(options: ServicesOptions): DomainServices {

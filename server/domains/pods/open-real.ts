@@ -1,5 +1,5 @@
-import type { PodRuntime } from "../../adapters/podman/adapter.ts";
-import type { PodsConfig } from "../config/schema.ts";
+import type { PodRuntime } from "../../../adapters/podman/adapter.ts";
+import type { PodsConfig } from "../../config/schema.ts";
 
 /** The system behind the pods domain. */
 export interface PodSystem {
@@ -9,7 +9,7 @@ export interface PodSystem {
 
 /** Connects to the configured Podman. */
 export async function createRealPods({ podman }: PodsConfig): Promise<PodSystem> {
-  const { createPodman } = await import("../../adapters/podman/podman.ts");
+  const { createPodman } = await import("../../../adapters/podman/podman.ts");
   return podSystem(createPodman({ socketPath: podman.socket }));
 }
 

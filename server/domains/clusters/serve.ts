@@ -1,20 +1,20 @@
-import { InfraError } from "../../adapters/host/infra-error.ts";
-import { Cluster } from "../../gen/cnct/kaas/api/api_pb.ts";
-import { ClusterService } from "../../gen/hostplane/v1/cluster_pb.ts";
-import { createAbsentBackend } from "../domain/backend.ts";
-import { type Activity, type DomainServices, namesOf, type ServicesOptions } from "../domain/domain-services.ts";
-import { createMaasBackend } from "../domains/clusters/backend.ts";
-import { createClusterImages } from "../domains/clusters/cluster-images.ts";
-import { createClusterService } from "../domains/clusters/cluster-service.ts";
-import { createClusters } from "../domains/clusters/clusters.ts";
-import { createClusterOperations } from "../domains/clusters/operations/cluster-operations.ts";
-import { createClusterPlanners } from "../domains/clusters/planners.ts";
-import { createClusterResources } from "../domains/clusters/resources.ts";
-import { createKaasService } from "../domains/clusters/service.ts";
-import { createStrays } from "../domains/clusters/strays/strays.ts";
-import { registerPlanRefusal } from "../operations/planner.ts";
-import { registerRefusal } from "../rpc/service-handlers.ts";
-import { startPurge } from "../store/purge.ts";
+import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { Cluster } from "../../../gen/cnct/kaas/api/api_pb.ts";
+import { ClusterService } from "../../../gen/hostplane/v1/cluster_pb.ts";
+import { createAbsentBackend } from "../../domain/backend.ts";
+import { type Activity, type DomainServices, namesOf, type ServicesOptions } from "../../domain/domain-services.ts";
+import { createMaasBackend } from "./backend.ts";
+import { createClusterImages } from "./cluster-images.ts";
+import { createClusterService } from "./cluster-service.ts";
+import { createClusters } from "./clusters.ts";
+import { createClusterOperations } from "./operations/cluster-operations.ts";
+import { createClusterPlanners } from "./planners.ts";
+import { createClusterResources } from "./resources.ts";
+import { createKaasService } from "./service.ts";
+import { createStrays } from "./strays/strays.ts";
+import { registerPlanRefusal } from "../../operations/planner.ts";
+import { registerRefusal } from "../../rpc/service-handlers.ts";
+import { startPurge } from "../../store/purge.ts";
 
 /** How long released machines and the events of machines are kept. */
 const keepMs = 90 * 86_400_000;
@@ -54,7 +54,7 @@ export function createClustersDomain(options: ServicesOptions): DomainServices {
 
   /** Loads the reconciler in the background, so that the gateway answers calls before it is ready. */
   async function beginReconciler() {
-    const { createReconciler } = await import("../domains/clusters/reconcile/reconciler.ts");
+    const { createReconciler } = await import("./reconcile/reconciler.ts");
     const reconciler = createReconciler(parts);
     reconciler.begin();
     return reconciler;

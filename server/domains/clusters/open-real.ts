@@ -1,15 +1,15 @@
 import { readFile } from "node:fs/promises";
-import type { MaasAdapter } from "../../adapters/maas/adapter.ts";
-import { createDeferredMaas } from "../../adapters/maas/deferred-maas.ts";
-import type { FakeRegion } from "../../adapters/maas/fake/region.ts";
-import { parseApiKey, parseMaasUrl } from "../../adapters/maas/names.ts";
-import type { WorkloadAdapter } from "../../adapters/workload/adapter.ts";
-import { createDeferredWorkload } from "../../adapters/workload/deferred-workload.ts";
-import type { BootedMachine } from "../../adapters/workload/fake/boot.ts";
-import { addressesFrom } from "../config/address-list.ts";
-import type { ClustersConfig } from "../config/schema.ts";
-import type { CniSource } from "../domains/clusters/bootstrap/renderer.ts";
-import type { ClusterSettings } from "../domains/clusters/cluster-settings.ts";
+import type { MaasAdapter } from "../../../adapters/maas/adapter.ts";
+import { createDeferredMaas } from "../../../adapters/maas/deferred-maas.ts";
+import type { FakeRegion } from "../../../adapters/maas/fake/region.ts";
+import { parseApiKey, parseMaasUrl } from "../../../adapters/maas/names.ts";
+import type { WorkloadAdapter } from "../../../adapters/workload/adapter.ts";
+import { createDeferredWorkload } from "../../../adapters/workload/deferred-workload.ts";
+import type { BootedMachine } from "../../../adapters/workload/fake/boot.ts";
+import { addressesFrom } from "../../config/address-list.ts";
+import type { ClustersConfig } from "../../config/schema.ts";
+import type { CniSource } from "./bootstrap/renderer.ts";
+import type { ClusterSettings } from "./cluster-settings.ts";
 
 /** The systems behind the clusters domain. */
 export interface ClusterSystem {
@@ -54,13 +54,13 @@ export function createSandboxClusters(): ClusterSystem {
   let region: FakeRegion | undefined;
   const as = { kind: "sandbox", url: "http://sandbox.invalid/MAAS" } as const;
   const maas = createDeferredMaas(as, async () => {
-    const { createMaasSandbox } = await import("../../adapters/maas/sandbox.ts");
+    const { createMaasSandbox } = await import("../../../adapters/maas/sandbox.ts");
     const sandbox = await createMaasSandbox();
     region = sandbox.fake.region;
     return sandbox;
   });
   const workload = createDeferredWorkload("sandbox", async () => {
-    const { createWorkloadSandbox } = await import("../../adapters/workload/sandbox.ts");
+    const { createWorkloadSandbox } = await import("../../../adapters/workload/sandbox.ts");
     return createWorkloadSandbox({ machines: () => (region === undefined ? [] : bootedMachinesOf(region)) });
   });
   return clusterSystem(maas, workload, sandboxSettings);
@@ -93,8 +93,8 @@ export function bootedMachinesOf(region: FakeRegion): BootedMachine[] {
 export async function createRealClusters(config: ClustersConfig): Promise<ClusterSystem> {
   // Loaded only when a MAAS is configured.
   const [{ createMaas }, { createWorkload }] = await Promise.all([
-    import("../../adapters/maas/maas.ts"),
-    import("../../adapters/workload/workload.ts"),
+    import("../../../adapters/maas/maas.ts"),
+    import("../../../adapters/workload/workload.ts"),
   ]);
   const { url, apiKeyFile, caFile, eraseDisks } = config.maas;
   const [key, ca, cni] = await Promise.all([

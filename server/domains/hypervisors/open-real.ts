@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import type { FastifyBaseLogger } from "fastify";
-import type { LibvirtAdapter } from "../../adapters/libvirt/adapter.ts";
-import type { ResticAdapter } from "../../adapters/restic/adapter.ts";
-import { idsOfPattern } from "../config/id-range.ts";
-import type { Config, HypervisorsConfig } from "../config/schema.ts";
-import { type HypervisorSettings, readyWhenFrom } from "../domains/hypervisors/hypervisor-settings.ts";
-import type { PoolBackupsOptions } from "../domains/hypervisors/pool/backups/pool-backups.ts";
-import type { StoragePool } from "../domains/hypervisors/pool/storage-pool.ts";
+import type { LibvirtAdapter } from "../../../adapters/libvirt/adapter.ts";
+import type { ResticAdapter } from "../../../adapters/restic/adapter.ts";
+import { idsOfPattern } from "../../config/id-range.ts";
+import type { Config, HypervisorsConfig } from "../../config/schema.ts";
+import { type HypervisorSettings, readyWhenFrom } from "./hypervisor-settings.ts";
+import type { PoolBackupsOptions } from "./pool/backups/pool-backups.ts";
+import type { StoragePool } from "./pool/storage-pool.ts";
 
 /** The systems behind backups of the storage pool. */
 export type PoolBackupSystem = Pick<PoolBackupsOptions, "system" | "restic" | "settings">;
@@ -30,10 +30,10 @@ export async function createRealHypervisors(
 ): Promise<HypervisorSystem> {
   const [{ createLibvirt }, { createLvm }, { createDirectoryPool }, { createVolumeGroupPool }] =
     await Promise.all([
-      import("../../adapters/libvirt/libvirt.ts"),
-      import("../../adapters/lvm/lvm.ts"),
-      import("../domains/hypervisors/pool/directory-pool.ts"),
-      import("../domains/hypervisors/pool/volume-group-pool.ts"),
+      import("../../../adapters/libvirt/libvirt.ts"),
+      import("../../../adapters/lvm/lvm.ts"),
+      import("./pool/directory-pool.ts"),
+      import("./pool/volume-group-pool.ts"),
     ]);
   const onToolEnd = (event: object) => logger.debug({ tool: event }, "tool");
   const settings = hypervisorSettingsFrom(hypervisors);
@@ -70,7 +70,7 @@ async function createPoolRestic(
   { restic }: NonNullable<NonNullable<HypervisorsConfig["pool"]>["backup"]>,
   onToolEnd: (event: object) => void,
 ): Promise<ResticAdapter> {
-  const { createRestic } = await import("../../adapters/restic/restic.ts");
+  const { createRestic } = await import("../../../adapters/restic/restic.ts");
   return createRestic({
     command: restic.command,
     cacheDir: restic.cacheDir ?? join(data, "restic-cache"),

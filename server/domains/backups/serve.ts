@@ -1,14 +1,14 @@
-import { BackupService } from "../../gen/hostplane/v1/backup_pb.ts";
-import type { BackupSource } from "../backups/backup-source.ts";
-import { backupsOff } from "../backups/backups-off.ts";
-import type { DomainServices, ServicesOptions } from "../domain/domain-services.ts";
-import { createBackups } from "../domains/backups/backups.ts";
-import { createBackupPlanners } from "../domains/backups/planners.ts";
-import { createBackupResources } from "../domains/backups/resources.ts";
-import { createBackupService } from "../domains/backups/service.ts";
-import { operationMessage } from "../domains/operations/operation-messages.ts";
-import { registerPlanRefusal } from "../operations/planner.ts";
-import { registerRefusal } from "../rpc/service-handlers.ts";
+import { BackupService } from "../../../gen/hostplane/v1/backup_pb.ts";
+import type { BackupSource } from "../../backups/backup-source.ts";
+import { backupsOff } from "../../backups/backups-off.ts";
+import type { DomainServices, ServicesOptions } from "../../domain/domain-services.ts";
+import { createBackups } from "./backups.ts";
+import { createBackupPlanners } from "./planners.ts";
+import { createBackupResources } from "./resources.ts";
+import { createBackupService } from "./service.ts";
+import { operationMessage } from "../operations/operation-messages.ts";
+import { registerPlanRefusal } from "../../operations/planner.ts";
+import { registerRefusal } from "../../rpc/service-handlers.ts";
 
 /**
  * Creates the services for the backups of all domains.

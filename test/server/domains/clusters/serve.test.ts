@@ -1,10 +1,10 @@
 import { type Test, test } from "tap";
-import { createClustersDomain } from "../../../server/gateway/cluster-services.ts";
-import type { ClusterSystem } from "../../../server/gateway/cluster-systems.ts";
-import { createSandboxClusters } from "../../../server/gateway/cluster-systems.ts";
-import { createInlineRunner } from "../../../server/operations/run-inline.ts";
-import { openOwnStore } from "../store/own-store.ts";
-import { withoutStore } from "../without-store.ts";
+import { createClustersDomain } from "../../../../server/domains/clusters/serve.ts";
+import type { ClusterSystem } from "../../../../server/domains/clusters/open-real.ts";
+import { createSandboxClusters } from "../../../../server/domains/clusters/open-real.ts";
+import { createInlineRunner } from "../../../../server/operations/run-inline.ts";
+import { openOwnStore } from "../../store/own-store.ts";
+import { withoutStore } from "../../without-store.ts";
 
 async function createDomain(t: Test, clusters: ClusterSystem | undefined) {
   const store = await openOwnStore(t);

@@ -1,22 +1,22 @@
-import { InfraError } from "../../adapters/host/infra-error.ts";
-import { PodService } from "../../gen/hostplane/v1/pod_pb.ts";
-import { PublicAPI } from "../../gen/v1alpha/api_pb.ts";
-import { createAbsentBackend } from "../domain/backend.ts";
-import { type DomainServices, namesOf, type ServicesOptions } from "../domain/domain-services.ts";
-import { operationMessage } from "../domains/operations/operation-messages.ts";
-import { createPodBackend } from "../domains/pods/backend.ts";
-import { createPodChanges } from "../domains/pods/changes/pod-changes.ts";
-import { createListenEvents } from "../domains/pods/events/listen-events.ts";
-import { createPodObserver } from "../domains/pods/events/pod-observer.ts";
-import { createPodLogs } from "../domains/pods/logs/pod-logs.ts";
-import { createOwnChanges } from "../domains/pods/own-changes.ts";
-import { createPodPlanners } from "../domains/pods/planners.ts";
-import { createPodService } from "../domains/pods/pod-service.ts";
-import { createPromptReads } from "../domains/pods/prompt-reads.ts";
-import { createPodResources } from "../domains/pods/resources.ts";
-import { createPublicApiService } from "../domains/pods/service.ts";
-import { registerPlanRefusal } from "../operations/planner.ts";
-import { registerRefusal } from "../rpc/service-handlers.ts";
+import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { PodService } from "../../../gen/hostplane/v1/pod_pb.ts";
+import { PublicAPI } from "../../../gen/v1alpha/api_pb.ts";
+import { createAbsentBackend } from "../../domain/backend.ts";
+import { type DomainServices, namesOf, type ServicesOptions } from "../../domain/domain-services.ts";
+import { operationMessage } from "../operations/operation-messages.ts";
+import { createPodBackend } from "./backend.ts";
+import { createPodChanges } from "./changes/pod-changes.ts";
+import { createListenEvents } from "./events/listen-events.ts";
+import { createPodObserver } from "./events/pod-observer.ts";
+import { createPodLogs } from "./logs/pod-logs.ts";
+import { createOwnChanges } from "./own-changes.ts";
+import { createPodPlanners } from "./planners.ts";
+import { createPodService } from "./pod-service.ts";
+import { createPromptReads } from "./prompt-reads.ts";
+import { createPodResources } from "./resources.ts";
+import { createPublicApiService } from "./service.ts";
+import { registerPlanRefusal } from "../../operations/planner.ts";
+import { registerRefusal } from "../../rpc/service-handlers.ts";
 
 /** Creates the services for pods and images. */
 export function createPodsDomain(options: ServicesOptions): DomainServices {

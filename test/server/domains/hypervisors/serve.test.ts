@@ -1,16 +1,16 @@
 import { type Test, test } from "tap";
-import { createLibvirtSandbox } from "../../../adapters/libvirt/sandbox.ts";
-import { createResticSandbox } from "../../../adapters/restic/sandbox.ts";
-import { StoragePoolService } from "../../../gen/hostplane/v1/storage_pool_pb.ts";
-import { OperationsService } from "../../../gen/operations/v1/operations_pb.ts";
-import type { SharedStorage } from "../../../server/domains/hypervisors/hypervisor-settings.ts";
-import { createDirectoryPool } from "../../../server/domains/hypervisors/pool/directory-pool.ts";
-import { createHypervisorsDomain } from "../../../server/gateway/hypervisor-services.ts";
-import type { HypervisorSystem } from "../../../server/gateway/hypervisor-systems.ts";
-import { createInlineRunner } from "../../../server/operations/run-inline.ts";
-import { callerOf } from "../domains/plan/plan-under-test.ts";
-import { createCall } from "../rpc/call-under-test.ts";
-import { withoutStore } from "../without-store.ts";
+import { createLibvirtSandbox } from "../../../../adapters/libvirt/sandbox.ts";
+import { createResticSandbox } from "../../../../adapters/restic/sandbox.ts";
+import { StoragePoolService } from "../../../../gen/hostplane/v1/storage_pool_pb.ts";
+import { OperationsService } from "../../../../gen/operations/v1/operations_pb.ts";
+import type { SharedStorage } from "../../../../server/domains/hypervisors/hypervisor-settings.ts";
+import { createDirectoryPool } from "../../../../server/domains/hypervisors/pool/directory-pool.ts";
+import { createHypervisorsDomain } from "../../../../server/domains/hypervisors/serve.ts";
+import type { HypervisorSystem } from "../../../../server/domains/hypervisors/open-real.ts";
+import { createInlineRunner } from "../../../../server/operations/run-inline.ts";
+import { callerOf } from "../plan/plan-under-test.ts";
+import { createCall } from "../../rpc/call-under-test.ts";
+import { withoutStore } from "../../without-store.ts";
 
 function createDomain(t: Test, sharedStorage: SharedStorage, poolBackup?: HypervisorSystem["poolBackup"]) {
   const libvirt = createLibvirtSandbox();

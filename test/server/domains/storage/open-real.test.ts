@@ -1,11 +1,11 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "tap";
-import { sandboxManifests } from "../../../adapters/kubernetes/sandbox-cluster.ts";
-import { createRealStorage } from "../../../server/gateway/storage-systems.ts";
-import { startFakeApiServer } from "../../adapters/kubernetes/fake-api-server.ts";
-import { kubeconfigFor } from "../../adapters/kubernetes/kubeconfig.ts";
-import { okOf } from "../../adapters/until-state.ts";
+import { sandboxManifests } from "../../../../adapters/kubernetes/sandbox-cluster.ts";
+import { createRealStorage } from "../../../../server/domains/storage/open-real.ts";
+import { startFakeApiServer } from "../../../adapters/kubernetes/fake-api-server.ts";
+import { kubeconfigFor } from "../../../adapters/kubernetes/kubeconfig.ts";
+import { okOf } from "../../../adapters/until-state.ts";
 
 test("the configured Kubernetes cluster is used: its kubeconfig, context and namespace", async (t) => {
   const server = await startFakeApiServer(sandboxManifests(Date.now(), "elsewhere"), "elsewhere");
