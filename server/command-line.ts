@@ -102,7 +102,7 @@ function createProgram(output: Output, onExit: (code: number) => void): Command 
 
 async function createInspectors(config: Config): Promise<Inspectors> {
   const [
-    { createRealSystems },
+    { openRealSystems },
     { createLvmInspector },
     { createRestic },
     { createResticInspector },
@@ -130,7 +130,7 @@ async function createInspectors(config: Config): Promise<Inspectors> {
   ]);
   // Errors in the cluster files are findings of doctor and must not abort it.
   const { clusters, ...others } = config;
-  const systems = await createRealSystems(others, pino({ level: "silent" }));
+  const systems = await openRealSystems(others, pino({ level: "silent" }));
   const { volumes } = config;
   const inspectors: Inspector[] = [];
   if (volumes !== undefined && systems.volumes !== undefined) {

@@ -1,6 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ResticAdapter } from "../../adapters/restic/adapter.ts";
-import { type Backend, type BackendStatus, createAbsentBackend, createPolledStatus } from "../domain/backend.ts";
+import {
+  type Backend,
+  type BackendStatus,
+  createAbsentBackend,
+  createPolledStatus,
+} from "../domain/backend.ts";
 import type { Operation } from "../operations/operation.ts";
 import type { Operations } from "../operations/operations.ts";
 import { backupsOff } from "./backups-off.ts";

@@ -106,7 +106,10 @@ async function hintOfOther({ config, isSandbox }: AdminTarget): Promise<string> 
 
 /** Starts a gateway without systems or listeners, except for its own admin socket. */
 async function startForAdmin({ config, isSandbox, version }: AdminTarget, adminSocket: string) {
-  const [{ startGateway }, { pino }] = await Promise.all([import("../gateway/start-gateway.ts"), import("pino")]);
+  const [{ startGateway }, { pino }] = await Promise.all([
+    import("../gateway/start-gateway.ts"),
+    import("pino"),
+  ]);
   const {
     volumes: _volumes,
     hypervisors: _hypervisors,

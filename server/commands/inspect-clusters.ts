@@ -1,12 +1,13 @@
 import { stat } from "node:fs/promises";
 import type { MaasAdapter } from "../../adapters/maas/adapter.ts";
-import { type ClusterSystem, createRealClusters } from "../domains/clusters/open-real.ts";
 import type { ClustersConfig } from "../config/schema.ts";
 import { clusterImageFrom } from "../domains/clusters/bootstrap/image-name.ts";
 import { instanceTypes } from "../domains/clusters/bootstrap/instance-type.ts";
 import { formatKubernetesVersion } from "../domains/clusters/bootstrap/kubernetes-version.ts";
 import { offeredImagesFrom } from "../domains/clusters/cluster-images.ts";
 import type { ClusterSettings } from "../domains/clusters/cluster-settings.ts";
+import { openRealClusters } from "../domains/clusters/open-real.ts";
+import type { ClusterSystem } from "../domains/clusters/system.ts";
 import { inspectEndpoints } from "./inspect-endpoints.ts";
 import type { Finding, Inspector } from "./inspection.ts";
 import { messageFromError } from "./output.ts";
@@ -14,7 +15,7 @@ import { messageFromError } from "./output.ts";
 /** Checks MAAS and what clusters need from it and from this host: correctly named images, tags, addresses and files. */
 export function createClustersInspector(
   config: ClustersConfig,
-  open: (config: ClustersConfig) => Promise<ClusterSystem> = createRealClusters,
+  open: (config: ClustersConfig) => Promise<ClusterSystem> = openRealClusters,
 ): Inspector {
   return {
     name: "clusters",

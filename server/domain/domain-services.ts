@@ -1,20 +1,19 @@
-import type { DescService } from "@bufbuild/protobuf";
-import type { Backend } from "./backend.ts";
+import type { DescMethod, DescService, MessageInitShape } from "@bufbuild/protobuf";
+import type { OperationSchema } from "../../gen/hostplane/v1/operation_pb.ts";
 import type { BackupSource } from "../backups/backup-source.ts";
 import type { Seal } from "../crypto/seal.ts";
-import type { InventorySource } from "./inventory-source.ts";
-import type { Boundary } from "../domains/clusters/reconcile/reconciler-options.ts";
-import type { GatewayFacts } from "../domains/system/service.ts";
-import type { StoreBackendOptions } from "../domains/system/store-backend.ts";
 import type { Events } from "../events/events.ts";
+import type { Operation } from "../operations/operation.ts";
 import type { Operations } from "../operations/operations.ts";
 import type { PlannerRegistration } from "../operations/planner.ts";
 import type { InlineRunner } from "../operations/run-inline.ts";
+import type { MethodRule } from "../rpc/method-rule.ts";
 import type { ServiceRegistration } from "../rpc/service-handlers.ts";
 import type { Store } from "../store/store.ts";
-import type { Systems } from "../gateway/systems.ts";
+import type { Backend } from "./backend.ts";
+import type { InventorySource } from "./inventory-source.ts";
 
-/** A domain: its services, its planners, and the systems behind it. */
+/** What a domain contributes to a running gateway. */
 export interface DomainServices {
   readonly registrations: readonly ServiceRegistration[];
   readonly planners: readonly PlannerRegistration[];
@@ -27,6 +26,8 @@ export interface DomainServices {
   readonly observe?: () => Activity;
   /** Starts the domain's scheduled work. */
   readonly beginSchedules?: () => Activity;
+  /** Called for each subscriber of the domain's events; the result is called when the subscriber leaves. */
+  readonly onSubscriber?: () => () => void;
 }
 
 /** Runs until it is closed. */
@@ -34,8 +35,25 @@ export interface Activity {
   close(): Promise<void>;
 }
 
-export interface ServicesOptions {
-  readonly systems: Systems;
+/** Facts of the gateway that GetInfo returns. */
+export interface GatewayFacts {
+  readonly version: string;
+  /** Name of this host; distinguishes this gateway's objects from those of other hosts in the same store. */
+  readonly host: string;
+  readonly isSandbox: boolean;
+  /** Milliseconds since the epoch. */
+  readonly startedAtMs: number;
+  /** Addresses that it listens on; empty before it listens. */
+  listeners(): readonly {
+    readonly address: string;
+    readonly tls: boolean;
+    /** Full names; empty when all services are available there. */
+    readonly services: readonly string[];
+  }[];
+}
+
+/** The parts of the gateway that domains use. */
+export interface GatewayParts {
   readonly runner: InlineRunner;
   readonly operations: Operations;
   /** Resolves when no command of an earlier gateway changes LVM any more. @throws InfraError SHUTTING_DOWN */
@@ -43,9 +61,6 @@ export interface ServicesOptions {
   readonly events: Events;
   readonly auth: Pick<DomainServices, "registrations" | "planners">;
   readonly store: Pick<Store, "run" | "subscribe" | "isShared">;
-  /** Absent: it is unknown whether the store can be written, and how full its disk is. */
-  readonly writes?: StoreBackendOptions["writes"];
-  readonly readDisk?: StoreBackendOptions["readDisk"];
   /** `createSeal(masterKey, "repository-key")`. */
   readonly repositoryKeySeal: Seal;
   /** `createSeal(masterKey, "cluster")`. */
@@ -59,12 +74,38 @@ export interface ServicesOptions {
   /** Message limit of the listeners, in bytes. */
   readonly maxMessageBytes: number;
   /** For tests: called before and after each step that changes clusters. */
-  readonly boundary?: Boundary;
+  readonly boundary?: (point: string) => Promise<void> | void;
+}
+
+/** What a domain is created with. */
+export interface DomainContext extends GatewayParts {
+  /** Converts an operation to the API's message. */
+  readonly operationMessage: (operation: Operation) => MessageInitShape<typeof OperationSchema>;
+  /** The gateway's own store, as a backend. */
+  readonly storeBackend: Backend;
+  /** Every service of the gateway, with its published forms. */
+  readonly services: readonly Pick<ServiceRegistration, "service" | "shown">[];
+  readonly ruleOf: (method: DescMethod) => MethodRule;
+  /** Names of the domains that publish events. */
+  readonly eventTopics: readonly string[];
+  /** The domains before this one in the list, by name. */
+  readonly served: ReadonlyMap<string, DomainServices>;
 }
 
 /** Combines activities into one that closes them all. */
 export function allOf(activities: readonly Activity[]): Activity {
   return { close: async () => void (await Promise.all(activities.map((one) => one.close()))) };
+}
+
+/** Returns the backends of domains and of the gateway's own store, by domain and name. */
+export function backendsOf(
+  served: ReadonlyMap<string, DomainServices>,
+  storeBackend: Backend,
+): readonly Backend[] {
+  const keyOf = ({ domain, name }: Backend) => `${domain}/${name}`;
+  return [...[...served.values()].flatMap(({ backends }) => backends), storeBackend].toSorted((a, b) =>
+    keyOf(a) < keyOf(b) ? -1 : 1,
+  );
 }
 
 /** Returns the full names, e.g. `proto.LVService`. */

@@ -9,7 +9,6 @@ import fastify, {
 } from "fastify";
 import type { InfraError } from "../../adapters/host/infra-error.ts";
 import type { Backend } from "../domain/backend.ts";
-import { methodRuleOf } from "./method-rules.ts";
 import type { Metrics } from "../observability/metrics.ts";
 import { metricsPage } from "../observability/metrics-page.ts";
 import { createCorsOptions } from "../rpc/cors-options.ts";
@@ -32,6 +31,7 @@ import { koorApp } from "../web/koor-app.ts";
 import { securityHeadersOf } from "../web/security-headers.ts";
 import { statusPages } from "../web/status-pages.ts";
 import { type StoreBackup, storeBackup } from "../web/store-backup.ts";
+import { methodRuleOf } from "./method-rules.ts";
 
 export interface AppOptions {
   readonly registrations: readonly ServiceRegistration[];

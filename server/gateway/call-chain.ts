@@ -6,7 +6,6 @@ import { createAuditLog } from "../domains/audit/audit-log.ts";
 import { startAuditRetention } from "../domains/audit/retention.ts";
 import { createKeptResults } from "../domains/idempotency/kept-results.ts";
 import { createRpcObserver } from "../observability/rpc-observer.ts";
-import type { Data } from "./open-data.ts";
 import { createCallAudit } from "../rpc/audit-calls.ts";
 import { type Authenticate, createAuthorization, stillAllowed } from "../rpc/authorize.ts";
 import type { Around } from "../rpc/call.ts";
@@ -15,6 +14,7 @@ import { createIdempotency } from "../rpc/idempotency.ts";
 import { createCallLog } from "../rpc/log-calls.ts";
 import type { LinksFor } from "../rpc/method-links.ts";
 import { assertKnownHeaders } from "../rpc/request-headers.ts";
+import type { Data } from "./open-data.ts";
 
 export interface CallChainOptions {
   readonly data: Data;

@@ -7,18 +7,14 @@ import { InfraError } from "../../adapters/host/infra-error.ts";
 import { settleLeftCommands, settleLeftTools } from "../../adapters/host/left-tools.ts";
 import { makeOnce } from "../../adapters/host/make-once.ts";
 import { setToolOwner } from "../../adapters/host/tool-mark.ts";
-import { type AppOptions, createApp } from "./app.ts";
-import { createCallChain } from "./call-chain.ts";
 import type { Config, ListenerConfig } from "../config/schema.ts";
 import { createSeal } from "../crypto/seal.ts";
 import { adminPasswordFile, writeAdminPassword } from "../domains/auth/admin-password-file.ts";
 import { type Auth, createAuth } from "../domains/auth/auth.ts";
 import { type FirstAdmin, firstAdminName, prepareFirstAdmin } from "../domains/auth/first-admin.ts";
 import { createEvents } from "../events/events.ts";
-import { knownServices, methodRuleOf } from "./method-rules.ts";
 import { createMetrics } from "../observability/metrics.ts";
 import type { Tracing } from "../observability/tracing.ts";
-import type { Data } from "./open-data.ts";
 import { createOperations } from "../operations/create-operations.ts";
 import type { OperationsLog, OperationsOptions } from "../operations/operations-options.ts";
 import { createInlineRunner } from "../operations/run-inline.ts";
@@ -32,8 +28,12 @@ import { createRequestGate } from "../rpc/listener/request-gate.ts";
 import { createUnknownCallers } from "../rpc/listener/unknown-callers.ts";
 import { createOpenCalls } from "../rpc/open-calls.ts";
 import { createPageAccess } from "../rpc/page-access.ts";
-import { createServices } from "./services.ts";
 import { readDiskSpace } from "../store/disk-space.ts";
+import { type AppOptions, createApp } from "./app.ts";
+import { createCallChain } from "./call-chain.ts";
+import { knownServices, methodRuleOf } from "./method-rules.ts";
+import type { Data } from "./open-data.ts";
+import { createServices } from "./services.ts";
 import type { Systems } from "./systems.ts";
 
 /** How often certificate files are checked for renewal. */
@@ -179,36 +179,37 @@ export async function openGateway(
     settleLeftCommands: settleCommands,
     ...(options.boundary === undefined ? {} : { boundary: options.boundary }),
   });
-  const { registrations, backends, storeBackend, isPlannable, observe, beginSchedules } = createServices({
-    systems,
-    runner,
-    operations,
-    leftCommandsSettled: leftCommands.get,
-    events,
-    repositoryKeySeal: createSeal(data.masterKey, "repository-key"),
-    clusterSeal: createSeal(data.masterKey, "cluster"),
-    instanceId: instance.instanceId,
-    host: instance.host,
-    auth,
-    store: data.store,
-    writes: data.writes,
-    readDisk,
-    log,
-    ...(options.boundary === undefined ? {} : { boundary: options.boundary }),
-    maxMessageBytes: config.limits.maxMessageBytes,
-    facts: {
-      version,
+  const { registrations, backends, storeBackend, isPlannable, observe, beginSchedules } =
+    await createServices({
+      systems,
+      runner,
+      operations,
+      leftCommandsSettled: leftCommands.get,
+      events,
+      repositoryKeySeal: createSeal(data.masterKey, "repository-key"),
+      clusterSeal: createSeal(data.masterKey, "cluster"),
+      instanceId: instance.instanceId,
       host: instance.host,
-      isSandbox,
-      startedAtMs: Date.now(),
-      listeners: () =>
-        entries.map(({ config: { tls, services }, listener }) => ({
-          address: listener.address(),
-          tls: tls !== undefined,
-          services: services ?? [],
-        })),
-    },
-  });
+      auth,
+      store: data.store,
+      writes: data.writes,
+      readDisk,
+      log,
+      ...(options.boundary === undefined ? {} : { boundary: options.boundary }),
+      maxMessageBytes: config.limits.maxMessageBytes,
+      facts: {
+        version,
+        host: instance.host,
+        isSandbox,
+        startedAtMs: Date.now(),
+        listeners: () =>
+          entries.map(({ config: { tls, services }, listener }) => ({
+            address: listener.address(),
+            tls: tls !== undefined,
+            services: services ?? [],
+          })),
+      },
+    });
   // Closed after everything that changes systems, so that it publishes those changes too.
   const observer = options.isForCommand === true ? undefined : observe();
   opened.defer(() => observer?.close());

@@ -1,8 +1,8 @@
 import type { ListenerConfig } from "../config/schema.ts";
+import { assertAddressesFree } from "../rpc/listener/assert-addresses-free.ts";
 import type { Gateway, GatewayOptions, OpenGatewayOptions } from "./gateway.ts";
 import { unknownServicesOf } from "./method-rules.ts";
 import { openData } from "./open-data.ts";
-import { assertAddressesFree } from "../rpc/listener/assert-addresses-free.ts";
 
 /**
  * Opens the store and starts everything the configuration names.
@@ -37,17 +37,14 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   }
 }
 
-/** Loads only the code that is needed: a sandbox no code of real systems, and a real gateway no code of the sandbox. */
+/** A sandbox does without the code of real systems, and a real gateway without that of the sandbox. */
 async function creatorOfSystems({
   config,
   isSandbox,
   logger,
 }: GatewayOptions): Promise<OpenGatewayOptions["createSystems"]> {
-  if (isSandbox) {
-    return (await import("./sandbox-systems.ts")).createSandboxSystems;
-  }
-  const { createRealSystems } = await import("./systems.ts");
-  return () => createRealSystems(config, logger);
+  const { openRealSystems, openSandboxSystems } = await import("./systems.ts");
+  return isSandbox ? openSandboxSystems : () => openRealSystems(config, logger);
 }
 
 function assertServicesExist(listeners: readonly ListenerConfig[]): void {

@@ -26,10 +26,10 @@ test("a plan does not change LVM's metadata, and shows the commands that run lat
   const lvm = createLvm({ ...options, onToolEnd: (end) => ends.push(end) });
   const deviceClasses = [{ name: "ssd", volumeGroup, default: true, spareGiB: 0 }];
   const systems = {
-    volumes: { lvm, deviceClasses, protect: [], lowSpacePercent: 10 },
+    volumes: { lvm, deviceClasses, protect: [], lowSpacePercent: 10, close: async () => {} },
     close: () => lvm.close(),
   };
-  const { plan, call } = createPlanUnderTest(systems);
+  const { plan, call } = await createPlanUnderTest(systems);
   const started = () =>
     ends
       .splice(0)

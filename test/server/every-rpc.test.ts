@@ -4,10 +4,10 @@ import { encodeEnvelope } from "@connectrpc/connect/protocol";
 import { test } from "tap";
 import { AuthService } from "../../gen/services/auth/auth_pb.ts";
 import { methodRuleOf } from "../../server/gateway/method-rules.ts";
+import { createServices } from "../../server/gateway/services.ts";
 import { createInlineRunner } from "../../server/operations/run-inline.ts";
 import { methodPathOf } from "../../server/rpc/method-rule.ts";
 import { eventStreamMethodOf } from "../../server/rpc/sse/event-stream-methods.ts";
-import { createServices } from "../../server/gateway/services.ts";
 import { isLongForm } from "../long-form.ts";
 import { startAppUnderTest } from "./app-under-test.ts";
 import { callMethod, isCallable } from "./call-method.ts";
@@ -727,7 +727,7 @@ test("a domain that is off refuses calls in every protocol and names the key tha
     listeners: () => [],
   };
   const systems = { volumes: undefined, close: async () => {} };
-  const { registrations } = createServices({
+  const { registrations } = await createServices({
     systems,
     runner: createInlineRunner(() => {}),
     auth: { registrations: [], planners: [] },

@@ -5,8 +5,8 @@ import { pino } from "pino";
 import type { Test } from "tap";
 import { type Config, configSchema } from "../../server/config/schema.ts";
 import type { Gateway } from "../../server/gateway/gateway.ts";
-import { traceLogFields } from "../../server/observability/active-span.ts";
 import { startGateway } from "../../server/gateway/start-gateway.ts";
+import { traceLogFields } from "../../server/observability/active-span.ts";
 import { isDirectPathTested } from "./app-under-test.ts";
 import { readContractServices } from "./contract-services.ts";
 

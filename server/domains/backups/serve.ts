@@ -1,23 +1,18 @@
 import { BackupService } from "../../../gen/hostplane/v1/backup_pb.ts";
-import type { BackupSource } from "../../backups/backup-source.ts";
 import { backupsOff } from "../../backups/backups-off.ts";
-import type { DomainServices, ServicesOptions } from "../../domain/domain-services.ts";
+import type { DomainContext, DomainServices } from "../../domain/domain-services.ts";
+import { registerPlanRefusal } from "../../operations/planner.ts";
+import { registerRefusal } from "../../rpc/service-handlers.ts";
 import { createBackups } from "./backups.ts";
 import { createBackupPlanners } from "./planners.ts";
 import { createBackupResources } from "./resources.ts";
 import { createBackupService } from "./service.ts";
-import { operationMessage } from "../operations/operation-messages.ts";
-import { registerPlanRefusal } from "../../operations/planner.ts";
-import { registerRefusal } from "../../rpc/service-handlers.ts";
 
-/**
- * Creates the services for the backups of all domains.
- * @param sources of all domains, including those that are not configured; if none is configured, all calls are refused
- */
-export function createBackupsDomain(
-  { store }: Pick<ServicesOptions, "store">,
-  sources: readonly BackupSource[],
-): DomainServices {
+type BackupsContext = Pick<DomainContext, "store" | "served" | "operationMessage">;
+
+/** Creates the services for the backups of all domains. If backups are configured in none of them, all calls are refused. */
+export function serveBackups({ store, served, operationMessage }: BackupsContext): DomainServices {
+  const sources = [...served.values()].flatMap(({ backupSource }) => backupSource ?? []);
   if (!sources.some(({ isOn }) => isOn)) {
     const refusal = () => backupsOff(...sources.map(({ configKey }) => configKey));
     return {

@@ -1,41 +1,21 @@
 import { join } from "node:path";
-import type { FastifyBaseLogger } from "fastify";
-import type { LibvirtAdapter } from "../../../adapters/libvirt/adapter.ts";
+import { createLibvirt } from "../../../adapters/libvirt/libvirt.ts";
+import { createLvm } from "../../../adapters/lvm/lvm.ts";
 import type { ResticAdapter } from "../../../adapters/restic/adapter.ts";
 import { idsOfPattern } from "../../config/id-range.ts";
-import type { Config, HypervisorsConfig } from "../../config/schema.ts";
+import type { HypervisorsConfig } from "../../config/schema.ts";
+import type { Environment } from "../../domain/define-domain.ts";
 import { type HypervisorSettings, readyWhenFrom } from "./hypervisor-settings.ts";
-import type { PoolBackupsOptions } from "./pool/backups/pool-backups.ts";
-import type { StoragePool } from "./pool/storage-pool.ts";
-
-/** The systems behind backups of the storage pool. */
-export type PoolBackupSystem = Pick<PoolBackupsOptions, "system" | "restic" | "settings">;
-
-/** The systems behind the hypervisors domain. */
-export interface HypervisorSystem {
-  readonly libvirt: LibvirtAdapter;
-  readonly settings: HypervisorSettings;
-  /** The storage pool that they share; undefined if none is configured. */
-  readonly pool: StoragePool | undefined;
-  /** How the pool is backed up; undefined if backups are not configured. */
-  readonly poolBackup?: PoolBackupSystem | undefined;
-  close(): Promise<void>;
-}
+import { createDirectoryPool } from "./pool/directory-pool.ts";
+import { createVolumeGroupPool } from "./pool/volume-group-pool.ts";
+import type { HypervisorSystem, PoolBackupSystem } from "./system.ts";
 
 /** Creates the configured libvirt and storage pool. */
-export async function createRealHypervisors(
-  config: Pick<Config, "limits" | "data" | "host">,
+export async function openRealHypervisors(
   hypervisors: HypervisorsConfig,
-  logger: FastifyBaseLogger,
+  environment: Environment,
 ): Promise<HypervisorSystem> {
-  const [{ createLibvirt }, { createLvm }, { createDirectoryPool }, { createVolumeGroupPool }] =
-    await Promise.all([
-      import("../../../adapters/libvirt/libvirt.ts"),
-      import("../../../adapters/lvm/lvm.ts"),
-      import("./pool/directory-pool.ts"),
-      import("./pool/volume-group-pool.ts"),
-    ]);
-  const onToolEnd = (event: object) => logger.debug({ tool: event }, "tool");
+  const { tools, onToolEnd } = environment;
   const settings = hypervisorSettingsFrom(hypervisors);
   const libvirt = createLibvirt({ ...hypervisors.libvirt, onToolEnd });
   const {
@@ -46,7 +26,7 @@ export async function createRealHypervisors(
     lvm: lvmConfig,
     backup,
   } = hypervisors.pool ?? {};
-  const restic = backup && (await createPoolRestic(config, backup, onToolEnd));
+  const restic = backup && (await createPoolRestic(environment, backup));
   const backupOf = (system: PoolBackupSystem["system"]) =>
     backup && restic && { system, restic, settings: backup };
   if (volumeGroup === undefined || lvmConfig === undefined) {
@@ -57,8 +37,7 @@ export async function createRealHypervisors(
         : backupOf({ kind: "directory", libvirt, libvirtPool, directory });
     return { libvirt, settings, pool, poolBackup, close: () => closeAll(libvirt, ...one(restic)) };
   }
-  const { tools: maxRunning, toolsWaiting: maxWaiting } = config.limits;
-  const lvm = createLvm({ ...lvmConfig, maxRunning, maxWaiting, onToolEnd });
+  const lvm = createLvm({ ...lvmConfig, ...tools, onToolEnd });
   const canMove = lvmConfig.activation === "auto";
   const pool = createVolumeGroupPool({ lvm, volumeGroup, devices, canMove });
   const poolBackup = backupOf({ kind: "volumeGroup", lvm, volumeGroup });
@@ -66,14 +45,13 @@ export async function createRealHypervisors(
 }
 
 async function createPoolRestic(
-  { data, host }: Pick<Config, "data" | "host">,
+  { dataDirectory, host, onToolEnd }: Environment,
   { restic }: NonNullable<NonNullable<HypervisorsConfig["pool"]>["backup"]>,
-  onToolEnd: (event: object) => void,
 ): Promise<ResticAdapter> {
   const { createRestic } = await import("../../../adapters/restic/restic.ts");
   return createRestic({
     command: restic.command,
-    cacheDir: restic.cacheDir ?? join(data, "restic-cache"),
+    cacheDir: restic.cacheDir ?? join(dataDirectory, "restic-cache"),
     ...(host === undefined ? {} : { hostname: host }),
     onToolEnd,
   });

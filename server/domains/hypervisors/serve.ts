@@ -1,10 +1,10 @@
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { StoragePoolService } from "../../../gen/hostplane/v1/storage_pool_pb.ts";
-import { OperationsService } from "../../../gen/operations/v1/operations_pb.ts";
-import { createAbsentBackend } from "../../domain/backend.ts";
 import { createAbsentBackupSource } from "../../backups/backup-source.ts";
 import { createResticBackend } from "../../backups/restic-backend.ts";
-import { allOf, type DomainServices, namesOf, type ServicesOptions } from "../../domain/domain-services.ts";
+import { allOf, type DomainContext, type DomainServices } from "../../domain/domain-services.ts";
+import { registerPlanRefusal } from "../../operations/planner.ts";
+import { registerRefusal } from "../../rpc/service-handlers.ts";
 import { createLibvirtBackend } from "./backend.ts";
 import { observeHypervisorChanges } from "./events/hypervisor-observer.ts";
 import type { SharedStorage } from "./hypervisor-settings.ts";
@@ -13,7 +13,7 @@ import { createInventory } from "./inventory.ts";
 import { createOwnChanges } from "./own-changes.ts";
 import { createHypervisorPlanners } from "./planners.ts";
 import { createStoragePoolBackend } from "./pool/backend.ts";
-import { poolBackupFacts } from "./pool/backups/pool-backup-source.ts";
+import { poolBackupFacts } from "./pool/backups/backup-facts.ts";
 import { observePoolChanges } from "./pool/observe-pool.ts";
 import { createStoragePoolPlanners } from "./pool/planners.ts";
 import { createStoragePoolResources } from "./pool/resources.ts";
@@ -21,32 +21,18 @@ import { createStoragePoolService } from "./pool/service.ts";
 import { createSharedPool } from "./pool/shared-pool.ts";
 import { createHypervisorResources } from "./resources.ts";
 import { createOperationsService } from "./service.ts";
-import { operationMessage } from "../operations/operation-messages.ts";
-import { registerPlanRefusal } from "../../operations/planner.ts";
-import { registerRefusal } from "../../rpc/service-handlers.ts";
+import type { HypervisorSystem } from "./system.ts";
 
 /** Creates the services for hypervisors and the storage pool that they share. */
-export function createHypervisorsDomain(options: ServicesOptions): DomainServices {
-  const services = [OperationsService, StoragePoolService];
-  const { hypervisors: system } = options.systems;
-  if (system === undefined) {
-    const missing = "hypervisors are off: set `hypervisors` in the configuration";
-    const refusal = () => new InfraError("DOMAIN_OFF", missing);
-    return {
-      registrations: services.map((service) => registerRefusal(service, refusal)),
-      planners: services.map((service) => registerPlanRefusal(service, refusal)),
-      backends: [createAbsentBackend("hypervisors", "libvirt", "off", namesOf(services), missing)],
-      backupSource: createAbsentBackupSource(poolBackupFacts),
-    };
-  }
-  const { host, operations, events, log } = options;
+export function serveHypervisors(system: HypervisorSystem, context: DomainContext): DomainServices {
+  const { host, operations, events, log } = context;
   const { libvirt, settings, pool, poolBackup } = system;
   const inventory = createInventory(settings);
   const own = createOwnChanges(libvirt);
-  const hypervisors = createHypervisors({ ...options, libvirt, settings, inventory, own });
+  const hypervisors = createHypervisors({ ...context, libvirt, settings, inventory, own });
   const libvirtPool = settings.sharedStorage?.libvirtPool;
   const shownBy = libvirtPool === undefined ? undefined : { libvirt, libvirtPool };
-  const backup = poolBackup && { ...options, ...poolBackup, keySeal: options.repositoryKeySeal };
+  const backup = poolBackup && { ...context, ...poolBackup, keySeal: context.repositoryKeySeal };
   const backupRefusal = () => poolBackupsOff(settings.sharedStorage);
   const shared = pool && createSharedPool({ pool, shownBy, operations, events, host, backup, backupRefusal });
   const poolRefusal = () =>
@@ -58,7 +44,7 @@ export function createHypervisorsDomain(options: ServicesOptions): DomainService
       createOperationsService(hypervisors, shared, poolRefusal),
       shared === undefined
         ? registerRefusal(StoragePoolService, poolRefusal)
-        : createStoragePoolService(shared, operationMessage),
+        : createStoragePoolService(shared, context.operationMessage),
     ],
     planners: [
       createHypervisorPlanners({ hypervisors, shared, poolRefusal, libvirt, host }),
@@ -73,7 +59,7 @@ export function createHypervisorsDomain(options: ServicesOptions): DomainService
         ? []
         : [
             createResticBackend({
-              ...options,
+              ...context,
               ...poolBackup,
               domain: "hypervisors",
               kindStart: "storagePool",
@@ -84,15 +70,15 @@ export function createHypervisorsDomain(options: ServicesOptions): DomainService
       // The state of a hypervisor follows the end of its operation, too.
       createHypervisorResources(hypervisors, [
         libvirt.subscribe,
-        (onChange) => options.store.subscribe("operations", onChange),
+        (onChange) => context.store.subscribe("operations", onChange),
       ]),
       ...(pool === undefined ? [] : [createStoragePoolResources(pool)]),
     ],
     backupSource: shared?.backups?.source ?? createAbsentBackupSource(poolBackupFacts),
     observe: () =>
       allOf([
-        observeHypervisorChanges({ ...options, libvirt, inventory, own, onFailed }),
-        ...(shared === undefined ? [] : [observePoolChanges({ ...options, ...shared, onFailed })]),
+        observeHypervisorChanges({ ...context, libvirt, inventory, own, onFailed }),
+        ...(shared === undefined ? [] : [observePoolChanges({ ...context, ...shared, onFailed })]),
       ]),
   };
 }

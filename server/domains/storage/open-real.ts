@@ -1,17 +1,10 @@
 import type { CephAdapter } from "../../../adapters/ceph/adapter.ts";
 import type { KubernetesAdapter } from "../../../adapters/kubernetes/adapter.ts";
 import type { StorageConfig } from "../../config/schema.ts";
-
-/** The systems behind the storage domain. At least one is configured; the other may be undefined. */
-export interface StorageSystem {
-  readonly ceph: CephAdapter | undefined;
-  /** The Kubernetes cluster that runs Ceph. */
-  readonly kubernetes: KubernetesAdapter | undefined;
-  close(): Promise<void>;
-}
+import { type StorageSystem, storageSystem } from "./system.ts";
 
 /** Connects to the configured clusters. */
-export async function createRealStorage(config: StorageConfig): Promise<StorageSystem> {
+export async function openRealStorage(config: StorageConfig): Promise<StorageSystem> {
   const kubernetes = config.kubernetes && (await createRealKubernetes(config.kubernetes));
   return storageSystem(config.ceph && (await createRealCeph(config.ceph)), kubernetes);
 }
@@ -33,15 +26,4 @@ async function createRealKubernetes(
   const { createKubernetes } = await import("../../../adapters/kubernetes/kubernetes.ts");
   const { kubeconfig, context, namespace } = config;
   return createKubernetes({ kubeconfigPath: kubeconfig, context, namespace });
-}
-
-export function storageSystem(
-  ceph: CephAdapter | undefined,
-  kubernetes: KubernetesAdapter | undefined,
-): StorageSystem {
-  return {
-    ceph,
-    kubernetes,
-    close: async () => void (await Promise.all([ceph?.close(), kubernetes?.close()])),
-  };
 }

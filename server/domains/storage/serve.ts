@@ -1,9 +1,8 @@
 import type { CephAdapter } from "../../../adapters/ceph/adapter.ts";
-import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { StorageService } from "../../../gen/hostplane/v1/storage_pb.ts";
-import { StatsService } from "../../../gen/stats/stats_pb.ts";
-import { createAbsentBackend } from "../../domain/backend.ts";
-import { allOf, type DomainServices, namesOf, type ServicesOptions } from "../../domain/domain-services.ts";
+import { allOf, type DomainContext, type DomainServices } from "../../domain/domain-services.ts";
+import { registerPlanRefusal } from "../../operations/planner.ts";
+import { registerRefusal } from "../../rpc/service-handlers.ts";
 import { createCephBackend, createKubernetesBackend } from "./backend.ts";
 import { createCrashChanges } from "./crash-changes.ts";
 import { observeStorageChanges } from "./events/storage-observer.ts";
@@ -12,29 +11,17 @@ import { createStorageResources } from "./resources.ts";
 import { createStatsService } from "./service.ts";
 import { cephOff, createStorage } from "./storage.ts";
 import { createStorageService } from "./storage-service.ts";
-import { registerPlanRefusal } from "../../operations/planner.ts";
-import { registerRefusal } from "../../rpc/service-handlers.ts";
+import type { StorageSystem } from "./system.ts";
 
 /** Creates the services for a storage cluster: Ceph, and the Kubernetes cluster that runs it. */
-export function createStorageDomain(options: ServicesOptions): DomainServices {
-  const services = [StatsService, StorageService];
-  const { storage: system } = options.systems;
-  if (system === undefined) {
-    const missing = "storage is off: set `storage` in the configuration";
-    const refusal = () => new InfraError("DOMAIN_OFF", missing);
-    return {
-      registrations: services.map((service) => registerRefusal(service, refusal)),
-      planners: services.map((service) => registerPlanRefusal(service, refusal)),
-      backends: [createAbsentBackend("storage", "ceph", "off", namesOf(services), missing)],
-    };
-  }
-  const { log } = options;
+export function serveStorage(system: StorageSystem, context: DomainContext): DomainServices {
+  const { log } = context;
   const { ceph, kubernetes } = system;
   const storage = createStorage(system);
   const onFailed = (error: unknown) =>
     log.warn("events of the storage cluster could not be published; retrying", error);
-  const observe = (each: CephAdapter) => observeStorageChanges({ ...options, ceph: each, onFailed });
-  const crashChanges = ceph && createCrashChanges({ ...options, ceph });
+  const observe = (each: CephAdapter) => observeStorageChanges({ ...context, ceph: each, onFailed });
+  const crashChanges = ceph && createCrashChanges({ ...context, ceph });
   return {
     registrations: [
       createStatsService(storage),
@@ -52,6 +39,8 @@ export function createStorageDomain(options: ServicesOptions): DomainServices {
       ...(kubernetes === undefined ? [] : [createKubernetesBackend(kubernetes)]),
     ],
     inventory: ceph === undefined ? [] : [createStorageResources(ceph)],
+    // Ceph reports no changes by itself: while its events have subscribers it is polled more often.
+    onSubscriber: () => ceph?.subscribe(() => {}) ?? (() => {}),
     observe: () => allOf([storage.beginHistory(), ...(ceph === undefined ? [] : [observe(ceph)])]),
   };
 }

@@ -1,24 +1,8 @@
 import { durationFromMs, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { BackendHealth, BackendKind, SystemService } from "../../../gen/hostplane/v1/system_pb.ts";
 import type { Backend } from "../../domain/backend.ts";
+import type { GatewayFacts } from "../../domain/domain-services.ts";
 import { registerService, type ServiceRegistration } from "../../rpc/service-handlers.ts";
-
-/** Facts of the gateway that GetInfo returns. */
-export interface GatewayFacts {
-  readonly version: string;
-  /** Name of this host; distinguishes this gateway's objects from those of other hosts in the same store. */
-  readonly host: string;
-  readonly isSandbox: boolean;
-  /** Milliseconds since the epoch. */
-  readonly startedAtMs: number;
-  /** Addresses that it listens on; empty before it listens. */
-  listeners(): readonly {
-    readonly address: string;
-    readonly tls: boolean;
-    /** Full names; empty when all services are available there. */
-    readonly services: readonly string[];
-  }[];
-}
 
 const kinds = {
   real: BackendKind.REAL,

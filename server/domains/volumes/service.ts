@@ -1,24 +1,16 @@
 import type { Snapshot } from "../../../adapters/host/snapshot.ts";
 import type { LogicalVolume, LvmState } from "../../../adapters/lvm/adapter.ts";
 import {
-  LVService as CurrentLVService,
-  VGService as CurrentVGService,
-} from "../../../gen/lvmd/current/lvmd_pb.ts";
-import {
   GetFreeBytesResponseSchema,
   GetLVListResponseSchema,
   LVService,
   VGService,
   WatchResponseSchema,
 } from "../../../gen/lvmd/served/lvmd_pb.ts";
-import {
-  LVService as PublishedLVService,
-  VGService as PublishedVGService,
-} from "../../../gen/proto/lvmd_pb.ts";
 import { shownVolume } from "../../backups/lvm/operation-marks.ts";
 import { askerFrom } from "../../rpc/asker.ts";
 import type { Call, LvmdProtocol } from "../../rpc/call.ts";
-import { registerService, type ServiceRegistration, type ShownServices } from "../../rpc/service-handlers.ts";
+import { registerService, type ServiceRegistration } from "../../rpc/service-handlers.ts";
 import { createSharedAnswers } from "../../rpc/shared-answers.ts";
 import { createStateBroadcast } from "../../rpc/state-broadcast.ts";
 import { assertBackups, backupStateMessage, wantedFromCreateBackup } from "./backups/backup-messages.ts";
@@ -30,13 +22,10 @@ import {
   reportedFreeBytes,
   volumesOf,
 } from "./device-class.ts";
+import { shownLvServices, shownVgServices } from "./shown-services.ts";
 import { volumeMessage, watchMessage } from "./volume-messages.ts";
 import { parseCreate, wantedFromRemove, wantedFromResize, wantedFromSnapshot } from "./volume-requests.ts";
 import type { Volumes } from "./volumes.ts";
-
-/** Published descriptors of proto.LVService and proto.VGService, by lvmd protocol. */
-export const shownLvServices: ShownServices = { backups: PublishedLVService, current: CurrentLVService };
-export const shownVgServices: ShownServices = { backups: PublishedVGService, current: CurrentVGService };
 
 /**
  * Creates proto.LVService of both lvmd protocols, which changes volumes.

@@ -3,9 +3,10 @@ import { join } from "node:path";
 import { type Test, test } from "tap";
 import { createMaasSandbox, type MaasSandboxOptions } from "../../../adapters/maas/sandbox.ts";
 import { createWorkload } from "../../../adapters/workload/workload.ts";
-import { clusterSettingsFrom, clusterSystem } from "../../../server/domains/clusters/open-real.ts";
 import { createClustersInspector } from "../../../server/commands/inspect-clusters.ts";
 import { type ClustersConfig, configSchema } from "../../../server/config/schema.ts";
+import { clusterSettingsFrom } from "../../../server/domains/clusters/open-real.ts";
+import { clusterSystem } from "../../../server/domains/clusters/system.ts";
 
 function configOf(t: Test, other: object = {}): ClustersConfig {
   const dir = t.testdir({ "maas.key": "a:b:c\n", "cni.yaml": "kind: Namespace\n" });

@@ -1,18 +1,15 @@
-import type { BackupSource, BackupSourceFacts, WantedRestore } from "../../../backups/backup-source.ts";
+import type { BackupSource, WantedRestore } from "../../../backups/backup-source.ts";
 import { nothingToDo, resourceOf } from "../../../backups/stored-backup-plans.ts";
 import type { StoredBackups } from "../../../backups/stored-backups.ts";
 import type { BackupRow } from "../../../store/backups.ts";
 import { bytesPerGiB, sizeGbFromBytes } from "../size.ts";
 import type { WantedCreate } from "../volume-changes.ts";
+import { volumeBackupFacts } from "./backup-facts.ts";
 import type { BackupParts } from "./backup-parts.ts";
 import { createBackupPlans } from "./backup-plans.ts";
-import { backupConfigKey as configKey } from "./backup-settings.ts";
 import { tooSmall } from "./fill-steps.ts";
 import { restoreKindName } from "./restore-kind.ts";
 import type { RestoreVolume } from "./restore-volume.ts";
-
-/** Identifies volumes of the device classes as a source of backups. */
-export const volumeBackupFacts: BackupSourceFacts = { resourceStart: "volumeGroups/", configKey };
 
 /** Creates the source of volume backups for hostplane.v1.BackupService. A restore is the same operation as in CreateLV. */
 export function createVolumeBackupSource(

@@ -1,13 +1,14 @@
 import { create, type DescMethodUnary, type MessageInitShape } from "@bufbuild/protobuf";
 import { type Test, test } from "tap";
 import { BackupService } from "../../../../gen/hostplane/v1/backup_pb.ts";
-import { createBackupsDomain } from "../../../../server/domains/backups/serve.ts";
 import { type BackupSource, createAbsentBackupSource } from "../../../../server/backups/backup-source.ts";
+import { serveBackups } from "../../../../server/domains/backups/serve.ts";
+import { operationMessage } from "../../../../server/domains/operations/operation-messages.ts";
 import type { PlannedMutation } from "../../../../server/operations/mutation.ts";
 import type { Operation } from "../../../../server/operations/operation.ts";
-import { callerOf } from "../plan/plan-under-test.ts";
 import { createCall } from "../../rpc/call-under-test.ts";
 import { openOwnStore } from "../../store/own-store.ts";
+import { callerOf } from "../plan/plan-under-test.ts";
 
 const { listBackups, getBackup, verifyBackup, restoreBackup, deleteBackup } = BackupService.method;
 
@@ -104,7 +105,16 @@ async function createDomain(t: Test, sources: readonly BackupSource[]) {
       },
     });
   }
-  const { registrations, planners } = createBackupsDomain({ store }, sources);
+  const { registrations, planners } = serveBackups({
+    store,
+    operationMessage,
+    served: new Map(
+      sources.map((backupSource, index) => [
+        String(index),
+        { registrations: [], planners: [], backends: [], backupSource },
+      ]),
+    ),
+  });
   return {
     async call<I extends DescMethodUnary["input"], O extends DescMethodUnary["output"]>(
       method: DescMethodUnary<I, O>,

@@ -1,13 +1,9 @@
 import { join } from "node:path";
 import { type Test, test } from "tap";
 import { createMaasSandbox } from "../../../../adapters/maas/sandbox.ts";
-import {
-  bootedMachinesOf,
-  clusterSettingsFrom,
-  createRealClusters,
-  createSandboxClusters,
-} from "../../../../server/domains/clusters/open-real.ts";
 import { type ClustersConfig, configSchema } from "../../../../server/config/schema.ts";
+import { clusterSettingsFrom, openRealClusters } from "../../../../server/domains/clusters/open-real.ts";
+import { bootedMachinesOf, openSandboxClusters } from "../../../../server/domains/clusters/open-sandbox.ts";
 
 const key = "consumer:token:thesecretitself";
 
@@ -37,7 +33,7 @@ test("the configuration is converted to cluster settings: times in milliseconds,
       leaseSeconds: 4,
     },
   );
-  const system = await createRealClusters(config);
+  const system = await openRealClusters(config);
   t.match(system, {
     maas: { kind: "real", url: "http://maas.invalid:5240/MAAS" },
     workload: { kind: "real" },
@@ -69,25 +65,23 @@ test("the configuration is converted to cluster settings: times in milliseconds,
 test("a missing or invalid file is reported with its key, and a wrong API key is not shown", async (t) => {
   const cni = { "cni.yaml": "kind: Namespace\n" };
   await t.rejects(
-    createRealClusters(configOf(t, cni)),
+    openRealClusters(configOf(t, cni)),
     /^clusters\.maas\.apiKeyFile: .*maas\.key cannot be read: ENOENT/,
   );
-  const wrong = await createRealClusters(configOf(t, { ...cni, "maas.key": "thesecretitself" })).catch(
-    String,
-  );
+  const wrong = await openRealClusters(configOf(t, { ...cni, "maas.key": "thesecretitself" })).catch(String);
   t.match(wrong, /clusters\.maas\.apiKeyFile: must be three parts/);
   t.notMatch(wrong, /thesecretitself/);
   const withKey = { "maas.key": key };
-  await t.rejects(createRealClusters(configOf(t, withKey)), /clusters\.cni\.manifest: .*cannot be read/);
+  await t.rejects(openRealClusters(configOf(t, withKey)), /clusters\.cni\.manifest: .*cannot be read/);
   await t.rejects(
-    createRealClusters(configOf(t, { ...withKey, "cni.yaml": "kind: {\n" })),
+    openRealClusters(configOf(t, { ...withKey, "cni.yaml": "kind: {\n" })),
     /clusters\.cni\.manifest: .*cni\.yaml is not valid YAML: /,
   );
-  await t.rejects(createRealClusters(configOf(t, { ...withKey, "cni.yaml": "\n" })), /is empty or longer/);
+  await t.rejects(openRealClusters(configOf(t, { ...withKey, "cni.yaml": "\n" })), /is empty or longer/);
 });
 
 test("the sandbox's MAAS is created on first use", async (t) => {
-  const { maas, workload, settings, close } = createSandboxClusters();
+  const { maas, workload, settings, close } = openSandboxClusters();
   t.equal(
     settings.kubeconfigHost?.("prod"),
     "prod.sandbox.invalid",

@@ -1,29 +1,13 @@
-import { type Test, test } from "tap";
-import { createClustersDomain } from "../../../../server/domains/clusters/serve.ts";
-import type { ClusterSystem } from "../../../../server/domains/clusters/open-real.ts";
-import { createSandboxClusters } from "../../../../server/domains/clusters/open-real.ts";
-import { createInlineRunner } from "../../../../server/operations/run-inline.ts";
+import { test } from "tap";
+import { createOffServices } from "../../../../server/domain/define-domain.ts";
+import { clustersDomain } from "../../../../server/domains/clusters/domain.ts";
+import { openSandboxClusters } from "../../../../server/domains/clusters/open-sandbox.ts";
+import { serveClusters } from "../../../../server/domains/clusters/serve.ts";
+import { contextUnderTest } from "../../domain/context-under-test.ts";
 import { openOwnStore } from "../../store/own-store.ts";
-import { withoutStore } from "../../without-store.ts";
-
-async function createDomain(t: Test, clusters: ClusterSystem | undefined) {
-  const store = await openOwnStore(t);
-  const warnings: string[] = [];
-  const domain = createClustersDomain({
-    ...withoutStore(),
-    store,
-    systems: { volumes: undefined, clusters, close: async () => {} },
-    runner: createInlineRunner(() => {}),
-    auth: { registrations: [], planners: [] },
-    facts: { version: "test", host: "host1", isSandbox: true, startedAtMs: 0, listeners: () => [] },
-    maxMessageBytes: 1 << 20,
-    log: { warn: (message) => void warnings.push(message) },
-  });
-  return { domain, store, warnings };
-}
 
 test("without a MAAS the domain is off, names the key that enables it, and starts nothing", async (t) => {
-  const { domain } = await createDomain(t, undefined);
+  const domain = createOffServices(clustersDomain);
   t.equal(domain.registrations.length, 2);
   t.equal(domain.planners.length, 2);
   t.match(domain.backends, [{ domain: "clusters", name: "maas", kind: "off" }]);
@@ -32,9 +16,11 @@ test("without a MAAS the domain is off, names the key that enables it, and start
 });
 
 test("the domain's scheduled work ends when it is closed, and logs no errors", async (t) => {
-  const system = createSandboxClusters();
+  const system = openSandboxClusters();
   t.teardown(() => system.close());
-  const { domain, warnings } = await createDomain(t, system);
+  const warnings: string[] = [];
+  const log = { warn: (message: string) => void warnings.push(message) };
+  const domain = serveClusters(system, contextUnderTest({ store: await openOwnStore(t), log }));
   const schedules = domain.beginSchedules?.();
   t.match(await domain.backends[0]?.status(), { health: "ok", version: "3.4.10", missing: [] });
   await schedules?.close();

@@ -5,12 +5,11 @@ import { StoragePoolService } from "../../../../gen/hostplane/v1/storage_pool_pb
 import { OperationsService } from "../../../../gen/operations/v1/operations_pb.ts";
 import type { SharedStorage } from "../../../../server/domains/hypervisors/hypervisor-settings.ts";
 import { createDirectoryPool } from "../../../../server/domains/hypervisors/pool/directory-pool.ts";
-import { createHypervisorsDomain } from "../../../../server/domains/hypervisors/serve.ts";
-import type { HypervisorSystem } from "../../../../server/domains/hypervisors/open-real.ts";
-import { createInlineRunner } from "../../../../server/operations/run-inline.ts";
-import { callerOf } from "../plan/plan-under-test.ts";
+import { serveHypervisors } from "../../../../server/domains/hypervisors/serve.ts";
+import type { HypervisorSystem } from "../../../../server/domains/hypervisors/system.ts";
+import { contextUnderTest } from "../../domain/context-under-test.ts";
 import { createCall } from "../../rpc/call-under-test.ts";
-import { withoutStore } from "../../without-store.ts";
+import { callerOf } from "../plan/plan-under-test.ts";
 
 function createDomain(t: Test, sharedStorage: SharedStorage, poolBackup?: HypervisorSystem["poolBackup"]) {
   const libvirt = createLibvirtSandbox();
@@ -23,14 +22,7 @@ function createDomain(t: Test, sharedStorage: SharedStorage, poolBackup?: Hyperv
     poolBackup,
     close: async () => {},
   };
-  return createHypervisorsDomain({
-    ...withoutStore(),
-    systems: { volumes: undefined, hypervisors, close: async () => {} },
-    runner: createInlineRunner(() => {}),
-    auth: { registrations: [], planners: [] },
-    facts: { version: "test", host: "host1", isSandbox: true, startedAtMs: 0, listeners: () => [] },
-    maxMessageBytes: 1 << 20,
-  });
+  return serveHypervisors(hypervisors, contextUnderTest());
 }
 
 test("without a key that backups of the pool need, their calls are refused and the key is named", async (t) => {

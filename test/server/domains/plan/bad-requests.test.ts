@@ -4,7 +4,7 @@ import { startAppUnderTest } from "../../app-under-test.ts";
 import { callerOf, createPlanUnderTest, identifiedAs } from "./plan-under-test.ts";
 
 async function start(t: Test) {
-  const { registrations } = createPlanUnderTest();
+  const { registrations } = await createPlanUnderTest();
   return startAppUnderTest(t, identifiedAs(callerOf("operator"), registrations));
 }
 

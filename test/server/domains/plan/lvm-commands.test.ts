@@ -60,14 +60,14 @@ async function startWithStandIn(t: Test) {
   });
   const deviceClasses = [{ name: "ssd", volumeGroup: "vg0", default: true, spareGiB: 0 }];
   const systems = {
-    volumes: { lvm, deviceClasses, protect: [], lowSpacePercent: 10 },
+    volumes: { lvm, deviceClasses, protect: [], lowSpacePercent: 10, close: async () => {} },
     close: () => lvm.close(),
   };
   const ran = async () =>
     (await readFile(join(folder, "ran.jsonl"), "utf8"))
       .split("\n")
       .flatMap((line) => (line === "" ? [] : [["env", ...JSON.parse(line)]]));
-  return { ...createPlanUnderTest(systems), ran };
+  return { ...(await createPlanUnderTest(systems)), ran };
 }
 
 const changes = [

@@ -16,13 +16,13 @@ import {
 import { masterKeyFromText } from "../../../../server/crypto/master-key.ts";
 import { type Auth, createAuth } from "../../../../server/domains/auth/auth.ts";
 import { knownServices } from "../../../../server/gateway/method-rules.ts";
+import { createServices } from "../../../../server/gateway/services.ts";
+import type { Systems } from "../../../../server/gateway/systems.ts";
+import { openSandboxSystems } from "../../../../server/gateway/systems.ts";
 import { createInlineRunner } from "../../../../server/operations/run-inline.ts";
 import type { Peer } from "../../../../server/rpc/call.ts";
 import { anonymous, type Caller } from "../../../../server/rpc/caller.ts";
 import type { ServiceRegistration } from "../../../../server/rpc/service-handlers.ts";
-import { createSandboxSystems } from "../../../../server/gateway/sandbox-systems.ts";
-import { createServices } from "../../../../server/gateway/services.ts";
-import type { Systems } from "../../../../server/gateway/systems.ts";
 import { createCall } from "../../rpc/call-under-test.ts";
 import { openOwnStore } from "../../store/own-store.ts";
 import { withoutStore } from "../../without-store.ts";
@@ -67,12 +67,12 @@ export async function createAuthUnderTest(t: Test): Promise<Auth> {
 }
 
 /** Creates the services; calls are by an admin by default. */
-export function createPlanUnderTest(
-  systems: Systems = createSandboxSystems(),
+export async function createPlanUnderTest(
+  systems?: Systems,
   auth: Pick<Auth, "registrations" | "planners"> = { registrations: [], planners: [] },
-): PlanUnderTest {
-  const { registrations } = createServices({
-    systems,
+): Promise<PlanUnderTest> {
+  const { registrations } = await createServices({
+    systems: systems ?? (await openSandboxSystems()),
     runner: createInlineRunner(() => {}),
     auth,
     ...withoutStore(),

@@ -7,8 +7,8 @@ import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { LvmAdapter } from "../../../../adapters/lvm/adapter.ts";
 import { createLvmSandbox } from "../../../../adapters/lvm/sandbox.ts";
 import { LVService } from "../../../../gen/lvmd/served/lvmd_pb.ts";
-import { methodPathOf } from "../../../../server/rpc/method-rule.ts";
 import type { Systems } from "../../../../server/gateway/systems.ts";
+import { methodPathOf } from "../../../../server/rpc/method-rule.ts";
 import { createPlanUnderTest } from "./plan-under-test.ts";
 
 const gib = 1n << 30n;
@@ -45,7 +45,7 @@ function createBusySystems() {
     { name: "gone", volumeGroup: "vg1", default: false, spareGiB: 0 },
   ];
   const systems: Systems = {
-    volumes: { lvm, deviceClasses, protect: ["keep*"], lowSpacePercent: 10 },
+    volumes: { lvm, deviceClasses, protect: ["keep*"], lowSpacePercent: 10, close: async () => {} },
     close: () => lvm.close(),
   };
   return { lvm, systems, ran };
@@ -87,7 +87,7 @@ test("a plan changes nothing, and the next call ends as planned and runs the pla
   await fc.assert(
     fc.asyncProperty(fc.array(request, { minLength: 1, maxLength: 12 }), async (requests) => {
       const { lvm, systems, ran } = createBusySystems();
-      const { plan, call } = createPlanUnderTest(systems);
+      const { plan, call } = await createPlanUnderTest(systems);
       for (const { method, json } of requests) {
         const { value: before } = await lvm.read();
         const planning = plan({ method: methodPathOf(method), request: { case: "json", value: json } });

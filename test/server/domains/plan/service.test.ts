@@ -20,7 +20,7 @@ function jsonOf(method: string, value: Record<string, string | number>) {
 }
 
 test("a plan shows the changes, the losses and the command", async (t) => {
-  const { plan } = createPlanUnderTest();
+  const { plan } = await createPlanUnderTest();
   t.match(await plan(jsonOf(create, { name: "data", size_gb: 2 })), {
     kind: "volumes.create",
     resource: "volumeGroups/sandbox-vg/volumes/data",
@@ -52,7 +52,7 @@ test("a plan shows the changes, the losses and the command", async (t) => {
 });
 
 test("each change of a pod or an image has a plan", async (t) => {
-  const { plan } = createPlanUnderTest();
+  const { plan } = await createPlanUnderTest();
   const methods: Readonly<Record<string, object>> = {
     "StartPod pod=sandbox-new": {
       kind: "pods.start",
@@ -79,7 +79,7 @@ test("each change of a pod or an image has a plan", async (t) => {
 });
 
 test("a call that would change nothing has a plan without steps", async (t) => {
-  const { plan } = createPlanUnderTest();
+  const { plan } = await createPlanUnderTest();
   const requests = [jsonOf(remove, { name: "none" }), jsonOf(resize, { name: "sandbox-web", sizeGb: 2 })];
   for (const request of requests) {
     t.match(await plan(request), { changes: [], losses: [], steps: [] }, request.method);
@@ -87,7 +87,7 @@ test("a call that would change nothing has a plan without steps", async (t) => {
 });
 
 test("a plan needs the role of the method that it plans", async (t) => {
-  const { plan } = createPlanUnderTest(undefined, await createAuthUnderTest(t));
+  const { plan } = await createPlanUnderTest(undefined, await createAuthUnderTest(t));
   const request = jsonOf(remove, { name: "sandbox-web" });
   await t.rejects(plan(request, { caller: anonymous }), {
     name: "InfraError",
@@ -112,7 +112,7 @@ test("a plan needs the role of the method that it plans", async (t) => {
 });
 
 test("a listener that does not serve a service refuses to plan its calls for any caller", async (t) => {
-  const { plan } = createPlanUnderTest();
+  const { plan } = await createPlanUnderTest();
   const request = jsonOf(remove, { name: "sandbox-web" });
   const peer = { listener: "unix:/run/some.sock", services: new Set(["hostplane.v1.PlanService"]) };
   await t.rejects(plan(request, { peer }), {
@@ -125,7 +125,7 @@ test("a listener that does not serve a service refuses to plan its calls for any
 });
 
 test("a method is named as in its path", async (t) => {
-  const { plan } = createPlanUnderTest();
+  const { plan } = await createPlanUnderTest();
   t.match(await plan(jsonOf(`/${remove}`, { name: "sandbox-web" })), { kind: "volumes.remove" });
   const unknown = [
     "",
@@ -145,7 +145,7 @@ test("a method is named as in its path", async (t) => {
 });
 
 test("a method that changes nothing has no plan, nor does Plan itself", async (t) => {
-  const { plan } = createPlanUnderTest(undefined, await createAuthUnderTest(t));
+  const { plan } = await createPlanUnderTest(undefined, await createAuthUnderTest(t));
   for (const method of [PlanService.method.plan, ...methods.filter((one) => !methodRuleOf(one).mutation)]) {
     const reason = await reasonOf(plan({ method: methodPathOf(method) }));
     t.match(reason, "NOT_PLANNABLE", methodPathOf(method));
@@ -166,7 +166,7 @@ const unplanned: Readonly<Record<string, string>> = {
 };
 
 test("every mutation of a served domain has a plan, or is listed without one", async (t) => {
-  const { plan } = createPlanUnderTest(undefined, await createAuthUnderTest(t));
+  const { plan } = await createPlanUnderTest(undefined, await createAuthUnderTest(t));
   const mutations = methods.filter((method) => methodRuleOf(method).mutation).map(methodPathOf);
   t.same(
     Object.keys(unplanned).filter((path) => !mutations.includes(path)),
@@ -183,7 +183,7 @@ test("every mutation of a served domain has a plan, or is listed without one", a
 });
 
 test("a domain that is off refuses plans as it refuses calls", async (t) => {
-  const { plan } = createPlanUnderTest({ volumes: undefined, close: async () => {} });
+  const { plan } = await createPlanUnderTest({ volumes: undefined, close: async () => {} });
   const off = { name: "InfraError", reason: "DOMAIN_OFF", message: /volumes\.deviceClasses/ };
   await t.rejects(plan(jsonOf(remove, { name: "x" })), off);
   await t.rejects(plan({ method: "proto.VGService/GetLVList" }), off, "a read as well");
@@ -195,7 +195,7 @@ test("a domain that is off refuses plans as it refuses calls", async (t) => {
 });
 
 test("a binary request is parsed as by the method", async (t) => {
-  const { plan } = createPlanUnderTest();
+  const { plan } = await createPlanUnderTest();
   const binary = (value: Uint8Array, method = create) => plan({ method, request: { case: "binary", value } });
   const name = new BinaryWriter().tag(1, WireType.LengthDelimited).string("data");
   const newer = name

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "tap";
 import { sandboxManifests } from "../../../../adapters/kubernetes/sandbox-cluster.ts";
-import { createRealStorage } from "../../../../server/domains/storage/open-real.ts";
+import { openRealStorage } from "../../../../server/domains/storage/open-real.ts";
 import { startFakeApiServer } from "../../../adapters/kubernetes/fake-api-server.ts";
 import { kubeconfigFor } from "../../../adapters/kubernetes/kubeconfig.ts";
 import { okOf } from "../../../adapters/until-state.ts";
@@ -12,7 +12,7 @@ test("the configured Kubernetes cluster is used: its kubeconfig, context and nam
   t.teardown(() => server.stop());
   const kubeconfig = join(t.testdir(), "kubeconfig");
   writeFileSync(kubeconfig, kubeconfigFor(server));
-  const storage = await createRealStorage({
+  const storage = await openRealStorage({
     kubernetes: { kubeconfig, context: "test", namespace: "elsewhere" },
   });
   t.teardown(() => storage.close());

@@ -2,11 +2,10 @@ import { create, type DescMethodUnary, type MessageInitShape, type MessageShape 
 import type { Test } from "tap";
 import type { CephAdapter } from "../../../../adapters/ceph/adapter.ts";
 import type { KubernetesAdapter } from "../../../../adapters/kubernetes/adapter.ts";
-import { createInlineRunner } from "../../../../server/operations/run-inline.ts";
+import { serveStorage } from "../../../../server/domains/storage/serve.ts";
 import type { AnyHandler } from "../../../../server/rpc/service-handlers.ts";
-import { createStorageDomain } from "../../../../server/domains/storage/serve.ts";
+import { contextUnderTest } from "../../domain/context-under-test.ts";
 import { createCall } from "../../rpc/call-under-test.ts";
-import { withoutStore } from "../../without-store.ts";
 
 export interface Answer<Message> {
   readonly message: Message;
@@ -23,14 +22,7 @@ export function createStorageUnderTest(
   const { ceph, kubernetes } = systems;
   const close = async () => void (await Promise.all([ceph?.close(), kubernetes?.close()]));
   t.teardown(close);
-  const { registrations, planners, backends } = createStorageDomain({
-    systems: { volumes: undefined, storage: { ceph, kubernetes, close }, close },
-    runner: createInlineRunner(() => {}),
-    auth: { registrations: [], planners: [] },
-    ...withoutStore(),
-    facts: { version: "test", host: "host1", isSandbox: true, startedAtMs: 0, listeners: () => [] },
-    maxMessageBytes: 4 << 20,
-  });
+  const { registrations, planners, backends } = serveStorage({ ceph, kubernetes, close }, contextUnderTest());
 
   function handlerOf(method: Parameters<(typeof registrations)[number]["handlerOf"]>[0]): AnyHandler {
     const registration = registrations.find(({ service }) => service.typeName === method.parent.typeName);

@@ -1,6 +1,6 @@
 import { describeSize } from "../../../../../adapters/host/describe-size.ts";
 import { invalidField } from "../../../../../adapters/host/infra-error.ts";
-import type { BackupSource, BackupSourceFacts, WantedRestore } from "../../../../backups/backup-source.ts";
+import type { BackupSource, WantedRestore } from "../../../../backups/backup-source.ts";
 import type { AccessFields } from "../../../../backups/repositories.ts";
 import { describePlace, placeOf, type RepositorySecrets } from "../../../../backups/repository-place.ts";
 import { nothingToDo } from "../../../../backups/stored-backup-plans.ts";
@@ -10,15 +10,9 @@ import type { Operation } from "../../../../operations/operation.ts";
 import type { OperationStarter, Operations } from "../../../../operations/operations.ts";
 import type { BackupRow } from "../../../../store/backups.ts";
 import type { StoragePool } from "../storage-pool.ts";
+import { poolBackupFacts } from "./backup-facts.ts";
 import { poolVolumeResourceOf } from "./backup-run.ts";
-import { poolBackupKey } from "./backup-settings.ts";
 import { type PoolRestoreInput, type PoolRestoreTools, restoreKindName } from "./restore-kind.ts";
-
-/** Identifies volumes of the storage pool as a source of backups. */
-export const poolBackupFacts: BackupSourceFacts = {
-  resourceStart: "storagePool/",
-  configKey: poolBackupKey,
-};
 
 export interface PoolBackupSourceOptions extends Pick<PoolRestoreTools, "restores" | "restic" | "refresh"> {
   readonly stored: StoredBackups;

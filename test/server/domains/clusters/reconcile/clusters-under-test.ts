@@ -9,13 +9,13 @@ import {
 } from "../../../../../adapters/maas/sandbox.ts";
 import type { BootedMachine } from "../../../../../adapters/workload/fake/boot.ts";
 import { createWorkloadSandbox, type WorkloadSandbox } from "../../../../../adapters/workload/sandbox.ts";
-import { bootedMachinesOf } from "../../../../../server/domains/clusters/open-real.ts";
 import { createSeal } from "../../../../../server/crypto/seal.ts";
 import { createBootstrapToken } from "../../../../../server/domains/clusters/bootstrap/bootstrap-token.ts";
 import { createClusterPki } from "../../../../../server/domains/clusters/bootstrap/cluster-pki.ts";
 import { createClusterImages } from "../../../../../server/domains/clusters/cluster-images.ts";
 import { sealClusterSecrets } from "../../../../../server/domains/clusters/cluster-secrets.ts";
 import type { ClusterSettings } from "../../../../../server/domains/clusters/cluster-settings.ts";
+import { bootedMachinesOf } from "../../../../../server/domains/clusters/open-sandbox.ts";
 import {
   createReconciler,
   type Reconciler,

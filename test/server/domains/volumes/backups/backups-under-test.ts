@@ -15,13 +15,13 @@ import { createSeal } from "../../../../../server/crypto/seal.ts";
 import type { BackupSettings } from "../../../../../server/domains/volumes/backups/backup-settings.ts";
 import type { DeviceClass } from "../../../../../server/domains/volumes/device-class.ts";
 import { createEvents } from "../../../../../server/events/events.ts";
+import { createServices } from "../../../../../server/gateway/services.ts";
 import { createOperations } from "../../../../../server/operations/create-operations.ts";
 import type { Operation } from "../../../../../server/operations/operation.ts";
 import type { Operations } from "../../../../../server/operations/operations.ts";
 import type { OperationsOptions } from "../../../../../server/operations/operations-options.ts";
 import { createInlineRunner } from "../../../../../server/operations/run-inline.ts";
 import type { Caller } from "../../../../../server/rpc/caller.ts";
-import { createServices } from "../../../../../server/gateway/services.ts";
 import { createCall } from "../../../rpc/call-under-test.ts";
 import { openOwnStore } from "../../../store/own-store.ts";
 import { callerOf } from "../../plan/plan-under-test.ts";
@@ -154,13 +154,14 @@ export async function createGateway(
   });
   const runner = createInlineRunner((_mutation, step, error) => t.fail(`undo of ${step.name}: ${error}`));
   const backupSettings = "settings" in options ? options.settings : settings;
-  const { registrations } = createServices({
+  const { registrations } = await createServices({
     systems: {
       volumes: {
         lvm,
         deviceClasses,
         protect: [],
         lowSpacePercent: 0,
+        close: async () => {},
         ...(backupSettings === undefined ? {} : { backup: { restic, settings: backupSettings } }),
       },
       close: async () => {},

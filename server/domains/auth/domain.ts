@@ -1,0 +1,34 @@
+import { UserService } from "../../../gen/hostplane/v1/user_pb.ts";
+import { AuthService } from "../../../gen/services/auth/auth_pb.ts";
+import { defineGatewayDomain } from "../../domain/define-domain.ts";
+
+/** Users, their sessions and API tokens. */
+export const authDomain = defineGatewayDomain({
+  name: "auth",
+  services: [
+    {
+      service: AuthService,
+      rules: {
+        Login: { role: "anyone" },
+        Logout: { role: "viewer", ofEveryService: true },
+        CheckToken: { role: "anyone" },
+      },
+    },
+    {
+      service: UserService,
+      role: "admin",
+      rules: {
+        // Their answers depend on the caller.
+        GetCaller: { role: "viewer", ofEveryService: true, get: false, cache: false },
+        ListUsers: { get: false, cache: false },
+        ListApiTokens: { get: false, cache: false },
+        ChangePassword: { role: "viewer", ofEveryService: true },
+      },
+    },
+  ],
+  usesStore: true,
+  async serve(context) {
+    // The gateway creates it before the domains, since every call needs it.
+    return { ...context.auth, backends: [] };
+  },
+});

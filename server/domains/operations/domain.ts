@@ -1,0 +1,33 @@
+import { OperationService } from "../../../gen/hostplane/v1/operation_pb.ts";
+import { defineGatewayDomain } from "../../domain/define-domain.ts";
+
+/** Long-running changes of all domains. */
+export const operationsDomain = defineGatewayDomain({
+  name: "operations",
+  services: [
+    {
+      service: OperationService,
+      // Callers see the operations of the services that they may call. Changes also require the role and service of the RPC that
+      // started the operation.
+      rules: {
+        GetOperation: { ofEveryService: true, get: false, cache: false },
+        ListOperations: { ofEveryService: true, get: false, cache: false },
+        WatchOperation: { ofEveryService: true },
+        ListCommands: { role: "operator", ofEveryService: true, get: false, cache: false },
+        CancelOperation: { ofEveryService: true },
+        RetryOperation: { ofEveryService: true },
+      },
+    },
+  ],
+  usesStore: true,
+  hasEvents: true,
+  async serve(context) {
+    const { createOperationService } = await import("./service.ts");
+    const services = context.services.map(({ service }) => service);
+    return {
+      registrations: [createOperationService({ ...context, services })],
+      planners: [],
+      backends: [],
+    };
+  },
+});

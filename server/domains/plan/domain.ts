@@ -1,0 +1,18 @@
+import { PlanService } from "../../../gen/hostplane/v1/plan_pb.ts";
+import { defineGatewayDomain } from "../../domain/define-domain.ts";
+
+/** Plans of the changes of all domains. */
+export const planDomain = defineGatewayDomain({
+  name: "plan",
+  services: [
+    // Plan also requires the role of the method that is planned.
+    { service: PlanService, rules: { Plan: { role: "viewer", ofEveryService: true } } },
+  ],
+  async serve(context) {
+    const { createPlanService } = await import("./service.ts");
+    const services = context.services.map(({ service }) => service);
+    const planners = [...context.served.values()].flatMap((domain) => domain.planners);
+    const registration = createPlanService({ services, planners, ruleOf: context.ruleOf });
+    return { registrations: [registration], planners: [], backends: [] };
+  },
+});

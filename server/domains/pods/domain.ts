@@ -1,0 +1,17 @@
+import { PodService } from "../../../gen/hostplane/v1/pod_pb.ts";
+import { PublicAPI } from "../../../gen/v1alpha/api_pb.ts";
+import type { PodsConfig } from "../../config/schema.ts";
+import { defineDomain } from "../../domain/define-domain.ts";
+import type { PodSystem } from "./system.ts";
+
+/** Pods and images of this host's Podman. */
+export const podsDomain = defineDomain<"pods", PodsConfig, PodSystem>({
+  name: "pods",
+  services: [{ service: PublicAPI }, { service: PodService }],
+  isHostBound: true,
+  hasEvents: true,
+  off: { backend: "podman", message: "pods are off: set `pods` in the configuration" },
+  openReal: async (config) => (await import("./open-real.ts")).openRealPods(config),
+  openSandbox: async () => (await import("./open-sandbox.ts")).openSandboxPods(),
+  serve: async (system, context) => (await import("./serve.ts")).servePods(system, context),
+});

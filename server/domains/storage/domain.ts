@@ -1,0 +1,16 @@
+import { StorageService } from "../../../gen/hostplane/v1/storage_pb.ts";
+import { StatsService } from "../../../gen/stats/stats_pb.ts";
+import type { StorageConfig } from "../../config/schema.ts";
+import { defineDomain } from "../../domain/define-domain.ts";
+import type { StorageSystem } from "./system.ts";
+
+/** A Ceph cluster, and the Kubernetes cluster that runs it. */
+export const storageDomain = defineDomain<"storage", StorageConfig, StorageSystem>({
+  name: "storage",
+  services: [{ service: StatsService }, { service: StorageService }],
+  hasEvents: true,
+  off: { backend: "ceph", message: "storage is off: set `storage` in the configuration" },
+  openReal: async (config) => (await import("./open-real.ts")).openRealStorage(config),
+  openSandbox: async () => (await import("./open-sandbox.ts")).openSandboxStorage(),
+  serve: async (system, context) => (await import("./serve.ts")).serveStorage(system, context),
+});

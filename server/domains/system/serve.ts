@@ -1,0 +1,26 @@
+import {
+  backendsOf,
+  type DomainContext,
+  type DomainServices,
+  namesOf,
+} from "../../domain/domain-services.ts";
+import type { LvmdProtocol } from "../../rpc/call.ts";
+import { createHealthService } from "./health.ts";
+import { createReflectionServices, reflectionServices } from "./reflection.ts";
+import { createSystemService } from "./service.ts";
+
+/** Creates the services for the gateway itself. */
+export function serveSystem({ facts, served, storeBackend, services }: DomainContext): DomainServices {
+  const backends = backendsOf(served, storeBackend);
+  const others = services.filter(({ service }) => !reflectionServices.includes(service));
+  const shownBy = (lvmd: LvmdProtocol) => others.map(({ service, shown }) => shown?.[lvmd] ?? service);
+  return {
+    registrations: [
+      createSystemService(facts, backends),
+      createHealthService(backends, namesOf(services.map(({ service }) => service))),
+      ...createReflectionServices({ backups: shownBy("backups"), current: shownBy("current") }),
+    ],
+    planners: [],
+    backends: [],
+  };
+}

@@ -1,0 +1,28 @@
+import { BackupService } from "../../../gen/hostplane/v1/backup_pb.ts";
+import { LVService, VGService } from "../../../gen/lvmd/served/lvmd_pb.ts";
+import type { VolumesConfig } from "../../config/schema.ts";
+import { defineDomain } from "../../domain/define-domain.ts";
+import { volumeBackupFacts } from "./backups/backup-facts.ts";
+import { shownLvServices, shownVgServices } from "./shown-services.ts";
+import type { VolumeSystem } from "./system.ts";
+
+/** LVM volumes of this host, over both lvmd protocols, and their backups. */
+export const volumesDomain = defineDomain<"volumes", VolumesConfig, VolumeSystem>({
+  name: "volumes",
+  services: [
+    { service: LVService, shown: shownLvServices },
+    { service: VGService, shown: shownVgServices, rules: { Watch: { repeatable: true } } },
+  ],
+  isHostBound: true,
+  hasEvents: true,
+  off: {
+    backend: "lvm",
+    message: "volumes are off: set `volumes.deviceClasses` in the configuration",
+    furtherServices: [BackupService],
+  },
+  backupSource: volumeBackupFacts,
+  openReal: async (config, environment) =>
+    (await import("./open-real.ts")).openRealVolumes(config, environment),
+  openSandbox: async () => (await import("./open-sandbox.ts")).openSandboxVolumes(),
+  serve: async (system, context) => (await import("./serve.ts")).serveVolumes(system, context),
+});

@@ -1,0 +1,38 @@
+import { createAbsentBackupSource } from "../../backups/backup-source.ts";
+import { createAbsentResticBackend, createResticBackend } from "../../backups/restic-backend.ts";
+import type { DomainContext, DomainServices } from "../../domain/domain-services.ts";
+import { createLvmBackend } from "./backend.ts";
+import { volumeBackupFacts } from "./backups/backup-facts.ts";
+import { createVolumeBackups } from "./backups/volume-backups.ts";
+import { createOwnChanges } from "./events/own-changes.ts";
+import { observeVolumeChanges } from "./events/volume-observer.ts";
+import { createLvPlanners } from "./planners.ts";
+import { createVolumeResources } from "./resources.ts";
+import { createLvService, createVgService } from "./service.ts";
+import type { VolumeSystem } from "./system.ts";
+import { createVolumes } from "./volumes.ts";
+
+/** Creates the services for the LVM volumes of this host. */
+export function serveVolumes(system: VolumeSystem, context: DomainContext): DomainServices {
+  const own = createOwnChanges(system.lvm);
+  const volumes = createVolumes({ ...context, ...system, lvm: own.lvm });
+  const { backup } = system;
+  const keySeal = context.repositoryKeySeal;
+  const backups = backup && createVolumeBackups({ ...context, ...system, ...backup, lvm: own.lvm, keySeal });
+  const onFailed = (error: unknown) =>
+    context.log.warn("events of volumes could not be published; retrying", error);
+  return {
+    registrations: [createLvService(volumes, backups), createVgService(volumes)],
+    planners: [createLvPlanners(volumes, backups)],
+    inventory: [createVolumeResources(system.lvm, system.deviceClasses)],
+    backends: [
+      createLvmBackend(system.lvm, volumes),
+      backup === undefined
+        ? createAbsentResticBackend("volumes", volumeBackupFacts.configKey)
+        : createResticBackend({ ...context, ...backup, domain: "volumes", kindStart: "volumes" }),
+    ],
+    backupSource: backups?.source ?? createAbsentBackupSource(volumeBackupFacts),
+    ...(backups === undefined ? {} : { beginSchedules: backups.schedules.begin }),
+    observe: () => observeVolumeChanges({ ...context, ...system, own, onFailed }),
+  };
+}
