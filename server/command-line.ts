@@ -6,7 +6,7 @@ import type { Inspectors } from "./commands/doctor.ts";
 import type { Inspector } from "./commands/inspection.ts";
 import { messageFromError, type Output } from "./commands/output.ts";
 import { packageVersion } from "./commands/package-version.ts";
-import type { Config } from "./config/schema.ts";
+import type { Config } from "./gateway/config/schema.ts";
 
 /**
  * Runs a command line.

@@ -18,7 +18,7 @@ import type { OperationsService } from "../../gen/operations/v1/operations_pb.ts
 import type { LVService } from "../../gen/proto/lvmd_pb.ts";
 import type { StatsService } from "../../gen/stats/stats_pb.ts";
 import type { PublicAPI } from "../../gen/v1alpha/api_pb.ts";
-import type { Config } from "../config/schema.ts";
+import type { Config } from "../gateway/config/schema.ts";
 import { adminSocketOf, shortSocketPath } from "../rpc/listener/admin-listener.ts";
 import type { StoreBackup } from "../web/store-backup.ts";
 import { gatewaySecrets } from "./gateway-secrets.ts";

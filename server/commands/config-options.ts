@@ -1,4 +1,4 @@
-import { type LoadedConfig, loadConfig } from "../config/load.ts";
+import { type LoadedConfig, loadConfig } from "../gateway/config/load.ts";
 import { formatMistake } from "../config/mistake.ts";
 import { unknownServicesOf } from "../gateway/method-rules.ts";
 import type { Output } from "./output.ts";

@@ -1,4 +1,4 @@
-import { configJsonSchema, configKeys } from "../config/keys.ts";
+import { configJsonSchema, configKeys } from "../gateway/config/keys.ts";
 import { type ConfigOptions, loadConfigOrExplain } from "./config-options.ts";
 import { markdownFromKeys, textFromKeys } from "./key-documentation.ts";
 import type { ExitCode, Output } from "./output.ts";

@@ -1,4 +1,4 @@
-import type { Config } from "../config/schema.ts";
+import type { Config } from "../gateway/config/schema.ts";
 import { type ConfigOptions, loadConfigOrExplain } from "./config-options.ts";
 import { createGatewayInspector } from "./inspect-gateway.ts";
 import { createStoreInspector } from "./inspect-store.ts";

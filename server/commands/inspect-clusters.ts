@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import type { MaasAdapter } from "../../adapters/maas/adapter.ts";
-import type { ClustersConfig } from "../config/schema.ts";
+import type { ClustersConfig } from "../gateway/config/schema.ts";
 import { clusterImageFrom } from "../domains/clusters/bootstrap/image-name.ts";
 import { instanceTypes } from "../domains/clusters/bootstrap/instance-type.ts";
 import { formatKubernetesVersion } from "../domains/clusters/bootstrap/kubernetes-version.ts";

@@ -3,7 +3,7 @@ import { stat } from "node:fs/promises";
 import { createServer } from "node:net";
 import { dirname } from "node:path";
 import { type ListenAddress, parseListenAddress } from "../config/listen-address.ts";
-import type { Config, ListenerConfig } from "../config/schema.ts";
+import type { Config, ListenerConfig } from "../gateway/config/schema.ts";
 import { readCertificate } from "../rpc/listener/certificate.ts";
 import { inspectDirectory, isAllowed } from "./inspect-directory.ts";
 import type { Finding, Inspector } from "./inspection.ts";

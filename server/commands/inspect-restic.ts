@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { ResticAdapter } from "../../adapters/restic/adapter.ts";
-import type { Config } from "../config/schema.ts";
+import type { Config } from "../gateway/config/schema.ts";
 import { inspectDirectory } from "./inspect-directory.ts";
 import type { Finding, Inspector } from "./inspection.ts";
 

@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { get } from "node:http";
-import type { Config } from "../config/schema.ts";
+import type { Config } from "../gateway/config/schema.ts";
 import { parseStoreAddress } from "../config/store-address.ts";
 import { defaultKeyFile, forbiddenKeyModes, loadMasterKey, type MasterKey } from "../crypto/master-key.ts";
 import { adminSocketOf, shortSocketPath } from "../rpc/listener/admin-listener.ts";

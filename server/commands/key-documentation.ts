@@ -1,4 +1,4 @@
-import type { ConfigKey } from "../config/keys.ts";
+import type { ConfigKey } from "../gateway/config/keys.ts";
 
 /** Formats the keys for a terminal: each with its type and default, its description, and its other names. */
 export function textFromKeys(keys: readonly ConfigKey[]): string {

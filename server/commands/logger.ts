@@ -1,6 +1,6 @@
 import { styleText } from "node:util";
 import { type DestinationStream, type Logger, pino, stdTimeFunctions } from "pino";
-import type { Config } from "../config/schema.ts";
+import type { Config } from "../gateway/config/schema.ts";
 import { traceLogFields } from "../observability/active-span.ts";
 
 /** Destination of log records. `isTTY` decides whether `auto` is pretty, and whether colours are used. */

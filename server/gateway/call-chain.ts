@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger } from "fastify";
 import { InfraError } from "../../adapters/host/infra-error.ts";
-import type { Config } from "../config/schema.ts";
+import type { Config } from "./config/schema.ts";
 import { createSeal } from "../crypto/seal.ts";
 import { createAuditLog } from "../domains/audit/audit-log.ts";
 import { startAuditRetention } from "../domains/audit/retention.ts";

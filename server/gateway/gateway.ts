@@ -7,7 +7,7 @@ import { InfraError } from "../../adapters/host/infra-error.ts";
 import { settleLeftCommands, settleLeftTools } from "../../adapters/host/left-tools.ts";
 import { makeOnce } from "../../adapters/host/make-once.ts";
 import { setToolOwner } from "../../adapters/host/tool-mark.ts";
-import type { Config, ListenerConfig } from "../config/schema.ts";
+import type { Config, ListenerConfig } from "./config/schema.ts";
 import { createSeal } from "../crypto/seal.ts";
 import { adminPasswordFile, writeAdminPassword } from "../domains/auth/admin-password-file.ts";
 import { type Auth, createAuth } from "../domains/auth/auth.ts";

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { FastifyBaseLogger } from "fastify";
-import type { Config } from "../config/schema.ts";
+import type { Config } from "./config/schema.ts";
 import { defaultKeyFile, loadMasterKey, type MasterKey } from "../crypto/master-key.ts";
 import { describeDisk, readDiskSpace } from "../store/disk-space.ts";
 import { databaseFile, openStore } from "../store/open-store.ts";

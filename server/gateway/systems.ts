@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger } from "fastify";
-import type { Config } from "../config/schema.ts";
+import type { Config } from "./config/schema.ts";
 import type { DomainSystem, Environment, SystemDomain } from "../domain/define-domain.ts";
 import { type DomainSystems, systemDomains } from "../domains/domains.ts";
 

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
 import { InfraError } from "../../adapters/host/infra-error.ts";
-import { configSchema } from "../../server/config/schema.ts";
+import { configSchema } from "../../server/gateway/config/schema.ts";
 import { createAbsentBackend } from "../../server/domain/backend.ts";
 import { createAuth } from "../../server/domains/auth/auth.ts";
 import { ensureFirstAdmin, firstAdminName } from "../../server/domains/auth/first-admin.ts";

@@ -1,5 +1,5 @@
 import { pino } from "pino";
-import { configSchema } from "../../server/config/schema.ts";
+import { configSchema } from "../../server/gateway/config/schema.ts";
 import { startGateway } from "../../server/gateway/start-gateway.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { pino } from "pino";
 import { test } from "tap";
-import { configSchema } from "../../server/config/schema.ts";
+import { configSchema } from "../../server/gateway/config/schema.ts";
 import { parseCursor } from "../../server/events/cursor.ts";
 import { openData } from "../../server/gateway/open-data.ts";
 import { makeDirectory } from "../server/store/store-under-test.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { create, createRegistry, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { pino } from "pino";
-import { configSchema } from "../../server/config/schema.ts";
+import { configSchema } from "../../server/gateway/config/schema.ts";
 import { startGateway } from "../../server/gateway/start-gateway.ts";
 import type { MethodRule } from "../../server/rpc/method-rule.ts";
 import { conformanceService } from "./conformance-service.ts";

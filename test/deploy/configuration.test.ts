@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "tap";
-import { configSchema } from "../../server/config/schema.ts";
+import { configSchema } from "../../server/gateway/config/schema.ts";
 import { hostplane, root } from "../server/commands/run-hostplane.ts";
 
 const file = join(root, "deploy/hostplane.yaml");

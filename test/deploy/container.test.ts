@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { test } from "tap";
 import { parse } from "yaml";
 import { z } from "zod";
-import { loadConfig } from "../../server/config/load.ts";
+import { loadConfig } from "../../server/gateway/config/load.ts";
 import { root } from "../server/commands/run-hostplane.ts";
 
 const compose = readFileSync(join(root, "docker-compose.yml"), "utf8");

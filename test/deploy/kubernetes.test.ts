@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { test } from "tap";
 import { parse, parseAllDocuments } from "yaml";
 import { z } from "zod";
-import { configSchema } from "../../server/config/schema.ts";
-import { otherVariables } from "../../server/config/settings.ts";
+import { configSchema } from "../../server/gateway/config/schema.ts";
+import { otherVariables } from "../../server/gateway/config/settings.ts";
 import { root } from "../server/commands/run-hostplane.ts";
 
 const manifest = z.looseObject({

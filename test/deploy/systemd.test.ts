@@ -1,9 +1,9 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "tap";
-import { configKeys } from "../../server/config/keys.ts";
-import { configSchema } from "../../server/config/schema.ts";
-import { otherVariables } from "../../server/config/settings.ts";
+import { configKeys } from "../../server/gateway/config/keys.ts";
+import { configSchema } from "../../server/gateway/config/schema.ts";
+import { otherVariables } from "../../server/gateway/config/settings.ts";
 import { root, start } from "../server/commands/run-hostplane.ts";
 
 const directory = join(root, "deploy/systemd");

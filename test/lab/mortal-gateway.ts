@@ -1,5 +1,5 @@
 import { createLogger } from "../../server/commands/logger.ts";
-import { loadConfig } from "../../server/config/load.ts";
+import { loadConfig } from "../../server/gateway/config/load.ts";
 import { startGateway } from "../../server/gateway/start-gateway.ts";
 
 /**

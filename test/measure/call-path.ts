@@ -5,7 +5,7 @@ import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { pino } from "pino";
-import { configSchema } from "../../server/config/schema.ts";
+import { configSchema } from "../../server/gateway/config/schema.ts";
 import { startGateway } from "../../server/gateway/start-gateway.ts";
 
 /**

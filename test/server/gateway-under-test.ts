@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
 import type { Test } from "tap";
-import { type Config, configSchema } from "../../server/config/schema.ts";
+import { type Config, configSchema } from "../../server/gateway/config/schema.ts";
 import type { Gateway } from "../../server/gateway/gateway.ts";
 import { startGateway } from "../../server/gateway/start-gateway.ts";
 import { traceLogFields } from "../../server/observability/active-span.ts";

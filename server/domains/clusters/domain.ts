@@ -1,6 +1,6 @@
 import { Cluster } from "../../../gen/cnct/kaas/api/api_pb.ts";
 import { ClusterService } from "../../../gen/hostplane/v1/cluster_pb.ts";
-import type { ClustersConfig } from "../../config/schema.ts";
+import type { ClustersConfig } from "../../gateway/config/schema.ts";
 import { defineDomain } from "../../domain/define-domain.ts";
 import type { ClusterSystem } from "./system.ts";
 

@@ -1,6 +1,6 @@
 import { StoragePoolService } from "../../../gen/hostplane/v1/storage_pool_pb.ts";
 import { OperationsService } from "../../../gen/operations/v1/operations_pb.ts";
-import type { HypervisorsConfig } from "../../config/schema.ts";
+import type { HypervisorsConfig } from "../../gateway/config/schema.ts";
 import { defineDomain } from "../../domain/define-domain.ts";
 import { poolBackupFacts } from "./pool/backups/backup-facts.ts";
 import type { HypervisorSystem } from "./system.ts";

@@ -1,6 +1,6 @@
 import { PodService } from "../../../gen/hostplane/v1/pod_pb.ts";
 import { PublicAPI } from "../../../gen/v1alpha/api_pb.ts";
-import type { PodsConfig } from "../../config/schema.ts";
+import type { PodsConfig } from "../../gateway/config/schema.ts";
 import { defineDomain } from "../../domain/define-domain.ts";
 import type { PodSystem } from "./system.ts";
 

@@ -1,6 +1,6 @@
 import { StorageService } from "../../../gen/hostplane/v1/storage_pb.ts";
 import { StatsService } from "../../../gen/stats/stats_pb.ts";
-import type { StorageConfig } from "../../config/schema.ts";
+import type { StorageConfig } from "../../gateway/config/schema.ts";
 import { defineDomain } from "../../domain/define-domain.ts";
 import type { StorageSystem } from "./system.ts";
 

@@ -1,6 +1,6 @@
 import { BackupService } from "../../../gen/hostplane/v1/backup_pb.ts";
 import { LVService, VGService } from "../../../gen/lvmd/served/lvmd_pb.ts";
-import type { VolumesConfig } from "../../config/schema.ts";
+import type { VolumesConfig } from "../../gateway/config/schema.ts";
 import { defineDomain } from "../../domain/define-domain.ts";
 import { volumeBackupFacts } from "./backups/backup-facts.ts";
 import { shownLvServices, shownVgServices } from "./shown-services.ts";

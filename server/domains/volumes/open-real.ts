@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { createLvm } from "../../../adapters/lvm/lvm.ts";
-import type { VolumesConfig } from "../../config/schema.ts";
+import type { VolumesConfig } from "../../gateway/config/schema.ts";
 import type { Environment } from "../../domain/define-domain.ts";
 import type { VolumeSystem } from "./system.ts";
 

@@ -1,5 +1,5 @@
 import { join, relative, resolve } from "node:path";
-import type { Config } from "../../config/schema.ts";
+import type { Config } from "../../gateway/config/schema.ts";
 import type { Http2Exchange } from "../http2-exchange.ts";
 import type { ListenerFacts } from "../listener-facts.ts";
 import type { NodeRequest, NodeResponse } from "../node-adapter.ts";

@@ -3,7 +3,7 @@ import { access, lstat } from "node:fs/promises";
 import * as net from "node:net";
 import { dirname, join, resolve } from "node:path";
 import { parseListenAddress } from "../../config/listen-address.ts";
-import type { Config, ListenerConfig } from "../../config/schema.ts";
+import type { Config, ListenerConfig } from "../../gateway/config/schema.ts";
 import { explainListenFailure } from "./explain-listen-failure.ts";
 
 /**

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { FastifyBaseLogger } from "fastify";
 import { createAddressFilter, isLoopbackHost, parseAddressRange } from "../../config/address-range.ts";
 import { parseListenAddress } from "../../config/listen-address.ts";
-import type { Config, ListenerConfig } from "../../config/schema.ts";
+import type { Config, ListenerConfig } from "../../gateway/config/schema.ts";
 import { createBrowserGuard } from "../browser-guard.ts";
 import type { HttpRequest, HttpResponse } from "../http-exchange.ts";
 import type { Http2Exchange } from "../http2-exchange.ts";

@@ -13,7 +13,7 @@ import { createLibvirtInspector } from "../../../server/commands/inspect-libvirt
 import { createLvmInspector } from "../../../server/commands/inspect-lvm.ts";
 import { createResticInspector } from "../../../server/commands/inspect-restic.ts";
 import type { Finding } from "../../../server/commands/inspection.ts";
-import { configSchema } from "../../../server/config/schema.ts";
+import { configSchema } from "../../../server/gateway/config/schema.ts";
 import { startGatewayUnderTest } from "../gateway-under-test.ts";
 import { createAuthority } from "../rpc/listener/authority.ts";
 import { createCertificate } from "../rpc/listener/certificate.ts";

@@ -4,7 +4,7 @@ import { type Test, test } from "tap";
 import { createMaasSandbox, type MaasSandboxOptions } from "../../../adapters/maas/sandbox.ts";
 import { createWorkload } from "../../../adapters/workload/workload.ts";
 import { createClustersInspector } from "../../../server/commands/inspect-clusters.ts";
-import { type ClustersConfig, configSchema } from "../../../server/config/schema.ts";
+import { type ClustersConfig, configSchema } from "../../../server/gateway/config/schema.ts";
 import { clusterSettingsFrom } from "../../../server/domains/clusters/open-real.ts";
 import { clusterSystem } from "../../../server/domains/clusters/system.ts";
 

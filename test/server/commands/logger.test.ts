@@ -1,6 +1,6 @@
 import { test } from "tap";
 import { createLogger } from "../../../server/commands/logger.ts";
-import type { Config } from "../../../server/config/schema.ts";
+import type { Config } from "../../../server/gateway/config/schema.ts";
 
 function linesOf(
   log: Config["log"],

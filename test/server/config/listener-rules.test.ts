@@ -1,5 +1,5 @@
 import { test } from "tap";
-import { configSchema } from "../../../server/config/schema.ts";
+import { configSchema } from "../../../server/gateway/config/schema.ts";
 
 const tls = { cert: "c", key: "k" };
 const open = { auth: "none", services: ["proto.VGService"], role: "viewer" };

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { pino } from "pino";
 import { createStoreInspector } from "../../../server/commands/inspect-store.ts";
-import { configSchema } from "../../../server/config/schema.ts";
+import { configSchema } from "../../../server/gateway/config/schema.ts";
 import { startGateway } from "../../../server/gateway/start-gateway.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { type Test, test } from "tap";
 import { createMaasSandbox } from "../../../../adapters/maas/sandbox.ts";
-import { type ClustersConfig, configSchema } from "../../../../server/config/schema.ts";
+import { type ClustersConfig, configSchema } from "../../../../server/gateway/config/schema.ts";
 import { clusterSettingsFrom, openRealClusters } from "../../../../server/domains/clusters/open-real.ts";
 import { bootedMachinesOf, openSandboxClusters } from "../../../../server/domains/clusters/open-sandbox.ts";
 

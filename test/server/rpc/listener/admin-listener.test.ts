@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { type Test, test } from "tap";
-import { configSchema } from "../../../../server/config/schema.ts";
+import { configSchema } from "../../../../server/gateway/config/schema.ts";
 import {
   adminSocketOf,
   createAdminListener,

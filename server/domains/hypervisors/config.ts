@@ -3,12 +3,12 @@ import {
   assertHypervisorId,
   assertPciAddress,
   assertSocketsDirectory,
-} from "../../adapters/libvirt/names.ts";
-import { assertVolumeGroupName } from "../../adapters/lvm/names.ts";
-import { poolBackupSchema } from "./backup-schema.ts";
+} from "../../../adapters/libvirt/names.ts";
+import { assertVolumeGroupName } from "../../../adapters/lvm/names.ts";
+import { poolBackupSchema } from "../../config/backup-schema.ts";
 import { idsOfPattern, maxIdsOfPattern } from "./id-range.ts";
-import { lvmSchema } from "./lvm-schema.ts";
-import { assertByAdapter } from "./schema-rules.ts";
+import { lvmSchema } from "../../config/lvm-schema.ts";
+import { assertByAdapter } from "../../config/schema-rules.ts";
 
 const name = z.string().min(1).max(255);
 const absolutePath = z

@@ -1,5 +1,5 @@
 import { test } from "tap";
-import { configSchema } from "../../../server/config/schema.ts";
+import { configSchema } from "../../../../server/gateway/config/schema.ts";
 
 const least = {
   maas: { url: "http://maas:5240/MAAS", apiKeyFile: "/etc/hostplane/maas.key" },

@@ -1,6 +1,6 @@
 import { test } from "tap";
-import { configKeys } from "../../../server/config/keys.ts";
-import { configSchema } from "../../../server/config/schema.ts";
+import { configKeys } from "../../../../server/gateway/config/keys.ts";
+import { configSchema } from "../../../../server/gateway/config/schema.ts";
 
 const ssd = { name: "ssd", volumeGroup: "vg0", default: true };
 

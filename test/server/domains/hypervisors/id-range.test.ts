@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { test } from "tap";
-import { idsOfPattern } from "../../../server/config/id-range.ts";
+import { idsOfPattern } from "../../../../server/domains/hypervisors/id-range.ts";
 
 test("a range gives its numbers, padded as a shell does", async (t) => {
   t.same(idsOfPattern("bm-e4-{08..11}"), ["bm-e4-08", "bm-e4-09", "bm-e4-10", "bm-e4-11"]);

@@ -1,5 +1,5 @@
 import { isIPv4, isIPv6 } from "node:net";
-import { unmapped } from "./address-range.ts";
+import { unmapped } from "../../config/address-range.ts";
 
 /** Maximum number of addresses in one text. */
 export const maxAddresses = 1000;

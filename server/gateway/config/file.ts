@@ -11,7 +11,7 @@ import {
   visit,
   type YAMLMap,
 } from "yaml";
-import { type Mistake, withoutPassword } from "./mistake.ts";
+import { type Mistake, withoutPassword } from "../../config/mistake.ts";
 
 /** The content of a file, and the position of each key in it. */
 export interface ConfigFile {

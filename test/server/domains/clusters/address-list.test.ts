@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import fc from "fast-check";
 import { test } from "tap";
-import { addressesFrom, maxAddresses } from "../../../server/config/address-list.ts";
+import { addressesFrom, maxAddresses } from "../../../../server/domains/clusters/address-list.ts";
 
 /** Returns the address with this number. */
 const addressAt = (number: number) =>

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { test } from "tap";
-import { configSchema } from "../../../server/config/schema.ts";
+import { configSchema } from "../../../../server/gateway/config/schema.ts";
 
 function messagesOf(pods: unknown): readonly string[] {
   const { issues } = configSchema.safeParse({ pods }).error ?? { issues: [] };

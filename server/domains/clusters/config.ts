@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { assertArchitecture, assertPlaceName, parseMaasUrl } from "../../adapters/maas/names.ts";
+import { assertArchitecture, assertPlaceName, parseMaasUrl } from "../../../adapters/maas/names.ts";
 import { addressesFrom, maxAddresses } from "./address-list.ts";
-import { type AddressRange, createAddressFilter, parseAddressRange } from "./address-range.ts";
-import { assertByAdapter } from "./schema-rules.ts";
+import { type AddressRange, createAddressFilter, parseAddressRange } from "../../config/address-range.ts";
+import { assertByAdapter } from "../../config/schema-rules.ts";
 
 const path = z.string().min(1).max(4095);
 const imageName = z.string().max(512);

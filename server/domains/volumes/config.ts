@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { parseCreateOptions } from "../../adapters/lvm/create-options.ts";
-import { assertVolumeGroupName, assertVolumeName } from "../../adapters/lvm/names.ts";
-import { backupSchema } from "./backup-schema.ts";
-import { lvmSchema } from "./lvm-schema.ts";
-import { assertByAdapter, assertOneDefault, assertUnique } from "./schema-rules.ts";
+import { parseCreateOptions } from "../../../adapters/lvm/create-options.ts";
+import { assertVolumeGroupName, assertVolumeName } from "../../../adapters/lvm/names.ts";
+import { backupSchema } from "../../config/backup-schema.ts";
+import { lvmSchema } from "../../config/lvm-schema.ts";
+import { assertByAdapter, assertOneDefault, assertUnique } from "../../config/schema-rules.ts";
 
 const lvmName = "an LVM name";
 

@@ -1,13 +1,13 @@
 import { z } from "zod";
-import { clustersSchema } from "./clusters-schema.ts";
-import { hypervisorsSchema } from "./hypervisors-schema.ts";
-import { formatListenAddress, parseListenAddress } from "./listen-address.ts";
-import { listenerSchema } from "./listener-schema.ts";
-import { podsSchema } from "./pods-schema.ts";
-import { assertUnique } from "./schema-rules.ts";
-import { storageSchema } from "./storage-schema.ts";
-import { parseStoreAddress } from "./store-address.ts";
-import { volumesSchema } from "./volumes-schema.ts";
+import { clustersSchema } from "../../domains/clusters/config.ts";
+import { hypervisorsSchema } from "../../domains/hypervisors/config.ts";
+import { formatListenAddress, parseListenAddress } from "../../config/listen-address.ts";
+import { listenerSchema } from "../../config/listener-schema.ts";
+import { podsSchema } from "../../domains/pods/config.ts";
+import { assertUnique } from "../../config/schema-rules.ts";
+import { storageSchema } from "../../domains/storage/config.ts";
+import { parseStoreAddress } from "../../config/store-address.ts";
+import { volumesSchema } from "../../domains/volumes/config.ts";
 
 const path = z.string().min(1);
 

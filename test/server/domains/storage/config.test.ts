@@ -1,5 +1,5 @@
 import { test } from "tap";
-import { configSchema } from "../../../server/config/schema.ts";
+import { configSchema } from "../../../../server/gateway/config/schema.ts";
 
 function messagesOf(storage: unknown): readonly string[] {
   const { issues } = configSchema.safeParse({ storage }).error ?? { issues: [] };
