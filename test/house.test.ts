@@ -104,7 +104,14 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "server/store",
   ],
   "server/domains/clusters/bootstrap": ["adapters/host"],
-  "server/domains/events": ["server/operations", "server/domain", "adapters/host", "gen", "server/events", "server/rpc"],
+  "server/domains/events": [
+    "server/operations",
+    "server/domain",
+    "adapters/host",
+    "gen",
+    "server/events",
+    "server/rpc",
+  ],
   "server/domains/hypervisors": [
     "server/config",
     "adapters/host",

@@ -1,5 +1,5 @@
-import { type LoadedConfig, loadConfig } from "../gateway/config/load.ts";
 import { formatMistake } from "../config/mistake.ts";
+import { type LoadedConfig, loadConfig } from "../gateway/config/load.ts";
 import { unknownServicesOf } from "../gateway/method-rules.ts";
 import type { Output } from "./output.ts";
 

@@ -1,11 +1,11 @@
 import { stat } from "node:fs/promises";
 import type { MaasAdapter } from "../../adapters/maas/adapter.ts";
-import type { ClustersConfig } from "../gateway/config/schema.ts";
 import { clusterImageFrom } from "../domains/clusters/bootstrap/image-name.ts";
 import { instanceTypes } from "../domains/clusters/bootstrap/instance-type.ts";
 import { formatKubernetesVersion } from "../domains/clusters/bootstrap/kubernetes-version.ts";
 import { offeredImagesFrom } from "../domains/clusters/cluster-images.ts";
 import type { ClusterSettings } from "../domains/clusters/cluster-settings.ts";
+import type { ClustersConfig } from "../domains/clusters/config.ts";
 import { openRealClusters } from "../domains/clusters/open-real.ts";
 import type { ClusterSystem } from "../domains/clusters/system.ts";
 import { inspectEndpoints } from "./inspect-endpoints.ts";

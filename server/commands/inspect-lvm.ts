@@ -1,6 +1,6 @@
 import type { LvmAdapter } from "../../adapters/lvm/adapter.ts";
 import { createShownCommand } from "../backups/lvm/shown-command.ts";
-import type { DeviceClassConfig } from "../gateway/config/schema.ts";
+import type { DeviceClassConfig } from "../domains/volumes/config.ts";
 import type { Finding, Inspector } from "./inspection.ts";
 import { messageFromError } from "./output.ts";
 

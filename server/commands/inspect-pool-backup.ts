@@ -1,5 +1,5 @@
 import type { LibvirtAdapter } from "../../adapters/libvirt/adapter.ts";
-import type { HypervisorsConfig } from "../gateway/config/schema.ts";
+import type { HypervisorsConfig } from "../domains/hypervisors/config.ts";
 import type { Finding, Inspector } from "./inspection.ts";
 
 type PoolConfig = Pick<NonNullable<HypervisorsConfig["pool"]>, "directory" | "libvirtPool">;

@@ -1,8 +1,8 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { get } from "node:http";
-import type { Config } from "../gateway/config/schema.ts";
 import { parseStoreAddress } from "../config/store-address.ts";
 import { defaultKeyFile, forbiddenKeyModes, loadMasterKey, type MasterKey } from "../crypto/master-key.ts";
+import type { Config } from "../gateway/config/schema.ts";
 import { adminSocketOf, shortSocketPath } from "../rpc/listener/admin-listener.ts";
 import { assertDatabaseFacts, type DatabaseFacts } from "../store/database-facts.ts";
 import { describeDisk, isFull, isNearlyFull, readDiskSpace } from "../store/disk-space.ts";

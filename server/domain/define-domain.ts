@@ -1,6 +1,8 @@
 import type { DescService } from "@bufbuild/protobuf";
+import type { z } from "zod";
 import { InfraError } from "../../adapters/host/infra-error.ts";
 import { type BackupSourceFacts, createAbsentBackupSource } from "../backups/backup-source.ts";
+import type { ConfigOf } from "../config/config-of.ts";
 import { registerPlanRefusal } from "../operations/planner.ts";
 import type { MethodRule, Role } from "../rpc/method-rule.ts";
 import { registerRefusal, type ShownServices } from "../rpc/service-handlers.ts";
@@ -24,7 +26,7 @@ export interface DomainSystem {
 }
 
 /** What the gateway knows of every domain, without loading its code. */
-interface Manifest {
+export interface Manifest {
   /** As in `Event.topic`, `Backend.domain` and the keys of the configuration. */
   readonly name: string;
   readonly services: readonly ServiceManifest[];
@@ -58,9 +60,11 @@ interface SystemManifest extends Manifest {
 }
 
 /** A domain with systems. `open` functions and `serve` import the code that they need. */
-export interface SystemDomain<Config, System extends DomainSystem> extends SystemManifest {
+export interface SystemDomain<Schema extends z.ZodType, System extends DomainSystem> extends SystemManifest {
+  /** Its key of the configuration, which has its name. */
+  readonly config: { readonly schema: Schema; readonly description: string };
   /** Connects to the configured systems. @throws Error that names the key and what to do */
-  openReal(config: Config, environment: Environment): Promise<System>;
+  openReal(config: ConfigOf<Schema>, environment: Environment): Promise<System>;
   /** Creates systems that exist in memory only. */
   openSandbox(): Promise<System>;
   serve(system: System, context: DomainContext): Promise<DomainServices>;
@@ -79,9 +83,9 @@ export interface Environment {
 }
 
 /** Declares a domain with systems. */
-export function defineDomain<Name extends string, Config, System extends DomainSystem>(
-  domain: SystemDomain<Config, System> & { readonly name: Name },
-): SystemDomain<Config, System> & { readonly name: Name } {
+export function defineDomain<Name extends string, Schema extends z.ZodType, System extends DomainSystem>(
+  domain: SystemDomain<Schema, System> & { readonly name: Name },
+): SystemDomain<Schema, System> & { readonly name: Name } {
   return domain;
 }
 

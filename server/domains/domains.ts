@@ -1,4 +1,4 @@
-import type { DomainSystem, GatewayDomain, SystemDomain } from "../domain/define-domain.ts";
+import type { GatewayDomain, Manifest, SystemDomain } from "../domain/define-domain.ts";
 import { auditDomain } from "./audit/domain.ts";
 import { authDomain } from "./auth/domain.ts";
 import { backupsDomain } from "./backups/domain.ts";
@@ -17,8 +17,8 @@ import { volumesDomain } from "./volumes/domain.ts";
 export const systemDomains = [
   volumesDomain,
   hypervisorsDomain,
-  storageDomain,
   podsDomain,
+  storageDomain,
   clustersDomain,
 ] as const;
 
@@ -34,7 +34,7 @@ export const gatewayDomains: readonly GatewayDomain[] = [
   systemDomain,
 ];
 
-type SystemOf<Domain> = Domain extends SystemDomain<infer _Config, infer System> ? System : never;
+type SystemOf<Domain> = Domain extends SystemDomain<infer _Schema, infer System> ? System : never;
 
 /** The open systems by the names of their domains; absent where a domain is off. */
 export type DomainSystems = {
@@ -42,7 +42,4 @@ export type DomainSystems = {
 };
 
 /** Every domain. */
-export const domains: readonly (GatewayDomain | SystemDomain<never, DomainSystem>)[] = [
-  ...systemDomains,
-  ...gatewayDomains,
-];
+export const domains: readonly Manifest[] = [...systemDomains, ...gatewayDomains];

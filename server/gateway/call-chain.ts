@@ -1,6 +1,5 @@
 import type { FastifyBaseLogger } from "fastify";
 import { InfraError } from "../../adapters/host/infra-error.ts";
-import type { Config } from "./config/schema.ts";
 import { createSeal } from "../crypto/seal.ts";
 import { createAuditLog } from "../domains/audit/audit-log.ts";
 import { startAuditRetention } from "../domains/audit/retention.ts";
@@ -14,6 +13,7 @@ import { createIdempotency } from "../rpc/idempotency.ts";
 import { createCallLog } from "../rpc/log-calls.ts";
 import type { LinksFor } from "../rpc/method-links.ts";
 import { assertKnownHeaders } from "../rpc/request-headers.ts";
+import type { Config } from "./config/schema.ts";
 import type { Data } from "./open-data.ts";
 
 export interface CallChainOptions {

@@ -1,12 +1,12 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { FastifyBaseLogger } from "fastify";
-import type { Config } from "./config/schema.ts";
 import { defaultKeyFile, loadMasterKey, type MasterKey } from "../crypto/master-key.ts";
 import { describeDisk, readDiskSpace } from "../store/disk-space.ts";
 import { databaseFile, openStore } from "../store/open-store.ts";
 import type { Store } from "../store/store.ts";
 import { type WriteHealth, watchWrites } from "../store/write-health.ts";
+import type { Config } from "./config/schema.ts";
 
 /** The gateway's stored data, and the key to the secrets in it. */
 export interface Data {

@@ -1,4 +1,4 @@
-import type { ListenerConfig } from "./config/schema.ts";
+import type { ListenerConfig } from "../config/gateway-keys.ts";
 import { assertAddressesFree } from "../rpc/listener/assert-addresses-free.ts";
 import type { Gateway, GatewayOptions, OpenGatewayOptions } from "./gateway.ts";
 import { unknownServicesOf } from "./method-rules.ts";

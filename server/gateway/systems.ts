@@ -1,14 +1,15 @@
 import type { FastifyBaseLogger } from "fastify";
-import type { Config } from "./config/schema.ts";
+import type { z } from "zod";
 import type { DomainSystem, Environment, SystemDomain } from "../domain/define-domain.ts";
 import { type DomainSystems, systemDomains } from "../domains/domains.ts";
+import type { Config } from "./config/schema.ts";
 
 /** The systems behind the domains; absent where a domain is off. */
 export interface Systems extends DomainSystems {
   close(): Promise<void>;
 }
 
-type AnyDomain = SystemDomain<unknown, DomainSystem> & { readonly name: keyof DomainSystems };
+type AnyDomain = SystemDomain<z.ZodType, DomainSystem> & { readonly name: keyof DomainSystems };
 const all = systemDomains as readonly unknown[] as readonly AnyDomain[];
 
 /** Opens the configured systems. The code of others is not loaded. */

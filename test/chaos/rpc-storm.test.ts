@@ -1,7 +1,7 @@
 import { pino } from "pino";
 import { test } from "tap";
-import { configSchema } from "../../server/gateway/config/schema.ts";
 import { parseCursor } from "../../server/events/cursor.ts";
+import { configSchema } from "../../server/gateway/config/schema.ts";
 import { openData } from "../../server/gateway/open-data.ts";
 import { makeDirectory } from "../server/store/store-under-test.ts";
 import { historyFailures } from "./event-history.ts";

@@ -1,8 +1,9 @@
 import { z } from "zod";
 import { assertArchitecture, assertPlaceName, parseMaasUrl } from "../../../adapters/maas/names.ts";
-import { addressesFrom, maxAddresses } from "./address-list.ts";
 import { type AddressRange, createAddressFilter, parseAddressRange } from "../../config/address-range.ts";
+import type { ConfigOf } from "../../config/config-of.ts";
 import { assertByAdapter } from "../../config/schema-rules.ts";
+import { addressesFrom, maxAddresses } from "./address-list.ts";
 
 const path = z.string().min(1).max(4095);
 const imageName = z.string().max(512);
@@ -239,3 +240,6 @@ export const clustersSchema = z
 function areOverlapping(one: AddressRange, other: AddressRange): boolean {
   return createAddressFilter([one])(other.network) || createAddressFilter([other])(one.network);
 }
+
+/** Settings of the domain. */
+export type ClustersConfig = ConfigOf<typeof clustersSchema>;

@@ -1,14 +1,18 @@
 import { Cluster } from "../../../gen/cnct/kaas/api/api_pb.ts";
 import { ClusterService } from "../../../gen/hostplane/v1/cluster_pb.ts";
-import type { ClustersConfig } from "../../gateway/config/schema.ts";
 import { defineDomain } from "../../domain/define-domain.ts";
+import { clustersSchema } from "./config.ts";
 import type { ClusterSystem } from "./system.ts";
 
 /** Kubernetes clusters on machines of MAAS. */
-export const clustersDomain = defineDomain<"clusters", ClustersConfig, ClusterSystem>({
+export const clustersDomain = defineDomain<"clusters", typeof clustersSchema, ClusterSystem>({
   name: "clusters",
   services: [{ service: Cluster }, { service: ClusterService }],
   hasEvents: true,
+  config: {
+    schema: clustersSchema,
+    description: "Kubernetes clusters on MAAS machines (`cnct.kaas.api.Cluster`). Off if absent.",
+  },
   off: { backend: "maas", message: "clusters are off: set `clusters` in the configuration" },
   openReal: async (config) => (await import("./open-real.ts")).openRealClusters(config),
   openSandbox: async () => (await import("./open-sandbox.ts")).openSandboxClusters(),

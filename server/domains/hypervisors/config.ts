@@ -6,9 +6,10 @@ import {
 } from "../../../adapters/libvirt/names.ts";
 import { assertVolumeGroupName } from "../../../adapters/lvm/names.ts";
 import { poolBackupSchema } from "../../config/backup-schema.ts";
-import { idsOfPattern, maxIdsOfPattern } from "./id-range.ts";
+import type { ConfigOf } from "../../config/config-of.ts";
 import { lvmSchema } from "../../config/lvm-schema.ts";
 import { assertByAdapter } from "../../config/schema-rules.ts";
+import { idsOfPattern, maxIdsOfPattern } from "./id-range.ts";
 
 const name = z.string().min(1).max(255);
 const absolutePath = z
@@ -242,3 +243,6 @@ function assertDistinctIds(
     firstIndexes.set(id, index);
   }
 }
+
+/** Settings of the domain. */
+export type HypervisorsConfig = ConfigOf<typeof hypervisorsSchema>;

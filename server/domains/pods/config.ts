@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { ConfigOf } from "../../config/config-of.ts";
 
 /** The key `pods`. */
 export const podsSchema = z.strictObject({
@@ -16,3 +17,6 @@ export const podsSchema = z.strictObject({
     })
     .meta({ description: "The Podman whose pods and images are served." }),
 });
+
+/** Settings of the domain. */
+export type PodsConfig = ConfigOf<typeof podsSchema>;

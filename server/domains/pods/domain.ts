@@ -1,15 +1,19 @@
 import { PodService } from "../../../gen/hostplane/v1/pod_pb.ts";
 import { PublicAPI } from "../../../gen/v1alpha/api_pb.ts";
-import type { PodsConfig } from "../../gateway/config/schema.ts";
 import { defineDomain } from "../../domain/define-domain.ts";
+import { podsSchema } from "./config.ts";
 import type { PodSystem } from "./system.ts";
 
 /** Pods and images of this host's Podman. */
-export const podsDomain = defineDomain<"pods", PodsConfig, PodSystem>({
+export const podsDomain = defineDomain<"pods", typeof podsSchema, PodSystem>({
   name: "pods",
   services: [{ service: PublicAPI }, { service: PodService }],
   isHostBound: true,
   hasEvents: true,
+  config: {
+    schema: podsSchema,
+    description: "Pods and images of this host (`v1alpha.PublicAPI`). Off if absent.",
+  },
   off: { backend: "podman", message: "pods are off: set `pods` in the configuration" },
   openReal: async (config) => (await import("./open-real.ts")).openRealPods(config),
   openSandbox: async () => (await import("./open-sandbox.ts")).openSandboxPods(),

@@ -1,5 +1,5 @@
 import { createPodman } from "../../../adapters/podman/podman.ts";
-import type { PodsConfig } from "../../gateway/config/schema.ts";
+import type { PodsConfig } from "./config.ts";
 import { type PodSystem, podSystem } from "./system.ts";
 
 /** Connects to the configured Podman. */

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { ConfigOf } from "../../config/config-of.ts";
 
 const path = z.string().min(1).max(4095);
 const user = z.string().regex(/^client\.[A-Za-z0-9._-]{1,128}$/, {
@@ -65,3 +66,6 @@ export const storageSchema = z
       });
     }
   });
+
+/** Settings of the domain. */
+export type StorageConfig = ConfigOf<typeof storageSchema>;

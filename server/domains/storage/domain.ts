@@ -1,14 +1,19 @@
 import { StorageService } from "../../../gen/hostplane/v1/storage_pb.ts";
 import { StatsService } from "../../../gen/stats/stats_pb.ts";
-import type { StorageConfig } from "../../gateway/config/schema.ts";
 import { defineDomain } from "../../domain/define-domain.ts";
+import { storageSchema } from "./config.ts";
 import type { StorageSystem } from "./system.ts";
 
 /** A Ceph cluster, and the Kubernetes cluster that runs it. */
-export const storageDomain = defineDomain<"storage", StorageConfig, StorageSystem>({
+export const storageDomain = defineDomain<"storage", typeof storageSchema, StorageSystem>({
   name: "storage",
   services: [{ service: StatsService }, { service: StorageService }],
   hasEvents: true,
+  config: {
+    schema: storageSchema,
+    description:
+      "A Ceph cluster and the Kubernetes cluster that it runs on (`stats.StatsService`). Off if absent.",
+  },
   off: { backend: "ceph", message: "storage is off: set `storage` in the configuration" },
   openReal: async (config) => (await import("./open-real.ts")).openRealStorage(config),
   openSandbox: async () => (await import("./open-sandbox.ts")).openSandboxStorage(),

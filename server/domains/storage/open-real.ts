@@ -1,6 +1,6 @@
 import type { CephAdapter } from "../../../adapters/ceph/adapter.ts";
 import type { KubernetesAdapter } from "../../../adapters/kubernetes/adapter.ts";
-import type { StorageConfig } from "../../gateway/config/schema.ts";
+import type { StorageConfig } from "./config.ts";
 import { type StorageSystem, storageSystem } from "./system.ts";
 
 /** Connects to the configured clusters. */

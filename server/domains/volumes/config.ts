@@ -2,6 +2,7 @@ import { z } from "zod";
 import { parseCreateOptions } from "../../../adapters/lvm/create-options.ts";
 import { assertVolumeGroupName, assertVolumeName } from "../../../adapters/lvm/names.ts";
 import { backupSchema } from "../../config/backup-schema.ts";
+import type { ConfigOf } from "../../config/config-of.ts";
 import { lvmSchema } from "../../config/lvm-schema.ts";
 import { assertByAdapter, assertOneDefault, assertUnique } from "../../config/schema-rules.ts";
 
@@ -145,3 +146,9 @@ export const volumesSchema = z
       context.addIssue({ code: "custom", path: ["deviceClasses", thin, "thinPool"], message });
     }
   });
+
+/** Settings of the domain. */
+export type VolumesConfig = ConfigOf<typeof volumesSchema>;
+
+/** One entry of `volumes.deviceClasses`. */
+export type DeviceClassConfig = VolumesConfig["deviceClasses"][number];

@@ -1,13 +1,13 @@
 import { BackupService } from "../../../gen/hostplane/v1/backup_pb.ts";
 import { LVService, VGService } from "../../../gen/lvmd/served/lvmd_pb.ts";
-import type { VolumesConfig } from "../../gateway/config/schema.ts";
 import { defineDomain } from "../../domain/define-domain.ts";
 import { volumeBackupFacts } from "./backups/backup-facts.ts";
+import { volumesSchema } from "./config.ts";
 import { shownLvServices, shownVgServices } from "./shown-services.ts";
 import type { VolumeSystem } from "./system.ts";
 
 /** LVM volumes of this host, over both lvmd protocols, and their backups. */
-export const volumesDomain = defineDomain<"volumes", VolumesConfig, VolumeSystem>({
+export const volumesDomain = defineDomain<"volumes", typeof volumesSchema, VolumeSystem>({
   name: "volumes",
   services: [
     { service: LVService, shown: shownLvServices },
@@ -15,6 +15,10 @@ export const volumesDomain = defineDomain<"volumes", VolumesConfig, VolumeSystem
   ],
   isHostBound: true,
   hasEvents: true,
+  config: {
+    schema: volumesSchema,
+    description: "LVM volumes of this host (the services of package `proto`). Off if absent.",
+  },
   off: {
     backend: "lvm",
     message: "volumes are off: set `volumes.deviceClasses` in the configuration",

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { createLvm } from "../../../adapters/lvm/lvm.ts";
-import type { VolumesConfig } from "../../gateway/config/schema.ts";
 import type { Environment } from "../../domain/define-domain.ts";
+import type { VolumesConfig } from "./config.ts";
 import type { VolumeSystem } from "./system.ts";
 
 /** Opens the host's LVM, and restic if backups are configured. */

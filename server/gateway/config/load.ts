@@ -1,7 +1,7 @@
 import type { z } from "zod";
+import { describeValue, expectationOf, formatKeyPath, type Mistake } from "../../config/mistake.ts";
 import { type ConfigFile, parseConfigFile, readConfigFile } from "./file.ts";
 import { configKeys } from "./keys.ts";
-import { describeValue, expectationOf, formatKeyPath, type Mistake } from "../../config/mistake.ts";
 import { type Config, configSchema } from "./schema.ts";
 import {
   type ConfigFlags,

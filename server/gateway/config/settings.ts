@@ -1,7 +1,7 @@
 import { parse } from "yaml";
 import { closestName } from "../../config/closest-name.ts";
-import { type ConfigKey, configKeys } from "./keys.ts";
 import type { Mistake } from "../../config/mistake.ts";
+import { type ConfigKey, configKeys } from "./keys.ts";
 
 /** One key set outside the file. */
 export interface Setting {

@@ -1,5 +1,5 @@
 import { join, relative, resolve } from "node:path";
-import type { Config } from "../../gateway/config/schema.ts";
+import type { GatewayConfig } from "../../config/gateway-keys.ts";
 import type { Http2Exchange } from "../http2-exchange.ts";
 import type { ListenerFacts } from "../listener-facts.ts";
 import type { NodeRequest, NodeResponse } from "../node-adapter.ts";
@@ -8,7 +8,7 @@ import { createListener, type Listener } from "./listener.ts";
 export interface AdminListenerOptions {
   /** Path of the socket; `adminSocketOf` returns the usual one. */
   readonly path: string;
-  readonly config: Pick<Config, "limits" | "keepAliveMs">;
+  readonly config: Pick<GatewayConfig, "limits" | "keepAliveMs">;
   /** Receives each request, with the listener's facts. */
   readonly onRequest: (request: NodeRequest, response: NodeResponse, listener: ListenerFacts) => void;
   /** Receives each HTTP/2 stream first; returns whether it answers it. */

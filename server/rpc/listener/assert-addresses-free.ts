@@ -2,8 +2,8 @@ import { constants } from "node:fs";
 import { access, lstat } from "node:fs/promises";
 import * as net from "node:net";
 import { dirname, join, resolve } from "node:path";
+import type { GatewayConfig, ListenerConfig } from "../../config/gateway-keys.ts";
 import { parseListenAddress } from "../../config/listen-address.ts";
-import type { Config, ListenerConfig } from "../../gateway/config/schema.ts";
 import { explainListenFailure } from "./explain-listen-failure.ts";
 
 /**
@@ -14,7 +14,7 @@ import { explainListenFailure } from "./explain-listen-failure.ts";
 export async function assertAddressesFree({
   listen,
   data,
-}: Pick<Config, "data"> & {
+}: Pick<GatewayConfig, "data"> & {
   readonly listen: readonly Pick<ListenerConfig, "address">[];
 }): Promise<void> {
   for (const { address: text } of listen) {

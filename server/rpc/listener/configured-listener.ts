@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { FastifyBaseLogger } from "fastify";
 import { createAddressFilter, isLoopbackHost, parseAddressRange } from "../../config/address-range.ts";
+import type { GatewayConfig, ListenerConfig } from "../../config/gateway-keys.ts";
 import { parseListenAddress } from "../../config/listen-address.ts";
-import type { Config, ListenerConfig } from "../../gateway/config/schema.ts";
 import { createBrowserGuard } from "../browser-guard.ts";
 import type { HttpRequest, HttpResponse } from "../http-exchange.ts";
 import type { Http2Exchange } from "../http2-exchange.ts";
@@ -16,7 +16,7 @@ import { createRefusalLog } from "./refusal-log.ts";
 import type { UnknownCallers } from "./unknown-callers.ts";
 
 export interface ConfiguredListenerOptions {
-  readonly config: Pick<Config, "limits" | "keepAliveMs" | "cors">;
+  readonly config: Pick<GatewayConfig, "limits" | "keepAliveMs" | "cors">;
   readonly certificates: CertificateReload;
   readonly logger: FastifyBaseLogger;
   readonly unknownCallers: UnknownCallers;

@@ -1,9 +1,10 @@
 import { join } from "node:path";
 import { type Test, test } from "tap";
 import { createMaasSandbox } from "../../../../adapters/maas/sandbox.ts";
-import { type ClustersConfig, configSchema } from "../../../../server/gateway/config/schema.ts";
+import type { ClustersConfig } from "../../../../server/domains/clusters/config.ts";
 import { clusterSettingsFrom, openRealClusters } from "../../../../server/domains/clusters/open-real.ts";
 import { bootedMachinesOf, openSandboxClusters } from "../../../../server/domains/clusters/open-sandbox.ts";
+import { configSchema } from "../../../../server/gateway/config/schema.ts";
 
 const key = "consumer:token:thesecretitself";
 

@@ -2,8 +2,8 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import fc from "fast-check";
 import { test } from "tap";
-import { type ConfigSources, loadConfig } from "../../../../server/gateway/config/load.ts";
 import { formatMistake } from "../../../../server/config/mistake.ts";
+import { type ConfigSources, loadConfig } from "../../../../server/gateway/config/load.ts";
 import type { Config } from "../../../../server/gateway/config/schema.ts";
 
 async function configOf(sources: Partial<ConfigSources>): Promise<Config> {
