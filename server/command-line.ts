@@ -3,7 +3,7 @@ import { addAdminCommands } from "./commands/admin-commands.ts";
 import { completionScript, shells } from "./commands/completion.ts";
 import { withGatewayFlags } from "./commands/config-flags.ts";
 import type { Inspectors } from "./commands/doctor.ts";
-import type { Inspector } from "./commands/inspection.ts";
+import type { Inspector } from "./domain/inspection.ts";
 import { messageFromError, type Output } from "./commands/output.ts";
 import { packageVersion } from "./commands/package-version.ts";
 import type { Config } from "./gateway/config/schema.ts";
@@ -116,16 +116,16 @@ async function createInspectors(config: Config): Promise<Inspectors> {
     { pino },
   ] = await Promise.all([
     import("./gateway/systems.ts"),
-    import("./commands/inspect-lvm.ts"),
+    import("./domains/volumes/inspect-lvm.ts"),
     import("../adapters/restic/restic.ts"),
-    import("./commands/inspect-restic.ts"),
-    import("./commands/inspect-libvirt.ts"),
-    import("./commands/inspect-pool.ts"),
-    import("./commands/inspect-ceph.ts"),
-    import("./commands/inspect-kubernetes.ts"),
-    import("./commands/inspect-pool-backup.ts"),
-    import("./commands/inspect-podman.ts"),
-    import("./commands/inspect-clusters.ts"),
+    import("./backups/inspect-restic.ts"),
+    import("./domains/hypervisors/inspect-libvirt.ts"),
+    import("./domains/hypervisors/pool/inspect-pool.ts"),
+    import("./domains/storage/inspect-ceph.ts"),
+    import("./domains/storage/inspect-kubernetes.ts"),
+    import("./domains/hypervisors/pool/backups/inspect-pool-backup.ts"),
+    import("./domains/pods/inspect-podman.ts"),
+    import("./domains/clusters/inspect-clusters.ts"),
     import("pino"),
   ]);
   // Errors in the cluster files are findings of doctor and must not abort it.

@@ -2,7 +2,7 @@ import type { Config } from "../gateway/config/schema.ts";
 import { type ConfigOptions, loadConfigOrExplain } from "./config-options.ts";
 import { createGatewayInspector } from "./inspect-gateway.ts";
 import { createStoreInspector } from "./inspect-store.ts";
-import type { Inspector } from "./inspection.ts";
+import type { Inspector } from "../domain/inspection.ts";
 import type { ExitCode, Output } from "./output.ts";
 
 /** Inspectors of the configured systems, and a function that closes their connections. */

@@ -6,8 +6,8 @@ import type { ListenerConfig } from "../config/gateway-keys.ts";
 import { type ListenAddress, parseListenAddress } from "../config/listen-address.ts";
 import type { Config } from "../gateway/config/schema.ts";
 import { readCertificate } from "../rpc/listener/certificate.ts";
-import { inspectDirectory, isAllowed } from "./inspect-directory.ts";
-import type { Finding, Inspector } from "./inspection.ts";
+import { inspectDirectory, isAllowed } from "../domain/inspect-directory.ts";
+import type { Finding, Inspector } from "../domain/inspection.ts";
 import { messageFromError } from "./output.ts";
 import { probeAddress } from "./probe-address.ts";
 

@@ -9,7 +9,7 @@ import { describeDisk, isFull, isNearlyFull, readDiskSpace } from "../store/disk
 import { migrations } from "../store/migrations/migrations.ts";
 import { databaseFile } from "../store/open-store.ts";
 import { readStoreFacts } from "../store/read-store-facts.ts";
-import type { Finding, Inspector } from "./inspection.ts";
+import type { Finding, Inspector } from "../domain/inspection.ts";
 import { messageFromError } from "./output.ts";
 import { permissionFix } from "./permission-fix.ts";
 import { probeAddress } from "./probe-address.ts";

@@ -1,7 +1,7 @@
-import { describeSize } from "../../adapters/host/describe-size.ts";
-import type { PoolSpare, PoolState, StoragePool } from "../domains/hypervisors/pool/storage-pool.ts";
-import type { Finding, Inspector } from "./inspection.ts";
-import { messageFromError } from "./output.ts";
+import { describeSize } from "../../../../adapters/host/describe-size.ts";
+import type { PoolSpare, PoolState, StoragePool } from "./storage-pool.ts";
+import type { Finding, Inspector } from "../../../domain/inspection.ts";
+import { messageFromError } from "../../../commands/output.ts";
 
 /** Checks the storage pool and its devices, and whether each spare can be added. */
 export function createPoolInspector(

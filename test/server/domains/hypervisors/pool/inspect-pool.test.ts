@@ -1,8 +1,8 @@
 import { test } from "tap";
-import { createPoolInspector } from "../../../server/commands/inspect-pool.ts";
-import { createDirectoryPool } from "../../../server/domains/hypervisors/pool/directory-pool.ts";
-import { createVolumeGroupPool } from "../../../server/domains/hypervisors/pool/volume-group-pool.ts";
-import { createPool, createPoolLvm, devices } from "../domains/hypervisors/pool/pool-under-test.ts";
+import { createPoolInspector } from "../../../../../server/domains/hypervisors/pool/inspect-pool.ts";
+import { createDirectoryPool } from "../../../../../server/domains/hypervisors/pool/directory-pool.ts";
+import { createVolumeGroupPool } from "../../../../../server/domains/hypervisors/pool/volume-group-pool.ts";
+import { createPool, createPoolLvm, devices } from "./pool-under-test.ts";
 
 test("doctor reports the pool's free space, and whether each spare can be added", async (t) => {
   const { findings } = await createPoolInspector(createPool(createPoolLvm())).inspect();

@@ -1,13 +1,13 @@
 import { chmod } from "node:fs/promises";
 import { join } from "node:path";
 import { type Test, test } from "tap";
-import { createMaasSandbox, type MaasSandboxOptions } from "../../../adapters/maas/sandbox.ts";
-import { createWorkload } from "../../../adapters/workload/workload.ts";
-import { createClustersInspector } from "../../../server/commands/inspect-clusters.ts";
-import type { ClustersConfig } from "../../../server/domains/clusters/config.ts";
-import { clusterSettingsFrom } from "../../../server/domains/clusters/open-real.ts";
-import { clusterSystem } from "../../../server/domains/clusters/system.ts";
-import { configSchema } from "../../../server/gateway/config/schema.ts";
+import { createMaasSandbox, type MaasSandboxOptions } from "../../../../adapters/maas/sandbox.ts";
+import { createWorkload } from "../../../../adapters/workload/workload.ts";
+import { createClustersInspector } from "../../../../server/domains/clusters/inspect-clusters.ts";
+import type { ClustersConfig } from "../../../../server/domains/clusters/config.ts";
+import { clusterSettingsFrom } from "../../../../server/domains/clusters/open-real.ts";
+import { clusterSystem } from "../../../../server/domains/clusters/system.ts";
+import { configSchema } from "../../../../server/gateway/config/schema.ts";
 
 function configOf(t: Test, other: object = {}): ClustersConfig {
   const dir = t.testdir({ "maas.key": "a:b:c\n", "cni.yaml": "kind: Namespace\n" });

@@ -1,7 +1,7 @@
 import { test } from "tap";
-import { createCephSandbox } from "../../../adapters/ceph/sandbox.ts";
-import { InfraError } from "../../../adapters/host/infra-error.ts";
-import { createCephInspector } from "../../../server/commands/inspect-ceph.ts";
+import { createCephSandbox } from "../../../../adapters/ceph/sandbox.ts";
+import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import { createCephInspector } from "../../../../server/domains/storage/inspect-ceph.ts";
 
 test("doctor reports whether the cluster answers, and the fix if it does not", async (t) => {
   const ceph = createCephSandbox();

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import type { ResticAdapter } from "../../adapters/restic/adapter.ts";
 import type { Config } from "../gateway/config/schema.ts";
-import { inspectDirectory } from "./inspect-directory.ts";
-import type { Finding, Inspector } from "./inspection.ts";
+import { inspectDirectory } from "../domain/inspect-directory.ts";
+import type { Finding, Inspector } from "../domain/inspection.ts";
 
 type BackupConfig = Pick<NonNullable<NonNullable<Config["volumes"]>["backup"]>, "repository" | "restic">;
 

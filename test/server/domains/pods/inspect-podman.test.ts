@@ -3,10 +3,10 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "tap";
-import { InfraError } from "../../../adapters/host/infra-error.ts";
-import { createPodman } from "../../../adapters/podman/podman.ts";
-import { createPodmanSandbox } from "../../../adapters/podman/sandbox.ts";
-import { createPodmanInspector } from "../../../server/commands/inspect-podman.ts";
+import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import { createPodman } from "../../../../adapters/podman/podman.ts";
+import { createPodmanSandbox } from "../../../../adapters/podman/sandbox.ts";
+import { createPodmanInspector } from "../../../../server/domains/pods/inspect-podman.ts";
 
 test("doctor reports whether Podman answers", async (t) => {
   const runtime = createPodmanSandbox();

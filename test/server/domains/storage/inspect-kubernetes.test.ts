@@ -1,7 +1,7 @@
 import { test } from "tap";
-import { InfraError } from "../../../adapters/host/infra-error.ts";
-import { createKubernetesSandbox } from "../../../adapters/kubernetes/sandbox.ts";
-import { createKubernetesInspector } from "../../../server/commands/inspect-kubernetes.ts";
+import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import { createKubernetesSandbox } from "../../../../adapters/kubernetes/sandbox.ts";
+import { createKubernetesInspector } from "../../../../server/domains/storage/inspect-kubernetes.ts";
 
 test("doctor reports missing permissions of the account, and the fix", async (t) => {
   const kubernetes = createKubernetesSandbox();
