@@ -2,11 +2,9 @@ import { Argument, Command, CommanderError } from "commander";
 import { addAdminCommands } from "./commands/admin-commands.ts";
 import { completionScript, shells } from "./commands/completion.ts";
 import { withGatewayFlags } from "./commands/config-flags.ts";
-import type { Inspectors } from "./commands/doctor.ts";
-import type { Inspector } from "./domain/inspection.ts";
-import { messageFromError, type Output } from "./commands/output.ts";
+import type { Output } from "./commands/output.ts";
 import { packageVersion } from "./commands/package-version.ts";
-import type { Config } from "./gateway/config/schema.ts";
+import { messageFromError } from "./domain/message-from-error.ts";
 
 /**
  * Runs a command line.
@@ -63,7 +61,8 @@ function createProgram(output: Output, onExit: (code: number) => void): Command 
     )
     .action(async (options) => {
       const { doctor } = await import("./commands/doctor.ts");
-      onExit(await doctor(options, createInspectors, output));
+      const { inspectSystems } = await import("./gateway/systems.ts");
+      onExit(await doctor(options, inspectSystems, output));
     });
 
   const config = program.command("config").description("show and check the configuration");
@@ -98,75 +97,4 @@ function createProgram(output: Output, onExit: (code: number) => void): Command 
       onExit(0);
     });
   return program;
-}
-
-async function createInspectors(config: Config): Promise<Inspectors> {
-  const [
-    { openRealSystems },
-    { createLvmInspector },
-    { createRestic },
-    { createResticInspector },
-    { createLibvirtInspector },
-    { createPoolInspector },
-    { createCephInspector },
-    { createKubernetesInspector },
-    { createPoolBackupInspector },
-    { createPodmanInspector },
-    { createClustersInspector },
-    { pino },
-  ] = await Promise.all([
-    import("./gateway/systems.ts"),
-    import("./domains/volumes/inspect-lvm.ts"),
-    import("../adapters/restic/restic.ts"),
-    import("./backups/inspect-restic.ts"),
-    import("./domains/hypervisors/inspect-libvirt.ts"),
-    import("./domains/hypervisors/pool/inspect-pool.ts"),
-    import("./domains/storage/inspect-ceph.ts"),
-    import("./domains/storage/inspect-kubernetes.ts"),
-    import("./domains/hypervisors/pool/backups/inspect-pool-backup.ts"),
-    import("./domains/pods/inspect-podman.ts"),
-    import("./domains/clusters/inspect-clusters.ts"),
-    import("pino"),
-  ]);
-  // Errors in the cluster files are findings of doctor and must not abort it.
-  const { clusters, ...others } = config;
-  const systems = await openRealSystems(others, pino({ level: "silent" }));
-  const { volumes } = config;
-  const inspectors: Inspector[] = [];
-  if (volumes !== undefined && systems.volumes !== undefined) {
-    inspectors.push(createLvmInspector(systems.volumes.lvm, volumes.deviceClasses));
-    const { backup } = systems.volumes;
-    if (volumes.backup !== undefined && backup !== undefined) {
-      inspectors.push(createResticInspector(backup.restic, volumes.backup, config.data, "volumes.backup"));
-    }
-  }
-  if (systems.hypervisors !== undefined) {
-    const { libvirt, settings, pool } = systems.hypervisors;
-    inspectors.push(createLibvirtInspector(libvirt, settings));
-    if (pool !== undefined) {
-      inspectors.push(createPoolInspector(pool));
-    }
-    const poolConfig = config.hypervisors?.pool;
-    if (poolConfig?.backup !== undefined) {
-      const { backup } = poolConfig;
-      const restic = createRestic(backup.restic);
-      inspectors.push(
-        createPoolBackupInspector(libvirt, poolConfig),
-        createResticInspector(restic, backup, config.data, "hypervisors.pool.backup"),
-      );
-    }
-  }
-  if (systems.storage?.ceph !== undefined) {
-    inspectors.push(createCephInspector(systems.storage.ceph));
-  }
-  if (systems.storage?.kubernetes !== undefined) {
-    inspectors.push(createKubernetesInspector(systems.storage.kubernetes));
-  }
-  if (systems.pods !== undefined) {
-    inspectors.push(createPodmanInspector(systems.pods.runtime));
-  }
-  if (clusters !== undefined) {
-    inspectors.push(createClustersInspector(clusters));
-  }
-  return { inspectors, close: () => systems.close() };
 }

@@ -1,10 +1,11 @@
 import { join } from "node:path";
 import type { ResticAdapter } from "../../adapters/restic/adapter.ts";
-import type { Config } from "../gateway/config/schema.ts";
+import type { backupSchema } from "../config/backup-schema.ts";
+import type { ConfigOf } from "../config/config-of.ts";
 import { inspectDirectory } from "../domain/inspect-directory.ts";
 import type { Finding, Inspector } from "../domain/inspection.ts";
 
-type BackupConfig = Pick<NonNullable<NonNullable<Config["volumes"]>["backup"]>, "repository" | "restic">;
+type BackupConfig = Pick<ConfigOf<typeof backupSchema>, "repository" | "restic">;
 
 /**
  * Checks restic itself and the directories it writes to. No repository is opened, since its key is in the store.

@@ -1,15 +1,9 @@
+import type { Inspection } from "../domain/inspection.ts";
 import type { Config } from "../gateway/config/schema.ts";
 import { type ConfigOptions, loadConfigOrExplain } from "./config-options.ts";
 import { createGatewayInspector } from "./inspect-gateway.ts";
 import { createStoreInspector } from "./inspect-store.ts";
-import type { Inspector } from "../domain/inspection.ts";
 import type { ExitCode, Output } from "./output.ts";
-
-/** Inspectors of the configured systems, and a function that closes their connections. */
-export interface Inspectors {
-  readonly inspectors: readonly Inspector[];
-  close(): Promise<void>;
-}
 
 /**
  * Checks everything that `serve` would need with this configuration, without changing anything, and prints a line for each
@@ -17,7 +11,7 @@ export interface Inspectors {
  */
 export async function doctor(
   options: ConfigOptions,
-  createInspectors: (config: Config) => Promise<Inspectors>,
+  createInspectors: (config: Config) => Promise<Inspection>,
   output: Output,
 ): Promise<ExitCode> {
   const loaded = await loadConfigOrExplain(options, output);

@@ -4,11 +4,11 @@ import { createServer } from "node:net";
 import { dirname } from "node:path";
 import type { ListenerConfig } from "../config/gateway-keys.ts";
 import { type ListenAddress, parseListenAddress } from "../config/listen-address.ts";
-import type { Config } from "../gateway/config/schema.ts";
-import { readCertificate } from "../rpc/listener/certificate.ts";
 import { inspectDirectory, isAllowed } from "../domain/inspect-directory.ts";
 import type { Finding, Inspector } from "../domain/inspection.ts";
-import { messageFromError } from "./output.ts";
+import { messageFromError } from "../domain/message-from-error.ts";
+import type { Config } from "../gateway/config/schema.ts";
+import { readCertificate } from "../rpc/listener/certificate.ts";
 import { probeAddress } from "./probe-address.ts";
 
 /** Checks what the gateway itself needs from this host: its data directory, addresses and certificates. */

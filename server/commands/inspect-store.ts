@@ -2,6 +2,8 @@ import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { get } from "node:http";
 import { parseStoreAddress } from "../config/store-address.ts";
 import { defaultKeyFile, forbiddenKeyModes, loadMasterKey, type MasterKey } from "../crypto/master-key.ts";
+import type { Finding, Inspector } from "../domain/inspection.ts";
+import { messageFromError } from "../domain/message-from-error.ts";
 import type { Config } from "../gateway/config/schema.ts";
 import { adminSocketOf, shortSocketPath } from "../rpc/listener/admin-listener.ts";
 import { assertDatabaseFacts, type DatabaseFacts } from "../store/database-facts.ts";
@@ -9,8 +11,6 @@ import { describeDisk, isFull, isNearlyFull, readDiskSpace } from "../store/disk
 import { migrations } from "../store/migrations/migrations.ts";
 import { databaseFile } from "../store/open-store.ts";
 import { readStoreFacts } from "../store/read-store-facts.ts";
-import type { Finding, Inspector } from "../domain/inspection.ts";
-import { messageFromError } from "./output.ts";
 import { permissionFix } from "./permission-fix.ts";
 import { probeAddress } from "./probe-address.ts";
 

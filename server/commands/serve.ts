@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { setFlagsFromString } from "node:v8";
+import { messageFromError } from "../domain/message-from-error.ts";
 import { adminPasswordFile } from "../domains/auth/admin-password-file.ts";
 import type { FirstAdmin } from "../domains/auth/first-admin.ts";
 import type { Gateway } from "../gateway/gateway.ts";
@@ -9,7 +10,7 @@ import { type BannerAdmin, bannerLines } from "./banner.ts";
 import { type ConfigOptions, loadConfigOrExplain } from "./config-options.ts";
 import { gatewaySecrets } from "./gateway-secrets.ts";
 import { createLogger } from "./logger.ts";
-import { type ExitCode, messageFromError, type Output } from "./output.ts";
+import type { ExitCode, Output } from "./output.ts";
 import { untilStopped } from "./until-stopped.ts";
 
 export interface ServeOptions extends ConfigOptions {

@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseStoreAddress } from "../config/store-address.ts";
+import { messageFromError } from "../domain/message-from-error.ts";
 import { loadConfigOrExplain } from "./config-options.ts";
-import { type ExitCode, messageFromError } from "./output.ts";
+import type { ExitCode } from "./output.ts";
 import {
   type AdminOptions,
   type CommandContext,

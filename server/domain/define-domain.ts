@@ -8,6 +8,7 @@ import type { MethodRule, Role } from "../rpc/method-rule.ts";
 import { registerRefusal, type ShownServices } from "../rpc/service-handlers.ts";
 import { createAbsentBackend } from "./backend.ts";
 import { type DomainContext, type DomainServices, namesOf } from "./domain-services.ts";
+import type { Inspection } from "./inspection.ts";
 
 /** A service of a domain, and how its methods differ from the default rule (server/gateway/method-rules.ts). */
 export interface ServiceManifest {
@@ -67,6 +68,8 @@ export interface SystemDomain<Schema extends z.ZodType, System extends DomainSys
   openReal(config: ConfigOf<Schema>, environment: Environment): Promise<System>;
   /** Creates systems that exist in memory only. */
   openSandbox(): Promise<System>;
+  /** Creates doctor's checks of the configured systems; they change nothing. */
+  inspect(config: ConfigOf<Schema>, environment: Environment): Promise<Inspection>;
   serve(system: System, context: DomainContext): Promise<DomainServices>;
 }
 

@@ -13,3 +13,9 @@ export interface Inspector {
   /** Checks without changing anything. Never throws. */
   inspect(): Promise<{ readonly findings: readonly Finding[] }>;
 }
+
+/** Checks of a domain's systems, and the function that releases them. */
+export interface Inspection {
+  readonly inspectors: readonly Inspector[];
+  close(): Promise<void>;
+}

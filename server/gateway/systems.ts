@@ -1,6 +1,7 @@
 import type { FastifyBaseLogger } from "fastify";
 import type { z } from "zod";
 import type { DomainSystem, Environment, SystemDomain } from "../domain/define-domain.ts";
+import type { Inspection } from "../domain/inspection.ts";
 import { type DomainSystems, systemDomains } from "../domains/domains.ts";
 import type { Config } from "./config/schema.ts";
 
@@ -14,12 +15,7 @@ const all = systemDomains as readonly unknown[] as readonly AnyDomain[];
 
 /** Opens the configured systems. The code of others is not loaded. */
 export async function openRealSystems(config: Config, logger: FastifyBaseLogger): Promise<Systems> {
-  const environment: Environment = {
-    dataDirectory: config.data,
-    host: config.host,
-    tools: { maxRunning: config.limits.tools, maxWaiting: config.limits.toolsWaiting },
-    onToolEnd: (event) => logger.debug({ tool: event }, "tool"),
-  };
+  const environment = environmentOf(config, (event) => logger.debug({ tool: event }, "tool"));
   return openAll(async (domain) => {
     const settings: unknown = config[domain.name];
     return settings === undefined ? undefined : domain.openReal(settings, environment);
@@ -29,6 +25,27 @@ export async function openRealSystems(config: Config, logger: FastifyBaseLogger)
 /** Creates systems in memory for all domains. */
 export function openSandboxSystems(): Promise<Systems> {
   return openAll((domain) => domain.openSandbox());
+}
+
+/** Creates doctor's checks of the configured systems. */
+export async function inspectSystems(config: Config): Promise<Inspection> {
+  const environment = environmentOf(config, () => {});
+  const inspections: Inspection[] = [];
+  for (const domain of all) {
+    const settings: unknown = config[domain.name];
+    if (settings !== undefined) {
+      inspections.push(await domain.inspect(settings, environment));
+    }
+  }
+  return {
+    inspectors: inspections.flatMap(({ inspectors }) => inspectors),
+    close: async () => void (await Promise.all(inspections.map(({ close }) => close()))),
+  };
+}
+
+function environmentOf({ data, host, limits }: Config, onToolEnd: Environment["onToolEnd"]): Environment {
+  const tools = { maxRunning: limits.tools, maxWaiting: limits.toolsWaiting };
+  return { dataDirectory: data, host, tools, onToolEnd };
 }
 
 /** Closes what was opened if one of them fails. */

@@ -16,5 +16,6 @@ export const clustersDomain = defineDomain<"clusters", typeof clustersSchema, Cl
   off: { backend: "maas", message: "clusters are off: set `clusters` in the configuration" },
   openReal: async (config) => (await import("./open-real.ts")).openRealClusters(config),
   openSandbox: async () => (await import("./open-sandbox.ts")).openSandboxClusters(),
+  inspect: async (config) => (await import("./doctor.ts")).inspectClusters(config),
   serve: async (system, context) => (await import("./serve.ts")).serveClusters(system, context),
 });

@@ -1,6 +1,6 @@
 import type { MaasAddressRange, MaasSubnet } from "../../../adapters/maas/adapter.ts";
-import { rangeOfAddress, subnetOfAddress } from "./range-of-address.ts";
 import type { Finding } from "../../domain/inspection.ts";
+import { rangeOfAddress, subnetOfAddress } from "./range-of-address.ts";
 
 export interface EndpointFacts {
   /** All of `clusters.endpoint.addresses`. */

@@ -21,5 +21,7 @@ export const hypervisorsDomain = defineDomain<"hypervisors", typeof hypervisorsS
   openReal: async (config, environment) =>
     (await import("./open-real.ts")).openRealHypervisors(config, environment),
   openSandbox: async () => (await import("./open-sandbox.ts")).openSandboxHypervisors(),
+  inspect: async (config, environment) =>
+    (await import("./doctor.ts")).inspectHypervisors(config, environment),
   serve: async (system, context) => (await import("./serve.ts")).serveHypervisors(system, context),
 });

@@ -1,7 +1,7 @@
 import type { LibvirtAdapter, LibvirtNetwork, LibvirtState } from "../../../adapters/libvirt/adapter.ts";
-import type { HypervisorSettings, HypervisorTemplate } from "./hypervisor-settings.ts";
 import type { Finding, Inspector } from "../../domain/inspection.ts";
-import { messageFromError } from "../../commands/output.ts";
+import { messageFromError } from "../../domain/message-from-error.ts";
+import type { HypervisorSettings, HypervisorTemplate } from "./hypervisor-settings.ts";
 
 /** Checks libvirt itself and what its templates need: pools, images, GPUs and networks. */
 export function createLibvirtInspector(libvirt: LibvirtAdapter, settings: HypervisorSettings): Inspector {

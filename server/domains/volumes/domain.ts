@@ -28,5 +28,6 @@ export const volumesDomain = defineDomain<"volumes", typeof volumesSchema, Volum
   openReal: async (config, environment) =>
     (await import("./open-real.ts")).openRealVolumes(config, environment),
   openSandbox: async () => (await import("./open-sandbox.ts")).openSandboxVolumes(),
+  inspect: async (config, environment) => (await import("./doctor.ts")).inspectVolumes(config, environment),
   serve: async (system, context) => (await import("./serve.ts")).serveVolumes(system, context),
 });

@@ -1,7 +1,7 @@
 import { describeSize } from "../../../../adapters/host/describe-size.ts";
-import type { PoolSpare, PoolState, StoragePool } from "./storage-pool.ts";
 import type { Finding, Inspector } from "../../../domain/inspection.ts";
-import { messageFromError } from "../../../commands/output.ts";
+import { messageFromError } from "../../../domain/message-from-error.ts";
+import type { PoolSpare, PoolState, StoragePool } from "./storage-pool.ts";
 
 /** Checks the storage pool and its devices, and whether each spare can be added. */
 export function createPoolInspector(

@@ -4,7 +4,6 @@ import { createLvmSandbox } from "../../../../adapters/lvm/sandbox.ts";
 import { leftOfRestored } from "../../../../server/backups/lvm/restored-volume.ts";
 import { createShownCommand } from "../../../../server/backups/lvm/shown-command.ts";
 import { snapshotStep } from "../../../../server/backups/lvm/snapshot-volume.ts";
-import { createLvmInspector } from "../../../../server/domains/volumes/inspect-lvm.ts";
 import { createPoolInspector } from "../../../../server/domains/hypervisors/pool/inspect-pool.ts";
 import type { PoolTools } from "../../../../server/domains/hypervisors/pool/pool-run.ts";
 import { createShrinkKind } from "../../../../server/domains/hypervisors/pool/shrink-kind.ts";
@@ -13,6 +12,7 @@ import { createVolumeGroupPool } from "../../../../server/domains/hypervisors/po
 import { sparesFrom } from "../../../../server/domains/hypervisors/pool/volume-group-state.ts";
 import type { BackupRun, BackupTools } from "../../../../server/domains/volumes/backups/backup-run.ts";
 import { snapshotVolumeStep } from "../../../../server/domains/volumes/backups/snapshot-steps.ts";
+import { createLvmInspector } from "../../../../server/domains/volumes/inspect-lvm.ts";
 import { createPoolLvm, devices } from "../../domains/hypervisors/pool/pool-under-test.ts";
 
 const { commandOf } = createLvm({ systemDir: "/srv/lvm etc" });

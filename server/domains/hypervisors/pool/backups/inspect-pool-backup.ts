@@ -1,6 +1,6 @@
 import type { LibvirtAdapter } from "../../../../../adapters/libvirt/adapter.ts";
-import type { HypervisorsConfig } from "../../config.ts";
 import type { Finding, Inspector } from "../../../../domain/inspection.ts";
+import type { HypervisorsConfig } from "../../config.ts";
 
 type PoolConfig = Pick<NonNullable<HypervisorsConfig["pool"]>, "directory" | "libvirtPool">;
 

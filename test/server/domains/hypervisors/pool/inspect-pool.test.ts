@@ -1,6 +1,6 @@
 import { test } from "tap";
-import { createPoolInspector } from "../../../../../server/domains/hypervisors/pool/inspect-pool.ts";
 import { createDirectoryPool } from "../../../../../server/domains/hypervisors/pool/directory-pool.ts";
+import { createPoolInspector } from "../../../../../server/domains/hypervisors/pool/inspect-pool.ts";
 import { createVolumeGroupPool } from "../../../../../server/domains/hypervisors/pool/volume-group-pool.ts";
 import { createPool, createPoolLvm, devices } from "./pool-under-test.ts";
 
