@@ -44,7 +44,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   ...pageRooms(),
   gen: [],
   "server/config": ["adapters/host", "adapters/libvirt", "adapters/lvm", "adapters/maas", "adapters/restic"],
-  "server/rpc": ["adapters/host", "gen", "server/config"],
+  "server/rpc": ["adapters/host", "gen", "server/config", "server/store/reasons.ts"],
   "server/rpc/asker.ts": ["server/rpc"],
   "server/operations": ["adapters/host", "server/crypto", "server/events", "server/store"],
   "server/operations/operation.ts": ["adapters/host"],
@@ -85,6 +85,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   ],
   "server/domains/backups": [
     "adapters/host",
+    "adapters/restic",
     "gen",
     "server/backups",
     "server/domain",
@@ -184,7 +185,8 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "server/operations/operation-filters.ts",
     "server/operations/operation.ts",
   ],
-  "server/web": ["client/services.ts", "server/domain", "server/rpc"],
+  "server/store/reasons.ts": ["adapters/host"],
+  "server/web": ["client/services.ts", "server/domain", "server/rpc", "server/store/reasons.ts"],
 };
 
 /** Each page of the dashboard is a separate module and imports no other page. */
@@ -199,7 +201,7 @@ const wiring = /^server\/(main|command-line|domains\/domains)\.ts$|^server\/(com
 
 /** The parts of an adapter that a domain may import: its interface and its rules, never the implementation. */
 const adapterInterfaces =
-  /^adapters\/\w+\/(adapter|backup-adapter|create-options|device-adapter|machine|names|runtime-state|snapshot-room)\.ts$/;
+  /^adapters\/\w+\/(adapter|backup-adapter|create-options|device-adapter|machine|names|reasons|runtime-state|snapshot-room)\.ts$/;
 
 interface Import {
   readonly from: string;

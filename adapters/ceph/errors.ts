@@ -1,16 +1,18 @@
+import type { Reason } from "../host/define-reasons.ts";
 import { InfraError } from "../host/infra-error.ts";
-import type { ReasonName } from "../host/reasons.ts";
+import { hostReasons } from "../host/reasons.ts";
 import type { RadosOptions } from "./librados.ts";
+import { cephReasons } from "./reasons.ts";
 import type { RadosAnswer } from "./worker-protocol.ts";
 
 // Negated errno numbers of Linux.
-const reasonOfCode: Readonly<Record<number, ReasonName>> = {
-  [-1]: "CEPH_DENIED",
-  [-13]: "CEPH_DENIED",
-  [-107]: "CEPH_UNAVAILABLE",
-  [-108]: "CEPH_UNAVAILABLE",
-  [-110]: "CEPH_UNAVAILABLE",
-  [-111]: "CEPH_UNAVAILABLE",
+const reasonOfCode: Readonly<Record<number, Reason>> = {
+  [-1]: cephReasons.CEPH_DENIED,
+  [-13]: cephReasons.CEPH_DENIED,
+  [-107]: cephReasons.CEPH_UNAVAILABLE,
+  [-108]: cephReasons.CEPH_UNAVAILABLE,
+  [-110]: cephReasons.CEPH_UNAVAILABLE,
+  [-111]: cephReasons.CEPH_UNAVAILABLE,
 };
 
 /**
@@ -20,7 +22,7 @@ const reasonOfCode: Readonly<Record<number, ReasonName>> = {
  */
 export function outputOf(answer: RadosAnswer, what: string, as: RadosOptions): string {
   if ("unloadable" in answer) {
-    throw new InfraError("TOOL_MISSING", `librados cannot be loaded: ${answer.unloadable}`);
+    throw new InfraError(hostReasons.TOOL_MISSING, `librados cannot be loaded: ${answer.unloadable}`);
   }
   if ("call" in answer) {
     throw refusedConnection(answer.call, answer.code, as);
@@ -28,32 +30,44 @@ export function outputOf(answer: RadosAnswer, what: string, as: RadosOptions): s
   if (answer.code === 0) {
     return answer.output;
   }
-  const reason = reasonOfCode[answer.code] ?? "CEPH_FAILED";
+  const reason = reasonOfCode[answer.code] ?? cephReasons.CEPH_FAILED;
   const words = answer.words.trim() || wordsOfCode(answer.code);
   const message =
-    reason === "CEPH_DENIED" ? `Ceph denies this to ${as.user}: ${words}` : `Ceph refused: ${words}`;
-  throw new InfraError(reason, reason === "CEPH_UNAVAILABLE" ? `Ceph did not answer in time` : message, {
-    cause: new Error(`ceph ${what}: ${answer.code} ${words}`),
-  });
+    reason === cephReasons.CEPH_DENIED
+      ? `Ceph denies this to ${as.user}: ${words}`
+      : `Ceph refused: ${words}`;
+  throw new InfraError(
+    reason,
+    reason === cephReasons.CEPH_UNAVAILABLE ? `Ceph did not answer in time` : message,
+    {
+      cause: new Error(`ceph ${what}: ${answer.code} ${words}`),
+    },
+  );
 }
 
 function refusedConnection(call: string, code: number, as: RadosOptions): InfraError {
   const place = as.confPath ?? "/etc/ceph/ceph.conf";
   if (call === "rados_conf_read_file") {
     return new InfraError(
-      "CEPH_UNAVAILABLE",
+      cephReasons.CEPH_UNAVAILABLE,
       `The configuration ${place} cannot be read: ${wordsOfCode(code)}`,
     );
   }
   // librados returns ENOENT for a missing key, and for a configuration without monitors.
   if (code === -2) {
     const key = as.keyringPath ?? `the keyring of ${place}`;
-    return new InfraError("CEPH_DENIED", `No key of ${as.user} in ${key}, or no monitor in ${place}`);
+    return new InfraError(
+      cephReasons.CEPH_DENIED,
+      `No key of ${as.user} in ${key}, or no monitor in ${place}`,
+    );
   }
   if (code === -13 || code === -1 || code === -22) {
-    return new InfraError("CEPH_DENIED", `Ceph denies access to ${as.user}: ${wordsOfCode(code)}`);
+    return new InfraError(cephReasons.CEPH_DENIED, `Ceph denies access to ${as.user}: ${wordsOfCode(code)}`);
   }
-  return new InfraError("CEPH_UNAVAILABLE", `The monitors of ${place} do not answer: ${wordsOfCode(code)}`);
+  return new InfraError(
+    cephReasons.CEPH_UNAVAILABLE,
+    `The monitors of ${place} do not answer: ${wordsOfCode(code)}`,
+  );
 }
 
 const names: Readonly<Record<number, string>> = {
@@ -72,11 +86,11 @@ function wordsOfCode(code: number): string {
 
 export function operatorMissing(): InfraError {
   return new InfraError(
-    "CEPH_OPERATOR_MISSING",
+    cephReasons.CEPH_OPERATOR_MISSING,
     "The gateway has no operator key for the cluster: set `storage.ceph.operator` in the configuration",
   );
 }
 
 export function crashNotFound(id: string): InfraError {
-  return new InfraError("CRASH_NOT_FOUND", `crash not found: ${id}`, { resource: `crashes/${id}` });
+  return new InfraError(cephReasons.CRASH_NOT_FOUND, `crash not found: ${id}`, { resource: `crashes/${id}` });
 }

@@ -1,9 +1,11 @@
 import { z } from "zod";
 import { InfraError } from "../host/infra-error.ts";
+import { hostReasons } from "../host/reasons.ts";
 import type { CephFinding, CephInspection } from "./adapter.ts";
 import type { RadosOptions } from "./librados.ts";
 import { parseReply } from "./parse-reply.ts";
 import type { CephCommand, RadosClient } from "./rados-client.ts";
+import { cephReasons } from "./reasons.ts";
 
 export interface InspectCephInput {
   readonly client: RadosClient;
@@ -51,8 +53,8 @@ function releaseOf(text: string): string {
 
 function unreachable(error: unknown, reader: RadosOptions): CephFinding {
   const fixes: Partial<Record<string, string>> = {
-    TOOL_MISSING: "apt-get install librados2",
-    CEPH_DENIED: grant(reader, readerCapabilities),
+    [hostReasons.TOOL_MISSING.id]: "apt-get install librados2",
+    [cephReasons.CEPH_DENIED.id]: grant(reader, readerCapabilities),
   };
   const reason = error instanceof InfraError ? error.reason : "";
   const place = reader.confPath ?? "/etc/ceph/ceph.conf";
@@ -146,7 +148,7 @@ async function mayChange(
     await client.command(target, change, as);
     return true;
   } catch (error) {
-    return error instanceof InfraError && error.reason === "CEPH_FAILED";
+    return error instanceof InfraError && error.is(cephReasons.CEPH_FAILED);
   }
 }
 
@@ -166,7 +168,7 @@ function grant(
 }
 
 function isDenied(error: unknown): boolean {
-  return error instanceof InfraError && error.reason === "CEPH_DENIED";
+  return error instanceof InfraError && error.is(cephReasons.CEPH_DENIED);
 }
 
 function wordsOf(error: unknown): string {

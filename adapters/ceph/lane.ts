@@ -1,4 +1,5 @@
 import { InfraError } from "../host/infra-error.ts";
+import { cephReasons } from "./reasons.ts";
 
 export interface Lane {
   /**
@@ -19,7 +20,7 @@ export function createLane(what: string, patienceMs: number): Lane {
     async ask(work) {
       if (overdueCount > 0) {
         const since = new Date(answeredAtMs).toISOString();
-        throw new InfraError("CEPH_UNAVAILABLE", `${what} has not answered since ${since}`);
+        throw new InfraError(cephReasons.CEPH_UNAVAILABLE, `${what} has not answered since ${since}`);
       }
       const working = work();
       const { promise: late, reject } = Promise.withResolvers<never>();
@@ -27,7 +28,9 @@ export function createLane(what: string, patienceMs: number): Lane {
       const timer = setTimeout(() => {
         isOverdue = true;
         overdueCount += 1;
-        reject(new InfraError("CEPH_UNAVAILABLE", `${what} did not answer within ${patienceMs} ms`));
+        reject(
+          new InfraError(cephReasons.CEPH_UNAVAILABLE, `${what} did not answer within ${patienceMs} ms`),
+        );
       }, patienceMs);
       const end = (): void => {
         clearTimeout(timer);

@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import { InfraError } from "../host/infra-error.ts";
+import { cephReasons } from "./reasons.ts";
 
 /**
  * Parses the JSON output of a command. Keys that are not in the schema are ignored, so that newer releases may add
@@ -11,7 +12,7 @@ export function parseReply<T>(command: string, schema: z.ZodType<T>, text: strin
   try {
     json = JSON.parse(text);
   } catch (cause) {
-    throw new InfraError("CEPH_FAILED", `ceph ${command}: the reply is not JSON`, { cause });
+    throw new InfraError(cephReasons.CEPH_FAILED, `ceph ${command}: the reply is not JSON`, { cause });
   }
   const parsed = schema.safeParse(json);
   if (parsed.success) {
@@ -19,5 +20,8 @@ export function parseReply<T>(command: string, schema: z.ZodType<T>, text: strin
   }
   const [issue] = parsed.error.issues;
   const place = issue?.path.join(".") ?? "";
-  throw new InfraError("CEPH_FAILED", `ceph ${command}: ${place}: ${issue?.message ?? "is invalid"}`);
+  throw new InfraError(
+    cephReasons.CEPH_FAILED,
+    `ceph ${command}: ${place}: ${issue?.message ?? "is invalid"}`,
+  );
 }

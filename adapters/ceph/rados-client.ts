@@ -2,6 +2,7 @@ import { extname } from "node:path";
 import { createWorkerProcess } from "../host/worker-process.ts";
 import { outputOf } from "./errors.ts";
 import type { RadosObject, RadosOptions } from "./librados.ts";
+import { cephReasons } from "./reasons.ts";
 import type { RadosAnswer, RadosRequest } from "./worker-protocol.ts";
 
 /** A command as the `ceph` program sends it; `prefix` is its name. */
@@ -32,7 +33,7 @@ export function createRadosClient(): RadosClient {
     // In a build, the files are JavaScript.
     file: new URL(`worker${extname(import.meta.url)}`, import.meta.url),
     what: "librados",
-    unavailable: "CEPH_UNAVAILABLE",
+    unavailable: cephReasons.CEPH_UNAVAILABLE,
     // Each hanging call occupies a thread; other calls must still get one.
     env: { UV_THREADPOOL_SIZE: "16" },
   });

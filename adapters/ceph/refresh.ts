@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import { InfraError } from "../host/infra-error.ts";
 import { snapshotChannel } from "../host/observation.ts";
 import type { Snapshot } from "../host/snapshot.ts";
+import { cephReasons } from "./reasons.ts";
 
 export interface RefreshOptions<T> {
   /** The system's name, for observers. */
@@ -132,7 +133,7 @@ export function createRefresh<T>(options: RefreshOptions<T>): Refresh<T> {
         await awaitNewer(signal);
       }
       if (latest === undefined || ageMs() > keepMs) {
-        throw failure ?? new InfraError("CEPH_UNAVAILABLE", "Ceph did not answer in time");
+        throw failure ?? new InfraError(cephReasons.CEPH_UNAVAILABLE, "Ceph did not answer in time");
       }
       return { ...latest, staleBecause: failure instanceof Error ? failure.message : undefined };
     },

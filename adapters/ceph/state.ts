@@ -12,6 +12,7 @@ import { parseDf, parseOsdDf } from "./parse-usage.ts";
 import { bothParts, createSlowPart, mapPart, partOf } from "./part.ts";
 import { readPoolScrubs } from "./pool-scrubs.ts";
 import type { RadosClient } from "./rados-client.ts";
+import { cephReasons } from "./reasons.ts";
 import { countRbdImages, countSubvolumes } from "./volume-counts.ts";
 
 export interface StateReaderOptions {
@@ -109,7 +110,7 @@ const dfDetail = { prefix: "df", detail: "detail" };
 
 function requirePart<T>(part: Part<T>): T {
   if ("missing" in part) {
-    throw new InfraError("CEPH_UNAVAILABLE", part.missing);
+    throw new InfraError(cephReasons.CEPH_UNAVAILABLE, part.missing);
   }
   return part.ok;
 }

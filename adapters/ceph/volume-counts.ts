@@ -4,6 +4,7 @@ import type { CephMdss, CephPool } from "./adapter.ts";
 import type { RadosOptions } from "./librados.ts";
 import { parseReply } from "./parse-reply.ts";
 import type { RadosClient } from "./rados-client.ts";
+import { cephReasons } from "./reasons.ts";
 
 const namePrefix = "name_";
 
@@ -45,7 +46,10 @@ export async function countSubvolumes(
   let subvolumes = 0;
   for (const { name, servers } of filesystems) {
     if (!servers.some(({ state }) => state === "up:active")) {
-      throw new InfraError("CEPH_UNAVAILABLE", `the filesystem ${name} has no active metadata server`);
+      throw new InfraError(
+        cephReasons.CEPH_UNAVAILABLE,
+        `the filesystem ${name} has no active metadata server`,
+      );
     }
     const list = async (prefix: string, group: Readonly<Record<string, string>>) =>
       parseReply(prefix, named, await client.command("mgr", { prefix, vol_name: name, ...group }, as));

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
+import type { ErrorCode } from "./define-reasons.ts";
 import { type Effect, InfraError } from "./infra-error.ts";
-import type { ErrorCode } from "./reasons.ts";
 
 /** Effect so far of the changes of one call, or of one part of it. */
 interface Scope {

@@ -1,4 +1,5 @@
-import { type ErrorCode, type ReasonName, reasons } from "./reasons.ts";
+import type { ErrorCode, Reason } from "./define-reasons.ts";
+import { hostReasons } from "./reasons.ts";
 
 /** A field of a request that was rejected. `field` is its name in the contract, e.g. `size_gb`. */
 export interface FieldViolation {
@@ -37,7 +38,8 @@ export interface InfraErrorFacts {
  */
 export class InfraError extends Error {
   override readonly name = "InfraError";
-  readonly reason: ReasonName;
+  /** Id of the reason, as in `google.rpc.ErrorInfo.reason`. */
+  readonly reason: string;
   readonly code: ErrorCode;
   readonly retryable: boolean;
   readonly effect: Effect | undefined;
@@ -45,25 +47,37 @@ export class InfraError extends Error {
   readonly violations: readonly FieldViolation[];
   readonly retryAfterMs: number | undefined;
   readonly metadata: Readonly<Record<string, string>>;
+  readonly #declared: Reason;
 
-  constructor(reason: ReasonName, message: string, facts: InfraErrorFacts = {}) {
+  constructor(reason: Reason, message: string, facts: InfraErrorFacts = {}) {
     super(message, facts.cause === undefined ? undefined : { cause: facts.cause });
-    this.reason = reason;
-    this.code = reasons[reason].code;
+    this.#declared = reason;
+    this.reason = reason.id;
+    this.code = reason.code;
     this.effect = facts.effect;
     // A retry could apply the change twice.
-    this.retryable = reasons[reason].retryable && (facts.effect ?? "none") === "none";
+    this.retryable = reason.retryable && (facts.effect ?? "none") === "none";
     this.resource = facts.resource;
     this.violations = facts.violations ?? [];
     this.retryAfterMs = facts.retryAfterMs;
     this.metadata = facts.metadata ?? {};
   }
 
+  /** The reason as it was declared: `retryable` does not depend on the effect. */
+  get declared(): Reason {
+    return this.#declared;
+  }
+
+  /** Reports whether the error has one of these reasons. By id, since an error may come from another thread. */
+  is(...reasons: readonly Reason[]): boolean {
+    return reasons.some(({ id }) => id === this.reason);
+  }
+
   /** Returns a copy of the error with this effect. A copy, since many calls may fail with the same error. */
   withEffect(effect: Effect): InfraError {
-    const { reason, message, resource, violations, metadata, cause } = this;
+    const { message, resource, violations, metadata, cause } = this;
     const retryAfterMs = effect === "none" ? this.retryAfterMs : undefined;
-    const copy = new InfraError(reason, message, {
+    const copy = new InfraError(this.#declared, message, {
       violations,
       metadata,
       cause,
@@ -78,7 +92,7 @@ export class InfraError extends Error {
 
 /** Creates an INVALID_ARGUMENT error for one field, with a message that is readable where details are not shown. */
 export function invalidField(field: string, description: string): InfraError {
-  return new InfraError("INVALID_FIELD", `${field}: ${description}`, {
+  return new InfraError(hostReasons.INVALID_FIELD, `${field}: ${description}`, {
     violations: [{ field, description }],
   });
 }

@@ -1,5 +1,6 @@
 import { InfraError } from "./infra-error.ts";
 import { waitChannel } from "./observation.ts";
+import { hostReasons } from "./reasons.ts";
 
 export interface LimiterOptions {
   /** Name of the limited tasks, for the message of BUSY, e.g. `lvm commands`. */
@@ -36,7 +37,7 @@ export function createLimiter(options: LimiterOptions): Limiter {
     }
     if (waiting.size >= maxWaiting) {
       const message = `too many ${what}: ${waiting.size} are already waiting (limits: ${maxRunning} at once, ${maxWaiting} waiting)`;
-      return Promise.reject(new InfraError("BUSY", message, { retryAfterMs: 1000 }));
+      return Promise.reject(new InfraError(hostReasons.BUSY, message, { retryAfterMs: 1000 }));
     }
     return waitChannel.tracePromise(() => wait(signal), { queue });
   }
@@ -97,7 +98,7 @@ function errorFromSignal(signal: AbortSignal | undefined): InfraError {
   if (signal?.reason instanceof InfraError) {
     return signal.reason;
   }
-  return new InfraError("CALLER_LEFT", "The caller left while the task was waiting", {
+  return new InfraError(hostReasons.CALLER_LEFT, "The caller left while the task was waiting", {
     cause: signal?.reason,
   });
 }

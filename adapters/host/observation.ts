@@ -1,5 +1,4 @@
 import { type TracingChannel, tracingChannel } from "node:diagnostics_channel";
-import type { ReasonName } from "./reasons.ts";
 
 /**
  * Channels of `node:diagnostics_channel` on which adapters report their work, for metrics and traces. The channels are
@@ -27,8 +26,8 @@ export interface ToolOutcome {
   readonly exitCode: number | null;
   readonly signal: NodeJS.Signals | null;
   readonly durationMs: number;
-  /** Why it was stopped or could not be started; undefined if it exited by itself. */
-  readonly failure: ReasonName | undefined;
+  /** Reason why it was stopped or could not be started; undefined if it exited by itself. */
+  readonly failure: string | undefined;
 }
 
 /** A load of the snapshot that all readers of a system share. */

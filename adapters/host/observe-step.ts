@@ -1,6 +1,6 @@
 import { InfraError } from "./infra-error.ts";
 import { type ToolObservation, toolChannel } from "./observation.ts";
-import type { ReasonName } from "./reasons.ts";
+import { hostReasons } from "./reasons.ts";
 
 /**
  * Reports a change made through a system's API to observers (metrics, traces, the commands of operations) as if it were
@@ -16,7 +16,7 @@ export function observeStep<Outcome>(
   }
   const observation: ToolObservation = { ...step, kind: "mutate", outcome: undefined };
   const startedAtMs = performance.now();
-  const note = (exitCode: number, failure: ReasonName | undefined) => {
+  const note = (exitCode: number, failure: string | undefined) => {
     observation.outcome = { exitCode, signal: null, durationMs: performance.now() - startedAtMs, failure };
   };
   return toolChannel.tracePromise(async () => {
@@ -25,7 +25,7 @@ export function observeStep<Outcome>(
       note(0, undefined);
       return made;
     } catch (error) {
-      note(1, error instanceof InfraError ? error.reason : "INTERNAL");
+      note(1, error instanceof InfraError ? error.reason : hostReasons.INTERNAL.id);
       throw error;
     }
   }, observation);

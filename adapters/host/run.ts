@@ -3,6 +3,7 @@ import { InfraError } from "./infra-error.ts";
 import { type ToolObservation, toolChannel } from "./observation.ts";
 import { createHeadCollector, createTailCollector } from "./output-collector.ts";
 import { type OutputFiles, openOutputFiles } from "./output-files.ts";
+import { hostReasons } from "./reasons.ts";
 import type { RunOptions } from "./run-options.ts";
 import { startProcess } from "./start-process.ts";
 import { environmentOf } from "./tool-environment.ts";
@@ -166,7 +167,7 @@ function start(program: string, args: readonly string[], options: RunOptions): P
   const collect = (chunk: Buffer) => {
     if (!settled && !stdout.add(chunk) && options.kind === "read") {
       const limit = options.maxStdoutBytes ?? defaultMaxStdoutBytes;
-      stop(new InfraError("TOOL_OUTPUT", `${program} printed more than ${limit} bytes`));
+      stop(new InfraError(hostReasons.TOOL_OUTPUT, `${program} printed more than ${limit} bytes`));
     }
   };
   const collectErrors = (chunk: Buffer) => {
@@ -219,7 +220,7 @@ function start(program: string, args: readonly string[], options: RunOptions): P
   if (readOptions?.timeoutMs !== undefined) {
     const { timeoutMs } = readOptions;
     after(timeoutMs, () =>
-      stop(new InfraError("TOOL_TIMEOUT", `${program} did not finish within ${timeoutMs} ms`)),
+      stop(new InfraError(hostReasons.TOOL_TIMEOUT, `${program} did not finish within ${timeoutMs} ms`)),
     );
   }
   return promise;

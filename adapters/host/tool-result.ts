@@ -1,5 +1,3 @@
-import type { ReasonName } from "./reasons.ts";
-
 /** Result of a tool, whatever its exit code. */
 export interface ToolResult {
   readonly argv: readonly string[];
@@ -16,6 +14,6 @@ export interface ToolResult {
 export interface ToolEnd extends Omit<ToolResult, "stdout"> {
   readonly kind: "read" | "mutate";
   readonly stdoutBytes: number;
-  /** Why `run` rejected; undefined if it returned a result. */
-  readonly failure: ReasonName | undefined;
+  /** Reason of the error with which `run` rejected; undefined if it returned a result. */
+  readonly failure: string | undefined;
 }

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from "node:child_process";
+import type { Reason } from "./define-reasons.ts";
 import { InfraError } from "./infra-error.ts";
-import type { ReasonName } from "./reasons.ts";
 import { environmentOf } from "./tool-environment.ts";
 
 export interface WorkerProcessOptions {
@@ -9,7 +9,7 @@ export interface WorkerProcessOptions {
   /** Name of the worker for messages, e.g. `librados`. */
   readonly what: string;
   /** Reason of the error for an unanswered request. */
-  readonly unavailable: ReasonName;
+  readonly unavailable: Reason;
   /** Variables in addition to PATH, HOME and LC_ALL=C. */
   readonly env?: Readonly<Record<string, string>>;
 }

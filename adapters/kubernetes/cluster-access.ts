@@ -1,5 +1,6 @@
 import { createConfiguration, HttpMethod, KubeConfig, RequestContext } from "@kubernetes/client-node";
 import { InfraError } from "../host/infra-error.ts";
+import { kubernetesReasons } from "./reasons.ts";
 import { untilAborted } from "./until-aborted.ts";
 
 export interface ClusterAccessOptions {
@@ -65,7 +66,7 @@ export function createClusterAccess(options: ClusterAccessOptions): ClusterAcces
 function loadPodAccount(kubeConfig: KubeConfig): void {
   if (process.env.KUBERNETES_SERVICE_HOST === undefined) {
     throw new InfraError(
-      "KUBERNETES_UNAVAILABLE",
+      kubernetesReasons.KUBERNETES_UNAVAILABLE,
       "The gateway does not run in a pod, so storage.kubernetes.kubeconfig must be set",
     );
   }
@@ -79,9 +80,13 @@ function loadKubeconfig(kubeConfig: KubeConfig, path: string, context: string | 
     read.loadFromFile(path);
   } catch (cause) {
     const why = cause instanceof Error && "code" in cause ? String(cause.code) : "it is not a kubeconfig";
-    throw new InfraError("KUBERNETES_UNAVAILABLE", `The kubeconfig ${path} cannot be read: ${why}`, {
-      cause,
-    });
+    throw new InfraError(
+      kubernetesReasons.KUBERNETES_UNAVAILABLE,
+      `The kubeconfig ${path} cannot be read: ${why}`,
+      {
+        cause,
+      },
+    );
   }
   if (context !== undefined) {
     read.setCurrentContext(context);
@@ -90,14 +95,14 @@ function loadKubeconfig(kubeConfig: KubeConfig, path: string, context: string | 
   if (read.getCurrentCluster() === null || user === null) {
     const name = read.getCurrentContext();
     throw new InfraError(
-      "KUBERNETES_DENIED",
+      kubernetesReasons.KUBERNETES_DENIED,
       `The kubeconfig ${path} has no context ${name || "(none is current)"} with a cluster and a user`,
     );
   }
   // The library would run the program with the gateway's full environment, and without a timeout.
   if (user.exec || user.authProvider) {
     throw new InfraError(
-      "KUBERNETES_DENIED",
+      kubernetesReasons.KUBERNETES_DENIED,
       `The kubeconfig ${path} has a user ${user.name} with a credential program (exec, auth-provider), which the gateway does not run: use a service account token or a client certificate`,
     );
   }

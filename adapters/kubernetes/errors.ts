@@ -1,4 +1,5 @@
 import { InfraError } from "../host/infra-error.ts";
+import { kubernetesReasons } from "./reasons.ts";
 
 export interface Failure {
   /**
@@ -25,7 +26,7 @@ export function replyNotUnderstood(
   cause?: unknown,
 ): InfraError {
   const message = `Kubernetes sent an invalid reply to ${verb} ${what}`;
-  return new InfraError("KUBERNETES_UNAVAILABLE", message, { cause });
+  return new InfraError(kubernetesReasons.KUBERNETES_UNAVAILABLE, message, { cause });
 }
 
 // Common error codes of Node's TLS.
@@ -41,8 +42,9 @@ export function failureFrom(error: unknown, { verb, what, access }: Asked): Fail
   }
   const statusCode = statusCodeOf(error);
   const facts = { cause: error };
-  const denied = (message: string) => new InfraError("KUBERNETES_DENIED", message, facts);
-  const unavailable = (message: string) => new InfraError("KUBERNETES_UNAVAILABLE", message, facts);
+  const denied = (message: string) => new InfraError(kubernetesReasons.KUBERNETES_DENIED, message, facts);
+  const unavailable = (message: string) =>
+    new InfraError(kubernetesReasons.KUBERNETES_UNAVAILABLE, message, facts);
   if (statusCode === 403) {
     return { kind: "refused", statusCode, error: denied(`The account may not ${verb} ${what}`) };
   }

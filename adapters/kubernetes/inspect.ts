@@ -6,6 +6,7 @@ import type {
   KubernetesState,
 } from "./adapter.ts";
 import type { ClusterAccess } from "./cluster-access.ts";
+import { kubernetesReasons } from "./reasons.ts";
 import { titleOf, type WatchedName, watchedKinds } from "./resources.ts";
 
 export interface InspectKubernetesInput {
@@ -46,7 +47,7 @@ export async function inspectKubernetes(input: InspectKubernetesInput): Promise<
     const names = Object.keys(parts) as WatchedName[];
     return { version, findings: [entered, ...names.map((name) => inspectKind(name, value, input))] };
   } catch (error) {
-    const isDenied = error instanceof InfraError && error.reason === "KUBERNETES_DENIED";
+    const isDenied = error instanceof InfraError && error.is(kubernetesReasons.KUBERNETES_DENIED);
     return { version: undefined, findings: [unreachable(wordsOf(error), isDenied)] };
   }
 }

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { InfraError } from "../host/infra-error.ts";
 import type { KubernetesSnapshot, KubernetesState } from "./adapter.ts";
+import { kubernetesReasons } from "./reasons.ts";
 import { untilAborted } from "./until-aborted.ts";
 
 export interface StateKeeperOptions {
@@ -88,7 +89,10 @@ export function createStateKeeper({ load, keepMs }: StateKeeperOptions): StateKe
         renew();
       }
       if (latest === undefined || performance.now() - heardAtMs > keepMs) {
-        throw failure ?? new InfraError("KUBERNETES_UNAVAILABLE", "Kubernetes did not answer in time");
+        throw (
+          failure ??
+          new InfraError(kubernetesReasons.KUBERNETES_UNAVAILABLE, "Kubernetes did not answer in time")
+        );
       }
       return { ...latest, readAtMs: heardAtMs, staleBecause: failure?.message };
     },
@@ -113,7 +117,7 @@ export function createStateKeeper({ load, keepMs }: StateKeeperOptions): StateKe
       }
     },
     close() {
-      failure ??= new InfraError("KUBERNETES_UNAVAILABLE", "The gateway is stopping");
+      failure ??= new InfraError(kubernetesReasons.KUBERNETES_UNAVAILABLE, "The gateway is stopping");
       listeners.clear();
       clearTimeout(timer);
       wakeReaders();

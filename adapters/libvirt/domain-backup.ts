@@ -2,6 +2,7 @@ import { chmod, mkdir, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { InfraError } from "../host/infra-error.ts";
+import { hostReasons } from "../host/reasons.ts";
 import type { ToolEnd } from "../host/tool-result.ts";
 import type { DomainBackup, DomainBackupRequest } from "./backup-adapter.ts";
 import { backupDirectory, backupSocket, isBackupOf, scratchPath } from "./backup-names.ts";
@@ -10,6 +11,7 @@ import { domainOf } from "./domain-steps.ts";
 import { about, isReason } from "./errors.ts";
 import { domainResource } from "./names.ts";
 import { readNbd } from "./read-nbd.ts";
+import { libvirtReasons } from "./reasons.ts";
 import type { LibvirtClient } from "./rpc/client.ts";
 import type { DomainRef } from "./rpc/objects.ts";
 import { volumeFacts, volumeOf } from "./volume-steps.ts";
@@ -47,10 +49,10 @@ async function begin(
   const domain = await domainOf(client, request);
   // Otherwise libvirt would wait half a minute for the other one to end.
   if ((await socketOf(client, domain)) !== undefined) {
-    throw new InfraError("STORAGE_VOLUME_IN_USE", `another client is backing up the VM ${name}`);
+    throw new InfraError(libvirtReasons.STORAGE_VOLUME_IN_USE, `another client is backing up the VM ${name}`);
   }
   if (!(await client.call("domainIsActive", { domain })).active) {
-    throw new InfraError("DOMAIN_STATE", `the VM ${name} is not running`);
+    throw new InfraError(libvirtReasons.DOMAIN_STATE, `the VM ${name} is not running`);
   }
   const socketPath = backupSocket(options.directory, token);
   try {
@@ -106,7 +108,10 @@ async function end(
       await abort(client, domain);
       hasAsked = true;
     } else if (performance.now() > endsAtMs) {
-      throw new InfraError("LIBVIRT_FAILED", `the backup of the VM ${request.name} does not end`);
+      throw new InfraError(
+        libvirtReasons.LIBVIRT_FAILED,
+        `the backup of the VM ${request.name} does not end`,
+      );
     } else {
       // The job ends asynchronously, and its files exist until then.
       await sleep(endAgainMs);
@@ -119,7 +124,7 @@ async function abort(client: LibvirtClient, domain: DomainRef): Promise<void> {
     await client.call("domainAbortJob", { domain });
   } catch (error) {
     // `Requested operation is not valid: no job is active on the domain`
-    if (!isReason(error, "DOMAIN_STATE", "DOMAIN_NOT_FOUND")) {
+    if (!isReason(error, libvirtReasons.DOMAIN_STATE, libvirtReasons.DOMAIN_NOT_FOUND)) {
       throw error;
     }
   }
@@ -133,11 +138,11 @@ async function* readDisk(
   try {
     yield* readNbd({ socketPath: backupSocket(directory, token), exportName: target, onToolEnd }, signal);
   } catch (error) {
-    if (!isReason(error, "TOOL_FAILED") || (await isOn(client, domain, token))) {
+    if (!isReason(error, hostReasons.TOOL_FAILED) || (await isOn(client, domain, token))) {
       throw error;
     }
     const words = `the backup of the VM ${domain.name} ended while its disk ${target} was being read: the VM was stopped, or another client ended the backup`;
-    throw new InfraError("STORAGE_VOLUME_IN_USE", words, {
+    throw new InfraError(libvirtReasons.STORAGE_VOLUME_IN_USE, words, {
       resource: domainResource(domain.name),
       cause: error,
     });
@@ -169,7 +174,7 @@ async function socketOf(client: LibvirtClient, domain: DomainRef): Promise<strin
     return attributeOf(childOf(parseXml(text, "domainbackup"), "server"), "socket") ?? "";
   } catch (error) {
     const isNone = error instanceof InfraError && error.metadata.libvirtCode === noBackupCode;
-    if (isNone || isReason(error, "DOMAIN_NOT_FOUND")) {
+    if (isNone || isReason(error, libvirtReasons.DOMAIN_NOT_FOUND)) {
       return undefined;
     }
     throw error;
@@ -180,7 +185,7 @@ async function unlessGone(looked: Promise<DomainRef>): Promise<DomainRef | undef
   try {
     return await looked;
   } catch (error) {
-    if (isReason(error, "DOMAIN_NOT_FOUND")) {
+    if (isReason(error, libvirtReasons.DOMAIN_NOT_FOUND)) {
       return undefined;
     }
     throw error;
@@ -198,7 +203,7 @@ async function makeDirectory(path: string): Promise<void> {
     await chmod(path, 0o3773);
   } catch (cause) {
     const code = cause instanceof Error && "code" in cause ? String(cause.code) : "unknown";
-    throw new InfraError("TOOL_FAILED", `${path} cannot be created (${code})`, { cause });
+    throw new InfraError(hostReasons.TOOL_FAILED, `${path} cannot be created (${code})`, { cause });
   }
 }
 
@@ -210,7 +215,7 @@ async function render(
   const disks = parseDisks((await client.call("domainGetXmlDesc", { domain, flags: 0 })).xml);
   const absent = targets.find((target) => !disks.some((disk) => disk.target === target && !disk.isReadOnly));
   if (absent !== undefined || targets.length === 0) {
-    throw new InfraError("DOMAIN_STATE", `the VM ${name} has no writable disk ${absent ?? ""}`);
+    throw new InfraError(libvirtReasons.DOMAIN_STATE, `the VM ${name} has no writable disk ${absent ?? ""}`);
   }
   const socket = backupSocket(directory, token);
   const wanted = disks.map(async (disk) => {

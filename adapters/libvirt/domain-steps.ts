@@ -5,6 +5,7 @@ import { about } from "./errors.ts";
 import { domainResource, poolVolumeResource } from "./names.ts";
 import { nodeDeviceName } from "./node-device.ts";
 import type { Platform } from "./platform.ts";
+import { libvirtReasons } from "./reasons.ts";
 import { renderDomain } from "./render-domain.ts";
 import type { LibvirtClient } from "./rpc/client.ts";
 import type { DomainRef } from "./rpc/objects.ts";
@@ -59,7 +60,7 @@ async function change(client: LibvirtClient, { kind, name, uuid }: DomainStep): 
     case "undefine":
       // libvirt would keep a running VM, which then disappears when it stops.
       if ((await client.call("domainIsActive", { domain })).active) {
-        throw new InfraError("DOMAIN_STATE", `the VM ${name} is running`);
+        throw new InfraError(libvirtReasons.DOMAIN_STATE, `the VM ${name} is running`);
       }
       return client.call("domainUndefineFlags", { domain, flags: undefineFlags });
   }
@@ -72,7 +73,10 @@ export async function domainOf(
 ): Promise<DomainRef> {
   const { domain } = await client.call("domainLookupByUuid", { uuid });
   if (domain.name !== name) {
-    throw new InfraError("DOMAIN_NOT_FOUND", `the VM with UUID ${uuid} is called ${domain.name}`);
+    throw new InfraError(
+      libvirtReasons.DOMAIN_NOT_FOUND,
+      `the VM with UUID ${uuid} is called ${domain.name}`,
+    );
   }
   return domain;
 }

@@ -1,6 +1,7 @@
 import type { DomainGpu } from "./adapter.ts";
 import { isReason } from "./errors.ts";
 import { parseGpu } from "./node-device.ts";
+import { libvirtReasons } from "./reasons.ts";
 import type { LibvirtClient } from "./rpc/client.ts";
 import { isUnsupported } from "./rpc/errors.ts";
 
@@ -61,7 +62,7 @@ export function createGpuReader(client: LibvirtClient): GpuReader {
     try {
       gpu = parseGpu((await client.call("nodeDeviceGetXmlDesc", { name, flags: 0 }, { signal })).xml);
     } catch (error) {
-      if (!isReason(error, "NODE_DEVICE_NOT_FOUND")) {
+      if (!isReason(error, libvirtReasons.NODE_DEVICE_NOT_FOUND)) {
         throw error;
       }
     }

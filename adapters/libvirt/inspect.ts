@@ -3,6 +3,7 @@ import { run } from "../host/run.ts";
 import type { LibvirtFinding, LibvirtInspection, LibvirtNetwork } from "./adapter.ts";
 import { readLibvirtVersion } from "./libvirt-version.ts";
 import type { Platform } from "./platform.ts";
+import { libvirtReasons } from "./reasons.ts";
 import type { LibvirtClient } from "./rpc/client.ts";
 
 export interface InspectLibvirtInput {
@@ -39,7 +40,7 @@ export async function inspectLibvirt(input: InspectLibvirtInput): Promise<Libvir
 
 function unreachable(socketPath: string, error: unknown): LibvirtFinding {
   const what = `libvirt cannot be reached at ${socketPath}: ${wordsOf(error)}`;
-  const isDenied = error instanceof InfraError && error.reason === "LIBVIRT_DENIED";
+  const isDenied = error instanceof InfraError && error.is(libvirtReasons.LIBVIRT_DENIED);
   return {
     ok: false,
     what,

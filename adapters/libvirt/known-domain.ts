@@ -1,6 +1,8 @@
+import { hostReasons } from "../host/reasons.ts";
 import type { LibvirtDomain } from "./adapter.ts";
 import { isReason, unlessGone } from "./errors.ts";
 import { type DomainFacts, domainStateOf, parseDomain } from "./parse-domain.ts";
+import { libvirtReasons } from "./reasons.ts";
 import type { LibvirtClient } from "./rpc/client.ts";
 import type { DomainRef } from "./rpc/objects.ts";
 
@@ -38,7 +40,7 @@ export async function readKnownDomain(
     return await askAbout(client, domain, known, signal);
   } catch (error) {
     // Failures of libvirt itself or of its connection have other reasons.
-    if (!isReason(error, "TOOL_OUTPUT", "LIBVIRT_FAILED")) {
+    if (!isReason(error, hostReasons.TOOL_OUTPUT, libvirtReasons.LIBVIRT_FAILED)) {
       throw error;
     }
     const { xml = "", facts = noFacts, isPersistent = true } = known ?? {};
@@ -54,7 +56,7 @@ async function askAbout(
   known: KnownDomain | undefined,
   signal: AbortSignal,
 ): Promise<KnownDomain | undefined> {
-  const found = await unlessGone("DOMAIN_NOT_FOUND", [
+  const found = await unlessGone(libvirtReasons.DOMAIN_NOT_FOUND, [
     client.call("domainGetXmlDesc", { domain, flags: 0 }, { signal }),
     client.call("domainGetState", { domain, flags: 0 }, { signal }),
     client.call("domainIsPersistent", { domain }, { signal }),

@@ -1,4 +1,5 @@
 import { InfraError } from "../host/infra-error.ts";
+import { hostReasons } from "../host/reasons.ts";
 import { errorFromSource } from "../host/tool-errors.ts";
 import type { VolumeContent } from "./backup-adapter.ts";
 
@@ -15,7 +16,7 @@ export async function* measuredContent(
     for await (const piece of content) {
       doneBytes += BigInt(piece.length);
       if (doneBytes > sizeBytes) {
-        throw new InfraError("TOOL_FAILED", `the content is longer than ${sizeBytes} bytes`);
+        throw new InfraError(hostReasons.TOOL_FAILED, `the content is longer than ${sizeBytes} bytes`);
       }
       yield piece;
       onPiece(piece, doneBytes);
@@ -25,6 +26,6 @@ export async function* measuredContent(
   }
   if (doneBytes < sizeBytes) {
     const words = `the content has ${doneBytes} bytes instead of ${sizeBytes}`;
-    throw new InfraError("TOOL_FAILED", words);
+    throw new InfraError(hostReasons.TOOL_FAILED, words);
   }
 }

@@ -1,4 +1,5 @@
 import { InfraError } from "../host/infra-error.ts";
+import { hostReasons } from "../host/reasons.ts";
 import type { DomainGpu } from "./adapter.ts";
 import { attributeOf, childOf, childrenOf, parseXml, textOf } from "./xml.ts";
 
@@ -9,7 +10,10 @@ import { attributeOf, childOf, childrenOf, parseXml, textOf } from "./xml.ts";
 export function pciAddressOf(parts: readonly string[]): string {
   const [domain = NaN, bus = NaN, slot = NaN, part = NaN] = parts.map(Number);
   if (![domain, bus, slot, part].every((number) => Number.isInteger(number) && number >= 0)) {
-    throw new InfraError("TOOL_OUTPUT", `libvirt sent ${parts.join(" ")} as the address of a PCI device`);
+    throw new InfraError(
+      hostReasons.TOOL_OUTPUT,
+      `libvirt sent ${parts.join(" ")} as the address of a PCI device`,
+    );
   }
   return `${hex(domain, 4)}:${hex(bus, 2)}:${hex(slot, 2)}.${part}`;
 }

@@ -1,5 +1,6 @@
 import type { Element } from "@xmldom/xmldom";
 import { InfraError } from "../host/infra-error.ts";
+import { hostReasons } from "../host/reasons.ts";
 import type { DomainState, LibvirtDomain, StorageSource } from "./adapter.ts";
 import { markOf } from "./domain-mark.ts";
 import { pciAddressOf } from "./node-device.ts";
@@ -26,7 +27,7 @@ export function parseDomain(text: string): DomainFacts {
   const uuid = textOf(childOf(domain, "uuid"));
   const vcpuCount = Number(textOf(childOf(domain, "vcpu")) || "1");
   if (!name || uuid === "" || !Number.isSafeInteger(vcpuCount)) {
-    throw new InfraError("TOOL_OUTPUT", "libvirt sent a VM without name, UUID or number of vCPUs");
+    throw new InfraError(hostReasons.TOOL_OUTPUT, "libvirt sent a VM without name, UUID or number of vCPUs");
   }
   const devices = childOf(domain, "devices");
   return {

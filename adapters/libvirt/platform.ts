@@ -1,4 +1,5 @@
 import { InfraError } from "../host/infra-error.ts";
+import { libvirtReasons } from "./reasons.ts";
 import { attributeOf, childOf, childrenOf, parseXml, textOf } from "./xml.ts";
 
 /** Virtual hardware for guests of the host's own architecture. */
@@ -27,7 +28,10 @@ export function parsePlatform(text: string): Platform {
   const types = childrenOf(guest, "domain").map((each) => attributeOf(each, "type"));
   const type = (["kvm", "qemu"] as const).find((each) => types.includes(each));
   if (type === undefined) {
-    throw new InfraError("LIBVIRT_FAILED", `libvirt has no QEMU for guests of ${arch || "this host"}`);
+    throw new InfraError(
+      libvirtReasons.LIBVIRT_FAILED,
+      `libvirt has no QEMU for guests of ${arch || "this host"}`,
+    );
   }
   const hasQ35 = childrenOf(guest, "machine").some((machine) => textOf(machine) === "q35");
   return { arch, type, machine: hasQ35 ? "q35" : undefined };

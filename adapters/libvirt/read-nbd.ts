@@ -1,5 +1,6 @@
 import { InfraError } from "../host/infra-error.ts";
 import { pulled } from "../host/pulled.ts";
+import { hostReasons } from "../host/reasons.ts";
 import { run } from "../host/run.ts";
 import type { ToolEnd } from "../host/tool-result.ts";
 
@@ -24,7 +25,7 @@ export function readNbd(
     const argv = ["nbdcopy", uri, "-"];
     const { exitCode, stderr } = await run(argv, { kind: "read", signal: stop, output, onToolEnd });
     if (exitCode !== 0) {
-      throw new InfraError("TOOL_FAILED", `nbdcopy: ${stderr.trim() || `exit code ${exitCode}`}`);
+      throw new InfraError(hostReasons.TOOL_FAILED, `nbdcopy: ${stderr.trim() || `exit code ${exitCode}`}`);
     }
   }, signal);
 }

@@ -3,6 +3,7 @@ import { createConnection } from "node:net";
 import type { Readiness } from "./adapter.ts";
 import { about, isReason } from "./errors.ts";
 import { domainResource } from "./names.ts";
+import { libvirtReasons } from "./reasons.ts";
 import type { LibvirtClient } from "./rpc/client.ts";
 import type { DomainRef } from "./rpc/objects.ts";
 
@@ -94,7 +95,14 @@ async function unlessRefused<T>(call: Promise<T>, otherwise: T): Promise<T> {
   try {
     return await call;
   } catch (error) {
-    if (isReason(error, "AGENT_UNRESPONSIVE", "DOMAIN_STATE", "LIBVIRT_FAILED")) {
+    if (
+      isReason(
+        error,
+        libvirtReasons.AGENT_UNRESPONSIVE,
+        libvirtReasons.DOMAIN_STATE,
+        libvirtReasons.LIBVIRT_FAILED,
+      )
+    ) {
       return otherwise;
     }
     throw error;

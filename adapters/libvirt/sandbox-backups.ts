@@ -8,6 +8,7 @@ import type { LibvirtBackupAdapter, LibvirtVolume, VolumeUser } from "./backup-a
 import { usersOf } from "./disk-uses.ts";
 import { measuredContent } from "./measured-content.ts";
 import { poolVolumeResource } from "./names.ts";
+import { libvirtReasons } from "./reasons.ts";
 import { isOn, type SandboxHost } from "./sandbox-host.ts";
 import { takenBytes } from "./sandbox-storage.ts";
 import { createWriteProgress } from "./write-progress.ts";
@@ -51,7 +52,10 @@ export function createSandboxBackups(host: SandboxHost, assertReachable: () => v
   function volumeIn(pool: string, name: string): LibvirtVolume {
     const found = volumes(pool).find((volume) => volume.name === name);
     if (found === undefined) {
-      throw new InfraError("STORAGE_VOLUME_NOT_FOUND", `storage pool ${pool} has no volume ${name}`);
+      throw new InfraError(
+        libvirtReasons.STORAGE_VOLUME_NOT_FOUND,
+        `storage pool ${pool} has no volume ${name}`,
+      );
     }
     return found;
   }
@@ -67,9 +71,13 @@ export function createSandboxBackups(host: SandboxHost, assertReachable: () => v
 
   function inUse(pool: string, name: string, why: string): InfraError {
     const resource = poolVolumeResource(pool, name);
-    return new InfraError("STORAGE_VOLUME_IN_USE", `the volume ${name} of ${pool} is in use: ${why}`, {
-      resource,
-    });
+    return new InfraError(
+      libvirtReasons.STORAGE_VOLUME_IN_USE,
+      `the volume ${name} of ${pool} is in use: ${why}`,
+      {
+        resource,
+      },
+    );
   }
 
   function startsOf(users: readonly VolumeUser[]): number {
@@ -100,7 +108,7 @@ export function createSandboxBackups(host: SandboxHost, assertReachable: () => v
   function sizeOfDisk({ name, disks }: LibvirtDomain, target: string): bigint {
     const source = disks.find((disk) => disk.target === target && !target.startsWith("sd"))?.source;
     if (source === undefined) {
-      throw new InfraError("DOMAIN_STATE", `the VM ${name} has no writable disk ${target}`);
+      throw new InfraError(libvirtReasons.DOMAIN_STATE, `the VM ${name} has no writable disk ${target}`);
     }
     // Other sources have no known size.
     return source.kind === "volume" ? volumeIn(source.pool, source.volume).sizeBytes : BigInt(pieceBytes);
@@ -158,10 +166,16 @@ export function createSandboxBackups(host: SandboxHost, assertReachable: () => v
       await sandbox.endBackup(request);
       const domain = host.domainOf(name, uuid);
       if (backups.has(uuid)) {
-        throw new InfraError("STORAGE_VOLUME_IN_USE", `another client is backing up the VM ${name}`);
+        throw new InfraError(
+          libvirtReasons.STORAGE_VOLUME_IN_USE,
+          `another client is backing up the VM ${name}`,
+        );
       }
       if (!isOn(domain) || targets.length === 0) {
-        throw new InfraError("DOMAIN_STATE", `the VM ${name} is not running, or no disk was named`);
+        throw new InfraError(
+          libvirtReasons.DOMAIN_STATE,
+          `the VM ${name} is not running, or no disk was named`,
+        );
       }
       const disks = targets.map((target) => ({ target, sizeBytes: sizeOfDisk(domain, target) }));
       signal.throwIfAborted();
@@ -169,7 +183,10 @@ export function createSandboxBackups(host: SandboxHost, assertReachable: () => v
       const run = starts.get(uuid);
       const assertBacked = () => {
         if (backups.get(uuid) !== token || starts.get(uuid) !== run || !isOn(host.domainOf(name, uuid))) {
-          throw new InfraError("STORAGE_VOLUME_IN_USE", `the backup of the VM ${name} has ended`);
+          throw new InfraError(
+            libvirtReasons.STORAGE_VOLUME_IN_USE,
+            `the backup of the VM ${name} has ended`,
+          );
         }
       };
       return {

@@ -1,5 +1,6 @@
 import { InfraError } from "../host/infra-error.ts";
 import type { DomainDefinition, DomainGpu, LibvirtDomain, LibvirtState, StorageSource } from "./adapter.ts";
+import { libvirtReasons } from "./reasons.ts";
 import { createSandboxStorage, type SandboxPool, type SandboxStorage } from "./sandbox-storage.ts";
 
 /** A VM that exists from the beginning. */
@@ -46,7 +47,7 @@ export function createSandboxHost(options: SandboxHostOptions): SandboxHost {
   function domainOf(name: string, uuid?: string): HostDomain {
     const found = domains.get(name);
     if (found === undefined || (uuid !== undefined && found.domain.uuid !== uuid)) {
-      throw new InfraError("DOMAIN_NOT_FOUND", `there is no VM ${name}`);
+      throw new InfraError(libvirtReasons.DOMAIN_NOT_FOUND, `there is no VM ${name}`);
     }
     return found;
   }
@@ -61,11 +62,11 @@ export function createSandboxHost(options: SandboxHostOptions): SandboxHost {
       storage.volumeIn(pool, volume);
     }
     if (network !== undefined && !networks.includes(network)) {
-      throw new InfraError("NETWORK_NOT_FOUND", `there is no network ${network}`);
+      throw new InfraError(libvirtReasons.NETWORK_NOT_FOUND, `there is no network ${network}`);
     }
     for (const address of hostDevices) {
       if (!gpus.some(({ pciAddress }) => pciAddress === address)) {
-        throw new InfraError("NODE_DEVICE_NOT_FOUND", `this host has no PCI device ${address}`);
+        throw new InfraError(libvirtReasons.NODE_DEVICE_NOT_FOUND, `this host has no PCI device ${address}`);
       }
     }
   }
@@ -103,7 +104,7 @@ export function createSandboxHost(options: SandboxHostOptions): SandboxHost {
       );
       if (others.some(({ domain }) => domain.name === name || domain.uuid === uuid)) {
         throw new InfraError(
-          "DOMAIN_EXISTS",
+          libvirtReasons.DOMAIN_EXISTS,
           `a VM with the name ${name} or the UUID ${uuid} already exists`,
         );
       }
@@ -131,13 +132,13 @@ export function createSandboxHost(options: SandboxHostOptions): SandboxHost {
     start(name, uuid) {
       const { domain, hostDevices } = domainOf(name, uuid);
       if (isOn(domain)) {
-        throw new InfraError("DOMAIN_STATE", `the VM ${name} is already running`);
+        throw new InfraError(libvirtReasons.DOMAIN_STATE, `the VM ${name} is already running`);
       }
       for (const other of domains.values()) {
         const shared = other.hostDevices.find((address) => hostDevices.includes(address));
         if (isOn(other.domain) && shared !== undefined) {
           throw new InfraError(
-            "DOMAIN_STATE",
+            libvirtReasons.DOMAIN_STATE,
             `PCI device ${shared} is in use by the VM ${other.domain.name}`,
           );
         }
@@ -146,13 +147,13 @@ export function createSandboxHost(options: SandboxHostOptions): SandboxHost {
     },
     stop(name, uuid) {
       if (!isOn(domainOf(name, uuid).domain)) {
-        throw new InfraError("DOMAIN_STATE", `the VM ${name} is not running`);
+        throw new InfraError(libvirtReasons.DOMAIN_STATE, `the VM ${name} is not running`);
       }
       alter(name, { state: "shutOff" });
     },
     undefine(name, uuid) {
       if (isOn(domainOf(name, uuid).domain)) {
-        throw new InfraError("DOMAIN_STATE", `the VM ${name} is running`);
+        throw new InfraError(libvirtReasons.DOMAIN_STATE, `the VM ${name} is running`);
       }
       domains.delete(name);
     },

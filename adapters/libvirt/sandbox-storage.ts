@@ -1,6 +1,8 @@
 import { InfraError, invalidField } from "../host/infra-error.ts";
+import { hostReasons } from "../host/reasons.ts";
 import type { LibvirtPool } from "./adapter.ts";
 import { assertLibvirtName } from "./names.ts";
+import { libvirtReasons } from "./reasons.ts";
 
 export interface SandboxStorageVolume {
   readonly name: string;
@@ -49,7 +51,7 @@ export function createSandboxStorage(all: readonly SandboxPool[]): SandboxStorag
   function volumesIn(pool: string): Map<string, StoredVolume> {
     const found = volumes.get(pool);
     if (found === undefined) {
-      throw new InfraError("STORAGE_POOL_NOT_FOUND", `there is no storage pool ${pool}`);
+      throw new InfraError(libvirtReasons.STORAGE_POOL_NOT_FOUND, `there is no storage pool ${pool}`);
     }
     return found;
   }
@@ -57,7 +59,10 @@ export function createSandboxStorage(all: readonly SandboxPool[]): SandboxStorag
   function volumeIn(pool: string, name: string): StoredVolume {
     const found = volumesIn(pool).get(name);
     if (found === undefined) {
-      throw new InfraError("STORAGE_VOLUME_NOT_FOUND", `storage pool ${pool} has no volume ${name}`);
+      throw new InfraError(
+        libvirtReasons.STORAGE_VOLUME_NOT_FOUND,
+        `storage pool ${pool} has no volume ${name}`,
+      );
     }
     return found;
   }
@@ -88,7 +93,7 @@ export function createSandboxStorage(all: readonly SandboxPool[]): SandboxStorag
       assertLibvirtName(volume.name, "name");
       if (volumesIn(pool).has(volume.name)) {
         throw new InfraError(
-          "STORAGE_VOLUME_EXISTS",
+          libvirtReasons.STORAGE_VOLUME_EXISTS,
           `storage pool ${pool} already has a volume ${volume.name}`,
         );
       }
@@ -99,7 +104,7 @@ export function createSandboxStorage(all: readonly SandboxPool[]): SandboxStorag
       const wanted = { format: "raw", ...volume, path: "" } as const;
       const own = pools.get(pool);
       if (own !== undefined && takenBytes(wanted) > freeBytes(own)) {
-        throw new InfraError("NO_SPACE", `storage pool ${pool} has ${freeBytes(own)} bytes free`);
+        throw new InfraError(hostReasons.NO_SPACE, `storage pool ${pool} has ${freeBytes(own)} bytes free`);
       }
       putVolume(pool, volume);
     },

@@ -5,6 +5,7 @@ import { createSnapshotCache } from "../host/snapshot.ts";
 import type { LibvirtAdapter, LibvirtStep } from "./adapter.ts";
 import { assertStep } from "./assert-step.ts";
 import { commandOf } from "./commands.ts";
+import { libvirtReasons } from "./reasons.ts";
 import { createSandboxBackups } from "./sandbox-backups.ts";
 import { createSandboxHost, type SandboxHostOptions } from "./sandbox-host.ts";
 
@@ -147,7 +148,7 @@ export function createLibvirtSandbox(options: LibvirtSandboxOptions = {}): Libvi
   /** Shuts a VM down after the time that its guest takes. */
   function shutDown(name: string, uuid: string): void {
     if (host.domainOf(name, uuid).state !== "running") {
-      throw new InfraError("DOMAIN_STATE", `the VM ${name} is not running`);
+      throw new InfraError(libvirtReasons.DOMAIN_STATE, `the VM ${name} is not running`);
     }
     const timer = setTimeout(() => {
       timers.delete(timer);

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { stringify } from "yaml";
 import { InfraError } from "../host/infra-error.ts";
+import { hostReasons } from "../host/reasons.ts";
 import { run } from "../host/run.ts";
 import type { ToolEnd } from "../host/tool-result.ts";
 import { seedDirectoryPrefix } from "./stale-seeds.ts";
@@ -41,7 +42,10 @@ export async function makeSeed(
     const { exitCode, stderr } = await run(argv, { kind: "read", tool, timeoutMs, signal, onToolEnd });
     if (exitCode !== 0) {
       const words = stderr.trim().replaceAll(directory, "");
-      throw new InfraError("TOOL_FAILED", `${options.seedTool.join(" ")} failed with ${exitCode}: ${words}`);
+      throw new InfraError(
+        hostReasons.TOOL_FAILED,
+        `${options.seedTool.join(" ")} failed with ${exitCode}: ${words}`,
+      );
     }
     return await readFile(image);
   } finally {

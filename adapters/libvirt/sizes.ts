@@ -1,5 +1,6 @@
 import type { Element } from "@xmldom/xmldom";
 import { InfraError } from "../host/infra-error.ts";
+import { hostReasons } from "../host/reasons.ts";
 import { attributeOf, textOf } from "./xml.ts";
 
 // libvirt's units (formatdomain.html, "Memory Allocation"): powers of 1024, except for those that end in B without an
@@ -16,7 +17,7 @@ export function bytesOf(element: Element | undefined, defaultUnit: "KiB" | "byte
   const unit = attributeOf(element, "unit") ?? defaultUnit;
   const factor = factorOf(unit.toLowerCase());
   if (!/^\d*$/.test(text) || factor === undefined) {
-    throw new InfraError("TOOL_OUTPUT", `libvirt sent "${text}" ${unit} as a size`);
+    throw new InfraError(hostReasons.TOOL_OUTPUT, `libvirt sent "${text}" ${unit} as a size`);
   }
   return BigInt(text) * factor;
 }

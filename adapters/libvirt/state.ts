@@ -2,6 +2,7 @@ import type { LibvirtPool, LibvirtState } from "./adapter.ts";
 import { unlessGone } from "./errors.ts";
 import { createGpuReader } from "./gpu-reader.ts";
 import { type KnownDomain, readKnownDomain } from "./known-domain.ts";
+import { libvirtReasons } from "./reasons.ts";
 import type { LibvirtClient } from "./rpc/client.ts";
 import { isUnsupported } from "./rpc/errors.ts";
 import type { LibvirtEvent } from "./rpc/events.ts";
@@ -92,7 +93,7 @@ export function createStateReader(client: LibvirtClient): StateReader {
   }
 
   async function readPool(pool: StoragePoolRef, signal: AbortSignal): Promise<void> {
-    const found = await unlessGone("STORAGE_POOL_NOT_FOUND", [
+    const found = await unlessGone(libvirtReasons.STORAGE_POOL_NOT_FOUND, [
       client.call("storagePoolGetXmlDesc", { pool, flags: 0 }, { signal }),
       client.call("storagePoolIsActive", { pool }, { signal }),
     ]);

@@ -1,4 +1,5 @@
 import { InfraError } from "../host/infra-error.ts";
+import { hostReasons } from "../host/reasons.ts";
 import type { LibvirtPool } from "./adapter.ts";
 import { bytesOf } from "./sizes.ts";
 import { attributeOf, childOf, parseXml, renderXml, textOf, xml } from "./xml.ts";
@@ -12,7 +13,7 @@ export function parsePool(text: string): Omit<LibvirtPool, "isActive"> {
   const name = childOf(pool, "name")?.textContent;
   const uuid = textOf(childOf(pool, "uuid"));
   if (!name || uuid === "") {
-    throw new InfraError("TOOL_OUTPUT", "libvirt sent a storage pool without name or UUID");
+    throw new InfraError(hostReasons.TOOL_OUTPUT, "libvirt sent a storage pool without name or UUID");
   }
   return {
     name,

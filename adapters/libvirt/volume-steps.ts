@@ -6,6 +6,7 @@ import { isScratchName } from "./backup-names.ts";
 import { readDiskUses, usersOf } from "./disk-uses.ts";
 import { about, isReason } from "./errors.ts";
 import { poolResource, poolVolumeResource } from "./names.ts";
+import { libvirtReasons } from "./reasons.ts";
 import type { LibvirtClient } from "./rpc/client.ts";
 import type { StoragePoolRef, StorageVolRef } from "./rpc/objects.ts";
 import { parsePool, parseVolume, renderVolume, type VolumeFacts } from "./storage-xml.ts";
@@ -25,7 +26,7 @@ export async function hasVolume(client: LibvirtClient, pool: string, name: strin
     await volumeOf(client, pool, name);
     return true;
   } catch (error) {
-    if (isReason(error, "STORAGE_VOLUME_NOT_FOUND")) {
+    if (isReason(error, libvirtReasons.STORAGE_VOLUME_NOT_FOUND)) {
       return false;
     }
     throw error;
@@ -51,8 +52,8 @@ async function create(client: LibvirtClient, step: StepOf<"createVolume">): Prom
     await client.call("storageVolCreateXml", { pool, xml, flags: 0 });
   } catch (error) {
     // For a file created after the last refresh: `volume target path '/srv/pool/a.img' already exists`.
-    if (isReason(error, "LIBVIRT_FAILED") && /already exists/.test(error.message)) {
-      throw new InfraError("STORAGE_VOLUME_EXISTS", error.message, { cause: error });
+    if (isReason(error, libvirtReasons.LIBVIRT_FAILED) && /already exists/.test(error.message)) {
+      throw new InfraError(libvirtReasons.STORAGE_VOLUME_EXISTS, error.message, { cause: error });
     }
     throw error;
   }
@@ -100,7 +101,8 @@ export async function refreshPool(client: LibvirtClient, name: string): Promise<
       return;
     } catch (error) {
       // `internal error: pool 'default' has asynchronous jobs running.`
-      const isBusy = isReason(error, "LIBVIRT_FAILED") && /asynchronous jobs running/.test(error.message);
+      const isBusy =
+        isReason(error, libvirtReasons.LIBVIRT_FAILED) && /asynchronous jobs running/.test(error.message);
       if (!isBusy || performance.now() > endsAtMs) {
         throw error;
       }
@@ -137,7 +139,7 @@ async function factsOf(client: LibvirtClient, vol: StorageVolRef) {
   try {
     return [{ name: vol.name, ...(await volumeFacts(client, vol)) }];
   } catch (error) {
-    if (isReason(error, "STORAGE_VOLUME_NOT_FOUND")) {
+    if (isReason(error, libvirtReasons.STORAGE_VOLUME_NOT_FOUND)) {
       return [];
     }
     throw error;

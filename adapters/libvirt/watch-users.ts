@@ -3,6 +3,7 @@ import type { VolumeUser } from "./backup-adapter.ts";
 import { readDiskUses, usersOf } from "./disk-uses.ts";
 import { about } from "./errors.ts";
 import { poolVolumeResource } from "./names.ts";
+import { libvirtReasons } from "./reasons.ts";
 import type { LibvirtClient } from "./rpc/client.ts";
 import type { StorageVolRef } from "./rpc/objects.ts";
 import type { VolumeFacts } from "./storage-xml.ts";
@@ -41,9 +42,13 @@ export function watchUsers(
   });
 
   function inUse(why: string): InfraError {
-    return new InfraError("STORAGE_VOLUME_IN_USE", `the volume ${name} of ${pool} is in use: ${why}`, {
-      resource,
-    });
+    return new InfraError(
+      libvirtReasons.STORAGE_VOLUME_IN_USE,
+      `the volume ${name} of ${pool} is in use: ${why}`,
+      {
+        resource,
+      },
+    );
   }
 
   return {

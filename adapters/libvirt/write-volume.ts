@@ -4,6 +4,7 @@ import type { VolumeContent } from "./backup-adapter.ts";
 import { about, isReason } from "./errors.ts";
 import { measuredContent } from "./measured-content.ts";
 import { poolVolumeResource } from "./names.ts";
+import { libvirtReasons } from "./reasons.ts";
 import type { LibvirtClient } from "./rpc/client.ts";
 import { createVolume, deleteVolume, volumeOf } from "./volume-steps.ts";
 import { watchUsers } from "./watch-users.ts";
@@ -58,7 +59,7 @@ export async function writeVolume(
     await users.look();
     if (!stored.equals(written.digest())) {
       const words = `the content of volume ${name} in ${pool} differs from what was written`;
-      throw new InfraError("LIBVIRT_FAILED", words, { resource });
+      throw new InfraError(libvirtReasons.LIBVIRT_FAILED, words, { resource });
     }
   } finally {
     users.end();
@@ -76,7 +77,7 @@ export async function replaceVolume(
   try {
     await deleteVolume(client, pool, name);
   } catch (error) {
-    if (!isReason(error, "STORAGE_VOLUME_NOT_FOUND")) {
+    if (!isReason(error, libvirtReasons.STORAGE_VOLUME_NOT_FOUND)) {
       throw error;
     }
   }

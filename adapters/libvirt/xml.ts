@@ -1,5 +1,6 @@
 import { DOMImplementation, DOMParser, type Document, type Element, XMLSerializer } from "@xmldom/xmldom";
 import { InfraError } from "../host/infra-error.ts";
+import { hostReasons } from "../host/reasons.ts";
 
 /**
  * Parses an XML document from libvirt with this root element. External content is never loaded. A document with a DTD,
@@ -9,7 +10,10 @@ import { InfraError } from "../host/infra-error.ts";
 export function parseXml(text: string, rootName: string): Element {
   const root = parseDocument(text, rootName).documentElement;
   if (root?.localName !== rootName) {
-    throw new InfraError("TOOL_OUTPUT", `libvirt sent <${root?.localName}> instead of <${rootName}>`);
+    throw new InfraError(
+      hostReasons.TOOL_OUTPUT,
+      `libvirt sent <${root?.localName}> instead of <${rootName}>`,
+    );
   }
   return root;
 }
@@ -26,10 +30,12 @@ function parseDocument(text: string, rootName: string): Document {
       },
     }).parseFromString(text, "text/xml");
   } catch (cause) {
-    throw new InfraError("TOOL_OUTPUT", `libvirt sent a <${rootName}> that is not valid XML`, { cause });
+    throw new InfraError(hostReasons.TOOL_OUTPUT, `libvirt sent a <${rootName}> that is not valid XML`, {
+      cause,
+    });
   }
   if (parsed.doctype !== null) {
-    throw new InfraError("TOOL_OUTPUT", `libvirt sent a <${rootName}> with a DTD`);
+    throw new InfraError(hostReasons.TOOL_OUTPUT, `libvirt sent a <${rootName}> with a DTD`);
   }
   return parsed;
 }

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { InfraError } from "../host/infra-error.ts";
+import { hostReasons } from "../host/reasons.ts";
 
 const signatures = z.object({ signatures: z.array(z.object({ type: z.string() })) });
 
@@ -17,7 +18,7 @@ export function parseSignatures(text: string): string[] {
     const types = signatures.parse(JSON.parse(text)).signatures.map(({ type }) => type);
     return [...new Set(types)];
   } catch (cause) {
-    throw new InfraError("TOOL_OUTPUT", "wipefs: the output cannot be parsed", { cause });
+    throw new InfraError(hostReasons.TOOL_OUTPUT, "wipefs: the output cannot be parsed", { cause });
   }
 }
 

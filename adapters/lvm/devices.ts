@@ -5,6 +5,7 @@ import { InfraError } from "../host/infra-error.ts";
 import type { ToolResult } from "../host/tool-result.ts";
 import type { DeviceFacts, PhysicalVolume } from "./device-adapter.ts";
 import { mountsOf, parseSignatures } from "./device-use.ts";
+import { lvmReasons } from "./reasons.ts";
 
 /** Runs a read-only tool. */
 export type ReadTool = (argv: readonly string[]) => Promise<ToolResult>;
@@ -147,5 +148,5 @@ function isSameNumber(one: DeviceFacts["device"], other: DeviceFacts["device"]):
 }
 
 function notUsable(path: string, why: string): InfraError {
-  return new InfraError("DEVICE_NOT_USABLE", `${path} cannot be used: ${why}`);
+  return new InfraError(lvmReasons.DEVICE_NOT_USABLE, `${path} cannot be used: ${why}`);
 }

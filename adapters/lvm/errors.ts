@@ -1,59 +1,61 @@
+import type { Reason } from "../host/define-reasons.ts";
 import { InfraError, invalidField } from "../host/infra-error.ts";
-import type { ReasonName } from "../host/reasons.ts";
+import { hostReasons } from "../host/reasons.ts";
 import type { ToolResult } from "../host/tool-result.ts";
 import type { LvmStep } from "./adapter.ts";
 import { volumeResource } from "./names.ts";
+import { lvmReasons } from "./reasons.ts";
 
 /**
  * LVM exits with 5 on almost every failure and with 3 on a bad argument, so only its messages tell errors apart. Each
  * pattern follows a sample of the lvm2 2.03.16 output that it matches.
  */
-const patterns: readonly (readonly [RegExp, ReasonName])[] = [
+const patterns: readonly (readonly [RegExp, Reason])[] = [
   // Logical Volume "a" already exists in volume group "vgt"
-  [/^Logical Volume ".*" already exists in volume group/i, "VOLUME_EXISTS"],
+  [/^Logical Volume ".*" already exists in volume group/i, lvmReasons.VOLUME_EXISTS],
   // Volume group "nogroup" not found
-  [/^Volume group "?\S+?"? not found/, "VOLUME_GROUP_GONE"],
+  [/^Volume group "?\S+?"? not found/, lvmReasons.VOLUME_GROUP_GONE],
   // Volume group vgt is exported
-  [/^Volume group \S+ is exported/, "VOLUME_GROUP_GONE"],
+  [/^Volume group \S+ is exported/, lvmReasons.VOLUME_GROUP_GONE],
   // Cannot change VG vgm while PVs are missing.
-  [/^Cannot change VG \S+ while PVs are missing/, "VOLUME_GROUP_GONE"],
+  [/^Cannot change VG \S+ while PVs are missing/, lvmReasons.VOLUME_GROUP_GONE],
   // Pool pool not found in Volume group vgt.
-  [/^Pool \S+ not found in Volume group/i, "VOLUME_GROUP_GONE"],
+  [/^Pool \S+ not found in Volume group/i, lvmReasons.VOLUME_GROUP_GONE],
   // Failed to find logical volume "vgt/nope"
-  [/^Failed to find logical volume /, "VOLUME_NOT_FOUND"],
+  [/^Failed to find logical volume /, lvmReasons.VOLUME_NOT_FOUND],
   // Logical volume nope not found in volume group vgt.
-  [/^Logical volume \S+ not found in volume group/, "VOLUME_NOT_FOUND"],
+  [/^Logical volume \S+ not found in volume group/, lvmReasons.VOLUME_NOT_FOUND],
   // Existing logical volume "absent" not found in volume group "vg0"
-  [/^Existing logical volume \S+ not found in volume group/, "VOLUME_NOT_FOUND"],
+  [/^Existing logical volume \S+ not found in volume group/, lvmReasons.VOLUME_NOT_FOUND],
   // Snapshot origin LV absent not found in Volume group vg0.
-  [/^Snapshot origin LV \S+ not found in Volume group/i, "VOLUME_NOT_FOUND"],
+  [/^Snapshot origin LV \S+ not found in Volume group/i, lvmReasons.VOLUME_NOT_FOUND],
   // Volume group "vgt" has insufficient free space (127 extents): 2560 required.
-  [/has insufficient free space/, "NO_SPACE"],
+  [/has insufficient free space/, hostReasons.NO_SPACE],
   // Insufficient free space: 2557 extents needed, but only 123 available
-  [/^Insufficient free space/, "NO_SPACE"],
+  [/^Insufficient free space/, hostReasons.NO_SPACE],
   // Insufficient suitable allocatable extents for logical volume striped: 2 more required
-  [/^Insufficient suitable (allocatable )?(extents|space|contiguous)/i, "NO_SPACE"],
+  [/^Insufficient suitable (allocatable )?(extents|space|contiguous)/i, hostReasons.NO_SPACE],
   // Number of stripes (2) must not exceed number of physical volumes (1)
-  [/^Number of stripes \(\d+\) must not exceed number of physical volumes/, "NO_SPACE"],
+  [/^Number of stripes \(\d+\) must not exceed number of physical volumes/, hostReasons.NO_SPACE],
   // Volume too large (1.00 EiB) for extent size 4.00 MiB. Upper limit is less than <16.00 PiB.
-  [/^Volume too large/, "NO_SPACE"],
+  [/^Volume too large/, hostReasons.NO_SPACE],
   // New size given (1 extents) not larger than existing size (3 extents)
-  [/^New size given .* not larger than existing size/, "SHRINK_NOT_ALLOWED"],
+  [/^New size given .* not larger than existing size/, lvmReasons.SHRINK_NOT_ALLOWED],
   // Snapshot origin volumes can be resized only while inactive: try lvchange -an.
-  [/^Snapshot origin volumes can be resized only while inactive/, "VOLUME_PROTECTED"],
+  [/^Snapshot origin volumes can be resized only while inactive/, lvmReasons.VOLUME_PROTECTED],
   // Snapshots of snapshots are not supported.
   // Snapshots of thin pool type volumes are not supported.
-  [/^Snapshots of .+ are not supported/, "VOLUME_PROTECTED"],
+  [/^Snapshots of .+ are not supported/, lvmReasons.VOLUME_PROTECTED],
   // Change of snapshot vg0/snap will also change its origin vg0/data. Proceed? [y/n]: [n]
-  [/^Change of snapshot \S+ will also change its origin/, "VOLUME_PROTECTED"],
+  [/^Change of snapshot \S+ will also change its origin/, lvmReasons.VOLUME_PROTECTED],
   // Logical volume vg0/data in use.
   // Logical volume vg0/data contains a filesystem in use.
-  [/^Logical volume \S+ (contains a filesystem )?in use/, "VOLUME_IN_USE"],
+  [/^Logical volume \S+ (contains a filesystem )?in use/, hostReasons.VOLUME_IN_USE],
   // Can't remove locked logical volume vg0/data.
   // Can't resize locked logical volume vg0/data.
-  [/^Can't \w+ locked logical volume/, "VOLUME_IN_USE"],
+  [/^Can't \w+ locked logical volume/, hostReasons.VOLUME_IN_USE],
   // Cannot create new thin volume, free space in thin pool vg0/pool reached threshold.
-  [/^Cannot create new thin volume, free space in thin pool/, "NO_SPACE"],
+  [/^Cannot create new thin volume, free space in thin pool/, hostReasons.NO_SPACE],
 ];
 
 /** Messages about an argument, with the gateway's name of the field. */
@@ -85,7 +87,9 @@ export function errorFromStepResult(step: LvmStep, result: ToolResult): InfraErr
       return undefined;
     }
     const message = `${step.volumeGroupName}/${step.name} has snapshots or is a thin pool, so LVM did not remove it`;
-    return new InfraError("VOLUME_PROTECTED", message, { resource: resourceOf(step, "VOLUME_PROTECTED") });
+    return new InfraError(lvmReasons.VOLUME_PROTECTED, message, {
+      resource: resourceOf(step, lvmReasons.VOLUME_PROTECTED),
+    });
   }
   const lines = complaints(result.stderr);
   // New size (3 extents) matches existing size (3 extents).
@@ -108,13 +112,14 @@ export function errorFromStepResult(step: LvmStep, result: ToolResult): InfraErr
 }
 
 /** Returns the resource that an error is about: the step's volume or the origin of its snapshot. */
-export function resourceOf(step: LvmStep, reason: ReasonName): string {
+export function resourceOf(step: LvmStep, reason: Reason): string {
   const isOriginsFault =
-    step.kind === "snapshot" && (reason === "VOLUME_NOT_FOUND" || reason === "VOLUME_PROTECTED");
+    step.kind === "snapshot" &&
+    (reason === lvmReasons.VOLUME_NOT_FOUND || reason === lvmReasons.VOLUME_PROTECTED);
   if (isOriginsFault) {
     return volumeResource(step.volumeGroupName, step.originName);
   }
-  const isTaken = step.kind === "rename" && reason === "VOLUME_EXISTS";
+  const isTaken = step.kind === "rename" && reason === lvmReasons.VOLUME_EXISTS;
   return volumeResource(step.volumeGroupName, isTaken ? step.newName : step.name);
 }
 
@@ -145,13 +150,13 @@ export function errorFromReadResult(result: ToolResult): InfraError | undefined 
 export function errorWithoutPattern({ argv, exitCode, signal }: ToolResult, message: string): InfraError {
   // env: 'lvm': No such file or directory
   // 127, or 126 if the file is not executable; comes from the program in front of lvm.
-  const reason = exitCode === 126 || exitCode === 127 ? "TOOL_MISSING" : "TOOL_FAILED";
+  const reason = exitCode === 126 || exitCode === 127 ? hostReasons.TOOL_MISSING : hostReasons.TOOL_FAILED;
   const end = exitCode === null ? `was ended by ${signal}` : `failed with exit code ${exitCode}`;
   return new InfraError(
     reason,
     `${argv.slice(0, 4).join(" ")} ... ${end}: ${message || "no error message"}`,
     {
-      effect: reason === "TOOL_MISSING" ? "none" : undefined,
+      effect: reason === hostReasons.TOOL_MISSING ? "none" : undefined,
     },
   );
 }

@@ -1,4 +1,5 @@
 import { InfraError } from "../host/infra-error.ts";
+import { hostReasons } from "../host/reasons.ts";
 import { run } from "../host/run.ts";
 import type { Snapshot } from "../host/snapshot.ts";
 import type { ToolEnd, ToolResult } from "../host/tool-result.ts";
@@ -107,7 +108,8 @@ async function inspectSignals(prefix: readonly string[], { env }: InspectLvmInpu
       end = toolEnd;
     },
   }).catch(() => {});
-  const ended = end?.failure === "TOOL_TIMEOUT" && (end.exitCode !== null || end.signal === "SIGTERM");
+  const ended =
+    end?.failure === hostReasons.TOOL_TIMEOUT.id && (end.exitCode !== null || end.signal === "SIGTERM");
   if (ended) {
     return { ok: true, what: `\`${prefix.join(" ")}\` passes signals on` };
   }

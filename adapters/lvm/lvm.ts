@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { InfraError } from "../host/infra-error.ts";
 import { createLimiter, type Limiter } from "../host/limiter.ts";
+import { hostReasons } from "../host/reasons.ts";
 import { run } from "../host/run.ts";
 import { createSnapshotCache } from "../host/snapshot.ts";
 import type { ToolEnd, ToolResult } from "../host/tool-result.ts";
@@ -16,6 +17,7 @@ import { errorFromReadResult, errorFromStepResult } from "./errors.ts";
 import { inspectLvm, versionOf } from "./inspect.ts";
 import { assertSnapshotNames, volumeGroupResource } from "./names.ts";
 import { parseFullReport } from "./parse.ts";
+import { lvmReasons } from "./reasons.ts";
 import { type DirectoryWatch, watchDirectory } from "./watch.ts";
 
 export interface LvmOptions extends LvmCommandOptions {
@@ -163,7 +165,7 @@ export function createLvm(options: LvmOptions = {}): LvmAdapter {
     const group = volumeGroups.find(({ name }) => name === volumeGroupName);
     if (group === undefined || group.missingPvCount > 0) {
       const what = group === undefined ? "not found" : "has missing devices";
-      throw new InfraError("VOLUME_GROUP_GONE", `Volume group "${volumeGroupName}" ${what}`, {
+      throw new InfraError(lvmReasons.VOLUME_GROUP_GONE, `Volume group "${volumeGroupName}" ${what}`, {
         resource: volumeGroupResource(volumeGroupName),
       });
     }
@@ -194,7 +196,7 @@ export function createLvm(options: LvmOptions = {}): LvmAdapter {
     }
     if (options.activation === "none") {
       // pvmove records that it has begun, prints `Interrupted: No longer active.` and exits with 0.
-      throw new InfraError("POOL_CANNOT_SHRINK", "data cannot be moved without device-mapper");
+      throw new InfraError(lvmReasons.POOL_CANNOT_SHRINK, "data cannot be moved without device-mapper");
     }
     let printed = "";
     const output = (chunk: Buffer) => {
@@ -264,7 +266,7 @@ export function createLvm(options: LvmOptions = {}): LvmAdapter {
     version: () => versionOf(options, read),
     inspect: () => inspectLvm({ options, env, read, readState: cache.read }),
     async close() {
-      closing.abort(new InfraError("SHUTTING_DOWN", "The gateway is stopping"));
+      closing.abort(new InfraError(hostReasons.SHUTTING_DOWN, "The gateway is stopping"));
       clearInterval(resyncTimer);
       cache.close();
       for (const watch of watches) {

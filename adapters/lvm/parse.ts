@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { InfraError } from "../host/infra-error.ts";
+import { hostReasons } from "../host/reasons.ts";
 import type { LogicalVolume, LvmState, VolumeGroup } from "./adapter.ts";
 import { parseAttributes } from "./attributes.ts";
 import type { PhysicalVolume } from "./device-adapter.ts";
@@ -95,13 +96,16 @@ export function parseFullReport(text: string): LvmState {
   try {
     json = JSON.parse(text);
   } catch (cause) {
-    throw new InfraError("TOOL_OUTPUT", "lvm fullreport: the output is not JSON", { cause });
+    throw new InfraError(hostReasons.TOOL_OUTPUT, "lvm fullreport: the output is not JSON", { cause });
   }
   const parsed = fullReport.safeParse(json);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     const place = issue?.path.join(".") ?? "";
-    throw new InfraError("TOOL_OUTPUT", `lvm fullreport: ${place}: ${issue?.message ?? "is invalid"}`);
+    throw new InfraError(
+      hostReasons.TOOL_OUTPUT,
+      `lvm fullreport: ${place}: ${issue?.message ?? "is invalid"}`,
+    );
   }
 
   const volumeGroups: VolumeGroup[] = [];
@@ -116,7 +120,10 @@ export function parseFullReport(text: string): LvmState {
       if (lv.length === 0) {
         continue;
       }
-      throw new InfraError("TOOL_OUTPUT", `lvm fullreport: report.${index}: volumes without a volume group`);
+      throw new InfraError(
+        hostReasons.TOOL_OUTPUT,
+        `lvm fullreport: report.${index}: volumes without a volume group`,
+      );
     }
     if (group.vg_exported !== "") {
       continue;

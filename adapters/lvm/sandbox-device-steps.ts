@@ -1,8 +1,9 @@
+import type { Reason } from "../host/define-reasons.ts";
 import { InfraError } from "../host/infra-error.ts";
-import type { ReasonName } from "../host/reasons.ts";
 import type { LvmDeviceStep, PhysicalVolume } from "./device-adapter.ts";
 import { physicalVolumeObstacle } from "./devices.ts";
 import { volumeGroupResource } from "./names.ts";
+import { lvmReasons } from "./reasons.ts";
 import type { SandboxGroups } from "./sandbox-groups.ts";
 
 /**
@@ -14,7 +15,7 @@ export function applySandboxDeviceStep(groups: SandboxGroups, step: LvmDeviceSte
   const { devices } = groups;
   const group = groups.groupNamed(volumeGroupName);
   if (group === undefined) {
-    throw failure("VOLUME_GROUP_GONE", step, `Volume group "${volumeGroupName}" not found`);
+    throw failure(lvmReasons.VOLUME_GROUP_GONE, step, `Volume group "${volumeGroupName}" not found`);
   }
   if (step.kind === "addDevices") {
     for (const path of step.paths) {
@@ -25,7 +26,7 @@ export function applySandboxDeviceStep(groups: SandboxGroups, step: LvmDeviceSte
         .facts(path)
         .obstacles.filter((one) => !(step.isRepeated === true && isLeft && one === physicalVolumeObstacle));
       if (obstacles.length > 0) {
-        throw failure("DEVICE_NOT_USABLE", step, `${path} cannot be used: ${obstacles.join(", ")}`);
+        throw failure(lvmReasons.DEVICE_NOT_USABLE, step, `${path} cannot be used: ${obstacles.join(", ")}`);
       }
     }
     for (const path of step.paths) {
@@ -42,7 +43,7 @@ export function applySandboxDeviceStep(groups: SandboxGroups, step: LvmDeviceSte
     return;
   }
   if (found?.volumeGroupName !== volumeGroupName) {
-    throw failure("DEVICE_NOT_USABLE", step, `Failed to find physical volume "${path}".`);
+    throw failure(lvmReasons.DEVICE_NOT_USABLE, step, `Failed to find physical volume "${path}".`);
   }
   switch (step.kind) {
     case "setAllocatable":
@@ -50,18 +51,18 @@ export function applySandboxDeviceStep(groups: SandboxGroups, step: LvmDeviceSte
       break;
     case "moveAway":
       if (!devices.moveAway(path)) {
-        throw failure("POOL_CANNOT_SHRINK", step, "No extents available for allocation");
+        throw failure(lvmReasons.POOL_CANNOT_SHRINK, step, "No extents available for allocation");
       }
       break;
     case "abortMove":
       break;
     case "takeDevice":
       if (found.usedBytes > 0n) {
-        throw failure("POOL_CANNOT_SHRINK", step, `Physical volume "${path}" still in use`);
+        throw failure(lvmReasons.POOL_CANNOT_SHRINK, step, `Physical volume "${path}" still in use`);
       }
       if (ofGroup.length === 1) {
         const words = `Can't remove final physical volume "${path}" from volume group "${volumeGroupName}"`;
-        throw failure("POOL_CANNOT_SHRINK", step, words);
+        throw failure(lvmReasons.POOL_CANNOT_SHRINK, step, words);
       }
       devices.leave(path);
       break;
@@ -70,15 +71,15 @@ export function applySandboxDeviceStep(groups: SandboxGroups, step: LvmDeviceSte
 
 function free(groups: SandboxGroups, step: LvmDeviceStep, found: PhysicalVolume | undefined): void {
   if (found === undefined) {
-    throw failure("DEVICE_NOT_USABLE", step, "No PV found on device.");
+    throw failure(lvmReasons.DEVICE_NOT_USABLE, step, "No PV found on device.");
   }
   if (found.volumeGroupName !== undefined) {
     const words = `PV ${found.path} is used by VG ${found.volumeGroupName} so please use vgreduce first.`;
-    throw failure("DEVICE_NOT_USABLE", step, words);
+    throw failure(lvmReasons.DEVICE_NOT_USABLE, step, words);
   }
   groups.devices.free(found.path);
 }
 
-function failure(reason: ReasonName, { volumeGroupName }: LvmDeviceStep, words: string): InfraError {
+function failure(reason: Reason, { volumeGroupName }: LvmDeviceStep, words: string): InfraError {
   return new InfraError(reason, words, { resource: volumeGroupResource(volumeGroupName) });
 }

@@ -1,7 +1,9 @@
+import type { Reason } from "../host/define-reasons.ts";
 import { InfraError } from "../host/infra-error.ts";
-import type { ReasonName } from "../host/reasons.ts";
+import { hostReasons } from "../host/reasons.ts";
 import type { LogicalVolume, LvmState, LvmStep, VolumeGroup } from "./adapter.ts";
 import { resourceOf } from "./errors.ts";
+import { lvmReasons } from "./reasons.ts";
 import { createSandboxDevices, type SandboxDevice, type SandboxDevices } from "./sandbox-devices.ts";
 
 /** A volume as stored; `attributes` is derived from the other fields. */
@@ -46,7 +48,7 @@ export interface SandboxGroups {
 }
 
 /** Builds a refusal with LVM's message. */
-export function sandboxFailure(reason: ReasonName, step: LvmStep, words: string): InfraError {
+export function sandboxFailure(reason: Reason, step: LvmStep, words: string): InfraError {
   return new InfraError(reason, words, { resource: resourceOf(step, reason) });
 }
 
@@ -72,7 +74,11 @@ export function createSandboxGroups(): SandboxGroups {
   function groupOf(step: LvmStep): VolumeGroup {
     const group = groupNamed(step.volumeGroupName);
     if (group === undefined) {
-      throw sandboxFailure("VOLUME_GROUP_GONE", step, `Volume group "${step.volumeGroupName}" not found`);
+      throw sandboxFailure(
+        lvmReasons.VOLUME_GROUP_GONE,
+        step,
+        `Volume group "${step.volumeGroupName}" not found`,
+      );
     }
     return group;
   }
@@ -87,7 +93,7 @@ export function createSandboxGroups(): SandboxGroups {
       const free = group.freeBytes / group.extentSizeBytes;
       const needed = bytes / group.extentSizeBytes;
       const words = `Volume group "${group.name}" has insufficient free space (${free} extents): ${needed} required.`;
-      throw sandboxFailure("NO_SPACE", step, words);
+      throw sandboxFailure(hostReasons.NO_SPACE, step, words);
     }
   }
 
@@ -124,7 +130,7 @@ export function createSandboxGroups(): SandboxGroups {
       const volume = find(step.volumeGroupName, step.name);
       if (volume === undefined) {
         const words = `Failed to find logical volume "${step.volumeGroupName}/${step.name}"`;
-        throw sandboxFailure("VOLUME_NOT_FOUND", step, words);
+        throw sandboxFailure(lvmReasons.VOLUME_NOT_FOUND, step, words);
       }
       return volume;
     },

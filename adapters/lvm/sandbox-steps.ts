@@ -1,6 +1,8 @@
 import { invalidField } from "../host/infra-error.ts";
+import { hostReasons } from "../host/reasons.ts";
 import type { LogicalVolume, LvmStep } from "./adapter.ts";
 import { assertSnapshotNames, assertTag, assertVolumeName } from "./names.ts";
+import { lvmReasons } from "./reasons.ts";
 import { type SandboxGroups, type SandboxVolume, sandboxFailure } from "./sandbox-groups.ts";
 import { snapshotRoomBytes } from "./snapshot-room.ts";
 
@@ -56,7 +58,7 @@ function create(groups: SandboxGroups, step: StepOf<"create">): void {
   }
   if (groups.find(volumeGroupName, thinPoolName)?.kind !== "thinPool") {
     const words = `Pool ${thinPoolName} not found in Volume group ${volumeGroupName}.`;
-    throw sandboxFailure("VOLUME_GROUP_GONE", step, words);
+    throw sandboxFailure(lvmReasons.VOLUME_GROUP_GONE, step, words);
   }
   const thin = { kind: "thinVolume", thinPoolName, dataPercent: 0 } as const;
   groups.add(step, { volumeGroupName, name, sizeBytes, tags, ...thin }, 0n);
@@ -72,7 +74,7 @@ function stripesOf(step: StepOf<"create">): number {
     options.includes(name) ? options[options.indexOf(name) + 1] : undefined;
   const type = wordBehind("--type") ?? "linear";
   if (!["linear", "striped"].includes(type) || Number(wordBehind("--mirrors") ?? 0) > 0) {
-    throw sandboxFailure("TOOL_FAILED", step, "The sandbox makes linear and striped volumes only.");
+    throw sandboxFailure(hostReasons.TOOL_FAILED, step, "The sandbox makes linear and striped volumes only.");
   }
   return Number(wordBehind("--stripes") ?? 1);
 }
@@ -88,11 +90,11 @@ function resize(groups: SandboxGroups, step: StepOf<"resize">): void {
   if (sizeBytes < volume.sizeBytes) {
     const extents = (bytes: bigint) => `${bytes / extentSizeBytes} extents`;
     const words = `New size given (${extents(sizeBytes)}) not larger than existing size (${extents(volume.sizeBytes)})`;
-    throw sandboxFailure("SHRINK_NOT_ALLOWED", step, words);
+    throw sandboxFailure(lvmReasons.SHRINK_NOT_ALLOWED, step, words);
   }
   if (volume.active && groups.snapshotsOf(volume).length > 0) {
     const words = "Snapshot origin volumes can be resized only while inactive: try lvchange -an.";
-    throw sandboxFailure("VOLUME_PROTECTED", step, words);
+    throw sandboxFailure(lvmReasons.VOLUME_PROTECTED, step, words);
   }
   groups.grow(step, volume, sizeBytes);
 }
@@ -116,7 +118,11 @@ function snapshot(groups: SandboxGroups, step: StepOf<"snapshot">): void {
     return;
   }
   if (origin.kind !== "thinVolume") {
-    throw sandboxFailure("TOOL_FAILED", step, "Please specify either size or extents with snapshots.");
+    throw sandboxFailure(
+      hostReasons.TOOL_FAILED,
+      step,
+      "Please specify either size or extents with snapshots.",
+    );
   }
   const { thinPoolName, dataPercent } = origin;
   groups.add(step, { ...made, kind: "thinVolume", thinPoolName, dataPercent }, 0n);
@@ -127,7 +133,7 @@ function originOf(groups: SandboxGroups, step: StepOf<"snapshot">): SandboxVolum
   const origin = groups.find(volumeGroupName, originName);
   if (origin === undefined) {
     const words = `Snapshot origin LV ${originName} not found in Volume group ${volumeGroupName}.`;
-    throw sandboxFailure("VOLUME_NOT_FOUND", step, words);
+    throw sandboxFailure(lvmReasons.VOLUME_NOT_FOUND, step, words);
   }
   return origin;
 }
@@ -135,7 +141,7 @@ function originOf(groups: SandboxGroups, step: StepOf<"snapshot">): SandboxVolum
 function assertOrigin(step: LvmStep, { kind }: Pick<LogicalVolume, "kind">): void {
   if (kind === "snapshot" || kind === "thinPool") {
     const what = kind === "snapshot" ? "snapshots" : "thin pool type volumes";
-    throw sandboxFailure("VOLUME_PROTECTED", step, `Snapshots of ${what} are not supported.`);
+    throw sandboxFailure(lvmReasons.VOLUME_PROTECTED, step, `Snapshots of ${what} are not supported.`);
   }
 }
 
@@ -161,12 +167,12 @@ function setActive(groups: SandboxGroups, step: LvmStep, active: boolean): void 
   const volume = groups.volumeOf(step);
   if (volume.kind === "snapshot") {
     const words = `Change of snapshot ${pathOf(volume)} will also change its origin. Proceed? [y/n]: [n]`;
-    throw sandboxFailure("VOLUME_PROTECTED", step, words);
+    throw sandboxFailure(lvmReasons.VOLUME_PROTECTED, step, words);
   }
   const together = [volume, ...groups.snapshotsOf(volume)];
   const open = together.find((one) => one.open);
   if (open !== undefined && !active) {
-    throw sandboxFailure("VOLUME_IN_USE", step, `Logical volume ${pathOf(open)} in use.`);
+    throw sandboxFailure(hostReasons.VOLUME_IN_USE, step, `Logical volume ${pathOf(open)} in use.`);
   }
   for (const one of together) {
     groups.setActive(one, active);
@@ -177,10 +183,10 @@ function remove(groups: SandboxGroups, step: LvmStep): void {
   const volume = groups.volumeOf(step);
   if (groups.snapshotsOf(volume).length > 0 || volume.kind === "thinPool") {
     const words = `${pathOf(volume)} has snapshots or is a thin pool, so LVM did not remove it`;
-    throw sandboxFailure("VOLUME_PROTECTED", step, words);
+    throw sandboxFailure(lvmReasons.VOLUME_PROTECTED, step, words);
   }
   if (volume.open) {
-    throw sandboxFailure("VOLUME_IN_USE", step, `Logical volume ${pathOf(volume)} in use.`);
+    throw sandboxFailure(hostReasons.VOLUME_IN_USE, step, `Logical volume ${pathOf(volume)} in use.`);
   }
   groups.remove(volume);
 }
@@ -188,7 +194,7 @@ function remove(groups: SandboxGroups, step: LvmStep): void {
 function assertNameFree(groups: SandboxGroups, step: LvmStep, name: string): void {
   if (groups.find(step.volumeGroupName, name) !== undefined) {
     const words = `Logical Volume "${name}" already exists in volume group "${step.volumeGroupName}"`;
-    throw sandboxFailure("VOLUME_EXISTS", step, words);
+    throw sandboxFailure(lvmReasons.VOLUME_EXISTS, step, words);
   }
 }
 

@@ -16,6 +16,7 @@ import {
   quotedWords,
 } from "./errors.ts";
 import type { MaasApiKey } from "./names.ts";
+import { maasReasons } from "./reasons.ts";
 
 /** Keys may be repeated. */
 export type Fields = readonly [key: string, value: string][];
@@ -170,7 +171,7 @@ export function createMaasClient(options: MaasClientOptions): MaasClient {
       return changes.run(() => call(request, { isRead: false }));
     },
     async close() {
-      closing.abort(new InfraError("MAAS_UNAVAILABLE", "The MAAS client is closed"));
+      closing.abort(new InfraError(maasReasons.MAAS_UNAVAILABLE, "The MAAS client is closed"));
       await pool.destroy();
     },
   };

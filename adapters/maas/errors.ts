@@ -1,5 +1,6 @@
 import { InfraError } from "../host/infra-error.ts";
 import { quotedLine } from "../host/quoted-line.ts";
+import { maasReasons } from "./reasons.ts";
 
 /** The request, for messages, and its machine. */
 export interface Asked {
@@ -63,25 +64,33 @@ export function errorFromRefusal({ status, words }: MaasRefusal, { what, systemI
   const said = words === "" ? "" : `: ${words}`;
   // Django's message for a missing object. A 404 from a proxy, or about another path, says nothing about a machine.
   if (status === 404 && systemId !== undefined && /\bmatches the given query\b/.test(words)) {
-    return new InfraError("MACHINE_NOT_FOUND", `MAAS has no machine ${systemId}`, facts);
+    return new InfraError(maasReasons.MACHINE_NOT_FOUND, `MAAS has no machine ${systemId}`, facts);
   }
   if (status === 400 && !words.startsWith("Unrecognised signature")) {
-    return new InfraError("MAAS_REFUSED", `MAAS refuses to ${what}${said}`, facts);
+    return new InfraError(maasReasons.MAAS_REFUSED, `MAAS refuses to ${what}${said}`, facts);
   }
   if (status === 409 && /^No machine with system ID\b/.test(words)) {
-    return new InfraError("MACHINE_TAKEN", `MAAS does not ${what}: the machine is not free`, facts);
+    return new InfraError(maasReasons.MACHINE_TAKEN, `MAAS does not ${what}: the machine is not free`, facts);
   }
   if (status === 409 && /^No (available machine matches|machine available)\b/.test(words)) {
-    return new InfraError("NO_MACHINE", `MAAS has no free machine that meets the constraints${said}`, facts);
+    return new InfraError(
+      maasReasons.NO_MACHINE,
+      `MAAS has no free machine that meets the constraints${said}`,
+      facts,
+    );
   }
   if (status === 409 && systemId !== undefined) {
-    return new InfraError("MACHINE_STATE", `MAAS does not ${what} machine ${systemId}${said}`, facts);
+    return new InfraError(
+      maasReasons.MACHINE_STATE,
+      `MAAS does not ${what} machine ${systemId}${said}`,
+      facts,
+    );
   }
   if (status === 403) {
     const message = `The account may not ${what} in MAAS${said}: grant it the permission, or use another account's API key`;
-    return new InfraError("MAAS_DENIED", message, facts);
+    return new InfraError(maasReasons.MAAS_DENIED, message, facts);
   }
-  return new InfraError("MAAS_FAILED", `MAAS answered ${status} to ${what}${said}`, facts);
+  return new InfraError(maasReasons.MAAS_FAILED, `MAAS answered ${status} to ${what}${said}`, facts);
 }
 
 /** Converts a refusal of a reservation, for which MAAS has other messages. */
@@ -89,7 +98,7 @@ export function errorFromReservation(refusal: MaasRefusal, asked: Asked): InfraE
   const { status, words } = refusal;
   // `The IP address 10.20.0.9 is already in use.`
   if (status === 404 && /\balready in use\b/.test(words)) {
-    return new InfraError("ADDRESS_TAKEN", `MAAS does not ${asked.what}: ${words}`);
+    return new InfraError(maasReasons.ADDRESS_TAKEN, `MAAS does not ${asked.what}: ${words}`);
   }
   // 404 `10.20.0.9 is within the reserved range from …`,
   // 403 `10.9.0.9 is not within subnet CIDR: …`,
@@ -104,7 +113,7 @@ export function errorFromReservation(refusal: MaasRefusal, asked: Asked): InfraE
 /** Creates the error for a change of a machine that has another owner. */
 export function machineOfOthers(owner: string, { what, systemId }: Asked): InfraError {
   const message = `MAAS does not ${what} machine ${systemId}: it belongs to ${owner}`;
-  return new InfraError("MACHINE_TAKEN", message, resourceOf(systemId));
+  return new InfraError(maasReasons.MACHINE_TAKEN, message, resourceOf(systemId));
 }
 
 /**
@@ -113,12 +122,12 @@ export function machineOfOthers(owner: string, { what, systemId }: Asked): Infra
  */
 export function machineHidden({ systemId }: Asked): InfraError {
   const message = `machine ${systemId} belongs to another MAAS user, so MAAS does not show it to the gateway's account`;
-  return new InfraError("MACHINE_TAKEN", message, resourceOf(systemId));
+  return new InfraError(maasReasons.MACHINE_TAKEN, message, resourceOf(systemId));
 }
 
 export function machineLocked({ what, systemId }: Asked): InfraError {
   const message = `MAAS does not ${what} machine ${systemId}: it is locked`;
-  return new InfraError("MACHINE_LOCKED", message, resourceOf(systemId));
+  return new InfraError(maasReasons.MACHINE_LOCKED, message, resourceOf(systemId));
 }
 
 /** Converts a reply with which MAAS reports that it is busy. */
@@ -132,7 +141,7 @@ export function errorFromBusy(
   // `No more IPs available in subnet: …`, and for a deployment
   // `…: Unable to allocate static IP due to address exhaustion.`
   if (/\bNo more IPs available\b|\baddress exhaustion\b/.test(words)) {
-    return new InfraError("NO_ADDRESS", `MAAS has no free address${said}`, facts);
+    return new InfraError(maasReasons.NO_ADDRESS, `MAAS has no free address${said}`, facts);
   }
   // A message comes from MAAS itself. Without one, the error is the same for every request, since the cause is the
   // same.
@@ -140,7 +149,7 @@ export function errorFromBusy(
     said === ""
       ? `MAAS at ${url} is unavailable: it, or a proxy in front of it, answered ${status}; check that the region controller is running`
       : `MAAS answered ${status} to ${what}${said}`;
-  return new InfraError("MAAS_UNAVAILABLE", message, facts);
+  return new InfraError(maasReasons.MAAS_UNAVAILABLE, message, facts);
 }
 
 const toleratedSkewMs = 300_000;
@@ -156,21 +165,25 @@ export function errorFromUnauthorized(url: string, date: string | undefined, now
     const side = skewMs > 0 ? "behind" : "ahead of";
     const seconds = Math.round(Math.abs(skewMs) / 1000);
     const message = `MAAS at ${url} denies access: the clock here is ${seconds} s ${side} its own, and at most 300 s are allowed; synchronize the clocks with NTP`;
-    return new InfraError("MAAS_DENIED", message);
+    return new InfraError(maasReasons.MAAS_DENIED, message);
   }
   const message = `MAAS at ${url} denies access: configure a valid API key, from the user's preferences in MAAS`;
-  return new InfraError("MAAS_DENIED", message);
+  return new InfraError(maasReasons.MAAS_DENIED, message);
 }
 
 /** Creates the error for an unexpected status. */
 export function errorFromStatus(status: number, { what, systemId }: Asked): InfraError {
   const why = status >= 300 && status < 400 ? "; configure the address that it redirects to" : "";
-  return new InfraError("MAAS_FAILED", `MAAS answered ${status} to ${what}${why}`, resourceOf(systemId));
+  return new InfraError(
+    maasReasons.MAAS_FAILED,
+    `MAAS answered ${status} to ${what}${why}`,
+    resourceOf(systemId),
+  );
 }
 
 /** Creates the error for a reply that cannot be parsed. */
 export function notUnderstood(what: string, why: string): InfraError {
-  return new InfraError("MAAS_FAILED", `MAAS sent an invalid reply about ${what}: ${why}`);
+  return new InfraError(maasReasons.MAAS_FAILED, `MAAS sent an invalid reply about ${what}: ${why}`);
 }
 
 /** Converts the error of a call that got no reply. */
@@ -181,7 +194,7 @@ export function errorFromCall(error: unknown, url: string): InfraError {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   const name = error instanceof Error ? error.name : undefined;
   const cannot = (words: string, facts = {}) =>
-    new InfraError("MAAS_UNAVAILABLE", `MAAS at ${url} cannot be reached: ${words}`, facts);
+    new InfraError(maasReasons.MAAS_UNAVAILABLE, `MAAS at ${url} cannot be reached: ${words}`, facts);
   // Its `data` is the unparsable reply, which may be MAAS's message about a wrong key.
   if (name === "HTTPParserError") {
     return cannot("the reply is not HTTP");

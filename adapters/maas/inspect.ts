@@ -1,5 +1,6 @@
 import { InfraError } from "../host/infra-error.ts";
 import type { MaasAdapter, MaasFinding, MaasInspection } from "./adapter.ts";
+import { maasReasons } from "./reasons.ts";
 
 type Asked = Pick<MaasAdapter, "url" | "version" | "whoami" | "images" | "machines">;
 
@@ -43,7 +44,7 @@ export async function inspectMaas(maas: Asked): Promise<MaasInspection> {
 }
 
 function unreachable(error: unknown): MaasFinding {
-  const isDenied = error instanceof InfraError && error.reason === "MAAS_DENIED";
+  const isDenied = error instanceof InfraError && error.is(maasReasons.MAAS_DENIED);
   const isLate = error instanceof Error && error.name === "TimeoutError";
   return {
     ok: false,

@@ -1,5 +1,7 @@
+import type { Reason } from "../host/define-reasons.ts";
 import { InfraError } from "../host/infra-error.ts";
-import type { ReasonName } from "../host/reasons.ts";
+import { hostReasons } from "../host/reasons.ts";
+import { podmanReasons } from "./reasons.ts";
 
 /** An error of undici or of the socket. */
 interface SystemError {
@@ -21,14 +23,22 @@ export function errorFromCall(error: unknown, socketPath: string): InfraError {
   }
   const code = (error as SystemError | undefined)?.code;
   if (code === "EACCES" || code === "EPERM") {
-    return new InfraError("PODMAN_DENIED", `The gateway may not open Podman's socket ${socketPath}`, {
-      cause: error,
-    });
+    return new InfraError(
+      podmanReasons.PODMAN_DENIED,
+      `The gateway may not open Podman's socket ${socketPath}`,
+      {
+        cause: error,
+      },
+    );
   }
   const words = typeof code === "string" ? (wordsOfCode[code] ?? code) : "the connection was lost";
-  return new InfraError("PODMAN_UNAVAILABLE", `Podman at ${socketPath} cannot be reached: ${words}`, {
-    cause: error,
-  });
+  return new InfraError(
+    podmanReasons.PODMAN_UNAVAILABLE,
+    `Podman at ${socketPath} cannot be reached: ${words}`,
+    {
+      cause: error,
+    },
+  );
 }
 
 const wordsOfCode: Readonly<Record<string, string>> = {
@@ -44,24 +54,24 @@ const wordsOfCode: Readonly<Record<string, string>> = {
 
 // The innermost error decides, since the status is ambiguous: Podman 4.3.1 returns 500 `container state improper` when
 // asked to remove a running pod, and 500 `this container is not logging output` where there are no logs.
-const reasonOfCause: readonly (readonly [RegExp, ReasonName])[] = [
-  [/no such pod/, "POD_NOT_FOUND"],
-  [/no such container|no container with (name|ID)/, "CONTAINER_NOT_FOUND"],
-  [/image not known|no such image/, "IMAGE_NOT_FOUND"],
-  [/image is in use/, "IMAGE_IN_USE"],
-  [/not logging output/, "LOGS_UNAVAILABLE"],
-  [/container state improper|no running containers|depend(s|ent) on|has dependent/, "POD_STATE"],
-  [/invalid signal/, "INVALID_FIELD"],
+const reasonOfCause: readonly (readonly [RegExp, Reason])[] = [
+  [/no such pod/, podmanReasons.POD_NOT_FOUND],
+  [/no such container|no container with (name|ID)/, podmanReasons.CONTAINER_NOT_FOUND],
+  [/image not known|no such image/, podmanReasons.IMAGE_NOT_FOUND],
+  [/image is in use/, podmanReasons.IMAGE_IN_USE],
+  [/not logging output/, podmanReasons.LOGS_UNAVAILABLE],
+  [/container state improper|no running containers|depend(s|ent) on|has dependent/, podmanReasons.POD_STATE],
+  [/invalid signal/, hostReasons.INVALID_FIELD],
 ];
 
 /** Converts a refusal to the error that the caller gets. */
 export function errorFromRefusal({ status, message, cause }: Refusal): InfraError {
   const known = reasonOfCause.find(([pattern]) => pattern.test(cause) || pattern.test(message));
   const words = message.trim() || cause || `status ${status}`;
-  return new InfraError(known?.[1] ?? "PODMAN_FAILED", `Podman refused: ${words}`);
+  return new InfraError(known?.[1] ?? podmanReasons.PODMAN_FAILED, `Podman refused: ${words}`);
 }
 
 /** Creates the error for a reply that cannot be parsed. */
 export function notUnderstood(what: string, why: string): InfraError {
-  return new InfraError("PODMAN_FAILED", `Podman sent an invalid reply to ${what}: ${why}`);
+  return new InfraError(podmanReasons.PODMAN_FAILED, `Podman sent an invalid reply to ${what}: ${why}`);
 }

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { InfraError } from "../host/infra-error.ts";
 import type { LogPiece } from "./adapter.ts";
 import { createRecordDecoder } from "./parse-log-record.ts";
+import { podmanReasons } from "./reasons.ts";
 
 const chunkBytes = 64 * 1024;
 /** Polling interval for new data; Podman polls every 250 ms. */
@@ -86,7 +87,9 @@ export async function* readLogFile(
       startOver();
     }
   } catch (error) {
-    throw new InfraError("PODMAN_FAILED", `The log file ${path} cannot be read`, { cause: error });
+    throw new InfraError(podmanReasons.PODMAN_FAILED, `The log file ${path} cannot be read`, {
+      cause: error,
+    });
   } finally {
     await file.close();
   }

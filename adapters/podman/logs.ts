@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { backOffMs } from "../host/back-off.ts";
 import { callAt } from "../host/call-at.ts";
+import type { Reason } from "../host/define-reasons.ts";
 import { InfraError } from "../host/infra-error.ts";
 import type { LogOptions, LogPiece } from "./adapter.ts";
 import type { PodmanClient } from "./client.ts";
@@ -9,6 +10,7 @@ import { createLogPosition } from "./log-position.ts";
 import { parseContainer } from "./parse-container.ts";
 import { createLogDecoder } from "./parse-log.ts";
 import { secondsFromNs } from "./parse-time.ts";
+import { podmanReasons } from "./reasons.ts";
 
 export interface LogSource {
   readonly client: PodmanClient;
@@ -111,7 +113,10 @@ export async function* readLogs(
     try {
       yield* more(false, beganMs + (leftMs ?? 0), leaving);
     } catch (error) {
-      if (!leaving.aborted && !isReason(error, "CONTAINER_NOT_FOUND", "PODMAN_UNAVAILABLE")) {
+      if (
+        !leaving.aborted &&
+        !isReason(error, podmanReasons.CONTAINER_NOT_FOUND, podmanReasons.PODMAN_UNAVAILABLE)
+      ) {
         throw error;
       }
     }
@@ -160,10 +165,10 @@ export async function* readLogs(
         }
         failures = 0;
       } catch (error) {
-        if (signal.aborted || (follow && isKnown && isReason(error, "CONTAINER_NOT_FOUND"))) {
+        if (signal.aborted || (follow && isKnown && isReason(error, podmanReasons.CONTAINER_NOT_FOUND))) {
           break;
         }
-        if (!follow || !isReason(error, "PODMAN_UNAVAILABLE")) {
+        if (!follow || !isReason(error, podmanReasons.PODMAN_UNAVAILABLE)) {
           throw error;
         }
         failures += 1;
@@ -208,8 +213,8 @@ async function inspected(client: PodmanClient, containerId: string, signal: Abor
   return parseContainer(await client.text(`containers/${containerId}/json`, signal));
 }
 
-function isReason(error: unknown, ...reasons: readonly string[]): boolean {
-  return error instanceof InfraError && reasons.includes(error.reason);
+function isReason(error: unknown, ...reasons: readonly Reason[]): boolean {
+  return error instanceof InfraError && error.is(...reasons);
 }
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {

@@ -1,6 +1,7 @@
 import { InfraError } from "../host/infra-error.ts";
 import type { ImageUser } from "./adapter.ts";
 import { uuidFromPodId } from "./parse-pod.ts";
+import { podmanReasons } from "./reasons.ts";
 import type { RuntimeImage } from "./runtime-state.ts";
 import type { SandboxTeller } from "./sandbox-teller.ts";
 import { imageOf, type SandboxContainer } from "./sandbox-view.ts";
@@ -41,7 +42,7 @@ export function createSandboxImages(
   function byName(name: string): RuntimeImage {
     const found = named(name);
     if (found === undefined) {
-      throw new InfraError("IMAGE_NOT_FOUND", `no image with name ${name}`);
+      throw new InfraError(podmanReasons.IMAGE_NOT_FOUND, `no image with name ${name}`);
     }
     return found;
   }
@@ -52,7 +53,7 @@ export function createSandboxImages(
     byId(id) {
       const found = images.get(id);
       if (found === undefined) {
-        throw new InfraError("IMAGE_NOT_FOUND", `no image with id ${id}`);
+        throw new InfraError(podmanReasons.IMAGE_NOT_FOUND, `no image with id ${id}`);
       }
       return found;
     },

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { InfraError } from "../host/infra-error.ts";
 import type { LogOptions, LogPiece } from "./adapter.ts";
+import { podmanReasons } from "./reasons.ts";
 import type { SandboxPods } from "./sandbox-pods.ts";
 import { nextPrintNs, printedBy } from "./sandbox-program.ts";
 
@@ -24,7 +25,7 @@ export async function* readSandboxLogs(
   assertReachable();
   const each = pods.container(containerId);
   if (each === undefined) {
-    throw new InfraError("CONTAINER_NOT_FOUND", `no container with id ${containerId}`);
+    throw new InfraError(podmanReasons.CONTAINER_NOT_FOUND, `no container with id ${containerId}`);
   }
   let readNs = sinceNs - 1n;
   let isPast = true;

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { InfraError } from "../host/infra-error.ts";
 import type { ImageUser, RuntimeEvent } from "./adapter.ts";
+import { podmanReasons } from "./reasons.ts";
 import type { RuntimeState } from "./runtime-state.ts";
 import { createSandboxImages } from "./sandbox-images.ts";
 import type { SandboxPodOptions, SandboxProgram } from "./sandbox-program.ts";
@@ -67,7 +68,7 @@ export function createSandboxPods(tell: (event: RuntimeEvent) => void, onQuiet: 
   function podOf(id: string): SandboxPod {
     const pod = pods.get(id);
     if (pod === undefined) {
-      throw new InfraError("POD_NOT_FOUND", `no pod with id ${id}`);
+      throw new InfraError(podmanReasons.POD_NOT_FOUND, `no pod with id ${id}`);
     }
     return pod;
   }
@@ -187,13 +188,13 @@ export function createSandboxPods(tell: (event: RuntimeEvent) => void, onQuiet: 
       const failures = podOf(id).containers.filter((each) => !start(each));
       if (failures.length > 0) {
         const names = failures.map(({ name }) => name).join(", ");
-        throw new InfraError("POD_START_FAILED", `the program of ${names} does not exist`);
+        throw new InfraError(podmanReasons.POD_START_FAILED, `the program of ${names} does not exist`);
       }
     },
     endPod(id, exitCode) {
       const running = podOf(id).containers.filter(isUp);
       if (running.length === 0) {
-        throw new InfraError("POD_STATE", `pod ${id} has no running containers`);
+        throw new InfraError(podmanReasons.POD_STATE, `pod ${id} has no running containers`);
       }
       for (const each of running.toReversed()) {
         end(each, exitCode);
@@ -202,10 +203,10 @@ export function createSandboxPods(tell: (event: RuntimeEvent) => void, onQuiet: 
     removePod(id, force) {
       const pod = podOf(id);
       if (!force && pod.brokenWhy !== undefined) {
-        throw new InfraError("PODMAN_FAILED", pod.brokenWhy);
+        throw new InfraError(podmanReasons.PODMAN_FAILED, pod.brokenWhy);
       }
       if (!force && pod.containers.some(isUp)) {
-        throw new InfraError("POD_STATE", `pod ${id} is running`);
+        throw new InfraError(podmanReasons.POD_STATE, `pod ${id} is running`);
       }
       remove(pod);
     },
@@ -228,7 +229,7 @@ export function createSandboxPods(tell: (event: RuntimeEvent) => void, onQuiet: 
       const image = images.byId(id);
       const [user] = images.users(id);
       if (user !== undefined && !force) {
-        throw new InfraError("IMAGE_IN_USE", `The container ${user.name} uses the image`);
+        throw new InfraError(podmanReasons.IMAGE_IN_USE, `The container ${user.name} uses the image`);
       }
       for (const pod of [...pods.values()]) {
         const users = pod.containers.filter((each) => each.image.id === id);

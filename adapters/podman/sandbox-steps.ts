@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { InfraError } from "../host/infra-error.ts";
+import { hostReasons } from "../host/reasons.ts";
 import type { RunOptions, RuntimeOutcome, RuntimeStep } from "./adapter.ts";
+import { podmanReasons } from "./reasons.ts";
 import type { SandboxPods } from "./sandbox-pods.ts";
 
 export interface SandboxStepTarget {
@@ -53,10 +55,13 @@ async function pull(
   } catch (cause) {
     throw signal?.reason instanceof InfraError
       ? signal.reason
-      : new InfraError("CALLER_LEFT", "The caller left before the image was pulled", { cause });
+      : new InfraError(hostReasons.CALLER_LEFT, "The caller left before the image was pulled", { cause });
   }
   if (reference.includes("/missing")) {
-    throw new InfraError("IMAGE_PULL_FAILED", `The image could not be pulled: no such image ${reference}`);
+    throw new InfraError(
+      podmanReasons.IMAGE_PULL_FAILED,
+      `The image could not be pulled: no such image ${reference}`,
+    );
   }
   return pods.addImage(reference);
 }
@@ -65,7 +70,7 @@ function assertNotPaused(pods: SandboxPods, podId: string): void {
   const pod = pods.state().pods.find(({ id }) => id === podId);
   const paused = pod?.containers.find(({ state }) => state === "paused");
   if (paused !== undefined) {
-    throw new InfraError("POD_STATE", `${paused.name} of pod ${pod?.name} is paused`);
+    throw new InfraError(podmanReasons.POD_STATE, `${paused.name} of pod ${pod?.name} is paused`);
   }
 }
 
@@ -74,7 +79,7 @@ function stop(pods: SandboxPods, podId: string, exitCode: number): void {
   try {
     pods.endPod(podId, exitCode);
   } catch (error) {
-    if (!(error instanceof InfraError) || error.reason !== "POD_STATE") {
+    if (!(error instanceof InfraError) || !error.is(podmanReasons.POD_STATE)) {
       throw error;
     }
   }

@@ -5,6 +5,7 @@ import type { PodRuntime, RuntimeEvent, RuntimeStep } from "./adapter.ts";
 import { assertStep } from "./assert-step.ts";
 import { commandOf } from "./commands.ts";
 import { assertRuntimeId } from "./names.ts";
+import { podmanReasons } from "./reasons.ts";
 import { createSandboxJournal } from "./sandbox-journal.ts";
 import { readSandboxLogs } from "./sandbox-logs.ts";
 import { createSandboxPods, pauseImage, type SandboxPods } from "./sandbox-pods.ts";
@@ -135,11 +136,11 @@ export function createPodmanSandbox(options: PodmanSandboxOptions = {}): PodmanS
     const state = pods.state();
     const broken = state.unreadable.find((each) => each.podId === podId);
     if (broken !== undefined) {
-      throw new InfraError("PODMAN_FAILED", broken.why);
+      throw new InfraError(podmanReasons.PODMAN_FAILED, broken.why);
     }
     const pod = state.pods.find(({ id }) => id === podId);
     if (pod === undefined) {
-      throw new InfraError("POD_NOT_FOUND", `no pod with id ${podId}`);
+      throw new InfraError(podmanReasons.POD_NOT_FOUND, `no pod with id ${podId}`);
     }
     return pod;
   }
@@ -174,7 +175,7 @@ export function createPodmanSandbox(options: PodmanSandboxOptions = {}): PodmanS
       assertReachable();
       const found = pods.container(containerId);
       if (found === undefined) {
-        throw new InfraError("CONTAINER_NOT_FOUND", `no container with id ${containerId}`);
+        throw new InfraError(podmanReasons.CONTAINER_NOT_FOUND, `no container with id ${containerId}`);
       }
       return JSON.stringify({ Id: found.id, Name: found.name, State: { Status: found.state } });
     },
@@ -183,7 +184,7 @@ export function createPodmanSandbox(options: PodmanSandboxOptions = {}): PodmanS
       assertReachable();
       const image = pods.state().images.find(({ id }) => id === imageId);
       if (image === undefined) {
-        throw new InfraError("IMAGE_NOT_FOUND", `no image with id ${imageId}`);
+        throw new InfraError(podmanReasons.IMAGE_NOT_FOUND, `no image with id ${imageId}`);
       }
       return image;
     },

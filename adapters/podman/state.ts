@@ -1,10 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
+import type { Reason } from "../host/define-reasons.ts";
 import { InfraError } from "../host/infra-error.ts";
 import type { ImageUser } from "./adapter.ts";
 import type { PodmanClient } from "./client.ts";
 import { type ContainerRow, parseContainer, parseContainerRows } from "./parse-container.ts";
 import { type ImageRow, imageFrom, parseImageRows } from "./parse-image.ts";
 import { type PodRow, parsePod, parsePodRows, podFrom, uuidFromPodId } from "./parse-pod.ts";
+import { podmanReasons } from "./reasons.ts";
 import type { RuntimeImage, RuntimePod, RuntimeState } from "./runtime-state.ts";
 
 export interface StateOptions {
@@ -94,10 +96,10 @@ export function createStateReader(client: PodmanClient, { onLists, onImages }: S
       unreadable.delete(id);
     } catch (error) {
       listed.delete(id);
-      if (!(error instanceof InfraError) || /^PODMAN_(UNAVAILABLE|DENIED)$/.test(error.reason)) {
+      if (!(error instanceof InfraError) || error.is(...away)) {
         throw error;
       }
-      if (error.reason === "POD_NOT_FOUND") {
+      if (error.is(podmanReasons.POD_NOT_FOUND)) {
         forget(id);
       } else {
         // A partially removed pod must not prevent the others from being read.
@@ -136,7 +138,7 @@ export function createStateReader(client: PodmanClient, { onLists, onImages }: S
     try {
       return { row, image: imageFrom(row, await client.text(`images/${row.Id}/json`, signal)) };
     } catch (error) {
-      if (error instanceof InfraError && error.reason === "IMAGE_NOT_FOUND") {
+      if (error instanceof InfraError && error.is(podmanReasons.IMAGE_NOT_FOUND)) {
         return undefined;
       }
       throw error;
@@ -167,7 +169,7 @@ export async function inspectPod(
       try {
         return parseContainer(await client.text(`containers/${Id}/json`, signal));
       } catch (error) {
-        if (error instanceof InfraError && error.reason === "CONTAINER_NOT_FOUND") {
+        if (error instanceof InfraError && error.is(podmanReasons.CONTAINER_NOT_FOUND)) {
           return undefined;
         }
         throw error;
@@ -192,7 +194,7 @@ export async function inspectImage(
   ]);
   const row = rows.find(({ Id }) => Id === id);
   if (row === undefined) {
-    throw new InfraError("IMAGE_NOT_FOUND", `image not found: ${id}`);
+    throw new InfraError(podmanReasons.IMAGE_NOT_FOUND, `image not found: ${id}`);
   }
   return imageFrom(row, text);
 }
@@ -217,13 +219,16 @@ export async function readImageUsers(
 
 const listAttempts = 3;
 
+/** Podman itself is unavailable, not only the resource. */
+const away: readonly Reason[] = [podmanReasons.PODMAN_UNAVAILABLE, podmanReasons.PODMAN_DENIED];
+
 /** Reads a list. It fails as a whole, e.g. with `no such container`, if an entry is removed while it is created. */
 async function readList(client: PodmanClient, path: string, signal?: AbortSignal): Promise<string> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await client.text(path, signal);
     } catch (error) {
-      const isAway = !(error instanceof InfraError) || /^PODMAN_(UNAVAILABLE|DENIED)$/.test(error.reason);
+      const isAway = !(error instanceof InfraError) || error.is(...away);
       if (isAway || attempt === listAttempts) {
         throw error;
       }

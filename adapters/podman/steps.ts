@@ -1,10 +1,12 @@
 import { z } from "zod";
 import { InfraError } from "../host/infra-error.ts";
+import { hostReasons } from "../host/reasons.ts";
 import type { RunOptions, RuntimeOutcome, RuntimeStep } from "./adapter.ts";
 import type { PodmanClient } from "./client.ts";
 import { commandOf } from "./commands.ts";
 import { createLineSplitter } from "./parse-event.ts";
 import { listOf, parseReply } from "./parse-reply.ts";
+import { podmanReasons } from "./reasons.ts";
 import type { PodContainer, RuntimePod } from "./runtime-state.ts";
 import { inspectImage, inspectPod, readImageUsers } from "./state.ts";
 
@@ -35,8 +37,8 @@ export async function makeStep(
     await client.change(method, path, { patienceMs });
   } catch (error) {
     // `{"Errs":["starting container …: exec: \"/nonexist\": stat /nonexist: no such file or directory …"]}` with 409.
-    if (step.kind === "startPod" && error instanceof InfraError && error.reason === "PODMAN_FAILED") {
-      throw new InfraError("POD_START_FAILED", error.message, { cause: error });
+    if (step.kind === "startPod" && error instanceof InfraError && error.is(podmanReasons.PODMAN_FAILED)) {
+      throw new InfraError(podmanReasons.POD_START_FAILED, error.message, { cause: error });
     }
     throw error;
   }
@@ -50,7 +52,7 @@ export async function makeStep(
 function assertNotPaused({ name, containers }: RuntimePod): void {
   const paused = containers.find(({ state }) => state === "paused");
   if (paused !== undefined) {
-    throw new InfraError("POD_STATE", `${paused.name} of pod ${name} is paused`);
+    throw new InfraError(podmanReasons.POD_STATE, `${paused.name} of pod ${name} is paused`);
   }
 }
 
@@ -78,7 +80,7 @@ async function stopPod(client: PodmanClient, podId: string, graceSeconds: number
   const left = containers.filter(isUp);
   if (left.length > 0) {
     const words = left.map((each) => `${each.name} is ${each.state}`).join(", ");
-    throw new InfraError("POD_STATE", `Podman reported pod ${name} as stopped, but ${words}`);
+    throw new InfraError(podmanReasons.POD_STATE, `Podman reported pod ${name} as stopped, but ${words}`);
   }
 }
 
@@ -91,7 +93,7 @@ async function goOn(client: PodmanClient, containerId: string): Promise<void> {
   try {
     await unlessGone(client.change("POST", `containers/${containerId}/unpause`, { patienceMs }));
   } catch (error) {
-    if (!(error instanceof InfraError && error.reason === "POD_STATE")) {
+    if (!(error instanceof InfraError && error.is(podmanReasons.POD_STATE))) {
       throw error;
     }
   }
@@ -101,7 +103,7 @@ async function unlessGone(change: Promise<unknown>): Promise<void> {
   try {
     await change;
   } catch (error) {
-    if (!(error instanceof InfraError && error.reason === "CONTAINER_NOT_FOUND")) {
+    if (!(error instanceof InfraError && error.is(podmanReasons.CONTAINER_NOT_FOUND))) {
       throw error;
     }
   }
@@ -115,7 +117,7 @@ async function unlessGone(change: Promise<unknown>): Promise<void> {
 async function removeUnusedImage(client: PodmanClient, imageId: string): Promise<void> {
   const [user] = await readImageUsers(client, imageId, undefined);
   if (user !== undefined) {
-    throw new InfraError("IMAGE_IN_USE", `The container ${user.name} uses the image`);
+    throw new InfraError(podmanReasons.IMAGE_IN_USE, `The container ${user.name} uses the image`);
   }
   const { names } = await inspectImage(client, imageId, undefined);
   // Removing its last name removes the image.
@@ -142,7 +144,7 @@ async function pull(client: PodmanClient, path: string, { signal, onProgress }: 
       for (const line of split(chunk).filter((each) => each.trim() !== "")) {
         const { stream, error, id, images } = parseReply("images/pull", report, line);
         if (error !== "") {
-          throw new InfraError("IMAGE_PULL_FAILED", `The image could not be pulled: ${error}`);
+          throw new InfraError(podmanReasons.IMAGE_PULL_FAILED, `The image could not be pulled: ${error}`);
         }
         if (stream !== "") {
           onProgress?.(stream.trimEnd());
@@ -154,7 +156,9 @@ async function pull(client: PodmanClient, path: string, { signal, onProgress }: 
     if (signal?.aborted && !(error instanceof InfraError)) {
       throw signal.reason instanceof InfraError
         ? signal.reason
-        : new InfraError("CALLER_LEFT", "The caller left before the image was pulled", { cause: error });
+        : new InfraError(hostReasons.CALLER_LEFT, "The caller left before the image was pulled", {
+            cause: error,
+          });
     }
     throw error;
   } finally {
@@ -163,7 +167,7 @@ async function pull(client: PodmanClient, path: string, { signal, onProgress }: 
   if (imageId === "") {
     // A complete reply ends with an image id or an error.
     throw new InfraError(
-      "PODMAN_UNAVAILABLE",
+      podmanReasons.PODMAN_UNAVAILABLE,
       "The connection to Podman was lost before the image was pulled",
     );
   }

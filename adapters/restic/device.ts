@@ -1,6 +1,7 @@
 import { constants, type FileHandle, open } from "node:fs/promises";
 import { filePosition } from "../host/file-position.ts";
 import { InfraError } from "../host/infra-error.ts";
+import { hostReasons } from "../host/reasons.ts";
 import type { BackupSource } from "./adapter.ts";
 
 /** An open source for restic. */
@@ -56,13 +57,13 @@ async function openDevice(device: string, flags: number): Promise<FileHandle> {
     return handle;
   }
   await handle.close();
-  throw new InfraError("TOOL_FAILED", `${device} is neither a block device nor a file`);
+  throw new InfraError(hostReasons.TOOL_FAILED, `${device} is neither a block device nor a file`);
 }
 
 function errorFromOpen(device: string, cause: unknown): InfraError {
   const code = cause instanceof Error && "code" in cause ? String(cause.code) : "unknown";
   if (code === "EBUSY") {
-    return new InfraError("VOLUME_IN_USE", `${device} is in use`, { cause });
+    return new InfraError(hostReasons.VOLUME_IN_USE, `${device} is in use`, { cause });
   }
-  return new InfraError("TOOL_FAILED", `${device} cannot be opened (${code})`, { cause });
+  return new InfraError(hostReasons.TOOL_FAILED, `${device} cannot be opened (${code})`, { cause });
 }

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { InfraError } from "../host/infra-error.ts";
+import { hostReasons } from "../host/reasons.ts";
 import type { ResticSnapshot } from "./adapter.ts";
 
 const snapshotSchema = z.object({
@@ -89,7 +90,7 @@ function parseJson<Schema extends z.ZodType>(text: string, schema: Schema, comma
   }
   const [issue] = parsed.error.issues;
   const place = issue?.path.join(".") ?? "";
-  throw new InfraError("TOOL_OUTPUT", `restic ${command} printed unexpected output (${place})`);
+  throw new InfraError(hostReasons.TOOL_OUTPUT, `restic ${command} printed unexpected output (${place})`);
 }
 
 function jsonOf(text: string): unknown {

@@ -2,12 +2,14 @@ import { basename } from "node:path";
 import { InfraError } from "../host/infra-error.ts";
 import { createLimiter } from "../host/limiter.ts";
 import { markOf } from "../host/marked-processes.ts";
+import { hostReasons } from "../host/reasons.ts";
 import { run } from "../host/run.ts";
 import type { ReadRunOptions } from "../host/run-options.ts";
 import type { ToolEnd } from "../host/tool-result.ts";
 import type { Repository, TransferOptions } from "./adapter.ts";
 import { environmentOfRepository, type ResticCommandOptions, resticCommand } from "./commands.ts";
 import { errorFromFailure } from "./errors.ts";
+import { resticReasons } from "./reasons.ts";
 import { createRetryWatch } from "./retry-watch.ts";
 import { createRedact } from "./secrets.ts";
 
@@ -108,9 +110,9 @@ export function createResticProcesses(options: ResticProcessOptions): ResticProc
         try {
           return await start(repository, subcommand, args, { signal, token, timeoutMs: answerTimeoutMs });
         } catch (error) {
-          if (error instanceof InfraError && error.reason === "TOOL_TIMEOUT") {
+          if (error instanceof InfraError && error.is(hostReasons.TOOL_TIMEOUT)) {
             const words = `restic ${subcommand} got no answer from the repository within ${answerTimeoutMs} ms`;
-            throw new InfraError("REPOSITORY_UNREACHABLE", words);
+            throw new InfraError(resticReasons.REPOSITORY_UNREACHABLE, words);
           }
           throw error;
         }
@@ -137,7 +139,7 @@ export function createResticProcesses(options: ResticProcessOptions): ResticProc
             );
           } else if (data !== undefined && performance.now() - movedAtMs > stallMs) {
             const words = `restic ${subcommand} has made no progress for ${stallMs} ms`;
-            stop.abort(new InfraError("REPOSITORY_UNREACHABLE", words));
+            stop.abort(new InfraError(resticReasons.REPOSITORY_UNREACHABLE, words));
           }
         }
 
@@ -159,7 +161,7 @@ export function createResticProcesses(options: ResticProcessOptions): ResticProc
       }, signal);
     },
     async close() {
-      closing.abort(new InfraError("SHUTTING_DOWN", "The gateway is stopping"));
+      closing.abort(new InfraError(hostReasons.SHUTTING_DOWN, "The gateway is stopping"));
       await Promise.all([questions.idle(), transfers.idle()]);
     },
   };

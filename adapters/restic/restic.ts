@@ -4,6 +4,7 @@ import { InfraError } from "../host/infra-error.ts";
 import { createLimiter } from "../host/limiter.ts";
 import { stopMarked } from "../host/marked-processes.ts";
 import { pulled } from "../host/pulled.ts";
+import { hostReasons } from "../host/reasons.ts";
 import type { Repository, ResticAdapter, TransferOptions } from "./adapter.ts";
 import {
   backupArguments,
@@ -22,6 +23,7 @@ import {
   type ResticResult,
   type TransferData,
 } from "./processes.ts";
+import { resticReasons } from "./reasons.ts";
 
 /** Creates the adapter for this machine's restic. It starts nothing before the first call. Linux only. */
 export function createRestic(options: ResticProcessOptions = {}): ResticAdapter {
@@ -56,7 +58,7 @@ export function createRestic(options: ResticProcessOptions = {}): ResticAdapter 
   async function isRepository(repository: Repository, signal: AbortSignal): Promise<boolean> {
     const { exitCode, failure } = await processes.ask(repository, "cat", ["--no-lock", "config"], { signal });
     const error = exitCode === 0 ? undefined : failure();
-    if (error !== undefined && error.reason !== "REPOSITORY_NOT_FOUND") {
+    if (error !== undefined && !error.is(resticReasons.REPOSITORY_NOT_FOUND)) {
       throw error;
     }
     return error === undefined;
@@ -74,7 +76,7 @@ export function createRestic(options: ResticProcessOptions = {}): ResticAdapter 
     const doneBytes = await data.position();
     if (doneBytes !== snapshot.sizeBytes) {
       const words = `snapshot ${snapshot.id} has ${doneBytes} bytes instead of ${snapshot.sizeBytes}`;
-      throw new InfraError("BACKUP_DAMAGED", words);
+      throw new InfraError(resticReasons.BACKUP_DAMAGED, words);
     }
   }
 
@@ -222,7 +224,10 @@ export function createRestic(options: ResticProcessOptions = {}): ResticAdapter 
     }
     const [snapshot] = await snapshots(repository, ["--no-lock", "--json", "--", id], signal);
     if (snapshot === undefined) {
-      throw new InfraError("BACKUP_NOT_FOUND", `snapshot ${id} disappeared right after it was created`);
+      throw new InfraError(
+        resticReasons.BACKUP_NOT_FOUND,
+        `snapshot ${id} disappeared right after it was created`,
+      );
     }
     return snapshot.id;
   }
@@ -245,5 +250,5 @@ function errorFromBackup(
   }
   const words = `${storedBytes} bytes of ${what} were read instead of ${sizeBytes}`;
   const more = result.exitCode === 0 ? "" : `: ${result.failure().message}`;
-  return new InfraError("TOOL_FAILED", words + more);
+  return new InfraError(hostReasons.TOOL_FAILED, words + more);
 }

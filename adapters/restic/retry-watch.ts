@@ -1,5 +1,6 @@
 import { InfraError } from "../host/infra-error.ts";
 import { reasonOfText } from "./errors.ts";
+import { resticReasons } from "./reasons.ts";
 import type { Redact } from "./secrets.ts";
 
 /** Detects a restic that keeps retrying. */
@@ -34,8 +35,8 @@ export function createRetryWatch(
         return;
       }
       firstAtMs ??= performance.now();
-      const reason = reasonOfText(retry) ?? "REPOSITORY_UNREACHABLE";
-      if (reason === "REPOSITORY_DENIED" || performance.now() - firstAtMs >= patienceMs) {
+      const reason = reasonOfText(retry) ?? resticReasons.REPOSITORY_UNREACHABLE;
+      if (reason === resticReasons.REPOSITORY_DENIED || performance.now() - firstAtMs >= patienceMs) {
         onGivenUp(new InfraError(reason, `restic: ${redact(retry.trim())}`));
       }
     },

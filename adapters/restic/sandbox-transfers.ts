@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { InfraError } from "../host/infra-error.ts";
+import { hostReasons } from "../host/reasons.ts";
 import { errorFromSignal, errorFromSource } from "../host/tool-errors.ts";
 import { untilStopped } from "../host/until-stopped.ts";
 import type { BackupSource, TransferOptions } from "./adapter.ts";
@@ -82,7 +83,7 @@ export function createSandboxTransfers({ transferMs, fault }: SandboxTransfersOp
     }
     if (sizeBytes !== undefined && doneBytes !== sizeBytes) {
       const words = `${doneBytes} bytes of ${fileName} were read instead of ${sizeBytes}`;
-      throw new InfraError("TOOL_FAILED", words);
+      throw new InfraError(hostReasons.TOOL_FAILED, words);
     }
     return doneBytes;
   }
@@ -118,11 +119,13 @@ export function createSandboxTransfers({ transferMs, fault }: SandboxTransfersOp
     settle(token: string): void {
       for (const transfer of transfers) {
         if (transfer.token === token) {
-          transfer.settling.abort(new InfraError("SHUTTING_DOWN", "the gateway that started it has stopped"));
+          transfer.settling.abort(
+            new InfraError(hostReasons.SHUTTING_DOWN, "the gateway that started it has stopped"),
+          );
         }
       }
     },
     /** Stops all transfers. */
-    close: (): void => closing.abort(new InfraError("SHUTTING_DOWN", "The gateway is stopping")),
+    close: (): void => closing.abort(new InfraError(hostReasons.SHUTTING_DOWN, "The gateway is stopping")),
   };
 }

@@ -4,6 +4,7 @@ import type { Repository, ResticAdapter, ResticSnapshot, TransferOptions } from 
 import { environmentOfRepository, resticCommand } from "./commands.ts";
 import { kept } from "./keep.ts";
 import { assertFileName, assertRepository, assertSnapshotId, assertSomeTags, assertTags } from "./names.ts";
+import { resticReasons } from "./reasons.ts";
 import { createSandboxTransfers, type SandboxTransfer } from "./sandbox-transfers.ts";
 
 export interface ResticSandboxOptions {
@@ -44,10 +45,10 @@ export function createResticSandbox(options: ResticSandboxOptions = {}): ResticA
     const place = placeOf(repository);
     const opened = repositories.get(place);
     if (opened === undefined) {
-      throw new InfraError("REPOSITORY_NOT_FOUND", `there is no repository at ${place}`);
+      throw new InfraError(resticReasons.REPOSITORY_NOT_FOUND, `there is no repository at ${place}`);
     }
     if (opened.password !== repository.password) {
-      throw new InfraError("REPOSITORY_KEY_WRONG", "wrong password or no key found");
+      throw new InfraError(resticReasons.REPOSITORY_KEY_WRONG, "wrong password or no key found");
     }
     return opened;
   }
@@ -56,7 +57,7 @@ export function createResticSandbox(options: ResticSandboxOptions = {}): ResticA
     assertSnapshotId(id, "snapshotId");
     const snapshot = [...open(repository).snapshots.values()].find((one) => one.id.startsWith(id));
     if (snapshot === undefined) {
-      throw new InfraError("BACKUP_NOT_FOUND", `no matching ID found for prefix "${id}"`);
+      throw new InfraError(resticReasons.BACKUP_NOT_FOUND, `no matching ID found for prefix "${id}"`);
     }
     return snapshot;
   }
@@ -76,7 +77,7 @@ export function createResticSandbox(options: ResticSandboxOptions = {}): ResticA
     assertFileName(fileName, "fileName");
     const snapshot = snapshotOf(repository, id);
     if (snapshot.fileName !== fileName) {
-      throw new InfraError("BACKUP_NOT_FOUND", `path "/${fileName}" not found in snapshot`);
+      throw new InfraError(resticReasons.BACKUP_NOT_FOUND, `path "/${fileName}" not found in snapshot`);
     }
     return snapshot;
   }
@@ -175,6 +176,6 @@ function assertWhole(
 ): void {
   if (doneBytes !== sizeBytes) {
     const words = `snapshot ${id} has ${doneBytes} bytes instead of ${sizeBytes}`;
-    throw new InfraError("BACKUP_DAMAGED", words);
+    throw new InfraError(resticReasons.BACKUP_DAMAGED, words);
   }
 }

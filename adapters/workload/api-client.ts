@@ -3,6 +3,7 @@ import type { WorkloadAccess } from "./adapter.ts";
 import { errorFromRefusal, notUnderstood, type Refusal } from "./errors.ts";
 import { urlHostOf } from "./names.ts";
 import { parseRefusal } from "./parse-reply.ts";
+import { workloadReasons } from "./reasons.ts";
 import { createTlsClient, type Dial, type TlsRequest } from "./tls-client.ts";
 
 export interface ApiRequest extends TlsRequest {
@@ -59,7 +60,7 @@ export function createApiClient(access: WorkloadAccess, dial: Dial | undefined):
       return { refusal };
     },
     async close() {
-      closing.abort(new InfraError("WORKLOAD_UNAVAILABLE", `The client of ${who} is closed`));
+      closing.abort(new InfraError(workloadReasons.WORKLOAD_UNAVAILABLE, `The client of ${who} is closed`));
       await client.close();
     },
   };

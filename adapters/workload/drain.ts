@@ -3,6 +3,7 @@ import type { DrainProgress } from "./adapter.ts";
 import type { ApiClient } from "./api-client.ts";
 import { errorFromRefusal, quotedWords, type Refusal } from "./errors.ts";
 import { parsePods, type WorkloadPod } from "./parse-reply.ts";
+import { workloadReasons } from "./reasons.ts";
 
 /** Result of an eviction: the pod is gone or terminating, or why it is not. */
 type Outcome = "gone" | "leaving" | { readonly blockedBecause: string };
@@ -68,7 +69,7 @@ function outcomeOf(refusal: Refusal, what: string): Outcome {
   }
   const budget = causeOf("DisruptionBudget");
   const error = errorFromRefusal(refusal, { what, who: "Kubernetes" });
-  if (budget === undefined && error.reason === "WORKLOAD_UNAVAILABLE") {
+  if (budget === undefined && error.is(workloadReasons.WORKLOAD_UNAVAILABLE)) {
     throw error;
   }
   return { blockedBecause: quotedWords(budget === undefined ? error.message : `${words} ${budget.message}`) };

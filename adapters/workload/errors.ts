@@ -1,5 +1,6 @@
 import { InfraError } from "../host/infra-error.ts";
 import { quotedLine } from "../host/quoted-line.ts";
+import { workloadReasons } from "./reasons.ts";
 
 /** The request and the server, for messages. */
 export interface Asked {
@@ -35,20 +36,26 @@ export function quotedWords(words: string): string {
 export function errorFromRefusal({ status, words }: Refusal, { what, who, isSecret }: Asked): InfraError {
   const said = words === "" || isSecret === true ? "" : `: ${quotedWords(words)}`;
   if (status === 401) {
-    return new InfraError("WORKLOAD_DENIED", `${who} rejects the gateway's certificate${said}`);
+    return new InfraError(workloadReasons.WORKLOAD_DENIED, `${who} rejects the gateway's certificate${said}`);
   }
   if (status === 403) {
-    return new InfraError("WORKLOAD_DENIED", `${who} does not allow the gateway to ${what}${said}`);
+    return new InfraError(
+      workloadReasons.WORKLOAD_DENIED,
+      `${who} does not allow the gateway to ${what}${said}`,
+    );
   }
   if (busyStatuses.includes(status) || (status === 500 && busyWords.test(words))) {
-    return new InfraError("WORKLOAD_UNAVAILABLE", `${who} temporarily cannot ${what} (${status})${said}`);
+    return new InfraError(
+      workloadReasons.WORKLOAD_UNAVAILABLE,
+      `${who} temporarily cannot ${what} (${status})${said}`,
+    );
   }
-  return new InfraError("WORKLOAD_FAILED", `${who} answered ${status} to ${what}${said}`);
+  return new InfraError(workloadReasons.WORKLOAD_FAILED, `${who} answered ${status} to ${what}${said}`);
 }
 
 /** Creates the error for a reply that cannot be parsed. */
 export function notUnderstood({ what, who }: Asked, why: string): InfraError {
-  return new InfraError("WORKLOAD_FAILED", `${who} sent an invalid reply to ${what}: ${why}`);
+  return new InfraError(workloadReasons.WORKLOAD_FAILED, `${who} sent an invalid reply to ${what}: ${why}`);
 }
 
 // TLS alerts with which the server rejects our certificate.
@@ -63,12 +70,12 @@ export function errorFromCall(error: unknown, { who }: Pick<Asked, "who">): Infr
   const { name, code } = namesOf(error);
   if (code !== undefined && deniedCode.test(code)) {
     const message = `${who} rejects the gateway's certificate (${code})`;
-    return new InfraError("WORKLOAD_DENIED", message, { cause: error });
+    return new InfraError(workloadReasons.WORKLOAD_DENIED, message, { cause: error });
   }
   const why = name === "TimeoutError" ? "no answer in time" : wordsOfCode(code);
   // Its `data` is the received data, which may come from any server.
   const facts = name === "HTTPParserError" ? {} : { cause: error };
-  return new InfraError("WORKLOAD_UNAVAILABLE", `${who} cannot be reached: ${why}`, facts);
+  return new InfraError(workloadReasons.WORKLOAD_UNAVAILABLE, `${who} cannot be reached: ${why}`, facts);
 }
 
 function namesOf(error: unknown): { readonly name: string | undefined; readonly code: string | undefined } {

@@ -3,6 +3,7 @@ import type { EtcdAccess } from "./adapter.ts";
 import { errorFromRefusal, notUnderstood } from "./errors.ts";
 import { urlHostOf } from "./names.ts";
 import { type EtcdMember, parseMembers, parseRefusal } from "./parse-reply.ts";
+import { workloadReasons } from "./reasons.ts";
 import { createTlsClient, type Dial } from "./tls-client.ts";
 
 /** The member to remove, identified by its name, or by its machine's addresses if it has none yet. */
@@ -29,13 +30,16 @@ export async function removeMember(
   { access, dial }: EtcdOptions,
   end: AbortSignal,
 ): Promise<void> {
-  let failure = new InfraError("WORKLOAD_UNAVAILABLE", "No machine with an etcd member is known");
+  let failure = new InfraError(
+    workloadReasons.WORKLOAD_UNAVAILABLE,
+    "No machine with an etcd member is known",
+  );
   for (const address of access.addresses) {
     try {
       await removeBy(address, leaving, { access, dial }, end);
       return;
     } catch (error) {
-      if (!(error instanceof InfraError) || error.reason === "WORKLOAD_FAILED" || end.aborted) {
+      if (!(error instanceof InfraError) || error.is(workloadReasons.WORKLOAD_FAILED) || end.aborted) {
         throw error;
       }
       failure = error;
@@ -78,7 +82,7 @@ async function removeBy(
       const { name } = leaving;
       if (!member.isLearner && members.filter(({ isLearner }) => !isLearner).length === 1) {
         throw new InfraError(
-          "WORKLOAD_FAILED",
+          workloadReasons.WORKLOAD_FAILED,
           `The etcd member of ${name} is the last one: removing it would lose all data`,
         );
       }

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { InfraError } from "../host/infra-error.ts";
 import type { WorkloadNode } from "./adapter.ts";
 import { quotedWords, type Refusal } from "./errors.ts";
+import { workloadReasons } from "./reasons.ts";
 
 // Only the used fields of Kubernetes' objects are parsed; all except names may be missing.
 
@@ -175,7 +176,10 @@ function reader<T>(what: string, schema: z.ZodType<T>): (value: unknown) => T {
     if (!result.success) {
       const [issue] = result.error.issues;
       const why = `${issue?.path.join(".") ?? ""}: ${issue?.message ?? "is invalid"}`;
-      throw new InfraError("WORKLOAD_FAILED", `A cluster sent an invalid reply about ${what}: ${why}`);
+      throw new InfraError(
+        workloadReasons.WORKLOAD_FAILED,
+        `A cluster sent an invalid reply about ${what}: ${why}`,
+      );
     }
     return result.data;
   };

@@ -2,6 +2,7 @@ import { parseDocument } from "yaml";
 import { InfraError } from "../host/infra-error.ts";
 import type { ApiClient } from "./api-client.ts";
 import { parseConfigMap, parseContainers } from "./parse-reply.ts";
+import { workloadReasons } from "./reasons.ts";
 
 const configPath = "/api/v1/namespaces/kube-system/configmaps/kubeadm-config";
 const proxyPath = "/apis/apps/v1/namespaces/kube-system/daemonsets/kube-proxy";
@@ -39,7 +40,10 @@ export async function setKubeadmVersion(api: ApiClient, version: string, end: Ab
 function withVersion(configuration: string, version: string): string {
   const document = parseDocument(configuration);
   if (document.errors.length > 0 || document.get("kind") !== "ClusterConfiguration") {
-    throw new InfraError("WORKLOAD_FAILED", "The cluster's kubeadm-config has no ClusterConfiguration");
+    throw new InfraError(
+      workloadReasons.WORKLOAD_FAILED,
+      "The cluster's kubeadm-config has no ClusterConfiguration",
+    );
   }
   if (document.get("kubernetesVersion") === version) {
     return configuration;

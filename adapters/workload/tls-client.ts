@@ -3,6 +3,7 @@ import { buildConnector, Pool } from "undici";
 import { InfraError } from "../host/infra-error.ts";
 import { errorFromCall, notUnderstood } from "./errors.ts";
 import { assertHost, urlHostOf } from "./names.ts";
+import { workloadReasons } from "./reasons.ts";
 
 /** Actual destination of a connection. */
 export interface DialTarget {
@@ -153,7 +154,9 @@ export function createTlsClient(options: TlsClientOptions): TlsClient {
       }
     },
     async close() {
-      await pool.destroy(new InfraError("WORKLOAD_UNAVAILABLE", `The client of ${who} is closed`));
+      await pool.destroy(
+        new InfraError(workloadReasons.WORKLOAD_UNAVAILABLE, `The client of ${who} is closed`),
+      );
     },
   };
 }

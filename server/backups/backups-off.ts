@@ -1,4 +1,5 @@
 import { InfraError } from "../../adapters/host/infra-error.ts";
+import { domainReasons } from "../domain/reasons.ts";
 
 /**
  * Returns the error of every call that needs backups while they are not configured.
@@ -6,5 +7,5 @@ import { InfraError } from "../../adapters/host/infra-error.ts";
  */
 export function backupsOff(...configKeys: readonly string[]): InfraError {
   const keys = configKeys.map((key) => `\`${key}\``).join(" or ");
-  return new InfraError("DOMAIN_OFF", `backups are off: set ${keys} in the configuration`);
+  return new InfraError(domainReasons.DOMAIN_OFF, `backups are off: set ${keys} in the configuration`);
 }

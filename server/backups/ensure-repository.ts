@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { InfraError } from "../../adapters/host/infra-error.ts";
 import type { Repository, ResticAdapter } from "../../adapters/restic/adapter.ts";
+import { resticReasons } from "../../adapters/restic/reasons.ts";
 import type { Store } from "../store/store.ts";
 import { repositoryGone } from "./repository-gone.ts";
 import { describePlace, type RepositoryPlace } from "./repository-place.ts";
@@ -39,7 +40,10 @@ export async function ensureRepository(
   const untilMs = performance.now() + patienceMs;
   while (!(await store.run("repositoryMakings.claim", { ...making, leaseMs })).ok) {
     if (performance.now() > untilMs) {
-      throw new InfraError("REPOSITORY_LOCKED", `${making.repository} is being created by another operation`);
+      throw new InfraError(
+        resticReasons.REPOSITORY_LOCKED,
+        `${making.repository} is being created by another operation`,
+      );
     }
     await sleep(lookEveryMs, undefined, { signal }).catch(() => signal.throwIfAborted());
   }
@@ -54,7 +58,7 @@ export async function ensureRepository(
       await restic.list(repository, [operationTagOf(owner)], signal);
       return true;
     } catch (error) {
-      if (!(error instanceof InfraError && error.reason === "REPOSITORY_NOT_FOUND")) {
+      if (!(error instanceof InfraError && error.is(resticReasons.REPOSITORY_NOT_FOUND))) {
         throw error;
       }
       if (areAny) {

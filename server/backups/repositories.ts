@@ -1,6 +1,7 @@
 import { InfraError, invalidField } from "../../adapters/host/infra-error.ts";
 import type { Repository } from "../../adapters/restic/adapter.ts";
 import { assertS3Path, assertSecret, endpointOrigin, proxyUrl } from "../../adapters/restic/names.ts";
+import { backupReasons } from "./reasons.ts";
 import type { RepositoryKeys } from "./repository-keys.ts";
 import { localPlace, type RepositoryPlace, type RepositorySecrets } from "./repository-place.ts";
 
@@ -242,5 +243,5 @@ function originOf(url: string): string {
 }
 
 function notAllowed(message: string): InfraError {
-  return new InfraError("ENDPOINT_NOT_ALLOWED", message);
+  return new InfraError(backupReasons.ENDPOINT_NOT_ALLOWED, message);
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { InfraError } from "../../adapters/host/infra-error.ts";
+import { resticReasons } from "../../adapters/restic/reasons.ts";
 import type { Seal } from "../crypto/seal.ts";
 import type { Store } from "../store/store.ts";
 import { describePlace, type RepositoryPlace } from "./repository-place.ts";
@@ -40,7 +41,7 @@ export function createRepositoryKeys(store: Pick<Store, "run">, seal: Seal): Rep
       const row = await store.run("repositoryKeys.get", { repository });
       if (row === undefined) {
         throw new InfraError(
-          "REPOSITORY_KEY_WRONG",
+          resticReasons.REPOSITORY_KEY_WRONG,
           `this gateway has no key for ${repository}: set encryption_key to the key that its backups were created with`,
         );
       }
@@ -50,7 +51,7 @@ export function createRepositoryKeys(store: Pick<Store, "run">, seal: Seal): Rep
     async open(name) {
       const row = await store.run("repositoryKeys.get", { name });
       if (row === undefined) {
-        throw new InfraError("REPOSITORY_KEY_WRONG", `the store no longer has the key ${name}`);
+        throw new InfraError(resticReasons.REPOSITORY_KEY_WRONG, `the store no longer has the key ${name}`);
       }
       return Buffer.from(seal.open(new Uint8Array(row.secret_sealed), name)).toString("utf8");
     },

@@ -1,4 +1,5 @@
 import { InfraError } from "../../adapters/host/infra-error.ts";
+import { resticReasons } from "../../adapters/restic/reasons.ts";
 import type { StoredBackup } from "./stored-backup.ts";
 
 /**
@@ -73,5 +74,5 @@ function listed(names: readonly string[]): string {
 }
 
 function notFound(message: string): InfraError {
-  return new InfraError("BACKUP_NOT_FOUND", message);
+  return new InfraError(resticReasons.BACKUP_NOT_FOUND, message);
 }

@@ -1,5 +1,6 @@
 import { InfraError } from "../../adapters/host/infra-error.ts";
 import type { ResticAdapter } from "../../adapters/restic/adapter.ts";
+import { resticReasons } from "../../adapters/restic/reasons.ts";
 import type { StepRun } from "../operations/operation-kind.ts";
 import type { Store } from "../store/store.ts";
 import type { Repositories } from "./repositories.ts";
@@ -27,6 +28,6 @@ export interface StoredBackupTools {
 /** Reports whether the error means that the repository lacks data that it should contain. */
 export function isLoss(error: unknown): error is InfraError {
   return (
-    error instanceof InfraError && (error.reason === "BACKUP_DAMAGED" || error.reason === "BACKUP_NOT_FOUND")
+    error instanceof InfraError && error.is(resticReasons.BACKUP_DAMAGED, resticReasons.BACKUP_NOT_FOUND)
   );
 }

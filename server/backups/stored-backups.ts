@@ -1,10 +1,12 @@
 import { InfraError } from "../../adapters/host/infra-error.ts";
+import { resticReasons } from "../../adapters/restic/reasons.ts";
 import type { Operation } from "../operations/operation.ts";
 import type { OperationStarter, Operations } from "../operations/operations.ts";
 import type { Asker } from "../rpc/asker.ts";
 import type { BackupRow } from "../store/backups.ts";
 import type { BackupSourceActions } from "./backup-source.ts";
 import { createDeleteKind } from "./delete-kind.ts";
+import { backupReasons } from "./reasons.ts";
 import type { AccessFields, NamedRepository } from "./repositories.ts";
 import { describePlace, placeOf, type RepositorySecrets } from "./repository-place.ts";
 import { planOfDeletion, planOfVerification, resourceOf } from "./stored-backup-plans.ts";
@@ -52,7 +54,7 @@ export function createStoredBackups(options: StoredBackupsOptions): StoredBackup
     const place = placeOf(row);
     if (place.kind === "local" && row.host !== host) {
       throw new InfraError(
-        "REPOSITORY_NOT_FOUND",
+        resticReasons.REPOSITORY_NOT_FOUND,
         `the backup is in ${describePlace(place)} on host ${row.host}: use the gateway of that host`,
         { resource: resourceOf(row) },
       );
@@ -94,7 +96,7 @@ export function createStoredBackups(options: StoredBackupsOptions): StoredBackup
     if (ageMs < minimumAgeHours * hourMs) {
       const from = new Date(row.at + minimumAgeHours * hourMs).toISOString();
       throw new InfraError(
-        "BACKUP_TOO_YOUNG",
+        backupReasons.BACKUP_TOO_YOUNG,
         `backup ${row.name} was taken at ${new Date(row.at).toISOString()} and can be deleted from ${from} on (\`${configKey}.minimumAgeHours\` is ${minimumAgeHours})`,
         { resource: resourceOf(row), retryAfterMs: minimumAgeHours * hourMs - ageMs },
       );

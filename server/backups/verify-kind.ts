@@ -1,4 +1,5 @@
 import { InfraError } from "../../adapters/host/infra-error.ts";
+import { resticReasons } from "../../adapters/restic/reasons.ts";
 import type { OperationKind } from "../operations/operation-kind.ts";
 import type { RepositorySecrets } from "./repository-place.ts";
 import {
@@ -60,7 +61,9 @@ export function createVerifyKind(
           const { damage } = readBy(run);
           await store.run("backups.verified", { id: run.input.backupId, damage });
           if (damage !== null) {
-            throw new InfraError("BACKUP_DAMAGED", damage, { resource: `backups/${run.input.backupId}` });
+            throw new InfraError(resticReasons.BACKUP_DAMAGED, damage, {
+              resource: `backups/${run.input.backupId}`,
+            });
           }
           return null;
         },

@@ -20,6 +20,7 @@ import type { StatsService } from "../../gen/stats/stats_pb.ts";
 import type { PublicAPI } from "../../gen/v1alpha/api_pb.ts";
 import type { Config } from "../gateway/config/schema.ts";
 import { adminSocketOf, shortSocketPath } from "../rpc/listener/admin-listener.ts";
+import { storeReasons } from "../store/reasons.ts";
 import type { StoreBackup } from "../web/store-backup.ts";
 import { gatewaySecrets } from "./gateway-secrets.ts";
 
@@ -83,7 +84,7 @@ export async function withAdminClient<Result>(
     gateway = await startForAdmin(target, ownSocket);
   } catch (error) {
     // A gateway may have started in the meantime.
-    if (error instanceof InfraError && error.reason === "STORE_IN_USE" && (await isAnswered(socket))) {
+    if (error instanceof InfraError && error.is(storeReasons.STORE_IN_USE) && (await isAnswered(socket))) {
       return work(await createAdminClient(socket));
     }
     throw error;
@@ -234,7 +235,7 @@ async function assertOwnStore({ config, isSandbox }: AdminTarget, directory: str
     const hasSandbox = !isSandbox && existsSync(databaseFile(dataDirectoryOf(config, true)));
     const hint = hasSandbox ? "; for the sandbox of this directory add --sandbox" : "";
     throw new InfraError(
-      "STORE_MISSING",
+      storeReasons.STORE_MISSING,
       `database ${file} not found: run \`${serve}\` once to create it${hint}`,
     );
   }

@@ -1,5 +1,6 @@
 import type { DescService } from "@bufbuild/protobuf";
 import type { z } from "zod";
+import type { Reason } from "../../adapters/host/define-reasons.ts";
 import { InfraError } from "../../adapters/host/infra-error.ts";
 import { type BackupSourceFacts, createAbsentBackupSource } from "../backups/backup-source.ts";
 import type { ConfigOf } from "../config/config-of.ts";
@@ -7,8 +8,10 @@ import { registerPlanRefusal } from "../operations/planner.ts";
 import type { MethodRule, Role } from "../rpc/method-rule.ts";
 import { registerRefusal, type ShownServices } from "../rpc/service-handlers.ts";
 import { createAbsentBackend } from "./backend.ts";
+import type { CallReasons } from "./call-reasons.ts";
 import { type DomainContext, type DomainServices, namesOf } from "./domain-services.ts";
 import type { Inspection } from "./inspection.ts";
+import { domainReasons } from "./reasons.ts";
 
 /** A service of a domain, and how its methods differ from the default rule (server/gateway/method-rules.ts). */
 export interface ServiceManifest {
@@ -19,6 +22,8 @@ export interface ServiceManifest {
   readonly role?: Role;
   /** Exceptions, by the names of methods in the contract. */
   readonly rules?: Readonly<Record<string, Partial<MethodRule>>>;
+  /** Reasons for which single methods fail, beside those of the domain, by the names of methods in the contract. */
+  readonly reasons?: Readonly<Record<string, readonly Reason[]>>;
 }
 
 /** Systems of a domain, which the gateway closes. */
@@ -31,6 +36,7 @@ export interface Manifest {
   /** As in `Event.topic`, `Backend.domain` and the keys of the configuration. */
   readonly name: string;
   readonly services: readonly ServiceManifest[];
+  readonly reasons?: CallReasons;
   /** Whether its systems belong to the gateway's host, so that with several gateways a call must name the host. */
   readonly isHostBound?: boolean;
   /** Whether it publishes events. */
@@ -100,7 +106,7 @@ export function defineGatewayDomain(domain: GatewayDomain): GatewayDomain {
 /** Creates the services of a domain that is not configured: all calls are refused, and the message says what to configure. */
 export function createOffServices(domain: SystemManifest): DomainServices {
   const { name, services, off, backupSource } = domain;
-  const refusal = () => new InfraError("DOMAIN_OFF", off.message);
+  const refusal = () => new InfraError(domainReasons.DOMAIN_OFF, off.message);
   const names = namesOf([...services.map(({ service }) => service), ...(off.furtherServices ?? [])]);
   return {
     registrations: services.map(({ service, shown }) => registerRefusal(service, refusal, shown)),

@@ -1,9 +1,11 @@
 import { setTimeout as delay, setImmediate as turn } from "node:timers/promises";
 import { backOffMs } from "../../adapters/host/back-off.ts";
 import { InfraError } from "../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../adapters/host/reasons.ts";
 import type { EventFilter, EventRecord } from "./event-record.ts";
 import type { Events } from "./events.ts";
 import { readPauses } from "./read-pauses.ts";
+import { eventReasons } from "./reasons.ts";
 import { createSubscriberGroups } from "./subscriber-groups.ts";
 
 /** Destination of a subscriber's messages. */
@@ -72,7 +74,7 @@ export function createBroadcast<Message>(options: BroadcastOptions<Message>): Br
     }
     const cursor = events.cursorOf(Math.max(position, subscriber.afterSeq));
     const words = "the subscriber is too slow; resume from the cursor in the metadata";
-    subscriber.end(new InfraError("SUBSCRIBER_TOO_SLOW", words, { metadata: { cursor } }));
+    subscriber.end(new InfraError(eventReasons.SUBSCRIBER_TOO_SLOW, words, { metadata: { cursor } }));
   }
 
   function writeToAll(record: EventRecord): void {
@@ -140,7 +142,7 @@ export function createBroadcast<Message>(options: BroadcastOptions<Message>): Br
       await delay(backOffMs(1, readPauses), undefined, { ref: false });
       return true;
     }
-    endAll(new InfraError("SHUTTING_DOWN", "the gateway is stopping"));
+    endAll(new InfraError(hostReasons.SHUTTING_DOWN, "the gateway is stopping"));
     return false;
   }
 

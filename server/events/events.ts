@@ -1,11 +1,14 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { backOffMs } from "../../adapters/host/back-off.ts";
 import { InfraError } from "../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../adapters/host/reasons.ts";
 import { startPurge } from "../store/purge.ts";
+import { storeReasons } from "../store/reasons.ts";
 import type { Store } from "../store/store.ts";
 import { cursorFrom, parseCursor } from "./cursor.ts";
 import { type EventFilter, type EventRecord, isWanted, recordFromRow } from "./event-record.ts";
 import { readPauses } from "./read-pauses.ts";
+import { eventReasons } from "./reasons.ts";
 import { createRecentEvents } from "./recent-events.ts";
 import { createTail } from "./tail.ts";
 
@@ -95,7 +98,9 @@ export async function createEvents(options: EventsOptions): Promise<Events> {
   function historyGone(goneSeq: number): InfraError {
     const message =
       "events after the cursor were purged; read the current state again, and resume from the cursor in the metadata or from now";
-    return new InfraError("HISTORY_GONE", message, { metadata: { oldestCursor: cursorOf(goneSeq) } });
+    return new InfraError(eventReasons.HISTORY_GONE, message, {
+      metadata: { oldestCursor: cursorOf(goneSeq) },
+    });
   }
 
   async function readStored(seq: number, operationId: string | undefined): Promise<Batch> {
@@ -127,7 +132,7 @@ export async function createEvents(options: EventsOptions): Promise<Events> {
       try {
         return await readStored(seq, operationId);
       } catch (error) {
-        if (!(error instanceof InfraError && error.reason === "STORE_UNAVAILABLE")) {
+        if (!(error instanceof InfraError && error.is(storeReasons.STORE_UNAVAILABLE))) {
           throw error;
         }
       }
@@ -192,7 +197,7 @@ export async function createEvents(options: EventsOptions): Promise<Events> {
       }
     },
     async close() {
-      closing.abort(new InfraError("SHUTTING_DOWN", "the gateway is stopping"));
+      closing.abort(new InfraError(hostReasons.SHUTTING_DOWN, "the gateway is stopping"));
       await Promise.all([tail.close(), purge.stop()]);
     },
   };

@@ -31,6 +31,7 @@ import { koorApp } from "../web/koor-app.ts";
 import { securityHeadersOf } from "../web/security-headers.ts";
 import { statusPages } from "../web/status-pages.ts";
 import { type StoreBackup, storeBackup } from "../web/store-backup.ts";
+import { documentedReasons } from "./method-reasons.ts";
 import { methodRuleOf } from "./method-rules.ts";
 
 export interface AppOptions {
@@ -149,6 +150,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     isPlannable: () => false,
     ...options,
     listenerOf,
+    reasons: documentedReasons,
     restRoutes: rest,
     routes,
   });

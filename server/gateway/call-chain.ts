@@ -13,6 +13,7 @@ import { createIdempotency } from "../rpc/idempotency.ts";
 import { createCallLog } from "../rpc/log-calls.ts";
 import type { LinksFor } from "../rpc/method-links.ts";
 import { assertKnownHeaders } from "../rpc/request-headers.ts";
+import { storeReasons } from "../store/reasons.ts";
 import type { Config } from "./config/schema.ts";
 import type { Data } from "./open-data.ts";
 
@@ -37,7 +38,7 @@ export function createCallChain(options: CallChainOptions): CallChain {
   const { logger, instance } = options;
   const onFailed = (what: string, err: unknown) => {
     // An unreachable store is logged once a minute elsewhere; this would log it for each call.
-    const isAway = err instanceof InfraError && err.reason === "STORE_UNAVAILABLE";
+    const isAway = err instanceof InfraError && err.is(storeReasons.STORE_UNAVAILABLE);
     logger[isAway ? "debug" : "error"]({ err }, `store write failed: ${what}`);
   };
   const audit = createCallAudit(createAuditLog(store, instance, onFailed));

@@ -6,6 +6,7 @@ import type { FastifyBaseLogger } from "fastify";
 import { InfraError } from "../../adapters/host/infra-error.ts";
 import { settleLeftCommands, settleLeftTools } from "../../adapters/host/left-tools.ts";
 import { makeOnce } from "../../adapters/host/make-once.ts";
+import { hostReasons } from "../../adapters/host/reasons.ts";
 import { setToolOwner } from "../../adapters/host/tool-mark.ts";
 import type { ListenerConfig } from "../config/gateway-keys.ts";
 import { createSeal } from "../crypto/seal.ts";
@@ -272,7 +273,7 @@ export async function openGateway(
 
   const listeners: Listener[] = [];
   opened.defer(async () => {
-    shutdown.abort(new InfraError("SHUTTING_DOWN", "the gateway is stopping"));
+    shutdown.abort(new InfraError(hostReasons.SHUTTING_DOWN, "the gateway is stopping"));
     requests.open();
     await Promise.all(listeners.map((listener) => listener.close(config.shutdownGraceMs)));
   });

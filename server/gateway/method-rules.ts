@@ -24,9 +24,10 @@ export const storeServices: readonly string[] = domains.flatMap(({ usesStore, se
   usesStore === true ? services.map(({ service }) => service.typeName) : [],
 );
 
-/** Methods whose rule is declared, for the test that proves none of them is misspelt. */
-export const exceptionalMethods: readonly string[] = [...known.values()].flatMap(({ service, rules = {} }) =>
-  Object.keys(rules).map((method) => `${service.typeName}/${method}`),
+/** Methods whose rule or reasons are declared, for the test that proves none of them is misspelt. */
+export const exceptionalMethods: readonly string[] = [...known.values()].flatMap(
+  ({ service, rules, reasons }) =>
+    Object.keys({ ...rules, ...reasons }).map((method) => `${service.typeName}/${method}`),
 );
 
 /**

@@ -6,8 +6,8 @@ import {
   ATTR_RPC_SYSTEM_NAME,
   RPC_SYSTEM_NAME_VALUE_GRPC,
 } from "@opentelemetry/semantic-conventions";
+import type { ErrorCode } from "../../adapters/host/define-reasons.ts";
 import type { InfraError } from "../../adapters/host/infra-error.ts";
-import type { ErrorCode } from "../../adapters/host/reasons.ts";
 import type { Call } from "../rpc/call.ts";
 import { methodPathOf } from "../rpc/method-rule.ts";
 

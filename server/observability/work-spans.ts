@@ -5,6 +5,7 @@ import {
   type WorkChannel,
   waitChannel,
 } from "../../adapters/host/observation.ts";
+import { hostReasons } from "../../adapters/host/reasons.ts";
 import { mutationChannel, stepChannel } from "../operations/observation.ts";
 import { type ActiveSpan, activeSpan, type SpanAttributes, type SpanBegin } from "./active-span.ts";
 
@@ -86,5 +87,5 @@ function traceChannel<Observation extends object>(
 
 /** Returns the reason of an InfraError. For any other error returns INTERNAL, because its message may contain anything. */
 function reasonOf(error: unknown): string {
-  return error instanceof InfraError ? error.reason : "INTERNAL";
+  return error instanceof InfraError ? error.reason : hostReasons.INTERNAL.id;
 }

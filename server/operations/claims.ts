@@ -1,4 +1,5 @@
 import { InfraError } from "../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../adapters/host/reasons.ts";
 import type { ClaimArgs } from "../store/operation-claims.ts";
 import type { ResultOf, Store } from "../store/store.ts";
 import type { Leases } from "./lease.ts";
@@ -68,7 +69,7 @@ export function createClaims(
       }
     } catch (error) {
       isWanted = false;
-      if (!(error instanceof InfraError && error.reason === "SHUTTING_DOWN")) {
+      if (!(error instanceof InfraError && error.is(hostReasons.SHUTTING_DOWN))) {
         onStore(error);
       }
     }

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { InfraError } from "../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../adapters/host/reasons.ts";
 import { type Purge, startPurge } from "../store/purge.ts";
 import { createEndedWaits } from "./ended-waits.ts";
 import type { Json } from "./operation.ts";
@@ -11,6 +12,7 @@ import { sealSecrets } from "./operation-secrets.ts";
 import { createOperationWorker } from "./operation-worker.ts";
 import type { OperationAtSeq, OperationStarter, Operations, WantedOperation } from "./operations.ts";
 import type { OperationsOptions } from "./operations-options.ts";
+import { operationReasons } from "./reasons.ts";
 import { cancelRefused, retryRefused } from "./request-refusals.ts";
 
 const purgeBatch = 100;
@@ -60,7 +62,7 @@ export function createOperations(options: OperationsOptions): Operations {
         outcome.of === "all"
           ? `${outcome.open} operations are already running or queued, which is the limit (operations.maxOpen)`
           : `${outcome.open} operations of this caller are already running or queued, which is the limit per caller (half of operations.maxOpen)`;
-      throw new InfraError("BUSY", message, { retryAfterMs: 1000 });
+      throw new InfraError(hostReasons.BUSY, message, { retryAfterMs: 1000 });
     }
     worker.wake();
     return outcome;
@@ -128,7 +130,10 @@ export function createOperations(options: OperationsOptions): Operations {
       const open = await store.run("operations.openOf", { resource, host: instance.host });
       if (open !== undefined) {
         const message = `operation ${open.id} (${open.kind}) is using this resource; wait until it ends, or cancel it`;
-        throw new InfraError("OPERATION_IN_PROGRESS", message, { resource, retryAfterMs: 1000 });
+        throw new InfraError(operationReasons.OPERATION_IN_PROGRESS, message, {
+          resource,
+          retryAfterMs: 1000,
+        });
       }
     },
     async close() {

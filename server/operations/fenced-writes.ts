@@ -1,7 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { InfraError } from "../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../adapters/host/reasons.ts";
 import type { Fenced, Written } from "../store/fenced-change.ts";
 import type { operationStepTransactions } from "../store/operation-steps.ts";
+import { storeReasons } from "../store/reasons.ts";
 import type { Store } from "../store/store.ts";
 import type { CommandLog } from "./command-log.ts";
 import type { Lease } from "./lease.ts";
@@ -43,11 +45,12 @@ export function createFencedWrite(
       try {
         return (await store.run(name, { ...args, id, owner, fence, commands } as never)) as Written;
       } catch (error) {
-        const reason = error instanceof InfraError ? error.reason : undefined;
-        if (reason === "SHUTTING_DOWN" || (reason === "STORE_UNAVAILABLE" && lease.isLost())) {
+        const isUnavailable = error instanceof InfraError && error.is(storeReasons.STORE_UNAVAILABLE);
+        const isShuttingDown = error instanceof InfraError && error.is(hostReasons.SHUTTING_DOWN);
+        if (isShuttingDown || (isUnavailable && lease.isLost())) {
           return { ok: false, why: "lost" };
         }
-        if (reason !== "STORE_UNAVAILABLE") {
+        if (!isUnavailable) {
           throw error;
         }
       }

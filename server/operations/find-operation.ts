@@ -1,6 +1,7 @@
 import { InfraError } from "../../adapters/host/infra-error.ts";
 import type { Operation } from "./operation.ts";
 import type { Operations } from "./operations.ts";
+import { operationReasons } from "./reasons.ts";
 
 /** Returns an operation; undefined when it is no longer stored. */
 export async function findOperation(
@@ -10,7 +11,7 @@ export async function findOperation(
   try {
     return await operations.get(id);
   } catch (error) {
-    if (error instanceof InfraError && error.reason === "OPERATION_NOT_FOUND") {
+    if (error instanceof InfraError && error.is(operationReasons.OPERATION_NOT_FOUND)) {
       return undefined;
     }
     throw error;

@@ -1,5 +1,6 @@
 import { InfraError } from "../../adapters/host/infra-error.ts";
 import type { HeldLease } from "../store/operation-claims.ts";
+import { operationReasons } from "./reasons.ts";
 
 /** The exclusive right of this gateway to run an operation, for a limited time. */
 export interface Lease extends HeldLease {
@@ -116,11 +117,19 @@ export function createLeases(
         isLost,
         lose() {
           clearTimeout(expiry);
-          lost.abort(new InfraError("OPERATION_IN_PROGRESS", "another gateway may be running the operation"));
+          lost.abort(
+            new InfraError(
+              operationReasons.OPERATION_IN_PROGRESS,
+              "another gateway may be running the operation",
+            ),
+          );
         },
         cancel: () =>
           cancelled.abort(
-            new InfraError("OPERATION_CANCELLED", "cancellation of the operation was requested"),
+            new InfraError(
+              operationReasons.OPERATION_CANCELLED,
+              "cancellation of the operation was requested",
+            ),
           ),
         extend(ms: number) {
           if (!lost.signal.aborted) {

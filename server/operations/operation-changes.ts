@@ -1,4 +1,5 @@
 import { InfraError } from "../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../adapters/host/reasons.ts";
 import type { EventFilter } from "../events/event-record.ts";
 import type { Events } from "../events/events.ts";
 import { hasEnded, type Operation } from "./operation.ts";
@@ -34,7 +35,10 @@ export async function* operationChanges(
 function interruptionOf({ aborted, reason }: AbortSignal): unknown {
   return aborted
     ? reason
-    : new InfraError("SHUTTING_DOWN", "the gateway is stopping; the operation continues on the next gateway");
+    : new InfraError(
+        hostReasons.SHUTTING_DOWN,
+        "the gateway is stopping; the operation continues on the next gateway",
+      );
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { ReasonName } from "../../adapters/host/reasons.ts";
+import type { Reason } from "../../adapters/host/define-reasons.ts";
 import type { Attention, Json } from "./operation.ts";
 
 /** One run of one step, forward or undo. */
@@ -42,7 +42,7 @@ export interface OperationStep<Input, Secrets> {
    */
   readonly maxAttempts?: number;
   /** Reasons that end the step at once although they are retryable, because another attempt would not help. */
-  readonly finalReasons?: readonly ReasonName[];
+  readonly finalReasons?: readonly Reason[];
   /**
    * Checks whether an earlier run took full effect. Called before `forward` is repeated, after a run that failed or whose
    * outcome is unknown. It first waits until nothing of the earlier run is still active. Without it, `forward` must be safe to

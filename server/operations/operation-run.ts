@@ -1,4 +1,5 @@
 import { InfraError } from "../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../adapters/host/reasons.ts";
 import type { CommandLog } from "./command-log.ts";
 import type { Boundary, FencedWrite } from "./fenced-writes.ts";
 import type { Lease } from "./lease.ts";
@@ -102,8 +103,13 @@ export function stepRunOf(
 /** Converts an error to the failure that callers see. An error that is not an InfraError is only logged. */
 export function failureOf(run: OperationRun, what: string, error: unknown): OperationFailure {
   if (error instanceof InfraError) {
-    return { code: error.code, reason: error.reason, message: run.redact(error.message) };
+    const { code, reason, declared } = error;
+    return { code, reason, retryable: declared.retryable, message: run.redact(error.message) };
   }
   run.onFault(what, redactedError(error, run.redact));
-  return { code: "INTERNAL", reason: "INTERNAL", message: `${what} failed; see the gateway's log` };
+  return {
+    code: "INTERNAL",
+    reason: hostReasons.INTERNAL.id,
+    message: `${what} failed; see the gateway's log`,
+  };
 }

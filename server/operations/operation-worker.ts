@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { InfraError } from "../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../adapters/host/reasons.ts";
 import type { ClaimArgs } from "../store/operation-claims.ts";
 import { type ClaimedOperation, createClaims } from "./claims.ts";
 import { createCommandLog } from "./command-log.ts";
@@ -162,7 +163,7 @@ export function createOperationWorker(
     async close() {
       await claims.close();
       closing.abort(
-        new InfraError("SHUTTING_DOWN", "the gateway is stopping; the operation continues later"),
+        new InfraError(hostReasons.SHUTTING_DOWN, "the gateway is stopping; the operation continues later"),
       );
       await Promise.all(running);
       leases.close();

@@ -1,4 +1,4 @@
-import type { ErrorCode, ReasonName } from "../../adapters/host/reasons.ts";
+import type { ErrorCode } from "../../adapters/host/define-reasons.ts";
 
 /** A value that can be stored as JSON. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
@@ -47,7 +47,10 @@ export interface Attention {
 
 export interface OperationFailure {
   readonly code: ErrorCode;
-  readonly reason: ReasonName;
+  /** Id of the reason. */
+  readonly reason: string;
+  /** Whether the same change may succeed later; absent: it will not. */
+  readonly retryable?: boolean;
   readonly message: string;
 }
 

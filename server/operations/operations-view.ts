@@ -1,4 +1,5 @@
 import { InfraError } from "../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../adapters/host/reasons.ts";
 import type { Operation } from "./operation.ts";
 import {
   type OperationViewer,
@@ -48,7 +49,7 @@ export async function* operationsView(
     }
   }
   viewer.noteOperation(ids.join(","));
-  yield* merged(views, () => ending.abort(new InfraError("CALLER_LEFT", "the stream has ended")));
+  yield* merged(views, () => ending.abort(new InfraError(hostReasons.CALLER_LEFT, "the stream has ended")));
   yield failures.length === 0
     ? { state: "completed", message: all.length === 1 ? "done" : `all ${all.length} are done` }
     : { state: "failed", message: `${failures.length} of ${all.length} failed: ${failures.join("; ")}` };

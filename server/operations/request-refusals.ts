@@ -1,6 +1,7 @@
 import { InfraError } from "../../adapters/host/infra-error.ts";
 import type { CancelOutcome, RetryOutcome } from "../store/operation-requests.ts";
 import { operationNotFound } from "./operation-not-found.ts";
+import { operationReasons } from "./reasons.ts";
 
 type Why<Outcome> = Extract<Outcome, { ok: false }> extends { readonly why: infer W } ? W : never;
 
@@ -11,10 +12,12 @@ export function cancelRefused(id: string, why: Why<CancelOutcome>, detail: strin
     case "missing":
       return operationNotFound(id);
     case "ended":
-      return new InfraError("OPERATION_ENDED", `the operation has already ended (${detail})`, { resource });
+      return new InfraError(operationReasons.OPERATION_ENDED, `the operation has already ended (${detail})`, {
+        resource,
+      });
     case "pastReturn":
       return new InfraError(
-        "POINT_OF_NO_RETURN",
+        operationReasons.POINT_OF_NO_RETURN,
         "the operation has passed its point of no return and can no longer be cancelled",
         { resource },
       );
@@ -24,7 +27,7 @@ export function cancelRefused(id: string, why: Why<CancelOutcome>, detail: strin
 /** Returns the error for an operation that cannot be retried. */
 export function retryRefused(id: string, why: Why<RetryOutcome>, detail: string): InfraError {
   const refused = (message: string) =>
-    new InfraError("OPERATION_NOT_RETRYABLE", message, { resource: `operations/${id}` });
+    new InfraError(operationReasons.OPERATION_NOT_RETRYABLE, message, { resource: `operations/${id}` });
   switch (why) {
     case "missing":
       return operationNotFound(id);

@@ -1,5 +1,4 @@
 import { InfraError } from "../../adapters/host/infra-error.ts";
-import { reasons } from "../../adapters/host/reasons.ts";
 import { attentionOf } from "./attention.ts";
 import type { Json } from "./operation.ts";
 import {
@@ -70,9 +69,7 @@ async function runStep(run: OperationRun, step: AnyStep): Promise<RunEnd | "done
     const { error } = end;
     // Independent of the error's effect: a step recognizes what an earlier attempt has done.
     const isWorthRepeating =
-      error instanceof InfraError &&
-      reasons[error.reason].retryable &&
-      step.finalReasons?.includes(error.reason) !== true;
+      error instanceof InfraError && error.declared.retryable && !error.is(...(step.finalReasons ?? []));
     if (!isWorthRepeating || failures >= (step.maxAttempts ?? defaultAttempts)) {
       return failFinally(run, step, error);
     }

@@ -1,6 +1,7 @@
 import { effectOf, runChange, trackEffect } from "../../adapters/host/effect.ts";
 import { InfraError } from "../../adapters/host/infra-error.ts";
 import { createLimiter, type Limiter } from "../../adapters/host/limiter.ts";
+import { hostReasons } from "../../adapters/host/reasons.ts";
 import type { Mutation, MutationStep } from "./mutation.ts";
 import { mutationChannel, stepChannel } from "./observation.ts";
 
@@ -66,7 +67,7 @@ export function createInlineRunner(
 
   async function begin(describe: () => Promise<Mutation>): Promise<Mutation> {
     if (isDraining) {
-      throw new InfraError("SHUTTING_DOWN", "the gateway is stopping; nothing was changed");
+      throw new InfraError(hostReasons.SHUTTING_DOWN, "the gateway is stopping; nothing was changed");
     }
     const mutation = await describe();
     const { kind, resource } = mutation;
@@ -82,7 +83,7 @@ export function createInlineRunner(
     // For each resource, one mutation is running and not queued.
     if (turns.has(resource) && mutations - turns.size >= maxWaiting.inAll) {
       const message = `${maxWaiting.inAll} changes are already queued, which is the limit`;
-      throw new InfraError("BUSY", message, { retryAfterMs: 1000 });
+      throw new InfraError(hostReasons.BUSY, message, { retryAfterMs: 1000 });
     }
     const turn = turns.get(resource) ?? {
       limiter: createLimiter({

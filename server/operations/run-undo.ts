@@ -1,3 +1,4 @@
+import { hostReasons } from "../../adapters/host/reasons.ts";
 import { attentionOf } from "./attention.ts";
 import type { StepState } from "./operation.ts";
 import { type AnyStep, failureOf, type OperationRun, performStep, type RunEnd } from "./operation-run.ts";
@@ -89,7 +90,7 @@ async function giveUpUnknown(run: OperationRun, names: readonly string[]): Promi
   const message = `this version of the gateway cannot undo ${names.join(", ")}`;
   const outcome = await run.write("operations.giveUp", {
     failed: { step: names.at(-1) ?? "", state: "undoFailed" },
-    failure: { code: "INTERNAL", reason: "INTERNAL", message },
+    failure: { code: "INTERNAL", reason: hostReasons.INTERNAL.id, message },
     attention: {
       left: names.map((name) => `What step ${name} created may still exist.`),
       advice: ["Retry the operation with the version of the gateway that started it."],

@@ -1,11 +1,14 @@
 import { type DescMessage, type Message, toJsonString } from "@bufbuild/protobuf";
+import type { ErrorCode } from "../../adapters/host/define-reasons.ts";
 import { InfraError } from "../../adapters/host/infra-error.ts";
-import type { ErrorCode, ReasonName } from "../../adapters/host/reasons.ts";
+import { hostReasons } from "../../adapters/host/reasons.ts";
 import { UserService } from "../../gen/hostplane/v1/user_pb.ts";
+import { storeReasons } from "../store/reasons.ts";
 import type { Around, Call, Output } from "./call.ts";
 import { infraErrorFrom } from "./errors.ts";
 import type { LinkFor } from "./method-links.ts";
 import { type MethodRule, methodPathOf } from "./method-rule.ts";
+import { rpcReasons } from "./reasons.ts";
 import { createRefusalSums, type RefusalSum } from "./refusal-sums.ts";
 import { withoutSecrets } from "./secret-fields.ts";
 
@@ -25,7 +28,7 @@ export interface AuditedCall {
 /** How a call ended. */
 export interface AuditedOutcome {
   readonly code: ErrorCode | "OK";
-  readonly reason: ReasonName | undefined;
+  readonly reason: string | undefined;
   readonly resource: string | undefined;
   /** The durable operation that the call started, found or changed. */
   readonly operationId: string | undefined;
@@ -119,7 +122,7 @@ export function createCallAudit(port: AuditPort): CallAudit {
 
   async function noteRefusal(call: Call, error: InfraError): Promise<void> {
     // Pages such as the dashboard call GetCaller first, to find out whether there is a login.
-    if (call.method === UserService.method.getCaller && error.reason === "LOGIN_REQUIRED") {
+    if (call.method === UserService.method.getCaller && error.is(rpcReasons.LOGIN_REQUIRED)) {
       return;
     }
     // Mistakes of callers who are not logged in are summed too; otherwise they could fill the disk.
@@ -172,12 +175,11 @@ function isRecorded(rule: MethodRule): boolean {
   return (rule.mutation || rule.secrets) && rule.role !== "anyone";
 }
 
-function isRefusedForCaller({ code, reason }: InfraError): boolean {
+function isRefusedForCaller(error: InfraError): boolean {
   return (
-    code === "UNAUTHENTICATED" ||
-    code === "PERMISSION_DENIED" ||
-    reason === "CALLER_LIMIT" ||
-    reason === "TOO_MANY_LOGINS"
+    error.code === "UNAUTHENTICATED" ||
+    error.code === "PERMISSION_DENIED" ||
+    error.is(rpcReasons.CALLER_LIMIT, rpcReasons.TOO_MANY_LOGINS)
   );
 }
 
@@ -186,12 +188,11 @@ async function written<T>(writing: Promise<T>): Promise<T> {
   try {
     return await writing;
   } catch (thrown) {
-    const { reason } = infraErrorFrom(thrown);
-    if (reason === "SHUTTING_DOWN") {
+    if (infraErrorFrom(thrown).is(hostReasons.SHUTTING_DOWN)) {
       throw thrown;
     }
     const message = "the audit log cannot be written, so the call was refused";
-    throw new InfraError("STORE_UNAVAILABLE", message, { cause: thrown, retryAfterMs: 1000 });
+    throw new InfraError(storeReasons.STORE_UNAVAILABLE, message, { cause: thrown, retryAfterMs: 1000 });
   }
 }
 

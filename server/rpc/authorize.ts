@@ -5,6 +5,7 @@ import { type Caller, callerRoles } from "./caller.ts";
 import { infraErrorFrom } from "./errors.ts";
 import type { LinkFor } from "./method-links.ts";
 import { type MethodRule, methodPathOf } from "./method-rule.ts";
+import { rpcReasons } from "./reasons.ts";
 
 /**
  * Identifies the caller by the credentials of the call and by its listener; synchronously if nothing has to be awaited. Rejects
@@ -111,17 +112,17 @@ export function assertAllowed(caller: Caller, method: DescMethod, rule: MethodRu
     return;
   }
   if (caller.role === undefined) {
-    throw new InfraError("LOGIN_REQUIRED", `${methodPathOf(method)} needs a login; ${howToLogIn}`);
+    throw new InfraError(rpcReasons.LOGIN_REQUIRED, `${methodPathOf(method)} needs a login; ${howToLogIn}`);
   }
   if (callerRoles.indexOf(caller.role) < callerRoles.indexOf(rule.role)) {
     const message = `${methodPathOf(method)} needs the role ${rule.role}; ${caller.actor} has the role ${caller.role}`;
-    throw new InfraError("ROLE_REQUIRED", message);
+    throw new InfraError(rpcReasons.ROLE_REQUIRED, message);
   }
   const { typeName } = method.parent;
   if (caller.services?.has(typeName) === false && !rule.ofEveryService) {
     const allowed = [...caller.services].toSorted().join(", ");
     const message = `${caller.actor} may not call ${typeName}; its role is limited to ${allowed}`;
-    throw new InfraError("SERVICE_NOT_ALLOWED", message);
+    throw new InfraError(rpcReasons.SERVICE_NOT_ALLOWED, message);
   }
 }
 

@@ -3,6 +3,7 @@ import { InfraError } from "../../adapters/host/infra-error.ts";
 import { isLoopbackHost, unmapped } from "../config/address-range.ts";
 import type { ListenAddress } from "../config/listen-address.ts";
 import type { HttpRequest } from "./http-exchange.ts";
+import { rpcReasons } from "./reasons.ts";
 
 export interface GuardedListener {
   readonly address: ListenAddress;
@@ -56,7 +57,7 @@ export function createBrowserGuard(
       const name = authority.replace(/:\d*$/, "");
       if (!names.has(name) && !isNameOf(request, name)) {
         return new InfraError(
-          "HOST_NOT_ALLOWED",
+          rpcReasons.HOST_NOT_ALLOWED,
           `the host ${name} is not allowed on this listener; add it to the listener's hosts if clients use it`,
         );
       }
@@ -68,7 +69,7 @@ export function createBrowserGuard(
       !origins.includes(origin) &&
       !isSameOrigin(origin, authority, isTls)
     ) {
-      return new InfraError("ORIGIN_NOT_ALLOWED", `the origin ${origin} is not in cors.origins`);
+      return new InfraError(rpcReasons.ORIGIN_NOT_ALLOWED, `the origin ${origin} is not in cors.origins`);
     }
     if (isOpen && isTcp && !allowsForwarded) {
       const mark = Object.keys(request.headers).find(
@@ -76,7 +77,7 @@ export function createBrowserGuard(
       );
       if (mark !== undefined) {
         return new InfraError(
-          "FORWARDED_NOT_ALLOWED",
+          rpcReasons.FORWARDED_NOT_ALLOWED,
           `the header ${mark} shows that a proxy forwarded the request; a listener without login refuses this unless it has allowForwarded: true`,
         );
       }

@@ -5,6 +5,7 @@ import type { CostAccount } from "./cost-account.ts";
 import type { LinkFor } from "./method-links.ts";
 import { networkOf } from "./network-of.ts";
 import { createPlaces, type Place, type Places } from "./places.ts";
+import { rpcReasons } from "./reasons.ts";
 
 /** `limits.caller` of the configuration. */
 export interface CallerLimitValues {
@@ -297,7 +298,7 @@ function refusal(
   const { actor, accountId } = call.caller;
   const who = accountId === "" ? `${actor} at ${call.peer.address}` : actor;
   const message = `${who} ${what} than limits.caller.${name} allows (${value})`;
-  return new InfraError("CALLER_LIMIT", message, { retryAfterMs });
+  return new InfraError(rpcReasons.CALLER_LIMIT, message, { retryAfterMs });
 }
 
 /** Returns the key that a call without an account is counted under. */

@@ -1,7 +1,8 @@
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError } from "@connectrpc/connect";
+import type { ErrorCode } from "../../adapters/host/define-reasons.ts";
 import { InfraError } from "../../adapters/host/infra-error.ts";
-import type { ErrorCode } from "../../adapters/host/reasons.ts";
+import { hostReasons } from "../../adapters/host/reasons.ts";
 import {
   BadRequestSchema,
   ErrorInfoSchema,
@@ -42,7 +43,7 @@ export function infraErrorFrom(thrown: unknown): InfraError {
   if (thrown instanceof ConnectError) {
     return infraErrorFromProtocolError(thrown);
   }
-  return new InfraError("INTERNAL", "internal error; see the gateway's log for the request id", {
+  return new InfraError(hostReasons.INTERNAL, "internal error; see the gateway's log for the request id", {
     cause: thrown,
   });
 }

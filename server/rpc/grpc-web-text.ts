@@ -6,6 +6,7 @@ import type {
 import { InfraError } from "../../adapters/host/infra-error.ts";
 import { envelopeHeadBytes } from "./envelope.ts";
 import { envelopeEndOf } from "./one-envelope.ts";
+import { rpcReasons } from "./reasons.ts";
 
 // gRPC-Web's text mode is its binary mode in base64. Google's client reads answers by XMLHttpRequest, which shows bytes only at the
 // end of an answer and text as it arrives (PROTOCOL-WEB.md of grpc-web).
@@ -48,7 +49,7 @@ export function bytesOfText(body: Buffer): Buffer {
   const firstEnd = padding === -1 ? text.length : text.startsWith("==", padding) ? padding + 2 : padding + 1;
   const parts = [text.slice(0, firstEnd), text.slice(firstEnd)];
   if (!parts.every((part) => part.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(part))) {
-    throw new InfraError("MALFORMED_REQUEST", "the body of application/grpc-web-text is not base64");
+    throw new InfraError(rpcReasons.MALFORMED_REQUEST, "the body of application/grpc-web-text is not base64");
   }
   return Buffer.concat(parts.map((part) => Buffer.from(part, "base64")));
 }

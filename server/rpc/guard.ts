@@ -1,5 +1,6 @@
 import { InfraError } from "../../adapters/host/infra-error.ts";
 import type { Call } from "./call.ts";
+import { rpcReasons } from "./reasons.ts";
 
 /**
  * Waits for a request's one message, or for a unary handler, but no longer than the call lasts. Work that the handler has begun
@@ -30,7 +31,7 @@ export function untilCallEnds<T>(
 
 /** Creates the error that ends a call at its deadline. */
 export function deadlinePassed(): InfraError {
-  return new InfraError("DEADLINE", "the deadline of the call has passed");
+  return new InfraError(rpcReasons.DEADLINE, "the deadline of the call has passed");
 }
 
 /**

@@ -5,6 +5,7 @@ import { infraErrorFrom } from "./errors.ts";
 import { decodeKeptAnswer, encodeKeptAnswer, type KeptAnswer } from "./kept-answer.ts";
 import type { LinkFor } from "./method-links.ts";
 import { methodPathOf } from "./method-rule.ts";
+import { rpcReasons } from "./reasons.ts";
 import { idempotencyKeyHeader } from "./request-headers.ts";
 
 /** A call with a key, identified by caller, method and key together. */
@@ -117,12 +118,12 @@ export function createIdempotency(port: IdempotencyPort): LinkFor {
           break;
         case "reused":
           throw new InfraError(
-            "IDEMPOTENCY_KEY_REUSED",
+            rpcReasons.IDEMPOTENCY_KEY_REUSED,
             `${idempotencyKeyHeader}: already used for a ${keyed.method} with a different request; nothing was changed`,
           );
         case "unknown":
           throw new InfraError(
-            "IDEMPOTENCY_OUTCOME_UNKNOWN",
+            rpcReasons.IDEMPOTENCY_OUTCOME_UNKNOWN,
             `the gateway stopped during the first ${keyed.method} with this ${idempotencyKeyHeader}; check whether it took effect, then continue with a new key`,
             { effect: "possible" },
           );

@@ -1,6 +1,6 @@
 import { create, type DescMessage, fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
+import { errorCodes, type Reason } from "../../adapters/host/define-reasons.ts";
 import { type Effect, type FieldViolation, InfraError } from "../../adapters/host/infra-error.ts";
-import { type ReasonName, reasons } from "../../adapters/host/reasons.ts";
 
 /** The outcome of a call, stored to be returned again. */
 export interface KeptAnswer {
@@ -13,7 +13,8 @@ export interface KeptAnswer {
 
 /** All properties of an error that its caller sees. */
 interface KeptError {
-  readonly reason: string;
+  /** Whole, since the version of the gateway that reads it may not declare it. */
+  readonly reason: Reason;
   readonly message: string;
   readonly resource?: string;
   readonly violations: readonly FieldViolation[];
@@ -57,9 +58,10 @@ export function decodeKeptAnswer(type: DescMessage, bytes: Uint8Array): KeptAnsw
 }
 
 function keptError(error: InfraError): KeptError {
-  const { reason, message, resource, violations, retryAfterMs, metadata, effect } = error;
+  const { declared, message, resource, violations, retryAfterMs, metadata, effect } = error;
+  const { id, code, retryable } = declared;
   return {
-    reason,
+    reason: { id, code, retryable },
     message,
     violations,
     metadata,
@@ -70,8 +72,8 @@ function keptError(error: InfraError): KeptError {
 }
 
 function errorFromKept({ reason, message, ...facts }: KeptError): InfraError {
-  if (!Object.hasOwn(reasons, reason)) {
-    throw new TypeError(`unknown reason ${reason}`);
+  if (!errorCodes.includes(reason.code)) {
+    throw new TypeError(`unknown code ${reason.code}`);
   }
-  return new InfraError(reason as ReasonName, message, facts);
+  return new InfraError(reason, message, facts);
 }

@@ -1,5 +1,6 @@
 import type { DescService } from "@bufbuild/protobuf";
 import { InfraError } from "../../adapters/host/infra-error.ts";
+import { rpcReasons } from "./reasons.ts";
 
 /**
  * Returns SERVICE_NOT_ON_LISTENER for a service that a listener does not serve.
@@ -11,6 +12,6 @@ export function listenerRefusalOf(
   services: ReadonlySet<string> | undefined,
 ): InfraError | undefined {
   return services?.has(typeName) === false
-    ? new InfraError("SERVICE_NOT_ON_LISTENER", `${typeName} is not served on ${listener}`)
+    ? new InfraError(rpcReasons.SERVICE_NOT_ON_LISTENER, `${typeName} is not served on ${listener}`)
     : undefined;
 }

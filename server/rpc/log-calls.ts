@@ -1,17 +1,19 @@
 import type { FastifyBaseLogger } from "fastify";
 import { type Level, levels } from "pino";
+import type { ErrorCode, Reason } from "../../adapters/host/define-reasons.ts";
 import type { InfraError } from "../../adapters/host/infra-error.ts";
-import type { ErrorCode, ReasonName } from "../../adapters/host/reasons.ts";
+import { hostReasons } from "../../adapters/host/reasons.ts";
 import type { Around, Call } from "./call.ts";
 import { infraErrorFrom } from "./errors.ts";
 import { methodPathOf } from "./method-rule.ts";
+import { rpcReasons } from "./reasons.ts";
 import { createRefusalLines } from "./refusal-lines.ts";
 
 /** Codes for faults in the gateway or a system behind it. */
 const faultCodes: ReadonlySet<ErrorCode> = new Set(["INTERNAL", "UNAVAILABLE", "DATA_LOSS"]);
 
 /** Reasons with such a code that the caller is responsible for. */
-const callersFaults: ReadonlySet<ReasonName> = new Set(["COMPRESSION_NOT_NAMED"]);
+const callersFaults: readonly Reason[] = [rpcReasons.COMPRESSION_NOT_NAMED];
 
 /** Maximum length of texts in a line about a caller without credentials, who could send any text. */
 const strangersTextMaxLength = 300;
@@ -71,9 +73,9 @@ export function createCallLog(log: FastifyBaseLogger): Around {
   }
 }
 
-function isFaultOfOurs({ code, reason }: InfraError): boolean {
+function isFaultOfOurs(error: InfraError): boolean {
   // A stopping gateway is not a fault, however many streams end with it.
-  return faultCodes.has(code) && reason !== "SHUTTING_DOWN" && !callersFaults.has(reason);
+  return faultCodes.has(error.code) && !error.is(hostReasons.SHUTTING_DOWN, ...callersFaults);
 }
 
 function fieldsOf(

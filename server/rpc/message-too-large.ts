@@ -1,10 +1,11 @@
 import { InfraError } from "../../adapters/host/infra-error.ts";
 import { openRequestMaxBytes } from "./method-rule.ts";
+import { rpcReasons } from "./reasons.ts";
 
 /** Creates the error for a message that is larger than the gateway reads or writes. */
 export function messageTooLarge(sizeBytes: number, maxBytes: number): InfraError {
   return new InfraError(
-    "MESSAGE_TOO_LARGE",
+    rpcReasons.MESSAGE_TOO_LARGE,
     `message size ${sizeBytes} is larger than ${describeMessageLimit(maxBytes)}`,
   );
 }

@@ -1,5 +1,6 @@
 import { InfraError } from "../../adapters/host/infra-error.ts";
 import { envelopeHeadBytes } from "./envelope.ts";
+import { rpcReasons } from "./reasons.ts";
 
 /**
  * Returns the length of a body that must be one envelope, from the envelope's head.
@@ -14,6 +15,6 @@ export function envelopeEndOf(body: Buffer, maxBytes: number): number {
 /** @throws InfraError REQUEST_CARDINALITY when anything follows the first envelope */
 export function assertOneEnvelope(body: Buffer): void {
   if (body.byteLength >= envelopeHeadBytes && body.byteLength > envelopeHeadBytes + body.readUInt32BE(1)) {
-    throw new InfraError("REQUEST_CARDINALITY", "the request has more than one message");
+    throw new InfraError(rpcReasons.REQUEST_CARDINALITY, "the request has more than one message");
   }
 }

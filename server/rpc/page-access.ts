@@ -4,6 +4,7 @@ import type { Call } from "./call.ts";
 import type { Caller } from "./caller.ts";
 import { infraErrorFrom } from "./errors.ts";
 import type { ListenerFacts } from "./listener-facts.ts";
+import { rpcReasons } from "./reasons.ts";
 import { peerFromRequest } from "./serve-request.ts";
 
 /**
@@ -20,7 +21,10 @@ export function createPageAccess(
       const header = (name: string) => request.headers[name]?.toString();
       const { role } = await authenticate({ peer, header });
       return role === undefined
-        ? new InfraError("LOGIN_REQUIRED", "this page needs a login; send `authorization: Bearer <token>`")
+        ? new InfraError(
+            rpcReasons.LOGIN_REQUIRED,
+            "this page needs a login; send `authorization: Bearer <token>`",
+          )
         : undefined;
     } catch (error) {
       return infraErrorFrom(error);

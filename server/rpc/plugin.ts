@@ -18,6 +18,7 @@ import { type AnswerHeaders, dropRest } from "./http-exchange.ts";
 import type { ListenerFacts } from "./listener-facts.ts";
 import { universalRequestFrom, writeUniversalResponse } from "./node-adapter.ts";
 import { type BodyForm, oneMessageBody } from "./read-body.ts";
+import { rpcReasons } from "./reasons.ts";
 import { refuse } from "./refusal.ts";
 import { requestFactsKey, requestIdHeader } from "./request-facts.ts";
 import type { Route } from "./router.ts";
@@ -280,7 +281,7 @@ export function answerNotFound(
     return;
   }
   reply.hijack();
-  const error = new InfraError("METHOD_NOT_FOUND", `unknown method ${rpc[1]}/${rpc[2]}`);
+  const error = new InfraError(rpcReasons.METHOD_NOT_FOUND, `unknown method ${rpc[1]}/${rpc[2]}`);
   const headers = { ...reply.getHeaders(), [requestIdHeader]: randomUUID() };
   refuse(request.raw, reply.raw, error, headers, { httpStatus: 404, errorDetails });
 }

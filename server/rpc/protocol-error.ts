@@ -1,6 +1,8 @@
 import { Code, type ConnectError } from "@connectrpc/connect";
 import { type FieldViolation, InfraError } from "../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../adapters/host/reasons.ts";
 import { describeMessageLimit } from "./message-too-large.ts";
+import { rpcReasons } from "./reasons.ts";
 
 /**
  * Adds a reason to an error that connect-es raised while it read a request, before a handler was called or while a stream ended.
@@ -10,35 +12,39 @@ export function infraErrorFromProtocolError(error: ConnectError): InfraError {
   const message = error.rawMessage;
   switch (error.code) {
     case Code.DeadlineExceeded:
-      return new InfraError("DEADLINE", "the deadline of the call has passed", { cause: error });
+      return new InfraError(rpcReasons.DEADLINE, "the deadline of the call has passed", { cause: error });
     case Code.Canceled:
     case Code.Aborted:
-      return new InfraError("CALLER_LEFT", "the caller has left", { cause: error });
+      return new InfraError(hostReasons.CALLER_LEFT, "the caller has left", { cause: error });
     case Code.ResourceExhausted:
-      return new InfraError("MESSAGE_TOO_LARGE", messageTooLarge(message), {
+      return new InfraError(rpcReasons.MESSAGE_TOO_LARGE, messageTooLarge(message), {
         cause: error,
       });
     case Code.Unimplemented:
       return message.startsWith("unknown compression")
-        ? new InfraError("UNSUPPORTED_COMPRESSION", message, { cause: error })
+        ? new InfraError(rpcReasons.UNSUPPORTED_COMPRESSION, message, { cause: error })
         : malformed(message, error);
     case Code.InvalidArgument:
       return malformed(message, error);
     case Code.Internal:
       if (message.startsWith("received compressed envelope")) {
-        return new InfraError("COMPRESSION_NOT_NAMED", message, { cause: error });
+        return new InfraError(rpcReasons.COMPRESSION_NOT_NAMED, message, { cause: error });
       }
       // 'parse binary: premature EOF', 'protocol error: promised 9 bytes in enveloped message, got 2 bytes' and 'protocol error:
       // invalid flags' are errors of the client; 'serialize binary: ...' is a fault of the gateway.
       return /^(parse binary|protocol error|invalid |decompression failed|received )/.test(message)
         ? malformed(message, error)
-        : new InfraError("INTERNAL", "internal error; see the gateway's log for the request id", {
+        : new InfraError(hostReasons.INTERNAL, "internal error; see the gateway's log for the request id", {
             cause: error,
           });
     default:
-      return new InfraError("INTERNAL", "internal error; see the gateway's log for the request id", {
-        cause: error,
-      });
+      return new InfraError(
+        hostReasons.INTERNAL,
+        "internal error; see the gateway's log for the request id",
+        {
+          cause: error,
+        },
+      );
   }
 }
 
@@ -48,7 +54,7 @@ function malformed(message: string, cause: unknown): InfraError {
   if (unknown !== null) {
     const field = unknown[1] ?? "";
     const description = "unknown field";
-    return new InfraError("UNKNOWN_FIELD", `${field}: ${description}`, {
+    return new InfraError(rpcReasons.UNKNOWN_FIELD, `${field}: ${description}`, {
       violations: [{ field, description }],
       cause,
     });
@@ -60,12 +66,12 @@ function malformed(message: string, cause: unknown): InfraError {
       field: wrong[1] ?? "",
       description: describeWrongValue(wrong[2] ?? ""),
     };
-    return new InfraError("INVALID_FIELD", `${violation.field}: ${violation.description}`, {
+    return new InfraError(hostReasons.INVALID_FIELD, `${violation.field}: ${violation.description}`, {
       violations: [violation],
       cause,
     });
   }
-  return new InfraError("MALFORMED_REQUEST", message, { cause });
+  return new InfraError(rpcReasons.MALFORMED_REQUEST, message, { cause });
 }
 
 /**

@@ -1,6 +1,7 @@
 import { InfraError } from "../../adapters/host/infra-error.ts";
 import type { Around } from "./call.ts";
 import { methodPathOf } from "./method-rule.ts";
+import { rpcReasons } from "./reasons.ts";
 
 /** The header that identifies a repeated mutation (`idempotency.ts`). */
 export const idempotencyKeyHeader = "idempotency-key";
@@ -19,7 +20,7 @@ const keyPattern = /^[\x21-\x7e]{1,255}$/;
 export const assertKnownHeaders: Around = (call, next) => {
   for (const name of call.headerNames()) {
     if (name.startsWith("hostplane-") && !ownHeaders.has(name)) {
-      throw new InfraError("UNKNOWN_HEADER", `unknown request header ${name}`);
+      throw new InfraError(rpcReasons.UNKNOWN_HEADER, `unknown request header ${name}`);
     }
   }
   const key = call.rule.mutation ? call.header(idempotencyKeyHeader) : undefined;
@@ -28,16 +29,16 @@ export const assertKnownHeaders: Around = (call, next) => {
   }
   if (call.rule.secretAnswer) {
     throw new InfraError(
-      "IDEMPOTENCY_KEY_NOT_TAKEN",
+      rpcReasons.IDEMPOTENCY_KEY_NOT_TAKEN,
       `${methodPathOf(call.method)} does not support ${idempotencyKeyHeader}: its answer contains secrets, which are not stored`,
     );
   }
   if (call.method.methodKind !== "unary") {
-    throw new InfraError("NOT_BUILT", `${idempotencyKeyHeader}: not supported for streams yet`);
+    throw new InfraError(rpcReasons.NOT_BUILT, `${idempotencyKeyHeader}: not supported for streams yet`);
   }
   if (!keyPattern.test(key)) {
     throw new InfraError(
-      "MALFORMED_REQUEST",
+      rpcReasons.MALFORMED_REQUEST,
       `${idempotencyKeyHeader}: expected 1 to 255 visible ASCII characters, sent once`,
     );
   }

@@ -1,5 +1,6 @@
 import type { DescMethod, Message } from "@bufbuild/protobuf";
 import { InfraError } from "../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../adapters/host/reasons.ts";
 import { type Call, type OverListener, operationHeader, type Peer } from "./call.ts";
 import { anonymous, type Caller } from "./caller.ts";
 import type { CostAccount } from "./cost-account.ts";
@@ -9,6 +10,7 @@ import type { Exchange } from "./exchange.ts";
 import { deadlinePassed, untilCallEnds } from "./guard.ts";
 import type { Charged } from "./loop-time.ts";
 import type { MethodRule } from "./method-rule.ts";
+import { rpcReasons } from "./reasons.ts";
 import type { Link } from "./ring.ts";
 import { requestTimeoutMs } from "./timeouts.ts";
 
@@ -25,7 +27,7 @@ const maxUnsentBytesDefault = 1024 * 1024;
 const sinkLingerMs = 30_000;
 
 /** Ends a call that is over. It is shared, because a stack trace for each would cost more than the call. */
-const callOver = new InfraError("CALLER_LEFT", "the call is over");
+const callOver = new InfraError(hostReasons.CALLER_LEFT, "the call is over");
 
 /**
  * The router's implementation of a call. It is a class so that its signal can be created on demand: V8 allocates the accessor of
@@ -233,7 +235,7 @@ export class RoutedCall implements Call, Link, Charged {
     const { facts, protocol, codec, method } = this.#exchange;
     const { response, onDirectWrite, hold } = facts;
     if (protocol === "rest") {
-      throw new InfraError("NOT_BUILT", `${method.name} cannot be streamed over REST`);
+      throw new InfraError(rpcReasons.NOT_BUILT, `${method.name} cannot be streamed over REST`);
     }
     if (response?.headersSent !== true || method.methodKind === "unary") {
       throw new TypeError(`${method.name} must send a message before it opens a sink`);

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { DescMethod } from "@bufbuild/protobuf";
 import type { FastifyBaseLogger } from "fastify";
+import { hostReasons } from "../../adapters/host/reasons.ts";
 import { unmapped } from "../config/address-range.ts";
 import { authorityOf } from "./browser-guard.ts";
 import type { Peer } from "./call.ts";
@@ -48,7 +49,7 @@ export async function serveRequest(
     );
   } catch (thrown) {
     const error = infraErrorFrom(thrown);
-    if (error.reason !== "CALLER_LEFT") {
+    if (!error.is(hostReasons.CALLER_LEFT)) {
       log.error({ err: thrown, requestId }, "an answer could not be written");
     }
     if (response.headersSent) {

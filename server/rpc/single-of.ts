@@ -1,4 +1,5 @@
 import { InfraError } from "../../adapters/host/infra-error.ts";
+import { rpcReasons } from "./reasons.ts";
 
 /**
  * Returns the only message of a call.
@@ -8,11 +9,11 @@ export async function singleOf(messages: AsyncIterable<unknown>): Promise<unknow
   const reader = messages[Symbol.asyncIterator]();
   const first = await reader.next();
   if (first.done === true) {
-    throw new InfraError("REQUEST_CARDINALITY", "the request has no message");
+    throw new InfraError(rpcReasons.REQUEST_CARDINALITY, "the request has no message");
   }
   const second = await reader.next();
   if (second.done !== true) {
-    throw new InfraError("REQUEST_CARDINALITY", "the request has more than one message");
+    throw new InfraError(rpcReasons.REQUEST_CARDINALITY, "the request has more than one message");
   }
   return first.value;
 }

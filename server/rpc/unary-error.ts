@@ -2,9 +2,11 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import type { UniversalHandler, UniversalServerRequest } from "@connectrpc/connect/protocol";
 import { codeToHttpStatus, errorFromJsonBytes, errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
 import { InfraError } from "../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../adapters/host/reasons.ts";
 import { compressions } from "./compression.ts";
 import { connectErrorFromInfraError } from "./errors.ts";
 import { infraErrorFromProtocolError } from "./protocol-error.ts";
+import { rpcReasons } from "./reasons.ts";
 import { reachedKey, requestFactsKey } from "./request-facts.ts";
 import { wrapHandler } from "./wrapped-handler.ts";
 
@@ -53,8 +55,8 @@ export function withUnaryErrorReason(handler: UniversalHandler, onRefused: OnRef
 /** Returns the error that connect-es hides: for a query a base64 error, for a body that its sender has left. */
 function hiddenErrorOf(request: UniversalServerRequest): InfraError {
   return request.method === "GET"
-    ? new InfraError("MALFORMED_REQUEST", "the query parameter message is not base64")
-    : new InfraError("CALLER_LEFT", "the caller left before the request was complete");
+    ? new InfraError(rpcReasons.MALFORMED_REQUEST, "the query parameter message is not base64")
+    : new InfraError(hostReasons.CALLER_LEFT, "the caller left before the request was complete");
 }
 
 async function readAll(body: AsyncIterable<Uint8Array>): Promise<Uint8Array<ArrayBuffer>> {

@@ -7,6 +7,7 @@ import { createPostgresErrors } from "./postgres-errors.ts";
 import { migratePostgres, withMigrationLock } from "./postgres-prepare.ts";
 import type { PostgresConnection } from "./postgres-transaction.ts";
 import { loadProgram, ownModules, type ProgramModules } from "./program.ts";
+import { storeReasons } from "./reasons.ts";
 import { postgresDialect } from "./sql-dialect.ts";
 import { prepareSqlite } from "./sqlite-prepare.ts";
 
@@ -47,7 +48,7 @@ export async function copyStore(options: CopyOptions): Promise<CopiedRows> {
     return await withMigrationLock(url, errors, async (target) => {
       if (await postgresDialect.tableExists(target.db, "meta")) {
         const message = `the database ${errors.shownAs} already contains a store; use an empty one`;
-        throw new InfraError("STORE_NOT_EMPTY", message);
+        throw new InfraError(storeReasons.STORE_NOT_EMPTY, message);
       }
       await migratePostgres(target, errors, expectations, migrations, undefined);
       await target.db.deleteFrom("meta").execute();

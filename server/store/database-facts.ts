@@ -1,5 +1,6 @@
 import type { Kysely } from "kysely";
 import { InfraError } from "../../adapters/host/infra-error.ts";
+import { storeReasons } from "./reasons.ts";
 import type { Schema } from "./schema.ts";
 import type { SqlDialect } from "./sql-dialect.ts";
 
@@ -59,19 +60,19 @@ export function assertDatabaseFacts(
   }
   if (facts.schemaVersion > latestVersion) {
     throw new InfraError(
-      "STORE_NEWER",
+      storeReasons.STORE_NEWER,
       `The database ${shownAs} was used by a newer version of hostplane (schema version ${facts.schemaVersion}; this version supports ${latestVersion}). Start the newer version, or downgrade as described in docs/upgrade.md.`,
     );
   }
   if (facts.kind !== kind) {
     throw new InfraError(
-      "STORE_KIND_MISMATCH",
+      storeReasons.STORE_KIND_MISMATCH,
       `The database ${shownAs} belongs to a ${facts.kind} gateway, but this is a ${kind} gateway. Each needs its own database.`,
     );
   }
   if (facts.keyCheck !== keyCheck) {
     throw new InfraError(
-      "MASTER_KEY_MISMATCH",
+      storeReasons.MASTER_KEY_MISMATCH,
       `The database ${shownAs} was created with the master key ${facts.keyCheck}, but the given key is ${keyCheck}. Use the key that the database was created with.`,
     );
   }
@@ -79,7 +80,7 @@ export function assertDatabaseFacts(
 
 export function storeMissing(shownAs: string): InfraError {
   return new InfraError(
-    "STORE_MISSING",
+    storeReasons.STORE_MISSING,
     `There is no database at ${shownAs} yet; the first start of the gateway creates it.`,
   );
 }

@@ -1,5 +1,7 @@
 import { DatabaseError } from "pg";
 import { InfraError } from "../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../adapters/host/reasons.ts";
+import { storeReasons } from "./reasons.ts";
 
 /** Removes the password and the values of rows from the errors of one database. */
 export interface PostgresErrors {
@@ -44,7 +46,7 @@ export function isDuplicateTable(error: unknown): boolean {
 /** @throws InfraError STORE_UNAVAILABLE if the text is not a URL; the message does not repeat it */
 export function createPostgresErrors(url: string): PostgresErrors {
   if (!URL.canParse(url)) {
-    throw new InfraError("STORE_UNAVAILABLE", "the address of the database is not a URL");
+    throw new InfraError(storeReasons.STORE_UNAVAILABLE, "the address of the database is not a URL");
   }
   const shownAs = shownUrl(url);
   const secrets = secretsOf(url);
@@ -72,14 +74,14 @@ export function createPostgresErrors(url: string): PostgresErrors {
       if (error instanceof DatabaseError && unavailable.test(error.code ?? "")) {
         return storeUnavailable(cause);
       }
-      return new InfraError("INTERNAL", fault, { cause });
+      return new InfraError(hostReasons.INTERNAL, fault, { cause });
     },
   };
 }
 
 export function storeUnavailable(cause: unknown): InfraError {
   const message = "the gateway's database is currently unavailable; see the gateway's log";
-  return new InfraError("STORE_UNAVAILABLE", message, { cause, retryAfterMs: 1000 });
+  return new InfraError(storeReasons.STORE_UNAVAILABLE, message, { cause, retryAfterMs: 1000 });
 }
 
 function messageOf(error: unknown): string {

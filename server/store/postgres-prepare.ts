@@ -1,5 +1,6 @@
 import { Client } from "pg";
 import { InfraError } from "../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../adapters/host/reasons.ts";
 import {
   assertDatabaseFacts,
   type DatabaseFacts,
@@ -11,6 +12,7 @@ import type { Migration } from "./migrations/migration.ts";
 import { kyselyOnConnection, patientConfig, sqlRunner } from "./postgres-client.ts";
 import { isDuplicateTable, type PostgresErrors } from "./postgres-errors.ts";
 import type { PostgresConnection } from "./postgres-transaction.ts";
+import { storeReasons } from "./reasons.ts";
 import { postgresDialect } from "./sql-dialect.ts";
 
 /** Any number that no other program is likely to lock: "host" in ASCII. */
@@ -61,7 +63,7 @@ export async function migratePostgres(
   } catch (error) {
     if (isDuplicateTable(error)) {
       const message = `the database ${shownAs} contains tables of another program; hostplane needs an empty one`;
-      throw new InfraError("STORE_NOT_EMPTY", message);
+      throw new InfraError(storeReasons.STORE_NOT_EMPTY, message);
     }
     throw error;
   }
@@ -97,10 +99,10 @@ export async function withMigrationLock<Result>(
 /** Adds the cause to the message: while the store is being opened, no client can see it. */
 function openingError(error: unknown, errors: PostgresErrors): InfraError {
   const known = errors.infraError(error, "");
-  if (known.reason !== "STORE_UNAVAILABLE" && known.reason !== "INTERNAL") {
+  if (!known.is(storeReasons.STORE_UNAVAILABLE, hostReasons.INTERNAL)) {
     return known;
   }
   const cause = known.cause instanceof Error ? known.cause : errors.plainError(error);
   const message = `the database ${errors.shownAs} cannot be used: ${cause.message}`;
-  return new InfraError("STORE_UNAVAILABLE", message, { cause, retryAfterMs: 1000 });
+  return new InfraError(storeReasons.STORE_UNAVAILABLE, message, { cause, retryAfterMs: 1000 });
 }

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { Pool, type PoolClient } from "pg";
 import { InfraError } from "../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../adapters/host/reasons.ts";
 import type { Expectations } from "./database-facts.ts";
 import { noteCommitted } from "./note-committed.ts";
 import { boundedConfig, kyselyOnConnection, sqlRunner } from "./postgres-client.ts";
@@ -10,6 +11,7 @@ import { startPostgresListener } from "./postgres-listener.ts";
 import { preparePostgres } from "./postgres-prepare.ts";
 import { type Committed, type PostgresConnection, runSerializable } from "./postgres-transaction.ts";
 import { loadProgram, type ProgramModules } from "./program.ts";
+import { storeReasons } from "./reasons.ts";
 import type { Store } from "./store.ts";
 import type { StoreLog } from "./store-log.ts";
 import { createSubscribers } from "./subscribers.ts";
@@ -131,7 +133,7 @@ export async function openPostgresStore<T extends Transactions>(
       await delay(Math.random() * longestPauseMs);
     }
     const message = "too many concurrent changes to the same data; try again";
-    throw new InfraError("STORE_UNAVAILABLE", message, { retryAfterMs: 1000 });
+    throw new InfraError(storeReasons.STORE_UNAVAILABLE, message, { retryAfterMs: 1000 });
   }
 
   async function close(): Promise<void> {
@@ -144,7 +146,7 @@ export async function openPostgresStore<T extends Transactions>(
     isShared: true,
     async run(name, args) {
       if (closed !== undefined) {
-        throw new InfraError("SHUTTING_DOWN", "the store is closed");
+        throw new InfraError(hostReasons.SHUTTING_DOWN, "the store is closed");
       }
       const call = runUntilCommitted(name, args);
       running.add(call);
@@ -157,7 +159,7 @@ export async function openPostgresStore<T extends Transactions>(
     subscribe: subscribers.add,
     async backup() {
       const message = `the gateway cannot back up the database ${errors.shownAs}; use PostgreSQL's pg_dump`;
-      throw new InfraError("BACKUP_REFUSED", message);
+      throw new InfraError(storeReasons.BACKUP_REFUSED, message);
     },
     close() {
       closed ??= close();

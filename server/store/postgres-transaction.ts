@@ -78,7 +78,7 @@ async function commit(run: RunSql, notifications: readonly string[]): Promise<vo
     if (error instanceof InfraError) {
       const message =
         "the connection to the database was lost during a commit; whether the change was stored is unknown";
-      throw new InfraError(error.reason, message, { cause: error.cause, effect: "possible" });
+      throw new InfraError(error.declared, message, { cause: error.cause, effect: "possible" });
     }
     throw error;
   }

@@ -8,6 +8,7 @@ import { type DatabaseFacts, readDatabaseFacts } from "./database-facts.ts";
 import { databaseFile } from "./open-store.ts";
 import { boundedConfig, kyselyOnConnection, sqlRunner } from "./postgres-client.ts";
 import { createPostgresErrors } from "./postgres-errors.ts";
+import { storeReasons } from "./reasons.ts";
 import { postgresDialect, sqliteDialect } from "./sql-dialect.ts";
 import { kyselyFromSqlite } from "./sqlite-dialect.ts";
 import { infraErrorFromSqlite } from "./sqlite-errors.ts";
@@ -56,7 +57,7 @@ function assertIntact(database: DatabaseSync, file: string): void {
   const found = String(Object.values(row ?? {})[0]);
   if (found !== "ok") {
     throw new InfraError(
-      "STORE_DAMAGED",
+      storeReasons.STORE_DAMAGED,
       `the database file ${file} is damaged: ${found.replaceAll("\n", " ")}`,
     );
   }

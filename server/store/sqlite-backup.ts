@@ -3,6 +3,7 @@ import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSyn
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { InfraError } from "../../adapters/host/infra-error.ts";
+import { storeReasons } from "./reasons.ts";
 import { syncDirectory } from "./sqlite-file.ts";
 
 /**
@@ -78,5 +79,5 @@ function syncFile(file: string): void {
 }
 
 function refusal(file: string, why: string, cause: unknown): InfraError {
-  return new InfraError("BACKUP_REFUSED", `the backup ${file} was not written: ${why}`, { cause });
+  return new InfraError(storeReasons.BACKUP_REFUSED, `the backup ${file} was not written: ${why}`, { cause });
 }

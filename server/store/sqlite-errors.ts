@@ -1,4 +1,6 @@
 import { InfraError } from "../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../adapters/host/reasons.ts";
+import { storeReasons } from "./reasons.ts";
 
 interface SqliteError extends Error {
   /** https://www.sqlite.org/rescode.html; the lower 8 bits are the primary code. */
@@ -40,12 +42,12 @@ export function infraErrorFromSqlite(error: unknown, fault: string): InfraError 
   const code = primaryCode(error);
   if (code !== undefined && passing.has(code)) {
     const message = "the gateway's database currently cannot be read or written; see the gateway's log";
-    return new InfraError("STORE_UNAVAILABLE", message, { cause: error, retryAfterMs: 1000 });
+    return new InfraError(storeReasons.STORE_UNAVAILABLE, message, { cause: error, retryAfterMs: 1000 });
   }
   if (code !== undefined && damaged.has(code)) {
     const message =
       "the database file is damaged, or is not a database; docs/upgrade.md describes how to restore a backup";
-    return new InfraError("STORE_DAMAGED", message, { cause: error });
+    return new InfraError(storeReasons.STORE_DAMAGED, message, { cause: error });
   }
-  return new InfraError("INTERNAL", fault, { cause: error });
+  return new InfraError(hostReasons.INTERNAL, fault, { cause: error });
 }

@@ -15,6 +15,7 @@ import { DatabaseSync } from "node:sqlite";
 import { InfraError } from "../../adapters/host/infra-error.ts";
 import { storeMissing } from "./database-facts.ts";
 import { lockHolder } from "./lock-holder.ts";
+import { storeReasons } from "./reasons.ts";
 import { infraErrorFromSqlite, isBusy } from "./sqlite-errors.ts";
 
 /** How long to wait for another process to close the file, e.g. the gateway that this one replaces. */
@@ -34,7 +35,7 @@ export function openSqliteFile(file: string, createIfMissing: boolean): Database
     makePrivateFile(file);
   } catch (error) {
     const message = `the database file ${file} cannot be opened: ${(error as Error).message}`;
-    throw new InfraError("STORE_UNAVAILABLE", message, { cause: error });
+    throw new InfraError(storeReasons.STORE_UNAVAILABLE, message, { cause: error });
   }
   const database = new DatabaseSync(file, { timeout: busyTimeoutMs });
   try {
@@ -98,7 +99,7 @@ function makeEmptyDatabase(file: string): void {
 export function assertNotEmptied(file: string): void {
   if (statSync(file, { throwIfNoEntry: false })?.size === 0) {
     const message = `The database file ${file} is empty: it was truncated, or the first start of an older version was interrupted. Restore a backup as described in docs/upgrade.md. If it never contained data, remove the file and ${file}-wal and start again.`;
-    throw new InfraError("STORE_DAMAGED", message);
+    throw new InfraError(storeReasons.STORE_DAMAGED, message);
   }
 }
 
@@ -116,7 +117,7 @@ function inUse(file: string): InfraError {
   const holder = lockHolder(file);
   const who = holder === undefined ? "another process" : `process ${holder}`;
   return new InfraError(
-    "STORE_IN_USE",
+    storeReasons.STORE_IN_USE,
     `The database ${file} is in use by ${who}, and only one process may use it. If that is a gateway, stop it first, or use PostgreSQL to run more than one gateway.`,
   );
 }

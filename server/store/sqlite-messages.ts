@@ -1,5 +1,5 @@
+import type { Reason } from "../../adapters/host/define-reasons.ts";
 import { type Effect, InfraError } from "../../adapters/host/infra-error.ts";
-import type { ReasonName } from "../../adapters/host/reasons.ts";
 import type { Expectations } from "./database-facts.ts";
 import type { ProgramModules } from "./program.ts";
 import type { Topic } from "./transaction.ts";
@@ -31,7 +31,7 @@ export type WorkerAnswer =
 
 /** An InfraError in a form that can be sent between threads, which lose classes. */
 export interface PortableError {
-  readonly reason: ReasonName;
+  readonly reason: Reason;
   readonly message: string;
   readonly retryAfterMs: number | undefined;
   readonly effect: Effect | undefined;
@@ -39,9 +39,9 @@ export interface PortableError {
   readonly cause: Error | undefined;
 }
 
-export function portableError({ reason, message, retryAfterMs, effect, cause }: InfraError): PortableError {
+export function portableError({ declared, message, retryAfterMs, effect, cause }: InfraError): PortableError {
   return {
-    reason,
+    reason: declared,
     message,
     retryAfterMs,
     effect,

@@ -1,9 +1,11 @@
 import { isAbsolute } from "node:path";
 import { Worker } from "node:worker_threads";
 import { InfraError } from "../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../adapters/host/reasons.ts";
 import type { Expectations } from "./database-facts.ts";
 import { noteCommitted } from "./note-committed.ts";
 import { type ProgramModules, siblingUrl } from "./program.ts";
+import { storeReasons } from "./reasons.ts";
 import {
   errorFromPortable,
   type WorkerAnswer,
@@ -80,7 +82,7 @@ export async function openSqliteStore<T extends Transactions>({
     }
     end(
       new InfraError(
-        "STORE_UNAVAILABLE",
+        storeReasons.STORE_UNAVAILABLE,
         "the gateway's database is unavailable until the gateway is restarted",
         {
           cause,
@@ -128,7 +130,7 @@ export async function openSqliteStore<T extends Transactions>({
 
   async function close(): Promise<void> {
     if (ended === undefined) {
-      ended = new InfraError("SHUTTING_DOWN", "the store is closed");
+      ended = new InfraError(hostReasons.SHUTTING_DOWN, "the store is closed");
       worker.postMessage({ ask: "close" } satisfies WorkerRequest);
     }
     await exited;
@@ -147,7 +149,7 @@ export async function openSqliteStore<T extends Transactions>({
       if (!isAbsolute(backupFile)) {
         // The gateway's working directory is not the caller's.
         const message = `the backup file must be an absolute path, got ${JSON.stringify(backupFile)}`;
-        throw new InfraError("BACKUP_REFUSED", message);
+        throw new InfraError(storeReasons.BACKUP_REFUSED, message);
       }
       const { result } = await ask({ ask: "backup", file: backupFile });
       return { sizeBytes: result as number, keyCheck: expectations.keyCheck };

@@ -1,4 +1,5 @@
 import { InfraError } from "../../adapters/host/infra-error.ts";
+import { storeReasons } from "./reasons.ts";
 import type { Store, TransactionName } from "./store.ts";
 
 /** Whether changes can be written. */
@@ -69,7 +70,7 @@ export function watchWrites(
       }
       return result as never;
     } catch (error) {
-      if (error instanceof InfraError && error.reason === "STORE_UNAVAILABLE") {
+      if (error instanceof InfraError && error.is(storeReasons.STORE_UNAVAILABLE)) {
         fail(error);
       }
       throw error;

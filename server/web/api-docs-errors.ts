@@ -1,16 +1,15 @@
-import { errorRows } from "../rpc/openapi/error-table.ts";
-import { errorsOfEveryCall } from "../rpc/openapi/method-errors.ts";
+import type { ErrorTable } from "../rpc/openapi/error-table.ts";
 import { inlineHtml } from "./api-docs-text.ts";
 import { type Html, html } from "./html.ts";
 
 /** Renders the errors that every call can return, and the table of all error reasons. */
-export function errorsHtml(): Html {
-  const rows = errorRows.map(
+export function errorsHtml(errors: ErrorTable): Html {
+  const rows = errors.rows.map(
     ({ reason, code, connectStatus, restStatus, retryable, meaning }) => html`<tr id="reason-${reason}">
 <td><code>${reason}</code> ${code}, HTTP ${String(connectStatus)}${restStatus === connectStatus ? "" : `, REST ${restStatus}`}${retryable ? ", retryable" : ""}</td><td>${inlineHtml(meaning)}</td></tr>
 `,
   );
-  const everyCall = errorsOfEveryCall.map(
+  const everyCall = errors.ofEveryCall.map(
     ({ reason }, index) => html`${index === 0 ? "" : ", "}<a href="#reason-${reason}">${reason}</a>`,
   );
   return html`<h2 id="errors">Errors</h2>

@@ -1,6 +1,5 @@
 import { methodPathOf } from "../rpc/method-rule.ts";
 import { type DocumentedMethod, takesIdempotencyKey } from "../rpc/openapi/documented-method.ts";
-import { ownErrorsOf } from "../rpc/openapi/method-errors.ts";
 import type { DocumentedContract } from "../rpc/openapi/openapi-document.ts";
 import { eventStreamMethodOf } from "../rpc/sse/event-stream-methods.ts";
 import { exampleCommands } from "./api-docs-commands.ts";
@@ -64,10 +63,10 @@ function factsOf(
 }
 
 /** Renders the errors of the method that not every call has. */
-function errorsHtml(documented: DocumentedMethod, { commentOf }: DocumentedContract): Html {
-  const links = ownErrorsOf(documented, commentOf).map(
-    ({ reason, code }) => html`<a href="#reason-${reason}">${reason}</a> (${code}), `,
-  );
+function errorsHtml(documented: DocumentedMethod, { errors }: DocumentedContract): Html {
+  const links = errors
+    .ownOf(documented)
+    .map(({ reason, code }) => html`<a href="#reason-${reason}">${reason}</a> (${code}), `);
   return html`<h4>Errors</h4><p>${links}${links.length === 0 ? "Only those" : "and those"} of <a href="#errors-of-every-call">every call</a>.</p>`;
 }
 

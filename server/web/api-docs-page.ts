@@ -61,7 +61,7 @@ server-sent events if the request accepts <code>text/event-stream</code>.</p>
 ${ofServices}
 <h2 id="types">Types</h2>
 ${ofTypes}
-${errorsHtml()}
+${errorsHtml(contract.errors)}
 </main></div></body></html>`;
   return `<!doctype html>\n${page.text}`;
 }

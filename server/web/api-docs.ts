@@ -5,6 +5,7 @@ import { compressions } from "../rpc/compression.ts";
 import { matchesEtag } from "../rpc/etag.ts";
 import { inSlices } from "../rpc/in-slices.ts";
 import type { ListenerFacts } from "../rpc/listener-facts.ts";
+import type { DocumentedReasons } from "../rpc/openapi/error-table.ts";
 import type { RestRoute } from "../rpc/rest/rest-routes.ts";
 import type { Route } from "../rpc/router.ts";
 import type { PageContract } from "./api-docs-page.ts";
@@ -13,6 +14,7 @@ import { addPageHeaders } from "./security-headers.ts";
 export interface ApiDocsOptions
   extends Pick<PageContract, "version" | "isSandbox" | "isPlannable" | "maxMessageBytes" | "maxDeadlineMs"> {
   readonly routes: readonly Route[];
+  readonly reasons: DocumentedReasons;
   readonly restRoutes: readonly RestRoute[];
   readonly listenerOf: (request: FastifyRequest) => ListenerFacts;
 }
@@ -78,16 +80,18 @@ function* jsonOf(making: Generator<void, object>): Generator<void, string> {
 
 /** Returns the documented contract for the services of a listener. */
 async function contractOf(
-  { routes, restRoutes, ...limits }: ApiDocsOptions,
+  { routes, restRoutes, reasons, ...limits }: ApiDocsOptions,
   listener: ListenerFacts,
 ): Promise<PageContract> {
   const { readContractComments } = await import("../rpc/openapi/contract-comments.ts");
+  const { createErrorTable } = await import("../rpc/openapi/error-table.ts");
   const { services, lvmd } = listener;
   const methods = routes.flatMap(({ rule, shownOn }) => {
     const method = shownOn(listener);
     return method === undefined || services?.has(method.parent.typeName) === false ? [] : [{ method, rule }];
   });
-  return { ...limits, methods, restRoutes, commentOf: await readContractComments(lvmd) };
+  const commentOf = await readContractComments(lvmd);
+  return { ...limits, methods, restRoutes, commentOf, errors: createErrorTable(reasons, commentOf) };
 }
 
 async function keep(making: Promise<string>): Promise<Kept> {

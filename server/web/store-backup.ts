@@ -5,6 +5,7 @@ import type { ListenerFacts } from "../rpc/listener-facts.ts";
 import { answerNotFound } from "../rpc/plugin.ts";
 import { refuse } from "../rpc/refusal.ts";
 import { requestIdHeader } from "../rpc/request-facts.ts";
+import { storeReasons } from "../store/reasons.ts";
 
 /** Path that `hostplane store backup` calls; the query parameter `file` is the absolute path to write to. */
 export const storeBackupPath = "/admin/store-backup";
@@ -37,7 +38,7 @@ export async function storeBackup(app: FastifyInstance, options: StoreBackupOpti
       const error = infraErrorFrom(thrown);
       const requestId = randomUUID();
       // An existing file only concerns the caller; a full disk also belongs in the log.
-      const level = error.reason === "BACKUP_REFUSED" ? "info" : "error";
+      const level = error.is(storeReasons.BACKUP_REFUSED) ? "info" : "error";
       request.log[level]({ err: error, requestId }, "the store could not be backed up");
       reply.hijack();
       refuse(request.raw, reply.raw, error, { [requestIdHeader]: requestId });

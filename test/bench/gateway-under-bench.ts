@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
 import { InfraError } from "../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../adapters/host/reasons.ts";
 import { createAbsentBackend } from "../../server/domain/backend.ts";
 import { createAuth } from "../../server/domains/auth/auth.ts";
 import { ensureFirstAdmin, firstAdminName } from "../../server/domains/auth/first-admin.ts";
@@ -16,6 +17,7 @@ import { openData } from "../../server/gateway/open-data.ts";
 import { createMetrics } from "../../server/observability/metrics.ts";
 import { createListener } from "../../server/rpc/listener/listener.ts";
 import { createOpenCalls } from "../../server/rpc/open-calls.ts";
+import { rpcReasons } from "../../server/rpc/reasons.ts";
 import type { ServiceRegistration } from "../../server/rpc/service-handlers.ts";
 import type { Store } from "../../server/store/store.ts";
 import type { Target } from "./target.ts";
@@ -110,7 +112,7 @@ export async function startGatewayUnderBench(
     chain,
     metrics,
     mayReadMetrics: async () => undefined,
-    backupStore: () => Promise.reject(new InfraError("NOT_BUILT", "none")),
+    backupStore: () => Promise.reject(new InfraError(rpcReasons.NOT_BUILT, "none")),
     logger,
     corsOrigins: [],
     maxMessageBytes,
@@ -141,7 +143,7 @@ export async function startGatewayUnderBench(
   });
   await listener.listen();
   opened.defer(async () => {
-    shutdown.abort(new InfraError("SHUTTING_DOWN", "the bench is over"));
+    shutdown.abort(new InfraError(hostReasons.SHUTTING_DOWN, "the bench is over"));
     await listener.close(1_000);
   });
   return {

@@ -2,7 +2,10 @@ import { appendFileSync, existsSync, mkdirSync, readdirSync, renameSync, writeFi
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { InfraError } from "../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../adapters/host/reasons.ts";
+import { lvmReasons } from "../../adapters/lvm/reasons.ts";
 import type { OperationKind, OperationStep } from "../../server/operations/operation-kind.ts";
+import { storeReasons } from "../../server/store/reasons.ts";
 
 /** Input of a storm's operation. */
 export type StormInput = {
@@ -57,14 +60,14 @@ export function createStormKind(directory: string): OperationKind<StormInput> {
         await delay(Math.random() * 40, undefined, { signal });
       }
       if (attempt === 1 && Math.random() < 0.1) {
-        throw new InfraError("STORE_UNAVAILABLE", "not now");
+        throw new InfraError(storeReasons.STORE_UNAVAILABLE, "not now");
       }
       if (input.failsAt === name) {
         // Some fail before their effect, and some after it.
         if (token < "8" && !existsSync(place("present", token))) {
           make(token, signal);
         }
-        throw new InfraError("VOLUME_EXISTS", "made to fail");
+        throw new InfraError(lvmReasons.VOLUME_EXISTS, "made to fail");
       }
       make(token, signal);
       await someMs(5);
@@ -73,7 +76,7 @@ export function createStormKind(directory: string): OperationKind<StormInput> {
     async undo({ token, input }) {
       await someMs(10);
       if (input.plan === "stick" && name === "prepare") {
-        throw new InfraError("VOLUME_IN_USE", "made to stick");
+        throw new InfraError(hostReasons.VOLUME_IN_USE, "made to stick");
       }
       if (existsSync(place("present", token))) {
         renameSync(place("present", token), place("undone", token));

@@ -4,6 +4,7 @@ import { anyPack } from "@bufbuild/protobuf/wkt";
 import type { Code, ConnectError } from "@connectrpc/connect";
 import { InfraError } from "../../adapters/host/infra-error.ts";
 import type { Call } from "../../server/rpc/call.ts";
+import { rpcReasons } from "../../server/rpc/reasons.ts";
 import type { ServiceRegistration } from "../../server/rpc/service-handlers.ts";
 import { createHandlerError } from "../../server/rpc/wire-error.ts";
 import {
@@ -31,7 +32,7 @@ export const conformanceService: ServiceRegistration = {
   service: ConformanceService,
   handlerOf: (method) => (input, call) => {
     if (method === ConformanceService.method.unimplemented) {
-      return Promise.reject(new InfraError("NOT_BUILT", `${method.name} is never implemented`));
+      return Promise.reject(new InfraError(rpcReasons.NOT_BUILT, `${method.name} is never implemented`));
     }
     switch (method.methodKind) {
       case "unary":

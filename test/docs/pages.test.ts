@@ -5,16 +5,17 @@ import { createClient } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
 import { test } from "tap";
 import { parse } from "yaml";
-import { reasons } from "../../adapters/host/reasons.ts";
 import { AuthService } from "../../gen/services/auth/auth_pb.ts";
 import { configKeys } from "../../server/gateway/config/keys.ts";
 import { configSchema } from "../../server/gateway/config/schema.ts";
 import { otherVariables } from "../../server/gateway/config/settings.ts";
+import { allReasons } from "../../server/gateway/reasons.ts";
 import { readContractServices } from "../server/contract-services.ts";
 import { adminPassword, startGatewayUnderTest } from "../server/gateway-under-test.ts";
 import { blocksOf, pages, readPage } from "./markdown.ts";
 import { testBlocks } from "./run-blocks.ts";
 
+const reasons = new Set(allReasons.map(({ id }) => id));
 const prose = pages().filter((page) => !page.startsWith("test/") && page !== "docs/configuration.md");
 
 // test/readme.test.ts runs the README, with the sandbox that it starts.
@@ -89,7 +90,7 @@ test("every reason, setting and variable that a page names exists", async (t) =>
       if (/^HOSTPLANE_/.test(code)) {
         t.ok(named.has(code), `${page}: ${code}`);
       } else if (/^[A-Z]+(_[A-Z]+)+$/.test(code)) {
-        t.ok(code in reasons || scripts.includes(`${code}=`), `${page}: ${code}`);
+        t.ok(reasons.has(code) || scripts.includes(`${code}=`), `${page}: ${code}`);
       } else if (!code.endsWith(".ts") && /^\w+(\[\])?\./.test(code) && groups.has(group)) {
         t.ok(paths.has(code), `${page}: ${code}`);
       } else {

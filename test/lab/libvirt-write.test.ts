@@ -7,6 +7,7 @@ import tap, { type Test, test } from "tap";
 import { InfraError } from "../../adapters/host/infra-error.ts";
 import type { VolumeContent } from "../../adapters/libvirt/backup-adapter.ts";
 import { createLibvirt } from "../../adapters/libvirt/libvirt.ts";
+import { operationReasons } from "../../server/operations/reasons.ts";
 import { reasonOf } from "../adapters/host/reason-of.ts";
 import { libvirtSkipReason, type StartedLibvirt, startLibvirtDaemon } from "./libvirt.ts";
 
@@ -123,7 +124,7 @@ test("a stopped write ends with the reason, and its volume can be deleted at onc
   const stop = new AbortController();
   const stopping = contentOf(wanted, (at) => {
     if (at === 8 * mebibyte) {
-      stop.abort(new InfraError("OPERATION_CANCELLED", "by the test"));
+      stop.abort(new InfraError(operationReasons.OPERATION_CANCELLED, "by the test"));
     }
   });
   t.equal(await reasonOf(libvirt.writeVolume(pool, "a", stopping, stop.signal)), "OPERATION_CANCELLED");

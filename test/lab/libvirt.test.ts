@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import tap, { type Test, test } from "tap";
-import type { ReasonName } from "../../adapters/host/reasons.ts";
 import type {
   DomainDefinition,
   LibvirtAdapter,
@@ -182,7 +181,7 @@ if (skip !== false) {
     const meant = { name: "bm-1", uuid } as const;
     const create = { kind: "createVolume", ...volume, format: "qcow2", sizeBytes: 100n << 20n } as const;
     // Each with the reason that it may return if it was done despite the kill.
-    const steps: readonly [LibvirtStep, ReasonName?][] = [
+    const steps: readonly [LibvirtStep, string?][] = [
       [{ ...create, backingVolume: "base.qcow2" }, "STORAGE_VOLUME_EXISTS"],
       [seed],
       [{ kind: "define", domain: definitionOf(pool, "bm-1", uuid) }],
@@ -201,7 +200,7 @@ if (skip !== false) {
       await daemon.kill();
       const first = await cut;
       await daemon.start();
-      const reasons: (ReasonName | undefined)[] = [undefined, "LIBVIRT_UNAVAILABLE"];
+      const reasons: (string | undefined)[] = [undefined, "LIBVIRT_UNAVAILABLE"];
       t.ok(reasons.includes(first), `${step.kind} cut off after ${delayMs.toFixed(0)} ms: ${first}`);
       await watch(t, adapter)(async () => (await reasonOf(adapter.read())) === undefined);
       const again = await reasonOf(adapter.run(step));

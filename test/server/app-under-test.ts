@@ -2,6 +2,7 @@ import { getEventListeners, setMaxListeners } from "node:events";
 import { pino } from "pino";
 import type { Test } from "tap";
 import { InfraError } from "../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../adapters/host/reasons.ts";
 import { createAbsentBackend } from "../../server/domain/backend.ts";
 import { createApp } from "../../server/gateway/app.ts";
 import { createMetrics } from "../../server/observability/metrics.ts";
@@ -9,6 +10,7 @@ import { createRpcObserver } from "../../server/observability/rpc-observer.ts";
 import { createListener } from "../../server/rpc/listener/listener.ts";
 import { createCallLog } from "../../server/rpc/log-calls.ts";
 import { createOpenCalls } from "../../server/rpc/open-calls.ts";
+import { rpcReasons } from "../../server/rpc/reasons.ts";
 import { assertKnownHeaders } from "../../server/rpc/request-headers.ts";
 import type { ServiceRegistration } from "../../server/rpc/service-handlers.ts";
 
@@ -64,7 +66,7 @@ export async function startAppUnderTest(
     },
     metrics,
     mayReadMetrics: async () => undefined,
-    backupStore: () => Promise.reject(new InfraError("NOT_BUILT", "there is no store")),
+    backupStore: () => Promise.reject(new InfraError(rpcReasons.NOT_BUILT, "there is no store")),
     logger,
     corsOrigins: [],
     maxMessageBytes: settings.maxMessageBytes ?? 4 << 20,
@@ -96,7 +98,7 @@ export async function startAppUnderTest(
   let closed: Promise<void> | undefined;
   const close = () => {
     closed ??= (async () => {
-      shutdown.abort(new InfraError("SHUTTING_DOWN", "the gateway is stopping"));
+      shutdown.abort(new InfraError(hostReasons.SHUTTING_DOWN, "the gateway is stopping"));
       await listener.close(1_500);
       await app.close();
       metrics.close();

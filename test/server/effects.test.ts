@@ -4,6 +4,7 @@ import { createClient } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
 import { type Test, test } from "tap";
 import { InfraError } from "../../adapters/host/infra-error.ts";
+import { lvmReasons } from "../../adapters/lvm/reasons.ts";
 import { ErrorInfoSchema } from "../../gen/google/rpc/error_details_pb.ts";
 import { LVService } from "../../gen/proto/lvmd_pb.ts";
 import { registerService } from "../../server/rpc/service-handlers.ts";
@@ -79,7 +80,7 @@ test("a caller that leaves a change at its deadline is told that it may still ha
   const hold = () => held.promise;
   const handlers = { createLV: hold, resizeLV: hold, createBackup: hold };
   const refuse = async () => {
-    throw new InfraError("VOLUME_PROTECTED", "it is protected");
+    throw new InfraError(lvmReasons.VOLUME_PROTECTED, "it is protected");
   };
   const { url } = await startAppUnderTest(t, [registerService(LVService, { ...handlers, removeLV: refuse })]);
   const client = createClient(LVService, createConnectTransport({ baseUrl: url, httpVersion: "1.1" }));

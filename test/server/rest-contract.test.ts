@@ -2,6 +2,7 @@ import * as fc from "fast-check";
 import { test } from "tap";
 import { InfraError } from "../../adapters/host/infra-error.ts";
 import { Cluster, ClusterStatus } from "../../gen/cnct/kaas/api/api_pb.ts";
+import { domainReasons } from "../../server/domain/reasons.ts";
 import { registerRefusal, registerService, type ServiceHandlers } from "../../server/rpc/service-handlers.ts";
 import { startAppUnderTest } from "./app-under-test.ts";
 import { requestHttp1, requestOver } from "./raw-request.ts";
@@ -179,7 +180,7 @@ test("a mistyped field in a change reaches no handler", async (t) => {
 });
 
 test("what this version does not serve is answered with 501", async (t) => {
-  const refusal = () => new InfraError("DOMAIN_NOT_BUILT", "not in this version");
+  const refusal = () => new InfraError(domainReasons.DOMAIN_NOT_BUILT, "not in this version");
   const { url } = await startAppUnderTest(t, [registerRefusal(Cluster, refusal)]);
   for (const [method, path, body] of rows) {
     const answer = await requestHttp1(url, {

@@ -3,9 +3,10 @@ import type { Seal } from "../../server/crypto/seal.ts";
 import type { Events } from "../../server/events/events.ts";
 import { createOperations } from "../../server/operations/create-operations.ts";
 import type { Operations } from "../../server/operations/operations.ts";
+import { storeReasons } from "../../server/store/reasons.ts";
 import type { Store } from "../../server/store/store.ts";
 
-const refuse = () => Promise.reject(new InfraError("STORE_UNAVAILABLE", "there is no store"));
+const refuse = () => Promise.reject(new InfraError(storeReasons.STORE_UNAVAILABLE, "there is no store"));
 
 const store: Pick<Store, "run" | "subscribe" | "isShared"> = {
   isShared: false,

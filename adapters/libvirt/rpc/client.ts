@@ -6,6 +6,7 @@ import { withPatience } from "./give-up.ts";
 import { maxPacketBytes, type Packet } from "./packet.ts";
 import type { Procedure } from "./procedure.ts";
 import { type ArgsOf, type ProcedureName, procedures, type ResultOf } from "./procedures.ts";
+import { libvirtRpcReasons } from "./reasons.ts";
 import { keepConnected } from "./reconnect.ts";
 import { openSession } from "./session.ts";
 import { download, upload } from "./stream.ts";
@@ -121,7 +122,9 @@ export function createLibvirtClient(options: LibvirtClientOptions): LibvirtClien
       await registerEvents(connection);
       return connection;
     } catch (error) {
-      connection.end(new InfraError("LIBVIRT_UNAVAILABLE", "libvirt's events could not be requested"));
+      connection.end(
+        new InfraError(libvirtRpcReasons.LIBVIRT_UNAVAILABLE, "libvirt's events could not be requested"),
+      );
       throw error;
     }
   }
@@ -144,7 +147,9 @@ export function createLibvirtClient(options: LibvirtClientOptions): LibvirtClien
     try {
       return await connection.call(procedure, args, { signal });
     } finally {
-      connection.end(new InfraError("LIBVIRT_UNAVAILABLE", "the connection's call has ended"));
+      connection.end(
+        new InfraError(libvirtRpcReasons.LIBVIRT_UNAVAILABLE, "the connection's call has ended"),
+      );
     }
   }
 

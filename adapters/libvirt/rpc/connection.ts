@@ -1,5 +1,6 @@
 import { InfraError } from "../../host/infra-error.ts";
 import { createLimiter } from "../../host/limiter.ts";
+import { hostReasons } from "../../host/reasons.ts";
 import { errorFromPayload } from "./errors.ts";
 import { type Patience, withPatience } from "./give-up.ts";
 import { type Packet, type PacketHeader, packetStatus, packetType } from "./packet.ts";
@@ -226,5 +227,8 @@ function isOf({ program, number }: Procedure<unknown, unknown>, packet: Packet):
 
 function misplaced({ program, version, procedure, type, serial }: Packet): InfraError {
   const what = `program 0x${program.toString(16)} version ${version} procedure ${procedure} type ${type}`;
-  return new InfraError("TOOL_OUTPUT", `libvirt sent an unexpected packet: ${what} serial ${serial}`);
+  return new InfraError(
+    hostReasons.TOOL_OUTPUT,
+    `libvirt sent an unexpected packet: ${what} serial ${serial}`,
+  );
 }

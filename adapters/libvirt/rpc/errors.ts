@@ -1,26 +1,28 @@
+import type { Reason } from "../../host/define-reasons.ts";
 import { InfraError } from "../../host/infra-error.ts";
-import type { ReasonName } from "../../host/reasons.ts";
+import { hostReasons } from "../../host/reasons.ts";
 import { type RemoteError, remoteError } from "./objects.ts";
+import { libvirtRpcReasons } from "./reasons.ts";
 import { decodeExactly } from "./xdr-reader.ts";
 
 /** Reasons by libvirt's code (virErrorNumber), whichever part of libvirt reports it. */
-const codes: Readonly<Record<number, ReasonName>> = {
-  28: "DOMAIN_EXISTS",
-  29: "LIBVIRT_DENIED",
-  42: "DOMAIN_NOT_FOUND",
-  43: "NETWORK_NOT_FOUND",
-  45: "LIBVIRT_DENIED",
-  49: "STORAGE_POOL_NOT_FOUND",
-  50: "STORAGE_VOLUME_NOT_FOUND",
-  53: "NODE_DEVICE_NOT_FOUND",
+const codes: Readonly<Record<number, Reason>> = {
+  28: libvirtRpcReasons.DOMAIN_EXISTS,
+  29: libvirtRpcReasons.LIBVIRT_DENIED,
+  42: libvirtRpcReasons.DOMAIN_NOT_FOUND,
+  43: libvirtRpcReasons.NETWORK_NOT_FOUND,
+  45: libvirtRpcReasons.LIBVIRT_DENIED,
+  49: libvirtRpcReasons.STORAGE_POOL_NOT_FOUND,
+  50: libvirtRpcReasons.STORAGE_VOLUME_NOT_FOUND,
+  53: libvirtRpcReasons.NODE_DEVICE_NOT_FOUND,
   // Timed out during operation: cannot acquire state change lock (held by monitor=remoteDispatchDomainDestroyFlags)
-  68: "LIBVIRT_UNAVAILABLE",
-  79: "LIBVIRT_DENIED",
-  86: "AGENT_UNRESPONSIVE",
-  88: "LIBVIRT_DENIED",
-  90: "STORAGE_VOLUME_EXISTS",
-  94: "LIBVIRT_DENIED",
-  97: "AGENT_UNRESPONSIVE",
+  68: libvirtRpcReasons.LIBVIRT_UNAVAILABLE,
+  79: libvirtRpcReasons.LIBVIRT_DENIED,
+  86: libvirtRpcReasons.AGENT_UNRESPONSIVE,
+  88: libvirtRpcReasons.LIBVIRT_DENIED,
+  90: libvirtRpcReasons.STORAGE_VOLUME_EXISTS,
+  94: libvirtRpcReasons.LIBVIRT_DENIED,
+  97: libvirtRpcReasons.AGENT_UNRESPONSIVE,
 };
 
 const operationInvalid = 55;
@@ -52,19 +54,19 @@ export function errorFromLibvirt(error: RemoteError): InfraError {
   });
 }
 
-function reasonOf({ code, domain, message, int1 }: RemoteError): ReasonName {
+function reasonOf({ code, domain, message, int1 }: RemoteError): Reason {
   const words = message ?? "";
   // For a failed system call, int1 is the errno.
   if ((code === 38 && int1 === noSpaceErrno) || noSpaceWords.test(words)) {
-    return "NO_SPACE";
+    return hostReasons.NO_SPACE;
   }
   if (code === operationInvalid && domainParts.includes(domain)) {
-    return "DOMAIN_STATE";
+    return libvirtRpcReasons.DOMAIN_STATE;
   }
   if (domainExistsWords.test(words)) {
-    return "DOMAIN_EXISTS";
+    return libvirtRpcReasons.DOMAIN_EXISTS;
   }
-  return codes[code] ?? "LIBVIRT_FAILED";
+  return codes[code] ?? libvirtRpcReasons.LIBVIRT_FAILED;
 }
 
 /** Reports whether the driver that libvirt uses does not implement the procedure. */

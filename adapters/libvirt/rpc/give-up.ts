@@ -1,4 +1,6 @@
 import { InfraError } from "../../host/infra-error.ts";
+import { hostReasons } from "../../host/reasons.ts";
+import { libvirtRpcReasons } from "./reasons.ts";
 
 export interface Patience {
   readonly signal?: AbortSignal | undefined;
@@ -10,7 +12,7 @@ export interface Patience {
 export function errorFromSignal({ reason }: AbortSignal): InfraError {
   return reason instanceof InfraError
     ? reason
-    : new InfraError("CALLER_LEFT", "The caller left before libvirt answered", { cause: reason });
+    : new InfraError(hostReasons.CALLER_LEFT, "The caller left before libvirt answered", { cause: reason });
 }
 
 /**
@@ -23,7 +25,8 @@ export function withPatience<T>(
   { signal, timeoutMs }: Patience,
 ): Promise<T> {
   const giveUp = new AbortController();
-  const late = () => new InfraError("LIBVIRT_UNAVAILABLE", `libvirt did not answer within ${timeoutMs} ms`);
+  const late = () =>
+    new InfraError(libvirtRpcReasons.LIBVIRT_UNAVAILABLE, `libvirt did not answer within ${timeoutMs} ms`);
   return new Promise((resolve, reject) => {
     const give = (error: InfraError) => {
       giveUp.abort(error);

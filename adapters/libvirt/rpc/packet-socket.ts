@@ -1,10 +1,12 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { InfraError } from "../../host/infra-error.ts";
+import { hostReasons } from "../../host/reasons.ts";
 import { errorFromSignal } from "./give-up.ts";
 import { createKeepAlive } from "./keep-alive.ts";
 import { createPacketDecoder, encodeHeader, type Packet, type PacketHeader } from "./packet.ts";
 import { keepAliveProgram } from "./procedure.ts";
+import { libvirtRpcReasons } from "./reasons.ts";
 
 export interface PacketSocketOptions {
   readonly socketPath: string;
@@ -56,7 +58,10 @@ export async function openPacketSocket(
   let isOver = false;
 
   function lost(why: string): InfraError {
-    return new InfraError("LIBVIRT_UNAVAILABLE", `lost the connection to libvirt at ${socketPath}: ${why}`);
+    return new InfraError(
+      libvirtRpcReasons.LIBVIRT_UNAVAILABLE,
+      `lost the connection to libvirt at ${socketPath}: ${why}`,
+    );
   }
 
   function send(header: PacketHeader, payload: Uint8Array): boolean {
@@ -90,7 +95,11 @@ export async function openPacketSocket(
         }
       }
     } catch (error) {
-      end(error instanceof InfraError ? error : new InfraError("INTERNAL", String(error), { cause: error }));
+      end(
+        error instanceof InfraError
+          ? error
+          : new InfraError(hostReasons.INTERNAL, String(error), { cause: error }),
+      );
     }
   }
 
@@ -114,11 +123,14 @@ function errorFromConnect(socketPath: string, error: unknown): InfraError {
   const code = (error as NodeJS.ErrnoException).code ?? String(error);
   if (code === "EACCES" || code === "EPERM") {
     const advice = "run the gateway as a user that may open it, e.g. in the group libvirt";
-    return new InfraError("LIBVIRT_DENIED", `may not open ${socketPath} (${code}): ${advice}`);
+    return new InfraError(
+      libvirtRpcReasons.LIBVIRT_DENIED,
+      `may not open ${socketPath} (${code}): ${advice}`,
+    );
   }
   const advice = code === "ENOENT" || code === "ECONNREFUSED" ? "; check that libvirtd is running" : "";
   return new InfraError(
-    "LIBVIRT_UNAVAILABLE",
+    libvirtRpcReasons.LIBVIRT_UNAVAILABLE,
     `cannot connect to libvirt at ${socketPath} (${code})${advice}`,
     {
       cause: error,

@@ -1,4 +1,5 @@
 import { InfraError } from "../../host/infra-error.ts";
+import { hostReasons } from "../../host/reasons.ts";
 
 /** Types of packets, by libvirt's numbers. The types with file descriptors are never used. */
 export const packetType = { call: 0, reply: 1, message: 2, stream: 3, streamHole: 6 } as const;
@@ -64,7 +65,7 @@ export function createPacketDecoder(maxBytes: number): PacketDecoder {
     const length = bytes.readUInt32BE(0);
     if (length < headerBytes || length > maxBytes + lengthBytes) {
       const limits = `a packet has ${headerBytes} to ${maxBytes + lengthBytes}`;
-      throw new InfraError("TOOL_OUTPUT", `libvirt sent a packet of ${length} bytes; ${limits}`);
+      throw new InfraError(hostReasons.TOOL_OUTPUT, `libvirt sent a packet of ${length} bytes; ${limits}`);
     }
     return length;
   }

@@ -1,8 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { backOffMs } from "../../host/back-off.ts";
 import { InfraError } from "../../host/infra-error.ts";
+import { hostReasons } from "../../host/reasons.ts";
 import type { Connection } from "./connection.ts";
 import { withPatience } from "./give-up.ts";
+import { libvirtRpcReasons } from "./reasons.ts";
 
 export type LinkState = "connecting" | "connected" | "closed";
 
@@ -75,7 +77,7 @@ export function keepConnected({ open, onAgain, reconnectMs }: LinkOptions): Link
     } catch (error) {
       return error instanceof InfraError
         ? error
-        : new InfraError("INTERNAL", String(error), { cause: error });
+        : new InfraError(hostReasons.INTERNAL, String(error), { cause: error });
     } finally {
       connection = undefined;
     }
@@ -107,14 +109,17 @@ export function keepConnected({ open, onAgain, reconnectMs }: LinkOptions): Link
     },
     current() {
       if (connection === undefined) {
-        throw failure ?? new InfraError("LIBVIRT_UNAVAILABLE", "There is no connection to libvirt yet");
+        throw (
+          failure ??
+          new InfraError(libvirtRpcReasons.LIBVIRT_UNAVAILABLE, "There is no connection to libvirt yet")
+        );
       }
       return connection;
     },
     onStateChange,
     ready: (signal) => withPatience((givenUp) => untilKnown(givenUp), { signal }),
     async close() {
-      const closed = new InfraError("LIBVIRT_UNAVAILABLE", "The libvirt client is closed");
+      const closed = new InfraError(libvirtRpcReasons.LIBVIRT_UNAVAILABLE, "The libvirt client is closed");
       closing.abort(closed);
       connection?.end(closed);
       if (state !== "closed") {
@@ -145,7 +150,7 @@ export function keepConnected({ open, onAgain, reconnectMs }: LinkOptions): Link
  * not pass.
  */
 function unavailable(why: InfraError): InfraError {
-  return why.reason === "LIBVIRT_DENIED" || why.reason === "LIBVIRT_UNAVAILABLE"
+  return why.is(libvirtRpcReasons.LIBVIRT_DENIED, libvirtRpcReasons.LIBVIRT_UNAVAILABLE)
     ? why
-    : new InfraError("LIBVIRT_UNAVAILABLE", why.message, { cause: why });
+    : new InfraError(libvirtRpcReasons.LIBVIRT_UNAVAILABLE, why.message, { cause: why });
 }

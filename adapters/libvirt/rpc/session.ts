@@ -1,6 +1,7 @@
 import { InfraError } from "../../host/infra-error.ts";
 import { type Connection, type ConnectionOptions, openConnection } from "./connection.ts";
 import { procedures } from "./procedures.ts";
+import { libvirtRpcReasons } from "./reasons.ts";
 
 export interface SessionOptions extends ConnectionOptions {
   /** The libvirt URI that the daemon opens, e.g. `qemu:///system`. */
@@ -27,14 +28,16 @@ export async function openSession(options: SessionOptions, signal?: AbortSignal)
     } else if (types.length > 0 && !types.includes(authType.none)) {
       const advice = "give a group access to the socket instead (auth_unix_rw in libvirtd.conf)";
       throw new InfraError(
-        "LIBVIRT_DENIED",
+        libvirtRpcReasons.LIBVIRT_DENIED,
         `libvirt at ${options.socketPath} requires a password: ${advice}`,
       );
     }
     await connection.call(procedures.connectOpen, { uri, flags: 0 }, patience);
     return connection;
   } catch (error) {
-    connection.end(new InfraError("LIBVIRT_UNAVAILABLE", "the connection to libvirt could not be opened"));
+    connection.end(
+      new InfraError(libvirtRpcReasons.LIBVIRT_UNAVAILABLE, "the connection to libvirt could not be opened"),
+    );
     throw error;
   }
 }

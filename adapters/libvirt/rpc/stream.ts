@@ -1,4 +1,5 @@
 import { InfraError } from "../../host/infra-error.ts";
+import { hostReasons } from "../../host/reasons.ts";
 import type { Connection, StreamReceiver } from "./connection.ts";
 import { errorFromSignal } from "./give-up.ts";
 import { type ArgsOf, procedures } from "./procedures.ts";
@@ -56,7 +57,7 @@ function watchSignal(
   signal?.addEventListener("abort", onAbort, { once: true });
   return () => {
     signal?.removeEventListener("abort", onAbort);
-    connection.end(new InfraError("CALLER_LEFT", "the transfer has ended"));
+    connection.end(new InfraError(hostReasons.CALLER_LEFT, "the transfer has ended"));
   };
 }
 
@@ -140,7 +141,7 @@ export async function upload(
   let hasMore = true;
   try {
     const receiver: StreamReceiver = {
-      onData: () => guard.fail(new InfraError("TOOL_OUTPUT", "libvirt sent data into an upload")),
+      onData: () => guard.fail(new InfraError(hostReasons.TOOL_OUTPUT, "libvirt sent data into an upload")),
       onEnd: confirmed.resolve,
       onError: guard.fail,
     };

@@ -1,4 +1,5 @@
 import { InfraError } from "../../host/infra-error.ts";
+import { hostReasons } from "../../host/reasons.ts";
 
 /** Reads XDR from the front of a buffer. Reading beyond its end fails before memory is allocated. */
 export interface XdrReader {
@@ -24,7 +25,7 @@ export function createXdrReader(bytes: Uint8Array): XdrReader {
   let offset = 0;
 
   function fail(what: string): never {
-    throw new InfraError("TOOL_OUTPUT", `libvirt sent invalid data: ${what}, at byte ${offset}`);
+    throw new InfraError(hostReasons.TOOL_OUTPUT, `libvirt sent invalid data: ${what}, at byte ${offset}`);
   }
 
   /** Consumes `sizeBytes` and returns their offset. */

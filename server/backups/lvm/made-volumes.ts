@@ -7,6 +7,7 @@ import type {
   VolumeGroup,
 } from "../../../adapters/lvm/adapter.ts";
 import { volumeGroupResource, volumeResource } from "../../../adapters/lvm/names.ts";
+import { lvmReasons } from "../../../adapters/lvm/reasons.ts";
 import type { InlineRunner } from "../../operations/run-inline.ts";
 import { operationTag } from "./operation-marks.ts";
 import { createShownCommand, type ShownCommand } from "./shown-command.ts";
@@ -100,7 +101,7 @@ export function assertSameGroup(state: LvmState, { volumeGroup, groupUuid }: Gro
       group === undefined
         ? "does not exist"
         : `has been replaced by another one (UUID ${group.uuid}, expected ${groupUuid})`;
-    throw new InfraError("VOLUME_GROUP_GONE", `volume group ${volumeGroup} ${what}`, {
+    throw new InfraError(lvmReasons.VOLUME_GROUP_GONE, `volume group ${volumeGroup} ${what}`, {
       resource: volumeGroupResource(volumeGroup),
     });
   }

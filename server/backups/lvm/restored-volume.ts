@@ -1,6 +1,7 @@
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import type { LvmState } from "../../../adapters/lvm/adapter.ts";
 import { volumeResource } from "../../../adapters/lvm/names.ts";
+import { lvmReasons } from "../../../adapters/lvm/reasons.ts";
 import { findMade, findVolume, type MadeVolumes, type VolumePlace } from "./made-volumes.ts";
 import { operationTag, shownName, temporaryName, wantedNameTag } from "./operation-marks.ts";
 
@@ -89,7 +90,7 @@ export function leftOfRestored(
 }
 
 function alreadyThere({ volumeGroup, volume }: Name): InfraError {
-  return new InfraError("VOLUME_EXISTS", `${volumeGroup}/${volume} already exists`, {
+  return new InfraError(lvmReasons.VOLUME_EXISTS, `${volumeGroup}/${volume} already exists`, {
     resource: volumeResource(volumeGroup, volume),
   });
 }
@@ -97,5 +98,7 @@ function alreadyThere({ volumeGroup, volume }: Name): InfraError {
 /** Returns the error for a restored volume that disappeared before it was complete. */
 export function restoredGone({ volumeGroup, volume }: Name): InfraError {
   const words = `the volume that was being restored to ${volumeGroup}/${volume} was removed outside hostplane`;
-  return new InfraError("VOLUME_NOT_FOUND", words, { resource: volumeResource(volumeGroup, volume) });
+  return new InfraError(lvmReasons.VOLUME_NOT_FOUND, words, {
+    resource: volumeResource(volumeGroup, volume),
+  });
 }

@@ -1,8 +1,11 @@
 import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../../adapters/host/reasons.ts";
 import type { LogicalVolume, LvmState, LvmStep, VolumeGroup } from "../../../adapters/lvm/adapter.ts";
 import { volumeGroupResource, volumeResource } from "../../../adapters/lvm/names.ts";
+import { lvmReasons } from "../../../adapters/lvm/reasons.ts";
 import { snapshotRoomBytes } from "../../../adapters/lvm/snapshot-room.ts";
 import { roundUpToExtents } from "./extents.ts";
+import { lvmBackupReasons } from "./reasons.ts";
 import type { ShownCommand } from "./shown-command.ts";
 import { assertWhole, isProtected } from "./volume-refusals.ts";
 
@@ -40,7 +43,7 @@ export function snapshotStep(wanted: WantedSnapshot): LvmStep {
   const roomBytes = roundUpToExtents(snapshotRoomBytes(volume.sizeBytes, percent), group.extentSizeBytes);
   if (group.freeBytes < roomBytes) {
     throw new InfraError(
-      "NO_SPACE",
+      hostReasons.NO_SPACE,
       `not enough space for a snapshot of ${group.name}/${volume.name} on volume group ${group.name}: free=${group.freeBytes}, requested=${roomBytes} (\`${configKey}.snapshotPercent\` is ${percent})`,
       { resource: volumeGroupResource(group.name) },
     );
@@ -60,7 +63,7 @@ function assertBackable(volume: LogicalVolume, shown: ShownCommand): void {
   // A copy-on-write snapshot is only active, and thus readable, while its origin is.
   if (!volume.active && volume.thinPoolName === undefined) {
     throw new InfraError(
-      "VOLUME_INACTIVE",
+      lvmBackupReasons.VOLUME_INACTIVE,
       `${volumeGroupName}/${name} is not active, so it cannot be read; activate it with ${shown(["lvchange", "-ay", `${volumeGroupName}/${name}`])}`,
       { resource: volumeResource(volumeGroupName, name) },
     );
@@ -82,14 +85,14 @@ export function assertSnapshotGood(
   const resource = volumeResource(volumeGroup, volume);
   if (found === undefined) {
     throw new InfraError(
-      "VOLUME_NOT_FOUND",
+      lvmReasons.VOLUME_NOT_FOUND,
       `the snapshot ${volumeGroup}/${name} of ${volume} was removed outside hostplane`,
       { resource },
     );
   }
   if (found.health === "invalidSnapshot" || found.health === "failed") {
     throw new InfraError(
-      "SNAPSHOT_FULL",
+      lvmBackupReasons.SNAPSHOT_FULL,
       `the snapshot of ${volumeGroup}/${volume} overflowed during the backup: raise \`${configKey}.snapshotPercent\`, or back up the volume when less is written to it`,
       { resource },
     );

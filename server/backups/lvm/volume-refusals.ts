@@ -1,6 +1,7 @@
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import type { VolumeGroup } from "../../../adapters/lvm/adapter.ts";
 import { volumeGroupResource, volumeResource } from "../../../adapters/lvm/names.ts";
+import { lvmReasons } from "../../../adapters/lvm/reasons.ts";
 
 /**
  * Refuses to create or grow volumes in a group with missing disks: `Cannot change VG vg0 while PVs are missing`.
@@ -9,13 +10,17 @@ import { volumeGroupResource, volumeResource } from "../../../adapters/lvm/names
 export function assertWhole({ name, missingPvCount }: VolumeGroup): void {
   if (missingPvCount > 0) {
     const message = `volume group ${name} lacks ${missingPvCount} of its physical volumes`;
-    throw new InfraError("VOLUME_GROUP_GONE", message, { resource: volumeGroupResource(name) });
+    throw new InfraError(lvmReasons.VOLUME_GROUP_GONE, message, { resource: volumeGroupResource(name) });
   }
 }
 
 /** Returns the error for a volume that must not be changed. */
 export function isProtected(volume: { volumeGroupName: string; name: string }, why: string): InfraError {
-  return new InfraError("VOLUME_PROTECTED", `${volume.volumeGroupName}/${volume.name} is protected: ${why}`, {
-    resource: volumeResource(volume.volumeGroupName, volume.name),
-  });
+  return new InfraError(
+    lvmReasons.VOLUME_PROTECTED,
+    `${volume.volumeGroupName}/${volume.name} is protected: ${why}`,
+    {
+      resource: volumeResource(volume.volumeGroupName, volume.name),
+    },
+  );
 }

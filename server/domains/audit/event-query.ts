@@ -1,5 +1,5 @@
+import { errorCodes } from "../../../adapters/host/define-reasons.ts";
 import { invalidField } from "../../../adapters/host/infra-error.ts";
-import { reasons } from "../../../adapters/host/reasons.ts";
 import type { ListEventsRequest } from "../../../gen/hostplane/v1/audit_pb.ts";
 import { parsePageSize, parseTextFilter, parseTimes } from "../../rpc/listing-fields.ts";
 import { seqFromPageToken } from "../../rpc/page-token.ts";
@@ -17,11 +17,7 @@ export interface EventQuery {
 /** Value of `outcome` for events without an outcome. */
 const unknownOutcome = "UNKNOWN_OUTCOME";
 
-const outcomes: readonly string[] = [
-  "OK",
-  ...new Set(Object.values(reasons).map(({ code }): string => code)),
-  unknownOutcome,
-];
+const outcomes: readonly string[] = ["OK", ...errorCodes, unknownOutcome];
 
 /**
  * Parses the request.

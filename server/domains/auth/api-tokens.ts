@@ -5,6 +5,7 @@ import type { ApiTokenRecord, ApiTokenResult, NewApiToken } from "../../store/ap
 import type { Store } from "../../store/store.ts";
 import { assertApiTokenName, serviceLimitFrom } from "./account-rules.ts";
 import { makeApiToken } from "./api-token-text.ts";
+import { authReasons } from "./reasons.ts";
 import { hashToken } from "./token-hash.ts";
 
 /** Options of `createApiTokens`. */
@@ -99,8 +100,10 @@ function apiTokenFrom(result: ApiTokenResult, name: string): ApiTokenRecord {
   }
   const resource = `apiTokens/${name}`;
   throw result.why === "notFound"
-    ? new InfraError("API_TOKEN_NOT_FOUND", `API token ${JSON.stringify(name)} not found`, { resource })
-    : new InfraError("API_TOKEN_EXISTS", `API token ${name} already exists; revoke it first`, {
+    ? new InfraError(authReasons.API_TOKEN_NOT_FOUND, `API token ${JSON.stringify(name)} not found`, {
+        resource,
+      })
+    : new InfraError(authReasons.API_TOKEN_EXISTS, `API token ${name} already exists; revoke it first`, {
         resource,
       });
 }

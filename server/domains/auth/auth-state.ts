@@ -1,5 +1,6 @@
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import type { Seal } from "../../crypto/seal.ts";
+import { storeReasons } from "../../store/reasons.ts";
 import type { Store } from "../../store/store.ts";
 import { type Accounts, createAccounts } from "./accounts.ts";
 
@@ -86,7 +87,7 @@ export async function createAuthState(options: AuthStateOptions): Promise<AuthSt
   function current(): Accounts {
     if (store.isShared && performance.now() - readAtMs > maxAgeMs) {
       throw new InfraError(
-        "STORE_UNAVAILABLE",
+        storeReasons.STORE_UNAVAILABLE,
         "logins cannot be checked: users and revocations could not be read from the database for too long",
         { retryAfterMs: pollMs },
       );

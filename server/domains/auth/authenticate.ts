@@ -2,6 +2,7 @@ import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { anonymous, type Caller } from "../../rpc/caller.ts";
 import type { AuthState } from "./auth-state.ts";
 import { type Callers, callerOfListener } from "./callers.ts";
+import { authReasons } from "./reasons.ts";
 import { assertOwnPage, type RequestOrigin, readSessionCookie } from "./session-cookie.ts";
 import type { TokenUse } from "./token-use.ts";
 
@@ -26,7 +27,10 @@ export function createAuthenticate({ state, callers, tokenUse }: AuthenticateOpt
     if (authorization !== undefined) {
       const token = bearerTokenOf(authorization);
       if (token === undefined) {
-        throw new InfraError("TOKEN_INVALID", "the authorization header must have the form `Bearer <token>`");
+        throw new InfraError(
+          authReasons.TOKEN_INVALID,
+          "the authorization header must have the form `Bearer <token>`",
+        );
       }
       return callers.ofToken(token, "header");
     }
@@ -40,8 +44,7 @@ export function createAuthenticate({ state, callers, tokenUse }: AuthenticateOpt
 
   async function credentialsLookedAtAgain(request: RequestOrigin, error: unknown): Promise<Caller> {
     const isUnknown =
-      error instanceof InfraError &&
-      (error.reason === "TOKEN_INVALID" || error.reason === "CERTIFICATE_UNKNOWN");
+      error instanceof InfraError && error.is(authReasons.TOKEN_INVALID, authReasons.CERTIFICATE_UNKNOWN);
     if (!state.isShared || !isUnknown) {
       throw error;
     }

@@ -5,6 +5,7 @@ import type { ClientCertificate } from "../../rpc/listener/client-certificate.ts
 import type { AuthUser } from "./accounts.ts";
 import { isApiToken } from "./api-token-text.ts";
 import type { AuthState } from "./auth-state.ts";
+import { authReasons } from "./reasons.ts";
 import { assertNotExpired, type SessionClaims, type SessionTokens } from "./session-token.ts";
 import { apiTokenPrefix, hashToken } from "./token-hash.ts";
 
@@ -38,11 +39,11 @@ export function createCallers(state: AuthState, sessionTokens: SessionTokens): C
     assertNotExpired(claims);
     const user = state.userById(accountId);
     if (user === undefined) {
-      throw new InfraError("TOKEN_INVALID", "the token was rejected: its user no longer exists");
+      throw new InfraError(authReasons.TOKEN_INVALID, "the token was rejected: its user no longer exists");
     }
     const isBefore = claims.issuedAtMs <= user.tokensNotBeforeMs && sessionId !== user.keptSession;
     if (isBefore || state.isRevoked(sessionId)) {
-      throw new InfraError("TOKEN_REVOKED", "the session was ended");
+      throw new InfraError(authReasons.TOKEN_REVOKED, "the session was ended");
     }
     const current = () => ofSession(claims, credential);
     return ofUser(user, { credential, sessionId, expiresAtMs, current });
@@ -51,10 +52,10 @@ export function createCallers(state: AuthState, sessionTokens: SessionTokens): C
   function ofApiToken(hash: Uint8Array): Caller {
     const token = state.apiTokenByHash(hash);
     if (token === undefined) {
-      throw new InfraError("TOKEN_INVALID", "the token was rejected: no such API token");
+      throw new InfraError(authReasons.TOKEN_INVALID, "the token was rejected: no such API token");
     }
     if (token.isRevoked) {
-      throw new InfraError("TOKEN_REVOKED", "the API token was revoked");
+      throw new InfraError(authReasons.TOKEN_REVOKED, "the API token was revoked");
     }
     assertNotExpired(token);
     const { id, name, role, services, expiresAtMs } = token;
@@ -81,7 +82,7 @@ export function createCallers(state: AuthState, sessionTokens: SessionTokens): C
         return ofUser(user, { credential: "certificate", sessionId: undefined, expiresAtMs, current });
       }
     }
-    throw new InfraError("CERTIFICATE_UNKNOWN", "no user has a name of the client certificate");
+    throw new InfraError(authReasons.CERTIFICATE_UNKNOWN, "no user has a name of the client certificate");
   }
 
   function ofSessionToken(token: string, credential: "session" | "cookie"): Caller | Promise<Caller> {
@@ -100,7 +101,10 @@ export function createCallers(state: AuthState, sessionTokens: SessionTokens): C
         return ofSessionToken(token, "session");
       }
       if (!isApiToken(token)) {
-        throw new InfraError("TOKEN_INVALID", "the token was rejected: it is truncated or mistyped");
+        throw new InfraError(
+          authReasons.TOKEN_INVALID,
+          "the token was rejected: it is truncated or mistyped",
+        );
       }
       return ofApiToken(hashToken(token));
     },

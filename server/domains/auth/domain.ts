@@ -1,6 +1,8 @@
 import { UserService } from "../../../gen/hostplane/v1/user_pb.ts";
 import { AuthService } from "../../../gen/services/auth/auth_pb.ts";
 import { defineGatewayDomain } from "../../domain/define-domain.ts";
+import { authMethodReasons, userMethodReasons } from "./call-reasons.ts";
+import { authReasons } from "./reasons.ts";
 
 /** Users, their sessions and API tokens. */
 export const authDomain = defineGatewayDomain({
@@ -8,6 +10,7 @@ export const authDomain = defineGatewayDomain({
   services: [
     {
       service: AuthService,
+      reasons: authMethodReasons,
       rules: {
         Login: { role: "anyone" },
         Logout: { role: "viewer", ofEveryService: true },
@@ -16,6 +19,7 @@ export const authDomain = defineGatewayDomain({
     },
     {
       service: UserService,
+      reasons: userMethodReasons,
       role: "admin",
       rules: {
         // Their answers depend on the caller.
@@ -27,6 +31,7 @@ export const authDomain = defineGatewayDomain({
     },
   ],
   usesStore: true,
+  reasons: { tables: [authReasons] },
   async serve(context) {
     // The gateway creates it before the domains, since every call needs it.
     return { ...context.auth, backends: [] };

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { createLimiter, type Limiter } from "../../../adapters/host/limiter.ts";
 import { networkOf } from "../../rpc/network-of.ts";
+import { rpcReasons } from "../../rpc/reasons.ts";
 import type { Store } from "../../store/store.ts";
 import type { GuardPassword } from "./users.ts";
 
@@ -51,7 +52,7 @@ export function createLoginThrottle(store: Pick<Store, "run">): GuardPassword {
         const { retryAfterMs } = attempt;
         const seconds = Math.ceil(retryAfterMs / 1000);
         const message = `too many failed logins from this address, for this user or in total: try again in ${seconds} s`;
-        throw new InfraError("TOO_MANY_LOGINS", message, { retryAfterMs });
+        throw new InfraError(rpcReasons.TOO_MANY_LOGINS, message, { retryAfterMs });
       }
       const takeBack = (forgottenKeys: readonly string[]) =>
         store.run("loginFailures.takeBack", { counted: attempt.counted, forgottenKeys });

@@ -6,6 +6,7 @@ import type { AuthUser } from "./accounts.ts";
 import type { AuthState } from "./auth-state.ts";
 import type { Callers } from "./callers.ts";
 import { loginTurns, verifyPasswordInTurn } from "./password.ts";
+import { authReasons } from "./reasons.ts";
 import type { SessionTokens } from "./session-token.ts";
 import type { GuardPassword } from "./users.ts";
 
@@ -83,7 +84,7 @@ export function createLogins(options: LoginsOptions): Logins {
       const isRight = isThrottled ? await guardPassword({ name, address }, verify) : await verify();
       const session = isRight && user !== undefined ? await open(user) : undefined;
       if (session === undefined) {
-        throw new InfraError("INVALID_CREDENTIALS", "wrong user name or password");
+        throw new InfraError(authReasons.INVALID_CREDENTIALS, "wrong user name or password");
       }
       return session;
     },
@@ -93,7 +94,9 @@ export function createLogins(options: LoginsOptions): Logins {
       const user = state.userByName(name);
       const session = user === undefined ? undefined : await open(user);
       if (session === undefined) {
-        throw new InfraError("USER_NOT_FOUND", `user ${name} not found`, { resource: `users/${name}` });
+        throw new InfraError(authReasons.USER_NOT_FOUND, `user ${name} not found`, {
+          resource: `users/${name}`,
+        });
       }
       return session;
     },

@@ -1,6 +1,7 @@
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { isSameOrigin } from "../../rpc/browser-guard.ts";
 import type { Call } from "../../rpc/call.ts";
+import { rpcReasons } from "../../rpc/reasons.ts";
 
 /** The parts of a request that show its origin. */
 export type RequestOrigin = Pick<Call, "peer" | "header">;
@@ -87,7 +88,7 @@ export function wantsSessionCookie(request: RequestOrigin): boolean {
     return false;
   }
   if (value !== "cookie") {
-    throw new InfraError("MALFORMED_REQUEST", `${sessionHeader}: expected "cookie"`);
+    throw new InfraError(rpcReasons.MALFORMED_REQUEST, `${sessionHeader}: expected "cookie"`);
   }
   if (request.header("origin") !== undefined) {
     assertOwnOrigin(request);
@@ -130,5 +131,8 @@ function isOwnOrigin(request: RequestOrigin): boolean {
 }
 
 function notOwn(why: string): InfraError {
-  return new InfraError("ORIGIN_NOT_ALLOWED", `${why}; send the token in the authorization header instead`);
+  return new InfraError(
+    rpcReasons.ORIGIN_NOT_ALLOWED,
+    `${why}; send the token in the authorization header instead`,
+  );
 }

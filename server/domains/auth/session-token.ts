@@ -1,5 +1,6 @@
 import { errors, jwtVerify, SignJWT } from "jose";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { authReasons } from "./reasons.ts";
 
 /** Content of a session token. */
 export interface SessionClaims {
@@ -133,9 +134,9 @@ function isOver({ expiresAtMs }: { readonly expiresAtMs: number | undefined }): 
 }
 
 function expired(): InfraError {
-  return new InfraError("TOKEN_EXPIRED", "the login has expired");
+  return new InfraError(authReasons.TOKEN_EXPIRED, "the login has expired");
 }
 
 function invalid(why: string, cause?: unknown): InfraError {
-  return new InfraError("TOKEN_INVALID", `the token was rejected: ${why}`, { cause });
+  return new InfraError(authReasons.TOKEN_INVALID, `the token was rejected: ${why}`, { cause });
 }

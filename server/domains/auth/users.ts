@@ -5,6 +5,7 @@ import type { Store } from "../../store/store.ts";
 import type { NewUser, UserChange, UserRecord, UserResult } from "../../store/user-record.ts";
 import { assertUserName, certificateNamesFrom, serviceLimitFrom } from "./account-rules.ts";
 import { assertPassword, hashPassword, verifyPassword } from "./password.ts";
+import { authReasons } from "./reasons.ts";
 
 /** Options of `createUsers`. */
 export interface UsersOptions {
@@ -117,7 +118,7 @@ export function createUsers({ store, serviceNames, refresh, guardPassword }: Use
         hash === undefined ? false : verifyPassword(hash, current),
       );
       if (!isRight) {
-        throw new InfraError("INVALID_CREDENTIALS", "current_password is wrong");
+        throw new InfraError(authReasons.INVALID_CREDENTIALS, "current_password is wrong");
       }
       const passwordHash = await hashPassword(next);
       const { sessionId: keptSession } = caller;
@@ -181,7 +182,7 @@ function userChangeFrom(wanted: WantedUserChange, serviceNames: readonly string[
 function userNameOf({ actor }: Caller): string {
   const [, name] = /^user\/(.*)$/.exec(actor) ?? [];
   if (name === undefined) {
-    throw new InfraError("USER_NOT_FOUND", `${actor} is not a user and has no password`);
+    throw new InfraError(authReasons.USER_NOT_FOUND, `${actor} is not a user and has no password`);
   }
   return name;
 }
@@ -194,24 +195,26 @@ function userFrom(result: UserResult, name: string): UserRecord {
   const resource = `users/${name}`;
   switch (result.why) {
     case "notFound":
-      throw new InfraError("USER_NOT_FOUND", `user ${JSON.stringify(name)} not found`, { resource });
+      throw new InfraError(authReasons.USER_NOT_FOUND, `user ${JSON.stringify(name)} not found`, {
+        resource,
+      });
     case "exists":
-      throw new InfraError("USER_EXISTS", `user ${name} already exists`, { resource });
+      throw new InfraError(authReasons.USER_EXISTS, `user ${name} already exists`, { resource });
     case "lastAdmin":
       throw new InfraError(
-        "LAST_ADMIN",
+        authReasons.LAST_ADMIN,
         `${name} is the last admin with access to all services who can log in; create another one first`,
         { resource },
       );
     case "certificateNameTaken":
       throw new InfraError(
-        "CERTIFICATE_NAME_TAKEN",
+        authReasons.CERTIFICATE_NAME_TAKEN,
         `another user has the certificate name ${result.certificateName}`,
         { resource },
       );
     case "passwordChanged":
       throw new InfraError(
-        "INVALID_CREDENTIALS",
+        authReasons.INVALID_CREDENTIALS,
         "the password was changed by another request at the same time",
         {
           resource,

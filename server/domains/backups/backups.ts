@@ -1,7 +1,9 @@
 import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { resticReasons } from "../../../adapters/restic/reasons.ts";
 import type { BackupSource, WantedRestore } from "../../backups/backup-source.ts";
 import type { AccessFields } from "../../backups/repositories.ts";
 import { resourceOf } from "../../backups/stored-backup-plans.ts";
+import { domainReasons } from "../../domain/reasons.ts";
 import type { PlannedMutation } from "../../operations/mutation.ts";
 import type { Operation } from "../../operations/operation.ts";
 import type { Asker } from "../../rpc/asker.ts";
@@ -47,7 +49,9 @@ export function createBackups(store: Pick<Store, "run">, sources: readonly Backu
   async function get(id: string): Promise<BackupRow> {
     const row = await store.run("backups.get", { id });
     if (row === undefined) {
-      throw new InfraError("BACKUP_NOT_FOUND", `backup ${id} not found`, { resource: resourceOf({ id }) });
+      throw new InfraError(resticReasons.BACKUP_NOT_FOUND, `backup ${id} not found`, {
+        resource: resourceOf({ id }),
+      });
     }
     return row;
   }
@@ -58,7 +62,7 @@ export function createBackups(store: Pick<Store, "run">, sources: readonly Backu
     const source = sources.find(({ resourceStart }) => row.volume.startsWith(resourceStart));
     if (source === undefined) {
       throw new InfraError(
-        "DOMAIN_NOT_BUILT",
+        domainReasons.DOMAIN_NOT_BUILT,
         `this version does not support volumes such as ${row.volume}`,
         {
           resource: resourceOf(row),

@@ -16,6 +16,7 @@ import type { ClusterSettings } from "./cluster-settings.ts";
 import { assertNotStopping, assertOfMaas, findCluster } from "./find-cluster.ts";
 import { assertImages, createdControlPlaneVersion, imagesIfReadable } from "./image-rules.ts";
 import { assertClusterSize, assertHasPools, assertNotUpgrading, assertPoolsAreNew } from "./pool-rules.ts";
+import { clusterReasons } from "./reasons.ts";
 import { typesOf, upgradeTo, versionsOf } from "./upgrade-versions.ts";
 
 /** A cluster before a change. */
@@ -103,9 +104,13 @@ export function createClusterChanges(options: ClusterChangesOptions): ClusterCha
         return { ...cluster, changedTo: result.generation };
       }
     }
-    throw new InfraError("CLUSTER_CHANGED", `cluster ${name} is being changed concurrently; try again`, {
-      resource: clusterResource(name),
-    });
+    throw new InfraError(
+      clusterReasons.CLUSTER_CHANGED,
+      `cluster ${name} is being changed concurrently; try again`,
+      {
+        resource: clusterResource(name),
+      },
+    );
   }
 
   async function sealedSecrets(uid: string): Promise<Uint8Array> {
@@ -226,15 +231,15 @@ function assertChangeable(found: ClusterWithSlots): void {
 
 function clusterExists(name: string): InfraError {
   const resource = clusterResource(name);
-  return new InfraError("CLUSTER_EXISTS", `cluster ${name} already exists`, { resource });
+  return new InfraError(clusterReasons.CLUSTER_EXISTS, `cluster ${name} already exists`, { resource });
 }
 
 function noEndpoint(name: string, count: number): InfraError {
   const why = `all ${count} addresses in \`clusters.endpoint.addresses\` are used by clusters`;
-  return new InfraError("NO_ENDPOINT", why, { resource: clusterResource(name) });
+  return new InfraError(clusterReasons.NO_ENDPOINT, why, { resource: clusterResource(name) });
 }
 
 function endpointMissing(name: string, what: string): InfraError {
   const why = `${what} needs a stable address: set \`clusters.endpoint\` in the configuration, then create the cluster`;
-  return new InfraError("CLUSTER_ENDPOINT_MISSING", why, { resource: clusterResource(name) });
+  return new InfraError(clusterReasons.CLUSTER_ENDPOINT_MISSING, why, { resource: clusterResource(name) });
 }

@@ -16,6 +16,7 @@ import {
 } from "./bootstrap/names.ts";
 import { assertLabels, type NodeLabel } from "./bootstrap/node-labels.ts";
 import { controlPlanePool } from "./machine-marks.ts";
+import { clusterReasons } from "./reasons.ts";
 
 /** Spec of a set of machines. */
 export interface WantedMachines {
@@ -136,7 +137,7 @@ function assertNewPoolName(name: string, field: string): void {
 function assertPoolSize(count: number, field: string): void {
   if (count === 0) {
     const description = "must be 1 or more; DeleteNodePool removes a pool with all of its machines";
-    throw new InfraError("SCALE_TO_ZERO", `${field}: ${description}`, {
+    throw new InfraError(clusterReasons.SCALE_TO_ZERO, `${field}: ${description}`, {
       violations: [{ field, description }],
     });
   }

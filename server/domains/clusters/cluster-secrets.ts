@@ -1,5 +1,6 @@
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import type { Seal } from "../../crypto/seal.ts";
+import { storeReasons } from "../../store/reasons.ts";
 import type { BootstrapToken } from "./bootstrap/bootstrap-token.ts";
 import { type ClusterPki, formatClusterPki, parseClusterPki } from "./bootstrap/cluster-pki.ts";
 
@@ -31,6 +32,6 @@ export function openClusterSecrets(seal: Seal, clusterUid: string, sealed: Uint8
   } catch {
     // The caught error may quote the secrets, so it is not attached as the cause.
     const message = "cannot decrypt the cluster's secrets with the gateway's master key";
-    throw new InfraError("MASTER_KEY_MISMATCH", message);
+    throw new InfraError(storeReasons.MASTER_KEY_MISMATCH, message);
   }
 }

@@ -1,6 +1,7 @@
 import { Cluster } from "../../../gen/cnct/kaas/api/api_pb.ts";
 import { ClusterService } from "../../../gen/hostplane/v1/cluster_pb.ts";
 import { defineDomain } from "../../domain/define-domain.ts";
+import { clusterCallReasons } from "./call-reasons.ts";
 import { clustersSchema } from "./config.ts";
 import type { ClusterSystem } from "./system.ts";
 
@@ -14,6 +15,7 @@ export const clustersDomain = defineDomain<"clusters", typeof clustersSchema, Cl
     description: "Kubernetes clusters on MAAS machines (`cnct.kaas.api.Cluster`). Off if absent.",
   },
   off: { backend: "maas", message: "clusters are off: set `clusters` in the configuration" },
+  reasons: clusterCallReasons,
   openReal: async (config) => (await import("./open-real.ts")).openRealClusters(config),
   openSandbox: async () => (await import("./open-sandbox.ts")).openSandboxClusters(),
   inspect: async (config) => (await import("./doctor.ts")).inspectClusters(config),

@@ -3,6 +3,7 @@ import type { ClusterRecord } from "../../store/cluster-records.ts";
 import type { ClusterWithSlots } from "../../store/cluster-rows.ts";
 import type { Store } from "../../store/store.ts";
 import { clusterResource } from "./cluster-resource.ts";
+import { clusterReasons } from "./reasons.ts";
 
 /**
  * Finds a cluster by name, with its machines that are not released.
@@ -18,7 +19,7 @@ export async function findCluster(store: Pick<Store, "run">, name: string): Prom
 
 export function clusterNotFound(name: string): InfraError {
   const resource = clusterResource(name);
-  return new InfraError("CLUSTER_NOT_FOUND", `cluster ${name} not found`, { resource });
+  return new InfraError(clusterReasons.CLUSTER_NOT_FOUND, `cluster ${name} not found`, { resource });
 }
 
 /**
@@ -37,7 +38,9 @@ export function toldOfMaas<T extends Pick<ClusterRecord, "backend" | "message">>
 export function assertOfMaas({ name, backend }: ClusterRecord, maasUrl: string): void {
   if (backend !== maasUrl) {
     const resource = clusterResource(name);
-    throw new InfraError("CLUSTER_OF_OTHER_MAAS", `${name}: ${otherMaas(backend, maasUrl)}`, { resource });
+    throw new InfraError(clusterReasons.CLUSTER_OF_OTHER_MAAS, `${name}: ${otherMaas(backend, maasUrl)}`, {
+      resource,
+    });
   }
 }
 
@@ -48,7 +51,7 @@ function otherMaas(backend: string, maasUrl: string): string {
 /** @throws InfraError CLUSTER_STOPPING */
 export function assertNotStopping({ name, isDeleting }: ClusterRecord): void {
   if (isDeleting) {
-    throw new InfraError("CLUSTER_STOPPING", `${name} is being deleted`, {
+    throw new InfraError(clusterReasons.CLUSTER_STOPPING, `${name} is being deleted`, {
       resource: clusterResource(name),
     });
   }

@@ -10,6 +10,7 @@ import {
 import type { ClusterImages, OfferedImages } from "./cluster-images.ts";
 import type { WantedCluster, WantedPool } from "./cluster-requests.ts";
 import { clusterResource } from "./cluster-resource.ts";
+import { clusterReasons } from "./reasons.ts";
 import { controlPlaneVersionFor } from "./upgrade-versions.ts";
 
 /** How long a caller waits for information from MAAS that is optional. */
@@ -62,7 +63,7 @@ export function assertImages(
   const version = parseKubernetesVersion(k8sVersion, "k8s_version");
   const missing = pools.find(({ instanceType }) => offered.seriesOf(instanceType, version) === undefined);
   if (missing !== undefined) {
-    throw new InfraError("NO_IMAGE", noImage(version, missing.instanceType, offered), {
+    throw new InfraError(clusterReasons.NO_IMAGE, noImage(version, missing.instanceType, offered), {
       resource: clusterResource(name),
     });
   }

@@ -15,6 +15,7 @@ import { clusterResource } from "./cluster-resource.ts";
 import { openClusterSecrets, sealClusterSecrets } from "./cluster-secrets.ts";
 import { apiServerPort } from "./cluster-settings.ts";
 import { assertNotStopping, assertOfMaas, clusterNotFound, findCluster, toldOfMaas } from "./find-cluster.ts";
+import { clusterReasons } from "./reasons.ts";
 
 /** Access data for a cluster's administrator. */
 export interface Kubeconfig {
@@ -83,7 +84,7 @@ export function createKubeconfigs({ store, seal, maasUrl, hostOf }: KubeconfigsO
       }
     }
     throw new InfraError(
-      "CLUSTER_CHANGED",
+      clusterReasons.CLUSTER_CHANGED,
       `the secrets of ${name} are being changed concurrently; try again`,
       { resource: clusterResource(name) },
     );

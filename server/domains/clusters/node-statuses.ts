@@ -1,8 +1,10 @@
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { isSettledWithin } from "../../../adapters/host/is-settled-within.ts";
+import { hostReasons } from "../../../adapters/host/reasons.ts";
 import { createSnapshotCache } from "../../../adapters/host/snapshot.ts";
 import type { MaasAdapter } from "../../../adapters/maas/adapter.ts";
 import type { WorkloadAdapter, WorkloadNode } from "../../../adapters/workload/adapter.ts";
+import { workloadReasons } from "../../../adapters/workload/reasons.ts";
 import type { Seal } from "../../crypto/seal.ts";
 import type { SlotState } from "../../store/cluster-records.ts";
 import type { ClusterWithSlots } from "../../store/cluster-rows.ts";
@@ -61,7 +63,10 @@ export function createNodeStatuses({ store, maas, workload, seal }: NodeStatuses
     }
     const host = apiHostOf(cluster, slots);
     if (host === undefined) {
-      throw new InfraError("WORKLOAD_UNAVAILABLE", "no machine of its control plane has an address");
+      throw new InfraError(
+        workloadReasons.WORKLOAD_UNAVAILABLE,
+        "no machine of its control plane has an address",
+      );
     }
     const { kubernetesCa, admin } = openClusterSecrets(seal, cluster.uid, secrets.secretsSealed).pki;
     const connection = workload.connect({
@@ -93,7 +98,7 @@ export function createNodeStatuses({ store, maas, workload, seal }: NodeStatuses
         ]);
         return nodeStatusesOf(cluster, slots, seen, nodes);
       } finally {
-        leaving.abort(new InfraError("CALLER_LEFT", "the caller stopped waiting"));
+        leaving.abort(new InfraError(hostReasons.CALLER_LEFT, "the caller stopped waiting"));
       }
     },
   };

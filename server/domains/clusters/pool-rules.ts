@@ -4,6 +4,7 @@ import type { ClusterWithSlots } from "../../store/cluster-rows.ts";
 import { maxMachines } from "./bootstrap/names.ts";
 import { assertPoolsCount, type PoolSize, type WantedPool } from "./cluster-requests.ts";
 import { clusterResource } from "./cluster-resource.ts";
+import { clusterReasons } from "./reasons.ts";
 
 /**
  * Rejects clusters that are larger than Kubernetes supports.
@@ -32,14 +33,14 @@ export function assertPoolsAreNew({ cluster, slots }: ClusterWithSlots, pools: r
   const resource = clusterResource(of);
   for (const { name } of pools) {
     if (cluster.pools.some((pool) => pool.name === name)) {
-      throw new InfraError("POOL_EXISTS", `${of} already has a node pool ${name}`, { resource });
+      throw new InfraError(clusterReasons.POOL_EXISTS, `${of} already has a node pool ${name}`, { resource });
     }
     const left = slots.filter(
       ({ pool, state }) => pool === name && state !== "draining" && state !== "releasing",
     );
     if (left.length > 0) {
       throw new InfraError(
-        "POOL_STOPPING",
+        clusterReasons.POOL_STOPPING,
         `${left.length} machines of the deleted node pool ${name} of ${of} are not being removed yet; try again in a moment`,
         { resource, retryAfterMs: 1_000 },
       );
@@ -51,7 +52,7 @@ export function assertPoolsAreNew({ cluster, slots }: ClusterWithSlots, pools: r
 export function assertHasPools({ name: of, pools }: ClusterRecord, names: readonly string[]): void {
   const missing = names.filter((name) => !pools.some((pool) => pool.name === name));
   if (missing.length > 0) {
-    throw new InfraError("POOL_NOT_FOUND", `${of} has no node pool ${missing.join(", ")}`, {
+    throw new InfraError(clusterReasons.POOL_NOT_FOUND, `${of} has no node pool ${missing.join(", ")}`, {
       resource: clusterResource(of),
     });
   }
@@ -68,7 +69,7 @@ export function assertNotUpgrading(found: ClusterWithSlots): void {
   const outdated = outdatedSlots(found);
   if (outdated.length > 0) {
     throw new InfraError(
-      "UPGRADE_IN_PROGRESS",
+      clusterReasons.UPGRADE_IN_PROGRESS,
       `${cluster.name} is being upgraded to ${cluster.k8sVersion}: ${outdated.length} of ${slots.length} machines have another version`,
       { resource: clusterResource(cluster.name) },
     );

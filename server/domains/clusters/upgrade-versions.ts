@@ -1,3 +1,4 @@
+import type { Reason } from "../../../adapters/host/define-reasons.ts";
 import type { ClusterRecord } from "../../store/cluster-records.ts";
 import { type InstanceType, parseInstanceType } from "./bootstrap/instance-type.ts";
 import {
@@ -9,6 +10,7 @@ import {
 } from "./bootstrap/kubernetes-version.ts";
 import { joinRefusal, skewRefusal, upgradeRefusal } from "./bootstrap/version-skew.ts";
 import type { OfferedImages } from "./cluster-images.ts";
+import { clusterReasons } from "./reasons.ts";
 
 /** Versions of a cluster's machines, present or planned. */
 export interface ClusterVersions {
@@ -25,7 +27,7 @@ export interface ClusterTypes {
 
 /** The reason why an upgrade is rejected. */
 export interface UpgradeRefusal {
-  readonly reason: "UPGRADE_REFUSED" | "NO_IMAGE";
+  readonly reason: Reason;
   /** A sentence without a full stop. */
   readonly why: string;
 }
@@ -58,12 +60,15 @@ export function upgradeTo(
 ): ClusterVersions | UpgradeRefusal {
   const why = upgradeRefusal(current.workers, version);
   if (why !== undefined) {
-    return { reason: "UPGRADE_REFUSED", why };
+    return { reason: clusterReasons.UPGRADE_REFUSED, why };
   }
   const text = formatKubernetesVersion(version);
   const missing = types.workers.find((type) => images.seriesOf(type, version) === undefined);
   if (missing !== undefined) {
-    return { reason: "NO_IMAGE", why: `MAAS has no Kubernetes ${text} image for ${missing} machines` };
+    return {
+      reason: clusterReasons.NO_IMAGE,
+      why: `MAAS has no Kubernetes ${text} image for ${missing} machines`,
+    };
   }
   const controlPlane = controlPlaneVersionFor(
     version,
@@ -78,7 +83,7 @@ export function upgradeTo(
   if (controlPlane === undefined) {
     const have = formatKubernetesVersion(current.controlPlane);
     return {
-      reason: "NO_IMAGE",
+      reason: clusterReasons.NO_IMAGE,
       why: `MAAS has no image for ${types.controlPlane} machines that a control plane of ${have} can be upgraded to and that workers of ${text} can join`,
     };
   }

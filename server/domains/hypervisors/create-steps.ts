@@ -1,5 +1,6 @@
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { hypervisorResource } from "../../../adapters/libvirt/names.ts";
+import { libvirtReasons } from "../../../adapters/libvirt/reasons.ts";
 import {
   type CheckOutput,
   type CreateRun,
@@ -14,6 +15,7 @@ import {
 } from "./create-run.ts";
 import { domainGone, type HypervisorTools } from "./hypervisor-tools.ts";
 import { type Inventory, isOn } from "./inventory.ts";
+import { hypervisorReasons } from "./reasons.ts";
 
 /** Attempts per step, which cover a restart of libvirt. */
 const maxAttempts = 6;
@@ -33,12 +35,18 @@ export function checkStep(tools: HypervisorTools, inventory: Inventory): CreateS
       const domain = state.domains.find(({ name }) => name === id);
       if (domain !== undefined) {
         if (!inventory.isHypervisor(domain)) {
-          throw new InfraError("DOMAIN_EXISTS", `a VM ${id} exists that hostplane did not create`, {
-            resource,
-          });
+          throw new InfraError(
+            libvirtReasons.DOMAIN_EXISTS,
+            `a VM ${id} exists that hostplane did not create`,
+            {
+              resource,
+            },
+          );
         }
         if (isOn(domain.state) === true) {
-          throw new InfraError("HYPERVISOR_RUNNING", `${id} is already running`, { resource });
+          throw new InfraError(hypervisorReasons.HYPERVISOR_RUNNING, `${id} is already running`, {
+            resource,
+          });
         }
         return { mode: "start", uuid: domain.uuid, format: "raw", hasDisk: true, hasSeed: true };
       }
@@ -48,7 +56,9 @@ export function checkStep(tools: HypervisorTools, inventory: Inventory): CreateS
       const pool = state.pools.find(({ name }) => name === template.pool);
       if (pool === undefined || !pool.isActive) {
         const what = pool === undefined ? "not found" : "is not active";
-        throw new InfraError("STORAGE_POOL_NOT_FOUND", `storage pool ${template.pool} ${what}`, { resource });
+        throw new InfraError(libvirtReasons.STORAGE_POOL_NOT_FOUND, `storage pool ${template.pool} ${what}`, {
+          resource,
+        });
       }
       const format = formatIn(pool);
       const hasDisk = await tools.hasVolume(pool.name, diskName(id, format), signal);
@@ -103,7 +113,7 @@ export function volumeStep(tools: HypervisorTools): CreateStep {
       try {
         await tools.run({ kind: "createVolume", pool, name, format, sizeBytes, ...origin }, run);
       } catch (error) {
-        if (error instanceof InfraError && error.reason === "STORAGE_VOLUME_EXISTS") {
+        if (error instanceof InfraError && error.is(libvirtReasons.STORAGE_VOLUME_EXISTS)) {
           // Created by another process since the check, so undo must not delete it. On a retry it may also come from the
           // previous attempt, if libvirt completed that after it had stopped responding.
           return { isMade: run.attempt > 1 };

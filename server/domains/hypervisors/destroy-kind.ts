@@ -1,5 +1,7 @@
+import type { Reason } from "../../../adapters/host/define-reasons.ts";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import type { LibvirtDomain } from "../../../adapters/libvirt/adapter.ts";
+import { libvirtReasons } from "../../../adapters/libvirt/reasons.ts";
 import type { OperationKind, OperationStep, StepRun } from "../../operations/operation-kind.ts";
 import type { HypervisorTools } from "./hypervisor-tools.ts";
 import { isOn } from "./inventory.ts";
@@ -71,7 +73,7 @@ function graceStep(tools: HypervisorTools): DestroyStep {
       if (graceSeconds === 0 || (await runningDomain(tools, run)) === undefined) {
         return null;
       }
-      await ignoring("DOMAIN_STATE", tools.run({ kind: "shutDown", name: id, uuid }, run));
+      await ignoring(libvirtReasons.DOMAIN_STATE, tools.run({ kind: "shutDown", name: id, uuid }, run));
       const wait = { what: "its guest to shut down", limitSeconds: graceSeconds, pollMs: tools.pollMs };
       await waitUntil(async () => (await runningDomain(tools, run)) === undefined, run, wait);
       return null;
@@ -109,7 +111,7 @@ function undefineStep(tools: HypervisorTools): DestroyStep {
         const { name, uuid } = domain;
         // It may have been started again since; undefining a running VM would only make it transient.
         await powerOff(tools, run);
-        await ignoring("DOMAIN_NOT_FOUND", tools.run({ kind: "undefine", name, uuid }, run));
+        await ignoring(libvirtReasons.DOMAIN_NOT_FOUND, tools.run({ kind: "undefine", name, uuid }, run));
       }
       return null;
     },
@@ -155,7 +157,7 @@ async function powerOff(tools: HypervisorTools, run: DestroyRun): Promise<void> 
   if (domain !== undefined) {
     const { name, uuid } = domain;
     // It may shut down by itself at the same moment.
-    await ignoring("DOMAIN_STATE", tools.run({ kind: "powerOff", name, uuid }, run));
+    await ignoring(libvirtReasons.DOMAIN_STATE, tools.run({ kind: "powerOff", name, uuid }, run));
   }
 }
 
@@ -163,7 +165,7 @@ async function startAgain(tools: HypervisorTools, run: DestroyRun): Promise<void
   const domain = run.input.wasOff === true ? undefined : await domainOf(tools, run);
   if (domain !== undefined && isOn(domain.state) === false) {
     const { name, uuid } = domain;
-    await ignoring("DOMAIN_STATE", tools.run({ kind: "start", name, uuid }, run));
+    await ignoring(libvirtReasons.DOMAIN_STATE, tools.run({ kind: "start", name, uuid }, run));
   }
 }
 
@@ -182,11 +184,11 @@ async function runningDomain(tools: HypervisorTools, run: DestroyRun): Promise<L
 }
 
 /** Waits for a change, and ignores an error which means that the change has already happened. */
-async function ignoring(reason: "DOMAIN_STATE" | "DOMAIN_NOT_FOUND", change: Promise<void>): Promise<void> {
+async function ignoring(reason: Reason, change: Promise<void>): Promise<void> {
   try {
     await change;
   } catch (error) {
-    const isDone = error instanceof InfraError && [reason, "DOMAIN_NOT_FOUND"].includes(error.reason);
+    const isDone = error instanceof InfraError && error.is(reason, libvirtReasons.DOMAIN_NOT_FOUND);
     if (!isDone) {
       throw error;
     }

@@ -1,6 +1,7 @@
 import { StoragePoolService } from "../../../gen/hostplane/v1/storage_pool_pb.ts";
 import { OperationsService } from "../../../gen/operations/v1/operations_pb.ts";
 import { defineDomain } from "../../domain/define-domain.ts";
+import { hypervisorCallReasons } from "./call-reasons.ts";
 import { hypervisorsSchema } from "./config.ts";
 import { poolBackupFacts } from "./pool/backups/backup-facts.ts";
 import type { HypervisorSystem } from "./system.ts";
@@ -18,6 +19,7 @@ export const hypervisorsDomain = defineDomain<"hypervisors", typeof hypervisorsS
   },
   off: { backend: "libvirt", message: "hypervisors are off: set `hypervisors` in the configuration" },
   backupSource: poolBackupFacts,
+  reasons: hypervisorCallReasons,
   openReal: async (config, environment) =>
     (await import("./open-real.ts")).openRealHypervisors(config, environment),
   openSandbox: async () => (await import("./open-sandbox.ts")).openSandboxHypervisors(),

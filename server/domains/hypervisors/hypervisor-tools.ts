@@ -7,6 +7,7 @@ import type {
   LibvirtStep,
 } from "../../../adapters/libvirt/adapter.ts";
 import { hypervisorResource } from "../../../adapters/libvirt/names.ts";
+import { libvirtReasons } from "../../../adapters/libvirt/reasons.ts";
 import type { Json } from "../../operations/operation.ts";
 import type { StepRun } from "../../operations/operation-kind.ts";
 import type { OwnChanges } from "./own-changes.ts";
@@ -51,7 +52,7 @@ export function createHypervisorTools(options: HypervisorToolsOptions): Hypervis
       try {
         return await read();
       } catch (error) {
-        const isGone = error instanceof InfraError && error.reason === "LIBVIRT_UNAVAILABLE";
+        const isGone = error instanceof InfraError && error.is(libvirtReasons.LIBVIRT_UNAVAILABLE);
         if (!isGone || performance.now() >= giveUpAtMs) {
           throw error;
         }
@@ -78,7 +79,7 @@ export function createHypervisorTools(options: HypervisorToolsOptions): Hypervis
 
 /** Creates the error for a VM that was removed, or replaced by another of the same name. */
 export function domainGone(id: string): InfraError {
-  return new InfraError("DOMAIN_NOT_FOUND", `the VM ${id} was removed outside hostplane`, {
+  return new InfraError(libvirtReasons.DOMAIN_NOT_FOUND, `the VM ${id} was removed outside hostplane`, {
     resource: hypervisorResource(id),
   });
 }

@@ -1,7 +1,9 @@
+import type { Reason } from "../../../adapters/host/define-reasons.ts";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { createLimiter } from "../../../adapters/host/limiter.ts";
 import type { LibvirtAdapter, LibvirtDomain } from "../../../adapters/libvirt/adapter.ts";
 import { assertHypervisorId, hypervisorResource } from "../../../adapters/libvirt/names.ts";
+import { libvirtReasons } from "../../../adapters/libvirt/reasons.ts";
 import type { Events } from "../../events/events.ts";
 import type { Json, Operation } from "../../operations/operation.ts";
 import { type OperationViewMessage, operationView } from "../../operations/operation-view.ts";
@@ -20,6 +22,7 @@ import { createHypervisorTools } from "./hypervisor-tools.ts";
 import type { Hypervisor, Inventory } from "./inventory.ts";
 import { createOpenChanges } from "./open-changes.ts";
 import type { OwnChanges } from "./own-changes.ts";
+import { hypervisorReasons } from "./reasons.ts";
 
 export interface HypervisorsOptions {
   readonly libvirt: LibvirtAdapter;
@@ -92,7 +95,7 @@ export function createHypervisors(options: HypervisorsOptions): Hypervisors {
     starter: operations.register(createCreateKind(tools, inventory)),
     inputOf({ id, state }) {
       if (state === "running") {
-        throw refused("HYPERVISOR_RUNNING", id, "is already running");
+        throw refused(hypervisorReasons.HYPERVISOR_RUNNING, id, "is already running");
       }
       return createInputFrom(id, inventory.templateOf(id));
     },
@@ -108,12 +111,12 @@ export function createHypervisors(options: HypervisorsOptions): Hypervisors {
     starter: operations.register(createDestroyKind(tools)),
     inputOf({ id, state }, domain) {
       if (domain === undefined) {
-        throw refused("HYPERVISOR_OFF", id, "is not created");
+        throw refused(hypervisorReasons.HYPERVISOR_OFF, id, "is not created");
       }
       const input = destroyInputFrom(domain, settings.destroy);
       if (state === "off" && !input.isOurs) {
         throw refused(
-          "HYPERVISOR_OFF",
+          hypervisorReasons.HYPERVISOR_OFF,
           id,
           "is already off, and only VMs that hostplane created are removed",
         );
@@ -143,9 +146,13 @@ export function createHypervisors(options: HypervisorsOptions): Hypervisors {
     const { hypervisors, failure } = await list(signal);
     const hypervisor = hypervisors.find((one) => one.id === id);
     if (hypervisor === undefined) {
-      throw new InfraError("HYPERVISOR_NOT_FOUND", `hypervisor ${JSON.stringify(id)} not found`, {
-        resource: hypervisorResource(id),
-      });
+      throw new InfraError(
+        hypervisorReasons.HYPERVISOR_NOT_FOUND,
+        `hypervisor ${JSON.stringify(id)} not found`,
+        {
+          resource: hypervisorResource(id),
+        },
+      );
     }
     const operation = await underWay(hypervisorResource(id));
     if (operation?.kind === way.kind) {
@@ -162,7 +169,7 @@ export function createHypervisors(options: HypervisorsOptions): Hypervisors {
       const isReadable = domain !== undefined && domain.unreadableBecause === undefined;
       const isForeign = isReadable && !inventory.isHypervisor(domain);
       throw refused(
-        isForeign ? "DOMAIN_EXISTS" : "DOMAIN_STATE",
+        isForeign ? libvirtReasons.DOMAIN_EXISTS : libvirtReasons.DOMAIN_STATE,
         id,
         `has an unknown state: ${hypervisor.reason}`,
       );
@@ -253,10 +260,6 @@ export function createHypervisors(options: HypervisorsOptions): Hypervisors {
   };
 }
 
-function refused(
-  reason: "HYPERVISOR_RUNNING" | "HYPERVISOR_OFF" | "DOMAIN_EXISTS" | "DOMAIN_STATE",
-  id: string,
-  words: string,
-): InfraError {
+function refused(reason: Reason, id: string, words: string): InfraError {
   return new InfraError(reason, `${id} ${words}`, { resource: hypervisorResource(id) });
 }

@@ -3,6 +3,7 @@ import { StoragePoolService } from "../../../gen/hostplane/v1/storage_pool_pb.ts
 import { createAbsentBackupSource } from "../../backups/backup-source.ts";
 import { createResticBackend } from "../../backups/restic-backend.ts";
 import { allOf, type DomainContext, type DomainServices } from "../../domain/domain-services.ts";
+import { domainReasons } from "../../domain/reasons.ts";
 import { registerPlanRefusal } from "../../operations/planner.ts";
 import { registerRefusal } from "../../rpc/service-handlers.ts";
 import { createLibvirtBackend } from "./backend.ts";
@@ -36,7 +37,10 @@ export function serveHypervisors(system: HypervisorSystem, context: DomainContex
   const backupRefusal = () => poolBackupsOff(settings.sharedStorage);
   const shared = pool && createSharedPool({ pool, shownBy, operations, events, host, backup, backupRefusal });
   const poolRefusal = () =>
-    new InfraError("DOMAIN_OFF", "there is no storage pool: set `hypervisors.pool` in the configuration");
+    new InfraError(
+      domainReasons.DOMAIN_OFF,
+      "there is no storage pool: set `hypervisors.pool` in the configuration",
+    );
   const onFailed = (error: unknown) =>
     log.warn("events of hypervisors could not be published; retrying", error);
   return {
@@ -90,5 +94,5 @@ function poolBackupsOff({ directory, libvirtPool, backup }: SharedStorage = {}):
     ...(directory !== undefined && libvirtPool === undefined ? ["`hypervisors.pool.libvirtPool`"] : []),
   ];
   const words = `backups of the storage pool are off: set ${keys.join(" and ")} in the configuration`;
-  return new InfraError("DOMAIN_OFF", words);
+  return new InfraError(domainReasons.DOMAIN_OFF, words);
 }

@@ -1,10 +1,12 @@
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import type { LibvirtDomain } from "../../../adapters/libvirt/adapter.ts";
 import { hypervisorResource } from "../../../adapters/libvirt/names.ts";
+import { libvirtReasons } from "../../../adapters/libvirt/reasons.ts";
 import { type CreateRun, type CreateStep, checkedBy, readyWhenOf } from "./create-run.ts";
 import type { ReadyWhen } from "./hypervisor-settings.ts";
 import { domainGone, type HypervisorTools } from "./hypervisor-tools.ts";
 import { isOn } from "./inventory.ts";
+import { hypervisorReasons } from "./reasons.ts";
 import { waitUntil } from "./wait-until.ts";
 
 /** Starts the VM. */
@@ -28,7 +30,7 @@ export function startStep(tools: HypervisorTools): CreateStep {
         await tools.run({ kind: "start", name: id, uuid }, run);
         return { isStarted: true };
       } catch (error) {
-        const isRefused = error instanceof InfraError && error.reason === "DOMAIN_STATE";
+        const isRefused = error instanceof InfraError && error.is(libvirtReasons.DOMAIN_STATE);
         const domain = isRefused ? await domainOf(tools, run) : undefined;
         if (domain !== undefined && isOn(domain.state) === true) {
           // Started by another process, or by an earlier attempt. Undo stops it only if the operation created the VM.
@@ -92,7 +94,7 @@ async function isReady(
     return await tools.isReady(domain.name, ready, run.signal);
   } catch (error) {
     // The VM keeps running while libvirt restarts.
-    if (error instanceof InfraError && error.reason === "LIBVIRT_UNAVAILABLE") {
+    if (error instanceof InfraError && error.is(libvirtReasons.LIBVIRT_UNAVAILABLE)) {
       return false;
     }
     throw error;
@@ -115,7 +117,7 @@ function describeReady(ready: ReadyWhen): string {
 }
 
 function notReady(id: string, why: string): InfraError {
-  return new InfraError("HYPERVISOR_NOT_READY", `${id} is not ready: ${why}`, {
+  return new InfraError(hypervisorReasons.HYPERVISOR_NOT_READY, `${id} is not ready: ${why}`, {
     resource: hypervisorResource(id),
   });
 }

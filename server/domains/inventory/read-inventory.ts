@@ -1,5 +1,6 @@
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import type { InventorySource, Resource } from "../../domain/inventory-source.ts";
+import { rpcReasons } from "../../rpc/reasons.ts";
 
 /** A resource with its domain and the age of the read. */
 export interface InventoryRow {
@@ -53,7 +54,10 @@ async function readSource(
     signal.throwIfAborted();
     if (timeout.aborted) {
       const words = `the ${domain} could not be read within ${timeoutMs / 1000} s`;
-      return { rows: [], problems: [{ domain, error: new InfraError("DEADLINE", words, { cause: error }) }] };
+      return {
+        rows: [],
+        problems: [{ domain, error: new InfraError(rpcReasons.DEADLINE, words, { cause: error }) }],
+      };
     }
     if (!(error instanceof InfraError)) {
       throw error;

@@ -1,5 +1,6 @@
 import { OperationService } from "../../../gen/hostplane/v1/operation_pb.ts";
 import { defineGatewayDomain } from "../../domain/define-domain.ts";
+import { operationCallReasons } from "./call-reasons.ts";
 
 /** Long-running changes of all domains. */
 export const operationsDomain = defineGatewayDomain({
@@ -21,6 +22,7 @@ export const operationsDomain = defineGatewayDomain({
   ],
   usesStore: true,
   hasEvents: true,
+  reasons: operationCallReasons,
   async serve(context) {
     const { createOperationService } = await import("./service.ts");
     const services = context.services.map(({ service }) => service);

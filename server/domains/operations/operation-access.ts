@@ -6,6 +6,7 @@ import { assertAllowed } from "../../rpc/authorize.ts";
 import type { Call } from "../../rpc/call.ts";
 import { callableServices } from "../../rpc/callable-services.ts";
 import { type MethodRule, methodPathOf } from "../../rpc/method-rule.ts";
+import { rpcReasons } from "../../rpc/reasons.ts";
 
 /** Decides who may see and who may change an operation, based on the RPC that started it. */
 export interface OperationAccess {
@@ -44,7 +45,7 @@ export function createOperationAccess(
         assertAllowed(call.caller, method, ruleOf(method));
       } else if (call.caller.role !== "admin") {
         const message = `the operation was started by ${operation.rpc}, which this version of the gateway does not have: only an admin may change it`;
-        throw new InfraError("ROLE_REQUIRED", message);
+        throw new InfraError(rpcReasons.ROLE_REQUIRED, message);
       }
     },
   };

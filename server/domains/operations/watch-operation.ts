@@ -2,6 +2,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import type { WatchOperationResponseSchema } from "../../../gen/hostplane/v1/operation_pb.ts";
 import type { Events } from "../../events/events.ts";
+import { eventReasons } from "../../events/reasons.ts";
 import { operationFrom, operationFromNow } from "../../operations/operation-changes.ts";
 import type { Operations } from "../../operations/operations.ts";
 import type { Call } from "../../rpc/call.ts";
@@ -42,7 +43,7 @@ async function seqOfCursor(events: WatchSources["events"], cursor: string): Prom
   try {
     return await events.seqOf(cursor);
   } catch (error) {
-    if (error instanceof InfraError && error.reason === "HISTORY_GONE") {
+    if (error instanceof InfraError && error.is(eventReasons.HISTORY_GONE)) {
       return undefined;
     }
     throw error;

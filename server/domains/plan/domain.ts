@@ -1,5 +1,7 @@
 import { PlanService } from "../../../gen/hostplane/v1/plan_pb.ts";
 import { defineGatewayDomain } from "../../domain/define-domain.ts";
+import { rpcReasons } from "../../rpc/reasons.ts";
+import { planReasons } from "./reasons.ts";
 
 /** Plans of the changes of all domains. */
 export const planDomain = defineGatewayDomain({
@@ -8,6 +10,7 @@ export const planDomain = defineGatewayDomain({
     // Plan also requires the role of the method that is planned.
     { service: PlanService, rules: { Plan: { role: "viewer", ofEveryService: true } } },
   ],
+  reasons: { tables: [planReasons], every: [planReasons.NOT_PLANNABLE, rpcReasons.ROLE_REQUIRED] },
   async serve(context) {
     const { createPlanService } = await import("./service.ts");
     const services = context.services.map(({ service }) => service);

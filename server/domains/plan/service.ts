@@ -8,6 +8,7 @@ import { listenerRefusalOf } from "../../rpc/listener-services.ts";
 import { type MethodRule, methodPathOf } from "../../rpc/method-rule.ts";
 import { registerService, type ServiceRegistration } from "../../rpc/service-handlers.ts";
 import { parsePlannedRequest } from "./planned-request.ts";
+import { planReasons } from "./reasons.ts";
 
 export interface PlanServiceOptions {
   /** All services of the gateway. */
@@ -55,7 +56,7 @@ export function createPlanService(options: PlanServiceOptions): ServiceRegistrat
 
 function notPlannable(method: DescMethod, { mutation }: MethodRule): InfraError {
   const why = mutation ? "its changes cannot be predicted" : "it changes nothing";
-  return new InfraError("NOT_PLANNABLE", `${methodPathOf(method)} has no plan: ${why}`);
+  return new InfraError(planReasons.NOT_PLANNABLE, `${methodPathOf(method)} has no plan: ${why}`);
 }
 
 function planMessage(mutation: PlannedMutation): MessageInitShape<typeof PlanResponseSchema> {

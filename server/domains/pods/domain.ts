@@ -1,6 +1,7 @@
 import { PodService } from "../../../gen/hostplane/v1/pod_pb.ts";
 import { PublicAPI } from "../../../gen/v1alpha/api_pb.ts";
 import { defineDomain } from "../../domain/define-domain.ts";
+import { podCallReasons } from "./call-reasons.ts";
 import { podsSchema } from "./config.ts";
 import type { PodSystem } from "./system.ts";
 
@@ -15,6 +16,7 @@ export const podsDomain = defineDomain<"pods", typeof podsSchema, PodSystem>({
     description: "Pods and images of this host (`v1alpha.PublicAPI`). Off if absent.",
   },
   off: { backend: "podman", message: "pods are off: set `pods` in the configuration" },
+  reasons: podCallReasons,
   openReal: async (config) => (await import("./open-real.ts")).openRealPods(config),
   openSandbox: async () => (await import("./open-sandbox.ts")).openSandboxPods(),
   inspect: async (config) => (await import("./doctor.ts")).inspectPods(config),

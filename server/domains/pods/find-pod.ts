@@ -1,4 +1,5 @@
 import { InfraError, invalidField } from "../../../adapters/host/infra-error.ts";
+import { podmanReasons } from "../../../adapters/podman/reasons.ts";
 import type { RuntimePod, UnreadablePod } from "../../../adapters/podman/runtime-state.ts";
 
 /** Ways to refer to a pod besides its full id. */
@@ -25,7 +26,7 @@ export function findPod(pods: readonly RuntimePod[], wanted: string, options: Fi
   const found = findAnyPod(pods, wanted, options);
   if ("why" in found) {
     const { podUuid, why } = found;
-    throw new InfraError("PODMAN_FAILED", `pod ${podUuid} cannot be read at the moment: ${why}`, {
+    throw new InfraError(podmanReasons.PODMAN_FAILED, `pod ${podUuid} cannot be read at the moment: ${why}`, {
       resource: `pods/${podUuid}`,
     });
   }
@@ -56,7 +57,7 @@ export function findAnyPod(
   const [first, second] = whole !== undefined ? [whole] : prefix ? all.filter(begins) : [];
   if (first === undefined) {
     const more = !prefix && all.some(begins) ? "; a prefix of an id is not accepted here" : "";
-    throw new InfraError("POD_NOT_FOUND", `pod ${wanted} not found${more}`, {
+    throw new InfraError(podmanReasons.POD_NOT_FOUND, `pod ${wanted} not found${more}`, {
       resource: `pods/${wanted}`,
     });
   }

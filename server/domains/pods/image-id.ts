@@ -1,4 +1,5 @@
 import { InfraError, invalidField } from "../../../adapters/host/infra-error.ts";
+import { podmanReasons } from "../../../adapters/podman/reasons.ts";
 import type { RuntimeImage } from "../../../adapters/podman/runtime-state.ts";
 
 /** Normalizes an image id to the runtime's form: requests may contain the prefix `sha256:` and uppercase letters. */
@@ -19,7 +20,9 @@ export function findImage(images: readonly RuntimeImage[], wanted: string, field
   const id = imageIdFrom(wanted);
   const found = images.find((image) => image.id === id);
   if (found === undefined) {
-    throw new InfraError("IMAGE_NOT_FOUND", `image ${wanted} not found`, { resource: `images/${id}` });
+    throw new InfraError(podmanReasons.IMAGE_NOT_FOUND, `image ${wanted} not found`, {
+      resource: `images/${id}`,
+    });
   }
   return found;
 }

@@ -5,6 +5,7 @@ import { InfraError } from "../../../adapters/host/infra-error.ts";
 import type { Part } from "../../../adapters/host/part-of-state.ts";
 import type { KubernetesNode, KubernetesState } from "../../../adapters/kubernetes/adapter.ts";
 import { type NodeInfoSchema, ResourceStatus } from "../../../gen/resources/stats/stats_pb.ts";
+import { domainReasons } from "../../domain/reasons.ts";
 import { cephHostStatuses } from "./ceph-hosts.ts";
 import { type MissingPart, requirePart } from "./figure-notes.ts";
 
@@ -35,7 +36,7 @@ export function clusterNodesFrom(kubernetes?: Part<KubernetesState>, ceph?: Ceph
   }
   if (ceph === undefined) {
     throw new InfraError(
-      "DOMAIN_OFF",
+      domainReasons.DOMAIN_OFF,
       "no source of nodes is configured: set `storage` in the configuration",
     );
   }

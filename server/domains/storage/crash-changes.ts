@@ -1,5 +1,6 @@
 import type { CephAdapter, CephCrash } from "../../../adapters/ceph/adapter.ts";
 import { cephResource } from "../../../adapters/ceph/names.ts";
+import { cephReasons } from "../../../adapters/ceph/reasons.ts";
 import { InfraError, invalidField } from "../../../adapters/host/infra-error.ts";
 import type { Mutation, PlannedMutation } from "../../operations/mutation.ts";
 import type { InlineRunner } from "../../operations/run-inline.ts";
@@ -101,5 +102,5 @@ function assertId(id: string): void {
 }
 
 function crashNotFound(id: string): InfraError {
-  return new InfraError("CRASH_NOT_FOUND", `crash not found: ${id}`, { resource: `crashes/${id}` });
+  return new InfraError(cephReasons.CRASH_NOT_FOUND, `crash not found: ${id}`, { resource: `crashes/${id}` });
 }

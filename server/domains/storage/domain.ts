@@ -1,13 +1,18 @@
+import { cephReasons } from "../../../adapters/ceph/reasons.ts";
 import { StorageService } from "../../../gen/hostplane/v1/storage_pb.ts";
 import { StatsService } from "../../../gen/stats/stats_pb.ts";
 import { defineDomain } from "../../domain/define-domain.ts";
+import { storageCallReasons } from "./call-reasons.ts";
 import { storageSchema } from "./config.ts";
 import type { StorageSystem } from "./system.ts";
 
 /** A Ceph cluster, and the Kubernetes cluster that runs it. */
 export const storageDomain = defineDomain<"storage", typeof storageSchema, StorageSystem>({
   name: "storage",
-  services: [{ service: StatsService }, { service: StorageService }],
+  services: [
+    { service: StatsService },
+    { service: StorageService, reasons: { ListCrashes: [cephReasons.CRASH_NOT_FOUND] } },
+  ],
   hasEvents: true,
   config: {
     schema: storageSchema,
@@ -15,6 +20,7 @@ export const storageDomain = defineDomain<"storage", typeof storageSchema, Stora
       "A Ceph cluster and the Kubernetes cluster that it runs on (`stats.StatsService`). Off if absent.",
   },
   off: { backend: "ceph", message: "storage is off: set `storage` in the configuration" },
+  reasons: storageCallReasons,
   openReal: async (config) => (await import("./open-real.ts")).openRealStorage(config),
   openSandbox: async () => (await import("./open-sandbox.ts")).openSandboxStorage(),
   inspect: async (config) => (await import("./doctor.ts")).inspectStorage(config),

@@ -1,5 +1,6 @@
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import type { Part } from "../../../adapters/host/part-of-state.ts";
+import { storageReasons } from "./reasons.ts";
 
 /** A field of an answer that is unset because it could not be read, such as `services.mgr`, and a human-readable reason. */
 export interface MissingPart {
@@ -60,7 +61,7 @@ export function requirePart<T>(field: string, part: Part<T>): T {
 export function figureMissing(missing: readonly MissingPart[]): InfraError {
   const words = missing.map(({ field, reason }) => `${field}: ${reason}`).join("; ");
   return new InfraError(
-    "FIGURE_UNAVAILABLE",
+    storageReasons.FIGURE_UNAVAILABLE,
     `required figures of the storage cluster are unavailable: ${words}`,
   );
 }

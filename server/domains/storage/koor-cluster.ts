@@ -3,6 +3,7 @@ import { InfraError } from "../../../adapters/host/infra-error.ts";
 import type { KoorClusterObject, KubernetesState } from "../../../adapters/kubernetes/adapter.ts";
 import { type KoorClusterSchema, UpgradeMode } from "../../../gen/resources/stats/stats_pb.ts";
 import { type MissingPart, requirePart } from "./figure-notes.ts";
+import { storageReasons } from "./reasons.ts";
 
 /** Answer of GetKoorCluster, and the fields that its operator has not reported yet. */
 export interface KoorClusterReading {
@@ -23,7 +24,7 @@ const modes: ReadonlyMap<string, UpgradeMode> = new Map([
 export function koorClusterFrom(kubernetes: KubernetesState): KoorClusterReading {
   const [cluster] = requirePart("koor_cluster", kubernetes.koorClusters);
   if (cluster === undefined) {
-    throw new InfraError("KOOR_CLUSTER_NOT_FOUND", "koor cluster not found");
+    throw new InfraError(storageReasons.KOOR_CLUSTER_NOT_FOUND, "koor cluster not found");
   }
   const { name, namespace } = cluster;
   const status = statusMessage(cluster.status);

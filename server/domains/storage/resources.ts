@@ -1,5 +1,6 @@
 import type { CephAdapter, CephHost, CephOsd, CephPool, CephState } from "../../../adapters/ceph/adapter.ts";
 import { cephResource } from "../../../adapters/ceph/names.ts";
+import { cephReasons } from "../../../adapters/ceph/reasons.ts";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import type { Part } from "../../../adapters/host/part-of-state.ts";
 import {
@@ -35,7 +36,7 @@ export function createStorageResources(ceph: Pick<CephAdapter, "read" | "subscri
       const resources = resourcesOf(value);
       return staleBecause === undefined
         ? { resources, readAtMs }
-        : { resources, readAtMs, staleBecause: new InfraError("CEPH_UNAVAILABLE", staleBecause) };
+        : { resources, readAtMs, staleBecause: new InfraError(cephReasons.CEPH_UNAVAILABLE, staleBecause) };
     },
     // A reader of the inventory does not make the gateway ask Ceph more often.
     subscribe: (onChange) => ceph.subscribe(onChange, { isWatching: false }),

@@ -7,6 +7,7 @@ import type {
   KubernetesSnapshot,
   KubernetesState,
 } from "../../../adapters/kubernetes/adapter.ts";
+import { domainReasons } from "../../domain/reasons.ts";
 import { storageNodeStatuses, whyNotTold } from "./cluster-nodes.ts";
 import { type RadarReading, radarFrom } from "./radar/cluster-radar.ts";
 import { createStabilityHistory } from "./radar/stability-history.ts";
@@ -96,7 +97,10 @@ export function createStorage({ ceph, kubernetes }: StorageOptions): Storage {
     },
     async readKubernetes(what, signal) {
       if (kubernetes === undefined) {
-        throw new InfraError("DOMAIN_OFF", `${what}: set \`storage.kubernetes\` in the configuration`);
+        throw new InfraError(
+          domainReasons.DOMAIN_OFF,
+          `${what}: set \`storage.kubernetes\` in the configuration`,
+        );
       }
       return kubernetes.read(signal);
     },
@@ -134,7 +138,7 @@ function snapshotsOf(carrier: Part<KubernetesSnapshot> | undefined): readonly Ku
 
 export function cephOff(): InfraError {
   return new InfraError(
-    "DOMAIN_OFF",
+    domainReasons.DOMAIN_OFF,
     "no Ceph cluster is configured: set `storage.ceph` in the configuration",
   );
 }

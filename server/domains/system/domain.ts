@@ -3,6 +3,7 @@ import { ServerReflection } from "../../../gen/grpc/reflection/v1/reflection_pb.
 import { ServerReflection as ServerReflectionV1alpha } from "../../../gen/grpc/reflection/v1alpha/reflection_pb.ts";
 import { SystemService } from "../../../gen/hostplane/v1/system_pb.ts";
 import { defineGatewayDomain } from "../../domain/define-domain.ts";
+import { systemReasons } from "./reasons.ts";
 
 const open = { role: "anyone", mutation: false } as const;
 
@@ -23,6 +24,7 @@ export const systemDomain = defineGatewayDomain({
     { service: ServerReflection, rules: { ServerReflectionInfo: open } },
     { service: ServerReflectionV1alpha, rules: { ServerReflectionInfo: open } },
   ],
+  reasons: { tables: [systemReasons], every: Object.values(systemReasons) },
   async serve(context) {
     const { serveSystem } = await import("./serve.ts");
     return serveSystem(context);

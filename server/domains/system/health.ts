@@ -9,6 +9,7 @@ import {
 import type { Backend } from "../../domain/backend.ts";
 import { registerService, type ServiceRegistration } from "../../rpc/service-handlers.ts";
 import { watchState } from "../../rpc/watch-state.ts";
+import { systemReasons } from "./reasons.ts";
 
 /**
  * Creates grpc.health.v1.Health with one status per service: SERVING while its backend answers, even if a part is missing. A
@@ -37,7 +38,7 @@ export function createHealthService(
   return registerService(Health, {
     async check({ service }) {
       if (!known.has(service)) {
-        throw new InfraError("SERVICE_NOT_FOUND", `unknown service ${service}`);
+        throw new InfraError(systemReasons.SERVICE_NOT_FOUND, `unknown service ${service}`);
       }
       return answerOf(service);
     },

@@ -2,7 +2,9 @@ import { InfraError } from "../../../adapters/host/infra-error.ts";
 import type { LogicalVolume, LvmState, VolumeGroup } from "../../../adapters/lvm/adapter.ts";
 import { parseCreateOptions } from "../../../adapters/lvm/create-options.ts";
 import { volumeGroupResource } from "../../../adapters/lvm/names.ts";
+import { lvmReasons } from "../../../adapters/lvm/reasons.ts";
 import { isBackupSnapshot } from "../../backups/lvm/operation-marks.ts";
+import { volumeReasons } from "./reasons.ts";
 import { bytesPerGiB } from "./size.ts";
 
 /** A source of volumes that clients choose by name: a volume group, or a thin pool in one. */
@@ -57,9 +59,13 @@ export function findDeviceClass(classes: readonly DeviceClass[], name: string): 
   const found = classes.find((one) => (name === "" ? one.default : one.name === name));
   if (found === undefined) {
     const known = classes.map((one) => one.name).join(", ");
-    throw new InfraError("DEVICE_CLASS_NOT_FOUND", `device-class not found: ${name} (available: ${known})`, {
-      resource: `deviceClasses/${name}`,
-    });
+    throw new InfraError(
+      volumeReasons.DEVICE_CLASS_NOT_FOUND,
+      `device-class not found: ${name} (available: ${known})`,
+      {
+        resource: `deviceClasses/${name}`,
+      },
+    );
   }
   return found;
 }
@@ -92,7 +98,7 @@ export function assertResolved(deviceClass: DeviceClass, state: LvmState): Resol
   const resolved = resolveClass(deviceClass, state);
   if (resolved === undefined) {
     throw new InfraError(
-      "VOLUME_GROUP_GONE",
+      lvmReasons.VOLUME_GROUP_GONE,
       `${describeStore(deviceClass)} of device class ${deviceClass.name} is missing`,
       { resource: volumeGroupResource(deviceClass.volumeGroup) },
     );

@@ -2,6 +2,7 @@ import { BackupService } from "../../../gen/hostplane/v1/backup_pb.ts";
 import { LVService, VGService } from "../../../gen/lvmd/served/lvmd_pb.ts";
 import { defineDomain } from "../../domain/define-domain.ts";
 import { volumeBackupFacts } from "./backups/backup-facts.ts";
+import { volumeCallReasons } from "./call-reasons.ts";
 import { volumesSchema } from "./config.ts";
 import { shownLvServices, shownVgServices } from "./shown-services.ts";
 import type { VolumeSystem } from "./system.ts";
@@ -25,6 +26,7 @@ export const volumesDomain = defineDomain<"volumes", typeof volumesSchema, Volum
     furtherServices: [BackupService],
   },
   backupSource: volumeBackupFacts,
+  reasons: volumeCallReasons,
   openReal: async (config, environment) =>
     (await import("./open-real.ts")).openRealVolumes(config, environment),
   openSandbox: async () => (await import("./open-sandbox.ts")).openSandboxVolumes(),

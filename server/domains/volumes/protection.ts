@@ -1,4 +1,5 @@
 import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../../adapters/host/reasons.ts";
 import type { LogicalVolume, LvmState } from "../../../adapters/lvm/adapter.ts";
 import { volumeResource } from "../../../adapters/lvm/names.ts";
 import { operationOf } from "../../backups/lvm/operation-marks.ts";
@@ -69,7 +70,7 @@ export function assertClosed(state: LvmState, volumeGroupName: string, name: str
     (one) => one.volumeGroupName === volumeGroupName && one.name === name && one.open,
   );
   if (isOpen) {
-    throw new InfraError("VOLUME_IN_USE", `${volumeGroupName}/${name} is in use (open)`, {
+    throw new InfraError(hostReasons.VOLUME_IN_USE, `${volumeGroupName}/${name} is in use (open)`, {
       resource: volumeResource(volumeGroupName, name),
     });
   }

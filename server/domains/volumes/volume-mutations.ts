@@ -1,7 +1,9 @@
 import { describeSize } from "../../../adapters/host/describe-size.ts";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../../adapters/host/reasons.ts";
 import type { LogicalVolume, LvmAdapter, LvmState, LvmStep } from "../../../adapters/lvm/adapter.ts";
 import { volumeGroupResource, volumeResource } from "../../../adapters/lvm/names.ts";
+import { lvmReasons } from "../../../adapters/lvm/reasons.ts";
 import { roundUpToExtents } from "../../backups/lvm/extents.ts";
 import { shownName } from "../../backups/lvm/operation-marks.ts";
 import { isProtected } from "../../backups/lvm/volume-refusals.ts";
@@ -73,7 +75,7 @@ export function createVolumeStep(
 /** @throws InfraError VOLUME_EXISTS */
 export function assertNameFree(state: LvmState, volumeGroupName: string, name: string): void {
   if (state.volumes.some((one) => one.volumeGroupName === volumeGroupName && shownName(one) === name)) {
-    throw new InfraError("VOLUME_EXISTS", `${volumeGroupName}/${name} already exists`, {
+    throw new InfraError(lvmReasons.VOLUME_EXISTS, `${volumeGroupName}/${name} already exists`, {
       resource: volumeResource(volumeGroupName, name),
     });
   }
@@ -95,7 +97,9 @@ export function describeResize(
   const resource = volumeResource(group.name, wanted.name);
   const volume = findVolume(resolved, state, wanted.name);
   if (volume === undefined) {
-    throw new InfraError("VOLUME_NOT_FOUND", `logical volume ${wanted.name} is not found`, { resource });
+    throw new InfraError(lvmReasons.VOLUME_NOT_FOUND, `logical volume ${wanted.name} is not found`, {
+      resource,
+    });
   }
   assertResizable(volume, isProtectedName);
   assertOfClass(volume, resolved);
@@ -103,7 +107,7 @@ export function describeResize(
   const sizeBytes = wanted.skipsShrinking && wantedBytes < volume.sizeBytes ? volume.sizeBytes : wantedBytes;
   if (sizeBytes < volume.sizeBytes) {
     throw new InfraError(
-      "SHRINK_NOT_ALLOWED",
+      lvmReasons.SHRINK_NOT_ALLOWED,
       `shrinking volume size is not allowed: ${group.name}/${wanted.name} has ${volume.sizeBytes} bytes, requested=${sizeBytes}`,
       { resource },
     );
@@ -139,7 +143,7 @@ export function describeRemove(
   if (volume !== undefined) {
     assertRemovable(volume, state, isProtectedName);
   } else if (mustExist) {
-    throw new InfraError("VOLUME_NOT_FOUND", `logical volume ${name} is not found`, {
+    throw new InfraError(lvmReasons.VOLUME_NOT_FOUND, `logical volume ${name} is not found`, {
       resource: volumeResource(group.name, name),
     });
   }
@@ -190,7 +194,7 @@ export function assertSpace(resolved: ResolvedClass, state: LvmState, neededByte
   const freeBytes = allocatableBytes(resolved, state);
   if (freeBytes < neededBytes) {
     throw new InfraError(
-      "NO_SPACE",
+      hostReasons.NO_SPACE,
       `no enough space left on ${describeStore(resolved.deviceClass)}: free=${freeBytes}, requested=${neededBytes}`,
       { resource: volumeGroupResource(resolved.group.name) },
     );

@@ -2,9 +2,11 @@ import { describeSize } from "../../../adapters/host/describe-size.ts";
 import { InfraError, invalidField } from "../../../adapters/host/infra-error.ts";
 import type { LogicalVolume, LvmAdapter, LvmState, LvmStep } from "../../../adapters/lvm/adapter.ts";
 import { assertSnapshotNames, volumeResource } from "../../../adapters/lvm/names.ts";
+import { lvmReasons } from "../../../adapters/lvm/reasons.ts";
 import { snapshotRoomBytes } from "../../../adapters/lvm/snapshot-room.ts";
 import { roundUpToExtents } from "../../backups/lvm/extents.ts";
 import { isProtected } from "../../backups/lvm/volume-refusals.ts";
+import { backupReasons } from "../../backups/reasons.ts";
 import type { Mutation, MutationStep } from "../../operations/mutation.ts";
 import type { ResolvedClass } from "./device-class.ts";
 import {
@@ -83,7 +85,7 @@ function assertSource(
   const { group } = resolved;
   const source = findVolume(resolved, state, sourceName);
   if (source === undefined) {
-    throw new InfraError("VOLUME_NOT_FOUND", `source logical volume ${sourceName} is not found`, {
+    throw new InfraError(lvmReasons.VOLUME_NOT_FOUND, `source logical volume ${sourceName} is not found`, {
       resource: volumeResource(group.name, sourceName),
     });
   }
@@ -101,7 +103,7 @@ function assertSource(
 function sizeOf(source: LogicalVolume, { sizeBytes = source.sizeBytes }: WantedSnapshotStep): bigint {
   if (sizeBytes < source.sizeBytes) {
     throw new InfraError(
-      "VOLUME_TOO_SMALL",
+      backupReasons.VOLUME_TOO_SMALL,
       `requested size ${sizeBytes} is smaller than source logical volume: ${source.sizeBytes}`,
       { resource: volumeResource(source.volumeGroupName, source.name) },
     );

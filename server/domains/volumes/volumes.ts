@@ -3,6 +3,7 @@ import { createNameMatch } from "../../../adapters/host/name-match.ts";
 import type { Snapshot } from "../../../adapters/host/snapshot.ts";
 import type { LogicalVolume, LvmAdapter, LvmState } from "../../../adapters/lvm/adapter.ts";
 import { volumeResource } from "../../../adapters/lvm/names.ts";
+import { lvmReasons } from "../../../adapters/lvm/reasons.ts";
 import type { Mutation, PlannedMutation } from "../../operations/mutation.ts";
 import type { Operations } from "../../operations/operations.ts";
 import type { PlanAsker } from "../../operations/planner.ts";
@@ -182,7 +183,7 @@ export function createVolumes(options: VolumesOptions): Volumes {
     const made = volumes.find((one) => one.name === name);
     if (made === undefined) {
       throw new InfraError(
-        "VOLUME_NOT_FOUND",
+        lvmReasons.VOLUME_NOT_FOUND,
         `${name} was created, but removed outside hostplane immediately afterwards`,
         {
           resource,
@@ -217,7 +218,7 @@ export function createVolumes(options: VolumesOptions): Volumes {
         await run(changes.remove(wanted), asker);
       } catch (error) {
         // Removed by another process between the check and the command: the volume is gone, as requested.
-        const isGone = error instanceof InfraError && error.reason === "VOLUME_NOT_FOUND";
+        const isGone = error instanceof InfraError && error.is(lvmReasons.VOLUME_NOT_FOUND);
         if (!isGone || wanted.mustExist === true) {
           throw error;
         }

@@ -21,6 +21,7 @@ import { envelopeHeadBytes } from "../envelope.ts";
 import { jsonTextOf } from "../json-text.ts";
 import { messageTooLarge } from "../message-too-large.ts";
 import { assertOneEnvelope } from "../one-envelope.ts";
+import { rpcReasons } from "../reasons.ts";
 import { singleOf } from "../single-of.ts";
 import { unknownFieldsOf } from "../unknown-fields.ts";
 import type { RequestHead } from "./request-head.ts";
@@ -147,7 +148,9 @@ export function bytesOfQuery(query: URLSearchParams): Uint8Array {
   try {
     return base64Decode(message);
   } catch (cause) {
-    throw new InfraError("MALFORMED_REQUEST", "the query parameter message is not base64", { cause });
+    throw new InfraError(rpcReasons.MALFORMED_REQUEST, "the query parameter message is not base64", {
+      cause,
+    });
   }
 }
 

@@ -5,13 +5,11 @@ import {
   PreconditionFailureSchema,
   RetryInfoSchema,
 } from "../../../gen/google/rpc/error_details_pb.ts";
-import type { CommentOf } from "./contract-comments.ts";
 import type { DocumentedMethod } from "./documented-method.ts";
-import { type ErrorRow, errorRows } from "./error-table.ts";
+import type { ErrorRow, ErrorTable } from "./error-table.ts";
 import { headerRefs } from "./headers.ts";
 import type { Form, MessageForm, MessageSchemas } from "./message-schemas.ts";
 import { refToSchema } from "./message-schemas.ts";
-import { errorsOfEveryCall, ownErrorsOf } from "./method-errors.ts";
 
 /** Format of errors: Connect's, or that of REST, which is grpc-gateway's. */
 export type ErrorStyle = "Connect" | "Rest";
@@ -62,7 +60,7 @@ export interface ErrorResponses {
   readonly components: JsonObject;
 }
 
-export function createErrorResponses(commentOf: CommentOf): ErrorResponses {
+export function createErrorResponses(errors: ErrorTable): ErrorResponses {
   const components: Record<string, JsonObject> = { ...(bareResponses as Record<string, JsonObject>) };
   /** Names by the errors of a response. */
   const names = new Map<string, string>();
@@ -87,7 +85,7 @@ export function createErrorResponses(commentOf: CommentOf): ErrorResponses {
   return {
     components,
     refsOf(documented, style) {
-      const rows = [...errorsOfEveryCall, ...ownErrorsOf(documented, commentOf)];
+      const rows = [...errors.ofEveryCall, ...errors.ownOf(documented)];
       const byStatus = [...Map.groupBy(rows, (row) => statusOf(row, style))].toSorted(([a], [b]) => a - b);
       return Object.fromEntries(
         byStatus.map(([status, ofStatus]) => [String(status), refTo(style, status, ofStatus)]),
@@ -111,7 +109,7 @@ function errorResponse(style: ErrorStyle, rows: readonly ErrorRow[]): JsonObject
 }
 
 /** Returns the schemas of the errors themselves, for `#/components/schemas`. */
-export function errorSchemas(schemas: MessageSchemas): JsonObject {
+export function errorSchemas({ rows }: ErrorTable, schemas: MessageSchemas): JsonObject {
   const connectDetails = details.map((message) => ({
     type: "object",
     properties: {
@@ -137,7 +135,7 @@ export function errorSchemas(schemas: MessageSchemas): JsonObject {
       type: "object",
       description: "An error as Connect writes it (connectrpc.com/docs/protocol).",
       properties: {
-        code: { type: "string", enum: [...new Set(errorRows.map(({ connectCode }) => connectCode))] },
+        code: { type: "string", enum: [...new Set(rows.map(({ connectCode }) => connectCode))] },
         message: { type: "string", description: "A sentence for people." },
         details: detailsOf(connectDetails),
       },
@@ -157,7 +155,7 @@ export function errorSchemas(schemas: MessageSchemas): JsonObject {
     Reason: {
       type: "string",
       description: "Every `google.rpc.ErrorInfo.reason` of this gateway.",
-      enum: errorRows.map(({ reason }) => reason),
+      enum: rows.map(({ reason }) => reason),
     },
   };
 }

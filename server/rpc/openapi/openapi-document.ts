@@ -5,6 +5,7 @@ import { connectAnswer, connectRequest, unaryPathItem } from "./connect-operatio
 import type { CommentOf } from "./contract-comments.ts";
 import type { DocumentedMethod } from "./documented-method.ts";
 import { createErrorResponses, errorMessages, errorSchemas } from "./error-responses.ts";
+import type { ErrorTable } from "./error-table.ts";
 import { headerComponents } from "./headers.ts";
 import { createMessageSchemas } from "./message-schemas.ts";
 import { parameterComponents } from "./parameters.ts";
@@ -16,6 +17,7 @@ export interface DocumentedContract {
   readonly methods: readonly DocumentedMethod[];
   readonly restRoutes: readonly RestRoute[];
   readonly commentOf: CommentOf;
+  readonly errors: ErrorTable;
   /** Reports whether PlanService can plan a change by the method. */
   readonly isPlannable: (method: DescMethod) => boolean;
   /** Version of the gateway. */
@@ -48,7 +50,7 @@ export function* openApiDocument(contract: DocumentedContract): Generator<void, 
     commentOf,
   );
   yield;
-  const errors = createErrorResponses(commentOf);
+  const errors = createErrorResponses(contract.errors);
   const paths: Record<string, JsonObject> = {};
   for (const { route, documented } of routes) {
     const operation = restOperation(route, documented, schemas, commentOf, errors);
@@ -76,7 +78,7 @@ export function* openApiDocument(contract: DocumentedContract): Generator<void, 
     tags: [...services].map((service) => tagOf(service, commentOf)),
     paths,
     components: {
-      schemas: { ...schemas.components, ...errorSchemas(schemas) },
+      schemas: { ...schemas.components, ...errorSchemas(contract.errors, schemas) },
       responses: errors.components,
       parameters: parameterComponents(contract.maxDeadlineMs),
       headers: headerComponents,

@@ -10,6 +10,7 @@ import {
 import { parseTimeout as parseConnectTimeout } from "@connectrpc/connect/protocol-connect";
 import { parseTimeout as parseGrpcTimeout } from "@connectrpc/connect/protocol-grpc";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../../adapters/host/reasons.ts";
 import { compressions } from "../compression.ts";
 import { connectErrorFromInfraError } from "../errors.ts";
 import type { ServedRoute } from "../router.ts";
@@ -140,7 +141,9 @@ async function readWhole(
     if (cause instanceof ConnectError) {
       throw cause;
     }
-    throw new InfraError("CALLER_LEFT", "the caller left before the request was complete", { cause });
+    throw new InfraError(hostReasons.CALLER_LEFT, "the caller left before the request was complete", {
+      cause,
+    });
   }
   return compression === null || bytes.byteLength === 0
     ? bytes

@@ -1,4 +1,5 @@
 import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { rpcReasons } from "../reasons.ts";
 
 /** Maximum number of parameters in a query. */
 export const maxQueryKeys = 256;
@@ -12,7 +13,7 @@ export function parseQuery(text: string): readonly (readonly [key: string, value
   const parts = text.split("&").filter((part) => part !== "");
   if (parts.length > maxQueryKeys) {
     const message = `the query has ${parts.length} parameters, more than the limit of ${maxQueryKeys}`;
-    throw new InfraError("MALFORMED_REQUEST", message);
+    throw new InfraError(rpcReasons.MALFORMED_REQUEST, message);
   }
   return parts.map((part) => {
     const equals = part.indexOf("=");
@@ -25,6 +26,6 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll("+", " "));
   } catch (cause) {
-    throw new InfraError("MALFORMED_REQUEST", "the query is not percent-encoded UTF-8", { cause });
+    throw new InfraError(rpcReasons.MALFORMED_REQUEST, "the query is not percent-encoded UTF-8", { cause });
   }
 }

@@ -10,6 +10,7 @@ import {
 import { reflect } from "@bufbuild/protobuf/reflect";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { InfraError, invalidField } from "../../../adapters/host/infra-error.ts";
+import { rpcReasons } from "../reasons.ts";
 import { unknownFieldsOf } from "../unknown-fields.ts";
 import { pathOfFields } from "./field-path.ts";
 import { parseQuery } from "./query.ts";
@@ -78,13 +79,13 @@ export function assertUrlSize(url: string): void {
   const urlBytes = Buffer.byteLength(url);
   if (urlBytes > maxUrlBytes) {
     const message = `the URL has ${urlBytes} bytes, more than the limit of ${maxUrlBytes}`;
-    throw new InfraError("MESSAGE_TOO_LARGE", message);
+    throw new InfraError(rpcReasons.MESSAGE_TOO_LARGE, message);
   }
 }
 
 function unknownParameters(keys: readonly string[]): InfraError {
   const description = "unknown parameter";
-  return new InfraError("UNKNOWN_FIELD", `${keys.join(", ")}: ${description}`, {
+  return new InfraError(rpcReasons.UNKNOWN_FIELD, `${keys.join(", ")}: ${description}`, {
     violations: keys.map((field) => ({ field, description })),
   });
 }
@@ -107,12 +108,15 @@ async function bodyText(
   }
   if (body === undefined) {
     throw new InfraError(
-      "MALFORMED_REQUEST",
+      rpcReasons.MALFORMED_REQUEST,
       "this route does not accept a body; send its fields in the path and the query",
     );
   }
   if (otherTypes.test(contentType)) {
-    throw new InfraError("MALFORMED_REQUEST", `the body must be application/json, is ${contentType}`);
+    throw new InfraError(
+      rpcReasons.MALFORMED_REQUEST,
+      `the body must be application/json, is ${contentType}`,
+    );
   }
   const text = utf8From(bytes);
   if (body === "*") {
@@ -135,7 +139,7 @@ function utf8From(bytes: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (cause) {
-    throw new InfraError("MALFORMED_REQUEST", "the body is not UTF-8", { cause });
+    throw new InfraError(rpcReasons.MALFORMED_REQUEST, "the body is not UTF-8", { cause });
   }
 }
 

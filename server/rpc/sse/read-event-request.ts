@@ -1,6 +1,7 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { methodPathOf } from "../method-rule.ts";
+import { rpcReasons } from "../reasons.ts";
 import { fieldOf } from "../rest/field-path.ts";
 import { parsePathTemplate } from "../rest/path-template.ts";
 import { parseQuery } from "../rest/query.ts";
@@ -79,7 +80,7 @@ function connectMessageOf({ input }: DescMethod, query: string): string | undefi
     !parameters.has("compression");
   if (message !== undefined && !isPlain) {
     const words = "the query parameter message needs encoding=json, without base64 and compression";
-    throw new InfraError("MALFORMED_REQUEST", words);
+    throw new InfraError(rpcReasons.MALFORMED_REQUEST, words);
   }
   return message;
 }

@@ -1,9 +1,10 @@
 import { test } from "tap";
 import { createLane } from "../../../adapters/ceph/lane.ts";
 import { createSlowPart, partOf } from "../../../adapters/ceph/part.ts";
+import { cephReasons } from "../../../adapters/ceph/reasons.ts";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 
-const away = () => Promise.reject(new InfraError("CEPH_UNAVAILABLE", "away"));
+const away = () => Promise.reject(new InfraError(cephReasons.CEPH_UNAVAILABLE, "away"));
 const hour = 3_600_000;
 
 test("an InfraError makes a part missing, and any other error is thrown", async (t) => {

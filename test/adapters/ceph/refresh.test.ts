@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Test, test } from "tap";
+import { cephReasons } from "../../../adapters/ceph/reasons.ts";
 import { createRefresh, type RefreshOptions } from "../../../adapters/ceph/refresh.ts";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { reasonOf } from "../host/reason-of.ts";
 
-const outage = new InfraError("CEPH_UNAVAILABLE", "away");
+const outage = new InfraError(cephReasons.CEPH_UNAVAILABLE, "away");
 const hour = 3_600_000;
 
 /** Creates a refresh of a number that counts its loads, which fail or wait as controlled. */

@@ -1,4 +1,5 @@
 import { test } from "tap";
+import { cephReasons } from "../../../adapters/ceph/reasons.ts";
 import { createCephSandbox } from "../../../adapters/ceph/sandbox.ts";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { okOf } from "../until-state.ts";
@@ -7,7 +8,7 @@ import { testCephContract } from "./contract.ts";
 testCephContract("sandbox", async () => {
   const times = { watchedMs: 20, idleMs: 100, keepMs: 100 };
   const ceph = createCephSandbox(times);
-  const outage = new InfraError("CEPH_UNAVAILABLE", "the monitors do not answer");
+  const outage = new InfraError(cephReasons.CEPH_UNAVAILABLE, "the monitors do not answer");
   return {
     ceph,
     withoutOperator: createCephSandbox({ ...times, hasOperator: false }),
@@ -28,7 +29,7 @@ test("during an outage, returns the last state with the reason why there is no n
   const ceph = createCephSandbox();
   t.teardown(() => ceph.close());
   const before = await ceph.read();
-  await ceph.setOutage(new InfraError("CEPH_UNAVAILABLE", "the monitors do not answer"));
+  await ceph.setOutage(new InfraError(cephReasons.CEPH_UNAVAILABLE, "the monitors do not answer"));
   const during = await ceph.read();
   t.equal(during.readAtMs, before.readAtMs);
   t.equal(during.staleBecause, "the monitors do not answer");

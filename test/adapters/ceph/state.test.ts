@@ -2,6 +2,7 @@ import { test } from "tap";
 import type { RadosOptions } from "../../../adapters/ceph/librados.ts";
 import { parsePoolScrubs } from "../../../adapters/ceph/pool-scrubs.ts";
 import type { CephCommand, RadosClient } from "../../../adapters/ceph/rados-client.ts";
+import { cephReasons } from "../../../adapters/ceph/reasons.ts";
 import { createStateReader } from "../../../adapters/ceph/state.ts";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { answerIn, type SampleName } from "./samples.ts";
@@ -68,7 +69,7 @@ test("expensive parts are not read each time", async (t) => {
 });
 
 test("a part that cannot be read is missing, and the others are present", async (t) => {
-  const denied = new InfraError("CEPH_DENIED", "not allowed");
+  const denied = new InfraError(cephReasons.CEPH_DENIED, "not allowed");
   const client = recordedClient("healthy", ({ prefix }) => {
     if (prefix === "osd tree") {
       return Promise.reject(denied);

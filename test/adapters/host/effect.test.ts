@@ -1,12 +1,16 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { test } from "tap";
+import type { Reason } from "../../../adapters/host/define-reasons.ts";
 import { noteEffect, runChange, trackEffect } from "../../../adapters/host/effect.ts";
 import { type Effect, InfraError } from "../../../adapters/host/infra-error.ts";
-import type { ReasonName } from "../../../adapters/host/reasons.ts";
+import { hostReasons } from "../../../adapters/host/reasons.ts";
+import { lvmReasons } from "../../../adapters/lvm/reasons.ts";
+import { operationReasons } from "../../../server/operations/reasons.ts";
+import { storeReasons } from "../../../server/store/reasons.ts";
 
-const fail = (reason: ReasonName, effect?: Effect) => async () => {
+const fail = (reason: Reason, effect?: Effect) => async () => {
   await turn();
-  throw new InfraError(reason, reason, { effect, retryAfterMs: 1000 });
+  throw new InfraError(reason, reason.id, { effect, retryAfterMs: 1000 });
 };
 const succeed = () => runChange(turn);
 
@@ -21,18 +25,18 @@ async function errorOf(work: () => Promise<unknown>): Promise<InfraError> {
 }
 
 test("a failure before the first change has the effect none, and stays retryable", async (t) => {
-  const error = await errorOf(fail("TOOL_TIMEOUT"));
+  const error = await errorOf(fail(hostReasons.TOOL_TIMEOUT));
   t.match(error, { effect: "none", retryable: true, retryAfterMs: 1000, reason: "TOOL_TIMEOUT" });
   t.match(error.stack, /effect\.test/, "the stack is that of the original error");
 });
 
 test("a change that is refused has the effect none", async (t) => {
-  t.equal((await errorOf(() => runChange(fail("VOLUME_EXISTS")))).effect, "none");
-  t.equal((await errorOf(() => runChange(fail("VOLUME_GROUP_GONE", "none")))).effect, "none");
+  t.equal((await errorOf(() => runChange(fail(lvmReasons.VOLUME_EXISTS)))).effect, "none");
+  t.equal((await errorOf(() => runChange(fail(lvmReasons.VOLUME_GROUP_GONE, "none")))).effect, "none");
 });
 
 test("a change that fails without a refusal may have happened, and is not retryable", async (t) => {
-  const error = await errorOf(() => runChange(fail("STORE_UNAVAILABLE")));
+  const error = await errorOf(() => runChange(fail(storeReasons.STORE_UNAVAILABLE)));
   t.match(error, { effect: "possible", retryable: false });
   t.equal(error.retryAfterMs, undefined);
 });
@@ -40,7 +44,7 @@ test("a change that fails without a refusal may have happened, and is not retrya
 test("a failure after the changes has the effect done", async (t) => {
   const work = async () => {
     await succeed();
-    await fail("TOOL_TIMEOUT")();
+    await fail(hostReasons.TOOL_TIMEOUT)();
   };
   t.match(await errorOf(work), { effect: "done", retryable: false });
 });
@@ -48,7 +52,7 @@ test("a failure after the changes has the effect done", async (t) => {
 test("a refusal after another change has the effect possible, since a part is done", async (t) => {
   const work = async () => {
     await succeed();
-    await runChange(fail("NO_SPACE"));
+    await runChange(fail(hostReasons.NO_SPACE));
   };
   t.equal((await errorOf(work)).effect, "possible");
 });
@@ -56,7 +60,7 @@ test("a refusal after another change has the effect possible, since a part is do
 test("keeps an error's own effect, and an error that is no InfraError", async (t) => {
   const work = async () => {
     await succeed();
-    await fail("OPERATION_CANCELLED", "none")();
+    await fail(operationReasons.OPERATION_CANCELLED, "none")();
   };
   t.equal((await errorOf(work)).effect, "none");
   const fault = new TypeError("a fault");
@@ -67,18 +71,18 @@ test("nested work counts for both; undone changes count for neither", async (t) 
   const inner = () =>
     trackEffect(async () => {
       await succeed();
-      await fail("BUSY")();
+      await fail(hostReasons.BUSY)();
     });
   const afterwards = async () => {
     await inner().catch(() => {});
-    await fail("BUSY")();
+    await fail(hostReasons.BUSY)();
   };
   t.equal((await errorOf(afterwards)).effect, "done");
   const undone = () =>
     trackEffect(async (onUndone) => {
       await succeed();
       onUndone();
-      await fail("BUSY")();
+      await fail(hostReasons.BUSY)();
     });
   t.equal((await errorOf(undone)).effect, "none");
 });
@@ -88,12 +92,12 @@ test("concurrent work does not count for each other, nor do changes outside", as
   const [changed, unchanged] = await Promise.all([
     errorOf(async () => {
       await succeed();
-      await fail("BUSY")();
+      await fail(hostReasons.BUSY)();
     }),
     errorOf(async () => {
       await turn();
       await turn();
-      await fail("BUSY")();
+      await fail(hostReasons.BUSY)();
     }),
   ]);
   t.equal(changed.effect, "done");
@@ -101,7 +105,7 @@ test("concurrent work does not count for each other, nor do changes outside", as
 });
 
 test("an error shared by many calls is not modified", async (t) => {
-  const shared = new InfraError("SHUTTING_DOWN", "stopping");
+  const shared = new InfraError(hostReasons.SHUTTING_DOWN, "stopping");
   t.equal((await errorOf(() => runChange(() => Promise.reject(shared)))).effect, "possible");
   t.equal(shared.effect, undefined);
 });

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { test } from "tap";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { createLimiter } from "../../../adapters/host/limiter.ts";
+import { rpcReasons } from "../../../server/rpc/reasons.ts";
 import { reasonOf } from "./reason-of.ts";
 
 test("runs no more tasks at once than the limit, in order of arrival", async (t) => {
@@ -56,7 +57,7 @@ test("a caller that leaves while waiting frees its place; a running task continu
   t.equal(await first, "first");
   t.equal(await third, "third");
   t.equal(getEventListeners(controller.signal, "abort").length, 0);
-  const late = AbortSignal.abort(new InfraError("DEADLINE", "too late"));
+  const late = AbortSignal.abort(new InfraError(rpcReasons.DEADLINE, "too late"));
   t.equal(await reasonOf(limiter.run(async () => "late", late)), "DEADLINE");
 });
 

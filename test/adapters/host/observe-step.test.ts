@@ -2,6 +2,7 @@ import { test } from "tap";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { type ToolObservation, toolChannel } from "../../../adapters/host/observation.ts";
 import { observeStep } from "../../../adapters/host/observe-step.ts";
+import { libvirtReasons } from "../../../adapters/libvirt/reasons.ts";
 
 test("observers see a step and its outcome like a tool", async (t) => {
   const seen: ToolObservation[] = [];
@@ -17,7 +18,7 @@ test("observers see a step and its outcome like a tool", async (t) => {
   const argv = ["virStoragePoolRefresh", "default", "0"];
   const step = { program: "libvirt", subcommand: "refreshPool", argv };
   t.equal(await observeStep(step, async () => "done"), "done");
-  const gone = new InfraError("STORAGE_POOL_NOT_FOUND", "there is none");
+  const gone = new InfraError(libvirtReasons.STORAGE_POOL_NOT_FOUND, "there is none");
   await t.rejects(
     observeStep(step, () => Promise.reject(gone)),
     gone,

@@ -1,6 +1,9 @@
 import { test } from "tap";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { pulled } from "../../../adapters/host/pulled.ts";
+import { hostReasons } from "../../../adapters/host/reasons.ts";
+import { resticReasons } from "../../../adapters/restic/reasons.ts";
+import { operationReasons } from "../../../server/operations/reasons.ts";
 import { reasonOf } from "./reason-of.ts";
 
 const { signal } = new AbortController();
@@ -41,7 +44,7 @@ test("ends only when the push has ended, and fails when it fails", async (t) => 
   t.ok(hasEnded);
   const failing = pulled(async (take) => {
     await take(piece);
-    throw new InfraError("BACKUP_DAMAGED", "by the test");
+    throw new InfraError(resticReasons.BACKUP_DAMAGED, "by the test");
   }, signal);
   t.equal(await reasonOf(lengthOf(failing)), "BACKUP_DAMAGED");
   const silent = pulled(async () => {}, signal);
@@ -56,7 +59,7 @@ test("leaving the loop aborts the push and waits for its end, even if it waits f
     }
     await new Promise(setImmediate);
     hasEnded = true;
-    throw new InfraError("CALLER_LEFT", "it was stopped");
+    throw new InfraError(hostReasons.CALLER_LEFT, "it was stopped");
   }, signal);
   for await (const each of content) {
     t.equal(each.length, piece.length);
@@ -75,7 +78,7 @@ test("the push gets the reader's signal", async (t) => {
   }, stop.signal);
   const reading = async () => {
     for await (const _ of content) {
-      stop.abort(new InfraError("OPERATION_CANCELLED", "by the test"));
+      stop.abort(new InfraError(operationReasons.OPERATION_CANCELLED, "by the test"));
     }
   };
   t.equal(await reasonOf(reading()), "OPERATION_CANCELLED");

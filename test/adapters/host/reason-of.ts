@@ -1,8 +1,7 @@
 import { InfraError } from "../../../adapters/host/infra-error.ts";
-import type { ReasonName } from "../../../adapters/host/reasons.ts";
 
 /** Returns the reason of a promise's InfraError; undefined if it resolved. Rethrows any other error. */
-export async function reasonOf(promise: Promise<unknown>): Promise<ReasonName | undefined> {
+export async function reasonOf(promise: Promise<unknown>): Promise<string | undefined> {
   try {
     await promise;
     return undefined;
@@ -15,6 +14,6 @@ export async function reasonOf(promise: Promise<unknown>): Promise<ReasonName | 
 }
 
 /** Does the same for a function that throws. */
-export function reasonOfCall(work: () => unknown): Promise<ReasonName | undefined> {
+export function reasonOfCall(work: () => unknown): Promise<string | undefined> {
   return reasonOf(Promise.resolve().then(work));
 }

@@ -4,8 +4,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { test } from "tap";
 import { filePosition } from "../../../adapters/host/file-position.ts";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../../adapters/host/reasons.ts";
 import { run } from "../../../adapters/host/run.ts";
 import type { ToolEnd } from "../../../adapters/host/tool-result.ts";
+import { libvirtReasons } from "../../../adapters/libvirt/reasons.ts";
+import { operationReasons } from "../../../server/operations/reasons.ts";
 import { reasonOf } from "./reason-of.ts";
 
 const read = { kind: "read", timeoutMs: 20_000 } as const;
@@ -38,7 +41,7 @@ test("the file position is available while the tool runs, even behind a wrapper"
     signal: controller.signal,
     output: (chunk) => {
       told += chunk;
-      controller.abort(new InfraError("OPERATION_CANCELLED", "seen"));
+      controller.abort(new InfraError(operationReasons.OPERATION_CANCELLED, "seen"));
     },
   });
   t.equal(await reasonOf(running), "OPERATION_CANCELLED");
@@ -120,7 +123,7 @@ test("a tool whose source fails is stopped, and never sees the end of its input"
   const failing = (failure: Error) =>
     run(["sh", "-c", script], { ...read, input: pieces(3, { bytes: 0 }, failure) });
   t.equal(
-    await reasonOf(failing(new InfraError("STORAGE_POOL_NOT_FOUND", "gone"))),
+    await reasonOf(failing(new InfraError(libvirtReasons.STORAGE_POOL_NOT_FOUND, "gone"))),
     "STORAGE_POOL_NOT_FOUND",
   );
   t.equal(await reasonOf(failing(new Error("whatever"))), "TOOL_FAILED");
@@ -160,7 +163,7 @@ test("a tool waits for a slow reader of its stdout, and no output is lost after 
 });
 
 test("a failing reader of stdout stops the tool, and its failure is the error", async (t) => {
-  const failure = new InfraError("NO_SPACE", "nowhere to put it");
+  const failure = new InfraError(hostReasons.NO_SPACE, "nowhere to put it");
   const failing: readonly ((chunk: Buffer) => void | Promise<void>)[] = [
     async () => {
       throw failure;

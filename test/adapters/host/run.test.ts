@@ -8,6 +8,7 @@ import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { run } from "../../../adapters/host/run.ts";
 import type { RunOptions } from "../../../adapters/host/run-options.ts";
 import type { ToolEnd } from "../../../adapters/host/tool-result.ts";
+import { rpcReasons } from "../../../server/rpc/reasons.ts";
 import { reasonOf } from "./reason-of.ts";
 
 const read = { kind: "read", timeoutMs: 20_000 } as const;
@@ -150,7 +151,7 @@ test("a descendant that ignores SIGTERM is killed even if the tool itself obeys"
 });
 
 test("an InfraError as the signal's reason is the error", async (t) => {
-  const deadline = new InfraError("DEADLINE", "too late");
+  const deadline = new InfraError(rpcReasons.DEADLINE, "too late");
   const late = failureOf(["sleep", "30"], { kind: "read", signal: AbortSignal.timeout(50) });
   t.equal((await late).error.reason, "CALLER_LEFT");
   const controller = new AbortController();

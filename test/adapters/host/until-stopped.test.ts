@@ -1,6 +1,8 @@
 import { test } from "tap";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { untilStopped } from "../../../adapters/host/until-stopped.ts";
+import { libvirtReasons } from "../../../adapters/libvirt/reasons.ts";
+import { operationReasons } from "../../../server/operations/reasons.ts";
 import { reasonOf } from "./reason-of.ts";
 
 async function read(content: AsyncIterable<Uint8Array>, stop: AbortSignal): Promise<number> {
@@ -22,7 +24,7 @@ test("a source is read to its end, or to its failure", async (t) => {
   }
   t.equal(await read(source(), signal), 7);
   t.equal(
-    await reasonOf(read(source(new InfraError("DOMAIN_STATE", "by the test")), signal)),
+    await reasonOf(read(source(new InfraError(libvirtReasons.DOMAIN_STATE, "by the test")), signal)),
     "DOMAIN_STATE",
   );
 });
@@ -33,7 +35,7 @@ test("a blocked source is abandoned and ended, with the signal's reason as the e
   const stuck: AsyncIterable<Uint8Array> = {
     [Symbol.asyncIterator]: () => ({
       next: () => {
-        stop.abort(new InfraError("OPERATION_CANCELLED", "by the test"));
+        stop.abort(new InfraError(operationReasons.OPERATION_CANCELLED, "by the test"));
         return new Promise(() => {});
       },
       return: async () => {

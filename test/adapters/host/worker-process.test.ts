@@ -1,12 +1,17 @@
 import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Test, test } from "tap";
+import { cephReasons } from "../../../adapters/ceph/reasons.ts";
 import { createWorkerProcess, type WorkerProcess } from "../../../adapters/host/worker-process.ts";
 import { reasonOf } from "./reason-of.ts";
 
 function workerOf(t: Test): WorkerProcess<string, string> {
   const file = new URL("fixtures/odd-worker.ts", import.meta.url);
-  const worker = createWorkerProcess<string, string>({ file, what: "odd", unavailable: "CEPH_UNAVAILABLE" });
+  const worker = createWorkerProcess<string, string>({
+    file,
+    what: "odd",
+    unavailable: cephReasons.CEPH_UNAVAILABLE,
+  });
   t.teardown(worker.close);
   return worker;
 }

@@ -1,5 +1,6 @@
 import { test } from "tap";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { kubernetesReasons } from "../../../adapters/kubernetes/reasons.ts";
 import { createKubernetesSandbox } from "../../../adapters/kubernetes/sandbox.ts";
 import { sandboxManifests } from "../../../adapters/kubernetes/sandbox-cluster.ts";
 import { okOf } from "../until-state.ts";
@@ -28,7 +29,9 @@ testKubernetesContract("sandbox", async () => {
     install: async (kind) => kubernetes.setMissing(kind, undefined),
     missHistory: (work) => work(),
     async stopCluster() {
-      kubernetes.setOutage(new InfraError("KUBERNETES_UNAVAILABLE", "Kubernetes cannot be reached"));
+      kubernetes.setOutage(
+        new InfraError(kubernetesReasons.KUBERNETES_UNAVAILABLE, "Kubernetes cannot be reached"),
+      );
     },
     startCluster: async () => kubernetes.setOutage(undefined),
   };

@@ -8,6 +8,8 @@ import type {
   LibvirtStep,
 } from "../../../adapters/libvirt/adapter.ts";
 import type { LibvirtVolume } from "../../../adapters/libvirt/backup-adapter.ts";
+import { resticReasons } from "../../../adapters/restic/reasons.ts";
+import { operationReasons } from "../../../server/operations/reasons.ts";
 import { reasonOf } from "../host/reason-of.ts";
 
 /** An adapter to test. */
@@ -110,7 +112,7 @@ export function testLibvirtContract(kind: string, makeSubject: (t: Test) => Prom
     t.equal(await read("bm-1.img"), 10n * mebibyte, "the VM can only read it");
     await powerOff();
     t.equal(await read("bm-1.qcow2"), stored);
-    const left = AbortSignal.abort(new InfraError("OPERATION_CANCELLED", "by the test"));
+    const left = AbortSignal.abort(new InfraError(operationReasons.OPERATION_CANCELLED, "by the test"));
     t.equal(await reasonOf(lengthOf(libvirt.readVolume(pool, "bm-1.qcow2", left))), "OPERATION_CANCELLED");
   });
 
@@ -154,13 +156,13 @@ export function testLibvirtContract(kind: string, makeSubject: (t: Test) => Prom
     for (const other of [sizeBytes - 1n, sizeBytes + 1n]) {
       t.equal(await write(other, { sizeBytes: other }), "INVALID_FIELD", "not the volume's size");
     }
-    const damaged = new InfraError("BACKUP_DAMAGED", "by the test");
+    const damaged = new InfraError(resticReasons.BACKUP_DAMAGED, "by the test");
     t.equal(await write(0n, { content: pieces(sizeBytes, damaged) }), "BACKUP_DAMAGED");
     t.equal(await write(0n, { content: pieces(sizeBytes, new Error("whatever")) }), "TOOL_FAILED");
     const stopping = new AbortController();
     async function* stuck(): AsyncGenerator<Uint8Array> {
       yield Buffer.alloc(1_000);
-      stopping.abort(new InfraError("OPERATION_CANCELLED", "by the test"));
+      stopping.abort(new InfraError(operationReasons.OPERATION_CANCELLED, "by the test"));
       await new Promise(() => {});
     }
     t.equal(await write(0n, { content: stuck(), stop: stopping.signal }), "OPERATION_CANCELLED");
@@ -223,7 +225,7 @@ export function testLibvirtContract(kind: string, makeSubject: (t: Test) => Prom
     t.strictSame(backup.disks, [{ target: disk, sizeBytes: 10n * mebibyte }]);
     t.equal(await lengthOf(backup.read(disk, signal)), 10n * mebibyte);
     t.equal(await lengthOf(backup.read(disk, signal)), 10n * mebibyte);
-    const left = AbortSignal.abort(new InfraError("OPERATION_CANCELLED", "by the test"));
+    const left = AbortSignal.abort(new InfraError(operationReasons.OPERATION_CANCELLED, "by the test"));
     t.equal(await reasonOf(lengthOf(backup.read(disk, left))), "OPERATION_CANCELLED");
     const other = { ...request, token: "op-2.store" };
     t.equal(await reasonOf(libvirt.beginBackup(other, signal)), "STORAGE_VOLUME_IN_USE");

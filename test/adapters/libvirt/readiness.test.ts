@@ -1,8 +1,10 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { test } from "tap";
+import type { Reason } from "../../../adapters/host/define-reasons.ts";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { isGuestReady } from "../../../adapters/libvirt/readiness.ts";
+import { libvirtReasons } from "../../../adapters/libvirt/reasons.ts";
 import type { LibvirtClient } from "../../../adapters/libvirt/rpc/client.ts";
 import { reasonOf } from "../host/reason-of.ts";
 
@@ -21,7 +23,7 @@ function clientWith(answers: Readonly<Record<string, () => unknown>>): LibvirtCl
   return { call: async (name: string) => all[name]?.(), ready: async () => {} } as unknown as LibvirtClient;
 }
 
-function refuse(reason: "AGENT_UNRESPONSIVE" | "DOMAIN_STATE" | "LIBVIRT_FAILED" | "LIBVIRT_UNAVAILABLE") {
+function refuse(reason: Reason) {
   return () => {
     throw new InfraError(reason, "no");
   };
@@ -37,11 +39,15 @@ test("a guest whose agent answers is ready", async (t) => {
 });
 
 test("a guest whose agent does not answer is not ready, and other failures are errors", async (t) => {
-  for (const reason of ["AGENT_UNRESPONSIVE", "DOMAIN_STATE", "LIBVIRT_FAILED"] as const) {
+  for (const reason of [
+    libvirtReasons.AGENT_UNRESPONSIVE,
+    libvirtReasons.DOMAIN_STATE,
+    libvirtReasons.LIBVIRT_FAILED,
+  ]) {
     const client = clientWith({ qemuDomainAgentCommand: refuse(reason) });
-    t.equal(await isGuestReady(client, "bm-1", { kind: "agent" }, signal), false, reason);
+    t.equal(await isGuestReady(client, "bm-1", { kind: "agent" }, signal), false, reason.id);
   }
-  const lost = clientWith({ qemuDomainAgentCommand: refuse("LIBVIRT_UNAVAILABLE") });
+  const lost = clientWith({ qemuDomainAgentCommand: refuse(libvirtReasons.LIBVIRT_UNAVAILABLE) });
   t.equal(await reasonOf(isGuestReady(lost, "bm-1", { kind: "agent" }, signal)), "LIBVIRT_UNAVAILABLE");
 });
 

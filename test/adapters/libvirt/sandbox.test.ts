@@ -1,5 +1,6 @@
 import { test } from "tap";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { libvirtReasons } from "../../../adapters/libvirt/reasons.ts";
 import { createLibvirtSandbox, sandboxGpu } from "../../../adapters/libvirt/sandbox.ts";
 import { reasonOf } from "../host/reason-of.ts";
 import { testLibvirtContract } from "./contract.ts";
@@ -53,7 +54,7 @@ test("subscribers are notified of an outage and of its end", async (t) => {
     });
   t.teardown(libvirt.subscribe(() => {}));
   const gone = told();
-  libvirt.setOutage(new InfraError("LIBVIRT_UNAVAILABLE", "stopped"));
+  libvirt.setOutage(new InfraError(libvirtReasons.LIBVIRT_UNAVAILABLE, "stopped"));
   await gone;
   t.equal(await reasonOf(libvirt.read()), "LIBVIRT_UNAVAILABLE");
   t.equal(await reasonOf(libvirt.volumesOf("sandbox-pool")), "LIBVIRT_UNAVAILABLE");

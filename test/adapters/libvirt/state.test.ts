@@ -1,7 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "tap";
+import type { Reason } from "../../../adapters/host/define-reasons.ts";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { libvirtReasons } from "../../../adapters/libvirt/reasons.ts";
 import type { LibvirtClient } from "../../../adapters/libvirt/rpc/client.ts";
 import { createStateReader } from "../../../adapters/libvirt/state.ts";
 import { reasonOf } from "../host/reason-of.ts";
@@ -56,8 +58,7 @@ const answers = (): Record<string, Answer> => ({
   "nodeDeviceGetXmlDesc pci_0000_41_00_0": { xml: sample("node-device-gpu.xml") },
 });
 
-const gone = (reason: "DOMAIN_NOT_FOUND" | "STORAGE_POOL_NOT_FOUND" | "NODE_DEVICE_NOT_FOUND") =>
-  new InfraError(reason, "gone");
+const gone = (reason: Reason) => new InfraError(reason, "gone");
 
 test("a VM has the GPUs that are passed through to it, by name", async (t) => {
   const { client } = clientWith(answers());
@@ -103,7 +104,7 @@ test("an event causes only the object that it names to be read again", async (t)
   t.strictSame(calls.splice(0).toSorted(), ["storagePoolGetXmlDesc default", "storagePoolIsActive default"]);
 
   const device = { name: "pci_0000_41_00_0" };
-  given["nodeDeviceGetXmlDesc pci_0000_41_00_0"] = gone("NODE_DEVICE_NOT_FOUND");
+  given["nodeDeviceGetXmlDesc pci_0000_41_00_0"] = gone(libvirtReasons.NODE_DEVICE_NOT_FOUND);
   t.ok(state.touchByEvent({ kind: "nodeDeviceLifecycle", device, event: "deleted" }));
   t.strictSame((await state.load(signal)).gpus, []);
   t.strictSame(calls.splice(0), ["nodeDeviceGetXmlDesc pci_0000_41_00_0"]);
@@ -119,8 +120,8 @@ test("removed objects disappear", async (t) => {
   const { client } = clientWith(given);
   const state = createStateReader(client);
   await state.load(signal);
-  given["domainGetXmlDesc bm-1"] = gone("DOMAIN_NOT_FOUND");
-  given.storagePoolIsActive = gone("STORAGE_POOL_NOT_FOUND");
+  given["domainGetXmlDesc bm-1"] = gone(libvirtReasons.DOMAIN_NOT_FOUND);
+  given.storagePoolIsActive = gone(libvirtReasons.STORAGE_POOL_NOT_FOUND);
   state.touchByEvent({ kind: "domainLifecycle", domain: made, event: "undefined", detail: 0 });
   state.touchByEvent({ kind: "storagePoolLifecycle", pool, event: "undefined" });
   const { domains, pools } = await state.load(signal);
@@ -138,12 +139,12 @@ test("the next load retries what could not be read", async (t) => {
   const given = answers();
   const { client } = clientWith(given);
   const state = createStateReader(client);
-  given["nodeDeviceGetXmlDesc pci_0000_41_00_0"] = new InfraError("LIBVIRT_UNAVAILABLE", "lost");
+  given["nodeDeviceGetXmlDesc pci_0000_41_00_0"] = new InfraError(libvirtReasons.LIBVIRT_UNAVAILABLE, "lost");
   t.equal(await reasonOf(state.load(signal)), "LIBVIRT_UNAVAILABLE");
   given["nodeDeviceGetXmlDesc pci_0000_41_00_0"] = { xml: sample("node-device-gpu.xml") };
   t.equal((await state.load(signal)).gpus.length, 1);
 
-  given.domainGetState = new InfraError("LIBVIRT_UNAVAILABLE", "lost");
+  given.domainGetState = new InfraError(libvirtReasons.LIBVIRT_UNAVAILABLE, "lost");
   state.touchDomain(made);
   t.equal(await reasonOf(state.load(signal)), "LIBVIRT_UNAVAILABLE");
   given.domainGetState = { state: 1, reason: 0 };
@@ -153,7 +154,7 @@ test("the next load retries what could not be read", async (t) => {
 test("a VM that cannot be read is unknown with the reason, and the others are still read", async (t) => {
   const readable = { xml: madeWithGpu };
   const broken = { xml: madeWithGpu.replace("<vcpu placement='static'>2<", "<vcpu>many<") };
-  const refused = new InfraError("LIBVIRT_FAILED", "internal error: it is broken");
+  const refused = new InfraError(libvirtReasons.LIBVIRT_FAILED, "internal error: it is broken");
   const given = answers();
   for (const [answer, because] of [
     [broken, /number of vCPUs/],
@@ -183,7 +184,7 @@ test("a VM that cannot be read is unknown with the reason, and the others are st
 });
 
 test("a driver without storage or devices has none of them", async (t) => {
-  const unsupported = new InfraError("LIBVIRT_FAILED", "no", { metadata: { libvirtCode: "3" } });
+  const unsupported = new InfraError(libvirtReasons.LIBVIRT_FAILED, "no", { metadata: { libvirtCode: "3" } });
   const given = {
     ...answers(),
     connectListAllStoragePools: unsupported,

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Test, test } from "tap";
-import type { ReasonName } from "../../../adapters/host/reasons.ts";
 import type {
   LogicalVolume,
   LvmAdapter,
@@ -195,7 +194,7 @@ export function testLvmContract(kind: string, makeSubject: (t: Test) => Promise<
   contractTest(
     "missing volumes and groups are VOLUME_NOT_FOUND and VOLUME_GROUP_GONE",
     async (t, { lvm, volumeGroupName }) => {
-      const cases: [string, ReasonName][] = [
+      const cases: [string, string][] = [
         [volumeGroupName, "VOLUME_NOT_FOUND"],
         ["no-such-group", "VOLUME_GROUP_GONE"],
       ];

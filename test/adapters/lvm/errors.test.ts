@@ -1,5 +1,4 @@
 import { test } from "tap";
-import type { ReasonName } from "../../../adapters/host/reasons.ts";
 import type { ToolResult } from "../../../adapters/host/tool-result.ts";
 import type { LvmStep } from "../../../adapters/lvm/adapter.ts";
 import { errorFromReadResult, errorFromStepResult } from "../../../adapters/lvm/errors.ts";
@@ -30,7 +29,7 @@ const missingPv =
   "  WARNING: VG vg0 is missing PV y82wUu-Cxum-DxWS-q5mc-AQuH-OEz6-hZQDjQ (last written to /dev/loop2).\n";
 
 /** Output of lvm2 2.03.16. */
-const recorded: [LvmStep, number, string, ReasonName, RegExp][] = [
+const recorded: [LvmStep, number, string, string, RegExp][] = [
   [
     create,
     5,

@@ -3,6 +3,7 @@ import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { test } from "tap";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../../adapters/host/reasons.ts";
 import { msFromRetryAfter } from "../../../adapters/maas/client.ts";
 import { createMaas } from "../../../adapters/maas/maas.ts";
 import { createCertificate } from "../../server/rpc/listener/certificate.ts";
@@ -127,7 +128,7 @@ test("a call has a deadline, and a read ends when its caller leaves", async (t) 
   t.match(await errorOf(sandbox.whoami()), { reason: "MAAS_UNAVAILABLE", message: /no answer in time/ });
   t.match(await errorOf(sandbox.deploy(systemId, { series: "noble" })), { reason: "MAAS_UNAVAILABLE" });
   const leaving = new AbortController();
-  const reason = new InfraError("CALLER_LEFT", "left");
+  const reason = new InfraError(hostReasons.CALLER_LEFT, "left");
   const reading = errorOf(sandbox.whoami(leaving.signal));
   leaving.abort(reason);
   t.equal(await reading, reason);

@@ -1,5 +1,6 @@
 import { test } from "tap";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { podmanReasons } from "../../../adapters/podman/reasons.ts";
 import { createPodmanSandbox, type PodmanSandboxOptions } from "../../../adapters/podman/sandbox.ts";
 import { reasonOf } from "../host/reason-of.ts";
 import { linesOf, listen, testPodRuntimeContract, untilPod } from "./contract.ts";
@@ -23,7 +24,8 @@ function makeSubject(options: PodmanSandboxOptions = {}) {
     runOutsidePods: async (name: string, of: string) => runtime.pods.addContainer(name, of),
     removePod: async (name: string) => runtime.pods.removePod(await idOf(name), true),
     addImage: async (name: string) => runtime.pods.addImage(name),
-    stopService: async () => runtime.setOutage(new InfraError("PODMAN_UNAVAILABLE", "it is switched off")),
+    stopService: async () =>
+      runtime.setOutage(new InfraError(podmanReasons.PODMAN_UNAVAILABLE, "it is switched off")),
     startService: async () => runtime.setOutage(undefined),
     forgetHistory: async () => runtime.forgetHistory(),
   };
@@ -67,7 +69,7 @@ test("every sandbox is the same", async (t) => {
 test("steps fail on request, and a log is limited to its window", async (t) => {
   const { runtime } = makeSubject({
     fault: ({ kind }) =>
-      kind === "startPod" ? new InfraError("PODMAN_FAILED", "as was asked for") : undefined,
+      kind === "startPod" ? new InfraError(podmanReasons.PODMAN_FAILED, "as was asked for") : undefined,
   });
   t.teardown(() => runtime.close());
   const program = { kind: "tick", everyMs: 10 } as const;

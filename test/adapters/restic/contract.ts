@@ -1,11 +1,13 @@
 import { type Test, test } from "tap";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { libvirtReasons } from "../../../adapters/libvirt/reasons.ts";
 import type {
   Repository,
   ResticAdapter,
   TransferOptions,
   Transferred,
 } from "../../../adapters/restic/adapter.ts";
+import { operationReasons } from "../../../server/operations/reasons.ts";
 import { reasonOf } from "../host/reason-of.ts";
 
 /** An adapter to test, with an empty location for a repository and two devices of `sizeBytes`. */
@@ -118,7 +120,7 @@ export function testResticContract(
   contractTest("a source that cannot be read to its end leaves no snapshot", async (t, subject) => {
     const { restic, repository } = await subject.made();
     const { signal } = new AbortController();
-    const inUse = new InfraError("DOMAIN_STATE", "somebody writes to it");
+    const inUse = new InfraError(libvirtReasons.DOMAIN_STATE, "somebody writes to it");
     const store = (content: AsyncIterable<Uint8Array>, sizeBytes: number | undefined, stop = signal) => {
       const source = { content, sizeBytes, fileName: "data", tags: ["a"] };
       return reasonOf(restic.backup(repository, source, transferOptions({ signal: stop })));
@@ -131,7 +133,7 @@ export function testResticContract(
     const stop = new AbortController();
     async function* stuck(): AsyncGenerator<Uint8Array> {
       yield Buffer.alloc(1_000);
-      stop.abort(new InfraError("OPERATION_CANCELLED", "by the test"));
+      stop.abort(new InfraError(operationReasons.OPERATION_CANCELLED, "by the test"));
       await new Promise(() => {});
     }
     t.equal(await store(stuck(), undefined, stop.signal), "OPERATION_CANCELLED");
@@ -164,7 +166,7 @@ export function testResticContract(
     const stop = new AbortController();
     const stopped = async () => {
       for await (const _ of read({}, { signal: stop.signal })) {
-        stop.abort(new InfraError("OPERATION_CANCELLED", "by the test"));
+        stop.abort(new InfraError(operationReasons.OPERATION_CANCELLED, "by the test"));
       }
     };
     t.equal(await reasonOf(stopped()), "OPERATION_CANCELLED");
@@ -263,7 +265,7 @@ export function testResticContract(
   contractTest("a stopped transfer ends with the reason, and leaves no snapshot", async (t, subject) => {
     const { restic, repository, source, sizeBytes, backup, target } = await subject.made();
     const id = await backup([]);
-    const cancelled = new InfraError("OPERATION_CANCELLED", "by the test");
+    const cancelled = new InfraError(operationReasons.OPERATION_CANCELLED, "by the test");
     for (const step of ["backup", "restore", "verify", "prune"] as const) {
       const controller = new AbortController();
       const options = transferOptions({ signal: controller.signal });

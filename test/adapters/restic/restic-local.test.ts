@@ -9,6 +9,7 @@ import { test } from "tap";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import type { ToolEnd } from "../../../adapters/host/tool-result.ts";
 import { createRestic } from "../../../adapters/restic/restic.ts";
+import { operationReasons } from "../../../server/operations/reasons.ts";
 import { reasonOf } from "../host/reason-of.ts";
 import { transferOptions } from "./contract.ts";
 import { makeLocalSubject, reasonToSkip } from "./local-repository.ts";
@@ -173,7 +174,7 @@ test("secrets are in restic's environment and not in its argv", { skip }, async 
   );
   await moving.promise;
   const processes = await markedProcesses(token);
-  controller.abort(new InfraError("OPERATION_CANCELLED", "seen"));
+  controller.abort(new InfraError(operationReasons.OPERATION_CANCELLED, "seen"));
   t.equal(await ended, "OPERATION_CANCELLED");
 
   const secrets = [repository.password, "key-id-1234", "key-5678", "session-9012", "pass-3456"];
@@ -199,7 +200,7 @@ test("a stopped backup is gone within a second, and does not block the next one"
   );
   await moving.promise;
   const stoppedAtMs = performance.now();
-  controller.abort(new InfraError("OPERATION_CANCELLED", "by the test"));
+  controller.abort(new InfraError(operationReasons.OPERATION_CANCELLED, "by the test"));
   t.equal(await ended, "OPERATION_CANCELLED");
   t.ok(performance.now() - stoppedAtMs < 1_000);
   t.strictSame(await markedProcesses(token), []);

@@ -1,14 +1,17 @@
 import { test } from "tap";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { resticReasons } from "../../../adapters/restic/reasons.ts";
 import { createResticSandbox } from "../../../adapters/restic/sandbox.ts";
 import { createAbsentResticBackend, createResticBackend } from "../../../server/backups/restic-backend.ts";
+import { storeReasons } from "../../../server/store/reasons.ts";
 import { createGateway, createHost } from "../domains/volumes/backups/backups-under-test.ts";
 
 const volumes = { domain: "volumes", kindStart: "volumes" };
 
 test("restic is degraded after an operation that failed because of its local repository, until one does not", async (t) => {
   let isUnreachable = false;
-  const fault = () => (isUnreachable ? new InfraError("REPOSITORY_DENIED", "no room left") : undefined);
+  const fault = () =>
+    isUnreachable ? new InfraError(resticReasons.REPOSITORY_DENIED, "no room left") : undefined;
   const restic = createResticSandbox({ transferMs: 10, fault });
   const host = await createHost(t, { restic });
   const { operations, backUp } = await createGateway(t, host);
@@ -37,7 +40,7 @@ test("restic is degraded after an operation that failed because of its local rep
 });
 
 test("failures of an S3 service in a request do not affect the gateway's health", async (t) => {
-  const fault = () => new InfraError("REPOSITORY_DENIED", "wrong access key");
+  const fault = () => new InfraError(resticReasons.REPOSITORY_DENIED, "wrong access key");
   const restic = createResticSandbox({ transferMs: 10, fault });
   const { operations, backUp } = await createGateway(t, await createHost(t, { restic }));
   const s3 = {
@@ -64,7 +67,9 @@ test("restic is unavailable while it cannot run; once it can, it is not inspecte
       return isThere ? there : gone;
     },
   };
-  const operations = { list: () => Promise.reject(new InfraError("STORE_UNAVAILABLE", "no store")) };
+  const operations = {
+    list: () => Promise.reject(new InfraError(storeReasons.STORE_UNAVAILABLE, "no store")),
+  };
   const backend = createResticBackend({ ...volumes, restic, operations, host: "alpha", freshMs: 0 });
   t.match(await backend.status(), { health: "unavailable", missing: ["it is not there: install it"] });
   isThere = true;

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { type Test, test } from "tap";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../../adapters/host/reasons.ts";
 import { run as runTool } from "../../../adapters/host/run.ts";
 import { loadMasterKey } from "../../../server/crypto/master-key.ts";
 import { openStore } from "../../../server/store/open-store.ts";
@@ -34,10 +35,10 @@ async function leaveOperations(t: Test, data: Data) {
   const completed = await engine.start({ resource: "things/a", actor: "user/alice" });
   await engine.end(completed.id);
   counting.before("forward second", () => {
-    throw new InfraError("TOOL_FAILED", "the tool\n\u001b[2Jfailed");
+    throw new InfraError(hostReasons.TOOL_FAILED, "the tool\n\u001b[2Jfailed");
   });
   counting.before("undo first", () => {
-    throw new InfraError("TOOL_FAILED", "it is stuck");
+    throw new InfraError(hostReasons.TOOL_FAILED, "it is stuck");
   });
   const stuck = await engine.start({ resource: "things/b" });
   await engine.end(stuck.id);

@@ -1,8 +1,11 @@
 import { type Test, test } from "tap";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../../adapters/host/reasons.ts";
+import { authReasons } from "../../../server/domains/auth/reasons.ts";
 import { type Broadcast, createBroadcast } from "../../../server/events/broadcast.ts";
 import type { EventFilter, EventRecord } from "../../../server/events/event-record.ts";
 import type { Events } from "../../../server/events/events.ts";
+import { eventReasons } from "../../../server/events/reasons.ts";
 import { errorOf } from "../store/contract.ts";
 
 const all: EventFilter = { topics: [], resources: [], services: undefined };
@@ -183,7 +186,7 @@ test("a subscriber whose filter throws ends with that error, and the others are 
       ...all,
       get services() {
         if (isRevoked) {
-          throw new InfraError("TOKEN_REVOKED", "revoked");
+          throw new InfraError(authReasons.TOKEN_REVOKED, "revoked");
         }
         return undefined;
       },
@@ -275,7 +278,7 @@ test("when events were purged before they were read, every subscriber ends, and 
   const before = subscriber();
   const ended = errorOf(join(broadcast, 0, before));
   state.headSeq = 20;
-  await happen(new InfraError("HISTORY_GONE", "gone"));
+  await happen(new InfraError(eventReasons.HISTORY_GONE, "gone"));
   t.match(await ended, { reason: "HISTORY_GONE" });
   const after = subscriber();
   t.equal(broadcast.join(0, after.wanted, after.leaving.signal), undefined);
@@ -292,7 +295,7 @@ test("following events is not retried without a pause", async (t) => {
     // biome-ignore lint/correctness/useYield: it has nothing to yield
     async *follow() {
       tries += 1;
-      throw new InfraError("INTERNAL", "broken");
+      throw new InfraError(hostReasons.INTERNAL, "broken");
     },
   };
   createBroadcast<string>({

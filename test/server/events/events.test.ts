@@ -3,6 +3,8 @@ import { type Test, test } from "tap";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import type { EventFilter, EventRecord } from "../../../server/events/event-record.ts";
 import { createEvents, type Events, type EventsOptions } from "../../../server/events/events.ts";
+import { rpcReasons } from "../../../server/rpc/reasons.ts";
+import { storeReasons } from "../../../server/store/reasons.ts";
 import type { Store } from "../../../server/store/store.ts";
 import { errorOf } from "../store/contract.ts";
 import { makeDirectory } from "../store/store-under-test.ts";
@@ -47,7 +49,7 @@ function troubled(store: Store, isShared = false) {
     async run(name, args) {
       state.reads += name === "events.read" ? 1 : 0;
       if (state.isAway) {
-        throw new InfraError("STORE_UNAVAILABLE", "the store is away");
+        throw new InfraError(storeReasons.STORE_UNAVAILABLE, "the store is away");
       }
       return (await store.run(name, args)) as never;
     },
@@ -137,7 +139,7 @@ test("reading between two events ends when the gateway closes, and with the sign
   const [left, closed] = [leaving.signal, never].map((signal) =>
     errorOf(take(events.between(0, 1, all, signal), 1)),
   );
-  leaving.abort(new InfraError("NOT_BUILT", "left"));
+  leaving.abort(new InfraError(rpcReasons.NOT_BUILT, "left"));
   t.match(await left, { reason: "NOT_BUILT" });
   await events.close();
   t.match(await closed, { reason: "SHUTTING_DOWN" });

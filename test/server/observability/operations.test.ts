@@ -1,7 +1,9 @@
 import { type Test, test } from "tap";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../../adapters/host/reasons.ts";
 import { createMetrics, type MetricsOptions } from "../../../server/observability/metrics.ts";
 import { startTracing } from "../../../server/observability/tracing.ts";
+import { storeReasons } from "../../../server/store/reasons.ts";
 import { createCountingKind } from "../operations/counting-kind.ts";
 import { createEngine } from "../operations/engine-under-test.ts";
 import { openOwnStore } from "../store/own-store.ts";
@@ -52,11 +54,11 @@ test("operations are counted by state while they are open, and then by outcome",
   t.same(await states(), [0, 0, 0, 0]);
 
   counting.before("forward second", () => {
-    throw new InfraError("TOOL_FAILED", "no");
+    throw new InfraError(hostReasons.TOOL_FAILED, "no");
   });
   await end((await start()).id);
   counting.before("undo second", () => {
-    throw new InfraError("TOOL_FAILED", "no");
+    throw new InfraError(hostReasons.TOOL_FAILED, "no");
   });
   await end((await start()).id);
   t.same(await states(), [0, 0, 0, 1]);
@@ -73,7 +75,7 @@ test("while the store does not count its operations no number is reported; other
   const counts = { scheduled: 1, active: 2, undoing: 0, needsAttention: 0 };
   const answers = [
     async () => counts,
-    () => Promise.reject(new InfraError("STORE_UNAVAILABLE", "down")),
+    () => Promise.reject(new InfraError(storeReasons.STORE_UNAVAILABLE, "down")),
     async () => counts,
     () => new Promise<never>(() => {}),
   ];
@@ -101,7 +103,7 @@ test("a run of an operation is a trace of its own, with its steps", async (t) =>
   t.teardown(() => tracing.close());
   const counting = createCountingKind();
   counting.before("forward second", () => {
-    throw new InfraError("TOOL_FAILED", "words");
+    throw new InfraError(hostReasons.TOOL_FAILED, "words");
   });
   const { operations, start, end } = createEngine(t, { store: await openOwnStore(t), kind: counting.kind });
   const { id } = await start({ resource: "things/a" });

@@ -1,6 +1,7 @@
 import { type Test, test } from "tap";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { snapshotChannel } from "../../../adapters/host/observation.ts";
+import { hostReasons } from "../../../adapters/host/reasons.ts";
 import { currentTraceHeaders, traceLogFields } from "../../../server/observability/active-span.ts";
 import { startTracing } from "../../../server/observability/tracing.ts";
 import { createCall } from "../rpc/call-under-test.ts";
@@ -52,7 +53,7 @@ test("work that outlives its call stays in the trace; work for no call is in non
     await after.promise;
     await load();
   });
-  span.end(new InfraError("CALLER_LEFT", "words of a caller"));
+  span.end(new InfraError(hostReasons.CALLER_LEFT, "words of a caller"));
   after.resolve();
   await work;
   await load();
@@ -68,7 +69,7 @@ test("work that outlives its call stays in the trace; work for no call is in non
 test("the span of failed work has its reason, or INTERNAL, but not its message", async (t) => {
   const { tracing, spans } = await start(t);
   const span = tracing.startRpc(createCall());
-  for (const error of [new InfraError("TOOL_TIMEOUT", "words"), new Error("words")]) {
+  for (const error of [new InfraError(hostReasons.TOOL_TIMEOUT, "words"), new Error("words")]) {
     const failing = () => snapshotChannel.tracePromise(() => Promise.reject(error), { system: "lvm" });
     await t.rejects(span.run(failing), { message: "words" });
   }

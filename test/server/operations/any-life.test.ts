@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import fc from "fast-check";
 import { type Test, test } from "tap";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { lvmReasons } from "../../../adapters/lvm/reasons.ts";
 import type { OperationState } from "../../../server/operations/operation.ts";
 import { openOwnStore } from "../store/own-store.ts";
 import { createCountingKind } from "./counting-kind.ts";
@@ -63,7 +64,7 @@ async function live(t: Test, store: EngineStore, life: Life) {
         await asker.operations.cancel(operationId).catch(() => {});
       }
       if (index === failsAt) {
-        throw new InfraError("VOLUME_EXISTS", "made to fail");
+        throw new InfraError(lvmReasons.VOLUME_EXISTS, "made to fail");
       }
     });
     counting.before(`undo ${name}`, () => {

@@ -1,10 +1,11 @@
 import { test } from "tap";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { storeReasons } from "../../../server/store/reasons.ts";
 import { openOwnStore } from "../store/own-store.ts";
 import { createCountingKind } from "./counting-kind.ts";
 import { createEngine } from "./engine-under-test.ts";
 
-const busy = () => new InfraError("STORE_UNAVAILABLE", "not now");
+const busy = () => new InfraError(storeReasons.STORE_UNAVAILABLE, "not now");
 
 test("a step with a transient failure is retried", async (t) => {
   const counting = createCountingKind();
@@ -60,7 +61,7 @@ test("a failure that a retry cannot fix counts at once", async (t) => {
   });
   const steps = counting.kind.steps.map((step) => ({
     ...step,
-    finalReasons: ["STORE_UNAVAILABLE"] as const,
+    finalReasons: [storeReasons.STORE_UNAVAILABLE],
   }));
   const engine = createEngine(t, { store: await openOwnStore(t), kind: { ...counting.kind, steps } });
   t.match(await engine.end((await engine.start()).id), { state: "failed" });

@@ -2,6 +2,7 @@ import { type Test, test } from "tap";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import type { Json } from "../../../server/operations/operation.ts";
 import type { StepRun } from "../../../server/operations/operation-kind.ts";
+import { storeReasons } from "../../../server/store/reasons.ts";
 import { errorOf } from "../store/contract.ts";
 import { openOwnStore } from "../store/own-store.ts";
 import { createCountingKind } from "./counting-kind.ts";
@@ -117,7 +118,7 @@ test("an operation that passes its point of no return before Cancel takes effect
 test("Cancel ends the wait for a retry", async (t) => {
   const counting = createCountingKind();
   counting.before("forward second", () => {
-    throw new InfraError("STORE_UNAVAILABLE", "not now");
+    throw new InfraError(storeReasons.STORE_UNAVAILABLE, "not now");
   });
   const engine = createEngine(t, { store: await openOwnStore(t), kind: counting.kind, firstPauseMs: 60_000 });
   const { id } = await engine.start();

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { type Test, test } from "tap";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { lvmReasons } from "../../../adapters/lvm/reasons.ts";
 import type { Operation } from "../../../server/operations/operation.ts";
 import type { Store } from "../../../server/store/store.ts";
 import { openOwnStore } from "../store/own-store.ts";
@@ -21,7 +22,7 @@ const stories: readonly Story[] = [
     expected: ["failed"],
     prepare(counting) {
       counting.before("forward third", () => {
-        throw new InfraError("VOLUME_EXISTS", "there is one already");
+        throw new InfraError(lvmReasons.VOLUME_EXISTS, "there is one already");
       });
     },
   },
@@ -40,7 +41,7 @@ const stories: readonly Story[] = [
     expected: ["needsAttention"],
     prepare(counting) {
       counting.before("forward third", () => {
-        throw new InfraError("VOLUME_EXISTS", "there is one already");
+        throw new InfraError(lvmReasons.VOLUME_EXISTS, "there is one already");
       });
       counting.before("undo first", () => {
         throw new Error("stuck");

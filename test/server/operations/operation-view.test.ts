@@ -2,10 +2,12 @@ import { type Client, createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { type Test, test } from "tap";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../../adapters/host/reasons.ts";
 import { OperationState, OperationsService } from "../../../gen/operations/v1/operations_pb.ts";
 import { createEvents } from "../../../server/events/events.ts";
 import { operationView } from "../../../server/operations/operation-view.ts";
 import type { Call } from "../../../server/rpc/call.ts";
+import { rpcReasons } from "../../../server/rpc/reasons.ts";
 import { registerService } from "../../../server/rpc/service-handlers.ts";
 import { startAppUnderTest } from "../app-under-test.ts";
 import { streamProtocols } from "../protocols.ts";
@@ -22,7 +24,7 @@ const states = {
 } as const;
 
 const refuse = (): never => {
-  throw new InfraError("NOT_BUILT", "not in this test");
+  throw new InfraError(rpcReasons.NOT_BUILT, "not in this test");
 };
 
 /** Starts an app in which CreateHypervisor is a view of an operation, one per hypervisor at a time. */
@@ -133,14 +135,14 @@ test("a step of known size is reported with its progress", async (t) => {
 test("the stream succeeds however the operation ends, and reports a failure in band", async (t) => {
   const { client, counting, engine } = await startViews(t);
   counting.before("forward join", () => {
-    throw new InfraError("NO_SPACE", "there is no room");
+    throw new InfraError(hostReasons.NO_SPACE, "there is no room");
   });
   const failed = await follow(client, "a");
   t.equal(failed.told.at(-1), "failed: there is no room");
   t.ok(failed.told.includes("active: undoing: doing join"), failed.told.join(", "));
 
   counting.before("undo boot", () => {
-    throw new InfraError("TOOL_FAILED", "it is stuck");
+    throw new InfraError(hostReasons.TOOL_FAILED, "it is stuck");
   });
   const left = await follow(client, "b");
   t.match(left.told.at(-1), /^failed: there is no room \(Step boot .*it is stuck.* Fix the cause .*\)$/);

@@ -3,12 +3,13 @@ import { InfraError } from "../../../adapters/host/infra-error.ts";
 import type { EventRecord } from "../../../server/events/event-record.ts";
 import type { Operation } from "../../../server/operations/operation.ts";
 import { operationsView } from "../../../server/operations/operations-view.ts";
+import { storeReasons } from "../../../server/store/reasons.ts";
 
 const operationOf = (id: string) => ({ id, state: "active", message: "" }) as Operation;
 
 test("when one of several operations cannot be read, the view ends at once with the error", async (t) => {
   let followed = 0;
-  const failure = new InfraError("STORE_UNAVAILABLE", "the database does not answer");
+  const failure = new InfraError(storeReasons.STORE_UNAVAILABLE, "the database does not answer");
   const sources = {
     operations: {
       async getAtSeq(id: string) {

@@ -1,5 +1,6 @@
 import { test } from "tap";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { storeReasons } from "../../../server/store/reasons.ts";
 import { openOwnStore } from "../store/own-store.ts";
 import { createCountingKind } from "./counting-kind.ts";
 import { asShared, createEngine, type EngineStore, shortLeaseMs } from "./engine-under-test.ts";
@@ -12,7 +13,7 @@ function createFlakyStore(store: EngineStore) {
     ...store,
     async run(name, args) {
       if (isOut) {
-        throw new InfraError("STORE_UNAVAILABLE", "the database cannot be reached");
+        throw new InfraError(storeReasons.STORE_UNAVAILABLE, "the database cannot be reached");
       }
       const answer = await store.run(name, args);
       onAnswered?.();
@@ -31,7 +32,7 @@ function createFlakyStore(store: EngineStore) {
     loseNextAnswer: () => {
       onAnswered = () => {
         onAnswered = undefined;
-        throw new InfraError("STORE_UNAVAILABLE", "the database was lost during a commit");
+        throw new InfraError(storeReasons.STORE_UNAVAILABLE, "the database was lost during a commit");
       };
     },
   };

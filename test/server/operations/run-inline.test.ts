@@ -1,5 +1,6 @@
 import { test } from "tap";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../../adapters/host/reasons.ts";
 import type { Mutation, MutationStep } from "../../../server/operations/mutation.ts";
 import { createInlineRunner } from "../../../server/operations/run-inline.ts";
 
@@ -138,7 +139,7 @@ test("the queue is bounded, and a caller that leaves frees its place at once", a
     busy,
   );
   await runner.run("other", async () => mutationOf([]), open);
-  leaving.abort(new InfraError("CALLER_LEFT", "left"));
+  leaving.abort(new InfraError(hostReasons.CALLER_LEFT, "left"));
   const left = await Promise.allSettled(waiting);
   t.ok(left.every(({ status }) => status === "rejected"));
   const next = runner.run("r", async () => mutationOf([stepOf(log, "next")]), open);
@@ -170,8 +171,8 @@ test("the total of all queues is bounded as well", async (t) => {
 });
 
 test("the error of a mutation reports which effect remains", async (t) => {
-  const refusal = new InfraError("NO_SPACE", "no space");
-  const unknown = new InfraError("TOOL_FAILED", "ended by a signal");
+  const refusal = new InfraError(hostReasons.NO_SPACE, "no space");
+  const unknown = new InfraError(hostReasons.TOOL_FAILED, "ended by a signal");
   const runner = createInlineRunner(() => {});
   const done: MutationStep = stepOf([], "a");
   const failing = (error: InfraError): MutationStep => ({ ...done, forward: () => Promise.reject(error) });

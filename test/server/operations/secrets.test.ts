@@ -1,5 +1,6 @@
 import { test } from "tap";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../../adapters/host/reasons.ts";
 import type { Json } from "../../../server/operations/operation.ts";
 import type { StepRun } from "../../../server/operations/operation-kind.ts";
 import { errorOf } from "../store/contract.ts";
@@ -18,7 +19,7 @@ test("only the steps see the secrets", async (t) => {
     run.progress({ message: "logging in with battery staple", doneBytes: 1, totalBytes: 2 });
   });
   counting.before("forward second", () => {
-    throw new InfraError("TOOL_FAILED", "the key correct horse was refused");
+    throw new InfraError(hostReasons.TOOL_FAILED, "the key correct horse was refused");
   });
   counting.before("undo first", () => {
     throw new Error("battery staple is no option");

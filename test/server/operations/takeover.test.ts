@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { test } from "tap";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { storeReasons } from "../../../server/store/reasons.ts";
 import { openOwnStore } from "../store/own-store.ts";
 import { createCountingKind } from "./counting-kind.ts";
 import {
@@ -187,7 +188,7 @@ test("with a single-gateway store, an engine stops although the store is down", 
   const run: EngineStore["run"] = async (name, args) => {
     if (isAway) {
       away.resolve();
-      throw new InfraError("STORE_UNAVAILABLE", "the disk is full");
+      throw new InfraError(storeReasons.STORE_UNAVAILABLE, "the disk is full");
     }
     return (await store.run(name, args)) as never;
   };

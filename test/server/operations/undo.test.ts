@@ -1,11 +1,13 @@
 import { test } from "tap";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../../adapters/host/reasons.ts";
+import { lvmReasons } from "../../../adapters/lvm/reasons.ts";
 import { errorOf } from "../store/contract.ts";
 import { openOwnStore } from "../store/own-store.ts";
 import { createCountingKind } from "./counting-kind.ts";
 import { asShared, createEngine, type EngineStore } from "./engine-under-test.ts";
 
-const exists = () => new InfraError("VOLUME_EXISTS", "there is one already");
+const exists = () => new InfraError(lvmReasons.VOLUME_EXISTS, "there is one already");
 
 test("when a step fails, it and the steps before it are undone in reverse order", async (t) => {
   const counting = createCountingKind();
@@ -92,7 +94,7 @@ test("a failing undo is retried, and then the operation reports what is left and
     throw exists();
   });
   counting.before("undo second", () => {
-    throw new InfraError("VOLUME_IN_USE", "somebody has it open");
+    throw new InfraError(hostReasons.VOLUME_IN_USE, "somebody has it open");
   });
   const engine = createEngine(t, { store: await openOwnStore(t), kind: counting.kind });
   const operation = await engine.end((await engine.start()).id);

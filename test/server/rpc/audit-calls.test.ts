@@ -2,11 +2,13 @@ import { create } from "@bufbuild/protobuf";
 import fc from "fast-check";
 import { test } from "tap";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../../adapters/host/reasons.ts";
 import { Cluster } from "../../../gen/cnct/kaas/api/api_pb.ts";
 import { CreateUserRequestSchema, UserService } from "../../../gen/hostplane/v1/user_pb.ts";
 import { OperationsService } from "../../../gen/operations/v1/operations_pb.ts";
 import { CreateLVRequestSchema, LVService, VGService } from "../../../gen/proto/lvmd_pb.ts";
 import { AuthService } from "../../../gen/services/auth/auth_pb.ts";
+import { authReasons } from "../../../server/domains/auth/reasons.ts";
 import {
   type AuditedCall,
   type AuditedOutcome,
@@ -18,7 +20,9 @@ import {
 import { type Around, type Call, type Output, runChain } from "../../../server/rpc/call.ts";
 import { anonymous, type Caller } from "../../../server/rpc/caller.ts";
 import type { RefusalSum } from "../../../server/rpc/refusal-sums.ts";
+import { storeReasons } from "../../../server/store/reasons.ts";
 import { reasonOf } from "../../adapters/host/reason-of.ts";
+import { reasonNamed } from "../../reason-named.ts";
 import { aroundOf } from "./around-of.ts";
 import { createCall } from "./call-under-test.ts";
 
@@ -33,7 +37,7 @@ function createMemoryAudit() {
   const sums: RefusalSum<AuditedRefusal>[] = [];
   const failures: string[] = [];
   const state = { isDown: false };
-  const unavailable = () => new InfraError("STORE_UNAVAILABLE", "down");
+  const unavailable = () => new InfraError(storeReasons.STORE_UNAVAILABLE, "down");
   const port: AuditPort = {
     async add(call, outcome) {
       if (state.isDown) {
@@ -70,9 +74,9 @@ const asAlice: Around = (call, next) => {
 };
 
 const refuse =
-  (reason: ConstructorParameters<typeof InfraError>[0]): Around =>
+  (reason: string): Around =>
   () =>
-    Promise.reject(new InfraError(reason, "no"));
+    Promise.reject(new InfraError(reasonNamed(reason), "no"));
 
 /** Runs the gateway's chain from the audit on. */
 function pass(
@@ -139,7 +143,7 @@ test("a change that cannot be recorded does not begin, nor does one whose caller
   );
   state.isDown = false;
   const ending = new AbortController();
-  ending.abort(new InfraError("CALLER_LEFT", "left"));
+  ending.abort(new InfraError(hostReasons.CALLER_LEFT, "left"));
   t.equal(await reasonOf(pass(audit, createCall({ method: mutation, ending }), handler)), "CALLER_LEFT");
   t.equal(begun, 1, "only the read");
   t.match(rows, [{ outcome: { code: "CANCELLED" } }]);
@@ -169,7 +173,7 @@ test("the recorded outcome is that of the work, even if the caller left before",
     });
     await began.promise;
     handled.catch(() => {});
-    throw new InfraError("CALLER_LEFT", "left");
+    throw new InfraError(hostReasons.CALLER_LEFT, "left");
   });
   t.equal(await reasonOf(left), "CALLER_LEFT");
   t.match(rows, [{ outcome: undefined }]);
@@ -333,7 +337,7 @@ test("a stream's record ends when its last message is sent, or its reader has le
   const failing = await open(
     (async function* () {
       yield {};
-      throw new InfraError("TOKEN_REVOKED", "revoked");
+      throw new InfraError(authReasons.TOKEN_REVOKED, "revoked");
     })(),
   );
   await failing.next();

@@ -1,7 +1,10 @@
 import { test } from "tap";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../../adapters/host/reasons.ts";
+import { lvmReasons } from "../../../adapters/lvm/reasons.ts";
 import { Health } from "../../../gen/grpc/health/v1/health_pb.ts";
 import { LVService, VGService } from "../../../gen/proto/lvmd_pb.ts";
+import { authReasons } from "../../../server/domains/auth/reasons.ts";
 import { createAuthorization } from "../../../server/rpc/authorize.ts";
 import type { Around, Call, Output } from "../../../server/rpc/call.ts";
 import { anonymous, type Caller } from "../../../server/rpc/caller.ts";
@@ -88,10 +91,12 @@ test("a caller may begin two seconds' worth of calls at once, and then as many a
 test("callers without permission are limited by address, and a call is counted once", async (t) => {
   const limits = createCallerLimits({ ...loose, requestsPerSecond: 5, streams: 1, mutations: 1 }, () => 0);
   const authenticate = ({ caller, peer }: Call) =>
-    peer.address === "192.0.2.9" ? Promise.reject(new InfraError("TOKEN_INVALID", "not yours")) : caller;
+    peer.address === "192.0.2.9"
+      ? Promise.reject(new InfraError(authReasons.TOKEN_INVALID, "not yours"))
+      : caller;
   const authorization = aroundOf(createAuthorization(authenticate, limits.countDenied));
   const call = async (made: Call) => {
-    const fails = () => Promise.reject(new InfraError("VOLUME_NOT_FOUND", "gone"));
+    const fails = () => Promise.reject(new InfraError(lvmReasons.VOLUME_NOT_FOUND, "gone"));
     return (await refusalOf(authorization(made, async () => limits.around(made, fails))))?.reason;
   };
   for (const [made, refused] of [
@@ -138,7 +143,7 @@ test("open streams are limited and free their slot however they end", async (t) 
   }
   async function* failing() {
     yield {};
-    throw new InfraError("SHUTTING_DOWN", "stopping");
+    throw new InfraError(hostReasons.SHUTTING_DOWN, "stopping");
   }
   const open = async (messages: AsyncIterable<object>) => {
     const output = await around(by("a", { method: watch }), async () => messages);
@@ -159,7 +164,9 @@ test("open streams are limited and free their slot however they end", async (t) 
   t.ok(await refusalOf(open(endless())), "two are open again");
   await third.return?.();
   t.ok(
-    await refusalOf(around(by("a", { method: watch }), () => Promise.reject(new InfraError("BUSY", "busy")))),
+    await refusalOf(
+      around(by("a", { method: watch }), () => Promise.reject(new InfraError(hostReasons.BUSY, "busy"))),
+    ),
   );
   await open(endless());
 });
@@ -180,7 +187,7 @@ test("running changes are limited until they have ended, even if their callers l
     await refusalOf(aroundWork(by("b", { method: mutation }), answer)),
     "nor are the changes of another caller",
   );
-  first.reject(new InfraError("BUSY", "busy"));
+  first.reject(new InfraError(hostReasons.BUSY, "busy"));
   t.ok(await refusalOf(running[0] as Promise<unknown>));
   t.notOk(await refusalOf(aroundWork(by("a", { method: mutation }), answer)));
   second.resolve({});
@@ -317,7 +324,7 @@ test("reads beyond the limit wait for one to end, and are refused if the earlier
   await turn();
   t.same(begun, ["first", "second", "of another caller", "mutation"]);
 
-  left.abort(new InfraError("CALLER_LEFT", "gone"));
+  left.abort(new InfraError(hostReasons.CALLER_LEFT, "gone"));
   t.match(await refusalOf(impatient.result), { reason: "CALLER_LEFT" });
   impatient.account().close();
   first.finish();

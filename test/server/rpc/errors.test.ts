@@ -4,17 +4,17 @@ import { errorToJson } from "@connectrpc/connect/protocol-connect";
 import fc from "fast-check";
 import { test } from "tap";
 import { InfraError, type InfraErrorFacts } from "../../../adapters/host/infra-error.ts";
-import { type ReasonName, reasons } from "../../../adapters/host/reasons.ts";
+import { hostReasons } from "../../../adapters/host/reasons.ts";
 import {
   BadRequestSchema,
   ErrorInfoSchema,
   PreconditionFailureSchema,
   RetryInfoSchema,
 } from "../../../gen/google/rpc/error_details_pb.ts";
+import { allReasons } from "../../../server/gateway/reasons.ts";
 import { connectErrorFromInfraError, infraErrorFrom } from "../../../server/rpc/errors.ts";
 import { rpcErrorFrom } from "../rpc-error.ts";
 
-const names = Object.keys(reasons) as ReasonName[];
 const text = fc.string({ unit: "grapheme" });
 const facts = fc.record(
   {
@@ -28,14 +28,14 @@ const facts = fc.record(
 
 test("every reason reaches a client with its code and all details, but without its cause", async () => {
   fc.assert(
-    fc.property(fc.constantFrom(...names), text, facts, (reason, message, known) => {
+    fc.property(fc.constantFrom(...allReasons), text, facts, (reason, message, known) => {
       const error = new InfraError(reason, message, known);
       const wire = connectErrorFromInfraError(error);
       const fields = (known.violations ?? []).map(({ field }) => field);
-      const { code } = reasons[reason];
-      assert.deepEqual(rpcErrorFrom(wire), { code, reason, domain: "hostplane", fields, message });
+      const { id, code, retryable } = reason;
+      assert.deepEqual(rpcErrorFrom(wire), { code, reason: id, domain: "hostplane", fields, message });
       const [info] = wire.findDetails(ErrorInfoSchema);
-      assert.equal(info?.metadata.retryable, String(reasons[reason].retryable));
+      assert.equal(info?.metadata.retryable, String(retryable));
       assert.equal(info?.metadata.resource, known.resource);
       const violations = wire.findDetails(BadRequestSchema).flatMap(({ fieldViolations }) => fieldViolations);
       assert.deepEqual(
@@ -43,7 +43,7 @@ test("every reason reaches a client with its code and all details, but without i
         known.violations ?? [],
       );
       const preconditions = wire.findDetails(PreconditionFailureSchema);
-      assert.equal(preconditions.length, reasons[reason].code === "FAILED_PRECONDITION" ? 1 : 0);
+      assert.equal(preconditions.length, code === "FAILED_PRECONDITION" ? 1 : 0);
       assert.equal(wire.cause, undefined);
     }),
   );
@@ -52,7 +52,7 @@ test("every reason reaches a client with its code and all details, but without i
 test("a retry delay is a valid Duration, and never shorter than it should be", async () => {
   fc.assert(
     fc.property(fc.double({ min: 0, max: 1e9, noNaN: true }), (retryAfterMs) => {
-      const wire = connectErrorFromInfraError(new InfraError("BUSY", "busy", { retryAfterMs }));
+      const wire = connectErrorFromInfraError(new InfraError(hostReasons.BUSY, "busy", { retryAfterMs }));
       const delay = wire.findDetails(RetryInfoSchema)[0]?.retryDelay;
       assert.ok(delay !== undefined && delay.nanos >= 0 && delay.nanos < 1e9, `${delay?.nanos} ns`);
       const backMs = Number(delay?.seconds) * 1_000 + Number(delay?.nanos) / 1e6;
@@ -76,7 +76,7 @@ test("anything thrown becomes an InfraError, and a bug in the gateway reveals no
     t.equal(wire.code, Code.Internal);
     t.notMatch(JSON.stringify(errorToJson(wire, undefined)), "hunter2");
   }
-  const own = new InfraError("NO_SPACE", "full");
+  const own = new InfraError(hostReasons.NO_SPACE, "full");
   t.equal(infraErrorFrom(own), own);
   t.notOk(own.retryable, "there is no more room unless somebody makes it");
   t.equal(infraErrorFrom(new ConnectError("x", Code.DeadlineExceeded)).reason, "DEADLINE");

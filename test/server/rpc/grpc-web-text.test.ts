@@ -5,6 +5,7 @@ import { test } from "tap";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { EmptySchema, GetLVListRequestSchema, WatchResponseSchema } from "../../../gen/proto/lvmd_pb.ts";
 import { bytesOfText, grpcWebTextType, grpcWebType, textEndOf } from "../../../server/rpc/grpc-web-text.ts";
+import { rpcReasons } from "../../../server/rpc/reasons.ts";
 import { envelopesFrom } from "../envelopes.ts";
 import { startGatewayUnderTest } from "../gateway-under-test.ts";
 import { errorFromAnswer } from "../raw-error.ts";
@@ -54,7 +55,7 @@ test("base64 is decoded whether it was encoded in one part or in two; anything e
   for (const body of ["AAAA=", "=", "AAA", "AA*A", "AAAA\n", "====", "AAAA====", "AA==AA==AA=="]) {
     t.throws(
       () => bytesOfText(Buffer.from(body)),
-      new InfraError("MALFORMED_REQUEST", "the body of application/grpc-web-text is not base64"),
+      new InfraError(rpcReasons.MALFORMED_REQUEST, "the body of application/grpc-web-text is not base64"),
       body,
     );
   }

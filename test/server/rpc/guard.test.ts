@@ -4,12 +4,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import fc from "fast-check";
 import { test } from "tap";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../../adapters/host/reasons.ts";
 import { streamUntilCallEnds, untilCallEnds } from "../../../server/rpc/guard.ts";
 import { reasonOf } from "../../adapters/host/reason-of.ts";
 import { createCall } from "./call-under-test.ts";
 
 const never = () => new Promise<never>(() => {});
-const left = () => new InfraError("CALLER_LEFT", "the caller has left");
+const left = () => new InfraError(hostReasons.CALLER_LEFT, "the caller has left");
 
 /** Creates a source of messages that records whether it was closed. */
 function createSource(messages: readonly object[], atEnd: "ends" | "fails" | "waits") {
@@ -21,7 +22,7 @@ function createSource(messages: readonly object[], atEnd: "ends" | "fails" | "wa
         yield message;
       }
       if (atEnd === "fails") {
-        throw new InfraError("BUSY", "too many tools");
+        throw new InfraError(hostReasons.BUSY, "too many tools");
       }
       if (atEnd === "waits") {
         await never();
@@ -37,7 +38,10 @@ test("a call gets the result of its work, and keeps neither timer nor listener",
   const ending = new AbortController();
   const { signal } = ending;
   t.equal(await untilCallEnds(createCall({ ending, leftMs: 10_000 }), Promise.resolve("result")), "result");
-  const failed = untilCallEnds(createCall({ ending }), Promise.reject(new InfraError("BUSY", "busy")));
+  const failed = untilCallEnds(
+    createCall({ ending }),
+    Promise.reject(new InfraError(hostReasons.BUSY, "busy")),
+  );
   t.equal(await reasonOf(failed), "BUSY");
   t.equal(getEventListeners(signal, "abort").length, 0);
 });

@@ -3,6 +3,7 @@ import { create, type DescMethod, type Message } from "@bufbuild/protobuf";
 import type { Test } from "tap";
 import { trackEffect } from "../../../adapters/host/effect.ts";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../../adapters/host/reasons.ts";
 import {
   CreateLVRequestSchema,
   type CreateLVResponse,
@@ -18,8 +19,10 @@ import {
 import type { Around, Call, Output } from "../../../server/rpc/call.ts";
 import { anonymous } from "../../../server/rpc/caller.ts";
 import { createIdempotency } from "../../../server/rpc/idempotency.ts";
+import { storeReasons } from "../../../server/store/reasons.ts";
 import type { Store } from "../../../server/store/store.ts";
 import { reasonOf } from "../../adapters/host/reason-of.ts";
+import { reasonNamed } from "../../reason-named.ts";
 import { aroundOf } from "./around-of.ts";
 import { createCall } from "./call-under-test.ts";
 
@@ -186,7 +189,7 @@ export function testIdempotencyContract(
       const { gateways } = await openGateways(t);
       const violations = [{ field: "name", description: "is taken" }];
       const facts = { resource: "volumes/data", violations, effect: "possible" } as const;
-      const lost = new InfraError("STORE_UNAVAILABLE", "lost during a commit", facts);
+      const lost = new InfraError(storeReasons.STORE_UNAVAILABLE, "lost during a commit", facts);
       const fail = (error: Error) => async () => {
         throw error;
       };
@@ -205,7 +208,7 @@ export function testIdempotencyContract(
   t.test("a call that has changed nothing leaves its key free, retryable or not", async (t) => {
     const { gateways } = await openGateways(t);
     for (const reason of ["BUSY", "VOLUME_EXISTS"] as const) {
-      const refusal = new InfraError(reason, reason, { effect: "none" });
+      const refusal = new InfraError(reasonNamed(reason), reason, { effect: "none" });
       const refused = gateways[0].around(callOf({ key: reason }), () => Promise.reject(refusal));
       t.equal(await reasonOf(refused), reason);
       t.equal(await createCounter().send(gateways[1].around, { key: reason }), "volume 1");
@@ -225,7 +228,7 @@ export function testIdempotencyContract(
     for (const { around } of gateways) {
       const ending = new AbortController();
       const left = around(callOf({ ending }), again);
-      ending.abort(new InfraError("CALLER_LEFT", "left"));
+      ending.abort(new InfraError(hostReasons.CALLER_LEFT, "left"));
       t.equal(await reasonOf(left), "CALLER_LEFT");
       t.equal(
         await reasonOf(around(callOf({ name: "other" }), again)),
@@ -251,7 +254,7 @@ export function testIdempotencyContract(
     });
     await began.promise;
     const waiting = gateways.map(({ around }) => send(around));
-    first.reject(new InfraError("BUSY", "busy", { effect: "none" }));
+    first.reject(new InfraError(hostReasons.BUSY, "busy", { effect: "none" }));
     t.equal(await reasonOf(running), "BUSY");
     t.same(await Promise.all(waiting), ["volume 1", "volume 1"]);
     t.equal(counter.calls, 1);
@@ -299,7 +302,7 @@ export function testIdempotencyContract(
     let isDown = true;
     const run: Store["run"] = (name, args) => {
       if (isDown) {
-        return Promise.reject(new InfraError("STORE_UNAVAILABLE", "down"));
+        return Promise.reject(new InfraError(storeReasons.STORE_UNAVAILABLE, "down"));
       }
       return stores[0].run(name, args);
     };

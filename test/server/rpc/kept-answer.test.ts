@@ -2,8 +2,8 @@ import { create, equals } from "@bufbuild/protobuf";
 import fc from "fast-check";
 import { test } from "tap";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
-import { type ReasonName, reasons } from "../../../adapters/host/reasons.ts";
 import { CreateLVResponseSchema } from "../../../gen/proto/lvmd_pb.ts";
+import { allReasons } from "../../../server/gateway/reasons.ts";
 import { decodeKeptAnswer, encodeKeptAnswer } from "../../../server/rpc/kept-answer.ts";
 import { codePoint } from "../../code-point.ts";
 
@@ -29,7 +29,7 @@ test("any message is decoded unchanged, with its resource", async () => {
 test("any error is decoded with everything that its caller sees, but without its cause", async () => {
   const errors = fc
     .record({
-      reason: fc.constantFrom(...(Object.keys(reasons) as ReasonName[])),
+      reason: fc.constantFrom(...allReasons),
       message: fc.string({ unit: codePoint }),
       resource: optionalTexts,
       violations: fc.array(fc.record({ field: fc.string(), description: fc.string() })),
@@ -51,15 +51,39 @@ test("any error is decoded with everything that its caller sees, but without its
       const bytes = encodeKeptAnswer(CreateLVResponseSchema, kept);
       const { outcome } = decodeKeptAnswer(CreateLVResponseSchema, bytes);
       const told = "error" in outcome ? outcome.error : undefined;
-      const seen = ({ reason, code, message, resource, violations, retryAfterMs, metadata }: InfraError) =>
-        JSON.stringify({ reason, code, message, resource, violations, retryAfterMs, metadata });
+      const seen = ({
+        reason,
+        code,
+        retryable,
+        message,
+        resource,
+        violations,
+        retryAfterMs,
+        metadata,
+      }: InfraError) =>
+        JSON.stringify({ reason, code, retryable, message, resource, violations, retryAfterMs, metadata });
       return told !== undefined && seen(told) === seen(error) && told.cause === undefined;
     }),
   );
 });
 
 test("bytes that are not a stored answer are refused", async (t) => {
-  for (const text of ["", "x", "{}", '{"error":{"reason":"NO_SUCH","message":"","violations":[]}}\0']) {
+  const error = {
+    reason: { id: "NO_SPACE", code: "NO_SUCH", retryable: false },
+    message: "",
+    violations: [],
+  };
+  for (const text of ["", "x", "{}", `${JSON.stringify({ error })}\0`]) {
     t.throws(() => decodeKeptAnswer(CreateLVResponseSchema, Buffer.from(text)), text);
   }
+});
+
+test("an error is decoded with its code even if no table declares its reason", async (t) => {
+  const reason = { id: "OF_ANOTHER_VERSION", code: "ABORTED", retryable: true } as const;
+  const outcome = { error: new InfraError(reason, "", { effect: "done" }) };
+  const kept = { resource: undefined, operationId: undefined, outcome };
+  const decoded = decodeKeptAnswer(CreateLVResponseSchema, encodeKeptAnswer(CreateLVResponseSchema, kept));
+  t.match(decoded.outcome, {
+    error: { reason: reason.id, code: reason.code, declared: reason, retryable: false, effect: "done" },
+  });
 });

@@ -4,6 +4,7 @@ import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect
 import { test } from "tap";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { LVService, VGService } from "../../../gen/proto/lvmd_pb.ts";
+import { domainReasons } from "../../../server/domain/reasons.ts";
 import { registerRefusal, registerService } from "../../../server/rpc/service-handlers.ts";
 import { startAppUnderTest } from "../app-under-test.ts";
 import { startGatewayUnderTest } from "../gateway-under-test.ts";
@@ -76,7 +77,10 @@ test("a fault of the gateway is logged with its cause, under the request id that
 });
 
 test("an unreachable system is logged in a line without a stack", async (t) => {
-  const services = registerRefusal(VGService, () => new InfraError("DOMAIN_OFF", "volumes are off"));
+  const services = registerRefusal(
+    VGService,
+    () => new InfraError(domainReasons.DOMAIN_OFF, "volumes are off"),
+  );
   const { url, log } = await startAppUnderTest(t, [services]);
   const headers = { "content-type": "application/json" };
   await fetch(`${url}/proto.VGService/GetFreeBytes`, { method: "POST", headers, body: "{}" });

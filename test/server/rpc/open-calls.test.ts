@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { test } from "tap";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../../adapters/host/reasons.ts";
 import { createOpenCalls } from "../../../server/rpc/open-calls.ts";
 import type { RoutedCall } from "../../../server/rpc/routed-call.ts";
 
@@ -50,7 +51,7 @@ test("all calls end when the gateway stops, and later ones at once", async (t) =
   const [unary, stream, late] = [createCall(60_000), createCall(), createCall(60_000)];
   open.add(unary.call);
   open.add(stream.call);
-  stopping.abort(new InfraError("SHUTTING_DOWN", "the gateway is stopping"));
+  stopping.abort(new InfraError(hostReasons.SHUTTING_DOWN, "the gateway is stopping"));
   open.add(late.call);
   t.strictSame(
     [unary, stream, late].map(({ ended }) => ended.reason),

@@ -6,6 +6,8 @@ import { createGrpcTransport } from "@connectrpc/connect-node";
 import { type Test, test } from "tap";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { EventService, SubscribeResponseSchema } from "../../../gen/hostplane/v1/event_pb.ts";
+import { eventReasons } from "../../../server/events/reasons.ts";
+import { rpcReasons } from "../../../server/rpc/reasons.ts";
 import { registerService } from "../../../server/rpc/service-handlers.ts";
 import { startAppUnderTest } from "../app-under-test.ts";
 import { envelopesFrom } from "../envelopes.ts";
@@ -57,7 +59,7 @@ test("over every protocol, messages of the sink are between those that the handl
     yieldAll([heartbeat(yielded)]);
     await read(4);
     t.equal(sink.write(after), true, "the sink continues after the yielded messages");
-    end(new InfraError("SUBSCRIBER_TOO_SLOW", "the subscriber does not keep up"));
+    end(new InfraError(eventReasons.SUBSCRIBER_TOO_SLOW, "the subscriber does not keep up"));
     t.same(await read(1), ["first", "a", "b", "c", yielded, "d"], protocol.name);
     t.match(await rpcErrorOf(answers.next()), { reason: "SUBSCRIBER_TOO_SLOW" }, protocol.name);
     t.equal(sink.write(after), false, "nothing is written after the end");
@@ -156,7 +158,7 @@ test("a deadline, the end of a call and the gateway's stop end a stream that a s
     { reason: "DEADLINE", headers: { "grpc-timeout": "150m", "connect-timeout-ms": "150" } },
     {
       reason: "LOGIN_REQUIRED",
-      bringAbout: ({ call }) => call.end(new InfraError("LOGIN_REQUIRED", "the login is over")),
+      bringAbout: ({ call }) => call.end(new InfraError(rpcReasons.LOGIN_REQUIRED, "the login is over")),
     },
     { reason: "SHUTTING_DOWN", bringAbout: () => void app.close() },
   ];

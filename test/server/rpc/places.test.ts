@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { test } from "tap";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../../adapters/host/reasons.ts";
 import { createPlaces } from "../../../server/rpc/places.ts";
 
 const endless = { onEnd: () => () => {} };
@@ -53,7 +54,7 @@ test("a call that ends while it waits gets its error, and its slot goes to the n
     },
   });
   const third = places.enter(endless);
-  end?.(new InfraError("CALLER_LEFT", "gone"));
+  end?.(new InfraError(hostReasons.CALLER_LEFT, "gone"));
   t.match(await second.entered?.catch((error: unknown) => error), { reason: "CALLER_LEFT" });
   second.leave();
   first.leave();

@@ -5,12 +5,13 @@ import type { AddressInfo } from "node:net";
 import fc from "fast-check";
 import { type Test, test } from "tap";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
-import { type ReasonName, reasons } from "../../../adapters/host/reasons.ts";
+import { hostReasons } from "../../../adapters/host/reasons.ts";
+import { allReasons } from "../../../server/gateway/reasons.ts";
+import { rpcReasons } from "../../../server/rpc/reasons.ts";
 import { refuse } from "../../../server/rpc/refusal.ts";
 import { errorFromAnswer } from "../raw-error.ts";
 import { requestOver } from "../raw-request.ts";
 
-const names = Object.keys(reasons) as ReasonName[];
 const types = [
   "application/grpc",
   "application/grpc+proto",
@@ -48,10 +49,10 @@ async function startRefusing(t: Test, errorNow: () => InfraError, httpStatus?: n
 }
 
 test("any error reaches a client unchanged, in the protocol of its request", async (t) => {
-  let error = new InfraError("INTERNAL", "");
+  let error = new InfraError(hostReasons.INTERNAL, "");
   const urls = await startRefusing(t, () => error);
   const cases = fc.record({
-    reason: fc.constantFrom(...names),
+    reason: fc.constantFrom(...allReasons),
     // Texts contain anything: file names, umlauts, line breaks, percent signs.
     message: fc.string({ unit: "grapheme", maxLength: 60 }),
     type: fc.constantFrom(...types),
@@ -68,19 +69,19 @@ test("any error reaches a client unchanged, in the protocol of its request", asy
         headers: { "content-type": type },
         body: "{}",
       });
-      const { code } = reasons[reason];
+      const { id, code } = reason;
       const isJson = !/^application\/(grpc|connect\+)/.test(type);
       assert.equal(answer.headers["content-type"], isJson ? "application/json" : type);
       assert.equal(answer.headers["x-kept"], "1", "headers of plugins are kept");
       assert.equal(answer.status === 200, !isJson, `${answer.status} for ${type}`);
-      assert.deepEqual(errorFromAnswer(answer), { code, reason, domain: "hostplane", fields, message });
+      assert.deepEqual(errorFromAnswer(answer), { code, reason: id, domain: "hostplane", fields, message });
     }),
     { numRuns: 120 },
   );
 });
 
 test("the status of the JSON form can be set, and HEAD gets no body", async (t) => {
-  const urls = await startRefusing(t, () => new InfraError("METHOD_NOT_FOUND", "none"), 404);
+  const urls = await startRefusing(t, () => new InfraError(rpcReasons.METHOD_NOT_FOUND, "none"), 404);
   for (const version of ["1.1", "2"] as const) {
     const headers = { "content-type": "application/json" };
     t.equal((await requestOver[version](urls[version], { path: "/x", headers })).status, 404);

@@ -2,6 +2,7 @@ import { getEventListeners } from "node:events";
 import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
 import { type Test, test } from "tap";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../../adapters/host/reasons.ts";
 import { WatchResponseSchema } from "../../../gen/proto/lvmd_pb.ts";
 import { createSharedAnswers, sharedMessageOf } from "../../../server/rpc/shared-answers.ts";
 import type { SharedMessage } from "../../../server/rpc/shared-message.ts";
@@ -165,7 +166,7 @@ test("a state that cannot be read ends all watchers with the error; later ones a
   const watchers = await Promise.all(
     [1, 2].map(() => watchBy(broadcast, (message) => seen.push(versionOf(message)))),
   );
-  fail(new InfraError("TOOL_FAILED", "lvm failed"));
+  fail(new InfraError(hostReasons.TOOL_FAILED, "lvm failed"));
   for (const { end } of watchers) {
     await t.rejects(end, /lvm failed/);
   }

@@ -1,6 +1,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { test } from "tap";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../../adapters/host/reasons.ts";
 import { createHandlerError, wireErrorFrom } from "../../../server/rpc/wire-error.ts";
 import { createCall } from "./call-under-test.ts";
 
@@ -15,7 +16,9 @@ test("details attached by a handler are kept on any listener", async (t) => {
 });
 
 test("details added by the gateway are omitted if the listener says so, except over REST", async (t) => {
-  const error = new InfraError("INVALID_FIELD", "no", { violations: [{ field: "a", description: "b" }] });
+  const error = new InfraError(hostReasons.INVALID_FIELD, "no", {
+    violations: [{ field: "a", description: "b" }],
+  });
   t.equal(wireErrorFrom(error, createCall()).details.length, 2);
   t.match(wireErrorFrom(error, bare), { code: Code.InvalidArgument, rawMessage: "no" });
   t.equal(wireErrorFrom(error, bare).details.length, 0);

@@ -1,6 +1,7 @@
 import { mock } from "node:test";
 import { test } from "tap";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { storeReasons } from "../../../server/store/reasons.ts";
 import type { Store } from "../../../server/store/store.ts";
 import { watchWrites } from "../../../server/store/write-health.ts";
 
@@ -8,7 +9,7 @@ import { watchWrites } from "../../../server/store/write-health.ts";
 function startWatch() {
   const lines: string[] = [];
   const state = { isFull: true, disk: "100 % full" };
-  const full = new InfraError("STORE_UNAVAILABLE", "the disk is full");
+  const full = new InfraError(storeReasons.STORE_UNAVAILABLE, "the disk is full");
   const inner = {
     async run() {
       if (state.isFull) {

@@ -4,6 +4,7 @@ import type { ClusterWithSlots } from "../../../store/cluster-rows.ts";
 import type { Store } from "../../../store/store.ts";
 import type { ClusterChanges } from "../cluster-changes.ts";
 import { clusterResource } from "../cluster-resource.ts";
+import { clusterReasons } from "../reasons.ts";
 import { assertStays, describeProgress, followCluster, isJoined, isSettled } from "./follow-cluster.ts";
 
 /** A change that is already stored. The operation only follows how the reconciler carries it out. */
@@ -221,7 +222,7 @@ async function changeBack<I extends Input>(
   }
   const isBack = back.isBack(found);
   if (!isBack && found.cluster.generation !== generation) {
-    throw new InfraError("CLUSTER_CHANGED", `${name} was changed again in the meantime`, {
+    throw new InfraError(clusterReasons.CLUSTER_CHANGED, `${name} was changed again in the meantime`, {
       resource: clusterResource(name),
     });
   }

@@ -5,6 +5,7 @@ import type { SlotRecord } from "../../../store/cluster-records.ts";
 import type { ClusterWithSlots } from "../../../store/cluster-rows.ts";
 import type { Store } from "../../../store/store.ts";
 import { clusterResource } from "../cluster-resource.ts";
+import { clusterReasons } from "../reasons.ts";
 import { isLive } from "../reconcile/plan/leave-order.ts";
 
 /** The cluster that an operation follows. A later cluster of the same name has another uid. */
@@ -48,7 +49,7 @@ export async function followCluster(
 export function assertStays(found: ClusterWithSlots | undefined, name: string): ClusterWithSlots {
   if (found === undefined || found.cluster.isDeleting) {
     const state = found === undefined ? "was deleted" : "is being deleted";
-    throw new InfraError("CLUSTER_STOPPING", `${name} ${state}`, {
+    throw new InfraError(clusterReasons.CLUSTER_STOPPING, `${name} ${state}`, {
       resource: clusterResource(name),
     });
   }

@@ -1,9 +1,11 @@
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { MaasConstraints, MaasMachine } from "../../../../adapters/maas/machine.ts";
+import { maasReasons } from "../../../../adapters/maas/reasons.ts";
 import type { SlotRecord } from "../../../store/cluster-records.ts";
 import { instanceTypeFrom } from "../bootstrap/instance-type.ts";
 import { kubernetesVersionFrom } from "../bootstrap/kubernetes-version.ts";
 import type { ClusterSettings } from "../cluster-settings.ts";
+import { clusterReasons } from "../reasons.ts";
 import { isLikeThat } from "./constraints.ts";
 import type { Pass } from "./pass.ts";
 import { nodeNameOf } from "./plan/cluster-view.ts";
@@ -21,7 +23,7 @@ export async function chooseMachine(pass: Pass, slot: SlotRecord): Promise<StepE
   const series = await seriesOf(pass, slot);
   if (series === undefined) {
     const message = `MAAS has no Kubernetes ${slot.k8sVersion} image for ${slot.instanceType} machines`;
-    return { ...withoutMachine(pass, slot, message), reason: "NO_IMAGE" };
+    return { ...withoutMachine(pass, slot, message), reason: clusterReasons.NO_IMAGE.id };
   }
   return pass.tools.choices.run(async () => {
     const machine = await findMachine(pass, slot);
@@ -65,7 +67,7 @@ async function findMachine(pass: Pass, slot: SlotRecord): Promise<MaasMachine | 
   try {
     named = await maas.choose(constraints);
   } catch (error) {
-    if (error instanceof InfraError && error.reason === "NO_MACHINE") {
+    if (error instanceof InfraError && error.is(maasReasons.NO_MACHINE)) {
       noneUntilMs.set(kind, performance.now() + settings.pollMs);
       return undefined;
     }

@@ -1,7 +1,9 @@
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { MaasMachine } from "../../../../adapters/maas/machine.ts";
+import { maasReasons } from "../../../../adapters/maas/reasons.ts";
 import type { SlotRecord } from "../../../store/cluster-records.ts";
 import { agentNameOf, markedSlotOf, marksOf } from "../machine-marks.ts";
+import { clusterReasons } from "../reasons.ts";
 import { seriesOf } from "./choose-machine.ts";
 import { goneMachine } from "./gone-machine.ts";
 import { isLeavingMaas } from "./own-machine.ts";
@@ -74,7 +76,7 @@ async function deploy(pass: Pass, slot: SlotRecord, machine: MaasMachine): Promi
   const series = await seriesOf(pass, slot);
   if (series === undefined) {
     const message = `MAAS no longer has a Kubernetes ${slot.k8sVersion} image for ${slot.instanceType} machines`;
-    throw new InfraError("NO_IMAGE", message);
+    throw new InfraError(clusterReasons.NO_IMAGE, message);
   }
   let userData: string;
   try {
@@ -82,7 +84,7 @@ async function deploy(pass: Pass, slot: SlotRecord, machine: MaasMachine): Promi
   } catch (error) {
     // The cluster's address was lost since it was reserved. The cluster gets a new one once no machine is about to be installed
     // with this one.
-    if (error instanceof InfraError && ["ADDRESS_TAKEN", "MAAS_REFUSED"].includes(error.reason)) {
+    if (error instanceof InfraError && error.is(maasReasons.ADDRESS_TAKEN, maasReasons.MAAS_REFUSED)) {
       return leaving(error.message);
     }
     throw error;
@@ -101,7 +103,7 @@ async function deploy(pass: Pass, slot: SlotRecord, machine: MaasMachine): Promi
   } catch (error) {
     // The machine is being installed already: an earlier call did succeed.
     if (
-      !(error instanceof InfraError && error.reason === "MACHINE_STATE" && (await isBegun(pass, machine)))
+      !(error instanceof InfraError && error.is(maasReasons.MACHINE_STATE) && (await isBegun(pass, machine)))
     ) {
       throw error;
     }

@@ -1,11 +1,13 @@
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import { maasReasons } from "../../../../adapters/maas/reasons.ts";
 import type { SlotState } from "../../../store/cluster-records.ts";
 import { rangeOfAddress } from "../range-of-address.ts";
+import { clusterReasons } from "../reasons.ts";
 import type { Pass } from "./pass.ts";
 import { hasBeenMade } from "./plan/slot-group.ts";
 
 /** Errors with which MAAS permanently refuses to reserve an address for the gateway. */
-const refusals = ["ADDRESS_TAKEN", "MAAS_REFUSED"];
+const refusals = [maasReasons.ADDRESS_TAKEN, maasReasons.MAAS_REFUSED];
 /** Maximum number of addresses tried in a pass; the next pass continues after them. */
 const maxTries = 64;
 
@@ -66,7 +68,7 @@ export async function reserveEndpoint(pass: Pass): Promise<void> {
 /** Returns the error for a cluster that has an address while `clusters.endpoint` lacks the settings for it. */
 export function endpointUnconfigured(endpoint: string): InfraError {
   const message = `the cluster has the address ${endpoint}, but \`clusters.endpoint\` is not configured: restore its previous value`;
-  return new InfraError("CLUSTER_ENDPOINT_MISSING", message);
+  return new InfraError(clusterReasons.CLUSTER_ENDPOINT_MISSING, message);
 }
 
 /** Returns why MAAS does not reserve an address for the cluster; undefined when the address is reserved, now or from before. */
@@ -77,14 +79,14 @@ async function refusalOf(pass: Pass, address: string): Promise<InfraError | unde
     await pass.change("maas.reserveAddress", () => maas.reserveAddress(reservation));
     return undefined;
   } catch (error) {
-    if (!(error instanceof InfraError && refusals.includes(error.reason))) {
+    if (!(error instanceof InfraError && error.is(...refusals))) {
       throw error;
     }
-    if (error.reason === "ADDRESS_TAKEN") {
+    if (error.is(maasReasons.ADDRESS_TAKEN)) {
       // Reserved by an earlier attempt whose response was lost.
       const isOurs = (await maas.addresses()).includes(address);
       const message = `the cluster's address ${address} is already in use in MAAS`;
-      return isOurs ? undefined : new InfraError("ADDRESS_TAKEN", message);
+      return isOurs ? undefined : new InfraError(maasReasons.ADDRESS_TAKEN, message);
     }
     const range = rangeOfAddress(await maas.addressRanges(), address);
     // MAAS does not assign addresses of a reserved range to machines, unless the subnet is unmanaged.
@@ -94,12 +96,12 @@ async function refusalOf(pass: Pass, address: string): Promise<InfraError | unde
 
 function allRefused(refused: ReadonlyMap<string, InfraError>): InfraError {
   const errors = [...refused.values()];
-  const [first] = errors.filter(({ reason }) => reason !== "ADDRESS_TAKEN");
+  const [first] = errors.filter((error) => !error.is(maasReasons.ADDRESS_TAKEN));
   const number = `none of the ${refused.size} unused addresses of \`clusters.endpoint.addresses\``;
   const todo = "`hostplane doctor` shows the fix";
   return first === undefined
-    ? new InfraError("ADDRESS_TAKEN", `${number} is free in MAAS; ${todo}`)
-    : new InfraError(first.reason, `MAAS reserves ${number} for clusters; ${todo} (${first.message})`);
+    ? new InfraError(maasReasons.ADDRESS_TAKEN, `${number} is free in MAAS; ${todo}`)
+    : new InfraError(first.declared, `MAAS reserves ${number} for clusters; ${todo} (${first.message})`);
 }
 
 /** Releases the address of a cluster whose last machine is gone. @throws InfraError as MAAS does */

@@ -1,4 +1,5 @@
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import { workloadReasons } from "../../../../adapters/workload/reasons.ts";
 import type { SlotRecord } from "../../../store/cluster-records.ts";
 import { isLeavingMaas } from "./own-machine.ts";
 import type { Pass } from "./pass.ts";
@@ -33,7 +34,7 @@ export async function forgetNode(pass: Pass, slot: SlotRecord): Promise<string> 
     const etcd = await etcdAccessOf(pass.secrets().pki, members);
     if (etcd.addresses.length === 0) {
       throw new InfraError(
-        "WORKLOAD_UNAVAILABLE",
+        workloadReasons.WORKLOAD_UNAVAILABLE,
         "MAAS reports no address of another control-plane machine",
       );
     }

@@ -1,6 +1,7 @@
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { MaasAdapter } from "../../../../adapters/maas/adapter.ts";
 import type { MaasMachine, MaasMachineStatus } from "../../../../adapters/maas/machine.ts";
+import { maasReasons } from "../../../../adapters/maas/reasons.ts";
 import { agentNameOf, type MachineMarks, markedSlotOf, marksFrom } from "../machine-marks.ts";
 
 /** Ownership of a machine according to MAAS. */
@@ -49,7 +50,7 @@ export async function ownMachine(
   try {
     machine = await maas.machine(systemId);
   } catch (error) {
-    if (error instanceof InfraError && error.reason === "MACHINE_NOT_FOUND") {
+    if (error instanceof InfraError && error.is(maasReasons.MACHINE_NOT_FOUND)) {
       return goneBecause("it no longer exists in MAAS");
     }
     // The second call rules out that a proxy produced the first response.
@@ -67,7 +68,7 @@ export async function ownMachine(
     if (marked === uid) {
       // A release removes the marks, so the machine was never released: the API key belongs to another account.
       const message = `${machine.hostname} belongs to ${owner} in MAAS, but the gateway's API key belongs to ${account}: use an API key of ${owner}`;
-      throw new InfraError("MAAS_DENIED", message, { resource: `maas/machines/${systemId}` });
+      throw new InfraError(maasReasons.MAAS_DENIED, message, { resource: `maas/machines/${systemId}` });
     }
     return goneBecause(`it belongs to ${owner} in MAAS`);
   }
@@ -88,13 +89,13 @@ export async function ownMachine(
   if (slot.isInstalled) {
     // The account still owns it, so it was never released: missing marks prove nothing.
     const message = `${machine.hostname} belongs to ${account} in MAAS, but its annotations are missing: release it there, or annotate it with hostplane-slot=${uid}`;
-    throw new InfraError("MACHINE_STATE", message, { resource: `maas/machines/${systemId}` });
+    throw new InfraError(maasReasons.MACHINE_STATE, message, { resource: `maas/machines/${systemId}` });
   }
   return goneBecause("its annotations in MAAS are gone");
 }
 
 function isHidden(error: unknown): boolean {
-  return error instanceof InfraError && error.reason === "MACHINE_TAKEN";
+  return error instanceof InfraError && error.is(maasReasons.MACHINE_TAKEN);
 }
 
 function marksOfOther(machine: MaasMachine): Pick<GoneMachine, "marks"> {

@@ -1,4 +1,5 @@
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import { operationReasons } from "../../../operations/reasons.ts";
 import { type Clocks, processClocks } from "../clocks.ts";
 
 /** Proof that only this gateway works on a cluster, for a limited time. */
@@ -67,7 +68,10 @@ export function holdLease(
     isHeld,
     assertHeld() {
       if (!isHeld()) {
-        throw new InfraError("OPERATION_IN_PROGRESS", "another gateway may be working on the cluster by now");
+        throw new InfraError(
+          operationReasons.OPERATION_IN_PROGRESS,
+          "another gateway may be working on the cluster by now",
+        );
       }
     },
     lose() {

@@ -1,5 +1,6 @@
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import { createLimiter, type Limiter } from "../../../../adapters/host/limiter.ts";
+import { hostReasons } from "../../../../adapters/host/reasons.ts";
 import type { MaasMachine } from "../../../../adapters/maas/machine.ts";
 import type { WorkloadCluster } from "../../../../adapters/workload/adapter.ts";
 import type { FencedCluster } from "../../../store/cluster-fence.ts";
@@ -99,7 +100,7 @@ export function createPass(parts: PassParts): Pass {
 
   async function ask({ uid, systemId, ipAddress, state }: SlotRecord): Promise<Ownership> {
     if (systemId === undefined) {
-      throw new InfraError("INTERNAL", `machine ${uid} has no system id`);
+      throw new InfraError(hostReasons.INTERNAL, `machine ${uid} has no system id`);
     }
     // A machine gets its address when its installation starts, but MAAS does not report the address of every machine.
     const isInstalled = ipAddress !== undefined || ["booted", "joined", "draining"].includes(state);

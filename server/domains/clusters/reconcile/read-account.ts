@@ -1,5 +1,6 @@
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { MaasAdapter } from "../../../../adapters/maas/adapter.ts";
+import { maasReasons } from "../../../../adapters/maas/reasons.ts";
 import type { Store } from "../../../store/store.ts";
 import { marksFrom } from "../machine-marks.ts";
 
@@ -23,12 +24,12 @@ export async function readAccount(
   if (hasMachines && !(await hasMarkedMachine(maas, store, username))) {
     if (account !== undefined) {
       const message = `the gateway's MAAS API key belongs to ${username}, but the machines of its clusters belong to ${account}: put an API key of ${account} into the file named by clusters.maas.apiKeyFile`;
-      throw new InfraError("MAAS_DENIED", message);
+      throw new InfraError(maasReasons.MAAS_DENIED, message);
     }
     const hidden = await hiddenMachines(maas, store);
     if (hidden.length > 0) {
       const message = `the gateway's MAAS API key belongs to ${username}, who cannot see the machines of its clusters in MAAS (${hidden.slice(0, 3).join(", ")}): put an API key of the account that allocated them into the file named by clusters.maas.apiKeyFile`;
-      throw new InfraError("MAAS_DENIED", message);
+      throw new InfraError(maasReasons.MAAS_DENIED, message);
     }
   }
   await store.run("clusters.setAccount", { backend, account: username });

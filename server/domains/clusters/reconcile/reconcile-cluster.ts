@@ -1,8 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import { createLimiter } from "../../../../adapters/host/limiter.ts";
+import { hostReasons } from "../../../../adapters/host/reasons.ts";
 import type { ClaimedCluster, PassResult } from "../../../store/cluster-passes.ts";
 import type { SlotRecord } from "../../../store/cluster-records.ts";
+import { storeReasons } from "../../../store/reasons.ts";
 import { keepEndpoint, releaseEndpoint } from "./endpoint-address.ts";
 import { createPass, type Pass } from "./pass.ts";
 import type { PassLease } from "./pass-lease.ts";
@@ -42,7 +44,10 @@ export async function reconcileCluster(
   function assertGoesOn(): void {
     lease.assertHeld();
     if (closing.aborted) {
-      throw new InfraError("SHUTTING_DOWN", "the gateway is stopping; the cluster is reconciled later");
+      throw new InfraError(
+        hostReasons.SHUTTING_DOWN,
+        "the gateway is stopping; the cluster is reconciled later",
+      );
     }
   }
 
@@ -69,7 +74,7 @@ async function renewAdmin({ log }: ReconcileTools, name: string, renew: () => Pr
   try {
     await renew();
   } catch (error) {
-    if (!(error instanceof InfraError && error.reason === "MASTER_KEY_MISMATCH")) {
+    if (!(error instanceof InfraError && error.is(storeReasons.MASTER_KEY_MISMATCH))) {
       log.warn(`cluster ${name}: its administrator's certificate cannot be renewed`, error);
     }
   }

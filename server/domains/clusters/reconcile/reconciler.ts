@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { backOffMs } from "../../../../adapters/host/back-off.ts";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../../../adapters/host/reasons.ts";
 import type { ClaimedCluster } from "../../../store/cluster-passes.ts";
 import { holdLease } from "./pass-lease.ts";
 import { reconcileCluster } from "./reconcile-cluster.ts";
@@ -173,7 +174,7 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
       unsubscribe();
       clearTimeout(soon);
       closing.abort(
-        new InfraError("SHUTTING_DOWN", "the gateway is stopping; the cluster is reconciled later"),
+        new InfraError(hostReasons.SHUTTING_DOWN, "the gateway is stopping; the cluster is reconciled later"),
       );
       await looking;
       clearTimeout(later);
@@ -184,5 +185,5 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
 }
 
 function isShutDown(error: unknown): boolean {
-  return error instanceof InfraError && error.reason === "SHUTTING_DOWN";
+  return error instanceof InfraError && error.is(hostReasons.SHUTTING_DOWN);
 }

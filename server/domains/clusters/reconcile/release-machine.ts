@@ -1,3 +1,4 @@
+import { maasReasons } from "../../../../adapters/maas/reasons.ts";
 import type { SlotRecord } from "../../../store/cluster-records.ts";
 import { markedSlotOf, marksOf } from "../machine-marks.ts";
 import { forgetNode } from "./forget-node.ts";
@@ -25,7 +26,7 @@ export async function releaseMachine(pass: Pass, slot: SlotRecord): Promise<Step
   if (machine.isLocked) {
     return {
       ...waiting(`${hostname} is locked in MAAS; unlock it so that it can be released`),
-      ...reasonOf(slot, "MACHINE_LOCKED"),
+      ...reasonOf(slot, maasReasons.MACHINE_LOCKED.id),
     };
   }
   if (status === "releasing" || status === "diskErasing") {
@@ -35,8 +36,8 @@ export async function releaseMachine(pass: Pass, slot: SlotRecord): Promise<Step
     const again = await release(pass, slot);
     const failure = {
       message: `MAAS failed to release ${hostname}; retrying`,
-      reason: "MAAS_FAILED",
-    } as const;
+      reason: maasReasons.MAAS_FAILED.id,
+    };
     return again === "asked" ? { ...retried(pass, slot, { ...failure, retryAfterMs: undefined }) } : again;
   }
   const wasInstalled = status !== "allocated" || slot.ipAddress !== undefined;

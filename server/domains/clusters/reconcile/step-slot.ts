@@ -1,5 +1,8 @@
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../../../adapters/host/reasons.ts";
+import { maasReasons } from "../../../../adapters/maas/reasons.ts";
 import type { SlotRecord, SlotState } from "../../../store/cluster-records.ts";
+import { storeReasons } from "../../../store/reasons.ts";
 import { beginDeployment } from "./begin-deployment.ts";
 import { chooseMachine } from "./choose-machine.ts";
 import { deployMachine } from "./deploy-machine.ts";
@@ -71,13 +74,17 @@ async function stepOnce(pass: Pass, slot: SlotRecord, step: Step): Promise<StepE
       throw error;
     }
     if (error instanceof InfraError) {
-      if (error.reason === "MAAS_DENIED" || error.reason === "MAAS_REFUSED") {
+      if (error.is(maasReasons.MAAS_DENIED, maasReasons.MAAS_REFUSED)) {
         pass.tools.forgetAccount();
       }
       return retried(pass, slot, error);
     }
     pass.tools.log.warn(`cluster ${slot.cluster}: reconciling machine ${slot.uid} failed`, error);
-    return retried(pass, slot, new InfraError("INTERNAL", "internal error of the gateway; see its log"));
+    return retried(
+      pass,
+      slot,
+      new InfraError(hostReasons.INTERNAL, "internal error of the gateway; see its log"),
+    );
   }
 }
 
@@ -87,7 +94,7 @@ async function writeEnd(pass: Pass, slot: SlotRecord, end: SlotFacts): Promise<b
     await pass.slots.write(slot, end);
     return true;
   } catch (error) {
-    if (!(error instanceof InfraError && error.reason === "INTERNAL") || !pass.lease.isHeld()) {
+    if (!(error instanceof InfraError && error.is(hostReasons.INTERNAL)) || !pass.lease.isHeld()) {
       throw error;
     }
     pass.tools.log.warn(`cluster ${slot.cluster}: failed to store the state of machine ${slot.uid}`, error);
@@ -98,7 +105,7 @@ async function writeEnd(pass: Pass, slot: SlotRecord, end: SlotFacts): Promise<b
 
 /** After these errors it is unknown what was stored; the next claim reads it. */
 function isOfStore(error: unknown): boolean {
-  return error instanceof InfraError && ["STORE_UNAVAILABLE", "SHUTTING_DOWN"].includes(error.reason);
+  return error instanceof InfraError && error.is(storeReasons.STORE_UNAVAILABLE, hostReasons.SHUTTING_DOWN);
 }
 
 function isNews(slot: SlotRecord, facts: SlotFacts): boolean {

@@ -1,6 +1,7 @@
 import type { InfraError } from "../../../../adapters/host/infra-error.ts";
-import type { ReasonName } from "../../../../adapters/host/reasons.ts";
+import { maasReasons } from "../../../../adapters/maas/reasons.ts";
 import type { SlotRecord, SlotState } from "../../../store/cluster-records.ts";
+import { clusterReasons } from "../reasons.ts";
 import { freeMachineDelayMs, retryDelayMs } from "./delays.ts";
 import type { Pass } from "./pass.ts";
 import type { SlotFacts } from "./slot-book.ts";
@@ -15,7 +16,7 @@ export type StepEnd = SlotFacts | "again" | "wait";
 export type Step = (pass: Pass, slot: SlotRecord) => Promise<StepEnd>;
 
 /** Reason for a machine that could not be installed or did not join: it is replaced. */
-export const machineFailed = "MACHINE_FAILED" satisfies ReasonName;
+export const machineFailed = clusterReasons.MACHINE_FAILED.id;
 
 /** Moves to the next state and clears the errors of the last one. */
 export function movedTo(state: SlotState, facts: SlotFacts = {}): SlotFacts {
@@ -58,5 +59,5 @@ export function retried(
 export function withoutMachine(pass: Pass, slot: SlotRecord, message: string): SlotFacts {
   const attempts = slot.attempts + 1;
   const nextTryInMs = freeMachineDelayMs(attempts, pass.tools.settings.pollMs);
-  return { message, reason: "NO_MACHINE" satisfies ReasonName, attempts, nextTryInMs };
+  return { message, reason: maasReasons.NO_MACHINE.id, attempts, nextTryInMs };
 }

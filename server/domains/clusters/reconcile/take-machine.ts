@@ -1,5 +1,6 @@
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { MaasMachine } from "../../../../adapters/maas/machine.ts";
+import { maasReasons } from "../../../../adapters/maas/reasons.ts";
 import type { SlotRecord } from "../../../store/cluster-records.ts";
 import { agentNameOf } from "../machine-marks.ts";
 import { constraintsOf } from "./choose-machine.ts";
@@ -33,7 +34,7 @@ export async function takeMachine(pass: Pass, slot: SlotRecord): Promise<StepEnd
     );
     return taken(machine);
   } catch (error) {
-    if (!(error instanceof InfraError) || !["MACHINE_TAKEN", "NO_MACHINE"].includes(error.reason)) {
+    if (!(error instanceof InfraError) || !error.is(maasReasons.MACHINE_TAKEN, maasReasons.NO_MACHINE)) {
       throw error;
     }
     const after = await takenMachine(pass, slot);

@@ -1,5 +1,7 @@
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../../../adapters/host/reasons.ts";
 import type { MaasMachine } from "../../../../adapters/maas/machine.ts";
+import { workloadReasons } from "../../../../adapters/workload/reasons.ts";
 import type { SlotRecord } from "../../../store/cluster-records.ts";
 import { apiHostOf } from "../api-host.ts";
 import { bootstrapTokenSecretFrom, createBootstrapToken } from "../bootstrap/bootstrap-token.ts";
@@ -43,7 +45,7 @@ export async function userDataOf(pass: Pass, slot: SlotRecord, machine: MaasMach
 function nodePlanOf(slot: SlotRecord): NodePlan {
   const name = nodeNameOf(slot);
   if (name === undefined) {
-    throw new InfraError("INTERNAL", `machine ${slot.uid} has no name`);
+    throw new InfraError(hostReasons.INTERNAL, `machine ${slot.uid} has no name`);
   }
   return {
     name,
@@ -88,7 +90,7 @@ async function ticketFor(pass: Pass, slot: SlotRecord, ttlMs: number): Promise<J
   const host = apiHostOf(pass.cluster, pass.slots.all());
   if (api === undefined || host === undefined) {
     throw new InfraError(
-      "WORKLOAD_UNAVAILABLE",
+      workloadReasons.WORKLOAD_UNAVAILABLE,
       "the cluster has no running control-plane machine to join yet",
     );
   }

@@ -1,4 +1,5 @@
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import { maasReasons } from "../../../../adapters/maas/reasons.ts";
 import type { Clocks } from "../clocks.ts";
 
 /** Far shorter than it takes to release a machine and install it for another user. */
@@ -20,7 +21,7 @@ export function beginLook({ monotonicMs, wallMs }: Clocks, systemId: string): Lo
     assertFresh() {
       if (monotonicMs() - sinceMs > maxAgeMs || wallMs() - sinceWallMs > maxAgeMs) {
         throw new InfraError(
-          "MAAS_UNAVAILABLE",
+          maasReasons.MAAS_UNAVAILABLE,
           `reading the owner of machine ${systemId} took too long; nothing was changed, try again`,
           { resource: `maas/machines/${systemId}` },
         );

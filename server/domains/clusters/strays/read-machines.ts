@@ -1,9 +1,11 @@
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { MaasAdapter } from "../../../../adapters/maas/adapter.ts";
 import type { MaasMachine } from "../../../../adapters/maas/machine.ts";
+import { maasReasons } from "../../../../adapters/maas/reasons.ts";
 import type { ClusterWithSlots } from "../../../store/cluster-rows.ts";
 import type { Store } from "../../../store/store.ts";
 import { agentNameOf, markedSlotOf, marksFrom } from "../machine-marks.ts";
+import { clusterReasons } from "../reasons.ts";
 import type { KnownSlots, SeenMachine } from "./judge-machine.ts";
 
 /**
@@ -153,13 +155,17 @@ function withMarks(machine: MaasMachine): SeenMachine {
 }
 
 function isMissing(error: unknown): boolean {
-  return error instanceof InfraError && ["MACHINE_NOT_FOUND", "MACHINE_TAKEN"].includes(error.reason);
+  return error instanceof InfraError && error.is(maasReasons.MACHINE_NOT_FOUND, maasReasons.MACHINE_TAKEN);
 }
 
 function strayNotFound(systemId: string): InfraError {
-  return new InfraError("STRAY_NOT_FOUND", `machine ${systemId} is not allocated to this gateway in MAAS`, {
-    resource: resourceOf(systemId),
-  });
+  return new InfraError(
+    clusterReasons.STRAY_NOT_FOUND,
+    `machine ${systemId} is not allocated to this gateway in MAAS`,
+    {
+      resource: resourceOf(systemId),
+    },
+  );
 }
 
 /** Returns the resource name of a MAAS machine in errors, plans and the audit log. */

@@ -1,11 +1,13 @@
 import { runChange } from "../../../../adapters/host/effect.ts";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { MaasAdapter } from "../../../../adapters/maas/adapter.ts";
+import { maasReasons } from "../../../../adapters/maas/reasons.ts";
 import type { AdoptedSlot } from "../../../store/cluster-strays.ts";
 import type { Store } from "../../../store/store.ts";
 import { type Clocks, processClocks } from "../clocks.ts";
 import type { ClusterSettings } from "../cluster-settings.ts";
 import { marksOf } from "../machine-marks.ts";
+import { clusterReasons } from "../reasons.ts";
 import type { StrayCalls, StrayFacts } from "../stray-calls.ts";
 import { adoptionOf } from "./adoption.ts";
 import { beginLook } from "./begin-look.ts";
@@ -63,9 +65,13 @@ export function createStrays(options: StraysOptions): Strays {
   async function readRelease(systemId: string): Promise<StrayFacts> {
     const { seen, facts } = await readStray(systemId);
     if (seen.machine.isLocked) {
-      throw new InfraError("MACHINE_LOCKED", `machine ${systemId} is locked; unlock it in MAAS first`, {
-        resource: resourceOf(systemId),
-      });
+      throw new InfraError(
+        maasReasons.MACHINE_LOCKED,
+        `machine ${systemId} is locked; unlock it in MAAS first`,
+        {
+          resource: resourceOf(systemId),
+        },
+      );
     }
     return facts;
   }
@@ -127,13 +133,13 @@ interface Adoptable {
 }
 
 function inUse(systemId: string, cluster: string): InfraError {
-  return new InfraError("MACHINE_IN_USE", `machine ${systemId} is used by cluster ${cluster}`, {
+  return new InfraError(clusterReasons.MACHINE_IN_USE, `machine ${systemId} is used by cluster ${cluster}`, {
     resource: resourceOf(systemId),
   });
 }
 
 function notAdoptable(systemId: string, why: string): InfraError {
-  return new InfraError("STRAY_NOT_ADOPTABLE", `machine ${systemId} cannot be adopted: ${why}`, {
+  return new InfraError(clusterReasons.STRAY_NOT_ADOPTABLE, `machine ${systemId} cannot be adopted: ${why}`, {
     resource: resourceOf(systemId),
   });
 }

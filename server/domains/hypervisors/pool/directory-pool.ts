@@ -1,6 +1,8 @@
 import { statfs } from "node:fs/promises";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import { createSnapshotCache } from "../../../../adapters/host/snapshot.ts";
+import { libvirtReasons } from "../../../../adapters/libvirt/reasons.ts";
+import { hypervisorReasons } from "../reasons.ts";
 import type { PoolState, StoragePool } from "./storage-pool.ts";
 
 export interface DirectoryPoolOptions {
@@ -25,7 +27,7 @@ export function createDirectoryPool({ directory, lookEveryMs = 30_000 }: Directo
 
   const refuse = async (): Promise<never> => {
     const words = `the pool is the directory ${directory}: resize its file system instead`;
-    throw new InfraError("POOL_FIXED", words, { resource: "storagePool" });
+    throw new InfraError(hypervisorReasons.POOL_FIXED, words, { resource: "storagePool" });
   };
   return {
     name: directory,
@@ -77,6 +79,6 @@ async function readDirectory(directory: string): Promise<PoolState> {
     };
   } catch (cause) {
     const words = `the directory ${directory} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`;
-    throw new InfraError("STORAGE_POOL_NOT_FOUND", words, { resource: "storagePool", cause });
+    throw new InfraError(libvirtReasons.STORAGE_POOL_NOT_FOUND, words, { resource: "storagePool", cause });
   }
 }

@@ -2,6 +2,8 @@ import { describeSize } from "../../../../adapters/host/describe-size.ts";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { LvmAdapter, VolumeGroup } from "../../../../adapters/lvm/adapter.ts";
 import type { LvmDeviceStep } from "../../../../adapters/lvm/device-adapter.ts";
+import { lvmReasons } from "../../../../adapters/lvm/reasons.ts";
+import { hypervisorReasons } from "../reasons.ts";
 import { type Candidate, chooseGrowth, chooseShrinkage } from "./choose-devices.ts";
 import type { PlannedPoolChange } from "./storage-pool.ts";
 import { devicesOf, type GroupRead, givenBytes, groupNamed, poolStateFrom } from "./volume-group-state.ts";
@@ -27,7 +29,7 @@ export function planGroupGrowth(facts: GroupFacts, minBytes: bigint): PlannedPoo
       group.missingPvCount > 0
         ? `the volume group ${name} lacks ${group.missingPvCount} of its devices; LVM adds no devices until they are back`
         : `the spare devices of ${name} provide ${describeSize(total(given))}, but at least ${describeSize(minBytes)} is requested${why === "" ? "" : `. Not usable: ${why}`}`;
-    throw new InfraError("POOL_CANNOT_GROW", words, { resource: "storagePool" });
+    throw new InfraError(hypervisorReasons.POOL_CANNOT_GROW, words, { resource: "storagePool" });
   }
   const paths = chosen.flatMap((index) => usable[index]?.path ?? []);
   return {
@@ -70,7 +72,7 @@ export function planGroupShrinkage(facts: GroupFacts, maxBytes: bigint, canMove:
   const going = chosen.flatMap((index) => leaving[index] ?? []);
   if (going.length === 0) {
     const words = whyNothingGoes(group, maxBytes, leaving, canMove);
-    throw new InfraError("POOL_CANNOT_SHRINK", words, { resource: "storagePool" });
+    throw new InfraError(lvmReasons.POOL_CANNOT_SHRINK, words, { resource: "storagePool" });
   }
   const used = going.filter(({ physicalVolume }) => physicalVolume.usedBytes > 0n);
   const step = (label: string, step: LvmDeviceStep) => ({ name: label, command: facts.commandOf(step) });

@@ -1,5 +1,6 @@
 import { describeSize } from "../../../../adapters/host/describe-size.ts";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import { lvmReasons } from "../../../../adapters/lvm/reasons.ts";
 import type { OperationStep, StepRun } from "../../../operations/operation-kind.ts";
 import type { OwnChanges } from "./own-changes.ts";
 import type { PlannedPoolChange, StoragePool } from "./storage-pool.ts";
@@ -43,7 +44,7 @@ export interface PoolRefresh {
 export function assertMeant({ identity }: PlannedPoolChange, input: PoolInput, name: string): void {
   if (identity !== input.identity) {
     const words = `${name} has been replaced by another one (${identity}, expected ${input.identity})`;
-    throw new InfraError("VOLUME_GROUP_GONE", words, { resource: "storagePool" });
+    throw new InfraError(lvmReasons.VOLUME_GROUP_GONE, words, { resource: "storagePool" });
   }
 }
 

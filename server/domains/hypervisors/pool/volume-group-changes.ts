@@ -2,6 +2,7 @@ import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { LvmAdapter, LvmState } from "../../../../adapters/lvm/adapter.ts";
 import type { PhysicalVolume } from "../../../../adapters/lvm/device-adapter.ts";
 import { volumeGroupResource } from "../../../../adapters/lvm/names.ts";
+import { lvmReasons } from "../../../../adapters/lvm/reasons.ts";
 import type { LeavingDevice, StoragePool } from "./storage-pool.ts";
 import { devicesOf, groupNamed, isSameDevice } from "./volume-group-state.ts";
 
@@ -27,7 +28,9 @@ export function createVolumeGroupChanges(options: VolumeGroupChangesOptions): Ch
     const { uuid } = groupNamed(value, volumeGroup);
     if (uuid !== identity) {
       const words = `volume group ${volumeGroup} has been replaced by another one (UUID ${uuid}, expected ${identity})`;
-      throw new InfraError("VOLUME_GROUP_GONE", words, { resource: volumeGroupResource(volumeGroup) });
+      throw new InfraError(lvmReasons.VOLUME_GROUP_GONE, words, {
+        resource: volumeGroupResource(volumeGroup),
+      });
     }
     return value;
   }
@@ -60,7 +63,7 @@ export function createVolumeGroupChanges(options: VolumeGroupChangesOptions): Ch
   async function add(identity: string, paths: readonly string[], isRepeated = false): Promise<bigint> {
     const other = paths.find((path) => !configured.includes(path));
     if (other !== undefined) {
-      throw new InfraError("DEVICE_NOT_USABLE", `${other} is not configured (any more)`);
+      throw new InfraError(lvmReasons.DEVICE_NOT_USABLE, `${other} is not configured (any more)`);
     }
     const there = (await inGroup(identity, paths)).map(({ configuredPath }) => configuredPath);
     const wanted = paths.filter((path) => !there.includes(path));
@@ -100,7 +103,10 @@ export function createVolumeGroupChanges(options: VolumeGroupChangesOptions): Ch
       return paths.map((path) => {
         const device = found.find(({ configuredPath }) => configuredPath === path)?.physicalVolume;
         if (device === undefined) {
-          throw new InfraError("DEVICE_NOT_USABLE", `${path} is not in the volume group ${volumeGroup}`);
+          throw new InfraError(
+            lvmReasons.DEVICE_NOT_USABLE,
+            `${path} is not in the volume group ${volumeGroup}`,
+          );
         }
         const { uuid, allocatable, usedBytes } = device;
         return { path, uuid, allocatable, usedBytes: Number(usedBytes) };
@@ -174,7 +180,7 @@ export function createVolumeGroupChanges(options: VolumeGroupChangesOptions): Ch
     const usedBytes = (await stillIn(identity, device))?.usedBytes ?? 0n;
     if (usedBytes > 0n) {
       const words = `${device.path} still holds ${usedBytes} bytes: the move was aborted outside hostplane, or LVM cannot move all of its data`;
-      throw new InfraError("POOL_CANNOT_SHRINK", words, { resource: "storagePool" });
+      throw new InfraError(lvmReasons.POOL_CANNOT_SHRINK, words, { resource: "storagePool" });
     }
   }
 }

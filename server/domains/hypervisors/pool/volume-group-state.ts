@@ -2,6 +2,7 @@ import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { LvmState, VolumeGroup } from "../../../../adapters/lvm/adapter.ts";
 import type { DeviceFacts, PhysicalVolume } from "../../../../adapters/lvm/device-adapter.ts";
 import { volumeGroupResource } from "../../../../adapters/lvm/names.ts";
+import { lvmReasons } from "../../../../adapters/lvm/reasons.ts";
 import type { ShownCommand } from "../../../backups/lvm/shown-command.ts";
 import type { PoolSpare, PoolState } from "./storage-pool.ts";
 
@@ -31,7 +32,7 @@ type SparePlace = Pick<GroupRead, "state" | "shown"> & { readonly group: VolumeG
 export function groupNamed({ volumeGroups }: LvmState, name: string): VolumeGroup {
   const group = volumeGroups.find((one) => one.name === name);
   if (group === undefined) {
-    throw new InfraError("VOLUME_GROUP_GONE", `the volume group ${name} is missing`, {
+    throw new InfraError(lvmReasons.VOLUME_GROUP_GONE, `the volume group ${name} is missing`, {
       resource: volumeGroupResource(name),
     });
   }

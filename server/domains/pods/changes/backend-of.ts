@@ -1,3 +1,4 @@
+import type { Reason } from "../../../../adapters/host/define-reasons.ts";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { PodRuntime } from "../../../../adapters/podman/adapter.ts";
 
@@ -25,7 +26,7 @@ export async function assertBackend(
   runtime: Pick<PodRuntime, "kind" | "info">,
   host: string,
   wanted: string,
-  reason: "POD_NOT_FOUND" | "IMAGE_NOT_FOUND",
+  reason: Reason,
   signal: AbortSignal,
 ): Promise<void> {
   const backend = await backendOf(runtime, host, signal);

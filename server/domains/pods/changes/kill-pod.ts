@@ -1,6 +1,7 @@
 import { constants } from "node:os";
 import { InfraError, invalidField } from "../../../../adapters/host/infra-error.ts";
 import { assertSignal } from "../../../../adapters/podman/names.ts";
+import { podmanReasons } from "../../../../adapters/podman/reasons.ts";
 import type { KillPodRequest } from "../../../../gen/hostplane/v1/pod_pb.ts";
 import { podResource } from "../own-changes.ts";
 import type { ChangeDefinition, ChangeTools } from "./change-definition.ts";
@@ -26,7 +27,7 @@ export function createKillPod(tools: ChangeTools): ChangeDefinition<KillPodReque
     title: "sending the signal",
     stepOf,
     lingerMs,
-    doneReason: "POD_STATE",
+    doneReason: podmanReasons.POD_STATE,
   });
   return {
     kind,
@@ -36,7 +37,9 @@ export function createKillPod(tools: ChangeTools): ChangeDefinition<KillPodReque
       const pod = await readPod(tools.runtime, request.pod, { prefix: true }, leaving);
       const resource = podResource(pod.uuid);
       if (!pod.containers.some(isUp)) {
-        throw new InfraError("POD_STATE", `no container of pod ${pod.name} is running`, { resource });
+        throw new InfraError(podmanReasons.POD_STATE, `no container of pod ${pod.name} is running`, {
+          resource,
+        });
       }
       if (signal !== "SIGKILL") {
         assertNotPaused(pod);

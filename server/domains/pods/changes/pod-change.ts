@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Reason } from "../../../../adapters/host/define-reasons.ts";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { PodRuntime } from "../../../../adapters/podman/adapter.ts";
+import { podmanReasons } from "../../../../adapters/podman/reasons.ts";
 import { listOpen } from "../../../operations/list-open.ts";
 import type { PlannedMutation } from "../../../operations/mutation.ts";
 import type { Json, Operation } from "../../../operations/operation.ts";
@@ -29,7 +31,11 @@ export interface PodChangeOptions {
 
 /** Podman reports its changes up to 250 ms late, so a resource that was just created may not be known yet. */
 const lateMs = 300;
-const lateReasons: readonly string[] = ["POD_NOT_FOUND", "IMAGE_NOT_FOUND", "IMAGE_IN_USE"];
+const lateReasons: readonly Reason[] = [
+  podmanReasons.POD_NOT_FOUND,
+  podmanReasons.IMAGE_NOT_FOUND,
+  podmanReasons.IMAGE_IN_USE,
+];
 
 /** Registers the kind of operation. */
 export function createPodChange<Request, Input extends Json>(
@@ -44,7 +50,7 @@ export function createPodChange<Request, Input extends Json>(
     try {
       return { backend, ...(await definition.foresee(request, backend, signal)) };
     } catch (error) {
-      if (!(error instanceof InfraError && lateReasons.includes(error.reason))) {
+      if (!(error instanceof InfraError && error.is(...lateReasons))) {
         throw error;
       }
       await sleep(lateMs);

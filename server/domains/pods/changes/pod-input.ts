@@ -1,5 +1,7 @@
+import type { Reason } from "../../../../adapters/host/define-reasons.ts";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { PodRuntime } from "../../../../adapters/podman/adapter.ts";
+import { podmanReasons } from "../../../../adapters/podman/reasons.ts";
 import type { RuntimePod } from "../../../../adapters/podman/runtime-state.ts";
 import { type FindPodOptions, findPod } from "../find-pod.ts";
 import { podResource } from "../own-changes.ts";
@@ -30,6 +32,14 @@ export async function readPod(
   return inspectNow(runtime, id, signal);
 }
 
+/** Reasons that are right for every part of a pod. */
+const plainReasons: readonly Reason[] = [
+  podmanReasons.POD_NOT_FOUND,
+  podmanReasons.PODMAN_UNAVAILABLE,
+  podmanReasons.PODMAN_DENIED,
+  podmanReasons.PODMAN_FAILED,
+];
+
 /**
  * Reads a pod from the runtime.
  * @throws InfraError POD_NOT_FOUND; PODMAN_FAILED when it cannot be read, whichever part is missing; and as `PodRuntime.read`
@@ -42,8 +52,8 @@ export async function inspectNow(
   try {
     return await runtime.inspectPod(podId, signal);
   } catch (error) {
-    const isPlain = !(error instanceof InfraError) || /^(POD_NOT_FOUND|PODMAN_.*)$/.test(error.reason);
-    throw isPlain ? error : new InfraError("PODMAN_FAILED", error.message, { cause: error });
+    const isPlain = !(error instanceof InfraError) || error.is(...plainReasons);
+    throw isPlain ? error : new InfraError(podmanReasons.PODMAN_FAILED, error.message, { cause: error });
   }
 }
 
@@ -56,6 +66,6 @@ export function assertNotPaused(pod: Pick<RuntimePod, "uuid" | "name" | "contain
   const paused = pod.containers.filter(isPaused);
   if (paused.length > 0) {
     const words = `pod ${pod.name} has paused containers: ${namesOf(paused)}; resume them with podman, or stop the pod`;
-    throw new InfraError("POD_STATE", words, { resource: podResource(pod.uuid) });
+    throw new InfraError(podmanReasons.POD_STATE, words, { resource: podResource(pod.uuid) });
   }
 }

@@ -1,5 +1,8 @@
+import type { Reason } from "../../../../adapters/host/define-reasons.ts";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../../../adapters/host/reasons.ts";
 import type { RuntimeStep } from "../../../../adapters/podman/adapter.ts";
+import { podmanReasons } from "../../../../adapters/podman/reasons.ts";
 import type { OperationKind, StepRun } from "../../../operations/operation-kind.ts";
 import { podResource } from "../own-changes.ts";
 import { assertBackend } from "./backend-of.ts";
@@ -28,7 +31,7 @@ export interface PodKindOptions<Input extends PodInput> {
   /** Whether the change also applies to a pod that cannot be read, so that its containers are unknown. Defaults to never. */
   readonly mayBeUnreadable?: (input: Input) => boolean;
   /** The error from which a retry concludes that an earlier attempt succeeded. */
-  readonly doneReason?: "POD_NOT_FOUND" | "POD_STATE";
+  readonly doneReason?: Reason;
 }
 
 /**
@@ -44,11 +47,11 @@ export function createPodKind<Input extends PodInput>(
   type Run = StepRun<Input, null>;
 
   async function look({ input, signal }: Run): Promise<PodBefore> {
-    await assertBackend(runtime, host, input.backend, "POD_NOT_FOUND", signal);
+    await assertBackend(runtime, host, input.backend, podmanReasons.POD_NOT_FOUND, signal);
     try {
       return podBefore(await inspectNow(runtime, input.podId, signal));
     } catch (error) {
-      const isUnreadable = error instanceof InfraError && error.reason === "PODMAN_FAILED";
+      const isUnreadable = error instanceof InfraError && error.is(podmanReasons.PODMAN_FAILED);
       if (isUnreadable && mayBeUnreadable(input)) {
         return [];
       }
@@ -66,7 +69,8 @@ export function createPodKind<Input extends PodInput>(
       const made = make(run, stepOf(run.input));
       await (isLong ? unlessStopped(made, run.signal) : made);
     } catch (error) {
-      const isDone = error instanceof InfraError && error.reason === doneReason && run.attempt > 1;
+      const isOver = doneReason !== undefined && error instanceof InfraError && error.is(doneReason);
+      const isDone = isOver && run.attempt > 1;
       if (!isDone) {
         throw error;
       }
@@ -85,7 +89,7 @@ export function createPodKind<Input extends PodInput>(
     }
     const difference = describeDifference(input.podName, before, isUndone ? pod : await read());
     if (difference !== undefined) {
-      throw new InfraError("POD_STATE", difference, { resource: podResource(input.podUuid) });
+      throw new InfraError(podmanReasons.POD_STATE, difference, { resource: podResource(input.podUuid) });
     }
   }
 
@@ -126,7 +130,7 @@ async function unlessGone<T>(read: Promise<T>): Promise<T | undefined> {
   try {
     return await read;
   } catch (error) {
-    if (error instanceof InfraError && error.reason === "POD_NOT_FOUND") {
+    if (error instanceof InfraError && error.is(podmanReasons.POD_NOT_FOUND)) {
       return undefined;
     }
     throw error;
@@ -140,7 +144,7 @@ async function unlessGone<T>(read: Promise<T>): Promise<T | undefined> {
 function unlessStopped<T>(made: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const leave = () => {
-      if (signal.reason instanceof InfraError && signal.reason.reason === "SHUTTING_DOWN") {
+      if (signal.reason instanceof InfraError && signal.reason.is(hostReasons.SHUTTING_DOWN)) {
         reject(signal.reason);
       }
     };

@@ -1,4 +1,5 @@
 import { assertImageReference } from "../../../../adapters/podman/names.ts";
+import { podmanReasons } from "../../../../adapters/podman/reasons.ts";
 import type { PullImageRequest } from "../../../../gen/hostplane/v1/pod_pb.ts";
 import type { StepRun } from "../../../operations/operation-kind.ts";
 import { imageResource } from "../own-changes.ts";
@@ -46,7 +47,7 @@ export function createPullImage({
           title: "pulling the image",
           isAbortable: true,
           maxAttempts,
-          finalReasons: ["IMAGE_PULL_FAILED"],
+          finalReasons: [podmanReasons.IMAGE_PULL_FAILED],
           forward,
         },
       ],

@@ -1,4 +1,5 @@
 import { InfraError, invalidField } from "../../../../adapters/host/infra-error.ts";
+import { podmanReasons } from "../../../../adapters/podman/reasons.ts";
 import type { RuntimeImage } from "../../../../adapters/podman/runtime-state.ts";
 import type { RemoveImageRequest } from "../../../../gen/hostplane/v1/pod_pb.ts";
 import type { StepRun } from "../../../operations/operation-kind.ts";
@@ -43,7 +44,7 @@ export function createRemoveImage({
   const stepOf = ({ imageId, force }: RemoveImageInput) => ({ kind: "removeImage", imageId, force }) as const;
 
   async function look({ input, signal }: Run): Promise<ImageBefore> {
-    await assertBackend(runtime, host, input.backend, "IMAGE_NOT_FOUND", signal);
+    await assertBackend(runtime, host, input.backend, podmanReasons.IMAGE_NOT_FOUND, signal);
     const { names } = await runtime.inspectImage(input.imageId, signal);
     const users = await readImageUsers(runtime, input.imageId, [], signal);
     return { names, podUuids: users.flatMap(({ podUuid }) => podUuid ?? []) };
@@ -56,7 +57,7 @@ export function createRemoveImage({
       try {
         await runtime.run(stepOf(input));
       } catch (error) {
-        const isDone = error instanceof InfraError && error.reason === "IMAGE_NOT_FOUND" && attempt > 1;
+        const isDone = error instanceof InfraError && error.is(podmanReasons.IMAGE_NOT_FOUND) && attempt > 1;
         if (!isDone) {
           throw error;
         }
@@ -74,7 +75,7 @@ export function createRemoveImage({
     if (image === undefined || lost.length > 0) {
       const words =
         image === undefined ? `the image ${input.imageId} is removed` : `${lost.join(", ")} is removed`;
-      throw new InfraError("IMAGE_NOT_FOUND", words, { resource: imageResource(input.imageId) });
+      throw new InfraError(podmanReasons.IMAGE_NOT_FOUND, words, { resource: imageResource(input.imageId) });
     }
   }
 
@@ -119,7 +120,7 @@ export function createRemoveImage({
       const users = await readImageUsers(runtime, id, pods, signal);
       if (users.length > 0 && !force) {
         const words = `the image ${names[0] ?? id} is used by ${describeImageUsers(users)}: remove them first, or force its removal`;
-        throw new InfraError("IMAGE_IN_USE", words, { resource });
+        throw new InfraError(podmanReasons.IMAGE_IN_USE, words, { resource });
       }
       const input = { imageId: id, names, force, backend };
       return {
@@ -146,7 +147,7 @@ function findImage(images: readonly RuntimeImage[], wanted: string): RuntimeImag
   const found =
     images.find(({ id }) => id === imageIdFrom(wanted)) ?? images.find(({ names }) => names.includes(wanted));
   if (found === undefined) {
-    throw new InfraError("IMAGE_NOT_FOUND", `image ${wanted} not found`, {
+    throw new InfraError(podmanReasons.IMAGE_NOT_FOUND, `image ${wanted} not found`, {
       resource: imageResource(wanted),
     });
   }

@@ -1,4 +1,5 @@
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import { podmanReasons } from "../../../../adapters/podman/reasons.ts";
 import type { RuntimePod } from "../../../../adapters/podman/runtime-state.ts";
 import type { RemovePodRequest } from "../../../../gen/hostplane/v1/pod_pb.ts";
 import { findAnyPod } from "../find-pod.ts";
@@ -20,7 +21,7 @@ export function createRemovePod(tools: ChangeTools): ChangeDefinition<RemovePodR
     step: "remove",
     title: "removing the pod with its containers",
     stepOf,
-    doneReason: "POD_NOT_FOUND",
+    doneReason: podmanReasons.POD_NOT_FOUND,
     mayBeUnreadable: ({ force }) => force,
   });
 
@@ -34,7 +35,7 @@ export function createRemovePod(tools: ChangeTools): ChangeDefinition<RemovePodR
     const isRunning = pod.containers.some(isUp);
     if (isRunning && !input.force) {
       const words = `pod ${pod.name} is running: stop it first, or force its removal`;
-      throw new InfraError("POD_STATE", words, { resource: podResource(pod.uuid) });
+      throw new InfraError(podmanReasons.POD_STATE, words, { resource: podResource(pod.uuid) });
     }
     const apps = appsOf(pod);
     const running = apps.filter(isUp);
@@ -56,7 +57,7 @@ export function createRemovePod(tools: ChangeTools): ChangeDefinition<RemovePodR
     const name = `pod ${input.podName}`;
     if (!input.force) {
       const words = `${name} cannot be read at the moment and can only be removed by force: ${why}`;
-      throw new InfraError("PODMAN_FAILED", words, { resource: podResource(input.podUuid) });
+      throw new InfraError(podmanReasons.PODMAN_FAILED, words, { resource: podResource(input.podUuid) });
     }
     return {
       ...foreseen(input),
@@ -80,7 +81,7 @@ export function createRemovePod(tools: ChangeTools): ChangeDefinition<RemovePodR
         const pod = await inspectNow(runtime, known.podId, signal);
         return foreseeReadable(pod, { ...podInputOf(pod, backend), force });
       } catch (error) {
-        if (!(error instanceof InfraError && error.reason === "PODMAN_FAILED")) {
+        if (!(error instanceof InfraError && error.is(podmanReasons.PODMAN_FAILED))) {
           throw error;
         }
         return foreseeUnreadable({ ...known, force }, error.message);

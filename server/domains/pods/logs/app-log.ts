@@ -1,5 +1,6 @@
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { LogOptions, PodRuntime } from "../../../../adapters/podman/adapter.ts";
+import { podmanReasons } from "../../../../adapters/podman/reasons.ts";
 import type { PodContainer } from "../../../../adapters/podman/runtime-state.ts";
 import { createLineAssembly } from "./line-assembly.ts";
 import type { LogLine } from "./log-line.ts";
@@ -47,16 +48,18 @@ export async function* appLog(given: AppLogOptions, signal: AbortSignal): AsyncG
   try {
     yield* linesOf(given, signal);
   } catch (error) {
-    const reason = error instanceof InfraError ? error.reason : undefined;
-    if (reason === "CONTAINER_NOT_FOUND" && !isOnly) {
+    if (!isOnly && error instanceof InfraError && error.is(podmanReasons.CONTAINER_NOT_FOUND)) {
       return;
     }
-    if (reason !== "LOGS_UNAVAILABLE") {
+    if (!(error instanceof InfraError && error.is(podmanReasons.LOGS_UNAVAILABLE))) {
       throw error;
     }
     const words = `the logs of app ${app.name} are not kept`;
     if (isOnly) {
-      throw new InfraError("LOGS_UNAVAILABLE", words, { resource: `containers/${app.id}`, cause: error });
+      throw new InfraError(podmanReasons.LOGS_UNAVAILABLE, words, {
+        resource: `containers/${app.id}`,
+        cause: error,
+      });
     }
     const bytes = new TextEncoder().encode(`hostplane: ${words}`);
     yield [{ timeNs: BigInt(Date.now()) * 1_000_000n, bytes, cutBytes: 0 }];

@@ -1,6 +1,7 @@
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import { isSettledWithin } from "../../../../adapters/host/is-settled-within.ts";
 import type { PodRuntime } from "../../../../adapters/podman/adapter.ts";
+import { podmanReasons } from "../../../../adapters/podman/reasons.ts";
 import type { RuntimePod } from "../../../../adapters/podman/runtime-state.ts";
 import type { GetLogsRequest } from "../../../../gen/v1alpha/api_pb.ts";
 import type { Call } from "../../../rpc/call.ts";
@@ -80,8 +81,12 @@ function assertApp(pod: RuntimePod, appName: string): void {
   if (appName !== "" && wantedApps(pod, appName).length === 0) {
     const names = wantedApps(pod, "").map(({ name }) => name);
     const has = names.length === 0 ? "it has none" : `it has ${names.join(", ")}`;
-    throw new InfraError("CONTAINER_NOT_FOUND", `pod ${pod.name} has no app ${appName} (${has})`, {
-      resource: `pods/${pod.uuid}/containers/${appName}`,
-    });
+    throw new InfraError(
+      podmanReasons.CONTAINER_NOT_FOUND,
+      `pod ${pod.name} has no app ${appName} (${has})`,
+      {
+        resource: `pods/${pod.uuid}/containers/${appName}`,
+      },
+    );
   }
 }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { CephAdapter, CephReader, CephSnapshot, CephState } from "../../../../adapters/ceph/adapter.ts";
+import { cephReasons } from "../../../../adapters/ceph/reasons.ts";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import {
   type ObservedSystem,
@@ -73,7 +74,7 @@ async function readFresh(
   const snapshot = await ceph.read(signal, reader);
   noteRead(snapshot);
   if (snapshot.staleBecause !== undefined) {
-    throw new InfraError("CEPH_UNAVAILABLE", snapshot.staleBecause);
+    throw new InfraError(cephReasons.CEPH_UNAVAILABLE, snapshot.staleBecause);
   }
   return snapshot;
 }

@@ -1,8 +1,13 @@
+import type { Reason } from "../../../../adapters/host/define-reasons.ts";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../../../adapters/host/reasons.ts";
 import { volumeResource } from "../../../../adapters/lvm/names.ts";
+import { lvmReasons } from "../../../../adapters/lvm/reasons.ts";
 import { findVolume } from "../../../backups/lvm/made-volumes.ts";
+import type { OperationFailure } from "../../../operations/operation.ts";
 import { hasEnded, type Operation } from "../../../operations/operation.ts";
 import { operationFromNow } from "../../../operations/operation-changes.ts";
+import { operationReasons } from "../../../operations/reasons.ts";
 import type { ShownVolume } from "../volume-messages.ts";
 import type { BackupParts } from "./backup-parts.ts";
 import { backupFailed } from "./backup-words.ts";
@@ -51,7 +56,7 @@ async function untilMade(parts: AwaitedParts, id: string, signal: AbortSignal): 
 async function readFilled({ lvm }: AwaitedParts, operation: Operation): Promise<ShownVolume> {
   const { state, failure, resource } = operation;
   if (state !== "completed") {
-    const reason = state === "cancelled" ? "OPERATION_CANCELLED" : (failure?.reason ?? "INTERNAL");
+    const reason = state === "cancelled" ? operationReasons.OPERATION_CANCELLED : reasonOfFailure(failure);
     const effect = state === "needsAttention" ? "possible" : "none";
     throw new InfraError(reason, backupFailed(operation), { resource, effect });
   }
@@ -64,7 +69,7 @@ async function readFilled({ lvm }: AwaitedParts, operation: Operation): Promise<
   const made = findVolume(read.value, volumeGroup, volume);
   if (made === undefined) {
     throw new InfraError(
-      "VOLUME_NOT_FOUND",
+      lvmReasons.VOLUME_NOT_FOUND,
       `${volume} was restored, but removed outside hostplane immediately afterwards`,
       {
         resource: volumeResource(volumeGroup, volume),
@@ -73,6 +78,12 @@ async function readFilled({ lvm }: AwaitedParts, operation: Operation): Promise<
     );
   }
   return made;
+}
+
+function reasonOfFailure(failure: OperationFailure | undefined): Reason {
+  return failure === undefined
+    ? hostReasons.INTERNAL
+    : { id: failure.reason, code: failure.code, retryable: failure.retryable ?? false };
 }
 
 function askedVolume({ input }: Operation): ShownVolume {

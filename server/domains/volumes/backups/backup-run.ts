@@ -1,7 +1,10 @@
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import { volumeResource } from "../../../../adapters/lvm/names.ts";
+import { lvmReasons } from "../../../../adapters/lvm/reasons.ts";
 import type { Repository, ResticAdapter } from "../../../../adapters/restic/adapter.ts";
+import { resticReasons } from "../../../../adapters/restic/reasons.ts";
 import type { MadeVolumes } from "../../../backups/lvm/made-volumes.ts";
+import { backupReasons } from "../../../backups/reasons.ts";
 import type { Repositories } from "../../../backups/repositories.ts";
 import {
   describePlace,
@@ -82,18 +85,25 @@ export function verifiedBy({ output }: Pick<BackupRun, "output">): VerifyOutput 
 
 export function volumeGone({ volumeGroup, volume }: BackupInput): InfraError {
   return new InfraError(
-    "VOLUME_NOT_FOUND",
+    lvmReasons.VOLUME_NOT_FOUND,
     `${volumeGroup}/${volume} no longer exists, or is a different volume now`,
     { resource: volumeResource(volumeGroup, volume) },
   );
 }
 
 export function nameTaken({ volumeGroup, volume, name }: BackupInput): InfraError {
-  return new InfraError("BACKUP_EXISTS", `${volumeGroup}/${volume} already has a backup ${name}`, {
-    resource: volumeResource(volumeGroup, volume),
-  });
+  return new InfraError(
+    backupReasons.BACKUP_EXISTS,
+    `${volumeGroup}/${volume} already has a backup ${name}`,
+    {
+      resource: volumeResource(volumeGroup, volume),
+    },
+  );
 }
 
 export function damaged({ place, volumeGroup, volume }: BackupInput, what: string): InfraError {
-  return new InfraError("BACKUP_DAMAGED", `${describePlace(place)} ${what} of ${volumeGroup}/${volume}`);
+  return new InfraError(
+    resticReasons.BACKUP_DAMAGED,
+    `${describePlace(place)} ${what} of ${volumeGroup}/${volume}`,
+  );
 }

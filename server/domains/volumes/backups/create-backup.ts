@@ -1,6 +1,11 @@
+import type { Reason } from "../../../../adapters/host/define-reasons.ts";
 import { InfraError, invalidField } from "../../../../adapters/host/infra-error.ts";
 import { createLimiter } from "../../../../adapters/host/limiter.ts";
+import { hostReasons } from "../../../../adapters/host/reasons.ts";
 import type { LogicalVolume, LvmState } from "../../../../adapters/lvm/adapter.ts";
+import { lvmReasons } from "../../../../adapters/lvm/reasons.ts";
+import { lvmBackupReasons } from "../../../backups/lvm/reasons.ts";
+import { backupReasons } from "../../../backups/reasons.ts";
 import { findOperation } from "../../../operations/find-operation.ts";
 import { hasEnded, type Operation } from "../../../operations/operation.ts";
 import type { Asker } from "../../../rpc/asker.ts";
@@ -42,14 +47,14 @@ export interface CreateBackup {
 }
 
 /** Reasons reported as the state ERROR, which is all that clients of the original server understand. */
-const toldAsState: ReadonlySet<string> = new Set([
-  "VOLUME_NOT_FOUND",
-  "VOLUME_PROTECTED",
-  "VOLUME_INACTIVE",
-  "VOLUME_GROUP_GONE",
-  "NO_SPACE",
-  "BACKUP_EXISTS",
-]);
+const toldAsState: readonly Reason[] = [
+  lvmReasons.VOLUME_NOT_FOUND,
+  lvmReasons.VOLUME_PROTECTED,
+  lvmBackupReasons.VOLUME_INACTIVE,
+  lvmReasons.VOLUME_GROUP_GONE,
+  hostReasons.NO_SPACE,
+  backupReasons.BACKUP_EXISTS,
+];
 
 export function createCreateBackup(parts: BackupParts, beginBackup: BeginBackup): CreateBackup {
   const { lvm, deviceClasses, store, operations, host } = parts;
@@ -137,7 +142,7 @@ export function createCreateBackup(parts: BackupParts, beginBackup: BeginBackup)
       try {
         return await turns.run(() => pollInTurn(wanted, asker, state), asker.signal);
       } catch (error) {
-        if (error instanceof InfraError && toldAsState.has(error.reason)) {
+        if (error instanceof InfraError && error.is(...toldAsState)) {
           return { state: "error", message: error.message };
         }
         throw error;
@@ -195,7 +200,7 @@ function assertOfVolume(backup: BackupRow, volume: LogicalVolume | undefined, st
   const group = state.volumeGroups.find(({ name }) => name === volume.volumeGroupName);
   if (volume.uuid !== backup.volume_uuid || group?.uuid !== backup.backend) {
     throw new InfraError(
-      "BACKUP_EXISTS",
+      backupReasons.BACKUP_EXISTS,
       `the backup ${backup.name} belongs to an earlier volume of this name: delete that backup, or choose another name`,
       { resource: resourceOf(volume) },
     );
@@ -209,5 +214,8 @@ function assertHandle(handle: string): void {
 }
 
 function noVolume(handle: string): InfraError {
-  return new InfraError("VOLUME_NOT_FOUND", `logical volume ${handle} not found in any device class`);
+  return new InfraError(
+    lvmReasons.VOLUME_NOT_FOUND,
+    `logical volume ${handle} not found in any device class`,
+  );
 }

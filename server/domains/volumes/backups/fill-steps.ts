@@ -1,7 +1,9 @@
 import { describeSize } from "../../../../adapters/host/describe-size.ts";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import { devicePathOf, volumeResource } from "../../../../adapters/lvm/names.ts";
+import { lvmReasons } from "../../../../adapters/lvm/reasons.ts";
 import { findMade } from "../../../backups/lvm/made-volumes.ts";
+import { backupReasons } from "../../../backups/reasons.ts";
 import { describePlace } from "../../../backups/repository-place.ts";
 import { selectBackup } from "../../../backups/select-backup.ts";
 import { storedBackupFrom } from "../../../backups/stored-backup.ts";
@@ -57,7 +59,7 @@ export function fillStep({ made, restic, repositories }: RestoreTools): RestoreS
       const volume = findMade(await made.readState(), input, operationId);
       if (volume?.uuid !== uuid || volume.name !== name) {
         throw new InfraError(
-          "VOLUME_NOT_FOUND",
+          lvmReasons.VOLUME_NOT_FOUND,
           `${input.volumeGroup}/${name}, which was being filled, was removed outside hostplane`,
           { resource: volumeResource(input.volumeGroup, input.volume) },
         );
@@ -82,7 +84,7 @@ export function fillStep({ made, restic, repositories }: RestoreTools): RestoreS
 /** Creates the error for a volume that is too small for the backup to restore. */
 export function tooSmall(resource: string, backupBytes: bigint, volumeBytes: bigint): InfraError {
   return new InfraError(
-    "VOLUME_TOO_SMALL",
+    backupReasons.VOLUME_TOO_SMALL,
     `the backup has ${describeSize(backupBytes)}, but the volume would have only ${describeSize(volumeBytes)}`,
     { resource },
   );

@@ -1,7 +1,9 @@
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import { devicePathOf, volumeResource } from "../../../../adapters/lvm/names.ts";
 import type { Repository, ResticAdapter } from "../../../../adapters/restic/adapter.ts";
+import { resticReasons } from "../../../../adapters/restic/reasons.ts";
 import { ensureRepository } from "../../../backups/ensure-repository.ts";
+import { lvmBackupReasons } from "../../../backups/lvm/reasons.ts";
 import { assertSnapshotGood } from "../../../backups/lvm/snapshot-volume.ts";
 import { describePlace } from "../../../backups/repository-place.ts";
 import { operationTagOf, scheduleTagsOf, tagsFromMarks } from "../../../backups/stored-backup.ts";
@@ -47,7 +49,7 @@ export function storeStep({ made, restic, repositories }: BackupTools): BackupSt
     title: "storing the volume",
     weight: 100,
     isAbortable: true,
-    finalReasons: ["SNAPSHOT_FULL"],
+    finalReasons: [lvmBackupReasons.SNAPSHOT_FULL],
     // The removal of backups locks others out of the repository for minutes.
     maxAttempts: 10,
     async happened(run) {
@@ -169,7 +171,7 @@ export function recordStep({ store }: BackupTools): BackupStep {
 
 /** Returns no ids if the repository no longer exists; rethrows other errors. */
 function noneWithoutRepository(error: unknown): readonly string[] {
-  if (error instanceof InfraError && error.reason === "REPOSITORY_NOT_FOUND") {
+  if (error instanceof InfraError && error.is(resticReasons.REPOSITORY_NOT_FOUND)) {
     return [];
   }
   throw error;

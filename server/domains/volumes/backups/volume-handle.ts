@@ -1,6 +1,7 @@
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { LogicalVolume, LvmState } from "../../../../adapters/lvm/adapter.ts";
 import { volumeResource } from "../../../../adapters/lvm/names.ts";
+import { lvmReasons } from "../../../../adapters/lvm/reasons.ts";
 import { operationOf } from "../../../backups/lvm/operation-marks.ts";
 import { type DeviceClass, resolveClass, volumesOf } from "../device-class.ts";
 
@@ -48,7 +49,10 @@ export function resourcesByHandle(
 
 /** Creates the error for a handle that matches more than one volume. */
 export function ambiguousHandle(handle: string, resources: readonly string[]): InfraError {
-  return new InfraError("VOLUME_NOT_FOUND", `${handle} is ambiguous: use one of ${resources.join(", ")}`);
+  return new InfraError(
+    lvmReasons.VOLUME_NOT_FOUND,
+    `${handle} is ambiguous: use one of ${resources.join(", ")}`,
+  );
 }
 
 /** Returns the resource name of a volume, as used in errors, operations and events. */

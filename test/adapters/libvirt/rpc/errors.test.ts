@@ -1,5 +1,4 @@
 import { test } from "tap";
-import type { ReasonName } from "../../../../adapters/host/reasons.ts";
 import { errorFromLibvirt, isUnsupported } from "../../../../adapters/libvirt/rpc/errors.ts";
 import type { RemoteError } from "../../../../adapters/libvirt/rpc/objects.ts";
 
@@ -10,7 +9,7 @@ function remote(code: number, domain: number, message: string | null, int1 = 0):
 
 const part = { qemu: 10, storage: 18, domain: 20 } as const;
 
-const cases: readonly (readonly [RemoteError, ReasonName])[] = [
+const cases: readonly (readonly [RemoteError, string])[] = [
   [remote(42, part.qemu, "Domain not found: no domain with matching name 'a'"), "DOMAIN_NOT_FOUND"],
   [remote(9, part.domain, "operation failed: domain 'a' already exists with uuid 8e7a"), "DOMAIN_EXISTS"],
   [remote(9, part.domain, "operation failed: domain 'a' is already defined with uuid 8e7a"), "DOMAIN_EXISTS"],

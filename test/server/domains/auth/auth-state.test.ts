@@ -8,6 +8,7 @@ import {
   signingKeyPurpose,
 } from "../../../../server/domains/auth/signing-keys.ts";
 import { hashToken } from "../../../../server/domains/auth/token-hash.ts";
+import { storeReasons } from "../../../../server/store/reasons.ts";
 import type { Store } from "../../../../server/store/store.ts";
 import { addUser, masterKey, openAuthStore } from "./auth-under-test.ts";
 
@@ -131,7 +132,7 @@ test("other gateways see a change within a second", async (t) => {
 
 test("during an outage of a shared store, the last read is valid for a while, and then all logins are refused", async (t) => {
   const store = await openAuthStore(t);
-  const gone = new InfraError("STORE_UNAVAILABLE", "the database cannot be reached");
+  const gone = new InfraError(storeReasons.STORE_UNAVAILABLE, "the database cannot be reached");
   let isGone = false;
   const failures: unknown[] = [];
   const shared: Store = {

@@ -2,7 +2,9 @@ import { timestampMs } from "@bufbuild/protobuf/wkt";
 import fc from "fast-check";
 import { test } from "tap";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../../../adapters/host/reasons.ts";
 import { AuthService } from "../../../../gen/services/auth/auth_pb.ts";
+import { storeReasons } from "../../../../server/store/reasons.ts";
 import type { Store } from "../../../../server/store/store.ts";
 import { codePoint } from "../../../code-point.ts";
 import {
@@ -76,7 +78,7 @@ test("logins over the network are throttled, those over the admin socket never",
 
 test("an attempt of a caller who has left is neither counted nor checked", async (t) => {
   const { call, logIn } = await startAuth(t, await openAuthStore(t));
-  const left = AbortSignal.abort(new InfraError("CALLER_LEFT", "gone"));
+  const left = AbortSignal.abort(new InfraError(hostReasons.CALLER_LEFT, "gone"));
   for (let time = 0; time < 6; time++) {
     const leaving = new AbortController();
     const attempt = call(login, { username: "admin", password: "wrong horse" }, { signal: leaving.signal });
@@ -160,7 +162,7 @@ test("CheckToken is true for tokens that would be accepted, and false for all ot
 test("CheckToken fails when it cannot check", async (t) => {
   const store = await openAuthStore(t);
   let isGone = false;
-  const gone = new InfraError("STORE_UNAVAILABLE", "gone");
+  const gone = new InfraError(storeReasons.STORE_UNAVAILABLE, "gone");
   const run: Store["run"] = (name, args) => (isGone ? Promise.reject(gone) : store.run(name, args));
   const { call, logIn } = await startAuth(t, { ...store, run });
   const { token } = await logIn("admin");

@@ -1,6 +1,7 @@
 import { fromJson, type JsonObject } from "@bufbuild/protobuf";
 import { test } from "tap";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import { resticReasons } from "../../../../adapters/restic/reasons.ts";
 import { createResticSandbox } from "../../../../adapters/restic/sandbox.ts";
 import { BackupService } from "../../../../gen/hostplane/v1/backup_pb.ts";
 import { PlanService } from "../../../../gen/hostplane/v1/plan_pb.ts";
@@ -62,7 +63,7 @@ test("backups are listed newest first, with pages and filters", async (t) => {
 
 test("a verification reads the whole backup and records the result", async (t) => {
   let isLost = false;
-  const lost = new InfraError("BACKUP_NOT_FOUND", "no matching ID found");
+  const lost = new InfraError(resticReasons.BACKUP_NOT_FOUND, "no matching ID found");
   const fault = (step: string) => (isLost && step === "verify" ? lost : undefined);
   const restic = createResticSandbox({ transferMs: 10, fault });
   const gateway = await createGateway(t, await createHost(t, { restic }));

@@ -1,6 +1,7 @@
 import { test } from "tap";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { WorkloadAccess, WorkloadNode } from "../../../../adapters/workload/adapter.ts";
+import { workloadReasons } from "../../../../adapters/workload/reasons.ts";
 import { Cluster } from "../../../../gen/cnct/kaas/api/api_pb.ts";
 import type { SlotChange } from "../../../../server/store/cluster-records.ts";
 import { machineNode, newSlot, noMaas, startClusters, startMaasSandbox } from "./clusters-under-test.ts";
@@ -93,7 +94,7 @@ test("whatever MAAS or the cluster does not report within 3 s is unknown, with t
     readyMessage: "",
   };
   const answers: (() => Promise<readonly WorkloadNode[]>)[] = [
-    () => Promise.reject(new InfraError("WORKLOAD_UNAVAILABLE", "no route to 10.20.0.220")),
+    () => Promise.reject(new InfraError(workloadReasons.WORKLOAD_UNAVAILABLE, "no route to 10.20.0.220")),
     () => new Promise(() => {}),
     async () => [machineNode("node-1", unknown)],
     async () => [],

@@ -1,5 +1,6 @@
 import { test } from "tap";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import { maasReasons } from "../../../../adapters/maas/reasons.ts";
 import { Cluster } from "../../../../gen/cnct/kaas/api/api_pb.ts";
 import { imagesOf, newSlot, startClusters } from "./clusters-under-test.ts";
 
@@ -109,7 +110,7 @@ test("a cluster that is being upgraded or deleted, or has no endpoint, cannot be
 test("while MAAS is unavailable, upgrades fail with that reason, since images may be missing", async (t) => {
   let isAway = false;
   const images = imagesOf("1.35.4", "1.36.3");
-  const away = new InfraError("MAAS_UNAVAILABLE", "MAAS is away");
+  const away = new InfraError(maasReasons.MAAS_UNAVAILABLE, "MAAS is away");
   const { call, createCluster } = await startClusters(t, {
     images: { read: () => (isAway ? Promise.reject(away) : images.read()) },
   });

@@ -5,7 +5,9 @@ import { encodeEnvelope } from "@connectrpc/connect/protocol";
 import { type Test, test } from "tap";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import { ErrorInfoSchema } from "../../../../gen/google/rpc/error_details_pb.ts";
+import { authReasons } from "../../../../server/domains/auth/reasons.ts";
 import { anonymous, type Caller } from "../../../../server/rpc/caller.ts";
+import { storeReasons } from "../../../../server/store/reasons.ts";
 import { envelopesFrom } from "../../envelopes.ts";
 import { type Protocol, protocols, streamProtocols } from "../../protocols.ts";
 import { rpcErrorFrom, rpcErrorOf } from "../../rpc-error.ts";
@@ -210,7 +212,7 @@ test("a subscriber that still reads past events gets heartbeats with its own pos
       ...store,
       run: async (name, args) => {
         if (isAway && "upToSeq" in (args ?? {})) {
-          throw new InfraError("STORE_UNAVAILABLE", "the events of before cannot be read now");
+          throw new InfraError(storeReasons.STORE_UNAVAILABLE, "the events of before cannot be read now");
         }
         return (await run(name, args)) as never;
       },
@@ -264,7 +266,7 @@ test("a caller gets the events of the services that it may call at the time", as
   who.current = {};
   await append(["e"], { services: [] });
   t.same(await names(1), ["e"], "a caller without a limit gets everything");
-  who.current = new InfraError("TOKEN_REVOKED", "the session was ended");
+  who.current = new InfraError(authReasons.TOKEN_REVOKED, "the session was ended");
   await append(["f"]);
   t.match(await rpcErrorOf(next()), { reason: "TOKEN_REVOKED" });
 });

@@ -1,6 +1,7 @@
 import { test } from "tap";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { LibvirtAdapter } from "../../../../adapters/libvirt/adapter.ts";
+import { libvirtReasons } from "../../../../adapters/libvirt/reasons.ts";
 import { createLibvirtBackend } from "../../../../server/domains/hypervisors/backend.ts";
 import { createLibvirt, settings, template } from "./hypervisors-under-test.ts";
 
@@ -14,7 +15,7 @@ test("libvirt is reported with its version, even after an upgrade", async (t) =>
   };
   const backend = createLibvirtBackend(libvirt, settings);
   t.match(await backend.status(), { health: "ok", version: "9.0.0", missing: [] });
-  sandbox.setOutage(new InfraError("LIBVIRT_UNAVAILABLE", "it is stopped"));
+  sandbox.setOutage(new InfraError(libvirtReasons.LIBVIRT_UNAVAILABLE, "it is stopped"));
   const away = { health: "unavailable", version: "9.0.0", missing: ["it is stopped"] };
   t.match(await backend.status(), away, "the last known version");
   version = "10.2.0";

@@ -1,6 +1,7 @@
 import { type Test, test } from "tap";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { LibvirtAdapter } from "../../../../adapters/libvirt/adapter.ts";
+import { libvirtReasons } from "../../../../adapters/libvirt/reasons.ts";
 import { HypervisorState } from "../../../../gen/operations/v1/operations_pb.ts";
 import type { EventRecord } from "../../../../server/events/event-record.ts";
 import type { Store } from "../../../../server/store/store.ts";
@@ -13,7 +14,7 @@ import {
   type HypervisorGateway,
 } from "./hypervisors-under-test.ts";
 
-const stopped = () => new InfraError("LIBVIRT_UNAVAILABLE", "it is stopped");
+const stopped = () => new InfraError(libvirtReasons.LIBVIRT_UNAVAILABLE, "it is stopped");
 const { signal } = new AbortController();
 const old = { name: "old-1", uuid: "00000000-0000-4000-8000-000000000001" };
 

@@ -10,6 +10,7 @@ import {
   type LibvirtSandboxOptions,
 } from "../../../../adapters/libvirt/sandbox.ts";
 import { OperationState, OperationsService } from "../../../../gen/operations/v1/operations_pb.ts";
+import { domainReasons } from "../../../../server/domain/reasons.ts";
 import { observeHypervisorChanges } from "../../../../server/domains/hypervisors/events/hypervisor-observer.ts";
 import type {
   HypervisorSettings,
@@ -138,7 +139,7 @@ export async function createHypervisorGateway(
     }
   }
   t.teardown(close);
-  const refusal = () => new InfraError("DOMAIN_OFF", "there is no storage pool");
+  const refusal = () => new InfraError(domainReasons.DOMAIN_OFF, "there is no storage pool");
   let started: Promise<{ readonly url: string }> | undefined;
   const url = async () => {
     started ??= startAppUnderTest(t, [createOperationsService(hypervisors, undefined, refusal)]);

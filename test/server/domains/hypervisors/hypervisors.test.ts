@@ -2,8 +2,11 @@ import { createClient } from "@connectrpc/connect";
 import { test } from "tap";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { LibvirtAdapter, LibvirtStep } from "../../../../adapters/libvirt/adapter.ts";
+import { libvirtReasons } from "../../../../adapters/libvirt/reasons.ts";
 import { HypervisorState, OperationsService } from "../../../../gen/operations/v1/operations_pb.ts";
+import { domainReasons } from "../../../../server/domain/reasons.ts";
 import { createOperationsService } from "../../../../server/domains/hypervisors/service.ts";
+import { reasonNamed } from "../../../reason-named.ts";
 import { streamProtocols } from "../../protocols.ts";
 import { createCall } from "../../rpc/call-under-test.ts";
 import { rpcErrorOf } from "../../rpc-error.ts";
@@ -181,7 +184,7 @@ test("a destruction that needs attention does not contradict its error", async (
     ...sandbox,
     run: async (step, signal) => {
       if (step.kind === "undefine") {
-        throw new InfraError("DOMAIN_STATE", `domain ${step.name} is running`);
+        throw new InfraError(libvirtReasons.DOMAIN_STATE, `domain ${step.name} is running`);
       }
       await sandbox.run(step, signal);
     },
@@ -215,7 +218,7 @@ test("impossible requests are rejected before any message", async (t) => {
     t.match(await createAll(ids), { code: "INVALID_ARGUMENT", reason: "INVALID_FIELD" });
   }
   t.match(await createAll(["hv-1", "old-1"]), { reason: "HYPERVISOR_RUNNING" });
-  libvirt.setOutage(new InfraError("LIBVIRT_UNAVAILABLE", "it is stopped"));
+  libvirt.setOutage(new InfraError(libvirtReasons.LIBVIRT_UNAVAILABLE, "it is stopped"));
   t.match(await create("hv-1"), { code: "UNAVAILABLE", reason: "LIBVIRT_UNAVAILABLE" });
   libvirt.setOutage(undefined);
   t.same(await leftOf(libvirt), untouched);
@@ -282,7 +285,7 @@ const faults: readonly (readonly [LibvirtStep["kind"], string])[] = [
 
 test("every failure is reported in the stream, and nothing is left behind", async (t) => {
   for (const [kind, reason] of faults) {
-    const failure = new InfraError(reason as "NO_SPACE", `no ${kind} today`);
+    const failure = new InfraError(reasonNamed(reason), `no ${kind} today`);
     const libvirt = createLibvirt(t, { fault: (step) => (step.kind === kind ? failure : undefined) });
     const gateway = await createHypervisorGateway(t, { libvirt, store: await openOwnStore(t) });
     const client = await gateway.client();
@@ -314,7 +317,7 @@ test("a guest that is not ready in time is reported, and nothing is left behind"
 });
 
 test("undo keeps what existed before", async (t) => {
-  const failure = new InfraError("LIBVIRT_FAILED", "no");
+  const failure = new InfraError(libvirtReasons.LIBVIRT_FAILED, "no");
   let isFailing = false;
   const libvirt = createLibvirt(t, {
     fault: ({ kind }) => (isFailing && kind === "start" ? failure : undefined),
@@ -331,7 +334,7 @@ test("undo keeps what existed before", async (t) => {
 });
 
 test("several operations are reported in one stream", async (t) => {
-  const failure = new InfraError("LIBVIRT_FAILED", "it is broken");
+  const failure = new InfraError(libvirtReasons.LIBVIRT_FAILED, "it is broken");
   const libvirt = createLibvirt(t, {
     fault: (step) => (step.kind === "start" && step.name === "hv-2" ? failure : undefined),
   });
@@ -358,7 +361,7 @@ test("an operation waits while libvirt restarts", async (t) => {
     (options) => client.createHypervisor({ id: "hv-1" }, options),
     (text) => {
       if (text === "ACTIVE inspecting") {
-        libvirt.setOutage(new InfraError("LIBVIRT_UNAVAILABLE", "it is stopped"));
+        libvirt.setOutage(new InfraError(libvirtReasons.LIBVIRT_UNAVAILABLE, "it is stopped"));
         setTimeout(() => libvirt.setOutage(undefined), 200);
       }
     },
@@ -370,7 +373,7 @@ test("an operation waits while libvirt restarts", async (t) => {
 test("callers share one list per state, even during a libvirt outage", async (t) => {
   const libvirt = createLibvirt(t);
   const gateway = await createHypervisorGateway(t, { libvirt, store: await openOwnStore(t) });
-  const refusal = () => new InfraError("DOMAIN_OFF", "there is no storage pool");
+  const refusal = () => new InfraError(domainReasons.DOMAIN_OFF, "there is no storage pool");
   const { handlerOf } = createOperationsService(gateway.hypervisors, undefined, refusal);
   const { listHypervisors } = OperationsService.method;
   const list = () =>
@@ -382,7 +385,7 @@ test("callers share one list per state, even during a libvirt outage", async (t)
   const after = await list();
   t.not(after, before);
   t.match(after, { hypervisors: [{ id: "hv-1", state: HypervisorState.AVAILABLE_TO_DESTROY }] });
-  libvirt.setOutage(new InfraError("LIBVIRT_UNAVAILABLE", "nobody listens"));
+  libvirt.setOutage(new InfraError(libvirtReasons.LIBVIRT_UNAVAILABLE, "nobody listens"));
   const away = await list();
   t.match(away, { hypervisors: [{ id: "hv-1", state: HypervisorState.UNKNOWN }] });
   t.equal(await list(), away);

@@ -3,6 +3,7 @@ import { type Test, test } from "tap";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { LibvirtAdapter } from "../../../../adapters/libvirt/adapter.ts";
 import { OperationsService } from "../../../../gen/operations/v1/operations_pb.ts";
+import { domainReasons } from "../../../../server/domain/reasons.ts";
 import { createHypervisorPlanners } from "../../../../server/domains/hypervisors/planners.ts";
 import { openOwnStore } from "../../store/own-store.ts";
 import { createHypervisorGateway, createLibvirt } from "./hypervisors-under-test.ts";
@@ -12,7 +13,7 @@ const { createHypervisor, createHypervisors, destroyHypervisor, destroyHyperviso
 
 async function createPlan(t: Test, libvirt: LibvirtAdapter = createLibvirt(t)) {
   const { hypervisors } = await createHypervisorGateway(t, { libvirt, store: await openOwnStore(t) });
-  const poolRefusal = () => new InfraError("DOMAIN_OFF", "there is no storage pool");
+  const poolRefusal = () => new InfraError(domainReasons.DOMAIN_OFF, "there is no storage pool");
   const planners = createHypervisorPlanners({
     hypervisors,
     shared: undefined,

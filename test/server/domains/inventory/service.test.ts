@@ -4,6 +4,8 @@ import { createClient } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
 import { test } from "tap";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import { libvirtReasons } from "../../../../adapters/libvirt/reasons.ts";
+import { podmanReasons } from "../../../../adapters/podman/reasons.ts";
 import {
   InventoryService,
   type ListResourcesResponse,
@@ -20,14 +22,14 @@ import { createSourceUnderTest, resource } from "./resources.ts";
 type ResourceFilterInit = MessageInitShape<typeof ResourceFilterSchema>;
 
 const viewer: Caller = { ...anonymous, role: "viewer", services: undefined, current: () => viewer };
-const unavailable = new InfraError("PODMAN_UNAVAILABLE", "podman does not answer");
+const unavailable = new InfraError(podmanReasons.PODMAN_UNAVAILABLE, "podman does not answer");
 
 test("a domain that cannot be read contributes its problem beside the others' rows", async (t) => {
   const volumes = createSourceUnderTest("volumes", [resource("v1")]);
   const pods = createSourceUnderTest("pods", []);
   pods.fail(unavailable);
   const stale = createSourceUnderTest("hypervisors", []);
-  stale.set([resource("h1")], new InfraError("LIBVIRT_UNAVAILABLE", "libvirt is gone"));
+  stale.set([resource("h1")], new InfraError(libvirtReasons.LIBVIRT_UNAVAILABLE, "libvirt is gone"));
   const { url } = await startAppUnderTest(t, [createInventoryService([volumes, pods, stale])]);
   const client = createClient(InventoryService, createConnectTransport({ baseUrl: url, httpVersion: "1.1" }));
   const { resources, problems } = await client.listResources({});

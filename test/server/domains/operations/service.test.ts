@@ -1,5 +1,6 @@
 import { test } from "tap";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../../../adapters/host/reasons.ts";
 import { run } from "../../../../adapters/host/run.ts";
 import { OperationState, StepState } from "../../../../gen/hostplane/v1/operation_pb.ts";
 import type { Call } from "../../../../server/rpc/call.ts";
@@ -166,7 +167,7 @@ test("cancel and retry need the role of the RPC that started the operation, and 
 test("a failed operation continues when it is retried", async (t) => {
   const { begin, call, engine, counting } = await createOperationsUnderTest(t);
   counting.before("forward second", () => {
-    throw new InfraError("NO_SPACE", "there is no room");
+    throw new InfraError(hostReasons.NO_SPACE, "there is no room");
   });
   const { id } = await begin(createBackup);
   await engine.end(id);
@@ -189,7 +190,7 @@ test("the commands of an operation are listed oldest first, page by page", async
   });
   counting.before("forward second", async () => {
     await run(["false"], { kind: "mutate" });
-    throw new InfraError("TOOL_FAILED", "it failed");
+    throw new InfraError(hostReasons.TOOL_FAILED, "it failed");
   });
   counting.before("undo first", () => run(["printf", "undone"], { kind: "mutate" }));
   const { id } = await begin(createBackup);

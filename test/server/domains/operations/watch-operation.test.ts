@@ -1,6 +1,7 @@
 import { toJsonString } from "@bufbuild/protobuf";
 import { test } from "tap";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../../../adapters/host/reasons.ts";
 import {
   OperationState,
   type WatchOperationResponse,
@@ -99,7 +100,7 @@ test("a watch continues after the cursor of any message, also at another gateway
 test("an end that was followed by a retry does not end a watch that resumes before it", async (t) => {
   const { begin, watch, counting, engine } = await createOperationsUnderTest(t);
   counting.before("forward first", () => {
-    throw new InfraError("NO_SPACE", "there is no room");
+    throw new InfraError(hostReasons.NO_SPACE, "there is no room");
   });
   const { id } = await begin(rpc);
   const [first] = await rest(watch({ id }));
@@ -150,7 +151,7 @@ test("a watch ends when its caller may no longer see the operation, or leaves", 
   const left = watch({ id }, { ending });
   await left.next();
   const next = left.next();
-  ending.abort(new InfraError("CALLER_LEFT", "left"));
+  ending.abort(new InfraError(hostReasons.CALLER_LEFT, "left"));
   t.equal(await reasonOf(next), "CALLER_LEFT");
   now = callerOf("viewer", ["proto.VGService"]);
   gate.open();

@@ -1,5 +1,6 @@
 import { test } from "tap";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import { podmanReasons } from "../../../../adapters/podman/reasons.ts";
 import { createPodmanSandbox } from "../../../../adapters/podman/sandbox.ts";
 import { createPodBackend } from "../../../../server/domains/pods/backend.ts";
 import { podOf, runtimeOf } from "./pods-under-test.ts";
@@ -9,7 +10,7 @@ test("Podman is reported with its version, also while it is unavailable", async 
   t.teardown(() => runtime.close());
   const backend = createPodBackend(runtime, () => false);
   t.match(await backend.status(), { health: "ok", version: "0.0.0-sandbox", missing: [] });
-  runtime.setOutage(new InfraError("PODMAN_UNAVAILABLE", "it is stopped"));
+  runtime.setOutage(new InfraError(podmanReasons.PODMAN_UNAVAILABLE, "it is stopped"));
   runtime.pods.createPod({ name: "new", containers: [] });
   t.match(await backend.status(), {
     health: "unavailable",

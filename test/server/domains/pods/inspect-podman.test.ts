@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { test } from "tap";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import { createPodman } from "../../../../adapters/podman/podman.ts";
+import { podmanReasons } from "../../../../adapters/podman/reasons.ts";
 import { createPodmanSandbox } from "../../../../adapters/podman/sandbox.ts";
 import { createPodmanInspector } from "../../../../server/domains/pods/inspect-podman.ts";
 
@@ -14,7 +15,7 @@ test("doctor reports whether Podman answers", async (t) => {
   const inspector = createPodmanInspector(runtime);
   t.equal(inspector.name, "podman");
   t.match(await inspector.inspect(), { findings: [{ ok: true }] });
-  runtime.setOutage(new InfraError("PODMAN_UNAVAILABLE", "nobody listens"));
+  runtime.setOutage(new InfraError(podmanReasons.PODMAN_UNAVAILABLE, "nobody listens"));
   t.match(await inspector.inspect(), { findings: [{ ok: false, what: "nobody listens", fix: /./ }] });
 });
 

@@ -1,6 +1,7 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { test } from "tap";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import { podmanReasons } from "../../../../adapters/podman/reasons.ts";
 import { createPodmanSandbox } from "../../../../adapters/podman/sandbox.ts";
 import {
   PodContainerState,
@@ -136,7 +137,7 @@ test("a watcher receives the pods at once and after each change of a pod, and no
   );
   runtime.pods.removePod(id, false);
   t.same((await next()).pods, []);
-  runtime.setOutage(new InfraError("PODMAN_UNAVAILABLE", "it is stopped"));
+  runtime.setOutage(new InfraError(podmanReasons.PODMAN_UNAVAILABLE, "it is stopped"));
   runtime.pods.createPod({ name: "other", containers: [] });
   await t.rejects(stream.next(), { name: "InfraError", reason: "PODMAN_UNAVAILABLE" });
 });

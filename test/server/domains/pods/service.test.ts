@@ -1,5 +1,6 @@
 import { test } from "tap";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import { podmanReasons } from "../../../../adapters/podman/reasons.ts";
 import { createPodmanSandbox } from "../../../../adapters/podman/sandbox.ts";
 import { PodState, PublicAPI } from "../../../../gen/v1alpha/api_pb.ts";
 import { methodRuleOf } from "../../../../server/gateway/method-rules.ts";
@@ -86,7 +87,7 @@ test("while the runtime is unavailable every call fails with that reason", async
   t.teardown(() => runtime.close());
   const { call } = createReadersUnderTest(runtime);
   t.match((await call(getInfo)).message.info, { rktVersion: "0.0.0-sandbox" });
-  runtime.setOutage(new InfraError("PODMAN_UNAVAILABLE", "it is stopped"));
+  runtime.setOutage(new InfraError(podmanReasons.PODMAN_UNAVAILABLE, "it is stopped"));
   for (const method of [getInfo, listPods, inspectPod, listImages, inspectImage]) {
     await t.rejects(call(method), { name: "InfraError", reason: "PODMAN_UNAVAILABLE" }, method.name);
   }

@@ -1,4 +1,5 @@
 import { test } from "tap";
+import { cephReasons } from "../../../../adapters/ceph/reasons.ts";
 import { createCephSandbox } from "../../../../adapters/ceph/sandbox.ts";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import { createKubernetesSandbox } from "../../../../adapters/kubernetes/sandbox.ts";
@@ -38,7 +39,7 @@ test("unreadable parts are listed with their reason", async (t) => {
 });
 
 test("Ceph is degraded with a stale state, and unavailable without a state", async (t) => {
-  const outage = new InfraError("CEPH_UNAVAILABLE", "the monitors do not answer");
+  const outage = new InfraError(cephReasons.CEPH_UNAVAILABLE, "the monitors do not answer");
   const ceph = createCephSandbox();
   t.teardown(() => ceph.close());
   const backend = createCephBackend(ceph);

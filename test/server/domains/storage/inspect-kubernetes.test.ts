@@ -1,5 +1,6 @@
 import { test } from "tap";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import { kubernetesReasons } from "../../../../adapters/kubernetes/reasons.ts";
 import { createKubernetesSandbox } from "../../../../adapters/kubernetes/sandbox.ts";
 import { createKubernetesInspector } from "../../../../server/domains/storage/inspect-kubernetes.ts";
 
@@ -13,6 +14,8 @@ test("doctor reports missing permissions of the account, and the fix", async (t)
   t.match(await inspector.inspect(), {
     findings: [{ ok: true }, { ok: false, what: "The account may not list nodes", fix: /kubectl apply/ }],
   });
-  kubernetes.setOutage(new InfraError("KUBERNETES_UNAVAILABLE", "Kubernetes cannot be reached"));
+  kubernetes.setOutage(
+    new InfraError(kubernetesReasons.KUBERNETES_UNAVAILABLE, "Kubernetes cannot be reached"),
+  );
   t.match(await inspector.inspect(), { findings: [{ ok: false, what: "Kubernetes cannot be reached" }] });
 });

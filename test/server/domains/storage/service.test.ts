@@ -1,7 +1,9 @@
 import type { DescMethodUnary } from "@bufbuild/protobuf";
 import { test } from "tap";
+import { cephReasons } from "../../../../adapters/ceph/reasons.ts";
 import { createCephSandbox } from "../../../../adapters/ceph/sandbox.ts";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import { kubernetesReasons } from "../../../../adapters/kubernetes/reasons.ts";
 import { createKubernetesSandbox } from "../../../../adapters/kubernetes/sandbox.ts";
 import { StorageService } from "../../../../gen/hostplane/v1/storage_pb.ts";
 import { ResourceStatus } from "../../../../gen/resources/stats/stats_pb.ts";
@@ -70,7 +72,7 @@ test("the radar explains each score", async (t) => {
 });
 
 test("a stale state is returned with its age, until it is too old", async (t) => {
-  const outage = new InfraError("CEPH_UNAVAILABLE", "the monitors are away");
+  const outage = new InfraError(cephReasons.CEPH_UNAVAILABLE, "the monitors are away");
   const ceph = createCephSandbox(atOnce);
   const { call } = createStorageUnderTest(t, { ceph });
   await call(getClusterStats);
@@ -109,7 +111,7 @@ test("the readiness of nodes comes from Kubernetes if configured, else from Ceph
 
 test("if Kubernetes is unreachable or its namespace empty, nodes come from Ceph, with the reason", async (t) => {
   const away = createKubernetesSandbox();
-  const read = () => Promise.reject(new InfraError("KUBERNETES_UNAVAILABLE", "no answer"));
+  const read = () => Promise.reject(new InfraError(kubernetesReasons.KUBERNETES_UNAVAILABLE, "no answer"));
   const empty = createKubernetesSandbox();
   for (const { metadata } of empty.manifests("pods")) {
     empty.remove("pods", metadata.name);
@@ -194,7 +196,7 @@ test("nodes from Ceph are shared only if Ceph does not replace Kubernetes", asyn
   const alone = createStorageUnderTest(t, { ceph: createCephSandbox() });
   t.equal((await alone.call(getClusterNodes)).message, (await alone.call(getClusterNodes)).message);
   const kubernetes = createKubernetesSandbox();
-  const read = () => Promise.reject(new InfraError("KUBERNETES_UNAVAILABLE", "no answer"));
+  const read = () => Promise.reject(new InfraError(kubernetesReasons.KUBERNETES_UNAVAILABLE, "no answer"));
   const { call } = createStorageUnderTest(t, {
     ceph: createCephSandbox(),
     kubernetes: { ...kubernetes, read },

@@ -1,8 +1,10 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { test } from "tap";
+import { cephReasons } from "../../../../adapters/ceph/reasons.ts";
 import { createCephSandbox } from "../../../../adapters/ceph/sandbox.ts";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../../../adapters/host/reasons.ts";
 import {
   StorageService,
   WatchClusterStatsRequestSchema,
@@ -158,11 +160,11 @@ test("a watcher gets the state at once, then each change, missing fields, and st
   t.ok(missing.some(({ field }) => field === "radar.stability"));
 
   const fourth = next();
-  await ceph.setOutage(new InfraError("CEPH_UNAVAILABLE", "the monitors are away"));
+  await ceph.setOutage(new InfraError(cephReasons.CEPH_UNAVAILABLE, "the monitors are away"));
   t.match(await fourth, { staleBecause: "the monitors are away", stats: { status: "HEALTH_WARN" } });
 
   const end = messages.next();
-  ending.abort(new InfraError("CALLER_LEFT", "left"));
+  ending.abort(new InfraError(hostReasons.CALLER_LEFT, "left"));
   t.match(await end, { done: true });
 });
 

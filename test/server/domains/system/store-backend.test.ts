@@ -1,6 +1,7 @@
 import { test } from "tap";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import { createStoreBackend } from "../../../../server/domains/system/store-backend.ts";
+import { storeReasons } from "../../../../server/store/reasons.ts";
 import type { Store } from "../../../../server/store/store.ts";
 import { startGatewayUnderTest } from "../../gateway-under-test.ts";
 
@@ -21,7 +22,7 @@ test("the store of a gateway answers, and makes it ready", async (t) => {
 });
 
 test("a store that cannot be reached is unavailable, with the reason", async (t) => {
-  const down = new InfraError("STORE_UNAVAILABLE", "the database does not answer");
+  const down = new InfraError(storeReasons.STORE_UNAVAILABLE, "the database does not answer");
   const backend = createStoreBackend({
     store: storeThat(() => Promise.reject(down)),
     kind: "real",
@@ -55,7 +56,7 @@ test("a watcher is called when the store goes down and comes back", { timeout: 1
   let isUp = true;
   const store = storeThat(async () => {
     if (!isUp) {
-      throw new InfraError("STORE_UNAVAILABLE", "gone");
+      throw new InfraError(storeReasons.STORE_UNAVAILABLE, "gone");
     }
     return { schemaVersion: 1 };
   });

@@ -1,9 +1,11 @@
 import { test } from "tap";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../../../adapters/host/reasons.ts";
 import type { LvmAdapter } from "../../../../adapters/lvm/adapter.ts";
 import { createLvmSandbox } from "../../../../adapters/lvm/sandbox.ts";
 import { snapshotRoomBytes } from "../../../../adapters/lvm/snapshot-room.ts";
 import { createVolumes } from "../../../../server/domains/volumes/volumes.ts";
+import { operationReasons } from "../../../../server/operations/reasons.ts";
 import { createInlineRunner } from "../../../../server/operations/run-inline.ts";
 
 const mib = 1n << 20n;
@@ -42,7 +44,7 @@ function createSubject(change: (lvm: LvmAdapter) => Partial<LvmAdapter> = () => 
     operations: {
       assertFree: async (resource) => {
         if (busy.includes(resource)) {
-          throw new InfraError("OPERATION_IN_PROGRESS", "an operation works on it");
+          throw new InfraError(operationReasons.OPERATION_IN_PROGRESS, "an operation works on it");
         }
       },
     },
@@ -116,7 +118,7 @@ test("a snapshot that cannot be extended is removed again", async (t) => {
   const { volumes, find, makeThin } = createSubject((lvm) => ({
     run: (step) =>
       step.kind === "resize"
-        ? Promise.reject(new InfraError("NO_SPACE", "the pool is full", { effect: "none" }))
+        ? Promise.reject(new InfraError(hostReasons.NO_SPACE, "the pool is full", { effect: "none" }))
         : lvm.run(step),
   }));
   await makeThin();

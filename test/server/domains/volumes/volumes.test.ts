@@ -2,6 +2,7 @@ import { test } from "tap";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { LvmAdapter, LvmState, LvmStep } from "../../../../adapters/lvm/adapter.ts";
 import { createVolumes } from "../../../../server/domains/volumes/volumes.ts";
+import { operationReasons } from "../../../../server/operations/reasons.ts";
 import { createInlineRunner } from "../../../../server/operations/run-inline.ts";
 import { groupOf, stateOf, volumeOf } from "./lvm-state.ts";
 
@@ -133,7 +134,7 @@ test("a plan shows what is lost with a snapshot, and the pool of a new thin volu
 test("a volume that an operation works on, or has created, cannot be changed", async (t) => {
   const busy = {
     async assertFree(resource: string) {
-      throw new InfraError("OPERATION_IN_PROGRESS", `operation 1 works on ${resource}`);
+      throw new InfraError(operationReasons.OPERATION_IN_PROGRESS, `operation 1 works on ${resource}`);
     },
   };
   const refused = { name: "InfraError", reason: "OPERATION_IN_PROGRESS", message: /vg0\/volumes\/data/ };

@@ -9,6 +9,7 @@ import { compressions, compressMinBytes } from "../../../../server/rpc/compressi
 import { type AnswerWriting, encodeAnswer } from "../../../../server/rpc/direct/encode-answer.ts";
 import type { RequestHead } from "../../../../server/rpc/direct/request-head.ts";
 import { unaryForms } from "../../../../server/rpc/direct/wire-form.ts";
+import { rpcReasons } from "../../../../server/rpc/reasons.ts";
 import { codePoint } from "../../../code-point.ts";
 
 const method: DescMethod = VGService.method.getLVList;
@@ -75,7 +76,7 @@ test("the limit of an answer is in bytes, for text too", (t) => {
   t.throws(
     () => encodeAnswer(listOf("\u20ac".repeat(writeMaxBytes / 3)), head, writing, charged),
     new InfraError(
-      "MESSAGE_TOO_LARGE",
+      rpcReasons.MESSAGE_TOO_LARGE,
       "message size 8036 is larger than the limit of 8000 bytes (limits.maxMessageBytes)",
     ),
   );

@@ -1,6 +1,8 @@
 import type { JsonObject } from "@bufbuild/protobuf";
+import { documentedReasons } from "../../../../server/gateway/method-reasons.ts";
 import { methodRuleOf } from "../../../../server/gateway/method-rules.ts";
 import { readContractComments } from "../../../../server/rpc/openapi/contract-comments.ts";
+import { createErrorTable } from "../../../../server/rpc/openapi/error-table.ts";
 import { type DocumentedContract, openApiDocument } from "../../../../server/rpc/openapi/openapi-document.ts";
 import { restRoutes } from "../../../../server/rpc/rest/rest-routes.ts";
 import { readContractServices } from "../../contract-services.ts";
@@ -8,12 +10,14 @@ import { readContractServices } from "../../contract-services.ts";
 /** Reads the whole contract as input for documents. */
 export async function readDocumentedContract(): Promise<DocumentedContract> {
   const services = await readContractServices();
+  const commentOf = await readContractComments("backups");
   return {
     methods: services
       .flatMap(({ methods }) => methods)
       .map((method) => ({ method, rule: methodRuleOf(method) })),
     restRoutes: restRoutes(services.map((service) => ({ service, handlerOf: () => async () => ({}) }))),
-    commentOf: await readContractComments("backups"),
+    commentOf,
+    errors: createErrorTable(documentedReasons, commentOf),
     isPlannable: () => false,
     version: "0.0.0-test",
     maxMessageBytes: 4 << 20,

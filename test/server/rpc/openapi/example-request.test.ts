@@ -1,6 +1,5 @@
 import { fromJson } from "@bufbuild/protobuf";
 import { test } from "tap";
-import { reasonsNamedIn } from "../../../../server/rpc/openapi/error-table.ts";
 import { exampleRequest } from "../../../../server/rpc/openapi/example-request.ts";
 import { exampleValues } from "../../../../server/rpc/openapi/example-values.ts";
 import { readDocumentedContract } from "./contract-under-test.ts";
@@ -43,10 +42,4 @@ test("every example value belongs to an existing field", async (t) => {
     Object.keys(exampleValues).filter((name) => !names.has(name)),
     [],
   );
-});
-
-test("reasons named in a comment are found, and other words in capitals are not", async (t) => {
-  const found = reasonsNamedIn("Ends with HISTORY_GONE, not before COMPLETE.");
-  t.match(found, [{ reason: "HISTORY_GONE", connectStatus: /\d/ }]);
-  t.equal(found.length, 1);
 });

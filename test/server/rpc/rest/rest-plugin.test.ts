@@ -4,8 +4,10 @@ import { text } from "node:stream/consumers";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { type Test, test } from "tap";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import { lvmReasons } from "../../../../adapters/lvm/reasons.ts";
 import type { Call } from "../../../../server/rpc/call.ts";
 import type { AnyHandler } from "../../../../server/rpc/service-handlers.ts";
+import { reasonNamed } from "../../../reason-named.ts";
 import {
   type RawAnswer,
   type RawRequest,
@@ -137,10 +139,12 @@ test("one field of an answer can be returned instead of the whole", async (t) =>
 });
 
 test("every code has the HTTP status that grpc-gateway gives it", async (t) => {
-  let reason: ConstructorParameters<typeof InfraError>[0] = "INTERNAL";
+  let reason = "INTERNAL";
   const { url } = await startRestUnderTest(t, {
     GetBook: () =>
-      Promise.reject(new InfraError(reason, "the words", { resource: "books/2", retryAfterMs: 1500 })),
+      Promise.reject(
+        new InfraError(reasonNamed(reason), "the words", { resource: "books/2", retryAfterMs: 1500 }),
+      ),
   });
   const rows = [
     ["CALLER_LEFT", 408, 1],
@@ -344,7 +348,7 @@ test("an error of a stream is its last line, or the answer if there was no line 
     for (let index = 0; index < count; index++) {
       yield { name: "a" };
     }
-    throw new InfraError("VOLUME_NOT_FOUND", "no such book");
+    throw new InfraError(lvmReasons.VOLUME_NOT_FOUND, "no such book");
   }
   const { url } = await startRestUnderTest(t, { WatchBooks: watch });
   const answer = await requestHttp1(url, get("/v1/books:watch"));

@@ -5,11 +5,13 @@ import fastify, { LogController } from "fastify";
 import { pino } from "pino";
 import type { Test } from "tap";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../../../adapters/host/reasons.ts";
 import type { Around } from "../../../../server/rpc/call.ts";
 import { createListener } from "../../../../server/rpc/listener/listener.ts";
 import { createCallLog } from "../../../../server/rpc/log-calls.ts";
 import type { MethodRule } from "../../../../server/rpc/method-rule.ts";
 import { answerNotFound, rpcPlugin } from "../../../../server/rpc/plugin.ts";
+import { rpcReasons } from "../../../../server/rpc/reasons.ts";
 import { restPlugin } from "../../../../server/rpc/rest/rest-plugin.ts";
 import { restRoutes } from "../../../../server/rpc/rest/rest-routes.ts";
 import { createRoutes } from "../../../../server/rpc/router.ts";
@@ -60,7 +62,8 @@ export async function startRestUnderTest(
     serverFactory: () => createServer(),
     routerOptions: { caseSensitive: true, maxParamLength: 256 },
   });
-  const notBuilt: AnyHandler = () => Promise.reject(new InfraError("NOT_BUILT", "the test has no handler"));
+  const notBuilt: AnyHandler = () =>
+    Promise.reject(new InfraError(rpcReasons.NOT_BUILT, "the test has no handler"));
   const registration: ServiceRegistration = {
     service: settings.service ?? createLibrary(),
     handlerOf: ({ name }) => handlers[name] ?? notBuilt,
@@ -102,7 +105,7 @@ export async function startRestUnderTest(
     onRequest: (request, response) => app.routing(request, response),
   });
   await listener.listen();
-  const stop = () => shutdown.abort(new InfraError("SHUTTING_DOWN", "the gateway is stopping"));
+  const stop = () => shutdown.abort(new InfraError(hostReasons.SHUTTING_DOWN, "the gateway is stopping"));
   t.teardown(async () => {
     stop();
     await listener.close(1_500);

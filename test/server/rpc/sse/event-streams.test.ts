@@ -6,8 +6,12 @@ import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import { EventService, type SubscribeRequest } from "../../../../gen/hostplane/v1/event_pb.ts";
 import { OperationsService } from "../../../../gen/operations/v1/operations_pb.ts";
 import { VGService } from "../../../../gen/proto/lvmd_pb.ts";
+import { authReasons } from "../../../../server/domains/auth/reasons.ts";
+import { eventReasons } from "../../../../server/events/reasons.ts";
 import type { Call } from "../../../../server/rpc/call.ts";
+import { rpcReasons } from "../../../../server/rpc/reasons.ts";
 import type { AnyHandler, ServiceRegistration } from "../../../../server/rpc/service-handlers.ts";
+import { reasonNamed } from "../../../reason-named.ts";
 import { startAppUnderTest } from "../../app-under-test.ts";
 import { type EventStreamRequest, openEventStream } from "../../event-stream-client.ts";
 import { requestHttp1, requestOver } from "../../raw-request.ts";
@@ -23,7 +27,8 @@ function startStreams(
   handlers: Readonly<Record<string, AnyHandler>>,
   settings: Parameters<typeof startAppUnderTest>[2] = {},
 ) {
-  const notBuilt: AnyHandler = () => Promise.reject(new InfraError("NOT_BUILT", "the test has no handler"));
+  const notBuilt: AnyHandler = () =>
+    Promise.reject(new InfraError(rpcReasons.NOT_BUILT, "the test has no handler"));
   const registrations = [EventService, OperationsService, VGService].map(
     (service): ServiceRegistration => ({ service, handlerOf: ({ name }) => handlers[name] ?? notBuilt }),
   );
@@ -87,7 +92,7 @@ test("a client that has seen the end is told to stay away, after all checks of a
     Subscribe: stream(async function* (call, { topics, start }) {
       t.same(start.case, undefined, "the id is not used as a cursor");
       if (topics[0] === "secret") {
-        throw new InfraError("ROLE_REQUIRED", "not for you");
+        throw new InfraError(rpcReasons.ROLE_REQUIRED, "not for you");
       }
       if (topics[0] !== "silent") {
         yield heartbeat("1");
@@ -171,11 +176,11 @@ test("a reconnecting browser continues after the last event that it has seen", a
 });
 
 test("an error before the first message has its HTTP status, so a browser does not reconnect", async (t) => {
-  let reason: ConstructorParameters<typeof InfraError>[0] = "INTERNAL";
+  let reason = "INTERNAL";
   const { url } = await startStreams(t, {
     // biome-ignore lint/correctness/useYield: it fails before.
     Subscribe: stream(async function* () {
-      throw new InfraError(reason, "the words", { retryAfterMs: 1500 });
+      throw new InfraError(reasonNamed(reason), "the words", { retryAfterMs: 1500 });
     }),
   });
   for (const [each, status, code] of [
@@ -206,7 +211,7 @@ test("an error after the first message is an event, and the last id is kept", as
   const { url } = await startStreams(t, {
     Subscribe: stream(async function* () {
       yield heartbeat("7");
-      throw new InfraError("SUBSCRIBER_TOO_SLOW", "a\r\nb", { metadata: { cursor: "9" } });
+      throw new InfraError(eventReasons.SUBSCRIBER_TOO_SLOW, "a\r\nb", { metadata: { cursor: "9" } });
     }),
   });
   for (const request of both({ path: subscribePath })) {
@@ -232,7 +237,7 @@ test("comments are sent during silence, even before the first message", async (t
         await delay(350);
         yield heartbeat("2");
         await delay(250);
-        call.end(new InfraError("TOKEN_EXPIRED", "the login is over"));
+        call.end(new InfraError(authReasons.TOKEN_EXPIRED, "the login is over"));
         await forever(call);
       }),
     },

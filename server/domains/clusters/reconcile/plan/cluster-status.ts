@@ -1,3 +1,4 @@
+import { maasReasons } from "../../../../../adapters/maas/reasons.ts";
 import type { ClusterRecord, ClusterStatusName, SlotRecord } from "../../../../store/cluster-records.ts";
 import { type ClusterView, isServing } from "./cluster-view.ts";
 import { isLive } from "./leave-order.ts";
@@ -100,7 +101,7 @@ function problemsOf(
   isMakingRoom: boolean,
 ): ReadonlyMap<string, string> {
   const isComing = (slot: SlotRecord) =>
-    slot.reason === "NO_MACHINE" && (isMakingRoom || isMachineComing(slot.instanceType, slots));
+    slot.reason === maasReasons.NO_MACHINE.id && (isMakingRoom || isMachineComing(slot.instanceType, slots));
   return new Map(
     slots.flatMap((slot) => {
       const problem = isComing(slot) ? undefined : machineProblemOf(slot, view);

@@ -1,6 +1,9 @@
+import type { Reason } from "../../../../../adapters/host/define-reasons.ts";
 import { InfraError } from "../../../../../adapters/host/infra-error.ts";
 import type { MaasMachineStatus } from "../../../../../adapters/maas/machine.ts";
+import { maasReasons } from "../../../../../adapters/maas/reasons.ts";
 import type { SlotRecord } from "../../../../store/cluster-records.ts";
+import { clusterReasons } from "../../reasons.ts";
 import { type ClusterView, machineOf, nodeOf, readinessOf } from "./cluster-view.ts";
 
 /** How long a node may be not ready, for example during a reboot, before it is reported as a problem. */
@@ -8,14 +11,18 @@ const silentMs = 5 * 60_000;
 /** Number of consecutive failures after which retries are not expected to help. */
 const maxAttempts = 3;
 
-const configurationReasons = [
-  "CLUSTER_ENDPOINT_MISSING",
-  "MAAS_REFUSED",
-  "NO_IMAGE",
-  "MAAS_DENIED",
-  "ADDRESS_TAKEN",
+const configurationReasons: readonly Reason[] = [
+  clusterReasons.CLUSTER_ENDPOINT_MISSING,
+  maasReasons.MAAS_REFUSED,
+  clusterReasons.NO_IMAGE,
+  maasReasons.MAAS_DENIED,
+  maasReasons.ADDRESS_TAKEN,
 ];
-const actReasons = [...configurationReasons, "NO_ADDRESS", "MACHINE_LOCKED"];
+const actReasons: readonly Reason[] = [
+  ...configurationReasons,
+  maasReasons.NO_ADDRESS,
+  maasReasons.MACHINE_LOCKED,
+];
 
 /** MAAS statuses that an installed machine has only after an incident. */
 const troubles: Partial<Readonly<Record<MaasMachineStatus, string>>> = {
@@ -33,12 +40,12 @@ const troubles: Partial<Readonly<Record<MaasMachineStatus, string>>> = {
 
 /** Reports whether the slot is blocked until MAAS or the configuration is changed. */
 export function isMisconfigured({ reason }: SlotRecord): boolean {
-  return configurationReasons.includes(reason);
+  return isOneOf(configurationReasons, reason);
 }
 
 /** Reports whether an error persists until MAAS or the configuration is changed. */
 export function isConfigurationError(error: unknown): error is InfraError {
-  return error instanceof InfraError && configurationReasons.includes(error.reason);
+  return error instanceof InfraError && error.is(...configurationReasons);
 }
 
 /** Returns why a machine needs intervention, worded to follow its name and a colon; undefined when it does not. */
@@ -48,15 +55,19 @@ export function machineProblemOf(slot: SlotRecord, view: ClusterView): string | 
   if (trouble !== undefined) {
     return trouble;
   }
-  if (slot.reason === "NO_MACHINE") {
+  if (slot.reason === maasReasons.NO_MACHINE.id) {
     return `no free ${slot.instanceType} machine`;
   }
-  if (actReasons.includes(slot.reason) || (slot.reason !== "" && slot.attempts >= maxAttempts)) {
+  if (isOneOf(actReasons, slot.reason) || (slot.reason !== "" && slot.attempts >= maxAttempts)) {
     return slot.message === "" ? slot.reason : slot.message;
   }
   return slot.state === "joined" && readinessOf(slot, view) === "notReady"
     ? silenceOf(slot, view)
     : undefined;
+}
+
+function isOneOf(reasons: readonly Reason[], id: string): boolean {
+  return reasons.some((reason) => reason.id === id);
 }
 
 function silenceOf(slot: SlotRecord, view: ClusterView): string | undefined {

@@ -1,3 +1,4 @@
+import { maasReasons } from "../../../../../adapters/maas/reasons.ts";
 import type { ClusterRecord, PoolRecord, SlotRecord } from "../../../../store/cluster-records.ts";
 import { instanceTypeFrom } from "../../bootstrap/instance-type.ts";
 import { kubernetesVersionFrom } from "../../bootstrap/kubernetes-version.ts";
@@ -102,7 +103,7 @@ export function isShortOfMachine(group: SlotGroup, slots: readonly SlotRecord[],
     waiting !== undefined &&
     others.length === 0 &&
     waiting.state === "wanted" &&
-    waiting.reason === "NO_MACHINE" &&
+    waiting.reason === maasReasons.NO_MACHINE.id &&
     !isMachineComing(group.instanceType, slots) &&
     type !== undefined &&
     version !== undefined &&

@@ -1,6 +1,8 @@
 import { describeSize } from "../../../../../adapters/host/describe-size.ts";
 import { InfraError } from "../../../../../adapters/host/infra-error.ts";
+import { libvirtReasons } from "../../../../../adapters/libvirt/reasons.ts";
 import type { Repository, ResticAdapter, ResticSnapshot } from "../../../../../adapters/restic/adapter.ts";
+import { resticReasons } from "../../../../../adapters/restic/reasons.ts";
 import type { Repositories } from "../../../../backups/repositories.ts";
 import { describePlace, type RepositoryPlace } from "../../../../backups/repository-place.ts";
 import { operationTagOf } from "../../../../backups/stored-backup.ts";
@@ -113,7 +115,7 @@ export function verifiedBy({ output }: Pick<PoolBackupRun, "output">): VerifyOut
 export function assertReadable(volumes: readonly PoolVolume[], poolName: string): void {
   const resource = "storagePool";
   if (volumes.length === 0) {
-    throw new InfraError("STORAGE_VOLUME_NOT_FOUND", `${poolName} has no volumes to back up`, {
+    throw new InfraError(libvirtReasons.STORAGE_VOLUME_NOT_FOUND, `${poolName} has no volumes to back up`, {
       resource,
     });
   }
@@ -121,7 +123,7 @@ export function assertReadable(volumes: readonly PoolVolume[], poolName: string)
   const [first] = refusals;
   if (first !== undefined) {
     const words = [...new Set(refusals.map(({ message }) => message))].join("; ");
-    throw new InfraError(first.reason, words, { resource });
+    throw new InfraError(first.declared, words, { resource });
   }
 }
 
@@ -134,5 +136,5 @@ export function describePoolBackup(poolName: string, result: PoolBackupResult): 
 }
 
 export function damaged({ place }: PoolBackupInput, what: string): InfraError {
-  return new InfraError("BACKUP_DAMAGED", `${describePlace(place)} ${what}`);
+  return new InfraError(resticReasons.BACKUP_DAMAGED, `${describePlace(place)} ${what}`);
 }

@@ -1,5 +1,7 @@
 import { InfraError } from "../../../../../adapters/host/infra-error.ts";
+import { libvirtReasons } from "../../../../../adapters/libvirt/reasons.ts";
 import type { Repository } from "../../../../../adapters/restic/adapter.ts";
+import { backupReasons } from "../../../../backups/reasons.ts";
 import { describePlace } from "../../../../backups/repository-place.ts";
 import {
   chosenBy,
@@ -57,9 +59,13 @@ export function verifyStep(tools: PoolBackupTools): PoolBackupStep {
         run.progress({ message: `${volume.name} is verified (${stored.length} of ${wanted.length})` });
       }
       if (stored.length === 0) {
-        throw new InfraError("STORAGE_VOLUME_NOT_FOUND", "all volumes were removed before they were stored", {
-          resource: "storagePool",
-        });
+        throw new InfraError(
+          libvirtReasons.STORAGE_VOLUME_NOT_FOUND,
+          "all volumes were removed before they were stored",
+          {
+            resource: "storagePool",
+          },
+        );
       }
       const kept = new Set(stored.map(({ snapshotId }) => snapshotId));
       const otherIds = listed.map(({ id }) => id).filter((id) => !kept.has(id));
@@ -97,7 +103,7 @@ export function recordStep({ store }: PoolBackupTools): PoolBackupStep {
           },
         });
         if (!ok) {
-          throw new InfraError("BACKUP_EXISTS", `${name} already has a backup ${input.name}`, {
+          throw new InfraError(backupReasons.BACKUP_EXISTS, `${name} already has a backup ${input.name}`, {
             resource: volume,
           });
         }

@@ -1,7 +1,9 @@
 import { InfraError, invalidField } from "../../../../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../../../../adapters/host/reasons.ts";
 import type { LibvirtAdapter } from "../../../../../adapters/libvirt/adapter.ts";
 import type { LibvirtVolume } from "../../../../../adapters/libvirt/backup-adapter.ts";
 import { assertLibvirtName, poolVolumeResource } from "../../../../../adapters/libvirt/names.ts";
+import { libvirtReasons } from "../../../../../adapters/libvirt/reasons.ts";
 import type { RestoredVolumes, WantedVolume } from "./pool-volumes.ts";
 import { withPatience } from "./with-patience.ts";
 
@@ -19,7 +21,7 @@ export function createLibvirtRestores({
   libvirtPool: pool,
 }: LibvirtRestoresOptions): RestoredVolumes {
   async function volumeOf({ name }: WantedVolume, signal: AbortSignal): Promise<LibvirtVolume | undefined> {
-    const all = await withPatience("LIBVIRT_UNAVAILABLE", signal, () => libvirt.volumesOf(pool));
+    const all = await withPatience(libvirtReasons.LIBVIRT_UNAVAILABLE, signal, () => libvirt.volumesOf(pool));
     return all.find((volume) => volume.name === name);
   }
 
@@ -59,7 +61,7 @@ export function createLibvirtRestores({
       const { pools } = (await libvirt.read(signal)).value;
       if ((await volumeOf(wanted, signal)) !== undefined) {
         throw new InfraError(
-          "STORAGE_VOLUME_EXISTS",
+          libvirtReasons.STORAGE_VOLUME_EXISTS,
           `storage pool ${pool} already has a volume ${wanted.name}`,
           {
             resource: poolVolumeResource(pool, wanted.name),
@@ -69,7 +71,9 @@ export function createLibvirtRestores({
       const { freeBytes = 0n } = pools.find(({ name }) => name === pool) ?? {};
       if (freeBytes < BigInt(wanted.sizeBytes)) {
         const words = `not enough space for ${wanted.name} in storage pool ${pool}: free=${freeBytes}, requested=${wanted.sizeBytes}`;
-        throw new InfraError("NO_SPACE", words, { resource: poolVolumeResource(pool, wanted.name) });
+        throw new InfraError(hostReasons.NO_SPACE, words, {
+          resource: poolVolumeResource(pool, wanted.name),
+        });
       }
     },
 
@@ -123,14 +127,18 @@ export function createLibvirtRestores({
 }
 
 function inUse(pool: string, name: string, why: string): InfraError {
-  return new InfraError("STORAGE_VOLUME_IN_USE", `the volume ${name} of ${pool} is in use: ${why}`, {
-    resource: poolVolumeResource(pool, name),
-  });
+  return new InfraError(
+    libvirtReasons.STORAGE_VOLUME_IN_USE,
+    `the volume ${name} of ${pool} is in use: ${why}`,
+    {
+      resource: poolVolumeResource(pool, name),
+    },
+  );
 }
 
 function gone(pool: string, name: string): InfraError {
   return new InfraError(
-    "STORAGE_VOLUME_NOT_FOUND",
+    libvirtReasons.STORAGE_VOLUME_NOT_FOUND,
     `${name}, which was being created, was deleted outside hostplane`,
     {
       resource: poolVolumeResource(pool, name),

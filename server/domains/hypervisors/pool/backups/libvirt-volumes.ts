@@ -1,8 +1,10 @@
 import { realpath } from "node:fs/promises";
+import type { Reason } from "../../../../../adapters/host/define-reasons.ts";
 import { InfraError } from "../../../../../adapters/host/infra-error.ts";
 import type { LibvirtAdapter } from "../../../../../adapters/libvirt/adapter.ts";
 import type { LibvirtVolume, VolumeUser } from "../../../../../adapters/libvirt/backup-adapter.ts";
 import { poolResource, poolVolumeResource } from "../../../../../adapters/libvirt/names.ts";
+import { libvirtReasons } from "../../../../../adapters/libvirt/reasons.ts";
 import type { HeldVolumes, PoolVolume, PoolVolumes, VolumesHolder } from "./pool-volumes.ts";
 import { withPatience } from "./with-patience.ts";
 
@@ -24,7 +26,7 @@ export function createLibvirtVolumes({
 }: LibvirtVolumesOptions): PoolVolumes {
   /** Updates restart libvirt, which loses no state, so calls wait until it is back. */
   const whileAway = <T>(signal: AbortSignal, act: () => Promise<T>) =>
-    withPatience("LIBVIRT_UNAVAILABLE", signal, act);
+    withPatience(libvirtReasons.LIBVIRT_UNAVAILABLE, signal, act);
 
   async function volumes(signal: AbortSignal): Promise<readonly LibvirtVolume[]> {
     const all = await whileAway(signal, async () => {
@@ -42,7 +44,9 @@ export function createLibvirtVolumes({
     const atMs = Date.now();
     const request = { name, uuid, targets: disks.map(({ target }) => target), token };
     const backup = await libvirt.beginBackup(request, signal).catch((error: unknown) => {
-      throw isReason(error, "DOMAIN_STATE", "DOMAIN_NOT_FOUND") ? stoppedMeanwhile(writer, error) : error;
+      throw isReason(error, libvirtReasons.DOMAIN_STATE, libvirtReasons.DOMAIN_NOT_FOUND)
+        ? stoppedMeanwhile(writer, error)
+        : error;
     });
     return {
       atMs,
@@ -82,7 +86,7 @@ export function createLibvirtVolumes({
         await whileAway(signal, () => libvirt.run({ kind: "refreshPool", pool: libvirtPool }));
       } catch (error) {
         // libvirt refuses to refresh while a volume is being uploaded, which may take long: back up the volumes it knows.
-        if (!isReason(error, "LIBVIRT_FAILED")) {
+        if (!isReason(error, libvirtReasons.LIBVIRT_FAILED)) {
           throw error;
         }
       }
@@ -97,9 +101,13 @@ export function createLibvirtVolumes({
       const all = await volumes(signal);
       const volume = all.find(({ name }) => name === first);
       if (volume === undefined) {
-        throw new InfraError("STORAGE_VOLUME_NOT_FOUND", `${libvirtPool} no longer has a volume ${first}`, {
-          resource: poolVolumeResource(libvirtPool, first),
-        });
+        throw new InfraError(
+          libvirtReasons.STORAGE_VOLUME_NOT_FOUND,
+          `${libvirtPool} no longer has a volume ${first}`,
+          {
+            resource: poolVolumeResource(libvirtPool, first),
+          },
+        );
       }
       const [writer, another] = writersOf(volume);
       if (writer === undefined) {
@@ -152,7 +160,7 @@ async function* ofSize(content: AsyncIterable<Uint8Array>, sizeBytes: bigint, na
   }
   if (doneBytes !== sizeBytes) {
     const words = `the volume ${name} had ${sizeBytes} bytes when it was listed, but ${doneBytes} when it was read`;
-    throw new InfraError("STORAGE_VOLUME_IN_USE", words);
+    throw new InfraError(libvirtReasons.STORAGE_VOLUME_IN_USE, words);
   }
 }
 
@@ -167,12 +175,12 @@ async function assertMeant(
   const resource = poolResource(libvirtPool);
   if (pool?.isActive !== true) {
     const words = `libvirt has no active storage pool ${libvirtPool}: \`virsh pool-start ${libvirtPool}\``;
-    throw new InfraError("STORAGE_POOL_NOT_FOUND", words, { resource });
+    throw new InfraError(libvirtReasons.STORAGE_POOL_NOT_FOUND, words, { resource });
   }
   const { targetPath = "" } = pool;
   if (directory !== undefined && (await realPathOf(targetPath)) !== (await realPathOf(directory))) {
     const words = `libvirt's storage pool ${libvirtPool} is ${targetPath}, but the shared storage pool is ${directory}`;
-    throw new InfraError("STORAGE_POOL_NOT_FOUND", words, { resource });
+    throw new InfraError(libvirtReasons.STORAGE_POOL_NOT_FOUND, words, { resource });
   }
 }
 
@@ -184,14 +192,16 @@ function realPathOf(path: string): Promise<string> {
 function writtenByMany(volume: LibvirtVolume, pool: string): InfraError {
   const names = writersOf(volume).map(({ name }) => name);
   const words = `the running VMs ${names.join(" and ")} write to the volume ${volume.name} of ${pool}: only a volume with one writer can be backed up consistently`;
-  return new InfraError("STORAGE_VOLUME_IN_USE", words, { resource: poolVolumeResource(pool, volume.name) });
+  return new InfraError(libvirtReasons.STORAGE_VOLUME_IN_USE, words, {
+    resource: poolVolumeResource(pool, volume.name),
+  });
 }
 
 function stoppedMeanwhile({ name, target }: VolumeUser, cause: unknown): InfraError {
   const words = `the VM ${name} was stopped, or lost its disk ${target}, when its backup was to begin`;
-  return new InfraError("STORAGE_VOLUME_IN_USE", words, { cause });
+  return new InfraError(libvirtReasons.STORAGE_VOLUME_IN_USE, words, { cause });
 }
 
-function isReason(error: unknown, ...reasons: readonly string[]): boolean {
-  return error instanceof InfraError && reasons.includes(error.reason);
+function isReason(error: unknown, ...reasons: readonly Reason[]): boolean {
+  return error instanceof InfraError && error.is(...reasons);
 }

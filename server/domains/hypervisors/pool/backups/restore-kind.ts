@@ -1,5 +1,7 @@
 import { InfraError } from "../../../../../adapters/host/infra-error.ts";
+import { libvirtReasons } from "../../../../../adapters/libvirt/reasons.ts";
 import type { ResticAdapter } from "../../../../../adapters/restic/adapter.ts";
+import { resticReasons } from "../../../../../adapters/restic/reasons.ts";
 import type { Repositories } from "../../../../backups/repositories.ts";
 import type { RepositoryPlace, RepositorySecrets } from "../../../../backups/repository-place.ts";
 import type { Operation } from "../../../../operations/operation.ts";
@@ -91,7 +93,7 @@ function locateStep({ restores, restic, repositories }: PoolRestoreTools): Step 
       const storedBytes = await restic.sizeOf(repository, snapshotId, run.signal);
       if (storedBytes !== sizeBytes) {
         const words = `the backup ${run.input.backupId} has ${storedBytes} of ${sizeBytes} bytes`;
-        throw new InfraError("BACKUP_DAMAGED", words);
+        throw new InfraError(resticReasons.BACKUP_DAMAGED, words);
       }
       await restores.assertPossible(wantedBy(run), holderOf(run));
       return null;
@@ -113,7 +115,7 @@ function createStep({ restores }: PoolRestoreTools): Step {
       try {
         return { made: await restores.create(wantedBy(run), holderOf(run)) };
       } catch (error) {
-        if (error instanceof InfraError && error.reason === "STORAGE_VOLUME_EXISTS") {
+        if (error instanceof InfraError && error.is(libvirtReasons.STORAGE_VOLUME_EXISTS)) {
           // Only a volume from an earlier attempt counts as the operation's own; any other is never deleted.
           const made = run.attempt > 1 ? await restores.find(wantedBy(run), holderOf(run)) : undefined;
           return { made: made ?? null };
@@ -211,7 +213,9 @@ function madeBy({ input, output }: Run): MadeVolume {
   const { made } = output("create") as CreateOutput;
   if (made === null) {
     const words = `a volume ${input.name} was created outside hostplane meanwhile`;
-    throw new InfraError("STORAGE_VOLUME_EXISTS", words, { resource: poolVolumeResourceOf(input.name) });
+    throw new InfraError(libvirtReasons.STORAGE_VOLUME_EXISTS, words, {
+      resource: poolVolumeResourceOf(input.name),
+    });
   }
   return made;
 }

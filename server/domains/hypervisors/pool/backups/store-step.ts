@@ -1,5 +1,9 @@
 import { InfraError } from "../../../../../adapters/host/infra-error.ts";
+import { libvirtReasons } from "../../../../../adapters/libvirt/reasons.ts";
+import { lvmReasons } from "../../../../../adapters/lvm/reasons.ts";
 import type { Repository } from "../../../../../adapters/restic/adapter.ts";
+import { resticReasons } from "../../../../../adapters/restic/reasons.ts";
+import { lvmBackupReasons } from "../../../../backups/lvm/reasons.ts";
 import { describePlace } from "../../../../backups/repository-place.ts";
 import { operationTagOf } from "../../../../backups/stored-backup.ts";
 import {
@@ -69,7 +73,7 @@ export function storeStep(tools: PoolBackupTools): PoolBackupStep {
     title: "storing the volumes",
     weight: 100,
     isAbortable: true,
-    finalReasons: ["SNAPSHOT_FULL"],
+    finalReasons: [lvmBackupReasons.SNAPSHOT_FULL],
     maxAttempts,
     async happened(run) {
       await settle(run);
@@ -156,13 +160,17 @@ export function storeStep(tools: PoolBackupTools): PoolBackupStep {
 
 /** Reports whether another attempt at the volume may succeed; by then a removed volume is skipped. */
 function isPassing(error: unknown): error is InfraError {
-  const passing = ["STORAGE_VOLUME_IN_USE", "STORAGE_VOLUME_NOT_FOUND", "VOLUME_NOT_FOUND"];
-  return error instanceof InfraError && passing.includes(error.reason);
+  const passing = [
+    libvirtReasons.STORAGE_VOLUME_IN_USE,
+    libvirtReasons.STORAGE_VOLUME_NOT_FOUND,
+    lvmReasons.VOLUME_NOT_FOUND,
+  ];
+  return error instanceof InfraError && error.is(...passing);
 }
 
 /** Returns no snapshots if the repository no longer exists; rethrows other errors. */
 function noneWithoutRepository(error: unknown): readonly [] {
-  if (error instanceof InfraError && error.reason === "REPOSITORY_NOT_FOUND") {
+  if (error instanceof InfraError && error.is(resticReasons.REPOSITORY_NOT_FOUND)) {
     return [];
   }
   throw error;

@@ -1,4 +1,5 @@
 import { InfraError } from "../../../../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../../../../adapters/host/reasons.ts";
 import type { LvmAdapter, LvmState } from "../../../../../adapters/lvm/adapter.ts";
 import { assertVolumeName, devicePathOf, volumeResource } from "../../../../../adapters/lvm/names.ts";
 import { roundUpToExtents } from "../../../../backups/lvm/extents.ts";
@@ -51,7 +52,7 @@ export function createVolumeGroupRestores({
     const wantedBytes = roundUpToExtents(BigInt(sizeBytes), group.extentSizeBytes);
     if (wantedBytes > group.freeBytes) {
       const words = `not enough space for ${volumeGroup}/${name}: free=${group.freeBytes}, requested=${wantedBytes}`;
-      throw new InfraError("NO_SPACE", words, { resource: volumeResource(volumeGroup, name) });
+      throw new InfraError(hostReasons.NO_SPACE, words, { resource: volumeResource(volumeGroup, name) });
     }
   }
 

@@ -1,6 +1,8 @@
 import { InfraError } from "../../../../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../../../../adapters/host/reasons.ts";
 import type { LogicalVolume, LvmState, VolumeGroup } from "../../../../../adapters/lvm/adapter.ts";
 import { devicePathOf, volumeResource } from "../../../../../adapters/lvm/names.ts";
+import { lvmReasons } from "../../../../../adapters/lvm/reasons.ts";
 import {
   assertSameGroup,
   findMade,
@@ -53,7 +55,7 @@ export function createVolumeGroupVolumes(options: VolumeGroupVolumesOptions): Po
     if (snapshot !== undefined) {
       const origin = findVolume(state, volumeGroup, snapshot.originName ?? "") ?? snapshot;
       // udev probes a device after it was closed, and keeps it open for a moment.
-      await withPatience("VOLUME_IN_USE", holder.signal, () =>
+      await withPatience(hostReasons.VOLUME_IN_USE, holder.signal, () =>
         made.remove(placeOf(origin, holder), "storagePool.removeSnapshot", holder.operationId, holder.signal),
       );
     }
@@ -127,5 +129,5 @@ function refusalOf(check: () => unknown): InfraError | undefined {
 
 function gone(volumeGroup: string, name: string): InfraError {
   const words = `${volumeGroup}/${name} no longer exists, or is a different volume now`;
-  return new InfraError("VOLUME_NOT_FOUND", words, { resource: volumeResource(volumeGroup, name) });
+  return new InfraError(lvmReasons.VOLUME_NOT_FOUND, words, { resource: volumeResource(volumeGroup, name) });
 }

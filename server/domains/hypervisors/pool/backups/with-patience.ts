@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Reason } from "../../../../../adapters/host/define-reasons.ts";
 import { InfraError } from "../../../../../adapters/host/infra-error.ts";
-import type { ReasonName } from "../../../../../adapters/host/reasons.ts";
 
 const patienceMs = 30_000;
 const againMs = 250;
@@ -10,7 +10,7 @@ const againMs = 250;
  * @throws the last error of the action, any error with another reason, and the signal's reason
  */
 export async function withPatience<T>(
-  reason: ReasonName,
+  reason: Reason,
   signal: AbortSignal,
   act: () => Promise<T>,
 ): Promise<T> {
@@ -19,7 +19,7 @@ export async function withPatience<T>(
     try {
       return await act();
     } catch (error) {
-      const isPassing = error instanceof InfraError && error.reason === reason;
+      const isPassing = error instanceof InfraError && error.is(reason);
       if (!isPassing || performance.now() > giveUpAtMs) {
         throw error;
       }

@@ -4,6 +4,7 @@ import { type Test, test } from "tap";
 import { InfraError } from "../../../../../adapters/host/infra-error.ts";
 import type { MaasAdapter } from "../../../../../adapters/maas/adapter.ts";
 import type { MaasMachine, MaasMachineFilter } from "../../../../../adapters/maas/machine.ts";
+import { maasReasons } from "../../../../../adapters/maas/reasons.ts";
 import { readAccount } from "../../../../../server/domains/clusters/reconcile/read-account.ts";
 import { databaseFile } from "../../../../../server/store/open-store.ts";
 import type { Store } from "../../../../../server/store/store.ts";
@@ -28,7 +29,7 @@ function blindMaas(
         return maas.machines(filter, signal);
       }
       if (fails) {
-        throw new InfraError("MAAS_UNAVAILABLE", "MAAS answers 503 to lists");
+        throw new InfraError(maasReasons.MAAS_UNAVAILABLE, "MAAS answers 503 to lists");
       }
       return [];
     },

@@ -7,6 +7,7 @@ import { createLvmSandbox } from "../../../../../adapters/lvm/sandbox.ts";
 import { StoragePoolService } from "../../../../../gen/hostplane/v1/storage_pool_pb.ts";
 import { masterKeyFromText } from "../../../../../server/crypto/master-key.ts";
 import { createSeal } from "../../../../../server/crypto/seal.ts";
+import { domainReasons } from "../../../../../server/domain/reasons.ts";
 import {
   createSharedPool,
   type SharedPool,
@@ -107,7 +108,7 @@ export async function createPoolGateway(t: Test, options: PoolGatewayOptions): P
     events,
     host,
     backup: options.backup,
-    backupRefusal: () => new InfraError("DOMAIN_OFF", "no backups"),
+    backupRefusal: () => new InfraError(domainReasons.DOMAIN_OFF, "no backups"),
   });
   if (options.isIdle !== true) {
     operations.begin();

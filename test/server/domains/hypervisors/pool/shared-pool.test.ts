@@ -1,5 +1,6 @@
 import { type Test, test } from "tap";
 import { InfraError } from "../../../../../adapters/host/infra-error.ts";
+import { libvirtReasons } from "../../../../../adapters/libvirt/reasons.ts";
 import { StoragePoolService } from "../../../../../gen/hostplane/v1/storage_pool_pb.ts";
 import { OperationsService } from "../../../../../gen/operations/v1/operations_pb.ts";
 import { createStoragePoolService } from "../../../../../server/domains/hypervisors/pool/service.ts";
@@ -132,7 +133,7 @@ test("libvirt refreshes its pool afterwards; an error is reported, but is not a 
     commandOf: () => ["virStoragePoolRefresh", "images"],
     async run(step: { readonly kind: string }) {
       if (isAway) {
-        throw new InfraError("LIBVIRT_UNAVAILABLE", "nobody listens");
+        throw new InfraError(libvirtReasons.LIBVIRT_UNAVAILABLE, "nobody listens");
       }
       refreshed.push(step.kind);
     },

@@ -1,5 +1,6 @@
 import { test } from "tap";
 import { InfraError } from "../../../../../adapters/host/infra-error.ts";
+import { podmanReasons } from "../../../../../adapters/podman/reasons.ts";
 import { openOwnStore } from "../../../store/own-store.ts";
 import { appImage, createChangesUnderTest, createSubject, leftOf, refusal } from "./changes-under-test.ts";
 
@@ -44,7 +45,7 @@ test("a failed change that cannot be reverted is reported", async (t) => {
       } else if (step.kind === "removeImage") {
         runtime.pods.removeImage(step.imageId, true);
       }
-      return new InfraError("PODMAN_FAILED", "Podman refused: something is broken");
+      return new InfraError(podmanReasons.PODMAN_FAILED, "Podman refused: something is broken");
     },
   });
   const attention = (left: RegExp) => ({
@@ -87,14 +88,14 @@ test("an unavailable runtime is waited for", async (t) => {
   let failures = 2;
   const away = () => {
     failures -= 1;
-    return failures >= 0 ? new InfraError("PODMAN_UNAVAILABLE", "nobody listens") : undefined;
+    return failures >= 0 ? new InfraError(podmanReasons.PODMAN_UNAVAILABLE, "nobody listens") : undefined;
   };
   const { runtime, changes } = await createSubject(t, { fault: away });
   t.match(await changes.make("stopPod", { pod: "web" }), {
     state: "completed",
     steps: [{ attempt: 1 }, { attempt: 3 }],
   });
-  runtime.setOutage(new InfraError("PODMAN_UNAVAILABLE", "nobody listens"));
+  runtime.setOutage(new InfraError(podmanReasons.PODMAN_UNAVAILABLE, "nobody listens"));
   await t.rejects(changes.begin("startPod", { pod: "web" }), refusal("PODMAN_UNAVAILABLE", /nobody listens/));
 });
 
@@ -114,7 +115,7 @@ test("what an earlier attempt has removed or killed counts as done; what another
       } else if (step.kind === "removeImage") {
         runtime.pods.removeImage(step.imageId, true);
       }
-      return new InfraError("PODMAN_UNAVAILABLE", "the connection was lost");
+      return new InfraError(podmanReasons.PODMAN_UNAVAILABLE, "the connection was lost");
     },
   });
   t.match(await changes.make("killPod", { pod: "web" }), {

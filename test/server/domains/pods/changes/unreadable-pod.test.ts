@@ -1,5 +1,6 @@
 import { test } from "tap";
 import { InfraError } from "../../../../../adapters/host/infra-error.ts";
+import { podmanReasons } from "../../../../../adapters/podman/reasons.ts";
 import { openOwnStore } from "../../../store/own-store.ts";
 import {
   createChangesUnderTest,
@@ -43,7 +44,7 @@ test("a pod that has become unreadable since it was listed is reported as unread
   const halfRemoved = {
     ...runtime,
     inspectPod: async () => {
-      throw new InfraError("CONTAINER_NOT_FOUND", "no such container");
+      throw new InfraError(podmanReasons.CONTAINER_NOT_FOUND, "no such container");
     },
   };
   const changes = createChangesUnderTest(t, { runtime: halfRemoved, store });

@@ -1,6 +1,8 @@
 import { test } from "tap";
 import { InfraError } from "../../../../../adapters/host/infra-error.ts";
+import { podmanReasons } from "../../../../../adapters/podman/reasons.ts";
 import { podSource } from "../../../../../server/domains/pods/events/pod-observer.ts";
+import { storeReasons } from "../../../../../server/store/reasons.ts";
 import type { Store } from "../../../../../server/store/store.ts";
 import { createPod, image, startPodEvents, wordOf } from "./pod-events-under-test.ts";
 
@@ -183,7 +185,7 @@ test("while the runtime is unavailable nothing is reported, and afterwards every
   const { id, appId } = createPod(lab.runtime, "web");
   await lab.eventsUntil(0, isWord("pod.created web"));
   const from = await lab.events.currentSeq();
-  lab.runtime.setOutage(new InfraError("PODMAN_UNAVAILABLE", "it is switched off"));
+  lab.runtime.setOutage(new InfraError(podmanReasons.PODMAN_UNAVAILABLE, "it is switched off"));
   lab.runtime.pods.startPod(id);
   lab.runtime.pods.endContainer(appId, 1);
   while (failures.length === 0) {
@@ -205,7 +207,9 @@ test("while the store is unavailable events wait", async (t) => {
   const failures: unknown[] = [];
   let isAway = false;
   const run: Store["run"] = (name, args) =>
-    isAway ? Promise.reject(new InfraError("STORE_UNAVAILABLE", "it is away")) : lab.store.run(name, args);
+    isAway
+      ? Promise.reject(new InfraError(storeReasons.STORE_UNAVAILABLE, "it is away"))
+      : lab.store.run(name, args);
   await lab.observe({ store: { run }, onFailed: (error) => failures.push(error) });
   const from = await lab.events.currentSeq();
   isAway = true;

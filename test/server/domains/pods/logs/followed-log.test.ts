@@ -2,6 +2,7 @@ import { mock } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { test } from "tap";
 import { InfraError } from "../../../../../adapters/host/infra-error.ts";
+import { podmanReasons } from "../../../../../adapters/podman/reasons.ts";
 import { reasonOf } from "../../../../adapters/host/reason-of.ts";
 import { messagesOf, nextLines, nextPrinted, readLogs, wordsOf } from "./read-logs.ts";
 import { createRuntimeUnderTest, podUuid } from "./runtime-under-test.ts";
@@ -122,7 +123,7 @@ test("an unavailable runtime does not count as a removed pod", async (t) => {
   const logs = readLogs(runtime, request);
   await logs.next();
   const next = nextLines(logs);
-  runtime.setOutage(new InfraError("PODMAN_UNAVAILABLE", "away"));
+  runtime.setOutage(new InfraError(podmanReasons.PODMAN_UNAVAILABLE, "away"));
   await turn();
   runtime.setOutage(undefined);
   runtime.print("one", { text: "still there" });

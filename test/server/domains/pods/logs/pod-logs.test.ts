@@ -1,7 +1,9 @@
 import { setTimeout as sleep, setImmediate as turn } from "node:timers/promises";
 import { type Test, test } from "tap";
 import { InfraError } from "../../../../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../../../../adapters/host/reasons.ts";
 import type { LogPiece } from "../../../../../adapters/podman/adapter.ts";
+import { podmanReasons } from "../../../../../adapters/podman/reasons.ts";
 import { createPodmanSandbox, type PodmanSandboxOptions } from "../../../../../adapters/podman/sandbox.ts";
 import { reasonOf } from "../../../../adapters/host/reason-of.ts";
 import { messagesOf, nextLines, readLogs, wordsOf } from "./read-logs.ts";
@@ -100,7 +102,7 @@ test("invalid requests are rejected with their reason", async (t) => {
     resource: `pods/${podId}/containers/three`,
   });
   t.strictSame(await messagesOf(readLogs(runtime, { podId })), [{ lines: [] }], "nothing was printed yet");
-  runtime.setOutage(new InfraError("PODMAN_UNAVAILABLE", "away"));
+  runtime.setOutage(new InfraError(podmanReasons.PODMAN_UNAVAILABLE, "away"));
   t.equal(await reasonFor({ podId }), "PODMAN_UNAVAILABLE");
 });
 
@@ -153,7 +155,7 @@ test("a followed log continues when the runtime is back", async (t) => {
   ]);
   const logs = readLogs(runtime, { podId: pod.uuid, follow: true });
   const words = [...((await nextLines(logs)) ?? [])];
-  runtime.setOutage(new InfraError("PODMAN_UNAVAILABLE", "away"));
+  runtime.setOutage(new InfraError(podmanReasons.PODMAN_UNAVAILABLE, "away"));
   setTimeout(() => runtime.setOutage(undefined), 200);
   while (words.length < 30) {
     words.push(...((await nextLines(logs)) ?? []));
@@ -170,7 +172,7 @@ test("it ends with the reason that ends the call", async (t) => {
   const { runtime, pod } = await startSandbox(t, [
     { name: "web", isStarted: true, containers: [job("one", 60_000)] },
   ]);
-  const stopping = new InfraError("SHUTTING_DOWN", "the gateway is stopping");
+  const stopping = new InfraError(hostReasons.SHUTTING_DOWN, "the gateway is stopping");
   const logs = readLogs(runtime, { podId: pod.uuid, follow: true });
   await logs.next();
   const next = logs.next();

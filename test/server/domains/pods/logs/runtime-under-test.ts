@@ -1,6 +1,7 @@
 import { EventEmitter, once } from "node:events";
 import { InfraError } from "../../../../../adapters/host/infra-error.ts";
 import type { LogOptions, LogPiece, PodRuntime } from "../../../../../adapters/podman/adapter.ts";
+import { podmanReasons } from "../../../../../adapters/podman/reasons.ts";
 import type {
   ContainerState,
   PodContainer,
@@ -52,10 +53,10 @@ export function createRuntimeUnderTest(): RuntimeUnderTest {
   ): AsyncGenerator<readonly LogPiece[], void> {
     const name = [...apps.values()].find(({ id }) => id === containerId)?.name;
     if (name === undefined) {
-      throw new InfraError("CONTAINER_NOT_FOUND", "no such container");
+      throw new InfraError(podmanReasons.CONTAINER_NOT_FOUND, "no such container");
     }
     if (name.startsWith("silent")) {
-      throw new InfraError("LOGS_UNAVAILABLE", "this container is not logging output");
+      throw new InfraError(podmanReasons.LOGS_UNAVAILABLE, "this container is not logging output");
     }
     readers += 1;
     try {

@@ -1,5 +1,6 @@
 import { type Test, test } from "tap";
 import type { CephReader } from "../../../../../adapters/ceph/adapter.ts";
+import { cephReasons } from "../../../../../adapters/ceph/reasons.ts";
 import { type CephSandbox, createCephSandbox } from "../../../../../adapters/ceph/sandbox.ts";
 import { InfraError } from "../../../../../adapters/host/infra-error.ts";
 import { observeStorageChanges } from "../../../../../server/domains/storage/events/storage-observer.ts";
@@ -8,7 +9,7 @@ import type { Store } from "../../../../../server/store/store.ts";
 import { openOwnStore } from "../../../store/own-store.ts";
 import { untilTold, untilVersion } from "../../volumes/events/observer-under-test.ts";
 
-const outage = new InfraError("CEPH_UNAVAILABLE", "the monitors do not answer");
+const outage = new InfraError(cephReasons.CEPH_UNAVAILABLE, "the monitors do not answer");
 
 /** Creates a cluster that is refreshed often while it has watchers. */
 function makeCeph(t: Test): CephSandbox {

@@ -1,5 +1,6 @@
 import { test } from "tap";
 import { InfraError } from "../../../../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../../../../adapters/host/reasons.ts";
 import { createResticSandbox } from "../../../../../adapters/restic/sandbox.ts";
 import { createHost, withState } from "./backups-under-test.ts";
 import { createSchedulesGateway, createSharedHost, hour, hourly } from "./schedules-under-test.ts";
@@ -154,7 +155,7 @@ test("a slot that temporarily cannot begin is begun as soon as possible", async 
   let isBroken = true;
   const read: typeof host.lvm.read = async (signal) => {
     if (isBroken) {
-      throw new InfraError("TOOL_MISSING", "lvm is not there");
+      throw new InfraError(hostReasons.TOOL_MISSING, "lvm is not there");
     }
     return host.lvm.read(signal);
   };

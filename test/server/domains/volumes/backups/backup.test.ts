@@ -1,6 +1,8 @@
 import { test } from "tap";
 import { InfraError } from "../../../../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../../../../adapters/host/reasons.ts";
 import type { LvmState } from "../../../../../adapters/lvm/adapter.ts";
+import { resticReasons } from "../../../../../adapters/restic/reasons.ts";
 import { createResticSandbox } from "../../../../../adapters/restic/sandbox.ts";
 import { BackupService } from "../../../../../gen/hostplane/v1/backup_pb.ts";
 import { LVService, StateType } from "../../../../../gen/lvmd/served/lvmd_pb.ts";
@@ -65,7 +67,7 @@ test("concurrent polls begin one backup", async (t) => {
 
 test("a failure is reported once, and the next poll begins a new attempt", async (t) => {
   let broken = true;
-  const fault = () => (broken ? new InfraError("TOOL_FAILED", "the disk is full") : undefined);
+  const fault = () => (broken ? new InfraError(hostReasons.TOOL_FAILED, "the disk is full") : undefined);
   const host = await createHost(t, { restic: createResticSandbox({ transferMs: 20, fault }) });
   const gateway = await createGateway(t, host);
   const before = await volumeNames(host.lvm);
@@ -394,7 +396,7 @@ test("a cancelled backup leaves nothing behind, and its volume cannot be changed
 });
 
 test("the snapshot of a failed backup is removed even if the repository is gone", async (t) => {
-  const gone = new InfraError("REPOSITORY_NOT_FOUND", "there is no repository any more");
+  const gone = new InfraError(resticReasons.REPOSITORY_NOT_FOUND, "there is no repository any more");
   const restic = createResticSandbox({ transferMs: 10 });
   const backup = () => Promise.reject(gone);
   const host = await createHost(t, { restic: { ...restic, backup, list: backup } });

@@ -1,6 +1,8 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { test } from "tap";
 import { InfraError } from "../../../../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../../../../adapters/host/reasons.ts";
+import { resticReasons } from "../../../../../adapters/restic/reasons.ts";
 import { createResticSandbox } from "../../../../../adapters/restic/sandbox.ts";
 import {
   type DataSourceSchema,
@@ -8,6 +10,7 @@ import {
   StateType,
   VGService,
 } from "../../../../../gen/lvmd/served/lvmd_pb.ts";
+import { rpcReasons } from "../../../../../server/rpc/reasons.ts";
 import { openOwnStore } from "../../../store/own-store.ts";
 import {
   type BackupsGateway,
@@ -152,7 +155,7 @@ test("a restore continues after the deadline of its call", async (t) => {
   const ending = new AbortController();
   const first = restore(gateway, "again", local(), { ending });
   await filling;
-  ending.abort(new InfraError("DEADLINE", "the time is over"));
+  ending.abort(new InfraError(rpcReasons.DEADLINE, "the time is over"));
   await t.rejects(first, { name: "InfraError", reason: "DEADLINE" });
   const second = restore(gateway, "again", local());
   go();
@@ -166,7 +169,7 @@ test("a restore continues after the deadline of its call", async (t) => {
 
 test("a failed restore leaves no volume, and a waiting call gets the reason", async (t) => {
   const fault = (step: string) =>
-    step === "restore" ? new InfraError("BACKUP_DAMAGED", "a pack is broken") : undefined;
+    step === "restore" ? new InfraError(resticReasons.BACKUP_DAMAGED, "a pack is broken") : undefined;
   const host = await createHost(t, { restic: createResticSandbox({ transferMs: 10, fault }) });
   const gateway = await createGateway(t, host);
   await gateway.backUp("monday", "data");
@@ -249,12 +252,13 @@ test("a volume that takes the name meanwhile is left alone", async (t) => {
 });
 
 test("a volume that is open is not removed", async (t) => {
-  const fault = (step: string) => (step === "restore" ? new InfraError("TOOL_FAILED", "broken") : undefined);
+  const fault = (step: string) =>
+    step === "restore" ? new InfraError(hostReasons.TOOL_FAILED, "broken") : undefined;
   const plain = await createHost(t, { restic: createResticSandbox({ transferMs: 10, fault }) });
   let isOpen = true;
   const run: typeof plain.lvm.run = async (step) => {
     if (isOpen && step.kind === "remove" && step.name.startsWith("hostplane-restore-")) {
-      throw new InfraError("VOLUME_IN_USE", `${step.name} is in use`);
+      throw new InfraError(hostReasons.VOLUME_IN_USE, `${step.name} is in use`);
     }
     await plain.lvm.run(step);
   };

@@ -1,5 +1,7 @@
 import { test } from "tap";
 import { InfraError } from "../../../../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../../../../adapters/host/reasons.ts";
+import { resticReasons } from "../../../../../adapters/restic/reasons.ts";
 import { createResticSandbox } from "../../../../../adapters/restic/sandbox.ts";
 import { createHost } from "./backups-under-test.ts";
 import {
@@ -104,7 +106,7 @@ test("retention that a stopped gateway missed is applied later", async (t) => {
 test("a slot without a new backup removes none", async (t) => {
   let isBroken = false;
   const fault = (step: string) =>
-    step === "backup" && isBroken ? new InfraError("TOOL_FAILED", "no") : undefined;
+    step === "backup" && isBroken ? new InfraError(hostReasons.TOOL_FAILED, "no") : undefined;
   const host = await createHost(t, { restic: createResticSandbox({ transferMs: 10, fault }) });
   const gateway = await createSchedulesGateway(t, host, [keepTwo]);
   await runHours(gateway, 2);
@@ -117,7 +119,7 @@ test("a slot without a new backup removes none", async (t) => {
 test("backups stay listed if they cannot be removed from the repository, and the failure is visible", async (t) => {
   let isLocked = true;
   const fault = (step: string) =>
-    step === "forget" && isLocked ? new InfraError("REPOSITORY_DENIED", "read-only") : undefined;
+    step === "forget" && isLocked ? new InfraError(resticReasons.REPOSITORY_DENIED, "read-only") : undefined;
   const host = await createHost(t, { restic: createResticSandbox({ transferMs: 10, fault }) });
   const gateway = await createSchedulesGateway(t, host, [keepTwo]);
   await runHours(gateway, 3);

@@ -1,7 +1,9 @@
 import fc from "fast-check";
 import { test } from "tap";
 import { InfraError } from "../../../../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../../../../adapters/host/reasons.ts";
 import type { LvmAdapter } from "../../../../../adapters/lvm/adapter.ts";
+import { storeReasons } from "../../../../../server/store/reasons.ts";
 import type { Store } from "../../../../../server/store/store.ts";
 import { openOwnStore } from "../../../store/own-store.ts";
 import {
@@ -24,7 +26,8 @@ function failing(store: Store, name: string, when: "before" | "after", times: nu
       if (transaction !== name || left-- <= 0) {
         return store.run(transaction, args);
       }
-      const refuse = () => Promise.reject(new InfraError("STORE_UNAVAILABLE", "the database is lost"));
+      const refuse = () =>
+        Promise.reject(new InfraError(storeReasons.STORE_UNAVAILABLE, "the database is lost"));
       return when === "before" ? refuse() : store.run(transaction, args).then(refuse);
     },
   };
@@ -212,7 +215,7 @@ test("after LVM could not be read, the differences are published with a gap", as
   let isBroken = false;
   const breakable: LvmAdapter["read"] = async (signal) => {
     if (isBroken) {
-      throw new InfraError("TOOL_FAILED", "lvm is broken");
+      throw new InfraError(hostReasons.TOOL_FAILED, "lvm is broken");
     }
     return sandbox.read(signal);
   };

@@ -1,7 +1,9 @@
 import { Readable } from "node:stream";
 import { test } from "tap";
 import { InfraError } from "../../../../../../adapters/host/infra-error.ts";
+import { libvirtReasons } from "../../../../../../adapters/libvirt/reasons.ts";
 import type { LogicalVolume } from "../../../../../../adapters/lvm/adapter.ts";
+import { resticReasons } from "../../../../../../adapters/restic/reasons.ts";
 import { createResticSandbox } from "../../../../../../adapters/restic/sandbox.ts";
 import { OperationsService } from "../../../../../../gen/operations/v1/operations_pb.ts";
 import type { PoolBackupResult } from "../../../../../../server/domains/hypervisors/pool/backups/backup-run.ts";
@@ -229,7 +231,7 @@ test("a temporary outage of libvirt is tolerated", async (t) => {
     async backup(...args: Parameters<typeof adapter.backup>) {
       if (isFirst) {
         isFirst = false;
-        host.libvirt.setOutage(new InfraError("LIBVIRT_UNAVAILABLE", "it is started anew"));
+        host.libvirt.setOutage(new InfraError(libvirtReasons.LIBVIRT_UNAVAILABLE, "it is started anew"));
         setTimeout(() => host.libvirt.setOutage(undefined), 300);
       }
       return adapter.backup(...args);
@@ -305,7 +307,7 @@ async function createRejecting(change: (volumes: readonly LogicalVolume[]) => re
     async forget(...args: Parameters<typeof forget>) {
       if (isLocked) {
         isLocked = false;
-        throw new InfraError("REPOSITORY_LOCKED", "by somebody else");
+        throw new InfraError(resticReasons.REPOSITORY_LOCKED, "by somebody else");
       }
       return forget(...args);
     },
@@ -413,7 +415,7 @@ test("an incomplete snapshot left by a killed gateway's restic is not used", asy
         isFirst = false;
         const part = { content: Readable.from([Buffer.alloc(1000)]), sizeBytes: undefined, fileName, tags };
         await backup(repository, part, options);
-        throw new InfraError("STORAGE_VOLUME_IN_USE", "the reader was cut off");
+        throw new InfraError(libvirtReasons.STORAGE_VOLUME_IN_USE, "the reader was cut off");
       }
       return backup(...args);
     },

@@ -1,5 +1,8 @@
 import { type Test, test } from "tap";
 import { InfraError } from "../../../../../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../../../../../adapters/host/reasons.ts";
+import { libvirtReasons } from "../../../../../../adapters/libvirt/reasons.ts";
+import { resticReasons } from "../../../../../../adapters/restic/reasons.ts";
 import { createResticSandbox } from "../../../../../../adapters/restic/sandbox.ts";
 import type { WantedRestore } from "../../../../../../server/backups/backup-source.ts";
 import { namesOfUnfinished } from "../../../../../../server/domains/hypervisors/pool/backups/restore-kind.ts";
@@ -132,7 +135,7 @@ test("a failed or cancelled restore leaves no volume", async (t) => {
     const before = await host.volumeNames();
     const { restore, end, operations } = await createSubject(t, host);
     const volume = isDirectory ? "c.raw" : "two";
-    failure = new InfraError("BACKUP_DAMAGED", "a pack is missing");
+    failure = new InfraError(resticReasons.BACKUP_DAMAGED, "a pack is missing");
     t.match(await end((await restore(volume)).id), {
       state: "failed",
       failure: { reason: "BACKUP_DAMAGED" },
@@ -157,7 +160,7 @@ async function createFailing(t: Test, meanwhile: (host: DirectoryHost) => void) 
     // biome-ignore lint/correctness/useYield: it fails before the first byte
     async *read(): AsyncGenerator<Uint8Array> {
       hook?.();
-      throw new InfraError("BACKUP_DAMAGED", "a pack is missing");
+      throw new InfraError(resticReasons.BACKUP_DAMAGED, "a pack is missing");
     },
   };
   const host = await createDirectoryHost(t, { ...counted, adapter });
@@ -215,7 +218,7 @@ test("a volume of unclear origin is neither filled nor deleted", async (t) => {
       await run(...args);
       if (args[0].kind === "createVolume") {
         defineUser(host);
-        throw new InfraError("LIBVIRT_UNAVAILABLE", "it was killed");
+        throw new InfraError(libvirtReasons.LIBVIRT_UNAVAILABLE, "it was killed");
       }
     },
   });
@@ -277,7 +280,7 @@ test("a renamed volume is backed up even if its mark could not be removed", asyn
   Object.assign(host.lvm, {
     run: (...args: Parameters<typeof run>) =>
       args[0].kind === "changeTags"
-        ? Promise.reject(new InfraError("TOOL_FAILED", "no room for more metadata"))
+        ? Promise.reject(new InfraError(hostReasons.TOOL_FAILED, "no room for more metadata"))
         : run(...args),
   });
   const { id } = await restore("two");

@@ -1,0 +1,53 @@
+import { defineReasons } from "../../adapters/host/define-reasons.ts";
+
+/** Reasons of the gateway's database. */
+export const storeReasons = defineReasons({
+  STORE_UNAVAILABLE: {
+    code: "UNAVAILABLE",
+    retryable: true,
+    meaning: "The gateway's database cannot currently be reached, read or written; the log says why.",
+  },
+  STORE_IN_USE: {
+    code: "FAILED_PRECONDITION",
+    retryable: false,
+    meaning: "Another process has the database file open, and only one may; the message names the file.",
+  },
+  STORE_MISSING: {
+    code: "FAILED_PRECONDITION",
+    retryable: false,
+    meaning: "There is no database yet; the gateway creates it at its first start.",
+  },
+  STORE_KIND_MISMATCH: {
+    code: "FAILED_PRECONDITION",
+    retryable: false,
+    meaning: "The database was created by a sandbox and the gateway is a real one, or the other way round.",
+  },
+  MASTER_KEY_MISMATCH: {
+    code: "FAILED_PRECONDITION",
+    retryable: false,
+    meaning: "The database was created with another master key than the given one.",
+  },
+  STORE_NEWER: {
+    code: "FAILED_PRECONDITION",
+    retryable: false,
+    meaning:
+      "A newer version of the gateway has used the database; docs/upgrade.md describes how to downgrade.",
+  },
+  STORE_NOT_EMPTY: {
+    code: "FAILED_PRECONDITION",
+    retryable: false,
+    meaning: "The target database already has tables.",
+  },
+  STORE_DAMAGED: {
+    code: "DATA_LOSS",
+    retryable: false,
+    meaning:
+      "The database file is damaged or not a database; docs/upgrade.md describes how to restore a backup.",
+  },
+  BACKUP_REFUSED: {
+    code: "FAILED_PRECONDITION",
+    retryable: false,
+    meaning:
+      "The backup was not written: its file exists or cannot be created, or the database is PostgreSQL.",
+  },
+});
