@@ -1,12 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Reason } from "../../adapters/host/define-reasons.ts";
 import type { ResticAdapter } from "../../adapters/restic/adapter.ts";
+import { resticReasons } from "../../adapters/restic/reasons.ts";
 import {
   type Backend,
   type BackendStatus,
   createAbsentBackend,
   createPolledStatus,
 } from "../domain/backend.ts";
-import type { Operation } from "../operations/operation.ts";
+import type { Operation, OperationFailure } from "../operations/operation.ts";
 import type { Operations } from "../operations/operations.ts";
 import { backupsOff } from "./backups-off.ts";
 
@@ -24,6 +26,15 @@ export interface ResticBackendOptions {
 
 const name = "restic";
 const services = ["hostplane.v1.BackupService"];
+
+/** Failures of a repository itself, rather than of a backup in it. */
+const ofRepository: readonly Reason[] = [
+  resticReasons.REPOSITORY_NOT_FOUND,
+  resticReasons.REPOSITORY_KEY_WRONG,
+  resticReasons.REPOSITORY_DENIED,
+  resticReasons.REPOSITORY_UNREACHABLE,
+  resticReasons.REPOSITORY_LOCKED,
+];
 
 /** How long the inspection of restic is cached, because it starts a process. */
 const inspectedMs = 600_000;
@@ -79,7 +90,7 @@ export function createResticBackend({
     ]);
     answered.abort();
     const last = ended?.operations.find((one) => one.host === host && isOnLocalRepository(one));
-    return last?.failure?.reason.startsWith("REPOSITORY_") === true
+    return last?.failure !== undefined && isOfRepository(last.failure)
       ? `the last operation on the local repository, ${last.id}, failed: ${last.failure.message}`
       : undefined;
   }
@@ -105,4 +116,8 @@ export function createAbsentResticBackend(domain: string, configKey: string): Ba
 function isOnLocalRepository({ input }: Operation): boolean {
   const known = input as { readonly place?: { readonly kind?: unknown } } | null;
   return known?.place?.kind === "local";
+}
+
+function isOfRepository({ reason }: OperationFailure): boolean {
+  return ofRepository.some(({ id }) => id === reason);
 }

@@ -44,7 +44,7 @@ export async function forgetNode(pass: Pass, slot: SlotRecord): Promise<string> 
     await pass.change("workload.deleteNode", () => api.deleteNode(name));
     return "";
   } catch (error) {
-    const wasSilent = slot.reason === machineFailed || slot.reason.startsWith("WORKLOAD_");
+    const wasSilent = slot.reason === machineFailed || Object.hasOwn(workloadReasons, slot.reason);
     const isOver = slot.pool !== undefined && wasSilent && slot.attempts >= patience;
     if (!(error instanceof InfraError) || !isOver || !pass.lease.isHeld()) {
       throw error;
