@@ -2,7 +2,7 @@ import { dirname } from "node:path";
 import { z } from "zod";
 import type { RuntimeInfo } from "./adapter.ts";
 import type { PodmanClient } from "./client.ts";
-import { parseReply } from "./parse-reply.ts";
+import { parseReply } from "./parse/parse-reply.ts";
 
 const info = z.object({
   host: z.object({

@@ -6,11 +6,11 @@ import { assertStep } from "./assert-step.ts";
 import { commandOf } from "./commands.ts";
 import { assertRuntimeId } from "./names.ts";
 import { podmanReasons } from "./reasons.ts";
-import { createSandboxJournal } from "./sandbox-journal.ts";
-import { readSandboxLogs } from "./sandbox-logs.ts";
-import { createSandboxPods, pauseImage, type SandboxPods } from "./sandbox-pods.ts";
-import type { SandboxPodOptions } from "./sandbox-program.ts";
-import { makeSandboxStep } from "./sandbox-steps.ts";
+import { createSandboxJournal } from "./sandbox/sandbox-journal.ts";
+import { readSandboxLogs } from "./sandbox/sandbox-logs.ts";
+import { createSandboxPods, pauseImage, type SandboxPods } from "./sandbox/sandbox-pods.ts";
+import type { SandboxPodOptions } from "./sandbox/sandbox-program.ts";
+import { makeSandboxStep } from "./sandbox/sandbox-steps.ts";
 
 export interface PodmanSandboxOptions {
   /**

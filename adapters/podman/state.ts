@@ -3,9 +3,9 @@ import type { Reason } from "../host/define-reasons.ts";
 import { InfraError } from "../host/infra-error.ts";
 import type { ImageUser } from "./adapter.ts";
 import type { PodmanClient } from "./client.ts";
-import { type ContainerRow, parseContainer, parseContainerRows } from "./parse-container.ts";
-import { type ImageRow, imageFrom, parseImageRows } from "./parse-image.ts";
-import { type PodRow, parsePod, parsePodRows, podFrom, uuidFromPodId } from "./parse-pod.ts";
+import { type ContainerRow, parseContainer, parseContainerRows } from "./parse/parse-container.ts";
+import { type ImageRow, imageFrom, parseImageRows } from "./parse/parse-image.ts";
+import { type PodRow, parsePod, parsePodRows, podFrom, uuidFromPodId } from "./parse/parse-pod.ts";
 import { podmanReasons } from "./reasons.ts";
 import type { RuntimeImage, RuntimePod, RuntimeState } from "./runtime-state.ts";
 

@@ -2,8 +2,8 @@ import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
-import { uuidFromPodId } from "../../adapters/podman/parse-pod.ts";
-import { nsFromRfc3339 } from "../../adapters/podman/parse-time.ts";
+import { uuidFromPodId } from "../../adapters/podman/parse/parse-pod.ts";
+import { nsFromRfc3339 } from "../../adapters/podman/parse/parse-time.ts";
 import { type Event, EventService } from "../../gen/hostplane/v1/event_pb.ts";
 import { PublicAPI, type Event as RktEvent } from "../../gen/v1alpha/api_pb.ts";
 

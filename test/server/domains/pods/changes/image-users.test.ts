@@ -1,5 +1,5 @@
 import { test } from "tap";
-import { pauseImage } from "../../../../../adapters/podman/sandbox-pods.ts";
+import { pauseImage } from "../../../../../adapters/podman/sandbox/sandbox-pods.ts";
 import { describeImageUsers } from "../../../../../server/domains/pods/changes/image-users.ts";
 import { appImage, createSubject, refusal } from "./changes-under-test.ts";
 

@@ -1,5 +1,5 @@
 import { type Test, test } from "tap";
-import { uuidFromPodId } from "../../../../../adapters/podman/parse-pod.ts";
+import { uuidFromPodId } from "../../../../../adapters/podman/parse/parse-pod.ts";
 import { createPodObserver } from "../../../../../server/domains/pods/events/pod-observer.ts";
 import { createOwnChanges } from "../../../../../server/domains/pods/own-changes.ts";
 import type { Store } from "../../../../../server/store/store.ts";
