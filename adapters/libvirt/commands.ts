@@ -1,7 +1,7 @@
 import type { LibvirtStep } from "./adapter.ts";
-import { type Platform, usualPlatform } from "./platform.ts";
-import { renderDomain } from "./render-domain.ts";
-import { renderVolume } from "./storage-xml.ts";
+import { type Platform, usualPlatform } from "./domains/platform.ts";
+import { renderDomain } from "./domains/render-domain.ts";
+import { renderVolume } from "./volumes/storage-xml.ts";
 
 /** virDomainUndefineFlagsValues: managed save, snapshots' metadata, NVRAM, checkpoints' metadata. */
 export const undefineFlags = 1 | 2 | 4 | 16;

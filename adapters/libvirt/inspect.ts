@@ -1,8 +1,8 @@
 import { InfraError } from "../host/infra-error.ts";
 import { run } from "../host/run.ts";
 import type { LibvirtFinding, LibvirtInspection, LibvirtNetwork } from "./adapter.ts";
+import type { Platform } from "./domains/platform.ts";
 import { readLibvirtVersion } from "./libvirt-version.ts";
-import type { Platform } from "./platform.ts";
 import { libvirtReasons } from "./reasons.ts";
 import type { LibvirtClient } from "./rpc/client.ts";
 

@@ -5,23 +5,23 @@ import { createSnapshotCache } from "../host/snapshot.ts";
 import type { ToolEnd } from "../host/tool-result.ts";
 import type { LibvirtAdapter, LibvirtStep } from "./adapter.ts";
 import { assertStep } from "./assert-step.ts";
+import { beginBackup, endBackup } from "./backup/domain-backup.ts";
+import { inspectBackups } from "./backup/inspect-backups.ts";
 import { commandOf } from "./commands.ts";
-import { beginBackup, endBackup } from "./domain-backup.ts";
-import { changeDomain, defineDomain } from "./domain-steps.ts";
+import { changeDomain, defineDomain } from "./domains/domain-steps.ts";
+import { type Platform, parsePlatform, usualPlatform } from "./domains/platform.ts";
+import { isGuestReady } from "./domains/readiness.ts";
 import { inspectLibvirt } from "./inspect.ts";
-import { inspectBackups } from "./inspect-backups.ts";
 import { readLibvirtVersion } from "./libvirt-version.ts";
 import { assertSocketsDirectory } from "./names.ts";
-import { type Platform, parsePlatform, usualPlatform } from "./platform.ts";
-import { readVolume } from "./read-volume.ts";
-import { isGuestReady } from "./readiness.ts";
 import { createLibvirtClient } from "./rpc/client.ts";
 import { parseLibvirtUri } from "./rpc/uri.ts";
 import { makeSeed } from "./seed.ts";
 import { removeStaleSeeds } from "./stale-seeds.ts";
 import { createStateReader } from "./state.ts";
-import { createVolume, deleteVolume, hasVolume, listVolumes, refreshPool } from "./volume-steps.ts";
-import { replaceVolume, writeVolume } from "./write-volume.ts";
+import { readVolume } from "./volumes/read-volume.ts";
+import { createVolume, deleteVolume, hasVolume, listVolumes, refreshPool } from "./volumes/volume-steps.ts";
+import { replaceVolume, writeVolume } from "./volumes/write-volume.ts";
 
 export interface LibvirtOptions {
   /** URI of a daemon on this host, e.g. `qemu:///system`; `?socket=/path` names another socket. */

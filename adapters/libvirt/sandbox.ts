@@ -6,8 +6,8 @@ import type { LibvirtAdapter, LibvirtStep } from "./adapter.ts";
 import { assertStep } from "./assert-step.ts";
 import { commandOf } from "./commands.ts";
 import { libvirtReasons } from "./reasons.ts";
-import { createSandboxBackups } from "./sandbox-backups.ts";
-import { createSandboxHost, type SandboxHostOptions } from "./sandbox-host.ts";
+import { createSandboxBackups } from "./sandbox/sandbox-backups.ts";
+import { createSandboxHost, type SandboxHostOptions } from "./sandbox/sandbox-host.ts";
 
 export interface LibvirtSandboxOptions extends Partial<SandboxHostOptions> {
   /** Duration of a start; 300 ms by default. */

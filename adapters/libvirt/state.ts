@@ -1,13 +1,13 @@
 import type { LibvirtPool, LibvirtState } from "./adapter.ts";
+import { createGpuReader } from "./domains/gpu-reader.ts";
+import { type KnownDomain, readKnownDomain } from "./domains/known-domain.ts";
 import { unlessGone } from "./errors.ts";
-import { createGpuReader } from "./gpu-reader.ts";
-import { type KnownDomain, readKnownDomain } from "./known-domain.ts";
 import { libvirtReasons } from "./reasons.ts";
 import type { LibvirtClient } from "./rpc/client.ts";
 import { isUnsupported } from "./rpc/errors.ts";
 import type { LibvirtEvent } from "./rpc/events.ts";
 import type { DomainRef, StoragePoolRef } from "./rpc/objects.ts";
-import { parsePool } from "./storage-xml.ts";
+import { parsePool } from "./volumes/storage-xml.ts";
 
 export interface StateReader {
   /**

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import tap, { type Test, test } from "tap";
-import { backupDirectory } from "../../adapters/libvirt/backup-names.ts";
+import { backupDirectory } from "../../adapters/libvirt/backup/backup-names.ts";
 import { createLibvirt } from "../../adapters/libvirt/libvirt.ts";
 import { reasonOf } from "../adapters/host/reason-of.ts";
 import { libvirtSkipReason, type StartedLibvirt, startLibvirtDaemon } from "./libvirt.ts";
