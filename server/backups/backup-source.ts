@@ -1,9 +1,9 @@
 import type { PlannedMutation } from "../operations/mutation.ts";
 import type { Operation } from "../operations/operation.ts";
 import type { Asker } from "../rpc/asker.ts";
-import type { BackupRow } from "../store/backups.ts";
 import { backupsOff } from "./backups-off.ts";
 import type { AccessFields } from "./repositories.ts";
+import type { BackupRow } from "./store/backups.ts";
 
 /** The new volume of RestoreBackup. */
 export interface WantedRestore {

@@ -1,8 +1,8 @@
 import { describeSize } from "../../adapters/host/describe-size.ts";
 import type { ResticAdapter } from "../../adapters/restic/adapter.ts";
 import type { PlannedMutation } from "../operations/mutation.ts";
-import type { BackupRow } from "../store/backups.ts";
 import { describePlace, placeOf } from "./repository-place.ts";
+import type { BackupRow } from "./store/backups.ts";
 
 type Commands = Pick<ResticAdapter, "commandOf">;
 

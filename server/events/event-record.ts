@@ -1,4 +1,4 @@
-import type { EventRow } from "../store/events.ts";
+import type { EventRow } from "./store/events.ts";
 
 /** A stored event. */
 export interface EventRecord {

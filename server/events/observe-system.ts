@@ -1,9 +1,9 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { isDeepStrictEqual } from "node:util";
 import type { Snapshot } from "../../adapters/host/snapshot.ts";
-import type { NewEvent } from "../store/events.ts";
-import type { ObservedState } from "../store/observed-states.ts";
 import type { Store } from "../store/store.ts";
+import type { NewEvent } from "./store/events.ts";
+import type { ObservedState } from "./store/observed-states.ts";
 
 /** A period in which changes may have been missed, by the store's clock. */
 interface Gap {

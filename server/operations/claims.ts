@@ -1,8 +1,8 @@
 import { hasReason } from "../../adapters/host/infra-error.ts";
 import { hostReasons } from "../../adapters/host/reasons.ts";
-import type { ClaimArgs } from "../store/operation-claims.ts";
 import type { ResultOf, Store } from "../store/store.ts";
 import type { Leases } from "./lease.ts";
+import type { ClaimArgs } from "./store/claims.ts";
 
 export type ClaimedOperation = NonNullable<ResultOf<"operations.claim">>;
 

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { type ToolObservation, toolChannel } from "../../adapters/host/observation.ts";
-import type { NewCommand } from "../store/fenced-change.ts";
+import type { NewCommand } from "./store/fenced-change.ts";
 
 /** Buffer of the commands that the steps of one operation run, until they are stored. */
 export interface CommandLog {

@@ -1,12 +1,12 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { hasReason } from "../../adapters/host/infra-error.ts";
 import { hostReasons } from "../../adapters/host/reasons.ts";
-import type { Fenced, Written } from "../store/fenced-change.ts";
-import type { operationStepTransactions } from "../store/operation-steps.ts";
 import { storeReasons } from "../store/reasons.ts";
 import type { Store } from "../store/store.ts";
 import type { CommandLog } from "./command-log.ts";
 import type { Lease } from "./lease.ts";
+import type { Fenced, Written } from "./store/fenced-change.ts";
+import type { operationStepTransactions } from "./store/steps.ts";
 
 type StepTransactions = typeof operationStepTransactions;
 export type FencedName = keyof StepTransactions;

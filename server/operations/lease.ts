@@ -1,6 +1,6 @@
 import { InfraError } from "../../adapters/host/infra-error.ts";
-import type { HeldLease } from "../store/operation-claims.ts";
 import { operationReasons } from "./reasons.ts";
+import type { HeldLease } from "./store/claims.ts";
 
 /** The exclusive right of this gateway to run an operation, for a limited time. */
 export interface Lease extends HeldLease {

@@ -1,7 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { InfraError } from "../../adapters/host/infra-error.ts";
 import { hostReasons } from "../../adapters/host/reasons.ts";
-import type { ClaimArgs } from "../store/operation-claims.ts";
 import { type ClaimedOperation, createClaims } from "./claims.ts";
 import { createCommandLog } from "./command-log.ts";
 import { createFencedWrite } from "./fenced-writes.ts";
@@ -13,6 +12,7 @@ import type { AnyKind, OperationRun } from "./operation-run.ts";
 import { createRedaction, openSecrets } from "./operation-secrets.ts";
 import type { OperationsOptions } from "./operations-options.ts";
 import { giveUpSealed, runOperation } from "./run-operation.ts";
+import type { ClaimArgs } from "./store/claims.ts";
 
 /** Claims and runs the operations that this gateway supports. */
 export interface OperationWorker {

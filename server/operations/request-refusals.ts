@@ -1,7 +1,7 @@
 import { InfraError } from "../../adapters/host/infra-error.ts";
-import type { CancelOutcome, RetryOutcome } from "../store/operation-requests.ts";
 import { operationNotFound } from "./operation-not-found.ts";
 import { operationReasons } from "./reasons.ts";
+import type { CancelOutcome, RetryOutcome } from "./store/requests.ts";
 
 type Why<Outcome> = Extract<Outcome, { ok: false }> extends { readonly why: infer W } ? W : never;
 

@@ -3,13 +3,13 @@ import { sql } from "kysely";
 import { InfraError } from "../../adapters/host/infra-error.ts";
 import type { StoreKind } from "./database-facts.ts";
 import { databaseFile } from "./open-store.ts";
-import { createPostgresErrors } from "./postgres-errors.ts";
-import { migratePostgres, withMigrationLock } from "./postgres-prepare.ts";
-import type { PostgresConnection } from "./postgres-transaction.ts";
+import { createPostgresErrors } from "./postgres/postgres-errors.ts";
+import { migratePostgres, withMigrationLock } from "./postgres/postgres-prepare.ts";
+import type { PostgresConnection } from "./postgres/postgres-transaction.ts";
 import { loadProgram, ownModules, type ProgramModules } from "./program.ts";
 import { storeReasons } from "./reasons.ts";
 import { postgresDialect } from "./sql-dialect.ts";
-import { prepareSqlite } from "./sqlite-prepare.ts";
+import { prepareSqlite } from "./sqlite/sqlite-prepare.ts";
 
 /** Options of `copyStore`. */
 export interface CopyOptions {

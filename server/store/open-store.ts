@@ -1,11 +1,11 @@
 import { join } from "node:path";
+import type { transactions } from "../gateway/store-transactions.ts";
 import type { Expectations, StoreKind } from "./database-facts.ts";
 import { ownModules, type ProgramModules } from "./program.ts";
-import { openSqliteStore } from "./sqlite-store.ts";
+import { openSqliteStore } from "./sqlite/sqlite-store.ts";
 import type { Store } from "./store.ts";
 import type { StoreLog } from "./store-log.ts";
 import type { Transactions } from "./transaction.ts";
-import type { transactions } from "./transactions.ts";
 
 /** Options of `openStore`. */
 export interface StoreOptions {
@@ -44,6 +44,6 @@ export async function openStore<T extends Transactions = typeof transactions>(
     return openSqliteStore({ file, expectations: expectations(file), modules, log });
   }
   // Imported only here, because SQLite does not need the client and the query builder in this thread.
-  const { openPostgresStore } = await import("./postgres-store.ts");
+  const { openPostgresStore } = await import("./postgres/postgres-store.ts");
   return openPostgresStore({ url, expectations, modules, log });
 }

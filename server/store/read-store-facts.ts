@@ -6,13 +6,13 @@ import { Client } from "pg";
 import { InfraError } from "../../adapters/host/infra-error.ts";
 import { type DatabaseFacts, readDatabaseFacts } from "./database-facts.ts";
 import { databaseFile } from "./open-store.ts";
-import { boundedConfig, kyselyOnConnection, sqlRunner } from "./postgres-client.ts";
-import { createPostgresErrors } from "./postgres-errors.ts";
+import { boundedConfig, kyselyOnConnection, sqlRunner } from "./postgres/postgres-client.ts";
+import { createPostgresErrors } from "./postgres/postgres-errors.ts";
 import { storeReasons } from "./reasons.ts";
 import { postgresDialect, sqliteDialect } from "./sql-dialect.ts";
-import { kyselyFromSqlite } from "./sqlite-dialect.ts";
-import { infraErrorFromSqlite } from "./sqlite-errors.ts";
-import { assertNotEmptied } from "./sqlite-file.ts";
+import { kyselyFromSqlite } from "./sqlite/sqlite-dialect.ts";
+import { infraErrorFromSqlite } from "./sqlite/sqlite-errors.ts";
+import { assertNotEmptied } from "./sqlite/sqlite-file.ts";
 
 /**
  * Reads the facts that a database records about itself, without changing it; undefined when there is none. SQLite cannot open a

@@ -4,7 +4,7 @@ import type {
   ClusterPoolsTable,
   ClusterSlotsTable,
   ClustersTable,
-} from "./cluster-tables.ts";
+} from "../domains/clusters/store/tables.ts";
 
 /**
  * The tables, as Kysely's queries see them on either database: times are milliseconds of the database's clock, a boolean is 0

@@ -1,5 +1,5 @@
+import type { transactions } from "../gateway/store-transactions.ts";
 import type { Topic, Transactions } from "./transaction.ts";
-import type { transactions } from "./transactions.ts";
 
 export type TransactionName = keyof typeof transactions;
 export type ResultOf<N extends TransactionName> = ResultIn<typeof transactions, N>;

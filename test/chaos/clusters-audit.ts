@@ -1,6 +1,6 @@
 import type { Test } from "tap";
 import { bootPlanFrom } from "../../adapters/workload/fake/boot-plan.ts";
-import type { SlotState } from "../../server/store/cluster-records.ts";
+import type { SlotState } from "../../server/domains/clusters/store/records.ts";
 import { longestDelayMs } from "./clusters-trouble.ts";
 import type { WorldChange } from "./clusters-world.ts";
 

@@ -1,16 +1,16 @@
 import { test } from "tap";
 import { copyStore } from "../../server/store/copy-store.ts";
-import { testClusterPassContract } from "../server/store/cluster-passes-contract.ts";
-import { testClusterSlotContract } from "../server/store/cluster-slots-contract.ts";
-import { testClusterStrayContract } from "../server/store/cluster-strays-contract.ts";
-import { testClusterContract } from "../server/store/clusters-contract.ts";
+import { testClusterContract } from "../server/domains/clusters/store/clusters-contract.ts";
 import {
   claimPass,
   createCluster,
   newCluster,
   newSlot,
   secretsSealed,
-} from "../server/store/clusters-in-store.ts";
+} from "../server/domains/clusters/store/clusters-in-store.ts";
+import { testClusterPassContract } from "../server/domains/clusters/store/passes-contract.ts";
+import { testClusterSlotContract } from "../server/domains/clusters/store/slots-contract.ts";
+import { testClusterStrayContract } from "../server/domains/clusters/store/strays-contract.ts";
 import { openOwnStore } from "../server/store/own-store.ts";
 import { makeDirectory } from "../server/store/store-under-test.ts";
 import { reasonToSkipPostgres, startPostgres } from "./postgres.ts";

@@ -2,13 +2,13 @@ import { setTimeout as delay } from "node:timers/promises";
 import { type Test, test } from "tap";
 import { InfraError } from "../../adapters/host/infra-error.ts";
 import { createEvents, type Events } from "../../server/events/events.ts";
+import { testEventContract } from "../server/events/store/events-contract.ts";
 import {
   idOf,
   newEvent,
   openStoreWithEvents,
   type StoreWithEvents,
 } from "../server/events/store-with-events.ts";
-import { testEventContract } from "../server/store/events-contract.ts";
 import { reasonToSkipPostgres, startPostgres } from "./postgres.ts";
 
 const skip = reasonToSkipPostgres();

@@ -1,6 +1,6 @@
 import tap, { test } from "tap";
 import { createLvm } from "../../adapters/lvm/lvm.ts";
-import type { NewEvent } from "../../server/store/events.ts";
+import type { NewEvent } from "../../server/events/store/events.ts";
 import {
   startObserver,
   toldEvents,

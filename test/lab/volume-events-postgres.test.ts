@@ -8,7 +8,7 @@ import {
   untilVersion,
 } from "../server/domains/volumes/events/observer-under-test.ts";
 import { applyEvent, type Picture } from "../server/domains/volumes/events/volume-picture.ts";
-import { testObservedStateContract } from "../server/store/observed-states-contract.ts";
+import { testObservedStateContract } from "../server/events/store/observed-states-contract.ts";
 import { openOwnStore } from "../server/store/own-store.ts";
 import { reasonToSkipPostgres, startPostgres } from "./postgres.ts";
 

@@ -1,6 +1,6 @@
 import type { Seal } from "../../crypto/seal.ts";
 import { type CallerRole, callerRoles } from "../../rpc/caller.ts";
-import type { AuthChanges } from "../../store/auth-changes.ts";
+import type { AuthChanges } from "./store/auth-changes.ts";
 
 /** The common part of users and API tokens. */
 interface Account {

@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { InfraError, invalidField } from "../../../adapters/host/infra-error.ts";
 import type { CallerRole } from "../../rpc/caller.ts";
-import type { ApiTokenRecord, ApiTokenResult, NewApiToken } from "../../store/api-tokens.ts";
 import type { Store } from "../../store/store.ts";
 import { assertApiTokenName, serviceLimitFrom } from "./account-rules.ts";
 import { makeApiToken } from "./api-token-text.ts";
 import { authReasons } from "./reasons.ts";
+import type { ApiTokenRecord, ApiTokenResult, NewApiToken } from "./store/api-tokens.ts";
 import { hashToken } from "./token-hash.ts";
 
 /** Options of `createApiTokens`. */

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Seal } from "../../crypto/seal.ts";
-import type { NewSigningKey } from "../../store/sessions.ts";
 import type { Store } from "../../store/store.ts";
+import type { NewSigningKey } from "./store/sessions.ts";
 
 /** Seal purpose of signing keys. */
 export const signingKeyPurpose = "signing-key";

@@ -12,9 +12,9 @@ import {
   type UserSchema,
 } from "../../../gen/hostplane/v1/user_pb.ts";
 import type { Caller, CallerRole, CredentialKind } from "../../rpc/caller.ts";
-import type { ApiTokenRecord } from "../../store/api-tokens.ts";
-import type { UserRecord } from "../../store/user-record.ts";
 import type { WantedApiToken } from "./api-tokens.ts";
+import type { ApiTokenRecord } from "./store/api-tokens.ts";
+import type { UserRecord } from "./store/user-record.ts";
 import type { WantedUser, WantedUserChange } from "./users.ts";
 
 const roleNumbers: Readonly<Record<string, Role>> = {

@@ -1,7 +1,7 @@
 import { UserService } from "../../../gen/hostplane/v1/user_pb.ts";
 import type { PlannedMutation } from "../../operations/mutation.ts";
 import { type PlannerRegistration, registerPlanners } from "../../operations/planner.ts";
-import type { UserRecord } from "../../store/user-record.ts";
+import type { UserRecord } from "./store/user-record.ts";
 import { wantedApiTokenFrom, wantedUserChangeFrom, wantedUserFrom } from "./user-messages.ts";
 import { apiTokenResource, type UserServiceOptions, userResource } from "./user-service.ts";
 

@@ -2,10 +2,10 @@ import { randomUUID } from "node:crypto";
 import { InfraError, invalidField } from "../../../adapters/host/infra-error.ts";
 import type { Caller, CallerRole } from "../../rpc/caller.ts";
 import type { Store } from "../../store/store.ts";
-import type { NewUser, UserChange, UserRecord, UserResult } from "../../store/user-record.ts";
 import { assertUserName, certificateNamesFrom, serviceLimitFrom } from "./account-rules.ts";
 import { assertPassword, hashPassword, verifyPassword } from "./password.ts";
 import { authReasons } from "./reasons.ts";
+import type { NewUser, UserChange, UserRecord, UserResult } from "./store/user-record.ts";
 
 /** Options of `createUsers`. */
 export interface UsersOptions {

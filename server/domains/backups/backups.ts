@@ -2,12 +2,12 @@ import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { resticReasons } from "../../../adapters/restic/reasons.ts";
 import type { BackupSource, WantedRestore } from "../../backups/backup-source.ts";
 import type { AccessFields } from "../../backups/repositories.ts";
+import type { BackupFilters, BackupRow } from "../../backups/store/backups.ts";
 import { resourceOf } from "../../backups/stored-backup-plans.ts";
 import { domainReasons } from "../../domain/reasons.ts";
 import type { PlannedMutation } from "../../operations/mutation.ts";
 import type { Operation } from "../../operations/operation.ts";
 import type { Asker } from "../../rpc/asker.ts";
-import type { BackupFilters, BackupRow } from "../../store/backups.ts";
 import type { Store } from "../../store/store.ts";
 
 /**

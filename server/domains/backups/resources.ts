@@ -1,4 +1,5 @@
 import { createSnapshotCache } from "../../../adapters/host/snapshot.ts";
+import type { BackupRow } from "../../backups/store/backups.ts";
 import { resourceOf as backupResource } from "../../backups/stored-backup-plans.ts";
 import {
   bytes,
@@ -6,7 +7,6 @@ import {
   type InventorySource,
   type Resource,
 } from "../../domain/inventory-source.ts";
-import type { BackupRow } from "../../store/backups.ts";
 import type { Store } from "../../store/store.ts";
 
 const pageRows = 1000;

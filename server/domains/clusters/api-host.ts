@@ -1,4 +1,4 @@
-import type { ClusterRecord, SlotRecord } from "../../store/cluster-records.ts";
+import type { ClusterRecord, SlotRecord } from "./store/records.ts";
 
 /**
  * Returns the IP address of a cluster's API servers: its endpoint if it has one, else the address of its first control-plane

@@ -1,9 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import type { Seal } from "../../crypto/seal.ts";
-import type { ClusterChange } from "../../store/cluster-changes.ts";
-import type { ClusterRecord } from "../../store/cluster-records.ts";
-import type { ClusterWithSlots } from "../../store/cluster-rows.ts";
 import type { Store } from "../../store/store.ts";
 import { createBootstrapToken } from "./bootstrap/bootstrap-token.ts";
 import { createClusterPki } from "./bootstrap/cluster-pki.ts";
@@ -17,6 +14,9 @@ import { assertNotStopping, assertOfMaas, findCluster } from "./find-cluster.ts"
 import { assertImages, createdControlPlaneVersion, imagesIfReadable } from "./image-rules.ts";
 import { assertClusterSize, assertHasPools, assertNotUpgrading, assertPoolsAreNew } from "./pool-rules.ts";
 import { clusterReasons } from "./reasons.ts";
+import type { ClusterChange } from "./store/changes.ts";
+import type { ClusterRecord } from "./store/records.ts";
+import type { ClusterWithSlots } from "./store/rows.ts";
 import { typesOf, upgradeTo, versionsOf } from "./upgrade-versions.ts";
 
 /** A cluster before a change. */

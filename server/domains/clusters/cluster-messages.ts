@@ -11,6 +11,10 @@ import {
   type ClusterStateSchema,
   type StrayMachineSchema,
 } from "../../../gen/hostplane/v1/cluster_pb.ts";
+import { apiHostOf } from "./api-host.ts";
+import { formatEndpoint } from "./bootstrap/api-endpoint.ts";
+import { apiServerPort } from "./cluster-settings.ts";
+import type { NodeStatus } from "./node-status.ts";
 import type {
   ClusterStatusName,
   ClusterSummary,
@@ -18,12 +22,8 @@ import type {
   PoolRecord,
   SlotRecord,
   SlotState,
-} from "../../store/cluster-records.ts";
-import type { ClusterWithSlots } from "../../store/cluster-rows.ts";
-import { apiHostOf } from "./api-host.ts";
-import { formatEndpoint } from "./bootstrap/api-endpoint.ts";
-import { apiServerPort } from "./cluster-settings.ts";
-import type { NodeStatus } from "./node-status.ts";
+} from "./store/records.ts";
+import type { ClusterWithSlots } from "./store/rows.ts";
 import type { StrayFacts } from "./stray-calls.ts";
 
 type MachineStatusSchema = typeof GetClusterNodesStatusReply_MachineStatusSchema;

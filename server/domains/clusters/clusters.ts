@@ -1,12 +1,6 @@
 import type { MaasAdapter } from "../../../adapters/maas/adapter.ts";
 import type { WorkloadAdapter } from "../../../adapters/workload/adapter.ts";
 import type { Seal } from "../../crypto/seal.ts";
-import type {
-  ClusterRecord,
-  ClusterSummary,
-  MachineEventRecord,
-  SlotRecord,
-} from "../../store/cluster-records.ts";
 import type { Store } from "../../store/store.ts";
 import { type ClusterChanges, createClusterChanges } from "./cluster-changes.ts";
 import type { ClusterImages } from "./cluster-images.ts";
@@ -16,6 +10,7 @@ import { clusterNotFound, findCluster, toldOfMaas } from "./find-cluster.ts";
 import { createKubeconfigs, type Kubeconfigs } from "./kubeconfigs.ts";
 import { createNodeStatuses, type NodeStatuses } from "./node-statuses.ts";
 import { isUpgrading } from "./pool-rules.ts";
+import type { ClusterRecord, ClusterSummary, MachineEventRecord, SlotRecord } from "./store/records.ts";
 import { typesOf, upgradesOf, versionsOf } from "./upgrade-versions.ts";
 
 export interface ClustersOptions {

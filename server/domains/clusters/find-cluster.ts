@@ -1,9 +1,9 @@
 import { InfraError } from "../../../adapters/host/infra-error.ts";
-import type { ClusterRecord } from "../../store/cluster-records.ts";
-import type { ClusterWithSlots } from "../../store/cluster-rows.ts";
 import type { Store } from "../../store/store.ts";
 import { clusterResource } from "./cluster-resource.ts";
 import { clusterReasons } from "./reasons.ts";
+import type { ClusterRecord } from "./store/records.ts";
+import type { ClusterWithSlots } from "./store/rows.ts";
 
 /**
  * Finds a cluster by name, with its machines that are not released.

@@ -1,6 +1,5 @@
 import { InfraError, invalidField } from "../../../adapters/host/infra-error.ts";
 import { isSettledWithin } from "../../../adapters/host/is-settled-within.ts";
-import type { ClusterRecord } from "../../store/cluster-records.ts";
 import { type InstanceType, instanceTypes } from "./bootstrap/instance-type.ts";
 import {
   formatKubernetesVersion,
@@ -11,6 +10,7 @@ import type { ClusterImages, OfferedImages } from "./cluster-images.ts";
 import type { WantedCluster, WantedPool } from "./cluster-requests.ts";
 import { clusterResource } from "./cluster-resource.ts";
 import { clusterReasons } from "./reasons.ts";
+import type { ClusterRecord } from "./store/records.ts";
 import { controlPlaneVersionFor } from "./upgrade-versions.ts";
 
 /** How long a caller waits for information from MAAS that is optional. */

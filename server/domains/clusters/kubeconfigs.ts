@@ -1,7 +1,5 @@
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import type { Seal } from "../../crypto/seal.ts";
-import type { ClusterRecord } from "../../store/cluster-records.ts";
-import type { ClusterWithSlots } from "../../store/cluster-rows.ts";
 import type { Store } from "../../store/store.ts";
 import { apiHostOf } from "./api-host.ts";
 import {
@@ -16,6 +14,8 @@ import { openClusterSecrets, sealClusterSecrets } from "./cluster-secrets.ts";
 import { apiServerPort } from "./cluster-settings.ts";
 import { assertNotStopping, assertOfMaas, clusterNotFound, findCluster, toldOfMaas } from "./find-cluster.ts";
 import { clusterReasons } from "./reasons.ts";
+import type { ClusterRecord } from "./store/records.ts";
+import type { ClusterWithSlots } from "./store/rows.ts";
 
 /** Access data for a cluster's administrator. */
 export interface Kubeconfig {

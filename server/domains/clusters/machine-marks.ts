@@ -1,4 +1,4 @@
-import type { SlotRecord } from "../../store/cluster-records.ts";
+import type { SlotRecord } from "./store/records.ts";
 
 /** Annotations on a machine in MAAS that identify its owner. */
 export interface MachineMarks {

@@ -1,6 +1,6 @@
 import type { MaasMachine, MaasMachineStatus } from "../../../adapters/maas/machine.ts";
 import type { WorkloadNode } from "../../../adapters/workload/adapter.ts";
-import type { ClusterRecord, SlotRecord, SlotState } from "../../store/cluster-records.ts";
+import type { ClusterRecord, SlotRecord, SlotState } from "./store/records.ts";
 
 /** State of a cluster's machine in Kubernetes and MAAS. */
 export interface NodeStatus {

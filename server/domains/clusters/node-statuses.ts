@@ -6,14 +6,14 @@ import type { MaasAdapter } from "../../../adapters/maas/adapter.ts";
 import type { WorkloadAdapter, WorkloadNode } from "../../../adapters/workload/adapter.ts";
 import { workloadReasons } from "../../../adapters/workload/reasons.ts";
 import type { Seal } from "../../crypto/seal.ts";
-import type { SlotState } from "../../store/cluster-records.ts";
-import type { ClusterWithSlots } from "../../store/cluster-rows.ts";
 import type { Store } from "../../store/store.ts";
 import { apiHostOf } from "./api-host.ts";
 import { openClusterSecrets } from "./cluster-secrets.ts";
 import { apiServerPort } from "./cluster-settings.ts";
 import { clusterNotFound, findCluster } from "./find-cluster.ts";
 import { type Answer, type NodeStatus, nodeStatusesOf } from "./node-status.ts";
+import type { SlotState } from "./store/records.ts";
+import type { ClusterWithSlots } from "./store/rows.ts";
 
 export interface NodeStatusesOptions {
   readonly store: Pick<Store, "run">;

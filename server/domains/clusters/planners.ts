@@ -2,12 +2,12 @@ import { Cluster } from "../../../gen/cnct/kaas/api/api_pb.ts";
 import { ClusterService } from "../../../gen/hostplane/v1/cluster_pb.ts";
 import type { PlannedMutation } from "../../operations/mutation.ts";
 import { type PlannerRegistration, registerPlanners } from "../../operations/planner.ts";
-import type { ClusterRecord, PoolRecord } from "../../store/cluster-records.ts";
 import { formatKubernetesVersion, parseKubernetesVersion } from "./bootstrap/kubernetes-version.ts";
 import { assertClusterName } from "./bootstrap/names.ts";
 import { poolNamesFrom, poolSizesFrom, wantedClusterFrom, wantedPoolsFrom } from "./cluster-requests.ts";
 import { clusterResource } from "./cluster-resource.ts";
 import type { Clusters } from "./clusters.ts";
+import type { ClusterRecord, PoolRecord } from "./store/records.ts";
 import type { StrayCalls } from "./stray-calls.ts";
 
 /** Creates the dry runs of calls about clusters. */

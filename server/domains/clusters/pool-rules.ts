@@ -1,10 +1,10 @@
 import { InfraError, invalidField } from "../../../adapters/host/infra-error.ts";
-import type { ClusterRecord, SlotRecord } from "../../store/cluster-records.ts";
-import type { ClusterWithSlots } from "../../store/cluster-rows.ts";
 import { maxMachines } from "./bootstrap/names.ts";
 import { assertPoolsCount, type PoolSize, type WantedPool } from "./cluster-requests.ts";
 import { clusterResource } from "./cluster-resource.ts";
 import { clusterReasons } from "./reasons.ts";
+import type { ClusterRecord, SlotRecord } from "./store/records.ts";
+import type { ClusterWithSlots } from "./store/rows.ts";
 
 /**
  * Rejects clusters that are larger than Kubernetes supports.

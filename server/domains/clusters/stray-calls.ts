@@ -1,5 +1,5 @@
 import type { PlannedMutation } from "../../operations/mutation.ts";
-import type { SlotRecord } from "../../store/cluster-records.ts";
+import type { SlotRecord } from "./store/records.ts";
 
 /** A stray: a machine allocated to the gateway's MAAS account that no cluster knows. */
 export interface StrayFacts {

@@ -1,5 +1,4 @@
 import type { Reason } from "../../../adapters/host/define-reasons.ts";
-import type { ClusterRecord } from "../../store/cluster-records.ts";
 import { type InstanceType, parseInstanceType } from "./bootstrap/instance-type.ts";
 import {
   compareKubernetesVersions,
@@ -11,6 +10,7 @@ import {
 import { joinRefusal, skewRefusal, upgradeRefusal } from "./bootstrap/version-skew.ts";
 import type { OfferedImages } from "./cluster-images.ts";
 import { clusterReasons } from "./reasons.ts";
+import type { ClusterRecord } from "./store/records.ts";
 
 /** Versions of a cluster's machines, present or planned. */
 export interface ClusterVersions {

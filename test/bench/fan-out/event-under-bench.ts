@@ -1,4 +1,4 @@
-import type { NewEvent } from "../../../server/store/events.ts";
+import type { NewEvent } from "../../../server/events/store/events.ts";
 
 /** Returns the event of a new volume, a frequent event of a gateway with many clients. */
 export function eventUnderBench(count: number): NewEvent {

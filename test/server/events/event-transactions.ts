@@ -1,5 +1,5 @@
+import { transactions as own } from "../../../server/gateway/store-transactions.ts";
 import type { TransactionContext } from "../../../server/store/transaction.ts";
-import { transactions as own } from "../../../server/store/transactions.ts";
 
 /** The gateway's own transactions, and one that writes events with past times. */
 export const transactions = {

@@ -1,5 +1,5 @@
 import type { Test } from "tap";
-import type { NewEvent } from "../../../server/store/events.ts";
+import type { NewEvent } from "../../../server/events/store/events.ts";
 import { openStore, type StoreOptions } from "../../../server/store/open-store.ts";
 import { ownModules } from "../../../server/store/program.ts";
 import type { Store } from "../../../server/store/store.ts";

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { nextAuthVersion } from "../../../server/store/auth-version.ts";
+import { nextAuthVersion } from "../../../server/domains/auth/store/auth-version.ts";
 import type { Topic, TransactionContext } from "../../../server/store/transaction.ts";
 
 /** Transactions for tests of the store, on rows of the table `meta`. */

@@ -1,10 +1,10 @@
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { OperationKind, OperationStep, StepRun } from "../../../operations/operation-kind.ts";
-import type { ClusterWithSlots } from "../../../store/cluster-rows.ts";
 import type { Store } from "../../../store/store.ts";
 import type { ClusterChanges } from "../cluster-changes.ts";
 import { clusterResource } from "../cluster-resource.ts";
 import { clusterReasons } from "../reasons.ts";
+import type { ClusterWithSlots } from "../store/rows.ts";
 import { assertStays, describeProgress, followCluster, isJoined, isSettled } from "./follow-cluster.ts";
 
 /** A change that is already stored. The operation only follows how the reconciler carries it out. */

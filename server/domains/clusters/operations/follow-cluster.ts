@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import { watchState } from "../../../rpc/watch-state.ts";
-import type { SlotRecord } from "../../../store/cluster-records.ts";
-import type { ClusterWithSlots } from "../../../store/cluster-rows.ts";
 import type { Store } from "../../../store/store.ts";
 import { clusterResource } from "../cluster-resource.ts";
 import { clusterReasons } from "../reasons.ts";
 import { isLive } from "../reconcile/plan/leave-order.ts";
+import type { SlotRecord } from "../store/records.ts";
+import type { ClusterWithSlots } from "../store/rows.ts";
 
 /** The cluster that an operation follows. A later cluster of the same name has another uid. */
 export interface FollowedCluster {

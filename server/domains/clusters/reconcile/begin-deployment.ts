@@ -1,4 +1,4 @@
-import type { SlotRecord } from "../../../store/cluster-records.ts";
+import type { SlotRecord } from "../store/records.ts";
 import { forgottenMachine, makesCluster } from "./first-machine.ts";
 import { forgetNode } from "./forget-node.ts";
 import { goneMachine } from "./gone-machine.ts";

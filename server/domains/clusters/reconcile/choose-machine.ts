@@ -1,11 +1,11 @@
 import { hasReason } from "../../../../adapters/host/infra-error.ts";
 import type { MaasConstraints, MaasMachine } from "../../../../adapters/maas/machine.ts";
 import { maasReasons } from "../../../../adapters/maas/reasons.ts";
-import type { SlotRecord } from "../../../store/cluster-records.ts";
 import { instanceTypeFrom } from "../bootstrap/instance-type.ts";
 import { kubernetesVersionFrom } from "../bootstrap/kubernetes-version.ts";
 import type { ClusterSettings } from "../cluster-settings.ts";
 import { clusterReasons } from "../reasons.ts";
+import type { SlotRecord } from "../store/records.ts";
 import { isLikeThat } from "./constraints.ts";
 import type { Pass } from "./pass.ts";
 import { nodeNameOf } from "./plan/cluster-view.ts";

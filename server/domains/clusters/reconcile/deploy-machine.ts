@@ -1,9 +1,9 @@
 import { hasReason, InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { MaasMachine } from "../../../../adapters/maas/machine.ts";
 import { maasReasons } from "../../../../adapters/maas/reasons.ts";
-import type { SlotRecord } from "../../../store/cluster-records.ts";
 import { agentNameOf, markedSlotOf, marksOf } from "../machine-marks.ts";
 import { clusterReasons } from "../reasons.ts";
+import type { SlotRecord } from "../store/records.ts";
 import { seriesOf } from "./choose-machine.ts";
 import { goneMachine } from "./gone-machine.ts";
 import { isLeavingMaas } from "./own-machine.ts";

@@ -1,8 +1,8 @@
 import { hasReason, InfraError } from "../../../../adapters/host/infra-error.ts";
 import { maasReasons } from "../../../../adapters/maas/reasons.ts";
-import type { SlotState } from "../../../store/cluster-records.ts";
 import { rangeOfAddress } from "../range-of-address.ts";
 import { clusterReasons } from "../reasons.ts";
+import type { SlotState } from "../store/records.ts";
 import type { Pass } from "./pass.ts";
 import { hasBeenMade } from "./plan/slot-group.ts";
 

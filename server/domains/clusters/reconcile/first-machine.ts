@@ -1,5 +1,5 @@
-import type { ClusterRecord, SlotRecord } from "../../../store/cluster-records.ts";
 import { marksFrom } from "../machine-marks.ts";
+import type { ClusterRecord, SlotRecord } from "../store/records.ts";
 import type { ClusterView } from "./plan/cluster-view.ts";
 import { hasBeenMade } from "./plan/slot-group.ts";
 

@@ -1,6 +1,6 @@
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import { workloadReasons } from "../../../../adapters/workload/reasons.ts";
-import type { SlotRecord } from "../../../store/cluster-records.ts";
+import type { SlotRecord } from "../store/records.ts";
 import { isLeavingMaas } from "./own-machine.ts";
 import type { Pass } from "./pass.ts";
 import { nodeNameOf } from "./plan/cluster-view.ts";

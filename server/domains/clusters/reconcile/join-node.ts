@@ -1,5 +1,5 @@
-import type { SlotRecord } from "../../../store/cluster-records.ts";
-import { isAdopted } from "../../../store/is-adopted.ts";
+import { isAdopted } from "../store/is-adopted.ts";
+import type { SlotRecord } from "../store/records.ts";
 import { makesCluster } from "./first-machine.ts";
 import { goneMachine } from "./gone-machine.ts";
 import { isLeavingMaas } from "./own-machine.ts";

@@ -1,5 +1,5 @@
-import type { SlotRecord } from "../../../store/cluster-records.ts";
 import { marksOf } from "../machine-marks.ts";
+import type { SlotRecord } from "../store/records.ts";
 import { goneMachine } from "./gone-machine.ts";
 import type { Pass } from "./pass.ts";
 import { movedTo, type StepEnd } from "./step.ts";

@@ -1,8 +1,8 @@
 import type { WorkloadCluster } from "../../../../adapters/workload/adapter.ts";
-import type { ClusterRecord } from "../../../store/cluster-records.ts";
 import { createBootstrapToken } from "../bootstrap/bootstrap-token.ts";
 import { isAdminRenewalDue, renewAdminCertificate } from "../bootstrap/cluster-pki.ts";
 import { type ClusterSecrets, openClusterSecrets, sealClusterSecrets } from "../cluster-secrets.ts";
+import type { ClusterRecord } from "../store/records.ts";
 import type { ReconcileTools } from "./reconcile-tools.ts";
 
 /** The secrets of a cluster in a pass, opened when first needed: deleting a cluster needs none. */

@@ -1,6 +1,6 @@
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
-import type { ClusterRecord, SlotRecord } from "../../../store/cluster-records.ts";
 import { apiHostOf } from "../api-host.ts";
+import type { ClusterRecord, SlotRecord } from "../store/records.ts";
 import type { PassSecrets } from "./pass-secrets.ts";
 import type { ClusterView } from "./plan/cluster-view.ts";
 import type { ReconcileTools } from "./reconcile-tools.ts";

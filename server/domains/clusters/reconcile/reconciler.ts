@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { backOffMs } from "../../../../adapters/host/back-off.ts";
 import { hasReason, InfraError } from "../../../../adapters/host/infra-error.ts";
 import { hostReasons } from "../../../../adapters/host/reasons.ts";
-import type { ClaimedCluster } from "../../../store/cluster-passes.ts";
+import type { ClaimedCluster } from "../store/passes.ts";
 import { holdLease } from "./pass-lease.ts";
 import { reconcileCluster } from "./reconcile-cluster.ts";
 import { createReconcileTools } from "./reconcile-tools.ts";

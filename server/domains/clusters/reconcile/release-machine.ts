@@ -1,6 +1,6 @@
 import { maasReasons } from "../../../../adapters/maas/reasons.ts";
-import type { SlotRecord } from "../../../store/cluster-records.ts";
 import { markedSlotOf, marksOf } from "../machine-marks.ts";
+import type { SlotRecord } from "../store/records.ts";
 import { forgetNode } from "./forget-node.ts";
 import { goneMachine } from "./gone-machine.ts";
 import { goneBecause, isLeavingMaas } from "./own-machine.ts";

@@ -1,6 +1,6 @@
 import { createLimiter } from "../../../../adapters/host/limiter.ts";
-import type { FencedCluster } from "../../../store/cluster-fence.ts";
-import type { NewSlot, SlotChange, SlotRecord } from "../../../store/cluster-records.ts";
+import type { FencedCluster } from "../store/fence.ts";
+import type { NewSlot, SlotChange, SlotRecord } from "../store/records.ts";
 import type { PassLease } from "./pass-lease.ts";
 import type { Boundary, ReconcilerOptions } from "./reconciler-options.ts";
 

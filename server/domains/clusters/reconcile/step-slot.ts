@@ -1,8 +1,8 @@
 import { hasReason, InfraError } from "../../../../adapters/host/infra-error.ts";
 import { hostReasons } from "../../../../adapters/host/reasons.ts";
 import { maasReasons } from "../../../../adapters/maas/reasons.ts";
-import type { SlotRecord, SlotState } from "../../../store/cluster-records.ts";
 import { storeReasons } from "../../../store/reasons.ts";
+import type { SlotRecord, SlotState } from "../store/records.ts";
 import { beginDeployment } from "./begin-deployment.ts";
 import { chooseMachine } from "./choose-machine.ts";
 import { deployMachine } from "./deploy-machine.ts";

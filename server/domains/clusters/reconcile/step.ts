@@ -1,7 +1,7 @@
 import type { InfraError } from "../../../../adapters/host/infra-error.ts";
 import { maasReasons } from "../../../../adapters/maas/reasons.ts";
-import type { SlotRecord, SlotState } from "../../../store/cluster-records.ts";
 import { clusterReasons } from "../reasons.ts";
+import type { SlotRecord, SlotState } from "../store/records.ts";
 import { freeMachineDelayMs, retryDelayMs } from "./delays.ts";
 import type { Pass } from "./pass.ts";
 import type { SlotFacts } from "./slot-book.ts";

@@ -1,8 +1,8 @@
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { MaasMachine } from "../../../../adapters/maas/machine.ts";
 import { maasReasons } from "../../../../adapters/maas/reasons.ts";
-import type { SlotRecord } from "../../../store/cluster-records.ts";
 import { agentNameOf } from "../machine-marks.ts";
+import type { SlotRecord } from "../store/records.ts";
 import { constraintsOf } from "./choose-machine.ts";
 import { retryDelayMs } from "./delays.ts";
 import type { Pass } from "./pass.ts";

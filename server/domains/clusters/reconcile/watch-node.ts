@@ -1,4 +1,4 @@
-import type { SlotRecord } from "../../../store/cluster-records.ts";
+import type { SlotRecord } from "../store/records.ts";
 import { goneMachine } from "./gone-machine.ts";
 import { isLeavingMaas } from "./own-machine.ts";
 import type { Pass } from "./pass.ts";

@@ -1,8 +1,8 @@
 import type { EtcdAccess, WorkloadAdapter, WorkloadCluster } from "../../../../adapters/workload/adapter.ts";
-import type { ClusterRecord, SlotRecord } from "../../../store/cluster-records.ts";
 import { createClientCertificate } from "../bootstrap/certificate.ts";
 import type { ClusterPki } from "../bootstrap/cluster-pki.ts";
 import { apiServerPort } from "../cluster-settings.ts";
+import type { ClusterRecord, SlotRecord } from "../store/records.ts";
 
 /** Connections to clusters, reused across passes. */
 export interface WorkloadConnections {

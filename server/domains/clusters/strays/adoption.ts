@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
-import type { ClusterRecord, PoolRecord } from "../../../store/cluster-records.ts";
-import type { AdoptedSlot } from "../../../store/cluster-strays.ts";
-import { holdsPlace } from "../../../store/holds-place.ts";
 import { clusterImageFrom } from "../bootstrap/image-name.ts";
 import { formatKubernetesVersion } from "../bootstrap/kubernetes-version.ts";
+import { holdsPlace } from "../store/holds-place.ts";
+import type { ClusterRecord, PoolRecord } from "../store/records.ts";
+import type { AdoptedSlot } from "../store/strays.ts";
 import type { KnownSlots, SeenMachine } from "./judge-machine.ts";
 import type { KnownClusters } from "./read-machines.ts";
 

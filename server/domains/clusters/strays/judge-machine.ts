@@ -1,6 +1,6 @@
 import type { MaasMachine } from "../../../../adapters/maas/machine.ts";
-import type { SlotRecord } from "../../../store/cluster-records.ts";
 import type { MachineMarks } from "../machine-marks.ts";
+import type { SlotRecord } from "../store/records.ts";
 
 /** A machine allocated to the gateway's account, as read from MAAS. */
 export interface SeenMachine {

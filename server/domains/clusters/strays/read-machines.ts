@@ -2,10 +2,10 @@ import { hasReason, InfraError } from "../../../../adapters/host/infra-error.ts"
 import type { MaasAdapter } from "../../../../adapters/maas/adapter.ts";
 import type { MaasMachine } from "../../../../adapters/maas/machine.ts";
 import { maasReasons } from "../../../../adapters/maas/reasons.ts";
-import type { ClusterWithSlots } from "../../../store/cluster-rows.ts";
 import type { Store } from "../../../store/store.ts";
 import { agentNameOf, markedSlotOf, marksFrom } from "../machine-marks.ts";
 import { clusterReasons } from "../reasons.ts";
+import type { ClusterWithSlots } from "../store/rows.ts";
 import type { KnownSlots, SeenMachine } from "./judge-machine.ts";
 
 /**

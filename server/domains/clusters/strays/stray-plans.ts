@@ -1,5 +1,5 @@
 import type { PlannedMutation } from "../../../operations/mutation.ts";
-import type { AdoptedSlot } from "../../../store/cluster-strays.ts";
+import type { AdoptedSlot } from "../store/strays.ts";
 import type { StrayFacts } from "../stray-calls.ts";
 import { resourceOf } from "./read-machines.ts";
 

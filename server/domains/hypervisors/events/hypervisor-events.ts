@@ -1,5 +1,5 @@
 import { hypervisorResource } from "../../../../adapters/libvirt/names.ts";
-import type { NewEvent } from "../../../store/events.ts";
+import type { NewEvent } from "../../../events/store/events.ts";
 import type { OwnChange } from "../own-changes.ts";
 import type { HypervisorDifference } from "./hypervisor-differences.ts";
 

@@ -6,7 +6,7 @@ import {
   type SystemObserverOptions,
   type Told,
 } from "../../../events/observe-system.ts";
-import type { NewEvent } from "../../../store/events.ts";
+import type { NewEvent } from "../../../events/store/events.ts";
 import type { OwnChange, OwnChanges } from "./own-changes.ts";
 import type { PoolState, StoragePool } from "./storage-pool.ts";
 

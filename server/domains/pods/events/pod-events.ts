@@ -1,7 +1,7 @@
 import { create, type JsonValue, type MessageInitShape, toJson } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { EventSchema } from "../../../../gen/hostplane/v1/event_pb.ts";
-import type { NewEvent } from "../../../store/events.ts";
+import type { NewEvent } from "../../../events/store/events.ts";
 import { imageResource, type OwnChanges, podResource } from "../own-changes.ts";
 import { timestampFromNs } from "../timestamp-from-ns.ts";
 import type { Fact, GapFact, ImageFact, PodFact } from "./fact.ts";

@@ -2,7 +2,7 @@ import type { CephHost, CephState } from "../../../../adapters/ceph/adapter.ts";
 import { cephResource } from "../../../../adapters/ceph/names.ts";
 import type { Part } from "../../../../adapters/host/part-of-state.ts";
 import type { Told } from "../../../events/observe-system.ts";
-import type { NewEvent } from "../../../store/events.ts";
+import type { NewEvent } from "../../../events/store/events.ts";
 import { crashDifferences } from "./crash-differences.ts";
 import {
   type HostOf,

@@ -1,7 +1,7 @@
 import { describeSize } from "../../../../adapters/host/describe-size.ts";
 import { describePlace, placeOf } from "../../../backups/repository-place.ts";
+import type { BackupRow } from "../../../backups/store/backups.ts";
 import type { Operation } from "../../../operations/operation.ts";
-import type { BackupRow } from "../../../store/backups.ts";
 
 /** Describes a completed backup, for the message of a poll. */
 export function backupDone(row: BackupRow): string {

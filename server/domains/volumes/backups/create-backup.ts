@@ -6,10 +6,10 @@ import type { LogicalVolume, LvmState } from "../../../../adapters/lvm/adapter.t
 import { lvmReasons } from "../../../../adapters/lvm/reasons.ts";
 import { lvmBackupReasons } from "../../../backups/lvm/reasons.ts";
 import { backupReasons } from "../../../backups/reasons.ts";
+import type { BackupRow } from "../../../backups/store/backups.ts";
 import { findOperation } from "../../../operations/find-operation.ts";
 import { hasEnded, type Operation } from "../../../operations/operation.ts";
 import type { Asker } from "../../../rpc/asker.ts";
-import type { BackupRow } from "../../../store/backups.ts";
 import type { BackupParts, Foreseen } from "./backup-parts.ts";
 import { backupDone, backupFailed, backupUnderWay } from "./backup-words.ts";
 import type { BackupRequest, BeginBackup, PlannedBackup } from "./begin-backup.ts";

@@ -1,10 +1,10 @@
 import type { KeepPolicy } from "../../../../adapters/restic/adapter.ts";
 import { pruneStep } from "../../../backups/prune-step.ts";
 import { describePlace, type RepositoryPlace } from "../../../backups/repository-place.ts";
+import type { BackupRow } from "../../../backups/store/backups.ts";
 import { scheduleTagsOf } from "../../../backups/stored-backup.ts";
 import type { StoredBackupTools } from "../../../backups/stored-backup-run.ts";
 import type { OperationKind, OperationStep, StepRun } from "../../../operations/operation-kind.ts";
-import type { BackupRow } from "../../../store/backups.ts";
 import { parseVolumeHandle } from "./volume-handle.ts";
 
 /** Input of an operation that removes the expired backups of a schedule. */

@@ -1,7 +1,7 @@
 import type { BackupSource, WantedRestore } from "../../../backups/backup-source.ts";
+import type { BackupRow } from "../../../backups/store/backups.ts";
 import { nothingToDo, resourceOf } from "../../../backups/stored-backup-plans.ts";
 import type { StoredBackups } from "../../../backups/stored-backups.ts";
-import type { BackupRow } from "../../../store/backups.ts";
 import { bytesPerGiB, sizeGbFromBytes } from "../size.ts";
 import type { WantedCreate } from "../volume-changes.ts";
 import { volumeBackupFacts } from "./backup-facts.ts";

@@ -1,5 +1,5 @@
 import type { LvmState } from "../../../../adapters/lvm/adapter.ts";
-import type { NewEvent } from "../../../store/events.ts";
+import type { NewEvent } from "../../../events/store/events.ts";
 import { presenceDifferences, spaceDifferences } from "./group-differences.ts";
 import { type ObservedVolumes, observeVolumes } from "./observed-volumes.ts";
 import type { OwnChange } from "./own-changes.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { test } from "tap";
 import { createLoginThrottle } from "../../../../server/domains/auth/login-throttle.ts";
-import { rowAfterFailure } from "../../../../server/store/login-failures.ts";
+import { rowAfterFailure } from "../../../../server/domains/auth/store/login-failures.ts";
 import { errorOf, openAuthStore, reasonOf } from "./auth-under-test.ts";
 
 const right = async () => true;

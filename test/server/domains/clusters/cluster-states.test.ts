@@ -1,6 +1,6 @@
 import { type Test, test } from "tap";
 import { createClusterStates } from "../../../../server/domains/clusters/cluster-states.ts";
-import type { ClusterRecord } from "../../../../server/store/cluster-records.ts";
+import type { ClusterRecord } from "../../../../server/domains/clusters/store/records.ts";
 import type { Store } from "../../../../server/store/store.ts";
 import { clusterOf, slotOf } from "./reconcile/plan/sample-cluster.ts";
 

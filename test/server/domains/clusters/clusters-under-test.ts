@@ -14,10 +14,10 @@ import { type Clusters, createClusters } from "../../../../server/domains/cluste
 import type { ClusterOperations } from "../../../../server/domains/clusters/operations/cluster-operations.ts";
 import { createClusterPlanners } from "../../../../server/domains/clusters/planners.ts";
 import { createKaasService } from "../../../../server/domains/clusters/service.ts";
+import type { NewSlot, SlotChange, SlotRecord } from "../../../../server/domains/clusters/store/records.ts";
 import type { StrayCalls } from "../../../../server/domains/clusters/stray-calls.ts";
 import type { PlannedMutation } from "../../../../server/operations/mutation.ts";
 import { anonymous } from "../../../../server/rpc/caller.ts";
-import type { NewSlot, SlotChange, SlotRecord } from "../../../../server/store/cluster-records.ts";
 import type { Store } from "../../../../server/store/store.ts";
 import { createCall } from "../../rpc/call-under-test.ts";
 import { openOwnStore } from "../../store/own-store.ts";

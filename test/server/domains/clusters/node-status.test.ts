@@ -3,7 +3,7 @@ import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { WorkloadAccess, WorkloadNode } from "../../../../adapters/workload/adapter.ts";
 import { workloadReasons } from "../../../../adapters/workload/reasons.ts";
 import { Cluster } from "../../../../gen/cnct/kaas/api/api_pb.ts";
-import type { SlotChange } from "../../../../server/store/cluster-records.ts";
+import type { SlotChange } from "../../../../server/domains/clusters/store/records.ts";
 import { machineNode, newSlot, noMaas, startClusters, startMaasSandbox } from "./clusters-under-test.ts";
 
 const { getClusterNodesStatus } = Cluster.method;

@@ -1,5 +1,5 @@
 import { maasReasons } from "../../../../../adapters/maas/reasons.ts";
-import type { ClusterRecord, ClusterStatusName, SlotRecord } from "../../../../store/cluster-records.ts";
+import type { ClusterRecord, ClusterStatusName, SlotRecord } from "../../store/records.ts";
 import { type ClusterView, isServing } from "./cluster-view.ts";
 import { isLive } from "./leave-order.ts";
 import { isMisconfigured, machineProblemOf } from "./machine-problem.ts";

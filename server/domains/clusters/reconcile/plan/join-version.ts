@@ -1,6 +1,6 @@
-import type { ClusterRecord, PoolRecord, SlotRecord } from "../../../../store/cluster-records.ts";
 import { compareKubernetesVersions, kubernetesVersionFrom } from "../../bootstrap/kubernetes-version.ts";
 import { joinRefusal } from "../../bootstrap/version-skew.ts";
+import type { ClusterRecord, PoolRecord, SlotRecord } from "../../store/records.ts";
 
 /** Reports whether API servers run, or will run, a version other than the control plane's spec. */
 export function isControlPlaneChanging(cluster: ClusterRecord, slots: readonly SlotRecord[]): boolean {

@@ -1,4 +1,4 @@
-import type { SlotRecord, SlotState } from "../../../../store/cluster-records.ts";
+import type { SlotRecord, SlotState } from "../../store/records.ts";
 import { type ClusterView, nodeOf, readinessOf } from "./cluster-view.ts";
 
 /**

@@ -2,8 +2,8 @@ import type { Reason } from "../../../../../adapters/host/define-reasons.ts";
 import { hasReason, type InfraError } from "../../../../../adapters/host/infra-error.ts";
 import type { MaasMachineStatus } from "../../../../../adapters/maas/machine.ts";
 import { maasReasons } from "../../../../../adapters/maas/reasons.ts";
-import type { SlotRecord } from "../../../../store/cluster-records.ts";
 import { clusterReasons } from "../../reasons.ts";
+import type { SlotRecord } from "../../store/records.ts";
 import { type ClusterView, machineOf, nodeOf, readinessOf } from "./cluster-view.ts";
 
 /** How long a node may be not ready, for example during a reboot, before it is reported as a problem. */

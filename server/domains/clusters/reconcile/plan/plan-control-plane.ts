@@ -1,4 +1,4 @@
-import type { ClusterRecord, SlotRecord } from "../../../../store/cluster-records.ts";
+import type { ClusterRecord, SlotRecord } from "../../store/records.ts";
 import type { ClusterView } from "./cluster-view.ts";
 import { byAge, inLeaveOrder } from "./leave-order.ts";
 import {

@@ -1,4 +1,4 @@
-import type { SlotRecord } from "../../../../store/cluster-records.ts";
+import type { SlotRecord } from "../../store/records.ts";
 import { type ClusterView, readinessOf } from "./cluster-view.ts";
 import { byAge, inLeaveOrder, mayBeNode } from "./leave-order.ts";
 import {

@@ -1,4 +1,4 @@
-import type { ClusterRecord, NewSlot, PoolRecord, SlotRecord } from "../../../../store/cluster-records.ts";
+import type { ClusterRecord, NewSlot, PoolRecord, SlotRecord } from "../../store/records.ts";
 import type { ClusterView } from "./cluster-view.ts";
 import { isControlPlaneChanging, joinVersionOf } from "./join-version.ts";
 import { isLive, leaveOf, type SlotLeave } from "./leave-order.ts";

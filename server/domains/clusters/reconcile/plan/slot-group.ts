@@ -1,7 +1,7 @@
 import { maasReasons } from "../../../../../adapters/maas/reasons.ts";
-import type { ClusterRecord, PoolRecord, SlotRecord } from "../../../../store/cluster-records.ts";
 import { instanceTypeFrom } from "../../bootstrap/instance-type.ts";
 import { kubernetesVersionFrom } from "../../bootstrap/kubernetes-version.ts";
+import type { ClusterRecord, PoolRecord, SlotRecord } from "../../store/records.ts";
 import { type ClusterView, isServing, machineOf } from "./cluster-view.ts";
 import { isLive } from "./leave-order.ts";
 

@@ -1,9 +1,4 @@
-import type {
-  ClusterRecord,
-  ClusterStatusName,
-  SlotRecord,
-  SlotState,
-} from "../../../../store/cluster-records.ts";
+import type { ClusterRecord, ClusterStatusName, SlotRecord, SlotState } from "../../store/records.ts";
 import { type ClusterView, isServing, machineOf, readinessOf } from "./cluster-view.ts";
 import { groupsOf, isOutdated, type SlotGroup } from "./slot-group.ts";
 

@@ -21,8 +21,12 @@ import {
   type Reconciler,
 } from "../../../../../server/domains/clusters/reconcile/reconciler.ts";
 import type { ReconcilerOptions } from "../../../../../server/domains/clusters/reconcile/reconciler-options.ts";
-import type { ClusterChange } from "../../../../../server/store/cluster-changes.ts";
-import type { ClusterRecord, PoolRecord, SlotRecord } from "../../../../../server/store/cluster-records.ts";
+import type { ClusterChange } from "../../../../../server/domains/clusters/store/changes.ts";
+import type {
+  ClusterRecord,
+  PoolRecord,
+  SlotRecord,
+} from "../../../../../server/domains/clusters/store/records.ts";
 import type { Store } from "../../../../../server/store/store.ts";
 import { openOwnStore } from "../../../store/own-store.ts";
 

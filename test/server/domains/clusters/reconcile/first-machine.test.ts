@@ -6,7 +6,7 @@ import {
   forgottenMachine,
   makesCluster,
 } from "../../../../../server/domains/clusters/reconcile/first-machine.ts";
-import type { SlotRecord, SlotState } from "../../../../../server/store/cluster-records.ts";
+import type { SlotRecord, SlotState } from "../../../../../server/domains/clusters/store/records.ts";
 
 const clusterUid = randomUUID();
 

@@ -3,6 +3,7 @@ import { test } from "tap";
 import type { MaasMachine, MaasMachineStatus } from "../../../../../adapters/maas/machine.ts";
 import { machineStatuses } from "../../../../../adapters/maas/machine-status.ts";
 import type { MachineMarks } from "../../../../../server/domains/clusters/machine-marks.ts";
+import type { SlotRecord, SlotState } from "../../../../../server/domains/clusters/store/records.ts";
 import {
   isUnexplained,
   judgeMachine,
@@ -10,7 +11,6 @@ import {
   type SeenMachine,
 } from "../../../../../server/domains/clusters/strays/judge-machine.ts";
 import { reportOnlyReason } from "../../../../../server/domains/clusters/strays/report-only.ts";
-import type { SlotRecord, SlotState } from "../../../../../server/store/cluster-records.ts";
 
 const installationId = "0123456789abcdef";
 

@@ -4,12 +4,12 @@ import type { MaasAdapter } from "../../../../../adapters/maas/adapter.ts";
 import { createMaasSandbox, type MaasSandbox } from "../../../../../adapters/maas/sandbox.ts";
 import type { Clocks } from "../../../../../server/domains/clusters/clocks.ts";
 import { agentNameOf, marksOf } from "../../../../../server/domains/clusters/machine-marks.ts";
+import type { NewCluster } from "../../../../../server/domains/clusters/store/changes.ts";
+import type { SlotChange, SlotRecord } from "../../../../../server/domains/clusters/store/records.ts";
 import { createStrays, type Strays } from "../../../../../server/domains/clusters/strays/strays.ts";
-import type { NewCluster } from "../../../../../server/store/cluster-changes.ts";
-import type { SlotChange, SlotRecord } from "../../../../../server/store/cluster-records.ts";
 import type { Store } from "../../../../../server/store/store.ts";
-import { newCluster, newSlot } from "../../../store/clusters-in-store.ts";
 import { openOwnStore } from "../../../store/own-store.ts";
+import { newCluster, newSlot } from "../store/clusters-in-store.ts";
 
 const kubernetesImage = "os=ubuntu-noble,k8s=1.35.4,standard";
 

@@ -3,7 +3,7 @@ import type { CephState } from "../../../../../adapters/ceph/adapter.ts";
 import { sandboxState } from "../../../../../adapters/ceph/sandbox-cluster.ts";
 import type { Part } from "../../../../../adapters/host/part-of-state.ts";
 import type { ObservedCluster } from "../../../../../server/domains/storage/events/observed-cluster.ts";
-import type { NewEvent } from "../../../../../server/store/events.ts";
+import type { NewEvent } from "../../../../../server/events/store/events.ts";
 
 const healthy = sandboxState(0);
 const name = fc.constantFrom("a", "b", "c", "d");

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Test } from "tap";
 import type { LvmAdapter } from "../../../../../adapters/lvm/adapter.ts";
+import type { BackupRow } from "../../../../../server/backups/store/backups.ts";
 import { createSeal } from "../../../../../server/crypto/seal.ts";
 import type { BackupSchedule } from "../../../../../server/domains/volumes/backups/backup-schedule.ts";
 import {
@@ -12,7 +13,6 @@ import { createOperations } from "../../../../../server/operations/create-operat
 import type { Operation } from "../../../../../server/operations/operation.ts";
 import type { Operations } from "../../../../../server/operations/operations.ts";
 import { createInlineRunner } from "../../../../../server/operations/run-inline.ts";
-import type { BackupRow } from "../../../../../server/store/backups.ts";
 import { createHost, deviceClasses, type HostUnderTest, settings } from "./backups-under-test.ts";
 
 /** Hourly backups of all volumes. */

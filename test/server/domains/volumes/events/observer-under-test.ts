@@ -8,7 +8,7 @@ import {
   type VolumeObserverOptions,
 } from "../../../../../server/domains/volumes/events/volume-observer.ts";
 import type { SystemObserver } from "../../../../../server/events/observe-system.ts";
-import type { NewEvent } from "../../../../../server/store/events.ts";
+import type { NewEvent } from "../../../../../server/events/store/events.ts";
 import type { Store } from "../../../../../server/store/store.ts";
 
 /** An observer, and the LVM adapter through which its gateway makes changes. */

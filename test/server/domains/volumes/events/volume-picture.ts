@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import type { LogicalVolume, LvmState } from "../../../../../adapters/lvm/adapter.ts";
 import type { ObservedVolumes } from "../../../../../server/domains/volumes/events/observed-volumes.ts";
-import type { NewEvent } from "../../../../../server/store/events.ts";
+import type { NewEvent } from "../../../../../server/events/store/events.ts";
 import { groupOf, stateOf, volumeOf } from "../lvm-state.ts";
 
 /** The volumes as reconstructed from events alone: size and tags by resource. */

@@ -1,6 +1,6 @@
 import { test } from "tap";
 import { clusterStatusOf } from "../../../../../../server/domains/clusters/reconcile/plan/cluster-status.ts";
-import type { ClusterRecord, SlotRecord } from "../../../../../../server/store/cluster-records.ts";
+import type { ClusterRecord, SlotRecord } from "../../../../../../server/domains/clusters/store/records.ts";
 import { clusterOf, nowMs, serverOf, slotOf, viewOf, wantedOf, wholeCluster } from "./sample-cluster.ts";
 
 const unreachable = { isReachable: false, why: "connection refused", forMs: 90_000 } as const;

@@ -4,7 +4,7 @@ import { clusterStatusOf } from "../../../../../../server/domains/clusters/recon
 import { isServing } from "../../../../../../server/domains/clusters/reconcile/plan/cluster-view.ts";
 import type { SlotPlan } from "../../../../../../server/domains/clusters/reconcile/plan/plan-slots.ts";
 import { isOfPool } from "../../../../../../server/domains/clusters/reconcile/plan/slot-group.ts";
-import type { ClusterRecord, PoolRecord } from "../../../../../../server/store/cluster-records.ts";
+import type { ClusterRecord, PoolRecord } from "../../../../../../server/domains/clusters/store/records.ts";
 import { clusterOf } from "./sample-cluster.ts";
 import {
   type Chance,

@@ -5,7 +5,11 @@ import {
   planSlots,
   type SlotPlan,
 } from "../../../../../../server/domains/clusters/reconcile/plan/plan-slots.ts";
-import type { ClusterRecord, SlotRecord, SlotState } from "../../../../../../server/store/cluster-records.ts";
+import type {
+  ClusterRecord,
+  SlotRecord,
+  SlotState,
+} from "../../../../../../server/domains/clusters/store/records.ts";
 import {
   clusterOf,
   nodeFrom,

@@ -3,7 +3,7 @@ import {
   planSlots,
   type SlotPlan,
 } from "../../../../../../server/domains/clusters/reconcile/plan/plan-slots.ts";
-import type { ClusterRecord, SlotRecord } from "../../../../../../server/store/cluster-records.ts";
+import type { ClusterRecord, SlotRecord } from "../../../../../../server/domains/clusters/store/records.ts";
 import { clusterOf, nowMs, serverOf, slotOf, viewOf, wantedOf, wholeCluster } from "./sample-cluster.ts";
 
 const nothing = { add: [], leave: [] };

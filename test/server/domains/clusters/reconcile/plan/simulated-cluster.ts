@@ -4,7 +4,7 @@ import {
   planSlots,
   type SlotPlan,
 } from "../../../../../../server/domains/clusters/reconcile/plan/plan-slots.ts";
-import type { ClusterRecord, SlotRecord } from "../../../../../../server/store/cluster-records.ts";
+import type { ClusterRecord, SlotRecord } from "../../../../../../server/domains/clusters/store/records.ts";
 import { images, machineFrom, nodeFrom, nowMs } from "./sample-cluster.ts";
 
 /** Returns random numbers from 0 (inclusive) to 1 (exclusive). */

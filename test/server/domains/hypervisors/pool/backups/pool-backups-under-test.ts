@@ -7,6 +7,7 @@ import type { LvmAdapter } from "../../../../../../adapters/lvm/adapter.ts";
 import { createLvmSandbox } from "../../../../../../adapters/lvm/sandbox.ts";
 import type { Repository, ResticAdapter, ResticSnapshot } from "../../../../../../adapters/restic/adapter.ts";
 import { createResticSandbox } from "../../../../../../adapters/restic/sandbox.ts";
+import type { BackupRow } from "../../../../../../server/backups/store/backups.ts";
 import { masterKeyFromText } from "../../../../../../server/crypto/master-key.ts";
 import { createSeal } from "../../../../../../server/crypto/seal.ts";
 import type { PoolVolumesSystem } from "../../../../../../server/domains/hypervisors/pool/backups/pool-backups.ts";
@@ -16,7 +17,6 @@ import { createVolumeGroupPool } from "../../../../../../server/domains/hypervis
 import type { OperationsOptions } from "../../../../../../server/operations/operations-options.ts";
 import { createInlineRunner } from "../../../../../../server/operations/run-inline.ts";
 import type { Asker } from "../../../../../../server/rpc/asker.ts";
-import type { BackupRow } from "../../../../../../server/store/backups.ts";
 import { openOwnStore } from "../../../../store/own-store.ts";
 import { createPoolGateway, createPoolLvm, type PoolGateway } from "../pool-under-test.ts";
 
