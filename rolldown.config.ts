@@ -54,8 +54,8 @@ export default defineConfig({
   // Besides main.js, the entries are those of threads and other processes, under the names that the source uses.
   input: {
     main: "server/main.ts",
-    "sqlite-worker": "server/store/sqlite-worker.ts",
-    transactions: "server/store/transactions.ts",
+    "sqlite-worker": "server/store/sqlite/sqlite-worker.ts",
+    "store-transactions": "server/gateway/store-transactions.ts",
     "migrations/migrations": "server/store/migrations/migrations.ts",
     worker: "adapters/ceph/worker.ts",
   },

@@ -131,7 +131,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "server/store",
   ],
   "server/domains/inventory": ["adapters/host", "gen", "server/domain", "server/rpc"],
-  "server/domains/idempotency": ["server/rpc", "server/store"],
+  "server/domains/idempotency": ["adapters/host", "server/rpc", "server/store"],
   "server/domains/operations": [
     "server/domain",
     "adapters/host",
@@ -180,11 +180,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "server/store",
   ],
   "server/events": ["adapters/host", "server/store"],
-  "server/store": [
-    "adapters/host",
-    "server/operations/operation-filters.ts",
-    "server/operations/operation.ts",
-  ],
+  "server/store": ["adapters/host"],
   "server/store/reasons.ts": ["adapters/host"],
   "server/web": ["client/services.ts", "server/domain", "server/rpc", "server/store/reasons.ts"],
 };

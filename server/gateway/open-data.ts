@@ -7,6 +7,7 @@ import { databaseFile, openStore } from "../store/open-store.ts";
 import type { Store } from "../store/store.ts";
 import { type WriteHealth, watchWrites } from "../store/write-health.ts";
 import type { Config } from "./config/schema.ts";
+import { gatewayModules } from "./store-modules.ts";
 
 /** The gateway's stored data, and the key to the secrets in it. */
 export interface Data {
@@ -53,6 +54,7 @@ export async function openData(options: OpenDataOptions): Promise<Data> {
     isStoreNew,
   });
   const store = await openStore({
+    modules: gatewayModules,
     url,
     directory,
     kind: isSandbox ? "sandbox" : "real",

@@ -2,11 +2,11 @@ import type { DatabaseSync } from "node:sqlite";
 import { sql } from "kysely";
 import { InfraError } from "../../adapters/host/infra-error.ts";
 import type { StoreKind } from "./database-facts.ts";
+import { migrations } from "./migrations/migrations.ts";
 import { databaseFile } from "./open-store.ts";
 import { createPostgresErrors } from "./postgres/postgres-errors.ts";
 import { migratePostgres, withMigrationLock } from "./postgres/postgres-prepare.ts";
 import type { PostgresConnection } from "./postgres/postgres-transaction.ts";
-import { loadProgram, ownModules, type ProgramModules } from "./program.ts";
 import { storeReasons } from "./reasons.ts";
 import { postgresDialect } from "./sql-dialect.ts";
 import { prepareSqlite } from "./sqlite/sqlite-prepare.ts";
@@ -19,8 +19,6 @@ export interface CopyOptions {
   readonly url: string;
   readonly kind: StoreKind;
   readonly keyCheck: string;
-  /** For tests. Default: the gateway's own modules. */
-  readonly modules?: ProgramModules;
 }
 
 /** Number of rows copied, by table. */
@@ -38,8 +36,7 @@ const chunkSize = 500;
  * @throws InfraError STORE_NOT_EMPTY, and the errors of `openStore` for either database
  */
 export async function copyStore(options: CopyOptions): Promise<CopiedRows> {
-  const { directory, url, kind, keyCheck, modules = ownModules } = options;
-  const { migrations } = await loadProgram(modules);
+  const { directory, url, kind, keyCheck } = options;
   const file = databaseFile(directory);
   const expectations = { kind, keyCheck, createIfMissing: false, shownAs: file };
   const { database } = await prepareSqlite(file, expectations, migrations);

@@ -1,11 +1,9 @@
 import { join } from "node:path";
-import type { transactions } from "../gateway/store-transactions.ts";
 import type { Expectations, StoreKind } from "./database-facts.ts";
-import { ownModules, type ProgramModules } from "./program.ts";
+import type { ProgramModules } from "./program.ts";
 import { openSqliteStore } from "./sqlite/sqlite-store.ts";
-import type { Store } from "./store.ts";
+import type { GatewayTransactions, Store } from "./store.ts";
 import type { StoreLog } from "./store-log.ts";
-import type { Transactions } from "./transaction.ts";
 
 /** Options of `openStore`. */
 export interface StoreOptions {
@@ -19,8 +17,8 @@ export interface StoreOptions {
   /** Create the database if there is none. Default: true. */
   readonly createIfMissing?: boolean;
   readonly log: StoreLog;
-  /** For tests. Default: the gateway's own modules. */
-  readonly modules?: ProgramModules;
+  /** The modules with the transactions and migrations. */
+  readonly modules: ProgramModules;
 }
 
 /** Returns the database file of a data directory. */
@@ -34,10 +32,8 @@ export function databaseFile(directory: string): string {
  * @throws InfraError STORE_MISSING, STORE_IN_USE, STORE_KIND_MISMATCH, MASTER_KEY_MISMATCH, STORE_NEWER,
  * STORE_NOT_EMPTY, STORE_DAMAGED, STORE_UNAVAILABLE, BACKUP_REFUSED
  */
-export async function openStore<T extends Transactions = typeof transactions>(
-  options: StoreOptions,
-): Promise<Store<T>> {
-  const { url, directory, kind, keyCheck, createIfMissing = true, log, modules = ownModules } = options;
+export async function openStore<T = GatewayTransactions>(options: StoreOptions): Promise<Store<T>> {
+  const { url, directory, kind, keyCheck, createIfMissing = true, log, modules } = options;
   const expectations = (shownAs: string): Expectations => ({ kind, keyCheck, createIfMissing, shownAs });
   if (url === "sqlite") {
     const file = databaseFile(directory);

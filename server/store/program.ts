@@ -16,15 +16,16 @@ export interface Program {
   readonly migrations: readonly Migration[];
 }
 
-/** The gateway's own modules. The files end in `.ts` in the repository, and in `.js` in the built package. */
-export const ownModules: ProgramModules = {
-  transactions: siblingUrl("./transactions"),
-  migrations: siblingUrl("./migrations/migrations"),
-};
+/** The module of the store's migrations. */
+export const ownMigrations = moduleUrl("./migrations/migrations", import.meta.url);
 
-/** Returns the URL of a file next to this one; `path` has no extension. */
-export function siblingUrl(path: string): string {
-  return new URL(`${path}${extname(import.meta.url)}`, import.meta.url).href;
+/**
+ * Returns the URL of a module.
+ * @param path relative to `base`, without an extension: modules end in `.ts` in the repository, and in `.js` in the package
+ * @param base URL of the module that asks
+ */
+export function moduleUrl(path: string, base: string): string {
+  return new URL(`${path}${extname(base)}`, base).href;
 }
 
 /** Imports the modules. */

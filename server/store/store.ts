@@ -1,14 +1,22 @@
-import type { transactions } from "../gateway/store-transactions.ts";
-import type { Topic, Transactions } from "./transaction.ts";
+import type { storeCheckTransactions } from "./store-check.ts";
+import type { Topic, Transaction } from "./transaction.ts";
 
-export type TransactionName = keyof typeof transactions;
-export type ResultOf<N extends TransactionName> = ResultIn<typeof transactions, N>;
+/**
+ * The transactions of the gateway by name. Each folder with tables adds its own in `store/transactions.ts`, where the queries
+ * are; `server/gateway/store-transactions.ts` lists these folders.
+ */
+export interface GatewayTransactions extends StoreCheckTransactions {}
 
-type ArgsIn<T extends Transactions, N extends keyof T> = Parameters<T[N]>[1];
-type ResultIn<T extends Transactions, N extends keyof T> = Awaited<ReturnType<T[N]>>;
+type StoreCheckTransactions = typeof storeCheckTransactions;
 
-/** The database of a gateway, which runs the named transactions of `T` (except in tests: those of `transactions.ts`). */
-export interface Store<T extends Transactions = typeof transactions> {
+export type TransactionName = keyof GatewayTransactions;
+export type ResultOf<N extends TransactionName> = ResultIn<GatewayTransactions, N>;
+
+type ArgsIn<T, N extends keyof T> = T[N] extends Transaction<infer Args, unknown> ? Args : never;
+type ResultIn<T, N extends keyof T> = T[N] extends Transaction<never, infer Result> ? Result : never;
+
+/** The database of a gateway, which runs the named transactions of `T` (except in tests: `GatewayTransactions`). */
+export interface Store<T = GatewayTransactions> {
   /** Whether more than one gateway may use it (PostgreSQL). */
   readonly isShared: boolean;
   /**

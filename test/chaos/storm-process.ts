@@ -1,6 +1,7 @@
 import { createSecretKey, randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { createSeal } from "../../server/crypto/seal.ts";
+import { gatewayModules } from "../../server/gateway/store-modules.ts";
 import { createOperations } from "../../server/operations/create-operations.ts";
 import { hasEnded, type Operation } from "../../server/operations/operation.ts";
 import { openStore } from "../../server/store/open-store.ts";
@@ -26,6 +27,7 @@ const most = 24;
 let visits = 0;
 
 const store = await openStore({
+  modules: gatewayModules,
   url: args.url,
   directory: args.directory,
   kind: "real",

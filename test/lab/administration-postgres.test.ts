@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "tap";
+import { gatewayModules } from "../../server/gateway/store-modules.ts";
 import { openStore } from "../../server/store/open-store.ts";
 import { hostplane, main, start } from "../server/commands/run-hostplane.ts";
 import { postgresPassword, reasonToSkipPostgres, startPostgres } from "./postgres.ts";
@@ -60,7 +61,14 @@ test(
     const url = await cluster.createDatabase();
     const log = { info() {}, warn() {}, fatal() {} };
     const open = async () => {
-      const store = await openStore({ url, directory: "", kind: "real", keyCheck: "key", log });
+      const store = await openStore({
+        modules: gatewayModules,
+        url,
+        directory: "",
+        kind: "real",
+        keyCheck: "key",
+        log,
+      });
       t.teardown(() => store.close());
       return store;
     };

@@ -5,7 +5,7 @@ import { copyStore } from "../../server/store/copy-store.ts";
 import { assertRunsOnce } from "../server/rpc/idempotency-contract.ts";
 import { errorOf, testStoreContract } from "../server/store/contract.ts";
 import { openOwnStore } from "../server/store/own-store.ts";
-import { keepLog, makeDirectory, openTestStore, testModules } from "../server/store/store-under-test.ts";
+import { keepLog, makeDirectory, openTestStore } from "../server/store/store-under-test.ts";
 import { assertNothingLost, killRounds, startWriter } from "../server/store/writer.ts";
 import { postgresPassword, reasonToSkipPostgres, startPostgres } from "./postgres.ts";
 
@@ -289,7 +289,7 @@ test("a store moves from SQLite to PostgreSQL with all its rows", { skip, timeou
   const postgres = await startPostgres(t);
   const url = await postgres.createDatabase();
   const directory = await makeDirectory(t);
-  const options = { directory, url, kind: "real", keyCheck: "key-1", modules: testModules } as const;
+  const options = { directory, url, kind: "real", keyCheck: "key-1" } as const;
   t.equal((await errorOf(copyStore(options))).reason, "STORE_MISSING");
 
   const source = await openTestStore(t, { directory });
@@ -326,7 +326,7 @@ test("a failed copy leaves the target empty", { skip, timeout }, async (t) => {
   const source = await openTestStore(t, { directory });
   await source.run("counter.add", { name: "a", by: 1 });
   await source.close();
-  const options = { directory, url, kind: "real", keyCheck: "key-1", modules: testModules } as const;
+  const options = { directory, url, kind: "real", keyCheck: "key-1" } as const;
   await postgres.query("create table signing_keys (id text)", url);
   t.equal((await errorOf(copyStore(options))).reason, "STORE_NOT_EMPTY");
   await postgres.query("drop table signing_keys", url);

@@ -23,7 +23,7 @@ const { Worker } = workerThreads;
 
 class WorkerWithBundledKysely extends Worker {
   constructor(file: string | URL, options?: WorkerOptions) {
-    const isStore = file instanceof URL && file.pathname.endsWith("/server/store/sqlite-worker.ts");
+    const isStore = file instanceof URL && file.pathname.endsWith("/server/store/sqlite/sqlite-worker.ts");
     super(
       file,
       isStore

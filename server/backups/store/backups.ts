@@ -1,7 +1,7 @@
 import { type Insertable, type Selectable, sql } from "kysely";
-import type { BackupsTable } from "../../store/schema.ts";
 import type { TransactionContext } from "../../store/transaction.ts";
 import { isBelow } from "./is-below.ts";
+import type { BackupsTable } from "./tables.ts";
 
 export type BackupRow = Selectable<BackupsTable>;
 export type NewBackupRow = Insertable<BackupsTable>;
@@ -24,7 +24,7 @@ export interface BackupAddress {
 }
 
 /** Stored backups of volumes, and the operations that polls of CreateBackup ask about. */
-export const backupTransactions = {
+export const storedBackupTransactions = {
   async "backups.get"({ db }: TransactionContext, { id }: { id: string }): Promise<BackupRow | undefined> {
     return db.selectFrom("backups").selectAll().where("id", "=", id).executeTakeFirst();
   },

@@ -1,6 +1,6 @@
 import type { Selectable } from "kysely";
-import type { RepositoryKeysTable } from "../../store/schema.ts";
 import type { TransactionContext } from "../../store/transaction.ts";
+import type { RepositoryKeysTable } from "./tables.ts";
 
 export type RepositoryKeyRow = Selectable<RepositoryKeysTable>;
 

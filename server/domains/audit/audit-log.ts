@@ -1,7 +1,7 @@
 import type { AuditedCall, AuditedOutcome, AuditPort } from "../../rpc/audit-calls.ts";
 import { otherKeys } from "../../rpc/refusal-sums.ts";
 import type { Store } from "../../store/store.ts";
-import type { AuditCallRow, AuditOutcome } from "./store/audit-events.ts";
+import type { AuditCallRow, AuditOutcome } from "./store/transactions.ts";
 
 /** The gateway that writes. */
 export interface AuditLogFacts {

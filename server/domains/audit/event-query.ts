@@ -3,7 +3,7 @@ import { invalidField } from "../../../adapters/host/infra-error.ts";
 import type { ListEventsRequest } from "../../../gen/hostplane/v1/audit_pb.ts";
 import { parsePageSize, parseTextFilter, parseTimes } from "../../rpc/listing-fields.ts";
 import { seqFromPageToken } from "../../rpc/page-token.ts";
-import type { AuditFilters } from "./store/audit-events.ts";
+import type { AuditFilters } from "./store/transactions.ts";
 
 /** One page of events, as requested. */
 export interface EventQuery {

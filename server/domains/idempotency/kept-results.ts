@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import type { IdempotencyPort } from "../../rpc/idempotency.ts";
 import { startPurge } from "../../store/purge.ts";
 import type { Store } from "../../store/store.ts";
-import type { KeyRow } from "./store/idempotency-keys.ts";
+import type { KeyRow } from "./store/transactions.ts";
 
 /** Idempotency keys and their results in the store. */
 export interface KeptResults extends IdempotencyPort {

@@ -1,6 +1,6 @@
 import type { Selectable } from "kysely";
-import type { EventsTable } from "../../store/schema.ts";
 import type { TransactionContext } from "../../store/transaction.ts";
+import type { EventsTable } from "./tables.ts";
 
 /** An event to append. */
 export interface NewEvent {
@@ -50,7 +50,7 @@ export type EventRow = Selectable<EventsTable>;
 const disorderMs = 60_000;
 
 /** The event log, in order. */
-export const eventTransactions = {
+export const eventLogTransactions = {
   /** Appends events that belong to no other transaction. */
   async "events.append"(context: TransactionContext, { events }: { events: readonly NewEvent[] }) {
     await appendEvents(context, events);

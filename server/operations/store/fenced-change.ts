@@ -1,6 +1,6 @@
-import type { OperationCommandsTable, OperationStepsTable } from "../../store/schema.ts";
 import type { TransactionContext } from "../../store/transaction.ts";
 import { type OperationRow, tellOperation } from "./rows.ts";
+import type { OperationCommandsTable, OperationStepsTable } from "./tables.ts";
 
 /** A command that a step has run, as it is stored. */
 export interface NewCommand

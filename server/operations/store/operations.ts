@@ -1,10 +1,10 @@
 import { sql } from "kysely";
-import type { OperationsTable } from "../../store/schema.ts";
 import type { TransactionContext } from "../../store/transaction.ts";
 import type { Operation } from "../operation.ts";
 import type { OperationFilters } from "../operation-filters.ts";
 import { insertSteps } from "./claims.ts";
 import { operationOf, operationsFromRows, rowOf, tellOperation } from "./rows.ts";
+import type { OperationsTable } from "./tables.ts";
 
 /** The fields of an operation that its request determines. */
 export type NewOperation = Pick<
@@ -35,7 +35,7 @@ interface StartArgs {
 }
 
 /** Reads and creation of operations. Gateways that run them use `operation-claims.ts` and `operation-steps.ts`. */
-export const operationTransactions = {
+export const operationRecordTransactions = {
   /** Creates an operation, or finds the open one with its `attach_key`. */
   async "operations.start"(
     context: TransactionContext,

@@ -1,8 +1,8 @@
 import type { Selectable } from "kysely";
 import { appendEvents, type NewEvent } from "../../events/store/events.ts";
-import type { OperationStepsTable, OperationsTable } from "../../store/schema.ts";
 import type { TransactionContext } from "../../store/transaction.ts";
 import type { Attention, Json, Operation, OperationFailure, StepState } from "../operation.ts";
+import type { OperationStepsTable, OperationsTable } from "./tables.ts";
 import { isStranded } from "./unknown-kind.ts";
 
 export type OperationRow = Selectable<OperationsTable>;

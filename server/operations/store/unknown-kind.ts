@@ -1,4 +1,4 @@
-import type { OperationsTable } from "../../store/schema.ts";
+import type { OperationsTable } from "./tables.ts";
 
 /** Returns why an operation waits if no gateway can run it, because its domain is not configured. */
 export function unknownKindWords(kind: string): string {

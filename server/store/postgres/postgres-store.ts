@@ -10,7 +10,7 @@ import { storeReasons } from "../reasons.ts";
 import type { Store } from "../store.ts";
 import type { StoreLog } from "../store-log.ts";
 import { createSubscribers } from "../subscribers.ts";
-import type { Topic, Transaction, Transactions } from "../transaction.ts";
+import type { Topic, Transaction } from "../transaction.ts";
 import { boundedConfig, kyselyOnConnection, sqlRunner } from "./postgres-client.ts";
 import { createPostgresErrors, isToRunAgain, storeUnavailable } from "./postgres-errors.ts";
 import { startPostgresListener } from "./postgres-listener.ts";
@@ -41,9 +41,7 @@ const longestPauseMs = 10;
  * Opens a PostgreSQL database, which other gateways may use as well. Lost connections are re-established.
  * @throws InfraError the errors of `openStore`
  */
-export async function openPostgresStore<T extends Transactions>(
-  options: PostgresStoreOptions,
-): Promise<Store<T>> {
+export async function openPostgresStore<T>(options: PostgresStoreOptions): Promise<Store<T>> {
   const { url, modules, log } = options;
   const errors = createPostgresErrors(url);
   const expectations = options.expectations(errors.shownAs);

@@ -4,12 +4,11 @@ import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { hostReasons } from "../../../adapters/host/reasons.ts";
 import type { Expectations } from "../database-facts.ts";
 import { noteCommitted } from "../note-committed.ts";
-import { type ProgramModules, siblingUrl } from "../program.ts";
+import { moduleUrl, type ProgramModules } from "../program.ts";
 import { storeReasons } from "../reasons.ts";
 import type { Store } from "../store.ts";
 import type { StoreLog } from "../store-log.ts";
 import { createSubscribers } from "../subscribers.ts";
-import type { Transactions } from "../transaction.ts";
 import {
   errorFromPortable,
   type WorkerAnswer,
@@ -42,7 +41,7 @@ type NewRequest = Request extends infer R ? (R extends Request ? Omit<R, "id"> :
  * Opens a database file in a dedicated thread. If the thread dies, pending and later calls fail with STORE_UNAVAILABLE.
  * @throws InfraError the errors of `openStore`
  */
-export async function openSqliteStore<T extends Transactions>({
+export async function openSqliteStore<T>({
   file,
   expectations,
   modules,
@@ -50,7 +49,7 @@ export async function openSqliteStore<T extends Transactions>({
 }: SqliteStoreOptions): Promise<Store<T>> {
   const workerData: WorkerStart = { file, expectations, modules };
   // Options such as `--import` are not meant for this thread, and would slow its start.
-  const worker = new Worker(new URL(siblingUrl("./sqlite-worker")), {
+  const worker = new Worker(new URL(moduleUrl("./sqlite-worker", import.meta.url)), {
     workerData,
     execArgv: [],
     // Rows and messages are short-lived; a larger young generation would only cost memory.

@@ -4,6 +4,7 @@ import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { run as runTool } from "../../../adapters/host/process/run.ts";
 import { hostReasons } from "../../../adapters/host/reasons.ts";
 import { loadMasterKey } from "../../../server/crypto/master-key.ts";
+import { gatewayModules } from "../../../server/gateway/store-modules.ts";
 import { openStore } from "../../../server/store/open-store.ts";
 import { createCountingKind } from "../operations/counting-kind.ts";
 import { createEngine } from "../operations/engine-under-test.ts";
@@ -20,6 +21,7 @@ async function leaveOperations(t: Test, data: Data) {
   });
   const log = { info() {}, warn() {}, fatal() {} };
   const store = await openStore({
+    modules: gatewayModules,
     url: "sqlite",
     directory,
     kind: "sandbox",

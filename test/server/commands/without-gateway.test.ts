@@ -76,6 +76,7 @@ test("on the store of a stopped sandbox", async (t) => {
   await t.test("the process that uses the store is reported", async (t) => {
     // Opens the database without an admin socket.
     const { openStore } = await import("../../../server/store/open-store.ts");
+    const { gatewayModules } = await import("../../../server/gateway/store-modules.ts");
     const { loadMasterKey } = await import("../../../server/crypto/master-key.ts");
     const directory = join(served.data, "sandbox");
     const key = loadMasterKey({
@@ -86,6 +87,7 @@ test("on the store of a stopped sandbox", async (t) => {
     });
     const log = { info() {}, warn() {}, fatal() {} };
     const store = await openStore({
+      modules: gatewayModules,
       url: "sqlite",
       directory,
       kind: "sandbox",

@@ -1,7 +1,7 @@
 import type { Test } from "tap";
 import type { NewEvent } from "../../../server/events/store/events.ts";
+import { gatewayModules } from "../../../server/gateway/store-modules.ts";
 import { openStore, type StoreOptions } from "../../../server/store/open-store.ts";
-import { ownModules } from "../../../server/store/program.ts";
 import type { Store } from "../../../server/store/store.ts";
 import { keepLog, makeDirectory } from "../store/store-under-test.ts";
 import type { transactions } from "./event-transactions.ts";
@@ -18,7 +18,7 @@ export async function openStoreWithEvents(
     kind: "real",
     keyCheck: "key-1",
     log: keepLog(),
-    modules: { ...ownModules, transactions: new URL("./event-transactions.ts", import.meta.url).href },
+    modules: { ...gatewayModules, transactions: new URL("./event-transactions.ts", import.meta.url).href },
     ...options,
     directory: options.directory ?? (await makeDirectory(t)),
   });

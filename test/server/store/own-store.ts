@@ -1,4 +1,5 @@
 import type { Test } from "tap";
+import { gatewayModules } from "../../../server/gateway/store-modules.ts";
 import { openStore, type StoreOptions } from "../../../server/store/open-store.ts";
 import type { Store } from "../../../server/store/store.ts";
 import { keepLog, makeDirectory } from "./store-under-test.ts";
@@ -7,6 +8,7 @@ import { keepLog, makeDirectory } from "./store-under-test.ts";
 export async function openOwnStore(t: Test, options: Partial<StoreOptions> = {}): Promise<Store> {
   const directory = options.directory ?? (await makeDirectory(t));
   const store = await openStore({
+    modules: gatewayModules,
     url: "sqlite",
     kind: "real",
     keyCheck: "key-1",

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Test } from "tap";
 import { openStore, type StoreOptions } from "../../../server/store/open-store.ts";
-import { ownModules, type ProgramModules } from "../../../server/store/program.ts";
+import { ownMigrations, type ProgramModules } from "../../../server/store/program.ts";
 import type { Store } from "../../../server/store/store.ts";
 import type { StoreLog } from "../../../server/store/store-log.ts";
 import type { transactions } from "./test-transactions.ts";
@@ -12,7 +12,7 @@ export type TestStore = Store<typeof transactions>;
 
 /** The gateway's migrations, with the transactions of the tests. */
 export const testModules: ProgramModules = {
-  ...ownModules,
+  migrations: ownMigrations,
   transactions: new URL("./test-transactions.ts", import.meta.url).href,
 };
 

@@ -1,7 +1,8 @@
 import type { Kysely, Selectable } from "kysely";
-import type { ApiTokensTable, Schema } from "../../../store/schema.ts";
+import type { Schema } from "../../../store/schema.ts";
 import type { DryRun, TransactionContext } from "../../../store/transaction.ts";
 import { nextAuthVersion } from "./auth-version.ts";
+import type { ApiTokensTable } from "./tables.ts";
 
 /** An API token, without its hash. */
 export interface ApiTokenRecord {

@@ -1,12 +1,7 @@
 import type { Kysely, Selectable } from "kysely";
-import type {
-  ApiTokensTable,
-  RevocationsTable,
-  Schema,
-  SigningKeysTable,
-  UsersTable,
-} from "../../../store/schema.ts";
+import type { Schema } from "../../../store/schema.ts";
 import type { TransactionContext } from "../../../store/transaction.ts";
+import type { ApiTokensTable, RevocationsTable, SigningKeysTable, UsersTable } from "./tables.ts";
 
 /** Rows that changed since a version, including removed, revoked and retired ones. */
 export interface AuthChanges {

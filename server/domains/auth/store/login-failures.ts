@@ -1,6 +1,7 @@
 import type { Kysely, Selectable } from "kysely";
-import type { LoginFailuresTable, Schema } from "../../../store/schema.ts";
+import type { Schema } from "../../../store/schema.ts";
 import type { TransactionContext } from "../../../store/transaction.ts";
+import type { LoginFailuresTable } from "./tables.ts";
 
 /** A counter of failed logins, and the number of failures that it allows without a delay. */
 export interface FailureCounter {

@@ -1,5 +1,5 @@
 import type { Selectable } from "kysely";
-import type { UsersTable } from "../../../store/schema.ts";
+import type { UsersTable } from "./tables.ts";
 
 /** A user, without the password hash. */
 export interface UserRecord {

@@ -15,7 +15,7 @@ const maxReleasedSlots = 200;
 const maxMachineEvents = 5000;
 
 /** Reads of Kubernetes clusters. Only `clusters.secrets` and `clusters.claim` return secrets. */
-export const clusterTransactions = {
+export const clusterRecordTransactions = {
   /** Returns the ID that marks machines as this store's, and the highest sequence number that one of them was given. */
   async "clusters.installation"(context: TransactionContext, _args: Record<string, never>) {
     const { value } = await context.db

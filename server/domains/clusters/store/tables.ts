@@ -1,5 +1,14 @@
 import type { Generated } from "kysely";
 
+declare module "../../../store/schema.ts" {
+  interface Schema {
+    clusters: ClustersTable;
+    cluster_pools: ClusterPoolsTable;
+    cluster_slots: ClusterSlotsTable;
+    cluster_machine_events: ClusterMachineEventsTable;
+  }
+}
+
 /** Spec and observed state of a Kubernetes cluster. */
 export interface ClustersTable {
   name: string;

@@ -9,6 +9,7 @@ import { AuthService, type LoginResponse } from "../../../../gen/services/auth/a
 import { type MasterKey, masterKeyFromText } from "../../../../server/crypto/master-key.ts";
 import { type Auth, createAuth } from "../../../../server/domains/auth/auth.ts";
 import { hashPassword } from "../../../../server/domains/auth/password.ts";
+import { gatewayModules } from "../../../../server/gateway/store-modules.ts";
 import type { Peer } from "../../../../server/rpc/call.ts";
 import type { Caller, CallerRole } from "../../../../server/rpc/caller.ts";
 import { openStore } from "../../../../server/store/open-store.ts";
@@ -47,6 +48,7 @@ export const masterKey: MasterKey = masterKeyFromText(randomBytes(32).toString("
 export async function openAuthStore(t: Test, url = "sqlite"): Promise<Store> {
   const directory = await mkdtemp(join(tmpdir(), "hostplane-auth-"));
   const store = await openStore({
+    modules: gatewayModules,
     url,
     directory,
     kind: "real",

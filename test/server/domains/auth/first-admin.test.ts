@@ -8,13 +8,21 @@ import {
 } from "../../../../server/domains/auth/admin-password-file.ts";
 import { ensureFirstAdmin } from "../../../../server/domains/auth/first-admin.ts";
 import { verifyPassword } from "../../../../server/domains/auth/password.ts";
+import { gatewayModules } from "../../../../server/gateway/store-modules.ts";
 import { openStore } from "../../../../server/store/open-store.ts";
 import { errorOf } from "./auth-under-test.ts";
 
 async function emptyStore(t: Test) {
   const directory = await mkdtemp(join(tmpdir(), "hostplane-first-"));
   const log = { info() {}, warn() {}, fatal() {} };
-  const store = await openStore({ url: "sqlite", directory, kind: "real", keyCheck: "key", log });
+  const store = await openStore({
+    modules: gatewayModules,
+    url: "sqlite",
+    directory,
+    kind: "real",
+    keyCheck: "key",
+    log,
+  });
   t.teardown(async () => {
     await store.close();
     await rm(directory, { recursive: true, force: true });

@@ -13,6 +13,7 @@ import {
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { test } from "tap";
+import { gatewayModules } from "../../../../server/gateway/store-modules.ts";
 import { openStore } from "../../../../server/store/open-store.ts";
 import { readStoreFacts } from "../../../../server/store/read-store-facts.ts";
 import { assertRunsOnce } from "../../rpc/idempotency-contract.ts";
@@ -254,7 +255,7 @@ test("a database never appears as an empty file while it is created", async (t) 
 
 test("the gateway's own transactions are used by default", async (t) => {
   const options = { url: "sqlite", kind: "sandbox", keyCheck: "k", log: keepLog() } as const;
-  const store = await openStore({ ...options, directory: await makeDirectory(t) });
+  const store = await openStore({ modules: gatewayModules, ...options, directory: await makeDirectory(t) });
   t.teardown(() => store.close());
   t.same(await store.run("users.list", undefined), []);
 });

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
-import type { AuditEventsTable } from "../../../store/schema.ts";
 import type { TransactionContext } from "../../../store/transaction.ts";
+import type { AuditEventsTable } from "./tables.ts";
 
 /** The part of an audit row that is known when the call begins. */
 export interface AuditCallRow
@@ -169,4 +169,10 @@ export const auditTransactions = {
 /** Builds a prefix condition: both databases compare text byte by byte, and `0` is the character after `/`. */
 function isBelow(column: "rpc" | "resource", parent: string) {
   return sql<boolean>`(${sql.ref(column)} >= ${`${parent}/`} and ${sql.ref(column)} < ${`${parent}0`})`;
+}
+
+type AuditTransactions = typeof auditTransactions;
+
+declare module "../../../store/store.ts" {
+  interface GatewayTransactions extends AuditTransactions {}
 }

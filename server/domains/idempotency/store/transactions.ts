@@ -1,5 +1,5 @@
-import type { IdempotencyKeysTable } from "../../../store/schema.ts";
 import type { TransactionContext } from "../../../store/transaction.ts";
+import type { IdempotencyKeysTable } from "./tables.ts";
 
 /** The primary key of a row. */
 export type KeyRow = Pick<IdempotencyKeysTable, "caller" | "method" | "key_hash">;
@@ -113,3 +113,9 @@ export const idempotencyTransactions = {
     return { count: expired.length };
   },
 };
+
+type IdempotencyTransactions = typeof idempotencyTransactions;
+
+declare module "../../../store/store.ts" {
+  interface GatewayTransactions extends IdempotencyTransactions {}
+}

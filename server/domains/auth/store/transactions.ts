@@ -1,0 +1,20 @@
+import { apiTokenTransactions } from "./api-tokens.ts";
+import { authChangeTransactions } from "./auth-changes.ts";
+import { loginFailureTransactions } from "./login-failures.ts";
+import { sessionTransactions } from "./sessions.ts";
+import { userTransactions } from "./users.ts";
+
+/** Transactions of accounts, tokens and signing keys. */
+export const authTransactions = {
+  ...apiTokenTransactions,
+  ...authChangeTransactions,
+  ...loginFailureTransactions,
+  ...sessionTransactions,
+  ...userTransactions,
+};
+
+type AuthTransactions = typeof authTransactions;
+
+declare module "../../../store/store.ts" {
+  interface GatewayTransactions extends AuthTransactions {}
+}

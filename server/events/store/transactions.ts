@@ -1,0 +1,14 @@
+import { eventLogTransactions } from "./events.ts";
+import { observedStateTransactions } from "./observed-states.ts";
+
+/** Transactions of the event log. */
+export const eventTransactions = {
+  ...eventLogTransactions,
+  ...observedStateTransactions,
+};
+
+type EventTransactions = typeof eventTransactions;
+
+declare module "../../store/store.ts" {
+  interface GatewayTransactions extends EventTransactions {}
+}
