@@ -9,7 +9,7 @@ import type {
 import type { PlannedMutation } from "./mutation.ts";
 
 /** The caller that requests a plan, and may disconnect before there is one. */
-export interface PlanAsker {
+export interface PlanRequester {
   readonly signal: AbortSignal;
   /** The part of the connection that rules of the domains depend on. */
   readonly peer: { readonly lvmd: "backups" | "current" };
@@ -20,7 +20,7 @@ export interface PlanAsker {
  * queueing. Changes nothing.
  * @throws InfraError the errors of the method itself
  */
-export type Planner<Request> = (request: Request, asker: PlanAsker) => Promise<PlannedMutation>;
+export type Planner<Request> = (request: Request, asker: PlanRequester) => Promise<PlannedMutation>;
 
 type MethodPlanner<M extends DescMethod> = M extends
   | DescMethodUnary<infer Input>

@@ -1,12 +1,15 @@
+import { LVService } from "../../../gen/lvmd/served/lvmd_pb.ts";
 import { createAbsentBackupSource } from "../../backups/backup-source.ts";
 import { createAbsentResticBackend, createResticBackend } from "../../backups/restic-backend.ts";
+import { plannersOf } from "../../domain/change.ts";
 import type { DomainContext, DomainServices } from "../../domain/domain-services.ts";
 import { createLvmBackend } from "./backend.ts";
 import { volumeBackupFacts } from "./backups/backup-facts.ts";
 import { createVolumeBackups } from "./backups/volume-backups.ts";
+import { createLvChanges } from "./changes/lv-changes.ts";
+import { createVolumeChanges } from "./changes/volume-changes.ts";
 import { createOwnChanges } from "./events/own-changes.ts";
 import { observeVolumeChanges } from "./events/volume-observer.ts";
-import { createLvPlanners } from "./planners.ts";
 import { createVolumeResources } from "./resources.ts";
 import { createLvService, createVgService } from "./service.ts";
 import type { VolumeSystem } from "./system.ts";
@@ -15,15 +18,17 @@ import { createVolumes } from "./volumes.ts";
 /** Creates the services for the LVM volumes of this host. */
 export function serveVolumes(system: VolumeSystem, context: DomainContext): DomainServices {
   const own = createOwnChanges(system.lvm);
-  const volumes = createVolumes({ ...context, ...system, lvm: own.lvm });
+  const { lvm } = own;
+  const volumes = createVolumes({ ...system, lvm });
   const { backup } = system;
   const keySeal = context.repositoryKeySeal;
-  const backups = backup && createVolumeBackups({ ...context, ...system, ...backup, lvm: own.lvm, keySeal });
+  const backups = backup && createVolumeBackups({ ...context, ...system, ...backup, lvm, keySeal });
+  const changes = createLvChanges(createVolumeChanges({ ...context, ...system, lvm, volumes }), backups);
   const onFailed = (error: unknown) =>
     context.log.warn("events of volumes could not be published; retrying", error);
   return {
-    registrations: [createLvService(volumes, backups), createVgService(volumes)],
-    planners: [createLvPlanners(volumes, backups)],
+    registrations: [createLvService(changes), createVgService(volumes)],
+    planners: [plannersOf(LVService, changes)],
     inventory: [createVolumeResources(system.lvm, system.deviceClasses)],
     backends: [
       createLvmBackend(system.lvm, volumes),

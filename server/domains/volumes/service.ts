@@ -8,13 +8,12 @@ import {
   WatchResponseSchema,
 } from "../../../gen/lvmd/served/lvmd_pb.ts";
 import { shownVolume } from "../../backups/lvm/operation-marks.ts";
-import { askerFrom } from "../../rpc/asker.ts";
+import { handlersOf } from "../../domain/change.ts";
 import type { Call, LvmdProtocol } from "../../rpc/call.ts";
 import { registerService, type ServiceRegistration } from "../../rpc/service-handlers.ts";
 import { createSharedAnswers } from "../../rpc/shared-answers.ts";
 import { createStateBroadcast } from "../../rpc/state-broadcast.ts";
-import { assertBackups, backupStateMessage, wantedFromCreateBackup } from "./backups/backup-messages.ts";
-import type { VolumeBackups } from "./backups/volume-backups.ts";
+import type { LvChanges } from "./changes/lv-changes.ts";
 import {
   allocatableBytes,
   lessSpare,
@@ -24,44 +23,11 @@ import {
 } from "./device-class.ts";
 import { shownLvServices, shownVgServices } from "./shown-services.ts";
 import { volumeMessage, watchMessage } from "./volume-messages.ts";
-import { parseCreate, wantedFromRemove, wantedFromResize, wantedFromSnapshot } from "./volume-requests.ts";
 import type { Volumes } from "./volumes.ts";
 
-/**
- * Creates proto.LVService of both lvmd protocols, which changes volumes.
- * @param backups undefined when backups are not configured
- */
-export function createLvService(volumes: Volumes, backups: VolumeBackups | undefined): ServiceRegistration {
-  return registerService(
-    LVService,
-    {
-      async createLV(request, call) {
-        const { wanted, source } = parseCreate(request, call.peer.lvmd);
-        const made =
-          source === undefined
-            ? await volumes.create(wanted, call)
-            : await assertBackups(backups).restoreVolume.create(wanted, source, askerFrom(call));
-        return { volume: volumeMessage(made) };
-      },
-      async removeLV(request, call) {
-        await volumes.remove(wantedFromRemove(request, call.peer.lvmd), call);
-        return {};
-      },
-      async resizeLV(request, call) {
-        return { sizeBytes: await volumes.resize(wantedFromResize(request, call.peer.lvmd), call) };
-      },
-      async createLVSnapshot(request, call) {
-        const made = await volumes.createSnapshot(wantedFromSnapshot(request), call);
-        return { snapshot: volumeMessage(made) };
-      },
-      async createBackup(request, call) {
-        const wanted = wantedFromCreateBackup(request);
-        const poll = await assertBackups(backups).createBackup.poll(wanted, askerFrom(call));
-        return backupStateMessage(wanted.name, poll);
-      },
-    },
-    shownLvServices,
-  );
+/** Creates proto.LVService of both lvmd protocols, which changes volumes. */
+export function createLvService(changes: LvChanges): ServiceRegistration {
+  return registerService(LVService, handlersOf(changes), shownLvServices);
 }
 
 /** Creates proto.VGService of both lvmd protocols, which lists volumes and reports free space. */

@@ -6,13 +6,13 @@ export const bytesPerGiB = 1n << 30n;
 const sizeLimitGiB = 1n << 34n;
 
 /** A size as a request gives it: `size_gb`, or `size_bytes` of the current lvmd protocol. */
-export type WantedSize = { readonly gib: bigint } | { readonly bytes: bigint };
+export type RequestedSize = { readonly gib: bigint } | { readonly bytes: bigint };
 
 /**
  * Converts a requested size to bytes.
  * @throws InfraError INVALID_FIELD for 0 or less, and for 2^34 GiB or more, which the original server wrapped to a small number
  */
-export function bytesFromSize(size: WantedSize): bigint {
+export function bytesFromSize(size: RequestedSize): bigint {
   if ("gib" in size) {
     return bytesFromSizeGb(size.gib);
   }

@@ -1,6 +1,5 @@
 import { createLvmSandbox } from "../../../adapters/lvm/sandbox.ts";
 import { createVolumes, type Volumes } from "../../../server/domains/volumes/volumes.ts";
-import { createInlineRunner } from "../../../server/operations/run-inline.ts";
 
 export const volumeCount = 100;
 export const volumeNameLength = 40;
@@ -14,8 +13,5 @@ export function createVolumesUnderBench(): Volumes {
   return createVolumes({
     lvm: createLvmSandbox({ volumeGroups: [{ name: "vg0", sizeBytes: 1n << 40n, volumes }] }),
     deviceClasses: [{ name: "ssd", volumeGroup: "vg0", default: true, spareGiB: 10 }],
-    protect: [],
-    runner: createInlineRunner(() => {}),
-    operations: { assertFree: async () => {} },
   });
 }

@@ -1,8 +1,8 @@
 import type { CreateBackupRequest } from "../../../../gen/lvmd/served/lvmd_pb.ts";
 import { nothingToDo } from "../../../backups/stored-backup-plans.ts";
 import type { PlannedMutation } from "../../../operations/mutation.ts";
-import type { PlanAsker } from "../../../operations/planner.ts";
-import type { WantedCreate } from "../volume-changes.ts";
+import type { PlanRequester } from "../../../operations/planner.ts";
+import type { NewVolume } from "../changes/create-volume.ts";
 import { backupKindName } from "./backup-kind.ts";
 import { wantedFromCreateBackup } from "./backup-messages.ts";
 import { createBackupPlans } from "./backup-plans.ts";
@@ -14,7 +14,7 @@ import type { VolumeBackups } from "./volume-backups.ts";
 export async function planCreateBackup(
   { createBackup, commands }: VolumeBackups,
   request: CreateBackupRequest,
-  { signal }: PlanAsker,
+  { signal }: PlanRequester,
 ): Promise<PlannedMutation> {
   const { resource, begins } = await createBackup.plan(wantedFromCreateBackup(request), signal);
   return begins === undefined
@@ -25,11 +25,11 @@ export async function planCreateBackup(
 /** Plans a CreateLV with a `data_source`. */
 export async function planRestore(
   { restoreVolume, commands }: VolumeBackups,
-  wanted: WantedCreate,
+  volume: NewVolume,
   source: RestoreSource,
-  { signal }: PlanAsker,
+  { signal }: PlanRequester,
 ): Promise<PlannedMutation> {
-  const { resource, begins } = await restoreVolume.planCreate(wanted, source, signal);
+  const { resource, begins } = await restoreVolume.planCreate(volume, source, signal);
   return begins === undefined
     ? nothingToDo(restoreKindName, resource)
     : createBackupPlans(commands).restore(begins);

@@ -6,11 +6,15 @@ import type { RepositorySecrets } from "../../../backups/repository-place.ts";
 import type { Operation } from "../../../operations/operation.ts";
 import type { OperationStarter } from "../../../operations/operations.ts";
 import type { Asker } from "../../../rpc/asker.ts";
+import {
+  type CreateSpec,
+  type CreateVolume,
+  createVolumeStep,
+  type LvmCreateStep,
+  type NewVolume,
+} from "../changes/create-volume.ts";
 import { assertResolved } from "../device-class.ts";
-import { bytesFromSize } from "../size.ts";
-import type { VolumeChange, VolumeChanges, WantedCreate } from "../volume-changes.ts";
 import type { ShownVolume } from "../volume-messages.ts";
-import { createVolumeStep, type LvmCreateStep } from "../volume-mutations.ts";
 import { untilRestored } from "./await-restore.ts";
 import type { BackupParts, Foreseen } from "./backup-parts.ts";
 import { restoreKindName } from "./restore-kind.ts";
@@ -27,7 +31,7 @@ export interface RestoreSource {
 /** A restore request whose fields are valid. */
 interface AskedRestore {
   /** The creation of the volume. */
-  readonly change: VolumeChange;
+  readonly spec: CreateSpec;
   readonly input: Omit<RestoreInput, "keyName">;
   readonly resource: string;
   /** Equal for equal requests. */
@@ -52,29 +56,24 @@ export interface RestoreVolume {
    *   OPERATION_CANCELLED, BACKUP_NOT_FOUND, VOLUME_TOO_SMALL, REPOSITORY reasons, and the signal's reason, after which the
    *   operation continues
    */
-  create(wanted: WantedCreate, source: RestoreSource, asker: Asker): Promise<ShownVolume>;
+  create(volume: NewVolume, source: RestoreSource, asker: Asker): Promise<ShownVolume>;
   /**
    * Begins a restore from a known repository, and returns at once.
    * @throws InfraError as `create` does before it begins
    */
-  begin(
-    wanted: WantedCreate,
-    named: NamedRepository,
-    keyName: string | null,
-    asker: Asker,
-  ): Promise<Operation>;
+  begin(volume: NewVolume, named: NamedRepository, keyName: string | null, asker: Asker): Promise<Operation>;
   /**
    * Returns what `create` would begin now: nothing if it would join an operation in progress.
    * @throws InfraError as `create` does before it begins
    */
   planCreate(
-    wanted: WantedCreate,
+    volume: NewVolume,
     source: RestoreSource,
     signal: AbortSignal,
   ): Promise<Foreseen<PlannedRestore>>;
   /** Returns what `begin` would begin now. @throws InfraError as `begin` does */
   planBegin(
-    wanted: WantedCreate,
+    volume: NewVolume,
     named: NamedRepository,
     signal: AbortSignal,
   ): Promise<Foreseen<PlannedRestore>>;
@@ -84,32 +83,32 @@ const s3Prefix = "data_source.s3.";
 
 export function createRestoreVolume(
   parts: BackupParts,
-  changes: VolumeChanges,
+  creation: CreateVolume,
   starter: OperationStarter<RestoreInput, RepositorySecrets | null>,
 ): RestoreVolume {
   const { lvm, operations, repositories, keys, host } = parts;
 
   /** Validates the fields of a request. */
-  function read(wanted: WantedCreate, named: NamedRepository, state: LvmState): AskedRestore {
-    const change = changes.create(wanted);
-    const { deviceClass } = change;
+  function read(volume: NewVolume, named: NamedRepository, state: LvmState): AskedRestore {
+    const spec = creation.parse(volume);
+    const { deviceClass, sizeBytes } = spec;
     const { group } = assertResolved(deviceClass, state);
     const input = {
       host,
       volumeGroup: group.name,
       groupUuid: group.uuid,
-      volume: wanted.name,
+      volume: volume.name,
       thinPool: deviceClass.thinPool ?? null,
       deviceClass: deviceClass.name,
-      sizeBytes: Number(bytesFromSize(wanted.size)),
-      tags: wanted.tags,
+      sizeBytes: Number(sizeBytes),
+      tags: volume.tags,
       place: named.place,
       selector: named.selector,
     };
     return {
-      change,
+      spec,
       input,
-      resource: volumeResource(group.name, wanted.name),
+      resource: volumeResource(group.name, volume.name),
       attachKey: keyOf(input),
     };
   }
@@ -124,25 +123,25 @@ export function createRestoreVolume(
 
   /** @throws InfraError OPERATION_IN_PROGRESS, and what CreateLV throws */
   async function assertPossible(
-    { change, input, resource }: AskedRestore,
+    { spec, input, resource }: AskedRestore,
     state: LvmState,
   ): Promise<PlannedRestore> {
     await operations.assertFree(resource);
-    const words = change.describe(state).plan.changes.join("; ");
-    change.foresee(state);
-    const wanted = { name: input.volume, sizeBytes: BigInt(input.sizeBytes), tags: input.tags };
-    const create = createVolumeStep(state, assertResolved(change.deviceClass, state), wanted);
-    return { input, resource, create, change: words };
+    const change = creation.check(spec, state).plan.changes.join("; ");
+    creation.preflight?.(spec, state);
+    const { name, deviceClass, sizeBytes, tags } = spec;
+    const create = createVolumeStep(state, assertResolved(deviceClass, state), { name, sizeBytes, tags });
+    return { input, resource, create, change };
   }
 
   async function begin(
-    wanted: WantedCreate,
+    volume: NewVolume,
     named: NamedRepository,
     findKey: () => Promise<string | null>,
     asker: Asker,
   ): Promise<Operation> {
     const { value: state } = await lvm.read(asker.signal);
-    const asked = read(wanted, named, state);
+    const asked = read(volume, named, state);
     const { input, resource, attachKey } = asked;
     asker.noteResource(resource);
     const like = await findLike(asked);
@@ -164,12 +163,12 @@ export function createRestoreVolume(
   }
 
   async function planBegin(
-    wanted: WantedCreate,
+    volume: NewVolume,
     named: NamedRepository,
     signal: AbortSignal,
   ): Promise<Foreseen<PlannedRestore>> {
     const { value: state } = await lvm.refresh(signal);
-    const asked = read(wanted, named, state);
+    const asked = read(volume, named, state);
     const isUnderWay = (await findLike(asked)) !== undefined;
     return { resource: asked.resource, begins: isUnderWay ? undefined : await assertPossible(asked, state) };
   }
@@ -179,16 +178,16 @@ export function createRestoreVolume(
   }
 
   return {
-    async create(wanted, { isSynchronous, s3 }, asker) {
+    async create(volume, { isSynchronous, s3 }, asker) {
       const named = repositories.named(s3, s3Prefix);
-      const { id } = await begin(wanted, named, () => findKeyOf(named), asker);
+      const { id } = await begin(volume, named, () => findKeyOf(named), asker);
       return untilRestored(parts, { id, isSynchronous }, asker.signal);
     },
-    begin: (wanted, named, keyName, asker) => begin(wanted, named, async () => keyName, asker),
+    begin: (volume, named, keyName, asker) => begin(volume, named, async () => keyName, asker),
     planBegin,
-    async planCreate(wanted, { s3 }, signal) {
+    async planCreate(volume, { s3 }, signal) {
       const named = repositories.named(s3, s3Prefix);
-      const planned = await planBegin(wanted, named, signal);
+      const planned = await planBegin(volume, named, signal);
       await findKeyOf(named);
       return planned;
     },

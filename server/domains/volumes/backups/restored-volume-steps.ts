@@ -9,8 +9,8 @@ import {
   unmarkRestored,
 } from "../../../backups/lvm/restored-volume.ts";
 import { assertWhole } from "../../../backups/lvm/volume-refusals.ts";
+import { createVolumeStep } from "../changes/create-volume.ts";
 import { assertResolved, findDeviceClass } from "../device-class.ts";
-import { createVolumeStep } from "../volume-mutations.ts";
 import {
   type CreateOutput,
   createdBy,

@@ -2,8 +2,8 @@ import type { BackupSource, WantedRestore } from "../../../backups/backup-source
 import type { BackupRow } from "../../../backups/store/backups.ts";
 import { nothingToDo, resourceOf } from "../../../backups/stored-backup-plans.ts";
 import type { StoredBackups } from "../../../backups/stored-backups.ts";
+import type { NewVolume } from "../changes/create-volume.ts";
 import { bytesPerGiB, sizeGbFromBytes } from "../size.ts";
-import type { WantedCreate } from "../volume-changes.ts";
 import { volumeBackupFacts } from "./backup-facts.ts";
 import type { BackupParts } from "./backup-parts.ts";
 import { createBackupPlans } from "./backup-plans.ts";
@@ -37,7 +37,7 @@ export function createVolumeBackupSource(
 }
 
 /** @throws InfraError VOLUME_TOO_SMALL */
-function largeEnough(row: BackupRow, wanted: WantedRestore): WantedCreate {
+function largeEnough(row: BackupRow, wanted: WantedRestore): NewVolume {
   const backupBytes = BigInt(row.size_bytes);
   const sizeGb = wanted.sizeGb === 0n ? sizeGbFromBytes(backupBytes) : wanted.sizeGb;
   if (sizeGb * bytesPerGiB < backupBytes) {

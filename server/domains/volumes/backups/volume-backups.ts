@@ -1,4 +1,3 @@
-import { createNameMatch } from "../../../../adapters/host/name-match.ts";
 import type { LvmAdapter } from "../../../../adapters/lvm/adapter.ts";
 import type { ResticAdapter } from "../../../../adapters/restic/adapter.ts";
 import type { BackupSource } from "../../../backups/backup-source.ts";
@@ -11,8 +10,8 @@ import type { Events } from "../../../events/events.ts";
 import type { Operations } from "../../../operations/operations.ts";
 import type { InlineRunner } from "../../../operations/run-inline.ts";
 import type { Store } from "../../../store/store.ts";
+import { createCreateVolume } from "../changes/create-volume.ts";
 import type { DeviceClass } from "../device-class.ts";
-import { createVolumeChanges } from "../volume-changes.ts";
 import { createBackupKind } from "./backup-kind.ts";
 import type { BackupParts } from "./backup-parts.ts";
 import { type BackupSchedules, type BackupSchedulesLog, createBackupSchedules } from "./backup-schedules.ts";
@@ -60,8 +59,7 @@ export function createVolumeBackups(options: VolumeBackupsOptions): VolumeBackup
   const made = createMadeVolumes(lvm, options.runner);
   const parts: BackupParts = { ...options, keys, repositories };
   const tools = { made, restic, repositories, store };
-  // Restores only create volumes, so protection against removal and resizing does not apply.
-  const changes = createVolumeChanges({ lvm, deviceClasses, isProtectedName: createNameMatch([]) });
+  const creation = createCreateVolume({ lvm, deviceClasses });
 
   const backup = operations.register(createBackupKind(tools));
   const restore = operations.register(createRestoreKind({ ...tools, deviceClasses }));
@@ -77,7 +75,7 @@ export function createVolumeBackups(options: VolumeBackupsOptions): VolumeBackup
   });
 
   const beginBackup = createBeginBackup(parts, backup);
-  const restoreVolume = createRestoreVolume(parts, changes, restore);
+  const restoreVolume = createRestoreVolume(parts, creation, restore);
   return {
     createBackup: createCreateBackup(parts, beginBackup),
     restoreVolume,

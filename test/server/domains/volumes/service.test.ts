@@ -3,9 +3,8 @@ import { test } from "tap";
 import { createLvmSandbox } from "../../../../adapters/lvm/sandbox.ts";
 import { VGService, type WatchResponse } from "../../../../gen/lvmd/served/lvmd_pb.ts";
 import { createVgService } from "../../../../server/domains/volumes/service.ts";
-import { createVolumes } from "../../../../server/domains/volumes/volumes.ts";
-import { createInlineRunner } from "../../../../server/operations/run-inline.ts";
 import { createCall } from "../../rpc/call-under-test.ts";
+import { createVolumesUnderTest } from "./volumes-under-test.ts";
 
 const { getLVList, getFreeBytes, watch } = VGService.method;
 const gib = 1n << 30n;
@@ -23,9 +22,7 @@ function createSubject() {
     { name: "spared", volumeGroup: "vg0", default: false, spareGiB: 5 },
     { name: "hdd", volumeGroup: "vg1", default: false, spareGiB: 0 },
   ];
-  const runner = createInlineRunner(() => {});
-  const operations = { assertFree: async () => {} };
-  const volumes = createVolumes({ lvm, deviceClasses, protect: [], runner, operations });
+  const { volumes, changes } = createVolumesUnderTest(lvm, deviceClasses);
   const { handlerOf } = createVgService(volumes);
   return {
     async call<M extends DescMethodUnary>(method: M, request?: MessageInitShape<M["input"]>) {
@@ -40,7 +37,7 @@ function createSubject() {
       return messages[Symbol.asyncIterator]();
     },
     async create(name: string) {
-      await volumes.create({ name, size: { gib: 1n }, tags: [], deviceClass: "ssd" }, createCall());
+      await changes.create.run({ name, size: { gib: 1n }, tags: [], deviceClass: "ssd" }, createCall());
     },
   };
 }

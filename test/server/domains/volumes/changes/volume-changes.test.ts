@@ -1,17 +1,11 @@
 import { test } from "tap";
-import { InfraError } from "../../../../adapters/host/infra-error.ts";
-import type { LvmAdapter, LvmState, LvmStep } from "../../../../adapters/lvm/adapter.ts";
-import { createVolumes } from "../../../../server/domains/volumes/volumes.ts";
-import { operationReasons } from "../../../../server/operations/reasons.ts";
-import { createInlineRunner } from "../../../../server/operations/run-inline.ts";
-import { groupOf, stateOf, volumeOf } from "./lvm-state.ts";
+import { InfraError } from "../../../../../adapters/host/infra-error.ts";
+import type { LvmAdapter, LvmState, LvmStep } from "../../../../../adapters/lvm/adapter.ts";
+import { operationReasons } from "../../../../../server/operations/reasons.ts";
+import { groupOf, stateOf, volumeOf } from "../lvm-state.ts";
+import { createVolumesUnderTest, removeRequest, requester, resizeRequest } from "../volumes-under-test.ts";
 
 const gib = 1n << 30n;
-const asker = {
-  signal: new AbortController().signal,
-  noteResource: () => {},
-  peer: { lvmd: "backups" },
-} as const;
 const deviceClasses = [
   { name: "thick", volumeGroup: "vg0", default: true, spareGiB: 0 },
   { name: "thin", volumeGroup: "vg0", default: false, spareGiB: 0, thinPool: "pool" },
@@ -43,17 +37,12 @@ function createThinLvm(): LvmAdapter {
   };
 }
 
-const operations = { assertFree: async () => {} };
-
-function createThinVolumes() {
-  const runner = createInlineRunner(() => {});
-  return createVolumes({ lvm: createThinLvm(), deviceClasses, protect: [], runner, operations });
-}
+const createThinVolumes = () => createVolumesUnderTest(createThinLvm(), deviceClasses).changes;
 
 test("concurrent creates never exceed the overprovisioning limit of a pool", async (t) => {
-  const volumes = createThinVolumes();
+  const changes = createThinVolumes();
   const creates = ["a", "b", "c", "d"].map((name) =>
-    volumes.create({ name, size: { gib: 8n }, tags: [], deviceClass: "thin" }, asker),
+    changes.create.run({ name, size: { gib: 8n }, tags: [], deviceClass: "thin" }, requester),
   );
   const results = await Promise.allSettled(creates);
   t.equal(results.filter(({ status }) => status === "fulfilled").length, 1);
@@ -64,20 +53,23 @@ test("concurrent creates never exceed the overprovisioning limit of a pool", asy
 });
 
 test("a thin volume can be resized only through the class of its pool", async (t) => {
-  const volumes = createThinVolumes();
-  await volumes.create({ name: "a", size: { gib: 8n }, tags: [], deviceClass: "thin" }, asker);
-  await t.rejects(volumes.resize({ name: "a", size: { gib: 9n }, deviceClass: "thick" }, asker), {
-    name: "InfraError",
-    reason: "VOLUME_PROTECTED",
-    message: /thin volume of pool/,
-  });
-  await volumes.resize({ name: "a", size: { gib: 9n }, deviceClass: "thin" }, asker);
+  const changes = createThinVolumes();
+  await changes.create.run({ name: "a", size: { gib: 8n }, tags: [], deviceClass: "thin" }, requester);
+  await t.rejects(
+    changes.resize.run(resizeRequest({ name: "a", sizeGb: 9n, deviceClass: "thick" }), requester),
+    {
+      name: "InfraError",
+      reason: "VOLUME_PROTECTED",
+      message: /thin volume of pool/,
+    },
+  );
+  await changes.resize.run(resizeRequest({ name: "a", sizeGb: 9n, deviceClass: "thin" }), requester);
 });
 
 test("the number of tags is limited", async (t) => {
   const tags = Array.from({ length: 257 }, (_, index) => `t${index}`);
   await t.rejects(
-    createThinVolumes().create({ name: "a", size: { gib: 1n }, tags, deviceClass: "" }, asker),
+    createThinVolumes().create.run({ name: "a", size: { gib: 1n }, tags, deviceClass: "" }, requester),
     {
       name: "InfraError",
       reason: "INVALID_FIELD",
@@ -98,20 +90,22 @@ test("a plan reads LVM again, and rejects what LVM would reject", async (t) => {
     refresh: async () => ({ value: opened, revision: 2, readAtMs: 1 }),
     run: () => Promise.reject(new TypeError("no command may run")),
   };
-  const runner = createInlineRunner(() => {});
-  const volumes = createVolumes({ lvm, deviceClasses, protect: [], runner, operations });
-  await t.rejects(volumes.planRemove({ name: "data", deviceClass: "" }, asker), {
+  const { changes } = createVolumesUnderTest(lvm, deviceClasses);
+  await t.rejects(changes.remove.plan(removeRequest({ name: "data" }), requester), {
     name: "InfraError",
     reason: "VOLUME_IN_USE",
     resource: "volumeGroups/vg0/volumes/data",
   });
   const lacking = { name: "InfraError", reason: "VOLUME_GROUP_GONE", message: /lacks 1 of its physical/ };
-  const wanted = { size: { gib: 2n }, tags: [], deviceClass: "" };
-  await t.rejects(volumes.planCreate({ ...wanted, name: "new" }, asker), lacking);
-  await t.rejects(volumes.planResize({ ...wanted, name: "data" }, asker), lacking);
-  t.match(await volumes.planResize({ name: "data", size: { gib: 1n }, deviceClass: "" }, asker), {
-    steps: [],
-  });
+  const volume = { size: { gib: 2n }, tags: [], deviceClass: "" };
+  await t.rejects(changes.create.plan({ ...volume, name: "new" }, requester), lacking);
+  await t.rejects(changes.resize.plan(resizeRequest({ name: "data", sizeGb: 2n }), requester), lacking);
+  t.match(
+    await changes.resize.plan(resizeRequest({ name: "data", sizeGb: 1n, deviceClass: "" }), requester),
+    {
+      steps: [],
+    },
+  );
 });
 
 test("a plan shows what is lost with a snapshot, and the pool of a new thin volume", async (t) => {
@@ -120,13 +114,12 @@ test("a plan shows what is lost with a snapshot, and the pool of a new thin volu
   const state = stateOf([groupOf("vg0", 20n * gib)], [volumeOf("vg0", "data"), snapshot, pool]);
   const snapshotOf = async () => ({ value: state, revision: 1, readAtMs: 0 });
   const lvm = { ...createThinLvm(), read: snapshotOf, refresh: snapshotOf };
-  const runner = createInlineRunner(() => {});
-  const volumes = createVolumes({ lvm, deviceClasses, protect: [], runner, operations });
-  t.match((await volumes.planRemove({ name: "snap", deviceClass: "" }, asker)).plan.losses, [
+  const { changes } = createVolumesUnderTest(lvm, deviceClasses);
+  t.match((await changes.remove.plan(removeRequest({ name: "snap" }), requester)).plan.losses, [
     "vg0/snap, a snapshot of data: the data of data at the time of the snapshot",
   ]);
   const thin = { name: "a", size: { gib: 2n }, tags: ["x", "y=1"], deviceClass: "thin" };
-  t.match((await volumes.planCreate(thin, asker)).plan.changes, [
+  t.match((await changes.create.plan(thin, requester)).plan.changes, [
     "vg0/a is created with 2 GiB (2147483648 bytes) in thin pool vg0/pool, tagged x, y=1",
   ]);
 });
@@ -138,41 +131,27 @@ test("a volume that an operation works on, or has created, cannot be changed", a
     },
   };
   const refused = { name: "InfraError", reason: "OPERATION_IN_PROGRESS", message: /vg0\/volumes\/data/ };
-  const runner = createInlineRunner(() => {});
   const data = { name: "data", deviceClass: "", size: { gib: 2n }, tags: [] };
-  const working = createVolumes({
-    lvm: createThinLvm(),
-    deviceClasses,
-    protect: [],
-    runner,
-    operations: busy,
-  });
-  await t.rejects(working.create(data, asker), refused);
-  await t.rejects(working.resize(data, asker), refused);
-  await t.rejects(working.remove(data, asker), refused);
-  await t.rejects(working.planRemove(data, asker), refused);
+  const { changes: working } = createVolumesUnderTest(createThinLvm(), deviceClasses, busy);
+  await t.rejects(working.create.run(data, requester), refused);
+  await t.rejects(working.resize.run(resizeRequest({ name: "data", sizeGb: 2n }), requester), refused);
+  await t.rejects(working.remove.run(removeRequest({ name: "data" }), requester), refused);
+  await t.rejects(working.remove.plan(removeRequest({ name: "data" }), requester), refused);
 
   const lvm = createThinLvm();
   const tags = ["hostplane-operation-7", "hostplane-volume=data"];
   const restoring = volumeOf("vg0", "hostplane-restore-0123456789ab", { tags, active: true });
   const state = stateOf([groupOf("vg0", 20n * gib)], [restoring]);
   const read = async () => ({ value: state, revision: 1, readAtMs: 0 });
-  const volumes = createVolumes({
-    lvm: { ...lvm, read, refresh: read },
-    deviceClasses,
-    protect: [],
-    runner,
-    operations,
-  });
+  const { changes } = createVolumesUnderTest({ ...lvm, read, refresh: read }, deviceClasses);
   const mine = { name: "InfraError", reason: "VOLUME_PROTECTED", message: /created by operation 7/ };
-  await t.rejects(volumes.remove(data, asker), mine);
-  await t.rejects(volumes.resize(data, asker), mine);
-  await t.rejects(volumes.create(data, asker), { name: "InfraError", reason: "VOLUME_EXISTS" });
+  await t.rejects(changes.remove.run(removeRequest({ name: "data" }), requester), mine);
+  await t.rejects(changes.resize.run(resizeRequest({ name: "data", sizeGb: 2n }), requester), mine);
+  await t.rejects(changes.create.run(data, requester), { name: "InfraError", reason: "VOLUME_EXISTS" });
 });
 
 test("a volume is rejected only after LVM was read again", async (t) => {
   const lvm = createThinLvm();
-  const runner = createInlineRunner(() => {});
   let reads = 0;
   const volumesWith = (readAtMs: number) => {
     const old = async () => ({ value: stateOf([], []), revision: 1, readAtMs });
@@ -181,29 +160,36 @@ test("a volume is rejected only after LVM was read again", async (t) => {
       return lvm.refresh();
     };
     const stale = { ...lvm, read: old, readRecent: old, refresh };
-    return createVolumes({ lvm: stale, deviceClasses, protect: [], runner, operations });
+    return createVolumesUnderTest(stale, deviceClasses);
   };
   // The disks of the group are back, but the cached state does not show that yet.
   const old = volumesWith(performance.now() - 60_000);
-  t.equal((await old.resolve("", asker.signal)).resolved.group.name, "vg0");
+  t.equal((await old.volumes.resolve("", requester.signal)).resolved.group.name, "vg0");
   t.equal(
-    (await old.create({ name: "a", size: { gib: 1n }, tags: [], deviceClass: "thin" }, asker)).name,
+    (await old.changes.create.run({ name: "a", size: { gib: 1n }, tags: [], deviceClass: "thin" }, requester))
+      .name,
     "a",
   );
   const readsBefore = reads;
   const recent = volumesWith(performance.now());
-  await t.rejects(recent.resolve("", asker.signal), { name: "InfraError", reason: "VOLUME_GROUP_GONE" });
-  t.equal(reads, readsBefore, "repeatedly rejected lists do not keep LVM busy");
-  await t.rejects(recent.resize({ name: "b", size: { gib: 1n }, deviceClass: "" }, asker), {
+  await t.rejects(recent.volumes.resolve("", requester.signal), {
     name: "InfraError",
-    reason: "VOLUME_NOT_FOUND",
+    reason: "VOLUME_GROUP_GONE",
   });
+  t.equal(reads, readsBefore, "repeatedly rejected lists do not keep LVM busy");
+  await t.rejects(
+    recent.changes.resize.run(resizeRequest({ name: "b", sizeGb: 1n, deviceClass: "" }), requester),
+    {
+      name: "InfraError",
+      reason: "VOLUME_NOT_FOUND",
+    },
+  );
   t.equal(reads, readsBefore + 1, "a change always reads LVM again");
 });
 
 test("clients cannot set the gateway's own tags", async (t) => {
-  const wanted = { name: "a", size: { gib: 1n }, tags: ["x", "hostplane-operation-1"], deviceClass: "" };
-  await t.rejects(createThinVolumes().create(wanted, asker), {
+  const volume = { name: "a", size: { gib: 1n }, tags: ["x", "hostplane-operation-1"], deviceClass: "" };
+  await t.rejects(createThinVolumes().create.run(volume, requester), {
     name: "InfraError",
     reason: "INVALID_FIELD",
     violations: [{ field: "tags[1]" }],

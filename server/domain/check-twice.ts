@@ -1,0 +1,24 @@
+import { InfraError } from "../../adapters/host/infra-error.ts";
+import type { Snapshot } from "../../adapters/host/snapshot.ts";
+
+/**
+ * Runs a check against a snapshot. If it fails, the system is read again and the check repeated, because the system may have
+ * changed without a notification.
+ * @param options.finalBelowMs a failure is final if the snapshot is younger than this, so that repeatedly refused calls do not
+ * keep the system busy
+ * @throws InfraError of the check, and what `refresh` throws
+ */
+export async function checkTwice<State, Result>(
+  snapshot: Snapshot<State>,
+  check: (snapshot: Snapshot<State>) => Result,
+  options: { readonly refresh: () => Promise<Snapshot<State>>; readonly finalBelowMs: number },
+): Promise<Result> {
+  try {
+    return check(snapshot);
+  } catch (error) {
+    if (!(error instanceof InfraError) || performance.now() - snapshot.readAtMs < options.finalBelowMs) {
+      throw error;
+    }
+  }
+  return check(await options.refresh());
+}

@@ -1,0 +1,110 @@
+import type { Snapshot } from "../../adapters/host/snapshot.ts";
+import type { Mutation, PlannedMutation } from "../operations/mutation.ts";
+import type { Operations } from "../operations/operations.ts";
+import type { InlineRunner } from "../operations/run-inline.ts";
+import type { Change, Requester } from "./change.ts";
+import { checkTwice } from "./check-twice.ts";
+
+/** The resources that a change touches. */
+export interface ChangeTarget {
+  /** The resource that changes, as in events and operations. */
+  readonly resource: string;
+  /** Resources that it reads; no operation may be working on them either. */
+  readonly sources?: readonly string[];
+  /** Changes with the same queue run one at a time. Default: the resource. */
+  readonly queue?: string;
+}
+
+/**
+ * A change that takes seconds at most, so that the call waits for it. Longer changes are operations.
+ *
+ * `parse`, `check` and `preflight` are checks; only the steps that `check` returns change anything.
+ */
+export interface ShortChange<Request, Spec, State> {
+  /**
+   * Validates everything that does not depend on the state.
+   * @throws InfraError
+   */
+  parse(request: Request, requester: Pick<Requester, "peer">): Spec;
+  targetOf(spec: Spec): ChangeTarget;
+  /**
+   * Checks the change against the state, and describes its plan and its steps with their undo.
+   * @throws InfraError
+   */
+  check(spec: Spec, state: State): Mutation;
+  /**
+   * Rejects what the system would reject when the steps run, as far as the state shows it. Called where nothing runs: by plans,
+   * and before an operation begins. Absent: the system rejects nothing else.
+   * @throws InfraError
+   */
+  preflight?(spec: Spec, state: State): void;
+}
+
+/** A system whose state is observed, as short changes use it. */
+export interface ChangedSystem<State> {
+  read(): Promise<Snapshot<State>>;
+  refresh(signal?: AbortSignal): Promise<Snapshot<State>>;
+  /** Resolves when no command of an earlier gateway changes the system any more. @throws InfraError SHUTTING_DOWN */
+  settled?(): Promise<void>;
+}
+
+export interface ShortChangesOptions<State> {
+  readonly system: ChangedSystem<State>;
+  readonly runner: InlineRunner;
+  readonly operations: Pick<Operations, "assertFree">;
+}
+
+/**
+ * Makes a change of a system executable.
+ * @param respond builds the response once the change is made. A state that cannot be read any more must not fail it.
+ */
+export type CreateChange<State> = <Request, Spec, Response>(
+  change: ShortChange<Request, Spec, State>,
+  respond: (spec: Spec, mutation: Mutation) => Promise<Response>,
+) => Change<Request, Promise<Response>, Requester>;
+
+/**
+ * Returns a function that makes changes of a system executable. A change is checked against the state of the moment at which it
+ * is its turn. It does not run if its caller has left by then, or if an operation works on one of its resources.
+ */
+export function createShortChanges<State>(options: ShortChangesOptions<State>): CreateChange<State> {
+  const { system, runner, operations } = options;
+
+  /** @throws InfraError OPERATION_IN_PROGRESS */
+  async function assertFree({ resource, sources = [] }: ChangeTarget): Promise<void> {
+    for (const each of [resource, ...sources]) {
+      await operations.assertFree(each);
+    }
+  }
+
+  return ({ parse, targetOf, check, preflight }, respond) => ({
+    async plan(request, requester): Promise<PlannedMutation> {
+      const spec = parse(request, requester);
+      const { value: state } = await system.refresh(requester.signal);
+      await assertFree(targetOf(spec));
+      const mutation = check(spec, state);
+      if (mutation.steps.length > 0) {
+        preflight?.(spec, state);
+      }
+      return mutation;
+    },
+    async run(request, requester) {
+      const spec = parse(request, requester);
+      const target = targetOf(spec);
+      requester.noteResource(target.resource);
+      const checkNow = async () => {
+        // Before the state is read, so that the checks see the results of those commands.
+        await system.settled?.();
+        requester.signal.throwIfAborted();
+        await assertFree(target);
+        const refresh = () => system.refresh();
+        return checkTwice(await system.read(), ({ value }) => check(spec, value), {
+          refresh,
+          finalBelowMs: 0,
+        });
+      };
+      const queue = target.queue ?? target.resource;
+      return respond(spec, await runner.run(queue, checkNow, requester.signal));
+    },
+  });
+}

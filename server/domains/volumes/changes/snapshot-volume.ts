@@ -1,0 +1,189 @@
+import { describeSize } from "../../../../adapters/host/describe-size.ts";
+import { InfraError, invalidField } from "../../../../adapters/host/infra-error.ts";
+import type { LogicalVolume, LvmState, LvmStep } from "../../../../adapters/lvm/adapter.ts";
+import { assertSnapshotNames, assertVolumeName, volumeResource } from "../../../../adapters/lvm/names.ts";
+import { lvmReasons } from "../../../../adapters/lvm/reasons.ts";
+import { snapshotRoomBytes } from "../../../../adapters/lvm/snapshot-room.ts";
+import type { CreateLVSnapshotRequest } from "../../../../gen/lvmd/served/lvmd_pb.ts";
+import { roundUpToExtents } from "../../../backups/lvm/extents.ts";
+import { assertWhole, isProtected } from "../../../backups/lvm/volume-refusals.ts";
+import { backupReasons } from "../../../backups/reasons.ts";
+import type { ShortChange } from "../../../domain/short-change.ts";
+import type { MutationStep } from "../../../operations/mutation.ts";
+import { assertResolved, findDeviceClass, type ResolvedClass } from "../device-class.ts";
+import { bytesFromSize } from "../size.ts";
+import { requestedSizeFrom } from "./requested-size.ts";
+import {
+  assertNameFree,
+  assertOfClass,
+  assertSpace,
+  assertTags,
+  describeTags,
+  findVolume,
+  stepOf,
+  targetOf,
+  type VolumeChangeParts,
+  type VolumeSpec,
+} from "./volume-change.ts";
+
+interface SnapshotSpec extends VolumeSpec {
+  readonly sourceName: string;
+  /** Undefined: the size of the source. */
+  readonly sizeBytes: bigint | undefined;
+  readonly tags: readonly string[];
+  readonly readOnly: boolean;
+}
+
+type Lvm = VolumeChangeParts["lvm"];
+
+/**
+ * volumes.snapshot: takes a snapshot of a volume. A snapshot of a thin volume takes space only as the two diverge, and may be
+ * larger than its source. A snapshot of a thick volume gets room for a change of every byte, so that it never overflows.
+ */
+export function createSnapshotVolume(
+  parts: VolumeChangeParts,
+): ShortChange<CreateLVSnapshotRequest, SnapshotSpec, LvmState> {
+  return {
+    /** @throws InfraError DEVICE_CLASS_NOT_FOUND, INVALID_FIELD */
+    parse(request) {
+      const { name, tags, sourceVolume: sourceName, accessType } = request;
+      if (accessType !== "ro" && accessType !== "rw") {
+        throw invalidField("access_type", "must be ro or rw");
+      }
+      const isAsSource = request.sizeGb === 0n && (request.sizeBytes ?? 0n) === 0n;
+      const size = isAsSource ? undefined : requestedSizeFrom(request);
+      const deviceClass = findDeviceClass(parts.deviceClasses, request.deviceClass);
+      assertVolumeName(name, "name", deviceClass.volumeGroup);
+      assertVolumeName(sourceName, "source_volume");
+      assertTags(tags);
+      const sizeBytes = size && bytesFromSize(size);
+      return { name, deviceClass, sourceName, sizeBytes, tags, readOnly: accessType === "ro" };
+    },
+
+    targetOf: (spec) => ({
+      ...targetOf(spec),
+      sources: [volumeResource(spec.deviceClass.volumeGroup, spec.sourceName)],
+    }),
+
+    /**
+     * @throws InfraError VOLUME_GROUP_GONE, VOLUME_EXISTS, VOLUME_NOT_FOUND, VOLUME_PROTECTED, VOLUME_TOO_SMALL, NO_SPACE,
+     * INVALID_FIELD
+     */
+    check(spec, state) {
+      const { lvm } = parts;
+      const resolved = assertResolved(spec.deviceClass, state);
+      const { group, pool } = resolved;
+      const { name, tags, readOnly } = spec;
+      const source = assertSource(resolved, state, spec);
+      const sizeBytes = sizeOf(source, spec);
+      assertNameFree(state, group.name, name);
+      const snapshot = {
+        kind: "snapshot",
+        volumeGroupName: group.name,
+        name,
+        originName: source.name,
+        tags,
+        ...(readOnly ? { readOnly } : {}),
+      } as const;
+      const steps =
+        pool === undefined
+          ? [takenStep(lvm, { ...snapshot, roomBytes: roomBytes(resolved, state, source, sizeBytes) })]
+          : thinSteps(lvm, resolved, state, snapshot, source, sizeBytes);
+      const kind = readOnly ? "a read-only snapshot" : "a snapshot";
+      return {
+        kind: "volumes.snapshot",
+        resource: volumeResource(group.name, name),
+        backend: group.uuid,
+        plan: {
+          changes: [
+            `${group.name}/${name}, ${kind} of ${source.name}, is created with ${describeSize(sizeBytes)}${describeTags(tags)}`,
+          ],
+          losses: [],
+        },
+        steps,
+        pointOfNoReturn: steps.length - 1,
+      };
+    },
+
+    /** @throws InfraError VOLUME_GROUP_GONE */
+    preflight({ deviceClass }, state) {
+      assertWhole(assertResolved(deviceClass, state).group);
+    },
+  };
+}
+
+/** @throws InfraError VOLUME_NOT_FOUND, VOLUME_PROTECTED */
+function assertSource(
+  resolved: ResolvedClass,
+  state: LvmState,
+  { name, sourceName }: SnapshotSpec,
+): LogicalVolume {
+  const { group } = resolved;
+  const source = findVolume(resolved, state, sourceName);
+  if (source === undefined) {
+    throw new InfraError(lvmReasons.VOLUME_NOT_FOUND, `source logical volume ${sourceName} is not found`, {
+      resource: volumeResource(group.name, sourceName),
+    });
+  }
+  assertOfClass(source, resolved);
+  if (resolved.pool === undefined) {
+    if (source.kind === "snapshot") {
+      throw isProtected(source, "it is a snapshot, and LVM takes no snapshots of snapshots");
+    }
+    assertSnapshotNames(group.name, name, source.name);
+  }
+  return source;
+}
+
+/** @throws InfraError VOLUME_TOO_SMALL */
+function sizeOf(source: LogicalVolume, { sizeBytes = source.sizeBytes }: SnapshotSpec): bigint {
+  if (sizeBytes < source.sizeBytes) {
+    throw new InfraError(
+      backupReasons.VOLUME_TOO_SMALL,
+      `requested size ${sizeBytes} is smaller than source logical volume: ${source.sizeBytes}`,
+      { resource: volumeResource(source.volumeGroupName, source.name) },
+    );
+  }
+  return sizeBytes;
+}
+
+/** @throws InfraError NO_SPACE, INVALID_FIELD */
+function roomBytes(
+  resolved: ResolvedClass,
+  state: LvmState,
+  source: LogicalVolume,
+  sizeBytes: bigint,
+): bigint {
+  if (sizeBytes > source.sizeBytes) {
+    throw invalidField(
+      "size_bytes",
+      `must be 0 or ${source.sizeBytes}, the size of ${source.name}: the snapshot of a thick volume has the size of its source`,
+    );
+  }
+  const bytes = roundUpToExtents(snapshotRoomBytes(sizeBytes, 100), resolved.group.extentSizeBytes);
+  assertSpace(resolved, state, bytes);
+  return bytes;
+}
+
+/** @throws InfraError NO_SPACE */
+function thinSteps(
+  lvm: Lvm,
+  resolved: ResolvedClass,
+  state: LvmState,
+  snapshot: Extract<LvmStep, { kind: "snapshot" }>,
+  source: LogicalVolume,
+  requestedBytes: bigint,
+): MutationStep[] {
+  const { group } = resolved;
+  const sizeBytes = roundUpToExtents(requestedBytes, group.extentSizeBytes);
+  assertSpace(resolved, state, sizeBytes);
+  const { name } = snapshot;
+  const grown = { kind: "resize", volumeGroupName: group.name, name, sizeBytes } as const;
+  return [takenStep(lvm, snapshot), ...(sizeBytes > source.sizeBytes ? [stepOf(lvm, grown)] : [])];
+}
+
+/** Returns the step that takes a snapshot; undoing it removes the snapshot. */
+function takenStep(lvm: Lvm, snapshot: Extract<LvmStep, { kind: "snapshot" }>): MutationStep {
+  const { volumeGroupName, name } = snapshot;
+  return { ...stepOf(lvm, snapshot), undo: () => lvm.run({ kind: "remove", volumeGroupName, name }) };
+}

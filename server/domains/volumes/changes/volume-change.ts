@@ -1,0 +1,142 @@
+import { InfraError, invalidField } from "../../../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../../../adapters/host/reasons.ts";
+import type { LogicalVolume, LvmAdapter, LvmState, LvmStep } from "../../../../adapters/lvm/adapter.ts";
+import {
+  assertTag,
+  assertVolumeName,
+  isReservedVolumeName,
+  volumeGroupResource,
+  volumeResource,
+} from "../../../../adapters/lvm/names.ts";
+import { lvmReasons } from "../../../../adapters/lvm/reasons.ts";
+import { reservedTagStart, shownName } from "../../../backups/lvm/operation-marks.ts";
+import { isProtected } from "../../../backups/lvm/volume-refusals.ts";
+import type { ChangeTarget } from "../../../domain/short-change.ts";
+import type { MutationStep } from "../../../operations/mutation.ts";
+import {
+  allocatableBytes,
+  type DeviceClass,
+  describeStore,
+  type LvcreateOptionClass,
+  type ResolvedClass,
+  volumesOf,
+} from "../device-class.ts";
+import type { IsProtectedName } from "../protection.ts";
+
+/** What the changes of volumes depend on. */
+export interface VolumeChangeParts {
+  readonly lvm: Pick<LvmAdapter, "run" | "commandOf">;
+  readonly deviceClasses: readonly DeviceClass[];
+  readonly lvcreateOptionClasses?: readonly LvcreateOptionClass[];
+  readonly isProtectedName: IsProtectedName;
+}
+
+/** The part of a validated change that all changes of volumes have. */
+export interface VolumeSpec {
+  readonly name: string;
+  readonly deviceClass: DeviceClass;
+}
+
+/**
+ * Returns the target of a change. Volumes of a thin pool share one queue, because only hostplane enforces the pool's
+ * overprovisioning limit; the space of a group is enforced by LVM itself.
+ */
+export function targetOf({ name, deviceClass: { volumeGroup, thinPool } }: VolumeSpec): ChangeTarget {
+  return {
+    resource: volumeResource(volumeGroup, name),
+    queue: volumeResource(volumeGroup, thinPool ?? name),
+  };
+}
+
+/** Returns the step that runs a command of LVM. */
+export function stepOf(lvm: VolumeChangeParts["lvm"], step: LvmStep): MutationStep {
+  return { name: step.kind, command: lvm.commandOf(step), forward: () => lvm.run(step) };
+}
+
+/** Each tag adds two arguments to one command line, whose length the system limits. */
+const maxTagCount = 256;
+
+/** @throws InfraError INVALID_FIELD */
+export function assertTags(tags: readonly string[]): void {
+  if (tags.length > maxTagCount) {
+    throw invalidField("tags", `must have at most ${maxTagCount} entries, has ${tags.length}`);
+  }
+  for (const [index, tag] of tags.entries()) {
+    assertTag(tag, `tags[${index}]`);
+    if (tag.startsWith(reservedTagStart)) {
+      throw invalidField(
+        `tags[${index}]`,
+        `must not begin with ${reservedTagStart}, which is reserved for the gateway`,
+      );
+    }
+  }
+}
+
+/** Returns the suffix that lists the tags in a plan's text; empty without tags. */
+export function describeTags(tags: readonly string[]): string {
+  return tags.length === 0 ? "" : `, tagged ${tags.join(", ")}`;
+}
+
+/**
+ * Rejects names that LVM reserves for its internal volumes (`x_tmeta`, `lvol0_pmspare`). Such volumes exist, but must not
+ * be changed.
+ * @throws InfraError VOLUME_PROTECTED, INVALID_FIELD
+ */
+export function assertChangeable(name: string, { volumeGroup }: DeviceClass): void {
+  if (isReservedVolumeName(name)) {
+    throw isProtected(
+      { volumeGroupName: volumeGroup, name },
+      "the name is reserved for LVM's internal volumes",
+    );
+  }
+  assertVolumeName(name, "name");
+}
+
+/** @throws InfraError VOLUME_EXISTS */
+export function assertNameFree(state: LvmState, volumeGroupName: string, name: string): void {
+  if (state.volumes.some((one) => one.volumeGroupName === volumeGroupName && shownName(one) === name)) {
+    throw new InfraError(lvmReasons.VOLUME_EXISTS, `${volumeGroupName}/${name} already exists`, {
+      resource: volumeResource(volumeGroupName, name),
+    });
+  }
+}
+
+/** @throws InfraError NO_SPACE */
+export function assertSpace(resolved: ResolvedClass, state: LvmState, neededBytes: bigint): void {
+  const freeBytes = allocatableBytes(resolved, state);
+  if (freeBytes < neededBytes) {
+    throw new InfraError(
+      hostReasons.NO_SPACE,
+      `no enough space left on ${describeStore(resolved.deviceClass)}: free=${freeBytes}, requested=${neededBytes}`,
+      { resource: volumeGroupResource(resolved.group.name) },
+    );
+  }
+}
+
+/**
+ * Finds a volume of the class by name.
+ * @throws InfraError VOLUME_PROTECTED for a thin pool, which holds volumes and is not one of them
+ */
+export function findVolume(
+  resolved: ResolvedClass,
+  state: LvmState,
+  name: string,
+): LogicalVolume | undefined {
+  const isPool = state.volumes.find(
+    (one) => one.volumeGroupName === resolved.group.name && one.name === name && one.kind === "thinPool",
+  );
+  if (isPool !== undefined) {
+    throw isProtected(isPool, "it is a thin pool");
+  }
+  return volumesOf(resolved, state).find((one) => shownName(one) === name);
+}
+
+/** @throws InfraError VOLUME_PROTECTED for a thin volume that is addressed through its group's class, not its pool's */
+export function assertOfClass(volume: LogicalVolume, { pool }: ResolvedClass): void {
+  if (pool === undefined && volume.thinPoolName !== undefined) {
+    throw isProtected(
+      volume,
+      `it is a thin volume of ${volume.thinPoolName}: use the device class of that pool`,
+    );
+  }
+}

@@ -1,0 +1,100 @@
+import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import { createNameMatch } from "../../../../adapters/host/name-match.ts";
+import type { LogicalVolume, LvmAdapter } from "../../../../adapters/lvm/adapter.ts";
+import { volumeResource } from "../../../../adapters/lvm/names.ts";
+import { lvmReasons } from "../../../../adapters/lvm/reasons.ts";
+import type {
+  CreateLVSnapshotRequest,
+  RemoveLVRequest,
+  ResizeLVRequest,
+} from "../../../../gen/lvmd/served/lvmd_pb.ts";
+import type { Change, Requester } from "../../../domain/change.ts";
+import { createShortChanges } from "../../../domain/short-change.ts";
+import type { Operations } from "../../../operations/operations.ts";
+import type { InlineRunner } from "../../../operations/run-inline.ts";
+import { type DeviceClass, type LvcreateOptionClass, volumesOf } from "../device-class.ts";
+import type { ShownVolume } from "../volume-messages.ts";
+import type { Volumes } from "../volumes.ts";
+import { createCreateVolume, type NewVolume } from "./create-volume.ts";
+import { createRemoveVolume } from "./remove-volume.ts";
+import { createResizeVolume } from "./resize-volume.ts";
+import { createSnapshotVolume } from "./snapshot-volume.ts";
+import type { VolumeSpec } from "./volume-change.ts";
+
+export interface VolumeChangesOptions {
+  readonly lvm: LvmAdapter;
+  readonly volumes: Volumes;
+  readonly deviceClasses: readonly DeviceClass[];
+  readonly lvcreateOptionClasses?: readonly LvcreateOptionClass[];
+  /** Patterns of names that are never removed or resized. */
+  readonly protect: readonly string[];
+  readonly runner: InlineRunner;
+  readonly operations: Pick<Operations, "assertFree">;
+  /**
+   * Resolves when no LVM command of an earlier gateway process is running any more; changes wait for it.
+   * @throws InfraError SHUTTING_DOWN
+   */
+  readonly leftCommandsSettled?: () => Promise<void>;
+}
+
+/** The changes of the volumes of this host. */
+export interface VolumeChanges {
+  /** Creates a volume. If LVM cannot be read afterwards, the volume is returned as requested, without a device. */
+  readonly create: Change<NewVolume, Promise<ShownVolume>, Requester>;
+  /** Resizes a volume, and returns its size in bytes. */
+  readonly resize: Change<ResizeLVRequest, Promise<bigint>, Requester>;
+  readonly remove: Change<RemoveLVRequest, Promise<void>, Requester>;
+  /** Takes a snapshot. Returns it as `create` does. */
+  readonly snapshot: Change<CreateLVSnapshotRequest, Promise<ShownVolume>, Requester>;
+}
+
+export function createVolumeChanges(options: VolumeChangesOptions): VolumeChanges {
+  const { lvm, volumes, runner, operations, leftCommandsSettled } = options;
+  const parts = { ...options, isProtectedName: createNameMatch(options.protect) };
+  const settled = leftCommandsSettled === undefined ? {} : { settled: leftCommandsSettled };
+  const change = createShortChanges({
+    system: { read: () => lvm.read(), refresh: (signal) => lvm.refresh(signal), ...settled },
+    runner,
+    operations,
+  });
+
+  /** Returns the volumes of a class after a change; undefined if LVM cannot be read, since the change itself succeeded. */
+  async function readVolumes({ deviceClass }: VolumeSpec): Promise<readonly LogicalVolume[] | undefined> {
+    const read = await volumes.resolve(deviceClass.name).catch(() => undefined);
+    return read && volumesOf(read.resolved, read.snapshot.value);
+  }
+
+  /** Returns a new volume as LVM reports it. */
+  async function created(
+    spec: VolumeSpec & { readonly sizeBytes: bigint | undefined; readonly tags: readonly string[] },
+  ): Promise<ShownVolume> {
+    const { name, deviceClass, sizeBytes = 0n, tags } = spec;
+    const { volumeGroup: volumeGroupName } = deviceClass;
+    const listed = await readVolumes(spec);
+    if (listed === undefined) {
+      return { volumeGroupName, name, sizeBytes, tags, device: undefined, attributes: "" };
+    }
+    const volume = listed.find((each) => each.name === name);
+    if (volume === undefined) {
+      throw new InfraError(
+        lvmReasons.VOLUME_NOT_FOUND,
+        `${name} was created, but removed outside hostplane immediately afterwards`,
+        { resource: volumeResource(volumeGroupName, name) },
+      );
+    }
+    return volume;
+  }
+
+  return {
+    create: change(createCreateVolume(parts), created),
+    resize: change(createResizeVolume(parts), async (spec, { steps }) => {
+      if (steps.length === 0) {
+        volumes.notify();
+      }
+      const volume = (await readVolumes(spec))?.find(({ name }) => name === spec.name);
+      return volume?.sizeBytes ?? spec.sizeBytes;
+    }),
+    remove: change(createRemoveVolume(parts), async () => {}),
+    snapshot: change(createSnapshotVolume(parts), created),
+  };
+}
