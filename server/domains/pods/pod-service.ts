@@ -1,16 +1,14 @@
 import { isDeepStrictEqual } from "node:util";
-import type { MessageInitShape } from "@bufbuild/protobuf";
 import { type Timestamp, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { PodRuntime } from "../../../adapters/podman/adapter.ts";
 import type { RuntimeState } from "../../../adapters/podman/runtime-state.ts";
-import type { OperationSchema } from "../../../gen/hostplane/v1/operation_pb.ts";
 import {
   type ListPodsResponse,
   ListPodsResponseSchema,
   PodService,
   WatchPodsResponseSchema,
 } from "../../../gen/hostplane/v1/pod_pb.ts";
-import type { Operation } from "../../operations/operation.ts";
+import { handlersOf } from "../../domain/change.ts";
 import { registerService, type ServiceRegistration } from "../../rpc/service-handlers.ts";
 import { createSharedAnswers } from "../../rpc/shared-answers.ts";
 import { watchState } from "../../rpc/watch-state.ts";
@@ -23,13 +21,11 @@ export interface PodServiceOptions {
   readonly runtime: PodRuntime;
   readonly changes: PodChanges;
   readonly importTimes: ImportTimes;
-  /** Converts an operation to its message. */
-  readonly operationMessage: (operation: Operation) => MessageInitShape<typeof OperationSchema>;
 }
 
 /** Implements hostplane.v1.PodService: reads and changes pods and images. */
 export function createPodService(options: PodServiceOptions): ServiceRegistration {
-  const { runtime, changes, importTimes, operationMessage } = options;
+  const { runtime, changes, importTimes } = options;
   const lists = createSharedAnswers(ListPodsResponseSchema);
   const watched = createSharedAnswers(WatchPodsResponseSchema);
   const listOf = (state: RuntimeState) => lists.of(state, "", () => podMessages(state));
@@ -61,24 +57,7 @@ export function createPodService(options: PodServiceOptions): ServiceRegistratio
       tellSnapshotAge(call, snapshot);
       return { images: imageMessages(snapshot.value, importTimes.importedAtNs) };
     },
-    async startPod(request, call) {
-      return { operation: operationMessage(await changes.startPod.begin(request, call)) };
-    },
-    async stopPod(request, call) {
-      return { operation: operationMessage(await changes.stopPod.begin(request, call)) };
-    },
-    async killPod(request, call) {
-      return { operation: operationMessage(await changes.killPod.begin(request, call)) };
-    },
-    async removePod(request, call) {
-      return { operation: operationMessage(await changes.removePod.begin(request, call)) };
-    },
-    async pullImage(request, call) {
-      return { operation: operationMessage(await changes.pullImage.begin(request, call)) };
-    },
-    async removeImage(request, call) {
-      return { operation: operationMessage(await changes.removeImage.begin(request, call)) };
-    },
+    ...handlersOf(changes),
   });
 }
 

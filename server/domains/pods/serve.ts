@@ -1,3 +1,5 @@
+import { PodService } from "../../../gen/hostplane/v1/pod_pb.ts";
+import { plannersOf } from "../../domain/change.ts";
 import type { DomainContext, DomainServices } from "../../domain/domain-services.ts";
 import { createPodBackend } from "./backend.ts";
 import { createPodChanges } from "./changes/pod-changes.ts";
@@ -5,7 +7,6 @@ import { createListenEvents } from "./events/listen-events.ts";
 import { createPodObserver } from "./events/pod-observer.ts";
 import { createPodLogs } from "./logs/pod-logs.ts";
 import { createOwnChanges } from "./own-changes.ts";
-import { createPodPlanners } from "./planners.ts";
 import { createPodService } from "./pod-service.ts";
 import { createPromptReads } from "./prompt-reads.ts";
 import { createPodResources } from "./resources.ts";
@@ -14,7 +15,7 @@ import type { PodSystem } from "./system.ts";
 
 /** Creates the services for pods and images. */
 export function servePods(system: PodSystem, context: DomainContext): DomainServices {
-  const { log, operationMessage } = context;
+  const { log } = context;
   const { exact, prompt, isLate } = createPromptReads(system.runtime);
   const own = createOwnChanges();
   const onFailed = (error: unknown) => log.warn("events of pods could not be published; retrying", error);
@@ -26,9 +27,9 @@ export function servePods(system: PodSystem, context: DomainContext): DomainServ
   return {
     registrations: [
       createPublicApiService({ runtime: prompt, importTimes, logs, listenEvents }),
-      createPodService({ runtime: prompt, importTimes, changes, operationMessage }),
+      createPodService({ runtime: prompt, importTimes, changes }),
     ],
-    planners: [createPodPlanners(changes)],
+    planners: [plannersOf(PodService, changes)],
     backends: [createPodBackend(prompt, isLate)],
     inventory: [createPodResources(prompt)],
     observe: () => observer.begin(),

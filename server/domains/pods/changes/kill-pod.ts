@@ -4,7 +4,7 @@ import { assertSignal } from "../../../../adapters/podman/names.ts";
 import { podmanReasons } from "../../../../adapters/podman/reasons.ts";
 import type { KillPodRequest } from "../../../../gen/hostplane/v1/pod_pb.ts";
 import { podResource } from "../own-changes.ts";
-import type { ChangeDefinition, ChangeTools } from "./change-definition.ts";
+import type { ChangeTools, PodChange } from "./pod-change.ts";
 import { appsOf, isUp, namesOf } from "./pod-containers.ts";
 import { assertNotPaused, type PodInput, podInputOf, readPod } from "./pod-input.ts";
 import { createPodKind } from "./pod-kind.ts";
@@ -19,7 +19,7 @@ const lingerMs = 2_000;
  * pods.kill: sends a signal to every container of a pod. Afterwards it cannot be determined whether a signal was sent, so it
  * is sent again if the gateway was killed at that moment.
  */
-export function createKillPod(tools: ChangeTools): ChangeDefinition<KillPodRequest, KillInput> {
+export function createKillPod(tools: ChangeTools): PodChange<KillPodRequest, KillInput> {
   const stepOf = ({ podId, signal }: KillInput) => ({ kind: "killPod", podId, signal }) as const;
   const kind = createPodKind(tools, {
     kind: "pods.kill",
@@ -31,7 +31,7 @@ export function createKillPod(tools: ChangeTools): ChangeDefinition<KillPodReque
   });
   return {
     kind,
-    async foresee(request, backend, leaving) {
+    async check(request, backend, leaving) {
       const signal = request.signal === "" ? "SIGKILL" : request.signal;
       assertKnownSignal(signal);
       const pod = await readPod(tools.runtime, request.pod, { prefix: true }, leaving);

@@ -1,122 +1,42 @@
-import { setTimeout as sleep } from "node:timers/promises";
-import type { Reason } from "../../../../adapters/host/define-reasons.ts";
-import { hasReason, InfraError } from "../../../../adapters/host/infra-error.ts";
-import type { PodRuntime } from "../../../../adapters/podman/adapter.ts";
-import { podmanReasons } from "../../../../adapters/podman/reasons.ts";
-import { listOpen } from "../../../operations/list-open.ts";
-import type { PlannedMutation } from "../../../operations/mutation.ts";
-import type { Json, Operation } from "../../../operations/operation.ts";
-import type { Operations } from "../../../operations/operations.ts";
-import type { Call } from "../../../rpc/call.ts";
-import { methodPathOf } from "../../../rpc/method-rule.ts";
-import { backendOf } from "./backend-of.ts";
-import type { ChangeDefinition, ForeseenChange } from "./change-definition.ts";
+import type { PodRuntime, RuntimeStep } from "../../../../adapters/podman/adapter.ts";
+import type { Json } from "../../../operations/operation.ts";
+import type { OperationKind } from "../../../operations/operation-kind.ts";
+import type { OwnChanges } from "../own-changes.ts";
 
-/** A change of a pod or an image, as an operation. */
-export interface PodChange<Request> {
-  /**
-   * Starts the operation, or returns the running one for the same request.
-   * @throws InfraError INVALID_FIELD, POD_NOT_FOUND, POD_STATE, IMAGE_NOT_FOUND, IMAGE_IN_USE, BUSY, and as `PodRuntime.read`
-   */
-  begin(request: Request, call: Call): Promise<Operation>;
-  /** Plans the change. @throws as `begin` */
-  plan(request: Request, signal: AbortSignal): Promise<PlannedMutation>;
-}
-
-export interface PodChangeOptions {
+/** Dependencies of the kinds of operations on pods and images. */
+export interface ChangeTools {
   readonly runtime: PodRuntime;
-  readonly operations: Pick<Operations, "register" | "list">;
+  readonly own: OwnChanges;
+  /** Name of this host. */
   readonly host: string;
 }
 
-/** Podman reports its changes up to 250 ms late, so a resource that was just created may not be known yet. */
-const lateMs = 300;
-const lateReasons: readonly Reason[] = [
-  podmanReasons.POD_NOT_FOUND,
-  podmanReasons.IMAGE_NOT_FOUND,
-  podmanReasons.IMAGE_IN_USE,
-];
+/** A change that was checked against the current state. */
+export interface CheckedChange<Input extends Json> {
+  /** E.g. `pods/UUID`. */
+  readonly resource: string;
+  readonly input: Input;
+  /** The call to the runtime. */
+  readonly step: RuntimeStep;
+  /** Resulting changes and losses, for people. */
+  readonly changes: readonly string[];
+  readonly losses: readonly string[];
+}
 
-/** Registers the kind of operation. */
-export function createPodChange<Request, Input extends Json>(
-  { runtime, operations, host }: PodChangeOptions,
-  definition: ChangeDefinition<Request, Input>,
-): PodChange<Request> {
-  const { kind, attachKeyOf, isFor } = definition;
-  const starter = operations.register(kind);
-
-  async function foresee(request: Request, signal: AbortSignal) {
-    const backend = await backendOf(runtime, host, signal);
-    try {
-      return { backend, ...(await definition.foresee(request, backend, signal)) };
-    } catch (error) {
-      if (!hasReason(error, ...lateReasons)) {
-        throw error;
-      }
-      await sleep(lateMs);
-      signal.throwIfAborted();
-      return { backend, ...(await definition.foresee(request, backend, signal)) };
-    }
-  }
-
-  /** A running operation may already have removed the resource in the request. */
-  async function underWay(request: Request): Promise<Operation | undefined> {
-    if (isFor === undefined) {
-      return undefined;
-    }
-    const open = await listOpen(operations, { kind: kind.kind, host });
-    return open.find(({ input }) => isFor(request, input as Input));
-  }
-
-  async function start(foreseen: ForeseenChange<Input> & { readonly backend: string }, call: Call) {
-    const { resource, backend, input } = foreseen;
-    const { caller, method } = call;
-    const begun = await starter.start({
-      resource,
-      backend,
-      input,
-      secrets: null,
-      asker: { actor: caller.actor, accountId: caller.accountId, rpc: methodPathOf(method) },
-      ...(attachKeyOf === undefined ? {} : { attachKey: `${kind.kind} ${host} ${attachKeyOf(input)}` }),
-    });
-    return begun.operation;
-  }
-
-  async function beginOrFind(request: Request, call: Call): Promise<Operation> {
-    try {
-      return await start(await foresee(request, call.signal), call);
-    } catch (error) {
-      const isGone = error instanceof InfraError && error.code === "NOT_FOUND";
-      const open = isGone ? await underWay(request) : undefined;
-      if (open === undefined) {
-        throw error;
-      }
-      return open;
-    }
-  }
-
-  return {
-    async begin(request, call) {
-      const operation = await beginOrFind(request, call);
-      call.noteResource(operation.resource);
-      call.noteOperation(operation.id);
-      return operation;
-    },
-    async plan(request, signal) {
-      const { resource, backend, step, changes, losses } = await foresee(request, signal);
-      // The last step makes the change; the ones before only read.
-      const steps = kind.steps.map(({ name }, index) => ({
-        name,
-        command: index === kind.steps.length - 1 ? runtime.commandOf(step) : [],
-      }));
-      return {
-        kind: kind.kind,
-        resource,
-        backend,
-        plan: { changes, losses },
-        steps,
-        pointOfNoReturn: steps.length - 1,
-      };
-    },
-  };
+/** A change of a pod or an image, which one call to the runtime makes. */
+export interface PodChange<Request, Input extends Json> {
+  readonly kind: OperationKind<Input>;
+  /** A request with the same key as a running operation returns that operation. Absent when each request starts its own. */
+  attachKeyOf?(input: Input): string;
+  /**
+   * Validates the request against the current state.
+   * @param backend as `backendOf`
+   * @throws InfraError when the request is rejected, before anything is started
+   */
+  check(request: Request, backend: string, signal: AbortSignal): Promise<CheckedChange<Input>>;
+  /**
+   * Reports whether a running operation may match the request after the resource of both is gone. Absent for changes that
+   * remove nothing.
+   */
+  isFor?(request: Request, input: Input): boolean;
 }

@@ -1,31 +1,20 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { PodRuntime } from "../../../../adapters/podman/adapter.ts";
-import type {
-  KillPodRequest,
-  PullImageRequest,
-  RemoveImageRequest,
-  RemovePodRequest,
-  StartPodRequest,
-  StopPodRequest,
-} from "../../../../gen/hostplane/v1/pod_pb.ts";
+import type { OperationSchema } from "../../../../gen/hostplane/v1/operation_pb.ts";
+import type { PodService } from "../../../../gen/hostplane/v1/pod_pb.ts";
+import type { ServiceChanges } from "../../../domain/change.ts";
+import { createLongChange } from "../../../domain/long-change.ts";
+import type { Json, Operation } from "../../../operations/operation.ts";
 import type { Operations } from "../../../operations/operations.ts";
 import type { OwnChanges } from "../own-changes.ts";
 import { createKillPod } from "./kill-pod.ts";
-import { createPodChange, type PodChange } from "./pod-change.ts";
+import { createLongPodChange } from "./long-pod-change.ts";
+import type { PodChange } from "./pod-change.ts";
 import { createPullImage } from "./pull-image.ts";
 import { createRemoveImage } from "./remove-image.ts";
 import { createRemovePod } from "./remove-pod.ts";
 import { createStartPod } from "./start-pod.ts";
 import { createStopPod } from "./stop-pod.ts";
-
-/** All changes of pods and images. */
-export interface PodChanges {
-  readonly startPod: PodChange<StartPodRequest>;
-  readonly stopPod: PodChange<StopPodRequest>;
-  readonly killPod: PodChange<KillPodRequest>;
-  readonly removePod: PodChange<RemovePodRequest>;
-  readonly pullImage: PodChange<PullImageRequest>;
-  readonly removeImage: PodChange<RemoveImageRequest>;
-}
 
 export interface PodChangesOptions {
   readonly runtime: PodRuntime;
@@ -33,18 +22,28 @@ export interface PodChangesOptions {
   readonly own: OwnChanges;
   /** Name of this host. */
   readonly host: string;
+  /** Converts an operation to its message. */
+  readonly operationMessage: (operation: Operation) => MessageInitShape<typeof OperationSchema>;
 }
 
-/** Registers the kinds of operations. Must be called before `operations.begin`. */
-export function createPodChanges({ runtime, operations, own, host }: PodChangesOptions): PodChanges {
-  const tools = { runtime, own, host };
-  const options = { runtime, operations, host };
+type PodMethod = "startPod" | "stopPod" | "killPod" | "removePod" | "pullImage" | "removeImage";
+
+/** The changes of hostplane.v1.PodService. Each returns the operation that makes it. */
+export type PodChanges = Required<Pick<ServiceChanges<typeof PodService>, PodMethod>>;
+
+/** Creates the changes, and registers their kinds of operations. Must be called before `operations.begin`. */
+export function createPodChanges(options: PodChangesOptions): PodChanges {
+  const { operations, operationMessage } = options;
+  const change = <Request, Input extends Json>(definition: PodChange<Request, Input>) =>
+    createLongChange(operations, createLongPodChange(options, definition), async (begin) => ({
+      operation: operationMessage((await begin()).operation),
+    }));
   return {
-    startPod: createPodChange(options, createStartPod(tools)),
-    stopPod: createPodChange(options, createStopPod(tools)),
-    killPod: createPodChange(options, createKillPod(tools)),
-    removePod: createPodChange(options, createRemovePod(tools)),
-    pullImage: createPodChange(options, createPullImage(tools)),
-    removeImage: createPodChange(options, createRemoveImage(tools)),
+    startPod: change(createStartPod(options)),
+    stopPod: change(createStopPod(options)),
+    killPod: change(createKillPod(options)),
+    removePod: change(createRemovePod(options)),
+    pullImage: change(createPullImage(options)),
+    removeImage: change(createRemoveImage(options)),
   };
 }

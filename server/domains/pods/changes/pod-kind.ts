@@ -6,8 +6,8 @@ import { podmanReasons } from "../../../../adapters/podman/reasons.ts";
 import type { OperationKind, StepRun } from "../../../operations/operation-kind.ts";
 import { podResource } from "../own-changes.ts";
 import { assertBackend } from "./backend-of.ts";
-import type { ChangeTools } from "./change-definition.ts";
 import { describeDifference, type PodBefore, podBefore } from "./pod-before.ts";
+import type { ChangeTools } from "./pod-change.ts";
 import { inspectNow, type PodInput } from "./pod-input.ts";
 
 /** Enough to outlast an upgrade of Podman, during which its service is down. */

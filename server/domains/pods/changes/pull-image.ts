@@ -3,8 +3,8 @@ import { podmanReasons } from "../../../../adapters/podman/reasons.ts";
 import type { PullImageRequest } from "../../../../gen/hostplane/v1/pod_pb.ts";
 import type { StepRun } from "../../../operations/operation-kind.ts";
 import { imageResource } from "../own-changes.ts";
-import type { ChangeDefinition, ChangeTools } from "./change-definition.ts";
 import { lookAgain } from "./look-again.ts";
+import type { ChangeTools, PodChange } from "./pod-change.ts";
 import { maxAttempts } from "./pod-kind.ts";
 
 /** A type and not an interface, so that it is assignable to Json. */
@@ -17,10 +17,7 @@ const maxMessageLength = 300;
  * images.pull: pulls an image from the registry in its name. A cancellation or gateway stop ends the pull; the runtime may
  * reuse the downloaded parts for the next one.
  */
-export function createPullImage({
-  runtime,
-  own,
-}: ChangeTools): ChangeDefinition<PullImageRequest, PullInput> {
+export function createPullImage({ runtime, own }: ChangeTools): PodChange<PullImageRequest, PullInput> {
   async function forward({ input, operationId, signal, progress }: StepRun<PullInput, null>) {
     const { reference } = input;
     const pull = { kind: "pullImage", reference } as const;
@@ -55,7 +52,7 @@ export function createPullImage({
       result: ({ input, output }) => ({ ...(output(step) as PullOutput), reference: input.reference }),
     },
     attachKeyOf: ({ reference }) => reference,
-    async foresee({ reference }, _backend, signal) {
+    async check({ reference }, _backend, signal) {
       assertImageReference(reference, "reference");
       const { images } = (await runtime.read(signal)).value;
       const known = images.find(({ names }) => names.includes(nameOf(reference)));

@@ -6,9 +6,9 @@ import type { StepRun } from "../../../operations/operation-kind.ts";
 import { imageIdFrom } from "../image-id.ts";
 import { imageResource, podResource } from "../own-changes.ts";
 import { assertBackend } from "./backend-of.ts";
-import type { ChangeDefinition, ChangeTools } from "./change-definition.ts";
 import { describeImageUsers, readImageUsers } from "./image-users.ts";
 import { lookAgain } from "./look-again.ts";
+import type { ChangeTools, PodChange } from "./pod-change.ts";
 import { lookStep, maxAttempts } from "./pod-kind.ts";
 
 /** A type and not an interface, so that it is assignable to Json. */
@@ -40,7 +40,7 @@ export function createRemoveImage({
   runtime,
   own,
   host,
-}: ChangeTools): ChangeDefinition<RemoveImageRequest, RemoveImageInput> {
+}: ChangeTools): PodChange<RemoveImageRequest, RemoveImageInput> {
   const stepOf = ({ imageId, force }: RemoveImageInput) => ({ kind: "removeImage", imageId, force }) as const;
 
   async function look({ input, signal }: Run): Promise<ImageBefore> {
@@ -113,7 +113,7 @@ export function createRemoveImage({
       }),
     },
     attachKeyOf: ({ imageId, force }) => `${imageId} ${force}`,
-    async foresee({ image: wanted, force }, backend, signal) {
+    async check({ image: wanted, force }, backend, signal) {
       const { images, pods } = (await runtime.read(signal)).value;
       const { id, names } = findImage(images, wanted);
       const resource = imageResource(id);

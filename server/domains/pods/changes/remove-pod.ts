@@ -4,7 +4,7 @@ import type { RuntimePod } from "../../../../adapters/podman/runtime-state.ts";
 import type { RemovePodRequest } from "../../../../gen/hostplane/v1/pod_pb.ts";
 import { findAnyPod } from "../find-pod.ts";
 import { podResource } from "../own-changes.ts";
-import type { ChangeDefinition, ChangeTools, ForeseenChange } from "./change-definition.ts";
+import type { ChangeTools, CheckedChange, PodChange } from "./pod-change.ts";
 import { appsOf, isUp, namesOf } from "./pod-containers.ts";
 import { inspectNow, type PodInput, podInputOf } from "./pod-input.ts";
 import { createPodKind } from "./pod-kind.ts";
@@ -13,7 +13,7 @@ import { createPodKind } from "./pod-kind.ts";
 export type RemovePodInput = PodInput & { readonly force: boolean };
 
 /** pods.remove: removes a pod with its containers and their data; with force also a pod that cannot be read. */
-export function createRemovePod(tools: ChangeTools): ChangeDefinition<RemovePodRequest, RemovePodInput> {
+export function createRemovePod(tools: ChangeTools): PodChange<RemovePodRequest, RemovePodInput> {
   const { runtime } = tools;
   const stepOf = ({ podId, force }: RemovePodInput) => ({ kind: "removePod", podId, force }) as const;
   const kind = createPodKind(tools, {
@@ -25,13 +25,13 @@ export function createRemovePod(tools: ChangeTools): ChangeDefinition<RemovePodR
     mayBeUnreadable: ({ force }) => force,
   });
 
-  function foreseen(
+  function targetOf(
     input: RemovePodInput,
-  ): Pick<ForeseenChange<RemovePodInput>, "resource" | "input" | "step"> {
+  ): Pick<CheckedChange<RemovePodInput>, "resource" | "input" | "step"> {
     return { resource: podResource(input.podUuid), input, step: stepOf(input) };
   }
 
-  function foreseeReadable(pod: RuntimePod, input: RemovePodInput): ForeseenChange<RemovePodInput> {
+  function checkReadable(pod: RuntimePod, input: RemovePodInput): CheckedChange<RemovePodInput> {
     const isRunning = pod.containers.some(isUp);
     if (isRunning && !input.force) {
       const words = `pod ${pod.name} is running: stop it first, or force its removal`;
@@ -40,7 +40,7 @@ export function createRemovePod(tools: ChangeTools): ChangeDefinition<RemovePodR
     const apps = appsOf(pod);
     const running = apps.filter(isUp);
     return {
-      ...foreseen(input),
+      ...targetOf(input),
       changes: [`pod ${pod.name} is removed${apps.length === 0 ? "" : ` with ${namesOf(apps)}`}`],
       losses: [
         ...(running.length === 0 ? [] : [`work in progress of ${namesOf(running)}`]),
@@ -53,14 +53,14 @@ export function createRemovePod(tools: ChangeTools): ChangeDefinition<RemovePodR
     };
   }
 
-  function foreseeUnreadable(input: RemovePodInput, why: string): ForeseenChange<RemovePodInput> {
+  function checkUnreadable(input: RemovePodInput, why: string): CheckedChange<RemovePodInput> {
     const name = `pod ${input.podName}`;
     if (!input.force) {
       const words = `${name} cannot be read at the moment and can only be removed by force: ${why}`;
       throw new InfraError(podmanReasons.PODMAN_FAILED, words, { resource: podResource(input.podUuid) });
     }
     return {
-      ...foreseen(input),
+      ...targetOf(input),
       changes: [`${name}, which cannot be read, is removed with everything left of it`],
       losses: [`work in progress, data and logs of its containers, which are unknown: ${why}`],
     };
@@ -69,7 +69,7 @@ export function createRemovePod(tools: ChangeTools): ChangeDefinition<RemovePodR
   return {
     kind,
     attachKeyOf: ({ podId, force }) => `${podId} ${force}`,
-    async foresee(request, backend, signal) {
+    async check(request, backend, signal) {
       const { force } = request;
       const { pods, unreadable } = (await runtime.read(signal)).value;
       const found = findAnyPod(pods, request.pod, { field: "pod", name: true, prefix: false, unreadable });
@@ -79,12 +79,12 @@ export function createRemovePod(tools: ChangeTools): ChangeDefinition<RemovePodR
           : podInputOf(found, backend);
       try {
         const pod = await inspectNow(runtime, known.podId, signal);
-        return foreseeReadable(pod, { ...podInputOf(pod, backend), force });
+        return checkReadable(pod, { ...podInputOf(pod, backend), force });
       } catch (error) {
         if (!hasReason(error, podmanReasons.PODMAN_FAILED)) {
           throw error;
         }
-        return foreseeUnreadable({ ...known, force }, error.message);
+        return checkUnreadable({ ...known, force }, error.message);
       }
     },
     isFor(request, { podId, podUuid, podName, force }) {

@@ -1,6 +1,6 @@
 import type { StartPodRequest } from "../../../../gen/hostplane/v1/pod_pb.ts";
 import { podResource } from "../own-changes.ts";
-import type { ChangeDefinition, ChangeTools } from "./change-definition.ts";
+import type { ChangeTools, PodChange } from "./pod-change.ts";
 import { appsOf, isUp, namesOf } from "./pod-containers.ts";
 import { assertNotPaused, type PodInput, podInputOf, readPod } from "./pod-input.ts";
 import { createPodKind } from "./pod-kind.ts";
@@ -11,7 +11,7 @@ const undoGraceSeconds = 10;
  * pods.start: starts every container of a pod; running ones stay as they are. If one fails to start, the started ones are
  * stopped again, provided no container of the pod was running before.
  */
-export function createStartPod(tools: ChangeTools): ChangeDefinition<StartPodRequest, PodInput> {
+export function createStartPod(tools: ChangeTools): PodChange<StartPodRequest, PodInput> {
   const stepOf = ({ podId }: PodInput) => ({ kind: "startPod", podId }) as const;
   return {
     kind: createPodKind(tools, {
@@ -22,7 +22,7 @@ export function createStartPod(tools: ChangeTools): ChangeDefinition<StartPodReq
       undoOf: ({ podId }) => ({ kind: "stopPod", podId, graceSeconds: undoGraceSeconds }),
     }),
     attachKeyOf: ({ podId }) => podId,
-    async foresee(request, backend, signal) {
+    async check(request, backend, signal) {
       const pod = await readPod(tools.runtime, request.pod, { prefix: true }, signal);
       assertNotPaused(pod);
       const input = podInputOf(pod, backend);

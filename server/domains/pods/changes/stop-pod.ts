@@ -1,7 +1,7 @@
 import { invalidField } from "../../../../adapters/host/infra-error.ts";
 import type { StopPodRequest } from "../../../../gen/hostplane/v1/pod_pb.ts";
 import { podResource } from "../own-changes.ts";
-import type { ChangeDefinition, ChangeTools } from "./change-definition.ts";
+import type { ChangeTools, PodChange } from "./pod-change.ts";
 import { appsOf, isPaused, isUp, namesOf } from "./pod-containers.ts";
 import { type PodInput, podInputOf, readPod } from "./pod-input.ts";
 import { createPodKind } from "./pod-kind.ts";
@@ -16,7 +16,7 @@ const maxGraceSeconds = 3_600;
  * pods.stop: asks every container of a pod to exit, and kills those that do not exit in time; paused ones are resumed for
  * that. Containers that are not running count as stopped.
  */
-export function createStopPod(tools: ChangeTools): ChangeDefinition<StopPodRequest, StopInput> {
+export function createStopPod(tools: ChangeTools): PodChange<StopPodRequest, StopInput> {
   const stepOf = ({ podId, graceSeconds }: StopInput) => ({ kind: "stopPod", podId, graceSeconds }) as const;
   const kind = createPodKind(tools, {
     kind: "pods.stop",
@@ -28,7 +28,7 @@ export function createStopPod(tools: ChangeTools): ChangeDefinition<StopPodReque
   return {
     kind,
     attachKeyOf: ({ podId, graceSeconds }) => `${podId} ${graceSeconds}`,
-    async foresee(request, backend, signal) {
+    async check(request, backend, signal) {
       const { graceSeconds = defaultGraceSeconds } = request;
       if (graceSeconds < 0 || graceSeconds > maxGraceSeconds) {
         throw invalidField("grace_seconds", `must be from 0 to ${maxGraceSeconds}, is ${graceSeconds}`);

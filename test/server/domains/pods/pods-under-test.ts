@@ -94,7 +94,7 @@ export function createReadersUnderTest(
   const notAsked = () => {
     throw new TypeError("not available in this test");
   };
-  const notPlanned = { begin: notAsked, plan: notAsked };
+  const notPlanned = { run: notAsked, plan: notAsked };
   const changes: PodChanges = {
     startPod: notPlanned,
     stopPod: notPlanned,
@@ -106,7 +106,7 @@ export function createReadersUnderTest(
   const importTimes = { importedAtNs };
   const services = [
     createPublicApiService({ runtime, importTimes, logs: { read: notAsked }, listenEvents: notAsked }),
-    createPodService({ runtime, importTimes, changes, operationMessage: notAsked }),
+    createPodService({ runtime, importTimes, changes }),
   ];
 
   function handlerOf(method: DescMethodUnary | DescMethodServerStreaming) {

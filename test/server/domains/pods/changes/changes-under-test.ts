@@ -88,7 +88,12 @@ export function createChangesUnderTest(t: Test, options: ChangesOptions): Change
     ...(options.boundary === undefined ? {} : { boundary: options.boundary }),
   });
   const own = createOwnChanges();
-  const changes = createPodChanges({ runtime, operations, own, host });
+  const begun = new Map<string, Operation>();
+  const operationMessage = (operation: Operation) => {
+    begun.set(operation.id, operation);
+    return { id: operation.id };
+  };
+  const changes = createPodChanges({ runtime, operations, own, host, operationMessage });
   if (options.isIdle !== true) {
     operations.begin();
   }
@@ -107,8 +112,13 @@ export function createChangesUnderTest(t: Test, options: ChangesOptions): Change
   }
   const begin: ChangesUnderTest["begin"] = async (name, request) => {
     const call = createCall({ method: PodService.method[name] });
-    const operation = await changes[name].begin(requestOf(name, request), call);
-    if (call.operationId() !== operation.id || call.resource() !== operation.resource) {
+    const response = await changes[name].run(requestOf(name, request), call);
+    const operation = begun.get(response.operation?.id ?? "");
+    if (
+      operation === undefined ||
+      call.operationId() !== operation.id ||
+      call.resource() !== operation.resource
+    ) {
       throw new TypeError("the call did not receive its operation");
     }
     return operation;
@@ -118,7 +128,10 @@ export function createChangesUnderTest(t: Test, options: ChangesOptions): Change
     operations,
     own,
     begin,
-    plan: (name, request) => changes[name].plan(requestOf(name, request), AbortSignal.timeout(60_000)),
+    plan: (name, request) => {
+      const requester = { signal: AbortSignal.timeout(60_000), peer: { lvmd: "backups" } } as const;
+      return changes[name].plan(requestOf(name, request), requester);
+    },
     end,
     make: async (name, request) => end(await begin(name, request)),
     close,
