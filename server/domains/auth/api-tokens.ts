@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { InfraError, invalidField } from "../../../adapters/host/infra-error.ts";
 import type { CallerRole } from "../../rpc/caller.ts";
 import type { Store } from "../../store/store.ts";
+import type { DryRun } from "../../store/transaction.ts";
 import { assertApiTokenName, serviceLimitFrom } from "./account-rules.ts";
 import { makeApiToken } from "./api-token-text.ts";
 import { authReasons } from "./reasons.ts";
@@ -18,7 +19,7 @@ export interface ApiTokensOptions {
 }
 
 /** An API token to create, as requested. */
-export interface WantedApiToken {
+export interface RequestedApiToken {
   readonly name: string;
   readonly role: CallerRole;
   /** Empty: all services. */
@@ -29,58 +30,59 @@ export interface WantedApiToken {
   readonly createdBy: string;
 }
 
-/** API tokens. Only `create` returns a token; the store contains only its hash. */
+/** A new token and its record. */
+export interface CreatedApiToken {
+  readonly token: string;
+  readonly record: ApiTokenRecord;
+}
+
+/**
+ * API tokens. Only `create` returns a token; the store contains only its hash. A dry run checks everything and changes
+ * nothing.
+ */
 export interface ApiTokens {
   /** Lists the tokens that are not revoked, by name. */
   list(): Promise<readonly ApiTokenRecord[]>;
   /** @throws InfraError INVALID_FIELD, API_TOKEN_EXISTS */
-  create(wanted: WantedApiToken): Promise<{ readonly token: string; readonly record: ApiTokenRecord }>;
+  create(requested: RequestedApiToken, how?: DryRun): Promise<CreatedApiToken>;
   /** @throws InfraError INVALID_FIELD, API_TOKEN_NOT_FOUND */
-  revoke(name: string): Promise<void>;
-  /** Dry runs: each runs the checks of the method of the same name, and changes nothing. */
-  readonly plan: {
-    create(wanted: WantedApiToken): Promise<ApiTokenRecord>;
-    revoke(name: string): Promise<ApiTokenRecord>;
-  };
+  revoke(name: string, how?: DryRun): Promise<ApiTokenRecord>;
 }
 
 const dayMs = 24 * 60 * 60 * 1000;
 const maxLifetimeDays = 3650;
 
 export function createApiTokens({ store, serviceNames, refresh }: ApiTokensOptions): ApiTokens {
+  /** Refreshes the authentication state after a change, because the next call must see it. */
+  async function settle({ dryRun = false }: DryRun): Promise<void> {
+    if (!dryRun) {
+      await refresh();
+    }
+  }
+
   return {
     list: () => store.run("apiTokens.list", undefined),
 
-    async create(wanted) {
+    async create(requested, how = {}) {
       const token = makeApiToken();
-      const row = newApiTokenFrom(wanted, hashToken(token), serviceNames);
-      const record = apiTokenFrom(await store.run("apiTokens.create", row), wanted.name);
-      await refresh();
+      const row = checkedToken(requested, hashToken(token), serviceNames);
+      const record = apiTokenFrom(await store.run("apiTokens.create", { ...row, ...how }), requested.name);
+      await settle(how);
       return { token, record };
     },
 
-    async revoke(name) {
+    async revoke(name, how = {}) {
       assertApiTokenName(name);
-      apiTokenFrom(await store.run("apiTokens.revoke", { name }), name);
-      await refresh();
-    },
-
-    plan: {
-      async create(wanted) {
-        const row = newApiTokenFrom(wanted, new Uint8Array(), serviceNames);
-        return apiTokenFrom(await store.run("apiTokens.create", { ...row, dryRun: true }), wanted.name);
-      },
-      async revoke(name) {
-        assertApiTokenName(name);
-        return apiTokenFrom(await store.run("apiTokens.revoke", { name, dryRun: true }), name);
-      },
+      const record = apiTokenFrom(await store.run("apiTokens.revoke", { name, ...how }), name);
+      await settle(how);
+      return record;
     },
   };
 }
 
 /** @throws InfraError INVALID_FIELD */
-function newApiTokenFrom(
-  { name, role, services, createdBy, lifetimeMs }: WantedApiToken,
+function checkedToken(
+  { name, role, services, createdBy, lifetimeMs }: RequestedApiToken,
   hash: Uint8Array,
   serviceNames: readonly string[],
 ): NewApiToken {

@@ -1,5 +1,7 @@
+import { UserService } from "../../../gen/hostplane/v1/user_pb.ts";
 import type { MasterKey } from "../../crypto/master-key.ts";
 import { createSeal } from "../../crypto/seal.ts";
+import { plannersOf } from "../../domain/change.ts";
 import type { PlannerRegistration } from "../../operations/planner.ts";
 import type { ServiceRegistration } from "../../rpc/service-handlers.ts";
 import type { Store } from "../../store/store.ts";
@@ -7,13 +9,13 @@ import { type ApiTokens, createApiTokens } from "./api-tokens.ts";
 import { createAuthState } from "./auth-state.ts";
 import { type AuthenticateRequest, createAuthenticate } from "./authenticate.ts";
 import { createCallers } from "./callers.ts";
+import { createAdministration } from "./changes/administration.ts";
 import { createLoginThrottle } from "./login-throttle.ts";
 import { createLogins, type Session } from "./logins.ts";
 import { createAuthService } from "./service.ts";
 import { createSessionTokens } from "./session-token.ts";
 import { ensureSigningKey, rotateSigningKey, signingKeyPurpose } from "./signing-keys.ts";
 import { createTokenUse } from "./token-use.ts";
-import { createUserPlanners } from "./user-planners.ts";
 import { createUserService } from "./user-service.ts";
 import { createUsers, type Users } from "./users.ts";
 
@@ -79,7 +81,7 @@ export async function createAuth(options: AuthOptions): Promise<Auth> {
   const users = createUsers({ store, serviceNames, refresh, guardPassword });
   const apiTokens = createApiTokens({ store, serviceNames, refresh });
 
-  const administration = {
+  const administration = createAdministration({
     users,
     apiTokens,
     async rotateSigningKey() {
@@ -87,11 +89,11 @@ export async function createAuth(options: AuthOptions): Promise<Auth> {
       await refresh();
       return keyId;
     },
-  };
+  });
 
   return {
-    registrations: [createAuthService(logins), createUserService(administration)],
-    planners: [createUserPlanners(administration)],
+    registrations: [createAuthService(logins), createUserService({ users, apiTokens }, administration)],
+    planners: [plannersOf(UserService, administration)],
     authenticate: createAuthenticate({ state, callers, tokenUse }),
     users,
     apiTokens,

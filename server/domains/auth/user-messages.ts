@@ -12,10 +12,10 @@ import {
   type UserSchema,
 } from "../../../gen/hostplane/v1/user_pb.ts";
 import type { Caller, CallerRole, CredentialKind } from "../../rpc/caller.ts";
-import type { WantedApiToken } from "./api-tokens.ts";
+import type { RequestedApiToken } from "./api-tokens.ts";
 import type { ApiTokenRecord } from "./store/api-tokens.ts";
 import type { UserRecord } from "./store/user-record.ts";
-import type { WantedUser, WantedUserChange } from "./users.ts";
+import type { RequestedUser, RequestedUserChange } from "./users.ts";
 
 const roleNumbers: Readonly<Record<string, Role>> = {
   viewer: Role.VIEWER,
@@ -40,13 +40,13 @@ const credentials: Readonly<Record<CredentialKind, Credential>> = {
 };
 
 /** @throws InfraError INVALID_FIELD when the role is missing or unknown */
-export function wantedUserFrom(request: CreateUserRequest): WantedUser {
+export function newUserFrom(request: CreateUserRequest): RequestedUser {
   const { name, password, services, certificateNames } = request;
   return { name, role: roleFrom(request.role), password, services, certificateNames };
 }
 
 /** @throws InfraError INVALID_FIELD when the role is unknown */
-export function wantedUserChangeFrom(request: UpdateUserRequest): WantedUserChange {
+export function userChangeFrom(request: UpdateUserRequest): RequestedUserChange {
   return {
     role: request.role === Role.UNSPECIFIED ? undefined : roleFrom(request.role),
     services: request.services?.services,
@@ -55,7 +55,7 @@ export function wantedUserChangeFrom(request: UpdateUserRequest): WantedUserChan
 }
 
 /** @throws InfraError INVALID_FIELD when the role is missing or unknown */
-export function wantedApiTokenFrom(request: CreateApiTokenRequest, createdBy: string): WantedApiToken {
+export function newApiTokenFrom(request: CreateApiTokenRequest, createdBy: string): RequestedApiToken {
   const { name, services, lifetime } = request;
   return { name, role: roleFrom(request.role), services, lifetimeMs: lifetimeFrom(lifetime), createdBy };
 }

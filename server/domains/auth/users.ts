@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { InfraError, invalidField } from "../../../adapters/host/infra-error.ts";
 import type { Caller, CallerRole } from "../../rpc/caller.ts";
 import type { Store } from "../../store/store.ts";
+import type { DryRun } from "../../store/transaction.ts";
 import { assertUserName, certificateNamesFrom, serviceLimitFrom } from "./account-rules.ts";
 import { assertPassword, hashPassword, verifyPassword } from "./password.ts";
 import { authReasons } from "./reasons.ts";
@@ -27,7 +28,7 @@ export type GuardPassword = (
 ) => Promise<boolean>;
 
 /** A user to create, as requested. */
-export interface WantedUser {
+export interface RequestedUser {
   readonly name: string;
   readonly role: CallerRole;
   /** Empty: the user can only use a certificate. */
@@ -37,25 +38,28 @@ export interface WantedUser {
 }
 
 /** Changes to a user; undefined fields stay unchanged. */
-export interface WantedUserChange {
+export interface RequestedUserChange {
   readonly role: CallerRole | undefined;
   /** Empty: all services. */
   readonly services: readonly string[] | undefined;
   readonly certificateNames: readonly string[] | undefined;
 }
 
-/** Users of the gateway. A change is effective on this gateway when its promise resolves, and soon after on others. */
+/**
+ * Users of the gateway. A change is effective on this gateway when its promise resolves, and soon after on others. A dry run
+ * checks everything and changes nothing.
+ */
 export interface Users {
   /** Lists users by name. */
   list(): Promise<readonly UserRecord[]>;
   /** @throws InfraError INVALID_FIELD, USER_EXISTS, CERTIFICATE_NAME_TAKEN */
-  create(wanted: WantedUser): Promise<UserRecord>;
+  create(requested: RequestedUser, how?: DryRun): Promise<UserRecord>;
   /** @throws InfraError INVALID_FIELD, USER_NOT_FOUND, LAST_ADMIN, CERTIFICATE_NAME_TAKEN */
-  update(name: string, wanted: WantedUserChange): Promise<UserRecord>;
+  update(name: string, requested: RequestedUserChange, how?: DryRun): Promise<UserRecord>;
   /** @throws InfraError INVALID_FIELD, USER_NOT_FOUND, LAST_ADMIN */
-  remove(name: string): Promise<void>;
+  remove(name: string, how?: DryRun): Promise<UserRecord>;
   /** Sets a password and ends every login of the user. @throws InfraError INVALID_FIELD, USER_NOT_FOUND */
-  setPassword(name: string, password: string): Promise<void>;
+  setPassword(name: string, password: string, how?: DryRun): Promise<UserRecord>;
   /**
    * Changes the caller's own password, and ends every login except the session that changes it.
    * @throws InfraError INVALID_FIELD, INVALID_CREDENTIALS, TOO_MANY_LOGINS, USER_NOT_FOUND when the caller is not a user
@@ -65,48 +69,48 @@ export interface Users {
     passwords: { readonly current: string; readonly next: string },
     address: string,
   ): Promise<void>;
-  /** Dry runs: each runs the checks of the method of the same name, and changes nothing. */
-  readonly plan: {
-    create(wanted: WantedUser): Promise<UserRecord>;
-    update(name: string, wanted: WantedUserChange): Promise<UserRecord>;
-    remove(name: string): Promise<UserRecord>;
-    setPassword(name: string, password: string): Promise<UserRecord>;
-  };
 }
 
 export function createUsers({ store, serviceNames, refresh, guardPassword }: UsersOptions): Users {
-  /** Refreshes the authentication state, because the next call must see the change. */
-  async function settled(result: UserResult, name: string): Promise<UserRecord> {
+  /** Refreshes the authentication state after a change, because the next call must see it. */
+  async function settled(
+    result: UserResult,
+    name: string,
+    { dryRun = false }: DryRun = {},
+  ): Promise<UserRecord> {
     const user = userFrom(result, name);
-    await refresh();
+    if (!dryRun) {
+      await refresh();
+    }
     return user;
   }
 
   return {
     list: () => store.run("users.list", undefined),
 
-    async create(wanted) {
-      const user = newUserFrom(wanted, serviceNames);
-      const passwordHash = wanted.password === "" ? null : await hashPassword(wanted.password);
-      return settled(await store.run("users.create", { ...user, passwordHash }), wanted.name);
+    async create(requested, how = {}) {
+      const user = checkedUser(requested, serviceNames);
+      const passwordHash = requested.password === "" ? null : await hashFor(requested.password, how);
+      const result = await store.run("users.create", { ...user, passwordHash, ...how });
+      return settled(result, requested.name, how);
     },
 
-    async update(name, wanted) {
+    async update(name, requested, how = {}) {
       assertUserName(name);
-      const change = userChangeFrom(wanted, serviceNames);
-      return settled(await store.run("users.update", { name, change }), name);
+      const change = checkedChange(requested, serviceNames);
+      return settled(await store.run("users.update", { name, change, ...how }), name, how);
     },
 
-    async remove(name) {
+    async remove(name, how = {}) {
       assertUserName(name);
-      await settled(await store.run("users.remove", { name }), name);
+      return settled(await store.run("users.remove", { name, ...how }), name, how);
     },
 
-    async setPassword(name, password) {
+    async setPassword(name, password, how = {}) {
       assertUserName(name);
       assertPassword(password, "password");
-      const passwordHash = await hashPassword(password);
-      await settled(await store.run("users.setPassword", { name, passwordHash }), name);
+      const passwordHash = await hashFor(password, how);
+      return settled(await store.run("users.setPassword", { name, passwordHash, ...how }), name, how);
     },
 
     async changePassword(caller, { current, next }, address) {
@@ -125,42 +129,23 @@ export function createUsers({ store, serviceNames, refresh, guardPassword }: Use
       const change = { name, passwordHash, ifHash: hash, keptSession };
       await settled(await store.run("users.setPassword", change), name);
     },
-
-    plan: {
-      async create(wanted) {
-        const user = newUserFrom(wanted, serviceNames);
-        const passwordHash = wanted.password === "" ? null : notHashed;
-        const args = { ...user, passwordHash, dryRun: true };
-        return userFrom(await store.run("users.create", args), wanted.name);
-      },
-      async update(name, wanted) {
-        assertUserName(name);
-        const change = userChangeFrom(wanted, serviceNames);
-        return userFrom(await store.run("users.update", { name, change, dryRun: true }), name);
-      },
-      async remove(name) {
-        assertUserName(name);
-        return userFrom(await store.run("users.remove", { name, dryRun: true }), name);
-      },
-      async setPassword(name, password) {
-        assertUserName(name);
-        assertPassword(password, "password");
-        const args = { name, passwordHash: notHashed, dryRun: true };
-        return userFrom(await store.run("users.setPassword", args), name);
-      },
-    },
   };
 }
 
-/** Replaces the hash in dry runs: computing one takes a core for a while. */
-const notHashed = "";
+/** Hashes a password. A dry run does not, since that takes a core for a while. */
+async function hashFor(password: string, { dryRun = false }: DryRun): Promise<string> {
+  return dryRun ? "" : hashPassword(password);
+}
 
 /** @throws InfraError INVALID_FIELD */
-function newUserFrom(wanted: WantedUser, serviceNames: readonly string[]): Omit<NewUser, "passwordHash"> {
-  const { name, role, password } = wanted;
+function checkedUser(
+  requested: RequestedUser,
+  serviceNames: readonly string[],
+): Omit<NewUser, "passwordHash"> {
+  const { name, role, password } = requested;
   assertUserName(name);
-  const services = serviceLimitFrom(wanted.services, serviceNames);
-  const certificateNames = certificateNamesFrom(wanted.certificateNames);
+  const services = serviceLimitFrom(requested.services, serviceNames);
+  const certificateNames = certificateNamesFrom(requested.certificateNames);
   if (password !== "") {
     assertPassword(password, "password");
   } else if (certificateNames.length === 0) {
@@ -170,8 +155,8 @@ function newUserFrom(wanted: WantedUser, serviceNames: readonly string[]): Omit<
 }
 
 /** @throws InfraError INVALID_FIELD */
-function userChangeFrom(wanted: WantedUserChange, serviceNames: readonly string[]): UserChange {
-  const { role, services, certificateNames } = wanted;
+function checkedChange(requested: RequestedUserChange, serviceNames: readonly string[]): UserChange {
+  const { role, services, certificateNames } = requested;
   return {
     role,
     services: services === undefined ? undefined : serviceLimitFrom(services, serviceNames),

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Reason } from "../../../../adapters/host/define-reasons.ts";
-import { podmanReasons } from "../../../../adapters/podman/reasons.ts";
 import { hasReason, InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { PodRuntime } from "../../../../adapters/podman/adapter.ts";
+import { podmanReasons } from "../../../../adapters/podman/reasons.ts";
 import type { CheckedOperation, LongChange } from "../../../domain/long-change.ts";
 import { listOpen } from "../../../operations/list-open.ts";
 import type { Json, Operation } from "../../../operations/operation.ts";

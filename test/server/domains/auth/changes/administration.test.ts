@@ -1,8 +1,8 @@
 import { create, type DescMethodUnary, type MessageInitShape } from "@bufbuild/protobuf";
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import { test } from "tap";
-import { Role, UserService } from "../../../../gen/hostplane/v1/user_pb.ts";
-import type { PlannedMutation } from "../../../../server/operations/mutation.ts";
+import { Role, UserService } from "../../../../../gen/hostplane/v1/user_pb.ts";
+import type { PlannedMutation } from "../../../../../server/operations/mutation.ts";
 import {
   type AuthUnderTest,
   addUser,
@@ -10,7 +10,7 @@ import {
   openAuthStore,
   password,
   startAuth,
-} from "./auth-under-test.ts";
+} from "../auth-under-test.ts";
 
 const { method } = UserService;
 
