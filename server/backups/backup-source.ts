@@ -1,6 +1,6 @@
 import type { PlannedMutation } from "../operations/mutation.ts";
 import type { Operation } from "../operations/operation.ts";
-import type { Asker } from "../rpc/asker.ts";
+import type { Asker } from "../rpc/call/requester.ts";
 import type { BackupRow } from "../store/backups.ts";
 import { backupsOff } from "./backups-off.ts";
 import type { AccessFields } from "./repositories.ts";

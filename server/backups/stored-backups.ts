@@ -1,7 +1,7 @@
 import { InfraError } from "../../adapters/host/infra-error.ts";
 import type { Operation } from "../operations/operation.ts";
 import type { OperationStarter, Operations } from "../operations/operations.ts";
-import type { Asker } from "../rpc/asker.ts";
+import type { Asker } from "../rpc/call/requester.ts";
 import type { BackupRow } from "../store/backups.ts";
 import type { BackupSourceActions } from "./backup-source.ts";
 import { createDeleteKind } from "./delete-kind.ts";

@@ -11,20 +11,25 @@ import type { InfraError } from "../../adapters/host/infra-error.ts";
 import type { Backend } from "../domain/backend.ts";
 import type { Metrics } from "../observability/metrics.ts";
 import { metricsPage } from "../observability/metrics-page.ts";
-import { createCorsOptions } from "../rpc/cors-options.ts";
-import { createDirectEntry } from "../rpc/direct/direct-entry.ts";
-import type { Http2Exchange } from "../rpc/http2-exchange.ts";
-import type { ListenerFacts } from "../rpc/listener-facts.ts";
-import type { LinksFor } from "../rpc/method-links.ts";
-import type { MethodRule } from "../rpc/method-rule.ts";
-import type { NodeRequest, NodeResponse } from "../rpc/node-adapter.ts";
-import type { OpenCalls } from "../rpc/open-calls.ts";
-import { answerNotFound, leaveBodiesUnread, refuseGrpcOverHttp1, rpcPlugin } from "../rpc/plugin.ts";
-import { restPlugin } from "../rpc/rest/rest-plugin.ts";
-import { restRoutes } from "../rpc/rest/rest-routes.ts";
-import { createRoutes } from "../rpc/router.ts";
-import type { ServiceRegistration } from "../rpc/service-handlers.ts";
-import { createEventStreams } from "../rpc/sse/event-streams.ts";
+import type { ListenerFacts } from "../rpc/call/listener-facts.ts";
+import type { LinksFor } from "../rpc/call/method-interceptors.ts";
+import type { MethodRule } from "../rpc/call/method-rule.ts";
+import type { OpenCalls } from "../rpc/call/open-calls.ts";
+import { createRoutes } from "../rpc/call/router.ts";
+import type { ServiceRegistration } from "../rpc/call/service-handlers.ts";
+import type { NodeRequest, NodeResponse } from "../rpc/protocols/connect-es/response.ts";
+import { createDirectEntry } from "../rpc/protocols/direct/direct-entry.ts";
+import { createCorsOptions } from "../rpc/protocols/http/cors-options.ts";
+import type { Http2Exchange } from "../rpc/protocols/http/http2-exchange.ts";
+import {
+  answerNotFound,
+  leaveBodiesUnread,
+  refuseGrpcOverHttp1,
+  rpcPlugin,
+} from "../rpc/protocols/http/rpc-plugin.ts";
+import { restPlugin } from "../rpc/protocols/rest/rest-plugin.ts";
+import { restRoutes } from "../rpc/protocols/rest/rest-routes.ts";
+import { createEventStreams } from "../rpc/protocols/sse/event-streams.ts";
 import { apiDocs } from "../web/api-docs.ts";
 import { dashboard } from "../web/dashboard.ts";
 import { koorApp } from "../web/koor-app.ts";

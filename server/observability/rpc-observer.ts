@@ -1,6 +1,6 @@
 import type { InfraError } from "../../adapters/host/infra-error.ts";
-import type { Around } from "../rpc/call.ts";
-import { infraErrorFrom } from "../rpc/errors.ts";
+import type { Around } from "../rpc/call/call.ts";
+import { infraErrorFrom } from "../rpc/errors/connect-error.ts";
 import type { RpcMetrics } from "./rpc-metrics.ts";
 import type { RpcSpan, Tracing } from "./tracing.ts";
 

@@ -5,7 +5,7 @@ import { create, createRegistry, fromBinary, toBinary } from "@bufbuild/protobuf
 import { pino } from "pino";
 import { configSchema } from "../../server/gateway/config/schema.ts";
 import { startGateway } from "../../server/gateway/start-gateway.ts";
-import type { MethodRule } from "../../server/rpc/method-rule.ts";
+import type { MethodRule } from "../../server/rpc/call/method-rule.ts";
 import { conformanceService } from "./conformance-service.ts";
 import {
   type ServerCompatRequest,

@@ -6,11 +6,11 @@ import { createAbsentBackend } from "../../server/domain/backend.ts";
 import { createApp } from "../../server/gateway/app.ts";
 import { createMetrics } from "../../server/observability/metrics.ts";
 import { createRpcObserver } from "../../server/observability/rpc-observer.ts";
+import { createOpenCalls } from "../../server/rpc/call/open-calls.ts";
+import type { ServiceRegistration } from "../../server/rpc/call/service-handlers.ts";
+import { assertKnownHeaders } from "../../server/rpc/interceptors/known-headers.ts";
+import { createCallLog } from "../../server/rpc/interceptors/log.ts";
 import { createListener } from "../../server/rpc/listener/listener.ts";
-import { createCallLog } from "../../server/rpc/log-calls.ts";
-import { createOpenCalls } from "../../server/rpc/open-calls.ts";
-import { assertKnownHeaders } from "../../server/rpc/request-headers.ts";
-import type { ServiceRegistration } from "../../server/rpc/service-handlers.ts";
 
 /** Tests run on both paths of a call. With `RPC_PATH=connect-es`, connect-es answers all of them. */
 export const isDirectPathTested = process.env.RPC_PATH !== "connect-es";

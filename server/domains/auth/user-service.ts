@@ -1,5 +1,5 @@
 import { UserService } from "../../../gen/hostplane/v1/user_pb.ts";
-import { registerService, type ServiceRegistration } from "../../rpc/service-handlers.ts";
+import { registerService, type ServiceRegistration } from "../../rpc/call/service-handlers.ts";
 import type { ApiTokens } from "./api-tokens.ts";
 import {
   apiTokenMessage,

@@ -8,8 +8,8 @@ import type {
 } from "../../../gen/hostplane/v1/backup_pb.ts";
 import type { WantedRestore } from "../../backups/backup-source.ts";
 import { describePlace, placeOf } from "../../backups/repository-place.ts";
-import { parsePageSize, parseTextFilter } from "../../rpc/listing-fields.ts";
-import { seqFromPageToken } from "../../rpc/page-token.ts";
+import { parsePageSize, parseTextFilter } from "../../rpc/listing/listing-fields.ts";
+import { seqFromPageToken } from "../../rpc/listing/page-token.ts";
 import type { BackupFilters, BackupRow } from "../../store/backups.ts";
 
 /** Returns the volume that RestoreBackup creates. */

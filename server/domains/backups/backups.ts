@@ -4,7 +4,7 @@ import type { AccessFields } from "../../backups/repositories.ts";
 import { resourceOf } from "../../backups/stored-backup-plans.ts";
 import type { PlannedMutation } from "../../operations/mutation.ts";
 import type { Operation } from "../../operations/operation.ts";
-import type { Asker } from "../../rpc/asker.ts";
+import type { Asker } from "../../rpc/call/requester.ts";
 import type { BackupFilters, BackupRow } from "../../store/backups.ts";
 import type { Store } from "../../store/store.ts";
 

@@ -2,9 +2,9 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { BackupService } from "../../../gen/hostplane/v1/backup_pb.ts";
 import type { OperationSchema } from "../../../gen/hostplane/v1/operation_pb.ts";
 import type { Operation } from "../../operations/operation.ts";
-import { askerFrom } from "../../rpc/asker.ts";
-import { pageTokenFrom } from "../../rpc/page-token.ts";
-import { registerService, type ServiceRegistration } from "../../rpc/service-handlers.ts";
+import { askerFrom } from "../../rpc/call/requester.ts";
+import { registerService, type ServiceRegistration } from "../../rpc/call/service-handlers.ts";
+import { pageTokenFrom } from "../../rpc/listing/page-token.ts";
 import { backupMessage, parseBackupId, parseBackupQuery, wantedFromRestore } from "./backup-messages.ts";
 import type { Backups } from "./backups.ts";
 

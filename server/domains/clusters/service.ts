@@ -1,8 +1,8 @@
 import { Cluster, ClusterStatus, GetVersionReplySchema } from "../../../gen/cnct/kaas/api/api_pb.ts";
-import { askerFrom } from "../../rpc/asker.ts";
-import type { Call } from "../../rpc/call.ts";
-import { registerService, type ServiceRegistration } from "../../rpc/service-handlers.ts";
-import { createSharedAnswers } from "../../rpc/shared-answers.ts";
+import type { Call } from "../../rpc/call/call.ts";
+import { askerFrom } from "../../rpc/call/requester.ts";
+import { registerService, type ServiceRegistration } from "../../rpc/call/service-handlers.ts";
+import { createSharedAnswers } from "../../rpc/streams/shared-answers.ts";
 import { parseKubernetesVersion } from "./bootstrap/kubernetes-version.ts";
 import { assertClusterName } from "./bootstrap/names.ts";
 import { clusterItem, machineStatusMessage } from "./cluster-messages.ts";

@@ -7,7 +7,7 @@ import type { Json, Operation } from "../../operations/operation.ts";
 import { type OperationViewMessage, operationView } from "../../operations/operation-view.ts";
 import type { OperationStarter, Operations } from "../../operations/operations.ts";
 import { operationsView, type ViewedOperation } from "../../operations/operations-view.ts";
-import type { Asker } from "../../rpc/asker.ts";
+import type { Asker } from "../../rpc/call/requester.ts";
 import type { Store } from "../../store/store.ts";
 import { createCreateKind, createKindName } from "./create-kind.ts";
 import { type CreateInput, createInputFrom } from "./create-run.ts";

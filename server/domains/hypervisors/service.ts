@@ -3,9 +3,9 @@ import {
   ListHypervisorsResponseSchema,
   OperationsService,
 } from "../../../gen/operations/v1/operations_pb.ts";
-import { askerFrom } from "../../rpc/asker.ts";
-import { registerService, type ServiceRegistration } from "../../rpc/service-handlers.ts";
-import { createSharedAnswers } from "../../rpc/shared-answers.ts";
+import { askerFrom } from "../../rpc/call/requester.ts";
+import { registerService, type ServiceRegistration } from "../../rpc/call/service-handlers.ts";
+import { createSharedAnswers } from "../../rpc/streams/shared-answers.ts";
 import { hypervisorMessage, progressMessages } from "./hypervisor-messages.ts";
 import type { Hypervisors } from "./hypervisors.ts";
 import type { SharedPool } from "./pool/shared-pool.ts";

@@ -8,11 +8,11 @@ import {
   WatchResponseSchema,
 } from "../../../gen/lvmd/served/lvmd_pb.ts";
 import { shownVolume } from "../../backups/lvm/operation-marks.ts";
-import { askerFrom } from "../../rpc/asker.ts";
-import type { Call, LvmdProtocol } from "../../rpc/call.ts";
-import { registerService, type ServiceRegistration } from "../../rpc/service-handlers.ts";
-import { createSharedAnswers } from "../../rpc/shared-answers.ts";
-import { createStateBroadcast } from "../../rpc/state-broadcast.ts";
+import type { Call, LvmdProtocol } from "../../rpc/call/call.ts";
+import { askerFrom } from "../../rpc/call/requester.ts";
+import { registerService, type ServiceRegistration } from "../../rpc/call/service-handlers.ts";
+import { createSharedAnswers } from "../../rpc/streams/shared-answers.ts";
+import { createStateBroadcast } from "../../rpc/streams/state-broadcast.ts";
 import { assertBackups, backupStateMessage, wantedFromCreateBackup } from "./backups/backup-messages.ts";
 import type { VolumeBackups } from "./backups/volume-backups.ts";
 import {

@@ -8,7 +8,7 @@ import {
   type RemoveLVRequest,
   type ResizeLVRequest,
 } from "../../../gen/lvmd/served/lvmd_pb.ts";
-import type { LvmdProtocol } from "../../rpc/call.ts";
+import type { LvmdProtocol } from "../../rpc/call/call.ts";
 import type { RestoreSource } from "./backups/restore-volume.ts";
 import { bytesPerGiB, sizeGbFromBytes, type WantedSize } from "./size.ts";
 import type { WantedCreate, WantedRemove, WantedResize, WantedSnapshot } from "./volume-changes.ts";

@@ -7,7 +7,7 @@ import type { Mutation, PlannedMutation } from "../../operations/mutation.ts";
 import type { Operations } from "../../operations/operations.ts";
 import type { PlanAsker } from "../../operations/planner.ts";
 import type { InlineRunner } from "../../operations/run-inline.ts";
-import type { Call } from "../../rpc/call.ts";
+import type { Call } from "../../rpc/call/call.ts";
 import {
   assertResolved,
   type DeviceClass,

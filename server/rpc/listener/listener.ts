@@ -5,18 +5,18 @@ import * as net from "node:net";
 import type { Duplex } from "node:stream";
 import type { SecureContextOptions, TLSSocket } from "node:tls";
 import type { ListenAddress } from "../../config/listen-address.ts";
-import type { HttpRequest, HttpResponse } from "../http-exchange.ts";
-import { createAuthorityRewriter } from "../http2-authority/authority-rewriter.ts";
-import { Http2Exchange } from "../http2-exchange.ts";
-import type { NodeRequest, NodeResponse } from "../node-adapter.ts";
-import { firstByteTimeoutMs, headersTimeoutMs, requestTimeoutMs } from "../timeouts.ts";
+import type { NodeRequest, NodeResponse } from "../protocols/connect-es/response.ts";
+import type { HttpRequest, HttpResponse } from "../protocols/http/http-exchange.ts";
+import { Http2Exchange } from "../protocols/http/http2-exchange.ts";
 import { type AdmissionRules, createAdmission } from "./admission.ts";
-import type { Certificate } from "./certificate.ts";
+import type { Certificate } from "./certificates/certificate.ts";
 import { sniffProtocol } from "./first-bytes.ts";
+import { createAuthorityRewriter } from "./http2-authority/authority-rewriter.ts";
 import { trackHttp2Sessions } from "./http2-sessions.ts";
 import { createOpenSockets } from "./open-sockets.ts";
+import { firstByteTimeoutMs, headersTimeoutMs, requestTimeoutMs } from "./timeouts.ts";
 import { listenOnUnixSocket } from "./unix-socket.ts";
-import type { UnknownCallers } from "./unknown-callers.ts";
+import type { UnknownCallers } from "./unknown-callers/unknown-callers.ts";
 
 export interface ListenerOptions extends AdmissionRules {
   readonly address: ListenAddress;

@@ -2,8 +2,8 @@ import type { Code, ConnectError } from "@connectrpc/connect";
 import { codeToHttpStatus, codeToString } from "@connectrpc/connect/protocol-connect";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { type ErrorCode, type ReasonName, reasons } from "../../../adapters/host/reasons.ts";
-import { connectErrorFromInfraError } from "../errors.ts";
-import { httpStatusOf } from "../rest/rest-error.ts";
+import { connectErrorFromInfraError } from "../errors/connect-error.ts";
+import { httpStatusOf } from "../protocols/rest/rest-error.ts";
 
 /** How clients see errors with one reason. */
 export interface ErrorRow {

@@ -1,5 +1,5 @@
 import type { ReasonName } from "../../../adapters/host/reasons.ts";
-import { methodPathOf } from "../method-rule.ts";
+import { methodPathOf } from "../call/method-rule.ts";
 import type { CommentOf } from "./contract-comments.ts";
 import { type DocumentedMethod, takesIdempotencyKey } from "./documented-method.ts";
 import { domainReasons } from "./domain-reasons.ts";

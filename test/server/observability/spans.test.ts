@@ -3,7 +3,7 @@ import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { snapshotChannel } from "../../../adapters/host/observation.ts";
 import { currentTraceHeaders, traceLogFields } from "../../../server/observability/active-span.ts";
 import { startTracing } from "../../../server/observability/tracing.ts";
-import { createCall } from "../rpc/call-under-test.ts";
+import { createCall } from "../rpc/call/call-under-test.ts";
 import { startTraceCollector } from "./trace-collector.ts";
 
 async function start(t: Test) {

@@ -15,7 +15,7 @@ import { promisify } from "node:util";
 import { test } from "tap";
 import { openStore } from "../../../server/store/open-store.ts";
 import { readStoreFacts } from "../../../server/store/read-store-facts.ts";
-import { assertRunsOnce } from "../rpc/idempotency-contract.ts";
+import { assertRunsOnce } from "../rpc/interceptors/idempotency-contract.ts";
 import { errorOf, makeSqlitePlace, testStoreContract } from "./contract.ts";
 import { newerModules } from "./newer-program.ts";
 import { openOwnStore } from "./own-store.ts";

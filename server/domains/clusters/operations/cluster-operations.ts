@@ -1,7 +1,7 @@
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { Json } from "../../../operations/operation.ts";
 import type { OperationStarter, Operations } from "../../../operations/operations.ts";
-import type { Asker } from "../../../rpc/asker.ts";
+import type { Asker } from "../../../rpc/call/requester.ts";
 import type { ChangedCluster, CreatedCluster } from "../cluster-changes.ts";
 import type { PoolSize } from "../cluster-requests.ts";
 import { clusterResource } from "../cluster-resource.ts";

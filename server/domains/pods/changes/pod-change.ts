@@ -5,8 +5,8 @@ import { listOpen } from "../../../operations/list-open.ts";
 import type { PlannedMutation } from "../../../operations/mutation.ts";
 import type { Json, Operation } from "../../../operations/operation.ts";
 import type { Operations } from "../../../operations/operations.ts";
-import type { Call } from "../../../rpc/call.ts";
-import { methodPathOf } from "../../../rpc/method-rule.ts";
+import type { Call } from "../../../rpc/call/call.ts";
+import { methodPathOf } from "../../../rpc/call/method-rule.ts";
 import { backendOf } from "./backend-of.ts";
 import type { ChangeDefinition, ForeseenChange } from "./change-definition.ts";
 

@@ -8,7 +8,7 @@ import type { NamedRepository, S3Fields } from "../../../backups/repositories.ts
 import type { RepositorySecrets } from "../../../backups/repository-place.ts";
 import type { Operation } from "../../../operations/operation.ts";
 import type { OperationStarter } from "../../../operations/operations.ts";
-import type { Asker } from "../../../rpc/asker.ts";
+import type { Asker } from "../../../rpc/call/requester.ts";
 import type { BackupParts } from "./backup-parts.ts";
 import type { BackupInput } from "./backup-run.ts";
 import { backupConfigKey as configKey } from "./backup-settings.ts";

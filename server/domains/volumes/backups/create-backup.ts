@@ -3,7 +3,7 @@ import { createLimiter } from "../../../../adapters/host/limiter.ts";
 import type { LogicalVolume, LvmState } from "../../../../adapters/lvm/adapter.ts";
 import { findOperation } from "../../../operations/find-operation.ts";
 import { hasEnded, type Operation } from "../../../operations/operation.ts";
-import type { Asker } from "../../../rpc/asker.ts";
+import type { Asker } from "../../../rpc/call/requester.ts";
 import type { BackupRow } from "../../../store/backups.ts";
 import type { BackupParts, Foreseen } from "./backup-parts.ts";
 import { backupDone, backupFailed, backupUnderWay } from "./backup-words.ts";

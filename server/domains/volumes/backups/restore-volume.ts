@@ -5,7 +5,7 @@ import type { NamedRepository, S3Fields } from "../../../backups/repositories.ts
 import type { RepositorySecrets } from "../../../backups/repository-place.ts";
 import type { Operation } from "../../../operations/operation.ts";
 import type { OperationStarter } from "../../../operations/operations.ts";
-import type { Asker } from "../../../rpc/asker.ts";
+import type { Asker } from "../../../rpc/call/requester.ts";
 import { assertResolved } from "../device-class.ts";
 import { bytesFromSize } from "../size.ts";
 import type { VolumeChange, VolumeChanges, WantedCreate } from "../volume-changes.ts";

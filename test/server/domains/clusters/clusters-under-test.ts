@@ -16,10 +16,10 @@ import { createClusterPlanners } from "../../../../server/domains/clusters/plann
 import { createKaasService } from "../../../../server/domains/clusters/service.ts";
 import type { StrayCalls } from "../../../../server/domains/clusters/stray-calls.ts";
 import type { PlannedMutation } from "../../../../server/operations/mutation.ts";
-import { anonymous } from "../../../../server/rpc/caller.ts";
+import { anonymous } from "../../../../server/rpc/call/caller.ts";
 import type { NewSlot, SlotChange, SlotRecord } from "../../../../server/store/cluster-records.ts";
 import type { Store } from "../../../../server/store/store.ts";
-import { createCall } from "../../rpc/call-under-test.ts";
+import { createCall } from "../../rpc/call/call-under-test.ts";
 import { openOwnStore } from "../../store/own-store.ts";
 
 const { createCluster } = Cluster.method;

@@ -5,8 +5,8 @@ import { EventService, type SubscribeResponse } from "../../../../gen/hostplane/
 import { detailFromJson } from "../../../../server/domains/events/event-messages.ts";
 import { createEventService } from "../../../../server/domains/events/service.ts";
 import { createEvents, type Events, type EventsOptions } from "../../../../server/events/events.ts";
-import type { Caller } from "../../../../server/rpc/caller.ts";
-import type { ServiceRegistration } from "../../../../server/rpc/service-handlers.ts";
+import type { Caller } from "../../../../server/rpc/call/caller.ts";
+import type { ServiceRegistration } from "../../../../server/rpc/call/service-handlers.ts";
 import type { NewEvent } from "../../../../server/store/events.ts";
 import { type AppUnderTest, startAppUnderTest } from "../../app-under-test.ts";
 import { openStoreWithEvents, type StoreWithEvents } from "../../events/store-with-events.ts";

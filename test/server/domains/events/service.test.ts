@@ -5,7 +5,7 @@ import { encodeEnvelope } from "@connectrpc/connect/protocol";
 import { type Test, test } from "tap";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import { ErrorInfoSchema } from "../../../../gen/google/rpc/error_details_pb.ts";
-import { anonymous, type Caller } from "../../../../server/rpc/caller.ts";
+import { anonymous, type Caller } from "../../../../server/rpc/call/caller.ts";
 import { envelopesFrom } from "../../envelopes.ts";
 import { type Protocol, protocols, streamProtocols } from "../../protocols.ts";
 import { rpcErrorFrom, rpcErrorOf } from "../../rpc-error.ts";

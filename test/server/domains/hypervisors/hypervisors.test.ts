@@ -5,7 +5,7 @@ import type { LibvirtAdapter, LibvirtStep } from "../../../../adapters/libvirt/a
 import { HypervisorState, OperationsService } from "../../../../gen/operations/v1/operations_pb.ts";
 import { createOperationsService } from "../../../../server/domains/hypervisors/service.ts";
 import { streamProtocols } from "../../protocols.ts";
-import { createCall } from "../../rpc/call-under-test.ts";
+import { createCall } from "../../rpc/call/call-under-test.ts";
 import { rpcErrorOf } from "../../rpc-error.ts";
 import { openOwnStore } from "../../store/own-store.ts";
 import {

@@ -5,7 +5,7 @@ import { VGService, type WatchResponse } from "../../../../gen/lvmd/served/lvmd_
 import { createVgService } from "../../../../server/domains/volumes/service.ts";
 import { createVolumes } from "../../../../server/domains/volumes/volumes.ts";
 import { createInlineRunner } from "../../../../server/operations/run-inline.ts";
-import { createCall } from "../../rpc/call-under-test.ts";
+import { createCall } from "../../rpc/call/call-under-test.ts";
 
 const { getLVList, getFreeBytes, watch } = VGService.method;
 const gib = 1n << 30n;

@@ -1,6 +1,6 @@
 import { test } from "tap";
 import { reasons } from "../../../../adapters/host/reasons.ts";
-import { methodPathOf } from "../../../../server/rpc/method-rule.ts";
+import { methodPathOf } from "../../../../server/rpc/call/method-rule.ts";
 import { errorsOfEveryCall, ownErrorsOf } from "../../../../server/rpc/openapi/method-errors.ts";
 import { readDocumentedContract } from "./contract-under-test.ts";
 

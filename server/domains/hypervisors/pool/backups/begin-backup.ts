@@ -6,7 +6,7 @@ import { listOpen } from "../../../../operations/list-open.ts";
 import type { PlannedMutation } from "../../../../operations/mutation.ts";
 import type { Operation } from "../../../../operations/operation.ts";
 import type { OperationStarter, Operations } from "../../../../operations/operations.ts";
-import type { Asker } from "../../../../rpc/asker.ts";
+import type { Asker } from "../../../../rpc/call/requester.ts";
 import type { StoragePool } from "../storage-pool.ts";
 import { backupKindName } from "./backup-kind.ts";
 import { assertReadable, listWhole, type PoolBackupInput, type PoolBackupTools } from "./backup-run.ts";

@@ -1,4 +1,0 @@
-import { InfraError } from "../../adapters/host/infra-error.ts";
-
-/** The error of every caller that left. It is shared, because a stack trace for each would cost more than a call. */
-export const callerLeft = new InfraError("CALLER_LEFT", "the caller has left");

@@ -1,0 +1,65 @@
+import { create, equals } from "@bufbuild/protobuf";
+import fc from "fast-check";
+import { test } from "tap";
+import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import { type ReasonName, reasons } from "../../../../adapters/host/reasons.ts";
+import { CreateLVResponseSchema } from "../../../../gen/proto/lvmd_pb.ts";
+import { decodeKeptAnswer, encodeKeptAnswer } from "../../../../server/rpc/interceptors/stored-answer.ts";
+import { codePoint } from "../../../code-point.ts";
+
+const optionalTexts = fc.option(fc.string({ unit: codePoint }), { nil: undefined });
+
+test("any message is decoded unchanged, with its resource", async () => {
+  const volumes = fc.record({ name: fc.string(), sizeGb: fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }) });
+  fc.assert(
+    fc.property(volumes, optionalTexts, optionalTexts, (volume, resource, operationId) => {
+      const message = create(CreateLVResponseSchema, { volume });
+      const bytes = encodeKeptAnswer(CreateLVResponseSchema, { resource, operationId, outcome: { message } });
+      const kept = decodeKeptAnswer(CreateLVResponseSchema, bytes);
+      const told = "message" in kept.outcome ? kept.outcome.message : undefined;
+      return (
+        kept.resource === resource &&
+        kept.operationId === operationId &&
+        equals(CreateLVResponseSchema, told as typeof message, message)
+      );
+    }),
+  );
+});
+
+test("any error is decoded with everything that its caller sees, but without its cause", async () => {
+  const errors = fc
+    .record({
+      reason: fc.constantFrom(...(Object.keys(reasons) as ReasonName[])),
+      message: fc.string({ unit: codePoint }),
+      resource: optionalTexts,
+      violations: fc.array(fc.record({ field: fc.string(), description: fc.string() })),
+      retryAfterMs: fc.option(fc.nat(), { nil: undefined }),
+      metadata: fc.record({ cursor: fc.string() }),
+    })
+    .map(({ reason, message, resource, violations, retryAfterMs, metadata }) => {
+      const facts = {
+        violations,
+        metadata,
+        ...(resource === undefined ? {} : { resource }),
+        ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+      };
+      return new InfraError(reason, message, { ...facts, cause: new Error("hidden") });
+    });
+  fc.assert(
+    fc.property(errors, (error) => {
+      const kept = { resource: undefined, operationId: undefined, outcome: { error } };
+      const bytes = encodeKeptAnswer(CreateLVResponseSchema, kept);
+      const { outcome } = decodeKeptAnswer(CreateLVResponseSchema, bytes);
+      const told = "error" in outcome ? outcome.error : undefined;
+      const seen = ({ reason, code, message, resource, violations, retryAfterMs, metadata }: InfraError) =>
+        JSON.stringify({ reason, code, message, resource, violations, retryAfterMs, metadata });
+      return told !== undefined && seen(told) === seen(error) && told.cause === undefined;
+    }),
+  );
+});
+
+test("bytes that are not a stored answer are refused", async (t) => {
+  for (const text of ["", "x", "{}", '{"error":{"reason":"NO_SUCH","message":"","violations":[]}}\0']) {
+    t.throws(() => decodeKeptAnswer(CreateLVResponseSchema, Buffer.from(text)), text);
+  }
+});
