@@ -305,6 +305,22 @@ test("a service file does not spawn, access files or use try", async (t) => {
   }
 });
 
+test("only the list of accelerators imports one, so that each can be deleted", async (t) => {
+  const accelerators = /^server\/rpc\/protocols\/direct\//;
+  const tests = sourceFiles("test").flatMap(importsOf);
+  t.ok(
+    imports.some(({ from, to }) => from === "server/gateway/accelerators.ts" && accelerators.test(to)),
+    "an accelerator is listed",
+  );
+  for (const { from, to } of [...imports, ...tests]) {
+    const isAllowed =
+      from === "server/gateway/accelerators.ts" || accelerators.test(from.replace(/^test\//, ""));
+    if (accelerators.test(to) && !isAllowed) {
+      t.fail(`${from} imports ${to}`);
+    }
+  }
+});
+
 test("there are no import cycles", async (t) => {
   const next = Map.groupBy(imports, ({ from }) => from);
   const done = new Set<string>();

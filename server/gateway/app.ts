@@ -17,16 +17,12 @@ import type { MethodRule } from "../rpc/call/method-rule.ts";
 import type { OpenCalls } from "../rpc/call/open-calls.ts";
 import { createRoutes } from "../rpc/call/router.ts";
 import type { ServiceRegistration } from "../rpc/call/service-handlers.ts";
-import type { NodeRequest, NodeResponse } from "../rpc/protocols/connect-es/response.ts";
-import { createDirectEntry } from "../rpc/protocols/direct/direct-entry.ts";
+import type { Accelerator, CreateAccelerator } from "../rpc/protocols/http/accelerator.ts";
 import { createCorsOptions } from "../rpc/protocols/http/cors-options.ts";
+import type { NodeRequest, NodeResponse } from "../rpc/protocols/http/http-exchange.ts";
 import type { Http2Exchange } from "../rpc/protocols/http/http2-exchange.ts";
-import {
-  answerNotFound,
-  leaveBodiesUnread,
-  refuseGrpcOverHttp1,
-  rpcPlugin,
-} from "../rpc/protocols/http/rpc-plugin.ts";
+import { answerNotFound, refuseGrpcOverHttp1 } from "../rpc/protocols/http/not-found.ts";
+import { leaveBodiesUnread, rpcPlugin } from "../rpc/protocols/http/rpc-plugin.ts";
 import { restPlugin } from "../rpc/protocols/rest/rest-plugin.ts";
 import { restRoutes } from "../rpc/protocols/rest/rest-routes.ts";
 import { createEventStreams } from "../rpc/protocols/sse/event-streams.ts";
@@ -36,6 +32,7 @@ import { koorApp } from "../web/koor-app.ts";
 import { securityHeadersOf } from "../web/security-headers.ts";
 import { statusPages } from "../web/status-pages.ts";
 import { type StoreBackup, storeBackup } from "../web/store-backup.ts";
+import { accelerators } from "./accelerators.ts";
 import { methodRuleOf } from "./method-rules.ts";
 
 export interface AppOptions {
@@ -68,8 +65,10 @@ export interface AppOptions {
   readonly maxAnswerBytes?: number;
   readonly maxDeadlineMs: number;
   readonly keepAliveMs: number;
-  /** Tracks calls that are answered without connect-es; undefined when connect-es answers all calls. */
-  readonly openCalls: OpenCalls | undefined;
+  /** Has every call in progress, and ends it when the gateway stops. */
+  readonly openCalls: OpenCalls;
+  /** Answer some calls instead of connect-es, the first of them that can. Absent: `accelerators`. */
+  readonly accelerators?: readonly CreateAccelerator[];
   readonly shutdownSignal: AbortSignal;
 }
 
@@ -134,17 +133,16 @@ export async function createApp(options: AppOptions): Promise<App> {
     maxMessageBytes: options.maxMessageBytes,
     maxDeadlineMs: options.maxDeadlineMs,
     keepAliveMs: options.keepAliveMs,
-    shutdownSignal: options.shutdownSignal,
     openCalls: options.openCalls,
     ...(options.registry === undefined ? {} : { registry: options.registry }),
     ...(options.maxAnswerBytes === undefined ? {} : { maxAnswerBytes: options.maxAnswerBytes }),
   });
   await app.register(rpcPlugin, {
     routes,
-    otherAnswers: createEventStreams(routes, options),
+    alternatives: createEventStreams(routes, options.keepAliveMs),
     listenerOf,
   });
-  await app.register(restPlugin, { ...options, listenerOf, restRoutes: rest, routes });
+  await app.register(restPlugin, { listenerOf, restRoutes: rest, routes });
   await app.register(statusPages, {
     backends: options.backends,
     store: options.storeBackend,
@@ -166,15 +164,20 @@ export async function createApp(options: AppOptions): Promise<App> {
   await app.register(dashboard);
   app.setNotFoundHandler((request, reply) => answerNotFound(request, reply, listenerOf(request)));
   await app.ready();
-  const answerDirectly = createDirectEntry(routes, headersOf, options.logger);
+  const hasCors = options.corsOrigins.length > 0;
+  const accelerated = (options.accelerators ?? accelerators).map((createAccelerator) =>
+    createAccelerator({ routes, headersOf, hasCors, log: options.logger }),
+  );
+  const isAccelerated: Accelerator = (request, response, listener) =>
+    accelerated.some((answers) => answers(request, response, listener));
   return {
     handle(request, response, listener) {
-      if (!answerDirectly(request, response, listener)) {
+      if (!isAccelerated(request, response, listener)) {
         listenerOfRequest.set(request, listener);
         app.routing(request, response);
       }
     },
-    handleStream: (exchange, listener) => answerDirectly(exchange, exchange, listener),
+    handleStream: (exchange, listener) => isAccelerated(exchange, exchange, listener),
     close: () => app.close(),
   };
 }

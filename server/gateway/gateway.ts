@@ -61,6 +61,8 @@ export interface GatewayOptions {
   /** Services besides those of the contract, such as the conformance suite's. */
   readonly furtherServices?: Pick<AppOptions, "registrations" | "registry" | "maxAnswerBytes"> &
     Required<Pick<AppOptions, "ruleOf">>;
+  /** Answer some calls instead of connect-es; absent: those of accelerators.ts. For tests, which also run with none. */
+  readonly accelerators?: AppOptions["accelerators"];
   /** For tests: called at each boundary of an operation's life, and of the steps that change clusters. */
   readonly boundary?: OperationsOptions["boundary"];
   /** Called when the gateway cannot continue and the process must exit. */
@@ -253,7 +255,8 @@ export async function openGateway(
     maxMessageBytes: config.limits.maxMessageBytes,
     maxDeadlineMs: config.limits.maxDeadlineMs,
     keepAliveMs: config.keepAliveMs,
-    openCalls: config.directPath ? createOpenCalls(shutdown.signal) : undefined,
+    openCalls: createOpenCalls(shutdown.signal),
+    ...(options.accelerators === undefined ? {} : { accelerators: options.accelerators }),
     shutdownSignal: shutdown.signal,
   });
   opened.defer(() => app.close());

@@ -1,9 +1,9 @@
-import { getEventListeners, setMaxListeners } from "node:events";
+import { setMaxListeners } from "node:events";
 import { pino } from "pino";
 import type { Test } from "tap";
 import { InfraError } from "../../adapters/host/infra-error.ts";
 import { createAbsentBackend } from "../../server/domain/backend.ts";
-import { createApp } from "../../server/gateway/app.ts";
+import { type AppOptions, createApp } from "../../server/gateway/app.ts";
 import { createMetrics } from "../../server/observability/metrics.ts";
 import { createRpcObserver } from "../../server/observability/rpc-observer.ts";
 import { createOpenCalls } from "../../server/rpc/call/open-calls.ts";
@@ -12,8 +12,9 @@ import { assertKnownHeaders } from "../../server/rpc/interceptors/known-headers.
 import { createCallLog } from "../../server/rpc/interceptors/log.ts";
 import { createListener } from "../../server/rpc/listener/listener.ts";
 
-/** Tests run on both paths of a call. With `RPC_PATH=connect-es`, connect-es answers all of them. */
-export const isDirectPathTested = process.env.RPC_PATH !== "connect-es";
+/** Tests of calls also run without accelerators: with `RPC_PATH=connect-es`, connect-es answers all of them. */
+export const acceleratorsUnderTest: Pick<AppOptions, "accelerators"> =
+  process.env.RPC_PATH === "connect-es" ? { accelerators: [] } : {};
 
 export interface AppUnderTest {
   /** `http://127.0.0.1:port` */
@@ -42,8 +43,7 @@ export async function startAppUnderTest(
 ): Promise<AppUnderTest> {
   const shutdown = new AbortController();
   setMaxListeners(0, shutdown.signal);
-  const openCalls = isDirectPathTested ? createOpenCalls(shutdown.signal) : undefined;
-  const idleListenerCount = getEventListeners(shutdown.signal, "abort").length;
+  const openCalls = createOpenCalls(shutdown.signal);
   const log: Record<string, unknown>[] = [];
   const metrics = createMetrics({ version: "0.0.0-test", isSandbox: false, backends: [] });
   const logger = pino(
@@ -72,6 +72,7 @@ export async function startAppUnderTest(
     keepAliveMs: settings.keepAliveMs ?? 15_000,
     shutdownSignal: shutdown.signal,
     openCalls,
+    ...acceleratorsUnderTest,
   });
   const listenerFacts = {
     address: "127.0.0.1:0",
@@ -104,7 +105,5 @@ export async function startAppUnderTest(
     return closed;
   };
   t.teardown(close);
-  const openCallCount = () =>
-    getEventListeners(shutdown.signal, "abort").length - idleListenerCount + (openCalls?.count() ?? 0);
-  return { url: `http://${listener.address()}`, log, openCallCount, close };
+  return { url: `http://${listener.address()}`, log, openCallCount: openCalls.count, close };
 }

@@ -13,8 +13,6 @@ export interface Exchange {
   /** Returns a request header, by lower-case name. */
   header(name: string): string | undefined;
   headerNames(): Iterable<string>;
-  /** Returns the query of a Connect GET; undefined for any other request. */
-  query(): URLSearchParams | undefined;
   /** Sets a response header. Has no effect after the first message of a stream is sent. */
   setHeader(name: string, value: string): void;
   appendHeader(name: string, value: string): void;

@@ -1,14 +1,20 @@
+import type { InfraError } from "../../../adapters/host/infra-error.ts";
 import { infraErrorFrom } from "../errors/connect-error.ts";
-import { createRing } from "./ring.ts";
-import type { RoutedCall } from "./routed-call.ts";
+import { createRing, type Link } from "./ring.ts";
 import { deadlinePassed } from "./until-call-ends.ts";
 
-/** Calls in progress. All of them end when the gateway stops; calls with a cap end when it is reached. */
+/** Calls in progress, of all protocols. They end when the gateway stops; a call with a cap ends when it is reached. */
 export interface OpenCalls {
   /** Ends the call at once if the gateway has stopped. */
-  add(call: RoutedCall): void;
-  delete(call: RoutedCall): void;
+  add(call: OpenCall): void;
+  delete(call: OpenCall): void;
   count(): number;
+}
+
+export interface OpenCall extends Link {
+  /** When the gateway's own time limit is reached, on the clock of performance.now(); undefined for a stream. */
+  readonly capAtMs: number | undefined;
+  end(error: InfraError): void;
 }
 
 /**
@@ -17,8 +23,8 @@ export interface OpenCalls {
  * @param shutdownSignal aborted when the gateway stops, with the error for the callers
  */
 export function createOpenCalls(shutdownSignal: AbortSignal): OpenCalls {
-  const streams = createRing<RoutedCall>();
-  const capped = createRing<RoutedCall>();
+  const streams = createRing<OpenCall>();
+  const capped = createRing<OpenCall>();
   let timer: NodeJS.Timeout | undefined;
 
   function arm(): void {

@@ -9,6 +9,7 @@ import type { CostAccount } from "./cost-account.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Charged } from "./loop-time.ts";
 import type { MethodRule } from "./method-rule.ts";
+import type { OpenCall, OpenCalls } from "./open-calls.ts";
 import type { Link } from "./ring.ts";
 import { deadlinePassed, untilCallEnds } from "./until-call-ends.ts";
 
@@ -18,6 +19,8 @@ export interface CallLimits {
   readonly maxDeadlineMs: number;
   /** The largest message written, in bytes. */
   readonly maxMessageBytes: number;
+  /** Has the call until it is closed. */
+  readonly openCalls: OpenCalls;
 }
 
 /** How much may be buffered for a slow client, and for how long after its call has ended. */
@@ -31,7 +34,7 @@ const callOver = new InfraError("CALLER_LEFT", "the call is over");
  * The router's implementation of a call. It is a class so that its signal can be created on demand: V8 allocates the accessor of
  * an object literal in the old generation, where it keeps the call alive through every scavenge until a full collection.
  */
-export class RoutedCall implements Call, Link, Charged {
+export class RoutedCall implements Call, OpenCall, Charged {
   readonly method: DescMethod;
   readonly rule: MethodRule;
   readonly protocol: Call["protocol"];
@@ -70,12 +73,13 @@ export class RoutedCall implements Call, Link, Charged {
     this.capAtMs = method.methodKind === "unary" ? performance.now() + limits.maxDeadlineMs : undefined;
   }
 
-  /** Starts a timer that ends the call at its deadline. */
-  armDeadline(): void {
-    const leftMs = this.timeLeftMs();
+  /** Opens the call: from now on it ends at its deadline, and when the gateway stops. */
+  open(): void {
+    const leftMs = this.#exchange.timeLeftMs();
     if (leftMs !== undefined) {
       this.#timer = setTimeout(() => this.end(deadlinePassed()), Math.max(leftMs, 0));
     }
+    this.#limits.openCalls.add(this);
   }
 
   identify(caller: Caller): void {
@@ -140,6 +144,16 @@ export class RoutedCall implements Call, Link, Charged {
     }
   }
 
+  /** Ends the call with the signal's reason when the signal is aborted. */
+  endWith(signal: AbortSignal): void {
+    const end = () => this.end(infraErrorFrom(signal.reason));
+    if (signal.aborted) {
+      end();
+    } else {
+      signal.addEventListener("abort", end, { once: true });
+    }
+  }
+
   onEnd(listener: (error: InfraError) => void): () => void {
     if (this.#error !== undefined) {
       listener(this.#error);
@@ -179,6 +193,7 @@ export class RoutedCall implements Call, Link, Charged {
   close(isAnswered = false): void {
     this.#sink?.close();
     this.#account?.close();
+    this.#limits.openCalls.delete(this);
     clearTimeout(this.#timer);
     this.#listeners = undefined;
     if (isAnswered) {
@@ -197,7 +212,7 @@ export class RoutedCall implements Call, Link, Charged {
   }
 
   query(): URLSearchParams | undefined {
-    return this.#exchange.query();
+    return this.#exchange.facts.query;
   }
 
   noteResource(name: string): void {
@@ -243,15 +258,5 @@ export class RoutedCall implements Call, Link, Charged {
     const end = (error: InfraError) => this.end(error);
     this.#sink ??= createDirectSink(response, codec, limits, end, onDirectWrite, () => hold?.left());
     return this.#sink;
-  }
-}
-
-/** Ends the call with the signal's reason when the signal is aborted. */
-export function endWith(call: RoutedCall, signal: AbortSignal): void {
-  const end = () => call.end(infraErrorFrom(signal.reason));
-  if (signal.aborted) {
-    end();
-  } else {
-    signal.addEventListener("abort", end, { once: true });
   }
 }

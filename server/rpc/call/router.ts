@@ -1,15 +1,10 @@
-import type { DescMethod, Registry } from "@bufbuild/protobuf";
-import type { HandlerContext } from "@connectrpc/connect";
-import type { UniversalHandler } from "@connectrpc/connect/protocol";
+import type { DescMethod, JsonReadOptions, JsonWriteOptions, Registry } from "@bufbuild/protobuf";
+import type { InfraError } from "../../../adapters/host/infra-error.ts";
 import { infraErrorFrom } from "../errors/connect-error.ts";
 import { wireErrorFrom } from "../errors/wire-error.ts";
-import { callFromHandlerContext, callFromRefusedRequest } from "../protocols/connect-es/call.ts";
-import type { OnRefused } from "../protocols/connect-es/error.ts";
-import { createProtocolHandler, type Inputs, type Serve } from "../protocols/connect-es/handler.ts";
-import { createDirectHandler, type DirectHandler } from "../protocols/direct/direct-handler.ts";
-import { compressions } from "../protocols/wire/compression.ts";
 import { type Output, runChain } from "./call.ts";
 import { createChangeEffect } from "./change-effect.ts";
+import type { Exchange } from "./exchange.ts";
 import type { ListenerFacts } from "./listener-facts.ts";
 import { chargeLoopTime } from "./loop-time.ts";
 import type { LinksFor } from "./method-interceptors.ts";
@@ -30,67 +25,107 @@ export interface RouterOptions {
   readonly maxDeadlineMs: number;
   /** Silence on an HTTP/1.1 stream after which a repeatable message is repeated. */
   readonly keepAliveMs: number;
-  /** Aborted when the gateway stops; every call then ends with its reason. */
-  readonly shutdownSignal: AbortSignal;
-  /** Tracks calls that are answered without connect-es; undefined when connect-es answers all calls. */
-  readonly openCalls: OpenCalls | undefined;
+  /** Ends every call when the gateway stops. */
+  readonly openCalls: OpenCalls;
   /** Types that a `google.protobuf.Any` may hold in JSON. Absent: none, as in the gateway's own contract. */
   readonly registry?: Registry;
 }
 
-/** One RPC, ready for requests of every protocol. */
+/** One RPC. Every protocol reads its requests into exchanges, and answers them with the outputs of a call. */
 export interface Route {
+  readonly method: DescMethod;
   /** `/package.Service/Method` */
   readonly path: string;
   readonly rule: MethodRule;
   /** Returns the method as clients of a listener see it; undefined if the service's form on that listener lacks it. */
   shownOn(listener: Pick<ListenerFacts, "lvmd">): DescMethod | undefined;
-  /** The largest message read, in bytes, after decompression. */
+  /** The largest message read and the largest one written, in bytes, before compression. */
   readonly readMaxBytes: number;
-  readonly handle: UniversalHandler;
-  /** Answers the requests that it can read; `handle` answers the others. Undefined if connect-es answers all of them. */
-  readonly direct: DirectHandler | undefined;
+  readonly writeMaxBytes: number;
+  readonly jsonOptions: Partial<JsonReadOptions & JsonWriteOptions>;
+  /** Begins a call. Its protocol has to close it. */
+  begin(exchange: Exchange): RoutedCall;
+  /**
+   * Runs the interceptors and the handler. An exception, now or while messages of the output are read, ends the call.
+   * @param inputs the messages of a request stream; a single message is read by the exchange
+   */
+  run(call: RoutedCall, inputs?: AsyncIterable<unknown>): Promise<Output>;
+  /**
+   * Runs a call, and yields its one answer or the messages of its stream. Closes the call at the end.
+   * @throws ConnectError, to be sent to the client
+   */
+  outputs(call: RoutedCall, inputs?: AsyncIterable<unknown>): AsyncGenerator<object, void>;
+  /**
+   * Passes a call whose request is refused through the interceptors, so that a caller without permission gets that error instead,
+   * and the log has a line. Closes the call. Returns the error to send.
+   */
+  refuse(call: RoutedCall, error: InfraError): Promise<InfraError>;
 }
 
-/** A route with direct access to the call path, for further protocols (REST, server-sent events). */
-export interface ServedRoute extends Route {
-  readonly serve: Serve;
-}
-
-/** Creates the routes of all registered services. Each answers Connect, gRPC and gRPC-Web through one call path. */
-export function createRoutes(options: RouterOptions): ServedRoute[] {
+/** Creates the routes of all registered services. */
+export function createRoutes(options: RouterOptions): Route[] {
   return options.registrations.flatMap((registration) =>
-    registration.service.methods.map((method) => {
-      const rule = options.ruleOf(method);
-      return {
-        path: `/${methodPathOf(method)}`,
-        rule,
-        shownOn: ({ lvmd }: Pick<ListenerFacts, "lvmd">) =>
-          (registration.shown?.[lvmd] ?? registration.service).methods.find(
-            ({ name }) => name === method.name,
-          ),
-        ...createRouteHandler(method, rule, registration.handlerOf(method), options),
-      };
-    }),
+    registration.service.methods.map((method) => createRoute(method, registration, options)),
   );
 }
 
-function createRouteHandler(
+function createRoute(
+  method: DescMethod,
+  { service, shown, handlerOf }: ServiceRegistration,
+  options: RouterOptions,
+): Route {
+  const { maxMessageBytes, maxAnswerBytes = maxMessageBytes, registry } = options;
+  const rule = options.ruleOf(method);
+  const runner = createRunner(method, rule, handlerOf(method), options);
+  return {
+    method,
+    path: `/${methodPathOf(method)}`,
+    rule,
+    shownOn: ({ lvmd }) => (shown?.[lvmd] ?? service).methods.find(({ name }) => name === method.name),
+    readMaxBytes: Math.min(maxMessageBytes, rule.maxRequestBytes ?? maxMessageBytes),
+    writeMaxBytes: maxAnswerBytes,
+    jsonOptions: { ignoreUnknownFields: !rule.mutation, ...(registry === undefined ? {} : { registry }) },
+    begin(exchange) {
+      const call = new RoutedCall(exchange, rule, options);
+      call.open();
+      chargeLoopTime(call);
+      return call;
+    },
+    ...runner,
+    async *outputs(call, inputs) {
+      try {
+        const output = await runner.run(call, inputs);
+        if (!(Symbol.asyncIterator in output)) {
+          chargeLoopTime(call);
+          yield output;
+          return;
+        }
+        for await (const message of output) {
+          chargeLoopTime(call);
+          yield message;
+        }
+      } catch (error) {
+        throw wireErrorFrom(error, call);
+      } finally {
+        call.close();
+      }
+    },
+  };
+}
+
+/** Creates the path of a method's calls, which all protocols share. */
+function createRunner(
   method: DescMethod,
   rule: MethodRule,
   handler: AnyHandler,
   options: RouterOptions,
-): Pick<ServedRoute, "readMaxBytes" | "handle" | "serve" | "direct"> {
+): Pick<Route, "run" | "refuse"> {
   const { around, aroundWork } = options.linksFor(method, rule);
-  const isUnaryChange = method.methodKind === "unary" && rule.mutation;
-  const isSingle = method.methodKind === "unary" || method.methodKind === "server_streaming";
+  const isUnary = method.methodKind === "unary";
+  const isUnaryChange = isUnary && rule.mutation;
+  const isSingle = isUnary || method.methodKind === "server_streaming";
 
-  /** Runs the call path, which all protocols share. */
-  function answer(call: RoutedCall, inputs: AsyncIterable<unknown> | undefined): Promise<Output> {
-    return isUnaryChange ? answerChange(call) : runChain(around, call, () => answerAdmitted(call, inputs));
-  }
-
-  function answerChange(call: RoutedCall): Promise<Output> {
+  function runChange(call: RoutedCall): Promise<Output> {
     const effect = createChangeEffect();
     return effect.aroundCall(() =>
       runChain(around, call, async () => {
@@ -102,13 +137,10 @@ function createRouteHandler(
     );
   }
 
-  async function answerAdmitted(
-    call: RoutedCall,
-    inputs: AsyncIterable<unknown> | undefined,
-  ): Promise<Output> {
+  async function runAdmitted(call: RoutedCall, inputs: AsyncIterable<unknown> | undefined): Promise<Output> {
     const input = isSingle ? await call.input() : counted(inputs, call);
     chargeLoopTime(call);
-    if (method.methodKind === "unary") {
+    if (isUnary) {
       return untilCallEnds(
         call,
         runChain(aroundWork, call, async () => handler(input, call)),
@@ -123,73 +155,21 @@ function createRouteHandler(
     return await untilCallEnds(call, result);
   }
 
-  async function* serve(inputs: Inputs, context: HandlerContext): AsyncGenerator<object, void> {
-    const call = callFromHandlerContext(context, rule, options, inputs.single);
-    try {
-      const output = await answer(call, inputs.all);
-      if (Symbol.asyncIterator in output) {
-        for await (const message of output) {
-          chargeLoopTime(call);
-          yield message;
-        }
-      } else {
-        chargeLoopTime(call);
-        yield output;
+  return {
+    run: (call, inputs) =>
+      isUnaryChange ? runChange(call) : runChain(around, call, () => runAdmitted(call, inputs)),
+    async refuse(call, error) {
+      const refuse = () => runChain(around, call, () => Promise.reject(error));
+      try {
+        await (isUnaryChange ? createChangeEffect().aroundCall(refuse) : refuse());
+      } catch (thrown) {
+        return infraErrorFrom(thrown);
+      } finally {
+        call.close();
       }
-    } catch (error) {
-      throw wireErrorFrom(error, call);
-    } finally {
-      call.close();
-    }
-  }
-
-  /**
-   * A refused request passes the chain too, so that a caller without permission gets that error first, and the log has a line.
-   */
-  const onRefused: OnRefused = async (request, header, error) => {
-    const call = callFromRefusedRequest(method, rule, request, header, error);
-    const refuse = () => runChain(around, call, () => Promise.reject(error));
-    try {
-      await (isUnaryChange ? createChangeEffect().aroundCall(refuse) : refuse());
-    } catch (thrown) {
-      return infraErrorFrom(thrown);
-    } finally {
-      call.close();
-    }
-    return error;
+      return error;
+    },
   };
-
-  const { maxMessageBytes, maxAnswerBytes = maxMessageBytes, shutdownSignal, openCalls } = options;
-  const readMaxBytes = Math.min(maxMessageBytes, rule.maxRequestBytes ?? maxMessageBytes);
-  const { registry } = options;
-  const jsonOptions = {
-    ignoreUnknownFields: !rule.mutation,
-    ...(registry === undefined ? {} : { registry }),
-  };
-  const protocolOptions = {
-    acceptCompression: compressions,
-    readMaxBytes,
-    writeMaxBytes: maxAnswerBytes,
-    jsonOptions,
-    shutdownSignal,
-  };
-  const direct =
-    openCalls === undefined || !isSingle
-      ? undefined
-      : createDirectHandler({
-          method,
-          readMaxBytes,
-          writeMaxBytes: maxAnswerBytes,
-          jsonOptions,
-          isShared: method.methodKind === "unary" ? rule.cache : !rule.secrets,
-          isState: rule.repeatable,
-          openCalls,
-          begin: (exchange) => new RoutedCall(exchange, rule, options),
-          run: (call) => answer(call, undefined),
-          wireErrorFrom,
-        });
-  const handle = createProtocolHandler(method, serve, protocolOptions, onRefused);
-  return { readMaxBytes, handle, serve, direct };
 }
 
 /** Yields the messages of a request stream and counts each as a call. @throws InfraError CALLER_LIMIT */

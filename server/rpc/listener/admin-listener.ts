@@ -1,7 +1,7 @@
 import { join, relative, resolve } from "node:path";
 import type { GatewayConfig } from "../../config/gateway-keys.ts";
 import type { ListenerFacts } from "../call/listener-facts.ts";
-import type { NodeRequest, NodeResponse } from "../protocols/connect-es/response.ts";
+import type { NodeRequest, NodeResponse } from "../protocols/http/http-exchange.ts";
 import type { Http2Exchange } from "../protocols/http/http2-exchange.ts";
 import { createListener, type Listener } from "./listener.ts";
 

@@ -5,8 +5,12 @@ import type { GatewayConfig, ListenerConfig } from "../../config/gateway-keys.ts
 import { parseListenAddress } from "../../config/listen-address.ts";
 import type { ListenerFacts } from "../call/listener-facts.ts";
 import { requestIdHeader } from "../call/request-facts.ts";
-import type { NodeRequest, NodeResponse } from "../protocols/connect-es/response.ts";
-import type { HttpRequest, HttpResponse } from "../protocols/http/http-exchange.ts";
+import type {
+  HttpRequest,
+  HttpResponse,
+  NodeRequest,
+  NodeResponse,
+} from "../protocols/http/http-exchange.ts";
 import type { Http2Exchange } from "../protocols/http/http2-exchange.ts";
 import { refuse } from "../protocols/http/refusal.ts";
 import { createBrowserGuard } from "./browser-guard.ts";

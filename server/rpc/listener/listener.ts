@@ -5,8 +5,12 @@ import * as net from "node:net";
 import type { Duplex } from "node:stream";
 import type { SecureContextOptions, TLSSocket } from "node:tls";
 import type { ListenAddress } from "../../config/listen-address.ts";
-import type { NodeRequest, NodeResponse } from "../protocols/connect-es/response.ts";
-import type { HttpRequest, HttpResponse } from "../protocols/http/http-exchange.ts";
+import type {
+  HttpRequest,
+  HttpResponse,
+  NodeRequest,
+  NodeResponse,
+} from "../protocols/http/http-exchange.ts";
 import { Http2Exchange } from "../protocols/http/http2-exchange.ts";
 import { type AdmissionRules, createAdmission } from "./admission.ts";
 import type { Certificate } from "./certificates/certificate.ts";

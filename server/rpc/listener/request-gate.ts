@@ -1,5 +1,5 @@
 import type { ListenerFacts } from "../call/listener-facts.ts";
-import type { NodeRequest, NodeResponse } from "../protocols/connect-es/response.ts";
+import type { NodeRequest, NodeResponse } from "../protocols/http/http-exchange.ts";
 import type { Http2Exchange } from "../protocols/http/http2-exchange.ts";
 
 /** Answers requests: the application. */

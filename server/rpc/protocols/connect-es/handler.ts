@@ -1,75 +1,88 @@
-import type { DescMethod } from "@bufbuild/protobuf";
-import type { HandlerContext, MethodImplSpec } from "@connectrpc/connect";
+import { createContextValues, type HandlerContext, type MethodImplSpec } from "@connectrpc/connect";
 import {
   createUniversalMethodHandler,
   type UniversalHandler,
-  type UniversalHandlerOptions,
+  type UniversalHandlerFn,
+  type UniversalServerResponse,
 } from "@connectrpc/connect/protocol";
 import { createHandlerFactory as createConnectFactory } from "@connectrpc/connect/protocol-connect";
 import { createHandlerFactory as createGrpcFactory } from "@connectrpc/connect/protocol-grpc";
 import { createHandlerFactory as createGrpcWebFactory } from "@connectrpc/connect/protocol-grpc-web";
-import { reachedKey } from "../../call/request-facts.ts";
+import type { Route } from "../../call/router.ts";
+import type { Handle } from "../http/serve.ts";
+import { compressions } from "../wire/compression.ts";
+import { handleGrpcWebText } from "../wire/grpc-web-text.ts";
 import { singleOf } from "../wire/single-of.ts";
-import { type OnRefused, withUnaryErrorReason } from "./error.ts";
+import { withUnaryErrorReason } from "./error.ts";
+import { exchangeFromContext } from "./exchange.ts";
+import { explained } from "./explained.ts";
+import { connectQueryOf, postFromGet, withEtag } from "./get.ts";
 import { withJsonRequests } from "./json-request.ts";
+import { hasBegunKey, requestFactsKey } from "./request-context.ts";
 
-/** The request of a call, read on demand. Reading throws what is wrong with it. */
-export interface Inputs {
-  /**
-   * Reads the one message of a unary or server-streaming call.
-   * @throws InfraError REQUEST_CARDINALITY if there is none or more than one; ConnectError for other errors
-   */
-  single(): Promise<unknown>;
-  readonly all: AsyncIterable<unknown>;
+/** Creates the handler of a method for Connect, its GET, gRPC and gRPC-Web in binary and text mode. */
+export function createConnectEsHandler(route: Route): Handle {
+  const isSingle = route.method.methodKind === "unary" || route.method.methodKind === "server_streaming";
+  const universal = createUniversalHandler(route);
+  const handle: UniversalHandlerFn = isSingle ? withJsonRequests(universal, route) : universal;
+
+  return async (request, facts) => {
+    const query = route.rule.get ? connectQueryOf(request) : undefined;
+    const known = query === undefined ? facts : { ...facts, query };
+    const called = { ...request, contextValues: createContextValues().set(requestFactsKey, known) };
+    let answer: UniversalServerResponse;
+    if (query !== undefined) {
+      answer = await withEtag(await handle(postFromGet(called, query)), request.header.get("if-none-match"));
+    } else {
+      answer = await (facts.isText === true ? handleGrpcWebText(handle, called) : handle(called));
+    }
+    return explained(route.method, request, answer);
+  };
 }
 
-/** Serves a call of any kind; a unary call yields its one answer. Only ConnectError may be thrown. */
-export type Serve = (inputs: Inputs, context: HandlerContext) => AsyncIterable<object>;
-
 /**
- * Creates one handler for Connect, gRPC and gRPC-Web.
- *
  * Every kind of method is passed to connect-es as a bidirectional stream, which looks the same on the wire. Errors in a request
- * are then found while `serve` reads it, and get a reason, a log line and metrics like any other error. Only unary Connect has a
+ * are then found while its call reads it, and get a reason, a log line and metrics like any other error. Only unary Connect has a
  * wire format of its own: there connect-es reads the request first, and `withUnaryErrorReason` corrects its errors.
  */
-export function createProtocolHandler(
-  method: DescMethod,
-  serve: Serve,
-  options: Partial<UniversalHandlerOptions>,
-  onRefused: OnRefused = async (_request, _header, error) => error,
-): UniversalHandler {
-  const stream = (all: AsyncIterable<unknown>, context: HandlerContext) =>
-    serve({ single: () => singleOf(all), all }, context);
+function createUniversalHandler(route: Route): UniversalHandler {
+  const { method, readMaxBytes, writeMaxBytes, jsonOptions } = route;
+  const options = { acceptCompression: compressions, readMaxBytes, writeMaxBytes, jsonOptions };
 
-  const unary = async (input: unknown, context: HandlerContext) => {
-    context.values.set(reachedKey, true);
-    return answerOf(serve({ single: async () => input, all: nothing() }, context), method);
+  const stream = (inputs: AsyncIterable<unknown>, context: HandlerContext) =>
+    outputsOf(route, context, () => singleOf(inputs), inputs);
+
+  const unary = async (input: unknown, context: HandlerContext): Promise<object> => {
+    context.values.set(hasBegunKey, true);
+    for await (const output of outputsOf(route, context, async () => input)) {
+      return output;
+    }
+    throw new TypeError(`${method.name} has no answer`);
   };
 
   const streamSpec = { kind: "bidi_streaming", method, impl: stream } as unknown as MethodImplSpec;
   const unarySpec = { kind: "unary", method, impl: unary } as unknown as MethodImplSpec;
   const connect = createConnectFactory(options);
-  const isUnary = method.methodKind === "unary";
-  const connectHandler = isUnary ? withUnaryErrorReason(connect(unarySpec), onRefused) : connect(streamSpec);
-  const handler = createUniversalMethodHandler(streamSpec, [
+  const connectHandler =
+    method.methodKind === "unary" ? withUnaryErrorReason(connect(unarySpec), route) : connect(streamSpec);
+  return createUniversalMethodHandler(streamSpec, [
     createGrpcFactory(options),
     createGrpcWebFactory(options),
     Object.assign(() => connectHandler, { protocolName: connect.protocolName }),
   ]);
-  return isUnary || method.methodKind === "server_streaming"
-    ? withJsonRequests(handler, method, {
-        readMaxBytes: options.readMaxBytes ?? Number.POSITIVE_INFINITY,
-        ignoresUnknownFields: options.jsonOptions?.ignoreUnknownFields === true,
-      })
-    : handler;
 }
 
-async function answerOf(outputs: AsyncIterable<object>, method: DescMethod): Promise<object> {
-  for await (const output of outputs) {
-    return output;
+async function* outputsOf(
+  route: Route,
+  context: HandlerContext,
+  readInput: () => Promise<unknown>,
+  inputs?: AsyncIterable<unknown>,
+): AsyncGenerator<object, void> {
+  const facts = context.values.get(requestFactsKey);
+  if (facts === undefined) {
+    throw new TypeError("a request of connect-es has no facts");
   }
-  throw new TypeError(`${method.name} has no answer`);
+  const call = route.begin(exchangeFromContext(context, facts, readInput));
+  call.endWith(context.signal);
+  yield* route.outputs(call, inputs);
 }
-
-async function* nothing(): AsyncGenerator<unknown, void> {}

@@ -1,40 +1,37 @@
-import type { DescMethod, JsonValue } from "@bufbuild/protobuf";
-import type { UniversalHandler, UniversalServerRequest } from "@connectrpc/connect/protocol";
+import type { JsonValue } from "@bufbuild/protobuf";
+import type { UniversalHandlerFn, UniversalServerRequest } from "@connectrpc/connect/protocol";
+import type { Route } from "../../call/router.ts";
 import { compressions } from "../wire/compression.ts";
 import { envelopeHeadBytes } from "../wire/envelope.ts";
 import { jsonTextOf } from "../wire/json-text.ts";
 import { unknownFieldsOf } from "../wire/unknown-fields.ts";
-import { setUnknownFieldsHeader } from "../wire/unknown-fields-header.ts";
-import { wrapHandler } from "./wrapped-handler.ts";
-
-export interface JsonRequestOptions {
-  readonly readMaxBytes: number;
-  /** Whether fields that the message does not have are ignored; the answer then names them. */
-  readonly ignoresUnknownFields: boolean;
-}
+import { encodeUnknownFields, unknownFieldsHeader } from "../wire/unknown-fields-header.ts";
 
 /**
  * Checks the JSON of requests alongside connect-es: refuses bytes that are not UTF-8, and names the ignored fields in a response
  * header.
  */
 export function withJsonRequests(
-  handler: UniversalHandler,
-  method: DescMethod,
-  options: JsonRequestOptions,
-): UniversalHandler {
-  return wrapHandler(handler, async (request) => {
+  handler: UniversalHandlerFn,
+  { method, readMaxBytes, jsonOptions }: Route,
+): UniversalHandlerFn {
+  return async (request) => {
     let names: readonly string[] = [];
     const note = (text: string) => {
-      names = options.ignoresUnknownFields ? unknownFieldsOf(method.input, parsed(text)) : [];
+      names = jsonOptions.ignoreUnknownFields === true ? unknownFieldsOf(method.input, parsed(text)) : [];
     };
-    const answer = await handler(observed(request, options.readMaxBytes, note));
+    const answer = await handler(observed(request, readMaxBytes, note));
     if (answer.status !== 200 || answer.body === undefined) {
       return answer;
     }
     // A stream's request is read only when the first part of its answer is read, before the headers are sent.
-    const setHeader = () => setUnknownFieldsHeader(answer.header, names);
+    const setHeader = () => {
+      if (names.length > 0) {
+        answer.header?.set(unknownFieldsHeader, encodeUnknownFields(names));
+      }
+    };
     return { ...answer, body: afterFirst(answer.body, setHeader) };
-  });
+  };
 }
 
 /** Wraps the request so that its JSON is passed to `note` once it is read. */
@@ -43,13 +40,6 @@ function observed(
   readMaxBytes: number,
   note: (text: string) => void,
 ): UniversalServerRequest {
-  if (request.method === "GET") {
-    const query = new URL(request.url).searchParams;
-    if (query.get("encoding") === "json" && query.get("base64") !== "1" && !query.has("compression")) {
-      note(query.get("message") ?? "");
-    }
-    return request;
-  }
   const { body, header } = request;
   const isJson = /^application\/(?:(?:connect|grpc|grpc-web)\+)?json($|[ ;])/i.test(
     header.get("content-type") ?? "",

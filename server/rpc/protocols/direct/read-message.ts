@@ -1,13 +1,7 @@
-import {
-  type DescMethod,
-  fromJson,
-  type JsonReadOptions,
-  type JsonValue,
-  type Message,
-} from "@bufbuild/protobuf";
-import { base64Decode } from "@bufbuild/protobuf/wire";
+import { fromJson, type JsonValue, type Message } from "@bufbuild/protobuf";
 import {
   createAsyncIterable,
+  createMethodSerializationLookup,
   pipe,
   type Serialization,
   transformDecompressEnvelope,
@@ -16,139 +10,105 @@ import {
 } from "@connectrpc/connect/protocol";
 import { endStreamFlag } from "@connectrpc/connect/protocol-connect";
 import { trailerFlag } from "@connectrpc/connect/protocol-grpc-web";
-import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import type { Route } from "../../call/router.ts";
 import { messageTooLarge } from "../../errors/message-too-large.ts";
 import { envelopeHeadBytes } from "../wire/envelope.ts";
 import { jsonTextOf } from "../wire/json-text.ts";
 import { assertOneEnvelope } from "../wire/one-envelope.ts";
 import { singleOf } from "../wire/single-of.ts";
 import { unknownFieldsOf } from "../wire/unknown-fields.ts";
-import type { RequestHead } from "./request-head.ts";
-import type { WireForm } from "./wire-form.ts";
-
-/** How the messages of a method are read. */
-export interface MessageReading {
-  readonly method: DescMethod;
-  readonly readMaxBytes: number;
-  /** Serialization of its requests. */
-  readonly serialization: Serialization<Message>;
-  readonly jsonOptions: Partial<JsonReadOptions>;
-}
+import type { RequestHead, WireForm } from "./request.ts";
 
 /** Receives the names of ignored fields that the message does not have. */
 type NoteUnknownFields = (names: readonly string[]) => void;
 
 /**
- * Reads the one message of an enveloped request. A single whole message, which nearly every request has, is read here. Anything
- * else is read by connect-es, so that it gets the errors of connect-es.
- * @throws InfraError REQUEST_CARDINALITY, ConnectError
+ * Reads the one message of a request from its body.
+ * @throws InfraError REQUEST_CARDINALITY, MESSAGE_TOO_LARGE; ConnectError
  */
-export function readEnvelopedMessage(
+export type ReadMessage = (
   body: Buffer,
-  { form, requestCompression }: RequestHead,
-  reading: MessageReading,
+  head: RequestHead,
   noteUnknownFields: NoteUnknownFields,
-): Message | Promise<Message> {
-  const { readMaxBytes } = reading;
-  const serialization = serializationOf(form, reading, noteUnknownFields);
-  assertOneEnvelope(body);
-  const isWhole =
-    body.byteLength >= envelopeHeadBytes && body.byteLength === envelopeHeadBytes + body.readUInt32BE(1);
-  if (isWhole && body[0] === 0 && body.byteLength <= envelopeHeadBytes + readMaxBytes) {
-    return serialization.parse(bytesOf(body.subarray(envelopeHeadBytes)));
-  }
-  const messages = pipe(
-    createAsyncIterable([bytesOf(body)].filter(({ byteLength }) => byteLength > 0)),
-    transformSplitEnvelope(readMaxBytes),
-    transformDecompressEnvelope(requestCompression, readMaxBytes),
-    parsing(form, serialization),
-  );
-  return singleOf(messages) as Promise<Message>;
-}
+) => Message | Promise<Message>;
 
-/** Parses messages. The final envelope of a Connect or gRPC-Web request stream is not one. */
-function parsing({ protocol }: WireForm, serialization: Serialization<Message>) {
-  switch (protocol) {
-    case "connect":
-      return transformParseEnvelope(serialization, endStreamFlag);
-    case "grpc-web":
-      return transformParseEnvelope(serialization, trailerFlag);
-    case "grpc":
-      return transformParseEnvelope(serialization);
-  }
-}
+/** Flag of the final envelope of a request stream, which is not a message. */
+const endFlags = { connect: endStreamFlag, "grpc-web": trailerFlag, grpc: undefined } as const;
 
-/**
- * Reads the message of a unary Connect request.
- * @throws InfraError MESSAGE_TOO_LARGE, ConnectError
- */
-export async function readPlainMessage(
-  body: Uint8Array,
-  { form, requestCompression }: RequestHead,
-  reading: MessageReading,
-  noteUnknownFields: NoteUnknownFields,
-): Promise<Message> {
-  const { readMaxBytes } = reading;
-  const serialization = serializationOf(form, reading, noteUnknownFields);
-  if (body.byteLength > readMaxBytes) {
-    throw messageTooLarge(body.byteLength, readMaxBytes);
-  }
-  const isCompressed = requestCompression !== null;
-  return serialization.parse(
-    isCompressed ? await requestCompression.decompress(bytesOf(body), readMaxBytes) : bytesOf(body),
-  );
-}
+export function createReadMessage({
+  method,
+  readMaxBytes,
+  writeMaxBytes,
+  jsonOptions,
+}: Pick<Route, "method" | "readMaxBytes" | "writeMaxBytes" | "jsonOptions">): ReadMessage {
+  const limits = { readMaxBytes, writeMaxBytes };
+  const serializations = createMethodSerializationLookup(method, undefined, jsonOptions, limits);
+  const binary = serializations.getI(true);
+  const json = serializations.getI(false);
 
-/** Returns the serialization of connect-es, with additional checks for JSON. */
-function serializationOf(
-  { isBinary }: WireForm,
-  reading: MessageReading,
-  noteUnknownFields: NoteUnknownFields,
-): Serialization<Message> {
-  const { serialization } = reading;
-  return isBinary
-    ? serialization
-    : {
-        serialize: serialization.serialize,
-        parse: (bytes) => readJson(bytesOf(bytes), reading, noteUnknownFields),
-      };
-}
+  function readJson(bytes: Uint8Array<ArrayBuffer>, noteUnknownFields: NoteUnknownFields): Message {
+    const text = jsonTextOf(bytes);
+    let value: JsonValue;
+    let message: Message;
+    try {
+      value = JSON.parse(text);
+      message = fromJson(method.input, value, jsonOptions);
+    } catch {
+      // Parses again with connect-es, which fails with its own message.
+      return json.parse(bytes);
+    }
+    if (jsonOptions.ignoreUnknownFields === true) {
+      noteUnknownFields(unknownFieldsOf(method.input, value));
+    }
+    return message;
+  }
 
-function readJson(
-  body: Uint8Array<ArrayBuffer>,
-  { method, serialization, jsonOptions }: MessageReading,
-  noteUnknownFields: NoteUnknownFields,
-): Message {
-  const text = jsonTextOf(body);
-  let json: JsonValue;
-  let message: Message;
-  try {
-    json = JSON.parse(text);
-    message = fromJson(method.input, json, jsonOptions);
-  } catch {
-    // Parses again with connect-es, which fails with its own message.
-    return serialization.parse(body);
+  function parse(form: WireForm, data: Uint8Array, noteUnknownFields: NoteUnknownFields): Message {
+    return form.isBinary ? binary.parse(bytesOf(data)) : readJson(bytesOf(data), noteUnknownFields);
   }
-  if (jsonOptions.ignoreUnknownFields === true) {
-    noteUnknownFields(unknownFieldsOf(method.input, json));
-  }
-  return message;
-}
 
-/**
- * Returns the message of Connect's GET.
- * @throws InfraError MALFORMED_REQUEST
- */
-export function bytesOfQuery(query: URLSearchParams): Uint8Array {
-  const message = query.get("message") ?? "";
-  if (query.get("base64") !== "1") {
-    return Buffer.from(message);
+  // A single whole message, which nearly every request has, is read here. Anything else is read by connect-es, so that it gets the
+  // errors of connect-es.
+  function readEnvelope(
+    body: Buffer,
+    head: RequestHead,
+    note: NoteUnknownFields,
+  ): Message | Promise<Message> {
+    assertOneEnvelope(body);
+    const isWhole =
+      body.byteLength >= envelopeHeadBytes && body.byteLength === envelopeHeadBytes + body.readUInt32BE(1);
+    if (isWhole && body[0] === 0 && body.byteLength <= envelopeHeadBytes + readMaxBytes) {
+      return parse(head.form, body.subarray(envelopeHeadBytes), note);
+    }
+    const serialization: Serialization<Message> = {
+      serialize: binary.serialize,
+      parse: (data) => parse(head.form, data, note),
+    };
+    const endFlag = endFlags[head.form.protocol];
+    const messages = pipe(
+      createAsyncIterable(body.byteLength === 0 ? [] : [bytesOf(body)]),
+      transformSplitEnvelope(readMaxBytes),
+      transformDecompressEnvelope(head.requestCompression, readMaxBytes),
+      endFlag === undefined
+        ? transformParseEnvelope(serialization)
+        : transformParseEnvelope(serialization, endFlag),
+    );
+    return singleOf(messages) as Promise<Message>;
   }
-  try {
-    return base64Decode(message);
-  } catch (cause) {
-    throw new InfraError("MALFORMED_REQUEST", "the query parameter message is not base64", { cause });
+
+  function readPlain(body: Buffer, head: RequestHead, note: NoteUnknownFields): Message | Promise<Message> {
+    if (body.byteLength > readMaxBytes) {
+      throw messageTooLarge(body.byteLength, readMaxBytes);
+    }
+    return head.requestCompression === null
+      ? parse(head.form, body, note)
+      : head.requestCompression
+          .decompress(bytesOf(body), readMaxBytes)
+          .then((data) => parse(head.form, data, note));
   }
+
+  return (body, head, noteUnknownFields) =>
+    (head.form.isEnveloped ? readEnvelope : readPlain)(body, head, noteUnknownFields);
 }
 
 /** Returns the same bytes as a plain Uint8Array: protobuf-es would return subarrays of a Buffer as Buffers too. */

@@ -17,20 +17,7 @@ function withoutWeakness(tag: string): string {
   return tag.replace(/^W\//, "");
 }
 
-const tags = new WeakMap<object, string>();
-
-/**
- * Returns the tag of an answer, which depends only on its body.
- * @param kept an object that this body is shared through; the tag is cached with it
- */
-export function etagOf(body: Uint8Array | string, kept: object | undefined): string {
-  const known = kept === undefined ? undefined : tags.get(kept);
-  if (known !== undefined) {
-    return known;
-  }
-  const tag = `"${createHash("sha256").update(body).digest("base64url")}"`;
-  if (kept !== undefined) {
-    tags.set(kept, tag);
-  }
-  return tag;
+/** Returns the tag of an answer, which depends only on its body. */
+export function etagOf(body: Uint8Array): string {
+  return `"${createHash("sha256").update(body).digest("base64url")}"`;
 }

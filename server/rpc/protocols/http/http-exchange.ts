@@ -1,8 +1,13 @@
-import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http";
-import { constants, type ServerHttp2Stream } from "node:http2";
+import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
+import {
+  constants,
+  type Http2ServerRequest,
+  type Http2ServerResponse,
+  type ServerHttp2Stream,
+} from "node:http2";
 import type { RequestHold } from "../../call/request-usage.ts";
 
-/** The part of a request that the direct path uses; both `IncomingMessage` and `Http2Exchange` have it. */
+/** The part of a request that the gateway uses; both `IncomingMessage` and `Http2Exchange` have it. */
 export interface HttpRequest {
   readonly method?: string | undefined;
   readonly url?: string | undefined;
@@ -30,7 +35,7 @@ export interface HttpRequest {
   destroy(): unknown;
 }
 
-/** The part of a response that the direct path uses; both `ServerResponse` and `Http2Exchange` have it. */
+/** The part of a response that the gateway uses; both `ServerResponse` and `Http2Exchange` have it. */
 export interface HttpResponse {
   statusCode: number;
   readonly headersSent: boolean;
@@ -49,6 +54,15 @@ export interface HttpResponse {
   end(body?: Uint8Array | string, onEnded?: () => void): unknown;
   destroy(): unknown;
 }
+
+/**
+ * A request and its response as node:http provides them. Over HTTP/2 they come from its compatibility API, which has the same
+ * methods; only `stream` is specific to HTTP/2.
+ */
+export type NodeRequest = IncomingMessage &
+  Partial<Pick<Http2ServerRequest, "stream">> &
+  Pick<HttpRequest, "hold">;
+export type NodeResponse = ServerResponse & Partial<Pick<Http2ServerResponse, "stream">>;
 
 /** By lower-case name. */
 export type AnswerHeaders = Record<string, number | string | string[]>;

@@ -1,14 +1,19 @@
-import {
-  codeToHttpStatus,
-  endStreamFlag,
-  endStreamToJson,
-  errorToJson,
-} from "@connectrpc/connect/protocol-connect";
-import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
+import { codeToHttpStatus } from "@connectrpc/connect/protocol-connect";
 import type { InfraError } from "../../../../adapters/host/infra-error.ts";
 import { connectErrorFromInfraError } from "../../errors/connect-error.ts";
-import { envelopeOf } from "../wire/envelope.ts";
+import { connectErrorBody, connectStreamEnd } from "../wire/connect-end.ts";
+import { grpcTrailers } from "../wire/grpc-end.ts";
 import { endResponse, type HttpRequest, type HttpResponse } from "./http-exchange.ts";
+
+/**
+ * Texts for requests that no protocol's handler accepts, by HTTP status. They are sent as plain text: an error in Connect's form
+ * needs a code, while clients of the protocols derive one from the status (the conformance suite expects `unknown`).
+ */
+export const refusalTexts: Readonly<Record<number, string>> = {
+  405: "this RPC supports POST, and GET only if it has no side effects and returns no secrets (Connect GET; for streams, server-sent events)",
+  406: "GET of this stream needs the header accept: text/event-stream (server-sent events)",
+  505: "this RPC needs HTTP/2",
+};
 
 export interface RefusalOptions {
   /** Status of the JSON answer. Default: Connect's status for the error's code. */
@@ -32,20 +37,15 @@ export function refuse(
   const wire = connectErrorFromInfraError(error, errorDetails);
   const type = request.headers["content-type"] ?? "";
   if (type.startsWith("application/grpc")) {
-    const status = new Headers({ "content-type": type });
-    setTrailerStatus(status, wire);
-    // In the same form as in connect-es/response.ts, for grpc-js.
-    status.set("grpc-message", encodeURI(wire.rawMessage));
-    answer(200, Object.fromEntries(status), undefined);
+    answer(200, { ...grpcTrailers(undefined, wire), "content-type": type }, undefined);
     return;
   }
   if (type.startsWith("application/connect+")) {
-    const end = Buffer.from(JSON.stringify(endStreamToJson(new Headers(), wire, undefined)));
-    answer(200, { "content-type": type }, envelopeOf(end, endStreamFlag));
+    answer(200, { "content-type": type }, connectStreamEnd(undefined, wire));
     return;
   }
-  const body = Buffer.from(JSON.stringify(errorToJson(wire, undefined)));
-  answer(httpStatus ?? codeToHttpStatus(wire.code), { "content-type": "application/json" }, body);
+  const headersOfJson = { "content-type": "application/json" };
+  answer(httpStatus ?? codeToHttpStatus(wire.code), headersOfJson, connectErrorBody(wire));
 
   function answer(status: number, own: Record<string, string>, body: Uint8Array | undefined): void {
     for (const [name, value] of Object.entries({ ...headers, ...own })) {

@@ -1,34 +1,30 @@
-import { ConnectError, createHandlerContext, type HandlerContext } from "@connectrpc/connect";
+import type { Message } from "@bufbuild/protobuf";
+import { ConnectError } from "@connectrpc/connect";
 import {
   assertByteStreamRequest,
   type Compression,
   compressionNegotiate,
-  createAsyncIterable,
   readAllBytes,
   type UniversalServerRequest,
 } from "@connectrpc/connect/protocol";
 import { parseTimeout as parseConnectTimeout } from "@connectrpc/connect/protocol-connect";
 import { parseTimeout as parseGrpcTimeout } from "@connectrpc/connect/protocol-grpc";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
-import type { ServedRoute } from "../../call/router.ts";
+import { callerLeft } from "../../call/caller-left.ts";
+import type { RequestFacts } from "../../call/request-facts.ts";
+import type { Route } from "../../call/router.ts";
 import { connectErrorFromInfraError } from "../../errors/connect-error.ts";
+import { requestHeadersOf, responseHeadersOf } from "../connect-es/exchange.ts";
 import { compressions } from "../wire/compression.ts";
-import { setUnknownFieldsHeader } from "../wire/unknown-fields-header.ts";
+import { encodeUnknownFields, unknownFieldsHeader } from "../wire/unknown-fields-header.ts";
 import type { RestMessage } from "./read-request.ts";
-
-export interface HttpCallOptions {
-  /** The largest message written, in bytes. */
-  readonly maxMessageBytes: number;
-  /** Aborted when the gateway stops. */
-  readonly shutdownSignal: AbortSignal;
-}
 
 /** Reads a whole body, decompressed. @throws ConnectError, InfraError */
 export type ReadBody = () => Promise<Uint8Array>;
 
 /** A call that has begun. */
 export interface HttpCall {
-  readonly outputs: AsyncIterator<object>;
+  readonly outputs: AsyncIterator<object, void>;
   /** Headers of the answer. */
   readonly header: Headers;
   /** Compression of the answer that the client accepts. */
@@ -46,43 +42,26 @@ export interface HttpCall {
  * @param answerHeaders initial headers of the answer
  */
 export function beginHttpCall(
-  served: ServedRoute,
+  served: Route,
   protocol: "rest" | "sse",
   request: UniversalServerRequest,
+  facts: RequestFacts,
   answerHeaders: Readonly<Record<string, string>>,
   readMessage: (readBody: ReadBody) => Promise<RestMessage>,
-  { shutdownSignal }: Pick<HttpCallOptions, "shutdownSignal">,
 ): HttpCall {
-  const { method } = served.handle;
-  const { header } = request;
-  const timeout = timeoutOf(header);
-  const init = {
-    method,
-    service: method.parent,
-    requestMethod: request.method,
-    protocolName: protocol,
-    url: request.url,
-    timeoutMs: timeout.timeoutMs,
-    shutdownSignal,
-    requestSignal: request.signal,
-    requestHeader: header,
-    responseHeader: answerHeaders,
-    contextValues: request.contextValues,
-  };
-  // Its properties may be undefined, although its type does not allow that.
-  const context: HandlerContext & { abort(): void } = createHandlerContext(
-    init as Parameters<typeof createHandlerContext>[0],
-  );
+  const answerHeader = new Headers(answerHeaders);
+  const { timeoutMs, error: timeoutError } = timeoutOf(request.header);
+  const deadlineAtMs = timeoutMs === undefined ? undefined : performance.now() + timeoutMs;
   const compression = compressionNegotiate(
     compressions,
-    header.get("content-encoding"),
-    header.get("accept-encoding"),
+    request.header.get("content-encoding"),
+    request.header.get("accept-encoding"),
     "accept-encoding",
   );
   let unknownFields: readonly string[] = [];
 
-  async function single(): Promise<unknown> {
-    const refusal = timeout.error ?? compression.error;
+  async function readInput(): Promise<Message> {
+    const refusal = timeoutError ?? compression.error;
     if (refusal !== undefined) {
       throw refusal;
     }
@@ -91,16 +70,32 @@ export function beginHttpCall(
     return read.message;
   }
 
-  const outputs = served.serve({ single, all: createAsyncIterable([]) }, context)[Symbol.asyncIterator]();
+  const call = served.begin({
+    method: served.method,
+    protocol,
+    codec: protocol === "sse" ? "sse" : "json",
+    facts,
+    ...requestHeadersOf(request.header),
+    ...responseHeadersOf(answerHeader),
+    appendTrailer: () => {},
+    timeLeftMs: () => (deadlineAtMs === undefined ? undefined : deadlineAtMs - performance.now()),
+    readInput,
+  });
+  call.endWith(request.signal);
+  const outputs = served.outputs(call);
   return {
     outputs,
-    header: context.responseHeader,
+    header: answerHeader,
     compression: compression.response,
-    noteUnknownFields: () => setUnknownFieldsHeader(context.responseHeader, unknownFields),
+    noteUnknownFields() {
+      if (unknownFields.length > 0) {
+        answerHeader.set(unknownFieldsHeader, encodeUnknownFields(unknownFields));
+      }
+    },
     async close() {
       // Done first, because a pending output would delay the end.
-      context.abort();
-      await outputs.return?.();
+      call.end(callerLeft);
+      await outputs.return();
     },
   };
 }

@@ -4,10 +4,11 @@ import {
   type UniversalServerRequest,
   type UniversalServerResponse,
 } from "@connectrpc/connect/protocol";
-import type { ServedRoute } from "../../call/router.ts";
+import type { RequestFacts } from "../../call/request-facts.ts";
+import type { Route } from "../../call/router.ts";
 import { compressMinBytes } from "../wire/compression.ts";
 import { answerJson } from "./answer-json.ts";
-import { beginHttpCall, type HttpCall, type HttpCallOptions, wireErrorFrom } from "./http-call.ts";
+import { beginHttpCall, type HttpCall, wireErrorFrom } from "./http-call.ts";
 import { readRestRequest } from "./read-request.ts";
 import { errorBodyOf, errorHeadersOf, httpStatusOf, streamErrorOf } from "./rest-error.ts";
 import type { RestRoute } from "./rest-routes.ts";
@@ -22,6 +23,7 @@ export interface RestTarget {
 /** Answers a REST request through the call path of its method. */
 export type RestHandler = (
   request: UniversalServerRequest,
+  facts: RequestFacts,
   target: RestTarget,
 ) => Promise<UniversalServerResponse>;
 
@@ -30,26 +32,17 @@ export type RestHandler = (
  * first. A stream is answered with one JSON text per line, `{"result": …}` for each message, and `{"error": …}` if it ends with
  * an error. An error before the first line is answered like that of any other call.
  */
-export function createRestHandler(
-  served: ServedRoute,
-  route: RestRoute,
-  options: HttpCallOptions,
-): RestHandler {
+export function createRestHandler(served: Route, route: RestRoute): RestHandler {
   const { method } = route;
   const isStream = method.methodKind !== "unary";
   const type = isStream ? "application/x-ndjson" : "application/json";
   const jsonOf = (output: object) =>
-    answerJson(method.output, output, route.responseField, options.maxMessageBytes);
+    answerJson(method.output, output, route.responseField, served.writeMaxBytes);
 
-  return async (request, target) => {
+  return async (request, facts, target) => {
     const contentType = request.header.get("content-type") ?? undefined;
-    const call = beginHttpCall(
-      served,
-      "rest",
-      request,
-      { "content-type": type },
-      (readBody) => readRestRequest(route, { ...target, contentType, readBody }, served.rule.mutation),
-      options,
+    const call = beginHttpCall(served, "rest", request, facts, { "content-type": type }, (readBody) =>
+      readRestRequest(route, { ...target, contentType, readBody }, served.rule.mutation),
     );
     const { header, compression } = call;
     let isOpen = false;
@@ -60,7 +53,7 @@ export function createRestHandler(
         isOpen = true;
         return { status: 200, header, body: linesOf(first, call, jsonOf) };
       }
-      return await answerOf(request, 200, header, jsonOf(first.value), compression);
+      return await answerOf(request, 200, header, jsonOf(first.value ?? {}), compression);
     } catch (thrown) {
       const error = wireErrorFrom(thrown);
       for (const [name, value] of Object.entries(errorHeadersOf(error))) {

@@ -1,19 +1,19 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { ListenerFacts } from "../../call/listener-facts.ts";
 import { methodPathOf } from "../../call/method-rule.ts";
-import type { ServedRoute } from "../../call/router.ts";
-import { leaveBodiesUnread, type Served, serve } from "../http/rpc-plugin.ts";
-import type { HttpCallOptions } from "./http-call.ts";
+import type { Route } from "../../call/router.ts";
+import { leaveBodiesUnread } from "../http/rpc-plugin.ts";
+import { type Served, serve } from "../http/serve.ts";
 import { matchPath } from "./match-path.ts";
 import type { PathTemplate } from "./path-template.ts";
 import { refuseRest } from "./rest-error.ts";
 import { createRestHandler, type RestHandler } from "./rest-handler.ts";
 import type { RestRoute } from "./rest-routes.ts";
 
-export interface RestPluginOptions extends HttpCallOptions {
+export interface RestPluginOptions {
   readonly restRoutes: readonly RestRoute[];
   /** The routes of their methods. */
-  readonly routes: readonly ServedRoute[];
+  readonly routes: readonly Route[];
   readonly listenerOf: (request: FastifyRequest) => ListenerFacts;
 }
 
@@ -34,7 +34,7 @@ export async function restPlugin(app: FastifyInstance, options: RestPluginOption
   leaveBodiesUnread(app);
   // The CORS plugin answers preflights before they get here; GET includes HEAD.
   const allVerbs = app.supportedMethods.filter((name) => name !== "OPTIONS" && name !== "HEAD");
-  const servedByMethod = new Map(routes.map((route) => [route.handle.method, route]));
+  const servedByMethod = new Map(routes.map((route) => [route.method, route]));
   const endpoints = restRoutes.map((route): Endpoint => {
     const served = servedByMethod.get(route.method);
     if (served === undefined) {
@@ -44,7 +44,7 @@ export async function restPlugin(app: FastifyInstance, options: RestPluginOption
       ...route,
       readMaxBytes: served.readMaxBytes,
       verbs: verbsOf(route, served, allVerbs),
-      handle: createRestHandler(served, route, options),
+      handle: createRestHandler(served, route),
     };
   });
 
@@ -64,10 +64,10 @@ export async function restPlugin(app: FastifyInstance, options: RestPluginOption
       const served: Served = {
         method,
         readMaxBytes,
-        handle: (universal) => handle(universal, { url, variables: target.variables }),
+        handle: (universal, facts) => handle(universal, facts, { url, variables: target.variables }),
         refuse: refuseRest,
       };
-      return serve(served, request, reply, listenerOf);
+      return serve(served, request, reply, listenerOf(request));
     }
     if (found.length > 0) {
       const verbs = new Set(found.flatMap(({ endpoint }) => [...endpoint.verbs]));
@@ -99,7 +99,7 @@ export async function restPlugin(app: FastifyInstance, options: RestPluginOption
 
 function verbsOf(
   { method, httpMethod }: RestRoute,
-  { rule }: ServedRoute,
+  { rule }: Route,
   allVerbs: readonly string[],
 ): ReadonlySet<string> {
   if (httpMethod === "*") {

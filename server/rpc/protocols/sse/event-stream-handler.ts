@@ -1,27 +1,19 @@
 import { randomInt } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
 import type { ConnectError } from "@connectrpc/connect";
-import {
-  createAsyncIterable,
-  type UniversalHandlerFn,
-  type UniversalServerResponse,
-} from "@connectrpc/connect/protocol";
-import { codeToHttpStatus, errorToJson } from "@connectrpc/connect/protocol-connect";
+import { createAsyncIterable, type UniversalServerResponse } from "@connectrpc/connect/protocol";
+import { codeToHttpStatus } from "@connectrpc/connect/protocol-connect";
 import { isSettledWithin } from "../../../../adapters/host/is-settled-within.ts";
-import { requestFactsKey } from "../../call/request-facts.ts";
-import type { ServedRoute } from "../../call/router.ts";
+import type { Route } from "../../call/router.ts";
 import { messageTooLarge } from "../../errors/message-too-large.ts";
-import { beginHttpCall, type HttpCall, type HttpCallOptions, wireErrorFrom } from "../rest/http-call.ts";
+import type { Handle } from "../http/serve.ts";
+import { beginHttpCall, type HttpCall, wireErrorFrom } from "../rest/http-call.ts";
 import { errorHeadersOf } from "../rest/rest-error.ts";
+import { connectErrorBody } from "../wire/connect-end.ts";
+import { eventStreamType } from "./accepts-event-stream.ts";
 import { eventFrame, heartbeatFrame, retryFrame } from "./event-frame.ts";
 import { messageEvent } from "./message-event.ts";
 import { readEventRequest } from "./read-event-request.ts";
-import { eventStreamType } from "./wants-event-stream.ts";
-
-export interface EventStreamOptions extends HttpCallOptions {
-  /** Silence after which a comment is sent. */
-  readonly keepAliveMs: number;
-}
 
 /** How long the status is held back, so that an early error gets its own. Refusals come immediately. */
 const statusHeldMs = 1000;
@@ -44,34 +36,27 @@ const answerHeaders = {
  * An error before the first message is answered with its HTTP status and Connect's JSON, unless the stream has been silent for a
  * second: its headers are sent by then. A browser that reconnects to a stream that has ended gets 204, which stops reconnecting,
  * provided that it may call the method.
+ * @param keepAliveMs silence after which a comment is sent
  */
-export function createEventStreamHandler(
-  served: ServedRoute,
-  options: EventStreamOptions,
-): UniversalHandlerFn {
-  const { method } = served.handle;
-  const { keepAliveMs, maxMessageBytes } = options;
+export function createEventStreamHandler(served: Route, keepAliveMs: number): Handle {
+  const { method, writeMaxBytes } = served;
 
   function frameOf(output: object): Buffer {
     const { frame, sizeBytes } = messageEvent(
       method.output,
       create(method.output, output as Record<string, unknown>),
     );
-    if (sizeBytes > maxMessageBytes) {
-      throw messageTooLarge(sizeBytes, maxMessageBytes);
+    if (sizeBytes > writeMaxBytes) {
+      throw messageTooLarge(sizeBytes, writeMaxBytes);
     }
     return frame;
   }
 
-  return async (request) => {
-    const { header, contextValues } = request;
+  return async (request, facts) => {
+    const { header } = request;
     const lastEventId = header.get("last-event-id") ?? undefined;
     const hasSeenEnd = request.method === "GET" && lastEventId === endId;
     const silence = createSilence();
-    const facts = contextValues?.get(requestFactsKey);
-    if (facts !== undefined) {
-      contextValues?.set(requestFactsKey, { ...facts, onDirectWrite: silence.end });
-    }
     const { pathname, search } = new URL(request.url);
     const contentType = header.get("content-type") ?? undefined;
     const asked = {
@@ -84,9 +69,9 @@ export function createEventStreamHandler(
       served,
       "sse",
       request,
+      { ...facts, onDirectWrite: silence.end },
       answerHeaders,
       (readBody) => readEventRequest(method, { ...asked, readBody }, served.rule.mutation),
-      options,
     );
     const first = call.outputs.next();
     try {
@@ -149,23 +134,18 @@ async function* framesOf(
     }
     yield eventFrame({ id: endId, type: "end", data: "{}" });
   } catch (thrown) {
-    yield eventFrame({ type: "error", data: errorJsonOf(wireErrorFrom(thrown)) });
+    yield eventFrame({ type: "error", data: connectErrorBody(wireErrorFrom(thrown)).toString() });
   } finally {
     await close();
   }
 }
 
 function refusalOf(error: ConnectError, header: Headers): UniversalServerResponse {
-  const body = Buffer.from(errorJsonOf(error));
+  const body = connectErrorBody(error);
   const own = { ...errorHeadersOf(error), "content-length": String(body.byteLength) };
   for (const [name, value] of Object.entries(own)) {
     header.set(name, value);
   }
   header.delete("x-accel-buffering");
   return { status: codeToHttpStatus(error.code), header, body: createAsyncIterable([body]) };
-}
-
-/** Encodes as Connect does: `{"code", "message", "details"}`. */
-function errorJsonOf(error: ConnectError): string {
-  return JSON.stringify(errorToJson(error, undefined));
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test } from "tap";
 import { parseListenAddress } from "../../../../server/config/listen-address.ts";
 import { createBrowserGuard, type GuardedListener } from "../../../../server/rpc/listener/browser-guard.ts";
-import type { NodeRequest } from "../../../../server/rpc/protocols/connect-es/response.ts";
+import type { NodeRequest } from "../../../../server/rpc/protocols/http/http-exchange.ts";
 import { startGatewayUnderTest } from "../../gateway-under-test.ts";
 import { errorFromAnswer } from "../../raw-error.ts";
 import { requestOver } from "../../raw-request.ts";

@@ -6,7 +6,7 @@ import type { AddressInfo, Server } from "node:net";
 import type { Readable } from "node:stream";
 import { type Test, test } from "tap";
 import type { InfraError } from "../../../../adapters/host/infra-error.ts";
-import type { NodeResponse } from "../../../../server/rpc/protocols/connect-es/response.ts";
+import type { NodeResponse } from "../../../../server/rpc/protocols/http/http-exchange.ts";
 import { type ClosableSink, createDirectSink } from "../../../../server/rpc/streams/message-sink.ts";
 import { envelopesFrom } from "../../envelopes.ts";
 import { createCertificate } from "../listener/certificate.ts";

@@ -3,10 +3,11 @@ import { create } from "@bufbuild/protobuf";
 import { Health, HealthCheckResponseSchema } from "../../../../../gen/grpc/health/v1/health_pb.ts";
 import { methodRuleOf } from "../../../../../server/gateway/method-rules.ts";
 import { createOpenCalls } from "../../../../../server/rpc/call/open-calls.ts";
-import { requestFactsKey } from "../../../../../server/rpc/call/request-facts.ts";
 import { createRoutes } from "../../../../../server/rpc/call/router.ts";
 import { registerService } from "../../../../../server/rpc/call/service-handlers.ts";
-import type { NodeRequest, NodeResponse } from "../../../../../server/rpc/protocols/connect-es/response.ts";
+import { createDirectHandler } from "../../../../../server/rpc/protocols/direct/handler.ts";
+import { readRequestHead } from "../../../../../server/rpc/protocols/direct/request.ts";
+import type { NodeRequest, NodeResponse } from "../../../../../server/rpc/protocols/http/http-exchange.ts";
 
 /**
  * Makes unary calls, a few at a time, and prints by content type how many bytes per call V8 has moved to its old generation. Must
@@ -35,10 +36,22 @@ const routes = createRoutes({
   maxMessageBytes: 1024,
   maxDeadlineMs: 60_000,
   keepAliveMs: 1_000,
-  shutdownSignal,
   openCalls: createOpenCalls(shutdownSignal),
 });
-const direct = routes.find(({ path }) => path.endsWith("/Check"))?.direct;
+const route = routes.find(({ path }) => path.endsWith("/Check"));
+const direct = route === undefined ? undefined : createDirectHandler(route);
+const peer = {
+  address: "",
+  listener: "",
+  services: undefined,
+  access: "login",
+  isTls: false,
+  authority: "",
+  certificate: undefined,
+  httpVersion: "2.0",
+  errorDetails: true,
+  lvmd: "backups",
+} as const;
 
 /** A response that accepts everything. */
 class Taking extends Writable {
@@ -76,12 +89,11 @@ async function call(contentType: string, bytes: Uint8Array): Promise<void> {
   }) as unknown as NodeRequest;
   const taking = new Taking();
   const response = taking as unknown as NodeResponse;
-  const head = direct?.readHead(request);
+  const head = direct === undefined ? undefined : readRequestHead(direct.method, request);
   if (direct === undefined || head === undefined) {
     throw new Error("such a request is not read");
   }
-  const facts = { ...requestFactsKey.defaultValue, response };
-  await direct.answer(head, request, response, facts, {});
+  await direct.answer(head, request, response, { peer, requestId: "", response }, {});
   if (taking.statusCode !== 200 || taking.takenBytes === 0) {
     throw new Error(`answered ${taking.statusCode} with ${taking.takenBytes} bytes`);
   }

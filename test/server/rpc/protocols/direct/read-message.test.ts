@@ -14,12 +14,9 @@ import fc from "fast-check";
 import { test } from "tap";
 import { InfraError } from "../../../../../adapters/host/infra-error.ts";
 import { Health, HealthCheckRequestSchema } from "../../../../../gen/grpc/health/v1/health_pb.ts";
-import type { NodeRequest } from "../../../../../server/rpc/protocols/connect-es/response.ts";
-import {
-  readEnvelopedMessage,
-  readPlainMessage,
-} from "../../../../../server/rpc/protocols/direct/read-message.ts";
-import { readRequestHead } from "../../../../../server/rpc/protocols/direct/request-head.ts";
+import { createReadMessage } from "../../../../../server/rpc/protocols/direct/read-message.ts";
+import { readRequestHead } from "../../../../../server/rpc/protocols/direct/request.ts";
+import type { NodeRequest } from "../../../../../server/rpc/protocols/http/http-exchange.ts";
 import { oneMessageBody, readBody } from "../../../../../server/rpc/protocols/http/read-body.ts";
 import { singleOf } from "../../../../../server/rpc/protocols/wire/single-of.ts";
 
@@ -28,7 +25,8 @@ const limits = { readMaxBytes, writeMaxBytes: readMaxBytes };
 const method: DescMethod = Health.method.check;
 const serialization = createMethodSerializationLookup(method, undefined, undefined, limits).getI(true);
 
-const reading = { method, readMaxBytes, serialization, jsonOptions: {} };
+const route = { method, ...limits, jsonOptions: {} };
+const readMessage = createReadMessage(route);
 const head = readRequestHead(method, requestOf({ "content-type": "application/grpc" }));
 
 /** Creates a request with a body that arrives in these chunks. */
@@ -83,7 +81,7 @@ test("any body, in any chunks, is read as connect-es reads it", async () => {
     fc.asyncProperty(chunked, async (chunks) => {
       const ours = await outcomeOf(async () => {
         const body = await readBody(requestOf({}, chunks), readMaxBytes, "enveloped");
-        return head === undefined ? head : readEnvelopedMessage(body, head, reading, () => {});
+        return head === undefined ? head : readMessage(body, head, () => {});
       });
       const theirs = pipe(
         oneMessageBody(requestOf({}, chunks), readMaxBytes, "enveloped"),
@@ -130,19 +128,11 @@ test("a read notes the JSON fields that its message does not have; a change is r
   if (form === undefined) {
     throw new Error("JSON is not read");
   }
-  const lookup = createMethodSerializationLookup(method, undefined, { ignoreUnknownFields: true }, limits);
   const names: string[] = [];
   const read = (text: string, ignoreUnknownFields: boolean) =>
-    readPlainMessage(
+    createReadMessage({ ...route, jsonOptions: { ignoreUnknownFields } })(
       Buffer.from(text),
       form,
-      {
-        ...reading,
-        serialization: ignoreUnknownFields
-          ? lookup.getI(false)
-          : createMethodSerializationLookup(method, undefined, { ignoreUnknownFields }, limits).getI(false),
-        jsonOptions: { ignoreUnknownFields },
-      },
       (unknown) => names.push(...unknown),
     );
   t.match(await read('{"service":"a","sorvice":"b"}', true), { service: "a" });

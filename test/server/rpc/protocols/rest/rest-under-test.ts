@@ -7,11 +7,13 @@ import type { Test } from "tap";
 import { InfraError } from "../../../../../adapters/host/infra-error.ts";
 import type { Around } from "../../../../../server/rpc/call/call.ts";
 import type { MethodRule } from "../../../../../server/rpc/call/method-rule.ts";
+import { createOpenCalls } from "../../../../../server/rpc/call/open-calls.ts";
 import { createRoutes } from "../../../../../server/rpc/call/router.ts";
 import type { AnyHandler, ServiceRegistration } from "../../../../../server/rpc/call/service-handlers.ts";
 import { createCallLog } from "../../../../../server/rpc/interceptors/log.ts";
 import { createListener } from "../../../../../server/rpc/listener/listener.ts";
-import { answerNotFound, rpcPlugin } from "../../../../../server/rpc/protocols/http/rpc-plugin.ts";
+import { answerNotFound } from "../../../../../server/rpc/protocols/http/not-found.ts";
+import { rpcPlugin } from "../../../../../server/rpc/protocols/http/rpc-plugin.ts";
 import { restPlugin } from "../../../../../server/rpc/protocols/rest/rest-plugin.ts";
 import { restRoutes } from "../../../../../server/rpc/protocols/rest/rest-routes.ts";
 import { createLibrary } from "./library.ts";
@@ -75,8 +77,7 @@ export async function startRestUnderTest(
     maxMessageBytes: settings.maxMessageBytes ?? 1 << 20,
     maxDeadlineMs: settings.maxDeadlineMs ?? 60_000,
     keepAliveMs: 15_000,
-    shutdownSignal: shutdown.signal,
-    openCalls: undefined,
+    openCalls: createOpenCalls(shutdown.signal),
     listenerOf: () => ({
       address: "127.0.0.1:0",
       services: undefined,

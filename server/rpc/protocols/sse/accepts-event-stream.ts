@@ -6,7 +6,7 @@ export const eventStreamType = "text/event-stream";
  * Reports whether a request's headers ask for server-sent events: it must accept them by name, because most clients accept
  * anything, and a body must be JSON.
  */
-export function wantsEventStream(
+export function acceptsEventStream(
   method: string,
   { accept = "", "content-type": type = "" }: Pick<IncomingHttpHeaders, "accept" | "content-type">,
 ): boolean {

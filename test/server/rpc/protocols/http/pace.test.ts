@@ -5,8 +5,8 @@ import type { AddressInfo } from "node:net";
 import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Test, test } from "tap";
-import type { NodeResponse } from "../../../../../server/rpc/protocols/connect-es/response.ts";
-import { createPace } from "../../../../../server/rpc/protocols/direct/pace.ts";
+import type { NodeResponse } from "../../../../../server/rpc/protocols/http/http-exchange.ts";
+import { createPace } from "../../../../../server/rpc/protocols/http/pace.ts";
 
 /** Starts an HTTP/2 response to a client that reads nothing until it is resumed. */
 async function startResponse(t: Test) {

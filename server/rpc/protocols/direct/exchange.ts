@@ -1,12 +1,13 @@
 import type { DescMethod, Message } from "@bufbuild/protobuf";
 import type { Exchange } from "../../call/exchange.ts";
 import type { RequestFacts } from "../../call/request-facts.ts";
+import type { Route } from "../../call/router.ts";
 import type { Codec } from "../../streams/shared-message.ts";
 import type { AnswerHeaders, HttpRequest } from "../http/http-exchange.ts";
 import { readBody } from "../http/read-body.ts";
-import { setUnknownFieldsHeader } from "../wire/unknown-fields-header.ts";
-import { bytesOfQuery, type MessageReading, readEnvelopedMessage, readPlainMessage } from "./read-message.ts";
-import type { RequestHead } from "./request-head.ts";
+import { encodeUnknownFields, unknownFieldsHeader } from "../wire/unknown-fields-header.ts";
+import type { ReadMessage } from "./read-message.ts";
+import type { RequestHead } from "./request.ts";
 
 /**
  * A Node request, and the response head in the form that Node takes. A class, because one is created for every call: its methods
@@ -22,25 +23,28 @@ export class DirectExchange implements Exchange {
   /** Headers of the answer; initially those that do not depend on the call. */
   readonly answerHeaders: AnswerHeaders;
   trailers: Headers | undefined;
-  readonly #reading: MessageReading;
+  readonly #readMaxBytes: number;
+  readonly #readMessage: ReadMessage;
   readonly #deadlineAtMs: number | undefined;
 
   constructor(
+    { method, readMaxBytes }: Pick<Route, "method" | "readMaxBytes">,
     head: RequestHead,
     request: HttpRequest,
     facts: RequestFacts,
     answerHeaders: AnswerHeaders,
-    reading: MessageReading,
+    readMessage: ReadMessage,
   ) {
     const { form, timeoutMs } = head;
-    this.method = reading.method;
+    this.method = method;
     this.protocol = form.protocol;
     this.codec = form.isBinary ? "binary" : "json";
     this.facts = facts;
     this.head = head;
     this.request = request;
     this.answerHeaders = answerHeaders;
-    this.#reading = reading;
+    this.#readMaxBytes = readMaxBytes;
+    this.#readMessage = readMessage;
     this.#deadlineAtMs = timeoutMs === undefined ? undefined : performance.now() + timeoutMs;
   }
 
@@ -73,36 +77,18 @@ export class DirectExchange implements Exchange {
     this.trailers.append(name, value);
   }
 
-  query(): URLSearchParams | undefined {
-    return this.head.query;
-  }
-
   timeLeftMs(): number | undefined {
     return this.#deadlineAtMs === undefined ? undefined : this.#deadlineAtMs - performance.now();
   }
 
   async readInput(): Promise<Message> {
     const { head, request } = this;
-    const reading = this.#reading;
-    const note = (names: readonly string[]) => this.noteUnknownFields(names);
-    if (head.form.isEnveloped) {
-      const body = await readBody(request, reading.readMaxBytes, "enveloped");
-      return readEnvelopedMessage(body, head, reading, note);
-    }
-    const body =
-      head.query === undefined
-        ? await readBody(request, reading.readMaxBytes, "plain")
-        : bytesOfQuery(head.query);
-    return readPlainMessage(body, head, reading, note);
-  }
-
-  noteUnknownFields(names: readonly string[]): void {
-    if (names.length > 0) {
-      const header = new Headers();
-      setUnknownFieldsHeader(header, names);
-      header.forEach((value, name) => {
-        this.setHeader(name, value);
-      });
-    }
+    const form = head.form.isEnveloped ? "enveloped" : "plain";
+    const body = await readBody(request, this.#readMaxBytes, form);
+    return this.#readMessage(body, head, (names) => {
+      if (names.length > 0) {
+        this.answerHeaders[unknownFieldsHeader] = encodeUnknownFields(names);
+      }
+    });
   }
 }

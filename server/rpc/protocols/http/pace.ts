@@ -1,4 +1,4 @@
-import { type HttpResponse, isGone } from "../http/http-exchange.ts";
+import { type HttpResponse, isGone } from "./http-exchange.ts";
 
 /** Writes the messages of a stream no faster than its client reads them. */
 export interface Pace {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { test } from "tap";
-import { wantsEventStream } from "../../../../../server/rpc/protocols/sse/wants-event-stream.ts";
+import { acceptsEventStream } from "../../../../../server/rpc/protocols/sse/accepts-event-stream.ts";
 import { codePoint } from "../../../../code-point.ts";
 
 test("an event stream needs an accept header that names it", async (t) => {
@@ -18,7 +18,11 @@ test("an event stream needs an accept header that names it", async (t) => {
     ["", false],
     [undefined, false],
   ] as const) {
-    t.equal(wantsEventStream("GET", { ...(accept !== undefined && { accept }) }), expected, accept ?? "none");
+    t.equal(
+      acceptsEventStream("GET", { ...(accept !== undefined && { accept }) }),
+      expected,
+      accept ?? "none",
+    );
   }
 });
 
@@ -36,15 +40,15 @@ test("a body is JSON, or the request uses another protocol", async (t) => {
     [undefined, false],
   ] as const) {
     const headers = { accept, ...(type !== undefined && { "content-type": type }) };
-    t.equal(wantsEventStream("POST", headers), expected, type ?? "none");
+    t.equal(acceptsEventStream("POST", headers), expected, type ?? "none");
   }
 });
 
 test("any header is parsed without an error", async () => {
   fc.assert(
     fc.property(fc.string({ unit: codePoint }), fc.string({ unit: codePoint }), (accept, type) => {
-      assert.equal(wantsEventStream("GET", { accept }) && !/text\/event-stream/i.test(accept), false);
-      assert.equal(typeof wantsEventStream("POST", { accept, "content-type": type }), "boolean");
+      assert.equal(acceptsEventStream("GET", { accept }) && !/text\/event-stream/i.test(accept), false);
+      assert.equal(typeof acceptsEventStream("POST", { accept, "content-type": type }), "boolean");
     }),
   );
 });
