@@ -23,8 +23,8 @@ import type { NodeRequest, NodeResponse } from "../rpc/protocols/http/http-excha
 import type { Http2Exchange } from "../rpc/protocols/http/http2-exchange.ts";
 import { answerNotFound, refuseGrpcOverHttp1 } from "../rpc/protocols/http/not-found.ts";
 import { leaveBodiesUnread, rpcPlugin } from "../rpc/protocols/http/rpc-plugin.ts";
-import { restPlugin } from "../rpc/protocols/rest/rest-plugin.ts";
-import { restRoutes } from "../rpc/protocols/rest/rest-routes.ts";
+import { restPlugin } from "../rpc/protocols/rest/plugin.ts";
+import { restRoutes } from "../rpc/protocols/rest/routes.ts";
 import { createEventStreams } from "../rpc/protocols/sse/event-streams.ts";
 import { apiDocs } from "../web/api-docs.ts";
 import { dashboard } from "../web/dashboard.ts";

@@ -5,7 +5,7 @@ import { inSlices } from "../rpc/call/in-slices.ts";
 import type { ListenerFacts } from "../rpc/call/listener-facts.ts";
 import type { Route } from "../rpc/call/router.ts";
 import { matchesEtag } from "../rpc/protocols/http/etag.ts";
-import type { RestRoute } from "../rpc/protocols/rest/rest-routes.ts";
+import type { RestRoute } from "../rpc/protocols/rest/routes.ts";
 import { compressions } from "../rpc/protocols/wire/compression.ts";
 import type { PageContract } from "./api-docs-page.ts";
 import { addPageHeaders } from "./security-headers.ts";

@@ -3,8 +3,8 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { ListenerFacts } from "../rpc/call/listener-facts.ts";
 import { requestIdHeader } from "../rpc/call/request-facts.ts";
 import { infraErrorFrom } from "../rpc/errors/connect-error.ts";
-import { refuse } from "../rpc/protocols/http/refusal.ts";
 import { answerNotFound } from "../rpc/protocols/http/not-found.ts";
+import { refuse } from "../rpc/protocols/http/refusal.ts";
 
 /** Path that `hostplane store backup` calls; the query parameter `file` is the absolute path to write to. */
 export const storeBackupPath = "/admin/store-backup";

@@ -5,7 +5,7 @@ import { Role, UserService } from "../../gen/hostplane/v1/user_pb.ts";
 import { AuthService } from "../../gen/services/auth/auth_pb.ts";
 import { methodPathOf } from "../../server/rpc/call/method-rule.ts";
 import { registerRefusal } from "../../server/rpc/call/service-handlers.ts";
-import { restRoutes } from "../../server/rpc/protocols/rest/rest-routes.ts";
+import { restRoutes } from "../../server/rpc/protocols/rest/routes.ts";
 import { readContractServices } from "./contract-services.ts";
 import { adminPassword, startGatewayUnderTest } from "./gateway-under-test.ts";
 import { type Protocol, protocols } from "./protocols.ts";

@@ -3,7 +3,7 @@ import { codeToHttpStatus, codeToString } from "@connectrpc/connect/protocol-con
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { type ErrorCode, type ReasonName, reasons } from "../../../adapters/host/reasons.ts";
 import { connectErrorFromInfraError } from "../errors/connect-error.ts";
-import { httpStatusOf } from "../protocols/rest/rest-error.ts";
+import { httpStatusOf } from "../protocols/rest/error.ts";
 
 /** How clients see errors with one reason. */
 export interface ErrorRow {

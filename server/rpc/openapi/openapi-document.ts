@@ -1,6 +1,6 @@
 import type { DescMethod, DescService, JsonObject } from "@bufbuild/protobuf";
 import { methodPathOf } from "../call/method-rule.ts";
-import type { RestRoute } from "../protocols/rest/rest-routes.ts";
+import type { RestRoute } from "../protocols/rest/routes.ts";
 import { connectAnswer, connectRequest, unaryPathItem } from "./connect-operations.ts";
 import type { CommentOf } from "./contract-comments.ts";
 import type { DocumentedMethod } from "./documented-method.ts";

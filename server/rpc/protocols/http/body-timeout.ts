@@ -1,5 +1,5 @@
 import { constants } from "node:http2";
-import type { NodeRequest } from "../http/http-exchange.ts";
+import type { NodeRequest } from "./http-exchange.ts";
 
 /**
  * Cuts a request whose body is not complete after `timeoutMs`. HTTP/1.1 has Node's `requestTimeout` for this. HTTP/2 has no

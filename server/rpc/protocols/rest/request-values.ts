@@ -2,7 +2,7 @@ import type { DescField, DescMessage, JsonObject, JsonValue } from "@bufbuild/pr
 import { invalidField } from "../../../../adapters/host/infra-error.ts";
 import { isSecret } from "../../call/secret-fields.ts";
 import { fieldsOfPath, pathOfFields } from "./field-path.ts";
-import type { RestRoute } from "./rest-routes.ts";
+import type { RestRoute } from "./routes.ts";
 import { hasTextForm, jsonFromText } from "./text-value.ts";
 
 /** Values from the path and the query of a request. */

@@ -3,8 +3,8 @@ import type { Route } from "../../call/router.ts";
 import { refuse } from "../http/refusal.ts";
 import type { Alternative } from "../http/rpc-plugin.ts";
 import { acceptsEventStream } from "./accepts-event-stream.ts";
-import { createEventStreamHandler } from "./event-stream-handler.ts";
 import { eventStreamMethodOf } from "./event-stream-methods.ts";
+import { createEventStreamHandler } from "./handler.ts";
 
 /**
  * Creates the answers of server-streaming routes to requests for server-sent events.

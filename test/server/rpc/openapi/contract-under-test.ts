@@ -2,7 +2,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { methodRuleOf } from "../../../../server/gateway/method-rules.ts";
 import { readContractComments } from "../../../../server/rpc/openapi/contract-comments.ts";
 import { type DocumentedContract, openApiDocument } from "../../../../server/rpc/openapi/openapi-document.ts";
-import { restRoutes } from "../../../../server/rpc/protocols/rest/rest-routes.ts";
+import { restRoutes } from "../../../../server/rpc/protocols/rest/routes.ts";
 import { readContractServices } from "../../contract-services.ts";
 
 /** Reads the whole contract as input for documents. */

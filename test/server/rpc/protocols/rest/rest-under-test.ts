@@ -14,8 +14,8 @@ import { createCallLog } from "../../../../../server/rpc/interceptors/log.ts";
 import { createListener } from "../../../../../server/rpc/listener/listener.ts";
 import { answerNotFound } from "../../../../../server/rpc/protocols/http/not-found.ts";
 import { rpcPlugin } from "../../../../../server/rpc/protocols/http/rpc-plugin.ts";
-import { restPlugin } from "../../../../../server/rpc/protocols/rest/rest-plugin.ts";
-import { restRoutes } from "../../../../../server/rpc/protocols/rest/rest-routes.ts";
+import { restPlugin } from "../../../../../server/rpc/protocols/rest/plugin.ts";
+import { restRoutes } from "../../../../../server/rpc/protocols/rest/routes.ts";
 import { createLibrary } from "./library.ts";
 
 function ruleOf({ idempotency }: DescMethod): MethodRule {

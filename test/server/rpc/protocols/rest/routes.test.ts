@@ -2,7 +2,7 @@ import type { DescService, JsonObject } from "@bufbuild/protobuf";
 import { test } from "tap";
 import { invalidField } from "../../../../../adapters/host/infra-error.ts";
 import { registerRefusal } from "../../../../../server/rpc/call/service-handlers.ts";
-import { restRoutes } from "../../../../../server/rpc/protocols/rest/rest-routes.ts";
+import { restRoutes } from "../../../../../server/rpc/protocols/rest/routes.ts";
 import { readContractServices } from "../../../contract-services.ts";
 import { createLibrary, createLibraryOf } from "./library.ts";
 

@@ -4,11 +4,11 @@ import { methodPathOf } from "../../call/method-rule.ts";
 import type { Route } from "../../call/router.ts";
 import { leaveBodiesUnread } from "../http/rpc-plugin.ts";
 import { type Served, serve } from "../http/serve.ts";
+import { refuseRest } from "./error.ts";
+import { createRestHandler, type RestHandler } from "./handler.ts";
 import { matchPath } from "./match-path.ts";
 import type { PathTemplate } from "./path-template.ts";
-import { refuseRest } from "./rest-error.ts";
-import { createRestHandler, type RestHandler } from "./rest-handler.ts";
-import type { RestRoute } from "./rest-routes.ts";
+import type { RestRoute } from "./routes.ts";
 
 export interface RestPluginOptions {
   readonly restRoutes: readonly RestRoute[];

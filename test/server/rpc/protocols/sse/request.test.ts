@@ -3,7 +3,7 @@ import { type Test, test } from "tap";
 import { EventService, type SubscribeRequest } from "../../../../../gen/hostplane/v1/event_pb.ts";
 import { OperationsService } from "../../../../../gen/operations/v1/operations_pb.ts";
 import { infraErrorFrom } from "../../../../../server/rpc/errors/connect-error.ts";
-import { readEventRequest } from "../../../../../server/rpc/protocols/sse/read-event-request.ts";
+import { readEventRequest } from "../../../../../server/rpc/protocols/sse/request.ts";
 
 const { subscribe } = EventService.method;
 const path = "/hostplane.v1.EventService/Subscribe";

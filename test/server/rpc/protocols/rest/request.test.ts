@@ -6,8 +6,8 @@ import { type InfraError, invalidField } from "../../../../../adapters/host/infr
 import { registerRefusal } from "../../../../../server/rpc/call/service-handlers.ts";
 import { infraErrorFrom } from "../../../../../server/rpc/errors/connect-error.ts";
 import { matchPath } from "../../../../../server/rpc/protocols/rest/match-path.ts";
-import { maxUrlBytes, readRestRequest } from "../../../../../server/rpc/protocols/rest/read-request.ts";
-import { restRoutes } from "../../../../../server/rpc/protocols/rest/rest-routes.ts";
+import { maxUrlBytes, readRestRequest } from "../../../../../server/rpc/protocols/rest/request.ts";
+import { restRoutes } from "../../../../../server/rpc/protocols/rest/routes.ts";
 import { createLibrary } from "./library.ts";
 
 const routes = restRoutes([registerRefusal(createLibrary(), () => invalidField("none", "is never called"))]);

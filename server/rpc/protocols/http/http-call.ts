@@ -15,9 +15,9 @@ import type { RequestFacts } from "../../call/request-facts.ts";
 import type { Route } from "../../call/router.ts";
 import { connectErrorFromInfraError } from "../../errors/connect-error.ts";
 import { requestHeadersOf, responseHeadersOf } from "../connect-es/exchange.ts";
+import type { RestMessage } from "../rest/request.ts";
 import { compressions } from "../wire/compression.ts";
 import { encodeUnknownFields, unknownFieldsHeader } from "../wire/unknown-fields-header.ts";
-import type { RestMessage } from "./read-request.ts";
 
 /** Reads a whole body, decompressed. @throws ConnectError, InfraError */
 export type ReadBody = () => Promise<Uint8Array>;

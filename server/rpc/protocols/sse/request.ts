@@ -4,12 +4,7 @@ import { methodPathOf } from "../../call/method-rule.ts";
 import { fieldOf } from "../rest/field-path.ts";
 import { parsePathTemplate } from "../rest/path-template.ts";
 import { parseQuery } from "../rest/query.ts";
-import {
-  assertUrlSize,
-  type MessagePlaces,
-  type RestMessage,
-  readRestRequest,
-} from "../rest/read-request.ts";
+import { assertUrlSize, type MessagePlaces, type RestMessage, readRestRequest } from "../rest/request.ts";
 import { setCursor } from "./cursor-field.ts";
 
 /** The parts of a request for an event stream that its message is built from. */

@@ -6,12 +6,12 @@ import {
 } from "@connectrpc/connect/protocol";
 import type { RequestFacts } from "../../call/request-facts.ts";
 import type { Route } from "../../call/router.ts";
+import { beginHttpCall, type HttpCall, wireErrorFrom } from "../http/http-call.ts";
 import { compressMinBytes } from "../wire/compression.ts";
-import { answerJson } from "./answer-json.ts";
-import { beginHttpCall, type HttpCall, wireErrorFrom } from "./http-call.ts";
-import { readRestRequest } from "./read-request.ts";
-import { errorBodyOf, errorHeadersOf, httpStatusOf, streamErrorOf } from "./rest-error.ts";
-import type { RestRoute } from "./rest-routes.ts";
+import { errorBodyOf, errorHeadersOf, httpStatusOf, streamErrorOf } from "./error.ts";
+import { readRestRequest } from "./request.ts";
+import { answerJson } from "./response.ts";
+import type { RestRoute } from "./routes.ts";
 
 /** Target of a request, from its path. */
 export interface RestTarget {

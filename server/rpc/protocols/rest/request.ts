@@ -14,7 +14,7 @@ import { unknownFieldsOf } from "../wire/unknown-fields.ts";
 import { pathOfFields } from "./field-path.ts";
 import { parseQuery } from "./query.ts";
 import { requestValuesFrom } from "./request-values.ts";
-import type { RestRoute } from "./rest-routes.ts";
+import type { RestRoute } from "./routes.ts";
 
 /** Maximum length of a path with its query, in bytes. Node itself refuses headers beyond 16 KiB. */
 export const maxUrlBytes = 8192;

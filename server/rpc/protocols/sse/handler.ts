@@ -6,14 +6,14 @@ import { codeToHttpStatus } from "@connectrpc/connect/protocol-connect";
 import { isSettledWithin } from "../../../../adapters/host/is-settled-within.ts";
 import type { Route } from "../../call/router.ts";
 import { messageTooLarge } from "../../errors/message-too-large.ts";
+import { beginHttpCall, type HttpCall, wireErrorFrom } from "../http/http-call.ts";
 import type { Handle } from "../http/serve.ts";
-import { beginHttpCall, type HttpCall, wireErrorFrom } from "../rest/http-call.ts";
-import { errorHeadersOf } from "../rest/rest-error.ts";
+import { errorHeadersOf } from "../rest/error.ts";
 import { connectErrorBody } from "../wire/connect-end.ts";
 import { eventStreamType } from "./accepts-event-stream.ts";
 import { eventFrame, heartbeatFrame, retryFrame } from "./event-frame.ts";
 import { messageEvent } from "./message-event.ts";
-import { readEventRequest } from "./read-event-request.ts";
+import { readEventRequest } from "./request.ts";
 
 /** How long the status is held back, so that an early error gets its own. Refusals come immediately. */
 const statusHeldMs = 1000;
