@@ -12,12 +12,12 @@ import type { Backend } from "../domain/backend.ts";
 import type { Metrics } from "../observability/metrics.ts";
 import { metricsPage } from "../observability/metrics-page.ts";
 import type { ListenerFacts } from "../rpc/call/listener-facts.ts";
-import type { LinksFor } from "../rpc/call/method-interceptors.ts";
+import type { InterceptorsFor } from "../rpc/call/method-interceptors.ts";
 import type { MethodRule } from "../rpc/call/method-rule.ts";
 import type { OpenCalls } from "../rpc/call/open-calls.ts";
 import { createRoutes } from "../rpc/call/router.ts";
 import type { ServiceRegistration } from "../rpc/call/service-handlers.ts";
-import type { Accelerator, CreateAccelerator } from "../rpc/protocols/http/accelerator.ts";
+import type { CreateAccelerator } from "../rpc/protocols/http/accelerator.ts";
 import { createCorsOptions } from "../rpc/protocols/http/cors-options.ts";
 import type { NodeRequest, NodeResponse } from "../rpc/protocols/http/http-exchange.ts";
 import type { Http2Exchange } from "../rpc/protocols/http/http2-exchange.ts";
@@ -49,7 +49,7 @@ export interface AppOptions {
   readonly isSandbox: boolean;
   /** Version of the gateway. */
   readonly version: string;
-  readonly chain: { readonly linksFor: LinksFor };
+  readonly chain: { readonly interceptorsFor: InterceptorsFor };
   readonly metrics: Metrics;
   /** Returns why the caller may not read the metrics; undefined when it may. */
   readonly mayReadMetrics: (
@@ -129,7 +129,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const routes = createRoutes({
     registrations: options.registrations,
     ruleOf: options.ruleOf ?? methodRuleOf,
-    linksFor: options.chain.linksFor,
+    interceptorsFor: options.chain.interceptorsFor,
     maxMessageBytes: options.maxMessageBytes,
     maxDeadlineMs: options.maxDeadlineMs,
     keepAliveMs: options.keepAliveMs,
@@ -168,16 +168,18 @@ export async function createApp(options: AppOptions): Promise<App> {
   const accelerated = (options.accelerators ?? accelerators).map((createAccelerator) =>
     createAccelerator({ routes, headersOf, hasCors, log: options.logger }),
   );
-  const isAccelerated: Accelerator = (request, response, listener) =>
-    accelerated.some((answers) => answers(request, response, listener));
   return {
     handle(request, response, listener) {
-      if (!isAccelerated(request, response, listener)) {
-        listenerOfRequest.set(request, listener);
-        app.routing(request, response);
+      for (const accelerate of accelerated) {
+        if (accelerate(request, response, listener)) {
+          return;
+        }
       }
+      listenerOfRequest.set(request, listener);
+      app.routing(request, response);
     },
-    handleStream: (exchange, listener) => isAccelerated(exchange, exchange, listener),
+    handleStream: (exchange, listener) =>
+      accelerated.some((accelerate) => accelerate(exchange, exchange, listener)),
     close: () => app.close(),
   };
 }

@@ -5,8 +5,8 @@ import { createAuditLog } from "../domains/audit/audit-log.ts";
 import { startAuditRetention } from "../domains/audit/retention.ts";
 import { createKeptResults } from "../domains/idempotency/kept-results.ts";
 import { createRpcObserver } from "../observability/rpc-observer.ts";
-import type { Around } from "../rpc/call/call.ts";
-import type { LinksFor } from "../rpc/call/method-interceptors.ts";
+import type { Interceptor } from "../rpc/call/call.ts";
+import type { InterceptorsFor } from "../rpc/call/method-interceptors.ts";
 import { createCallAudit } from "../rpc/interceptors/audit.ts";
 import { type Authenticate, createAuthorization, stillAllowed } from "../rpc/interceptors/authorization.ts";
 import { createCallerLimits } from "../rpc/interceptors/caller-limits.ts";
@@ -27,7 +27,7 @@ export interface CallChainOptions {
 
 /** The interceptors around calls, in the order that they depend on. */
 export interface CallChain {
-  readonly linksFor: LinksFor;
+  readonly interceptorsFor: InterceptorsFor;
   /** Writes what is still pending; needs the store to be open. */
   close(): Promise<void>;
 }
@@ -56,22 +56,22 @@ export function createCallChain(options: CallChainOptions): CallChain {
   const log = createCallLog(logger);
   const authorization = createAuthorization(options.authenticate, limits.countDenied);
   const idempotency = createIdempotency(kept);
-  const isNeeded = (link: Around | undefined) => link !== undefined;
+  const isNeeded = (interceptor: Interceptor | undefined) => interceptor !== undefined;
   return {
-    linksFor: (method, rule) => ({
-      around: [
+    interceptorsFor: (method, rule) => ({
+      interceptors: [
         observer,
         log,
-        audit.around,
+        audit.interceptor,
         authorization(method, rule),
-        limits.around,
+        limits.interceptor,
         assertKnownHeaders,
-        audit.aroundStreams(method, rule),
+        audit.streamInterceptor(method, rule),
       ].filter(isNeeded),
-      aroundWork: [
+      workInterceptors: [
         stillAllowed(method, rule),
-        limits.aroundWork(method, rule),
-        audit.aroundWork(method, rule),
+        limits.workInterceptor(method, rule),
+        audit.workInterceptor(method, rule),
         idempotency(method, rule),
       ].filter(isNeeded),
     }),

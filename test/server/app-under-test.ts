@@ -57,9 +57,13 @@ export async function startAppUnderTest(
     isSandbox: false,
     version: "0.0.0-test",
     chain: {
-      linksFor: () => ({
-        around: [createRpcObserver({ metrics: metrics.rpc }), createCallLog(logger), assertKnownHeaders],
-        aroundWork: [],
+      interceptorsFor: () => ({
+        interceptors: [
+          createRpcObserver({ metrics: metrics.rpc }),
+          createCallLog(logger),
+          assertKnownHeaders,
+        ],
+        workInterceptors: [],
       }),
     },
     metrics,

@@ -5,7 +5,6 @@ import type { DirectSink } from "../streams/message-sink.ts";
 import type { Caller } from "./caller.ts";
 import type { CostAccount } from "./cost-account.ts";
 import type { MethodRule } from "./method-rule.ts";
-import { watchedStream } from "./watched-stream.ts";
 
 /**
  * How a listener authorizes its callers. `login`: by their credentials. `viewer` or `operator`: everyone has that role (`auth:
@@ -126,26 +125,4 @@ export type Output = object | AsyncIterable<object>;
  * An interceptor of the chain that every call passes through. It must call `next` at most once. It may throw instead of
  * rejecting.
  */
-export type Around = (call: Call, next: () => Promise<Output>) => Promise<Output>;
-
-/**
- * Runs `last` inside all interceptors; the first is outermost. Rejects with whatever an interceptor throws. A stream gets one
- * generator, which reports its end to all interceptors: one generator for each would cost time for every message, and memory
- * while idle.
- */
-export function runChain(links: readonly Around[], call: Call, last: () => Promise<Output>): Promise<Output> {
-  const step = (index: number): Promise<Output> => {
-    const link = links[index];
-    return link === undefined ? last() : link(call, () => step(index + 1));
-  };
-  try {
-    const output = step(0);
-    return call.method.methodKind === "unary" ? output : output.then((stream) => toldOfItsEnd(stream, call));
-  } catch (thrown) {
-    return Promise.reject(thrown);
-  }
-}
-
-function toldOfItsEnd(output: Output, call: Call): Output {
-  return Symbol.asyncIterator in output ? watchedStream(output, (error) => call.over(error)) : output;
-}
+export type Interceptor = (call: Call, next: () => Promise<Output>) => Promise<Output>;

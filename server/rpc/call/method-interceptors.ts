@@ -1,20 +1,20 @@
 import type { DescMethod } from "@bufbuild/protobuf";
-import type { Around } from "./call.ts";
+import type { Interceptor } from "./call.ts";
 import type { MethodRule } from "./method-rule.ts";
 
 /** The interceptors of one method. */
-export interface MethodLinks {
+export interface MethodInterceptors {
   /** Around the whole call, the first outermost. */
-  readonly around: readonly Around[];
+  readonly interceptors: readonly Interceptor[];
   /**
-   * Only around the handler of a unary call, the first outermost. Unlike `around` it continues when the caller has left or the
+   * Only around the handler of a unary call, the first outermost. Unlike `interceptors` it continues when the caller has left or the
    * deadline has passed, as a mutation does.
    */
-  readonly aroundWork: readonly Around[];
+  readonly workInterceptors: readonly Interceptor[];
 }
 
 /** Called once per method, so that calls skip the interceptors that do nothing for their method. */
-export type LinksFor = (method: DescMethod, rule: MethodRule) => MethodLinks;
+export type InterceptorsFor = (method: DescMethod, rule: MethodRule) => MethodInterceptors;
 
 /** Returns an interceptor that concerns some methods only; undefined for the others. */
-export type LinkFor = (method: DescMethod, rule: MethodRule) => Around | undefined;
+export type InterceptorFor = (method: DescMethod, rule: MethodRule) => Interceptor | undefined;

@@ -1,23 +1,19 @@
 import type { DescMethod, JsonReadOptions, JsonWriteOptions, Registry } from "@bufbuild/protobuf";
-import type { InfraError } from "../../../adapters/host/infra-error.ts";
-import { infraErrorFrom } from "../errors/connect-error.ts";
 import { wireErrorFrom } from "../errors/wire-error.ts";
-import { type Output, runChain } from "./call.ts";
-import { createChangeEffect } from "./change-effect.ts";
+import { type CallPath, createCallPath } from "./call-path.ts";
 import type { Exchange } from "./exchange.ts";
 import type { ListenerFacts } from "./listener-facts.ts";
 import { chargeLoopTime } from "./loop-time.ts";
-import type { LinksFor } from "./method-interceptors.ts";
+import type { InterceptorsFor } from "./method-interceptors.ts";
 import { type MethodRule, methodPathOf } from "./method-rule.ts";
 import type { OpenCalls } from "./open-calls.ts";
 import { RoutedCall } from "./routed-call.ts";
-import type { AnyHandler, ServiceRegistration } from "./service-handlers.ts";
-import { streamUntilCallEnds, untilCallEnds } from "./until-call-ends.ts";
+import type { ServiceRegistration } from "./service-handlers.ts";
 
 export interface RouterOptions {
   readonly registrations: readonly ServiceRegistration[];
   readonly ruleOf: (method: DescMethod) => MethodRule;
-  readonly linksFor: LinksFor;
+  readonly interceptorsFor: InterceptorsFor;
   /** The largest message read or written, in bytes, after decompression. */
   readonly maxMessageBytes: number;
   /** Largest message written, in bytes; `maxMessageBytes` if absent. The conformance suite limits only what is read. */
@@ -32,7 +28,7 @@ export interface RouterOptions {
 }
 
 /** One RPC. Every protocol reads its requests into exchanges, and answers them with the outputs of a call. */
-export interface Route {
+export interface Route extends CallPath {
   readonly method: DescMethod;
   /** `/package.Service/Method` */
   readonly path: string;
@@ -46,20 +42,10 @@ export interface Route {
   /** Begins a call. Its protocol has to close it. */
   begin(exchange: Exchange): RoutedCall;
   /**
-   * Runs the interceptors and the handler. An exception, now or while messages of the output are read, ends the call.
-   * @param inputs the messages of a request stream; a single message is read by the exchange
-   */
-  run(call: RoutedCall, inputs?: AsyncIterable<unknown>): Promise<Output>;
-  /**
    * Runs a call, and yields its one answer or the messages of its stream. Closes the call at the end.
    * @throws ConnectError, to be sent to the client
    */
   outputs(call: RoutedCall, inputs?: AsyncIterable<unknown>): AsyncGenerator<object, void>;
-  /**
-   * Passes a call whose request is refused through the interceptors, so that a caller without permission gets that error instead,
-   * and the log has a line. Closes the call. Returns the error to send.
-   */
-  refuse(call: RoutedCall, error: InfraError): Promise<InfraError>;
 }
 
 /** Creates the routes of all registered services. */
@@ -76,7 +62,8 @@ function createRoute(
 ): Route {
   const { maxMessageBytes, maxAnswerBytes = maxMessageBytes, registry } = options;
   const rule = options.ruleOf(method);
-  const runner = createRunner(method, rule, handlerOf(method), options);
+  const interceptors = options.interceptorsFor(method, rule);
+  const path = createCallPath(method, rule, interceptors, handlerOf(method), options.keepAliveMs);
   return {
     method,
     path: `/${methodPathOf(method)}`,
@@ -91,10 +78,10 @@ function createRoute(
       chargeLoopTime(call);
       return call;
     },
-    ...runner,
+    ...path,
     async *outputs(call, inputs) {
       try {
-        const output = await runner.run(call, inputs);
+        const output = await path.run(call, inputs);
         if (!(Symbol.asyncIterator in output)) {
           chargeLoopTime(call);
           yield output;
@@ -111,75 +98,4 @@ function createRoute(
       }
     },
   };
-}
-
-/** Creates the path of a method's calls, which all protocols share. */
-function createRunner(
-  method: DescMethod,
-  rule: MethodRule,
-  handler: AnyHandler,
-  options: RouterOptions,
-): Pick<Route, "run" | "refuse"> {
-  const { around, aroundWork } = options.linksFor(method, rule);
-  const isUnary = method.methodKind === "unary";
-  const isUnaryChange = isUnary && rule.mutation;
-  const isSingle = isUnary || method.methodKind === "server_streaming";
-
-  function runChange(call: RoutedCall): Promise<Output> {
-    const effect = createChangeEffect();
-    return effect.aroundCall(() =>
-      runChain(around, call, async () => {
-        const input = await call.input();
-        chargeLoopTime(call);
-        const work = runChain(aroundWork, call, () => effect.aroundHandler(async () => handler(input, call)));
-        return untilCallEnds(call, work, effect.asLeft);
-      }),
-    );
-  }
-
-  async function runAdmitted(call: RoutedCall, inputs: AsyncIterable<unknown> | undefined): Promise<Output> {
-    const input = isSingle ? await call.input() : counted(inputs, call);
-    chargeLoopTime(call);
-    if (isUnary) {
-      return untilCallEnds(
-        call,
-        runChain(aroundWork, call, async () => handler(input, call)),
-      );
-    }
-    const result = handler(input, call);
-    if (Symbol.asyncIterator in result) {
-      // Server-sent events use comments instead.
-      const hasPing = call.peer.httpVersion === "2.0" || call.protocol === "sse";
-      return streamUntilCallEnds(call, result, rule.repeatable && !hasPing ? options.keepAliveMs : undefined);
-    }
-    return await untilCallEnds(call, result);
-  }
-
-  return {
-    run: (call, inputs) =>
-      isUnaryChange ? runChange(call) : runChain(around, call, () => runAdmitted(call, inputs)),
-    async refuse(call, error) {
-      const refuse = () => runChain(around, call, () => Promise.reject(error));
-      try {
-        await (isUnaryChange ? createChangeEffect().aroundCall(refuse) : refuse());
-      } catch (thrown) {
-        return infraErrorFrom(thrown);
-      } finally {
-        call.close();
-      }
-      return error;
-    },
-  };
-}
-
-/** Yields the messages of a request stream and counts each as a call. @throws InfraError CALLER_LIMIT */
-async function* counted(
-  messages: AsyncIterable<unknown> | undefined,
-  call: RoutedCall,
-): AsyncGenerator<unknown, void> {
-  for await (const message of messages ?? []) {
-    call.countMessage();
-    chargeLoopTime(call);
-    yield message;
-  }
 }

@@ -2,8 +2,8 @@ import { type DescMessage, type Message, toJsonString } from "@bufbuild/protobuf
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import type { ErrorCode, ReasonName } from "../../../adapters/host/reasons.ts";
 import { UserService } from "../../../gen/hostplane/v1/user_pb.ts";
-import type { Around, Call, Output } from "../call/call.ts";
-import type { LinkFor } from "../call/method-interceptors.ts";
+import type { Call, Interceptor, Output } from "../call/call.ts";
+import type { InterceptorFor } from "../call/method-interceptors.ts";
 import { type MethodRule, methodPathOf } from "../call/method-rule.ts";
 import { withoutSecrets } from "../call/secret-fields.ts";
 import { infraErrorFrom } from "../errors/connect-error.ts";
@@ -50,14 +50,14 @@ export interface AuditPort {
 
 export interface CallAudit {
   /** Goes around the whole chain except the log. Records calls that were refused before they began, and logins. */
-  readonly around: Around;
+  readonly interceptor: Interceptor;
   /** Goes after authorization, limits and headers. Records streams, from before they begin until their last message is sent. */
-  readonly aroundStreams: LinkFor;
+  readonly streamInterceptor: InterceptorFor;
   /**
    * Goes around the work of a unary call, where it continues after its caller has left. Records the work from before it begins
    * until it has ended, whatever its outcome.
    */
-  readonly aroundWork: LinkFor;
+  readonly workInterceptor: InterceptorFor;
   /** Waits for the recorded work to end, and writes what is still pending. */
   close(): Promise<void>;
 }
@@ -143,7 +143,7 @@ export function createCallAudit(port: AuditPort): CallAudit {
   }
 
   return {
-    async around(call, next) {
+    async interceptor(call, next) {
       let output: Output;
       try {
         output = await next();
@@ -157,9 +157,9 @@ export function createCallAudit(port: AuditPort): CallAudit {
       }
       return output;
     },
-    aroundStreams: ({ methodKind }, rule) =>
+    streamInterceptor: ({ methodKind }, rule) =>
       methodKind !== "unary" && isRecorded(rule) ? record : undefined,
-    aroundWork: ({ methodKind }, rule) =>
+    workInterceptor: ({ methodKind }, rule) =>
       methodKind === "unary" && isRecorded(rule) ? recordUnderWay : undefined,
     async close() {
       await Promise.allSettled(underWay);

@@ -1,8 +1,8 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
-import type { Around, Call, Output } from "../call/call.ts";
+import type { Call, Interceptor, Output } from "../call/call.ts";
 import { type Caller, callerRoles } from "../call/caller.ts";
-import type { LinkFor } from "../call/method-interceptors.ts";
+import type { InterceptorFor } from "../call/method-interceptors.ts";
 import { type MethodRule, methodPathOf } from "../call/method-rule.ts";
 import { infraErrorFrom } from "../errors/connect-error.ts";
 
@@ -20,7 +20,10 @@ const recheckMs = 1000;
  * permission (logout, revocation, expiry, a lesser role) is ended with the reason within two seconds.
  * @param onDenied called with each call that is refused here; an exception it throws is returned to the caller instead
  */
-export function createAuthorization(authenticate: Authenticate, onDenied: (call: Call) => void): LinkFor {
+export function createAuthorization(
+  authenticate: Authenticate,
+  onDenied: (call: Call) => void,
+): InterceptorFor {
   const streams = new Set<Call>();
   let timer: NodeJS.Timeout | undefined;
 
@@ -71,7 +74,7 @@ export function createAuthorization(authenticate: Authenticate, onDenied: (call:
     }
   }
 
-  function around(call: Call, next: () => Promise<Output>): Promise<Output> {
+  function intercept(call: Call, next: () => Promise<Output>): Promise<Output> {
     const found = authenticate(call);
     if (!(found instanceof Promise)) {
       return admit(call, found, next);
@@ -85,7 +88,7 @@ export function createAuthorization(authenticate: Authenticate, onDenied: (call:
     );
   }
 
-  return (_method, rule) => (rule.role === "anyone" ? undefined : around);
+  return (_method, rule) => (rule.role === "anyone" ? undefined : intercept);
 }
 
 /**
@@ -93,10 +96,10 @@ export function createAuthorization(authenticate: Authenticate, onDenied: (call:
  * later, so the caller's permission is checked again.
  * @throws InfraError as `Caller.current` and `assertAllowed` do
  */
-export const stillAllowed: LinkFor = (_method, rule) =>
+export const stillAllowed: InterceptorFor = (_method, rule) =>
   rule.role === "anyone" ? undefined : assertStillAllowed;
 
-const assertStillAllowed: Around = (call, next) => {
+const assertStillAllowed: Interceptor = (call, next) => {
   call.identify(call.caller.current());
   assertAllowed(call.caller, call.method, call.rule);
   return next();

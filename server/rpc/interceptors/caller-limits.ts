@@ -1,9 +1,9 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
-import { networkOf } from "../../config/network-of.ts";
-import type { Around, Call, Output } from "../call/call.ts";
+import { networkOf } from "../../config/address-range.ts";
+import type { Call, Interceptor, Output } from "../call/call.ts";
 import type { CostAccount } from "../call/cost-account.ts";
-import type { LinkFor } from "../call/method-interceptors.ts";
+import type { InterceptorFor } from "../call/method-interceptors.ts";
 import { createPlaces, type Place, type Places } from "./slots.ts";
 
 /** `limits.caller` of the configuration. */
@@ -21,17 +21,17 @@ export interface CallerLimitValues {
 
 export interface CallerLimits {
   /**
-   * Counts a call that is refused before it reaches `around`, so that unauthorized callers are limited too.
+   * Counts a call that is refused before it reaches `interceptor`, so that unauthorized callers are limited too.
    * @throws InfraError CALLER_LIMIT
    */
   countDenied(call: Call): void;
   /** Limits calls per second, their cost, concurrent reads, and open streams. Goes after authorization. */
-  readonly around: Around;
+  readonly interceptor: Interceptor;
   /**
    * Limits changes in progress. Goes around the work, so that a change whose caller has left counts until it has ended, and
    * before anything is written for it.
    */
-  readonly aroundWork: LinkFor;
+  readonly workInterceptor: InterceptorFor;
   /** Returns how many callers are tracked. An idle one is dropped within seconds. */
   callerCount(): number;
 }
@@ -245,7 +245,7 @@ export function createCallerLimits(
     }
   }
 
-  const aroundMutation: Around = async (call, next) => {
+  const aroundMutation: Interceptor = async (call, next) => {
     if (call.caller.credential === "adminSocket") {
       return await next();
     }
@@ -267,7 +267,7 @@ export function createCallerLimits(
         takeToken(call, usageOf(call));
       }
     },
-    around(call, next) {
+    interceptor(call, next) {
       if (call.caller.credential === "adminSocket") {
         return next();
       }
@@ -282,7 +282,7 @@ export function createCallerLimits(
       }
       return call.method.methodKind === "unary" ? next() : aroundStream(call, usage, next);
     },
-    aroundWork: (_method, rule) => (rule.mutation ? aroundMutation : undefined),
+    workInterceptor: (_method, rule) => (rule.mutation ? aroundMutation : undefined),
     callerCount: () => accounts.size + addresses.size,
   };
 }

@@ -1,7 +1,7 @@
 import { toBinary } from "@bufbuild/protobuf";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import type { Call, Output } from "../call/call.ts";
-import type { LinkFor } from "../call/method-interceptors.ts";
+import type { InterceptorFor } from "../call/method-interceptors.ts";
 import { methodPathOf } from "../call/method-rule.ts";
 import { infraErrorFrom } from "../errors/connect-error.ts";
 import { idempotencyKeyHeader } from "./known-headers.ts";
@@ -48,7 +48,7 @@ export const replayHeader = "hostplane-idempotent-replay";
  * after `assertKnownHeaders`, which refuses invalid keys. An error of a call that has changed nothing is not stored, so that the
  * next call tries again.
  */
-export function createIdempotency(port: IdempotencyPort): LinkFor {
+export function createIdempotency(port: IdempotencyPort): InterceptorFor {
   /** Calls in progress here, by key: a caller that waits for one of them is woken only by it. */
   const running = new Map<string, Promise<unknown>>();
 
@@ -130,12 +130,12 @@ export function createIdempotency(port: IdempotencyPort): LinkFor {
     }
   }
 
-  function around(call: Call, next: () => Promise<Output>): Promise<Output> {
+  function intercept(call: Call, next: () => Promise<Output>): Promise<Output> {
     const key = call.header(idempotencyKeyHeader);
     return key === undefined ? next() : once(call, key, next);
   }
 
-  return ({ methodKind }, rule) => (methodKind === "unary" && rule.mutation ? around : undefined);
+  return ({ methodKind }, rule) => (methodKind === "unary" && rule.mutation ? intercept : undefined);
 }
 
 type KeptMessage = Extract<KeptAnswer["outcome"], { message: unknown }>["message"];

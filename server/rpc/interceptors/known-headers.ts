@@ -1,5 +1,5 @@
 import { InfraError } from "../../../adapters/host/infra-error.ts";
-import type { Around } from "../call/call.ts";
+import type { Interceptor } from "../call/call.ts";
 import { methodPathOf } from "../call/method-rule.ts";
 
 /** The header that identifies a repeated mutation (`idempotency.ts`). */
@@ -16,7 +16,7 @@ const keyPattern = /^[\x21-\x7e]{1,255}$/;
  * the meaning of a call), and an `idempotency-key` on a mutation whose result is not stored. Reads ignore the key.
  * @throws InfraError UNKNOWN_HEADER, MALFORMED_REQUEST, IDEMPOTENCY_KEY_NOT_TAKEN, NOT_BUILT
  */
-export const assertKnownHeaders: Around = (call, next) => {
+export const assertKnownHeaders: Interceptor = (call, next) => {
   for (const name of call.headerNames()) {
     if (name.startsWith("hostplane-") && !ownHeaders.has(name)) {
       throw new InfraError("UNKNOWN_HEADER", `unknown request header ${name}`);

@@ -2,7 +2,7 @@ import type { FastifyBaseLogger } from "fastify";
 import { type Level, levels } from "pino";
 import type { InfraError } from "../../../adapters/host/infra-error.ts";
 import type { ErrorCode, ReasonName } from "../../../adapters/host/reasons.ts";
-import type { Around, Call } from "../call/call.ts";
+import type { Call, Interceptor } from "../call/call.ts";
 import { methodPathOf } from "../call/method-rule.ts";
 import { infraErrorFrom } from "../errors/connect-error.ts";
 import { createRefusalLines } from "./refusal-lines.ts";
@@ -28,7 +28,7 @@ interface CallLine {
  * name of the changed resource is logged, and nothing of an answer; errors in a request that may contain secrets are not logged
  * either. Refused calls without credentials get a bounded number of lines per minute; the rest is counted (refusal-lines.ts).
  */
-export function createCallLog(log: FastifyBaseLogger): Around {
+export function createCallLog(log: FastifyBaseLogger): Interceptor {
   const strangers = createRefusalLines<CallLine>(
     ({ level, fields }) => log[level](fields, "call"),
     ({ level, fields: { peer, code, reason } }, count) =>

@@ -1,5 +1,5 @@
 import { constants } from "node:http2";
-import { networkOf } from "../../../config/network-of.ts";
+import { networkOf } from "../../../config/address-range.ts";
 import type { CostAccount } from "../../call/cost-account.ts";
 import type { RequestHold } from "../../call/request-usage.ts";
 import { createRing, type Link } from "../../call/ring.ts";

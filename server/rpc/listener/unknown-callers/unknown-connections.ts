@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { networkOf } from "../../../config/network-of.ts";
+import { networkOf } from "../../../config/address-range.ts";
 import { createFairTime, type TimeShare } from "./fair-time.ts";
 
 /** A connection without an authenticated caller. Its work is charged as CPU time to its address. */

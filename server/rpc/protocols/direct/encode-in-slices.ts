@@ -18,9 +18,12 @@ const stepItems = 16;
 type ListField = DescField & { readonly fieldKind: "list"; readonly listKind: "message" };
 type Init = Readonly<Record<string, unknown>>;
 
-/** Reports whether a message, which may still be a plain initializer, has a list that is encoded in slices. */
-export function hasLongList(schema: DescMessage, output: object): boolean {
-  return schema.fields.some((field) => itemsOf(field, output) !== undefined);
+/** Returns a function that reports whether a message, which may still be a plain initializer, has a list that is encoded in slices. */
+export function createLongListCheck(schema: DescMessage): (output: object) => boolean {
+  const lists = schema.fields.filter(({ fieldKind }) => fieldKind === "list");
+  return lists.length === 0
+    ? () => false
+    : (output) => lists.some((field) => itemsOf(field, output) !== undefined);
 }
 
 /** Returns the same text as `toJsonString`. */

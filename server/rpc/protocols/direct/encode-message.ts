@@ -13,7 +13,7 @@ import { messageTooLarge } from "../../errors/message-too-large.ts";
 import { sharedMessageOf } from "../../streams/shared-answers.ts";
 import { compressMinBytes } from "../wire/compression.ts";
 import { envelopeHeadBytes, envelopeOf } from "../wire/envelope.ts";
-import { binaryInSteps, hasLongList, jsonInSteps } from "./encode-in-slices.ts";
+import { binaryInSteps, createLongListCheck, jsonInSteps } from "./encode-in-slices.ts";
 import type { RequestHead, WireForm } from "./request.ts";
 
 /** An encoded message of an answer, ready to be written. */
@@ -48,6 +48,7 @@ export function createEncodeMessage({
   const limits = { readMaxBytes, writeMaxBytes };
   const { getO } = createMethodSerializationLookup(method, undefined, jsonOptions, limits);
   const binary = getO(true);
+  const hasLongList = createLongListCheck(method.output);
   /** Whether a message that many calls receive is encoded only once. */
   const isShared = method.methodKind === "unary" ? rule.cache : !rule.secrets;
 
@@ -101,7 +102,7 @@ export function createEncodeMessage({
             .compressed(codec, answerCompression)
             .then(({ frame }) => ({ body: bodyOf(frame, form), isCompressed: true }));
     }
-    if (hasLongList(method.output, output)) {
+    if (hasLongList(output)) {
       return encodeLong(output, head, charged);
     }
     const message = create(method.output, output as Record<string, unknown>);

@@ -2,7 +2,6 @@ import { callerLeft } from "../../call/caller-left.ts";
 import { envelopeHeadBytes } from "../wire/envelope.ts";
 import { bytesOfText, textEndOf } from "../wire/grpc-web-text.ts";
 import { assertOneEnvelope, envelopeEndOf } from "../wire/one-envelope.ts";
-import { GrowingBytes } from "./growing-bytes.ts";
 import type { HttpRequest } from "./http-exchange.ts";
 
 /** How a body carries its message: without an envelope, in an envelope, or in an envelope in base64. */
@@ -23,36 +22,52 @@ const endOf: Readonly<Record<BodyForm, (body: Buffer, maxBytes: number) => numbe
  * @param maxBytes limit of the message
  */
 export function readBody(request: HttpRequest, maxBytes: number, form: BodyForm): Promise<Buffer> {
-  const body = new GrowingBytes();
   if (request.readableEnded) {
     // At the end of an HTTP/2 stream Node reads on by itself, so an empty body may have ended before a listener is added.
-    return Promise.resolve(body.whole());
+    return Promise.resolve(Buffer.alloc(0));
   }
   const { hold } = request;
   hold?.awaitBody(true);
+  let bytes: Buffer = Buffer.alloc(0);
+  let sizeBytes = 0;
   let endBytes: number | undefined;
   return new Promise((resolve) => {
     // The request must not keep anything of the call, since Node keeps the request longer.
     const onEnd = () => {
       request.off("data", onData);
+      request.off("end", onEnd);
       hold?.awaitBody(false);
-      resolve(body.whole());
+      resolve(bytes.subarray(0, sizeBytes));
     };
     const onData = (chunk: Buffer) => {
-      body.add(chunk);
+      // A single chunk is kept as it is.
+      bytes = sizeBytes === 0 ? chunk : appended(bytes, sizeBytes, chunk);
+      sizeBytes += chunk.byteLength;
       hold?.add(chunk.byteLength);
-      endBytes ??= endOf[form](body.whole(), maxBytes);
-      if (endBytes !== undefined && body.sizeBytes > endBytes) {
-        request.off("data", onData);
-        request.off("end", onEnd);
+      endBytes ??= endOf[form](bytes.subarray(0, sizeBytes), maxBytes);
+      if (endBytes !== undefined && sizeBytes > endBytes) {
         request.pause();
-        hold?.awaitBody(false);
-        resolve(body.whole());
+        onEnd();
       }
     };
     request.on("data", onData);
     request.once("end", onEnd);
   });
+}
+
+/**
+ * Returns the first `sizeBytes` bytes with a chunk appended, in memory of at most twice their size. A list of chunks would take a
+ * hundred times the memory for a client that sends single bytes.
+ */
+function appended(bytes: Buffer, sizeBytes: number, chunk: Buffer): Buffer {
+  const newBytes = sizeBytes + chunk.byteLength;
+  let target = bytes;
+  if (target.byteLength < newBytes) {
+    target = Buffer.allocUnsafeSlow(2 * newBytes);
+    target.set(bytes.subarray(0, sizeBytes));
+  }
+  target.set(chunk, sizeBytes);
+  return target;
 }
 
 /**

@@ -7,7 +7,8 @@ import { CreateUserRequestSchema, UserService } from "../../../../gen/hostplane/
 import { OperationsService } from "../../../../gen/operations/v1/operations_pb.ts";
 import { CreateLVRequestSchema, LVService, VGService } from "../../../../gen/proto/lvmd_pb.ts";
 import { AuthService } from "../../../../gen/services/auth/auth_pb.ts";
-import { type Around, type Call, type Output, runChain } from "../../../../server/rpc/call/call.ts";
+import type { Call, Interceptor, Output } from "../../../../server/rpc/call/call.ts";
+import { runInterceptors } from "../../../../server/rpc/call/call-path.ts";
 import { anonymous, type Caller } from "../../../../server/rpc/call/caller.ts";
 import {
   type AuditedCall,
@@ -20,7 +21,7 @@ import {
 import type { RefusalSum } from "../../../../server/rpc/interceptors/refusal-sums.ts";
 import { reasonOf } from "../../../adapters/host/reason-of.ts";
 import { createCall } from "../call/call-under-test.ts";
-import { aroundOf } from "./interceptor-of.ts";
+import { interceptorOf } from "./interceptor-of.ts";
 
 interface Row {
   readonly call: AuditedCall;
@@ -64,25 +65,25 @@ const alice: Caller = {
   credential: "session",
 };
 
-const asAlice: Around = (call, next) => {
+const asAlice: Interceptor = (call, next) => {
   call.identify(alice);
   return next();
 };
 
 const refuse =
-  (reason: ConstructorParameters<typeof InfraError>[0]): Around =>
+  (reason: ConstructorParameters<typeof InfraError>[0]): Interceptor =>
   () =>
     Promise.reject(new InfraError(reason, "no"));
 
 /** Runs the gateway's chain from the audit on. */
 function pass(
-  { around, aroundStreams, aroundWork }: ReturnType<typeof createCallAudit>,
+  { interceptor, streamInterceptor, workInterceptor }: ReturnType<typeof createCallAudit>,
   call: Call,
   handler: () => Promise<Output>,
-  links: readonly Around[] = [asAlice],
+  links: readonly Interceptor[] = [asAlice],
 ): Promise<Output> {
-  return runChain([around, ...links, aroundOf(aroundStreams)], call, () =>
-    aroundOf(aroundWork)(call, handler),
+  return runInterceptors([interceptor, ...links, interceptorOf(streamInterceptor)], call, () =>
+    interceptorOf(workInterceptor)(call, handler),
   );
 }
 
@@ -161,9 +162,9 @@ test("the recorded outcome is that of the work, even if the caller left before",
   const work = Promise.withResolvers<Output>();
   const began = Promise.withResolvers<void>();
   const call = createCall({ method: mutation });
-  const { around, aroundWork } = audit;
-  const left = runChain([around, asAlice], call, async () => {
-    const handled = aroundOf(aroundWork)(call, () => {
+  const { interceptor, workInterceptor } = audit;
+  const left = runInterceptors([interceptor, asAlice], call, async () => {
+    const handled = interceptorOf(workInterceptor)(call, () => {
       began.resolve();
       return work.promise;
     });

@@ -2,13 +2,13 @@ import { test } from "tap";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import { Health } from "../../../../gen/grpc/health/v1/health_pb.ts";
 import { LVService, VGService } from "../../../../gen/proto/lvmd_pb.ts";
-import type { Around, Call, Output } from "../../../../server/rpc/call/call.ts";
+import type { Call, Interceptor, Output } from "../../../../server/rpc/call/call.ts";
 import { anonymous, type Caller } from "../../../../server/rpc/call/caller.ts";
 import type { CostAccount } from "../../../../server/rpc/call/cost-account.ts";
 import { createAuthorization } from "../../../../server/rpc/interceptors/authorization.ts";
 import { createCallerLimits } from "../../../../server/rpc/interceptors/caller-limits.ts";
 import { createCall } from "../call/call-under-test.ts";
-import { aroundOf } from "./interceptor-of.ts";
+import { interceptorOf } from "./interceptor-of.ts";
 
 const read = VGService.method.getFreeBytes;
 const watch = VGService.method.watch;
@@ -45,8 +45,8 @@ const loose = { cpuMsPerSecond: 1000, unreadBytes: 1_000_000, reads: 1_000_000 }
 /** Creates the limits, with an interceptor that rejects as a chain does, and that closes a call when it is answered. */
 function createLimits(...options: Parameters<typeof createCallerLimits>) {
   const limits = createCallerLimits(...options);
-  const link = aroundOf(() => limits.around);
-  const around: Around = async (call, next) => {
+  const link = interceptorOf(() => limits.interceptor);
+  const interceptor: Interceptor = async (call, next) => {
     let account: CostAccount | undefined;
     const { chargeTo } = call;
     const charged = Object.assign(call, {
@@ -61,16 +61,19 @@ function createLimits(...options: Parameters<typeof createCallerLimits>) {
       account?.close();
     }
   };
-  return { ...limits, around };
+  return { ...limits, interceptor };
 }
 
 test("a caller may begin two seconds' worth of calls at once, and then as many as the limit allows", async (t) => {
   let nowMs = 0;
-  const { around } = createLimits({ ...loose, requestsPerSecond: 10, streams: 1, mutations: 1 }, () => nowMs);
+  const { interceptor } = createLimits(
+    { ...loose, requestsPerSecond: 10, streams: 1, mutations: 1 },
+    () => nowMs,
+  );
   for (let i = 0; i < 20; i++) {
-    await around(by("a"), answer);
+    await interceptor(by("a"), answer);
   }
-  const refused = await refusalOf(around(by("a"), answer));
+  const refused = await refusalOf(interceptor(by("a"), answer));
   t.match(refused, {
     reason: "CALLER_LIMIT",
     code: "RESOURCE_EXHAUSTED",
@@ -79,20 +82,20 @@ test("a caller may begin two seconds' worth of calls at once, and then as many a
   });
   t.match(refused?.message, /^user\/a .*limits\.caller\.requestsPerSecond.*\(10\)/);
   nowMs += 99;
-  t.ok(await refusalOf(around(by("a"), answer)), "not before the suggested time");
+  t.ok(await refusalOf(interceptor(by("a"), answer)), "not before the suggested time");
   nowMs += 1;
-  t.notOk(await refusalOf(around(by("a"), answer)), "but then");
-  t.ok(await refusalOf(around(by("a"), answer)));
+  t.notOk(await refusalOf(interceptor(by("a"), answer)), "but then");
+  t.ok(await refusalOf(interceptor(by("a"), answer)));
 });
 
 test("callers without permission are limited by address, and a call is counted once", async (t) => {
   const limits = createCallerLimits({ ...loose, requestsPerSecond: 5, streams: 1, mutations: 1 }, () => 0);
   const authenticate = ({ caller, peer }: Call) =>
     peer.address === "192.0.2.9" ? Promise.reject(new InfraError("TOKEN_INVALID", "not yours")) : caller;
-  const authorization = aroundOf(createAuthorization(authenticate, limits.countDenied));
+  const authorization = interceptorOf(createAuthorization(authenticate, limits.countDenied));
   const call = async (made: Call) => {
     const fails = () => Promise.reject(new InfraError("VOLUME_NOT_FOUND", "gone"));
-    return (await refusalOf(authorization(made, async () => limits.around(made, fails))))?.reason;
+    return (await refusalOf(authorization(made, async () => limits.interceptor(made, fails))))?.reason;
   };
   for (const [made, refused] of [
     [() => from("192.0.2.7"), "LOGIN_REQUIRED"],
@@ -109,7 +112,7 @@ test("callers without permission are limited by address, and a call is counted o
 });
 
 test("the calls of one caller all succeed while another is refused 10,000 times", async (t) => {
-  const { around, callerCount } = createLimits(
+  const { interceptor, callerCount } = createLimits(
     { ...loose, requestsPerSecond: 10, streams: 1, mutations: 1 },
     () => 0,
   );
@@ -119,9 +122,9 @@ test("the calls of one caller all succeed while another is refused 10,000 times"
   ] as const) {
     let refused = 0;
     for (let i = 0; i < 10_020; i++) {
-      refused += (await refusalOf(around(greedy(), answer))) === undefined ? 0 : 1;
+      refused += (await refusalOf(interceptor(greedy(), answer))) === undefined ? 0 : 1;
       if (i % 1000 === 0) {
-        await around(other(), answer);
+        await interceptor(other(), answer);
       }
     }
     t.equal(refused, 10_000);
@@ -130,7 +133,7 @@ test("the calls of one caller all succeed while another is refused 10,000 times"
 });
 
 test("open streams are limited and free their slot however they end", async (t) => {
-  const { around } = createLimits({ ...loose, requestsPerSecond: 1000, streams: 2, mutations: 1 });
+  const { interceptor } = createLimits({ ...loose, requestsPerSecond: 1000, streams: 2, mutations: 1 });
   async function* endless() {
     for (;;) {
       yield {};
@@ -141,7 +144,7 @@ test("open streams are limited and free their slot however they end", async (t) 
     throw new InfraError("SHUTTING_DOWN", "stopping");
   }
   const open = async (messages: AsyncIterable<object>) => {
-    const output = await around(by("a", { method: watch }), async () => messages);
+    const output = await interceptor(by("a", { method: watch }), async () => messages);
     const reader = (output as AsyncIterable<object>)[Symbol.asyncIterator]();
     await reader.next();
     return reader;
@@ -151,7 +154,7 @@ test("open streams are limited and free their slot however they end", async (t) 
   const refused = await refusalOf(open(endless()));
   t.match(refused, { reason: "CALLER_LIMIT", retryAfterMs: 1000 });
   t.match(refused?.message, /limits\.caller\.streams.*\(2\)/);
-  t.notOk(await refusalOf(around(by("a"), answer)), "other calls are not affected");
+  t.notOk(await refusalOf(interceptor(by("a"), answer)), "other calls are not affected");
   await first.return?.();
   const third = await open(endless());
   t.ok(await refusalOf(second.next()), "the second fails");
@@ -159,56 +162,61 @@ test("open streams are limited and free their slot however they end", async (t) 
   t.ok(await refusalOf(open(endless())), "two are open again");
   await third.return?.();
   t.ok(
-    await refusalOf(around(by("a", { method: watch }), () => Promise.reject(new InfraError("BUSY", "busy")))),
+    await refusalOf(
+      interceptor(by("a", { method: watch }), () => Promise.reject(new InfraError("BUSY", "busy"))),
+    ),
   );
   await open(endless());
 });
 
 test("running changes are limited until they have ended, even if their callers leave", async (t) => {
   const limits = createCallerLimits({ ...loose, requestsPerSecond: 1000, streams: 1, mutations: 2 });
-  const aroundWork = aroundOf(limits.aroundWork);
+  const workInterceptor = interceptorOf(limits.workInterceptor);
   const first = Promise.withResolvers<Output>();
   const second = Promise.withResolvers<Output>();
   const running = [
-    aroundWork(by("a", { method: mutation }), () => first.promise),
-    aroundWork(by("a", { method: mutation }), () => second.promise),
+    workInterceptor(by("a", { method: mutation }), () => first.promise),
+    workInterceptor(by("a", { method: mutation }), () => second.promise),
   ];
-  const refused = await refusalOf(aroundWork(by("a", { method: mutation }), answer));
+  const refused = await refusalOf(workInterceptor(by("a", { method: mutation }), answer));
   t.match(refused?.message, /limits\.caller\.mutations.*\(2\)/);
-  t.notOk(await refusalOf(aroundWork(by("a"), answer)), "reads are not affected");
+  t.notOk(await refusalOf(workInterceptor(by("a"), answer)), "reads are not affected");
   t.notOk(
-    await refusalOf(aroundWork(by("b", { method: mutation }), answer)),
+    await refusalOf(workInterceptor(by("b", { method: mutation }), answer)),
     "nor are the changes of another caller",
   );
   first.reject(new InfraError("BUSY", "busy"));
   t.ok(await refusalOf(running[0] as Promise<unknown>));
-  t.notOk(await refusalOf(aroundWork(by("a", { method: mutation }), answer)));
+  t.notOk(await refusalOf(workInterceptor(by("a", { method: mutation }), answer)));
   second.resolve({});
   await running[1];
 });
 
 test("callers without an account are counted by address; the admin socket is not counted", async (t) => {
-  const { around } = createLimits({ ...loose, requestsPerSecond: 1, streams: 1, mutations: 1 }, () => 0);
+  const { interceptor } = createLimits({ ...loose, requestsPerSecond: 1, streams: 1, mutations: 1 }, () => 0);
   const spend = async (call: () => Call) => {
-    await around(call(), answer);
-    await around(call(), answer);
-    return refusalOf(around(call(), answer));
+    await interceptor(call(), answer);
+    await interceptor(call(), answer);
+    return refusalOf(interceptor(call(), answer));
   };
   t.match((await spend(() => from("192.0.2.1")))?.message, "anonymous at 192.0.2.1");
-  t.notOk(await refusalOf(around(from("192.0.2.2"), answer)));
+  t.notOk(await refusalOf(interceptor(from("192.0.2.2"), answer)));
   t.ok(
-    await refusalOf(around(from("::ffff:192.0.2.1"), answer)),
+    await refusalOf(interceptor(from("::ffff:192.0.2.1"), answer)),
     "the same address through a dual-stack socket",
   );
   t.ok(
-    await refusalOf(around(from("192.0.2.1", { method: Health.method.check }), answer)),
+    await refusalOf(interceptor(from("192.0.2.1", { method: Health.method.check }), answer)),
     "health checks are counted",
   );
   t.ok(await spend(() => from("2001:db8::1")));
-  t.ok(await refusalOf(around(from("2001:db8::ffff:2"), answer)), "another address of the same /64");
-  t.notOk(await refusalOf(around(from("2001:db8:0:1::1"), answer)), "another /64");
+  t.ok(await refusalOf(interceptor(from("2001:db8::ffff:2"), answer)), "another address of the same /64");
+  t.notOk(await refusalOf(interceptor(from("2001:db8:0:1::1"), answer)), "another /64");
   t.ok(await spend(() => from("unix", { peer: { listener: "unix:/a" } })));
-  t.notOk(await refusalOf(around(from("unix", { peer: { listener: "unix:/b" } }), answer)), "another socket");
+  t.notOk(
+    await refusalOf(interceptor(from("unix", { peer: { listener: "unix:/b" } }), answer)),
+    "another socket",
+  );
   const admin = () => {
     const call = from("unix");
     call.identify({ ...anonymous, actor: "admin-socket", role: "admin", credential: "adminSocket" });
@@ -220,16 +228,19 @@ test("callers without an account are counted by address; the admin socket is not
 test("idle callers are forgotten, and addresses beyond the maximum share buckets", async (t) => {
   let nowMs = 0;
   const limits = { ...loose, requestsPerSecond: 1, streams: 1, mutations: 1 };
-  const { around, callerCount } = createLimits(limits, () => nowMs);
+  const { interceptor, callerCount } = createLimits(limits, () => nowMs);
   for (let i = 0; i < 20_000; i++) {
-    await refusalOf(around(from(`10.1.${i >> 8}.${i & 255}`), answer));
+    await refusalOf(interceptor(from(`10.1.${i >> 8}.${i & 255}`), answer));
   }
   t.ok(callerCount() <= 10_256, `${callerCount()} callers`);
-  t.ok(await refusalOf(around(from("10.2.0.1"), answer)), "a shared bucket is used up by those who share it");
-  t.notOk(await refusalOf(around(from("10.1.0.1"), answer)), "an earlier address has its own bucket");
-  t.notOk(await refusalOf(around(by("a"), answer)), "and so has every account");
+  t.ok(
+    await refusalOf(interceptor(from("10.2.0.1"), answer)),
+    "a shared bucket is used up by those who share it",
+  );
+  t.notOk(await refusalOf(interceptor(from("10.1.0.1"), answer)), "an earlier address has its own bucket");
+  t.notOk(await refusalOf(interceptor(by("a"), answer)), "and so has every account");
   nowMs += 10_000;
-  t.notOk(await refusalOf(around(from("10.2.0.1"), answer)));
+  t.notOk(await refusalOf(interceptor(from("10.2.0.1"), answer)));
   t.equal(callerCount(), 1);
 });
 
@@ -253,36 +264,36 @@ test("a caller that uses more CPU time than the limit is refused until it is pai
     [() => by("greedy"), () => by("other")],
     [() => from("192.0.2.1"), () => from("192.0.2.2")],
   ] as const) {
-    const { around } = createLimits(values, () => nowMs);
+    const { interceptor } = createLimits(values, () => nowMs);
     const { call, account } = costly(greedy());
-    await around(call, answer);
+    await interceptor(call, answer);
     account().spend(199);
-    t.notOk(await refusalOf(around(greedy(), answer)), "two seconds' worth at once");
+    t.notOk(await refusalOf(interceptor(greedy(), answer)), "two seconds' worth at once");
     account().spend(51);
-    const refused = await refusalOf(around(greedy(), answer));
+    const refused = await refusalOf(interceptor(greedy(), answer));
     t.match(refused, { reason: "CALLER_LIMIT", code: "RESOURCE_EXHAUSTED", retryAfterMs: 510 });
     t.match(refused?.message, /uses more CPU time.*limits\.caller\.cpuMsPerSecond.*\(100\)/);
-    t.notOk(await refusalOf(around(other(), answer)));
+    t.notOk(await refusalOf(interceptor(other(), answer)));
     nowMs += 510;
-    t.notOk(await refusalOf(around(greedy(), answer)), "after the suggested time");
+    t.notOk(await refusalOf(interceptor(greedy(), answer)), "after the suggested time");
     account().spend(1_000_000);
     nowMs += 10_010;
-    t.notOk(await refusalOf(around(greedy(), answer)), "no debt lasts longer than ten seconds");
+    t.notOk(await refusalOf(interceptor(greedy(), answer)), "no debt lasts longer than ten seconds");
   }
 });
 
 test("a caller that does not read its answers gets no further ones", async (t) => {
   const values = { ...loose, requestsPerSecond: 1000, streams: 1, mutations: 1, unreadBytes: 1000 };
-  const { around } = createLimits(values, () => 0);
+  const { interceptor } = createLimits(values, () => 0);
   const { call, account } = costly(by("a"));
-  await around(call, answer);
+  await interceptor(call, answer);
   account().hold(1000);
-  const refused = await refusalOf(around(by("a"), answer));
+  const refused = await refusalOf(interceptor(by("a"), answer));
   t.match(refused, { reason: "CALLER_LIMIT", retryAfterMs: 1000 });
   t.match(refused?.message, /limits\.caller\.unreadBytes.*\(1000\)/);
-  t.notOk(await refusalOf(around(by("b"), answer)));
+  t.notOk(await refusalOf(interceptor(by("b"), answer)));
   account().hold(-1);
-  t.notOk(await refusalOf(around(by("a"), answer)));
+  t.notOk(await refusalOf(interceptor(by("a"), answer)));
 });
 
 test("reads beyond the limit wait for one to end, and are refused if the earlier ones have cost too much", async (t) => {
@@ -295,12 +306,12 @@ test("reads beyond the limit wait for one to end, and are refused if the earlier
     reads: 2,
     cpuMsPerSecond: 100,
   };
-  const { around } = createCallerLimits(values, () => nowMs);
+  const { interceptor } = createCallerLimits(values, () => nowMs);
   const begun: string[] = [];
   const begin = (name: string, made = by("a")) => {
     const { call, account } = costly(made);
     const { promise, resolve } = Promise.withResolvers<Output>();
-    const result = around(call, () => {
+    const result = interceptor(call, () => {
       begun.push(name);
       return promise;
     });
@@ -340,7 +351,7 @@ test("reads beyond the limit wait for one to end, and are refused if the earlier
   t.notOk(await refusalOf(third.result), "the last one is answered, whatever it has cost");
   third.account().close();
   nowMs += 2000;
-  t.notOk(await refusalOf(around(by("a"), answer)));
+  t.notOk(await refusalOf(interceptor(by("a"), answer)));
 });
 
 function turn(): Promise<void> {
@@ -349,12 +360,12 @@ function turn(): Promise<void> {
 
 test("each message of a request stream counts as a call", async (t) => {
   const values = { ...loose, requestsPerSecond: 2, streams: 1, mutations: 1 };
-  const { around } = createLimits(values, () => 0);
+  const { interceptor } = createLimits(values, () => 0);
   const { call, account } = costly(by("a", { method: watch }));
-  await around(call, answer);
+  await interceptor(call, answer);
   for (let count = 0; count < 3; count += 1) {
     account().countMessage();
   }
   t.throws(() => account().countMessage(), { message: /limits\.caller\.requestsPerSecond/ });
-  t.ok(await refusalOf(around(by("a"), answer)), "and uses up the quota of calls");
+  t.ok(await refusalOf(interceptor(by("a"), answer)), "and uses up the quota of calls");
 });

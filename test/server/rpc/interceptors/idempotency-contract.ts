@@ -15,13 +15,13 @@ import {
   createKeptResults,
   type KeptResultsOptions,
 } from "../../../../server/domains/idempotency/kept-results.ts";
-import type { Around, Call, Output } from "../../../../server/rpc/call/call.ts";
+import type { Call, Interceptor, Output } from "../../../../server/rpc/call/call.ts";
 import { anonymous } from "../../../../server/rpc/call/caller.ts";
 import { createIdempotency } from "../../../../server/rpc/interceptors/idempotency.ts";
 import type { Store } from "../../../../server/store/store.ts";
 import { reasonOf } from "../../../adapters/host/reason-of.ts";
 import { createCall } from "../call/call-under-test.ts";
-import { aroundOf } from "./interceptor-of.ts";
+import { interceptorOf } from "./interceptor-of.ts";
 
 const createLv = LVService.method.createLV;
 
@@ -62,7 +62,7 @@ export async function assertRunsOnce(t: Test, store: Store, fail: () => Promise<
     onFailed: (what) => t.fail(what),
   });
   t.teardown(() => kept.close());
-  const around = aroundOf(createIdempotency(kept));
+  const interceptor = interceptorOf(createIdempotency(kept));
   let runs = 0;
   for (const attempt of ["first", "second"]) {
     const call = callOf({});
@@ -72,7 +72,7 @@ export async function assertRunsOnce(t: Test, store: Store, fail: () => Promise<
         await fail();
         return {};
       });
-    const error = await around(call, handle).then(
+    const error = await interceptor(call, handle).then(
       () => undefined,
       (thrown: unknown) => thrown,
     );
@@ -108,7 +108,7 @@ export function testIdempotencyContract(
         ...options,
       });
       t.teardown(() => kept.close());
-      return { kept, around: aroundOf(createIdempotency(kept)) };
+      return { kept, interceptor: interceptorOf(createIdempotency(kept)) };
     };
     return { stores, failures, open, gateways: [open(stores[0]), open(stores[1])] as const };
   }
@@ -122,9 +122,9 @@ export function testIdempotencyContract(
       call.noteOperation("operation-1");
       return { volume: { name: `volume ${counter.calls}` } };
     };
-    const send = async (around: Around, sent: Sent = {}) => {
+    const send = async (interceptor: Interceptor, sent: Sent = {}) => {
       const call = callOf(sent);
-      const output = (await around(call, handler(call))) as Pick<CreateLVResponse, "volume">;
+      const output = (await interceptor(call, handler(call))) as Pick<CreateLVResponse, "volume">;
       return output.volume?.name;
     };
     return { counter, send };
@@ -133,11 +133,14 @@ export function testIdempotencyContract(
   t.test("a repeated call gets the same answer on every gateway, and runs once", async (t) => {
     const { gateways } = await openGateways(t);
     const { counter, send } = createCounter();
-    t.equal(await send(gateways[0].around), "volume 1");
-    for (const { around } of gateways) {
+    t.equal(await send(gateways[0].interceptor), "volume 1");
+    for (const { interceptor } of gateways) {
       const answered = new Headers();
       const call = callOf({ answered });
-      const output = (await around(call, () => t.fail("it does not run again") as never)) as CreateLVResponse;
+      const output = (await interceptor(
+        call,
+        () => t.fail("it does not run again") as never,
+      )) as CreateLVResponse;
       t.equal(output.volume?.name, "volume 1");
       t.equal(call.resource(), "volumeGroups/vg0/volumes/data");
       t.equal(answered.get("hostplane-idempotent-replay"), "true");
@@ -149,18 +152,18 @@ export function testIdempotencyContract(
   t.test("another caller, method or key is another call; another request is refused", async (t) => {
     const { gateways } = await openGateways(t);
     const { counter, send } = createCounter();
-    const { around } = gateways[0];
-    await send(around);
-    t.equal(await send(around, { accountId: "account-2" }), "volume 2");
-    t.equal(await send(around, { key: "key-2" }), "volume 3");
-    t.equal(await send(around, { method: LVService.method.removeLV }), "volume 4");
-    t.equal(await send(around, { accountId: "" }), "volume 5");
-    t.equal(await send(around, { accountId: "", address: "192.0.2.2" }), "volume 6");
-    t.equal(await reasonOf(send(around, { name: "other" })), "IDEMPOTENCY_KEY_REUSED");
+    const { interceptor } = gateways[0];
+    await send(interceptor);
+    t.equal(await send(interceptor, { accountId: "account-2" }), "volume 2");
+    t.equal(await send(interceptor, { key: "key-2" }), "volume 3");
+    t.equal(await send(interceptor, { method: LVService.method.removeLV }), "volume 4");
+    t.equal(await send(interceptor, { accountId: "" }), "volume 5");
+    t.equal(await send(interceptor, { accountId: "", address: "192.0.2.2" }), "volume 6");
+    t.equal(await reasonOf(send(interceptor, { name: "other" })), "IDEMPOTENCY_KEY_REUSED");
     const unknown = create(CreateLVRequestSchema, { name: "data" });
     unknown.$unknown = [{ no: 99, wireType: 0, data: Buffer.of(1) }];
     t.equal(
-      await reasonOf(send(around, { input: unknown })),
+      await reasonOf(send(interceptor, { input: unknown })),
       "IDEMPOTENCY_KEY_REUSED",
       "unknown fields count",
     );
@@ -172,7 +175,7 @@ export function testIdempotencyContract(
     const { counter, send } = createCounter();
     for (let round = 0; round < 5; round++) {
       const calls = Array.from({ length: 10 }, (_, i) =>
-        send(gateways[i % 2 === 0 ? 0 : 1].around, { key: `round ${round}` }),
+        send(gateways[i % 2 === 0 ? 0 : 1].interceptor, { key: `round ${round}` }),
       );
       const names = new Set(await Promise.all(calls));
       t.same([...names], [`volume ${round + 1}`]);
@@ -190,14 +193,14 @@ export function testIdempotencyContract(
       const fail = (error: Error) => async () => {
         throw error;
       };
-      await gateways[0].around(callOf({}), fail(lost)).catch(() => {});
+      await gateways[0].interceptor(callOf({}), fail(lost)).catch(() => {});
       const again = await gateways[1]
-        .around(callOf({}), fail(new Error("made again")))
+        .interceptor(callOf({}), fail(new Error("made again")))
         .catch((error) => error);
       const { reason, message } = lost;
       t.match(again, { reason, message, retryable: false, ...facts });
-      await gateways[0].around(callOf({ key: "fault" }), fail(new Error("a fault"))).catch(() => {});
-      const fault = gateways[1].around(callOf({ key: "fault" }), () => t.fail("it runs again") as never);
+      await gateways[0].interceptor(callOf({ key: "fault" }), fail(new Error("a fault"))).catch(() => {});
+      const fault = gateways[1].interceptor(callOf({ key: "fault" }), () => t.fail("it runs again") as never);
       t.match(await fault.catch((error) => error), { reason: "INTERNAL", effect: "possible" });
     },
   );
@@ -206,9 +209,9 @@ export function testIdempotencyContract(
     const { gateways } = await openGateways(t);
     for (const reason of ["BUSY", "VOLUME_EXISTS"] as const) {
       const refusal = new InfraError(reason, reason, { effect: "none" });
-      const refused = gateways[0].around(callOf({ key: reason }), () => Promise.reject(refusal));
+      const refused = gateways[0].interceptor(callOf({ key: reason }), () => Promise.reject(refusal));
       t.equal(await reasonOf(refused), reason);
-      t.equal(await createCounter().send(gateways[1].around, { key: reason }), "volume 1");
+      t.equal(await createCounter().send(gateways[1].interceptor, { key: reason }), "volume 1");
     }
   });
 
@@ -216,24 +219,24 @@ export function testIdempotencyContract(
     const { gateways } = await openGateways(t);
     const first = Promise.withResolvers<Output>();
     const began = Promise.withResolvers<void>();
-    const running = gateways[0].around(callOf({}), () => {
+    const running = gateways[0].interceptor(callOf({}), () => {
       began.resolve();
       return first.promise;
     });
     await began.promise;
     const again = () => t.fail("it does not run again") as never;
-    for (const { around } of gateways) {
+    for (const { interceptor } of gateways) {
       const ending = new AbortController();
-      const left = around(callOf({ ending }), again);
+      const left = interceptor(callOf({ ending }), again);
       ending.abort(new InfraError("CALLER_LEFT", "left"));
       t.equal(await reasonOf(left), "CALLER_LEFT");
       t.equal(
-        await reasonOf(around(callOf({ name: "other" }), again)),
+        await reasonOf(interceptor(callOf({ name: "other" }), again)),
         "IDEMPOTENCY_KEY_REUSED",
         "it does not wait",
       );
     }
-    const waiting = gateways.map(({ around }) => around(callOf({}), again));
+    const waiting = gateways.map(({ interceptor }) => interceptor(callOf({}), again));
     first.resolve({ volume: { name: "first" } });
     for (const answer of [await running, ...(await Promise.all(waiting))]) {
       t.match(answer, { volume: { name: "first" } });
@@ -245,12 +248,12 @@ export function testIdempotencyContract(
     const { counter, send } = createCounter();
     const first = Promise.withResolvers<Output>();
     const began = Promise.withResolvers<void>();
-    const running = gateways[0].around(callOf({}), () => {
+    const running = gateways[0].interceptor(callOf({}), () => {
       began.resolve();
       return first.promise;
     });
     await began.promise;
-    const waiting = gateways.map(({ around }) => send(around));
+    const waiting = gateways.map(({ interceptor }) => send(interceptor));
     first.reject(new InfraError("BUSY", "busy", { effect: "none" }));
     t.equal(await reasonOf(running), "BUSY");
     t.same(await Promise.all(waiting), ["volume 1", "volume 1"]);
@@ -262,7 +265,7 @@ export function testIdempotencyContract(
     const dying = open(stores[0]);
     const began = Promise.withResolvers<void>();
     const first = Promise.withResolvers<Output>();
-    const lost = dying.around(callOf({}), () => {
+    const lost = dying.interceptor(callOf({}), () => {
       began.resolve();
       return first.promise;
     });
@@ -270,26 +273,30 @@ export function testIdempotencyContract(
     // A dead gateway renews nothing.
     await dying.kept.close();
     const { counter, send } = createCounter();
-    t.equal(await reasonOf(send(gateways[1].around)), "IDEMPOTENCY_OUTCOME_UNKNOWN", "after waiting for it");
-    t.equal(await reasonOf(send(gateways[0].around)), "IDEMPOTENCY_OUTCOME_UNKNOWN");
+    t.equal(
+      await reasonOf(send(gateways[1].interceptor)),
+      "IDEMPOTENCY_OUTCOME_UNKNOWN",
+      "after waiting for it",
+    );
+    t.equal(await reasonOf(send(gateways[0].interceptor)), "IDEMPOTENCY_OUTCOME_UNKNOWN");
     t.equal(counter.calls, 0);
     // The gateway was frozen, not dead.
     first.resolve({ volume: { name: "late" } });
     await lost;
-    t.equal(await send(gateways[0].around), "late");
+    t.equal(await send(gateways[0].interceptor), "late");
   });
 
   t.test("a call that takes longer than the lease keeps its key", async (t) => {
     const { gateways } = await openGateways(t, { leaseMs: 1500 });
     const first = Promise.withResolvers<Output>();
     const began = Promise.withResolvers<void>();
-    const running = gateways[0].around(callOf({}), () => {
+    const running = gateways[0].interceptor(callOf({}), () => {
       began.resolve();
       return first.promise;
     });
     await began.promise;
     setTimeout(() => first.resolve({ volume: { name: "slow" } }), 2500);
-    const second = await gateways[1].around(callOf({}), () => t.fail("it does not run again") as never);
+    const second = await gateways[1].interceptor(callOf({}), () => t.fail("it does not run again") as never);
     t.match(second, { volume: { name: "slow" } });
     await running;
   });
@@ -304,31 +311,31 @@ export function testIdempotencyContract(
       return stores[0].run(name, args);
     };
     const flaky = { run, subscribe: stores[0].subscribe };
-    const { around } = open(flaky);
+    const { interceptor } = open(flaky);
     const { counter, send } = createCounter();
-    t.equal(await reasonOf(send(around)), "STORE_UNAVAILABLE");
+    t.equal(await reasonOf(send(interceptor)), "STORE_UNAVAILABLE");
     t.equal(counter.calls, 0);
     isDown = false;
-    const answer = await around(callOf({}), async () => {
+    const answer = await interceptor(callOf({}), async () => {
       isDown = true;
       return { volume: { name: "made" } };
     });
     t.match(answer, { volume: { name: "made" } }, "its caller has the answer");
     t.ok(failures.some((what) => what.includes("result")));
     isDown = false;
-    t.equal(await reasonOf(send(around)), "IDEMPOTENCY_OUTCOME_UNKNOWN");
+    t.equal(await reasonOf(send(interceptor)), "IDEMPOTENCY_OUTCOME_UNKNOWN");
     t.equal(counter.calls, 0);
   });
 
   t.test("reads ignore the key, and a call without a key runs each time", async (t) => {
     const { gateways } = await openGateways(t);
     const { counter, send } = createCounter();
-    const { around } = gateways[0];
-    await send(around, { method: VGService.method.getFreeBytes });
-    await send(around, { method: VGService.method.getFreeBytes });
+    const { interceptor } = gateways[0];
+    await send(interceptor, { method: VGService.method.getFreeBytes });
+    await send(interceptor, { method: VGService.method.getFreeBytes });
     const call = createCall({ method: createLv });
-    await around(call, async () => ({ volume: { name: "without" } }));
-    await around(call, async () => ({ volume: { name: "without" } }));
+    await interceptor(call, async () => ({ volume: { name: "without" } }));
+    await interceptor(call, async () => ({ volume: { name: "without" } }));
     t.equal(counter.calls, 2);
   });
 
@@ -343,7 +350,7 @@ export function testIdempotencyContract(
     const kept = createKeptResults({ store: watched, ...secrets, instanceId: "i", onFailed: () => {} });
     t.teardown(() => kept.close());
     const sent = { key: "clear-key-24682468", name: "clear-name-24682468" };
-    await aroundOf(createIdempotency(kept))(callOf(sent), async () => ({
+    await interceptorOf(createIdempotency(kept))(callOf(sent), async () => ({
       volume: { name: "clear-answer-24682468" },
     }));
     const clear = /24682468/;
@@ -355,7 +362,7 @@ export function testIdempotencyContract(
           : String(value);
     t.ok(seen.length >= 2);
     t.notMatch(texts(seen), clear);
-    t.match(await createCounter().send(gateways[1].around, sent), clear, "the answer is stored");
+    t.match(await createCounter().send(gateways[1].interceptor, sent), clear, "the answer is stored");
   });
 
   t.test("expired keys are removed, and free again", async (t) => {

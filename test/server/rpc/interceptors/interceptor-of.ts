@@ -1,10 +1,11 @@
-import { type Around, runChain } from "../../../../server/rpc/call/call.ts";
-import type { LinkFor } from "../../../../server/rpc/call/method-interceptors.ts";
+import type { Interceptor } from "../../../../server/rpc/call/call.ts";
+import { runInterceptors } from "../../../../server/rpc/call/call-path.ts";
+import type { InterceptorFor } from "../../../../server/rpc/call/method-interceptors.ts";
 
 /** Returns an interceptor for calls of any method. */
-export function aroundOf(linkFor: LinkFor): Around {
+export function interceptorOf(linkFor: InterceptorFor): Interceptor {
   return (call, next) => {
     const link = linkFor(call.method, call.rule);
-    return runChain(link === undefined ? [] : [link], call, next);
+    return runInterceptors(link === undefined ? [] : [link], call, next);
   };
 }

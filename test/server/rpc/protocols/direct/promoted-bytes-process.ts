@@ -32,7 +32,7 @@ const routes = createRoutes({
     }),
   ],
   ruleOf: methodRuleOf,
-  linksFor: () => ({ around: [], aroundWork: [] }),
+  interceptorsFor: () => ({ interceptors: [], workInterceptors: [] }),
   maxMessageBytes: 1024,
   maxDeadlineMs: 60_000,
   keepAliveMs: 1_000,

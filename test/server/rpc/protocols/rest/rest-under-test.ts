@@ -5,7 +5,7 @@ import fastify, { LogController } from "fastify";
 import { pino } from "pino";
 import type { Test } from "tap";
 import { InfraError } from "../../../../../adapters/host/infra-error.ts";
-import type { Around } from "../../../../../server/rpc/call/call.ts";
+import type { Interceptor } from "../../../../../server/rpc/call/call.ts";
 import type { MethodRule } from "../../../../../server/rpc/call/method-rule.ts";
 import { createOpenCalls } from "../../../../../server/rpc/call/open-calls.ts";
 import { createRoutes } from "../../../../../server/rpc/call/router.ts";
@@ -47,8 +47,8 @@ export async function startRestUnderTest(
   handlers: Readonly<Record<string, AnyHandler>>,
   settings: {
     readonly service?: ReturnType<typeof createLibrary>;
-    readonly around?: readonly Around[];
-    readonly aroundWork?: Around;
+    readonly interceptors?: readonly Interceptor[];
+    readonly workInterceptor?: Interceptor;
     readonly maxMessageBytes?: number;
     readonly maxDeadlineMs?: number;
   } = {},
@@ -70,9 +70,9 @@ export async function startRestUnderTest(
   const options = {
     registrations: [registration],
     ruleOf,
-    linksFor: () => ({
-      around: [createCallLog(logger), ...(settings.around ?? [])],
-      aroundWork: settings.aroundWork === undefined ? [] : [settings.aroundWork],
+    interceptorsFor: () => ({
+      interceptors: [createCallLog(logger), ...(settings.interceptors ?? [])],
+      workInterceptors: settings.workInterceptor === undefined ? [] : [settings.workInterceptor],
     }),
     maxMessageBytes: settings.maxMessageBytes ?? 1 << 20,
     maxDeadlineMs: settings.maxDeadlineMs ?? 60_000,
