@@ -1,7 +1,7 @@
 import { InfraError } from "../../adapters/host/infra-error.ts";
 import type { Operation } from "../operations/operation.ts";
 import type { OperationStarter, Operations } from "../operations/operations.ts";
-import type { Asker } from "../rpc/call/requester.ts";
+import type { Requester } from "../rpc/call/requester.ts";
 import type { BackupRow } from "../store/backups.ts";
 import type { BackupSourceActions } from "./backup-source.ts";
 import { createDeleteKind } from "./delete-kind.ts";
@@ -66,7 +66,7 @@ export function createStoredBackups(options: StoredBackupsOptions): StoredBackup
     what: string,
     row: BackupRow,
     { place, secrets }: NamedRepository,
-    asker: Asker,
+    asker: Requester,
   ): Promise<Operation> {
     asker.noteResource(resourceOf(row));
     const { operation } = await starter.start({

@@ -82,7 +82,7 @@ export interface App {
 }
 
 /** Facts for a request that came through no listener: it may reach nothing. */
-const nowhere: ListenerFacts = {
+const noListener: ListenerFacts = {
   address: "",
   services: new Set(),
   access: "login",
@@ -95,7 +95,7 @@ const nowhere: ListenerFacts = {
 /** Creates the application with every route registered. */
 export async function createApp(options: AppOptions): Promise<App> {
   const listenerOfRequest = new WeakMap<NodeRequest, ListenerFacts>();
-  const listenerOf = (request: FastifyRequest) => listenerOfRequest.get(request.raw) ?? nowhere;
+  const listenerOf = (request: FastifyRequest) => listenerOfRequest.get(request.raw) ?? noListener;
   const headersOf = (listener: ListenerFacts) => ({
     ...securityHeadersOf(listener),
     ...(options.isSandbox ? { "hostplane-backend": "sandbox" } : {}),
@@ -116,7 +116,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     done();
   });
   app.addHook("onSend", (request, reply, payload, done) => {
-    (request.raw as NodeRequest).hold?.sendsPage(sizeOf(reply, payload));
+    (request.raw as NodeRequest).usage?.sendsPage(sizeOf(reply, payload));
     done();
   });
   leaveBodiesUnread(app);

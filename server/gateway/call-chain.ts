@@ -8,7 +8,11 @@ import { createRpcObserver } from "../observability/rpc-observer.ts";
 import type { Interceptor } from "../rpc/call/call.ts";
 import type { InterceptorsFor } from "../rpc/call/method-interceptors.ts";
 import { createCallAudit } from "../rpc/interceptors/audit.ts";
-import { type Authenticate, createAuthorization, stillAllowed } from "../rpc/interceptors/authorization.ts";
+import {
+  type Authenticate,
+  createAuthorization,
+  recheckPermission,
+} from "../rpc/interceptors/authorization.ts";
 import { createCallerLimits } from "../rpc/interceptors/caller-limits.ts";
 import { createIdempotency } from "../rpc/interceptors/idempotency.ts";
 import { assertKnownHeaders } from "../rpc/interceptors/known-headers.ts";
@@ -37,8 +41,8 @@ export function createCallChain(options: CallChainOptions): CallChain {
   const { logger, instance } = options;
   const onFailed = (what: string, err: unknown) => {
     // An unreachable store is logged once a minute elsewhere; this would log it for each call.
-    const isAway = err instanceof InfraError && err.reason === "STORE_UNAVAILABLE";
-    logger[isAway ? "debug" : "error"]({ err }, `store write failed: ${what}`);
+    const isUnreachable = err instanceof InfraError && err.reason === "STORE_UNAVAILABLE";
+    logger[isUnreachable ? "debug" : "error"]({ err }, `store write failed: ${what}`);
   };
   const audit = createCallAudit(createAuditLog(store, instance, onFailed));
   const retention = startAuditRetention(store, options.config.audit.keepDays, (error) =>
@@ -69,7 +73,7 @@ export function createCallChain(options: CallChainOptions): CallChain {
         audit.streamInterceptor(method, rule),
       ].filter(isNeeded),
       workInterceptors: [
-        stillAllowed(method, rule),
+        recheckPermission(method, rule),
         limits.workInterceptor(method, rule),
         audit.workInterceptor(method, rule),
         idempotency(method, rule),

@@ -268,9 +268,9 @@ export async function openGateway(
   });
   opened.defer(() => certificates.close());
 
-  const tellCut = createRefusalLog((cut) => logger.warn(cut, "request cut"));
+  const logCut = createRefusalLog((cut) => logger.warn(cut, "request cut"));
   const { unknown, writeTimeoutMs } = config.limits;
-  const unknownCallers = createUnknownCallers(unknown, writeTimeoutMs, tellCut);
+  const unknownCallers = createUnknownCallers(unknown, writeTimeoutMs, logCut);
   opened.defer(() => unknownCallers.close());
 
   const listeners: Listener[] = [];

@@ -27,7 +27,7 @@ export function createRpcObserver(options: {
         end(undefined);
         return output;
       }
-      call.onOver(end);
+      call.onStreamEnd(end);
       return span === undefined ? output : streamOfSpan(output, span);
     } catch (thrown) {
       end(infraErrorFrom(thrown));

@@ -9,7 +9,7 @@ import {
 } from "../../../gen/lvmd/served/lvmd_pb.ts";
 import { shownVolume } from "../../backups/lvm/operation-marks.ts";
 import type { Call, LvmdProtocol } from "../../rpc/call/call.ts";
-import { askerFrom } from "../../rpc/call/requester.ts";
+import { requesterFrom } from "../../rpc/call/requester.ts";
 import { registerService, type ServiceRegistration } from "../../rpc/call/service-handlers.ts";
 import { createSharedAnswers } from "../../rpc/streams/shared-answers.ts";
 import { createStateBroadcast } from "../../rpc/streams/state-broadcast.ts";
@@ -40,7 +40,7 @@ export function createLvService(volumes: Volumes, backups: VolumeBackups | undef
         const made =
           source === undefined
             ? await volumes.create(wanted, call)
-            : await assertBackups(backups).restoreVolume.create(wanted, source, askerFrom(call));
+            : await assertBackups(backups).restoreVolume.create(wanted, source, requesterFrom(call));
         return { volume: volumeMessage(made) };
       },
       async removeLV(request, call) {
@@ -56,7 +56,7 @@ export function createLvService(volumes: Volumes, backups: VolumeBackups | undef
       },
       async createBackup(request, call) {
         const wanted = wantedFromCreateBackup(request);
-        const poll = await assertBackups(backups).createBackup.poll(wanted, askerFrom(call));
+        const poll = await assertBackups(backups).createBackup.poll(wanted, requesterFrom(call));
         return backupStateMessage(wanted.name, poll);
       },
     },

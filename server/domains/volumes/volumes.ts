@@ -43,7 +43,7 @@ export interface VolumesOptions {
 }
 
 /** The requester of a change. It is notified of the resource, and may abort before the change begins. */
-export type Asker = Pick<Call, "signal" | "noteResource">;
+export type Requester = Pick<Call, "signal" | "noteResource">;
 
 /** The volumes of this host: the contract's rules on top of LVM, independent of protocols and messages. */
 export interface Volumes {
@@ -61,16 +61,16 @@ export interface Volumes {
    * Creates a volume. If LVM cannot be read afterwards, the volume is returned as requested, without a device.
    * @throws InfraError as `VolumeChanges.create` and `VolumeChange.describe`, OPERATION_IN_PROGRESS, and what LVM refuses
    */
-  create(wanted: WantedCreate, asker: Asker): Promise<ShownVolume>;
+  create(wanted: WantedCreate, asker: Requester): Promise<ShownVolume>;
   /**
    * Resizes a volume and returns its new size, in bytes.
    * @throws InfraError as `VolumeChanges.resize` and `VolumeChange.describe`, OPERATION_IN_PROGRESS, and what LVM refuses
    */
-  resize(wanted: WantedResize, asker: Asker): Promise<bigint>;
+  resize(wanted: WantedResize, asker: Requester): Promise<bigint>;
   /** @throws InfraError as `VolumeChanges.remove` and `VolumeChange.describe`, OPERATION_IN_PROGRESS, and what LVM refuses */
-  remove(wanted: WantedRemove, asker: Asker): Promise<void>;
+  remove(wanted: WantedRemove, asker: Requester): Promise<void>;
   /** @throws InfraError as `VolumeChanges.snapshot` and `VolumeChange.describe`, OPERATION_IN_PROGRESS, and what LVM refuses */
-  createSnapshot(wanted: WantedSnapshot, asker: Asker): Promise<ShownVolume>;
+  createSnapshot(wanted: WantedSnapshot, asker: Requester): Promise<ShownVolume>;
   /** Returns what `create` would do now. @throws InfraError as `create` would, as far as LVM's state shows that */
   planCreate(wanted: WantedCreate, asker: PlanAsker): Promise<PlannedMutation>;
   /** Returns what `resize` would do now. @throws InfraError as `resize` would, as far as LVM's state shows that */
@@ -127,7 +127,7 @@ export function createVolumes(options: VolumesOptions): Volumes {
    * has left by then, or if an operation works on the volume. Volumes of a thin pool share one queue, because only hostplane
    * enforces the pool's overprovisioning limit; the space of a group is enforced by LVM itself.
    */
-  function run(change: VolumeChange, asker: Asker): Promise<Mutation> {
+  function run(change: VolumeChange, asker: Requester): Promise<Mutation> {
     const { name, deviceClass, describe } = change;
     const { volumeGroup, thinPool } = deviceClass;
     const resource = volumeResource(volumeGroup, name);
@@ -170,7 +170,7 @@ export function createVolumes(options: VolumesOptions): Volumes {
   async function make(
     change: VolumeChange,
     { sizeBytes, tags }: Pick<ShownVolume, "sizeBytes" | "tags">,
-    asker: Asker,
+    asker: Requester,
   ): Promise<ShownVolume> {
     const { name, deviceClass } = change;
     const { resource } = await run(change, asker);

@@ -138,5 +138,7 @@ export function runInterceptors(
 }
 
 function withEndNotification(output: Output, call: Call): Output {
-  return Symbol.asyncIterator in output ? watchedStream(output, (error) => call.over(error)) : output;
+  return Symbol.asyncIterator in output
+    ? watchedStream(output, (error) => call.notifyStreamEnd(error))
+    : output;
 }

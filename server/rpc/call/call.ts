@@ -1,7 +1,7 @@
 import type { DescMethod, Message } from "@bufbuild/protobuf";
 import type { InfraError } from "../../../adapters/host/infra-error.ts";
 import type { ClientCertificate } from "../listener/certificates/client-certificate.ts";
-import type { DirectSink } from "../streams/message-sink.ts";
+import type { MessageSink } from "../streams/message-sink.ts";
 import type { Caller } from "./caller.ts";
 import type { CostAccount } from "./cost-account.ts";
 import type { MethodRule } from "./method-rule.ts";
@@ -75,9 +75,9 @@ export interface Call {
    * error that ended it, or with CALLER_LEFT if the reader has left. The stream ends for its reader when all listeners are done;
    * the innermost interceptor's runs first.
    */
-  onOver(listener: OverListener): void;
-  /** Calls the listeners of `onOver`. */
-  over(error: InfraError | undefined): Promise<void>;
+  onStreamEnd(listener: StreamEndListener): void;
+  /** Calls the listeners of `onStreamEnd`. */
+  notifyStreamEnd(error: InfraError | undefined): Promise<void>;
   /** Returns a request header, by lower-case name. */
   header(name: string): string | undefined;
   headerNames(): Iterable<string>;
@@ -109,11 +109,11 @@ export interface Call {
    * @param maxUnsentBytes the sink writes nothing while more than that is unsent; default 1 MiB
    * @throws TypeError when nothing has been sent
    */
-  openSink(maxUnsentBytes?: number): DirectSink;
+  openSink(maxUnsentBytes?: number): MessageSink;
 }
 
 /** Called when a stream is over. */
-export type OverListener = (error: InfraError | undefined) => void | Promise<void>;
+export type StreamEndListener = (error: InfraError | undefined) => void | Promise<void>;
 
 /** The response header that names the call's operation. */
 export const operationHeader = "hostplane-operation";

@@ -3,7 +3,7 @@ import type { Charged } from "./loop-time.ts";
 /** The account that a call's cost is charged to. */
 export interface CostAccount extends Charged {
   /** Counts bytes of its answer that the client has not read yet; negative once they are read. */
-  hold(bytes: number): void;
+  addUnread(bytes: number): void;
   /**
    * Counts a message of a request stream as a call.
    * @throws InfraError CALLER_LIMIT

@@ -30,14 +30,14 @@ function nextTurn(): Promise<void> {
   return new Promise((resolve) => {
     waiting.push(resolve);
     if (waiting.length === 1) {
-      setImmediate(giveTurn);
+      setImmediate(runNext);
     }
   });
 }
 
-function giveTurn(): void {
+function runNext(): void {
   waiting.shift()?.();
   if (waiting.length > 0) {
-    setImmediate(giveTurn);
+    setImmediate(runNext);
   }
 }

@@ -1,6 +1,6 @@
 import type { InfraError } from "../../../adapters/host/infra-error.ts";
 import { infraErrorFrom } from "../errors/connect-error.ts";
-import { createRing, type Link } from "./ring.ts";
+import { createRing, type RingElement } from "./ring.ts";
 import { deadlinePassed } from "./until-call-ends.ts";
 
 /** Calls in progress, of all protocols. They end when the gateway stops; a call with a cap ends when it is reached. */
@@ -11,7 +11,7 @@ export interface OpenCalls {
   count(): number;
 }
 
-export interface OpenCall extends Link {
+export interface OpenCall extends RingElement {
   /** When the gateway's own time limit is reached, on the clock of performance.now(); undefined for a stream. */
   readonly capAtMs: number | undefined;
   end(error: InfraError): void;

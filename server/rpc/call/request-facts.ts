@@ -1,6 +1,6 @@
 import type { HttpResponse } from "../protocols/http/http-exchange.ts";
 import type { Peer } from "./call.ts";
-import type { RequestHold } from "./request-usage.ts";
+import type { RequestUsage } from "./request-usage.ts";
 
 /** Facts of a request that the HTTP server knows before a protocol reads it. */
 export interface RequestFacts {
@@ -13,9 +13,9 @@ export interface RequestFacts {
   /** Query of a Connect GET; absent for any other request. */
   readonly query?: URLSearchParams;
   /** Present if the request's use of resources is limited. */
-  readonly hold?: RequestHold | undefined;
+  readonly usage?: RequestUsage | undefined;
   /** Called for each message that a sink of the call writes, bypassing its outputs. */
-  readonly onDirectWrite?: () => void;
+  readonly onSinkWrite?: () => void;
 }
 
 /** The header that identifies a call in its answer; the log and the gateway's errors have the same id. */

@@ -4,7 +4,7 @@ import type { CostAccount } from "./cost-account.ts";
  * Resources of a request from its arrival until its answer is sent. They count towards the memory for unauthenticated callers
  * while its caller is unknown, and towards the caller's own limits.
  */
-export interface RequestHold {
+export interface RequestUsage {
   /** Counts bytes that are kept for it. */
   add(bytes: number): void;
   /** Counts bytes that are discarded unread. Cuts the connection if it exceeds what it may waste. */
@@ -20,8 +20,8 @@ export interface RequestHold {
   /** Counts a page that needs no login, by its size, as CPU time of its address. */
   sendsPage(bytes: number): void;
   /** Part of the answer has been written, or has left. */
-  wrote(): void;
-  left(): void;
+  onWritten(): void;
+  onSent(): void;
   /** Removes all limits. */
   release(): void;
 }

@@ -2,7 +2,7 @@ import type { Call } from "./call.ts";
 import { methodPathOf } from "./method-rule.ts";
 
 /** Requester of long-running work, which may outlive the call. */
-export interface Asker {
+export interface Requester {
   readonly actor: string;
   readonly accountId: string;
   /** The RPC, as `package.Service/Method`. */
@@ -14,7 +14,7 @@ export interface Asker {
 }
 
 /** Adapts a call to its requester. */
-export function askerFrom(call: Call): Asker {
+export function requesterFrom(call: Call): Requester {
   const { caller, method, signal } = call;
   return {
     actor: caller.actor,

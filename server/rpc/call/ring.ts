@@ -1,15 +1,15 @@
 /** An element of a ring, with its neighbours. */
-export interface Link {
-  previous: Link | undefined;
-  next: Link | undefined;
+export interface RingElement {
+  previous: RingElement | undefined;
+  next: RingElement | undefined;
 }
 
 /** Elements in order of insertion. */
-export interface Ring<T extends Link> {
+export interface Ring<T extends RingElement> {
   /** Appends an element that is not in any ring. */
-  add(link: T): void;
+  add(element: T): void;
   /** Does nothing for an element that is not in it. */
-  delete(link: T): void;
+  delete(element: T): void;
   first(): T | undefined;
   size(): number;
   /** Elements may be added and deleted during iteration, including the current one. */
@@ -21,26 +21,26 @@ export interface Ring<T extends Link> {
  * a new table, and the old one still refers to its elements and to the new table. Once one of the tables is in the old
  * generation, all later ones, and the calls in them, survive every scavenge until a full collection.
  */
-export function createRing<T extends Link>(): Ring<T> {
-  const start: Link = { previous: undefined, next: undefined };
-  let last: Link = start;
+export function createRing<T extends RingElement>(): Ring<T> {
+  const start: RingElement = { previous: undefined, next: undefined };
+  let last: RingElement = start;
   let size = 0;
   /** Positions of iterations. After a deletion, the previous element. */
-  const cursors: { at: Link }[] = [];
+  const cursors: { at: RingElement }[] = [];
   return {
-    add(link) {
-      link.previous = last;
-      last.next = link;
-      last = link;
+    add(element) {
+      element.previous = last;
+      last.next = element;
+      last = element;
       size += 1;
     },
-    delete(link) {
-      const { previous, next } = link;
+    delete(element) {
+      const { previous, next } = element;
       if (previous === undefined) {
         return;
       }
       for (const cursor of cursors) {
-        if (cursor.at === link) {
+        if (cursor.at === element) {
           cursor.at = previous;
         }
       }
@@ -50,8 +50,8 @@ export function createRing<T extends Link>(): Ring<T> {
       } else {
         next.previous = previous;
       }
-      link.previous = undefined;
-      link.next = undefined;
+      element.previous = undefined;
+      element.next = undefined;
       size -= 1;
     },
     first: () => start.next as T | undefined,
@@ -60,9 +60,9 @@ export function createRing<T extends Link>(): Ring<T> {
       const cursor = { at: start };
       cursors.push(cursor);
       try {
-        for (let link = start.next; link !== undefined; link = cursor.at.next) {
-          cursor.at = link;
-          yield link as T;
+        for (let element = start.next; element !== undefined; element = cursor.at.next) {
+          cursor.at = element;
+          yield element as T;
         }
       } finally {
         cursors.splice(cursors.indexOf(cursor), 1);

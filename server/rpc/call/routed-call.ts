@@ -2,15 +2,15 @@ import type { DescMethod, Message } from "@bufbuild/protobuf";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { infraErrorFrom } from "../errors/connect-error.ts";
 import { requestTimeoutMs } from "../listener/timeouts.ts";
-import { type ClosableSink, createDirectSink, type DirectSink } from "../streams/message-sink.ts";
-import { type Call, type OverListener, operationHeader, type Peer } from "./call.ts";
+import { type ClosableSink, createMessageSink, type MessageSink } from "../streams/message-sink.ts";
+import { type Call, operationHeader, type Peer, type StreamEndListener } from "./call.ts";
 import { anonymous, type Caller } from "./caller.ts";
 import type { CostAccount } from "./cost-account.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Charged } from "./loop-time.ts";
 import type { MethodRule } from "./method-rule.ts";
 import type { OpenCall, OpenCalls } from "./open-calls.ts";
-import type { Link } from "./ring.ts";
+import type { RingElement } from "./ring.ts";
 import { deadlinePassed, untilCallEnds } from "./until-call-ends.ts";
 
 /** The gateway's limits for a call. */
@@ -42,8 +42,8 @@ export class RoutedCall implements Call, OpenCall, Charged {
   readonly requestId: string;
   caller: Caller = anonymous;
   /** Neighbours in the ring of open calls. */
-  previous: Link | undefined;
-  next: Link | undefined;
+  previous: RingElement | undefined;
+  next: RingElement | undefined;
   readonly #exchange: Exchange;
   readonly #limits: CallLimits;
   /** When the gateway's own time limit is reached, on the clock of performance.now(); undefined for a stream. */
@@ -59,7 +59,7 @@ export class RoutedCall implements Call, OpenCall, Charged {
   #error: InfraError | undefined;
   #ending: AbortController | undefined;
   #listeners: Set<(error: InfraError) => void> | undefined;
-  #overListeners: OverListener[] | undefined;
+  #streamEndListeners: StreamEndListener[] | undefined;
 
   constructor(exchange: Exchange, rule: MethodRule, limits: CallLimits) {
     const { method, protocol, facts } = exchange;
@@ -85,7 +85,7 @@ export class RoutedCall implements Call, OpenCall, Charged {
   identify(caller: Caller): void {
     this.caller = caller;
     if (caller.credential !== "none") {
-      this.#exchange.facts.hold?.identified();
+      this.#exchange.facts.usage?.identified();
     }
   }
 
@@ -93,7 +93,7 @@ export class RoutedCall implements Call, OpenCall, Charged {
     this.#account = account;
     account.spend(this.#spentMs);
     this.#spentMs = 0;
-    this.#exchange.facts.hold?.chargeTo(account);
+    this.#exchange.facts.usage?.chargeTo(account);
   }
 
   spend(cpuMs: number): void {
@@ -106,7 +106,7 @@ export class RoutedCall implements Call, OpenCall, Charged {
 
   /** Counts a message of a request stream. @throws InfraError CALLER_LIMIT */
   countMessage(): void {
-    this.#exchange.facts.hold?.countMessage();
+    this.#exchange.facts.usage?.countMessage();
     this.#account?.countMessage();
   }
 
@@ -164,13 +164,13 @@ export class RoutedCall implements Call, OpenCall, Charged {
     return () => void this.#listeners?.delete(listener);
   }
 
-  onOver(listener: OverListener): void {
-    this.#overListeners ??= [];
-    this.#overListeners.push(listener);
+  onStreamEnd(listener: StreamEndListener): void {
+    this.#streamEndListeners ??= [];
+    this.#streamEndListeners.push(listener);
   }
 
-  async over(error: InfraError | undefined): Promise<void> {
-    for (const listener of this.#overListeners ?? []) {
+  async notifyStreamEnd(error: InfraError | undefined): Promise<void> {
+    for (const listener of this.#streamEndListeners ?? []) {
       await listener(error);
     }
   }
@@ -244,9 +244,9 @@ export class RoutedCall implements Call, OpenCall, Charged {
     this.#exchange.appendTrailer(name, value);
   }
 
-  openSink(maxUnsentBytes = maxUnsentBytesDefault): DirectSink {
+  openSink(maxUnsentBytes = maxUnsentBytesDefault): MessageSink {
     const { facts, protocol, codec, method } = this.#exchange;
-    const { response, onDirectWrite, hold } = facts;
+    const { response, onSinkWrite, usage } = facts;
     if (protocol === "rest") {
       throw new InfraError("NOT_BUILT", `${method.name} cannot be streamed over REST`);
     }
@@ -256,7 +256,7 @@ export class RoutedCall implements Call, OpenCall, Charged {
     const { maxMessageBytes } = this.#limits;
     const limits = { maxUnsentBytes, maxMessageBytes, lingerMs: sinkLingerMs };
     const end = (error: InfraError) => this.end(error);
-    this.#sink ??= createDirectSink(response, codec, limits, end, onDirectWrite, () => hold?.left());
+    this.#sink ??= createMessageSink(response, codec, limits, end, onSinkWrite, () => usage?.onSent());
     return this.#sink;
   }
 }

@@ -69,7 +69,7 @@ export interface CallAudit {
  */
 export function createCallAudit(port: AuditPort): CallAudit {
   const begun = new WeakSet<Call>();
-  const underWay = new Set<Promise<unknown>>();
+  const running = new Set<Promise<unknown>>();
   const sums = createRefusalSums<AuditedRefusal>(port.addRefusals, (error) =>
     port.onFailed("refused calls", error),
   );
@@ -96,7 +96,7 @@ export function createCallAudit(port: AuditPort): CallAudit {
       call.signal.throwIfAborted();
       const output = await next();
       if (Symbol.asyncIterator in output) {
-        call.onOver(end);
+        call.onStreamEnd(end);
       } else {
         await end(undefined);
       }
@@ -107,13 +107,13 @@ export function createCallAudit(port: AuditPort): CallAudit {
     }
   }
 
-  async function recordUnderWay(call: Call, next: () => Promise<Output>): Promise<Output> {
+  async function recordRunning(call: Call, next: () => Promise<Output>): Promise<Output> {
     const work = record(call, next);
-    underWay.add(work);
+    running.add(work);
     try {
       return await work;
     } finally {
-      underWay.delete(work);
+      running.delete(work);
     }
   }
 
@@ -123,13 +123,13 @@ export function createCallAudit(port: AuditPort): CallAudit {
       return;
     }
     // Mistakes of callers who are not logged in are summed too; otherwise they could fill the disk.
-    const isStranger = call.rule.mutation && call.caller.role === undefined;
-    if (begun.has(call) || !(isStranger || isRefusedForCaller(error) || call.rule.mutation)) {
+    const isUnauthenticated = call.rule.mutation && call.caller.role === undefined;
+    if (begun.has(call) || !(isUnauthenticated || isRefusedForCaller(error) || call.rule.mutation)) {
       return;
     }
     const audited = auditedCall(call, undefined);
     const outcome = auditedOutcome(call, error);
-    if (isStranger || isRefusedForCaller(error)) {
+    if (isUnauthenticated || isRefusedForCaller(error)) {
       // The key keeps refusals of different callers at one address apart.
       const key = JSON.stringify([audited.address, audited.actor, outcome.reason]);
       sums.add(key, { call: audited, outcome });
@@ -160,9 +160,9 @@ export function createCallAudit(port: AuditPort): CallAudit {
     streamInterceptor: ({ methodKind }, rule) =>
       methodKind !== "unary" && isRecorded(rule) ? record : undefined,
     workInterceptor: ({ methodKind }, rule) =>
-      methodKind === "unary" && isRecorded(rule) ? recordUnderWay : undefined,
+      methodKind === "unary" && isRecorded(rule) ? recordRunning : undefined,
     async close() {
-      await Promise.allSettled(underWay);
+      await Promise.allSettled(running);
       await sums.flush();
     },
   };

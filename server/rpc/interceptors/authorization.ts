@@ -55,15 +55,15 @@ export function createAuthorization(
       onDenied(call);
       throw error;
     }
-    return call.method.methodKind === "unary" ? next() : whileAllowed(call, next);
+    return call.method.methodKind === "unary" ? next() : endWhenDenied(call, next);
   }
 
-  async function whileAllowed(call: Call, next: () => Promise<Output>): Promise<Output> {
+  async function endWhenDenied(call: Call, next: () => Promise<Output>): Promise<Output> {
     watch(call);
     try {
       const output = await next();
       if (Symbol.asyncIterator in output) {
-        call.onOver(() => void streams.delete(call));
+        call.onStreamEnd(() => void streams.delete(call));
       } else {
         streams.delete(call);
       }
@@ -96,7 +96,7 @@ export function createAuthorization(
  * later, so the caller's permission is checked again.
  * @throws InfraError as `Caller.current` and `assertAllowed` do
  */
-export const stillAllowed: InterceptorFor = (_method, rule) =>
+export const recheckPermission: InterceptorFor = (_method, rule) =>
   rule.role === "anyone" ? undefined : assertStillAllowed;
 
 const assertStillAllowed: Interceptor = (call, next) => {

@@ -4,7 +4,7 @@ import { networkOf } from "../../config/address-range.ts";
 import type { Call, Interceptor, Output } from "../call/call.ts";
 import type { CostAccount } from "../call/cost-account.ts";
 import type { InterceptorFor } from "../call/method-interceptors.ts";
-import { createPlaces, type Place, type Places } from "./slots.ts";
+import { createSlots, type Slot, type Slots } from "./slots.ts";
 
 /** `limits.caller` of the configuration. */
 export interface CallerLimitValues {
@@ -43,7 +43,7 @@ interface Usage {
   /** CPU time that calls may use. Grows by cpuMsPerSecond per second. A call is charged afterwards, so this can be negative. */
   cpuMs: number;
   refilledAtMs: number;
-  readonly reads: Places;
+  readonly reads: Slots;
   streams: number;
   mutations: number;
   unreadBytes: number;
@@ -59,7 +59,7 @@ const debtSeconds = 10;
 const addressesMax = 10_000;
 
 /** Number of buckets that further addresses share. Each bucket has the quota of one address. */
-const sharedCount = 256;
+const sharedBucketCount = 256;
 
 /** A slot's release cannot be predicted; suggest retrying after 1 s. */
 const slotRetryMs = 1000;
@@ -123,8 +123,8 @@ export function createCallerLimits(
     if (addresses.size < addressesMax || addresses.has(key)) {
       return usageIn(addresses, key, now);
     }
-    const place = (createHmac("sha256", seed).update(key).digest()[0] ?? 0) % sharedCount;
-    return usageIn(addresses, `shared ${place}`, now);
+    const slot = (createHmac("sha256", seed).update(key).digest()[0] ?? 0) % sharedBucketCount;
+    return usageIn(addresses, `shared ${slot}`, now);
   }
 
   function usageIn(usages: Map<string, Usage>, key: string, now: number): Usage {
@@ -134,7 +134,7 @@ export function createCallerLimits(
         tokens: burst,
         cpuMs: cpuBurstMs,
         refilledAtMs: now,
-        reads: createPlaces(limits.reads),
+        reads: createSlots(limits.reads),
         streams: 0,
         mutations: 0,
         unreadBytes: 0,
@@ -173,19 +173,19 @@ export function createCallerLimits(
   class Account implements CostAccount {
     readonly #call: Call;
     readonly #usage: Usage;
-    readonly #place: Place | undefined;
+    readonly #slot: Slot | undefined;
 
-    constructor(call: Call, usage: Usage, place: Place | undefined) {
+    constructor(call: Call, usage: Usage, slot: Slot | undefined) {
       this.#call = call;
       this.#usage = usage;
-      this.#place = place;
+      this.#slot = slot;
     }
 
     spend(cpuMs: number): void {
       this.#usage.cpuMs = Math.max(this.#usage.cpuMs - cpuMs, -cpuDebtMs);
     }
 
-    hold(bytes: number): void {
+    addUnread(bytes: number): void {
       this.#usage.unreadBytes += bytes;
     }
 
@@ -196,7 +196,7 @@ export function createCallerLimits(
     }
 
     close(): void {
-      this.#place?.leave();
+      this.#slot?.leave();
     }
   }
 
@@ -234,7 +234,7 @@ export function createCallerLimits(
     try {
       const output = await next();
       if (Symbol.asyncIterator in output) {
-        call.onOver(release);
+        call.onStreamEnd(release);
       } else {
         release();
       }
@@ -275,10 +275,10 @@ export function createCallerLimits(
       takeToken(call, usage);
       assertAffordable(call, usage);
       const isRead = call.method.methodKind === "unary" && !call.rule.mutation;
-      const place = isRead ? usage.reads.enter(call) : undefined;
-      call.chargeTo(new Account(call, usage, place));
-      if (place !== undefined) {
-        return aroundRead(call, usage, place.entered, next);
+      const slot = isRead ? usage.reads.enter(call) : undefined;
+      call.chargeTo(new Account(call, usage, slot));
+      if (slot !== undefined) {
+        return aroundRead(call, usage, slot.entered, next);
       }
       return call.method.methodKind === "unary" ? next() : aroundStream(call, usage, next);
     },

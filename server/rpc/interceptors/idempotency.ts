@@ -5,7 +5,7 @@ import type { InterceptorFor } from "../call/method-interceptors.ts";
 import { methodPathOf } from "../call/method-rule.ts";
 import { infraErrorFrom } from "../errors/connect-error.ts";
 import { idempotencyKeyHeader } from "./known-headers.ts";
-import { decodeKeptAnswer, encodeKeptAnswer, type KeptAnswer } from "./stored-answer.ts";
+import { decodeStoredAnswer, encodeStoredAnswer, type StoredAnswer } from "./stored-answer.ts";
 
 /** A call with a key, identified by caller, method and key together. */
 export interface KeyedCall {
@@ -55,14 +55,14 @@ export function createIdempotency(port: IdempotencyPort): InterceptorFor {
   async function finish(
     call: Call,
     key: Extract<TakenKey, { state: "taken" }>,
-    answer: KeptAnswer["outcome"],
+    answer: StoredAnswer["outcome"],
   ) {
     try {
       if ("error" in answer && answer.error.effect === "none") {
         await key.forget();
       } else {
         const kept = { resource: call.resource(), operationId: call.operationId(), outcome: answer };
-        await key.keep(encodeKeptAnswer(call.method.output, kept));
+        await key.keep(encodeStoredAnswer(call.method.output, kept));
       }
     } catch (error) {
       port.onFailed(`the result of ${call.requestId}`, error);
@@ -138,7 +138,7 @@ export function createIdempotency(port: IdempotencyPort): InterceptorFor {
   return ({ methodKind }, rule) => (methodKind === "unary" && rule.mutation ? intercept : undefined);
 }
 
-type KeptMessage = Extract<KeptAnswer["outcome"], { message: unknown }>["message"];
+type KeptMessage = Extract<StoredAnswer["outcome"], { message: unknown }>["message"];
 
 /**
  * Returns the caller's id, so that accounts never share keys. Callers without an account (on a listener without login) are
@@ -149,7 +149,7 @@ function callerOf({ caller, peer }: Call): string {
 }
 
 function replay(call: Call, bytes: Uint8Array): Output {
-  const { resource, operationId, outcome } = decodeKeptAnswer(call.method.output, bytes);
+  const { resource, operationId, outcome } = decodeStoredAnswer(call.method.output, bytes);
   if (resource !== undefined) {
     call.noteResource(resource);
   }

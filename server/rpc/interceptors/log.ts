@@ -11,10 +11,10 @@ import { createRefusalLines } from "./refusal-lines.ts";
 const faultCodes: ReadonlySet<ErrorCode> = new Set(["INTERNAL", "UNAVAILABLE", "DATA_LOSS"]);
 
 /** Reasons with such a code that the caller is responsible for. */
-const callersFaults: ReadonlySet<ReasonName> = new Set(["COMPRESSION_NOT_NAMED"]);
+const callerFaults: ReadonlySet<ReasonName> = new Set(["COMPRESSION_NOT_NAMED"]);
 
 /** Maximum length of texts in a line about a caller without credentials, who could send any text. */
-const strangersTextMaxLength = 300;
+const unauthenticatedTextMaxLength = 300;
 
 /** A line of the log before it is written. */
 interface CallLine {
@@ -29,7 +29,7 @@ interface CallLine {
  * either. Refused calls without credentials get a bounded number of lines per minute; the rest is counted (refusal-lines.ts).
  */
 export function createCallLog(log: FastifyBaseLogger): Interceptor {
-  const strangers = createRefusalLines<CallLine>(
+  const unauthenticated = createRefusalLines<CallLine>(
     ({ level, fields }) => log[level](fields, "call"),
     ({ level, fields: { peer, code, reason } }, count) =>
       log[level]({ peer, code, reason, count }, "further refused calls without credentials"),
@@ -40,7 +40,7 @@ export function createCallLog(log: FastifyBaseLogger): Interceptor {
     try {
       const output = await next();
       if (Symbol.asyncIterator in output) {
-        call.onOver((error) => write(call, startedAtMs, error));
+        call.onStreamEnd((error) => write(call, startedAtMs, error));
       } else {
         write(call, startedAtMs, undefined);
       }
@@ -61,10 +61,10 @@ export function createCallLog(log: FastifyBaseLogger): Interceptor {
     if (!isWritten(level)) {
       return;
     }
-    const isStranger = error !== undefined && call.caller.role === undefined;
-    const fields = fieldsOf(call, startedAtMs, error, isStranger ? shortened : whole);
-    if (isStranger) {
-      strangers.add(`${call.peer.address} ${error.reason}`, { level, fields });
+    const isUnauthenticated = error !== undefined && call.caller.role === undefined;
+    const fields = fieldsOf(call, startedAtMs, error, isUnauthenticated ? truncated : unchanged);
+    if (isUnauthenticated) {
+      unauthenticated.add(`${call.peer.address} ${error.reason}`, { level, fields });
     } else {
       log[level](fields, "call");
     }
@@ -73,14 +73,14 @@ export function createCallLog(log: FastifyBaseLogger): Interceptor {
 
 function isFaultOfOurs({ code, reason }: InfraError): boolean {
   // A stopping gateway is not a fault, however many streams end with it.
-  return faultCodes.has(code) && reason !== "SHUTTING_DOWN" && !callersFaults.has(reason);
+  return faultCodes.has(code) && reason !== "SHUTTING_DOWN" && !callerFaults.has(reason);
 }
 
 function fieldsOf(
   call: Call,
   startedAtMs: number,
   error: InfraError | undefined,
-  text: typeof whole,
+  text: typeof unchanged,
 ): CallLine["fields"] {
   const resource = call.resource();
   return {
@@ -97,7 +97,7 @@ function fieldsOf(
   };
 }
 
-function errorFieldsOf(error: InfraError, secrets: boolean, text: typeof whole): CallLine["fields"] {
+function errorFieldsOf(error: InfraError, secrets: boolean, text: typeof unchanged): CallLine["fields"] {
   // Of errors without a cause only INTERNAL is logged with its stack: refusals for an unreachable system would repeat theirs a
   // thousand times a second.
   const cause = error.cause ?? (error.code === "INTERNAL" ? error : undefined);
@@ -110,10 +110,12 @@ function errorFieldsOf(error: InfraError, secrets: boolean, text: typeof whole):
   };
 }
 
-function whole(text: string): string {
+function unchanged(text: string): string {
   return text;
 }
 
-function shortened(text: string): string {
-  return text.length <= strangersTextMaxLength ? text : `${text.slice(0, strangersTextMaxLength)}…`;
+function truncated(text: string): string {
+  return text.length <= unauthenticatedTextMaxLength
+    ? text
+    : `${text.slice(0, unauthenticatedTextMaxLength)}…`;
 }

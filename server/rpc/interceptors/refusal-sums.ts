@@ -39,7 +39,7 @@ export function createRefusalSums<Refusal>(
   let timer: NodeJS.Timeout | undefined;
   let flushing = Promise.resolve();
 
-  function placeOf(key: string): string {
+  function keyFor(key: string): string {
     const now = Math.floor(nowMs() / minuteMs);
     if (now !== minute) {
       minute = now;
@@ -72,7 +72,7 @@ export function createRefusalSums<Refusal>(
       const since = waiting;
       waiting = sums;
       for (const sum of since.values()) {
-        count(placeOf(sum.key), sum.count, sum.last);
+        count(keyFor(sum.key), sum.count, sum.last);
       }
       timer ??= setTimeout(flush, flushEveryMs).unref();
       onFailed(error);
@@ -85,7 +85,7 @@ export function createRefusalSums<Refusal>(
   }
 
   return {
-    add: (key, refusal) => count(placeOf(key), 1, refusal),
+    add: (key, refusal) => count(keyFor(key), 1, refusal),
     flush,
   };
 }

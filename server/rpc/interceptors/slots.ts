@@ -1,14 +1,14 @@
 import type { Call } from "../call/call.ts";
 
 /** Slots for a limited number of calls. Further calls wait in order of arrival. */
-export interface Places {
+export interface Slots {
   /** Takes a slot for a call, now or as soon as one is free. */
-  enter(call: Pick<Call, "onEnd">): Place;
+  enter(call: Pick<Call, "onEnd">): Slot;
   /** Returns how many calls have a slot. */
   takenCount(): number;
 }
 
-export interface Place {
+export interface Slot {
   /**
    * Undefined if a slot was free. Otherwise resolves when the call has its slot, and rejects with the error if the call ends
    * before.
@@ -19,7 +19,7 @@ export interface Place {
 }
 
 /** @param most how many calls can have a slot at once */
-export function createPlaces(most: number): Places {
+export function createSlots(most: number): Slots {
   const waiting = new Set<() => void>();
   let taken = 0;
 
@@ -35,15 +35,15 @@ export function createPlaces(most: number): Places {
 
   return {
     enter(call) {
-      let hasPlace = taken < most;
+      let hasSlot = taken < most;
       let enter: (() => void) | undefined;
       let entered: Promise<void> | undefined;
-      if (hasPlace) {
+      if (hasSlot) {
         taken += 1;
       } else {
         entered = new Promise((resolve, reject) => {
           enter = () => {
-            hasPlace = true;
+            hasSlot = true;
             resolve();
           };
           waiting.add(enter);
@@ -53,8 +53,8 @@ export function createPlaces(most: number): Places {
       return {
         entered,
         leave() {
-          if (hasPlace) {
-            hasPlace = false;
+          if (hasSlot) {
+            hasSlot = false;
             free();
           } else if (enter !== undefined) {
             waiting.delete(enter);

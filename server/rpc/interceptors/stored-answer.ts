@@ -3,7 +3,7 @@ import { type Effect, type FieldViolation, InfraError } from "../../../adapters/
 import { type ReasonName, reasons } from "../../../adapters/host/reasons.ts";
 
 /** The outcome of a call, stored to be returned again. */
-export interface KeptAnswer {
+export interface StoredAnswer {
   /** Resource of the call. */
   readonly resource: string | undefined;
   /** Durable operation of the call. */
@@ -32,9 +32,9 @@ interface Head {
 const headEnd = 0;
 
 /** Encodes the answer as a head in JSON, a NUL, and the message in binary. */
-export function encodeKeptAnswer(
+export function encodeStoredAnswer(
   type: DescMessage,
-  { resource, operationId, outcome }: KeptAnswer,
+  { resource, operationId, outcome }: StoredAnswer,
 ): Uint8Array {
   const head: Head = {
     ...(resource === undefined ? {} : { resource }),
@@ -45,8 +45,8 @@ export function encodeKeptAnswer(
   return new Uint8Array(Buffer.concat([Buffer.from(JSON.stringify(head)), Buffer.of(headEnd), body]));
 }
 
-/** @throws Error for bytes that `encodeKeptAnswer` did not create */
-export function decodeKeptAnswer(type: DescMessage, bytes: Uint8Array): KeptAnswer {
+/** @throws Error for bytes that `encodeStoredAnswer` did not create */
+export function decodeStoredAnswer(type: DescMessage, bytes: Uint8Array): StoredAnswer {
   const end = bytes.indexOf(headEnd);
   const { resource, operationId, error }: Head = JSON.parse(Buffer.from(bytes.subarray(0, end)).toString());
   const outcome =

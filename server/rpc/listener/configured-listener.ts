@@ -56,13 +56,13 @@ export function createConfiguredListener(
   );
   const refusalLog = (what: string) =>
     createRefusalLog((refused) => logger.warn({ listener: entry.address, ...refused }, what));
-  const tellRefusedRequest = refusalLog("request refused");
+  const logRefusedRequest = refusalLog("request refused");
   function refuses(request: HttpRequest, response: HttpResponse): boolean {
     const refusal = guard(request);
     if (refusal === undefined) {
       return false;
     }
-    tellRefusedRequest(request.socket.remoteAddress, refusal.message);
+    logRefusedRequest(request.socket.remoteAddress, refusal.message);
     const headers = { [requestIdHeader]: randomUUID() };
     refuse(request, response, refusal, headers, { errorDetails: facts.errorDetails });
     return true;

@@ -73,7 +73,7 @@ export function createListener(options: ListenerOptions): Listener {
   const admission = createAdmission(options);
   const onRequest = (request: NodeRequest, response: NodeResponse) => {
     sockets.addRequest(request, response);
-    if (!refuses(request, response) && hold(request, response)) {
+    if (!refuses(request, response) && track(request, response)) {
       options.onRequest(request, response);
     }
   };
@@ -108,16 +108,16 @@ export function createListener(options: ListenerOptions): Listener {
   }
 
   /** Counts a request as unauthenticated until its caller is known. Returns whether the request is served. */
-  function hold(request: HttpRequest, response: HttpResponse): boolean {
+  function track(request: HttpRequest, response: HttpResponse): boolean {
     const connection = connections?.of(request.socket);
     if (connection?.refusesRequest() === true) {
       // Not while Node is reading the connection.
       setImmediate(() => (request.stream?.session ?? request.socket).destroy());
       return false;
     }
-    request.hold = requests?.hold(request, response, connection);
+    request.usage = requests?.track(request, response, connection);
     if (connections === undefined) {
-      request.hold?.identified();
+      request.usage?.identified();
     }
     return true;
   }
@@ -164,10 +164,10 @@ export function createListener(options: ListenerOptions): Listener {
       const exchange = new Http2Exchange(stream, headers, rawHeaders);
       // CONNECT and `expect` are handled by the compatibility API.
       const isUsual = exchange.method === "POST" && headers.expect === undefined;
-      if (isUsual && (refuses(exchange, exchange) || !hold(exchange, exchange) || onStream(exchange))) {
+      if (isUsual && (refuses(exchange, exchange) || !track(exchange, exchange) || onStream(exchange))) {
         return;
       }
-      exchange.hold?.release();
+      exchange.usage?.release();
       toCompatibilityApi(stream, headers, flags, rawHeaders);
     };
     h2.on("stream", listener);

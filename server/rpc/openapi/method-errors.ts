@@ -36,7 +36,7 @@ const store: readonly ReasonName[] = ["STORE_UNAVAILABLE", "STORE_DAMAGED"];
 const password: readonly ReasonName[] = ["INVALID_CREDENTIALS", "TOO_MANY_LOGINS", "BUSY"];
 
 /** Reasons of methods that follow from neither rule nor domain. */
-const ofMethod: Readonly<Record<string, readonly ReasonName[]>> = {
+const reasonsByMethod: Readonly<Record<string, readonly ReasonName[]>> = {
   "services.auth.AuthService/Login": password,
   "hostplane.v1.UserService/ChangePassword": [...password, "USER_NOT_FOUND"],
   "hostplane.v1.UserService/CreateUser": ["USER_EXISTS", "CERTIFICATE_NAME_TAKEN", "BUSY"],
@@ -60,7 +60,7 @@ export function ownErrorsOf(documented: DocumentedMethod, commentOf: CommentOf):
   const reasons = new Set([
     ...reasonsByRule(documented),
     ...domainReasons(documented.rule.domain, documented.rule.mutation),
-    ...(ofMethod[methodPathOf(documented.method)] ?? []),
+    ...(reasonsByMethod[methodPathOf(documented.method)] ?? []),
     ...reasonsNamedIn(commentsOf(documented, commentOf)).map(({ reason }) => reason),
   ]);
   return errorRows.filter(({ reason }) => reasons.has(reason) && !everyCall.has(reason));

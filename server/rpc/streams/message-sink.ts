@@ -5,7 +5,7 @@ import type { HttpResponse } from "../protocols/http/http-exchange.ts";
 import type { Codec, SharedMessage } from "./shared-message.ts";
 
 /** Writes messages that many streams share directly to the response of one of them. */
-export interface DirectSink {
+export interface MessageSink {
   /**
    * Writes the message after everything written before. Never waits and never throws.
    * @returns false if nothing was written: the call is over, its client has left, or more is unsent than allowed
@@ -19,7 +19,7 @@ export interface DirectSink {
 }
 
 /** A sink for its creator, which has to close it. */
-export interface ClosableSink extends DirectSink {
+export interface ClosableSink extends MessageSink {
   /**
    * Stops writing; the end of the stream follows. A client that has not read all of it after `lingerMs` is cut, so that its
    * buffered data is not held forever.
@@ -39,17 +39,17 @@ export interface SinkLimits {
  * Creates a sink on a response whose headers are sent.
  * @param end ends the call with MESSAGE_TOO_LARGE
  * @param onWrite called for each message when it is written
- * @param onLeft called for each message when its data has left
+ * @param onSent called for each message when its data has left
  */
-export function createDirectSink(
+export function createMessageSink(
   response: HttpResponse,
   codec: Codec,
   limits: SinkLimits,
   end: (error: InfraError) => void,
   onWrite?: () => void,
-  onLeft?: () => void,
+  onSent?: () => void,
 ): ClosableSink {
-  return new ResponseSink(response, codec, limits, end, onWrite, onLeft);
+  return new ResponseSink(response, codec, limits, end, onWrite, onSent);
 }
 
 /** A class, because thousands may be open: an object with closures and an accessor takes five times the memory. */
@@ -59,7 +59,7 @@ class ResponseSink implements ClosableSink {
   readonly #limits: SinkLimits;
   readonly #end: (error: InfraError) => void;
   readonly #onWrite: (() => void) | undefined;
-  readonly #onLeft: (() => void) | undefined;
+  readonly #onSent: (() => void) | undefined;
   #isClosed = false;
 
   constructor(
@@ -68,14 +68,14 @@ class ResponseSink implements ClosableSink {
     limits: SinkLimits,
     end: (error: InfraError) => void,
     onWrite: (() => void) | undefined,
-    onLeft: (() => void) | undefined,
+    onSent: (() => void) | undefined,
   ) {
     this.#response = response;
     this.#codec = codec;
     this.#limits = limits;
     this.#end = end;
     this.#onWrite = onWrite;
-    this.#onLeft = onLeft;
+    this.#onSent = onSent;
   }
 
   write(message: SharedMessage): boolean {
@@ -97,7 +97,7 @@ class ResponseSink implements ClosableSink {
       this.#end(messageTooLarge(sizeBytes, maxMessageBytes));
       return false;
     }
-    target.write(frame, this.#onLeft);
+    target.write(frame, this.#onSent);
     this.#onWrite?.();
     return true;
   }

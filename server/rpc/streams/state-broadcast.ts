@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
 import type { Call } from "../call/call.ts";
-import type { DirectSink } from "./message-sink.ts";
+import type { MessageSink } from "./message-sink.ts";
 import { sharedMessageOf } from "./shared-answers.ts";
 import type { SharedMessage } from "./shared-message.ts";
 import { watchState } from "./watch-state.ts";
@@ -26,7 +26,7 @@ export interface StateBroadcastOptions {
 }
 
 interface Member {
-  readonly sink: DirectSink;
+  readonly sink: MessageSink;
   /** Number of the last change that its messages include. */
   change: number;
   end(error: unknown): void;
@@ -142,7 +142,7 @@ export function createStateBroadcast({ subscribe, read }: StateBroadcastOptions)
   }
 
   /** Resolves when the signal is aborted. @throws the errors of `read` */
-  function join(sink: DirectSink, seenChange: number, signal: AbortSignal): Promise<void> {
+  function join(sink: MessageSink, seenChange: number, signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const leave = () => {
         members.delete(member);

@@ -5,7 +5,7 @@ import type { NamedRepository, S3Fields } from "../../../backups/repositories.ts
 import type { RepositorySecrets } from "../../../backups/repository-place.ts";
 import type { Operation } from "../../../operations/operation.ts";
 import type { OperationStarter } from "../../../operations/operations.ts";
-import type { Asker } from "../../../rpc/call/requester.ts";
+import type { Requester } from "../../../rpc/call/requester.ts";
 import { assertResolved } from "../device-class.ts";
 import { bytesFromSize } from "../size.ts";
 import type { VolumeChange, VolumeChanges, WantedCreate } from "../volume-changes.ts";
@@ -52,7 +52,7 @@ export interface RestoreVolume {
    *   OPERATION_CANCELLED, BACKUP_NOT_FOUND, VOLUME_TOO_SMALL, REPOSITORY reasons, and the signal's reason, after which the
    *   operation continues
    */
-  create(wanted: WantedCreate, source: RestoreSource, asker: Asker): Promise<ShownVolume>;
+  create(wanted: WantedCreate, source: RestoreSource, asker: Requester): Promise<ShownVolume>;
   /**
    * Begins a restore from a known repository, and returns at once.
    * @throws InfraError as `create` does before it begins
@@ -61,7 +61,7 @@ export interface RestoreVolume {
     wanted: WantedCreate,
     named: NamedRepository,
     keyName: string | null,
-    asker: Asker,
+    asker: Requester,
   ): Promise<Operation>;
   /**
    * Returns what `create` would begin now: nothing if it would join an operation in progress.
@@ -139,7 +139,7 @@ export function createRestoreVolume(
     wanted: WantedCreate,
     named: NamedRepository,
     findKey: () => Promise<string | null>,
-    asker: Asker,
+    asker: Requester,
   ): Promise<Operation> {
     const { value: state } = await lvm.read(asker.signal);
     const asked = read(wanted, named, state);

@@ -68,7 +68,7 @@ export function createFrameSplitter(sink: FrameSink): FrameSplitter {
   }
 
   /** Called when `held` has all required bytes: a frame header, or a whole frame. */
-  function judgeHeld(): void {
+  function processHeld(): void {
     const isWholeFrame = heldLength - frameAt > frameHeaderBytes;
     const payloadLength = isWholeFrame ? 0 : held.readUIntBE(frameAt, 3);
     const expectedType = frameAt === 0 ? frameType.headers : frameType.continuation;
@@ -135,7 +135,7 @@ export function createFrameSplitter(sink: FrameSink): FrameSplitter {
             hold(chunk.subarray(at, at + length));
             at += length;
             if (heldLength === heldTarget) {
-              judgeHeld();
+              processHeld();
             }
           }
           passFrom = at;

@@ -1,4 +1,4 @@
-import { createRing, type Link, type Ring } from "../../call/ring.ts";
+import { createRing, type Ring, type RingElement } from "../../call/ring.ts";
 
 /** A share of a limited amount. */
 export interface Share {
@@ -22,7 +22,7 @@ interface Holder {
   readonly shares: Ring<Taken>;
 }
 
-interface Taken extends Link {
+interface Taken extends RingElement {
   amount: number;
   readonly holder: Holder;
   readonly onCut: () => void;

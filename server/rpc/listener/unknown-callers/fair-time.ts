@@ -13,34 +13,34 @@ export interface FairTime {
   /** Creates a full share. */
   join(): TimeShare;
   /** Returns the milliseconds that all shares together may take; negative if too many were taken. */
-  leftInAll(): number;
+  totalLeft(): number;
 }
 
 /** How long a share saves unused time, and the minimum it can save, so that even many shares are useful. */
 const savedSeconds = 2;
-const leastSavedMs = 15;
+const minimumSavedMs = 15;
 /** How long the total saves unused time. */
-const savedInAllSeconds = 0.2;
+const totalSavedSeconds = 0.2;
 
 /** A token bucket. Its debt is limited to its capacity. */
 class Bucket {
   #leftMs: number;
   #filledAtMs: number;
 
-  constructor(mostMs: number, nowMs: number) {
-    this.#leftMs = mostMs;
+  constructor(capacityMs: number, nowMs: number) {
+    this.#leftMs = capacityMs;
     this.#filledAtMs = nowMs;
   }
 
-  fill(msPerSecond: number, mostMs: number, nowMs: number): number {
+  fill(msPerSecond: number, capacityMs: number, nowMs: number): number {
     const earnedMs = ((nowMs - this.#filledAtMs) / 1000) * msPerSecond;
     this.#filledAtMs = nowMs;
-    this.#leftMs = Math.min(this.#leftMs + earnedMs, mostMs);
+    this.#leftMs = Math.min(this.#leftMs + earnedMs, capacityMs);
     return this.#leftMs;
   }
 
-  take(ms: number, mostMs: number): void {
-    this.#leftMs = Math.max(this.#leftMs - ms, -mostMs);
+  take(ms: number, capacityMs: number): void {
+    this.#leftMs = Math.max(this.#leftMs - ms, -capacityMs);
   }
 }
 
@@ -50,35 +50,35 @@ class Bucket {
  * @param nowMs a monotonic clock
  */
 export function createFairTime(msPerSecond: number, nowMs: () => number): FairTime {
-  const mostInAllMs = msPerSecond * savedInAllSeconds;
-  const inAll = new Bucket(mostInAllMs, nowMs());
+  const totalCapacityMs = msPerSecond * totalSavedSeconds;
+  const inAll = new Bucket(totalCapacityMs, nowMs());
   let shares = 0;
 
   const rate = () => msPerSecond / Math.max(shares, 1);
-  const mostMs = () => Math.max(rate() * savedSeconds, leastSavedMs);
-  const leftInAll = () => inAll.fill(msPerSecond, mostInAllMs, nowMs());
+  const capacityMs = () => Math.max(rate() * savedSeconds, minimumSavedMs);
+  const totalLeft = () => inAll.fill(msPerSecond, totalCapacityMs, nowMs());
 
   return {
     join() {
       shares += 1;
-      const share = new Bucket(mostMs(), nowMs());
-      const left = () => share.fill(rate(), mostMs(), nowMs());
+      const share = new Bucket(capacityMs(), nowMs());
+      const left = () => share.fill(rate(), capacityMs(), nowMs());
       let hasLeft = false;
       return {
         take(ms) {
           left();
-          leftInAll();
-          share.take(ms, mostMs());
-          inAll.take(ms, mostInAllMs);
+          totalLeft();
+          share.take(ms, capacityMs());
+          inAll.take(ms, totalCapacityMs);
         },
         left,
-        isFull: () => left() >= mostMs(),
+        isFull: () => left() >= capacityMs(),
         leave() {
           shares -= hasLeft ? 0 : 1;
           hasLeft = true;
         },
       };
     },
-    leftInAll,
+    totalLeft,
   };
 }

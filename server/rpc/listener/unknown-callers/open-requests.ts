@@ -1,8 +1,8 @@
 import { constants } from "node:http2";
 import { networkOf } from "../../../config/address-range.ts";
 import type { CostAccount } from "../../call/cost-account.ts";
-import type { RequestHold } from "../../call/request-usage.ts";
-import { createRing, type Link } from "../../call/ring.ts";
+import type { RequestUsage } from "../../call/request-usage.ts";
+import { createRing, type RingElement } from "../../call/ring.ts";
 import type { HttpRequest, HttpResponse } from "../../protocols/http/http-exchange.ts";
 import { createFairShares, type Share } from "./fair-shares.ts";
 import type { UnknownConnection } from "./unknown-connections.ts";
@@ -10,7 +10,11 @@ import type { UnknownConnection } from "./unknown-connections.ts";
 /** Requests whose answers are not fully sent. */
 export interface OpenRequests {
   /** @param connection of the request; undefined if one of its callers is known */
-  hold(request: HttpRequest, response: HttpResponse, connection: UnknownConnection | undefined): RequestHold;
+  track(
+    request: HttpRequest,
+    response: HttpResponse,
+    connection: UnknownConnection | undefined,
+  ): RequestUsage;
   close(): void;
 }
 
@@ -45,13 +49,13 @@ export function createOpenRequests(
   onCut: (address: string | undefined, why: string) => void,
 ): OpenRequests {
   const shares = createFairShares({ total: limits.bytes, perKey: limits.bytesPerAddress });
-  const held = createRing<Held>();
+  const tracked = createRing<TrackedRequest>();
   let timer: NodeJS.Timeout | undefined;
 
   /** A class, because one is created for every request. */
-  class Held implements RequestHold, Link {
-    previous: Link | undefined;
-    next: Link | undefined;
+  class TrackedRequest implements RequestUsage, RingElement {
+    previous: RingElement | undefined;
+    next: RingElement | undefined;
     readonly #request: HttpRequest;
     readonly #response: HttpResponse;
     #share: Share;
@@ -67,7 +71,7 @@ export function createOpenRequests(
       this.#request = request;
       this.#response = response;
       this.#connection = connection;
-      held.add(this);
+      tracked.add(this);
       response.once("close", () => this.release());
       const key = networkOf(request.socket.remoteAddress ?? "");
       this.#share = shares.take(key, requestBytes, () =>
@@ -114,24 +118,24 @@ export function createOpenRequests(
       this.#connection?.countPage(bytes);
     }
 
-    wrote(): void {
+    onWritten(): void {
       if (this.previous !== undefined) {
         this.#countUnread(this.#response.writableLength);
       }
     }
 
-    left(): void {
+    onSent(): void {
       this.#unreadSinceMs = undefined;
     }
 
     release(): void {
-      held.delete(this);
+      tracked.delete(this);
       this.#share.release();
       this.#countUnread(0);
     }
 
-    keepTime(nowMs: number): void {
-      this.wrote();
+    checkTime(nowMs: number): void {
+      this.onWritten();
       this.#unreadSinceMs = this.#unreadBytes === 0 ? undefined : (this.#unreadSinceMs ?? nowMs);
       const unreadMs =
         (this.#isKnown ? limits.unreadMs : limits.unknownUnreadMs) + this.#unreadBytes / readBytesPerMs;
@@ -149,7 +153,7 @@ export function createOpenRequests(
     }
 
     #countUnread(bytes: number): void {
-      this.#account?.hold(bytes - this.#unreadBytes);
+      this.#account?.addUnread(bytes - this.#unreadBytes);
       this.#share.add(bytes - this.#unreadBytes);
       this.#unreadBytes = bytes;
     }
@@ -178,19 +182,19 @@ export function createOpenRequests(
 
   function sweep(): void {
     const now = performance.now();
-    for (const one of held) {
-      one.keepTime(now);
+    for (const one of tracked) {
+      one.checkTime(now);
     }
-    if (held.size() === 0) {
+    if (tracked.size() === 0) {
       clearInterval(timer);
       timer = undefined;
     }
   }
 
   return {
-    hold(request, response, connection) {
+    track(request, response, connection) {
       timer ??= setInterval(sweep, sweepMs).unref();
-      return new Held(request, response, connection);
+      return new TrackedRequest(request, response, connection);
     },
     close: () => clearInterval(timer),
   };

@@ -44,11 +44,11 @@ export interface UnknownConnectionLimits {
 
 /** How long a connection waits for room, and how long an open one cannot be replaced by a waiting one. */
 const waitMs = 10_000;
-const tenureMs = 10_000;
+const minimumOpenMs = 10_000;
 const sweepEveryMs = 250;
 const admitEveryMs = 10;
 /** Time after which a connection's budget of wasted bytes is full again. */
-const wasteForgottenMs = 256_000;
+const wasteResetMs = 256_000;
 
 /** CPU time of a connection's work, as roughly measured by profiling `npm run bench -- hostile`. */
 const connectionMs = 1.5;
@@ -60,7 +60,7 @@ const bodyMsPerByte = 1 / 65_536;
 const depositMs = 10;
 const depositForMs = 1000;
 /** With less than this left no connection is admitted, since it could not even send one request. */
-const leastMs = connectionMs + depositMs + requestMs;
+const minimumMs = connectionMs + depositMs + requestMs;
 
 interface Address {
   readonly key: string;
@@ -133,7 +133,7 @@ class Open implements UnknownConnection {
 
   refusesWaste(bytes: number): boolean {
     const now = performance.now();
-    const forgottenBytes = this.#wasteLimitBytes * ((now - this.#wasteAtMs) / wasteForgottenMs);
+    const forgottenBytes = this.#wasteLimitBytes * ((now - this.#wasteAtMs) / wasteResetMs);
     this.#wasteBytes = Math.max(0, this.#wasteBytes - forgottenBytes) + bytes;
     this.#wasteAtMs = now;
     return this.#wasteBytes > this.#wasteLimitBytes;
@@ -210,7 +210,7 @@ export function createUnknownConnections(limits: UnknownConnectionLimits): Unkno
   }
 
   function mayOpen({ open, time: share }: Address): boolean {
-    return open.size < connectionsPerAddress && share.left() >= leastMs;
+    return open.size < connectionsPerAddress && share.left() >= minimumMs;
   }
 
   function open(socket: Socket, address: Address, onAdmitted: () => void): void {
@@ -268,8 +268,8 @@ export function createUnknownConnections(limits: UnknownConnectionLimits): Unkno
   }
 
   function admitWaiting(): void {
-    while (time.leftInAll() >= 0) {
-      const address = nextToAdmit();
+    while (time.totalLeft() >= 0) {
+      const address = nextAdmittable();
       const [one] = address?.waiting ?? [];
       if (address === undefined || one === undefined) {
         break;
@@ -284,7 +284,7 @@ export function createUnknownConnections(limits: UnknownConnectionLimits): Unkno
   }
 
   /** Returns the address with the most time left, of those with a waiting connection that may be opened. */
-  function nextToAdmit(): Address | undefined {
+  function nextAdmittable(): Address | undefined {
     let next: Address | undefined;
     for (const address of addresses.values()) {
       const isBetter = next === undefined || address.time.left() > next.time.left();
@@ -307,7 +307,7 @@ export function createUnknownConnections(limits: UnknownConnectionLimits): Unkno
       }
       const [oldest] = address.open;
       const isFull = address.open.size >= connectionsPerAddress && address.waiting.size > 0;
-      if (isFull && oldest !== undefined && now - oldest.openedAtMs > tenureMs) {
+      if (isFull && oldest !== undefined && now - oldest.openedAtMs > minimumOpenMs) {
         endOldest(address);
       }
       if (address.open.size === 0 && address.waiting.size === 0 && address.time.isFull()) {
@@ -324,7 +324,7 @@ export function createUnknownConnections(limits: UnknownConnectionLimits): Unkno
   return {
     admit(socket, onAdmitted) {
       const address = addressOf(socket);
-      if (mayOpen(address) && time.leftInAll() >= 0) {
+      if (mayOpen(address) && time.totalLeft() >= 0) {
         open(socket, address, onAdmitted);
       } else {
         wait(socket, address, onAdmitted);

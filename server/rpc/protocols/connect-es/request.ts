@@ -1,7 +1,7 @@
 import type { UniversalServerRequest } from "@connectrpc/connect/protocol";
 import { callerLeft } from "../../call/caller-left.ts";
 import type { NodeRequest, NodeResponse } from "../http/http-exchange.ts";
-import { dropEndlessTimeout } from "../wire/unbounded-timeout.ts";
+import { dropUnboundedTimeout } from "../wire/unbounded-timeout.ts";
 
 /**
  * Converts a request for connect-es, without copying its body. Its signal is aborted when the connection or the HTTP/2 stream is
@@ -22,7 +22,7 @@ export function universalRequestFrom(request: NodeRequest, response: NodeRespons
       header.append(name, one);
     }
   }
-  dropEndlessTimeout(header);
+  dropUnboundedTimeout(header);
   return {
     httpVersion: request.httpVersion,
     method: request.method ?? "",

@@ -1,4 +1,5 @@
 import type { UniversalServerResponse } from "@connectrpc/connect/protocol";
+import { createBackpressure } from "../http/backpressure.ts";
 import {
   type AnswerHeaders,
   endResponse,
@@ -6,11 +7,10 @@ import {
   type NodeRequest,
   type NodeResponse,
 } from "../http/http-exchange.ts";
-import { createPace } from "../http/pace.ts";
 import { grpcMessage } from "../wire/grpc-end.ts";
 
 /**
- * Writes the answer of connect-es at the pace of the client. Ends when the last byte is handed over or the client has left; in
+ * Writes the answer of connect-es at the backpressure of the client. Ends when the last byte is handed over or the client has left; in
  * either case the body is closed, so that no work continues without a reader. The next message is requested when the previous one
  * has left, so that a slow watcher gets the newest state next instead of hundreds buffered by Node.
  *
@@ -26,7 +26,7 @@ export async function writeUniversalResponse(
   headers: AnswerHeaders,
 ): Promise<void> {
   const body = request.method === "HEAD" ? undefined : answer.body?.[Symbol.asyncIterator]();
-  const pace = createPace(response, () => request.hold?.left());
+  const backpressure = createBackpressure(response, () => request.usage?.onSent());
   try {
     let chunk = await body?.next();
     if (isGone(response)) {
@@ -34,8 +34,8 @@ export async function writeUniversalResponse(
     }
     response.writeHead(answer.status, { ...headers, ...nodeHeadersFrom(answer.header, headers.vary) });
     while (chunk !== undefined && chunk.done !== true) {
-      pace.write(chunk.value);
-      if (!(await pace.flushed())) {
+      backpressure.write(chunk.value);
+      if (!(await backpressure.flushed())) {
         return;
       }
       chunk = await body?.next();

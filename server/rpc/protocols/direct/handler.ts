@@ -5,8 +5,8 @@ import type { RequestFacts } from "../../call/request-facts.ts";
 import type { RoutedCall } from "../../call/routed-call.ts";
 import type { Route } from "../../call/router.ts";
 import { wireErrorFrom } from "../../errors/wire-error.ts";
+import { createBackpressure } from "../http/backpressure.ts";
 import { type AnswerHeaders, type HttpRequest, type HttpResponse, isGone } from "../http/http-exchange.ts";
-import { createPace } from "../http/pace.ts";
 import { createEncodeMessage } from "./encode-message.ts";
 import { DirectExchange } from "./exchange.ts";
 import { createReadMessage } from "./read-message.ts";
@@ -43,17 +43,17 @@ export function createDirectHandler(route: Route): DirectHandler {
     output: AsyncIterable<object>,
   ): Promise<void> {
     const messages = output[Symbol.asyncIterator]();
-    const { hold } = exchange.request;
-    const pace = createPace(response, () => hold?.left());
+    const { usage } = exchange.request;
+    const backpressure = createBackpressure(response, () => usage?.onSent());
     try {
       for (;;) {
         // Each message of a repeatable stream is the whole state. Requests the next one only when the previous one has left, so
         // that a slow watcher gets the newest state next.
-        if (rule.repeatable && !(await pace.flushed())) {
+        if (rule.repeatable && !(await backpressure.flushed())) {
           return;
         }
         const next = await messages.next();
-        const room = isGone(response) ? false : pace.hasRoom();
+        const room = isGone(response) ? false : backpressure.canWrite();
         if (room !== true && !(await room)) {
           return;
         }
@@ -67,7 +67,7 @@ export function createDirectHandler(route: Route): DirectHandler {
         chargeLoopTime(call);
         const encoded = encodeMessage(next.value, exchange.head, call);
         const { body } = encoded instanceof Promise ? await encoded : encoded;
-        pace.write(body);
+        backpressure.write(body);
       }
     } finally {
       await messages.return?.();

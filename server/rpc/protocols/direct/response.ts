@@ -101,7 +101,7 @@ function end(
 ): void {
   if (request.complete) {
     response.end(body);
-    request.hold?.wrote();
+    request.usage?.onWritten();
   } else {
     endResponse(request, response, body);
   }

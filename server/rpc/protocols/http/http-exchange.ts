@@ -5,7 +5,7 @@ import {
   type Http2ServerResponse,
   type ServerHttp2Stream,
 } from "node:http2";
-import type { RequestHold } from "../../call/request-usage.ts";
+import type { RequestUsage } from "../../call/request-usage.ts";
 
 /** The part of a request that the gateway uses; both `IncomingMessage` and `Http2Exchange` have it. */
 export interface HttpRequest {
@@ -24,7 +24,7 @@ export interface HttpRequest {
   readonly readableEnded: boolean;
   readonly destroyed: boolean;
   /** Present if the request's use of resources is limited. */
-  hold?: RequestHold | undefined;
+  usage?: RequestUsage | undefined;
   on(event: "data", listener: (chunk: Buffer) => void): unknown;
   on(event: "end", listener: () => void): unknown;
   once(event: "end" | "close", listener: () => void): unknown;
@@ -61,7 +61,7 @@ export interface HttpResponse {
  */
 export type NodeRequest = IncomingMessage &
   Partial<Pick<Http2ServerRequest, "stream">> &
-  Pick<HttpRequest, "hold">;
+  Pick<HttpRequest, "usage">;
 export type NodeResponse = ServerResponse & Partial<Pick<Http2ServerResponse, "stream">>;
 
 /** By lower-case name. */
@@ -101,7 +101,7 @@ export function dropRest(request: HttpRequest): Promise<boolean> {
       request.off("close", settle);
       resolve(request.complete || request.destroyed);
     };
-    const onData = ({ byteLength }: Buffer) => request.hold?.drop(byteLength);
+    const onData = ({ byteLength }: Buffer) => request.usage?.drop(byteLength);
     const timer = setTimeout(settle, lingerMs);
     request.on("data", onData);
     request.once("end", settle);
@@ -126,5 +126,5 @@ export function endResponse(request: HttpRequest, response: HttpResponse, body?:
       request.destroy();
     }
   });
-  request.hold?.wrote();
+  request.usage?.onWritten();
 }

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http";
 import type { ServerHttp2Stream } from "node:http2";
-import type { RequestHold } from "../../call/request-usage.ts";
+import type { RequestUsage } from "../../call/request-usage.ts";
 import type { Connection, HttpRequest, HttpResponse } from "./http-exchange.ts";
 
 const lostConnection: Connection = { destroyed: true, destroy: () => {} };
@@ -14,7 +14,7 @@ export class Http2Exchange implements HttpRequest, HttpResponse {
   readonly headers: IncomingHttpHeaders;
   readonly rawHeaders: readonly string[];
   statusCode = 200;
-  hold: RequestHold | undefined;
+  usage: RequestUsage | undefined;
   #headers: OutgoingHttpHeaders | undefined;
   #trailers: OutgoingHttpHeaders | undefined;
 

@@ -26,8 +26,8 @@ export function readBody(request: HttpRequest, maxBytes: number, form: BodyForm)
     // At the end of an HTTP/2 stream Node reads on by itself, so an empty body may have ended before a listener is added.
     return Promise.resolve(Buffer.alloc(0));
   }
-  const { hold } = request;
-  hold?.awaitBody(true);
+  const { usage } = request;
+  usage?.awaitBody(true);
   let bytes: Buffer = Buffer.alloc(0);
   let sizeBytes = 0;
   let endBytes: number | undefined;
@@ -36,14 +36,14 @@ export function readBody(request: HttpRequest, maxBytes: number, form: BodyForm)
     const onEnd = () => {
       request.off("data", onData);
       request.off("end", onEnd);
-      hold?.awaitBody(false);
+      usage?.awaitBody(false);
       resolve(bytes.subarray(0, sizeBytes));
     };
     const onData = (chunk: Buffer) => {
       // A single chunk is kept as it is.
       bytes = sizeBytes === 0 ? chunk : appended(bytes, sizeBytes, chunk);
       sizeBytes += chunk.byteLength;
-      hold?.add(chunk.byteLength);
+      usage?.add(chunk.byteLength);
       endBytes ??= endOf[form](bytes.subarray(0, sizeBytes), maxBytes);
       if (endBytes !== undefined && sizeBytes > endBytes) {
         request.pause();

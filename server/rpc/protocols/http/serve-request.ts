@@ -43,7 +43,7 @@ export async function serveRequest(
   }
   try {
     await answer(
-      { peer: peerFromRequest(request, listener), requestId, response, hold: request.hold },
+      { peer: peerFromRequest(request, listener), requestId, response, usage: request.usage },
       headers,
     );
   } catch (thrown) {

@@ -37,7 +37,7 @@ export interface RestMessage {
 }
 
 /** The parts of a route that say where the fields of its message are. */
-export type MessagePlaces = Pick<RestRoute, "method" | "template" | "body">;
+export type MessageSources = Pick<RestRoute, "method" | "template" | "body">;
 
 /**
  * Builds the message of a request from its body, path and query.
@@ -46,7 +46,7 @@ export type MessagePlaces = Pick<RestRoute, "method" | "template" | "body">;
  * converts, for JSON that does not match the message
  */
 export async function readRestRequest(
-  route: MessagePlaces,
+  route: MessageSources,
   request: RestRequest,
   isStrict: boolean,
 ): Promise<RestMessage> {
@@ -94,7 +94,7 @@ const otherTypes = /^(?:multipart\/|application\/(?:proto|octet-stream)|image\/|
 
 /** Returns the JSON of the message's part in the body; empty if there is none. */
 async function bodyText(
-  { body, method }: MessagePlaces,
+  { body, method }: MessageSources,
   { contentType = "", readBody }: RestRequest,
   isStrict: boolean,
 ): Promise<string> {

@@ -14,8 +14,8 @@ export function answerJson(
 ): Buffer {
   const message = create(desc, output as Record<string, unknown>);
   const json = toJson(desc, message, { useProtoFieldName: true });
-  const told = field === undefined ? json : (memberOf(json, field) ?? defaultOf(desc, field));
-  const bytes = Buffer.from(JSON.stringify(told));
+  const content = field === undefined ? json : (memberOf(json, field) ?? defaultOf(desc, field));
+  const bytes = Buffer.from(JSON.stringify(content));
   if (bytes.byteLength > maxBytes) {
     throw messageTooLarge(bytes.byteLength, maxBytes);
   }

@@ -59,7 +59,7 @@ export function createEventStreamHandler(served: Route, keepAliveMs: number): Ha
     const silence = createSilence();
     const { pathname, search } = new URL(request.url);
     const contentType = header.get("content-type") ?? undefined;
-    const asked = {
+    const received = {
       httpMethod: request.method,
       url: pathname + search,
       contentType,
@@ -69,9 +69,9 @@ export function createEventStreamHandler(served: Route, keepAliveMs: number): Ha
       served,
       "sse",
       request,
-      { ...facts, onDirectWrite: silence.end },
+      { ...facts, onSinkWrite: silence.end },
       answerHeaders,
-      (readBody) => readEventRequest(method, { ...asked, readBody }, served.rule.mutation),
+      (readBody) => readEventRequest(method, { ...received, readBody }, served.rule.mutation),
     );
     const first = call.outputs.next();
     try {

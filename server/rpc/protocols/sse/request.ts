@@ -4,7 +4,7 @@ import { methodPathOf } from "../../call/method-rule.ts";
 import { fieldOf } from "../rest/field-path.ts";
 import { parsePathTemplate } from "../rest/path-template.ts";
 import { parseQuery } from "../rest/query.ts";
-import { assertUrlSize, type MessagePlaces, type RestMessage, readRestRequest } from "../rest/request.ts";
+import { assertUrlSize, type MessageSources, type RestMessage, readRestRequest } from "../rest/request.ts";
 import { setCursor } from "./cursor-field.ts";
 
 /** The parts of a request for an event stream that its message is built from. */
@@ -31,7 +31,7 @@ export async function readEventRequest(
   isStrict: boolean,
 ): Promise<RestMessage> {
   assertUrlSize(request.url);
-  const read = await readRestRequest(...placesOf(method, request), isStrict);
+  const read = await readRestRequest(...sourcesOf(method, request), isStrict);
   if (request.lastEventId !== undefined && request.lastEventId !== "") {
     setCursor(method.input, read.message, request.lastEventId);
   }
@@ -39,10 +39,10 @@ export async function readEventRequest(
 }
 
 /** Returns where the fields are, and the request that contains them. */
-function placesOf(
+function sourcesOf(
   method: DescMethod,
   { httpMethod, url, contentType, readBody }: EventRequest,
-): [MessagePlaces, Parameters<typeof readRestRequest>[1]] {
+): [MessageSources, Parameters<typeof readRestRequest>[1]] {
   const template = parsePathTemplate(`/${methodPathOf(method)}`);
   const variables = new Map<string, string>();
   if (httpMethod !== "GET") {

@@ -19,7 +19,7 @@ function visit(desc: DescMessage, json: JsonValue | undefined, prefix: string, p
   for (const [name, value] of Object.entries(json)) {
     const path = `${prefix}${name}`;
     const field = desc.fields.find((one) => one.jsonName === name || one.name === name);
-    if (field === undefined || hasUnknownWord(field, value)) {
+    if (field === undefined || hasUnknownEnumValue(field, value)) {
       paths.add(path);
       continue;
     }
@@ -31,7 +31,7 @@ function visit(desc: DescMessage, json: JsonValue | undefined, prefix: string, p
 }
 
 /** Reports whether a value has an unknown enum value: a reader that ignores unknown fields ignores it, even in a list. */
-function hasUnknownWord(field: DescField, value: JsonValue): boolean {
+function hasUnknownEnumValue(field: DescField, value: JsonValue): boolean {
   const { enum: desc } = field;
   return (
     desc !== undefined &&

@@ -3,9 +3,9 @@ import { VGService } from "../../../../gen/proto/lvmd_pb.ts";
 import { methodRuleOf } from "../../../../server/gateway/method-rules.ts";
 import {
   type Call,
-  type OverListener,
   operationHeader,
   type Peer,
+  type StreamEndListener,
 } from "../../../../server/rpc/call/call.ts";
 import { anonymous } from "../../../../server/rpc/call/caller.ts";
 import { deadlinePassed } from "../../../../server/rpc/call/until-call-ends.ts";
@@ -28,7 +28,7 @@ export function createCall(
   if (facts.leftMs !== undefined) {
     setTimeout(() => ending.abort(deadlinePassed()), facts.leftMs);
   }
-  const overListeners: OverListener[] = [];
+  const overListeners: StreamEndListener[] = [];
   let caller = anonymous;
   let resource: string | undefined;
   let operationId: string | undefined;
@@ -63,8 +63,8 @@ export function createCall(
       signal.addEventListener("abort", onAbort, { once: true });
       return () => signal.removeEventListener("abort", onAbort);
     },
-    onOver: (listener) => void overListeners.push(listener),
-    async over(error) {
+    onStreamEnd: (listener) => void overListeners.push(listener),
+    async notifyStreamEnd(error) {
       for (const listener of overListeners) {
         await listener(error);
       }

@@ -1,16 +1,19 @@
 import fc from "fast-check";
 import { test } from "tap";
-import { createRing, type Link } from "../../../../server/rpc/call/ring.ts";
+import { createRing, type RingElement } from "../../../../server/rpc/call/ring.ts";
 
 test("a ring has the same elements as a list, in the same order", async (t) => {
   const step = fc.record({ isAdded: fc.boolean(), index: fc.nat({ max: 7 }) });
   fc.assert(
     fc.property(fc.array(step), (steps) => {
-      const links: Link[] = Array.from({ length: 8 }, () => ({ previous: undefined, next: undefined }));
-      const ring = createRing<Link>();
-      const list: Link[] = [];
+      const links: RingElement[] = Array.from({ length: 8 }, () => ({
+        previous: undefined,
+        next: undefined,
+      }));
+      const ring = createRing<RingElement>();
+      const list: RingElement[] = [];
       for (const { isAdded, index } of steps) {
-        const link = links[index] as Link;
+        const link = links[index] as RingElement;
         const place = list.indexOf(link);
         if (!isAdded) {
           ring.delete(link);
@@ -33,9 +36,9 @@ test("a ring has the same elements as a list, in the same order", async (t) => {
 
 test("elements may be added and deleted during iteration", async (t) => {
   for (const gone of [[0], [1], [0, 1], [1, 2], [0, 1, 2], [3], [2, 3]]) {
-    const links: Link[] = Array.from({ length: 4 }, () => ({ previous: undefined, next: undefined }));
-    const late: Link = { previous: undefined, next: undefined };
-    const ring = createRing<Link>();
+    const links: RingElement[] = Array.from({ length: 4 }, () => ({ previous: undefined, next: undefined }));
+    const late: RingElement = { previous: undefined, next: undefined };
+    const ring = createRing<RingElement>();
     for (const link of links) {
       ring.add(link);
     }
@@ -45,7 +48,7 @@ test("elements may be added and deleted during iteration", async (t) => {
       visited.push(at);
       if (at === 1) {
         for (const index of gone) {
-          ring.delete(links[index] as Link);
+          ring.delete(links[index] as RingElement);
         }
         ring.add(late);
       }

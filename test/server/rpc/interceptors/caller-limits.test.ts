@@ -287,12 +287,12 @@ test("a caller that does not read its answers gets no further ones", async (t) =
   const { interceptor } = createLimits(values, () => 0);
   const { call, account } = costly(by("a"));
   await interceptor(call, answer);
-  account().hold(1000);
+  account().addUnread(1000);
   const refused = await refusalOf(interceptor(by("a"), answer));
   t.match(refused, { reason: "CALLER_LIMIT", retryAfterMs: 1000 });
   t.match(refused?.message, /limits\.caller\.unreadBytes.*\(1000\)/);
   t.notOk(await refusalOf(interceptor(by("b"), answer)));
-  account().hold(-1);
+  account().addUnread(-1);
   t.notOk(await refusalOf(interceptor(by("a"), answer)));
 });
 

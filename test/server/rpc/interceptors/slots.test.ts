@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { test } from "tap";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
-import { createPlaces } from "../../../../server/rpc/interceptors/slots.ts";
+import { createSlots } from "../../../../server/rpc/interceptors/slots.ts";
 
 const endless = { onEnd: () => () => {} };
 
@@ -11,7 +11,7 @@ test("at any time at most the limit of calls have a slot, and waiting calls get 
       fc.integer({ min: 1, max: 4 }),
       fc.array(fc.nat({ max: 40 }), { maxLength: 60 }),
       async (most, leaving) => {
-        const places = createPlaces(most);
+        const places = createSlots(most);
         const inside: number[] = [];
         const open = leaving.map((_, index) => {
           const place = places.enter(endless);
@@ -43,7 +43,7 @@ test("at any time at most the limit of calls have a slot, and waiting calls get 
 });
 
 test("a call that ends while it waits gets its error, and its slot goes to the next", async (t) => {
-  const places = createPlaces(1);
+  const places = createSlots(1);
   const first = places.enter(endless);
   let end: ((error: InfraError) => void) | undefined;
   const second = places.enter({

@@ -4,7 +4,7 @@ import { test } from "tap";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import { type ReasonName, reasons } from "../../../../adapters/host/reasons.ts";
 import { CreateLVResponseSchema } from "../../../../gen/proto/lvmd_pb.ts";
-import { decodeKeptAnswer, encodeKeptAnswer } from "../../../../server/rpc/interceptors/stored-answer.ts";
+import { decodeStoredAnswer, encodeStoredAnswer } from "../../../../server/rpc/interceptors/stored-answer.ts";
 import { codePoint } from "../../../code-point.ts";
 
 const optionalTexts = fc.option(fc.string({ unit: codePoint }), { nil: undefined });
@@ -14,8 +14,12 @@ test("any message is decoded unchanged, with its resource", async () => {
   fc.assert(
     fc.property(volumes, optionalTexts, optionalTexts, (volume, resource, operationId) => {
       const message = create(CreateLVResponseSchema, { volume });
-      const bytes = encodeKeptAnswer(CreateLVResponseSchema, { resource, operationId, outcome: { message } });
-      const kept = decodeKeptAnswer(CreateLVResponseSchema, bytes);
+      const bytes = encodeStoredAnswer(CreateLVResponseSchema, {
+        resource,
+        operationId,
+        outcome: { message },
+      });
+      const kept = decodeStoredAnswer(CreateLVResponseSchema, bytes);
       const told = "message" in kept.outcome ? kept.outcome.message : undefined;
       return (
         kept.resource === resource &&
@@ -48,8 +52,8 @@ test("any error is decoded with everything that its caller sees, but without its
   fc.assert(
     fc.property(errors, (error) => {
       const kept = { resource: undefined, operationId: undefined, outcome: { error } };
-      const bytes = encodeKeptAnswer(CreateLVResponseSchema, kept);
-      const { outcome } = decodeKeptAnswer(CreateLVResponseSchema, bytes);
+      const bytes = encodeStoredAnswer(CreateLVResponseSchema, kept);
+      const { outcome } = decodeStoredAnswer(CreateLVResponseSchema, bytes);
       const told = "error" in outcome ? outcome.error : undefined;
       const seen = ({ reason, code, message, resource, violations, retryAfterMs, metadata }: InfraError) =>
         JSON.stringify({ reason, code, message, resource, violations, retryAfterMs, metadata });
@@ -60,6 +64,6 @@ test("any error is decoded with everything that its caller sees, but without its
 
 test("bytes that are not a stored answer are refused", async (t) => {
   for (const text of ["", "x", "{}", '{"error":{"reason":"NO_SUCH","message":"","violations":[]}}\0']) {
-    t.throws(() => decodeKeptAnswer(CreateLVResponseSchema, Buffer.from(text)), text);
+    t.throws(() => decodeStoredAnswer(CreateLVResponseSchema, Buffer.from(text)), text);
   }
 });

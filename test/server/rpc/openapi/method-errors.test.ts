@@ -12,7 +12,7 @@ function reasonsOf(path: string): readonly string[] {
 }
 
 /** Reasons that no call returns: they keep the gateway from starting, or the method does not exist. */
-const ofNoCall = [
+const startupReasons = [
   "METHOD_NOT_FOUND",
   "STORE_IN_USE",
   "STORE_MISSING",
@@ -33,7 +33,7 @@ test("every reason that a call can return belongs to some method", (t) => {
   ]);
   t.same(
     Object.keys(reasons).filter((reason) => !told.has(reason as keyof typeof reasons)),
-    ofNoCall,
+    startupReasons,
   );
   t.end();
 });

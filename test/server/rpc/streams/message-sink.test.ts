@@ -7,7 +7,7 @@ import type { Readable } from "node:stream";
 import { type Test, test } from "tap";
 import type { InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { NodeResponse } from "../../../../server/rpc/protocols/http/http-exchange.ts";
-import { type ClosableSink, createDirectSink } from "../../../../server/rpc/streams/message-sink.ts";
+import { type ClosableSink, createMessageSink } from "../../../../server/rpc/streams/message-sink.ts";
 import { envelopesFrom } from "../../envelopes.ts";
 import { createCertificate } from "../listener/certificate.ts";
 import { sharedHeartbeat } from "./sink-under-test.ts";
@@ -75,7 +75,7 @@ interface Opened {
 async function openSink(
   t: Test,
   transport: Transport,
-  limits: Partial<Parameters<typeof createDirectSink>[2]> = {},
+  limits: Partial<Parameters<typeof createMessageSink>[2]> = {},
 ): Promise<Opened> {
   const server = transport.createServer();
   server.on("sessionError", () => {});
@@ -92,7 +92,7 @@ async function openSink(
     server.close();
   });
   const errors: InfraError[] = [];
-  const sink = createDirectSink(
+  const sink = createMessageSink(
     response,
     "binary",
     { maxUnsentBytes: 1 << 20, maxMessageBytes: 4 << 20, lingerMs: 60_000, ...limits },

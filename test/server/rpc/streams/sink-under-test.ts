@@ -3,7 +3,7 @@ import type { Test } from "tap";
 import { EventService, SubscribeResponseSchema } from "../../../../gen/hostplane/v1/event_pb.ts";
 import type { Call } from "../../../../server/rpc/call/call.ts";
 import { registerService } from "../../../../server/rpc/call/service-handlers.ts";
-import type { DirectSink } from "../../../../server/rpc/streams/message-sink.ts";
+import type { MessageSink } from "../../../../server/rpc/streams/message-sink.ts";
 import { createSharedMessage, type SharedMessage } from "../../../../server/rpc/streams/shared-message.ts";
 import { type AppUnderTest, startAppUnderTest } from "../../app-under-test.ts";
 
@@ -12,7 +12,7 @@ type Answer = MessageInitShape<typeof SubscribeResponseSchema>;
 /** A subscriber on the gateway's side, after its first message. */
 export interface Subscriber {
   readonly call: Call;
-  readonly sink: DirectSink;
+  readonly sink: MessageSink;
   /** Makes the handler yield these messages, and then wait again. */
   yieldAll(messages: readonly Answer[]): void;
   /** Makes the handler end, with an error if there is one. */

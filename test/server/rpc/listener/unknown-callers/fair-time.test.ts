@@ -64,13 +64,13 @@ test("all shares together save a fifth of a second", async (t) => {
   const { time, pass } = startFairTime(100);
   const shares = Array.from({ length: 10 }, () => time.join());
   pass(60_000);
-  t.equal(time.leftInAll(), 20);
+  t.equal(time.totalLeft(), 20);
   for (const share of shares) {
     share.take(3);
   }
-  t.equal(time.leftInAll(), -10);
+  t.equal(time.totalLeft(), -10);
   pass(100);
-  t.equal(time.leftInAll(), 0);
+  t.equal(time.totalLeft(), 0);
 });
 
 test("returned time can be taken again", async (t) => {
@@ -79,5 +79,5 @@ test("returned time can be taken again", async (t) => {
   share.take(30);
   share.take(-30);
   t.equal(share.left(), 200);
-  t.equal(time.leftInAll(), 20);
+  t.equal(time.totalLeft(), 20);
 });

@@ -19,27 +19,27 @@ function begin(t: Test) {
     { bytes: 2 ** 20, bytesPerAddress: 2 ** 20, bodyMs: 10_000, unreadMs: 30_000, unknownUnreadMs: 10_000 },
     (address, why) => cut.push(`${address} ${why}`),
   );
-  const hold = (remoteAddress: string) => {
+  const track = (remoteAddress: string) => {
     const response = Object.assign(new EventEmitter(), { writableLength: 16_000 });
     const request = { socket: { remoteAddress, destroy: () => {} } };
-    const held = requests.hold(
+    const tracked = requests.track(
       request as unknown as HttpRequest,
       response as unknown as HttpResponse,
       undefined,
     );
-    return { held, response };
+    return { tracked, response };
   };
   const pass = (ms: number) => {
     nowMs += ms;
     sweep();
   };
-  return { hold, pass, cut };
+  return { track, pass, cut };
 }
 
 test("an answer that is not read is cut for any caller, and sooner for unknown callers", (t) => {
-  const { hold, pass, cut } = begin(t);
-  hold("192.0.2.1");
-  hold("192.0.2.2").held.identified();
+  const { track, pass, cut } = begin(t);
+  track("192.0.2.1");
+  track("192.0.2.2").tracked.identified();
   pass(1);
   pass(11_001);
   t.same(cut, ["192.0.2.1 its answer was not read in time"]);
@@ -51,12 +51,12 @@ test("an answer that is not read is cut for any caller, and sooner for unknown c
 });
 
 test("a stream that is read, however slowly, is not cut", (t) => {
-  const { hold, pass, cut } = begin(t);
-  const { held, response } = hold("192.0.2.1");
-  held.identified();
+  const { track, pass, cut } = begin(t);
+  const { tracked, response } = track("192.0.2.1");
+  tracked.identified();
   for (let count = 0; count < 10; count += 1) {
     pass(25_000);
-    held.left();
+    tracked.onSent();
   }
   response.writableLength = 0;
   pass(25_000);
@@ -67,23 +67,23 @@ test("a stream that is read, however slowly, is not cut", (t) => {
 });
 
 test("unread bytes count for the caller until they have left or the answer is over", (t) => {
-  const { hold, pass } = begin(t);
-  const { held, response } = hold("192.0.2.1");
+  const { track, pass } = begin(t);
+  const { tracked, response } = track("192.0.2.1");
   let unreadBytes = 0;
-  held.chargeTo({
+  tracked.chargeTo({
     spend: () => {},
     countMessage: () => {},
-    hold: (bytes) => (unreadBytes += bytes),
+    addUnread: (bytes) => (unreadBytes += bytes),
     close: () => {},
   });
-  held.wrote();
+  tracked.onWritten();
   t.equal(unreadBytes, 16_000);
   response.writableLength = 6_000;
   pass(1000);
   t.equal(unreadBytes, 6_000);
   response.emit("close");
   t.equal(unreadBytes, 0);
-  held.wrote();
+  tracked.onWritten();
   t.equal(unreadBytes, 0, "also if something is written after its end");
   t.end();
 });

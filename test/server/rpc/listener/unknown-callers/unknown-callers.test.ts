@@ -47,10 +47,10 @@ async function listen(
     unknownCallers,
     async onRequest(request: HttpRequest, response) {
       if (request.url?.startsWith("/known") === true) {
-        request.hold?.identified();
+        request.usage?.identified();
       }
       if (request.url === "/page") {
-        request.hold?.sendsPage(1_000_000);
+        request.usage?.sendsPage(1_000_000);
       }
       if (request.url === "/body") {
         // Rejects when the connection is cut.

@@ -1,7 +1,7 @@
 import { type HttpResponse, isGone } from "./http-exchange.ts";
 
 /** Writes the messages of a stream no faster than its client reads them. */
-export interface Pace {
+export interface Backpressure {
   write(chunk: Uint8Array | string): void;
   /**
    * Waits until everything written has gone to the connection, which takes no more than the client reads. False if the client has
@@ -12,19 +12,19 @@ export interface Pace {
    * Waits until one more message may be written. Messages that are ready in one turn of the event loop are sent together; the
    * next one waits if the client is slow. False if the client has left.
    */
-  hasRoom(): true | Promise<boolean>;
+  canWrite(): true | Promise<boolean>;
 }
 
 /** Maximum bytes written in one turn of the event loop. */
 const turnMaxBytes = 64 * 1024;
 
-/** @param onLeft called when data has been written to the connection */
-export function createPace(response: HttpResponse, onLeft: () => void): Pace {
-  return new ResponsePace(response, onLeft);
+/** @param onSent called when data has been written to the connection */
+export function createBackpressure(response: HttpResponse, onSent: () => void): Backpressure {
+  return new ResponseBackpressure(response, onSent);
 }
 
 /** A class, because each of thousands of streams has one. */
-class ResponsePace implements Pace {
+class ResponseBackpressure implements Backpressure {
   readonly #response: HttpResponse;
   readonly #onWritten: (error: Error | null | undefined) => void;
   #openWrites = 0;
@@ -34,11 +34,11 @@ class ResponsePace implements Pace {
   #wake: ((isFlushed: boolean) => void) | undefined;
   #wakeInNextTurn: (() => void) | undefined;
 
-  constructor(response: HttpResponse, onLeft: () => void) {
+  constructor(response: HttpResponse, onSent: () => void) {
     this.#response = response;
     this.#onWritten = (error) => {
       this.#openWrites -= 1;
-      onLeft();
+      onSent();
       this.#hasFailed ||= error != null;
       if (this.#openWrites === 0) {
         this.#wake?.(!this.#hasFailed && !isGone(response));
@@ -75,7 +75,7 @@ class ResponsePace implements Pace {
     });
   }
 
-  hasRoom(): true | Promise<boolean> {
+  canWrite(): true | Promise<boolean> {
     if (this.#isNewTurn) {
       return this.flushed();
     }

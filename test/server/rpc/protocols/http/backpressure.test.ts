@@ -5,8 +5,8 @@ import type { AddressInfo } from "node:net";
 import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Test, test } from "tap";
+import { createBackpressure } from "../../../../../server/rpc/protocols/http/backpressure.ts";
 import type { NodeResponse } from "../../../../../server/rpc/protocols/http/http-exchange.ts";
-import { createPace } from "../../../../../server/rpc/protocols/http/pace.ts";
 
 /** Starts an HTTP/2 response to a client that reads nothing until it is resumed. */
 async function startResponse(t: Test) {
@@ -24,40 +24,40 @@ async function startResponse(t: Test) {
     server.close();
   });
   await once(client, "response");
-  return { pace: createPace(response, () => {}), client };
+  return { backpressure: createBackpressure(response, () => {}), client };
 }
 
 test("messages of one turn leave together, and the next one waits until they have left", async (t) => {
-  const { pace, client } = await startResponse(t);
+  const { backpressure, client } = await startResponse(t);
   const message = Buffer.alloc(1000);
-  t.equal(pace.flushed(), true, "nothing is written");
+  t.equal(backpressure.flushed(), true, "nothing is written");
   for (let count = 0; count < 10; count += 1) {
-    t.equal(pace.hasRoom(), true);
-    pace.write(message);
+    t.equal(backpressure.canWrite(), true);
+    backpressure.write(message);
   }
-  t.not(pace.flushed(), true);
+  t.not(backpressure.flushed(), true);
   await new Promise((resolve) => setImmediate(resolve));
   client.resume();
-  t.equal(await pace.hasRoom(), true);
-  t.equal(pace.flushed(), true);
+  t.equal(await backpressure.canWrite(), true);
+  t.equal(backpressure.flushed(), true);
 });
 
 test("writing waits for a client that reads nothing, and ends when the client leaves", async (t) => {
-  const { pace, client } = await startResponse(t);
+  const { backpressure, client } = await startResponse(t);
   let written = 0;
-  while (pace.hasRoom() === true) {
-    pace.write(Buffer.alloc(10_000));
+  while (backpressure.canWrite() === true) {
+    backpressure.write(Buffer.alloc(10_000));
     written += 10_000;
   }
   t.equal(written, 70_000, "no more than that in one turn");
   // More than Node's window for a stream, so it cannot leave.
-  pace.write(Buffer.alloc(200_000));
-  const room = pace.hasRoom();
+  backpressure.write(Buffer.alloc(200_000));
+  const room = backpressure.canWrite();
   const first = await Promise.race([room, sleep(100, "waiting")]);
   t.equal(first, "waiting");
   client.destroy();
   t.equal(await room, false);
-  t.equal(await pace.flushed(), false);
+  t.equal(await backpressure.flushed(), false);
 });
 
 test("an endless stream ends with its connection, and yields to the event loop", async (t) => {
@@ -68,7 +68,7 @@ test("an endless stream ends with its connection, and yields to the event loop",
   client.on("error", () => {});
   client.on("response", (answer) => answer.on("error", () => {}).resume());
   const [request, response] = (await once(server, "request")) as [http.IncomingMessage, NodeResponse];
-  const pace = createPace(response, () => {});
+  const backpressure = createBackpressure(response, () => {});
   const turns = { seen: 0 };
   const timer = setInterval(() => {
     turns.seen += 1;
@@ -76,10 +76,10 @@ test("an endless stream ends with its connection, and yields to the event loop",
   t.teardown(() => clearInterval(timer));
   const writeUntil = async (isEnough: () => boolean): Promise<number> => {
     for (let count = 0; count < 10_000 && !isEnough(); count += 1) {
-      if (!(await pace.hasRoom())) {
+      if (!(await backpressure.canWrite())) {
         return count;
       }
-      pace.write(Buffer.alloc(70_000));
+      backpressure.write(Buffer.alloc(70_000));
     }
     return Number.POSITIVE_INFINITY;
   };
