@@ -45,7 +45,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   gen: [],
   "server/config": ["adapters/host", "adapters/libvirt", "adapters/lvm", "adapters/maas", "adapters/restic"],
   "server/rpc": ["adapters/host", "gen", "server/config", "server/store/reasons.ts"],
-  "server/rpc/asker.ts": ["server/rpc"],
+  "server/rpc/call/requester.ts": ["server/rpc"],
   "server/operations": ["adapters/host", "server/crypto", "server/events", "server/store"],
   "server/operations/operation.ts": ["adapters/host"],
   "server/operations/operation-filters.ts": ["server/operations/operation.ts"],
@@ -56,7 +56,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "server/crypto",
     "server/domain",
     "server/operations",
-    "server/rpc/asker.ts",
+    "server/rpc/call/requester.ts",
     "server/store",
   ],
   "server/backups/lvm": ["adapters/host", "adapters/lvm", "server/operations"],
@@ -75,6 +75,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   ],
   "server/domains/audit": ["server/domain", "adapters/host", "gen", "server/rpc", "server/store"],
   "server/domains/auth": [
+    "server/config",
     "server/domain",
     "adapters/host",
     "gen",
@@ -299,6 +300,22 @@ test("a service file does not spawn, access files or use try", async (t) => {
   for (const file of sourceFiles("server/domains").filter((name) => name.endsWith("/service.ts"))) {
     const text = readFileSync(join(root, file), "utf8");
     t.notMatch(text, /\btry\s*\{|node:fs|node:child_process/, file);
+  }
+});
+
+test("only the list of accelerators imports one, so that each can be deleted", async (t) => {
+  const accelerators = /^server\/rpc\/protocols\/direct\//;
+  const tests = sourceFiles("test").flatMap(importsOf);
+  t.ok(
+    imports.some(({ from, to }) => from === "server/gateway/accelerators.ts" && accelerators.test(to)),
+    "an accelerator is listed",
+  );
+  for (const { from, to } of [...imports, ...tests]) {
+    const isAllowed =
+      from === "server/gateway/accelerators.ts" || accelerators.test(from.replace(/^test\//, ""));
+    if (accelerators.test(to) && !isAllowed) {
+      t.fail(`${from} imports ${to}`);
+    }
   }
 });
 

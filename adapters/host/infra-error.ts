@@ -33,7 +33,7 @@ export interface InfraErrorFacts {
 }
 
 /**
- * The gateway's only error class. Adapters and domains throw it; `server/rpc/errors.ts` converts it to each protocol's
+ * The gateway's only error class. Adapters and domains throw it; `server/rpc/errors/connect-error.ts` converts it to each protocol's
  * form. The message reaches the client, so it must not contain secrets.
  */
 export class InfraError extends Error {

@@ -1,6 +1,6 @@
 import type { PlannedMutation } from "../operations/mutation.ts";
 import type { Operation } from "../operations/operation.ts";
-import type { Asker } from "../rpc/asker.ts";
+import type { Requester } from "../rpc/call/requester.ts";
 import { backupsOff } from "./backups-off.ts";
 import type { AccessFields } from "./repositories.ts";
 import type { BackupRow } from "./store/backups.ts";
@@ -26,15 +26,15 @@ export interface BackupSourceFacts {
 /** Actions on a recorded backup. Every change is an operation, which the call starts or joins. */
 export interface BackupSourceActions {
   /** @throws InfraError INVALID_FIELD, ENDPOINT_NOT_ALLOWED, REPOSITORY_NOT_FOUND, BUSY */
-  verify(row: BackupRow, access: AccessFields | undefined, asker: Asker): Promise<Operation>;
+  verify(row: BackupRow, access: AccessFields | undefined, asker: Requester): Promise<Operation>;
   /** @throws InfraError the errors of `verify`, and BACKUP_TOO_YOUNG */
-  remove(row: BackupRow, access: AccessFields | undefined, asker: Asker): Promise<Operation>;
+  remove(row: BackupRow, access: AccessFields | undefined, asker: Requester): Promise<Operation>;
   /** @throws InfraError the errors of `verify`, VOLUME_TOO_SMALL, and the errors of creating a volume */
   restore(
     row: BackupRow,
     wanted: WantedRestore,
     access: AccessFields | undefined,
-    asker: Asker,
+    asker: Requester,
   ): Promise<Operation>;
   /** Plans `verify`. @throws InfraError the errors of `verify` */
   planVerify(row: BackupRow, access: AccessFields | undefined): Promise<PlannedMutation>;

@@ -2,7 +2,7 @@ import { InfraError } from "../../adapters/host/infra-error.ts";
 import { resticReasons } from "../../adapters/restic/reasons.ts";
 import type { Operation } from "../operations/operation.ts";
 import type { OperationStarter, Operations } from "../operations/operations.ts";
-import type { Asker } from "../rpc/asker.ts";
+import type { Requester } from "../rpc/call/requester.ts";
 import type { BackupSourceActions } from "./backup-source.ts";
 import { createDeleteKind } from "./delete-kind.ts";
 import { backupReasons } from "./reasons.ts";
@@ -68,7 +68,7 @@ export function createStoredBackups(options: StoredBackupsOptions): StoredBackup
     what: string,
     row: BackupRow,
     { place, secrets }: NamedRepository,
-    asker: Asker,
+    asker: Requester,
   ): Promise<Operation> {
     asker.noteResource(resourceOf(row));
     const { operation } = await starter.start({

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { callerRoles } from "../rpc/caller.ts";
+import { callerRoles } from "../rpc/call/caller.ts";
 import { addBackupCommands } from "./backup-commands.ts";
 import { addClusterCommands } from "./cluster-commands.ts";
 import { collect, withConfigFlags, withTargetFlags } from "./config-flags.ts";

@@ -8,7 +8,7 @@ import { inspectDirectory, isAllowed } from "../domain/inspect-directory.ts";
 import type { Finding, Inspector } from "../domain/inspection.ts";
 import { messageFromError } from "../domain/message-from-error.ts";
 import type { Config } from "../gateway/config/schema.ts";
-import { readCertificate } from "../rpc/listener/certificate.ts";
+import { readCertificate } from "../rpc/listener/certificates/certificate.ts";
 import { probeAddress } from "./probe-address.ts";
 
 /** Checks what the gateway itself needs from this host: its data directory, addresses and certificates. */

@@ -1,7 +1,7 @@
 import * as http from "node:http";
 import * as https from "node:https";
 import type { ListenAddress } from "../config/listen-address.ts";
-import { requestIdHeader } from "../rpc/request-facts.ts";
+import { requestIdHeader } from "../rpc/call/request-facts.ts";
 
 /**
  * What answers at an address: a hostplane `gateway`; something `other`; something that `closed` the connection without an

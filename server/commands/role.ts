@@ -1,5 +1,5 @@
 import { Role } from "../../gen/hostplane/v1/user_pb.ts";
-import type { CallerRole } from "../rpc/caller.ts";
+import type { CallerRole } from "../rpc/call/caller.ts";
 
 const roles: Readonly<Record<CallerRole, Role>> = {
   viewer: Role.VIEWER,

@@ -2,7 +2,7 @@ import { toJson } from "@bufbuild/protobuf";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { type User, UserSchema } from "../../gen/hostplane/v1/user_pb.ts";
 import { messageFromError } from "../domain/message-from-error.ts";
-import type { CallerRole } from "../rpc/caller.ts";
+import type { CallerRole } from "../rpc/call/caller.ts";
 import type { ExitCode } from "./output.ts";
 import { readPassword } from "./read-password.ts";
 import { nameOfRole, roleFromName } from "./role.ts";

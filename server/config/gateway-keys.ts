@@ -269,10 +269,6 @@ export const gatewayKeys = {
     description:
       "How long a connection or stream may be silent before the gateway checks that it is alive, in milliseconds.",
   }),
-  directPath: z.boolean().default(true).meta({
-    description:
-      "Whether unary calls and server streams use the gateway's own short path. If false, the library connect-es handles them all, with the same answers at several times the cost. Use it to find out which of the two has a fault.",
-  }),
   shutdownGraceMs: z.int().min(0).max(600_000).default(1500).meta({
     description:
       "How long running calls may take to end after SIGTERM, in milliseconds. Streams are closed immediately.",

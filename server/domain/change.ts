@@ -13,10 +13,10 @@ import {
   registerPlanners,
   type ServicePlanners,
 } from "../operations/planner.ts";
-import type { Call } from "../rpc/call.ts";
+import type { Call } from "../rpc/call/call.ts";
 
 /** The part of a call that plans and changes depend on. */
-export type Requester = Pick<Call, "signal" | "noteResource"> & {
+export type ChangeRequester = Pick<Call, "signal" | "noteResource"> & {
   readonly peer: Pick<Call["peer"], "lvmd">;
 };
 

@@ -3,8 +3,8 @@ import type { Json, Operation } from "../operations/operation.ts";
 import type { OperationKind } from "../operations/operation-kind.ts";
 import type { Operations } from "../operations/operations.ts";
 import type { PlanRequester } from "../operations/planner.ts";
-import type { Call } from "../rpc/call.ts";
-import { methodPathOf } from "../rpc/method-rule.ts";
+import type { Call } from "../rpc/call/call.ts";
+import { methodPathOf } from "../rpc/call/method-rule.ts";
 import type { Change } from "./change.ts";
 
 /** An operation that would begin, checked against the current state. */

@@ -2,7 +2,7 @@ import type { Snapshot } from "../../adapters/host/snapshot.ts";
 import type { Mutation, PlannedMutation } from "../operations/mutation.ts";
 import type { Operations } from "../operations/operations.ts";
 import type { InlineRunner } from "../operations/run-inline.ts";
-import type { Change, Requester } from "./change.ts";
+import type { Change, ChangeRequester } from "./change.ts";
 import { checkTwice } from "./check-twice.ts";
 
 /** The resources that a change touches. */
@@ -25,7 +25,7 @@ export interface ShortChange<Request, Spec, State> {
    * Validates everything that does not depend on the state.
    * @throws InfraError
    */
-  parse(request: Request, requester: Pick<Requester, "peer">): Spec;
+  parse(request: Request, requester: Pick<ChangeRequester, "peer">): Spec;
   targetOf(spec: Spec): ChangeTarget;
   /**
    * Checks the change against the state, and describes its plan and its steps with their undo.
@@ -61,7 +61,7 @@ export interface ShortChangesOptions<State> {
 export type CreateChange<State> = <Request, Spec, Response>(
   change: ShortChange<Request, Spec, State>,
   respond: (spec: Spec, mutation: Mutation) => Promise<Response>,
-) => Change<Request, Promise<Response>, Requester>;
+) => Change<Request, Promise<Response>, ChangeRequester>;
 
 /**
  * Returns a function that makes changes of a system executable. A change is checked against the state of the moment at which it

@@ -1,5 +1,5 @@
 import type { PlannedMutation } from "../operations/mutation.ts";
-import type { Call } from "../rpc/call.ts";
+import type { Call } from "../rpc/call/call.ts";
 import type { DryRun } from "../store/transaction.ts";
 import type { Change } from "./change.ts";
 

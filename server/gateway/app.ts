@@ -11,26 +11,28 @@ import type { InfraError } from "../../adapters/host/infra-error.ts";
 import type { Backend } from "../domain/backend.ts";
 import type { Metrics } from "../observability/metrics.ts";
 import { metricsPage } from "../observability/metrics-page.ts";
-import { createCorsOptions } from "../rpc/cors-options.ts";
-import { createDirectEntry } from "../rpc/direct/direct-entry.ts";
-import type { Http2Exchange } from "../rpc/http2-exchange.ts";
-import type { ListenerFacts } from "../rpc/listener-facts.ts";
-import type { LinksFor } from "../rpc/method-links.ts";
-import type { MethodRule } from "../rpc/method-rule.ts";
-import type { NodeRequest, NodeResponse } from "../rpc/node-adapter.ts";
-import type { OpenCalls } from "../rpc/open-calls.ts";
-import { answerNotFound, leaveBodiesUnread, refuseGrpcOverHttp1, rpcPlugin } from "../rpc/plugin.ts";
-import { restPlugin } from "../rpc/rest/rest-plugin.ts";
-import { restRoutes } from "../rpc/rest/rest-routes.ts";
-import { createRoutes } from "../rpc/router.ts";
-import type { ServiceRegistration } from "../rpc/service-handlers.ts";
-import { createEventStreams } from "../rpc/sse/event-streams.ts";
+import type { ListenerFacts } from "../rpc/call/listener-facts.ts";
+import type { InterceptorsFor } from "../rpc/call/method-interceptors.ts";
+import type { MethodRule } from "../rpc/call/method-rule.ts";
+import type { OpenCalls } from "../rpc/call/open-calls.ts";
+import { createRoutes } from "../rpc/call/router.ts";
+import type { ServiceRegistration } from "../rpc/call/service-handlers.ts";
+import type { CreateAccelerator } from "../rpc/protocols/http/accelerator.ts";
+import { createCorsOptions } from "../rpc/protocols/http/cors-options.ts";
+import type { NodeRequest, NodeResponse } from "../rpc/protocols/http/http-exchange.ts";
+import type { Http2Exchange } from "../rpc/protocols/http/http2-exchange.ts";
+import { answerNotFound, refuseGrpcOverHttp1 } from "../rpc/protocols/http/not-found.ts";
+import { leaveBodiesUnread, rpcPlugin } from "../rpc/protocols/http/rpc-plugin.ts";
+import { restPlugin } from "../rpc/protocols/rest/plugin.ts";
+import { restRoutes } from "../rpc/protocols/rest/routes.ts";
+import { createEventStreams } from "../rpc/protocols/sse/event-streams.ts";
 import { apiDocs } from "../web/api-docs.ts";
 import { dashboard } from "../web/dashboard.ts";
 import { koorApp } from "../web/koor-app.ts";
 import { securityHeadersOf } from "../web/security-headers.ts";
 import { statusPages } from "../web/status-pages.ts";
 import { type StoreBackup, storeBackup } from "../web/store-backup.ts";
+import { accelerators } from "./accelerators.ts";
 import { documentedReasons } from "./method-reasons.ts";
 import { methodRuleOf } from "./method-rules.ts";
 
@@ -48,7 +50,7 @@ export interface AppOptions {
   readonly isSandbox: boolean;
   /** Version of the gateway. */
   readonly version: string;
-  readonly chain: { readonly linksFor: LinksFor };
+  readonly chain: { readonly interceptorsFor: InterceptorsFor };
   readonly metrics: Metrics;
   /** Returns why the caller may not read the metrics; undefined when it may. */
   readonly mayReadMetrics: (
@@ -64,8 +66,10 @@ export interface AppOptions {
   readonly maxAnswerBytes?: number;
   readonly maxDeadlineMs: number;
   readonly keepAliveMs: number;
-  /** Tracks calls that are answered without connect-es; undefined when connect-es answers all calls. */
-  readonly openCalls: OpenCalls | undefined;
+  /** Has every call in progress, and ends it when the gateway stops. */
+  readonly openCalls: OpenCalls;
+  /** Answer some calls instead of connect-es, the first of them that can. Absent: `accelerators`. */
+  readonly accelerators?: readonly CreateAccelerator[];
   readonly shutdownSignal: AbortSignal;
 }
 
@@ -79,7 +83,7 @@ export interface App {
 }
 
 /** Facts for a request that came through no listener: it may reach nothing. */
-const nowhere: ListenerFacts = {
+const noListener: ListenerFacts = {
   address: "",
   services: new Set(),
   access: "login",
@@ -92,7 +96,7 @@ const nowhere: ListenerFacts = {
 /** Creates the application with every route registered. */
 export async function createApp(options: AppOptions): Promise<App> {
   const listenerOfRequest = new WeakMap<NodeRequest, ListenerFacts>();
-  const listenerOf = (request: FastifyRequest) => listenerOfRequest.get(request.raw) ?? nowhere;
+  const listenerOf = (request: FastifyRequest) => listenerOfRequest.get(request.raw) ?? noListener;
   const headersOf = (listener: ListenerFacts) => ({
     ...securityHeadersOf(listener),
     ...(options.isSandbox ? { "hostplane-backend": "sandbox" } : {}),
@@ -113,7 +117,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     done();
   });
   app.addHook("onSend", (request, reply, payload, done) => {
-    (request.raw as NodeRequest).hold?.sendsPage(sizeOf(reply, payload));
+    (request.raw as NodeRequest).usage?.sendsPage(sizeOf(reply, payload));
     done();
   });
   leaveBodiesUnread(app);
@@ -126,21 +130,20 @@ export async function createApp(options: AppOptions): Promise<App> {
   const routes = createRoutes({
     registrations: options.registrations,
     ruleOf: options.ruleOf ?? methodRuleOf,
-    linksFor: options.chain.linksFor,
+    interceptorsFor: options.chain.interceptorsFor,
     maxMessageBytes: options.maxMessageBytes,
     maxDeadlineMs: options.maxDeadlineMs,
     keepAliveMs: options.keepAliveMs,
-    shutdownSignal: options.shutdownSignal,
     openCalls: options.openCalls,
     ...(options.registry === undefined ? {} : { registry: options.registry }),
     ...(options.maxAnswerBytes === undefined ? {} : { maxAnswerBytes: options.maxAnswerBytes }),
   });
   await app.register(rpcPlugin, {
     routes,
-    otherAnswers: createEventStreams(routes, options),
+    alternatives: createEventStreams(routes, options.keepAliveMs),
     listenerOf,
   });
-  await app.register(restPlugin, { ...options, listenerOf, restRoutes: rest, routes });
+  await app.register(restPlugin, { listenerOf, restRoutes: rest, routes });
   await app.register(statusPages, {
     backends: options.backends,
     store: options.storeBackend,
@@ -163,15 +166,22 @@ export async function createApp(options: AppOptions): Promise<App> {
   await app.register(dashboard);
   app.setNotFoundHandler((request, reply) => answerNotFound(request, reply, listenerOf(request)));
   await app.ready();
-  const answerDirectly = createDirectEntry(routes, headersOf, options.logger);
+  const hasCors = options.corsOrigins.length > 0;
+  const accelerated = (options.accelerators ?? accelerators).map((createAccelerator) =>
+    createAccelerator({ routes, headersOf, hasCors, log: options.logger }),
+  );
   return {
     handle(request, response, listener) {
-      if (!answerDirectly(request, response, listener)) {
-        listenerOfRequest.set(request, listener);
-        app.routing(request, response);
+      for (const accelerate of accelerated) {
+        if (accelerate(request, response, listener)) {
+          return;
+        }
       }
+      listenerOfRequest.set(request, listener);
+      app.routing(request, response);
     },
-    handleStream: (exchange, listener) => answerDirectly(exchange, exchange, listener),
+    handleStream: (exchange, listener) =>
+      accelerated.some((accelerate) => accelerate(exchange, exchange, listener)),
     close: () => app.close(),
   };
 }

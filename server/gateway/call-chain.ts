@@ -5,14 +5,18 @@ import { createAuditLog } from "../domains/audit/audit-log.ts";
 import { startAuditRetention } from "../domains/audit/retention.ts";
 import { createKeptResults } from "../domains/idempotency/kept-results.ts";
 import { createRpcObserver } from "../observability/rpc-observer.ts";
-import { createCallAudit } from "../rpc/audit-calls.ts";
-import { type Authenticate, createAuthorization, stillAllowed } from "../rpc/authorize.ts";
-import type { Around } from "../rpc/call.ts";
-import { createCallerLimits } from "../rpc/caller-limits.ts";
-import { createIdempotency } from "../rpc/idempotency.ts";
-import { createCallLog } from "../rpc/log-calls.ts";
-import type { LinksFor } from "../rpc/method-links.ts";
-import { assertKnownHeaders } from "../rpc/request-headers.ts";
+import type { Interceptor } from "../rpc/call/call.ts";
+import type { InterceptorsFor } from "../rpc/call/method-interceptors.ts";
+import { createCallAudit } from "../rpc/interceptors/audit.ts";
+import {
+  type Authenticate,
+  createAuthorization,
+  recheckPermission,
+} from "../rpc/interceptors/authorization.ts";
+import { createCallerLimits } from "../rpc/interceptors/caller-limits.ts";
+import { createIdempotency } from "../rpc/interceptors/idempotency.ts";
+import { assertKnownHeaders } from "../rpc/interceptors/known-headers.ts";
+import { createCallLog } from "../rpc/interceptors/log.ts";
 import { storeReasons } from "../store/reasons.ts";
 import type { Config } from "./config/schema.ts";
 import type { Data } from "./open-data.ts";
@@ -28,7 +32,7 @@ export interface CallChainOptions {
 
 /** The interceptors around calls, in the order that they depend on. */
 export interface CallChain {
-  readonly linksFor: LinksFor;
+  readonly interceptorsFor: InterceptorsFor;
   /** Writes what is still pending; needs the store to be open. */
   close(): Promise<void>;
 }
@@ -38,8 +42,8 @@ export function createCallChain(options: CallChainOptions): CallChain {
   const { logger, instance } = options;
   const onFailed = (what: string, err: unknown) => {
     // An unreachable store is logged once a minute elsewhere; this would log it for each call.
-    const isAway = hasReason(err, storeReasons.STORE_UNAVAILABLE);
-    logger[isAway ? "debug" : "error"]({ err }, `store write failed: ${what}`);
+    const isUnreachable = hasReason(err, storeReasons.STORE_UNAVAILABLE);
+    logger[isUnreachable ? "debug" : "error"]({ err }, `store write failed: ${what}`);
   };
   const audit = createCallAudit(createAuditLog(store, instance, onFailed));
   const retention = startAuditRetention(store, options.config.audit.keepDays, (error) =>
@@ -57,22 +61,22 @@ export function createCallChain(options: CallChainOptions): CallChain {
   const log = createCallLog(logger);
   const authorization = createAuthorization(options.authenticate, limits.countDenied);
   const idempotency = createIdempotency(kept);
-  const isNeeded = (link: Around | undefined) => link !== undefined;
+  const isNeeded = (interceptor: Interceptor | undefined) => interceptor !== undefined;
   return {
-    linksFor: (method, rule) => ({
-      around: [
+    interceptorsFor: (method, rule) => ({
+      interceptors: [
         observer,
         log,
-        audit.around,
+        audit.interceptor,
         authorization(method, rule),
-        limits.around,
+        limits.interceptor,
         assertKnownHeaders,
-        audit.aroundStreams(method, rule),
+        audit.streamInterceptor(method, rule),
       ].filter(isNeeded),
-      aroundWork: [
-        stillAllowed(method, rule),
-        limits.aroundWork(method, rule),
-        audit.aroundWork(method, rule),
+      workInterceptors: [
+        recheckPermission(method, rule),
+        limits.workInterceptor(method, rule),
+        audit.workInterceptor(method, rule),
         idempotency(method, rule),
       ].filter(isNeeded),
     }),

@@ -19,16 +19,16 @@ import type { Tracing } from "../observability/tracing.ts";
 import { createOperations } from "../operations/create-operations.ts";
 import type { OperationsLog, OperationsOptions } from "../operations/operations-options.ts";
 import { createInlineRunner } from "../operations/run-inline.ts";
+import { createOpenCalls } from "../rpc/call/open-calls.ts";
 import { adminSocketOf, createAdminListener } from "../rpc/listener/admin-listener.ts";
-import { createCertificateReload } from "../rpc/listener/certificate-reload.ts";
+import { createCertificateReload } from "../rpc/listener/certificates/certificate-reload.ts";
 import { createConfiguredListener } from "../rpc/listener/configured-listener.ts";
 import { explainListenFailure } from "../rpc/listener/explain-listen-failure.ts";
 import type { Listener } from "../rpc/listener/listener.ts";
 import { createRefusalLog } from "../rpc/listener/refusal-log.ts";
 import { createRequestGate } from "../rpc/listener/request-gate.ts";
-import { createUnknownCallers } from "../rpc/listener/unknown-callers.ts";
-import { createOpenCalls } from "../rpc/open-calls.ts";
-import { createPageAccess } from "../rpc/page-access.ts";
+import { createUnknownCallers } from "../rpc/listener/unknown-callers/unknown-callers.ts";
+import { createPageAccess } from "../rpc/protocols/http/page-access.ts";
 import { readDiskSpace } from "../store/disk-space.ts";
 import { type AppOptions, createApp } from "./app.ts";
 import { createCallChain } from "./call-chain.ts";
@@ -62,6 +62,8 @@ export interface GatewayOptions {
   /** Services besides those of the contract, such as the conformance suite's. */
   readonly furtherServices?: Pick<AppOptions, "registrations" | "registry" | "maxAnswerBytes"> &
     Required<Pick<AppOptions, "ruleOf">>;
+  /** Answer some calls instead of connect-es; absent: those of accelerators.ts. For tests, which also run with none. */
+  readonly accelerators?: AppOptions["accelerators"];
   /** For tests: called at each boundary of an operation's life, and of the steps that change clusters. */
   readonly boundary?: OperationsOptions["boundary"];
   /** Called when the gateway cannot continue and the process must exit. */
@@ -254,7 +256,8 @@ export async function openGateway(
     maxMessageBytes: config.limits.maxMessageBytes,
     maxDeadlineMs: config.limits.maxDeadlineMs,
     keepAliveMs: config.keepAliveMs,
-    openCalls: config.directPath ? createOpenCalls(shutdown.signal) : undefined,
+    openCalls: createOpenCalls(shutdown.signal),
+    ...(options.accelerators === undefined ? {} : { accelerators: options.accelerators }),
     shutdownSignal: shutdown.signal,
   });
   opened.defer(() => app.close());
@@ -266,9 +269,9 @@ export async function openGateway(
   });
   opened.defer(() => certificates.close());
 
-  const tellCut = createRefusalLog((cut) => logger.warn(cut, "request cut"));
+  const logCut = createRefusalLog((cut) => logger.warn(cut, "request cut"));
   const { unknown, writeTimeoutMs } = config.limits;
-  const unknownCallers = createUnknownCallers(unknown, writeTimeoutMs, tellCut);
+  const unknownCallers = createUnknownCallers(unknown, writeTimeoutMs, logCut);
   opened.defer(() => unknownCallers.close());
 
   const listeners: Listener[] = [];

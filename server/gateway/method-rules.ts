@@ -2,8 +2,8 @@ import type { DescMethod } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel as Idempotency } from "@bufbuild/protobuf/wkt";
 import type { ServiceManifest } from "../domain/define-domain.ts";
 import { domains } from "../domains/domains.ts";
-import { type MethodRule, openRequestMaxBytes } from "../rpc/method-rule.ts";
-import { hasSecretFields } from "../rpc/secret-fields.ts";
+import { type MethodRule, openRequestMaxBytes } from "../rpc/call/method-rule.ts";
+import { hasSecretFields } from "../rpc/call/secret-fields.ts";
 
 interface KnownService extends ServiceManifest {
   readonly domain: string;

@@ -12,7 +12,7 @@ import {
 import { domains, gatewayDomains, systemDomains } from "../domains/domains.ts";
 import { operationMessage } from "../domains/operations/operation-messages.ts";
 import { createStoreBackend, type StoreBackendOptions } from "../domains/system/store-backend.ts";
-import type { ServiceRegistration } from "../rpc/service-handlers.ts";
+import type { ServiceRegistration } from "../rpc/call/service-handlers.ts";
 import { methodRuleOf, storeServices } from "./method-rules.ts";
 import type { Systems } from "./systems.ts";
 

@@ -8,8 +8,8 @@ import {
 } from "@opentelemetry/semantic-conventions";
 import type { ErrorCode } from "../../adapters/host/define-reasons.ts";
 import type { InfraError } from "../../adapters/host/infra-error.ts";
-import type { Call } from "../rpc/call.ts";
-import { methodPathOf } from "../rpc/method-rule.ts";
+import type { Call } from "../rpc/call/call.ts";
+import { methodPathOf } from "../rpc/call/method-rule.ts";
 
 /** OpenTelemetry has no names for REST and server-sent events; its conventions allow custom ones. */
 const systemNames: Readonly<Record<Call["protocol"], string>> = {

@@ -1,8 +1,8 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import { Gauge, type Registry } from "@prometheus-io/client";
 import type { ErrorCode } from "../../adapters/host/define-reasons.ts";
-import type { Call } from "../rpc/call.ts";
-import { methodPathOf } from "../rpc/method-rule.ts";
+import type { Call } from "../rpc/call/call.ts";
+import { methodPathOf } from "../rpc/call/method-rule.ts";
 import { createDurationHistogram, type DurationSeries } from "./duration-histogram.ts";
 
 export interface RpcMetrics {

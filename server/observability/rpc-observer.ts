@@ -1,6 +1,6 @@
 import type { InfraError } from "../../adapters/host/infra-error.ts";
-import type { Around } from "../rpc/call.ts";
-import { infraErrorFrom } from "../rpc/errors.ts";
+import type { Interceptor } from "../rpc/call/call.ts";
+import { infraErrorFrom } from "../rpc/errors/connect-error.ts";
 import type { RpcMetrics } from "./rpc-metrics.ts";
 import type { RpcSpan, Tracing } from "./tracing.ts";
 
@@ -12,7 +12,7 @@ export function createRpcObserver(options: {
   readonly metrics: RpcMetrics;
   /** Absent where tracing is off. */
   readonly tracing?: Tracing | undefined;
-}): Around {
+}): Interceptor {
   const { metrics, tracing } = options;
   return async (call, next) => {
     const ended = metrics.begin(call);
@@ -27,7 +27,7 @@ export function createRpcObserver(options: {
         end(undefined);
         return output;
       }
-      call.onOver(end);
+      call.onStreamEnd(end);
       return span === undefined ? output : streamOfSpan(output, span);
     } catch (thrown) {
       end(infraErrorFrom(thrown));

@@ -11,8 +11,8 @@ import {
 } from "@opentelemetry/sdk-trace";
 import { ATTR_SERVICE_NAME, ATTR_SERVICE_VERSION } from "@opentelemetry/semantic-conventions";
 import type { InfraError } from "../../adapters/host/infra-error.ts";
-import type { Call } from "../rpc/call.ts";
-import { methodPathOf } from "../rpc/method-rule.ts";
+import type { Call } from "../rpc/call/call.ts";
+import { methodPathOf } from "../rpc/call/method-rule.ts";
 import { activeSpan } from "./active-span.ts";
 import { traceOperations } from "./operation-spans.ts";
 import { createSpan, mutableAttributes } from "./otel-span.ts";

@@ -1,6 +1,6 @@
 import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
+import { isSecret } from "../rpc/call/secret-fields.ts";
 import type { CommentOf } from "../rpc/openapi/contract-comments.ts";
-import { isSecret } from "../rpc/secret-fields.ts";
 import { commentHtml } from "./api-docs-text.ts";
 import { type Html, html } from "./html.ts";
 

@@ -1,7 +1,7 @@
-import { methodPathOf } from "../rpc/method-rule.ts";
+import { methodPathOf } from "../rpc/call/method-rule.ts";
 import { type DocumentedMethod, takesIdempotencyKey } from "../rpc/openapi/documented-method.ts";
 import type { DocumentedContract } from "../rpc/openapi/openapi-document.ts";
-import { eventStreamMethodOf } from "../rpc/sse/event-stream-methods.ts";
+import { eventStreamMethodOf } from "../rpc/protocols/sse/event-stream-methods.ts";
 import { exampleCommands } from "./api-docs-commands.ts";
 import { fieldsHtml } from "./api-docs-fields.ts";
 import { commentHtml } from "./api-docs-text.ts";

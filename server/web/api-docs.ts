@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 import { compressionNegotiate } from "@connectrpc/connect/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { compressions } from "../rpc/compression.ts";
-import { matchesEtag } from "../rpc/etag.ts";
-import { inSlices } from "../rpc/in-slices.ts";
-import type { ListenerFacts } from "../rpc/listener-facts.ts";
+import { inSlices } from "../rpc/call/in-slices.ts";
+import type { ListenerFacts } from "../rpc/call/listener-facts.ts";
+import type { Route } from "../rpc/call/router.ts";
 import type { DocumentedReasons } from "../rpc/openapi/error-table.ts";
-import type { RestRoute } from "../rpc/rest/rest-routes.ts";
-import type { Route } from "../rpc/router.ts";
+import { matchesEtag } from "../rpc/protocols/http/etag.ts";
+import type { RestRoute } from "../rpc/protocols/rest/routes.ts";
+import { compressions } from "../rpc/protocols/wire/compression.ts";
 import type { PageContract } from "./api-docs-page.ts";
 import { addPageHeaders } from "./security-headers.ts";
 

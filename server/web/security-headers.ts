@@ -1,5 +1,5 @@
 import type { FastifyReply } from "fastify";
-import type { ListenerFacts } from "../rpc/listener-facts.ts";
+import type { ListenerFacts } from "../rpc/call/listener-facts.ts";
 
 /** So long that a browser that has used TLS once never uses cleartext again. */
 const yearSeconds = 31_536_000;

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { infraErrorFrom } from "../rpc/errors.ts";
-import type { ListenerFacts } from "../rpc/listener-facts.ts";
-import { answerNotFound } from "../rpc/plugin.ts";
-import { refuse } from "../rpc/refusal.ts";
-import { requestIdHeader } from "../rpc/request-facts.ts";
+import type { ListenerFacts } from "../rpc/call/listener-facts.ts";
+import { requestIdHeader } from "../rpc/call/request-facts.ts";
+import { infraErrorFrom } from "../rpc/errors/connect-error.ts";
+import { answerNotFound } from "../rpc/protocols/http/not-found.ts";
+import { refuse } from "../rpc/protocols/http/refusal.ts";
 import { storeReasons } from "../store/reasons.ts";
 
 /** Path that `hostplane store backup` calls; the query parameter `file` is the absolute path to write to. */

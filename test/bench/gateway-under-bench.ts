@@ -15,10 +15,10 @@ import { configSchema } from "../../server/gateway/config/schema.ts";
 import { knownServices } from "../../server/gateway/method-rules.ts";
 import { openData } from "../../server/gateway/open-data.ts";
 import { createMetrics } from "../../server/observability/metrics.ts";
+import { createOpenCalls } from "../../server/rpc/call/open-calls.ts";
+import type { ServiceRegistration } from "../../server/rpc/call/service-handlers.ts";
 import { createListener } from "../../server/rpc/listener/listener.ts";
-import { createOpenCalls } from "../../server/rpc/open-calls.ts";
 import { rpcReasons } from "../../server/rpc/reasons.ts";
-import type { ServiceRegistration } from "../../server/rpc/service-handlers.ts";
 import type { Store } from "../../server/store/store.ts";
 import type { Target } from "./target.ts";
 

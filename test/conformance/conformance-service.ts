@@ -3,10 +3,10 @@ import { create } from "@bufbuild/protobuf";
 import { anyPack } from "@bufbuild/protobuf/wkt";
 import type { Code, ConnectError } from "@connectrpc/connect";
 import { InfraError } from "../../adapters/host/infra-error.ts";
-import type { Call } from "../../server/rpc/call.ts";
+import type { Call } from "../../server/rpc/call/call.ts";
+import type { ServiceRegistration } from "../../server/rpc/call/service-handlers.ts";
+import { createHandlerError } from "../../server/rpc/errors/wire-error.ts";
 import { rpcReasons } from "../../server/rpc/reasons.ts";
-import type { ServiceRegistration } from "../../server/rpc/service-handlers.ts";
-import { createHandlerError } from "../../server/rpc/wire-error.ts";
 import {
   type BidiStreamRequest,
   type ClientStreamRequest,

@@ -5,7 +5,7 @@ import { create, createRegistry, fromBinary, toBinary } from "@bufbuild/protobuf
 import { pino } from "pino";
 import { configSchema } from "../../server/gateway/config/schema.ts";
 import { startGateway } from "../../server/gateway/start-gateway.ts";
-import type { MethodRule } from "../../server/rpc/method-rule.ts";
+import type { MethodRule } from "../../server/rpc/call/method-rule.ts";
 import { conformanceService } from "./conformance-service.ts";
 import {
   type ServerCompatRequest,
@@ -48,7 +48,6 @@ const request = fromBinary(ServerCompatRequestSchema, await readSized());
 const gateway = await startGateway({
   config: configSchema.parse({
     data: directory,
-    directPath: process.env.RPC_PATH !== "connect-es",
     limits: { maxMessageBytes: request.messageReceiveLimit || defaultMessageBytes, ...unlimited },
     // The suite treats an error with more details than in the test case as wrong.
     listen: [{ address: `${host}:0`, errorDetails: false, ...(await tlsOf(request)) }],
@@ -57,6 +56,7 @@ const gateway = await startGateway({
   version: "0.0.0-conformance",
   logger: pino({ level: "error" }, pino.destination(2)),
   secrets: {},
+  ...(process.env.RPC_PATH === "connect-es" ? { accelerators: [] } : {}),
   furtherServices: {
     registrations: [conformanceService],
     ruleOf: (method) => ({ ...rule, get: method === ConformanceService.method.idempotentUnary }),

@@ -1,6 +1,6 @@
 import { test } from "tap";
 import { testAuditContract } from "../server/domains/audit/audit-contract.ts";
-import { testIdempotencyContract } from "../server/rpc/idempotency-contract.ts";
+import { testIdempotencyContract } from "../server/rpc/interceptors/idempotency-contract.ts";
 import { openOwnStore } from "../server/store/own-store.ts";
 import { reasonToSkipPostgres, startPostgres } from "./postgres.ts";
 

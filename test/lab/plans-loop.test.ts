@@ -2,7 +2,7 @@ import { test } from "tap";
 import type { ToolEnd } from "../../adapters/host/process/tool-result.ts";
 import { createLvm } from "../../adapters/lvm/lvm.ts";
 import { LVService } from "../../gen/lvmd/served/lvmd_pb.ts";
-import { methodPathOf } from "../../server/rpc/method-rule.ts";
+import { methodPathOf } from "../../server/rpc/call/method-rule.ts";
 import { createPlanUnderTest } from "../server/domains/plan/plan-under-test.ts";
 import { makeLoopVolumeGroups, reasonToSkip } from "./loop-volume-group.ts";
 

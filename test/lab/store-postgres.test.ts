@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 import { type Test, test } from "tap";
 import { copyStore } from "../../server/store/copy-store.ts";
-import { assertRunsOnce } from "../server/rpc/idempotency-contract.ts";
+import { assertRunsOnce } from "../server/rpc/interceptors/idempotency-contract.ts";
 import { errorOf, testStoreContract } from "../server/store/contract.ts";
 import { openOwnStore } from "../server/store/own-store.ts";
 import { keepLog, makeDirectory, openTestStore } from "../server/store/store-under-test.ts";

@@ -1,21 +1,22 @@
-import { getEventListeners, setMaxListeners } from "node:events";
+import { setMaxListeners } from "node:events";
 import { pino } from "pino";
 import type { Test } from "tap";
 import { InfraError } from "../../adapters/host/infra-error.ts";
 import { hostReasons } from "../../adapters/host/reasons.ts";
 import { createAbsentBackend } from "../../server/domain/backend.ts";
-import { createApp } from "../../server/gateway/app.ts";
+import { type AppOptions, createApp } from "../../server/gateway/app.ts";
 import { createMetrics } from "../../server/observability/metrics.ts";
 import { createRpcObserver } from "../../server/observability/rpc-observer.ts";
+import { createOpenCalls } from "../../server/rpc/call/open-calls.ts";
+import type { ServiceRegistration } from "../../server/rpc/call/service-handlers.ts";
+import { assertKnownHeaders } from "../../server/rpc/interceptors/known-headers.ts";
+import { createCallLog } from "../../server/rpc/interceptors/log.ts";
 import { createListener } from "../../server/rpc/listener/listener.ts";
-import { createCallLog } from "../../server/rpc/log-calls.ts";
-import { createOpenCalls } from "../../server/rpc/open-calls.ts";
 import { rpcReasons } from "../../server/rpc/reasons.ts";
-import { assertKnownHeaders } from "../../server/rpc/request-headers.ts";
-import type { ServiceRegistration } from "../../server/rpc/service-handlers.ts";
 
-/** Tests run on both paths of a call. With `RPC_PATH=connect-es`, connect-es answers all of them. */
-export const isDirectPathTested = process.env.RPC_PATH !== "connect-es";
+/** Tests of calls also run without accelerators: with `RPC_PATH=connect-es`, connect-es answers all of them. */
+export const acceleratorsUnderTest: Pick<AppOptions, "accelerators"> =
+  process.env.RPC_PATH === "connect-es" ? { accelerators: [] } : {};
 
 export interface AppUnderTest {
   /** `http://127.0.0.1:port` */
@@ -44,8 +45,7 @@ export async function startAppUnderTest(
 ): Promise<AppUnderTest> {
   const shutdown = new AbortController();
   setMaxListeners(0, shutdown.signal);
-  const openCalls = isDirectPathTested ? createOpenCalls(shutdown.signal) : undefined;
-  const idleListenerCount = getEventListeners(shutdown.signal, "abort").length;
+  const openCalls = createOpenCalls(shutdown.signal);
   const log: Record<string, unknown>[] = [];
   const metrics = createMetrics({ version: "0.0.0-test", isSandbox: false, backends: [] });
   const logger = pino(
@@ -59,9 +59,13 @@ export async function startAppUnderTest(
     isSandbox: false,
     version: "0.0.0-test",
     chain: {
-      linksFor: () => ({
-        around: [createRpcObserver({ metrics: metrics.rpc }), createCallLog(logger), assertKnownHeaders],
-        aroundWork: [],
+      interceptorsFor: () => ({
+        interceptors: [
+          createRpcObserver({ metrics: metrics.rpc }),
+          createCallLog(logger),
+          assertKnownHeaders,
+        ],
+        workInterceptors: [],
       }),
     },
     metrics,
@@ -74,6 +78,7 @@ export async function startAppUnderTest(
     keepAliveMs: settings.keepAliveMs ?? 15_000,
     shutdownSignal: shutdown.signal,
     openCalls,
+    ...acceleratorsUnderTest,
   });
   const listenerFacts = {
     address: "127.0.0.1:0",
@@ -106,7 +111,5 @@ export async function startAppUnderTest(
     return closed;
   };
   t.teardown(close);
-  const openCallCount = () =>
-    getEventListeners(shutdown.signal, "abort").length - idleListenerCount + (openCalls?.count() ?? 0);
-  return { url: `http://${listener.address()}`, log, openCallCount, close };
+  return { url: `http://${listener.address()}`, log, openCallCount: openCalls.count, close };
 }

@@ -8,7 +8,7 @@ import {
 } from "@bufbuild/protobuf";
 import type { Transport } from "@connectrpc/connect";
 import { methodRuleOf } from "../../server/gateway/method-rules.ts";
-import { eventStreamMethodOf } from "../../server/rpc/sse/event-stream-methods.ts";
+import { eventStreamMethodOf } from "../../server/rpc/protocols/sse/event-stream-methods.ts";
 import type { Protocol } from "./protocols.ts";
 
 /** Reports whether a protocol can carry a method at all. */

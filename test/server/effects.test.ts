@@ -7,7 +7,7 @@ import { InfraError } from "../../adapters/host/infra-error.ts";
 import { lvmReasons } from "../../adapters/lvm/reasons.ts";
 import { ErrorInfoSchema } from "../../gen/google/rpc/error_details_pb.ts";
 import { LVService } from "../../gen/proto/lvmd_pb.ts";
-import { registerService } from "../../server/rpc/service-handlers.ts";
+import { registerService } from "../../server/rpc/call/service-handlers.ts";
 import { startAppUnderTest } from "./app-under-test.ts";
 import { startGatewayUnderTest } from "./gateway-under-test.ts";
 import { standInLvm } from "./observability/stand-in-lvm.ts";

@@ -5,7 +5,7 @@ import * as https from "node:https";
 import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import type { Client } from "./protocols.ts";
-import { createEventParser, type EventParser, type ParsedEvent } from "./rpc/sse/event-parser.ts";
+import { createEventParser, type EventParser, type ParsedEvent } from "./rpc/protocols/sse/event-parser.ts";
 
 /** A request for server-sent events. */
 export interface EventStreamRequest {

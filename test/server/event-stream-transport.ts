@@ -9,7 +9,7 @@ import {
 } from "@bufbuild/protobuf";
 import { Code, ConnectError, type StreamResponse, type Transport } from "@connectrpc/connect";
 import { errorFromJsonBytes } from "@connectrpc/connect/protocol-connect";
-import { methodPathOf } from "../../server/rpc/method-rule.ts";
+import { methodPathOf } from "../../server/rpc/call/method-rule.ts";
 import { type EventStream, openEventStream } from "./event-stream-client.ts";
 import type { Client } from "./protocols.ts";
 

@@ -2,7 +2,7 @@ import type { DescMethod, DescService, JsonObject } from "@bufbuild/protobuf";
 import { type Test, test } from "tap";
 import { Role, UserService } from "../../gen/hostplane/v1/user_pb.ts";
 import { AuthService } from "../../gen/services/auth/auth_pb.ts";
-import { methodPathOf } from "../../server/rpc/method-rule.ts";
+import { methodPathOf } from "../../server/rpc/call/method-rule.ts";
 import { isLongForm } from "../long-form.ts";
 import { type AccessUnderTest, startAccessUnderTest } from "./access-under-test.ts";
 import { callMethod, isCallable } from "./call-method.ts";

@@ -1,7 +1,7 @@
 import { create, type DescField, type DescMessage, type Message, ScalarType } from "@bufbuild/protobuf";
 import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
 import { StructSchema } from "@bufbuild/protobuf/wkt";
-import { isSecret as isSecretField } from "../../server/rpc/secret-fields.ts";
+import { isSecret as isSecretField } from "../../server/rpc/call/secret-fields.ts";
 
 /** A message with every field set, and the names of its secrets. */
 export interface FilledMessage {

@@ -7,7 +7,7 @@ import { type Config, configSchema } from "../../server/gateway/config/schema.ts
 import type { Gateway } from "../../server/gateway/gateway.ts";
 import { startGateway } from "../../server/gateway/start-gateway.ts";
 import { traceLogFields } from "../../server/observability/active-span.ts";
-import { isDirectPathTested } from "./app-under-test.ts";
+import { acceleratorsUnderTest } from "./app-under-test.ts";
 import { readContractServices } from "./contract-services.ts";
 
 /** A gateway for one test, with its log. */
@@ -48,7 +48,6 @@ export async function startGatewayUnderTest(
   const listen = (settings.listen as readonly ListenerSettings[] | undefined) ?? [{ address: "127.0.0.1:0" }];
   const config: Config = configSchema.parse({
     data: settings.data ?? (await temporaryDirectory(t)),
-    directPath: isDirectPathTested,
     ...settings,
     limits: withoutCpuLimit(settings.limits),
     listen: options.hasLogin === true ? listen : await Promise.all(listen.map(withoutLogin)),
@@ -66,6 +65,7 @@ export async function startGatewayUnderTest(
     version: "0.0.0-test",
     logger,
     secrets: { adminPassword },
+    ...acceleratorsUnderTest,
     onFatal: (error) => t.fail(error.message),
   });
   t.teardown(() => gateway.close());

@@ -8,8 +8,8 @@ import { runInNewContext } from "node:vm";
 import { encodeEnvelope } from "@connectrpc/connect/protocol";
 import { type Test, test } from "tap";
 import { LVService, VGService } from "../../gen/proto/lvmd_pb.ts";
-import { registerService } from "../../server/rpc/service-handlers.ts";
-import { watchState } from "../../server/rpc/watch-state.ts";
+import { registerService } from "../../server/rpc/call/service-handlers.ts";
+import { watchState } from "../../server/rpc/streams/watch-state.ts";
 import { type AppUnderTest, startAppUnderTest } from "./app-under-test.ts";
 
 /** Number of cancelled calls; a separate run may use more than the default. */

@@ -3,7 +3,11 @@ import { test } from "tap";
 import { InfraError } from "../../adapters/host/infra-error.ts";
 import { Cluster, ClusterStatus } from "../../gen/cnct/kaas/api/api_pb.ts";
 import { domainReasons } from "../../server/domain/reasons.ts";
-import { registerRefusal, registerService, type ServiceHandlers } from "../../server/rpc/service-handlers.ts";
+import {
+  registerRefusal,
+  registerService,
+  type ServiceHandlers,
+} from "../../server/rpc/call/service-handlers.ts";
 import { startAppUnderTest } from "./app-under-test.ts";
 import { requestHttp1, requestOver } from "./raw-request.ts";
 

@@ -7,8 +7,8 @@ import { AuditEventSchema, AuditService } from "../../gen/hostplane/v1/audit_pb.
 import { Role, UserService } from "../../gen/hostplane/v1/user_pb.ts";
 import { AuthService } from "../../gen/services/auth/auth_pb.ts";
 import { methodRuleOf } from "../../server/gateway/method-rules.ts";
-import { methodPathOf } from "../../server/rpc/method-rule.ts";
-import { hasSecretFields } from "../../server/rpc/secret-fields.ts";
+import { methodPathOf } from "../../server/rpc/call/method-rule.ts";
+import { hasSecretFields } from "../../server/rpc/call/secret-fields.ts";
 import { binary, type Carrier, json, send } from "./carriers.ts";
 import { readContractServices } from "./contract-services.ts";
 import { filledMessages } from "./filled-message.ts";

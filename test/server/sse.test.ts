@@ -9,7 +9,7 @@ import { openCutRelay } from "../chaos/cut-relay.ts";
 import { type EventStreamRequest, openEventStream } from "./event-stream-client.ts";
 import { adminPassword, startGatewayUnderTest } from "./gateway-under-test.ts";
 import { type Protocol, protocols } from "./protocols.ts";
-import type { ParsedEvent } from "./rpc/sse/event-parser.ts";
+import type { ParsedEvent } from "./rpc/protocols/sse/event-parser.ts";
 
 const [connectJson] = protocols as readonly [Protocol];
 const httpVersions = ["1.1", "2"] as const;

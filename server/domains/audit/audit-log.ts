@@ -1,5 +1,5 @@
-import type { AuditedCall, AuditedOutcome, AuditPort } from "../../rpc/audit-calls.ts";
-import { otherKeys } from "../../rpc/refusal-sums.ts";
+import type { AuditedCall, AuditedOutcome, AuditPort } from "../../rpc/interceptors/audit.ts";
+import { otherKeys } from "../../rpc/interceptors/refusal-sums.ts";
 import type { Store } from "../../store/store.ts";
 import type { AuditCallRow, AuditOutcome } from "./store/transactions.ts";
 

@@ -1,8 +1,8 @@
 import { errorCodes } from "../../../adapters/host/define-reasons.ts";
 import { invalidField } from "../../../adapters/host/infra-error.ts";
 import type { ListEventsRequest } from "../../../gen/hostplane/v1/audit_pb.ts";
-import { parsePageSize, parseTextFilter, parseTimes } from "../../rpc/listing-fields.ts";
-import { seqFromPageToken } from "../../rpc/page-token.ts";
+import { parsePageSize, parseTextFilter, parseTimes } from "../../rpc/listing/listing-fields.ts";
+import { seqFromPageToken } from "../../rpc/listing/page-token.ts";
 import type { AuditFilters } from "./store/transactions.ts";
 
 /** One page of events, as requested. */

@@ -1,8 +1,8 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { type AuditEventSchema, AuditService } from "../../../gen/hostplane/v1/audit_pb.ts";
-import { pageTokenFrom } from "../../rpc/page-token.ts";
-import { registerService, type ServiceRegistration } from "../../rpc/service-handlers.ts";
+import { registerService, type ServiceRegistration } from "../../rpc/call/service-handlers.ts";
+import { pageTokenFrom } from "../../rpc/listing/page-token.ts";
 import type { Store } from "../../store/store.ts";
 import { parseEventQuery } from "./event-query.ts";
 import { type EventRow, readEvents } from "./read-events.ts";

@@ -1,5 +1,5 @@
 import type { Seal } from "../../crypto/seal.ts";
-import { type CallerRole, callerRoles } from "../../rpc/caller.ts";
+import { type CallerRole, callerRoles } from "../../rpc/call/caller.ts";
 import type { AuthChanges } from "./store/auth-changes.ts";
 
 /** The common part of users and API tokens. */

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { InfraError, invalidField } from "../../../adapters/host/infra-error.ts";
-import type { CallerRole } from "../../rpc/caller.ts";
+import type { CallerRole } from "../../rpc/call/caller.ts";
 import type { Store } from "../../store/store.ts";
 import type { DryRun } from "../../store/transaction.ts";
 import { assertApiTokenName, serviceLimitFrom } from "./account-rules.ts";

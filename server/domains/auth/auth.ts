@@ -3,7 +3,7 @@ import type { MasterKey } from "../../crypto/master-key.ts";
 import { createSeal } from "../../crypto/seal.ts";
 import { plannersOf } from "../../domain/change.ts";
 import type { PlannerRegistration } from "../../operations/planner.ts";
-import type { ServiceRegistration } from "../../rpc/service-handlers.ts";
+import type { ServiceRegistration } from "../../rpc/call/service-handlers.ts";
 import type { Store } from "../../store/store.ts";
 import { type ApiTokens, createApiTokens } from "./api-tokens.ts";
 import { createAuthState } from "./auth-state.ts";

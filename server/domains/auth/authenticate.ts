@@ -1,5 +1,5 @@
 import { hasReason, InfraError } from "../../../adapters/host/infra-error.ts";
-import { anonymous, type Caller } from "../../rpc/caller.ts";
+import { anonymous, type Caller } from "../../rpc/call/caller.ts";
 import type { AuthState } from "./auth-state.ts";
 import { type Callers, callerOfListener } from "./callers.ts";
 import { authReasons } from "./reasons.ts";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { createLimiter, type Limiter } from "../../../adapters/host/limiter.ts";
-import { networkOf } from "../../rpc/network-of.ts";
+import { networkOf } from "../../config/address-range.ts";
 import { rpcReasons } from "../../rpc/reasons.ts";
 import type { Store } from "../../store/store.ts";
 import type { GuardPassword } from "./users.ts";

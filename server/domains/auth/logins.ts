@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
-import type { Caller } from "../../rpc/caller.ts";
+import type { Caller } from "../../rpc/call/caller.ts";
 import type { Store } from "../../store/store.ts";
 import type { AuthUser } from "./accounts.ts";
 import type { AuthState } from "./auth-state.ts";

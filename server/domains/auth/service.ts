@@ -1,7 +1,7 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { AuthService } from "../../../gen/services/auth/auth_pb.ts";
-import { anonymous } from "../../rpc/caller.ts";
-import { registerService, type ServiceRegistration } from "../../rpc/service-handlers.ts";
+import { anonymous } from "../../rpc/call/caller.ts";
+import { registerService, type ServiceRegistration } from "../../rpc/call/service-handlers.ts";
 import type { Logins } from "./logins.ts";
 import { clearedSessionCookies, sessionCookie, wantsSessionCookie } from "./session-cookie.ts";
 

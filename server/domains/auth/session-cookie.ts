@@ -1,6 +1,6 @@
 import { InfraError } from "../../../adapters/host/infra-error.ts";
-import { isSameOrigin } from "../../rpc/browser-guard.ts";
-import type { Call } from "../../rpc/call.ts";
+import type { Call } from "../../rpc/call/call.ts";
+import { isSameOrigin } from "../../rpc/listener/browser-guard.ts";
 import { rpcReasons } from "../../rpc/reasons.ts";
 
 /** The parts of a request that show its origin. */

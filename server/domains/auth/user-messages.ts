@@ -11,7 +11,7 @@ import {
   type UpdateUserRequest,
   type UserSchema,
 } from "../../../gen/hostplane/v1/user_pb.ts";
-import type { Caller, CallerRole, CredentialKind } from "../../rpc/caller.ts";
+import type { Caller, CallerRole, CredentialKind } from "../../rpc/call/caller.ts";
 import type { RequestedApiToken } from "./api-tokens.ts";
 import type { ApiTokenRecord } from "./store/api-tokens.ts";
 import type { UserRecord } from "./store/user-record.ts";

@@ -1,6 +1,6 @@
 import { UserService } from "../../../gen/hostplane/v1/user_pb.ts";
 import { handlersOf } from "../../domain/change.ts";
-import { registerService, type ServiceRegistration } from "../../rpc/service-handlers.ts";
+import { registerService, type ServiceRegistration } from "../../rpc/call/service-handlers.ts";
 import type { ApiTokens } from "./api-tokens.ts";
 import type { Administration } from "./changes/administration.ts";
 import { apiTokenMessage, callerMessage, userMessage } from "./user-messages.ts";

@@ -9,8 +9,8 @@ import type {
 import type { WantedRestore } from "../../backups/backup-source.ts";
 import { describePlace, placeOf } from "../../backups/repository-place.ts";
 import type { BackupFilters, BackupRow } from "../../backups/store/backups.ts";
-import { parsePageSize, parseTextFilter } from "../../rpc/listing-fields.ts";
-import { seqFromPageToken } from "../../rpc/page-token.ts";
+import { parsePageSize, parseTextFilter } from "../../rpc/listing/listing-fields.ts";
+import { seqFromPageToken } from "../../rpc/listing/page-token.ts";
 
 /** Returns the volume that RestoreBackup creates. */
 export function wantedFromRestore(request: RestoreBackupRequest): WantedRestore {

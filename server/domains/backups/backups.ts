@@ -7,7 +7,7 @@ import { resourceOf } from "../../backups/stored-backup-plans.ts";
 import { domainReasons } from "../../domain/reasons.ts";
 import type { PlannedMutation } from "../../operations/mutation.ts";
 import type { Operation } from "../../operations/operation.ts";
-import type { Asker } from "../../rpc/asker.ts";
+import type { Requester } from "../../rpc/call/requester.ts";
 import type { Store } from "../../store/store.ts";
 
 /**
@@ -22,15 +22,15 @@ export interface Backups {
   /** @throws InfraError BACKUP_NOT_FOUND */
   get(id: string): Promise<BackupRow>;
   /** @throws InfraError BACKUP_NOT_FOUND, DOMAIN_OFF, and as `BackupSource.verify` */
-  verify(id: string, access: AccessFields | undefined, asker: Asker): Promise<Operation>;
+  verify(id: string, access: AccessFields | undefined, asker: Requester): Promise<Operation>;
   /** @throws InfraError BACKUP_NOT_FOUND, DOMAIN_OFF, and as `BackupSource.remove` */
-  remove(id: string, access: AccessFields | undefined, asker: Asker): Promise<Operation>;
+  remove(id: string, access: AccessFields | undefined, asker: Requester): Promise<Operation>;
   /** @throws InfraError BACKUP_NOT_FOUND, DOMAIN_OFF, and as `BackupSource.restore` */
   restore(
     id: string,
     wanted: WantedRestore,
     access: AccessFields | undefined,
-    asker: Asker,
+    asker: Requester,
   ): Promise<Operation>;
   /** Returns what `verify` would do now. @throws InfraError as `verify` does */
   planVerify(id: string, access: AccessFields | undefined): Promise<PlannedMutation>;

@@ -2,7 +2,7 @@ import { BackupService } from "../../../gen/hostplane/v1/backup_pb.ts";
 import { backupsOff } from "../../backups/backups-off.ts";
 import type { DomainContext, DomainServices } from "../../domain/domain-services.ts";
 import { registerPlanRefusal } from "../../operations/planner.ts";
-import { registerRefusal } from "../../rpc/service-handlers.ts";
+import { registerRefusal } from "../../rpc/call/service-handlers.ts";
 import { createBackups } from "./backups.ts";
 import { createBackupPlanners } from "./planners.ts";
 import { createBackupResources } from "./resources.ts";

@@ -2,9 +2,9 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { BackupService } from "../../../gen/hostplane/v1/backup_pb.ts";
 import type { OperationSchema } from "../../../gen/hostplane/v1/operation_pb.ts";
 import type { Operation } from "../../operations/operation.ts";
-import { askerFrom } from "../../rpc/asker.ts";
-import { pageTokenFrom } from "../../rpc/page-token.ts";
-import { registerService, type ServiceRegistration } from "../../rpc/service-handlers.ts";
+import { requesterFrom } from "../../rpc/call/requester.ts";
+import { registerService, type ServiceRegistration } from "../../rpc/call/service-handlers.ts";
+import { pageTokenFrom } from "../../rpc/listing/page-token.ts";
 import { backupMessage, parseBackupId, parseBackupQuery, wantedFromRestore } from "./backup-messages.ts";
 import type { Backups } from "./backups.ts";
 
@@ -32,7 +32,7 @@ export function createBackupService(
       return { backup: backupMessage(row) };
     },
     async verifyBackup({ id, access }, call) {
-      const operation = await backups.verify(parseBackupId(id), access, askerFrom(call));
+      const operation = await backups.verify(parseBackupId(id), access, requesterFrom(call));
       return { operation: operationMessage(operation) };
     },
     async restoreBackup(request, call) {
@@ -41,12 +41,12 @@ export function createBackupService(
         id,
         wantedFromRestore(request),
         request.access,
-        askerFrom(call),
+        requesterFrom(call),
       );
       return { operation: operationMessage(operation) };
     },
     async deleteBackup({ id, access }, call) {
-      const operation = await backups.remove(parseBackupId(id), access, askerFrom(call));
+      const operation = await backups.remove(parseBackupId(id), access, requesterFrom(call));
       return { operation: operationMessage(operation) };
     },
   });

@@ -1,6 +1,6 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { ClusterService } from "../../../gen/hostplane/v1/cluster_pb.ts";
-import { registerService, type ServiceRegistration } from "../../rpc/service-handlers.ts";
+import { registerService, type ServiceRegistration } from "../../rpc/call/service-handlers.ts";
 import { machineMessage, strayMessage } from "./cluster-messages.ts";
 import type { Clusters } from "./clusters.ts";
 import { namedCluster } from "./service.ts";

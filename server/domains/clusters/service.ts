@@ -1,8 +1,8 @@
 import { Cluster, ClusterStatus, GetVersionReplySchema } from "../../../gen/cnct/kaas/api/api_pb.ts";
-import { askerFrom } from "../../rpc/asker.ts";
-import type { Call } from "../../rpc/call.ts";
-import { registerService, type ServiceRegistration } from "../../rpc/service-handlers.ts";
-import { createSharedAnswers } from "../../rpc/shared-answers.ts";
+import type { Call } from "../../rpc/call/call.ts";
+import { requesterFrom } from "../../rpc/call/requester.ts";
+import { registerService, type ServiceRegistration } from "../../rpc/call/service-handlers.ts";
+import { createSharedAnswers } from "../../rpc/streams/shared-answers.ts";
 import { parseKubernetesVersion } from "./bootstrap/kubernetes-version.ts";
 import { assertClusterName } from "./bootstrap/names.ts";
 import { clusterItem, machineStatusMessage } from "./cluster-messages.ts";
@@ -27,7 +27,7 @@ export function createKaasService(
     async createCluster(request, call) {
       call.noteResource(clusterResource(request.name));
       const created = await changes.create(wantedClusterFrom(request), call.caller.actor);
-      await operations.created(created, askerFrom(call));
+      await operations.created(created, requesterFrom(call));
       const { name } = created;
       return { ok: true, cluster: { name, status: ClusterStatus.PROVISIONING } };
     },
@@ -38,7 +38,7 @@ export function createKaasService(
     },
     async deleteCluster(request, call) {
       const name = namedCluster(call, request.name, "name");
-      await operations.removed(await changes.remove(name), askerFrom(call));
+      await operations.removed(await changes.remove(name), requesterFrom(call));
       return { ok: true, status: "Deleting" };
     },
     async getClusterList() {
@@ -60,19 +60,19 @@ export function createKaasService(
       const pools = wantedPoolsFrom(request.workerNodePools);
       const before = await changes.addPools(name, pools);
       const added = pools.map((pool) => pool.name);
-      await operations.poolsAdded(before, added, askerFrom(call));
+      await operations.poolsAdded(before, added, requesterFrom(call));
       return { ok: true };
     },
     async deleteNodePool(request, call) {
       const name = namedCluster(call, request.clusterName, "clusterName");
       const before = await changes.removePools(name, poolNamesFrom(request.nodePoolNames));
-      await operations.poolsRemoved(before, askerFrom(call));
+      await operations.poolsRemoved(before, requesterFrom(call));
       return { ok: true };
     },
     async scaleNodePool(request, call) {
       const name = namedCluster(call, request.clusterName, "clusterName");
       const sizes = poolSizesFrom(request.nodePools);
-      await operations.poolsScaled(await changes.scalePools(name, sizes), sizes, askerFrom(call));
+      await operations.poolsScaled(await changes.scalePools(name, sizes), sizes, requesterFrom(call));
       return { ok: true };
     },
     async getUpgradeClusterInformation(request, call) {
@@ -83,7 +83,7 @@ export function createKaasService(
     async upgradeCluster(request, call) {
       const name = namedCluster(call, request.name, "name");
       const { cluster } = await changes.upgrade(name, parseKubernetesVersion(request.version, "version"));
-      await operations.upgraded(cluster, askerFrom(call));
+      await operations.upgraded(cluster, requesterFrom(call));
       return { ok: true };
     },
   });

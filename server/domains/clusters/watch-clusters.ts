@@ -1,7 +1,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { WatchClustersResponseSchema } from "../../../gen/hostplane/v1/cluster_pb.ts";
-import { watchState } from "../../rpc/watch-state.ts";
+import { watchState } from "../../rpc/streams/watch-state.ts";
 import type { ClusterStates, ToldClusters } from "./cluster-states.ts";
 
 /**

@@ -3,9 +3,9 @@ import { invalidField } from "../../../adapters/host/infra-error.ts";
 import type { SubscribeRequest } from "../../../gen/hostplane/v1/event_pb.ts";
 import type { EventFilter } from "../../events/event-record.ts";
 import type { Events } from "../../events/events.ts";
-import type { Call } from "../../rpc/call.ts";
-import { callableServices } from "../../rpc/callable-services.ts";
-import { parseTime } from "../../rpc/listing-fields.ts";
+import type { Call } from "../../rpc/call/call.ts";
+import { callableServices } from "../../rpc/call/callable-services.ts";
+import { parseTime } from "../../rpc/listing/listing-fields.ts";
 
 const topicsMax = 64;
 const resourcesMax = 256;

@@ -4,8 +4,8 @@ import type { SubscribeResponseSchema } from "../../../gen/hostplane/v1/event_pb
 import type { Broadcast } from "../../events/broadcast.ts";
 import { type EventFilter, isWanted } from "../../events/event-record.ts";
 import type { Events } from "../../events/events.ts";
-import type { Call } from "../../rpc/call.ts";
-import type { SharedMessage } from "../../rpc/shared-message.ts";
+import type { Call } from "../../rpc/call/call.ts";
+import type { SharedMessage } from "../../rpc/streams/shared-message.ts";
 import type { EventMessages } from "./event-messages.ts";
 
 type Message = MessageInitShape<typeof SubscribeResponseSchema>;

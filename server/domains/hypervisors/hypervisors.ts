@@ -9,7 +9,7 @@ import type { Json, Operation } from "../../operations/operation.ts";
 import { type OperationViewMessage, operationView } from "../../operations/operation-view.ts";
 import type { OperationStarter, Operations } from "../../operations/operations.ts";
 import { operationsView, type ViewedOperation } from "../../operations/operations-view.ts";
-import type { Asker } from "../../rpc/asker.ts";
+import type { Requester } from "../../rpc/call/requester.ts";
 import type { Store } from "../../store/store.ts";
 import { createCreateKind, createKindName } from "./create-kind.ts";
 import { type CreateInput, createInputFrom } from "./create-run.ts";
@@ -55,13 +55,13 @@ export interface Hypervisors {
    * @throws InfraError before the first message: INVALID_FIELD, HYPERVISOR_NOT_FOUND, HYPERVISOR_RUNNING,
    *   OPERATION_IN_PROGRESS, DOMAIN_EXISTS, DOMAIN_STATE, BUSY, and what reading libvirt throws
    */
-  create(id: string, asker: Asker): AsyncGenerator<OperationViewMessage, void>;
+  create(id: string, asker: Requester): AsyncGenerator<OperationViewMessage, void>;
   /** Creates several hypervisors: if one is rejected, none is begun. @throws InfraError as `create` */
-  createAll(ids: readonly string[], asker: Asker): AsyncGenerator<OperationViewMessage, void>;
+  createAll(ids: readonly string[], asker: Requester): AsyncGenerator<OperationViewMessage, void>;
   /** @throws InfraError as `create`, with HYPERVISOR_OFF instead of HYPERVISOR_RUNNING */
-  destroy(id: string, asker: Asker): AsyncGenerator<OperationViewMessage, void>;
+  destroy(id: string, asker: Requester): AsyncGenerator<OperationViewMessage, void>;
   /** @throws InfraError as `destroy` */
-  destroyAll(ids: readonly string[], asker: Asker): AsyncGenerator<OperationViewMessage, void>;
+  destroyAll(ids: readonly string[], asker: Requester): AsyncGenerator<OperationViewMessage, void>;
   /** Returns what `createAll` would begin. @throws InfraError as `createAll` */
   foreseeCreate(ids: readonly string[], signal: AbortSignal): Promise<readonly Foreseen<CreateInput>[]>;
   /** Returns what `destroyAll` would begin. @throws InfraError as `destroyAll` */
@@ -181,7 +181,7 @@ export function createHypervisors(options: HypervisorsOptions): Hypervisors {
     way: Way<Input>,
     id: string,
     foreseen: Foreseen<Input>,
-    asker: Asker,
+    asker: Requester,
   ): Promise<Started> {
     if (foreseen.operation !== undefined) {
       return { operation: foreseen.operation, isNew: false };
@@ -201,7 +201,7 @@ export function createHypervisors(options: HypervisorsOptions): Hypervisors {
   async function* one<Input extends Json>(
     way: Way<Input>,
     id: string,
-    asker: Asker,
+    asker: Requester,
   ): AsyncGenerator<OperationViewMessage, void> {
     assertHypervisorId(id, "id");
     asker.noteResource(hypervisorResource(id));
@@ -212,7 +212,7 @@ export function createHypervisors(options: HypervisorsOptions): Hypervisors {
   async function* several<Input extends Json>(
     way: Way<Input>,
     ids: readonly string[],
-    asker: Asker,
+    asker: Requester,
   ): AsyncGenerator<OperationViewMessage, void> {
     assertHypervisorIds(ids);
     const [only = ""] = ids;

@@ -5,7 +5,7 @@ import { createResticBackend } from "../../backups/restic-backend.ts";
 import { allOf, type DomainContext, type DomainServices } from "../../domain/domain-services.ts";
 import { domainReasons } from "../../domain/reasons.ts";
 import { registerPlanRefusal } from "../../operations/planner.ts";
-import { registerRefusal } from "../../rpc/service-handlers.ts";
+import { registerRefusal } from "../../rpc/call/service-handlers.ts";
 import { createLibvirtBackend } from "./backend.ts";
 import { observeHypervisorChanges } from "./events/hypervisor-observer.ts";
 import type { SharedStorage } from "./hypervisor-settings.ts";

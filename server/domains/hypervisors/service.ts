@@ -3,9 +3,9 @@ import {
   ListHypervisorsResponseSchema,
   OperationsService,
 } from "../../../gen/operations/v1/operations_pb.ts";
-import { askerFrom } from "../../rpc/asker.ts";
-import { registerService, type ServiceRegistration } from "../../rpc/service-handlers.ts";
-import { createSharedAnswers } from "../../rpc/shared-answers.ts";
+import { requesterFrom } from "../../rpc/call/requester.ts";
+import { registerService, type ServiceRegistration } from "../../rpc/call/service-handlers.ts";
+import { createSharedAnswers } from "../../rpc/streams/shared-answers.ts";
 import { hypervisorMessage, progressMessages } from "./hypervisor-messages.ts";
 import type { Hypervisors } from "./hypervisors.ts";
 import type { SharedPool } from "./pool/shared-pool.ts";
@@ -34,10 +34,10 @@ export function createOperationsService(
       }
       return lists.of(all, "", () => ({ hypervisors: all.map(hypervisorMessage) }));
     },
-    createHypervisor: ({ id }, call) => progressMessages(hypervisors.create(id, askerFrom(call))),
-    createHypervisors: ({ ids }, call) => progressMessages(hypervisors.createAll(ids, askerFrom(call))),
-    destroyHypervisor: ({ id }, call) => progressMessages(hypervisors.destroy(id, askerFrom(call))),
-    destroyHypervisors: ({ ids }, call) => progressMessages(hypervisors.destroyAll(ids, askerFrom(call))),
+    createHypervisor: ({ id }, call) => progressMessages(hypervisors.create(id, requesterFrom(call))),
+    createHypervisors: ({ ids }, call) => progressMessages(hypervisors.createAll(ids, requesterFrom(call))),
+    destroyHypervisor: ({ id }, call) => progressMessages(hypervisors.destroy(id, requesterFrom(call))),
+    destroyHypervisors: ({ ids }, call) => progressMessages(hypervisors.destroyAll(ids, requesterFrom(call))),
     async *expandStorage(request, call) {
       yield* progressMessages(assertPool().expandFromPublished(request, call));
     },

@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import type { IdempotencyPort } from "../../rpc/idempotency.ts";
+import type { IdempotencyPort } from "../../rpc/interceptors/idempotency.ts";
 import { startPurge } from "../../store/purge.ts";
 import type { Store } from "../../store/store.ts";
 import type { KeyRow } from "./store/transactions.ts";

@@ -6,7 +6,7 @@ import {
   type ResourceFilter as ResourceFilterMessage,
 } from "../../../gen/hostplane/v1/inventory_pb.ts";
 import type { Resource, ResourceHealth } from "../../domain/inventory-source.ts";
-import { parsePageSize } from "../../rpc/listing-fields.ts";
+import { parsePageSize } from "../../rpc/listing/listing-fields.ts";
 
 /** Resources to return; each condition that is not empty must be met. */
 export interface ResourceFilter {

@@ -1,8 +1,8 @@
 import { InventoryService } from "../../../gen/hostplane/v1/inventory_pb.ts";
 import type { InventorySource } from "../../domain/inventory-source.ts";
-import type { Call } from "../../rpc/call.ts";
-import { callableServices } from "../../rpc/callable-services.ts";
-import { registerService, type ServiceRegistration } from "../../rpc/service-handlers.ts";
+import type { Call } from "../../rpc/call/call.ts";
+import { callableServices } from "../../rpc/call/callable-services.ts";
+import { registerService, type ServiceRegistration } from "../../rpc/call/service-handlers.ts";
 import { readInventory } from "./read-inventory.ts";
 import { problemMessage, resourceMessage } from "./resource-messages.ts";
 import { pageOf } from "./resource-page.ts";

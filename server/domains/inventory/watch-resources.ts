@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { WatchResourcesResponseSchema } from "../../../gen/hostplane/v1/inventory_pb.ts";
 import { type InventorySource, subscribeToAll } from "../../domain/inventory-source.ts";
-import { watchState } from "../../rpc/watch-state.ts";
+import { watchState } from "../../rpc/streams/watch-state.ts";
 import { type InventoryRead, type InventoryRow, readInventory } from "./read-inventory.ts";
 import { problemMessage, resourceMessage } from "./resource-messages.ts";
 import { matchesFilter, type ResourceFilter } from "./resource-query.ts";

@@ -2,10 +2,10 @@ import type { DescMethod, DescService } from "@bufbuild/protobuf";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import type { Operation } from "../../operations/operation.ts";
 import { operationNotFound } from "../../operations/operation-not-found.ts";
-import { assertAllowed } from "../../rpc/authorize.ts";
-import type { Call } from "../../rpc/call.ts";
-import { callableServices } from "../../rpc/callable-services.ts";
-import { type MethodRule, methodPathOf } from "../../rpc/method-rule.ts";
+import type { Call } from "../../rpc/call/call.ts";
+import { callableServices } from "../../rpc/call/callable-services.ts";
+import { type MethodRule, methodPathOf } from "../../rpc/call/method-rule.ts";
+import { assertAllowed } from "../../rpc/interceptors/authorization.ts";
 import { rpcReasons } from "../../rpc/reasons.ts";
 
 /** Decides who may see and who may change an operation, based on the RPC that started it. */

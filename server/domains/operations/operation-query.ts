@@ -2,8 +2,8 @@ import { invalidField } from "../../../adapters/host/infra-error.ts";
 import type { ListOperationsRequest } from "../../../gen/hostplane/v1/operation_pb.ts";
 import { type OperationState, operationStates } from "../../operations/operation.ts";
 import type { OperationFilters } from "../../operations/operation-filters.ts";
-import { parsePageSize, parseTextFilter, parseTimes } from "../../rpc/listing-fields.ts";
-import { seqFromPageToken } from "../../rpc/page-token.ts";
+import { parsePageSize, parseTextFilter, parseTimes } from "../../rpc/listing/listing-fields.ts";
+import { seqFromPageToken } from "../../rpc/listing/page-token.ts";
 import { numberOfState } from "./operation-messages.ts";
 
 /** One page of operations, as requested. */

@@ -6,12 +6,12 @@ import {
 } from "../../../gen/hostplane/v1/operation_pb.ts";
 import type { Operation } from "../../operations/operation.ts";
 import type { Operations } from "../../operations/operations.ts";
-import type { Call } from "../../rpc/call.ts";
-import { callableServices } from "../../rpc/callable-services.ts";
-import { parsePageSize } from "../../rpc/listing-fields.ts";
-import type { MethodRule } from "../../rpc/method-rule.ts";
-import { pageTokenFrom, seqFromPageToken } from "../../rpc/page-token.ts";
-import { registerService, type ServiceRegistration } from "../../rpc/service-handlers.ts";
+import type { Call } from "../../rpc/call/call.ts";
+import { callableServices } from "../../rpc/call/callable-services.ts";
+import type { MethodRule } from "../../rpc/call/method-rule.ts";
+import { registerService, type ServiceRegistration } from "../../rpc/call/service-handlers.ts";
+import { parsePageSize } from "../../rpc/listing/listing-fields.ts";
+import { pageTokenFrom, seqFromPageToken } from "../../rpc/listing/page-token.ts";
 import { createOperationAccess } from "./operation-access.ts";
 import { commandMessage, operationMessage } from "./operation-messages.ts";
 import { parseOperationId, parseOperationQuery } from "./operation-query.ts";

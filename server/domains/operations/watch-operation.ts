@@ -5,7 +5,7 @@ import type { Events } from "../../events/events.ts";
 import { eventReasons } from "../../events/reasons.ts";
 import { operationFrom, operationFromNow } from "../../operations/operation-changes.ts";
 import type { Operations } from "../../operations/operations.ts";
-import type { Call } from "../../rpc/call.ts";
+import type { Call } from "../../rpc/call/call.ts";
 import type { OperationAccess } from "./operation-access.ts";
 import { operationMessage } from "./operation-messages.ts";
 

@@ -1,7 +1,7 @@
 import { create, type DescMessage, fromBinary, fromJson, type Message } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { PlanRequest } from "../../../gen/hostplane/v1/plan_pb.ts";
-import { infraErrorFromProtocolError } from "../../rpc/protocol-error.ts";
+import { infraErrorFromProtocolError } from "../../rpc/errors/protocol-error.ts";
 
 /**
  * Parses the request of the planned call exactly as the call would; without one, an empty request.

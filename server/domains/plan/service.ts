@@ -3,10 +3,10 @@ import { InfraError, invalidField } from "../../../adapters/host/infra-error.ts"
 import { type PlanResponseSchema, PlanService } from "../../../gen/hostplane/v1/plan_pb.ts";
 import type { PlannedMutation } from "../../operations/mutation.ts";
 import type { PlannerRegistration } from "../../operations/planner.ts";
-import { assertAllowed } from "../../rpc/authorize.ts";
-import { listenerRefusalOf } from "../../rpc/listener-services.ts";
-import { type MethodRule, methodPathOf } from "../../rpc/method-rule.ts";
-import { registerService, type ServiceRegistration } from "../../rpc/service-handlers.ts";
+import { type MethodRule, methodPathOf } from "../../rpc/call/method-rule.ts";
+import { registerService, type ServiceRegistration } from "../../rpc/call/service-handlers.ts";
+import { assertAllowed } from "../../rpc/interceptors/authorization.ts";
+import { listenerRefusalOf } from "../../rpc/protocols/http/listener-services.ts";
 import { parsePlannedRequest } from "./planned-request.ts";
 import { planReasons } from "./reasons.ts";
 

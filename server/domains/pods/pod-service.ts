@@ -9,9 +9,9 @@ import {
   WatchPodsResponseSchema,
 } from "../../../gen/hostplane/v1/pod_pb.ts";
 import { handlersOf } from "../../domain/change.ts";
-import { registerService, type ServiceRegistration } from "../../rpc/service-handlers.ts";
-import { createSharedAnswers } from "../../rpc/shared-answers.ts";
-import { watchState } from "../../rpc/watch-state.ts";
+import { registerService, type ServiceRegistration } from "../../rpc/call/service-handlers.ts";
+import { createSharedAnswers } from "../../rpc/streams/shared-answers.ts";
+import { watchState } from "../../rpc/streams/watch-state.ts";
 import type { PodChanges } from "./changes/pod-changes.ts";
 import type { ImportTimes } from "./events/import-times.ts";
 import { imageMessages, podMessages } from "./pod-messages.ts";

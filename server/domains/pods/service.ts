@@ -1,6 +1,6 @@
 import type { PodRuntime } from "../../../adapters/podman/adapter.ts";
 import { type Image, type Pod, PublicAPI } from "../../../gen/v1alpha/api_pb.ts";
-import { registerService, type ServiceRegistration } from "../../rpc/service-handlers.ts";
+import { registerService, type ServiceRegistration } from "../../rpc/call/service-handlers.ts";
 import type { ImportTimes } from "./events/import-times.ts";
 import type { ListenEvents } from "./events/listen-events.ts";
 import { findPod } from "./find-pod.ts";

@@ -1,5 +1,5 @@
 import type { Snapshot } from "../../../adapters/host/snapshot.ts";
-import type { Call } from "../../rpc/call.ts";
+import type { Call } from "../../rpc/call/call.ts";
 
 /** Sets a header with the age of the state behind a response, in milliseconds. */
 export function tellSnapshotAge(call: Pick<Call, "setHeader">, { readAtMs }: Snapshot<unknown>): void {

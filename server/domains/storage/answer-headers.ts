@@ -1,5 +1,5 @@
 import type { Snapshot } from "../../../adapters/host/snapshot.ts";
-import type { Call } from "../../rpc/call.ts";
+import type { Call } from "../../rpc/call/call.ts";
 import type { MissingPart } from "./figure-notes.ts";
 
 /** Sets the header with the age, in milliseconds, of the oldest snapshot that an answer is based on. */

@@ -4,7 +4,7 @@ import { cephReasons } from "../../../adapters/ceph/reasons.ts";
 import { InfraError, invalidField } from "../../../adapters/host/infra-error.ts";
 import type { Mutation, PlannedMutation } from "../../operations/mutation.ts";
 import type { InlineRunner } from "../../operations/run-inline.ts";
-import type { Call } from "../../rpc/call.ts";
+import type { Call } from "../../rpc/call/call.ts";
 import { crashSentence } from "./crashes.ts";
 import { requirePart } from "./figure-notes.ts";
 

@@ -1,7 +1,7 @@
 import type { DescMessage, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 import type { Snapshot } from "../../../adapters/host/snapshot.ts";
-import type { Call } from "../../rpc/call.ts";
-import { createSharedAnswers } from "../../rpc/shared-answers.ts";
+import type { Call } from "../../rpc/call/call.ts";
+import { createSharedAnswers } from "../../rpc/streams/shared-answers.ts";
 import { type AnswerNotes, tellAge, tellNotes } from "./answer-headers.ts";
 
 /** Shared answers of one type, with their notes. */

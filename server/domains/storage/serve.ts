@@ -2,7 +2,7 @@ import type { CephAdapter } from "../../../adapters/ceph/adapter.ts";
 import { StorageService } from "../../../gen/hostplane/v1/storage_pb.ts";
 import { allOf, type DomainContext, type DomainServices } from "../../domain/domain-services.ts";
 import { registerPlanRefusal } from "../../operations/planner.ts";
-import { registerRefusal } from "../../rpc/service-handlers.ts";
+import { registerRefusal } from "../../rpc/call/service-handlers.ts";
 import { createCephBackend, createKubernetesBackend } from "./backend.ts";
 import { createCrashChanges } from "./crash-changes.ts";
 import { observeStorageChanges } from "./events/storage-observer.ts";

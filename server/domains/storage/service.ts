@@ -5,7 +5,7 @@ import {
   GetKoorClusterResponseSchema,
   StatsService,
 } from "../../../gen/stats/stats_pb.ts";
-import { registerService, type ServiceRegistration } from "../../rpc/service-handlers.ts";
+import { registerService, type ServiceRegistration } from "../../rpc/call/service-handlers.ts";
 import { tellAge, tellNotes, tellScores } from "./answer-headers.ts";
 import { clusterNodesFrom } from "./cluster-nodes.ts";
 import { clusterResourcesFrom } from "./cluster-resources.ts";

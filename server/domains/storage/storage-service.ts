@@ -8,9 +8,9 @@ import {
   StorageService,
   WatchClusterStatsResponseSchema,
 } from "../../../gen/hostplane/v1/storage_pb.ts";
-import { registerService, type ServiceRegistration } from "../../rpc/service-handlers.ts";
-import { createSharedAnswers } from "../../rpc/shared-answers.ts";
-import { watchState } from "../../rpc/watch-state.ts";
+import { registerService, type ServiceRegistration } from "../../rpc/call/service-handlers.ts";
+import { createSharedAnswers } from "../../rpc/streams/shared-answers.ts";
+import { watchState } from "../../rpc/streams/watch-state.ts";
 import { clusterStatsFrom } from "./cluster-stats.ts";
 import type { CrashChanges } from "./crash-changes.ts";
 import { crashMessage } from "./crashes.ts";

@@ -7,8 +7,8 @@ import {
   HealthCheckResponse_ServingStatus as ServingStatus,
 } from "../../../gen/grpc/health/v1/health_pb.ts";
 import type { Backend } from "../../domain/backend.ts";
-import { registerService, type ServiceRegistration } from "../../rpc/service-handlers.ts";
-import { watchState } from "../../rpc/watch-state.ts";
+import { registerService, type ServiceRegistration } from "../../rpc/call/service-handlers.ts";
+import { watchState } from "../../rpc/streams/watch-state.ts";
 import { systemReasons } from "./reasons.ts";
 
 /**

@@ -4,7 +4,7 @@ import {
   type DomainServices,
   namesOf,
 } from "../../domain/domain-services.ts";
-import type { LvmdProtocol } from "../../rpc/call.ts";
+import type { LvmdProtocol } from "../../rpc/call/call.ts";
 import { createHealthService } from "./health.ts";
 import { createReflectionServices, reflectionServices } from "./reflection.ts";
 import { createSystemService } from "./service.ts";

@@ -2,7 +2,7 @@ import { durationFromMs, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { BackendHealth, BackendKind, SystemService } from "../../../gen/hostplane/v1/system_pb.ts";
 import type { Backend } from "../../domain/backend.ts";
 import type { GatewayFacts } from "../../domain/domain-services.ts";
-import { registerService, type ServiceRegistration } from "../../rpc/service-handlers.ts";
+import { registerService, type ServiceRegistration } from "../../rpc/call/service-handlers.ts";
 
 const kinds = {
   real: BackendKind.REAL,

@@ -9,10 +9,10 @@ import {
 } from "../../../gen/lvmd/served/lvmd_pb.ts";
 import { shownVolume } from "../../backups/lvm/operation-marks.ts";
 import { handlersOf } from "../../domain/change.ts";
-import type { Call, LvmdProtocol } from "../../rpc/call.ts";
-import { registerService, type ServiceRegistration } from "../../rpc/service-handlers.ts";
-import { createSharedAnswers } from "../../rpc/shared-answers.ts";
-import { createStateBroadcast } from "../../rpc/state-broadcast.ts";
+import type { Call, LvmdProtocol } from "../../rpc/call/call.ts";
+import { registerService, type ServiceRegistration } from "../../rpc/call/service-handlers.ts";
+import { createSharedAnswers } from "../../rpc/streams/shared-answers.ts";
+import { createStateBroadcast } from "../../rpc/streams/state-broadcast.ts";
 import type { LvChanges } from "./changes/lv-changes.ts";
 import {
   allocatableBytes,

@@ -6,7 +6,7 @@ import {
   LVService as PublishedLVService,
   VGService as PublishedVGService,
 } from "../../../gen/proto/lvmd_pb.ts";
-import type { ShownServices } from "../../rpc/service-handlers.ts";
+import type { ShownServices } from "../../rpc/call/service-handlers.ts";
 
 /** Published descriptors of proto.LVService and proto.VGService, by lvmd protocol. */
 export const shownLvServices: ShownServices = { backups: PublishedLVService, current: CurrentLVService };

@@ -6,7 +6,7 @@ import type {
   WatchItemSchema,
   WatchResponseSchema,
 } from "../../../gen/lvmd/served/lvmd_pb.ts";
-import type { LvmdProtocol } from "../../rpc/call.ts";
+import type { LvmdProtocol } from "../../rpc/call/call.ts";
 import { type DeviceClass, reportedFreeBytes, resolveClass } from "./device-class.ts";
 import { sizeGbFromBytes } from "./size.ts";
 

@@ -23,6 +23,11 @@ export interface ConfigSources {
   readonly flags?: ConfigFlags;
 }
 
+/** Keys of earlier versions, at the top, with what to do about them. */
+const removedKeys: Readonly<Record<string, string>> = {
+  directPath: "removed: the gateway always uses its short path; delete the key",
+};
+
 /** Designed keys that a later version adds, by the path of their group. */
 const laterKeys: Readonly<Record<string, readonly string[]>> = {
   "listen[]": ["host", "maxMessageBytes"],
@@ -129,6 +134,10 @@ function schemaPathOf(path: readonly PropertyKey[]): string {
 
 function unknownKey(parent: readonly PropertyKey[], name: string): string {
   const group = schemaPathOf(parent);
+  const removed = group === "" ? removedKeys[name] : undefined;
+  if (removed !== undefined) {
+    return removed;
+  }
   if (laterKeys[group]?.includes(name)) {
     return "not in this version of hostplane";
   }

@@ -1,8 +1,8 @@
 import { join, relative, resolve } from "node:path";
 import type { GatewayConfig } from "../../config/gateway-keys.ts";
-import type { Http2Exchange } from "../http2-exchange.ts";
-import type { ListenerFacts } from "../listener-facts.ts";
-import type { NodeRequest, NodeResponse } from "../node-adapter.ts";
+import type { ListenerFacts } from "../call/listener-facts.ts";
+import type { NodeRequest, NodeResponse } from "../protocols/http/http-exchange.ts";
+import type { Http2Exchange } from "../protocols/http/http2-exchange.ts";
 import { createListener, type Listener } from "./listener.ts";
 
 export interface AdminListenerOptions {

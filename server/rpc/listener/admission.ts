@@ -1,7 +1,11 @@
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
-import type { HttpRequest } from "../http-exchange.ts";
-import { type CertificateState, certificateStateOf, certificateStateOfSocket } from "./client-certificate.ts";
+import type { HttpRequest } from "../protocols/http/http-exchange.ts";
+import {
+  type CertificateState,
+  certificateStateOf,
+  certificateStateOfSocket,
+} from "./certificates/client-certificate.ts";
 
 export interface AdmissionRules {
   /** Reports whether an address may connect; undefined admits all. */

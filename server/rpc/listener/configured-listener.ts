@@ -3,17 +3,21 @@ import type { FastifyBaseLogger } from "fastify";
 import { createAddressFilter, isLoopbackHost, parseAddressRange } from "../../config/address-range.ts";
 import type { GatewayConfig, ListenerConfig } from "../../config/gateway-keys.ts";
 import { parseListenAddress } from "../../config/listen-address.ts";
-import { createBrowserGuard } from "../browser-guard.ts";
-import type { HttpRequest, HttpResponse } from "../http-exchange.ts";
-import type { Http2Exchange } from "../http2-exchange.ts";
-import type { ListenerFacts } from "../listener-facts.ts";
-import type { NodeRequest, NodeResponse } from "../node-adapter.ts";
-import { refuse } from "../refusal.ts";
-import { requestIdHeader } from "../request-facts.ts";
-import type { CertificateReload } from "./certificate-reload.ts";
+import type { ListenerFacts } from "../call/listener-facts.ts";
+import { requestIdHeader } from "../call/request-facts.ts";
+import type {
+  HttpRequest,
+  HttpResponse,
+  NodeRequest,
+  NodeResponse,
+} from "../protocols/http/http-exchange.ts";
+import type { Http2Exchange } from "../protocols/http/http2-exchange.ts";
+import { refuse } from "../protocols/http/refusal.ts";
+import { createBrowserGuard } from "./browser-guard.ts";
+import type { CertificateReload } from "./certificates/certificate-reload.ts";
 import { createListener, type Listener } from "./listener.ts";
 import { createRefusalLog } from "./refusal-log.ts";
-import type { UnknownCallers } from "./unknown-callers.ts";
+import type { UnknownCallers } from "./unknown-callers/unknown-callers.ts";
 
 export interface ConfiguredListenerOptions {
   readonly config: Pick<GatewayConfig, "limits" | "keepAliveMs" | "cors">;
@@ -52,13 +56,13 @@ export function createConfiguredListener(
   );
   const refusalLog = (what: string) =>
     createRefusalLog((refused) => logger.warn({ listener: entry.address, ...refused }, what));
-  const tellRefusedRequest = refusalLog("request refused");
+  const logRefusedRequest = refusalLog("request refused");
   function refuses(request: HttpRequest, response: HttpResponse): boolean {
     const refusal = guard(request);
     if (refusal === undefined) {
       return false;
     }
-    tellRefusedRequest(request.socket.remoteAddress, refusal.message);
+    logRefusedRequest(request.socket.remoteAddress, refusal.message);
     const headers = { [requestIdHeader]: randomUUID() };
     refuse(request, response, refusal, headers, { errorDetails: facts.errorDetails });
     return true;

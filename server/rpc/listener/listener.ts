@@ -5,18 +5,22 @@ import * as net from "node:net";
 import type { Duplex } from "node:stream";
 import type { SecureContextOptions, TLSSocket } from "node:tls";
 import type { ListenAddress } from "../../config/listen-address.ts";
-import type { HttpRequest, HttpResponse } from "../http-exchange.ts";
-import { createAuthorityRewriter } from "../http2-authority/authority-rewriter.ts";
-import { Http2Exchange } from "../http2-exchange.ts";
-import type { NodeRequest, NodeResponse } from "../node-adapter.ts";
-import { firstByteTimeoutMs, headersTimeoutMs, requestTimeoutMs } from "../timeouts.ts";
+import type {
+  HttpRequest,
+  HttpResponse,
+  NodeRequest,
+  NodeResponse,
+} from "../protocols/http/http-exchange.ts";
+import { Http2Exchange } from "../protocols/http/http2-exchange.ts";
 import { type AdmissionRules, createAdmission } from "./admission.ts";
-import type { Certificate } from "./certificate.ts";
+import type { Certificate } from "./certificates/certificate.ts";
 import { sniffProtocol } from "./first-bytes.ts";
+import { createAuthorityRewriter } from "./http2-authority/authority-rewriter.ts";
 import { trackHttp2Sessions } from "./http2-sessions.ts";
 import { createOpenSockets } from "./open-sockets.ts";
+import { firstByteTimeoutMs, headersTimeoutMs, requestTimeoutMs } from "./timeouts.ts";
 import { listenOnUnixSocket } from "./unix-socket.ts";
-import type { UnknownCallers } from "./unknown-callers.ts";
+import type { UnknownCallers } from "./unknown-callers/unknown-callers.ts";
 
 export interface ListenerOptions extends AdmissionRules {
   readonly address: ListenAddress;
@@ -69,7 +73,7 @@ export function createListener(options: ListenerOptions): Listener {
   const admission = createAdmission(options);
   const onRequest = (request: NodeRequest, response: NodeResponse) => {
     sockets.addRequest(request, response);
-    if (!refuses(request, response) && hold(request, response)) {
+    if (!refuses(request, response) && track(request, response)) {
       options.onRequest(request, response);
     }
   };
@@ -104,16 +108,16 @@ export function createListener(options: ListenerOptions): Listener {
   }
 
   /** Counts a request as unauthenticated until its caller is known. Returns whether the request is served. */
-  function hold(request: HttpRequest, response: HttpResponse): boolean {
+  function track(request: HttpRequest, response: HttpResponse): boolean {
     const connection = connections?.of(request.socket);
     if (connection?.refusesRequest() === true) {
       // Not while Node is reading the connection.
       setImmediate(() => (request.stream?.session ?? request.socket).destroy());
       return false;
     }
-    request.hold = requests?.hold(request, response, connection);
+    request.usage = requests?.track(request, response, connection);
     if (connections === undefined) {
-      request.hold?.identified();
+      request.usage?.identified();
     }
     return true;
   }
@@ -160,10 +164,10 @@ export function createListener(options: ListenerOptions): Listener {
       const exchange = new Http2Exchange(stream, headers, rawHeaders);
       // CONNECT and `expect` are handled by the compatibility API.
       const isUsual = exchange.method === "POST" && headers.expect === undefined;
-      if (isUsual && (refuses(exchange, exchange) || !hold(exchange, exchange) || onStream(exchange))) {
+      if (isUsual && (refuses(exchange, exchange) || !track(exchange, exchange) || onStream(exchange))) {
         return;
       }
-      exchange.hold?.release();
+      exchange.usage?.release();
       toCompatibilityApi(stream, headers, flags, rawHeaders);
     };
     h2.on("stream", listener);

@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import type { NodeRequest, NodeResponse } from "../node-adapter.ts";
+import type { NodeRequest, NodeResponse } from "../protocols/http/http-exchange.ts";
 
 interface OpenSocket {
   /** `silent` until the first bytes show the protocol. */

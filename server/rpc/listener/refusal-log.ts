@@ -6,22 +6,22 @@ const quietMs = 60_000;
  * more. The next report includes the number of omitted ones.
  */
 export function createRefusalLog(
-  tell: (refused: {
+  report: (refused: {
     readonly address: string | undefined;
     readonly why: string;
-    readonly untold: number;
+    readonly omittedCount: number;
   }) => void,
 ): (address: string | undefined, why: string) => void {
-  let toldAtMs = Number.NEGATIVE_INFINITY;
-  let untold = 0;
+  let reportedAtMs = Number.NEGATIVE_INFINITY;
+  let omittedCount = 0;
   return (address, why) => {
     const nowMs = performance.now();
-    if (nowMs - toldAtMs < quietMs) {
-      untold += 1;
+    if (nowMs - reportedAtMs < quietMs) {
+      omittedCount += 1;
       return;
     }
-    tell({ address, why, untold });
-    toldAtMs = nowMs;
-    untold = 0;
+    report({ address, why, omittedCount });
+    reportedAtMs = nowMs;
+    omittedCount = 0;
   };
 }

@@ -1,6 +1,6 @@
-import type { Http2Exchange } from "../http2-exchange.ts";
-import type { ListenerFacts } from "../listener-facts.ts";
-import type { NodeRequest, NodeResponse } from "../node-adapter.ts";
+import type { ListenerFacts } from "../call/listener-facts.ts";
+import type { NodeRequest, NodeResponse } from "../protocols/http/http-exchange.ts";
+import type { Http2Exchange } from "../protocols/http/http2-exchange.ts";
 
 /** Answers requests: the application. */
 interface Requests {

@@ -1,5 +1,5 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { methodPathOf } from "../method-rule.ts";
+import { methodPathOf } from "../call/method-rule.ts";
 import type { CommentOf } from "./contract-comments.ts";
 import type { DocumentedMethod } from "./documented-method.ts";
 import { type ErrorResponses, unsupportedMediaType } from "./error-responses.ts";

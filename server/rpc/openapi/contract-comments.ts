@@ -12,7 +12,7 @@ import {
   fromBinary,
 } from "@bufbuild/protobuf";
 import { type FileDescriptorSet, FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
-import type { LvmdProtocol } from "../call.ts";
+import type { LvmdProtocol } from "../call/call.ts";
 import { pathNames } from "./path-names.ts";
 
 /** Elements of the contract that can have a comment. */

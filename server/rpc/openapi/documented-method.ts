@@ -1,5 +1,5 @@
 import type { DescMethod } from "@bufbuild/protobuf";
-import type { MethodRule } from "../method-rule.ts";
+import type { MethodRule } from "../call/method-rule.ts";
 
 /** A documented RPC with its rule. */
 export interface DocumentedMethod {

@@ -2,8 +2,8 @@ import type { Code, ConnectError } from "@connectrpc/connect";
 import { codeToHttpStatus, codeToString } from "@connectrpc/connect/protocol-connect";
 import type { DeclaredReason, Reason } from "../../../adapters/host/define-reasons.ts";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
-import { connectErrorFromInfraError } from "../errors.ts";
-import { httpStatusOf } from "../rest/rest-error.ts";
+import { connectErrorFromInfraError } from "../errors/connect-error.ts";
+import { httpStatusOf } from "../protocols/rest/error.ts";
 import type { CommentOf } from "./contract-comments.ts";
 import type { DocumentedMethod } from "./documented-method.ts";
 

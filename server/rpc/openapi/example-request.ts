@@ -1,5 +1,5 @@
 import type { DescField, DescMessage, DescMethod, JsonObject, JsonValue } from "@bufbuild/protobuf";
-import { exampleValues, ofItsFields } from "./example-values.ts";
+import { exampleValues, fromFields } from "./example-values.ts";
 import { type Form, nameIn } from "./message-schemas.ts";
 
 /** Returns a request that the sandbox accepts, with the fields that have an example value. */
@@ -20,7 +20,7 @@ function exampleMessage(message: DescMessage, form: Pick<Form, "names">): JsonOb
 
 function exampleValue(field: DescField, form: Pick<Form, "names">): JsonValue | undefined {
   const value = exampleValues[`${field.parent.typeName}.${field.name}`] ?? exampleValues[field.name];
-  if (value !== ofItsFields) {
+  if (value !== fromFields) {
     return value;
   }
   const inner = field.message === undefined ? {} : exampleMessage(field.message, form);

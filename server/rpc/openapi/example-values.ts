@@ -6,25 +6,25 @@ const pod = "ecef1b15-6884-db8a-b33a-6796e9c42e78";
 const image = "32708aa33e13cb8601678e3ffe6f522035ce3c0b8278e440299e72b1cfdcd0b9";
 
 /** Marks a message field whose example consists of the examples of the message's own fields. */
-export const ofItsFields = Symbol("of its fields");
+export const fromFields = Symbol("of its fields");
 
 /**
  * Example values of fields, by name, or by full name where they differ. They refer to the sandbox, where a reader can try them. A
  * field without an example is left out.
  */
-export const exampleValues: Readonly<Record<string, JsonValue | typeof ofItsFields | undefined>> = {
+export const exampleValues: Readonly<Record<string, JsonValue | typeof fromFields | undefined>> = {
   device_class: "sandbox-ssd",
   page_size: 20,
   tags: ["team=web"],
   cluster: "demo",
   clusterName: "demo",
   k8s_version: "1.35.4",
-  control_plane_nodes: ofItsFields,
-  worker_node_pools: ofItsFields,
+  control_plane_nodes: fromFields,
+  worker_node_pools: fromFields,
   instanceType: "standard",
   count: 1,
   node_pool_names: ["workers"],
-  node_pools: ofItsFields,
+  node_pools: fromFields,
   pod,
   system_id: "abc123",
   topics: ["volumes", "operations"],
@@ -36,7 +36,7 @@ export const exampleValues: Readonly<Record<string, JsonValue | typeof ofItsFiel
   "proto.RemoveLVRequest.name": "data",
   "proto.ResizeLVRequest.name": "data",
   "proto.ResizeLVRequest.size_gb": "2",
-  "proto.CreateBackupRequest.backup": ofItsFields,
+  "proto.CreateBackupRequest.backup": fromFields,
   "proto.Backup.name": "monday",
   "proto.Backup.volume_handle": volume,
 

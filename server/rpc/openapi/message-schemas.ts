@@ -1,5 +1,5 @@
 import type { DescEnum, DescField, DescMessage, JsonObject } from "@bufbuild/protobuf";
-import { isSecret } from "../secret-fields.ts";
+import { isSecret } from "../call/secret-fields.ts";
 import type { CommentOf } from "./contract-comments.ts";
 import { scalarSchema } from "./scalar-schema.ts";
 import { wellKnownSchema } from "./well-known-schema.ts";

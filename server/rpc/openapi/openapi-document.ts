@@ -1,6 +1,6 @@
 import type { DescMethod, DescService, JsonObject } from "@bufbuild/protobuf";
-import { methodPathOf } from "../method-rule.ts";
-import type { RestRoute } from "../rest/rest-routes.ts";
+import { methodPathOf } from "../call/method-rule.ts";
+import type { RestRoute } from "../protocols/rest/routes.ts";
 import { connectAnswer, connectRequest, unaryPathItem } from "./connect-operations.ts";
 import type { CommentOf } from "./contract-comments.ts";
 import type { DocumentedMethod } from "./documented-method.ts";

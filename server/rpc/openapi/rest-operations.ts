@@ -1,9 +1,9 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { methodPathOf } from "../method-rule.ts";
-import { fieldsOfPath } from "../rest/field-path.ts";
-import type { RestRoute } from "../rest/rest-routes.ts";
-import { hasTextForm } from "../rest/text-value.ts";
-import { isSecret } from "../secret-fields.ts";
+import { methodPathOf } from "../call/method-rule.ts";
+import { isSecret } from "../call/secret-fields.ts";
+import { fieldsOfPath } from "../protocols/rest/field-path.ts";
+import type { RestRoute } from "../protocols/rest/routes.ts";
+import { hasTextForm } from "../protocols/rest/text-value.ts";
 import type { CommentOf } from "./contract-comments.ts";
 import type { DocumentedMethod } from "./documented-method.ts";
 import type { ErrorResponses } from "./error-responses.ts";

@@ -1,7 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { methodPathOf } from "../method-rule.ts";
-import { hasTextForm } from "../rest/text-value.ts";
-import { eventStreamMethodOf } from "../sse/event-stream-methods.ts";
+import { methodPathOf } from "../call/method-rule.ts";
+import { hasTextForm } from "../protocols/rest/text-value.ts";
+import { eventStreamMethodOf } from "../protocols/sse/event-stream-methods.ts";
 import { connectAnswer, connectRequest } from "./connect-operations.ts";
 import type { CommentOf } from "./contract-comments.ts";
 import type { DocumentedMethod } from "./documented-method.ts";

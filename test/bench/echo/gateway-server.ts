@@ -1,5 +1,5 @@
-import type { MethodRule } from "../../../server/rpc/method-rule.ts";
-import { registerService } from "../../../server/rpc/service-handlers.ts";
+import type { MethodRule } from "../../../server/rpc/call/method-rule.ts";
+import { registerService } from "../../../server/rpc/call/service-handlers.ts";
 import { answerParent, cpuMs } from "../bench-process.ts";
 import { startGatewayUnderBench } from "../gateway-under-bench.ts";
 import { EchoService } from "../gen/bench/v1/echo_pb.ts";

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Duplex } from "node:stream";
 import tap, { type Test, test } from "tap";
-import { createAuthorityRewriter } from "../../../server/rpc/http2-authority/authority-rewriter.ts";
+import { createAuthorityRewriter } from "../../../server/rpc/listener/http2-authority/authority-rewriter.ts";
 import { startGatewayUnderTest } from "../../server/gateway-under-test.ts";
 import { systemTool } from "../foreign-tool.ts";
 import { buildGoClient, type GoCall, type GrpcGoVersion } from "./build-client.ts";

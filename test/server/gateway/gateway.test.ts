@@ -90,7 +90,7 @@ test("a request refused for its page or its host is logged, at most once a minut
   }
   t.match(
     log.filter(({ msg }) => msg === "request refused"),
-    [{ address: "127.0.0.1", why: /evil-0\.example is not in cors\.origins/, untold: 0 }],
+    [{ address: "127.0.0.1", why: /evil-0\.example is not in cors\.origins/, omittedCount: 0 }],
   );
 });
 

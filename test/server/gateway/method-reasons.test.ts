@@ -1,6 +1,6 @@
 import { test } from "tap";
 import { allReasons } from "../../../server/gateway/all-reasons.ts";
-import { methodPathOf } from "../../../server/rpc/method-rule.ts";
+import { methodPathOf } from "../../../server/rpc/call/method-rule.ts";
 import { readDocumentedContract } from "../rpc/openapi/contract-under-test.ts";
 
 const { methods, errors } = await readDocumentedContract();
@@ -11,7 +11,7 @@ function reasonsOf(path: string): readonly string[] {
 }
 
 /** Reasons that no call returns: they keep the gateway from starting, or the method does not exist. */
-const ofNoCall = [
+const startupReasons = [
   "METHOD_NOT_FOUND",
   "STORE_IN_USE",
   "STORE_MISSING",
@@ -30,7 +30,7 @@ test("every reason that a call can return belongs to some method", (t) => {
       .filter(({ rule }) => rule.domain !== "plan")
       .flatMap((one) => errors.ownOf(one).map(({ reason }) => reason)),
   ]);
-  t.same(new Set(allReasons.flatMap(({ id }) => (told.has(id) ? [] : id))), new Set(ofNoCall));
+  t.same(new Set(allReasons.flatMap(({ id }) => (told.has(id) ? [] : id))), new Set(startupReasons));
   t.end();
 });
 

@@ -1,7 +1,7 @@
 import { MethodOptions_IdempotencyLevel as Idempotency } from "@bufbuild/protobuf/wkt";
 import { test } from "tap";
 import { exceptionalMethods, methodRuleOf } from "../../../server/gateway/method-rules.ts";
-import { methodPathOf } from "../../../server/rpc/method-rule.ts";
+import { methodPathOf } from "../../../server/rpc/call/method-rule.ts";
 import { readContractServices } from "../contract-services.ts";
 
 const services = await readContractServices();

@@ -4,7 +4,7 @@ import { snapshotChannel } from "../../../adapters/host/observation.ts";
 import { hostReasons } from "../../../adapters/host/reasons.ts";
 import { currentTraceHeaders, traceLogFields } from "../../../server/observability/active-span.ts";
 import { startTracing } from "../../../server/observability/tracing.ts";
-import { createCall } from "../rpc/call-under-test.ts";
+import { createCall } from "../rpc/call/call-under-test.ts";
 import { startTraceCollector } from "./trace-collector.ts";
 
 async function start(t: Test) {

@@ -1,7 +1,7 @@
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { Json } from "../../../operations/operation.ts";
 import type { OperationStarter, Operations } from "../../../operations/operations.ts";
-import type { Asker } from "../../../rpc/asker.ts";
+import type { Requester } from "../../../rpc/call/requester.ts";
 import type { ChangedCluster, CreatedCluster } from "../cluster-changes.ts";
 import type { PoolSize } from "../cluster-requests.ts";
 import { clusterResource } from "../cluster-resource.ts";
@@ -23,12 +23,12 @@ import {
  * operation.
  */
 export interface ClusterOperations {
-  created(cluster: CreatedCluster, asker: Asker): Promise<void>;
-  removed(before: ChangedCluster, asker: Asker): Promise<void>;
-  poolsAdded(before: ChangedCluster, pools: readonly string[], asker: Asker): Promise<void>;
-  poolsRemoved(before: ChangedCluster, asker: Asker): Promise<void>;
-  poolsScaled(before: ChangedCluster, sizes: readonly PoolSize[], asker: Asker): Promise<void>;
-  upgraded(before: ChangedCluster, asker: Asker): Promise<void>;
+  created(cluster: CreatedCluster, asker: Requester): Promise<void>;
+  removed(before: ChangedCluster, asker: Requester): Promise<void>;
+  poolsAdded(before: ChangedCluster, pools: readonly string[], asker: Requester): Promise<void>;
+  poolsRemoved(before: ChangedCluster, asker: Requester): Promise<void>;
+  poolsScaled(before: ChangedCluster, sizes: readonly PoolSize[], asker: Requester): Promise<void>;
+  upgraded(before: ChangedCluster, asker: Requester): Promise<void>;
 }
 
 export interface ClusterOperationsOptions extends ClusterKindTools {
@@ -52,7 +52,7 @@ export function createClusterOperations(options: ClusterOperationsOptions): Clus
   async function begin<Input extends ClusterChangeInput>(
     starter: Starter<Input>,
     input: Input,
-    { actor, accountId, rpc, noteOperation }: Asker,
+    { actor, accountId, rpc, noteOperation }: Requester,
   ): Promise<void> {
     const { name, uid, generation } = input;
     try {
@@ -76,7 +76,7 @@ export function createClusterOperations(options: ClusterOperationsOptions): Clus
   async function follow(
     starter: Starter<ClusterChangeInput>,
     before: ChangedCluster,
-    asker: Asker,
+    asker: Requester,
   ): Promise<void> {
     const input = inputOf(before);
     if (input !== undefined) {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
-import { watchState } from "../../../rpc/watch-state.ts";
+import { watchState } from "../../../rpc/streams/watch-state.ts";
 import type { Store } from "../../../store/store.ts";
 import { clusterResource } from "../cluster-resource.ts";
 import { clusterReasons } from "../reasons.ts";

@@ -1,8 +1,8 @@
 import { listOpen } from "../../../operations/list-open.ts";
 import type { Operation } from "../../../operations/operation.ts";
 import type { OperationStarter, Operations } from "../../../operations/operations.ts";
-import type { Call } from "../../../rpc/call.ts";
-import { methodPathOf } from "../../../rpc/method-rule.ts";
+import type { Call } from "../../../rpc/call/call.ts";
+import { methodPathOf } from "../../../rpc/call/method-rule.ts";
 import type { PoolInput } from "./pool-run.ts";
 import type { PlannedPoolChange } from "./storage-pool.ts";
 

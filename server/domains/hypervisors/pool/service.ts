@@ -8,9 +8,9 @@ import {
   WatchStoragePoolResponseSchema,
 } from "../../../../gen/hostplane/v1/storage_pool_pb.ts";
 import type { Operation } from "../../../operations/operation.ts";
-import { registerService, type ServiceRegistration } from "../../../rpc/service-handlers.ts";
-import { createSharedAnswers } from "../../../rpc/shared-answers.ts";
-import { watchState } from "../../../rpc/watch-state.ts";
+import { registerService, type ServiceRegistration } from "../../../rpc/call/service-handlers.ts";
+import { createSharedAnswers } from "../../../rpc/streams/shared-answers.ts";
+import { watchState } from "../../../rpc/streams/watch-state.ts";
 import type { SharedPool } from "./shared-pool.ts";
 import type { PoolState } from "./storage-pool.ts";
 

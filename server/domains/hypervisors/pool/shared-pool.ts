@@ -9,8 +9,8 @@ import type { PlannedMutation } from "../../../operations/mutation.ts";
 import type { Json, Operation } from "../../../operations/operation.ts";
 import { type OperationViewMessage, operationView } from "../../../operations/operation-view.ts";
 import type { Operations } from "../../../operations/operations.ts";
-import { askerFrom } from "../../../rpc/asker.ts";
-import type { Call } from "../../../rpc/call.ts";
+import type { Call } from "../../../rpc/call/call.ts";
+import { requesterFrom } from "../../../rpc/call/requester.ts";
 import { describePoolBackup, type PoolBackupResult } from "./backups/backup-run.ts";
 import { createPoolBackups, type PoolBackups, type PoolBackupsOptions } from "./backups/pool-backups.ts";
 import { createBeginPoolChange } from "./begin-pool-change.ts";
@@ -143,11 +143,11 @@ export function createSharedPool(options: SharedPoolOptions): SharedPool {
       planShrink(publishedBytes(maxBytes, "max_bytes"), signal),
 
     backups,
-    backUp: async (call) => (await assertBackups().begin(askerFrom(call))).operation,
+    backUp: async (call) => (await assertBackups().begin(requesterFrom(call))).operation,
     backUpFromPublished: (call) =>
       view(
         call,
-        async () => assertBackups().begin(askerFrom(call)),
+        async () => assertBackups().begin(requesterFrom(call)),
         (result: PoolBackupResult) => describePoolBackup(pool.name, result),
       ),
     planBackUp: async (signal) => assertBackups().plan(signal),

@@ -4,8 +4,8 @@ import { isSettledWithin } from "../../../../adapters/host/is-settled-within.ts"
 import type { Event, ListenEventsRequest } from "../../../../gen/v1alpha/api_pb.ts";
 import type { EventFilter, EventRecord } from "../../../events/event-record.ts";
 import type { Events } from "../../../events/events.ts";
-import type { Call } from "../../../rpc/call.ts";
-import { callableServices } from "../../../rpc/callable-services.ts";
+import type { Call } from "../../../rpc/call/call.ts";
+import { callableServices } from "../../../rpc/call/callable-services.ts";
 import { type ListenRequest, parseListenRequest } from "./listen-request.ts";
 import { podsTopic } from "./pod-events.ts";
 import { isWantedRktEvent, rktEventFrom } from "./rkt-events.ts";

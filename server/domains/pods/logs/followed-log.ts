@@ -1,6 +1,6 @@
 import { callAt } from "../../../../adapters/host/call-at.ts";
 import type { PodContainer, RuntimePod } from "../../../../adapters/podman/runtime-state.ts";
-import { watchState } from "../../../rpc/watch-state.ts";
+import { watchState } from "../../../rpc/streams/watch-state.ts";
 import { appLog, type LogBatch } from "./app-log.ts";
 import { createGathering } from "./gathering.ts";
 import type { LogLine } from "./log-line.ts";

@@ -4,7 +4,7 @@ import type { PodRuntime } from "../../../../adapters/podman/adapter.ts";
 import { podmanReasons } from "../../../../adapters/podman/reasons.ts";
 import type { RuntimePod } from "../../../../adapters/podman/runtime-state.ts";
 import type { GetLogsRequest } from "../../../../gen/v1alpha/api_pb.ts";
-import type { Call } from "../../../rpc/call.ts";
+import type { Call } from "../../../rpc/call/call.ts";
 import { findPod } from "../find-pod.ts";
 import { followedLog } from "./followed-log.ts";
 import { type LogMessage, messageLimitsOf } from "./log-messages.ts";

@@ -8,7 +8,7 @@ import type { NamedRepository, S3Fields } from "../../../backups/repositories.ts
 import type { RepositorySecrets } from "../../../backups/repository-place.ts";
 import type { Operation } from "../../../operations/operation.ts";
 import type { OperationStarter } from "../../../operations/operations.ts";
-import type { Asker } from "../../../rpc/asker.ts";
+import type { Requester } from "../../../rpc/call/requester.ts";
 import type { BackupParts } from "./backup-parts.ts";
 import type { BackupInput } from "./backup-run.ts";
 import { backupConfigKey as configKey } from "./backup-settings.ts";
@@ -38,7 +38,7 @@ export interface BeginBackup {
    * Begins the backup, or returns the operation in progress for this volume and name.
    * @throws InfraError BUSY, STORE_UNAVAILABLE
    */
-  begin(planned: PlannedBackup, asker: Asker): Promise<Operation>;
+  begin(planned: PlannedBackup, asker: Requester): Promise<Operation>;
 }
 
 const s3Prefix = "backup.data_source.s3.";
@@ -78,7 +78,7 @@ export function createBeginBackup(
     return { volume, group, named, input };
   }
 
-  async function begin({ volume, named, input }: PlannedBackup, asker: Asker): Promise<Operation> {
+  async function begin({ volume, named, input }: PlannedBackup, asker: Requester): Promise<Operation> {
     const { secrets, place } = named;
     const keyName = typeof secrets?.encryptionKey === "string" ? null : await keys.ensure(place);
     const resource = resourceOf(volume);

@@ -9,7 +9,7 @@ import { backupReasons } from "../../../backups/reasons.ts";
 import type { BackupRow } from "../../../backups/store/backups.ts";
 import { findOperation } from "../../../operations/find-operation.ts";
 import { hasEnded, type Operation } from "../../../operations/operation.ts";
-import type { Asker } from "../../../rpc/asker.ts";
+import type { Requester } from "../../../rpc/call/requester.ts";
 import type { BackupParts, Foreseen } from "./backup-parts.ts";
 import { backupDone, backupFailed, backupUnderWay } from "./backup-words.ts";
 import type { BackupRequest, BeginBackup, PlannedBackup } from "./begin-backup.ts";
@@ -38,7 +38,7 @@ export interface CreateBackup {
    * volume are reported as ERROR.
    * @throws InfraError INVALID_FIELD, ENDPOINT_NOT_ALLOWED, BUSY, STORE_UNAVAILABLE, and what reading LVM throws
    */
-  poll(wanted: WantedBackup, asker: Asker): Promise<BackupPoll>;
+  poll(wanted: WantedBackup, asker: Requester): Promise<BackupPoll>;
   /**
    * Returns what a poll would begin now: nothing if the backup exists or is in progress.
    * @throws InfraError as `poll`, and the errors that `poll` reports as ERROR
@@ -91,7 +91,7 @@ export function createCreateBackup(parts: BackupParts, beginBackup: BeginBackup)
     return { backup: late };
   }
 
-  async function pollInTurn(wanted: WantedBackup, asker: Asker, state: LvmState): Promise<BackupPoll> {
+  async function pollInTurn(wanted: WantedBackup, asker: Requester, state: LvmState): Promise<BackupPoll> {
     const { name, volumeHandle } = wanted;
     const volume = findVolume(wanted, state);
     const resources =

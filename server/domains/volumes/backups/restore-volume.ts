@@ -5,7 +5,7 @@ import type { NamedRepository, S3Fields } from "../../../backups/repositories.ts
 import type { RepositorySecrets } from "../../../backups/repository-place.ts";
 import type { Operation } from "../../../operations/operation.ts";
 import type { OperationStarter } from "../../../operations/operations.ts";
-import type { Asker } from "../../../rpc/asker.ts";
+import type { Requester } from "../../../rpc/call/requester.ts";
 import {
   type CreateSpec,
   type CreateVolume,
@@ -56,12 +56,17 @@ export interface RestoreVolume {
    *   OPERATION_CANCELLED, BACKUP_NOT_FOUND, VOLUME_TOO_SMALL, REPOSITORY reasons, and the signal's reason, after which the
    *   operation continues
    */
-  create(volume: NewVolume, source: RestoreSource, asker: Asker): Promise<ShownVolume>;
+  create(volume: NewVolume, source: RestoreSource, asker: Requester): Promise<ShownVolume>;
   /**
    * Begins a restore from a known repository, and returns at once.
    * @throws InfraError as `create` does before it begins
    */
-  begin(volume: NewVolume, named: NamedRepository, keyName: string | null, asker: Asker): Promise<Operation>;
+  begin(
+    volume: NewVolume,
+    named: NamedRepository,
+    keyName: string | null,
+    asker: Requester,
+  ): Promise<Operation>;
   /**
    * Returns what `create` would begin now: nothing if it would join an operation in progress.
    * @throws InfraError as `create` does before it begins
@@ -138,7 +143,7 @@ export function createRestoreVolume(
     volume: NewVolume,
     named: NamedRepository,
     findKey: () => Promise<string | null>,
-    asker: Asker,
+    asker: Requester,
   ): Promise<Operation> {
     const { value: state } = await lvm.read(asker.signal);
     const asked = read(volume, named, state);

@@ -5,7 +5,7 @@ import {
   type DataSource,
   DataSourceSchema,
 } from "../../../../gen/lvmd/served/lvmd_pb.ts";
-import type { LvmdProtocol } from "../../../rpc/call.ts";
+import type { LvmdProtocol } from "../../../rpc/call/call.ts";
 import type { RestoreSource } from "../backups/restore-volume.ts";
 import type { NewVolume } from "./create-volume.ts";
 import { contradiction, requestedSizeFrom } from "./requested-size.ts";

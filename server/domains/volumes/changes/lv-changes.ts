@@ -1,6 +1,6 @@
 import type { LVService } from "../../../../gen/lvmd/served/lvmd_pb.ts";
 import type { ServiceChanges } from "../../../domain/change.ts";
-import { askerFrom } from "../../../rpc/asker.ts";
+import { requesterFrom } from "../../../rpc/call/requester.ts";
 import { assertBackups, backupStateMessage, wantedFromCreateBackup } from "../backups/backup-messages.ts";
 import { planCreateBackup, planRestore } from "../backups/planners.ts";
 import type { VolumeBackups } from "../backups/volume-backups.ts";
@@ -29,7 +29,7 @@ export function createLvChanges(changes: VolumeChanges, backups: VolumeBackups |
         const created =
           source === undefined
             ? await changes.create.run(volume, call)
-            : await assertBackups(backups).restoreVolume.create(volume, source, askerFrom(call));
+            : await assertBackups(backups).restoreVolume.create(volume, source, requesterFrom(call));
         return { volume: volumeMessage(created) };
       },
     },
@@ -52,7 +52,7 @@ export function createLvChanges(changes: VolumeChanges, backups: VolumeBackups |
       plan: async (request, requester) => planCreateBackup(assertBackups(backups), request, requester),
       async run(request, call) {
         const backup = wantedFromCreateBackup(request);
-        const poll = await assertBackups(backups).createBackup.poll(backup, askerFrom(call));
+        const poll = await assertBackups(backups).createBackup.poll(backup, requesterFrom(call));
         return backupStateMessage(backup.name, poll);
       },
     },

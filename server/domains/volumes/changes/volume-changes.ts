@@ -8,7 +8,7 @@ import type {
   RemoveLVRequest,
   ResizeLVRequest,
 } from "../../../../gen/lvmd/served/lvmd_pb.ts";
-import type { Change, Requester } from "../../../domain/change.ts";
+import type { Change, ChangeRequester } from "../../../domain/change.ts";
 import { createShortChanges } from "../../../domain/short-change.ts";
 import type { Operations } from "../../../operations/operations.ts";
 import type { InlineRunner } from "../../../operations/run-inline.ts";
@@ -40,12 +40,12 @@ export interface VolumeChangesOptions {
 /** The changes of the volumes of this host. */
 export interface VolumeChanges {
   /** Creates a volume. If LVM cannot be read afterwards, the volume is returned as requested, without a device. */
-  readonly create: Change<NewVolume, Promise<ShownVolume>, Requester>;
+  readonly create: Change<NewVolume, Promise<ShownVolume>, ChangeRequester>;
   /** Resizes a volume, and returns its size in bytes. */
-  readonly resize: Change<ResizeLVRequest, Promise<bigint>, Requester>;
-  readonly remove: Change<RemoveLVRequest, Promise<void>, Requester>;
+  readonly resize: Change<ResizeLVRequest, Promise<bigint>, ChangeRequester>;
+  readonly remove: Change<RemoveLVRequest, Promise<void>, ChangeRequester>;
   /** Takes a snapshot. Returns it as `create` does. */
-  readonly snapshot: Change<CreateLVSnapshotRequest, Promise<ShownVolume>, Requester>;
+  readonly snapshot: Change<CreateLVSnapshotRequest, Promise<ShownVolume>, ChangeRequester>;
 }
 
 export function createVolumeChanges(options: VolumeChangesOptions): VolumeChanges {

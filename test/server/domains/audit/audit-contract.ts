@@ -9,10 +9,10 @@ import {
 } from "../../../../gen/hostplane/v1/audit_pb.ts";
 import { createAuditLog } from "../../../../server/domains/audit/audit-log.ts";
 import { createAuditService } from "../../../../server/domains/audit/service.ts";
-import type { AuditedCall, AuditedOutcome } from "../../../../server/rpc/audit-calls.ts";
+import type { AuditedCall, AuditedOutcome } from "../../../../server/rpc/interceptors/audit.ts";
 import type { Store } from "../../../../server/store/store.ts";
 import { reasonOf } from "../../../adapters/host/reason-of.ts";
-import { createCall } from "../../rpc/call-under-test.ts";
+import { createCall } from "../../rpc/call/call-under-test.ts";
 
 const method = AuditService.method.listEvents;
 

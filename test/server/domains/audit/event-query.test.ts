@@ -4,7 +4,7 @@ import { test } from "tap";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import { type ListEventsRequest, ListEventsRequestSchema } from "../../../../gen/hostplane/v1/audit_pb.ts";
 import { parseEventQuery } from "../../../../server/domains/audit/event-query.ts";
-import { pageTokenFrom } from "../../../../server/rpc/page-token.ts";
+import { pageTokenFrom } from "../../../../server/rpc/listing/page-token.ts";
 import { codePoint } from "../../../code-point.ts";
 
 type Init = Parameters<typeof create<typeof ListEventsRequestSchema>>[1];

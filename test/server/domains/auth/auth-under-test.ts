@@ -10,11 +10,11 @@ import { type MasterKey, masterKeyFromText } from "../../../../server/crypto/mas
 import { type Auth, createAuth } from "../../../../server/domains/auth/auth.ts";
 import { hashPassword } from "../../../../server/domains/auth/password.ts";
 import { gatewayModules } from "../../../../server/gateway/store-modules.ts";
-import type { Peer } from "../../../../server/rpc/call.ts";
-import type { Caller, CallerRole } from "../../../../server/rpc/caller.ts";
+import type { Peer } from "../../../../server/rpc/call/call.ts";
+import type { Caller, CallerRole } from "../../../../server/rpc/call/caller.ts";
 import { openStore } from "../../../../server/store/open-store.ts";
 import type { Store } from "../../../../server/store/store.ts";
-import { createCall } from "../../rpc/call-under-test.ts";
+import { createCall } from "../../rpc/call/call-under-test.ts";
 
 export const password = "correct horse";
 /** Computed once per test file. */

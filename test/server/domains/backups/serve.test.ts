@@ -6,7 +6,7 @@ import { serveBackups } from "../../../../server/domains/backups/serve.ts";
 import { operationMessage } from "../../../../server/domains/operations/operation-messages.ts";
 import type { PlannedMutation } from "../../../../server/operations/mutation.ts";
 import type { Operation } from "../../../../server/operations/operation.ts";
-import { createCall } from "../../rpc/call-under-test.ts";
+import { createCall } from "../../rpc/call/call-under-test.ts";
 import { openOwnStore } from "../../store/own-store.ts";
 import { callerOf } from "../plan/plan-under-test.ts";
 

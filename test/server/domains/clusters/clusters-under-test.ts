@@ -17,9 +17,9 @@ import { createKaasService } from "../../../../server/domains/clusters/service.t
 import type { NewSlot, SlotChange, SlotRecord } from "../../../../server/domains/clusters/store/records.ts";
 import type { StrayCalls } from "../../../../server/domains/clusters/stray-calls.ts";
 import type { PlannedMutation } from "../../../../server/operations/mutation.ts";
-import { anonymous } from "../../../../server/rpc/caller.ts";
+import { anonymous } from "../../../../server/rpc/call/caller.ts";
 import type { Store } from "../../../../server/store/store.ts";
-import { createCall } from "../../rpc/call-under-test.ts";
+import { createCall } from "../../rpc/call/call-under-test.ts";
 import { openOwnStore } from "../../store/own-store.ts";
 
 const { createCluster } = Cluster.method;

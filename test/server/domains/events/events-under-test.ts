@@ -6,8 +6,8 @@ import { detailFromJson } from "../../../../server/domains/events/event-messages
 import { createEventService } from "../../../../server/domains/events/service.ts";
 import { createEvents, type Events, type EventsOptions } from "../../../../server/events/events.ts";
 import type { NewEvent } from "../../../../server/events/store/events.ts";
-import type { Caller } from "../../../../server/rpc/caller.ts";
-import type { ServiceRegistration } from "../../../../server/rpc/service-handlers.ts";
+import type { Caller } from "../../../../server/rpc/call/caller.ts";
+import type { ServiceRegistration } from "../../../../server/rpc/call/service-handlers.ts";
 import { type AppUnderTest, startAppUnderTest } from "../../app-under-test.ts";
 import { openStoreWithEvents, type StoreWithEvents } from "../../events/store-with-events.ts";
 import type { Protocol } from "../../protocols.ts";

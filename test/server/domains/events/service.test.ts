@@ -6,7 +6,7 @@ import { type Test, test } from "tap";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import { ErrorInfoSchema } from "../../../../gen/google/rpc/error_details_pb.ts";
 import { authReasons } from "../../../../server/domains/auth/reasons.ts";
-import { anonymous, type Caller } from "../../../../server/rpc/caller.ts";
+import { anonymous, type Caller } from "../../../../server/rpc/call/caller.ts";
 import { storeReasons } from "../../../../server/store/reasons.ts";
 import { envelopesFrom } from "../../envelopes.ts";
 import { type Protocol, protocols, streamProtocols } from "../../protocols.ts";

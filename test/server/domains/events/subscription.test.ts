@@ -2,7 +2,7 @@ import { test } from "tap";
 import { createEventMessages } from "../../../../server/domains/events/event-messages.ts";
 import { subscription } from "../../../../server/domains/events/subscription.ts";
 import type { EventRecord } from "../../../../server/events/event-record.ts";
-import type { SharedMessage } from "../../../../server/rpc/shared-message.ts";
+import type { SharedMessage } from "../../../../server/rpc/streams/shared-message.ts";
 
 const cursorOf = (seq: number) => `c${seq}`;
 const messages = createEventMessages({ cursorOf, details: {}, isSandbox: false, maxMessageBytes: 1024 });

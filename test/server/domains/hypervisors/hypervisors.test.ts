@@ -8,7 +8,7 @@ import { domainReasons } from "../../../../server/domain/reasons.ts";
 import { createOperationsService } from "../../../../server/domains/hypervisors/service.ts";
 import { reasonNamed } from "../../../reason-named.ts";
 import { streamProtocols } from "../../protocols.ts";
-import { createCall } from "../../rpc/call-under-test.ts";
+import { createCall } from "../../rpc/call/call-under-test.ts";
 import { rpcErrorOf } from "../../rpc-error.ts";
 import { openOwnStore } from "../../store/own-store.ts";
 import {

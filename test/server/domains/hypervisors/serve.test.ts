@@ -8,7 +8,7 @@ import { createDirectoryPool } from "../../../../server/domains/hypervisors/pool
 import { serveHypervisors } from "../../../../server/domains/hypervisors/serve.ts";
 import type { HypervisorSystem } from "../../../../server/domains/hypervisors/system.ts";
 import { contextUnderTest } from "../../domain/context-under-test.ts";
-import { createCall } from "../../rpc/call-under-test.ts";
+import { createCall } from "../../rpc/call/call-under-test.ts";
 import { callerOf } from "../plan/plan-under-test.ts";
 
 function createDomain(t: Test, sharedStorage: SharedStorage, poolBackup?: HypervisorSystem["poolBackup"]) {

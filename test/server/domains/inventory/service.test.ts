@@ -14,9 +14,9 @@ import {
 } from "../../../../gen/hostplane/v1/inventory_pb.ts";
 import { readInventory } from "../../../../server/domains/inventory/read-inventory.ts";
 import { createInventoryService } from "../../../../server/domains/inventory/service.ts";
-import { anonymous, type Caller } from "../../../../server/rpc/caller.ts";
+import { anonymous, type Caller } from "../../../../server/rpc/call/caller.ts";
 import { startAppUnderTest } from "../../app-under-test.ts";
-import { createCall } from "../../rpc/call-under-test.ts";
+import { createCall } from "../../rpc/call/call-under-test.ts";
 import { createSourceUnderTest, resource } from "./resources.ts";
 
 type ResourceFilterInit = MessageInitShape<typeof ResourceFilterSchema>;

@@ -7,7 +7,7 @@ import {
   parseOperationId,
   parseOperationQuery,
 } from "../../../../server/domains/operations/operation-query.ts";
-import { pageTokenFrom } from "../../../../server/rpc/page-token.ts";
+import { pageTokenFrom } from "../../../../server/rpc/listing/page-token.ts";
 import { codePoint } from "../../../code-point.ts";
 
 type Init = MessageInitShape<typeof ListOperationsRequestSchema>;

@@ -5,14 +5,14 @@ import { createOperationService } from "../../../../server/domains/operations/se
 import { createEvents, type Events } from "../../../../server/events/events.ts";
 import { methodRuleOf } from "../../../../server/gateway/method-rules.ts";
 import type { Json, Operation } from "../../../../server/operations/operation.ts";
-import type { Call, Peer } from "../../../../server/rpc/call.ts";
-import type { Caller } from "../../../../server/rpc/caller.ts";
-import type { ServiceRegistration } from "../../../../server/rpc/service-handlers.ts";
+import type { Call, Peer } from "../../../../server/rpc/call/call.ts";
+import type { Caller } from "../../../../server/rpc/call/caller.ts";
+import type { ServiceRegistration } from "../../../../server/rpc/call/service-handlers.ts";
 import type { Store } from "../../../../server/store/store.ts";
 import { readContractServices } from "../../contract-services.ts";
 import { type CountingKind, createCountingKind } from "../../operations/counting-kind.ts";
 import { createEngine, type TestEngine } from "../../operations/engine-under-test.ts";
-import { createCall } from "../../rpc/call-under-test.ts";
+import { createCall } from "../../rpc/call/call-under-test.ts";
 import { openOwnStore } from "../../store/own-store.ts";
 import { callerOf } from "../plan/plan-under-test.ts";
 

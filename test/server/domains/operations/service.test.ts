@@ -3,7 +3,7 @@ import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import { run } from "../../../../adapters/host/process/run.ts";
 import { hostReasons } from "../../../../adapters/host/reasons.ts";
 import { OperationState, StepState } from "../../../../gen/hostplane/v1/operation_pb.ts";
-import type { Call } from "../../../../server/rpc/call.ts";
+import type { Call } from "../../../../server/rpc/call/call.ts";
 import { reasonOf } from "../../../adapters/host/reason-of.ts";
 import { createCountingKind } from "../../operations/counting-kind.ts";
 import { callerOf } from "../plan/plan-under-test.ts";

@@ -7,7 +7,7 @@ import {
   type WatchOperationResponse,
   WatchOperationResponseSchema,
 } from "../../../../gen/hostplane/v1/operation_pb.ts";
-import type { Caller } from "../../../../server/rpc/caller.ts";
+import type { Caller } from "../../../../server/rpc/call/caller.ts";
 import { reasonOf } from "../../../adapters/host/reason-of.ts";
 import type { CountingKind } from "../../operations/counting-kind.ts";
 import { openOwnStore } from "../../store/own-store.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { type Test, test } from "tap";
 import { createLvm } from "../../../../adapters/lvm/lvm.ts";
 import { LVService } from "../../../../gen/lvmd/served/lvmd_pb.ts";
-import { methodPathOf } from "../../../../server/rpc/method-rule.ts";
+import { methodPathOf } from "../../../../server/rpc/call/method-rule.ts";
 import { createPlanUnderTest } from "./plan-under-test.ts";
 
 /** A stub of lvm: reports one group with one volume, accepts everything, and records its arguments. */

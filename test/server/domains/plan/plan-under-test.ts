@@ -20,10 +20,10 @@ import { createServices } from "../../../../server/gateway/services.ts";
 import type { Systems } from "../../../../server/gateway/systems.ts";
 import { openSandboxSystems } from "../../../../server/gateway/systems.ts";
 import { createInlineRunner } from "../../../../server/operations/run-inline.ts";
-import type { Peer } from "../../../../server/rpc/call.ts";
-import { anonymous, type Caller } from "../../../../server/rpc/caller.ts";
-import type { ServiceRegistration } from "../../../../server/rpc/service-handlers.ts";
-import { createCall } from "../../rpc/call-under-test.ts";
+import type { Peer } from "../../../../server/rpc/call/call.ts";
+import { anonymous, type Caller } from "../../../../server/rpc/call/caller.ts";
+import type { ServiceRegistration } from "../../../../server/rpc/call/service-handlers.ts";
+import { createCall } from "../../rpc/call/call-under-test.ts";
 import { openOwnStore } from "../../store/own-store.ts";
 import { withoutStore } from "../../without-store.ts";
 

@@ -8,7 +8,7 @@ import type { LvmAdapter } from "../../../../adapters/lvm/adapter.ts";
 import { createLvmSandbox } from "../../../../adapters/lvm/sandbox.ts";
 import { LVService } from "../../../../gen/lvmd/served/lvmd_pb.ts";
 import type { Systems } from "../../../../server/gateway/systems.ts";
-import { methodPathOf } from "../../../../server/rpc/method-rule.ts";
+import { methodPathOf } from "../../../../server/rpc/call/method-rule.ts";
 import { createPlanUnderTest } from "./plan-under-test.ts";
 
 const gib = 1n << 30n;

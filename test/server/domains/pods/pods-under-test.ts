@@ -17,7 +17,7 @@ import { createPodmanSandbox } from "../../../../adapters/podman/sandbox.ts";
 import type { PodChanges } from "../../../../server/domains/pods/changes/pod-changes.ts";
 import { createPodService } from "../../../../server/domains/pods/pod-service.ts";
 import { createPublicApiService } from "../../../../server/domains/pods/service.ts";
-import { createCall } from "../../rpc/call-under-test.ts";
+import { createCall } from "../../rpc/call/call-under-test.ts";
 
 /** Returns an id in the runtime's form that starts with these digits. */
 export const idOf = (digits: string) => digits.padEnd(64, "0");

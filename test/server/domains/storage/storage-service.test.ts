@@ -11,7 +11,7 @@ import {
   type WatchClusterStatsResponse,
   WatchClusterStatsResponseSchema,
 } from "../../../../gen/hostplane/v1/storage_pb.ts";
-import { createCall } from "../../rpc/call-under-test.ts";
+import { createCall } from "../../rpc/call/call-under-test.ts";
 import { createStorageUnderTest } from "./storage-under-test.ts";
 
 const { listPools, listOsds, listCrashes, archiveCrash, watchClusterStats } = StorageService.method;

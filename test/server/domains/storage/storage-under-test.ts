@@ -3,9 +3,9 @@ import type { Test } from "tap";
 import type { CephAdapter } from "../../../../adapters/ceph/adapter.ts";
 import type { KubernetesAdapter } from "../../../../adapters/kubernetes/adapter.ts";
 import { serveStorage } from "../../../../server/domains/storage/serve.ts";
-import type { AnyHandler } from "../../../../server/rpc/service-handlers.ts";
+import type { AnyHandler } from "../../../../server/rpc/call/service-handlers.ts";
 import { contextUnderTest } from "../../domain/context-under-test.ts";
-import { createCall } from "../../rpc/call-under-test.ts";
+import { createCall } from "../../rpc/call/call-under-test.ts";
 
 export interface Answer<Message> {
   readonly message: Message;

@@ -6,7 +6,7 @@ import {
 } from "../../../../gen/grpc/health/v1/health_pb.ts";
 import type { Backend, BackendHealth } from "../../../../server/domain/backend.ts";
 import { createHealthService } from "../../../../server/domains/system/health.ts";
-import { createCall } from "../../rpc/call-under-test.ts";
+import { createCall } from "../../rpc/call/call-under-test.ts";
 
 function backendOf(name: string, health: BackendHealth, services: readonly string[]): Backend {
   return {

@@ -3,7 +3,7 @@ import { test } from "tap";
 import { createLvmSandbox } from "../../../../adapters/lvm/sandbox.ts";
 import { VGService, type WatchResponse } from "../../../../gen/lvmd/served/lvmd_pb.ts";
 import { createVgService } from "../../../../server/domains/volumes/service.ts";
-import { createCall } from "../../rpc/call-under-test.ts";
+import { createCall } from "../../rpc/call/call-under-test.ts";
 import { createVolumesUnderTest } from "./volumes-under-test.ts";
 
 const { getLVList, getFreeBytes, watch } = VGService.method;

@@ -76,6 +76,7 @@ test("every mistake in a file is reported with its position, what was found and 
       "volumes:",
       "  deviceClasses:",
       "    - { name: ssd, volumeGroup: vg0, defualt: true }",
+      "directPath: false",
     ].join("\n"),
   });
   const file = join(dir, "bad.yaml");
@@ -95,6 +96,7 @@ test("every mistake in a file is reported with its position, what was found and 
     /^10:13: clusters\.maas\.url: missing, expected text$/,
     /^10:13: clusters\.maas\.apiKeyFile: missing, expected text$/,
     /^10:1: clusters\.cni: missing, expected a group of keys$/,
+    /^14:1: directPath: removed: .*delete the key$/,
   ]);
 });
 

@@ -49,7 +49,6 @@ test("an empty configuration has every default", async (t) => {
     operations: { perSystem: 4, maxOpen: 1000, leaseMs: 5000, keepDays: 30 },
     events: { keepDays: 7 },
     keepAliveMs: 15000,
-    directPath: true,
     shutdownGraceMs: 1500,
   });
 });

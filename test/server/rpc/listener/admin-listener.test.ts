@@ -7,13 +7,13 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { type Test, test } from "tap";
 import { configSchema } from "../../../../server/gateway/config/schema.ts";
+import type { ListenerFacts } from "../../../../server/rpc/call/listener-facts.ts";
 import {
   adminSocketOf,
   createAdminListener,
   shortSocketPath,
 } from "../../../../server/rpc/listener/admin-listener.ts";
 import type { Listener } from "../../../../server/rpc/listener/listener.ts";
-import type { ListenerFacts } from "../../../../server/rpc/listener-facts.ts";
 
 const config = configSchema.parse({});
 

@@ -10,7 +10,7 @@ test("many refused connections are one line a minute", async (t) => {
     log("192.0.2.1", "why");
   }
   t.same(told, [
-    { address: "192.0.2.1", why: "why", untold: 0 },
-    { address: "192.0.2.1", why: "why", untold: 5999 },
+    { address: "192.0.2.1", why: "why", omittedCount: 0 },
+    { address: "192.0.2.1", why: "why", omittedCount: 5999 },
   ]);
 });

@@ -4,7 +4,7 @@ import { methodRuleOf } from "../../../../server/gateway/method-rules.ts";
 import { readContractComments } from "../../../../server/rpc/openapi/contract-comments.ts";
 import { createErrorTable } from "../../../../server/rpc/openapi/error-table.ts";
 import { type DocumentedContract, openApiDocument } from "../../../../server/rpc/openapi/openapi-document.ts";
-import { restRoutes } from "../../../../server/rpc/rest/rest-routes.ts";
+import { restRoutes } from "../../../../server/rpc/protocols/rest/routes.ts";
 import { readContractServices } from "../../contract-services.ts";
 
 /** Reads the whole contract as input for documents. */

@@ -16,7 +16,7 @@ import { test } from "tap";
 import { gatewayModules } from "../../../../server/gateway/store-modules.ts";
 import { openStore } from "../../../../server/store/open-store.ts";
 import { readStoreFacts } from "../../../../server/store/read-store-facts.ts";
-import { assertRunsOnce } from "../../rpc/idempotency-contract.ts";
+import { assertRunsOnce } from "../../rpc/interceptors/idempotency-contract.ts";
 import { errorOf, makeSqlitePlace, testStoreContract } from "../contract.ts";
 import { newerModules } from "../newer-program.ts";
 import { openOwnStore } from "../own-store.ts";

@@ -6,7 +6,7 @@ import { listOpen } from "../../../../operations/list-open.ts";
 import type { PlannedMutation } from "../../../../operations/mutation.ts";
 import type { Operation } from "../../../../operations/operation.ts";
 import type { OperationStarter, Operations } from "../../../../operations/operations.ts";
-import type { Asker } from "../../../../rpc/asker.ts";
+import type { Requester } from "../../../../rpc/call/requester.ts";
 import type { StoragePool } from "../storage-pool.ts";
 import { backupKindName } from "./backup-kind.ts";
 import { assertReadable, listWhole, type PoolBackupInput, type PoolBackupTools } from "./backup-run.ts";
@@ -26,7 +26,7 @@ export interface BeginPoolBackup {
    * @throws InfraError STORAGE_VOLUME_NOT_FOUND if there is nothing to back up, VOLUME_INACTIVE, NO_SPACE,
    *   STORAGE_VOLUME_IN_USE, BUSY, and what reading the pool throws
    */
-  begin(asker: Asker): Promise<{ readonly operation: Operation; readonly isNew: boolean }>;
+  begin(asker: Requester): Promise<{ readonly operation: Operation; readonly isNew: boolean }>;
   /** Returns what `begin` would do: nothing if it would join an operation in progress. @throws as `begin` */
   plan(signal: AbortSignal): Promise<PlannedMutation>;
 }

@@ -19,8 +19,8 @@ import { createEvents } from "../../../../../server/events/events.ts";
 import { createOperations } from "../../../../../server/operations/create-operations.ts";
 import type { Operations } from "../../../../../server/operations/operations.ts";
 import type { OperationsOptions } from "../../../../../server/operations/operations-options.ts";
-import type { Call } from "../../../../../server/rpc/call.ts";
-import { createCall } from "../../../rpc/call-under-test.ts";
+import type { Call } from "../../../../../server/rpc/call/call.ts";
+import { createCall } from "../../../rpc/call/call-under-test.ts";
 import { callerOf } from "../../plan/plan-under-test.ts";
 
 export const gib = 1n << 30n;

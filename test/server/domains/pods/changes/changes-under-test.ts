@@ -17,7 +17,7 @@ import type { Operation } from "../../../../../server/operations/operation.ts";
 import type { Operations } from "../../../../../server/operations/operations.ts";
 import type { OperationsOptions } from "../../../../../server/operations/operations-options.ts";
 import { testSeal } from "../../../operations/engine-under-test.ts";
-import { createCall } from "../../../rpc/call-under-test.ts";
+import { createCall } from "../../../rpc/call/call-under-test.ts";
 import { openOwnStore } from "../../../store/own-store.ts";
 
 export const appImage = "localhost/test/app:1";

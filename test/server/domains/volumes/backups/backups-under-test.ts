@@ -21,8 +21,8 @@ import type { Operation } from "../../../../../server/operations/operation.ts";
 import type { Operations } from "../../../../../server/operations/operations.ts";
 import type { OperationsOptions } from "../../../../../server/operations/operations-options.ts";
 import { createInlineRunner } from "../../../../../server/operations/run-inline.ts";
-import type { Caller } from "../../../../../server/rpc/caller.ts";
-import { createCall } from "../../../rpc/call-under-test.ts";
+import type { Caller } from "../../../../../server/rpc/call/caller.ts";
+import { createCall } from "../../../rpc/call/call-under-test.ts";
 import { openOwnStore } from "../../../store/own-store.ts";
 import { callerOf } from "../../plan/plan-under-test.ts";
 

@@ -1,0 +1,238 @@
+import { type DescMessage, type Message, toJsonString } from "@bufbuild/protobuf";
+import type { ErrorCode } from "../../../adapters/host/define-reasons.ts";
+import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../../adapters/host/reasons.ts";
+import { UserService } from "../../../gen/hostplane/v1/user_pb.ts";
+import { storeReasons } from "../../store/reasons.ts";
+import type { Call, Interceptor, Output } from "../call/call.ts";
+import type { InterceptorFor } from "../call/method-interceptors.ts";
+import { type MethodRule, methodPathOf } from "../call/method-rule.ts";
+import { withoutSecrets } from "../call/secret-fields.ts";
+import { infraErrorFrom } from "../errors/connect-error.ts";
+import { rpcReasons } from "../reasons.ts";
+import { createRefusalSums, type RefusalSum } from "./refusal-sums.ts";
+
+/** Facts of a call that are known when it begins. */
+export interface AuditedCall {
+  readonly actor: string;
+  readonly accountId: string;
+  readonly credential: string;
+  readonly address: string;
+  readonly listener: string;
+  readonly rpc: string;
+  readonly requestId: string;
+  /** JSON without secrets; undefined if there is no single message. */
+  readonly request: string | undefined;
+}
+
+/** How a call ended. */
+export interface AuditedOutcome {
+  readonly code: ErrorCode | "OK";
+  readonly reason: string | undefined;
+  readonly resource: string | undefined;
+  /** The durable operation that the call started, found or changed. */
+  readonly operationId: string | undefined;
+}
+
+/** A refused call, which represents all refusals with its caller, address and reason. */
+export interface AuditedRefusal {
+  readonly call: AuditedCall;
+  readonly outcome: AuditedOutcome;
+}
+
+/** Storage of the audit log. An exception means that writing failed. */
+export interface AuditPort {
+  /** Writes a call, with its outcome if it is over. Resolves with a number for `end` once the row would survive a power cut. */
+  add(call: AuditedCall, outcome: AuditedOutcome | undefined): Promise<number>;
+  end(sequence: number, outcome: AuditedOutcome): Promise<void>;
+  /** Adds refused calls to the rows of their keys for this minute; those in `otherKeys` have nothing in common. */
+  addRefusals(sums: readonly RefusalSum<AuditedRefusal>[]): Promise<void>;
+  /** Called when a write fails that no call can be refused for. */
+  onFailed(what: string, error: unknown): void;
+}
+
+export interface CallAudit {
+  /** Goes around the whole chain except the log. Records calls that were refused before they began, and logins. */
+  readonly interceptor: Interceptor;
+  /** Goes after authorization, limits and headers. Records streams, from before they begin until their last message is sent. */
+  readonly streamInterceptor: InterceptorFor;
+  /**
+   * Goes around the work of a unary call, where it continues after its caller has left. Records the work from before it begins
+   * until it has ended, whatever its outcome.
+   */
+  readonly workInterceptor: InterceptorFor;
+  /** Waits for the recorded work to end, and writes what is still pending. */
+  close(): Promise<void>;
+}
+
+/**
+ * Records changes, and calls that return secrets, with their callers and outcomes. A call that cannot be recorded does not begin.
+ * A record without an outcome means that the gateway died during the call. Calls that were refused because of their caller are
+ * summed by caller, address, reason and minute. All other calls have no overhead.
+ */
+export function createCallAudit(port: AuditPort): CallAudit {
+  const begun = new WeakSet<Call>();
+  const running = new Set<Promise<unknown>>();
+  const sums = createRefusalSums<AuditedRefusal>(port.addRefusals, (error) =>
+    port.onFailed("refused calls", error),
+  );
+
+  /** Refuses the call if its row cannot be written. Returns the function that completes the row. */
+  async function begin(call: Call): Promise<(error: InfraError | undefined) => Promise<void>> {
+    const isSingle = call.method.methodKind === "unary" || call.method.methodKind === "server_streaming";
+    const request = isSingle ? requestText(call.method.input, await call.input()) : undefined;
+    begun.add(call);
+    const sequence = await written(port.add(auditedCall(call, request), undefined));
+    return async (error) => {
+      try {
+        await port.end(sequence, auditedOutcome(call, error));
+      } catch (failure) {
+        port.onFailed(`the outcome of ${call.requestId}`, failure);
+      }
+    };
+  }
+
+  async function record(call: Call, next: () => Promise<Output>): Promise<Output> {
+    const end = await begin(call);
+    try {
+      // The caller may have left while the row was written.
+      call.signal.throwIfAborted();
+      const output = await next();
+      if (Symbol.asyncIterator in output) {
+        call.onStreamEnd(end);
+      } else {
+        await end(undefined);
+      }
+      return output;
+    } catch (thrown) {
+      await end(infraErrorFrom(thrown));
+      throw thrown;
+    }
+  }
+
+  async function recordRunning(call: Call, next: () => Promise<Output>): Promise<Output> {
+    const work = record(call, next);
+    running.add(work);
+    try {
+      return await work;
+    } finally {
+      running.delete(work);
+    }
+  }
+
+  async function noteRefusal(call: Call, error: InfraError): Promise<void> {
+    // Pages such as the dashboard call GetCaller first, to find out whether there is a login.
+    if (call.method === UserService.method.getCaller && error.is(rpcReasons.LOGIN_REQUIRED)) {
+      return;
+    }
+    // Mistakes of callers who are not logged in are summed too; otherwise they could fill the disk.
+    const isUnauthenticated = call.rule.mutation && call.caller.role === undefined;
+    if (begun.has(call) || !(isUnauthenticated || isRefusedForCaller(error) || call.rule.mutation)) {
+      return;
+    }
+    const audited = auditedCall(call, undefined);
+    const outcome = auditedOutcome(call, error);
+    if (isUnauthenticated || isRefusedForCaller(error)) {
+      // The key keeps refusals of different callers at one address apart.
+      const key = JSON.stringify([audited.address, audited.actor, outcome.reason]);
+      sums.add(key, { call: audited, outcome });
+      return;
+    }
+    try {
+      await port.add(audited, outcome);
+    } catch (failure) {
+      port.onFailed(`the refusal of ${call.requestId}`, failure);
+    }
+  }
+
+  return {
+    async interceptor(call, next) {
+      let output: Output;
+      try {
+        output = await next();
+      } catch (thrown) {
+        await noteRefusal(call, infraErrorFrom(thrown));
+        throw thrown;
+      }
+      // A login: its caller is only known at its end. Failed logins are summed.
+      if (call.rule.mutation && call.rule.role === "anyone") {
+        await written(port.add(auditedCall(call, undefined), auditedOutcome(call, undefined)));
+      }
+      return output;
+    },
+    streamInterceptor: ({ methodKind }, rule) =>
+      methodKind !== "unary" && isRecorded(rule) ? record : undefined,
+    workInterceptor: ({ methodKind }, rule) =>
+      methodKind === "unary" && isRecorded(rule) ? recordRunning : undefined,
+    async close() {
+      await Promise.allSettled(running);
+      await sums.flush();
+    },
+  };
+}
+
+function isRecorded(rule: MethodRule): boolean {
+  return (rule.mutation || rule.secrets) && rule.role !== "anyone";
+}
+
+function isRefusedForCaller(error: InfraError): boolean {
+  return (
+    error.code === "UNAUTHENTICATED" ||
+    error.code === "PERMISSION_DENIED" ||
+    error.is(rpcReasons.CALLER_LIMIT, rpcReasons.TOO_MANY_LOGINS)
+  );
+}
+
+/** @throws InfraError STORE_UNAVAILABLE, SHUTTING_DOWN */
+async function written<T>(writing: Promise<T>): Promise<T> {
+  try {
+    return await writing;
+  } catch (thrown) {
+    if (infraErrorFrom(thrown).is(hostReasons.SHUTTING_DOWN)) {
+      throw thrown;
+    }
+    const message = "the audit log cannot be written, so the call was refused";
+    throw new InfraError(storeReasons.STORE_UNAVAILABLE, message, { cause: thrown, retryAfterMs: 1000 });
+  }
+}
+
+function auditedCall({ caller, peer, method, requestId }: Call, request: string | undefined): AuditedCall {
+  const { actor, accountId, credential } = caller;
+  const { address, listener } = peer;
+  return { actor, accountId, credential, address, listener, rpc: methodPathOf(method), requestId, request };
+}
+
+function auditedOutcome(call: Call, error: InfraError | undefined): AuditedOutcome {
+  return {
+    code: error?.code ?? "OK",
+    reason: error?.reason,
+    resource: call.resource() ?? error?.resource,
+    operationId: call.operationId(),
+  };
+}
+
+const requestMaxBytes = 4096;
+const cutMark = "…";
+
+/** Returns the request as JSON without its secrets, cut to 4 KiB of UTF-8 with a final `…` if it is longer. */
+export function requestText(type: DescMessage, message: Message): string | undefined {
+  const text = jsonText(type, withoutSecrets(type, message));
+  if (text === undefined || Buffer.byteLength(text) <= requestMaxBytes) {
+    return text;
+  }
+  const bytes = Buffer.from(text).subarray(0, requestMaxBytes - Buffer.byteLength(cutMark));
+  // A decoder in stream mode drops a character that is cut in two.
+  return new TextDecoder().decode(bytes, { stream: true }) + cutMark;
+}
+
+/**
+ * Returns undefined for a message without a JSON form, such as a timestamp in the year 10,000. Whether such a call is refused is
+ * decided elsewhere.
+ */
+function jsonText(type: DescMessage, message: Message): string | undefined {
+  try {
+    return toJsonString(type, message);
+  } catch {
+    return undefined;
+  }
+}
