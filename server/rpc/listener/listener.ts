@@ -324,5 +324,9 @@ function secureContextFrom({ cert, key, ca }: Certificate): SecureContextOptions
  * has a limit of 16 MiB.
  */
 function headerBytesOf({ rawHeaders }: HttpRequest): number {
-  return rawHeaders.reduce((sum, text) => sum + text.length, 0);
+  let sizeBytes = 0;
+  for (const text of rawHeaders) {
+    sizeBytes += text.length;
+  }
+  return sizeBytes;
 }

@@ -4,6 +4,7 @@ import type { UniversalServerRequest } from "@connectrpc/connect/protocol";
 import type { InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { Exchange } from "../../call/exchange.ts";
 import type { RequestFacts } from "../../call/request-facts.ts";
+import { requestHeadersOf, responseHeadersOf } from "../http/exchange-headers.ts";
 
 /** Values of `HandlerContext.protocolName`. */
 const protocolNames = ["connect", "grpc", "grpc-web"] as const;
@@ -55,16 +56,5 @@ export function exchangeFromRefused(
     appendTrailer: () => {},
     timeLeftMs: () => undefined,
     readInput: () => Promise.reject(error),
-  };
-}
-
-export function requestHeadersOf(header: Headers): Pick<Exchange, "header" | "headerNames"> {
-  return { header: (name) => header.get(name) ?? undefined, headerNames: () => header.keys() };
-}
-
-export function responseHeadersOf(header: Headers): Pick<Exchange, "setHeader" | "appendHeader"> {
-  return {
-    setHeader: (name, value) => header.set(name, value),
-    appendHeader: (name, value) => header.append(name, value),
   };
 }

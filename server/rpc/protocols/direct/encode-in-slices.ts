@@ -10,6 +10,8 @@ import {
 } from "@bufbuild/protobuf";
 import { reflect } from "@bufbuild/protobuf/reflect";
 
+// Other calls run between the slices, so that a long list does not hold them up (docs/running.md, Limits).
+
 /** A list with more messages than this is encoded in slices. */
 const longItems = 64;
 /** Number of list items encoded in one step. */

@@ -1,8 +1,4 @@
-import type { ConnectError } from "@connectrpc/connect";
-import { codeToHttpStatus } from "@connectrpc/connect/protocol-connect";
-import { dropRest, endResponse, type HttpResponse, isGone } from "../http/http-exchange.ts";
-import { compressMinBytes } from "../wire/compression.ts";
-import { connectErrorBody, connectStreamEnd } from "../wire/connect-end.ts";
+import { endResponse, type HttpResponse } from "../http/http-exchange.ts";
 import { grpcTrailers, grpcWebEnd } from "../wire/grpc-end.ts";
 import type { EncodedMessage } from "./encode-message.ts";
 import type { DirectExchange } from "./exchange.ts";
@@ -17,35 +13,11 @@ export function writeUnary(exchange: DirectExchange, response: HttpResponse, ans
   writeHead(exchange, response);
   if (form.protocol === "grpc") {
     response.addTrailers(grpcTrailers(exchange.trailers, undefined));
-    end(exchange, response, answer.body);
+    endAnswer(exchange, response, answer.body);
   } else {
     const last = grpcWebEnd(exchange.trailers, undefined);
-    end(exchange, response, Buffer.concat([answer.body as Uint8Array, last]));
+    endAnswer(exchange, response, Buffer.concat([answer.body as Uint8Array, last]));
   }
-}
-
-/** Writes the error of a call that has written nothing yet. */
-export async function writeError(
-  exchange: DirectExchange,
-  response: HttpResponse,
-  error: ConnectError,
-): Promise<void> {
-  // connect-go stops sending a request, short of its content-length, once it sees response headers; Node's HTTP/2 library then
-  // resets the stream.
-  await dropRest(exchange.request);
-  if (isGone(response)) {
-    return;
-  }
-  const { form, answerCompression } = exchange.head;
-  if (form.isEnveloped) {
-    writeHead(exchange, response);
-    writeEnd(exchange, response, error);
-    return;
-  }
-  const json = connectErrorBody(error);
-  const isCompressed = answerCompression !== null && json.byteLength >= compressMinBytes;
-  const body = isCompressed ? await answerCompression.compress(json) : json;
-  writePlain(exchange, response, codeToHttpStatus(error.code), "application/json", { body, isCompressed });
 }
 
 /** Writes the head of an answer whose messages have envelopes. */
@@ -57,24 +29,8 @@ export function writeHead({ answerHeaders, head }: DirectExchange, response: Htt
   response.writeHead(200, answerHeaders);
 }
 
-/** Writes what follows the last message of an answer whose messages have envelopes. */
-export function writeEnd(
-  exchange: DirectExchange,
-  response: HttpResponse,
-  error: ConnectError | undefined,
-): void {
-  const { protocol, trailers } = exchange;
-  if (protocol === "grpc") {
-    response.addTrailers(grpcTrailers(trailers, error));
-    end(exchange, response, undefined);
-  } else {
-    const last = protocol === "connect" ? connectStreamEnd(trailers, error) : grpcWebEnd(trailers, error);
-    end(exchange, response, last);
-  }
-}
-
 /** Writes a whole answer of unary Connect, which sends trailers as headers. */
-function writePlain(
+export function writePlain(
   exchange: DirectExchange,
   response: HttpResponse,
   status: number,
@@ -91,10 +47,11 @@ function writePlain(
     answerHeaders[`trailer-${name}`] = value;
   });
   response.writeHead(status, answerHeaders);
-  end(exchange, response, body);
+  endAnswer(exchange, response, body);
 }
 
-function end(
+/** Ends the answer, and stops reading a request that is still arriving. */
+export function endAnswer(
   { request }: DirectExchange,
   response: HttpResponse,
   body: Uint8Array | string | undefined,

@@ -10,7 +10,8 @@ export interface Backpressure {
   flushed(): true | Promise<boolean>;
   /**
    * Waits until one more message may be written. Messages that are ready in one turn of the event loop are sent together; the
-   * next one waits if the client is slow. False if the client has left.
+   * next one waits if the client is slow. False if the client has left. The bench `grpc-stream` needs it: waiting for each message
+   * costs a turn of the event loop.
    */
   canWrite(): true | Promise<boolean>;
 }

@@ -15,13 +15,18 @@ import { callerLeft } from "../../call/caller-left.ts";
 import type { RequestFacts } from "../../call/request-facts.ts";
 import type { Route } from "../../call/router.ts";
 import { connectErrorFromInfraError } from "../../errors/connect-error.ts";
-import { requestHeadersOf, responseHeadersOf } from "../connect-es/exchange.ts";
-import type { RestMessage } from "../rest/request.ts";
 import { compressions } from "../wire/compression.ts";
 import { encodeUnknownFields, unknownFieldsHeader } from "../wire/unknown-fields-header.ts";
+import { requestHeadersOf, responseHeadersOf } from "./exchange-headers.ts";
 
 /** Reads a whole body, decompressed. @throws ConnectError, InfraError */
 export type ReadBody = () => Promise<Uint8Array>;
+
+/** The message of a request, and the unknown names in it that were ignored. */
+export interface HttpMessage {
+  readonly message: Message;
+  readonly unknownFields: readonly string[];
+}
 
 /** A call that has begun. */
 export interface HttpCall {
@@ -48,7 +53,7 @@ export function beginHttpCall(
   request: UniversalServerRequest,
   facts: RequestFacts,
   answerHeaders: Readonly<Record<string, string>>,
-  readMessage: (readBody: ReadBody) => Promise<RestMessage>,
+  readMessage: (readBody: ReadBody) => Promise<HttpMessage>,
 ): HttpCall {
   const answerHeader = new Headers(answerHeaders);
   const { timeoutMs, error: timeoutError } = timeoutOf(request.header);

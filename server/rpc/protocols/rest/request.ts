@@ -11,6 +11,7 @@ import { reflect } from "@bufbuild/protobuf/reflect";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { InfraError, invalidField } from "../../../../adapters/host/infra-error.ts";
 import { rpcReasons } from "../../reasons.ts";
+import type { HttpMessage } from "../http/http-call.ts";
 import { unknownFieldsOf } from "../wire/unknown-fields.ts";
 import { pathOfFields } from "./field-path.ts";
 import { parseQuery } from "./query.ts";
@@ -31,12 +32,6 @@ export interface RestRequest {
   readonly readBody: () => Promise<Uint8Array>;
 }
 
-/** The message of a request, and the unknown names in it that were ignored. */
-export interface RestMessage {
-  readonly message: Message;
-  readonly unknownFields: readonly string[];
-}
-
 /** The parts of a route that say where the fields of its message are. */
 export type MessageSources = Pick<RestRoute, "method" | "template" | "body">;
 
@@ -50,7 +45,7 @@ export async function readRestRequest(
   route: MessageSources,
   request: RestRequest,
   isStrict: boolean,
-): Promise<RestMessage> {
+): Promise<HttpMessage> {
   assertUrlSize(request.url);
   const desc = route.method.input;
   const [, queryText = ""] = /\?(.*)$/s.exec(request.url) ?? [];

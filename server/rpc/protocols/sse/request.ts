@@ -2,10 +2,11 @@ import type { DescMethod } from "@bufbuild/protobuf";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import { methodPathOf } from "../../call/method-rule.ts";
 import { rpcReasons } from "../../reasons.ts";
+import type { HttpMessage } from "../http/http-call.ts";
 import { fieldOf } from "../rest/field-path.ts";
 import { parsePathTemplate } from "../rest/path-template.ts";
 import { parseQuery } from "../rest/query.ts";
-import { assertUrlSize, type MessageSources, type RestMessage, readRestRequest } from "../rest/request.ts";
+import { assertUrlSize, type MessageSources, readRestRequest } from "../rest/request.ts";
 import { setCursor } from "./cursor-field.ts";
 
 /** The parts of a request for an event stream that its message is built from. */
@@ -30,7 +31,7 @@ export async function readEventRequest(
   method: DescMethod,
   request: EventRequest,
   isStrict: boolean,
-): Promise<RestMessage> {
+): Promise<HttpMessage> {
   assertUrlSize(request.url);
   const read = await readRestRequest(...sourcesOf(method, request), isStrict);
   if (request.lastEventId !== undefined && request.lastEventId !== "") {
