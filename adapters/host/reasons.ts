@@ -23,13 +23,13 @@ interface Reason {
   readonly code: ErrorCode;
   /** Whether the same call may succeed later without any change to it. */
   readonly retryable: boolean;
-  /** One sentence for a user who sees the reason for the first time; docs/errors.md repeats it. */
+  /** One sentence for a user who sees the reason for the first time; docs/reference/errors.md repeats it. */
   readonly meaning: string;
 }
 
 /**
  * Every reason that an error can have in `google.rpc.ErrorInfo.reason`. A reason has exactly one code, so a client may
- * branch on either. docs/errors.md lists the same rows, which test/adapters/host/reasons.test.ts checks.
+ * branch on either. docs/reference/errors.md lists the same rows, which test/adapters/host/reasons.test.ts checks.
  */
 export const reasons = {
   // Invalid requests
@@ -283,7 +283,7 @@ export const reasons = {
     code: "FAILED_PRECONDITION",
     retryable: false,
     meaning:
-      "A newer version of the gateway has used the database; docs/upgrade.md describes how to downgrade.",
+      "A newer version of the gateway has used the database; docs/how-to/upgrade.md describes how to downgrade.",
   },
   STORE_NOT_EMPTY: {
     code: "FAILED_PRECONDITION",
@@ -294,7 +294,7 @@ export const reasons = {
     code: "DATA_LOSS",
     retryable: false,
     meaning:
-      "The database file is damaged or not a database; docs/upgrade.md describes how to restore a backup.",
+      "The database file is damaged or not a database; docs/how-to/upgrade.md describes how to restore a backup.",
   },
   BACKUP_REFUSED: {
     code: "FAILED_PRECONDITION",
@@ -746,7 +746,7 @@ export const reasons = {
     code: "FAILED_PRECONDITION",
     retryable: false,
     meaning:
-      "MAAS has no image with this version of Kubernetes for machines of this type; docs/maas-images.md describes how images are named.",
+      "MAAS has no image with this version of Kubernetes for machines of this type; docs/reference/maas-images.md describes how images are named.",
   },
   POOL_NOT_FOUND: {
     code: "NOT_FOUND",

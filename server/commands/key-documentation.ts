@@ -45,7 +45,7 @@ volumes:
 \`\`\`
 `;
 
-/** Formats the keys as the page docs/configuration.md. */
+/** Formats the keys as the page docs/reference/configuration.md. */
 export function markdownFromKeys(keys: readonly ConfigKey[]): string {
   const sections = keys.map((key) => {
     const names = key.variable === undefined ? [] : [namesOf(key)];

@@ -2,9 +2,9 @@ import { readFileSync } from "node:fs";
 import { test } from "tap";
 import { reasons } from "../../../adapters/host/reasons.ts";
 
-const documentation = new URL("../../../docs/errors.md", import.meta.url);
+const documentation = new URL("../../../docs/reference/errors.md", import.meta.url);
 
-test("docs/errors.md lists exactly the reasons of the code, with their codes and meanings", async (t) => {
+test("docs/reference/errors.md lists exactly the reasons of the code, with their codes and meanings", async (t) => {
   const rows = [
     ...readFileSync(documentation, "utf8").matchAll(/^\| `(\w+)` \| (\w+) \| (yes|no) \| (.*) \|$/gm),
   ];
