@@ -30,8 +30,8 @@ test("client libraries, fetch and EventSource in Chromium, on a page of another 
 }, async (t) => {
   const { results, closedLog } = await runPage(t);
   const table = tableBelow(
-    readPage("docs/how-to/call-the-gateway.md"),
-    "### Which browser client can call what",
+    readPage("docs/reference/protocols.md"),
+    "## Which browser client can call what",
   );
   const rows = [...table, ["`connect-web` 2", "Connect over TLS", "yes", "yes", "yes", "yes"]];
   t.same(

@@ -7,7 +7,7 @@ const origin = "http://localhost:5173";
 
 /** Request headers for browser clients, by the page of docs/ that documents them. */
 const documented: Readonly<Record<string, readonly string[]>> = {
-  "how-to/call-the-gateway.md": ["connect-timeout-ms", "grpc-timeout", "idempotency-key", "last-event-id"],
+  "reference/protocols.md": ["connect-timeout-ms", "grpc-timeout", "idempotency-key", "last-event-id"],
   "how-to/manage-access.md": ["authorization"],
   "how-to/monitor.md": ["traceparent"],
 };
