@@ -34,18 +34,18 @@ export function blocksOf(text: string): Block[] {
   }));
 }
 
-/** Returns the anchors of a page's headings. */
+/** Returns the anchors of a page: those of its headings, and `<a id="...">`. */
 export function anchorsOf(text: string): Set<string> {
   const outside = text.replaceAll(/^```[\s\S]*?^```$/gm, "");
   const headings = [...outside.matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) => heading);
-  return new Set(
-    headings.map((heading) =>
-      heading
-        .toLowerCase()
-        .replaceAll(/[^\p{L}\p{N}\s_-]/gu, "")
-        .replaceAll(/\s/g, "-"),
-    ),
+  const named = [...outside.matchAll(/<a id="([\w-]+)">/g)].map(([, id = ""]) => id);
+  const slugs = headings.map((heading) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, "")
+      .replaceAll(/\s/g, "-"),
   );
+  return new Set([...slugs, ...named]);
 }
 
 /** Returns the cells of the first table below the heading, without its header rows. */
