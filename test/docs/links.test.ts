@@ -56,6 +56,26 @@ test("docs/README.md lists every page below docs/", async (t) => {
   }
 });
 
+test("every page of docs/ is on one shelf", async (t) => {
+  const shelves = /^docs\/(tutorials|how-to|reference|explanation|contributing)\/[a-z-]+\.md$/;
+  for (const page of pages().filter((name) => name.startsWith("docs/") && name !== "docs/README.md")) {
+    t.match(page, shelves);
+  }
+});
+
+test("the glossary has each term once, in alphabetical order", async (t) => {
+  const rows = readPage("docs/reference/glossary.md").matchAll(/^\| <a id="([\w-]+)"><\/a>([^|]+) \|/gm);
+  const terms = [...rows].map(([, id = "", term = ""]) => ({ id, term }));
+  t.ok(terms.length > 20, `${terms.length} terms`);
+  t.same(
+    terms.map(({ term }) => term),
+    [...new Set(terms.map(({ term }) => term))].toSorted((a, b) => a.localeCompare(b, "en")),
+  );
+  for (const { id, term } of terms) {
+    t.equal(id, term.toLowerCase().replaceAll(" ", "-"));
+  }
+});
+
 test("every page of docs/ that a file of the project names exists", async (t) => {
   const argv = ["grep", "-hoE", "--untracked", "\\bdocs/[a-z/-]+\\.md", "--", ":!CHANGELOG.md", ":!*.binpb"];
   const named = new Set(execFileSync("git", argv, { cwd: root, encoding: "utf8" }).trim().split("\n"));

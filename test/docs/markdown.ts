@@ -48,9 +48,13 @@ export function anchorsOf(text: string): Set<string> {
   return new Set([...slugs, ...named]);
 }
 
-/** Returns the cells of the first table below the heading, without its header rows. */
+/** Returns the cells of the first table below the heading, without its header rows. @throws Error without the heading */
 export function tableBelow(text: string, heading: string): string[][] {
-  const section = text.slice(text.indexOf(`\n${heading}\n`));
+  const start = text.indexOf(`\n${heading}\n`);
+  if (start < 0) {
+    throw new Error(`the page has no heading ${heading}`);
+  }
+  const section = text.slice(start);
   const lines = section.slice(section.indexOf("\n|") + 1).split("\n");
   const end = lines.findIndex((line) => !line.startsWith("|"));
   return lines.slice(2, end).map((row) =>
