@@ -1,5 +1,5 @@
 # The gateway in a container. By default it listens on loopback. In a container that is the container's own loopback, unless it
-# shares the host's network. docker-compose.yml has examples of both; docs/deploy.md has the details.
+# shares the host's network. docker-compose.yml has examples of both; docs/how-to/deploy.md has the details.
 #
 #   docker build -t hostplane .
 #   docker run --rm --network host hostplane serve --sandbox
@@ -33,7 +33,7 @@ RUN npm prune --omit=dev --ignore-scripts --no-audit --no-fund \
 
 # Not Node's image, which includes npm, headers and symbols and is larger than this one.
 FROM debian:bookworm-slim
-# Debian packages that a domain needs, see docs/deploy.md: --build-arg PACKAGES="librados2 restic xorriso".
+# Debian packages that a domain needs, see docs/how-to/deploy.md: --build-arg PACKAGES="librados2 restic xorriso".
 ARG PACKAGES=""
 RUN if [ -n "$PACKAGES" ]; then \
       apt-get update && apt-get install -y --no-install-recommends $PACKAGES && rm -rf /var/lib/apt/lists/*; \

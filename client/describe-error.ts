@@ -7,7 +7,7 @@ import { OperationFailed } from "./operation-failed.ts";
 export interface ErrorDescription {
   /** gRPC status code, e.g. "NOT_FOUND". */
   readonly code: string;
-  /** Reason from the table in docs/errors.md, e.g. "VOLUME_NOT_FOUND". Empty when the error does not come from the gateway. */
+  /** Reason from the table in docs/reference/errors.md, e.g. "VOLUME_NOT_FOUND". Empty when the error does not come from the gateway. */
   readonly reason: string;
   /** A sentence for people. */
   readonly message: string;
@@ -17,7 +17,7 @@ export interface ErrorDescription {
   readonly retryable: boolean;
   /** When to retry, in milliseconds after the response. Absent when the gateway gives no time. */
   readonly retryAfterMs?: number;
-  /** Further facts, such as `resource`; see docs/errors.md. */
+  /** Further facts, such as `resource`; see docs/reference/errors.md. */
   readonly metadata: Readonly<Record<string, string>>;
 }
 

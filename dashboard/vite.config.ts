@@ -38,10 +38,4 @@ export default defineConfig({
     modulePreload: { polyfill: false },
   },
   plugins: [compressed()],
-  server: {
-    // For `npx vite dashboard` beside `npm start`: serves the sources, and forwards calls to a gateway.
-    proxy: {
-      "^/(api|hostplane|proto|services|stats|cnct|operations|v1alpha|docs|openapi)": "http://127.0.0.1:8080",
-    },
-  },
 });

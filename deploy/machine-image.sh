@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the image of a cluster machine. See docs/how-to/machine-image.md.
+# Builds the image of a cluster machine. See docs/how-to/build-a-machine-image.md.
 usage() {
   cat <<'TEXT'
 usage: machine-image.sh --binaries DIR --images DIR [OPTION...] OUTPUT

@@ -70,7 +70,7 @@ function createProgram(output: Output, onExit: (code: number) => void): Command 
     .command("schema")
     .description("list every key with its type, default, variable, flag and description")
     .option("--json", "as a JSON Schema")
-    .option("--markdown", "as the page docs/configuration.md")
+    .option("--markdown", "as the page docs/reference/configuration.md")
     .action(async (options) =>
       onExit((await import("./commands/config.ts")).printConfigSchema(options, output)),
     );

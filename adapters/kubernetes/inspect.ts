@@ -53,11 +53,11 @@ export async function inspectKubernetes(input: InspectKubernetesInput): Promise<
 }
 
 const kubeconfigFix =
-  "set storage.kubernetes.kubeconfig to a kubeconfig that the gateway may read, with the account in deploy/kubernetes/cluster-role.yaml (docs/storage.md)";
+  "set storage.kubernetes.kubeconfig to a kubeconfig that the gateway may read, with the account in deploy/kubernetes/cluster-role.yaml (docs/how-to/connect-a-storage-cluster.md)";
 
 function unreachable(what: string, isDenied = false): KubernetesFinding {
   const fix = isDenied
-    ? "give storage.kubernetes.kubeconfig a valid user: the token of the account in deploy/kubernetes/cluster-role.yaml (docs/storage.md)"
+    ? "give storage.kubernetes.kubeconfig a valid user: the token of the account in deploy/kubernetes/cluster-role.yaml (docs/how-to/connect-a-storage-cluster.md)"
     : "check that the API server is running and that storage.kubernetes names it";
   return { ok: false, what, fix };
 }

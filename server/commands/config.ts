@@ -3,7 +3,7 @@ import { type ConfigOptions, loadConfigOrExplain } from "./config-options.ts";
 import { markdownFromKeys, textFromKeys } from "./key-documentation.ts";
 import type { ExitCode, Output } from "./output.ts";
 
-/** Prints every configuration key: as text, as the page docs/configuration.md, or as a JSON Schema. */
+/** Prints every configuration key: as text, as the page docs/reference/configuration.md, or as a JSON Schema. */
 export function printConfigSchema(
   { json = false, markdown = false }: { readonly json?: boolean; readonly markdown?: boolean },
   output: Output,

@@ -51,7 +51,7 @@ export function createStoreInspector(
           ],
         };
       } catch (error) {
-        const restore = "check the address in `store`; to restore a backup see docs/upgrade.md";
+        const restore = "check the address in `store`; to restore a backup see docs/how-to/upgrade.md";
         const fix = permissionFix(error) ?? restore;
         return { findings: [{ ok: false, what: messageFromError(error), fix }] };
       }

@@ -3,6 +3,7 @@ import { setFlagsFromString } from "node:v8";
 import { messageFromError } from "../domain/message-from-error.ts";
 import { adminPasswordFile } from "../domains/auth/admin-password-file.ts";
 import type { FirstAdmin } from "../domains/auth/first-admin.ts";
+import { systemDomains } from "../domains/domains.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import { dataDirectoryOf } from "../gateway/open-data.ts";
 import { startGateway } from "../gateway/start-gateway.ts";
@@ -34,9 +35,8 @@ export async function serve(options: ServeOptions, version: string, output: Outp
     return 2;
   }
   const { config, file } = loaded;
-  const [configured] = (["volumes", "hypervisors", "storage", "pods", "clusters"] as const).filter(
-    (domain) => config[domain] !== undefined,
-  );
+  const names = systemDomains.map(({ name }) => name);
+  const configured = names.find((name) => config[name] !== undefined);
   if (isSandbox && configured !== undefined) {
     const where = file === undefined ? "the environment or the flags" : file;
     output.err(
@@ -46,7 +46,7 @@ export async function serve(options: ServeOptions, version: string, output: Outp
   }
   if (!isSandbox && configured === undefined) {
     output.err(
-      "nothing to serve: no system is configured. To try hostplane run `hostplane serve --sandbox`. To serve real systems pass --config FILE with volumes.deviceClasses (LVM), hypervisors (libvirt), storage (Ceph), pods (Podman) or clusters (Kubernetes on MAAS) (`hostplane config schema` lists every key)",
+      `nothing to serve: no system is configured. To try hostplane run \`hostplane serve --sandbox\`. To serve real systems pass --config FILE with at least one of ${names.join(", ")}; for LVM set volumes.deviceClasses (\`hostplane config schema\` lists every key)`,
     );
     return 2;
   }

@@ -61,7 +61,7 @@ export function assertDatabaseFacts(
   if (facts.schemaVersion > latestVersion) {
     throw new InfraError(
       storeReasons.STORE_NEWER,
-      `The database ${shownAs} was used by a newer version of hostplane (schema version ${facts.schemaVersion}; this version supports ${latestVersion}). Start the newer version, or downgrade as described in docs/upgrade.md.`,
+      `The database ${shownAs} was used by a newer version of hostplane (schema version ${facts.schemaVersion}; this version supports ${latestVersion}). Start the newer version, or downgrade as described in docs/how-to/upgrade.md.`,
     );
   }
   if (facts.kind !== kind) {

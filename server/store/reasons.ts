@@ -31,7 +31,7 @@ export const storeReasons = defineReasons({
     code: "FAILED_PRECONDITION",
     retryable: false,
     meaning:
-      "A newer version of the gateway has used the database; docs/upgrade.md describes how to downgrade.",
+      "A newer version of the gateway has used the database; docs/how-to/upgrade.md describes how to downgrade.",
   },
   STORE_NOT_EMPTY: {
     code: "FAILED_PRECONDITION",
@@ -42,7 +42,7 @@ export const storeReasons = defineReasons({
     code: "DATA_LOSS",
     retryable: false,
     meaning:
-      "The database file is damaged or not a database; docs/upgrade.md describes how to restore a backup.",
+      "The database file is damaged or not a database; docs/how-to/upgrade.md describes how to restore a backup.",
   },
   BACKUP_REFUSED: {
     code: "FAILED_PRECONDITION",

@@ -22,7 +22,7 @@ export type Goal =
   /** Maximum of hostplane's cost, whatever the baseline's is, in the benchmark's unit. */
   | { readonly maxCost: number };
 
-/** A figure in docs/benchmarks.md: hostplane's cost or speed against a baseline that does the same. */
+/** A figure in docs/reference/benchmarks.md: hostplane's cost or speed against a baseline that does the same. */
 export type Bench = Goal & {
   /** Its name for `npm run bench`. */
   readonly name: string;

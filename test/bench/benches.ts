@@ -13,7 +13,7 @@ import { createPodmanList } from "./podman-list.ts";
 import { createSpawnBlock } from "./spawn-block.ts";
 import { createGrpcVolumeList, createJsonVolumeList } from "./volume-list/volume-list.ts";
 
-/** All benchmarks, in the order of docs/benchmarks.md. */
+/** All benchmarks, in the order of docs/reference/benchmarks.md. */
 export const benches: readonly Bench[] = [
   createGrpcEcho(),
   createJsonEcho(),

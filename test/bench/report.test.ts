@@ -44,8 +44,8 @@ test("a missed goal is marked, and the figure is read back", async (t) => {
   t.equal(committedFigure(missed, other), undefined);
 });
 
-test("docs/benchmarks.md has a figure for each benchmark, and names the machine", async (t) => {
-  const page = readPage("docs/benchmarks.md");
+test("docs/reference/benchmarks.md has a figure for each benchmark, and names the machine", async (t) => {
+  const page = readPage("docs/reference/benchmarks.md");
   for (const one of benches) {
     t.ok(committedFigure(page, one), one.name);
   }

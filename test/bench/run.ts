@@ -9,7 +9,7 @@ import { measure, type Result } from "./measure.ts";
 import { describeProfiles } from "./profile.ts";
 import { committedFigure, describeMachine, withResults } from "./report.ts";
 
-// npm run bench: runs all benchmarks, and writes docs/benchmarks.md. Fails when a goal is missed.
+// npm run bench: runs all benchmarks, and writes docs/reference/benchmarks.md. Fails when a goal is missed.
 //   NAME...         runs only these, and writes nothing
 //   --write NAME... runs only these, and writes their rows
 //   --short         runs few rounds of those that need only Node; writes nothing and ignores goals
@@ -31,7 +31,7 @@ const unknown = names.filter((name) => !benches.some((bench) => bench.name === n
 const chosen = benches.filter(({ name, isLab }) =>
   names.length > 0 ? names.includes(name) : !(isShort && isLab === true),
 );
-const pagePath = resolve(import.meta.dirname, "../../docs/benchmarks.md");
+const pagePath = resolve(import.meta.dirname, "../../docs/reference/benchmarks.md");
 const page = readFileSync(pagePath, "utf8");
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
@@ -56,7 +56,7 @@ async function measureAndSay(bench: Bench, nodeFlags: readonly string[]): Promis
   const spread = `${sayFigure(minFigure)} to ${sayFigure(maxFigure)} in ${bench.rounds} rounds`;
   const before = committedFigure(page, bench) ?? "nothing";
   const verdict = `${goal}${isMet(figure) ? "" : ", missed"}`;
-  say(`  ${sayFigure(figure)} (${spread}), ${verdict}; docs/benchmarks.md has ${before}`);
+  say(`  ${sayFigure(figure)} (${spread}), ${verdict}; docs/reference/benchmarks.md has ${before}`);
   return result;
 }
 

@@ -9,8 +9,8 @@ const manifest: Record<string, Record<string, string>> & {
 } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 
 for (const kind of ["dependencies", "devDependencies", "optionalDependencies"]) {
-  test(`CONTRIBUTING.md has a reason for exactly the ${kind} of package.json`, async (t) => {
-    const rows = tableBelow(readPage("CONTRIBUTING.md"), `### ${kind}`);
+  test(`docs/contributing/libraries.md has a reason for exactly the ${kind} of package.json`, async (t) => {
+    const rows = tableBelow(readPage("docs/contributing/libraries.md"), `## ${kind}`);
     t.same(
       rows.map(([name]) => (name ?? "").replaceAll("`", "")).sort(),
       Object.keys(manifest[kind] ?? {}).sort(),

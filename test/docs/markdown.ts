@@ -34,23 +34,27 @@ export function blocksOf(text: string): Block[] {
   }));
 }
 
-/** Returns the anchors of a page's headings. */
+/** Returns the anchors of a page: those of its headings, and `<a id="...">`. */
 export function anchorsOf(text: string): Set<string> {
   const outside = text.replaceAll(/^```[\s\S]*?^```$/gm, "");
   const headings = [...outside.matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) => heading);
-  return new Set(
-    headings.map((heading) =>
-      heading
-        .toLowerCase()
-        .replaceAll(/[^\p{L}\p{N}\s_-]/gu, "")
-        .replaceAll(/\s/g, "-"),
-    ),
+  const named = [...outside.matchAll(/<a id="([\w-]+)">/g)].map(([, id = ""]) => id);
+  const slugs = headings.map((heading) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, "")
+      .replaceAll(/\s/g, "-"),
   );
+  return new Set([...slugs, ...named]);
 }
 
-/** Returns the cells of the first table below the heading, without its header rows. */
+/** Returns the cells of the first table below the heading, without its header rows. @throws Error without the heading */
 export function tableBelow(text: string, heading: string): string[][] {
-  const section = text.slice(text.indexOf(`\n${heading}\n`));
+  const start = text.indexOf(`\n${heading}\n`);
+  if (start < 0) {
+    throw new Error(`the page has no heading ${heading}`);
+  }
+  const section = text.slice(start);
   const lines = section.slice(section.indexOf("\n|") + 1).split("\n");
   const end = lines.findIndex((line) => !line.startsWith("|"));
   return lines.slice(2, end).map((row) =>

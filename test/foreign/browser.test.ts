@@ -29,7 +29,7 @@ test("client libraries, fetch and EventSource in Chromium, on a page of another 
   timeout: 900_000,
 }, async (t) => {
   const { results, closedLog } = await runPage(t);
-  const table = tableBelow(readPage("docs/clients.md"), "### Which browser client can call what");
+  const table = tableBelow(readPage("docs/reference/protocols.md"), "## Which browser client can call what");
   const rows = [...table, ["`connect-web` 2", "Connect over TLS", "yes", "yes", "yes", "yes"]];
   t.same(
     rows.map(([client = "", mode = ""]) => nameOf(client, mode)).toSorted(),

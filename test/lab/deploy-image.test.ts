@@ -113,7 +113,7 @@ async function checkSandbox(t: Test, podman: Podman): Promise<void> {
 }
 
 /**
- * Installs the unit as docs/deploy.md describes in a container with systemd as pid 1, except that the configuration is a sandbox.
+ * Installs the unit as docs/how-to/deploy.md describes in a container with systemd as pid 1, except that the configuration is a sandbox.
  */
 async function checkUnit(t: Test, podman: Podman): Promise<void> {
   const machine = [

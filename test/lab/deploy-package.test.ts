@@ -54,7 +54,7 @@ test("npm pack creates a file that installs globally, runs, and cannot be publis
     "deploy/kubernetes/gateway.yaml",
     "dist/server/main.js",
     "dist/dashboard/index.html",
-    "docs/deploy.md",
+    "docs/how-to/deploy.md",
   ]) {
     t.ok(paths.has(path), path);
   }

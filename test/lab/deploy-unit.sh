@@ -1,4 +1,4 @@
-# The steps of an administrator from docs/deploy.md, inside the machine of deploy-image.test.ts.
+# The steps of an administrator from docs/how-to/deploy.md, inside the machine of deploy-image.test.ts.
 deploy=/usr/lib/hostplane/deploy
 units=/etc/systemd/system
 # systemd mounts credentials in a separate namespace; they are only visible if /run is shared. systemd shares it on a

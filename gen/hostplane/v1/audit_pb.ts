@@ -209,7 +209,7 @@ export type AuditEvent = Message<"hostplane.v1.AuditEvent"> & {
   outcome: string;
 
   /**
-   * Reason of the error, as listed in docs/errors.md. Empty when there is none.
+   * Reason of the error, as listed in docs/reference/errors.md. Empty when there is none.
    *
    * @generated from field: string reason = 12;
    */

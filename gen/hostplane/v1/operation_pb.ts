@@ -262,7 +262,7 @@ export type OperationError = Message<"hostplane.v1.OperationError"> & {
   code: string;
 
   /**
-   * Reason, as listed in docs/errors.md.
+   * Reason, as listed in docs/reference/errors.md.
    *
    * @generated from field: string reason = 2;
    */

@@ -16,7 +16,7 @@ const domainKeys = Object.fromEntries(
   ]),
 ) as unknown as DomainKeys;
 
-/** Every key of the file, the environment and the flags. docs/configuration.md is generated from it. */
+/** Every key of the file, the environment and the flags. docs/reference/configuration.md is generated from it. */
 export const configSchema = z.strictObject({ ...gatewayKeys, ...domainKeys });
 
 /** The whole configuration with every default filled in. */

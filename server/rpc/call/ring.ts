@@ -20,7 +20,7 @@ export interface Ring<T extends RingElement> {
  * Creates a ring for objects that are added and removed with every call. Not a Set: after some hundred insertions V8 moves it to
  * a new table, and the old one still refers to its elements and to the new table. Once one of the tables is in the old
  * generation, all later ones, and the calls in them, survive every scavenge until a full collection. The bench `grpc-echo` needs
- * it (docs/benchmarks.md, A gRPC call).
+ * it (docs/reference/benchmarks.md, A gRPC call).
  */
 export function createRing<T extends RingElement>(): Ring<T> {
   const start: RingElement = { previous: undefined, next: undefined };

@@ -1,6 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 
-/** Response headers of the gateway and their meaning. docs/clients.md has the same list. */
+/** Response headers of the gateway and their meaning. docs/reference/protocols.md has the same list. */
 const headers = {
   "hostplane-request-id": "Id of the call in the gateway's log.",
   "hostplane-backend": "`sandbox` if nothing in the answer is real; absent from a real gateway.",

@@ -46,7 +46,7 @@ export function infraErrorFromSqlite(error: unknown, fault: string): InfraError 
   }
   if (code !== undefined && damaged.has(code)) {
     const message =
-      "the database file is damaged, or is not a database; docs/upgrade.md describes how to restore a backup";
+      "the database file is damaged, or is not a database; docs/how-to/upgrade.md describes how to restore a backup";
     return new InfraError(storeReasons.STORE_DAMAGED, message, { cause: error });
   }
   return new InfraError(hostReasons.INTERNAL, fault, { cause: error });

@@ -98,7 +98,7 @@ function makeEmptyDatabase(file: string): void {
  */
 export function assertNotEmptied(file: string): void {
   if (statSync(file, { throwIfNoEntry: false })?.size === 0) {
-    const message = `The database file ${file} is empty: it was truncated, or the first start of an older version was interrupted. Restore a backup as described in docs/upgrade.md. If it never contained data, remove the file and ${file}-wal and start again.`;
+    const message = `The database file ${file} is empty: it was truncated, or the first start of an older version was interrupted. Restore a backup as described in docs/how-to/upgrade.md. If it never contained data, remove the file and ${file}-wal and start again.`;
     throw new InfraError(storeReasons.STORE_DAMAGED, message);
   }
 }

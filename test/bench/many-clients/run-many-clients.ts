@@ -70,7 +70,7 @@ for (const { bench, figure, minFigure, maxFigure } of results) {
   say(`${bench.name}: ${text(figure)} (${spread}), ${goal}${isMet(figure) ? "" : ", missed"}`);
 }
 if (values.write) {
-  const pagePath = resolve(import.meta.dirname, "../../../docs/benchmarks.md");
+  const pagePath = resolve(import.meta.dirname, "../../../docs/reference/benchmarks.md");
   const report = { benches, results, now: new Date(), machine: describeMachine() };
   writeFileSync(pagePath, withResults(readFileSync(pagePath, "utf8"), report));
 }

@@ -17,7 +17,7 @@ export interface StepOptions {
 
 const hypervisorId = "sandbox-hv-2";
 
-/** Creates the steps of one client: the calls of the table in docs/clients.md by their RPCs, and errors. */
+/** Creates the steps of one client: the calls of the table in docs/reference/protocols.md by their RPCs, and errors. */
 export function createClientSteps(options: StepOptions): Record<string, Step> {
   const { client, changes = client, volume, untilTime, watchHeaders = {} } = options;
   return {

@@ -48,7 +48,7 @@ const byEvents = createFetchClient(login, token, serverSentEvents);
 const byEnvelopes = createFetchClient(login, token, connectEnvelopes);
 const google = (baseUrl: string, format: "binary" | "text") => createGoogleClient(baseUrl, format, token);
 
-/** Clients that send a token, by the names of their rows in docs/clients.md. */
+/** Clients that send a token, by the names of their rows in docs/reference/protocols.md. */
 const clients: Readonly<Record<string, BrowserClient>> = {
   "connect-web 2, Connect": connect(login),
   "connect-web 2, Connect with GET": connectGet(login),

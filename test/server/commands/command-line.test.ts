@@ -35,10 +35,10 @@ test("an invalid command line exits with 2 and prints one line", async (t) => {
   }
 });
 
-test("docs/configuration.md matches the schema", async (t) => {
+test("docs/reference/configuration.md matches the schema", async (t) => {
   const { stdout } = await hostplane(["config", "schema", "--markdown"]);
   t.equal(
-    await readFile(join(root, "docs/configuration.md"), "utf8"),
+    await readFile(join(root, "docs/reference/configuration.md"), "utf8"),
     stdout,
     "run npm run docs to update it",
   );
@@ -52,8 +52,8 @@ test("config schema lists every key with its variable and flag, or prints a JSON
   t.match(json, { type: "object", additionalProperties: false, properties: { limits: { type: "object" } } });
 });
 
-test("the example of docs/configuration.md is accepted", async (t) => {
-  const page = await readFile(join(root, "docs/configuration.md"), "utf8");
+test("the example of docs/reference/configuration.md is accepted", async (t) => {
+  const page = await readFile(join(root, "docs/reference/configuration.md"), "utf8");
   const [, yaml = ""] = /^```yaml\n(.*?)^```$/ms.exec(page) ?? [];
   const file = join(t.testdir({ "example.yaml": yaml }), "example.yaml");
   t.match(await hostplane(["config", "check", "--config", file]), {

@@ -27,8 +27,8 @@ const tables: readonly (readonly [file: string, name: string, table: ReasonTable
   }),
 );
 
-test("docs/errors.md lists exactly the reasons of the code, with their codes and meanings", async (t) => {
-  const page = readFileSync(join(root, "docs/errors.md"), "utf8");
+test("docs/reference/errors.md lists exactly the reasons of the code, with their codes and meanings", async (t) => {
+  const page = readFileSync(join(root, "docs/reference/errors.md"), "utf8");
   const rows = [...page.matchAll(/^\| `(\w+)` \| (\w+) \| (yes|no) \| (.*) \|$/gm)];
   const documented = rows.map(([, id, code, retryable, meaning]) => [id, code, retryable === "yes", meaning]);
   const coded = allReasons.map(({ id, code, retryable, meaning }) => [id, code, retryable, meaning]);

@@ -7,7 +7,7 @@ import { readRequestHead } from "./request.ts";
 /**
  * Answers unary and server-streaming calls at the paths of their methods, with nothing between Node's HTTP server and the
  * interceptors. It saves the cost of each call in connect-es: six to ten chained generators, copies of the headers, and three
- * AbortControllers. The benches `grpc-echo`, `json-echo` and `grpc-stream` need it (docs/benchmarks.md).
+ * AbortControllers. The benches `grpc-echo`, `json-echo` and `grpc-stream` need it (docs/reference/benchmarks.md).
  */
 export const createDirectAccelerator: CreateAccelerator = ({ routes, headersOf, hasCors, log }) => {
   const byPath = new Map<string | undefined, DirectHandler>();

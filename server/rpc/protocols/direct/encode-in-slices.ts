@@ -10,7 +10,7 @@ import {
 } from "@bufbuild/protobuf";
 import { reflect } from "@bufbuild/protobuf/reflect";
 
-// Other calls run between the slices, so that a long list does not hold them up (docs/running.md, Limits).
+// Other calls run between the slices, so that a long list does not hold them up (docs/reference/gateway.md, Limits).
 
 /** A list with more messages than this is encoded in slices. */
 const longItems = 64;

@@ -20,7 +20,7 @@ import type { RequestHead, WireForm } from "./request.ts";
 export interface EncodedMessage {
   /**
    * In its envelope if the protocol has them. A call's own unenveloped JSON is a string, which Node writes together with the
-   * head; bytes after a head would cost a `writev`, 5 of the 61 µs of a call with 1 KB (the bench `json-echo`; docs/benchmarks.md, A JSON call).
+   * head; bytes after a head would cost a `writev`, 5 of the 61 µs of a call with 1 KB (the bench `json-echo`; docs/reference/benchmarks.md, A JSON call).
    */
   readonly body: Uint8Array | string;
   /** Whether it is compressed with the negotiated compression. */

@@ -7,7 +7,7 @@ const lostConnection: Connection = { destroyed: true, destroy: () => {} };
 
 /**
  * An HTTP/2 stream as both request and response. Node's compatibility API adds two more streams and a dozen listeners, which
- * takes as long as everything that the gateway does for a call (the bench `grpc-echo`; docs/benchmarks.md, A gRPC call).
+ * takes as long as everything that the gateway does for a call (the bench `grpc-echo`; docs/reference/benchmarks.md, A gRPC call).
  */
 export class Http2Exchange implements HttpRequest, HttpResponse {
   readonly stream: ServerHttp2Stream;

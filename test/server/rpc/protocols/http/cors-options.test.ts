@@ -6,9 +6,9 @@ const origin = "http://localhost:5173";
 
 /** Request headers for browser clients, by the page of docs/ that documents them. */
 const documented: Readonly<Record<string, readonly string[]>> = {
-  "clients.md": ["connect-timeout-ms", "grpc-timeout", "idempotency-key", "last-event-id"],
-  "access.md": ["authorization"],
-  "observability.md": ["traceparent"],
+  "reference/protocols.md": ["connect-timeout-ms", "grpc-timeout", "idempotency-key", "last-event-id"],
+  "how-to/manage-access.md": ["authorization"],
+  "how-to/monitor.md": ["traceparent"],
 };
 
 /** Headers of Connect, gRPC-Web, HTTP caching and W3C Trace Context. */
