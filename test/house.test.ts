@@ -43,6 +43,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   "dashboard/vite.config.ts": [],
   ...pageRooms(),
   gen: [],
+  "server/cli/table": ["adapters/host", "gen"],
   "server/config": ["adapters/host", "adapters/libvirt", "adapters/lvm", "adapters/maas", "adapters/restic"],
   "server/rpc": ["adapters/host", "gen", "server/config"],
   "server/rpc/asker.ts": ["server/rpc"],
@@ -73,8 +74,16 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "server/rpc",
     "server/store",
   ],
-  "server/domains/audit": ["server/domain", "adapters/host", "gen", "server/rpc", "server/store"],
+  "server/domains/audit": [
+    "server/cli/table",
+    "server/domain",
+    "adapters/host",
+    "gen",
+    "server/rpc",
+    "server/store",
+  ],
   "server/domains/auth": [
+    "server/cli/table",
     "server/domain",
     "adapters/host",
     "gen",
@@ -84,6 +93,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "server/store",
   ],
   "server/domains/backups": [
+    "server/cli/table",
     "adapters/host",
     "gen",
     "server/backups",
@@ -93,6 +103,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "server/store",
   ],
   "server/domains/clusters": [
+    "server/cli/table",
     "server/config",
     "adapters/host",
     "adapters/maas",
@@ -107,6 +118,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   ],
   "server/domains/clusters/bootstrap": ["adapters/host"],
   "server/domains/events": [
+    "server/cli/table",
     "server/operations",
     "server/domain",
     "adapters/host",
@@ -115,6 +127,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "server/rpc",
   ],
   "server/domains/hypervisors": [
+    "server/cli/table",
     "server/config",
     "adapters/host",
     "adapters/libvirt",
@@ -129,9 +142,10 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "server/rpc",
     "server/store",
   ],
-  "server/domains/inventory": ["adapters/host", "gen", "server/domain", "server/rpc"],
+  "server/domains/inventory": ["server/cli/table", "adapters/host", "gen", "server/domain", "server/rpc"],
   "server/domains/idempotency": ["server/rpc", "server/store"],
   "server/domains/operations": [
+    "server/cli/table",
     "server/domain",
     "adapters/host",
     "gen",
@@ -139,8 +153,16 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "server/operations",
     "server/rpc",
   ],
-  "server/domains/plan": ["server/domain", "adapters/host", "gen", "server/operations", "server/rpc"],
+  "server/domains/plan": [
+    "server/cli/table",
+    "server/domain",
+    "adapters/host",
+    "gen",
+    "server/operations",
+    "server/rpc",
+  ],
   "server/domains/pods": [
+    "server/cli/table",
     "server/config",
     "adapters/host",
     "adapters/podman",
@@ -152,6 +174,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "server/store",
   ],
   "server/domains/storage": [
+    "server/cli/table",
     "server/config",
     "adapters/ceph",
     "adapters/host",
@@ -163,8 +186,16 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "server/rpc",
     "server/store",
   ],
-  "server/domains/system": ["adapters/host", "gen", "server/domain", "server/rpc", "server/store"],
+  "server/domains/system": [
+    "server/cli/table",
+    "adapters/host",
+    "gen",
+    "server/domain",
+    "server/rpc",
+    "server/store",
+  ],
   "server/domains/volumes": [
+    "server/cli/table",
     "server/config",
     "adapters/host",
     "adapters/lvm",
@@ -195,7 +226,8 @@ function pageRooms(): Record<string, readonly string[]> {
 }
 
 /** Files that know all domains. Only these files may import each other. */
-const wiring = /^server\/(main|command-line|domains\/domains)\.ts$|^server\/(commands|gateway)\//;
+const wiring =
+  /^server\/(main|domains\/(domains|commands))\.ts$|^server\/(cli\/(?!table\/)|commands\/|gateway\/)/;
 
 /** The parts of an adapter that a domain may import: its interface and its rules, never the implementation. */
 const adapterInterfaces =

@@ -11,7 +11,7 @@ import { AuthService } from "../gen/services/auth/auth_pb.ts";
 import { methodRuleOf } from "../server/gateway/method-rules.ts";
 import { anchorsOf, blocksOf, pages, readPage, root, tableBelow } from "./docs/markdown.ts";
 import { testBlocks } from "./docs/run-blocks.ts";
-import { start } from "./server/commands/run-hostplane.ts";
+import { start } from "./server/cli/run-hostplane.ts";
 import { readContractServices } from "./server/contract-services.ts";
 import { adminPassword, startGatewayUnderTest } from "./server/gateway-under-test.ts";
 import { rpcErrorOf } from "./server/rpc-error.ts";

@@ -1,12 +1,12 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { collect, withConfigFlags, withTargetFlags } from "../cli/config/config-flags.ts";
+import type { ExitCode } from "../cli/table/output.ts";
+import { parseTimeOption } from "../cli/table/parse-time-option.ts";
 import { callerRoles } from "../rpc/caller.ts";
 import { addBackupCommands } from "./backup-commands.ts";
 import { addClusterCommands } from "./cluster-commands.ts";
-import { collect, withConfigFlags, withTargetFlags } from "./config-flags.ts";
 import { addHypervisorCommands } from "./hypervisor-commands.ts";
 import { addOperationCommands } from "./operation-commands.ts";
-import type { ExitCode } from "./output.ts";
-import { parseTimeOption } from "./parse-time-option.ts";
 import { addImageCommands, addPodCommands } from "./pod-commands.ts";
 import { addPoolCommands } from "./pool-commands.ts";
 import type { CommandContext } from "./run-admin-command.ts";
@@ -34,14 +34,14 @@ export function addAdminCommands(
     .description("write a consistent copy of the store while the gateway keeps running")
     .argument("<file>", "must not exist")
     .action(async (file, options) =>
-      onExit(await (await import("./store.ts")).backupStore(file, options, context)),
+      onExit(await (await import("../cli/store/store.ts")).backupStore(file, options, context)),
     );
   withConfigFlags(store.command("copy"))
     .description(
       "copy the SQLite store of a stopped gateway to the empty PostgreSQL database that `store` names",
     )
     .action(async (options) =>
-      onExit(await (await import("./store.ts")).copyStoreToPostgres(options, context)),
+      onExit(await (await import("../cli/store/store.ts")).copyStoreToPostgres(options, context)),
     );
 
   const audit = program.command("audit").description("read the audit log");

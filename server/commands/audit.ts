@@ -1,7 +1,7 @@
 import { toJson } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { AuditEventSchema } from "../../gen/hostplane/v1/audit_pb.ts";
-import type { ExitCode } from "./output.ts";
+import type { ExitCode } from "../cli/table/output.ts";
 import { type AdminOptions, type CommandContext, runAdminCommand } from "./run-admin-command.ts";
 
 export interface ExportAuditOptions extends AdminOptions {

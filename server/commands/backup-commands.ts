@@ -1,7 +1,7 @@
 import type { Command } from "commander";
-import { collect, withTargetFlags } from "./config-flags.ts";
-import type { ExitCode } from "./output.ts";
-import { parseCount } from "./parse-count.ts";
+import { collect, withTargetFlags } from "../cli/config/config-flags.ts";
+import type { ExitCode } from "../cli/table/output.ts";
+import { parseCount } from "../cli/table/parse-count.ts";
 import type { CommandContext } from "./run-admin-command.ts";
 
 /** Adds `list`, `show`, `create`, `verify`, `restore` and `delete` to the command `backup`. */

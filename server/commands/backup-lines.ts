@@ -1,6 +1,6 @@
 import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 import type { Backup } from "../../gen/hostplane/v1/backup_pb.ts";
-import { printableLine } from "./printable-line.ts";
+import { printableLine } from "../cli/table/printable-line.ts";
 
 export const backupHead = ["ID", "NAME", "VOLUME", "AS OF", "BYTES", "REPOSITORY", "STATE"];
 

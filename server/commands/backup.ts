@@ -2,14 +2,14 @@ import { toJson } from "@bufbuild/protobuf";
 import { type Backup, BackupSchema } from "../../gen/hostplane/v1/backup_pb.ts";
 import { type Operation, OperationSchema, OperationState } from "../../gen/hostplane/v1/operation_pb.ts";
 import { BackupStateSchema, StateType } from "../../gen/proto/lvmd_pb.ts";
-import type { AdminClient } from "./admin-client.ts";
+import { operationSummary } from "../cli/table/operation-lines.ts";
+import type { ExitCode } from "../cli/table/output.ts";
+import { textTable } from "../cli/table/text-table.ts";
+import type { AdminClient } from "../cli/target/admin-client.ts";
+import { type AccessOptions, readRepositorySecrets } from "../domains/backups/repository-access.ts";
 import { backupHead, backupLines, backupRow } from "./backup-lines.ts";
 import { followOperation } from "./follow-operation.ts";
-import { operationSummary } from "./operation-lines.ts";
-import type { ExitCode } from "./output.ts";
-import { type AccessOptions, readRepositorySecrets } from "./repository-access.ts";
 import { type AdminOptions, type CommandContext, runAdminCommand } from "./run-admin-command.ts";
-import { textTable } from "./text-table.ts";
 
 export interface ListBackupsOptions extends AdminOptions {
   readonly volume?: string;

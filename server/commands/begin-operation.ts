@@ -1,9 +1,9 @@
 import { toJson } from "@bufbuild/protobuf";
 import { type Operation, OperationSchema, OperationState } from "../../gen/hostplane/v1/operation_pb.ts";
-import type { AdminClient } from "./admin-client.ts";
+import { operationSummary } from "../cli/table/operation-lines.ts";
+import type { ExitCode } from "../cli/table/output.ts";
+import type { AdminClient } from "../cli/target/admin-client.ts";
 import { followOperation } from "./follow-operation.ts";
-import { operationSummary } from "./operation-lines.ts";
-import type { ExitCode } from "./output.ts";
 import { type AdminOptions, type CommandContext, runAdminCommand } from "./run-admin-command.ts";
 
 export interface BeginOperationOptions extends AdminOptions {

@@ -1,8 +1,8 @@
 import { ClusterStatus } from "../../gen/cnct/kaas/api/api_pb.ts";
-import type { AdminClient } from "./admin-client.ts";
+import type { ExitCode } from "../cli/table/output.ts";
+import type { AdminClient } from "../cli/target/admin-client.ts";
+import type { MachinesSpec, PoolSize, PoolSpec } from "../domains/clusters/parse-pool-spec.ts";
 import { clusterSummary } from "./cluster-lines.ts";
-import type { ExitCode } from "./output.ts";
-import type { MachinesSpec, PoolSize, PoolSpec } from "./parse-pool-spec.ts";
 import { type AdminOptions, type CommandContext, runAdminCommand } from "./run-admin-command.ts";
 
 export interface ChangeClusterOptions extends AdminOptions {

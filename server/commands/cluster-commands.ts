@@ -1,13 +1,13 @@
 import type { Command } from "commander";
-import { withTargetFlags } from "./config-flags.ts";
-import type { ExitCode } from "./output.ts";
+import { withTargetFlags } from "../cli/config/config-flags.ts";
+import type { ExitCode } from "../cli/table/output.ts";
 import {
   type PoolSize,
   type PoolSpec,
   parseMachinesSpec,
   parsePoolSize,
   parsePoolSpec,
-} from "./parse-pool-spec.ts";
+} from "../domains/clusters/parse-pool-spec.ts";
 import type { CommandContext } from "./run-admin-command.ts";
 
 /**

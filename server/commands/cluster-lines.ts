@@ -7,8 +7,8 @@ import {
   type ClusterState,
   type StrayMachine,
 } from "../../gen/hostplane/v1/cluster_pb.ts";
-import { printableLine } from "./printable-line.ts";
-import { textTable } from "./text-table.ts";
+import { printableLine } from "../cli/table/printable-line.ts";
+import { textTable } from "../cli/table/text-table.ts";
 
 /** Returns the status name as in the API, which is used everywhere else too. */
 export function clusterStatusText(status: ClusterStatus): string {

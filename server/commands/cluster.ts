@@ -4,11 +4,11 @@ import {
   ListStraysResponseSchema,
   WatchClustersResponseSchema,
 } from "../../gen/hostplane/v1/cluster_pb.ts";
-import type { AdminClient } from "./admin-client.ts";
+import type { ExitCode } from "../cli/table/output.ts";
+import type { AdminClient } from "../cli/target/admin-client.ts";
+import { whileRead } from "../cli/while-read.ts";
 import { clusterLines, clusterListLines, clusterSummary, machineLines, strayLines } from "./cluster-lines.ts";
-import type { ExitCode } from "./output.ts";
 import { type AdminOptions, type CommandContext, runAdminCommand } from "./run-admin-command.ts";
-import { whileRead } from "./while-read.ts";
 
 /** Machines are known only to a running gateway. */
 const running = { mustRun: true };

@@ -3,15 +3,15 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { ConnectError } from "@connectrpc/connect";
 import { ErrorInfoSchema } from "../../gen/google/rpc/error_details_pb.ts";
 import { EventSchema } from "../../gen/hostplane/v1/event_pb.ts";
-import { eventLine } from "./event-line.ts";
-import type { ExitCode } from "./output.ts";
+import type { ExitCode } from "../cli/table/output.ts";
+import { whileRead } from "../cli/while-read.ts";
+import { eventLine } from "../domains/events/event-line.ts";
 import {
   type AdminOptions,
   type CommandContext,
   messageOfCall,
   runAdminCommand,
 } from "./run-admin-command.ts";
-import { whileRead } from "./while-read.ts";
 
 export interface FollowEventsOptions extends AdminOptions {
   readonly fromCursor?: string;

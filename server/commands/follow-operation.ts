@@ -1,8 +1,8 @@
 import { toJson } from "@bufbuild/protobuf";
 import { type OperationState, WatchOperationResponseSchema } from "../../gen/hostplane/v1/operation_pb.ts";
-import type { AdminClient } from "./admin-client.ts";
-import { operationSummary } from "./operation-lines.ts";
-import type { Output } from "./output.ts";
+import { operationSummary } from "../cli/table/operation-lines.ts";
+import type { Output } from "../cli/table/output.ts";
+import type { AdminClient } from "../cli/target/admin-client.ts";
 
 /** Prints an operation now and after every change, until it ends. Returns its final state. */
 export async function followOperation(

@@ -7,12 +7,12 @@ import {
   ResourceHealthSchema,
   ResourceSchema,
 } from "../../gen/hostplane/v1/inventory_pb.ts";
-import type { AdminClient } from "./admin-client.ts";
-import type { ExitCode } from "./output.ts";
-import { printableLine } from "./printable-line.ts";
+import type { ExitCode } from "../cli/table/output.ts";
+import { printableLine } from "../cli/table/printable-line.ts";
+import { sizeText } from "../cli/table/size-text.ts";
+import { textTable } from "../cli/table/text-table.ts";
+import type { AdminClient } from "../cli/target/admin-client.ts";
 import { type AdminOptions, type CommandContext, runAdminCommand } from "./run-admin-command.ts";
-import { sizeText } from "./size-text.ts";
-import { textTable } from "./text-table.ts";
 
 export interface GetOptions extends AdminOptions {
   readonly search?: string;

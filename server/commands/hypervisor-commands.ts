@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import { withTargetFlags } from "./config-flags.ts";
-import type { ExitCode } from "./output.ts";
+import { withTargetFlags } from "../cli/config/config-flags.ts";
+import type { ExitCode } from "../cli/table/output.ts";
 import type { CommandContext } from "./run-admin-command.ts";
 
 /** Adds `list`, `create` and `destroy` to the command `hypervisor`. */

@@ -8,11 +8,11 @@ import {
   ListHypervisorsResponseHypervisorSchema,
   OperationState,
 } from "../../gen/operations/v1/operations_pb.ts";
-import type { AdminClient } from "./admin-client.ts";
-import type { ExitCode } from "./output.ts";
-import { printableLine } from "./printable-line.ts";
+import type { ExitCode } from "../cli/table/output.ts";
+import { printableLine } from "../cli/table/printable-line.ts";
+import { textTable } from "../cli/table/text-table.ts";
+import type { AdminClient } from "../cli/target/admin-client.ts";
 import { type AdminOptions, type CommandContext, runAdminCommand } from "./run-admin-command.ts";
-import { textTable } from "./text-table.ts";
 
 /** Hypervisors are known only to a running gateway. */
 const running = { mustRun: true };

@@ -1,13 +1,13 @@
 import { toJson } from "@bufbuild/protobuf";
 import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 import { type PodImage, PodImageSchema } from "../../gen/hostplane/v1/pod_pb.ts";
-import type { AdminClient } from "./admin-client.ts";
+import type { ExitCode } from "../cli/table/output.ts";
+import { printableLine } from "../cli/table/printable-line.ts";
+import { sizeText } from "../cli/table/size-text.ts";
+import { textTable } from "../cli/table/text-table.ts";
+import type { AdminClient } from "../cli/target/admin-client.ts";
 import { type BeginOperationOptions, beginOperation } from "./begin-operation.ts";
-import type { ExitCode } from "./output.ts";
-import { printableLine } from "./printable-line.ts";
 import { type AdminOptions, type CommandContext, runAdminCommand } from "./run-admin-command.ts";
-import { sizeText } from "./size-text.ts";
-import { textTable } from "./text-table.ts";
 
 const head = ["ID", "NAMES", "SIZE", "CONTAINERS", "BUILT", "IMPORTED"];
 

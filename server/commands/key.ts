@@ -1,4 +1,4 @@
-import type { ExitCode } from "./output.ts";
+import type { ExitCode } from "../cli/table/output.ts";
 import { type AdminOptions, type CommandContext, runAdminCommand } from "./run-admin-command.ts";
 
 /** Creates a new key for signing logins. Logins signed with older keys stay valid until they expire. */

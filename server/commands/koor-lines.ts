@@ -1,6 +1,6 @@
 import { type KoorCluster, UpgradeMode } from "../../gen/resources/stats/stats_pb.ts";
-import { printableLine } from "./printable-line.ts";
-import { textTable } from "./text-table.ts";
+import { printableLine } from "../cli/table/printable-line.ts";
+import { textTable } from "../cli/table/text-table.ts";
 
 const modes: Readonly<Record<UpgradeMode, string>> = {
   [UpgradeMode.UNSPECIFIED]: "unknown",

@@ -1,9 +1,9 @@
 import { type Command, Option } from "commander";
-import { withTargetFlags } from "./config-flags.ts";
-import { operationStateNames } from "./operation-state.ts";
-import type { ExitCode } from "./output.ts";
-import { parseCount } from "./parse-count.ts";
-import { parseTimeOption } from "./parse-time-option.ts";
+import { withTargetFlags } from "../cli/config/config-flags.ts";
+import { operationStateNames } from "../cli/table/operation-state.ts";
+import type { ExitCode } from "../cli/table/output.ts";
+import { parseCount } from "../cli/table/parse-count.ts";
+import { parseTimeOption } from "../cli/table/parse-time-option.ts";
 import type { CommandContext } from "./run-admin-command.ts";
 
 /** Adds `list`, `show`, `watch`, `cancel`, `retry` and `commands` to the command `operation`. */

@@ -6,18 +6,18 @@ import {
   OperationSchema,
   OperationState,
 } from "../../gen/hostplane/v1/operation_pb.ts";
-import { followOperation } from "./follow-operation.ts";
 import {
   commandLines,
   operationHead,
   operationLines,
   operationRow,
   operationSummary,
-} from "./operation-lines.ts";
-import { type OperationStateName, operationStateFromName } from "./operation-state.ts";
-import type { ExitCode } from "./output.ts";
+} from "../cli/table/operation-lines.ts";
+import { type OperationStateName, operationStateFromName } from "../cli/table/operation-state.ts";
+import type { ExitCode } from "../cli/table/output.ts";
+import { textTable } from "../cli/table/text-table.ts";
+import { followOperation } from "./follow-operation.ts";
 import { type AdminOptions, type CommandContext, runAdminCommand } from "./run-admin-command.ts";
-import { textTable } from "./text-table.ts";
 
 export interface ListOperationsOptions extends AdminOptions {
   readonly state?: readonly OperationStateName[];

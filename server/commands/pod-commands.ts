@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError } from "commander";
-import { withTargetFlags } from "./config-flags.ts";
-import type { ExitCode } from "./output.ts";
-import { parseCount } from "./parse-count.ts";
-import { parseTimeOption } from "./parse-time-option.ts";
+import { withTargetFlags } from "../cli/config/config-flags.ts";
+import type { ExitCode } from "../cli/table/output.ts";
+import { parseCount } from "../cli/table/parse-count.ts";
+import { parseTimeOption } from "../cli/table/parse-time-option.ts";
 import type { CommandContext } from "./run-admin-command.ts";
 
 const whichPod = "pod id, a prefix of it, or pod name";

@@ -11,8 +11,8 @@ import {
   PodState,
   type UnreadablePod,
 } from "../../gen/hostplane/v1/pod_pb.ts";
-import { printableLine } from "./printable-line.ts";
-import { textTable } from "./text-table.ts";
+import { printableLine } from "../cli/table/printable-line.ts";
+import { textTable } from "../cli/table/text-table.ts";
 
 const podHead = ["ID", "NAME", "STATE", "CONTAINERS", "STARTED"];
 

@@ -1,9 +1,9 @@
 import { once } from "node:events";
-import type { AdminClient } from "./admin-client.ts";
-import type { ExitCode } from "./output.ts";
+import type { ExitCode } from "../cli/table/output.ts";
+import type { AdminClient } from "../cli/target/admin-client.ts";
+import { whileRead } from "../cli/while-read.ts";
 import { findPodByCall } from "./pod.ts";
 import { type AdminOptions, type CommandContext, runAdminCommand } from "./run-admin-command.ts";
-import { whileRead } from "./while-read.ts";
 
 export interface PodLogsOptions extends AdminOptions {
   readonly container?: string;

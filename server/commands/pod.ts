@@ -1,11 +1,11 @@
 import { toJson } from "@bufbuild/protobuf";
 import { type Pod, PodSchema, WatchPodsResponseSchema } from "../../gen/hostplane/v1/pod_pb.ts";
-import type { AdminClient } from "./admin-client.ts";
+import type { ExitCode } from "../cli/table/output.ts";
+import type { AdminClient } from "../cli/target/admin-client.ts";
+import { whileRead } from "../cli/while-read.ts";
 import { type BeginOperationOptions, beginOperation } from "./begin-operation.ts";
-import type { ExitCode } from "./output.ts";
 import { changedPodLines, podLines, podListJson, podListLines } from "./pod-lines.ts";
 import { type AdminOptions, type CommandContext, runAdminCommand } from "./run-admin-command.ts";
-import { whileRead } from "./while-read.ts";
 
 /** Pods are known only to a running gateway. */
 const running = { mustRun: true };

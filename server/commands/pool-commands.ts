@@ -1,7 +1,7 @@
 import type { Command } from "commander";
-import { withTargetFlags } from "./config-flags.ts";
-import type { ExitCode } from "./output.ts";
-import { parseSize } from "./parse-size.ts";
+import { withTargetFlags } from "../cli/config/config-flags.ts";
+import type { ExitCode } from "../cli/table/output.ts";
+import { parseSize } from "../cli/table/parse-size.ts";
 import type { CommandContext } from "./run-admin-command.ts";
 
 /** Adds `show`, `expand`, `shrink`, `backup` and `watch` to the command `pool`. */

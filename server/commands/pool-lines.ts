@@ -1,7 +1,7 @@
 import { describeSize } from "../../adapters/host/describe-size.ts";
 import { type StoragePool, StoragePoolKind } from "../../gen/hostplane/v1/storage_pool_pb.ts";
-import { printableLine } from "./printable-line.ts";
-import { textTable } from "./text-table.ts";
+import { printableLine } from "../cli/table/printable-line.ts";
+import { textTable } from "../cli/table/text-table.ts";
 
 const kinds: Readonly<Record<StoragePoolKind, string>> = {
   [StoragePoolKind.UNSPECIFIED]: "pool",

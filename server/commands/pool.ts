@@ -1,11 +1,11 @@
 import { toJson } from "@bufbuild/protobuf";
 import { type StoragePool, StoragePoolSchema } from "../../gen/hostplane/v1/storage_pool_pb.ts";
-import type { AdminClient } from "./admin-client.ts";
+import type { ExitCode } from "../cli/table/output.ts";
+import type { AdminClient } from "../cli/target/admin-client.ts";
+import { whileRead } from "../cli/while-read.ts";
 import { type BeginOperationOptions, beginOperation } from "./begin-operation.ts";
-import type { ExitCode } from "./output.ts";
 import { poolLines, poolSummary } from "./pool-lines.ts";
 import { type AdminOptions, type CommandContext, runAdminCommand } from "./run-admin-command.ts";
-import { whileRead } from "./while-read.ts";
 
 /** The pool is known only to a running gateway. */
 const running = { mustRun: true };

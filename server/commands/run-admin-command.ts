@@ -1,9 +1,9 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { ErrorInfoSchema } from "../../gen/google/rpc/error_details_pb.ts";
+import { type ConfigOptions, loadConfigOrExplain } from "../cli/config/config-options.ts";
+import type { ExitCode, Output } from "../cli/table/output.ts";
+import { type AdminClient, withAdminClient } from "../cli/target/admin-client.ts";
 import { messageFromError } from "../domain/message-from-error.ts";
-import { type AdminClient, withAdminClient } from "./admin-client.ts";
-import { type ConfigOptions, loadConfigOrExplain } from "./config-options.ts";
-import type { ExitCode, Output } from "./output.ts";
 
 /** Flags of every command that calls a gateway, as commander passes them. */
 export interface AdminOptions extends Pick<ConfigOptions, "config" | "data" | "set"> {

@@ -13,9 +13,9 @@ import {
   type ResourceInfo,
   ResourceStatus,
 } from "../../gen/resources/stats/stats_pb.ts";
-import { printableLine } from "./printable-line.ts";
-import { sizeText } from "./size-text.ts";
-import { textTable } from "./text-table.ts";
+import { printableLine } from "../cli/table/printable-line.ts";
+import { sizeText } from "../cli/table/size-text.ts";
+import { textTable } from "../cli/table/text-table.ts";
 
 /** Placeholder for an unknown value. */
 const unknown = "?";

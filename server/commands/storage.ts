@@ -8,9 +8,10 @@ import {
   NodeInfoSchema,
 } from "../../gen/resources/stats/stats_pb.ts";
 import { GetClusterResourcesResponseSchema } from "../../gen/stats/stats_pb.ts";
-import type { AdminClient } from "./admin-client.ts";
+import type { ExitCode } from "../cli/table/output.ts";
+import type { AdminClient } from "../cli/target/admin-client.ts";
+import { withoutMissing } from "../cli/without-missing.ts";
 import { koorLines } from "./koor-lines.ts";
-import type { ExitCode } from "./output.ts";
 import { type AdminOptions, type CommandContext, runAdminCommand } from "./run-admin-command.ts";
 import {
   crashLines,
@@ -21,7 +22,6 @@ import {
   resourceLines,
   statsLines,
 } from "./storage-lines.ts";
-import { withoutMissing } from "./without-missing.ts";
 
 export interface ListCrashesOptions extends AdminOptions {
   /** Include archived crashes. */

@@ -1,11 +1,11 @@
 import { toJson } from "@bufbuild/protobuf";
 import { durationFromMs, type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 import { type ApiToken, ApiTokenSchema } from "../../gen/hostplane/v1/user_pb.ts";
+import type { ExitCode } from "../cli/table/output.ts";
+import { textTable } from "../cli/table/text-table.ts";
 import type { CallerRole } from "../rpc/caller.ts";
-import type { ExitCode } from "./output.ts";
 import { nameOfRole, roleFromName } from "./role.ts";
 import { type AdminOptions, type CommandContext, runAdminCommand } from "./run-admin-command.ts";
-import { textTable } from "./text-table.ts";
 import { servicesText } from "./user.ts";
 
 export interface CreateTokenOptions extends AdminOptions {

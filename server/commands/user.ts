@@ -1,13 +1,13 @@
 import { toJson } from "@bufbuild/protobuf";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { type User, UserSchema } from "../../gen/hostplane/v1/user_pb.ts";
+import type { ExitCode } from "../cli/table/output.ts";
+import { readPassword } from "../cli/table/read-password.ts";
+import { textTable } from "../cli/table/text-table.ts";
 import { messageFromError } from "../domain/message-from-error.ts";
 import type { CallerRole } from "../rpc/caller.ts";
-import type { ExitCode } from "./output.ts";
-import { readPassword } from "./read-password.ts";
 import { nameOfRole, roleFromName } from "./role.ts";
 import { type AdminOptions, type CommandContext, runAdminCommand } from "./run-admin-command.ts";
-import { textTable } from "./text-table.ts";
 
 export interface AddUserOptions extends AdminOptions {
   readonly role: CallerRole;

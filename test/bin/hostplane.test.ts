@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { test } from "tap";
-import { root, start } from "../server/commands/run-hostplane.ts";
+import { root, start } from "../server/cli/run-hostplane.ts";
 
 const run = promisify(execFile);
 

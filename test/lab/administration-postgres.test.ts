@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "tap";
 import { openStore } from "../../server/store/open-store.ts";
-import { hostplane, main, start } from "../server/commands/run-hostplane.ts";
+import { hostplane, main, start } from "../server/cli/run-hostplane.ts";
 import { postgresPassword, reasonToSkipPostgres, startPostgres } from "./postgres.ts";
 
 const skip = reasonToSkipPostgres();
