@@ -1,10 +1,15 @@
 import { Argument, Command, CommanderError } from "commander";
-import { addAdminCommands } from "../commands/admin-commands.ts";
 import { messageFromError } from "../domain/message-from-error.ts";
-import { completionScript, shells } from "./completion/completion-script.ts";
-import { withGatewayFlags } from "./config/config-flags.ts";
+import { nouns as domainNouns, type LazyNoun } from "../domains/commands.ts";
+import { addCommands, outputOption } from "./add-commands.ts";
+import { completeCommand, shells } from "./completion/shells.ts";
+import { withConfigFlags, withGatewayFlags, withTargetFlags } from "./config/config-flags.ts";
 import { packageVersion } from "./package-version.ts";
 import type { Output } from "./table/output.ts";
+
+type Nouns = Readonly<Record<string, LazyNoun>>;
+
+type OnExit = (code: number) => void;
 
 /**
  * Runs a command line.
@@ -14,10 +19,18 @@ import type { Output } from "./table/output.ts";
 export async function runCommandLine(
   args: readonly string[],
   output: Output,
-  onExit: (code: number) => void,
+  onExit: OnExit,
+  nouns: Nouns = domainNouns,
 ): Promise<void> {
   try {
-    await createProgram(output, onExit).parseAsync(args, { from: "user" });
+    const [first, noun = "", ...words] = args;
+    if (first === completeCommand) {
+      const { printNames } = await import("./completion/print-names.ts");
+      onExit(await printNames(nouns[noun], words, output));
+      return;
+    }
+    const program = await createProgram(nounsIn(args, nouns), output, onExit, nouns);
+    await program.parseAsync(args, { from: "user" });
   } catch (error) {
     if (error instanceof CommanderError) {
       onExit(error.exitCode === 0 ? 0 : 2);
@@ -28,11 +41,21 @@ export async function runCommandLine(
   }
 }
 
+/** Returns the noun whose commands the command line needs: only those are imported, so that everything starts fast. */
+function nounsIn([first = "", second = ""]: readonly string[], nouns: Nouns): readonly string[] {
+  return [first === "help" ? second : first].filter((name) => Object.hasOwn(nouns, name));
+}
+
 /**
- * Creates the command line. Commands are imported when they run, so that help is quick; each returns its exit code, which is
- * passed to `onExit`.
+ * Creates the command line with the commands of the `loaded` nouns, of which the others only have their names. Commands are
+ * imported when they run; each returns its exit code, which is passed to `onExit`.
  */
-function createProgram(output: Output, onExit: (code: number) => void): Command {
+export async function createProgram(
+  loaded: readonly string[],
+  output: Output,
+  onExit: OnExit,
+  nouns: Nouns = domainNouns,
+): Promise<Command> {
   const version = packageVersion();
   const program = new Command("hostplane")
     .description("One gateway to the machines you own, over Connect, gRPC and gRPC-Web on one port.")
@@ -48,7 +71,35 @@ function createProgram(output: Output, onExit: (code: number) => void): Command 
             .replaceAll(/\s*\n\s*/g, " "),
         ),
     });
+  addServing(program, version, output, onExit);
+  for (const [name, { summary, load }] of Object.entries(nouns)) {
+    const noun = program.command(name).description(summary);
+    if (loaded.includes(name)) {
+      addCommands(noun, (await load()).commands, { output, version }, onExit);
+    }
+  }
+  addStore(program, version, output, onExit);
+  addContexts(program, output, onExit);
+  addCompletion(program, nouns, output, onExit);
+  program
+    .command("reference", { hidden: true })
+    .description("print the page docs/cli.md")
+    .action(async () => {
+      const { markdownFromProgram } = await import("./command-reference.ts");
+      output.out(markdownFromProgram(await createProgram(Object.keys(nouns), output, onExit, nouns)));
+      onExit(0);
+    });
+  program
+    .command("version")
+    .description("print the version")
+    .action(() => {
+      output.out(`hostplane ${version} (node ${process.versions.node})`);
+      onExit(0);
+    });
+  return program;
+}
 
+function addServing(program: Command, version: string, output: Output, onExit: OnExit): void {
   withGatewayFlags(program.command("serve"))
     .description("serve the configured systems, or a sandbox")
     .option("--sandbox", "serve simulated systems in memory; nothing on this host is touched")
@@ -64,7 +115,6 @@ function createProgram(output: Output, onExit: (code: number) => void): Command 
       const { inspectSystems } = await import("../gateway/systems.ts");
       onExit(await doctor(options, inspectSystems, output));
     });
-
   const config = program.command("config").description("show and check the configuration");
   config
     .command("schema")
@@ -79,22 +129,73 @@ function createProgram(output: Output, onExit: (code: number) => void): Command 
     .action(async (options) =>
       onExit(await (await import("./config/config.ts")).checkConfig(options, output)),
     );
+}
 
-  addAdminCommands(program, { output, version }, onExit);
+function addStore(program: Command, version: string, output: Output, onExit: OnExit): void {
+  const store = program.command("store").description("back up or move users, tokens and the audit log");
+  withTargetFlags(store.command("backup"))
+    .description("write a consistent copy of the store while the gateway keeps running")
+    .argument("<file>", "must not exist")
+    .action(async (file, options) => {
+      const { backupStore } = await import("./store/store.ts");
+      onExit(await backupStore(file, options, { output, version }));
+    });
+  withConfigFlags(store.command("copy"))
+    .description(
+      "copy the SQLite store of a stopped gateway to the empty PostgreSQL database that `store` names",
+    )
+    .action(async (options) =>
+      onExit(await (await import("./store/store.ts")).copyStoreToPostgres(options, output)),
+    );
+}
+
+function addContexts(program: Command, output: Output, onExit: OnExit): void {
+  program
+    .command("login")
+    .description("log in to a remote gateway; the commands then use it")
+    .argument("<url>", "such as https://gateway.example.org:8080")
+    .option("--name <name>", "name of the context (default: the URL's host)")
+    .option("--user <name>", "user to log in as (default: prompts for it)")
+    .option("--token", "use an API token: prompts for it, or reads it from stdin")
+    .option("--pin <fingerprint>", "accept only the certificate with this fingerprint: sha256:...")
+    .option("--insecure", "allow cleartext http to another host")
+    .action(async (url, options) =>
+      onExit(await (await import("./login/login.ts")).logIn(url, options, output)),
+    );
+  program
+    .command("logout")
+    .description("revoke the login of a context, and remove the context")
+    .argument("[context]", "default: the current one")
+    .action(async (name) => onExit(await (await import("./login/login.ts")).logOut(name, output)));
+  const context = program
+    .command("context")
+    .description("list and select the gateways that you are logged in to");
+  const contexts = () => import("./login/context.ts");
+  context
+    .command("list")
+    .description("list the contexts; the current one is marked")
+    .addOption(outputOption())
+    .action(async (options) => onExit(await (await contexts()).listContexts(options, output)));
+  context
+    .command("use")
+    .description("use a context in all commands that name none")
+    .argument("<context>", "`local` is the gateway of this host")
+    .action(async (name) => onExit(await (await contexts()).useContext(name, output)));
+  context
+    .command("remove")
+    .description("remove a context without revoking its login")
+    .argument("<context>")
+    .action(async (name) => onExit(await (await contexts()).removeContext(name, output)));
+}
+
+function addCompletion(program: Command, nouns: Nouns, output: Output, onExit: OnExit): void {
   program
     .command("completion")
     .description("print the shell completion script, e.g. `source <(hostplane completion bash)`")
     .addArgument(new Argument("<shell>").choices(shells))
-    .action((shell) => {
-      output.out(completionScript(program, shell));
+    .action(async (shell) => {
+      const { completionScript } = await import("./completion/completion-script.ts");
+      output.out(completionScript(await createProgram(Object.keys(nouns), output, onExit, nouns), shell));
       onExit(0);
     });
-  program
-    .command("version")
-    .description("print the version")
-    .action(() => {
-      output.out(`hostplane ${version} (node ${process.versions.node})`);
-      onExit(0);
-    });
-  return program;
 }

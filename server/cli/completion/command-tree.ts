@@ -1,10 +1,13 @@
 import type { Argument, Command, Option } from "commander";
+import { referencedNoun } from "../add-commands.ts";
 
 /** What may follow at a position of the command line. */
 export type Completion =
   | { readonly kind: "words"; readonly words: readonly string[] }
   | { readonly kind: "files" }
   | { readonly kind: "directories" }
+  /** Names of the resources that this noun's commands take. */
+  | { readonly kind: "names"; readonly noun: string }
   /** A free value that cannot be completed. */
   | { readonly kind: "nothing" };
 
@@ -48,20 +51,31 @@ function nodesBelow(command: Command, path: readonly string[]): CommandNode[] {
 
 function optionNode(option: Option): OptionNode {
   const { short, long, description, required, optional, argChoices, flags } = option;
-  const value = required || optional ? completionOf(argChoices, /[<[](\w+)/.exec(flags)?.[1]) : undefined;
+  const value =
+    required || optional
+      ? completionOf(argChoices, /[<[](\w+)/.exec(flags)?.[1], referencedNoun(option))
+      : undefined;
   return { flags: [long, short].filter((flag) => flag != null), description, value };
 }
 
 /** Merges the completions of all arguments: the shell would have to count arguments to know which one it completes. */
 function mergedArguments(all: readonly Argument[]): Completion {
-  const completions = all.map((each) => completionOf(each.argChoices, each.name()));
+  const completions = all.map((each) => completionOf(each.argChoices, each.name(), referencedNoun(each)));
   const words = completions.flatMap((each) => (each.kind === "words" ? each.words : []));
-  return words.length > 0 ? { kind: "words", words } : (completions[0] ?? { kind: "nothing" });
+  const names = completions.find(({ kind }) => kind === "names");
+  return words.length > 0 ? { kind: "words", words } : (names ?? completions[0] ?? { kind: "nothing" });
 }
 
-function completionOf(choices: readonly string[] | undefined, valueName: string | undefined): Completion {
+function completionOf(
+  choices: readonly string[] | undefined,
+  valueName: string | undefined,
+  noun: string | undefined,
+): Completion {
   if (choices !== undefined) {
     return { kind: "words", words: choices };
+  }
+  if (noun !== undefined) {
+    return { kind: "names", noun };
   }
   if (valueName === "file") {
     return { kind: "files" };

@@ -1,14 +1,10 @@
 import type { Command } from "commander";
 import { type CommandNode, type Completion, commandNodes } from "./command-tree.ts";
-
-/** Shells supported by `hostplane completion`. */
-export const shells = ["bash", "zsh", "fish"] as const;
-
-export type Shell = (typeof shells)[number];
+import { completeCommand, type Shell } from "./shells.ts";
 
 /**
- * Returns the completion script for a shell. The script contains all commands, so completing starts no process. It never
- * passes what was typed to the shell again, unlike the library @bomb.sh/tab, which evaluates it: completing after `hostplane
+ * Returns the completion script for a shell. The script contains all commands, so only completing the names of resources starts
+ * a process. It never passes what was typed to the shell again, unlike the library @bomb.sh/tab, which evaluates it: completing after `hostplane
  * user $(reboot)` would reboot.
  */
 export function completionScript(program: Command, shell: Shell): string {
@@ -22,9 +18,16 @@ function bashScript(name: string, nodes: readonly CommandNode[]): string[] {
     words: (words: string) => `COMPREPLY=($(compgen -W '${words}' -- "$current"))`,
     files: "compopt -o default",
     directories: "compopt -o dirnames",
+    names: (noun: string) => `_${name}_names ${noun}`,
   };
   return [
     `# bash completion of ${name}: source <(${name} completion bash)`,
+    `_${name}_names() {`,
+    "  local name",
+    "  while IFS= read -r name; do",
+    '    if [[ "$name" == "$current"* ]]; then COMPREPLY+=("$name"); fi',
+    `  done < <(${name} ${completeCommand} "$1" "\${COMP_WORDS[@]:1:COMP_CWORD-1}" 2>/dev/null)`,
+    "}",
     `_${name}() {`,
     '  local current="$2" previous="$3" place="" word',
     "  COMPREPLY=()",
@@ -40,6 +43,8 @@ function zshScript(name: string, nodes: readonly CommandNode[]): string[] {
     words: (words: string) => `compadd -- ${words}`,
     files: "_files",
     directories: "_files -/",
+    names: (noun: string) =>
+      `compadd -- "\${(@f)$(${name} ${completeCommand} ${noun} "\${(@)words[2,CURRENT-1]}" 2>/dev/null)}"`,
   };
   return [
     `#compdef ${name}`,
@@ -58,6 +63,8 @@ interface Offers {
   readonly words: (words: string) => string;
   readonly files: string;
   readonly directories: string;
+  /** How names of resources are asked for. */
+  readonly names: (noun: string) => string;
 }
 
 /** Builds the part that bash and zsh share: walk down the commands, then offer a value, options, or commands and arguments. */
@@ -65,6 +72,9 @@ function bodyOf(nodes: readonly CommandNode[], offers: Offers): string[] {
   const offer = (completion: Completion) => {
     if (completion.kind === "words") {
       return completion.words.length === 0 ? ":" : offers.words(completion.words.join(" "));
+    }
+    if (completion.kind === "names") {
+      return offers.names(completion.noun);
     }
     return completion.kind === "nothing" ? ":" : offers[completion.kind];
   };
@@ -103,6 +113,8 @@ function fishScript(name: string, nodes: readonly CommandNode[]): string[] {
         return "-r -F";
       case "directories":
         return "-x -a '(__fish_complete_directories)'";
+      case "names":
+        return `-x -a '(${name} ${completeCommand} ${completion.noun} (commandline -opc)[2..-1] 2>/dev/null)'`;
       case "nothing":
         return "-x";
     }
@@ -124,7 +136,9 @@ function fishScript(name: string, nodes: readonly CommandNode[]): string[] {
     const rest = restOf(node);
     const files = rest.kind === "files" || rest.kind === "directories" ? [`${at} -F`] : [];
     const choices =
-      node.subcommands.length === 0 && rest.kind === "words" ? [`${at} ${arguments_(rest)}`] : [];
+      node.subcommands.length === 0 && (rest.kind === "words" || rest.kind === "names")
+        ? [`${at} ${arguments_(rest)}`]
+        : [];
     return [...options, ...words, ...files, ...choices];
   });
   return [

@@ -8,9 +8,17 @@ export function withConfigFlags(command: Command): Command {
     .option("--set <key=value>", "set any other configuration key; repeatable", collect);
 }
 
-/** Adds the flags of commands that call a gateway: they select the data directory, and the real gateway or the sandbox. */
+/**
+ * Adds the flags of commands that call a gateway: they select a remote one, or the data directory of one on this host, and there
+ * the real gateway or the sandbox.
+ */
 export function withTargetFlags(command: Command): Command {
-  return withConfigFlags(command).option("--sandbox", "use the sandbox of the data directory");
+  return withConfigFlags(command)
+    .option("--sandbox", "use the sandbox of the data directory")
+    .option(
+      "--context <name>",
+      "use this gateway, see `hostplane login`; `local` is this host's (HOSTPLANE_CONTEXT)",
+    );
 }
 
 /** Adds the flags of commands that listen, or that inspect what `serve` would use. */

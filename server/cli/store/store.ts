@@ -1,24 +1,35 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import {
-  type AdminOptions,
-  type CommandContext,
-  configOptionsOf,
-  runAdminCommand,
-} from "../../commands/run-admin-command.ts";
 import { parseStoreAddress } from "../../config/store-address.ts";
 import { messageFromError } from "../../domain/message-from-error.ts";
 import { loadConfigOrExplain } from "../config/config-options.ts";
-import type { ExitCode } from "../table/output.ts";
+import type { ExitCode, Output } from "../table/output.ts";
+import {
+  type CommandContext,
+  configOptionsOf,
+  type TargetOptions,
+  withSession,
+} from "../target/with-session.ts";
+import { postBackup } from "./post-backup.ts";
 
 /** Writes a consistent copy of the store to a file that must not exist, and names the master key that belongs to it. */
-export function backupStore(file: string, options: AdminOptions, context: CommandContext): Promise<ExitCode> {
-  return runAdminCommand(options, context, async (client) => {
-    const { sizeBytes, masterKey } = await client.backup(resolve(file));
+export function backupStore(
+  file: string,
+  options: TargetOptions,
+  context: CommandContext,
+): Promise<ExitCode> {
+  return withSession(options, context, { mustRun: false }, async ({ adminSocket }) => {
+    if (adminSocket === undefined) {
+      throw new Error(
+        "a backup is written on the gateway's host: run this command there, with --context local",
+      );
+    }
+    const { sizeBytes, masterKey } = await postBackup(adminSocket, resolve(file));
     context.output.out(`wrote ${resolve(file)} (${sizeBytes} bytes)`);
     context.output.out(
       `the backup is unusable without the master key ${masterKey}: save the key too, in a separate place`,
     );
+    return 0;
   });
 }
 
@@ -26,10 +37,7 @@ export function backupStore(file: string, options: AdminOptions, context: Comman
  * Copies the SQLite database of a data directory to the empty PostgreSQL database that `store` names, which the gateway will
  * use from then on. The URL contains a password, so it comes from the file or HOSTPLANE_STORE and is not an argument.
  */
-export async function copyStoreToPostgres(
-  options: AdminOptions,
-  { output }: CommandContext,
-): Promise<ExitCode> {
+export async function copyStoreToPostgres(options: TargetOptions, output: Output): Promise<ExitCode> {
   const loaded = await loadConfigOrExplain(configOptionsOf(options), output);
   if (loaded === undefined) {
     return 2;

@@ -2,6 +2,7 @@ import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
 import { text } from "node:stream/consumers";
 import type { ReadStream } from "node:tty";
+import { UsageError } from "./usage-error.ts";
 
 /** Streams for reading a password and for prompting. */
 export interface PasswordInput {
@@ -9,28 +10,41 @@ export interface PasswordInput {
   readonly stderr: NodeJS.WritableStream;
 }
 
+/** Reads a secret that exists already: on a terminal once, without echo; otherwise the single line of stdin. */
+export async function readSecret(question: string, input: PasswordInput = process): Promise<string> {
+  const secret = input.stdin.isTTY ? await ask(`${question}: `, input) : await lineOf(input);
+  if (secret === "") {
+    throw new UsageError(`no ${question.toLowerCase()} was given`);
+  }
+  return secret;
+}
+
+async function lineOf({ stdin }: PasswordInput): Promise<string> {
+  const lines = (await text(stdin)).replace(/\r?\n$/, "").split(/\r?\n/);
+  const [line = ""] = lines;
+  if (line === "" || lines.length > 1) {
+    throw new UsageError(
+      "expected the password as a single line on stdin; run on a terminal to be prompted for it",
+    );
+  }
+  return line;
+}
+
 /**
  * Reads a password without showing it: on a terminal it prompts twice, without echo; otherwise it reads the single line of
  * stdin. Never taken from an argument, since every user of the host can read those.
- * @throws Error when no password is given, when the two differ, or when the prompt is interrupted
+ * @throws UsageError when no password is given, when the two differ, or when the prompt is interrupted
  */
 export async function readPassword(question: string, input: PasswordInput = process): Promise<string> {
   if (!input.stdin.isTTY) {
-    const lines = (await text(input.stdin)).replace(/\r?\n$/, "").split(/\r?\n/);
-    const [password = ""] = lines;
-    if (password === "" || lines.length > 1) {
-      throw new Error(
-        "expected the password as a single line on stdin; run on a terminal to be prompted for it",
-      );
-    }
-    return password;
+    return lineOf(input);
   }
   const password = await ask(`${question}: `, input);
   if (password === "") {
-    throw new Error("no password was given; nothing was changed");
+    throw new UsageError("no password was given; nothing was changed");
   }
   if (password !== (await ask("Repeat the password: ", input))) {
-    throw new Error("the two passwords differ; nothing was changed");
+    throw new UsageError("the two passwords differ; nothing was changed");
   }
   return password;
 }
@@ -42,9 +56,9 @@ function ask(prompt: string, { stdin, stderr }: PasswordInput): Promise<string> 
   stderr.write(prompt);
   return new Promise((resolve, reject) => {
     lines.once("line", resolve);
-    lines.once("SIGINT", () => reject(new Error("interrupted; nothing was changed")));
+    lines.once("SIGINT", () => reject(new UsageError("interrupted; nothing was changed")));
     // The end of the terminal's input. After a line has been read this has no effect.
-    lines.once("close", () => reject(new Error("no password was given; nothing was changed")));
+    lines.once("close", () => reject(new UsageError("no password was given; nothing was changed")));
   }).then(
     (line) => end(String(line)),
     (error) => {

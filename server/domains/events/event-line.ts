@@ -1,6 +1,6 @@
 import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 import type { Event } from "../../../gen/hostplane/v1/event_pb.ts";
-import { operationSummary } from "../../cli/table/operation-lines.ts";
+import { operationSummary } from "../../cli/table/operation-text.ts";
 import { printableLine } from "../../cli/table/printable-line.ts";
 import { sizeText } from "../../cli/table/size-text.ts";
 

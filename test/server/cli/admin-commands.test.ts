@@ -35,19 +35,21 @@ async function administer(t: Test, { data, run, refused }: Data): Promise<void> 
     await run(["user", "role", "bot", "operator", "--all-services"]),
     "bot is now operator, services: all\n",
   );
-  t.match(JSON.parse(await run(["user", "list", "--json"])), [
+  t.match(JSON.parse(await run(["user", "list", "-o", "json"])), [
     { name: "admin", role: "ROLE_ADMIN", hasPassword: true },
     { name: "alice", role: "ROLE_OPERATOR" },
     { name: "bot", role: "ROLE_OPERATOR", services: [], certificateNames: ["CN=bot"], hasPassword: false },
   ]);
 
-  t.match(await run(["token", "create", "ci", "--role", "viewer", "--days", "0.5"]), /^hpt_[\w-]{48}\n$/);
+  t.match(await run(["token", "create", "ci", "--role", "viewer", "--lifetime", "12h"]), /^hpt_[\w-]{48}\n$/);
   t.match(await run(["token", "list"]), /^NAME .*\nci +viewer +all +admin-socket +20\S+Z +never\n$/);
-  t.match(JSON.parse(await run(["token", "list", "--json"])), [{ name: "ci", createdBy: "admin-socket" }]);
-  t.match(await run(["token", "revoke", "ci"]), /revoked the token ci/);
+  t.match(JSON.parse(await run(["token", "list", "-o", "json"])), [
+    { name: "ci", createdBy: "admin-socket" },
+  ]);
+  t.match(await run(["token", "revoke", "ci", "--yes"]), /revoked the token ci/);
   t.match(await run(["key", "rotate"]), /now signed with key \S+;/);
 
-  t.match(await run(["user", "remove", "alice"]), /removed the user alice/);
+  t.match(await run(["user", "remove", "alice", "--yes"]), /removed the user alice/);
 
   const backup = join(data, "backup.db");
   const saved = await run(["store", "backup", backup]);
@@ -74,8 +76,8 @@ async function administer(t: Test, { data, run, refused }: Data): Promise<void> 
 
 async function refuse(t: Test, { refused }: Data): Promise<void> {
   const refusals: readonly [readonly string[], number, RegExp, string?][] = [
-    [["user", "remove", "admin"], 1, /^hostplane: admin is the last admin .*\n$/],
-    [["user", "remove", "nobody"], 1, /^hostplane: user "nobody" not found\n$/],
+    [["user", "remove", "admin", "--yes"], 1, /^hostplane: admin is the last admin .*\n$/],
+    [["user", "remove", "nobody", "--yes"], 1, /^hostplane: user "nobody" not found\n$/],
     [["user", "add", "admin", "--role", "viewer"], 1, /user admin already exists/, "correct horse\n"],
     [["user", "add", "al", "--role", "viewer"], 2, /^hostplane: name: must be 3 to 24/, "correct horse\n"],
     [["user", "add", "carol", "--role", "viewer"], 2, /password: must have at least 8/, "short\n"],
@@ -95,8 +97,8 @@ async function refuse(t: Test, { refused }: Data): Promise<void> {
     [["user", "add", "carol", "--role", "root"], 2, /Allowed choices are viewer, operator, admin/],
     [["user", "role", "admin", "viewer", "--services", "a", "--all-services"], 2, /cannot be used with/],
     [["user", "role", "admin", "viewer", "--services", "no.Service"], 2, /unknown service "no.Service"/],
-    [["token", "create", "ci", "--role", "viewer", "--days", "0"], 2, /expected a number of days/],
-    [["token", "revoke", "ci"], 1, /API token "ci" not found/],
+    [["token", "create", "ci", "--role", "viewer", "--lifetime", "30"], 2, /expected a number with a unit/],
+    [["token", "revoke", "ci", "--yes"], 1, /API token "ci" not found/],
     [["audit", "export", "--from", "yesterday"], 2, /expected a time/],
   ];
   for (const [args, code, words, input] of refusals) {

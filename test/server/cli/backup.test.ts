@@ -23,13 +23,13 @@ test("backups are created, listed, shown, verified, restored and deleted", {
     `${made.trim().split("\n").at(-1)}\n`,
     "it can be repeated",
   );
-  t.match(JSON.parse(await run(["backup", "create", "monday", "sandbox-web", "--json"])), {
+  t.match(JSON.parse(await run(["backup", "create", "monday", "sandbox-web", "-o", "json"])), {
     name: "monday",
     state: "COMPLETE",
     msg: /stored in/,
   });
 
-  const [backup] = JSON.parse(await run(["backup", "list", "--json"]));
+  const [backup] = JSON.parse(await run(["backup", "list", "-o", "json"]));
   t.match(backup, { name: "monday", volume, repository: "/sandbox/backups", schedule: "" });
   const { id } = backup;
   const list = await run(["backup", "list"]);
@@ -40,11 +40,14 @@ test("backups are created, listed, shown, verified, restored and deleted", {
     ["--name", "tuesday"],
     ["--schedule", "nightly"],
   ] as const) {
-    t.same(JSON.parse(await run(["backup", "list", "--json", filter, value])), [], filter);
+    t.same(JSON.parse(await run(["backup", "list", "-o", "json", filter, value])), [], filter);
   }
-  t.equal(JSON.parse(await run(["backup", "list", "--json", "--limit", "1", "--name", "monday"])).length, 1);
+  t.equal(
+    JSON.parse(await run(["backup", "list", "-o", "json", "--limit", "1", "--name", "monday"])).length,
+    1,
+  );
 
-  const verified = await run(["backup", "verify", id, "--wait", "--json"]);
+  const verified = await run(["backup", "verify", id, "--wait", "-o", "json"]);
   t.match(JSON.parse(verified.trim().split("\n").at(-1) ?? ""), {
     operation: { kind: "volumes.verifyBackup", state: "OPERATION_STATE_COMPLETED" },
   });
@@ -52,22 +55,22 @@ test("backups are created, listed, shown, verified, restored and deleted", {
     await run(["backup", "show", id]),
     /^id +\S+\nname +monday\nvolume .*\nhost .*\n(.*\n)*key +the gateway's key-\w+\nrequested +by \S+\noperation +\S+\nstate +verified on 20\S+Z\n$/,
   );
-  t.match(JSON.parse(await run(["backup", "show", id, "--json"])), { id, verifiedAt: /^20/ });
+  t.match(JSON.parse(await run(["backup", "show", id, "-o", "json"])), { id, verifiedAt: /^20/ });
 
-  const restore = ["backup", "restore", id, "again", "--size-gib", "3", "--tag", "mine", "--wait"];
+  const restore = ["backup", "restore", id, "again", "--size", "3GiB", "--tag", "mine", "--wait"];
   t.match(await run(restore), /^completed$/m);
   t.match(
     await run(["operation", "list", "--kind", "volumes.restore"]),
     /volumeGroups\/sandbox-vg\/volumes\/again .* completed\n$/,
   );
-  t.match(await run(["backup", "delete", id, "--wait"]), /^completed$/m);
-  t.same(JSON.parse(await run(["backup", "list", "--json"])), []);
+  t.match(await run(["backup", "delete", id, "--wait", "--yes"]), /^completed$/m);
+  t.same(JSON.parse(await run(["backup", "list", "-o", "json"])), []);
 
   const refusals: readonly (readonly [readonly string[], number, RegExp])[] = [
     [["backup", "show", id], 1, /^hostplane: backup \S+ not found$/m],
     [["backup", "show", "a b"], 2, /^hostplane: id: /],
     [["backup", "verify", id], 1, /backup \S+ not found/],
-    [["backup", "restore", id, "x", "--size-gib", "0"], 2, /expected a whole number/],
+    [["backup", "restore", id, "x", "--size", "3"], 2, /expected a number with a unit/],
     [
       ["backup", "create", "a", "nothing"],
       1,
@@ -102,7 +105,7 @@ test("repository secrets come only from a file or the environment", {
   const env = { AWS_ACCESS_KEY_ID: "id", AWS_SECRET_ACCESS_KEY: "secret", RESTIC_PASSWORD: "own" };
   const byEnvironment = await hostplane([...create("a"), ...target], env);
   t.match(byEnvironment, { code: 0, stdout: /s3\.sandbox\.invalid\/bucket\/volumes .* the gateway's key/ });
-  const [ofGateway] = JSON.parse(await data.run(["backup", "list", "--json"]));
+  const [ofGateway] = JSON.parse(await data.run(["backup", "list", "-o", "json"]));
   t.match(
     await data.refused(["backup", "verify", ofGateway.id]),
     { code: 2, stderr: /access_key_id/ },
@@ -114,12 +117,12 @@ test("repository secrets come only from a file or the environment", {
   const own = ["--access", file, "--own-key"];
   const elsewhere = create("b").map((word) => (word === "bucket/volumes" ? "bucket/own" : word));
   t.match(await data.run([...elsewhere, ...own]), /encrypted with its owner's key\n$/);
-  const [ofOwner] = JSON.parse(await data.run(["backup", "list", "--json"]));
-  t.match(await data.refused(["backup", "delete", ofOwner.id, "--access", file]), {
+  const [ofOwner] = JSON.parse(await data.run(["backup", "list", "-o", "json"]));
+  t.match(await data.refused(["backup", "delete", ofOwner.id, "--access", file, "--yes"]), {
     code: 2,
     stderr: /encryption_key/,
   });
-  t.match(await data.run(["backup", "delete", ofOwner.id, ...own, "--wait"]), /^completed$/m);
+  t.match(await data.run(["backup", "delete", ofOwner.id, ...own, "--wait", "--yes"]), /^completed$/m);
 
   t.match(await data.refused([...create("c"), "--own-key"]), {
     code: 1,

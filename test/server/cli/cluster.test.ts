@@ -8,7 +8,7 @@ test("a cluster is created, shown, scaled, upgraded and deleted", { timeout: 300
   const gateway = await data.serve();
   t.match(await run(["cluster", "list"]), /^NAME +STATUS +VERSION +ENDPOINT +NODES +MESSAGE\n$/);
   const watched = start([
-    ...[process.execPath, main, "cluster", "watch", "demo"],
+    ...[process.execPath, main, "cluster", "list", "demo", "--watch"],
     ...["--data", data.data, "--sandbox"],
   ]);
 
@@ -25,7 +25,7 @@ test("a cluster is created, shown, scaled, upgraded and deleted", { timeout: 300
   t.match(await run(made), /^demo PROVISIONING 0\/2.*\n(.*\n)*demo RUNNING 2\/2\n$/);
   await watched.untilPrinted(/^demo RUNNING 2\/2$/m);
   t.match(await run(["cluster", "list"]), /^demo +RUNNING +1\.35\.4 +10\.20\.0\.220:6443 +2\/2$/m);
-  const [listed] = JSON.parse(await run(["cluster", "list", "--json"])).clusters;
+  const [listed] = JSON.parse(await run(["cluster", "list", "-o", "json"]));
   t.match(listed, { name: "demo", status: "RUNNING", pools: [{ name: "workers", wanted: 1, ready: 1 }] });
   const shown = await run(["cluster", "show", "demo"]);
   t.match(
@@ -45,7 +45,7 @@ test("a cluster is created, shown, scaled, upgraded and deleted", { timeout: 300
 
   t.equal(await run(["cluster", "versions", "demo"]), "1.36.3\n");
   t.equal(await run(["cluster", "add-pool", "demo", "more=1"]), "cluster demo is getting new pools\n");
-  t.match(await run(["cluster", "delete-pool", "demo", "more", "--wait"]), /^demo RUNNING 2\/2$/m);
+  t.match(await run(["cluster", "delete-pool", "demo", "more", "--wait", "--yes"]), /^demo RUNNING 2\/2$/m);
   t.equal(await run(["cluster", "scale", "demo", "workers=2"]), "cluster demo is being scaled\n");
   t.match(
     await run(["cluster", "strays"]),
@@ -59,7 +59,7 @@ test("a cluster is created, shown, scaled, upgraded and deleted", { timeout: 300
     [["cluster", "create", "x", "--k8s-version", "1.35.4", "--pool", "a"], 2, /expected <name>=<count>/],
     [["cluster", "scale", "demo", "workers=0"], 2, /DeleteNodePool/],
     [["cluster", "upgrade", "demo", "1.34.8"], 1, /^hostplane: /m],
-    [["cluster", "release", "sbxaaa"], 1, /^hostplane: machine sbxaaa is used by cluster demo$/m],
+    [["cluster", "release", "sbxaaa", "--yes"], 1, /^hostplane: machine sbxaaa is used by cluster demo$/m],
     [["cluster", "adopt", "?"], 2, /system_id: must be six/],
   ];
   for (const [args, code, words] of refusals) {
@@ -69,7 +69,7 @@ test("a cluster is created, shown, scaled, upgraded and deleted", { timeout: 300
   }
 
   t.equal(await run(["cluster", "upgrade", "demo", "1.36.3"]), "cluster demo is being upgraded to 1.36.3\n");
-  t.match(await run(["cluster", "delete", "demo", "--wait"]), /^demo is gone\n$/m);
+  t.match(await run(["cluster", "delete", "demo", "--wait", "--yes"]), /^demo is gone\n$/m);
   await watched.untilPrinted(/^demo is gone$/m);
   await stop(gateway);
   t.match(await watched.ended, { code: 1, stderr: /^hostplane: / });

@@ -45,8 +45,17 @@ test("events are printed in order, until the gateway stops", { timeout: 120_000 
   };
   // The restarted sandbox also reports a gap in the events about its volumes.
   const all = follow("--since", "2020-01-01", "--resource", "things");
-  const some = follow("--since", "2020-01-01", "--resource", "things/b", "--resource", "things/c", "--json");
-  const later = follow("--from-cursor", cursors[1] ?? "", "--resource", "things", "--json");
+  const some = follow(
+    "--since",
+    "2020-01-01",
+    "--resource",
+    "things/b",
+    "--resource",
+    "things/c",
+    "-o",
+    "json",
+  );
+  const later = follow("--from-cursor", cursors[1] ?? "", "--resource", "things", "-o", "json");
   await all.untilPrinted(
     /^\S+Z newer\.thing things\/a\n\S+Z newer\.thing things\/b\/part\n\S+Z newer\.thing things\/c\n$/,
   );

@@ -23,7 +23,7 @@ test("resources of all domains are listed, filtered and sorted", { timeout: 300_
     await run(["get", "volume", "--label", "app=web"]),
     /^volume +sandbox-web +active +ok +size 2 GiB +app=web +volumeGroups\/sandbox-vg\/volumes\/sandbox-web$/m,
   );
-  const bySize = await run(["get", "osd", "--order", "used desc", "--json"]);
+  const bySize = await run(["get", "osd", "--order", "used desc", "-o", "json"]);
   const used = JSON.parse(bySize).map(
     ({ figures }: { figures: { name: string; value: number }[] }) =>
       figures.find(({ name }) => name === "used")?.value,
@@ -46,7 +46,7 @@ test("resources of all domains are listed, filtered and sorted", { timeout: 300_
   });
   t.match(await refused(["get", "--health", "good"]), {
     code: 2,
-    stderr: /Allowed choices are ok, degraded/,
+    stderr: /Allowed choices are unknown, ok, degraded/,
   });
   await stop(gateway);
 });

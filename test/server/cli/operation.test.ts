@@ -54,7 +54,7 @@ test("operations are listed, shown, watched, cancelled and retried", { timeout: 
   const { completed, stuck, waiting } = await leaveOperations(t, data);
   const idsOf = (json: string) => JSON.parse(json).map(({ id }: { readonly id: string }) => id);
   t.same(
-    idsOf(await run(["operation", "list", "--json"])),
+    idsOf(await run(["operation", "list", "-o", "json"])),
     [waiting, stuck, completed],
     "while no gateway is running",
   );
@@ -66,11 +66,20 @@ test("operations are listed, shown, watched, cancelled and retried", { timeout: 
   t.match(list, new RegExp(`^${waiting}  test\\.count  things/a/part  20\\S+Z  scheduled`, "m"));
   t.ok(list.includes(words), list);
   t.match(list, new RegExp(`^${completed} .* completed$`, "m"));
-  const filters = ["--state", "completed", "scheduled", "--kind", "test", "--resource", "things/a"];
-  t.same(idsOf(await run(["operation", "list", "--json", ...filters])), [waiting, completed]);
-  t.same(idsOf(await run(["operation", "list", "--json", ...filters, "--limit", "1"])), [waiting]);
+  const filters = [
+    "--state",
+    "completed",
+    "--state",
+    "scheduled",
+    "--kind",
+    "test",
+    "--resource",
+    "things/a",
+  ];
+  t.same(idsOf(await run(["operation", "list", "-o", "json", ...filters])), [waiting, completed]);
+  t.same(idsOf(await run(["operation", "list", "-o", "json", ...filters, "--limit", "1"])), [waiting]);
   t.same(
-    idsOf(await run(["operation", "list", "--json", "--actor", "user/alice", "--to", "2020-01-01"])),
+    idsOf(await run(["operation", "list", "-o", "json", "--actor", "user/alice", "--to", "2020-01-01"])),
     [],
   );
 
@@ -78,7 +87,7 @@ test("operations are listed, shown, watched, cancelled and retried", { timeout: 
     await run(["operation", "show", stuck]),
     /^state +needs-attention: .*\n(?:.*\n)*left +the mark of first\nto do +wipe it\n\nSTEP .*\nfirst +undo-failed +1 .*it is stuck\nsecond +undone +1 .*the tool.*\nthird +pending +0\n$/m,
   );
-  t.match(JSON.parse(await run(["operation", "show", completed, "--json"])), {
+  t.match(JSON.parse(await run(["operation", "show", completed, "-o", "json"])), {
     id: completed,
     state: "OPERATION_STATE_COMPLETED",
     result: { outputs: ["made first", "made second", "made third"] },
@@ -87,7 +96,7 @@ test("operations are listed, shown, watched, cancelled and retried", { timeout: 
     await run(["operation", "commands", completed]),
     /^20\S+Z second: exit code 0 after \d+ ms\n {2}printf 'it'\\''s'\n$/,
   );
-  t.match(JSON.parse(await run(["operation", "commands", completed, "--json"])), {
+  t.match(JSON.parse(await run(["operation", "commands", completed, "-o", "json"])), {
     step: "second",
     command: ["printf", "it's"],
     exitCode: 0,
@@ -95,7 +104,7 @@ test("operations are listed, shown, watched, cancelled and retried", { timeout: 
 
   t.equal(await run(["operation", "watch", completed]), "completed\n");
   t.match(await refused(["operation", "watch", stuck]), { code: 1, stdout: `${words}\n`, stderr: "" });
-  const watching = refused(["operation", "watch", waiting, "--json"]);
+  const watching = refused(["operation", "watch", waiting, "-o", "json"]);
   t.match(await run(["operation", "retry", stuck]), new RegExp(`^resumed ${stuck}: scheduled`));
   t.match(
     await run(["operation", "cancel", waiting]),

@@ -11,35 +11,35 @@ test("pods are listed, shown, started, stopped, killed and removed", { timeout: 
   t.match(listed, /^ID +NAME +STATE +CONTAINERS +STARTED\n/);
   t.match(listed, /^[-0-9a-f]{36} +sandbox-web +running +sandbox-server running, sandbox-proxy running +20/m);
   t.match(listed, /^[-0-9a-f]{36} +sandbox-new +created +sandbox-idle created$/m);
-  const all = JSON.parse(await run(["pod", "list", "--json"])) as { pods: { name: string; id: string }[] };
-  const id = all.pods.find(({ name }) => name === "sandbox-new")?.id ?? "";
+  const all = JSON.parse(await run(["pod", "list", "-o", "json"])) as { name: string; id: string }[];
+  const id = all.find(({ name }) => name === "sandbox-new")?.id ?? "";
 
   const shown = await run(["pod", "show", "sandbox-web"]);
   t.match(shown, /^id +[-0-9a-f]{36}\nname +sandbox-web\nstate +running\ncreated +20.*\nstarted +20/);
   t.match(shown, /^label +role=web$/m);
   t.match(shown, /^sandbox-server +running +localhost\/sandbox\/app:1 +20/m);
-  t.match(JSON.parse(await run(["pod", "show", id.slice(0, 6).toUpperCase(), "--json"])), { id });
+  t.match(JSON.parse(await run(["pod", "show", id.slice(0, 6).toUpperCase(), "-o", "json"])), { id });
   const asPodmanHasIt = id.replaceAll("-", "").slice(0, 12);
-  t.match(JSON.parse(await run(["pod", "show", asPodmanHasIt, "--json"])), { id });
+  t.match(JSON.parse(await run(["pod", "show", asPodmanHasIt, "-o", "json"])), { id });
 
   t.match(await run(["pod", "start", "sandbox-new", "--wait"]), /^completed$/m);
-  const begun = JSON.parse(await run(["pod", "stop", id, "--grace", "0", "--json"]));
+  const begun = JSON.parse(await run(["pod", "stop", id, "--grace", "0s", "-o", "json"]));
   t.match(begun, { kind: "pods.stop", resource: `pods/${id}` });
   t.match(await run(["operation", "watch", begun.id]), /^completed$/m);
   t.match(await run(["pod", "kill", "sandbox-web", "--signal", "SIGTERM", "--wait"]), /^completed$/m);
-  t.match(await run(["pod", "remove", "sandbox-new"]), /^operation [-0-9a-f]{36}: /);
-  t.match(await run(["pod", "remove", "sandbox-web", "--force", "--wait"]), /^completed$/m);
+  t.match(await run(["pod", "remove", id.slice(0, 8), "--yes"]), /^operation [-0-9a-f]{36}: /);
+  t.match(await run(["pod", "remove", "sandbox-web", "--force", "--wait", "--yes"]), /^completed$/m);
   t.notMatch(await run(["pod", "list"]), /sandbox-(web|new)/);
 
   const refusals: readonly (readonly [readonly string[], number, RegExp])[] = [
     [["pod", "show", "none"], 1, /^hostplane: pod none not found$/m],
     [["pod", "logs", "none"], 1, /^hostplane: pod none not found$/m],
     [["pod", "stop", "none"], 1, /^hostplane: pod none not found$/m],
-    [["pod", "stop", "sandbox-job", "--grace", "1h"], 2, /expected a whole number from 0 to 3600/],
-    [["pod", "stop", "sandbox-job", "--grace", "3601"], 2, /expected a whole number from 0 to 3600/],
+    [["pod", "stop", "sandbox-job", "--grace", "10"], 2, /expected a number with a unit/],
+    [["pod", "stop", "sandbox-job", "--grace", "3601s"], 2, /^hostplane: grace_seconds: /],
     [["pod", "kill", "sandbox-job", "--signal", ""], 2, /expected the name of a signal/],
     [["pod", "kill", "sandbox-job", "--signal", "9"], 2, /^hostplane: signal: must be a full signal name/],
-    [["pod", "show", ""], 2, /^hostplane: id: must be the id of a pod/m],
+    [["pod", "show", ""], 2, /expected a name or an id/],
   ];
   for (const [args, code, words] of refusals) {
     const ended = await refused(args);
@@ -62,9 +62,9 @@ test("images are listed, pulled and removed", { timeout: 300_000 }, async (t) =>
   const listed = await run(["image", "list"]);
   t.match(listed, /^ID +NAMES +SIZE +CONTAINERS +BUILT +IMPORTED\n/);
   t.match(listed, /^[0-9a-f]{64} +docker\.io\/library\/busybox:1\.35 +\S+ \w+ +0 +20/m);
-  t.match(JSON.parse(await run(["image", "list", "--json"])), [{ id: /^[0-9a-f]{64}$/ }, {}, {}]);
-  t.match(await run(["image", "remove", "docker.io/library/busybox:1.35", "--wait"]), /^completed$/m);
-  t.match(await refused(["image", "remove", "localhost/sandbox/app:1"]), {
+  t.match(JSON.parse(await run(["image", "list", "-o", "json"])), [{ id: /^[0-9a-f]{64}$/ }, {}, {}]);
+  t.match(await run(["image", "remove", "docker.io/library/busybox:1.35", "--wait", "--yes"]), /^completed$/m);
+  t.match(await refused(["image", "remove", "localhost/sandbox/app:1", "--yes"]), {
     code: 1,
     stderr: /^hostplane: the image localhost\/sandbox\/app:1 is used by pod sandbox-/,
   });
@@ -96,7 +96,7 @@ test("container logs are printed, and followed until the gateway stops", { timeo
     code: 1,
     stderr: /sandbox-proxy/,
   });
-  const watched = start(argv("pod", "watch"));
+  const watched = start(argv("pod", "list", "--watch"));
   await watched.untilPrinted(/^[-0-9a-f]{36} sandbox-new created: sandbox-idle created$/m);
   await data.run(["pod", "start", "sandbox-new", "--wait"]);
   await watched.untilPrinted(/^[-0-9a-f]{36} sandbox-new running: sandbox-idle running$/m);

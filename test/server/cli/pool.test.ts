@@ -14,7 +14,7 @@ test("the pool is shown, expanded, shrunk and backed up", { timeout: 300_000 }, 
   );
   t.match(shown, /^\/dev\/sandbox\/pool-a +68719476736 +42949672960 +in the pool$/m);
   t.match(shown, /^\/dev\/sandbox\/pool-b +\d+ +spare$/m);
-  t.match(JSON.parse(await run(["pool", "show", "--json"])), {
+  t.match(JSON.parse(await run(["pool", "show", "-o", "json"])), {
     name: "sandbox-pool",
     kind: "STORAGE_POOL_KIND_VOLUME_GROUP",
     sizeBytes: "68719476736",
@@ -24,7 +24,7 @@ test("the pool is shown, expanded, shrunk and backed up", { timeout: 300_000 }, 
   const grown = await run(["pool", "expand", "1GiB", "--wait"]);
   t.match(grown, /^completed$/m);
   t.match(await run(["pool", "show"]), /: 65 GiB /);
-  const begun = JSON.parse(await run(["pool", "shrink", "1.5 GiB", "--json"]));
+  const begun = JSON.parse(await run(["pool", "shrink", "1.5 GiB", "-o", "json"]));
   t.match(begun, { kind: "storagePool.shrink", resource: "storagePool" });
   t.match(await run(["operation", "watch", begun.id]), /^completed$/m);
   t.match(await run(["pool", "show"]), /: 64 GiB /);

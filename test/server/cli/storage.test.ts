@@ -9,7 +9,7 @@ test("the storage cluster is shown in tables and as JSON", { timeout: 300_000 },
   const stats = await run(["storage", "stats"]);
   t.match(stats, /^FIGURE +VALUE\ncluster +[-0-9a-f]{36}\nhealth +HEALTH_OK\nmonitors +3, in quorum a,b,c\n/);
   t.match(stats, /^volumes +16$/m);
-  t.match(JSON.parse(await run(["storage", "stats", "--json"])), {
+  t.match(JSON.parse(await run(["storage", "stats", "-o", "json"])), {
     status: "HEALTH_OK",
     services: { osd: { osdCount: 6, osdUp: 6, osdIn: 6 } },
     iops: { clientRead: "853.00 B/s rd" },
@@ -17,25 +17,24 @@ test("the storage cluster is shown in tables and as JSON", { timeout: 300_000 },
   const radar = await run(["storage", "radar"]);
   t.match(radar, /^cluster health +100 /m);
   t.match(radar, /^reliability +\d+/m);
-  t.match(JSON.parse(await run(["storage", "radar", "--json"])), { clusterHealth: 100 });
+  t.match(JSON.parse(await run(["storage", "radar", "-o", "json"])), { clusterHealth: 100 });
   t.match(await run(["storage", "pools"]), /^images +replicated +3 +2 +64 +host +200 GiB /m);
-  t.match(JSON.parse(await run(["storage", "pools", "--json"])), [{ name: "cephfs.data", size: 3 }]);
+  t.match(JSON.parse(await run(["storage", "pools", "-o", "json"])), [{ name: "cephfs.data", size: 3 }]);
   t.match(await run(["storage", "osds"]), /^5 +up, in +sandbox-ceph-3 +ssd +1 +150 GiB +1 TiB /m);
-  t.match(JSON.parse(await run(["storage", "osds", "--json"])), [{ id: 0, up: true, in: true }]);
+  t.match(JSON.parse(await run(["storage", "osds", "-o", "json"])), [{ id: 0, up: true, in: true }]);
   t.match(await run(["storage", "crashes", "--archived"]), /^ID +AT +DAEMON +HOST +STATE +WHAT\n$/);
-  t.match(JSON.parse(await run(["storage", "crashes", "--json"])), []);
+  t.match(JSON.parse(await run(["storage", "crashes", "-o", "json"])), []);
   t.match(await run(["storage", "nodes"]), /^sandbox-ceph-1 +ready /m);
-  t.match(JSON.parse(await run(["storage", "nodes", "--json"])), [{ status: "RESOURCE_READY" }]);
+  t.match(JSON.parse(await run(["storage", "nodes", "-o", "json"])), [{ status: "RESOURCE_READY" }]);
   t.match(await run(["storage", "resources"]), /^CephCluster +rook-ceph +\S+ +ready /m);
-  t.match(JSON.parse(await run(["storage", "resources", "--json"])), {
-    resources: [{ kind: "CephCluster" }],
-    deployments: [{ kind: "Deployment" }],
-  });
+  const resources: { kind: string }[] = JSON.parse(await run(["storage", "resources", "-o", "json"]));
+  t.match(resources, [{ kind: "CephCluster" }]);
+  t.match(resources.at(-1), { kind: "Deployment" });
 
   const koor = await run(["storage", "koor"]);
   t.match(koor, /^upgrades +notify\nnodes +3, 24 cores, 96Gi memory, 3Ti storage\n/m);
   t.match(koor, /^ceph +v16\.2\.15/m);
-  t.match(JSON.parse(await run(["storage", "koor", "--json"])), { spec: { toolboxEnabled: true } });
+  t.match(JSON.parse(await run(["storage", "koor", "-o", "json"])), { spec: { toolboxEnabled: true } });
 
   t.match(await refused(["storage", "archive-crash", "none"]), {
     code: 1,

@@ -19,7 +19,7 @@ test("the commands work without a running gateway, also after one was killed", a
   t.match(await run(["key", "rotate"]), /signed with key/);
   t.match(await run(["store", "backup", join(data.data, "backup.db")]), /^wrote .*backup\.db/);
   t.match(await run(["audit", "export"]), /"rpc":"hostplane\.v1\.UserService\/CreateUser"/);
-  t.match(await data.refused(["user", "remove", "admin"]), { code: 1, stderr: /last admin/ });
+  t.match(await data.refused(["user", "remove", "admin", "--yes"]), { code: 1, stderr: /last admin/ });
   const gateway = await data.serve();
   t.match(await run(["user", "list"]), /alice +operator /, "a gateway keeps the change");
   await stop(gateway);
@@ -47,7 +47,9 @@ test("on the store of a stopped sandbox", async (t) => {
       names.map((name) => served.inOwnProcess(["token", "create", name, "--role", "viewer"])),
     );
     t.match(ends, [{ code: 0 }, { code: 0 }]);
-    const tokens: { name: string }[] = JSON.parse((await served.refused(["token", "list", "--json"])).stdout);
+    const tokens: { name: string }[] = JSON.parse(
+      (await served.refused(["token", "list", "-o", "json"])).stdout,
+    );
     t.same(
       tokens.map(({ name }) => name),
       names.toSorted(),

@@ -6,8 +6,8 @@ import { promisify } from "node:util";
 import { Argument, Command, Option } from "commander";
 import { type Test, test } from "tap";
 import { commandNodes } from "../../../../server/cli/completion/command-tree.ts";
-import { completionScript, shells } from "../../../../server/cli/completion/completion-script.ts";
-import { operationStateNames } from "../../../../server/cli/table/operation-state.ts";
+import { completionScript } from "../../../../server/cli/completion/completion-script.ts";
+import { shells } from "../../../../server/cli/completion/shells.ts";
 import { hostplane } from "../run-hostplane.ts";
 
 const run = promisify(execFile);
@@ -51,7 +51,15 @@ printf '%s\\n' "\${COMPREPLY[@]}"
   t.same(await complete("user", "add", "alice", "--role", ""), ["viewer", "operator", "admin"]);
   t.same(await complete("user", "role", "alice", "op"), ["operator"]);
   t.same(await complete("user", "--"), ["--help"]);
-  t.same(await complete("operation", "list", "--state", ""), [...operationStateNames]);
+  t.same(await complete("operation", "list", "--state", ""), [
+    "scheduled",
+    "active",
+    "undoing",
+    "completed",
+    "failed",
+    "cancelled",
+    "needs-attention",
+  ]);
   t.same(await complete("token", "create", "user", "--ser"), ["--services"], "an argument is not a command");
   t.same(await complete("completion", "z"), ["zsh"]);
   t.same(await complete("serve", "--config", "my"), ["compopt -o default"]);

@@ -1,0 +1,237 @@
+import { durationFromMs } from "@bufbuild/protobuf/wkt";
+import {
+  ApiTokenSchema,
+  type Role,
+  RoleSchema,
+  UserSchema,
+  UserService,
+} from "../../../gen/hostplane/v1/user_pb.ts";
+import { change, custom, list, type Noun } from "../../cli/table/command.ts";
+import { enumText } from "../../cli/table/enum-text.ts";
+import { jsonOfMessage } from "../../cli/table/message-json.ts";
+import {
+  argument,
+  duration,
+  enumChoice,
+  flag,
+  nameOf,
+  names,
+  option,
+  optionList,
+  requiredOption,
+  word,
+} from "../../cli/table/parameter.ts";
+import { readPassword } from "../../cli/table/read-password.ts";
+import { anyName, type Reference } from "../../cli/table/reference.ts";
+import { timeText } from "../../cli/table/time-text.ts";
+
+const users: Reference = {
+  noun: "user",
+  fullId: anyName,
+  async list(session) {
+    const { message } = await session.call(UserService.method.listUsers, {});
+    return message.users.map(({ name }) => ({ id: name, names: [] }));
+  },
+};
+
+const tokens: Reference = {
+  noun: "token",
+  fullId: anyName,
+  async list(session) {
+    const { message } = await session.call(UserService.method.listApiTokens, {});
+    return message.tokens.map(({ name }) => ({ id: name, names: [] }));
+  },
+};
+
+const role = requiredOption("role of the user or token", enumChoice("role", RoleSchema));
+const user = argument("name of the user", nameOf("name", users));
+
+/** Users. */
+export const userNoun: Noun = {
+  reference: users,
+  commands: [
+    change({
+      name: "add",
+      summary: "add a user; prompts for the password, or reads it from stdin",
+      isOffline: true,
+      parameters: {
+        name: argument("3 to 24 letters, digits, '-' and '_'", word("name")),
+        role,
+        services: option("limit the user to these services, separated by commas", names),
+        certificate: optionList(
+          "let the user log in by a client certificate with this name, without a password",
+          word("name"),
+        ),
+      },
+      method: UserService.method.createUser,
+      request: async ({ name, role: given, services = [], certificate }) => ({
+        name,
+        role: given,
+        password: certificate.length > 0 ? "" : await readPassword(`Password of ${name}`),
+        services: [...services],
+        certificateNames: [...certificate],
+      }),
+      done: (_response, values) => `added the user ${values.name}: ${enumText(RoleSchema, values.role)}`,
+      id: (_response, values) => values.name,
+    }),
+    list({
+      name: "list",
+      summary: "list all users",
+      isOffline: true,
+      method: UserService.method.listUsers,
+      schema: UserSchema,
+      items: (response) => response.users,
+      columns: {
+        NAME: (item) => item.name,
+        ROLE: (item) => enumText(RoleSchema, item.role),
+        SERVICES: (item) => servicesText(item.services),
+        "LOGIN METHODS": (item) =>
+          [...(item.hasPassword ? ["password"] : []), ...item.certificateNames].join(", "),
+        CHANGED: (item) => timeText(item.changedAt),
+      },
+      id: (item) => item.name,
+    }),
+    change({
+      name: "remove",
+      summary: "remove a user and end all of its logins",
+      isOffline: true,
+      destroys: true,
+      parameters: { user },
+      method: UserService.method.deleteUser,
+      request: (values) => ({ name: values.user }),
+      done: (_response, values) => `removed the user ${values.user}`,
+      id: (_response, values) => values.user,
+    }),
+    change({
+      name: "passwd",
+      summary: "change a user's password; prompts for it, or reads it from stdin",
+      isOffline: true,
+      parameters: { user },
+      method: UserService.method.setPassword,
+      request: async (values) => ({
+        name: values.user,
+        password: await readPassword(`New password of ${values.user}`),
+      }),
+      done: (_response, values) => `changed the password of ${values.user} and ended all of its logins`,
+      id: (_response, values) => values.user,
+    }),
+    change({
+      name: "role",
+      summary: "change a user's role, or limit it to services",
+      isOffline: true,
+      parameters: {
+        user,
+        role: argument("the new role", enumChoice("role", RoleSchema)),
+        services: option("limit the role to these services, separated by commas", names),
+        allServices: flag("remove the limit", { conflicts: "services" }),
+      },
+      method: UserService.method.updateUser,
+      request: ({ user: name, role: given, services, allServices }) => {
+        const limit = allServices ? [] : services;
+        return {
+          name,
+          role: given,
+          ...(limit === undefined ? {} : { services: { services: [...limit] } }),
+        };
+      },
+      done: (response, values) =>
+        `${values.user} is now ${enumText(RoleSchema, values.role)}, services: ${servicesText(response.user?.services ?? [])}`,
+      id: (_response, values) => values.user,
+    }),
+  ],
+};
+
+/** API tokens. */
+export const tokenNoun: Noun = {
+  reference: tokens,
+  commands: [
+    custom({
+      name: "create",
+      summary: "create a token and print it once",
+      isOffline: true,
+      parameters: {
+        name: argument("name of the token", word("name")),
+        role,
+        services: option("limit it to these services, separated by commas", names),
+        lifetime: option("time until it expires, such as 12h or 90d (default: unlimited)", duration),
+      },
+      method: UserService.method.createApiToken,
+      request: createTokenRequest,
+      run: async (session, values, printer) => {
+        const { method } = UserService;
+        const { message } = await session.call(method.createApiToken, createTokenRequest(values));
+        if (printer.format === "json" || printer.format === "yaml") {
+          printer.document(jsonOfMessage(method.createApiToken.output, message));
+        } else {
+          printer.out(message.token);
+        }
+        printer.err(`the token ${values.name} is shown only once; only its hash is stored`);
+        return 0;
+      },
+    }),
+    list({
+      name: "list",
+      summary: "list all tokens, without their secrets",
+      isOffline: true,
+      method: UserService.method.listApiTokens,
+      schema: ApiTokenSchema,
+      items: (response) => response.tokens,
+      columns: {
+        NAME: (item) => item.name,
+        ROLE: (item) => enumText(RoleSchema, item.role),
+        SERVICES: (item) => servicesText(item.services),
+        "CREATED BY": (item) => item.createdBy,
+        EXPIRES: (item) => timeText(item.expiresAt) || "never",
+        "LAST USED": (item) => timeText(item.lastUsedAt) || "never",
+      },
+      id: (item) => item.name,
+    }),
+    change({
+      name: "revoke",
+      summary: "revoke a token, effective immediately",
+      isOffline: true,
+      destroys: true,
+      parameters: { token: argument("name of the token", nameOf("name", tokens)) },
+      method: UserService.method.revokeApiToken,
+      request: (values) => ({ name: values.token }),
+      done: (_response, values) => `revoked the token ${values.token}`,
+      id: (_response, values) => values.token,
+    }),
+  ],
+};
+
+/** The keys that sign logins. */
+export const keyNoun: Noun = {
+  commands: [
+    change({
+      name: "rotate",
+      summary: "sign logins with a new key; existing logins stay valid until they expire",
+      isOffline: true,
+      method: UserService.method.rotateSigningKey,
+      done: ({ keyId }) =>
+        `logins are now signed with key ${keyId}; existing logins stay valid until they expire`,
+      id: ({ keyId }) => keyId,
+    }),
+  ],
+};
+
+interface TokenSpec {
+  readonly name: string;
+  readonly role: Role;
+  readonly services: readonly string[] | undefined;
+  readonly lifetime: number | undefined;
+}
+
+function createTokenRequest({ name, role: given, services = [], lifetime }: TokenSpec) {
+  return {
+    name,
+    role: given,
+    services: [...services],
+    ...(lifetime === undefined ? {} : { lifetime: durationFromMs(lifetime) }),
+  };
+}
+
+/** Returns `all`, or the names. */
+function servicesText(services: readonly string[]): string {
+  return services.length === 0 ? "all" : services.join(",");
+}
