@@ -63,6 +63,7 @@ export async function createProgram(
     .exitOverride()
     .showSuggestionAfterError()
     .configureOutput({
+      writeOut: (text) => output.out(text.trimEnd()),
       outputError: (text) =>
         output.err(
           text

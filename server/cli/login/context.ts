@@ -1,4 +1,3 @@
-import { messageFromError } from "../../domain/message-from-error.ts";
 import { createPrinter } from "../create-printer.ts";
 import type { ExitCode, Output } from "../table/output.ts";
 import type { Format } from "../table/printer.ts";
@@ -9,7 +8,7 @@ import {
   readContexts,
   writeContexts,
 } from "../target/contexts.ts";
-import { localContext } from "../target/with-session.ts";
+import { explainFailure, localContext } from "../target/with-session.ts";
 
 /** Prints the contexts without their tokens. */
 export async function listContexts(
@@ -77,7 +76,6 @@ async function reporting(output: Output, work: () => Promise<void>): Promise<Exi
     await work();
     return 0;
   } catch (error) {
-    output.err(messageFromError(error));
-    return 1;
+    return explainFailure(error, undefined, output);
   }
 }

@@ -1,6 +1,7 @@
 import { chmod, mkdir, readFile, rename, stat, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
+import { UsageError } from "../table/usage-error.ts";
 
 /** A remote gateway that a user has logged in to. */
 export interface RemoteContext {
@@ -74,12 +75,12 @@ export async function writeContexts(file: string, contexts: Contexts): Promise<v
   await rename(next, file);
 }
 
-/** Returns the context of this name. @throws Error that lists the known ones */
+/** Returns the context of this name. @throws UsageError that lists the known ones */
 export function contextNamed({ contexts }: Contexts, name: string): RemoteContext {
   const found = Object.hasOwn(contexts, name) ? contexts[name] : undefined;
   if (found === undefined) {
     const known = Object.keys(contexts).join(", ") || "none; create one with `hostplane login`";
-    throw new Error(`context "${name}" not found (known: ${known})`);
+    throw new UsageError(`context "${name}" not found (known: ${known})`);
   }
   return found;
 }

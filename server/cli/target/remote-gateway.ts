@@ -1,5 +1,6 @@
 import type { Interceptor } from "@connectrpc/connect";
 import type { Session } from "../table/session.ts";
+import { UsageError } from "../table/usage-error.ts";
 import { createPinnedAgent, trustedAuthorities } from "./certificate-pin.ts";
 import type { RemoteContext } from "./contexts.ts";
 import { createTransportSession } from "./transport-session.ts";
@@ -9,7 +10,6 @@ export type RemoteAccess = Pick<RemoteContext, "url" | "pin"> & { readonly token
 
 /**
  * Opens a session with a remote gateway. Close it, so that kept connections do not keep the process running.
- * @throws Error when the URL is not one of a gateway
  */
 export async function openRemoteSession({
   url,
@@ -42,18 +42,20 @@ export async function openRemoteSession({
 
 /**
  * Checks the URL of a gateway. Returns it without a trailing slash.
- * @throws Error when it is no URL, or a cleartext one of another host without `isInsecure`
+ * @throws UsageError when it is no URL, or a cleartext one of another host without `isInsecure`
  */
 export function parseGatewayUrl(text: string, isInsecure: boolean): URL {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol) || url.search !== "" || url.hash !== "") {
-    throw new Error(`expected the URL of a gateway, such as https://gateway.example.org:8080, got "${text}"`);
+    throw new UsageError(
+      `expected the URL of a gateway, such as https://gateway.example.org:8080, got "${text}"`,
+    );
   }
   if (url.username !== "" || url.password !== "") {
-    throw new Error("the URL must not contain a password: every user of the host can read arguments");
+    throw new UsageError("the URL must not contain a password: every user of the host can read arguments");
   }
   if (url.protocol === "http:" && !isLoopback(url.hostname) && !isInsecure) {
-    throw new Error(`${url.host} would get the password in cleartext: use https, or add --insecure`);
+    throw new UsageError(`${url.host} would get the password in cleartext: use https, or add --insecure`);
   }
   return url;
 }

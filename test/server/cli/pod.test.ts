@@ -63,7 +63,10 @@ test("images are listed, pulled and removed", { timeout: 300_000 }, async (t) =>
   t.match(listed, /^ID +NAMES +SIZE +CONTAINERS +BUILT +IMPORTED\n/);
   t.match(listed, /^[0-9a-f]{64} +docker\.io\/library\/busybox:1\.35 +\S+ \w+ +0 +20/m);
   t.match(JSON.parse(await run(["image", "list", "-o", "json"])), [{ id: /^[0-9a-f]{64}$/ }, {}, {}]);
-  t.match(await run(["image", "remove", "docker.io/library/busybox:1.35", "--wait", "--yes"]), /^completed$/m);
+  t.match(
+    await run(["image", "remove", "docker.io/library/busybox:1.35", "--wait", "--yes"]),
+    /^completed$/m,
+  );
   t.match(await refused(["image", "remove", "localhost/sandbox/app:1", "--yes"]), {
     code: 1,
     stderr: /^hostplane: the image localhost\/sandbox\/app:1 is used by pod sandbox-/,

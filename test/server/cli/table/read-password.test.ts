@@ -1,38 +1,9 @@
-import { spawn, spawnSync } from "node:child_process";
-import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Test, test } from "tap";
-import { main, root, serveSandbox } from "../run-hostplane.ts";
-
-const hasScript = spawnSync("script", ["--version"]).status === 0;
-const skip = hasScript ? {} : { skip: "script (util-linux) is not installed" };
-
-/** Runs a command on its own terminal, and types each answer once its prompt appears. */
-async function onTerminal(
-  args: readonly string[],
-  typed: readonly (readonly [question: RegExp, answer: string])[],
-): Promise<{ readonly code: number; readonly shown: string }> {
-  const command = [process.execPath, main, ...args].map((word) => `'${word}'`).join(" ");
-  const child = spawn("script", ["--quiet", "--return", "--command", command, "/dev/null"], {
-    cwd: root,
-    stdio: ["pipe", "pipe", "inherit"],
-    env: { PATH: process.env.PATH, TERM: "xterm" },
-  });
-  let shown = "";
-  const left = [...typed];
-  child.stdout.setEncoding("utf8").on("data", (chunk) => {
-    shown += chunk;
-    const [next] = left;
-    if (next?.[0].test(shown)) {
-      left.shift();
-      child.stdin.write(next[1]);
-    }
-  });
-  const [code] = await once(child, "close");
-  return { code, shown };
-}
+import { onTerminal, skip } from "../on-terminal.ts";
+import { serveSandbox } from "../run-hostplane.ts";
 
 async function sandboxData(t: Test): Promise<readonly string[]> {
   const data = await mkdtemp(join(tmpdir(), "hp-"));
