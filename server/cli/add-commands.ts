@@ -120,9 +120,13 @@ function valuesFrom(
   let position = 0;
   const entries = Object.entries(parameters).map(([key, parameter]) => {
     const given = parameter.kind === "argument" ? args[position++] : options[optionKey(key)];
-    return [key, parameter.isList ? (given ?? []) : parameter.kind === "flag" ? isSet(key, given) : given];
+    return [key, parameter.kind === "flag" ? isSet(key, given) : (given ?? absent(parameter))];
   });
   return Object.fromEntries(entries);
+}
+
+function absent({ isList, fallback }: Parameter<unknown>): unknown {
+  return isList ? [] : fallback;
 }
 
 /** Commander keeps `--no-x` as `x`, which is true until the flag is given. */

@@ -1,6 +1,7 @@
 import { type DescMessage, isMessage } from "@bufbuild/protobuf";
 import { type Operation, OperationSchema } from "../../gen/hostplane/v1/operation_pb.ts";
 import type { Command, Context, Rendering } from "./table/command.ts";
+import { fieldText } from "./table/field-text.ts";
 import { followOperation } from "./table/follow-operation.ts";
 import { jsonOfMessage } from "./table/message-json.ts";
 import { operationSummary } from "./table/operation-text.ts";
@@ -31,7 +32,7 @@ export async function printList(
   values: Context["values"],
   printer: Printer,
 ): Promise<void> {
-  const { schema, columns, id } = rendering;
+  const { schema, id } = rendering;
   const items: object[] = [];
   let last: AnyAnswer | undefined;
   for await (const answer of pages(readPage, limitOf(values), () => items.length)) {
@@ -46,11 +47,11 @@ export async function printList(
   switch (printer.format) {
     case "name":
       for (const item of items) {
-        printer.out(id(item));
+        printer.out(nameOf(item, id));
       }
       break;
     case "table":
-      printTable(rendering, columns, items, values, printer);
+      printTable(rendering, items, values, printer);
       break;
     default: {
       const json = items.map((item) => jsonOfMessage(schema, item as never));
@@ -60,14 +61,17 @@ export async function printList(
 }
 
 function printTable(
-  { below }: RenderingOf<"list">,
-  columns: RenderingOf<"list">["columns"],
+  { schema, columns, below }: RenderingOf<"list">,
   items: readonly object[],
   values: Context["values"],
   printer: Printer,
 ): void {
   const head = Object.keys(columns);
-  const rows = items.map((item) => Object.values(columns).map((cell) => cell(item)));
+  const rows = items.map((item) =>
+    Object.values(columns).map((cell) =>
+      typeof cell === "string" ? fieldText(schema, item, cell) : cell(item),
+    ),
+  );
   printer.table(
     { head, rows },
     items.map((item) => below(item, values)),
@@ -122,7 +126,7 @@ export function printItem(
     printer,
     schema,
     shown as never,
-    id(shown),
+    nameOf(shown, id),
     () => view(shown, context),
     (json) => withoutMissing(json, missing),
   );
@@ -165,7 +169,7 @@ export function printDone(
 ): void {
   switch (printer.format) {
     case "name":
-      printer.out(id(message, values));
+      printer.out(id === undefined ? firstOf(values) : id(message, values));
       break;
     case "table":
       printer.out(text(message, values));
@@ -211,6 +215,17 @@ export async function printStream(
     }
   });
   return last;
+}
+
+/** Returns the name of an item for commands: what `id` says, otherwise its id or name. */
+function nameOf(item: object, id: ((item: object) => string) | undefined): string {
+  const { id: ownId, name = "" } = item as { readonly id?: unknown; readonly name?: string };
+  return id === undefined ? String(ownId ?? name) : id(item);
+}
+
+/** Returns the first argument: what a change was asked to change. */
+function firstOf(values: object): string {
+  return String(Object.values(values)[0] ?? "");
 }
 
 /** Returns the number after `--limit`. */

@@ -67,7 +67,8 @@ export async function runCommand(
     if (options.watch === true && command.watch !== undefined) {
       return watch(command.watch, values, session, printer);
     }
-    const request = await command.request(values);
+    const { limit: _limit, ...fields } = values;
+    const request = await command.request(fields);
     if (isDryRun && command.method !== undefined) {
       printPlan(await planOf(session, command.method, request), printer);
       return 0;

@@ -9,6 +9,7 @@ import type { ExitCode } from "./output.ts";
 import type { Parameters, Values } from "./parameter.ts";
 import type { Printer } from "./printer.ts";
 import type { Reference } from "./reference.ts";
+import { requestFromValues } from "./request-from-values.ts";
 import type { Session } from "./session.ts";
 import type { View } from "./view.ts";
 
@@ -73,15 +74,16 @@ export interface Context {
   readonly values: Values<Parameters>;
 }
 
-/** A table: a column for each entry, a row for each item. */
-export type Columns<Item> = Readonly<Record<string, (item: Item) => string>>;
+/** A table: a column for each entry, a row for each item. A cell is a field of the item, or what a function makes of it. */
+export type Columns<Item> = Readonly<Record<string, (keyof Item & string) | ((item: Item) => string)>>;
 
 interface ListRendering {
   readonly kind: "list";
   readonly schema: DescMessage;
   items(response: object): readonly object[];
-  readonly columns: Columns<object>;
-  id(item: object): string;
+  readonly columns: Readonly<Record<string, string | ((item: object) => string)>>;
+  /** Returns what `-o name` prints; absent: the id or name. */
+  readonly id: ((item: object) => string) | undefined;
   /** Remarks on the response, printed on stderr. */
   notes(response: object): readonly string[];
   /** Lines below an item of the table. */
@@ -102,7 +104,7 @@ interface ShowRendering {
   readonly schema: DescMessage;
   item(response: object, values: object): object | undefined;
   view(item: object, context: Context): View;
-  id(item: object): string;
+  readonly id: ((item: object) => string) | undefined;
 }
 
 /** The RPC starts an operation, and returns it. */
@@ -114,7 +116,8 @@ interface OperationRendering {
 interface DoneRendering {
   readonly kind: "done";
   text(response: object, values: object): string;
-  id(response: object, values: object): string;
+  /** Returns what `-o name` prints; absent: the first argument. */
+  readonly id: ((response: object, values: object) => string) | undefined;
   /** Follows what the RPC began, for `--wait`. */
   follow: ((session: Session, values: object, printer: Printer) => Promise<boolean>) | undefined;
 }
@@ -150,6 +153,7 @@ interface Row<Of extends Parameters> {
 }
 
 interface Calling<Of extends Parameters, Input extends DescMessage> extends Row<Of> {
+  /** Makes the request; absent if each parameter is a field of it. */
   readonly request?: (values: Values<Of>) => MessageInitShape<Input> | Promise<MessageInitShape<Input>>;
 }
 
@@ -184,7 +188,7 @@ export function list<
     readonly schema: Item;
     readonly items: (response: MessageShape<Output>) => readonly MessageShape<Item>[];
     readonly columns: Columns<MessageShape<Item>>;
-    readonly id: (item: MessageShape<Item>) => string;
+    readonly id?: (item: MessageShape<Item>) => string;
     readonly notes?: (response: MessageShape<Output>) => readonly string[];
     readonly below?: (item: MessageShape<Item>, values: Values<Of>) => readonly string[];
     readonly watch?: Watch;
@@ -224,7 +228,7 @@ export function show<
     readonly schema: Item;
     readonly item: (response: MessageShape<Output>, values: Values<Of>) => MessageShape<Item> | undefined;
     readonly view: (item: MessageShape<Item>, context: Context) => View;
-    readonly id: (item: MessageShape<Item>) => string;
+    readonly id?: (item: MessageShape<Item>) => string;
     readonly watch?: Watch;
   },
 ): Command {
@@ -253,7 +257,7 @@ export function change<
       /** What is printed. */
       readonly done: (response: MessageShape<Output>, values: Values<Of>) => string;
       /** What `-o name` prints. */
-      readonly id: (response: MessageShape<Output>, values: Values<Of>) => string;
+      readonly id?: (response: MessageShape<Output>, values: Values<Of>) => string;
       readonly follow?: (session: Session, values: Values<Of>, printer: Printer) => Promise<boolean>;
     },
 ): Command {
@@ -302,14 +306,15 @@ export function custom<
   return command(row, { kind: "custom", run: row.run, canWait: row.canWait === true });
 }
 
-function command(row: Row<Parameters> | object, rendering: object): Command {
+function command(row: object, rendering: object): Command {
+  const { method } = row as { readonly method?: Method };
   const defaults = {
     parameters: {},
     isOffline: false,
     method: undefined,
     destroys: false,
     isPlannable: true,
-    request: () => ({}),
+    request: (values: object) => (method === undefined ? {} : requestFromValues(method.input, values)),
     watch: undefined,
     instead: () => undefined,
   };

@@ -31,6 +31,8 @@ export interface Parameter<Value> {
   readonly short?: string;
   /** The option that excludes it. */
   readonly conflicts?: string;
+  /** Value of an option that is not given. */
+  readonly fallback?: unknown;
   /** Only for the type. */
   readonly value?: Value;
 }
@@ -69,6 +71,13 @@ export function option<Value>(
   extra: Extra = {},
 ): Parameter<Value | undefined> {
   return { kind: "option", help, type, isRequired: false, isList: false, ...extra };
+}
+
+/** An option with a default, which is typed as the option's value would be. */
+export function withDefault<Value>(typed: string, help: string, type: ValueType<Value>): Parameter<Value> {
+  const fallback = type.parse(typed);
+  const shown = `${help} (default: ${typed})`;
+  return { kind: "option", help: shown, type, isRequired: false, isList: false, fallback };
 }
 
 export function requiredOption<Value>(help: string, type: ValueType<Value>): Parameter<Value> {

@@ -1,4 +1,3 @@
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { AuditEventSchema, AuditService } from "../../../gen/hostplane/v1/audit_pb.ts";
 import { log, type Noun } from "../../cli/table/command.ts";
 import { option, time, word } from "../../cli/table/parameter.ts";
@@ -20,15 +19,6 @@ export const auditNoun: Noun = {
         outcome: option("only this outcome, e.g. PERMISSION_DENIED", word("outcome")),
       },
       method: AuditService.method.listEvents,
-      request: ({ from, to, actor = "", address = "", rpc = "", resource = "", outcome = "" }) => ({
-        actor,
-        address,
-        rpc,
-        resource,
-        outcome,
-        ...(from === undefined ? {} : { from: timestampFromDate(from) }),
-        ...(to === undefined ? {} : { to: timestampFromDate(to) }),
-      }),
       schema: AuditEventSchema,
       items: (response) => response.events,
     }),

@@ -1,11 +1,4 @@
-import { durationFromMs } from "@bufbuild/protobuf/wkt";
-import {
-  ApiTokenSchema,
-  type Role,
-  RoleSchema,
-  UserSchema,
-  UserService,
-} from "../../../gen/hostplane/v1/user_pb.ts";
+import { ApiTokenSchema, RoleSchema, UserSchema, UserService } from "../../../gen/hostplane/v1/user_pb.ts";
 import { change, custom, list, type Noun } from "../../cli/table/command.ts";
 import { enumText } from "../../cli/table/enum-text.ts";
 import { jsonOfMessage } from "../../cli/table/message-json.ts";
@@ -23,6 +16,7 @@ import {
 } from "../../cli/table/parameter.ts";
 import { readPassword } from "../../cli/table/read-password.ts";
 import { anyName, type Reference } from "../../cli/table/reference.ts";
+import { requestFromValues } from "../../cli/table/request-from-values.ts";
 import { timeText } from "../../cli/table/time-text.ts";
 
 const users: Reference = {
@@ -72,7 +66,6 @@ export const userNoun: Noun = {
         certificateNames: [...certificate],
       }),
       done: (_response, values) => `added the user ${values.name}: ${enumText(RoleSchema, values.role)}`,
-      id: (_response, values) => values.name,
     }),
     list({
       name: "list",
@@ -82,61 +75,49 @@ export const userNoun: Noun = {
       schema: UserSchema,
       items: (response) => response.users,
       columns: {
-        NAME: (item) => item.name,
-        ROLE: (item) => enumText(RoleSchema, item.role),
+        NAME: "name",
+        ROLE: "role",
         SERVICES: (item) => servicesText(item.services),
         "LOGIN METHODS": (item) =>
           [...(item.hasPassword ? ["password"] : []), ...item.certificateNames].join(", "),
-        CHANGED: (item) => timeText(item.changedAt),
+        CHANGED: "changedAt",
       },
-      id: (item) => item.name,
     }),
     change({
       name: "remove",
       summary: "remove a user and end all of its logins",
       isOffline: true,
       destroys: true,
-      parameters: { user },
+      parameters: { name: user },
       method: UserService.method.deleteUser,
-      request: (values) => ({ name: values.user }),
-      done: (_response, values) => `removed the user ${values.user}`,
-      id: (_response, values) => values.user,
+      done: (_response, values) => `removed the user ${values.name}`,
     }),
     change({
       name: "passwd",
       summary: "change a user's password; prompts for it, or reads it from stdin",
       isOffline: true,
-      parameters: { user },
+      parameters: { name: user },
       method: UserService.method.setPassword,
-      request: async (values) => ({
-        name: values.user,
-        password: await readPassword(`New password of ${values.user}`),
-      }),
-      done: (_response, values) => `changed the password of ${values.user} and ended all of its logins`,
-      id: (_response, values) => values.user,
+      request: async ({ name }) => ({ name, password: await readPassword(`New password of ${name}`) }),
+      done: (_response, values) => `changed the password of ${values.name} and ended all of its logins`,
     }),
     change({
       name: "role",
       summary: "change a user's role, or limit it to services",
       isOffline: true,
       parameters: {
-        user,
+        name: user,
         role: argument("the new role", enumChoice("role", RoleSchema)),
         services: option("limit the role to these services, separated by commas", names),
         allServices: flag("remove the limit", { conflicts: "services" }),
       },
       method: UserService.method.updateUser,
-      request: ({ user: name, role: given, services, allServices }) => {
+      request: ({ name, role: given, services, allServices }) => {
         const limit = allServices ? [] : services;
-        return {
-          name,
-          role: given,
-          ...(limit === undefined ? {} : { services: { services: [...limit] } }),
-        };
+        return { name, role: given, ...(limit === undefined ? {} : { services: { services: [...limit] } }) };
       },
       done: (response, values) =>
-        `${values.user} is now ${enumText(RoleSchema, values.role)}, services: ${servicesText(response.user?.services ?? [])}`,
-      id: (_response, values) => values.user,
+        `${values.name} is now ${enumText(RoleSchema, values.role)}, services: ${servicesText(response.user?.services ?? [])}`,
     }),
   ],
 };
@@ -156,12 +137,12 @@ export const tokenNoun: Noun = {
         lifetime: option("time until it expires, such as 12h or 90d (default: unlimited)", duration),
       },
       method: UserService.method.createApiToken,
-      request: createTokenRequest,
       run: async (session, values, printer) => {
-        const { method } = UserService;
-        const { message } = await session.call(method.createApiToken, createTokenRequest(values));
+        const { createApiToken } = UserService.method;
+        const request = requestFromValues(createApiToken.input, values);
+        const { message } = await session.call(createApiToken, request);
         if (printer.format === "json" || printer.format === "yaml") {
-          printer.document(jsonOfMessage(method.createApiToken.output, message));
+          printer.document(jsonOfMessage(createApiToken.output, message));
         } else {
           printer.out(message.token);
         }
@@ -177,25 +158,22 @@ export const tokenNoun: Noun = {
       schema: ApiTokenSchema,
       items: (response) => response.tokens,
       columns: {
-        NAME: (item) => item.name,
-        ROLE: (item) => enumText(RoleSchema, item.role),
+        NAME: "name",
+        ROLE: "role",
         SERVICES: (item) => servicesText(item.services),
-        "CREATED BY": (item) => item.createdBy,
+        "CREATED BY": "createdBy",
         EXPIRES: (item) => timeText(item.expiresAt) || "never",
         "LAST USED": (item) => timeText(item.lastUsedAt) || "never",
       },
-      id: (item) => item.name,
     }),
     change({
       name: "revoke",
       summary: "revoke a token, effective immediately",
       isOffline: true,
       destroys: true,
-      parameters: { token: argument("name of the token", nameOf("name", tokens)) },
+      parameters: { name: argument("name of the token", nameOf("name", tokens)) },
       method: UserService.method.revokeApiToken,
-      request: (values) => ({ name: values.token }),
-      done: (_response, values) => `revoked the token ${values.token}`,
-      id: (_response, values) => values.token,
+      done: (_response, values) => `revoked the token ${values.name}`,
     }),
   ],
 };
@@ -214,22 +192,6 @@ export const keyNoun: Noun = {
     }),
   ],
 };
-
-interface TokenSpec {
-  readonly name: string;
-  readonly role: Role;
-  readonly services: readonly string[] | undefined;
-  readonly lifetime: number | undefined;
-}
-
-function createTokenRequest({ name, role: given, services = [], lifetime }: TokenSpec) {
-  return {
-    name,
-    role: given,
-    services: [...services],
-    ...(lifetime === undefined ? {} : { lifetime: durationFromMs(lifetime) }),
-  };
-}
 
 /** Returns `all`, or the names. */
 function servicesText(services: readonly string[]): string {

@@ -17,37 +17,32 @@ import {
   argumentList,
   flag,
   nameOf,
-  option,
   optionList,
   requiredOption,
+  withDefault,
   word,
 } from "../../cli/table/parameter.ts";
 import { printOne } from "../../cli/table/print-one.ts";
 import { printableLine } from "../../cli/table/printable-line.ts";
 import type { Printer } from "../../cli/table/printer.ts";
 import { anyName, inventoryReference } from "../../cli/table/reference.ts";
+import { requestFromValues } from "../../cli/table/request-from-values.ts";
 import { firstOf, type Session } from "../../cli/table/session.ts";
 import { timeText } from "../../cli/table/time-text.ts";
 import type { View } from "../../cli/table/view.ts";
 import { clusterSummary, nodesText, poolsOf, statusText } from "./cluster-text.ts";
 import { followCluster } from "./follow-cluster.ts";
-import {
-  type MachinesSpec,
-  type PoolSpec,
-  parseMachinesSpec,
-  parsePoolSize,
-  parsePoolSpec,
-} from "./parse-pool-spec.ts";
+import { parseMachinesSpec, parsePoolSize, parsePoolSpec } from "./parse-pool-spec.ts";
 
 const clusters = inventoryReference("cluster", "cluster", anyName);
 const cluster = argument("name of the cluster", nameOf("name", clusters));
 
+const machines = { placeholder: "machines", parse: parseMachinesSpec };
 const poolSpec = { placeholder: "pool", parse: parsePoolSpec };
 
-const follow = (session: Session, values: { readonly cluster: string }, printer: Printer) =>
-  followCluster(session, values.cluster, printer);
-
-const clusterId = (_response: unknown, values: { readonly cluster: string }) => values.cluster;
+/** The first argument is the cluster. */
+const follow = (session: Session, values: object, printer: Printer) =>
+  followCluster(session, String(Object.values(values)[0]), printer);
 
 /** Kubernetes clusters on MAAS machines. */
 export const clusterNoun: Noun = {
@@ -64,14 +59,13 @@ export const clusterNoun: Noun = {
       schema: ClusterStateSchema,
       items: (response) => response.clusters,
       columns: {
-        NAME: (item) => item.name,
+        NAME: "name",
         STATUS: statusText,
-        VERSION: (item) => item.k8sVersion,
-        ENDPOINT: (item) => item.endpoint,
+        VERSION: "k8sVersion",
+        ENDPOINT: "endpoint",
         NODES: (item) => nodesText(poolsOf(item)),
-        MESSAGE: (item) => item.statusMessage,
+        MESSAGE: "statusMessage",
       },
-      id: (item) => item.name,
       watch: watch({
         method: ClusterService.method.watchClusters,
         request: (values: { readonly clusters: readonly string[] }) => ({ names: [...values.clusters] }),
@@ -111,14 +105,13 @@ export const clusterNoun: Noun = {
       columns: {
         POOL: (item) => poolName(item.pool),
         STATE: stateText,
-        HOSTNAME: (item) => item.hostname,
-        "SYSTEM ID": (item) => item.systemId,
-        ADDRESS: (item) => item.ipAddress,
-        VERSION: (item) => item.k8sVersion,
-        SINCE: (item) => timeText(item.since),
-        MESSAGE: (item) => item.message,
+        HOSTNAME: "hostname",
+        "SYSTEM ID": "systemId",
+        ADDRESS: "ipAddress",
+        VERSION: "k8sVersion",
+        SINCE: "since",
+        MESSAGE: "message",
       },
-      id: (item) => item.id,
       below: (item, values) =>
         (values.history ? item.history : []).map((event) =>
           printableLine(
@@ -140,7 +133,6 @@ export const clusterNoun: Noun = {
       summary: "print a kubeconfig with a new certificate; the old one stays valid until it expires",
       parameters: { cluster },
       method: ClusterService.method.rotateKubeconfig,
-      request: (values) => values,
       run: async (session, values, printer) => {
         const { message } = await session.call(ClusterService.method.rotateKubeconfig, values);
         return printKubeconfig(message, values.cluster, printer);
@@ -168,87 +160,76 @@ export const clusterNoun: Noun = {
       name: "create",
       summary: "create a cluster on MAAS machines",
       parameters: {
-        cluster: argument("up to 40 lowercase letters, digits and hyphens", word("name")),
+        name: argument("up to 40 lowercase letters, digits and hyphens", word("name")),
         k8sVersion: requiredOption(
           "Kubernetes version, e.g. 1.36.3; MAAS must have an image of it",
           word("version"),
         ),
-        controlPlane: option("<count>[,type][,label=value]...: 1, 3 or 5 machines (default: 1)", {
-          placeholder: "machines",
-          parse: parseMachinesSpec,
-        }),
+        controlPlane: withDefault("1", "<count>[,type][,label=value]...: 1, 3 or 5 machines", machines),
         pool: optionList(
           "<name>=<count>[,type][,label=value]..., e.g. workers=3 or gpus=1,gpu,tier=gold",
           poolSpec,
         ),
       },
       method: Cluster.method.createCluster,
-      request: ({ cluster: name, k8sVersion, controlPlane = parseMachinesSpec("1"), pool }) => ({
-        name,
-        k8sVersion,
-        controlPlaneNodes: machinesFrom(controlPlane),
-        workerNodePools: pool.map(poolFrom),
-      }),
-      done: (_response, values) => `cluster ${values.cluster} is being created`,
-      id: clusterId,
+      request: ({ controlPlane: controlPlaneNodes, pool: workerNodePools, ...rest }) =>
+        requestFromValues(Cluster.method.createCluster.input, {
+          ...rest,
+          controlPlaneNodes,
+          workerNodePools,
+        }),
+      done: (_response, values) => `cluster ${values.name} is being created`,
       follow,
     }),
     change({
       name: "delete",
       summary: "delete a cluster and release its machines; data on their disks is lost",
-      parameters: { cluster },
+      parameters: { name: cluster },
       method: Cluster.method.deleteCluster,
       destroys: true,
-      request: (values) => ({ name: values.cluster }),
-      done: (_response, values) => `cluster ${values.cluster} is being deleted`,
-      id: clusterId,
+      done: (_response, values) => `cluster ${values.name} is being deleted`,
       follow,
     }),
     change({
       name: "add-pool",
       summary: "add pools of machines to a cluster",
-      parameters: { cluster, pools: argumentList("<name>=<count>[,type][,label=value]...", poolSpec) },
+      parameters: {
+        clusterName: cluster,
+        workerNodePools: argumentList("<name>=<count>[,type][,label=value]...", poolSpec),
+      },
       method: Cluster.method.addNodePool,
-      request: (values) => ({ clusterName: values.cluster, workerNodePools: values.pools.map(poolFrom) }),
-      done: (_response, values) => `cluster ${values.cluster} is getting new pools`,
-      id: clusterId,
+      done: (_response, values) => `cluster ${values.clusterName} is getting new pools`,
       follow,
     }),
     change({
       name: "delete-pool",
       summary: "delete pools of a cluster and release their machines",
-      parameters: { cluster, pools: argumentList("names of pools", word("name")) },
+      parameters: { clusterName: cluster, nodePoolNames: argumentList("names of pools", word("name")) },
       method: Cluster.method.deleteNodePool,
       destroys: true,
-      request: (values) => ({ clusterName: values.cluster, nodePoolNames: [...values.pools] }),
-      done: (_response, values) => `cluster ${values.cluster} is releasing the pools' machines`,
-      id: clusterId,
+      done: (_response, values) => `cluster ${values.clusterName} is releasing the pools' machines`,
       follow,
     }),
     change({
       name: "scale",
       summary: "set the number of machines of a cluster's pools",
       parameters: {
-        cluster,
-        sizes: argumentList("<pool>=<count>", { placeholder: "size", parse: parsePoolSize }),
+        clusterName: cluster,
+        nodePools: argumentList("<pool>=<count>", { placeholder: "size", parse: parsePoolSize }),
       },
       method: Cluster.method.scaleNodePool,
-      request: (values) => ({ clusterName: values.cluster, nodePools: [...values.sizes] }),
-      done: (_response, values) => `cluster ${values.cluster} is being scaled`,
-      id: clusterId,
+      done: (_response, values) => `cluster ${values.clusterName} is being scaled`,
       follow,
     }),
     change({
       name: "upgrade",
       summary: "upgrade a cluster, machine by machine",
       parameters: {
-        cluster,
+        name: cluster,
         version: argument("a version listed by `cluster versions`", word("version")),
       },
       method: Cluster.method.upgradeCluster,
-      request: (values) => ({ name: values.cluster, version: values.version }),
-      done: (_response, values) => `cluster ${values.cluster} is being upgraded to ${values.version}`,
-      id: clusterId,
+      done: (_response, values) => `cluster ${values.name} is being upgraded to ${values.version}`,
       follow,
     }),
     list({
@@ -258,13 +239,13 @@ export const clusterNoun: Noun = {
       schema: StrayMachineSchema,
       items: (response) => response.strays,
       columns: {
-        "SYSTEM ID": (item) => item.systemId,
-        HOSTNAME: (item) => item.hostname,
-        MAAS: (item) => item.maasStatus,
-        CLUSTER: (item) => item.cluster,
-        POOL: (item) => item.pool,
+        "SYSTEM ID": "systemId",
+        HOSTNAME: "hostname",
+        MAAS: "maasStatus",
+        CLUSTER: "cluster",
+        POOL: "pool",
         ADOPTABLE: (item) => (item.adoptable ? "yes" : "no"),
-        MESSAGE: (item) => item.message,
+        MESSAGE: "message",
       },
       id: (item) => item.systemId,
       notes: ({ reportOnlyBecause }) =>
@@ -275,10 +256,8 @@ export const clusterNoun: Noun = {
       summary: "adopt a stray machine into the cluster that it was deployed for",
       parameters: { systemId: argument("MAAS system id", word("system-id")) },
       method: ClusterService.method.adoptStray,
-      request: (values) => values,
       done: ({ machine }, values) =>
         `machine ${values.systemId} was adopted by its cluster as ${machine?.id ?? ""}`,
-      id: (_response, values) => values.systemId,
     }),
     change({
       name: "release",
@@ -286,9 +265,7 @@ export const clusterNoun: Noun = {
       parameters: { systemId: argument("MAAS system id", word("system-id")) },
       method: ClusterService.method.releaseStray,
       destroys: true,
-      request: (values) => values,
       done: (_response, values) => `machine ${values.systemId} is being released to MAAS`,
-      id: (_response, values) => values.systemId,
     }),
   ],
 };
@@ -353,12 +330,4 @@ function versionText({ k8sVersion, controlPlaneVersion }: ClusterState): string 
 
 function poolName(name: string): string {
   return name === "" ? "control plane" : name;
-}
-
-function machinesFrom({ count, instanceType, labels }: MachinesSpec) {
-  return { count, instanceType, labels: labels.map((label) => ({ ...label })) };
-}
-
-function poolFrom(pool: PoolSpec) {
-  return { name: pool.name, ...machinesFrom(pool) };
 }

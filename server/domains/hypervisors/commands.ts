@@ -76,16 +76,15 @@ export const hypervisorNoun: Noun = {
       schema: ListHypervisorsResponseHypervisorSchema,
       items: (response) => response.hypervisors,
       columns: {
-        ID: (item) => item.id,
+        ID: "id",
         STATE: (item) => stateNames[item.state] ?? "unknown",
-        THREADS: (item) => String(item.cpu),
-        "RAM (MiB)": (item) => String(item.ram),
+        THREADS: "cpu",
+        "RAM (MiB)": "ram",
         CAPABILITIES: (item) =>
           item.capabilities.map((one) => (one === HypervisorCapabilities.GPU ? "gpu" : "storage")).join(", "),
         GPUS: (item) =>
           item.gpus.map(({ brand, model }) => `${brand} ${model}`.trim() || "unnamed").join(", "),
       },
-      id: (item) => item.id,
     }),
     stream({
       name: "create",
@@ -118,7 +117,6 @@ export const poolNoun: Noun = {
       schema: StoragePoolSchema,
       item: (response) => response.pool,
       view: (pool) => ({ lines: [poolSummary(pool)], tables: deviceTables(pool) }),
-      id: (pool) => pool.name,
       watch: watch({
         method: StoragePoolService.method.watchStoragePool,
         createLines:

@@ -44,18 +44,17 @@ export const getNoun: Noun = {
       schema: ResourceSchema,
       items: (response) => response.resources,
       columns: {
-        TYPE: (item) => item.type,
-        TITLE: (item) => item.title,
-        STATE: (item) => item.state,
-        HEALTH: (item) => enumText(ResourceHealthSchema, item.health),
+        TYPE: "type",
+        TITLE: "title",
+        STATE: "state",
+        HEALTH: "health",
         FIGURES: figuresText,
         LABELS: (item) =>
           Object.entries(item.labels)
             .map(([key, value]) => (value === "" ? key : `${key}=${value}`))
             .join(" "),
-        NAME: (item) => item.name,
+        NAME: "name",
       },
-      id: (item) => item.name,
       notes: problemLines,
       watch: watch({
         method: InventoryService.method.watchResources,

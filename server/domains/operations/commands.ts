@@ -1,4 +1,3 @@
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
   OperationCommandSchema,
   OperationSchema,
@@ -19,7 +18,6 @@ import {
   word,
 } from "../../cli/table/parameter.ts";
 import { type Reference, uuid } from "../../cli/table/reference.ts";
-import { timeText } from "../../cli/table/time-text.ts";
 
 const operations: Reference = {
   noun: "operation",
@@ -50,24 +48,15 @@ export const operationNoun: Noun = {
         limit: option("maximum number of operations (default: 100)", count),
       },
       method: OperationService.method.listOperations,
-      request: ({ state, kind = "", resource = "", actor = "", from, to }) => ({
-        states: [...state],
-        kind,
-        resource,
-        actor,
-        ...(from === undefined ? {} : { from: timestampFromDate(from) }),
-        ...(to === undefined ? {} : { to: timestampFromDate(to) }),
-      }),
       schema: OperationSchema,
       items: (response) => response.operations,
       columns: {
-        ID: (item) => item.id,
-        KIND: (item) => item.kind,
-        RESOURCE: (item) => item.resource,
-        REQUESTED: (item) => timeText(item.createdAt),
+        ID: "id",
+        KIND: "kind",
+        RESOURCE: "resource",
+        REQUESTED: "createdAt",
         STATE: operationSummary,
       },
-      id: (item) => item.id,
     }),
     show({
       name: "show",
@@ -75,11 +64,9 @@ export const operationNoun: Noun = {
       isOffline: true,
       parameters: { id },
       method: OperationService.method.getOperation,
-      request: (values) => ({ id: values.id }),
       schema: OperationSchema,
       item: (response) => response.operation,
       view: (item) => operationView(item),
-      id: (item) => item.id,
     }),
     custom({
       name: "watch",
@@ -95,10 +82,8 @@ export const operationNoun: Noun = {
       isPlannable: false,
       parameters: { id },
       method: OperationService.method.cancelOperation,
-      request: (values) => ({ id: values.id }),
       done: ({ operation }, values) =>
         `requested cancellation of ${values.id}: ${operation === undefined ? "" : operationSummary(operation)}`,
-      id: (_response, values) => values.id,
     }),
     change({
       name: "retry",
@@ -107,10 +92,8 @@ export const operationNoun: Noun = {
       isPlannable: false,
       parameters: { id },
       method: OperationService.method.retryOperation,
-      request: (values) => ({ id: values.id }),
       done: ({ operation }, values) =>
         `resumed ${values.id}: ${operation === undefined ? "" : operationSummary(operation)}`,
-      id: (_response, values) => values.id,
     }),
     log({
       name: "commands",
@@ -118,7 +101,6 @@ export const operationNoun: Noun = {
       isOffline: true,
       parameters: { id },
       method: OperationService.method.listCommands,
-      request: (values) => ({ id: values.id }),
       schema: OperationCommandSchema,
       items: (response) => response.commands,
       lines: commandLines,

@@ -26,7 +26,7 @@ import {
 } from "../../cli/table/parameter.ts";
 import { printableLine } from "../../cli/table/printable-line.ts";
 import { inventoryReference, uuid } from "../../cli/table/reference.ts";
-import { sizeText } from "../../cli/table/size-text.ts";
+import { requestFromValues } from "../../cli/table/request-from-values.ts";
 import { timeText } from "../../cli/table/time-text.ts";
 
 const pods = inventoryReference("pod", "pod", uuid);
@@ -48,13 +48,12 @@ export const podNoun: Noun = {
       schema: PodSchema,
       items: (response) => response.pods,
       columns: {
-        ID: (item) => item.id,
-        NAME: (item) => item.name,
-        STATE: (item) => enumText(PodStateSchema, item.state),
+        ID: "id",
+        NAME: "name",
+        STATE: "state",
         CONTAINERS: (item) => item.containers.map((each) => `${each.name} ${stateText(each)}`).join(", "),
-        STARTED: (item) => timeText(item.startedAt),
+        STARTED: "startedAt",
       },
-      id: (item) => item.id,
       notes: ({ unreadable }) => unreadable.map(({ id, reason }) => `pod ${id} is unreadable: ${reason}`),
       watch: watchPods,
     }),
@@ -63,6 +62,7 @@ export const podNoun: Noun = {
       summary: "show a pod and its containers",
       parameters: { pod },
       method: PodService.method.listPods,
+      request: () => ({}),
       schema: PodSchema,
       item: (response, values) => {
         const { pods: all } = response;
@@ -72,7 +72,6 @@ export const podNoun: Noun = {
         }
         return found;
       },
-      id: (item) => item.id,
       view: (item) => podView(item),
     }),
     stream({
@@ -87,14 +86,8 @@ export const podNoun: Noun = {
         until: option("only lines printed before this time", time),
       },
       method: PublicAPI.method.getLogs,
-      request: ({ pod: podId, container = "", follow, lines = 0, since, until }) => ({
-        podId,
-        appName: container,
-        follow,
-        lines,
-        sinceTime: wholeSeconds(since),
-        untilTime: wholeSeconds(until),
-      }),
+      request: ({ pod: podId, container: appName, since: sinceTime, until: untilTime, ...rest }) =>
+        requestFromValues(PublicAPI.method.getLogs.input, { podId, appName, sinceTime, untilTime, ...rest }),
       createLines: () => (message) =>
         process.stdout.isTTY ? message.lines.map(withoutControl) : message.lines,
     }),
@@ -103,7 +96,6 @@ export const podNoun: Noun = {
       summary: "start every container of a pod",
       parameters: { pod },
       method: PodService.method.startPod,
-      request: (values) => ({ pod: values.pod }),
     }),
     operation({
       name: "stop",
@@ -125,7 +117,6 @@ export const podNoun: Noun = {
         ),
       },
       method: PodService.method.killPod,
-      request: ({ pod: name, signal = "" }) => ({ pod: name, signal }),
     }),
     operation({
       name: "remove",
@@ -133,7 +124,6 @@ export const podNoun: Noun = {
       parameters: { pod, force: flag("even if it is running") },
       method: PodService.method.removePod,
       destroys: true,
-      request: ({ pod: name, force }) => ({ pod: name, force }),
     }),
   ],
 };
@@ -149,14 +139,13 @@ export const imageNoun: Noun = {
       schema: PodImageSchema,
       items: (response) => response.images,
       columns: {
-        ID: (item) => item.id,
-        NAMES: (item) => item.names.join(", "),
-        SIZE: (item) => sizeText(item.sizeBytes),
-        CONTAINERS: (item) => String(item.containerCount),
-        BUILT: (item) => timeText(item.builtAt),
-        IMPORTED: (item) => timeText(item.importedAt),
+        ID: "id",
+        NAMES: "names",
+        SIZE: "sizeBytes",
+        CONTAINERS: "containerCount",
+        BUILT: "builtAt",
+        IMPORTED: "importedAt",
       },
-      id: (item) => item.id,
     }),
     operation({
       name: "pull",
@@ -165,7 +154,6 @@ export const imageNoun: Noun = {
         reference: argument("full name with tag, e.g. docker.io/library/busybox:1.35"),
       },
       method: PodService.method.pullImage,
-      request: ({ reference }) => ({ reference }),
     }),
     operation({
       name: "remove",
@@ -173,7 +161,6 @@ export const imageNoun: Noun = {
       parameters: { image, force: flag("even if containers use it; they are removed too") },
       method: PodService.method.removeImage,
       destroys: true,
-      request: ({ image: name, force }) => ({ image: name, force }),
     }),
   ],
 };
@@ -232,11 +219,6 @@ function podSummary({ id, name, state, containers }: Pod): string {
 function stateText({ state, exitCode }: PodContainer): string {
   const name = enumText(PodContainerStateSchema, state);
   return state === PodContainerState.EXITED && exitCode !== undefined ? `${name} ${exitCode}` : name;
-}
-
-/** The API has whole seconds, so the time is rounded down to include all of its second. */
-function wholeSeconds(at: Date | undefined): bigint {
-  return at === undefined ? 0n : BigInt(Math.floor(at.getTime() / 1_000));
 }
 
 /** A program's output must not control the terminal. Tabs are harmless. */

@@ -38,7 +38,7 @@ const samples: Readonly<Record<string, Sample>> = {
     prints: /^created the volume new: 1 GiB/,
   },
   "volume resize": { args: ["new", "1536MiB"], prints: /^resized the volume new to 1\.5 GiB$/m },
-  "volume snapshot": { args: ["new", "copy", "--access", "ro", ...dryRun], prints: /copy/ },
+  "volume snapshot": { args: ["new", "copy", "--access-type", "ro", ...dryRun], prints: /copy/ },
   "volume remove": { args: ["new", "--yes"], prints: /^removed the volume new$/m },
   "backup list": { args: ["--volume", "volumeGroups/sandbox-vg"], prints: /^ID +NAME/ },
   "backup show": { args: ["00000000-0000-4000-8000-000000000000"], ...nothing },
