@@ -320,6 +320,25 @@ test("the configuration imports only an adapter's rules for names and options", 
   }
 });
 
+test("the commands of a domain import little, since the command line must start fast", async (t) => {
+  for (const { from, to } of imports) {
+    const isOwn = dirname(to) === dirname(from) && !/\/(service|serve|domain)\.ts$/.test(to);
+    const isLight = /^(gen|server\/cli\/table|adapters\/host)\/|^(node:|@bufbuild\/)/.test(to);
+    if (/^server\/domains\/\w+\/commands\.ts$/.test(from) && !isOwn && !isLight) {
+      t.fail(`${from} imports ${to}`);
+    }
+  }
+});
+
+test("the command line has the commands of every domain", async (t) => {
+  const listed = imports.filter(({ from }) => from === "server/domains/commands.ts").map(({ to }) => to);
+  for (const file of sourceFiles("server/domains").filter((name) =>
+    /^server\/domains\/\w+\/commands\.ts$/.test(name),
+  )) {
+    t.ok(listed.includes(file), file);
+  }
+});
+
 test("only adapters/host starts processes", async (t) => {
   for (const { from, to } of imports) {
     const isAllowed = /^adapters\/host\/(start-by-fork|worker-process)\.ts$/.test(from);

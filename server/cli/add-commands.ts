@@ -1,4 +1,5 @@
 import { Argument, type Command, Option } from "commander";
+import { completeNames } from "./completion/completed-names.ts";
 import { withTargetFlags } from "./config/config-flags.ts";
 import { canWait } from "./render.ts";
 import type { EngineOptions } from "./run-command.ts";
@@ -62,13 +63,6 @@ function optionFrom(key: string, parameter: Parameter<unknown>): Option {
   return withParser(type.choices === undefined ? made : made.choices([...type.choices]), type, isList);
 }
 
-const referenced = new WeakMap<object, string>();
-
-/** Returns the noun whose resources an argument or option names. */
-export function referencedNoun(made: Argument | Option): string | undefined {
-  return referenced.get(made);
-}
-
 /** Sets the parser after the choices, which would replace it. */
 function withParser<Of extends Argument | Option>(
   made: Of,
@@ -76,7 +70,7 @@ function withParser<Of extends Argument | Option>(
   isList: boolean,
 ): Of {
   if (type.reference !== undefined) {
-    referenced.set(made, type.reference.noun);
+    completeNames(made, type.reference.noun);
   }
   made.argParser((text: string, before: unknown) => {
     const value = type.parse(text);
@@ -140,7 +134,7 @@ function optionKey(key: string): string {
 }
 
 /** Returns the name of a parameter as it is typed: `device-class` for `deviceClass`. */
-export function kebab(key: string): string {
+function kebab(key: string): string {
   return key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 

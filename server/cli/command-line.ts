@@ -2,6 +2,7 @@ import { Argument, Command, CommanderError } from "commander";
 import { messageFromError } from "../domain/message-from-error.ts";
 import { nouns as domainNouns, type LazyNoun } from "../domains/commands.ts";
 import { addCommands, outputOption } from "./add-commands.ts";
+import { completeNames, contextNoun } from "./completion/completed-names.ts";
 import { completeCommand, shells } from "./completion/shells.ts";
 import { withConfigFlags, withGatewayFlags, withTargetFlags } from "./config/config-flags.ts";
 import { packageVersion } from "./package-version.ts";
@@ -26,7 +27,7 @@ export async function runCommandLine(
     const [first, noun = "", ...words] = args;
     if (first === completeCommand) {
       const { printNames } = await import("./completion/print-names.ts");
-      onExit(await printNames(nouns[noun], words, output));
+      onExit(await printNames(noun, nouns, words, output));
       return;
     }
     const program = await createProgram(nounsIn(args, nouns), output, onExit, nouns);
@@ -166,7 +167,7 @@ function addContexts(program: Command, output: Output, onExit: OnExit): void {
   program
     .command("logout")
     .description("revoke the login of a context, and remove the context")
-    .argument("[context]", "default: the current one")
+    .addArgument(completeNames(new Argument("[context]", "default: the current one"), contextNoun))
     .action(async (name) => onExit(await (await import("./login/login.ts")).logOut(name, output)));
   const context = program
     .command("context")
@@ -180,12 +181,12 @@ function addContexts(program: Command, output: Output, onExit: OnExit): void {
   context
     .command("use")
     .description("use a context in all commands that name none")
-    .argument("<context>", "`local` is the gateway of this host")
+    .addArgument(completeNames(new Argument("<context>", "`local` is the gateway of this host"), contextNoun))
     .action(async (name) => onExit(await (await contexts()).useContext(name, output)));
   context
     .command("remove")
     .description("remove a context without revoking its login")
-    .argument("<context>")
+    .addArgument(completeNames(new Argument("<context>"), contextNoun))
     .action(async (name) => onExit(await (await contexts()).removeContext(name, output)));
 }
 

@@ -7,6 +7,7 @@ import { jsonOfMessage } from "./table/message-json.ts";
 import { operationSummary } from "./table/operation-text.ts";
 import type { ExitCode } from "./table/output.ts";
 import { printOne } from "./table/print-one.ts";
+import { printableLine } from "./table/printable-line.ts";
 import type { Printer } from "./table/printer.ts";
 import type { Answer, Session, Stream } from "./table/session.ts";
 import { whileRead } from "./while-read.ts";
@@ -172,7 +173,7 @@ export function printDone(
       printer.out(id === undefined ? firstOf(values) : id(message, values));
       break;
     case "table":
-      printer.out(text(message, values));
+      printer.out(printableLine(text(message, values)));
       break;
     default:
       printer.document(jsonOfMessage(output, message as never));
@@ -220,7 +221,7 @@ export async function printStream(
 /** Returns the name of an item for commands: what `id` says, otherwise its id or name. */
 function nameOf(item: object, id: ((item: object) => string) | undefined): string {
   const { id: ownId, name = "" } = item as { readonly id?: unknown; readonly name?: string };
-  return id === undefined ? String(ownId ?? name) : id(item);
+  return printableLine(id === undefined ? String(ownId ?? name) : id(item));
 }
 
 /** Returns the first argument: what a change was asked to change. */

@@ -1,5 +1,5 @@
 import type { Argument, Command, Option } from "commander";
-import { referencedNoun } from "../add-commands.ts";
+import { completedNoun } from "./completed-names.ts";
 
 /** What may follow at a position of the command line. */
 export type Completion =
@@ -53,14 +53,14 @@ function optionNode(option: Option): OptionNode {
   const { short, long, description, required, optional, argChoices, flags } = option;
   const value =
     required || optional
-      ? completionOf(argChoices, /[<[](\w+)/.exec(flags)?.[1], referencedNoun(option))
+      ? completionOf(argChoices, /[<[](\w+)/.exec(flags)?.[1], completedNoun(option))
       : undefined;
   return { flags: [long, short].filter((flag) => flag != null), description, value };
 }
 
 /** Merges the completions of all arguments: the shell would have to count arguments to know which one it completes. */
 function mergedArguments(all: readonly Argument[]): Completion {
-  const completions = all.map((each) => completionOf(each.argChoices, each.name(), referencedNoun(each)));
+  const completions = all.map((each) => completionOf(each.argChoices, each.name(), completedNoun(each)));
   const words = completions.flatMap((each) => (each.kind === "words" ? each.words : []));
   const names = completions.find(({ kind }) => kind === "names");
   return words.length > 0 ? { kind: "words", words } : (names ?? completions[0] ?? { kind: "nothing" });

@@ -2,7 +2,14 @@ import type { LazyNoun } from "../../domains/commands.ts";
 import type { ExitCode, Output } from "../table/output.ts";
 import type { Reference } from "../table/reference.ts";
 import type { Session } from "../table/session.ts";
-import { configOptionsOf, selectedContext, type TargetOptions } from "../target/with-session.ts";
+import { contextsFile, readContexts } from "../target/contexts.ts";
+import {
+  configOptionsOf,
+  localContext,
+  selectedContext,
+  type TargetOptions,
+} from "../target/with-session.ts";
+import { contextNoun } from "./completed-names.ts";
 
 /** A shell must not wait for a gateway that is away. */
 const timeoutMs = 1_000;
@@ -18,19 +25,26 @@ const silent: Output = { out() {}, err() {} };
  * @param words the words typed so far, of which the flags that select the gateway count
  */
 export async function printNames(
-  noun: LazyNoun | undefined,
+  noun: string,
+  nouns: Readonly<Record<string, LazyNoun>>,
   words: readonly string[],
   output: Output,
 ): Promise<ExitCode> {
   const late = new Promise<readonly string[]>((resolve) => setTimeout(resolve, timeoutMs, []).unref());
-  const names = await Promise.race([namesOf(noun, targetIn(words)).catch(() => []), late]);
+  const asked = noun === contextNoun ? contextNames() : resourceNames(nouns[noun], targetIn(words));
+  const names = await Promise.race([asked.catch(() => []), late]);
   for (const name of names) {
     output.out(name);
   }
   return 0;
 }
 
-async function namesOf(noun: LazyNoun | undefined, options: TargetOptions): Promise<readonly string[]> {
+async function contextNames(): Promise<readonly string[]> {
+  const { contexts } = await readContexts(contextsFile());
+  return [localContext, ...Object.keys(contexts)];
+}
+
+async function resourceNames(noun: LazyNoun | undefined, options: TargetOptions): Promise<readonly string[]> {
   const reference = (await noun?.load())?.reference;
   if (reference === undefined) {
     return [];

@@ -1,4 +1,5 @@
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
+import { completeNames, contextNoun } from "../completion/completed-names.ts";
 
 /** Adds the flags shared by all commands that read the configuration. */
 export function withConfigFlags(command: Command): Command {
@@ -15,9 +16,14 @@ export function withConfigFlags(command: Command): Command {
 export function withTargetFlags(command: Command): Command {
   return withConfigFlags(command)
     .option("--sandbox", "use the sandbox of the data directory")
-    .option(
-      "--context <name>",
-      "use this gateway, see `hostplane login`; `local` is this host's (HOSTPLANE_CONTEXT)",
+    .addOption(
+      completeNames(
+        new Option(
+          "--context <name>",
+          "use this gateway, see `hostplane login`; `local` is this host's (HOSTPLANE_CONTEXT)",
+        ).conflicts(["config", "data", "set", "sandbox"]),
+        contextNoun,
+      ),
     );
 }
 

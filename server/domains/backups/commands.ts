@@ -14,7 +14,7 @@ import {
   wholeGib,
   word,
 } from "../../cli/table/parameter.ts";
-import { inventoryReference, uuid } from "../../cli/table/reference.ts";
+import { anyName, inventoryReference, uuid } from "../../cli/table/reference.ts";
 import { timeText } from "../../cli/table/time-text.ts";
 import { type AccessOptions, readRepositorySecrets } from "./repository-access.ts";
 
@@ -90,7 +90,10 @@ export const backupNoun: Noun = {
       summary: "back up a volume, or show the progress of the backup with this name",
       parameters: {
         name: argument("name of the backup", word("name")),
-        volume: argument("data, vg0/data or volumeGroups/vg0/volumes/data", word("volume")),
+        volume: argument(
+          "data, vg0/data or volumeGroups/vg0/volumes/data",
+          nameOf("volume", inventoryReference("volume", "volume", anyName)),
+        ),
         endpoint: option("S3 endpoint to store it in (default: the local repository)", word("url")),
         path: option("bucket and prefix on the S3 service", word("path")),
         noVerifyTls: flag("do not verify the endpoint's certificate"),

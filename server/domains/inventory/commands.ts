@@ -92,8 +92,8 @@ function resourceLine(item: Resource): string {
   return `${name} ${state}, ${enumText(ResourceHealthSchema, health)}: ${figuresText(item)}`;
 }
 
-/** Formats the figures of a resource, such as `size 2 GiB, used 40 %`. */
-export function figuresText({ figures }: Pick<Resource, "figures">): string {
+/** Formats figures as `size 2 GiB, used 40 %`. */
+function figuresText({ figures }: Pick<Resource, "figures">): string {
   return figures.map(({ name, value, unit }) => `${name} ${figureText(value, unit)}`).join(", ");
 }
 

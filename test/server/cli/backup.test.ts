@@ -34,7 +34,10 @@ test("backups are created, listed, shown, verified, restored and deleted", {
   const { id } = backup;
   const list = await run(["backup", "list"]);
   t.match(list, /^ID +NAME +VOLUME +AS OF +SIZE +REPOSITORY +STATE\n/);
-  t.match(list, new RegExp(`^${id}  monday  ${volume}  20\\S+Z  \\d GiB +/sandbox/backups +not verified$`, "m"));
+  t.match(
+    list,
+    new RegExp(`^${id}  monday  ${volume}  20\\S+Z  \\d GiB +/sandbox/backups +not verified$`, "m"),
+  );
   for (const [filter, value] of [
     ["--volume", "volumeGroups/other"],
     ["--name", "tuesday"],

@@ -127,6 +127,9 @@ test("a remote gateway is used like a local one", { timeout: 300_000 }, async (t
     );
     await ok(["context", "use", "local"]);
     t.match(await run(["pod", "list", "--sandbox"]), { code: 1, stderr: /no gateway is running/ });
+    t.equal(await ok(["__complete", "context"]), `${["local", host, "trusted", secureHost].join("\n")}\n`);
+    t.equal(await ok(["__complete", "user", "--context", host]), "admin\n");
+    await fails(["pod", "list", "--context", host, "--sandbox"], 2, /cannot be used with/);
     await ok(["context", "remove", "trusted"]);
     t.notMatch(await ok(["context", "list", "-o", "name"]), /trusted/);
     await chmod(contexts, 0o644);
