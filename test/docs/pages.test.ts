@@ -15,7 +15,9 @@ import { adminPassword, startGatewayUnderTest } from "../server/gateway-under-te
 import { blocksOf, pages, readPage } from "./markdown.ts";
 import { testBlocks } from "./run-blocks.ts";
 
-const prose = pages().filter((page) => !page.startsWith("test/") && page !== "docs/configuration.md");
+const prose = pages().filter(
+  (page) => !page.startsWith("test/") && page !== "docs/configuration.md" && page !== "docs/cli.md",
+);
 
 // test/readme.test.ts runs the README, with the sandbox that it starts.
 for (const page of prose.filter((name) => name !== "README.md")) {

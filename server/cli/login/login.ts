@@ -44,13 +44,7 @@ export async function logIn(urlText: string, options: LoginOptions, output: Outp
     const { actor, isLogin } = await callerOf({ ...access, token });
     const file = contextsFile();
     const { contexts } = await readContexts(file);
-    const context = {
-      ...access,
-      actor,
-      token,
-      isLogin,
-      ...(options.insecure === true ? { isInsecure: true } : {}),
-    };
+    const context = { ...access, actor, token, isLogin };
     await writeContexts(file, { current: name, contexts: { ...contexts, [name]: context } });
     output.out(`logged in to ${access.url} as ${actor}; commands now use the context ${name}`);
     return 0;

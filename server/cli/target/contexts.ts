@@ -14,8 +14,6 @@ export interface RemoteContext {
   readonly isLogin: boolean;
   /** Fingerprint of the only accepted certificate; absent if the system's store decides. */
   readonly pin?: string | undefined;
-  /** Whether cleartext was allowed although the gateway is not on this host. */
-  readonly isInsecure?: boolean | undefined;
 }
 
 /** The remote gateways of a user, by their names. */

@@ -19,7 +19,7 @@ import { StatsService } from "../../../gen/stats/stats_pb.ts";
 import { change, list, type Noun, show, watch } from "../../cli/table/command.ts";
 import { enumText } from "../../cli/table/enum-text.ts";
 import { argument, flag, nameOf } from "../../cli/table/parameter.ts";
-import { anyName, type Reference } from "../../cli/table/reference.ts";
+import type { Reference } from "../../cli/table/reference.ts";
 import { sizeText } from "../../cli/table/size-text.ts";
 import { koorFacts, radarRows, statsRows, statsSummary } from "./figures-text.ts";
 
@@ -28,7 +28,8 @@ const unknown = "?";
 
 const crashes: Reference = {
   noun: "storage",
-  fullId: anyName,
+  // Ceph makes them of the time and a UUID.
+  fullId: /^\d{4}-\S+_[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/,
   async list(session) {
     const { message } = await session.call(StorageService.method.listCrashes, {});
     return message.crashes.map(({ id }) => ({ id, names: [] }));
@@ -129,7 +130,7 @@ export const storageNoun: Noun = {
     change({
       name: "archive-crash",
       summary: "archive a crash",
-      parameters: { id: argument("id of the crash", nameOf("id", crashes)) },
+      parameters: { id: argument("id of the crash, or a prefix of it", nameOf("id", crashes)) },
       method: StorageService.method.archiveCrash,
       done: ({ crash }, values) => `archived the crash ${values.id} of ${crash?.entity ?? unknown}`,
     }),
