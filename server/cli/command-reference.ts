@@ -77,7 +77,7 @@ function usageOf(command: Command, help: Help): string[] {
       .map((each) => [`\`${help.argumentTerm(each)}\``, help.argumentDescription(each)]),
     ...options.map((each) => [`\`${each.flags}\``, help.optionDescription(each)]),
   ];
-  const usage = ["```", help.commandUsage(command), "```", ""];
+  const usage = ["```text", help.commandUsage(command), "```", ""];
   return rows.length === 0 ? usage : [...usage, ...table(rows), ""];
 }
 
