@@ -30,8 +30,11 @@ export async function runCommandLine(
       onExit(await printNames(noun, nouns, words, output));
       return;
     }
-    const program = await createProgram(nounsIn(args, nouns), output, onExit, nouns);
-    await program.parseAsync(args, { from: "user" });
+    // Commander's own `help` takes one word only.
+    const typed = first === "help" ? [...args.slice(1), "--help"] : args;
+    const loaded = typed.slice(0, 1).filter((name) => Object.hasOwn(nouns, name));
+    const program = await createProgram(loaded, output, onExit, nouns);
+    await program.parseAsync(typed, { from: "user" });
   } catch (error) {
     if (error instanceof CommanderError) {
       onExit(error.exitCode === 0 ? 0 : 2);
@@ -42,14 +45,9 @@ export async function runCommandLine(
   }
 }
 
-/** Returns the noun whose commands the command line needs: only those are imported, so that everything starts fast. */
-function nounsIn([first = "", second = ""]: readonly string[], nouns: Nouns): readonly string[] {
-  return [first === "help" ? second : first].filter((name) => Object.hasOwn(nouns, name));
-}
-
 /**
- * Creates the command line with the commands of the `loaded` nouns, of which the others only have their names. Commands are
- * imported when they run; each returns its exit code, which is passed to `onExit`.
+ * Creates the command line with the commands of the `loaded` nouns; the others only have their names, so that everything starts
+ * fast. Commands are imported when they run; each returns its exit code, which is passed to `onExit`.
  */
 export async function createProgram(
   loaded: readonly string[],

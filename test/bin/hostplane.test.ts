@@ -89,9 +89,9 @@ test("the installed package", async (t) => {
       code: 0,
       stdout: new RegExp(`^hostplane ${version} `),
     });
-    t.match(await start([...old, "bogus"]).ended, {
+    t.match(await start([...old, "xyzzy"]).ended, {
       code: 2,
-      stderr: "hostplane: unknown command 'bogus'\n",
+      stderr: "hostplane: unknown command 'xyzzy'\n",
     });
   });
 
