@@ -5,7 +5,7 @@ export const formats = ["table", "json", "yaml", "name"] as const;
 
 export type Format = (typeof formats)[number];
 
-/** Prints what a command has to say, in the format that was asked for. */
+/** Prints the results of a command in the requested format. */
 export interface Printer {
   readonly format: Format;
   /** Whether a person reads stdout. */

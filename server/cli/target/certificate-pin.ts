@@ -41,7 +41,7 @@ export function seeCertificate({ hostname, port }: URL): Promise<SeenCertificate
 }
 
 /**
- * Creates an agent that connects only to a server with this certificate, whoever issued it. No request is written before the
+ * Creates an agent that connects only to a server with this certificate, regardless of its issuer. No request is written before the
  * certificate has been compared.
  */
 export function createPinnedAgent(pin: string): Agent {

@@ -179,8 +179,8 @@ function groupOf({ name }: Resource): string {
   return name.split("/")[1] ?? "";
 }
 
-function figureOf({ figures }: Resource, wanted: string): string {
-  const found = figures.find(({ name }) => name === wanted);
+function figureOf({ figures }: Resource, name: string): string {
+  const found = figures.find((figure) => figure.name === name);
   if (found === undefined) {
     return "";
   }

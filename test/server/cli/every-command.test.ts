@@ -135,7 +135,10 @@ test("docs/cli.md has every command", async (t) => {
   t.equal(await readFile(join(root, "docs/cli.md"), "utf8"), stdout, "run npm run docs to update it");
 });
 
+const hasBash = spawnSync("bash", ["--version"]).status === 0;
+
 test("bash completes names that the gateway has, and is silent without one", {
+  skip: !hasBash,
   timeout: 120_000,
 }, async (t) => {
   const data = await dataWithStore(t);
