@@ -1,6 +1,6 @@
-import { type DescMessage, isMessage } from "@bufbuild/protobuf";
+import { type DescMessage, isMessage, type Message } from "@bufbuild/protobuf";
 import { type Operation, OperationSchema } from "../../gen/hostplane/v1/operation_pb.ts";
-import type { Command, Context, Rendering } from "./table/command.ts";
+import type { Command, Rendering } from "./table/command.ts";
 import { fieldText } from "./table/field-text.ts";
 import { followOperation } from "./table/follow-operation.ts";
 import { jsonOfMessage } from "./table/message-json.ts";
@@ -30,11 +30,11 @@ const limitDefault = 100;
 export async function printList(
   rendering: RenderingOf<"list">,
   readPage: ReadPage,
-  values: Context["values"],
+  values: object,
   printer: Printer,
 ): Promise<void> {
   const { schema, id } = rendering;
-  const items: object[] = [];
+  const items: Message[] = [];
   let last: AnyAnswer | undefined;
   for await (const answer of pages(readPage, limitOf(values), () => items.length)) {
     items.push(...rendering.items(answer.message));
@@ -42,7 +42,7 @@ export async function printList(
   }
   const missing = missingIn(last?.header);
   reportMissing(missing, printer);
-  for (const note of last === undefined ? [] : rendering.notes(last.message)) {
+  for (const note of last === undefined ? [] : (rendering.notes?.(last.message) ?? [])) {
     printer.err(note);
   }
   switch (printer.format) {
@@ -55,7 +55,7 @@ export async function printList(
       printTable(rendering, items, values, printer);
       break;
     default: {
-      const json = items.map((item) => jsonOfMessage(schema, item as never));
+      const json = items.map((item) => jsonOfMessage(schema, item));
       printer.document(withoutMissing(json, missing));
     }
   }
@@ -63,8 +63,8 @@ export async function printList(
 
 function printTable(
   { schema, columns, below }: RenderingOf<"list">,
-  items: readonly object[],
-  values: Context["values"],
+  items: readonly Message[],
+  values: object,
   printer: Printer,
 ): void {
   const head = Object.keys(columns);
@@ -75,7 +75,7 @@ function printTable(
   );
   printer.table(
     { head, rows },
-    items.map((item) => below(item, values)),
+    items.map((item) => below?.(item, values) ?? []),
   );
 }
 
@@ -92,7 +92,7 @@ export async function printLog(
           printer.out(line);
         }
       } else {
-        const json = jsonOfMessage(schema, item as never);
+        const json = jsonOfMessage(schema, item);
         printer.format === "yaml" ? printer.documentInStream(json) : printer.out(JSON.stringify(json));
       }
     }
@@ -113,7 +113,7 @@ async function* pages(readPage: ReadPage, limit: number, countSoFar: () => numbe
 export function printItem(
   { schema, item, view, id }: RenderingOf<"show">,
   { message, header }: AnyAnswer,
-  values: Context["values"],
+  values: object,
   printer: Printer,
 ): void {
   const shown = item(message, values);
@@ -122,13 +122,12 @@ export function printItem(
   }
   const missing = missingIn(header);
   reportMissing(missing, printer);
-  const context = { missing, header, values };
   printOne(
     printer,
     schema,
-    shown as never,
+    shown,
     nameOf(shown, id),
-    () => view(shown, context),
+    () => view(shown, { missing, header }),
     (json) => withoutMissing(json, missing),
   );
 }
@@ -161,11 +160,11 @@ export async function printOperation(
 }
 
 /** Prints what a change has done. */
-export function printDone(
-  { text, id }: RenderingOf<"done">,
+export function printChange(
+  { done, id }: RenderingOf<"change">,
   { message }: AnyAnswer,
   output: DescMessage,
-  values: Context["values"],
+  values: object,
   printer: Printer,
 ): void {
   switch (printer.format) {
@@ -173,10 +172,10 @@ export function printDone(
       printer.out(id === undefined ? firstOf(values) : id(message, values));
       break;
     case "table":
-      printer.out(printableLine(text(message, values)));
+      printer.out(printableLine(done(message, values)));
       break;
     default:
-      printer.document(jsonOfMessage(output, message as never));
+      printer.document(jsonOfMessage(output, message));
   }
 }
 
@@ -186,13 +185,13 @@ export function printDone(
  */
 export async function printStream(
   follow: (signal: AbortSignal) => Promise<Stream<DescMessage>>,
-  createLines: () => (message: object) => readonly string[],
-  toPrint: (message: object) => readonly [DescMessage, object] | undefined,
+  createLines: () => (message: Message) => readonly string[],
+  toPrint: (message: Message) => readonly [DescMessage, object] | undefined,
   printer: Printer,
-): Promise<object | undefined> {
+): Promise<Message | undefined> {
   const linesOf = createLines();
   const isDocument = printer.format === "json" || printer.format === "yaml";
-  let last: object | undefined;
+  let last: Message | undefined;
   await whileRead(async (signal) => {
     const { messages, header } = await follow(signal);
     // Operations go on when this command is stopped; their ids allow following or cancelling them.
@@ -219,8 +218,8 @@ export async function printStream(
 }
 
 /** Returns the name of an item for commands: what `id` says, otherwise its id or name. */
-function nameOf(item: object, id: ((item: object) => string) | undefined): string {
-  const { id: ownId, name = "" } = item as { readonly id?: unknown; readonly name?: string };
+function nameOf(item: Message, id: ((item: Message) => string) | undefined): string {
+  const { id: ownId, name = "" } = item as Message & { readonly id?: unknown; readonly name?: string };
   return printableLine(id === undefined ? String(ownId ?? name) : id(item));
 }
 
@@ -230,7 +229,7 @@ function firstOf(values: object): string {
 }
 
 /** Returns the number after `--limit`. */
-function limitOf(values: Context["values"]): number {
+function limitOf(values: object): number {
   const { limit } = values as { readonly limit?: number };
   return Object.hasOwn(values, "limit") ? (limit ?? limitDefault) : Number.POSITIVE_INFINITY;
 }
@@ -250,9 +249,9 @@ export function canWait({ rendering }: Command): boolean {
   switch (rendering.kind) {
     case "operation":
       return true;
-    case "done":
+    case "change":
       return rendering.follow !== undefined;
     default:
-      return rendering.kind === "custom" && rendering.canWait;
+      return rendering.kind === "custom" && rendering.canWait === true;
   }
 }

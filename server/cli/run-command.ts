@@ -2,6 +2,7 @@ import type {
   DescMessage,
   DescMethodServerStreaming,
   DescMethodUnary,
+  Message,
   MessageInitShape,
 } from "@bufbuild/protobuf";
 import { ConnectError } from "@connectrpc/connect";
@@ -9,7 +10,7 @@ import { ErrorInfoSchema } from "../../gen/google/rpc/error_details_pb.ts";
 import { createPrinter } from "./create-printer.ts";
 import { confirmChange, planOf, printPlan } from "./plan.ts";
 import {
-  printDone,
+  printChange,
   printItem,
   printList,
   printLog,
@@ -139,12 +140,12 @@ async function call(
       return 0;
     case "operation":
       return printOperation(await unary(), session, isWaiting, printer);
-    case "done": {
+    case "change": {
       const answer = await unary();
       if (isWaiting && rendering.follow !== undefined) {
         return (await rendering.follow(session, values, printer)) ? 0 : 1;
       }
-      printDone(rendering, answer, (method as AnyUnary).output, values, printer);
+      printChange(rendering, answer, (method as AnyUnary).output, values, printer);
       return 0;
     }
     case "stream":
@@ -163,7 +164,7 @@ async function followStream(
   }
   const streaming = method as AnyStream;
   const { cursorOf, createLines } = rendering;
-  const json = rendering.json ?? ((message: object) => [streaming.output, message] as const);
+  const json = rendering.json ?? ((message: Message) => [streaming.output, message] as const);
   let cursor: string | undefined;
   try {
     const last = await printStream(
@@ -181,7 +182,7 @@ async function followStream(
       json,
       printer,
     );
-    return rendering.hasSucceeded === undefined || rendering.hasSucceeded(last) ? 0 : 1;
+    return (rendering.hasSucceeded?.(last) ?? true) ? 0 : 1;
   } catch (error) {
     throw cursorOf === undefined ? error : withNextCursor(error, cursor);
   }

@@ -33,32 +33,90 @@ export interface Command {
   readonly destroys: boolean;
   /** Whether the gateway can plan the RPC, for `--dry-run`. */
   readonly isPlannable: boolean;
-  request(values: Values<Parameters>): Promise<object> | object;
+  request(values: object): Promise<object> | object;
   readonly rendering: Rendering;
   readonly watch: Watch | undefined;
   /** Returns the command that runs in place of this one for some values. */
   instead(values: object): Command | undefined;
 }
 
-export type Method =
-  | DescMethodUnary<DescMessage, DescMessage>
-  | DescMethodServerStreaming<DescMessage, DescMessage>;
+export type Method = UnaryOrStream<DescMessage, DescMessage>;
 
-/** How responses are printed. Every function gets messages of the command's RPC. */
+/** How responses are printed. The engine calls a row's functions only with messages of the row's own RPC. */
 export type Rendering =
-  | ListRendering
-  | LogRendering
-  | ShowRendering
-  | OperationRendering
-  | DoneRendering
-  | StreamRendering
-  | CustomRendering;
+  | ({ readonly kind: "list" } & ListRendering<DescMessage, DescMessage, object>)
+  | ({ readonly kind: "log" } & LogRendering<DescMessage, DescMessage>)
+  | ({ readonly kind: "show" } & ShowRendering<DescMessage, DescMessage, object>)
+  | { readonly kind: "operation" }
+  | ({ readonly kind: "change" } & ChangeRendering<DescMessage, object>)
+  | ({ readonly kind: "stream" } & StreamRendering<DescMessage>)
+  | ({ readonly kind: "custom" } & CustomRendering<object>);
 
-interface CustomRendering {
-  readonly kind: "custom";
+/** A table: a column for each entry, a row for each item. A cell is a field of the item, or the result of a function. */
+export type Columns<Item> = Readonly<Record<string, (keyof Item & string) | ((item: Item) => string)>>;
+
+/** A table or document of all items. */
+interface ListRendering<Output extends DescMessage, Item extends DescMessage, Given> {
+  readonly schema: Item;
+  readonly items: (response: MessageShape<Output>) => readonly MessageShape<Item>[];
+  readonly columns: Columns<MessageShape<Item>>;
+  /** Returns what `-o name` prints; absent: the id or name. */
+  readonly id?: (item: MessageShape<Item>) => string;
+  /** Returns remarks on the response, for stderr. */
+  readonly notes?: (response: MessageShape<Output>) => readonly string[];
+  /** Returns lines below an item of the table. */
+  readonly below?: (item: MessageShape<Item>, values: Given) => readonly string[];
+}
+
+/** Items that are printed as they come, page by page. */
+interface LogRendering<Output extends DescMessage, Item extends DescMessage> {
+  readonly schema: Item;
+  readonly items: (response: MessageShape<Output>) => readonly MessageShape<Item>[];
+  /** Absent: each item is a line of JSON. */
+  readonly lines?: (item: MessageShape<Item>) => readonly string[];
+}
+
+/** Everything known about one thing. */
+interface ShowRendering<Output extends DescMessage, Item extends DescMessage, Given> {
+  readonly schema: Item;
+  readonly item: (response: MessageShape<Output>, values: Given) => MessageShape<Item> | undefined;
+  readonly view: (item: MessageShape<Item>, context: Context) => View;
+  /** Returns what `-o name` prints; absent: the id or name. */
+  readonly id?: (item: MessageShape<Item>) => string;
+}
+
+/** What explains a response. */
+export interface Context {
+  /** Fields that could not be read (`hostplane-missing`). */
+  readonly missing: readonly string[];
+  readonly header: Headers;
+}
+
+/** A sentence about a change that is done when the RPC returns. */
+interface ChangeRendering<Output extends DescMessage, Given> {
+  readonly done: (response: MessageShape<Output>, values: Given) => string;
+  /** Returns what `-o name` prints; absent: the first argument. */
+  readonly id?: (response: MessageShape<Output>, values: Given) => string;
+  /** Prints the progress of what the RPC began, for `--wait`. Returns whether it succeeded. */
+  readonly follow?: (session: Session, values: Given, printer: Printer) => Promise<boolean>;
+}
+
+/** Messages that are printed as they come. */
+interface StreamRendering<Output extends DescMessage> {
+  /** Creates the function that formats the messages of one stream. */
+  readonly createLines: () => (message: MessageShape<Output>) => readonly string[];
+  /** Returns the part of a message that is printed as JSON; absent: all of it. */
+  readonly json?: (message: MessageShape<Output>) => readonly [DescMessage, object] | undefined;
+  /** Returns whether the command has succeeded, after the last message. */
+  readonly hasSucceeded?: (last: MessageShape<Output> | undefined) => boolean;
+  /** Returns where a failed stream can be resumed. */
+  readonly cursorOf?: (message: MessageShape<Output>) => string | undefined;
+}
+
+interface CustomRendering<Given> {
+  readonly run: (session: Session, values: Given, printer: Printer, waiting: Waiting) => Promise<ExitCode>;
   /** Whether it has something to wait for. */
-  readonly canWait: boolean;
-  run(session: Session, values: object, printer: Printer, waiting: Waiting): Promise<ExitCode>;
+  readonly canWait?: boolean;
 }
 
 /** Whether `--wait` was given. */
@@ -66,113 +124,38 @@ export interface Waiting {
   readonly isWaiting: boolean;
 }
 
-/** Headers that explain a response. */
-export interface Context {
-  /** Fields that could not be read (`hostplane-missing`). */
-  readonly missing: readonly string[];
-  readonly header: Headers;
-  readonly values: Values<Parameters>;
-}
-
-/** A table: a column for each entry, a row for each item. A cell is a field of the item, or what a function makes of it. */
-export type Columns<Item> = Readonly<Record<string, (keyof Item & string) | ((item: Item) => string)>>;
-
-interface ListRendering {
-  readonly kind: "list";
-  readonly schema: DescMessage;
-  items(response: object): readonly object[];
-  readonly columns: Readonly<Record<string, string | ((item: object) => string)>>;
-  /** Returns what `-o name` prints; absent: the id or name. */
-  readonly id: ((item: object) => string) | undefined;
-  /** Remarks on the response, printed on stderr. */
-  notes(response: object): readonly string[];
-  /** Lines below an item of the table. */
-  below(item: object, values: object): readonly string[];
-}
-
-/** Items that are printed as they come, page by page. */
-interface LogRendering {
-  readonly kind: "log";
-  readonly schema: DescMessage;
-  items(response: object): readonly object[];
-  /** Undefined: each item as a line of JSON. */
-  readonly lines: ((item: object) => readonly string[]) | undefined;
-}
-
-interface ShowRendering {
-  readonly kind: "show";
-  readonly schema: DescMessage;
-  item(response: object, values: object): object | undefined;
-  view(item: object, context: Context): View;
-  readonly id: ((item: object) => string) | undefined;
-}
-
-/** The RPC starts an operation, and returns it. */
-interface OperationRendering {
-  readonly kind: "operation";
-}
-
-/** The RPC has done it: prints a sentence. */
-interface DoneRendering {
-  readonly kind: "done";
-  text(response: object, values: object): string;
-  /** Returns what `-o name` prints; absent: the first argument. */
-  readonly id: ((response: object, values: object) => string) | undefined;
-  /** Follows what the RPC began, for `--wait`. */
-  follow: ((session: Session, values: object, printer: Printer) => Promise<boolean>) | undefined;
-}
-
-/** Each message is printed as it comes. */
-interface StreamRendering {
-  readonly kind: "stream";
-  /** Creates the function that formats the messages of one stream. */
-  createLines(): (message: object) => readonly string[];
-  /** The messages as JSON; absent: the message itself. */
-  json: ((message: object) => readonly [DescMessage, object] | undefined) | undefined;
-  /** After the last message: whether the command has succeeded. */
-  hasSucceeded: ((last: object | undefined) => boolean) | undefined;
-  /** Returns where a failed stream can be resumed. */
-  cursorOf: ((message: object) => string | undefined) | undefined;
-}
-
 /** The RPC of `--watch`: the current state, then each change. */
 export interface Watch {
   readonly method: DescMethodServerStreaming<DescMessage, DescMessage>;
-  request(values: Values<Parameters>): object;
+  request(values: object): object;
   createLines(): (message: object) => readonly string[];
 }
 
-type Unary<Input extends DescMessage, Output extends DescMessage> = DescMethodUnary<Input, Output>;
+type UnaryOrStream<Input extends DescMessage, Output extends DescMessage> =
+  | DescMethodUnary<Input, Output>
+  | DescMethodServerStreaming<Input, Output>;
 
 /** What all rows have. */
-interface Row<Of extends Parameters> {
+interface Row<Of extends Parameters, Input extends DescMessage> {
   readonly name: string;
   readonly summary: string;
   readonly parameters?: Of;
   readonly isOffline?: boolean;
-}
-
-interface Calling<Of extends Parameters, Input extends DescMessage> extends Row<Of> {
   /** Makes the request; absent if each parameter is a field of it. */
   readonly request?: (values: Values<Of>) => MessageInitShape<Input> | Promise<MessageInitShape<Input>>;
-}
-
-/** What changes have as well. */
-interface Changing {
   readonly destroys?: boolean;
   readonly isPlannable?: boolean;
+  readonly watch?: Watch;
 }
 
-interface WatchRow<Given, Input extends DescMessage, Output extends DescMessage> {
+type None = Readonly<Record<never, never>>;
+
+/** Declares the RPC of `--watch`. */
+export function watch<Given, Input extends DescMessage, Output extends DescMessage>(row: {
   readonly method: DescMethodServerStreaming<Input, Output>;
   readonly request?: (values: Given) => MessageInitShape<Input>;
   readonly createLines: () => (message: MessageShape<Output>) => readonly string[];
-}
-
-/** Declares the RPC of `--watch`. */
-export function watch<Given, Input extends DescMessage, Output extends DescMessage>(
-  row: WatchRow<Given, Input, Output>,
-): Watch {
+}): Watch {
   return erased<Watch>({ request: () => ({}), ...row });
 }
 
@@ -181,21 +164,12 @@ export function list<
   Input extends DescMessage,
   Output extends DescMessage,
   Item extends DescMessage,
-  const Of extends Parameters = Readonly<Record<never, never>>,
+  const Of extends Parameters = None,
 >(
-  row: Calling<Of, Input> & {
-    readonly method: Unary<Input, Output> | DescMethodServerStreaming<Input, Output>;
-    readonly schema: Item;
-    readonly items: (response: MessageShape<Output>) => readonly MessageShape<Item>[];
-    readonly columns: Columns<MessageShape<Item>>;
-    readonly id?: (item: MessageShape<Item>) => string;
-    readonly notes?: (response: MessageShape<Output>) => readonly string[];
-    readonly below?: (item: MessageShape<Item>, values: Values<Of>) => readonly string[];
-    readonly watch?: Watch;
-  },
+  row: Row<Of, Input> &
+    ListRendering<Output, Item, Values<Of>> & { readonly method: UnaryOrStream<Input, Output> },
 ): Command {
-  const { schema, items, columns, id, notes = () => [], below = () => [] } = row;
-  return command(row, { kind: "list", schema, items, columns, id, notes, below });
+  return command("list", row);
 }
 
 /** Declares a command that prints each item as it comes, as lines or as JSON lines. */
@@ -203,17 +177,11 @@ export function log<
   Input extends DescMessage,
   Output extends DescMessage,
   Item extends DescMessage,
-  const Of extends Parameters = Readonly<Record<never, never>>,
+  const Of extends Parameters = None,
 >(
-  row: Calling<Of, Input> & {
-    readonly method: Unary<Input, Output>;
-    readonly schema: Item;
-    readonly items: (response: MessageShape<Output>) => readonly MessageShape<Item>[];
-    readonly lines?: (item: MessageShape<Item>) => readonly string[];
-  },
+  row: Row<Of, Input> & LogRendering<Output, Item> & { readonly method: DescMethodUnary<Input, Output> },
 ): Command {
-  const { schema, items, lines } = row;
-  return command(row, { kind: "log", schema, items, lines });
+  return command("log", row);
 }
 
 /** Declares a command that prints everything known about one thing. */
@@ -221,93 +189,66 @@ export function show<
   Input extends DescMessage,
   Output extends DescMessage,
   Item extends DescMessage,
-  const Of extends Parameters = Readonly<Record<never, never>>,
+  const Of extends Parameters = None,
 >(
-  row: Calling<Of, Input> & {
-    readonly method: Unary<Input, Output> | DescMethodServerStreaming<Input, Output>;
-    readonly schema: Item;
-    readonly item: (response: MessageShape<Output>, values: Values<Of>) => MessageShape<Item> | undefined;
-    readonly view: (item: MessageShape<Item>, context: Context) => View;
-    readonly id?: (item: MessageShape<Item>) => string;
-    readonly watch?: Watch;
-  },
+  row: Row<Of, Input> &
+    ShowRendering<Output, Item, Values<Of>> & { readonly method: UnaryOrStream<Input, Output> },
 ): Command {
-  const { schema, item, view, id } = row;
-  return command(row, { kind: "show", schema, item, view, id });
+  return command("show", row);
 }
 
-/** Declares a command that starts an operation. */
+/** Declares a command whose RPC starts an operation and returns it. */
 export function operation<
   Input extends DescMessage,
   Output extends DescMessage,
-  const Of extends Parameters = Readonly<Record<never, never>>,
->(row: Calling<Of, Input> & Changing & { readonly method: Unary<Input, Output> }): Command {
-  return command(row, { kind: "operation" });
+  const Of extends Parameters = None,
+>(row: Row<Of, Input> & { readonly method: DescMethodUnary<Input, Output> }): Command {
+  return command("operation", row);
 }
 
 /** Declares a command that changes something and is done when the RPC returns. */
 export function change<
   Input extends DescMessage,
   Output extends DescMessage,
-  const Of extends Parameters = Readonly<Record<never, never>>,
+  const Of extends Parameters = None,
 >(
-  row: Calling<Of, Input> &
-    Changing & {
-      readonly method: Unary<Input, Output>;
-      /** What is printed. */
-      readonly done: (response: MessageShape<Output>, values: Values<Of>) => string;
-      /** What `-o name` prints. */
-      readonly id?: (response: MessageShape<Output>, values: Values<Of>) => string;
-      readonly follow?: (session: Session, values: Values<Of>, printer: Printer) => Promise<boolean>;
-    },
+  row: Row<Of, Input> &
+    ChangeRendering<Output, Values<Of>> & { readonly method: DescMethodUnary<Input, Output> },
 ): Command {
-  return command(row, { kind: "done", text: row.done, id: row.id, follow: row.follow });
+  return command("change", row);
 }
 
 /** Declares a command that prints the messages of a stream. */
 export function stream<
   Input extends DescMessage,
   Output extends DescMessage,
-  const Of extends Parameters = Readonly<Record<never, never>>,
+  const Of extends Parameters = None,
 >(
-  row: Calling<Of, Input> &
-    Changing & {
+  row: Row<Of, Input> &
+    StreamRendering<Output> & {
       readonly method: DescMethodServerStreaming<Input, Output>;
-      readonly createLines: () => (message: MessageShape<Output>) => readonly string[];
-      readonly json?: (message: MessageShape<Output>) => readonly [DescMessage, object] | undefined;
-      readonly hasSucceeded?: (last: MessageShape<Output> | undefined) => boolean;
       readonly instead?: (values: Values<Of>) => Command | undefined;
-      readonly cursorOf?: (message: MessageShape<Output>) => string | undefined;
     },
 ): Command {
-  const { createLines, json, hasSucceeded, cursorOf } = row;
-  return command(row, { kind: "stream", createLines, json, hasSucceeded, cursorOf });
+  return command("stream", row);
 }
 
-/** Declares a command that makes several calls. `method` names the RPC that is planned. */
+/** Declares a command that makes several calls. `method` and `request` are the call that is planned. */
 export function custom<
   Input extends DescMessage,
   Output extends DescMessage,
-  const Of extends Parameters = Readonly<Record<never, never>>,
+  const Of extends Parameters = None,
 >(
-  row: Calling<Of, Input> &
-    Changing & {
-      readonly method?: Unary<Input, Output> | DescMethodServerStreaming<Input, Output>;
-      readonly run: (
-        session: Session,
-        values: Values<Of>,
-        printer: Printer,
-        waiting: Waiting,
-      ) => Promise<ExitCode>;
-      readonly canWait?: boolean;
-      readonly watch?: Watch;
-    },
+  row: Row<Of, Input> & CustomRendering<Values<Of>> & { readonly method?: UnaryOrStream<Input, Output> },
 ): Command {
-  return command(row, { kind: "custom", run: row.run, canWait: row.canWait === true });
+  return command("custom", row);
 }
 
-function command(row: object, rendering: object): Command {
-  const { method } = row as { readonly method?: Method };
+function command(
+  kind: Rendering["kind"],
+  row: { readonly method?: { readonly input: DescMessage } },
+): Command {
+  const { method } = row;
   const defaults = {
     parameters: {},
     isOffline: false,
@@ -318,10 +259,10 @@ function command(row: object, rendering: object): Command {
     watch: undefined,
     instead: () => undefined,
   };
-  return erased<Command>({ ...defaults, ...row, rendering });
+  return erased<Command>({ ...defaults, ...row, rendering: { ...row, kind } });
 }
 
-/** The engine calls a row's functions only with messages of the row's own RPC, so their types need not be kept. */
+/** Forgets the types of a row's functions. */
 function erased<Type>(row: unknown): Type {
   return row as Type;
 }
