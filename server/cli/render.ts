@@ -146,36 +146,23 @@ export async function printOperation(
   if (isWaiting) {
     return (await followOperation(session, operation.id, printer)) ? 0 : 1;
   }
-  switch (printer.format) {
-    case "name":
-      printer.out(operation.id);
-      break;
-    case "table":
-      printer.out(`operation ${operation.id}: ${operationSummary(operation)}`);
-      break;
-    default:
-      printer.document(jsonOfMessage(OperationSchema, operation));
-  }
+  const line = `operation ${operation.id}: ${operationSummary(operation)}`;
+  printOne(printer, OperationSchema, operation, operation.id, () => ({ lines: [line] }));
   return 0;
 }
 
 /** Prints what a change has done. */
 export function printChange(
-  { done, id }: RenderingOf<"change">,
+  { done, id, notes }: RenderingOf<"change">,
   { message }: AnyAnswer,
   output: DescMessage,
   values: object,
   printer: Printer,
 ): void {
-  switch (printer.format) {
-    case "name":
-      printer.out(id === undefined ? firstOf(values) : id(message, values));
-      break;
-    case "table":
-      printer.out(printableLine(done(message, values)));
-      break;
-    default:
-      printer.document(jsonOfMessage(output, message));
+  const name = id === undefined ? String(Object.values(values)[0] ?? "") : id(message, values);
+  printOne(printer, output, message, name, () => ({ lines: [done(message, values)] }));
+  for (const note of notes?.(message, values) ?? []) {
+    printer.err(note);
   }
 }
 
@@ -221,11 +208,6 @@ export async function printStream(
 function nameOf(item: Message, id: ((item: Message) => string) | undefined): string {
   const { id: ownId, name = "" } = item as Message & { readonly id?: unknown; readonly name?: string };
   return printableLine(id === undefined ? String(ownId ?? name) : id(item));
-}
-
-/** Returns the first argument: what a change was asked to change. */
-function firstOf(values: object): string {
-  return String(Object.values(values)[0] ?? "");
 }
 
 /** Returns the number after `--limit`. */

@@ -97,6 +97,8 @@ interface ChangeRendering<Output extends DescMessage, Given> {
   readonly done: (response: MessageShape<Output>, values: Given) => string;
   /** Returns what `-o name` prints; absent: the first argument. */
   readonly id?: (response: MessageShape<Output>, values: Given) => string;
+  /** Returns remarks, for stderr. */
+  readonly notes?: (response: MessageShape<Output>, values: Given) => readonly string[];
   /** Prints the progress of what the RPC began, for `--wait`. Returns whether it succeeded. */
   readonly follow?: (session: Session, values: Given, printer: Printer) => Promise<boolean>;
 }

@@ -1,5 +1,6 @@
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import { jsonOfMessage } from "./message-json.ts";
+import { printableLine } from "./printable-line.ts";
 import type { Printer } from "./printer.ts";
 import type { View } from "./view.ts";
 
@@ -14,7 +15,7 @@ export function printOne<Schema extends DescMessage>(
 ): void {
   switch (printer.format) {
     case "name":
-      printer.out(id);
+      printer.out(printableLine(id));
       break;
     case "table":
       printer.view(view());

@@ -1,7 +1,6 @@
 import { ApiTokenSchema, RoleSchema, UserSchema, UserService } from "../../../gen/hostplane/v1/user_pb.ts";
-import { change, custom, list, type Noun } from "../../cli/table/command.ts";
+import { change, list, type Noun } from "../../cli/table/command.ts";
 import { enumText } from "../../cli/table/enum-text.ts";
-import { jsonOfMessage } from "../../cli/table/message-json.ts";
 import {
   argument,
   duration,
@@ -16,7 +15,6 @@ import {
 } from "../../cli/table/parameter.ts";
 import { readPassword } from "../../cli/table/read-password.ts";
 import { anyName, type Reference } from "../../cli/table/reference.ts";
-import { requestFromValues } from "../../cli/table/request-from-values.ts";
 import { timeText } from "../../cli/table/time-text.ts";
 
 const users: Reference = {
@@ -126,7 +124,7 @@ export const userNoun: Noun = {
 export const tokenNoun: Noun = {
   reference: tokens,
   commands: [
-    custom({
+    change({
       name: "create",
       summary: "create a token and print it once",
       isOffline: true,
@@ -137,18 +135,9 @@ export const tokenNoun: Noun = {
         lifetime: option("time until it expires, such as 12h or 90d (default: unlimited)", duration),
       },
       method: UserService.method.createApiToken,
-      run: async (session, values, printer) => {
-        const { createApiToken } = UserService.method;
-        const request = requestFromValues(createApiToken.input, values);
-        const { message } = await session.call(createApiToken, request);
-        if (printer.format === "json" || printer.format === "yaml") {
-          printer.document(jsonOfMessage(createApiToken.output, message));
-        } else {
-          printer.out(message.token);
-        }
-        printer.err(`the token ${values.name} is shown only once; only its hash is stored`);
-        return 0;
-      },
+      done: ({ token }) => token,
+      id: ({ token }) => token,
+      notes: (_response, values) => [`the token ${values.name} is shown only once; only its hash is stored`],
     }),
     list({
       name: "list",

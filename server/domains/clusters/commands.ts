@@ -1,4 +1,8 @@
-import { Cluster, type GetClusterNodesStatusReply } from "../../../gen/cnct/kaas/api/api_pb.ts";
+import {
+  Cluster,
+  type GetClusterNodesStatusReply,
+  GetUpgradeClusterInformationReplySchema,
+} from "../../../gen/cnct/kaas/api/api_pb.ts";
 import {
   type ClusterMachine,
   ClusterMachineSchema,
@@ -7,11 +11,11 @@ import {
   type ClusterState,
   ClusterStateSchema,
   GetKubeconfigResponseSchema,
+  RotateKubeconfigResponseSchema,
   StrayMachineSchema,
 } from "../../../gen/hostplane/v1/cluster_pb.ts";
-import { change, custom, list, type Noun, watch } from "../../cli/table/command.ts";
+import { change, custom, list, type Noun, show, watch } from "../../cli/table/command.ts";
 import { enumText } from "../../cli/table/enum-text.ts";
-import { jsonOfMessage } from "../../cli/table/message-json.ts";
 import {
   argument,
   argumentList,
@@ -119,42 +123,35 @@ export const clusterNoun: Noun = {
           ),
         ),
     }),
-    custom({
+    show({
       name: "kubeconfig",
       summary: "print the kubeconfig of a cluster; it is a credential, keep it secret",
       parameters: { cluster },
-      run: async (session, values, printer) => {
-        const { message } = await session.call(ClusterService.method.getKubeconfig, values);
-        return printKubeconfig(message, values.cluster, printer);
-      },
+      method: ClusterService.method.getKubeconfig,
+      schema: GetKubeconfigResponseSchema,
+      item: withAddress,
+      view: kubeconfigView,
+      id: () => "kubeconfig",
     }),
-    custom({
+    show({
       name: "rotate",
       summary: "print a kubeconfig with a new certificate; the old one stays valid until it expires",
       parameters: { cluster },
       method: ClusterService.method.rotateKubeconfig,
-      run: async (session, values, printer) => {
-        const { message } = await session.call(ClusterService.method.rotateKubeconfig, values);
-        return printKubeconfig(message, values.cluster, printer);
-      },
+      schema: RotateKubeconfigResponseSchema,
+      item: withAddress,
+      view: kubeconfigView,
+      id: () => "kubeconfig",
     }),
-    custom({
+    show({
       name: "versions",
       summary: "list the Kubernetes versions that a cluster can be upgraded to",
-      parameters: { cluster },
-      run: async (session, values, printer) => {
-        const { message } = await session.call(Cluster.method.getUpgradeClusterInformation, {
-          name: values.cluster,
-        });
-        if (printer.format === "json" || printer.format === "yaml") {
-          printer.document(message.versions);
-          return 0;
-        }
-        for (const version of message.versions) {
-          printer.out(version);
-        }
-        return 0;
-      },
+      parameters: { name: cluster },
+      method: Cluster.method.getUpgradeClusterInformation,
+      schema: GetUpgradeClusterInformationReplySchema,
+      item: (response) => response,
+      view: ({ versions }) => ({ lines: versions }),
+      id: ({ versions }) => versions.join(" "),
     }),
     change({
       name: "create",
@@ -304,18 +301,24 @@ function clusterView(state: ClusterState, { machines }: GetClusterNodesStatusRep
   };
 }
 
-function printKubeconfig(message: { readonly kubeconfig: string }, cluster: string, printer: Printer): 0 {
-  if (message.kubeconfig === "") {
+interface Kubeconfig {
+  readonly kubeconfig: string;
+}
+
+function withAddress<Of extends Kubeconfig>(
+  response: Of,
+  { cluster: name }: { readonly cluster: string },
+): Of {
+  if (response.kubeconfig === "") {
     throw new Error(
-      `cluster ${cluster} has no address yet: clusters.endpoint is not set, and its first machine has no address`,
+      `cluster ${name} has no address yet: clusters.endpoint is not set, and its first machine has no address`,
     );
   }
-  if (printer.format === "json" || printer.format === "yaml") {
-    printer.document(jsonOfMessage(GetKubeconfigResponseSchema, message as never));
-  } else {
-    printer.out(message.kubeconfig.trimEnd());
-  }
-  return 0;
+  return response;
+}
+
+function kubeconfigView({ kubeconfig }: Kubeconfig): View {
+  return { lines: kubeconfig.trimEnd().split("\n") };
 }
 
 function stateText({ state }: Pick<ClusterMachine, "state">): string {

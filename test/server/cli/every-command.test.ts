@@ -84,7 +84,7 @@ const samples: Readonly<Record<string, Sample>> = {
   "cluster machines": { args: ["demo", "--history"], prints: /^POOL +STATE/ },
   "cluster kubeconfig": { args: ["demo"], prints: /^apiVersion: / },
   "cluster rotate": { args: ["demo", ...dryRun], prints: /^plan: / },
-  "cluster versions": { args: ["demo", "-o", "json"], prints: /^\[/ },
+  "cluster versions": { args: ["demo", "-o", "json"], prints: /"versions": \[\n/ },
   "cluster add-pool": { args: ["demo", "b=1,standard,x=y", ...dryRun], prints: /^plan: / },
   "cluster delete-pool": { args: ["demo", "a", ...dryRun], prints: /^plan: / },
   "cluster scale": { args: ["demo", "a=2", ...dryRun], prints: /^plan: / },
