@@ -22,7 +22,8 @@ export function addCommands(
   for (const row of rows) {
     const command = row.name === "" ? noun : noun.command(row.name);
     addParameters(command.description(row.summary), row.parameters);
-    addEngineOptions(withTargetFlags(command), row);
+    addEngineOptions(command, row);
+    withTargetFlags(command);
     command.action(async (...args: unknown[]) => {
       const options = command.opts() as EngineOptions & Readonly<Record<string, unknown>>;
       const values = valuesFrom(row.parameters, args, options);

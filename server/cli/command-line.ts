@@ -71,15 +71,18 @@ export async function createProgram(
             .replaceAll(/\s*\n\s*/g, " "),
         ),
     });
-  addServing(program, version, output, onExit);
-  for (const [name, { summary, load }] of Object.entries(nouns)) {
-    const noun = program.command(name).description(summary);
+  for (const [name, { group, summary, load }] of Object.entries(nouns)) {
+    const noun = program.command(name).description(summary).helpGroup(group);
     if (loaded.includes(name)) {
       addCommands(noun, (await load()).commands, { output, version }, onExit);
     }
   }
-  addStore(program, version, output, onExit);
+  program.commandsGroup("Remote gateways:");
   addContexts(program, output, onExit);
+  program.commandsGroup("This host:");
+  addServing(program, version, output, onExit);
+  addStore(program, version, output, onExit);
+  program.commandsGroup("Other:");
   addCompletion(program, nouns, output, onExit);
   program
     .command("reference", { hidden: true })
@@ -96,7 +99,11 @@ export async function createProgram(
       output.out(`hostplane ${version} (node ${process.versions.node})`);
       onExit(0);
     });
-  return program;
+  const help = program
+    .createCommand("help")
+    .argument("[command...]")
+    .description("display help for a command");
+  return program.addHelpCommand(help.helpGroup("Other:"));
 }
 
 function addServing(program: Command, version: string, output: Output, onExit: OnExit): void {

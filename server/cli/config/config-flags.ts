@@ -1,6 +1,9 @@
 import { type Command, Option } from "commander";
 import { completeNames, contextNoun } from "../completion/completed-names.ts";
 
+/** Heading of the options that select the gateway. */
+const gatewayGroup = "Gateway:";
+
 /** Adds the flags shared by all commands that read the configuration. */
 export function withConfigFlags(command: Command): Command {
   return command
@@ -14,17 +17,13 @@ export function withConfigFlags(command: Command): Command {
  * the real gateway or the sandbox.
  */
 export function withTargetFlags(command: Command): Command {
-  return withConfigFlags(command)
+  const context = new Option(
+    "--context <name>",
+    "use this gateway, see `hostplane login`; `local` is this host's (HOSTPLANE_CONTEXT)",
+  ).conflicts(["config", "data", "set", "sandbox"]);
+  return withConfigFlags(command.optionsGroup(gatewayGroup))
     .option("--sandbox", "use the sandbox of the data directory")
-    .addOption(
-      completeNames(
-        new Option(
-          "--context <name>",
-          "use this gateway, see `hostplane login`; `local` is this host's (HOSTPLANE_CONTEXT)",
-        ).conflicts(["config", "data", "set", "sandbox"]),
-        contextNoun,
-      ),
-    );
+    .addOption(completeNames(context, contextNoun));
 }
 
 /** Adds the flags of commands that listen, or that inspect what `serve` would use. */

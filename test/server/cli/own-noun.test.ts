@@ -13,6 +13,7 @@ import {
 } from "../../../server/cli/table/parameter.ts";
 
 const pet = {
+  group: "Animals:",
   summary: "manage pets",
   load: async () => ({
     commands: [
@@ -56,7 +57,7 @@ async function run(...args: string[]) {
 }
 
 test("a domain's commands get help, and options as their rows say", async (t) => {
-  t.match((await run("--help")).text, /^ {2}pet +manage pets$/m);
+  t.match((await run("--help")).text, /^Animals:\n {2}pet +manage pets$/m);
   const { code, text } = await run("help", "pet", "feed");
   t.equal(code, 0);
   t.match(text, /^Usage: hostplane pet feed \[options\] <name>$/m);
