@@ -20,7 +20,8 @@ const withoutFacades: Plugin = {
       importOfNode,
       (_all, names: string | undefined, whole: string | undefined, of: string) => {
         const taken = names === undefined ? whole : `{ ${names.replaceAll(" as ", ": ")} }`;
-        return `const ${taken} = process.getBuiltinModule("node:${of}");`;
+        // A chunk may have a variable of the name `process`, when a library imports node:process.
+        return `const ${taken} = globalThis.process.getBuiltinModule("node:${of}");`;
       },
     ),
 };

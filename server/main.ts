@@ -1,5 +1,5 @@
-import { runCommandLine } from "./command-line.ts";
-import { createProcessOutput } from "./commands/output.ts";
+import { runCommandLine } from "./cli/command-line.ts";
+import { createProcessOutput } from "./cli/table/output.ts";
 
 // Exits although a command may leave resources open, but only once stdout is flushed, so that a slow reader gets all of the
 // output.

@@ -43,6 +43,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   "dashboard/vite.config.ts": [],
   ...pageRooms(),
   gen: [],
+  "server/cli/table": ["adapters/host", "gen"],
   "server/config": ["adapters/host", "adapters/libvirt", "adapters/lvm", "adapters/maas", "adapters/restic"],
   "server/rpc": ["adapters/host", "gen", "server/config", "server/store/reasons.ts"],
   "server/rpc/call/requester.ts": ["server/rpc"],
@@ -73,9 +74,17 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "server/rpc",
     "server/store",
   ],
-  "server/domains/audit": ["server/domain", "adapters/host", "gen", "server/rpc", "server/store"],
+  "server/domains/audit": [
+    "server/cli/table",
+    "server/domain",
+    "adapters/host",
+    "gen",
+    "server/rpc",
+    "server/store",
+  ],
   "server/domains/auth": [
     "server/config",
+    "server/cli/table",
     "server/domain",
     "adapters/host",
     "gen",
@@ -85,6 +94,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "server/store",
   ],
   "server/domains/backups": [
+    "server/cli/table",
     "adapters/host",
     "adapters/restic",
     "gen",
@@ -95,6 +105,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "server/store",
   ],
   "server/domains/clusters": [
+    "server/cli/table",
     "server/config",
     "adapters/host",
     "adapters/maas",
@@ -109,6 +120,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   ],
   "server/domains/clusters/bootstrap": ["adapters/host"],
   "server/domains/events": [
+    "server/cli/table",
     "server/operations",
     "server/domain",
     "adapters/host",
@@ -117,6 +129,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "server/rpc",
   ],
   "server/domains/hypervisors": [
+    "server/cli/table",
     "server/config",
     "adapters/host",
     "adapters/libvirt",
@@ -131,9 +144,10 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "server/rpc",
     "server/store",
   ],
-  "server/domains/inventory": ["adapters/host", "gen", "server/domain", "server/rpc"],
+  "server/domains/inventory": ["server/cli/table", "adapters/host", "gen", "server/domain", "server/rpc"],
   "server/domains/idempotency": ["adapters/host", "server/rpc", "server/store"],
   "server/domains/operations": [
+    "server/cli/table",
     "server/domain",
     "adapters/host",
     "gen",
@@ -141,8 +155,16 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "server/operations",
     "server/rpc",
   ],
-  "server/domains/plan": ["server/domain", "adapters/host", "gen", "server/operations", "server/rpc"],
+  "server/domains/plan": [
+    "server/cli/table",
+    "server/domain",
+    "adapters/host",
+    "gen",
+    "server/operations",
+    "server/rpc",
+  ],
   "server/domains/pods": [
+    "server/cli/table",
     "server/config",
     "adapters/host",
     "adapters/podman",
@@ -154,6 +176,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "server/store",
   ],
   "server/domains/storage": [
+    "server/cli/table",
     "server/config",
     "adapters/ceph",
     "adapters/host",
@@ -165,8 +188,16 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "server/rpc",
     "server/store",
   ],
-  "server/domains/system": ["adapters/host", "gen", "server/domain", "server/rpc", "server/store"],
+  "server/domains/system": [
+    "server/cli/table",
+    "adapters/host",
+    "gen",
+    "server/domain",
+    "server/rpc",
+    "server/store",
+  ],
   "server/domains/volumes": [
+    "server/cli/table",
     "server/config",
     "adapters/host",
     "adapters/lvm",
@@ -194,7 +225,8 @@ function pageRooms(): Record<string, readonly string[]> {
 }
 
 /** Files that know all domains. Only these files may import each other. */
-const wiring = /^server\/(main|command-line|domains\/domains)\.ts$|^server\/(commands|gateway)\//;
+const wiring =
+  /^server\/(main|domains\/(domains|commands))\.ts$|^server\/(cli\/(?!table\/)|commands\/|gateway\/)/;
 
 /** The parts of an adapter that a domain may import: its interface and its rules, never the implementation. */
 const adapterInterfaces =
@@ -284,6 +316,25 @@ test("the configuration imports only an adapter's rules for names and options", 
     ) {
       t.fail(`${from} imports ${to}`);
     }
+  }
+});
+
+test("the commands of a domain import little, since the command line must start fast", async (t) => {
+  for (const { from, to } of imports) {
+    const isOwn = dirname(to) === dirname(from) && !/\/(service|serve|domain)\.ts$/.test(to);
+    const isLight = /^(gen|server\/cli\/table|adapters\/host)\/|^(node:|@bufbuild\/)/.test(to);
+    if (/^server\/domains\/\w+\/commands\.ts$/.test(from) && !isOwn && !isLight) {
+      t.fail(`${from} imports ${to}`);
+    }
+  }
+});
+
+test("the command line has the commands of every domain", async (t) => {
+  const listed = imports.filter(({ from }) => from === "server/domains/commands.ts").map(({ to }) => to);
+  for (const file of sourceFiles("server/domains").filter((name) =>
+    /^server\/domains\/\w+\/commands\.ts$/.test(name),
+  )) {
+    t.ok(listed.includes(file), file);
   }
 });
 

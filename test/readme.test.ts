@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "tap";
 import { root } from "./docs/markdown.ts";
 import { testBlocks } from "./docs/run-blocks.ts";
-import { start } from "./server/commands/run-hostplane.ts";
+import { start } from "./server/cli/run-hostplane.ts";
 
 const { scripts }: { scripts: Record<string, string> } = JSON.parse(
   readFileSync(join(root, "package.json"), "utf8"),

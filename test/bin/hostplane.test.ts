@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { test } from "tap";
-import { root, start } from "../server/commands/run-hostplane.ts";
+import { root, start } from "../server/cli/run-hostplane.ts";
 
 const run = promisify(execFile);
 
@@ -89,9 +89,9 @@ test("the installed package", async (t) => {
       code: 0,
       stdout: new RegExp(`^hostplane ${version} `),
     });
-    t.match(await start([...old, "bogus"]).ended, {
+    t.match(await start([...old, "xyzzy"]).ended, {
       code: 2,
-      stderr: "hostplane: unknown command 'bogus'\n",
+      stderr: "hostplane: unknown command 'xyzzy'\n",
     });
   });
 

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "tap";
 import { configSchema } from "../../server/gateway/config/schema.ts";
-import { hostplane, root } from "../server/commands/run-hostplane.ts";
+import { hostplane, root } from "../server/cli/run-hostplane.ts";
 
 const file = join(root, "deploy/hostplane.yaml");
 

@@ -6,7 +6,7 @@ import { test } from "tap";
 import { parse } from "yaml";
 import { z } from "zod";
 import { loadConfig } from "../../server/gateway/config/load.ts";
-import { root } from "../server/commands/run-hostplane.ts";
+import { root } from "../server/cli/run-hostplane.ts";
 
 const compose = readFileSync(join(root, "docker-compose.yml"), "utf8");
 

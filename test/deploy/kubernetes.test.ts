@@ -5,7 +5,7 @@ import { parse, parseAllDocuments } from "yaml";
 import { z } from "zod";
 import { configSchema } from "../../server/gateway/config/schema.ts";
 import { otherVariables } from "../../server/gateway/config/settings.ts";
-import { root } from "../server/commands/run-hostplane.ts";
+import { root } from "../server/cli/run-hostplane.ts";
 
 const manifest = z.looseObject({
   kind: z.string(),

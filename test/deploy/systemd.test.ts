@@ -4,7 +4,7 @@ import { test } from "tap";
 import { configKeys } from "../../server/gateway/config/keys.ts";
 import { configSchema } from "../../server/gateway/config/schema.ts";
 import { otherVariables } from "../../server/gateway/config/settings.ts";
-import { root, start } from "../server/commands/run-hostplane.ts";
+import { root, start } from "../server/cli/run-hostplane.ts";
 
 const directory = join(root, "deploy/systemd");
 const unit = readFileSync(join(directory, "hostplane.service"), "utf8");

@@ -3,7 +3,7 @@ import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import type { Test } from "tap";
-import { start } from "../server/commands/run-hostplane.ts";
+import { start } from "../server/cli/run-hostplane.ts";
 import { type Block, blocksOf, readPage, root } from "./markdown.ts";
 
 /** Texts of a page, each with its replacement in the test. */

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "tap";
 import { gatewayModules } from "../../server/gateway/store-modules.ts";
 import { openStore } from "../../server/store/open-store.ts";
-import { hostplane, main, start } from "../server/commands/run-hostplane.ts";
+import { hostplane, main, start } from "../server/cli/run-hostplane.ts";
 import { postgresPassword, reasonToSkipPostgres, startPostgres } from "./postgres.ts";
 
 const skip = reasonToSkipPostgres();

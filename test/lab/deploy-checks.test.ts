@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import tap, { test } from "tap";
-import { root, start } from "../server/commands/run-hostplane.ts";
+import { root, start } from "../server/cli/run-hostplane.ts";
 import { deployCheckers } from "./deploy-checkers.ts";
 
 tap.setTimeout(300_000);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import type { Test } from "tap";
-import { root } from "../server/commands/run-hostplane.ts";
+import { root } from "../server/cli/run-hostplane.ts";
 import { deployCheckers } from "./deploy-checkers.ts";
 import { createLabScript } from "./lab-script.ts";
 

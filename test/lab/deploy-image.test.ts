@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import tap, { type Test, test } from "tap";
-import { root } from "../server/commands/run-hostplane.ts";
+import { root } from "../server/cli/run-hostplane.ts";
 import { checkCompose, runCompose } from "./deploy-compose.ts";
 import { createLabScript } from "./lab-script.ts";
 

@@ -2,7 +2,7 @@ import { cp, mkdir, mkdtemp, rm, stat, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import tap, { test } from "tap";
-import { root, start } from "../server/commands/run-hostplane.ts";
+import { root, start } from "../server/cli/run-hostplane.ts";
 
 const timeout = 600_000;
 tap.setTimeout(timeout);

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import tap, { test } from "tap";
-import { root } from "../server/commands/run-hostplane.ts";
+import { root } from "../server/cli/run-hostplane.ts";
 import { createVm, vmSkipReason } from "./vm.ts";
 
 const skip = await vmSkipReason();

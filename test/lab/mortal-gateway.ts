@@ -1,4 +1,4 @@
-import { createLogger } from "../../server/commands/logger.ts";
+import { createLogger } from "../../server/cli/serve/logger.ts";
 import { loadConfig } from "../../server/gateway/config/load.ts";
 import { startGateway } from "../../server/gateway/start-gateway.ts";
 

@@ -8,7 +8,7 @@ import { test } from "tap";
 import { AuditService } from "../../gen/hostplane/v1/audit_pb.ts";
 import { LVService } from "../../gen/proto/lvmd_pb.ts";
 import { AuthService } from "../../gen/services/auth/auth_pb.ts";
-import { main, start } from "./commands/run-hostplane.ts";
+import { main, start } from "./cli/run-hostplane.ts";
 import { standInLvm } from "./observability/stand-in-lvm.ts";
 import { rpcErrorOf } from "./rpc-error.ts";
 

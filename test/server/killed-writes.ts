@@ -6,7 +6,7 @@ import { createConnectTransport } from "@connectrpc/connect-node";
 import type { Test } from "tap";
 import { Role, UserService } from "../../gen/hostplane/v1/user_pb.ts";
 import { AuthService } from "../../gen/services/auth/auth_pb.ts";
-import { main, start } from "./commands/run-hostplane.ts";
+import { main, start } from "./cli/run-hostplane.ts";
 import { adminPassword } from "./gateway-under-test.ts";
 import { standInLvm } from "./observability/stand-in-lvm.ts";
 import { killRounds } from "./store/writer.ts";

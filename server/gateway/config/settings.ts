@@ -27,11 +27,12 @@ export interface ConfigFlags {
 }
 
 /**
- * Variables that are not keys: the path of the file, secrets that are not in a file (the master key, the first admin's password),
+ * Variables that are not keys: the path of the file, the gateway that commands call, secrets that are not in a file (the master key, the first admin's password),
  * and the settings of the lab tests.
  */
 export const otherVariables: readonly string[] = [
   "HOSTPLANE_CONFIG",
+  "HOSTPLANE_CONTEXT",
   "HOSTPLANE_KEY",
   "HOSTPLANE_ADMIN_PASSWORD",
   "HOSTPLANE_ADMIN_PASSWORD_FILE",

@@ -3,7 +3,7 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { pino } from "pino";
-import { createStoreInspector } from "../../../server/commands/inspect-store.ts";
+import { createStoreInspector } from "../../../server/cli/doctor/inspect-store.ts";
 import { configSchema } from "../../../server/gateway/config/schema.ts";
 import { startGateway } from "../../../server/gateway/start-gateway.ts";
 

@@ -1,0 +1,17 @@
+import type { Argument, Option } from "commander";
+
+const nouns = new WeakMap<object, string>();
+
+/** The noun of the names of contexts, which are not resources of a gateway. */
+export const contextNoun = "context";
+
+/** Has an argument or option completed with the names of a noun's resources. */
+export function completeNames<Of extends Argument | Option>(made: Of, noun: string): Of {
+  nouns.set(made, noun);
+  return made;
+}
+
+/** Returns the noun whose names complete an argument or option. */
+export function completedNoun(made: Argument | Option): string | undefined {
+  return nouns.get(made);
+}

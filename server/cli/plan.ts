@@ -1,0 +1,67 @@
+import type { DescMessage, MessageInitShape } from "@bufbuild/protobuf";
+import { create, toBinary } from "@bufbuild/protobuf";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { type PlanResponse, PlanResponseSchema, PlanService } from "../../gen/hostplane/v1/plan_pb.ts";
+import type { Method } from "./table/command.ts";
+import { jsonOfMessage } from "./table/message-json.ts";
+import { planLines } from "./table/plan-text.ts";
+import type { Printer } from "./table/printer.ts";
+import type { Session } from "./table/session.ts";
+import { confirms } from "./terminal.ts";
+
+/** Returns what the call would do. @throws ConnectError when the call would be refused, or cannot be planned */
+export async function planOf(session: Session, method: Method, request: object): Promise<PlanResponse> {
+  const input: DescMessage = method.input;
+  const binary = toBinary(input, create(input, request as MessageInitShape<DescMessage>));
+  const path = `${method.parent.typeName}/${method.name}`;
+  const answer = await session.call(PlanService.method.plan, {
+    method: path,
+    request: { case: "binary", value: binary },
+  });
+  return answer.message;
+}
+
+/** Prints a plan: what would change and be lost, and the commands. */
+export function printPlan(plan: PlanResponse, printer: Printer): void {
+  if (printer.format === "json" || printer.format === "yaml") {
+    printer.document(jsonOfMessage(PlanResponseSchema, plan));
+    return;
+  }
+  for (const line of printer.format === "name" ? [plan.resource] : planLines(plan)) {
+    printer.out(line);
+  }
+}
+
+/** Shows the plan of a change that destroys something, and asks. Returns whether the answer is yes. */
+export async function confirmChange(
+  session: Session,
+  method: Method | undefined,
+  request: object,
+  printer: Printer,
+): Promise<boolean> {
+  const plan = method && (await planIfPossible(session, method, request));
+  for (const line of plan === undefined ? [] : planLines(plan)) {
+    process.stderr.write(`${line}\n`);
+  }
+  const isConfirmed = await confirms("Continue?");
+  if (!isConfirmed) {
+    printer.err("not confirmed; nothing was changed");
+  }
+  return isConfirmed;
+}
+
+async function planIfPossible(
+  session: Session,
+  method: Method,
+  request: object,
+): Promise<PlanResponse | undefined> {
+  try {
+    return await planOf(session, method, request);
+  } catch (error) {
+    // Some changes cannot be planned; others are refused, as the change would be.
+    if (error instanceof ConnectError && error.code === Code.Unimplemented) {
+      return undefined;
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,24 @@
+import type { PlanResponse } from "../../../gen/hostplane/v1/plan_pb.ts";
+import { shellCommand } from "./operation-text.ts";
+import { printableLine } from "./printable-line.ts";
+
+/** Formats a plan: what it changes, what is lost, and the steps with their commands. */
+export function planLines({
+  kind,
+  resource,
+  changes,
+  losses,
+  steps,
+  pointOfNoReturn,
+}: PlanResponse): readonly string[] {
+  const numbered = steps.flatMap(({ name, command }, index) => [
+    `  ${index + 1}. ${name}${index === pointOfNoReturn && index > 0 ? " (no way back from here)" : ""}`,
+    ...(command.length === 0 ? [] : [`       ${shellCommand(command)}`]),
+  ]);
+  return [
+    `plan: ${kind} of ${resource}`,
+    ...changes.map((change) => `  change: ${change}`),
+    ...losses.map((loss) => `  LOST: ${loss}`),
+    ...(numbered.length === 0 ? [] : ["steps:", ...numbered]),
+  ].map(printableLine);
+}

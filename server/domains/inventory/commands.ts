@@ -1,0 +1,105 @@
+import {
+  InventoryService,
+  type ListResourcesResponse,
+  type Resource,
+  type ResourceHealth,
+  ResourceHealthSchema,
+  ResourceSchema,
+} from "../../../gen/hostplane/v1/inventory_pb.ts";
+import { list, type Noun, watch } from "../../cli/table/command.ts";
+import { enumText } from "../../cli/table/enum-text.ts";
+import { argumentList, enumChoice, option, optionList, word } from "../../cli/table/parameter.ts";
+import { printableLine } from "../../cli/table/printable-line.ts";
+import { sizeText } from "../../cli/table/size-text.ts";
+
+const parameters = {
+  type: argumentList("only these types, e.g. volume pod", word("type"), { isRequired: false }),
+  search: option("only resources in whose name, type, title, state or labels all words occur", word("words")),
+  state: optionList("only this state, as the table shows it", word("state")),
+  health: optionList("only this health", enumChoice("health", ResourceHealthSchema, { hasUnknown: true })),
+  label: optionList("only with this label: `key` or `key=value`", word("label")),
+  order: option(
+    "name (default), title, type, state, health or a figure; `desc` reverses: 'size desc'",
+    word("key"),
+  ),
+};
+
+interface Filters {
+  readonly type: readonly string[];
+  readonly search: string | undefined;
+  readonly state: readonly string[];
+  readonly health: readonly ResourceHealth[];
+  readonly label: readonly string[];
+}
+
+/** Resources of all domains. */
+export const getNoun: Noun = {
+  commands: [
+    list({
+      name: "",
+      summary: "list resources of all domains: volumes, hypervisors, pods, OSDs, clusters, backups, ...",
+      parameters,
+      method: InventoryService.method.listResources,
+      request: ({ order = "", ...filters }) => ({ filter: filterFrom(filters), orderBy: order }),
+      schema: ResourceSchema,
+      items: (response) => response.resources,
+      columns: {
+        TYPE: "type",
+        TITLE: "title",
+        STATE: "state",
+        HEALTH: "health",
+        FIGURES: figuresText,
+        LABELS: (item) =>
+          Object.entries(item.labels)
+            .map(([key, value]) => (value === "" ? key : `${key}=${value}`))
+            .join(" "),
+        NAME: "name",
+      },
+      notes: problemLines,
+      watch: watch({
+        method: InventoryService.method.watchResources,
+        request: (values: Filters) => ({ filter: filterFrom(values) }),
+        createLines:
+          () =>
+          ({ changed, removed }) =>
+            [...changed.map(resourceLine), ...removed.map((name) => `${name} removed`)].map(printableLine),
+      }),
+    }),
+  ],
+};
+
+function filterFrom({ type, search = "", state, health, label }: Filters) {
+  return {
+    types: [...type],
+    search,
+    states: [...state],
+    health: [...health],
+    labels: Object.fromEntries(label.map(labelFrom)),
+  };
+}
+
+function labelFrom(text: string): readonly [string, string] {
+  const end = text.indexOf("=");
+  return end === -1 ? [text, ""] : [text.slice(0, end), text.slice(end + 1)];
+}
+
+function problemLines({ problems }: ListResourcesResponse): string[] {
+  return problems.map(({ domain, message }) => `${domain}: ${message}`);
+}
+
+function resourceLine(item: Resource): string {
+  const { name, state, health } = item;
+  return `${name} ${state}, ${enumText(ResourceHealthSchema, health)}: ${figuresText(item)}`;
+}
+
+/** Formats figures as `size 2 GiB, used 40 %`. */
+function figuresText({ figures }: Pick<Resource, "figures">): string {
+  return figures.map(({ name, value, unit }) => `${name} ${figureText(value, unit)}`).join(", ");
+}
+
+function figureText(value: number, unit: string): string {
+  if (unit === "bytes") {
+    return sizeText(BigInt(Math.round(value)));
+  }
+  return unit === "percent" ? `${Number(value.toFixed(1))} %` : String(value);
+}
