@@ -5,7 +5,7 @@ import { UserService } from "../../../gen/hostplane/v1/user_pb.ts";
 import type { Call, Interceptor, Output } from "../call/call.ts";
 import type { InterceptorFor } from "../call/method-interceptors.ts";
 import { type MethodRule, methodPathOf } from "../call/method-rule.ts";
-import { withoutSecrets } from "../call/secret-fields.ts";
+import { hasSecretFields, withoutSecrets } from "../call/secret-fields.ts";
 import { infraErrorFrom } from "../errors/connect-error.ts";
 import { createRefusalSums, type RefusalSum } from "./refusal-sums.ts";
 
@@ -215,7 +215,7 @@ const cutMark = "…";
 
 /** Returns the request as JSON without its secrets, cut to 4 KiB of UTF-8 with a final `…` if it is longer. */
 export function requestText(type: DescMessage, message: Message): string | undefined {
-  const text = jsonText(type, withoutSecrets(type, message));
+  const text = jsonText(type, hasSecretFields(type) ? withoutSecrets(type, message) : message);
   if (text === undefined || Buffer.byteLength(text) <= requestMaxBytes) {
     return text;
   }

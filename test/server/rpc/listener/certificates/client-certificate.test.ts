@@ -5,7 +5,8 @@ import { json, text } from "node:stream/consumers";
 import * as tls from "node:tls";
 import { type Test, test } from "tap";
 import { certificateStateOf } from "../../../../../server/rpc/listener/certificates/client-certificate.ts";
-import { createListener, type ListenerOptions } from "../../../../../server/rpc/listener/listener.ts";
+import { createListener } from "../../../../../server/rpc/listener/listener.ts";
+import type { ListenerOptions } from "../../../../../server/rpc/listener/listener-options.ts";
 import { type Authority, createAuthority, type IssuedCertificate } from "../authority.ts";
 import { createCertificate } from "../certificate.ts";
 
