@@ -1,7 +1,6 @@
 import type { DescMethod, Message } from "@bufbuild/protobuf";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { infraErrorFrom } from "../errors/connect-error.ts";
-import { requestTimeoutMs } from "../listener/timeouts.ts";
 import { type ClosableSink, createMessageSink, type MessageSink } from "../streams/message-sink.ts";
 import { type Call, operationHeader, type Peer, type StreamEndListener } from "./call.ts";
 import { anonymous, type Caller } from "./caller.ts";
@@ -11,6 +10,7 @@ import type { Charged } from "./loop-time.ts";
 import type { MethodRule } from "./method-rule.ts";
 import type { OpenCall, OpenCalls } from "./open-calls.ts";
 import type { RingElement } from "./ring.ts";
+import { requestTimeoutMs } from "./timeouts.ts";
 import { deadlinePassed, untilCallEnds } from "./until-call-ends.ts";
 
 /** The gateway's limits for a call. */

@@ -2,11 +2,11 @@ import * as http from "node:http";
 import * as http2 from "node:http2";
 import * as net from "node:net";
 import type { Duplex } from "node:stream";
+import { firstByteTimeoutMs } from "../call/timeouts.ts";
 import type { Certificate } from "./certificates/certificate.ts";
 import { sniffProtocol } from "./first-bytes.ts";
 import { createAuthorityRewriter } from "./http2-authority/authority-rewriter.ts";
 import { http2OptionsOf, type ListeningServer, type ServerParts } from "./server-parts.ts";
-import { firstByteTimeoutMs } from "./timeouts.ts";
 
 /** Creates a server for HTTP/1.1 and HTTP/2 on the same cleartext port. */
 export function createCleartextServer(parts: ServerParts): ListeningServer {

@@ -1,3 +1,4 @@
+import { headersTimeoutMs, requestTimeoutMs } from "../call/timeouts.ts";
 import { createAdmission } from "./admission.ts";
 import type { Certificate } from "./certificates/certificate.ts";
 import { createCleartextServer } from "./cleartext-server.ts";
@@ -7,7 +8,6 @@ import { createOpenSockets } from "./open-sockets.ts";
 import { createRequestChecks } from "./request-checks.ts";
 import { serveHttp2 } from "./serve-http2.ts";
 import type { ServerParts } from "./server-parts.ts";
-import { headersTimeoutMs, requestTimeoutMs } from "./timeouts.ts";
 import { createTlsServer } from "./tls-server.ts";
 import { listenOnUnixSocket } from "./unix-socket.ts";
 

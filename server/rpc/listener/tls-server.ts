@@ -2,10 +2,10 @@ import { constants } from "node:crypto";
 import * as http2 from "node:http2";
 import * as net from "node:net";
 import type { SecureContextOptions, TLSSocket } from "node:tls";
+import { firstByteTimeoutMs } from "../call/timeouts.ts";
 import type { Admission } from "./admission.ts";
 import type { Certificate } from "./certificates/certificate.ts";
 import { http2OptionsOf, type ListeningServer, type ServerParts } from "./server-parts.ts";
-import { firstByteTimeoutMs } from "./timeouts.ts";
 
 /**
  * Creates a server for HTTP/1.1 and HTTP/2 over TLS, by ALPN.

@@ -2,9 +2,9 @@ import type { DescMethod } from "@bufbuild/protobuf";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { ListenerFacts } from "../../call/listener-facts.ts";
 import type { Route } from "../../call/router.ts";
-import { createConnectEsHandler } from "../connect-es/handler.ts";
-import { refusalTexts, refuse } from "./refusal.ts";
-import { type Served, serve } from "./serve.ts";
+import { refusalTexts, refuse } from "../http/refusal.ts";
+import { type Served, serve } from "../http/serve.ts";
+import { createConnectEsHandler } from "./handler.ts";
 
 export interface RpcPluginOptions {
   readonly routes: readonly Route[];
