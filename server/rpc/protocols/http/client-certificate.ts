@@ -1,6 +1,6 @@
 import type { X509Certificate } from "node:crypto";
 import type { TLSSocket } from "node:tls";
-import { namesFromCertificate } from "../../listener/certificates/certificate-names.ts";
+import { namesFromCertificate } from "./certificate-names.ts";
 import type { HttpRequest } from "./http-exchange.ts";
 
 /** A client certificate signed by one of the listener's authorities. */
