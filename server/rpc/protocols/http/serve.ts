@@ -29,6 +29,13 @@ export interface Served {
   readonly refuse: typeof refuse;
 }
 
+/** Another way to answer a method at its own path, selected by request headers. */
+export interface Alternative extends Served {
+  /** Whether GET may request it. */
+  readonly byGet: boolean;
+  accepts(request: FastifyRequest): boolean;
+}
+
 /** Content types whose messages have envelopes. */
 const envelopedTypes = /^application\/(?:grpc|connect\+)/i;
 
