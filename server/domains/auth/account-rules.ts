@@ -8,7 +8,7 @@ const apiTokenName = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
 const maxCertificateNames = 16;
 const maxCertificateNameLength = 255;
 
-/** Forms of names in certificates; the values are those of server/rpc/listener/certificates/certificate-names.ts. */
+/** Forms of names in certificates; the values are those of server/rpc/protocols/http/certificate-names.ts. */
 const certificateNameForms: Readonly<Record<string, RegExp>> = {
   CN: /^[^\p{Cc}]{1,64}$/u,
   DNS: /^(\*\.)?([A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?\.)*[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?$/,

@@ -1,7 +1,7 @@
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import type { Peer } from "../../rpc/call/call.ts";
 import { anonymous, type Caller, type CallerRole } from "../../rpc/call/caller.ts";
-import type { ClientCertificate } from "../../rpc/listener/certificates/client-certificate.ts";
+import type { ClientCertificate } from "../../rpc/protocols/http/client-certificate.ts";
 import type { AuthUser } from "./accounts.ts";
 import { isApiToken } from "./api-token-text.ts";
 import type { AuthState } from "./auth-state.ts";

@@ -59,13 +59,13 @@ export function createKeptResults(options: KeptResultsOptions): KeptResults {
     new Uint8Array(createHmac("sha256", hashKey).update(`${what}\0`).update(bytes).digest());
 
   return {
-    async take({ caller, method, key: clearKey, request }) {
+    async claim({ caller, method, key: clearKey, request }) {
       const key: KeyRow = { caller, method, key_hash: hash("key", clearKey) };
       const context = `${caller}\0${method}\0${Buffer.from(key.key_hash).toString("hex")}`;
       const requestHash = hash("request", request);
       const found = await store.run("idempotency.take", { key, requestHash, instanceId, leaseMs, keepMs });
       if (found.state === "done") {
-        return { state: "kept", answer: seal.open(found.result, context) };
+        return { state: "stored", answer: seal.open(found.result, context) };
       }
       if (found.state === "lost") {
         // On a starved host, the lease of a call that runs here may have expired.
@@ -76,16 +76,16 @@ export function createKeptResults(options: KeptResultsOptions): KeptResults {
       }
       held.set(context, key);
       return {
-        state: "taken",
-        async keep(answer) {
+        state: "claimed",
+        async store(answer) {
           held.delete(context);
           const result = seal.seal(answer, context);
           const { ok } = await store.run("idempotency.keep", { key, instanceId, result });
           if (!ok) {
-            throw new Error("the key has meanwhile been taken by another call");
+            throw new Error("the key has meanwhile been claimed by another call");
           }
         },
-        async forget() {
+        async release() {
           held.delete(context);
           await store.run("idempotency.forget", { key, instanceId });
         },

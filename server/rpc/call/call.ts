@@ -1,6 +1,6 @@
 import type { DescMethod, Message } from "@bufbuild/protobuf";
 import type { InfraError } from "../../../adapters/host/infra-error.ts";
-import type { ClientCertificate } from "../listener/certificates/client-certificate.ts";
+import type { ClientCertificate } from "../protocols/http/client-certificate.ts";
 import type { MessageSink } from "../streams/message-sink.ts";
 import type { Caller } from "./caller.ts";
 import type { CostAccount } from "./cost-account.ts";

@@ -2,7 +2,6 @@ import type { DescMethod, Message } from "@bufbuild/protobuf";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { hostReasons } from "../../../adapters/host/reasons.ts";
 import { infraErrorFrom } from "../errors/connect-error.ts";
-import { requestTimeoutMs } from "../listener/timeouts.ts";
 import { rpcReasons } from "../reasons.ts";
 import { type ClosableSink, createMessageSink, type MessageSink } from "../streams/message-sink.ts";
 import { type Call, operationHeader, type Peer, type StreamEndListener } from "./call.ts";
@@ -13,6 +12,7 @@ import type { Charged } from "./loop-time.ts";
 import type { MethodRule } from "./method-rule.ts";
 import type { OpenCall, OpenCalls } from "./open-calls.ts";
 import type { RingElement } from "./ring.ts";
+import { requestTimeoutMs } from "./timeouts.ts";
 import { deadlinePassed, untilCallEnds } from "./until-call-ends.ts";
 
 /** The gateway's limits for a call. */

@@ -12,8 +12,15 @@ const secretNames: ReadonlySet<string> = new Set(getOption(file_hostplane_option
  * proto/hostplane/options/v1/secrets.proto, and those with `debug_redact` in other contracts.
  */
 export function hasSecretFields(type: DescMessage): boolean {
-  return visit(type, new Set());
+  let hasSecrets = known.get(type);
+  if (hasSecrets === undefined) {
+    hasSecrets = visit(type, new Set());
+    known.set(type, hasSecrets);
+  }
+  return hasSecrets;
 }
+
+const known = new WeakMap<DescMessage, boolean>();
 
 function visit(type: DescMessage, seen: Set<string>): boolean {
   if (seen.has(type.typeName)) {

@@ -7,7 +7,7 @@ import { storeReasons } from "../../store/reasons.ts";
 import type { Call, Interceptor, Output } from "../call/call.ts";
 import type { InterceptorFor } from "../call/method-interceptors.ts";
 import { type MethodRule, methodPathOf } from "../call/method-rule.ts";
-import { withoutSecrets } from "../call/secret-fields.ts";
+import { hasSecretFields, withoutSecrets } from "../call/secret-fields.ts";
 import { infraErrorFrom } from "../errors/connect-error.ts";
 import { rpcReasons } from "../reasons.ts";
 import { createRefusalSums, type RefusalSum } from "./refusal-sums.ts";
@@ -216,7 +216,7 @@ const cutMark = "…";
 
 /** Returns the request as JSON without its secrets, cut to 4 KiB of UTF-8 with a final `…` if it is longer. */
 export function requestText(type: DescMessage, message: Message): string | undefined {
-  const text = jsonText(type, withoutSecrets(type, message));
+  const text = jsonText(type, hasSecretFields(type) ? withoutSecrets(type, message) : message);
   if (text === undefined || Buffer.byteLength(text) <= requestMaxBytes) {
     return text;
   }

@@ -18,10 +18,10 @@ export interface KeyedCall {
 }
 
 /** State of a key. */
-export type TakenKey =
+export type KeyState =
   /** The key is new: the caller has to make the call, and call one of the functions when it has ended. */
-  | { readonly state: "taken"; keep(answer: Uint8Array): Promise<void>; forget(): Promise<void> }
-  | { readonly state: "kept"; readonly answer: Uint8Array }
+  | { readonly state: "claimed"; store(answer: Uint8Array): Promise<void>; release(): Promise<void> }
+  | { readonly state: "stored"; readonly answer: Uint8Array }
   /** The first call with the key is in progress, here or at another gateway. */
   | { readonly state: "running" }
   | { readonly state: "reused" }
@@ -30,8 +30,8 @@ export type TakenKey =
 
 /** Storage of keys and answers. */
 export interface IdempotencyPort {
-  /** Takes a key. If several callers on any gateways take it at once, exactly one gets `taken`. */
-  take(call: KeyedCall): Promise<TakenKey>;
+  /** Claims a key. If several callers on any gateways claim it at once, exactly one gets `claimed`. */
+  claim(call: KeyedCall): Promise<KeyState>;
   /** Increases whenever a call with a key has ended on any gateway. */
   changeCount(): number;
   /** Waits until the count differs from `seen`, about a second has passed, or the signal is aborted. */
@@ -55,15 +55,15 @@ export function createIdempotency(port: IdempotencyPort): InterceptorFor {
 
   async function finish(
     call: Call,
-    key: Extract<TakenKey, { state: "taken" }>,
+    key: Extract<KeyState, { state: "claimed" }>,
     answer: StoredAnswer["outcome"],
   ) {
     try {
       if ("error" in answer && answer.error.effect === "none") {
-        await key.forget();
+        await key.release();
       } else {
-        const kept = { resource: call.resource(), operationId: call.operationId(), outcome: answer };
-        await key.keep(encodeStoredAnswer(call.method.output, kept));
+        const stored = { resource: call.resource(), operationId: call.operationId(), outcome: answer };
+        await key.store(encodeStoredAnswer(call.method.output, stored));
       }
     } catch (error) {
       port.onFailed(`the result of ${call.requestId}`, error);
@@ -72,7 +72,7 @@ export function createIdempotency(port: IdempotencyPort): InterceptorFor {
 
   async function run(
     call: Call,
-    key: Extract<TakenKey, { state: "taken" }>,
+    key: Extract<KeyState, { state: "claimed" }>,
     next: () => Promise<Output>,
   ): Promise<Output> {
     let output: Output;
@@ -83,7 +83,7 @@ export function createIdempotency(port: IdempotencyPort): InterceptorFor {
       await finish(call, key, { error: error.effect === undefined ? error.withEffect("possible") : error });
       throw thrown;
     }
-    await finish(call, key, { message: output as KeptMessage });
+    await finish(call, key, { message: output as StoredMessage });
     return output;
   }
 
@@ -98,10 +98,10 @@ export function createIdempotency(port: IdempotencyPort): InterceptorFor {
     for (;;) {
       call.signal.throwIfAborted();
       const seen = port.changeCount();
-      const taken = await port.take(keyed);
-      switch (taken.state) {
-        case "taken": {
-          const work = run(call, taken, next);
+      const claim = await port.claim(keyed);
+      switch (claim.state) {
+        case "claimed": {
+          const work = run(call, claim, next);
           running.set(id, work);
           try {
             return await work;
@@ -109,8 +109,8 @@ export function createIdempotency(port: IdempotencyPort): InterceptorFor {
             running.delete(id);
           }
         }
-        case "kept":
-          return replay(call, taken.answer);
+        case "stored":
+          return replay(call, claim.answer);
         case "running":
           await (running.has(id)
             ? settledOrAborted(running.get(id), call.signal)
@@ -139,7 +139,7 @@ export function createIdempotency(port: IdempotencyPort): InterceptorFor {
   return ({ methodKind }, rule) => (methodKind === "unary" && rule.mutation ? intercept : undefined);
 }
 
-type KeptMessage = Extract<StoredAnswer["outcome"], { message: unknown }>["message"];
+type StoredMessage = Extract<StoredAnswer["outcome"], { message: unknown }>["message"];
 
 /**
  * Returns the caller's id, so that accounts never share keys. Callers without an account (on a listener without login) are

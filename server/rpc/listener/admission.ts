@@ -1,11 +1,11 @@
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
-import type { HttpRequest } from "../protocols/http/http-exchange.ts";
 import {
   type CertificateState,
   certificateStateOf,
   certificateStateOfSocket,
-} from "./certificates/client-certificate.ts";
+} from "../protocols/http/client-certificate.ts";
+import type { HttpRequest } from "../protocols/http/http-exchange.ts";
 
 export interface AdmissionRules {
   /** Reports whether an address may connect; undefined admits all. */

@@ -2,7 +2,7 @@ import { isIPv6 } from "node:net";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { isLoopbackHost, unmapped } from "../../config/address-range.ts";
 import type { ListenAddress } from "../../config/listen-address.ts";
-import type { HttpRequest } from "../protocols/http/http-exchange.ts";
+import { authorityOf, type HttpRequest } from "../protocols/http/http-exchange.ts";
 import { rpcReasons } from "../reasons.ts";
 
 export interface GuardedListener {
@@ -84,11 +84,6 @@ export function createBrowserGuard(
     }
     return undefined;
   };
-}
-
-/** Returns `host:port` as sent by the client, in lower case; empty if it sent none. */
-export function authorityOf({ headers }: HttpRequest): string {
-  return String(headers[":authority"] ?? headers.host ?? "").toLowerCase();
 }
 
 /**

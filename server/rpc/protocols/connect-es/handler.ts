@@ -15,10 +15,10 @@ import { handleGrpcWebText } from "../wire/grpc-web-text.ts";
 import { singleOf } from "../wire/single-of.ts";
 import { withUnaryErrorReason } from "./error.ts";
 import { exchangeFromContext } from "./exchange.ts";
-import { explained } from "./explained.ts";
 import { connectQueryOf, postFromGet, withEtag } from "./get.ts";
-import { withJsonRequests } from "./json-request.ts";
+import { withJsonRequests } from "./request.ts";
 import { hasBegunKey, requestFactsKey } from "./request-context.ts";
+import { explained } from "./response.ts";
 
 /** Creates the handler of a method for Connect, its GET, gRPC and gRPC-Web in binary and text mode. */
 export function createConnectEsHandler(route: Route): Handle {

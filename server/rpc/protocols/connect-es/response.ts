@@ -1,70 +1,65 @@
-import type { UniversalServerResponse } from "@connectrpc/connect/protocol";
-import { createBackpressure } from "../http/backpressure.ts";
+import type { DescMethod } from "@bufbuild/protobuf";
 import {
-  type AnswerHeaders,
-  endResponse,
-  isGone,
-  type NodeRequest,
-  type NodeResponse,
-} from "../http/http-exchange.ts";
-import { grpcMessage } from "../wire/grpc-end.ts";
+  createAsyncIterable,
+  type UniversalServerRequest,
+  type UniversalServerResponse,
+} from "@connectrpc/connect/protocol";
+import { refusalTexts } from "../http/refusal.ts";
+import { compressions } from "../wire/compression.ts";
+import { grpcWebTextType, grpcWebType } from "../wire/grpc-web-text.ts";
 
 /**
- * Writes the answer of connect-es at the backpressure of the client. Ends when the last byte is handed over or the client has left; in
- * either case the body is closed, so that no work continues without a reader. The next message is requested when the previous one
- * has left, so that a slow watcher gets the newest state next instead of hundreds buffered by Node.
- *
- * Replaces `universalResponseToNodeResponse` of connect-node: its promise never settles when the client leaves under
- * back-pressure on some Node versions, nor after `end` on any, and it writes to the console.
- *
- * @param headers response headers that do not depend on the call, and those set by plugins (CORS)
+ * Adds what connect-es leaves out of a refusal: the text of a plain HTTP status, and the supported compressions for a request
+ * with an unsupported one.
  */
-export async function writeUniversalResponse(
+export function explained(
+  method: DescMethod,
+  request: UniversalServerRequest,
   answer: UniversalServerResponse,
-  request: NodeRequest,
-  response: NodeResponse,
-  headers: AnswerHeaders,
-): Promise<void> {
-  const body = request.method === "HEAD" ? undefined : answer.body?.[Symbol.asyncIterator]();
-  const backpressure = createBackpressure(response, () => request.usage?.onSent());
-  try {
-    let chunk = await body?.next();
-    if (isGone(response)) {
-      return;
-    }
-    response.writeHead(answer.status, { ...headers, ...nodeHeadersFrom(answer.header, headers.vary) });
-    while (chunk !== undefined && chunk.done !== true) {
-      backpressure.write(chunk.value);
-      if (!(await backpressure.flushed())) {
-        return;
-      }
-      chunk = await body?.next();
-      if (isGone(response)) {
-        return;
-      }
-    }
-    if (answer.trailer !== undefined) {
-      response.addTrailers(nodeHeadersFrom(answer.trailer) as Record<string, string>);
-    }
-    endResponse(request, response);
-  } finally {
-    await body?.return?.();
+): UniversalServerResponse {
+  const text = answer.status === 415 ? describeUnsupported(method, request) : refusalTexts[answer.status];
+  if (answer.body !== undefined || text === undefined) {
+    return withAcceptedEncodings(request, answer);
   }
+  const header = new Headers(answer.header);
+  header.set("content-type", "text/plain");
+  return { ...answer, header, body: createAsyncIterable([Buffer.from(`${text}\n`)]) };
 }
 
-/** @param vary value that is already set for the header of that name, which is a list */
-function nodeHeadersFrom(header: Headers | undefined, vary?: AnswerHeaders[string]): AnswerHeaders {
-  const headers: AnswerHeaders = {};
-  header?.forEach((value, name) => {
-    headers[name] = name === "grpc-message" ? grpcMessage(value) : value;
-  });
-  const cookies = header?.getSetCookie() ?? [];
-  if (cookies.length > 0) {
-    // The only header that may have several lines (RFC 6265, 3).
-    headers["set-cookie"] = cookies;
+function describeUnsupported(
+  { methodKind }: DescMethod,
+  { method, url, header }: UniversalServerRequest,
+): string {
+  if (method === "GET") {
+    const encoding = new URL(url).searchParams.get("encoding") ?? "";
+    return `unsupported encoding "${encoding}" in the query (supported: json, proto)`;
   }
-  if (vary !== undefined && headers.vary !== undefined) {
-    headers.vary = `${vary}, ${headers.vary}`;
+  const type = header.get("content-type");
+  const supported =
+    methodKind === "unary"
+      ? ["application/json", "application/proto"]
+      : [
+          "application/connect+json",
+          "application/connect+proto",
+          ...(methodKind === "server_streaming"
+            ? ["application/json with the header accept: text/event-stream"]
+            : []),
+        ];
+  const all = [...supported, grpcWebType, grpcWebTextType, "application/grpc+proto"].join(", ");
+  return `${type === null ? "no content type" : `unsupported content type "${type}"`} (supported: ${all})`;
+}
+
+function withAcceptedEncodings(
+  { header }: UniversalServerRequest,
+  answer: UniversalServerResponse,
+): UniversalServerResponse {
+  const [, protocol] = /^application\/(grpc|connect\+)/i.exec(header.get("content-type") ?? "") ?? [];
+  const prefix = protocol === undefined ? "" : protocol === "grpc" ? "grpc-" : "connect-";
+  const encoding = header.get(protocol === "grpc" ? "grpc-encoding" : `${prefix}content-encoding`);
+  const isKnown =
+    encoding === null || encoding === "identity" || compressions.some(({ name }) => name === encoding);
+  if (!isKnown) {
+    answer.header?.set(`${prefix}accept-encoding`, compressions.map(({ name }) => name).join(","));
   }
-  return headers;
+  return answer;
 }

@@ -75,6 +75,11 @@ export interface Connection {
   destroy(): unknown;
 }
 
+/** Returns `host:port` as sent by the client, in lower case; empty if it sent none. */
+export function authorityOf({ headers }: HttpRequest): string {
+  return String(headers[":authority"] ?? headers.host ?? "").toLowerCase();
+}
+
 /** Reports whether the response has no reader any more. */
 export function isGone(response: HttpResponse): boolean {
   // Over HTTP/2 only the stream has this state: the compatibility API's response has neither property.

@@ -7,9 +7,8 @@ import type { Peer } from "../../call/call.ts";
 import type { ListenerFacts } from "../../call/listener-facts.ts";
 import { type RequestFacts, requestIdHeader } from "../../call/request-facts.ts";
 import { infraErrorFrom } from "../../errors/connect-error.ts";
-import { authorityOf } from "../../listener/browser-guard.ts";
-import { certificateStateOf } from "../../listener/certificates/client-certificate.ts";
-import type { AnswerHeaders, HttpRequest, HttpResponse } from "./http-exchange.ts";
+import { certificateStateOf } from "./client-certificate.ts";
+import { type AnswerHeaders, authorityOf, type HttpRequest, type HttpResponse } from "./http-exchange.ts";
 import { listenerRefusalOf } from "./listener-services.ts";
 import type { refuse } from "./refusal.ts";
 

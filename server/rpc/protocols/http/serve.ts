@@ -3,15 +3,15 @@ import type { UniversalServerRequest, UniversalServerResponse } from "@connectrp
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { ListenerFacts } from "../../call/listener-facts.ts";
 import type { RequestFacts } from "../../call/request-facts.ts";
-import { requestTimeoutMs } from "../../listener/timeouts.ts";
-import { universalRequestFrom } from "../connect-es/request.ts";
-import { writeUniversalResponse } from "../connect-es/response.ts";
+import { requestTimeoutMs } from "../../call/timeouts.ts";
 import { isGrpcWebText } from "../wire/grpc-web-text.ts";
 import { limitBodyTime } from "./body-timeout.ts";
 import { type AnswerHeaders, dropRest } from "./http-exchange.ts";
 import { type BodyForm, oneMessageBody } from "./read-body.ts";
 import type { refuse } from "./refusal.ts";
 import { serveRequest } from "./serve-request.ts";
+import { universalRequestFrom } from "./universal-request.ts";
+import { writeUniversalResponse } from "./universal-response.ts";
 
 /** Answers a request of a method. */
 export type Handle = (
@@ -27,6 +27,13 @@ export interface Served {
   readonly handle: Handle;
   /** Sends an error in the request's protocol if there is no call. */
   readonly refuse: typeof refuse;
+}
+
+/** Another way to answer a method at its own path, selected by request headers. */
+export interface Alternative extends Served {
+  /** Whether GET may request it. */
+  readonly byGet: boolean;
+  accepts(request: FastifyRequest): boolean;
 }
 
 /** Content types whose messages have envelopes. */

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { ListenerFacts } from "../../call/listener-facts.ts";
 import { methodPathOf } from "../../call/method-rule.ts";
 import type { Route } from "../../call/router.ts";
-import { leaveBodiesUnread } from "../http/rpc-plugin.ts";
+import { leaveBodiesUnread } from "../http/leave-bodies-unread.ts";
 import { type Served, serve } from "../http/serve.ts";
 import { refuseRest } from "./error.ts";
 import { createRestHandler, type RestHandler } from "./handler.ts";

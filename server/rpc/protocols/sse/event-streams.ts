@@ -1,7 +1,7 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import type { Route } from "../../call/router.ts";
 import { refuse } from "../http/refusal.ts";
-import type { Alternative } from "../http/rpc-plugin.ts";
+import type { Alternative } from "../http/serve.ts";
 import { acceptsEventStream } from "./accepts-event-stream.ts";
 import { eventStreamMethodOf } from "./event-stream-methods.ts";
 import { createEventStreamHandler } from "./handler.ts";

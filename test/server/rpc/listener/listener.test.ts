@@ -9,7 +9,8 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import * as tls from "node:tls";
 import { type Test, test } from "tap";
-import { createListener, type ListenerOptions } from "../../../../server/rpc/listener/listener.ts";
+import { createListener } from "../../../../server/rpc/listener/listener.ts";
+import type { ListenerOptions } from "../../../../server/rpc/listener/listener-options.ts";
 import { createCertificate } from "./certificate.ts";
 
 async function listen(t: Test, options: Partial<ListenerOptions> = {}) {

@@ -4,8 +4,8 @@ import { test } from "tap";
 import {
   namesFromCertificate,
   parseAlternativeNames,
-} from "../../../../../server/rpc/listener/certificates/certificate-names.ts";
-import { createAuthority } from "../authority.ts";
+} from "../../../../../server/rpc/protocols/http/certificate-names.ts";
+import { createAuthority } from "../../listener/authority.ts";
 
 test("names with commas, quotes and backslashes are read exactly as in the certificate", async (t) => {
   const authority = await createAuthority(t, "names");

@@ -4,10 +4,11 @@ import * as https from "node:https";
 import { json, text } from "node:stream/consumers";
 import * as tls from "node:tls";
 import { type Test, test } from "tap";
-import { certificateStateOf } from "../../../../../server/rpc/listener/certificates/client-certificate.ts";
-import { createListener, type ListenerOptions } from "../../../../../server/rpc/listener/listener.ts";
-import { type Authority, createAuthority, type IssuedCertificate } from "../authority.ts";
-import { createCertificate } from "../certificate.ts";
+import { createListener } from "../../../../../server/rpc/listener/listener.ts";
+import type { ListenerOptions } from "../../../../../server/rpc/listener/listener-options.ts";
+import { certificateStateOf } from "../../../../../server/rpc/protocols/http/client-certificate.ts";
+import { type Authority, createAuthority, type IssuedCertificate } from "../../listener/authority.ts";
+import { createCertificate } from "../../listener/certificate.ts";
 
 /** Starts a listener that answers with the client's certificate as it sees it. */
 async function listen(t: Test, authority: Authority, clientCertificate: "required" | "optional") {

@@ -2,31 +2,16 @@ import type { DescMethod } from "@bufbuild/protobuf";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { ListenerFacts } from "../../call/listener-facts.ts";
 import type { Route } from "../../call/router.ts";
-import { createConnectEsHandler } from "../connect-es/handler.ts";
-import { refusalTexts, refuse } from "./refusal.ts";
-import { type Served, serve } from "./serve.ts";
+import { leaveBodiesUnread } from "../http/leave-bodies-unread.ts";
+import { refusalTexts, refuse } from "../http/refusal.ts";
+import { type Alternative, type Served, serve } from "../http/serve.ts";
+import { createConnectEsHandler } from "./handler.ts";
 
 export interface RpcPluginOptions {
   readonly routes: readonly Route[];
   /** Answers some requests of a method instead of connect-es: server-sent events. */
   readonly alternatives?: ReadonlyMap<DescMethod, Alternative>;
   readonly listenerOf: (request: FastifyRequest) => ListenerFacts;
-}
-
-/** Another way to answer a method at its own path, selected by request headers. */
-export interface Alternative extends Served {
-  /** Whether GET may request it. */
-  readonly byGet: boolean;
-  accepts(request: FastifyRequest): boolean;
-}
-
-/**
- * Passes every body through unparsed. Fastify must not parse the bodies of RPCs, nor those of requests to unknown paths: its
- * errors have a form that no RPC client understands.
- */
-export function leaveBodiesUnread(app: FastifyInstance): void {
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser("*", (_request, _payload, done) => done(null));
 }
 
 /**

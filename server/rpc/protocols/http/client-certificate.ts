@@ -1,7 +1,7 @@
 import type { X509Certificate } from "node:crypto";
 import type { TLSSocket } from "node:tls";
-import type { HttpRequest } from "../../protocols/http/http-exchange.ts";
 import { namesFromCertificate } from "./certificate-names.ts";
+import type { HttpRequest } from "./http-exchange.ts";
 
 /** A client certificate signed by one of the listener's authorities. */
 export interface ClientCertificate {
