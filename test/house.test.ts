@@ -292,7 +292,7 @@ test("the configuration imports only an adapter's rules for names and options", 
 
 test("only adapters/host starts processes", async (t) => {
   for (const { from, to } of imports) {
-    const isAllowed = /^adapters\/host\/(start-by-fork|worker-process)\.ts$/.test(from);
+    const isAllowed = /^adapters\/host\/process\/(start-by-fork|worker-process)\.ts$/.test(from);
     if (to === "node:child_process" && !isAllowed) {
       t.fail(`${from} imports ${to}`);
     }

@@ -1,5 +1,5 @@
 import { extname } from "node:path";
-import { createWorkerProcess } from "../host/worker-process.ts";
+import { createWorkerProcess } from "../host/process/worker-process.ts";
 import { outputOf } from "./errors.ts";
 import type { RadosObject, RadosOptions } from "./librados.ts";
 import { cephReasons } from "./reasons.ts";

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { errorFromSignal } from "./tool-errors.ts";
+import { errorFromSignal } from "./process/tool-errors.ts";
 
 /**
  * Yields from a source until the signal aborts, even if the source is blocked in its own read. For sandboxes that stand

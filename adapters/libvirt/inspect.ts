@@ -1,5 +1,5 @@
 import { InfraError } from "../host/infra-error.ts";
-import { run } from "../host/run.ts";
+import { run } from "../host/process/run.ts";
 import type { LibvirtFinding, LibvirtInspection, LibvirtNetwork } from "./adapter.ts";
 import type { Platform } from "./domains/platform.ts";
 import { readLibvirtVersion } from "./libvirt-version.ts";

@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { tmpdir } from "node:os";
 import { observeStep } from "../host/observe-step.ts";
+import type { ToolEnd } from "../host/process/tool-result.ts";
 import { createSnapshotCache } from "../host/snapshot.ts";
-import type { ToolEnd } from "../host/tool-result.ts";
 import type { LibvirtAdapter, LibvirtStep } from "./adapter.ts";
 import { assertStep } from "./assert-step.ts";
 import { beginBackup, endBackup } from "./backup/domain-backup.ts";

@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { stringify } from "yaml";
 import { InfraError } from "../host/infra-error.ts";
+import { run } from "../host/process/run.ts";
+import type { ToolEnd } from "../host/process/tool-result.ts";
 import { hostReasons } from "../host/reasons.ts";
-import { run } from "../host/run.ts";
-import type { ToolEnd } from "../host/tool-result.ts";
 import { seedDirectoryPrefix } from "./stale-seeds.ts";
 
 export interface SeedOptions {

@@ -1,7 +1,7 @@
 import type { Reason } from "../host/define-reasons.ts";
 import { InfraError } from "../host/infra-error.ts";
+import type { ToolResult } from "../host/process/tool-result.ts";
 import { hostReasons } from "../host/reasons.ts";
-import type { ToolResult } from "../host/tool-result.ts";
 import type { LvmDeviceStep } from "./device-adapter.ts";
 import { complaints, errorWithoutPattern } from "./errors.ts";
 import { volumeGroupResource } from "./names.ts";

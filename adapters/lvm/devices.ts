@@ -2,7 +2,7 @@ import { constants } from "node:fs";
 import { type FileHandle, open, readdir, readFile, realpath, stat } from "node:fs/promises";
 import { basename } from "node:path";
 import { InfraError } from "../host/infra-error.ts";
-import type { ToolResult } from "../host/tool-result.ts";
+import type { ToolResult } from "../host/process/tool-result.ts";
 import type { DeviceFacts, PhysicalVolume } from "./device-adapter.ts";
 import { mountsOf, parseSignatures } from "./device-use.ts";
 import { lvmReasons } from "./reasons.ts";

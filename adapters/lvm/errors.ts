@@ -1,7 +1,7 @@
 import type { Reason } from "../host/define-reasons.ts";
 import { InfraError, invalidField } from "../host/infra-error.ts";
+import type { ToolResult } from "../host/process/tool-result.ts";
 import { hostReasons } from "../host/reasons.ts";
-import type { ToolResult } from "../host/tool-result.ts";
 import type { LvmStep } from "./adapter.ts";
 import { volumeResource } from "./names.ts";
 import { lvmReasons } from "./reasons.ts";

@@ -1,8 +1,8 @@
 import { InfraError } from "../host/infra-error.ts";
+import { run } from "../host/process/run.ts";
+import type { ToolEnd, ToolResult } from "../host/process/tool-result.ts";
 import { hostReasons } from "../host/reasons.ts";
-import { run } from "../host/run.ts";
 import type { Snapshot } from "../host/snapshot.ts";
-import type { ToolEnd, ToolResult } from "../host/tool-result.ts";
 import type { LvmFinding, LvmInspection, LvmState } from "./adapter.ts";
 import { backupConfigurationCommand, parseBackupConfiguration } from "./backup-configuration.ts";
 import { type LvmCommandOptions, lvmCommand } from "./commands.ts";

@@ -1,10 +1,10 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { InfraError } from "../host/infra-error.ts";
 import { createLimiter, type Limiter } from "../host/limiter.ts";
+import { run } from "../host/process/run.ts";
+import type { ToolEnd, ToolResult } from "../host/process/tool-result.ts";
 import { hostReasons } from "../host/reasons.ts";
-import { run } from "../host/run.ts";
 import { createSnapshotCache } from "../host/snapshot.ts";
-import type { ToolEnd, ToolResult } from "../host/tool-result.ts";
 import type { LvmAdapter, LvmState } from "./adapter.ts";
 import { backupConfigurationCommand, parseBackupConfiguration } from "./backup-configuration.ts";
 import { watchBlockDevices } from "./block-devices.ts";

@@ -1,6 +1,6 @@
 import { constants, type FileHandle, open } from "node:fs/promises";
-import { filePosition } from "../host/file-position.ts";
 import { InfraError } from "../host/infra-error.ts";
+import { filePosition } from "../host/process/file-position.ts";
 import { hostReasons } from "../host/reasons.ts";
 import type { BackupSource } from "./adapter.ts";
 

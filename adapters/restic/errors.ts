@@ -1,7 +1,7 @@
 import type { Reason } from "../host/define-reasons.ts";
 import { InfraError } from "../host/infra-error.ts";
+import type { ToolResult } from "../host/process/tool-result.ts";
 import { hostReasons } from "../host/reasons.ts";
-import type { ToolResult } from "../host/tool-result.ts";
 import { resticReasons } from "./reasons.ts";
 import type { Redact } from "./secrets.ts";
 

@@ -1,5 +1,5 @@
 import { InfraError } from "../host/infra-error.ts";
-import { run } from "../host/run.ts";
+import { run } from "../host/process/run.ts";
 import type { ResticFinding } from "./adapter.ts";
 import type { ResticCommandOptions } from "./commands.ts";
 

@@ -1,11 +1,11 @@
 import { basename } from "node:path";
 import { InfraError } from "../host/infra-error.ts";
 import { createLimiter } from "../host/limiter.ts";
-import { markOf } from "../host/marked-processes.ts";
+import { markOf } from "../host/process/marked-processes.ts";
+import { run } from "../host/process/run.ts";
+import type { ReadRunOptions } from "../host/process/run-options.ts";
+import type { ToolEnd } from "../host/process/tool-result.ts";
 import { hostReasons } from "../host/reasons.ts";
-import { run } from "../host/run.ts";
-import type { ReadRunOptions } from "../host/run-options.ts";
-import type { ToolEnd } from "../host/tool-result.ts";
 import type { Repository, TransferOptions } from "./adapter.ts";
 import { environmentOfRepository, type ResticCommandOptions, resticCommand } from "./commands.ts";
 import { errorFromFailure } from "./errors.ts";

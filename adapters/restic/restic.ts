@@ -1,8 +1,8 @@
 import { hostname as machineName } from "node:os";
-import { filePosition } from "../host/file-position.ts";
 import { InfraError } from "../host/infra-error.ts";
 import { createLimiter } from "../host/limiter.ts";
-import { stopMarked } from "../host/marked-processes.ts";
+import { filePosition } from "../host/process/file-position.ts";
+import { stopMarked } from "../host/process/marked-processes.ts";
 import { pulled } from "../host/pulled.ts";
 import { hostReasons } from "../host/reasons.ts";
 import type { Repository, ResticAdapter, TransferOptions } from "./adapter.ts";

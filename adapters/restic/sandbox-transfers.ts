@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { InfraError } from "../host/infra-error.ts";
+import { errorFromSignal, errorFromSource } from "../host/process/tool-errors.ts";
 import { hostReasons } from "../host/reasons.ts";
-import { errorFromSignal, errorFromSource } from "../host/tool-errors.ts";
 import { untilStopped } from "../host/until-stopped.ts";
 import type { BackupSource, TransferOptions } from "./adapter.ts";
 

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { openSync, readSync } from "node:fs";
-import { run } from "../../adapters/host/run.ts";
+import { run } from "../../adapters/host/process/run.ts";
 import { answerParent } from "./bench-process.ts";
 
 /** Number of tools to start one after the other, and the quantile to report. */

@@ -6,7 +6,7 @@ import { createServer as createTcpServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import tap, { type Test, test } from "tap";
-import { run } from "../../adapters/host/run.ts";
+import { run } from "../../adapters/host/process/run.ts";
 import type { Repository } from "../../adapters/restic/adapter.ts";
 import type { ResticProcessOptions } from "../../adapters/restic/processes.ts";
 import { createRestic } from "../../adapters/restic/restic.ts";

@@ -2,8 +2,8 @@ import { access, constants, mkdir, mkdtemp, readFile, rm, truncate, writeFile } 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Test } from "tap";
-import { run } from "../../adapters/host/run.ts";
-import type { ToolResult } from "../../adapters/host/tool-result.ts";
+import { run } from "../../adapters/host/process/run.ts";
+import type { ToolResult } from "../../adapters/host/process/tool-result.ts";
 import type { LvmOptions } from "../../adapters/lvm/lvm.ts";
 
 /** Volume groups on loop devices, with an LVM configuration that sees no other devices of the machine. */

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import tap, { type Test, test } from "tap";
-import { isRunning, readProcessFacts } from "../../adapters/host/process-facts.ts";
+import { isRunning, readProcessFacts } from "../../adapters/host/process/process-facts.ts";
 import type { LvmStep } from "../../adapters/lvm/adapter.ts";
 import type { LvmDeviceStep } from "../../adapters/lvm/device-adapter.ts";
 import { createLvm } from "../../adapters/lvm/lvm.ts";

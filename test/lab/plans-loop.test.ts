@@ -1,5 +1,5 @@
 import { test } from "tap";
-import type { ToolEnd } from "../../adapters/host/tool-result.ts";
+import type { ToolEnd } from "../../adapters/host/process/tool-result.ts";
 import { createLvm } from "../../adapters/lvm/lvm.ts";
 import { LVService } from "../../gen/lvmd/served/lvmd_pb.ts";
 import { methodPathOf } from "../../server/rpc/method-rule.ts";

@@ -3,7 +3,7 @@ import { constants, mkdtemp, open, readFile, rm, writeFile } from "node:fs/promi
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Test, test } from "tap";
-import { run } from "../../adapters/host/run.ts";
+import { run } from "../../adapters/host/process/run.ts";
 import { createRestic } from "../../adapters/restic/restic.ts";
 import { reasonOf } from "../adapters/host/reason-of.ts";
 import { transferOptions } from "../adapters/restic/contract.ts";

@@ -2,7 +2,7 @@ import { constants } from "node:fs";
 import { open, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import tap, { type Test, test } from "tap";
-import { run } from "../../adapters/host/run.ts";
+import { run } from "../../adapters/host/process/run.ts";
 import { createLvm } from "../../adapters/lvm/lvm.ts";
 import { createVolumeGroupPool } from "../../server/domains/hypervisors/pool/volume-group-pool.ts";
 import { reasonOf } from "../adapters/host/reason-of.ts";

@@ -19,7 +19,7 @@ const skip = process.platform !== "linux" && "it needs proc(5)";
  */
 async function leaveTool(owner: string, script: string, started: string): Promise<void> {
   const adapter = (file: string) =>
-    JSON.stringify(new URL(`../../adapters/host/${file}.ts`, import.meta.url).href);
+    JSON.stringify(new URL(`../../adapters/host/process/${file}.ts`, import.meta.url).href);
   const code = `
     const [{ run }, { setToolOwner }] = [await import(${adapter("run")}), await import(${adapter("tool-mark")})];
     setToolOwner("${owner}");

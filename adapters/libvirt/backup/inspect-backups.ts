@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import { access, readFile, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { run } from "../../host/run.ts";
+import { run } from "../../host/process/run.ts";
 import type { LibvirtFinding } from "../adapter.ts";
 import type { LibvirtClient } from "../rpc/client.ts";
 import { childOf, childrenOf, parseXml, textOf } from "../xml.ts";

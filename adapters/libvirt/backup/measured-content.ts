@@ -1,6 +1,6 @@
 import { InfraError } from "../../host/infra-error.ts";
+import { errorFromSource } from "../../host/process/tool-errors.ts";
 import { hostReasons } from "../../host/reasons.ts";
-import { errorFromSource } from "../../host/tool-errors.ts";
 import type { VolumeContent } from "../backup-adapter.ts";
 
 /**

@@ -1,8 +1,8 @@
 import { InfraError } from "../../host/infra-error.ts";
+import { run } from "../../host/process/run.ts";
+import type { ToolEnd } from "../../host/process/tool-result.ts";
 import { pulled } from "../../host/pulled.ts";
 import { hostReasons } from "../../host/reasons.ts";
-import { run } from "../../host/run.ts";
-import type { ToolEnd } from "../../host/tool-result.ts";
 
 /** A disk exported by an NBD server. */
 export interface NbdExport {

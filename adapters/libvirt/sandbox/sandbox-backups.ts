@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { InfraError, invalidField } from "../../host/infra-error.ts";
-import { errorFromSignal } from "../../host/tool-errors.ts";
+import { errorFromSignal } from "../../host/process/tool-errors.ts";
 import { untilStopped } from "../../host/until-stopped.ts";
 import type { LibvirtDomain } from "../adapter.ts";
 import { measuredContent } from "../backup/measured-content.ts";

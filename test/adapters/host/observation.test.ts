@@ -9,7 +9,7 @@ import {
   type WorkChannel,
   waitChannel,
 } from "../../../adapters/host/observation.ts";
-import { run } from "../../../adapters/host/run.ts";
+import { run } from "../../../adapters/host/process/run.ts";
 import { createSnapshotCache } from "../../../adapters/host/snapshot.ts";
 
 /** Collects what the channel reports until the test ends: the start and the end of each piece of work. */

@@ -1,5 +1,5 @@
 import { test } from "tap";
-import type { ToolResult } from "../../../adapters/host/tool-result.ts";
+import type { ToolResult } from "../../../adapters/host/process/tool-result.ts";
 import type { LvmStep } from "../../../adapters/lvm/adapter.ts";
 import { errorFromReadResult, errorFromStepResult } from "../../../adapters/lvm/errors.ts";
 

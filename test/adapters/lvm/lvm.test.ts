@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "tap";
-import type { ToolEnd } from "../../../adapters/host/tool-result.ts";
+import type { ToolEnd } from "../../../adapters/host/process/tool-result.ts";
 import { createLvm } from "../../../adapters/lvm/lvm.ts";
 import { reasonOf } from "../host/reason-of.ts";
 

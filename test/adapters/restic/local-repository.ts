@@ -4,7 +4,7 @@ import { cp, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Test } from "tap";
-import { run } from "../../../adapters/host/run.ts";
+import { run } from "../../../adapters/host/process/run.ts";
 import type { ResticProcessOptions } from "../../../adapters/restic/processes.ts";
 import { createRestic } from "../../../adapters/restic/restic.ts";
 import type { ContractSubject } from "./contract.ts";

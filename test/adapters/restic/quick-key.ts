@@ -1,7 +1,7 @@
 import { createCipheriv, createHash, randomBytes, scryptSync } from "node:crypto";
 import { readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { run } from "../../../adapters/host/run.ts";
+import { run } from "../../../adapters/host/process/run.ts";
 
 /** The minimum that restic accepts; by default, opening a repository takes half a second of CPU time. */
 const cost = { N: 2, r: 1, p: 1 };

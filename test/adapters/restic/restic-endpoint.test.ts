@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { type Test, test } from "tap";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
-import type { ToolEnd } from "../../../adapters/host/tool-result.ts";
+import type { ToolEnd } from "../../../adapters/host/process/tool-result.ts";
 import type { Repository } from "../../../adapters/restic/adapter.ts";
 import type { ResticProcessOptions } from "../../../adapters/restic/processes.ts";
 import { createRestic } from "../../../adapters/restic/restic.ts";

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { test } from "tap";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
-import type { ToolEnd } from "../../../adapters/host/tool-result.ts";
+import type { ToolEnd } from "../../../adapters/host/process/tool-result.ts";
 import { createRestic } from "../../../adapters/restic/restic.ts";
 import { operationReasons } from "../../../server/operations/reasons.ts";
 import { reasonOf } from "../host/reason-of.ts";

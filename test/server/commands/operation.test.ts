@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { type Test, test } from "tap";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { run as runTool } from "../../../adapters/host/process/run.ts";
 import { hostReasons } from "../../../adapters/host/reasons.ts";
-import { run as runTool } from "../../../adapters/host/run.ts";
 import { loadMasterKey } from "../../../server/crypto/master-key.ts";
 import { openStore } from "../../../server/store/open-store.ts";
 import { createCountingKind } from "../operations/counting-kind.ts";

@@ -1,5 +1,5 @@
 import { test } from "tap";
-import { run } from "../../../adapters/host/run.ts";
+import { run } from "../../../adapters/host/process/run.ts";
 import { errorOf } from "../store/contract.ts";
 import { openOwnStore } from "../store/own-store.ts";
 import { createCountingKind } from "./counting-kind.ts";

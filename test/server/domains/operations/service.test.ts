@@ -1,7 +1,7 @@
 import { test } from "tap";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import { run } from "../../../../adapters/host/process/run.ts";
 import { hostReasons } from "../../../../adapters/host/reasons.ts";
-import { run } from "../../../../adapters/host/run.ts";
 import { OperationState, StepState } from "../../../../gen/hostplane/v1/operation_pb.ts";
 import type { Call } from "../../../../server/rpc/call.ts";
 import { reasonOf } from "../../../adapters/host/reason-of.ts";

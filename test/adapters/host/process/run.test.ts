@@ -4,12 +4,12 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { test } from "tap";
-import { InfraError } from "../../../adapters/host/infra-error.ts";
-import { run } from "../../../adapters/host/run.ts";
-import type { RunOptions } from "../../../adapters/host/run-options.ts";
-import type { ToolEnd } from "../../../adapters/host/tool-result.ts";
-import { rpcReasons } from "../../../server/rpc/reasons.ts";
-import { reasonOf } from "./reason-of.ts";
+import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import { run } from "../../../../adapters/host/process/run.ts";
+import type { RunOptions } from "../../../../adapters/host/process/run-options.ts";
+import type { ToolEnd } from "../../../../adapters/host/process/tool-result.ts";
+import { rpcReasons } from "../../../../server/rpc/reasons.ts";
+import { reasonOf } from "../reason-of.ts";
 
 const read = { kind: "read", timeoutMs: 20_000 } as const;
 
@@ -213,7 +213,7 @@ test("a mutating tool runs to completion when the gateway and its process group 
     head -c 200000 /dev/zero; head -c 200000 /dev/zero >&2
     touch ${directory}/done`;
   const code = `
-    import { run } from ${JSON.stringify(new URL("../../../adapters/host/run.ts", import.meta.url).href)};
+    import { run } from ${JSON.stringify(new URL("../../../../adapters/host/process/run.ts", import.meta.url).href)};
     await run(["sh", "-c", ${JSON.stringify(script)}], { kind: "mutate" });`;
   const gateway = spawn(process.execPath, ["--input-type=module", "-e", code], {
     detached: true,

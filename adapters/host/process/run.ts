@@ -1,9 +1,9 @@
 import { basename } from "node:path";
-import { InfraError } from "./infra-error.ts";
-import { type ToolObservation, toolChannel } from "./observation.ts";
+import { InfraError } from "../infra-error.ts";
+import { type ToolObservation, toolChannel } from "../observation.ts";
+import { hostReasons } from "../reasons.ts";
 import { createHeadCollector, createTailCollector } from "./output-collector.ts";
 import { type OutputFiles, openOutputFiles } from "./output-files.ts";
-import { hostReasons } from "./reasons.ts";
 import type { RunOptions } from "./run-options.ts";
 import { startProcess } from "./start-process.ts";
 import { environmentOf } from "./tool-environment.ts";

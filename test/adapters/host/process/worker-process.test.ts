@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Test, test } from "tap";
-import { cephReasons } from "../../../adapters/ceph/reasons.ts";
-import { createWorkerProcess, type WorkerProcess } from "../../../adapters/host/worker-process.ts";
-import { reasonOf } from "./reason-of.ts";
+import { cephReasons } from "../../../../adapters/ceph/reasons.ts";
+import { createWorkerProcess, type WorkerProcess } from "../../../../adapters/host/process/worker-process.ts";
+import { reasonOf } from "../reason-of.ts";
 
 function workerOf(t: Test): WorkerProcess<string, string> {
   const file = new URL("fixtures/odd-worker.ts", import.meta.url);

@@ -4,9 +4,9 @@ import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Test, test } from "tap";
-import { settleLeftCommands, settleLeftTools } from "../../../adapters/host/left-tools.ts";
-import type { RunOptions } from "../../../adapters/host/run-options.ts";
-import { setToolOwner } from "../../../adapters/host/tool-mark.ts";
+import { settleLeftCommands, settleLeftTools } from "../../../../adapters/host/process/left-tools.ts";
+import type { RunOptions } from "../../../../adapters/host/process/run-options.ts";
+import { setToolOwner } from "../../../../adapters/host/process/tool-mark.ts";
 
 const skip = process.platform !== "linux" && "it needs proc(5)";
 
@@ -21,10 +21,12 @@ type Kind = Pick<RunOptions, "kind"> & { readonly isStoppable?: boolean };
  */
 async function leaveTool(t: Test, script: string, { kind, isStoppable = false }: Kind): Promise<string> {
   const directory = t.testdir();
-  const file = JSON.stringify(new URL("../../../adapters/host/run.ts", import.meta.url).href);
+  const file = JSON.stringify(new URL("../../../../adapters/host/process/run.ts", import.meta.url).href);
   const argv = JSON.stringify(["sh", "-c", `cd ${directory}; echo $$ > pid; touch started; ${script}`]);
   const stop = isStoppable ? ", stop: new AbortController().signal" : "";
-  const mark = JSON.stringify(new URL("../../../adapters/host/tool-mark.ts", import.meta.url).href);
+  const mark = JSON.stringify(
+    new URL("../../../../adapters/host/process/tool-mark.ts", import.meta.url).href,
+  );
   const code = `
     const [{ run }, { setToolOwner }] = [await import(${file}), await import(${mark})];
     setToolOwner("${owner}");

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from "node:child_process";
-import type { Reason } from "./define-reasons.ts";
-import { InfraError } from "./infra-error.ts";
+import type { Reason } from "../define-reasons.ts";
+import { InfraError } from "../infra-error.ts";
 import { environmentOf } from "./tool-environment.ts";
 
 export interface WorkerProcessOptions {

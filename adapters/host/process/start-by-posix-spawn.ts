@@ -2,7 +2,7 @@ import { closeSync } from "node:fs";
 import { access, constants } from "node:fs/promises";
 import { Socket } from "node:net";
 import { constants as osConstants } from "node:os";
-import { createLimiter } from "./limiter.ts";
+import { createLimiter } from "../limiter.ts";
 import { type PosixSpawn, type ProcessExit, type SpawnedProgram, systemError } from "./posix-spawn.ts";
 import { killGroup, type StartProcess, type ToolStdio } from "./tool-process.ts";
 

@@ -2,14 +2,14 @@ import { open, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { test } from "tap";
-import { filePosition } from "../../../adapters/host/file-position.ts";
-import { InfraError } from "../../../adapters/host/infra-error.ts";
-import { hostReasons } from "../../../adapters/host/reasons.ts";
-import { run } from "../../../adapters/host/run.ts";
-import type { ToolEnd } from "../../../adapters/host/tool-result.ts";
-import { libvirtReasons } from "../../../adapters/libvirt/reasons.ts";
-import { operationReasons } from "../../../server/operations/reasons.ts";
-import { reasonOf } from "./reason-of.ts";
+import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import { filePosition } from "../../../../adapters/host/process/file-position.ts";
+import { run } from "../../../../adapters/host/process/run.ts";
+import type { ToolEnd } from "../../../../adapters/host/process/tool-result.ts";
+import { hostReasons } from "../../../../adapters/host/reasons.ts";
+import { libvirtReasons } from "../../../../adapters/libvirt/reasons.ts";
+import { operationReasons } from "../../../../server/operations/reasons.ts";
+import { reasonOf } from "../reason-of.ts";
 
 const read = { kind: "read", timeoutMs: 20_000 } as const;
 

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "tap";
-import { markOf, stopMarked } from "../../../adapters/host/marked-processes.ts";
+import { markOf, stopMarked } from "../../../../adapters/host/process/marked-processes.ts";
 
 /** A zombie counts as dead, since a container may have no init that reaps orphans. */
 function isAlive(pid: string): boolean {

@@ -6,11 +6,15 @@ import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { Worker } from "node:worker_threads";
 import { test } from "tap";
-import { filePosition } from "../../../adapters/host/file-position.ts";
-import { loadPosixSpawn } from "../../../adapters/host/posix-spawn.ts";
-import { startByFork } from "../../../adapters/host/start-by-fork.ts";
-import { createStartByPosixSpawn } from "../../../adapters/host/start-by-posix-spawn.ts";
-import type { ProcessOptions, StartProcess, ToolProcess } from "../../../adapters/host/tool-process.ts";
+import { filePosition } from "../../../../adapters/host/process/file-position.ts";
+import { loadPosixSpawn } from "../../../../adapters/host/process/posix-spawn.ts";
+import { startByFork } from "../../../../adapters/host/process/start-by-fork.ts";
+import { createStartByPosixSpawn } from "../../../../adapters/host/process/start-by-posix-spawn.ts";
+import type {
+  ProcessOptions,
+  StartProcess,
+  ToolProcess,
+} from "../../../../adapters/host/process/tool-process.ts";
 
 const PATH = process.env.PATH ?? "/usr/bin:/bin";
 
@@ -278,7 +282,7 @@ test("both start methods report the ends of their own tools only", {
 });
 
 test("a worker thread, which receives no signals, can start tools as well", async (t) => {
-  const file = new URL("../../../adapters/host/run.ts", import.meta.url).href;
+  const file = new URL("../../../../adapters/host/process/run.ts", import.meta.url).href;
   const code = `
     const { run } = await import(${JSON.stringify(file)});
     const { parentPort } = await import("node:worker_threads");

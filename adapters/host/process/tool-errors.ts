@@ -1,5 +1,5 @@
-import { InfraError } from "./infra-error.ts";
-import { hostReasons } from "./reasons.ts";
+import { InfraError } from "../infra-error.ts";
+import { hostReasons } from "../reasons.ts";
 
 /** Returns the error for a tool stopped by its signal: the signal's own InfraError, or CALLER_LEFT. */
 export function errorFromSignal(signal: AbortSignal, program: string): InfraError {
