@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { InfraError } from "../host/infra-error.ts";
+import { hasReason, InfraError } from "../host/infra-error.ts";
 import { hostReasons } from "../host/reasons.ts";
 import type { CephFinding, CephInspection } from "./adapter.ts";
 import type { RadosOptions } from "./librados.ts";
@@ -148,7 +148,7 @@ async function mayChange(
     await client.command(target, change, as);
     return true;
   } catch (error) {
-    return error instanceof InfraError && error.is(cephReasons.CEPH_FAILED);
+    return hasReason(error, cephReasons.CEPH_FAILED);
   }
 }
 
@@ -168,7 +168,7 @@ function grant(
 }
 
 function isDenied(error: unknown): boolean {
-  return error instanceof InfraError && error.is(cephReasons.CEPH_DENIED);
+  return hasReason(error, cephReasons.CEPH_DENIED);
 }
 
 function wordsOf(error: unknown): string {

@@ -90,6 +90,11 @@ export class InfraError extends Error {
   }
 }
 
+/** Reports whether it is an InfraError with one of these reasons. */
+export function hasReason(error: unknown, ...reasons: readonly Reason[]): error is InfraError {
+  return error instanceof InfraError && error.is(...reasons);
+}
+
 /** Creates an INVALID_ARGUMENT error for one field, with a message that is readable where details are not shown. */
 export function invalidField(field: string, description: string): InfraError {
   return new InfraError(hostReasons.INVALID_FIELD, `${field}: ${description}`, {

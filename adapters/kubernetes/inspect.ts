@@ -1,4 +1,4 @@
-import { InfraError } from "../host/infra-error.ts";
+import { hasReason } from "../host/infra-error.ts";
 import type {
   KubernetesFinding,
   KubernetesInspection,
@@ -47,7 +47,7 @@ export async function inspectKubernetes(input: InspectKubernetesInput): Promise<
     const names = Object.keys(parts) as WatchedName[];
     return { version, findings: [entered, ...names.map((name) => inspectKind(name, value, input))] };
   } catch (error) {
-    const isDenied = error instanceof InfraError && error.is(kubernetesReasons.KUBERNETES_DENIED);
+    const isDenied = hasReason(error, kubernetesReasons.KUBERNETES_DENIED);
     return { version: undefined, findings: [unreachable(wordsOf(error), isDenied)] };
   }
 }

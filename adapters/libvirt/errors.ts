@@ -1,5 +1,5 @@
 import type { Reason } from "../host/define-reasons.ts";
-import { InfraError } from "../host/infra-error.ts";
+import { hasReason, InfraError } from "../host/infra-error.ts";
 
 /** Adds the resource to the error of a libvirt call. @throws InfraError as the work does */
 export async function about<T>(resource: string, work: Promise<T>): Promise<T> {
@@ -14,11 +14,6 @@ export async function about<T>(resource: string, work: Promise<T>): Promise<T> {
   }
 }
 
-/** Reports whether it is an InfraError with one of these reasons. */
-export function isReason(error: unknown, ...reasons: readonly Reason[]): error is InfraError {
-  return error instanceof InfraError && error.is(...reasons);
-}
-
 /** Waits for calls; returns undefined if their object has disappeared meanwhile. */
 export async function unlessGone<Calls extends readonly Promise<unknown>[]>(
   reason: Reason,
@@ -27,7 +22,7 @@ export async function unlessGone<Calls extends readonly Promise<unknown>[]>(
   try {
     return await Promise.all(calls);
   } catch (error) {
-    if (isReason(error, reason)) {
+    if (hasReason(error, reason)) {
       return undefined;
     }
     throw error;

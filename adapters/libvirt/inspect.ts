@@ -1,4 +1,4 @@
-import { InfraError } from "../host/infra-error.ts";
+import { hasReason } from "../host/infra-error.ts";
 import { run } from "../host/process/run.ts";
 import type { LibvirtFinding, LibvirtInspection, LibvirtNetwork } from "./adapter.ts";
 import type { Platform } from "./domains/platform.ts";
@@ -40,7 +40,7 @@ export async function inspectLibvirt(input: InspectLibvirtInput): Promise<Libvir
 
 function unreachable(socketPath: string, error: unknown): LibvirtFinding {
   const what = `libvirt cannot be reached at ${socketPath}: ${wordsOf(error)}`;
-  const isDenied = error instanceof InfraError && error.is(libvirtReasons.LIBVIRT_DENIED);
+  const isDenied = hasReason(error, libvirtReasons.LIBVIRT_DENIED);
   return {
     ok: false,
     what,

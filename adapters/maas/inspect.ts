@@ -1,4 +1,4 @@
-import { InfraError } from "../host/infra-error.ts";
+import { hasReason } from "../host/infra-error.ts";
 import type { MaasAdapter, MaasFinding, MaasInspection } from "./adapter.ts";
 import { maasReasons } from "./reasons.ts";
 
@@ -44,7 +44,7 @@ export async function inspectMaas(maas: Asked): Promise<MaasInspection> {
 }
 
 function unreachable(error: unknown): MaasFinding {
-  const isDenied = error instanceof InfraError && error.is(maasReasons.MAAS_DENIED);
+  const isDenied = hasReason(error, maasReasons.MAAS_DENIED);
   const isLate = error instanceof Error && error.name === "TimeoutError";
   return {
     ok: false,

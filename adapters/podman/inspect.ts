@@ -1,4 +1,4 @@
-import { InfraError } from "../host/infra-error.ts";
+import { hasReason } from "../host/infra-error.ts";
 import type { RuntimeFinding, RuntimeInspection } from "./adapter.ts";
 import type { PodmanClient } from "./client.ts";
 import { type PodmanInfo, readInfo } from "./info.ts";
@@ -21,7 +21,7 @@ export async function inspectPodman(client: PodmanClient, socketPath: string): P
 }
 
 function unreachable(error: unknown): RuntimeFinding {
-  const isDenied = error instanceof InfraError && error.is(podmanReasons.PODMAN_DENIED);
+  const isDenied = hasReason(error, podmanReasons.PODMAN_DENIED);
   return {
     ok: false,
     what: error instanceof Error ? error.message : String(error),

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Reason } from "../host/define-reasons.ts";
-import { InfraError } from "../host/infra-error.ts";
+import { hasReason, InfraError } from "../host/infra-error.ts";
 import type { ImageUser } from "./adapter.ts";
 import type { PodmanClient } from "./client.ts";
 import { type ContainerRow, parseContainer, parseContainerRows } from "./parse/parse-container.ts";
@@ -138,7 +138,7 @@ export function createStateReader(client: PodmanClient, { onLists, onImages }: S
     try {
       return { row, image: imageFrom(row, await client.text(`images/${row.Id}/json`, signal)) };
     } catch (error) {
-      if (error instanceof InfraError && error.is(podmanReasons.IMAGE_NOT_FOUND)) {
+      if (hasReason(error, podmanReasons.IMAGE_NOT_FOUND)) {
         return undefined;
       }
       throw error;
@@ -169,7 +169,7 @@ export async function inspectPod(
       try {
         return parseContainer(await client.text(`containers/${Id}/json`, signal));
       } catch (error) {
-        if (error instanceof InfraError && error.is(podmanReasons.CONTAINER_NOT_FOUND)) {
+        if (hasReason(error, podmanReasons.CONTAINER_NOT_FOUND)) {
           return undefined;
         }
         throw error;

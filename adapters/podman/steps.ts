@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { InfraError } from "../host/infra-error.ts";
+import { hasReason, InfraError } from "../host/infra-error.ts";
 import { hostReasons } from "../host/reasons.ts";
 import type { RunOptions, RuntimeOutcome, RuntimeStep } from "./adapter.ts";
 import type { PodmanClient } from "./client.ts";
@@ -37,7 +37,7 @@ export async function makeStep(
     await client.change(method, path, { patienceMs });
   } catch (error) {
     // `{"Errs":["starting container …: exec: \"/nonexist\": stat /nonexist: no such file or directory …"]}` with 409.
-    if (step.kind === "startPod" && error instanceof InfraError && error.is(podmanReasons.PODMAN_FAILED)) {
+    if (step.kind === "startPod" && hasReason(error, podmanReasons.PODMAN_FAILED)) {
       throw new InfraError(podmanReasons.POD_START_FAILED, error.message, { cause: error });
     }
     throw error;
@@ -93,7 +93,7 @@ async function goOn(client: PodmanClient, containerId: string): Promise<void> {
   try {
     await unlessGone(client.change("POST", `containers/${containerId}/unpause`, { patienceMs }));
   } catch (error) {
-    if (!(error instanceof InfraError && error.is(podmanReasons.POD_STATE))) {
+    if (!hasReason(error, podmanReasons.POD_STATE)) {
       throw error;
     }
   }
@@ -103,7 +103,7 @@ async function unlessGone(change: Promise<unknown>): Promise<void> {
   try {
     await change;
   } catch (error) {
-    if (!(error instanceof InfraError && error.is(podmanReasons.CONTAINER_NOT_FOUND))) {
+    if (!hasReason(error, podmanReasons.CONTAINER_NOT_FOUND)) {
       throw error;
     }
   }

@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import { InfraError } from "../host/infra-error.ts";
+import { hasReason, InfraError } from "../host/infra-error.ts";
 import { createLimiter } from "../host/limiter.ts";
 import { markOf } from "../host/process/marked-processes.ts";
 import { run } from "../host/process/run.ts";
@@ -110,7 +110,7 @@ export function createResticProcesses(options: ResticProcessOptions): ResticProc
         try {
           return await start(repository, subcommand, args, { signal, token, timeoutMs: answerTimeoutMs });
         } catch (error) {
-          if (error instanceof InfraError && error.is(hostReasons.TOOL_TIMEOUT)) {
+          if (hasReason(error, hostReasons.TOOL_TIMEOUT)) {
             const words = `restic ${subcommand} got no answer from the repository within ${answerTimeoutMs} ms`;
             throw new InfraError(resticReasons.REPOSITORY_UNREACHABLE, words);
           }

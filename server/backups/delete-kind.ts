@@ -1,4 +1,4 @@
-import { InfraError } from "../../adapters/host/infra-error.ts";
+import { hasReason } from "../../adapters/host/infra-error.ts";
 import { resticReasons } from "../../adapters/restic/reasons.ts";
 import type { OperationKind } from "../operations/operation-kind.ts";
 import { pruneStep } from "./prune-step.ts";
@@ -82,7 +82,7 @@ export function createDeleteKind(
 }
 
 function isGone(error: unknown): boolean {
-  return error instanceof InfraError && error.is(resticReasons.REPOSITORY_NOT_FOUND);
+  return hasReason(error, resticReasons.REPOSITORY_NOT_FOUND);
 }
 
 /** Treats a missing repository as if it contained the backup, because it may only be unmounted. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { InfraError } from "../../adapters/host/infra-error.ts";
+import { hasReason, InfraError } from "../../adapters/host/infra-error.ts";
 import type { Repository, ResticAdapter } from "../../adapters/restic/adapter.ts";
 import { resticReasons } from "../../adapters/restic/reasons.ts";
 import type { Store } from "../store/store.ts";
@@ -58,7 +58,7 @@ export async function ensureRepository(
       await restic.list(repository, [operationTagOf(owner)], signal);
       return true;
     } catch (error) {
-      if (!(error instanceof InfraError && error.is(resticReasons.REPOSITORY_NOT_FOUND))) {
+      if (!hasReason(error, resticReasons.REPOSITORY_NOT_FOUND)) {
         throw error;
       }
       if (areAny) {

@@ -1,4 +1,4 @@
-import { InfraError } from "../../adapters/host/infra-error.ts";
+import { hasReason, type InfraError } from "../../adapters/host/infra-error.ts";
 import type { ResticAdapter } from "../../adapters/restic/adapter.ts";
 import { resticReasons } from "../../adapters/restic/reasons.ts";
 import type { StepRun } from "../operations/operation-kind.ts";
@@ -27,7 +27,5 @@ export interface StoredBackupTools {
 
 /** Reports whether the error means that the repository lacks data that it should contain. */
 export function isLoss(error: unknown): error is InfraError {
-  return (
-    error instanceof InfraError && error.is(resticReasons.BACKUP_DAMAGED, resticReasons.BACKUP_NOT_FOUND)
-  );
+  return hasReason(error, resticReasons.BACKUP_DAMAGED, resticReasons.BACKUP_NOT_FOUND);
 }

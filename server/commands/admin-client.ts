@@ -2,7 +2,7 @@ import { existsSync, statSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import type { Client } from "@connectrpc/connect";
-import { InfraError } from "../../adapters/host/infra-error.ts";
+import { hasReason, InfraError } from "../../adapters/host/infra-error.ts";
 import type { Cluster } from "../../gen/cnct/kaas/api/api_pb.ts";
 import type { AuditService } from "../../gen/hostplane/v1/audit_pb.ts";
 import type { BackupService } from "../../gen/hostplane/v1/backup_pb.ts";
@@ -84,7 +84,7 @@ export async function withAdminClient<Result>(
     gateway = await startForAdmin(target, ownSocket);
   } catch (error) {
     // A gateway may have started in the meantime.
-    if (error instanceof InfraError && error.is(storeReasons.STORE_IN_USE) && (await isAnswered(socket))) {
+    if (hasReason(error, storeReasons.STORE_IN_USE) && (await isAnswered(socket))) {
       return work(await createAdminClient(socket));
     }
     throw error;

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { backOffMs } from "../../adapters/host/back-off.ts";
-import { InfraError } from "../../adapters/host/infra-error.ts";
+import { hasReason, InfraError } from "../../adapters/host/infra-error.ts";
 import { hostReasons } from "../../adapters/host/reasons.ts";
 import { startPurge } from "../store/purge.ts";
 import { storeReasons } from "../store/reasons.ts";
@@ -132,7 +132,7 @@ export async function createEvents(options: EventsOptions): Promise<Events> {
       try {
         return await readStored(seq, operationId);
       } catch (error) {
-        if (!(error instanceof InfraError && error.is(storeReasons.STORE_UNAVAILABLE))) {
+        if (!hasReason(error, storeReasons.STORE_UNAVAILABLE)) {
           throw error;
         }
       }

@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger } from "fastify";
-import { InfraError } from "../../adapters/host/infra-error.ts";
+import { hasReason } from "../../adapters/host/infra-error.ts";
 import { createSeal } from "../crypto/seal.ts";
 import { createAuditLog } from "../domains/audit/audit-log.ts";
 import { startAuditRetention } from "../domains/audit/retention.ts";
@@ -38,7 +38,7 @@ export function createCallChain(options: CallChainOptions): CallChain {
   const { logger, instance } = options;
   const onFailed = (what: string, err: unknown) => {
     // An unreachable store is logged once a minute elsewhere; this would log it for each call.
-    const isAway = err instanceof InfraError && err.is(storeReasons.STORE_UNAVAILABLE);
+    const isAway = hasReason(err, storeReasons.STORE_UNAVAILABLE);
     logger[isAway ? "debug" : "error"]({ err }, `store write failed: ${what}`);
   };
   const audit = createCallAudit(createAuditLog(store, instance, onFailed));

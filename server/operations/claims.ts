@@ -1,4 +1,4 @@
-import { InfraError } from "../../adapters/host/infra-error.ts";
+import { hasReason } from "../../adapters/host/infra-error.ts";
 import { hostReasons } from "../../adapters/host/reasons.ts";
 import type { ClaimArgs } from "../store/operation-claims.ts";
 import type { ResultOf, Store } from "../store/store.ts";
@@ -69,7 +69,7 @@ export function createClaims(
       }
     } catch (error) {
       isWanted = false;
-      if (!(error instanceof InfraError && error.is(hostReasons.SHUTTING_DOWN))) {
+      if (!hasReason(error, hostReasons.SHUTTING_DOWN)) {
         onStore(error);
       }
     }

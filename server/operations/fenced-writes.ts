@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { InfraError } from "../../adapters/host/infra-error.ts";
+import { hasReason } from "../../adapters/host/infra-error.ts";
 import { hostReasons } from "../../adapters/host/reasons.ts";
 import type { Fenced, Written } from "../store/fenced-change.ts";
 import type { operationStepTransactions } from "../store/operation-steps.ts";
@@ -45,8 +45,8 @@ export function createFencedWrite(
       try {
         return (await store.run(name, { ...args, id, owner, fence, commands } as never)) as Written;
       } catch (error) {
-        const isUnavailable = error instanceof InfraError && error.is(storeReasons.STORE_UNAVAILABLE);
-        const isShuttingDown = error instanceof InfraError && error.is(hostReasons.SHUTTING_DOWN);
+        const isUnavailable = hasReason(error, storeReasons.STORE_UNAVAILABLE);
+        const isShuttingDown = hasReason(error, hostReasons.SHUTTING_DOWN);
         if (isShuttingDown || (isUnavailable && lease.isLost())) {
           return { ok: false, why: "lost" };
         }

@@ -1,4 +1,4 @@
-import { InfraError } from "../../adapters/host/infra-error.ts";
+import { hasReason } from "../../adapters/host/infra-error.ts";
 import type { Operation } from "./operation.ts";
 import type { Operations } from "./operations.ts";
 import { operationReasons } from "./reasons.ts";
@@ -11,7 +11,7 @@ export async function findOperation(
   try {
     return await operations.get(id);
   } catch (error) {
-    if (error instanceof InfraError && error.is(operationReasons.OPERATION_NOT_FOUND)) {
+    if (hasReason(error, operationReasons.OPERATION_NOT_FOUND)) {
       return undefined;
     }
     throw error;

@@ -1,4 +1,4 @@
-import { InfraError } from "../../adapters/host/infra-error.ts";
+import { hasReason, type InfraError } from "../../adapters/host/infra-error.ts";
 import { storeReasons } from "./reasons.ts";
 import type { Store, TransactionName } from "./store.ts";
 
@@ -70,7 +70,7 @@ export function watchWrites(
       }
       return result as never;
     } catch (error) {
-      if (error instanceof InfraError && error.is(storeReasons.STORE_UNAVAILABLE)) {
+      if (hasReason(error, storeReasons.STORE_UNAVAILABLE)) {
         fail(error);
       }
       throw error;

@@ -1,13 +1,13 @@
 import { chmod, mkdir, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { InfraError } from "../../host/infra-error.ts";
+import { hasReason, InfraError } from "../../host/infra-error.ts";
 import type { ToolEnd } from "../../host/process/tool-result.ts";
 import { hostReasons } from "../../host/reasons.ts";
 import type { DomainBackup, DomainBackupRequest } from "../backup-adapter.ts";
 import { type DiskUse, parseDisks } from "../domains/disk-uses.ts";
 import { domainOf } from "../domains/domain-steps.ts";
-import { about, isReason } from "../errors.ts";
+import { about } from "../errors.ts";
 import { domainResource } from "../names.ts";
 import { libvirtReasons } from "../reasons.ts";
 import type { LibvirtClient } from "../rpc/client.ts";
@@ -124,7 +124,7 @@ async function abort(client: LibvirtClient, domain: DomainRef): Promise<void> {
     await client.call("domainAbortJob", { domain });
   } catch (error) {
     // `Requested operation is not valid: no job is active on the domain`
-    if (!isReason(error, libvirtReasons.DOMAIN_STATE, libvirtReasons.DOMAIN_NOT_FOUND)) {
+    if (!hasReason(error, libvirtReasons.DOMAIN_STATE, libvirtReasons.DOMAIN_NOT_FOUND)) {
       throw error;
     }
   }
@@ -138,7 +138,7 @@ async function* readDisk(
   try {
     yield* readNbd({ socketPath: backupSocket(directory, token), exportName: target, onToolEnd }, signal);
   } catch (error) {
-    if (!isReason(error, hostReasons.TOOL_FAILED) || (await isOn(client, domain, token))) {
+    if (!hasReason(error, hostReasons.TOOL_FAILED) || (await isOn(client, domain, token))) {
       throw error;
     }
     const words = `the backup of the VM ${domain.name} ended while its disk ${target} was being read: the VM was stopped, or another client ended the backup`;
@@ -174,7 +174,7 @@ async function socketOf(client: LibvirtClient, domain: DomainRef): Promise<strin
     return attributeOf(childOf(parseXml(text, "domainbackup"), "server"), "socket") ?? "";
   } catch (error) {
     const isNone = error instanceof InfraError && error.metadata.libvirtCode === noBackupCode;
-    if (isNone || isReason(error, libvirtReasons.DOMAIN_NOT_FOUND)) {
+    if (isNone || hasReason(error, libvirtReasons.DOMAIN_NOT_FOUND)) {
       return undefined;
     }
     throw error;
@@ -185,7 +185,7 @@ async function unlessGone(looked: Promise<DomainRef>): Promise<DomainRef | undef
   try {
     return await looked;
   } catch (error) {
-    if (isReason(error, libvirtReasons.DOMAIN_NOT_FOUND)) {
+    if (hasReason(error, libvirtReasons.DOMAIN_NOT_FOUND)) {
       return undefined;
     }
     throw error;

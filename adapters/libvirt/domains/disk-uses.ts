@@ -1,6 +1,6 @@
+import { hasReason } from "../../host/infra-error.ts";
 import type { StorageSource } from "../adapter.ts";
 import type { VolumeUser } from "../backup-adapter.ts";
-import { isReason } from "../errors.ts";
 import { libvirtReasons } from "../reasons.ts";
 import type { LibvirtClient } from "../rpc/client.ts";
 import type { DomainRef } from "../rpc/objects.ts";
@@ -36,7 +36,7 @@ async function disksOf(client: LibvirtClient, domain: DomainRef): Promise<readon
     const { xml } = await client.call("domainGetXmlDesc", { domain, flags: 0 });
     return parseDisks(xml).map((disk) => ({ name, uuid, isRunning: id !== -1, ...disk }));
   } catch (error) {
-    if (isReason(error, libvirtReasons.DOMAIN_NOT_FOUND)) {
+    if (hasReason(error, libvirtReasons.DOMAIN_NOT_FOUND)) {
       return [];
     }
     throw error;

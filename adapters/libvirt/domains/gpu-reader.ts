@@ -1,5 +1,5 @@
+import { hasReason } from "../../host/infra-error.ts";
 import type { DomainGpu } from "../adapter.ts";
-import { isReason } from "../errors.ts";
 import { libvirtReasons } from "../reasons.ts";
 import type { LibvirtClient } from "../rpc/client.ts";
 import { isUnsupported } from "../rpc/errors.ts";
@@ -62,7 +62,7 @@ export function createGpuReader(client: LibvirtClient): GpuReader {
     try {
       gpu = parseGpu((await client.call("nodeDeviceGetXmlDesc", { name, flags: 0 }, { signal })).xml);
     } catch (error) {
-      if (!isReason(error, libvirtReasons.NODE_DEVICE_NOT_FOUND)) {
+      if (!hasReason(error, libvirtReasons.NODE_DEVICE_NOT_FOUND)) {
         throw error;
       }
     }

@@ -1,6 +1,7 @@
+import { hasReason } from "../../host/infra-error.ts";
 import { hostReasons } from "../../host/reasons.ts";
 import type { LibvirtDomain } from "../adapter.ts";
-import { isReason, unlessGone } from "../errors.ts";
+import { unlessGone } from "../errors.ts";
 import { libvirtReasons } from "../reasons.ts";
 import type { LibvirtClient } from "../rpc/client.ts";
 import type { DomainRef } from "../rpc/objects.ts";
@@ -40,7 +41,7 @@ export async function readKnownDomain(
     return await askAbout(client, domain, known, signal);
   } catch (error) {
     // Failures of libvirt itself or of its connection have other reasons.
-    if (!isReason(error, hostReasons.TOOL_OUTPUT, libvirtReasons.LIBVIRT_FAILED)) {
+    if (!hasReason(error, hostReasons.TOOL_OUTPUT, libvirtReasons.LIBVIRT_FAILED)) {
       throw error;
     }
     const { xml = "", facts = noFacts, isPersistent = true } = known ?? {};

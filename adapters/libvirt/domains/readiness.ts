@@ -1,7 +1,8 @@
 import { once } from "node:events";
 import { createConnection } from "node:net";
+import { hasReason } from "../../host/infra-error.ts";
 import type { Readiness } from "../adapter.ts";
-import { about, isReason } from "../errors.ts";
+import { about } from "../errors.ts";
 import { domainResource } from "../names.ts";
 import { libvirtReasons } from "../reasons.ts";
 import type { LibvirtClient } from "../rpc/client.ts";
@@ -96,7 +97,7 @@ async function unlessRefused<T>(call: Promise<T>, otherwise: T): Promise<T> {
     return await call;
   } catch (error) {
     if (
-      isReason(
+      hasReason(
         error,
         libvirtReasons.AGENT_UNRESPONSIVE,
         libvirtReasons.DOMAIN_STATE,

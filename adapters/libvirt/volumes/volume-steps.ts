@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { InfraError, invalidField } from "../../host/infra-error.ts";
+import { hasReason, InfraError, invalidField } from "../../host/infra-error.ts";
 import type { LibvirtStep } from "../adapter.ts";
 import { isScratchName } from "../backup/backup-names.ts";
 import type { LibvirtVolume } from "../backup-adapter.ts";
 import { readDiskUses, usersOf } from "../domains/disk-uses.ts";
-import { about, isReason } from "../errors.ts";
+import { about } from "../errors.ts";
 import { poolResource, poolVolumeResource } from "../names.ts";
 import { libvirtReasons } from "../reasons.ts";
 import type { LibvirtClient } from "../rpc/client.ts";
@@ -26,7 +26,7 @@ export async function hasVolume(client: LibvirtClient, pool: string, name: strin
     await volumeOf(client, pool, name);
     return true;
   } catch (error) {
-    if (isReason(error, libvirtReasons.STORAGE_VOLUME_NOT_FOUND)) {
+    if (hasReason(error, libvirtReasons.STORAGE_VOLUME_NOT_FOUND)) {
       return false;
     }
     throw error;
@@ -52,7 +52,7 @@ async function create(client: LibvirtClient, step: StepOf<"createVolume">): Prom
     await client.call("storageVolCreateXml", { pool, xml, flags: 0 });
   } catch (error) {
     // For a file created after the last refresh: `volume target path '/srv/pool/a.img' already exists`.
-    if (isReason(error, libvirtReasons.LIBVIRT_FAILED) && /already exists/.test(error.message)) {
+    if (hasReason(error, libvirtReasons.LIBVIRT_FAILED) && /already exists/.test(error.message)) {
       throw new InfraError(libvirtReasons.STORAGE_VOLUME_EXISTS, error.message, { cause: error });
     }
     throw error;
@@ -102,7 +102,7 @@ export async function refreshPool(client: LibvirtClient, name: string): Promise<
     } catch (error) {
       // `internal error: pool 'default' has asynchronous jobs running.`
       const isBusy =
-        isReason(error, libvirtReasons.LIBVIRT_FAILED) && /asynchronous jobs running/.test(error.message);
+        hasReason(error, libvirtReasons.LIBVIRT_FAILED) && /asynchronous jobs running/.test(error.message);
       if (!isBusy || performance.now() > endsAtMs) {
         throw error;
       }
@@ -139,7 +139,7 @@ async function factsOf(client: LibvirtClient, vol: StorageVolRef) {
   try {
     return [{ name: vol.name, ...(await volumeFacts(client, vol)) }];
   } catch (error) {
-    if (isReason(error, libvirtReasons.STORAGE_VOLUME_NOT_FOUND)) {
+    if (hasReason(error, libvirtReasons.STORAGE_VOLUME_NOT_FOUND)) {
       return [];
     }
     throw error;

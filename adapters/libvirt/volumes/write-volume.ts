@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { InfraError, invalidField } from "../../host/infra-error.ts";
+import { hasReason, InfraError, invalidField } from "../../host/infra-error.ts";
 import { measuredContent } from "../backup/measured-content.ts";
 import type { VolumeContent } from "../backup-adapter.ts";
-import { about, isReason } from "../errors.ts";
+import { about } from "../errors.ts";
 import { poolVolumeResource } from "../names.ts";
 import { libvirtReasons } from "../reasons.ts";
 import type { LibvirtClient } from "../rpc/client.ts";
@@ -77,7 +77,7 @@ export async function replaceVolume(
   try {
     await deleteVolume(client, pool, name);
   } catch (error) {
-    if (!isReason(error, libvirtReasons.STORAGE_VOLUME_NOT_FOUND)) {
+    if (!hasReason(error, libvirtReasons.STORAGE_VOLUME_NOT_FOUND)) {
       throw error;
     }
   }

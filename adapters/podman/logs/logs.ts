@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { backOffMs } from "../../host/back-off.ts";
 import { callAt } from "../../host/call-at.ts";
-import type { Reason } from "../../host/define-reasons.ts";
-import { InfraError } from "../../host/infra-error.ts";
+import { hasReason } from "../../host/infra-error.ts";
 import type { LogOptions, LogPiece } from "../adapter.ts";
 import type { PodmanClient } from "../client.ts";
 import { parseContainer } from "../parse/parse-container.ts";
@@ -115,7 +114,7 @@ export async function* readLogs(
     } catch (error) {
       if (
         !leaving.aborted &&
-        !isReason(error, podmanReasons.CONTAINER_NOT_FOUND, podmanReasons.PODMAN_UNAVAILABLE)
+        !hasReason(error, podmanReasons.CONTAINER_NOT_FOUND, podmanReasons.PODMAN_UNAVAILABLE)
       ) {
         throw error;
       }
@@ -165,10 +164,10 @@ export async function* readLogs(
         }
         failures = 0;
       } catch (error) {
-        if (signal.aborted || (follow && isKnown && isReason(error, podmanReasons.CONTAINER_NOT_FOUND))) {
+        if (signal.aborted || (follow && isKnown && hasReason(error, podmanReasons.CONTAINER_NOT_FOUND))) {
           break;
         }
-        if (!follow || !isReason(error, podmanReasons.PODMAN_UNAVAILABLE)) {
+        if (!follow || !hasReason(error, podmanReasons.PODMAN_UNAVAILABLE)) {
           throw error;
         }
         failures += 1;
@@ -211,10 +210,6 @@ function pathOf(
 
 async function inspected(client: PodmanClient, containerId: string, signal: AbortSignal) {
   return parseContainer(await client.text(`containers/${containerId}/json`, signal));
-}
-
-function isReason(error: unknown, ...reasons: readonly Reason[]): boolean {
-  return error instanceof InfraError && error.is(...reasons);
 }
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {

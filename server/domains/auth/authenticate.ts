@@ -1,4 +1,4 @@
-import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { hasReason, InfraError } from "../../../adapters/host/infra-error.ts";
 import { anonymous, type Caller } from "../../rpc/caller.ts";
 import type { AuthState } from "./auth-state.ts";
 import { type Callers, callerOfListener } from "./callers.ts";
@@ -43,8 +43,7 @@ export function createAuthenticate({ state, callers, tokenUse }: AuthenticateOpt
   }
 
   async function credentialsLookedAtAgain(request: RequestOrigin, error: unknown): Promise<Caller> {
-    const isUnknown =
-      error instanceof InfraError && error.is(authReasons.TOKEN_INVALID, authReasons.CERTIFICATE_UNKNOWN);
+    const isUnknown = hasReason(error, authReasons.TOKEN_INVALID, authReasons.CERTIFICATE_UNKNOWN);
     if (!state.isShared || !isUnknown) {
       throw error;
     }

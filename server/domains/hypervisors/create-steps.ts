@@ -1,4 +1,4 @@
-import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { hasReason, InfraError } from "../../../adapters/host/infra-error.ts";
 import { hypervisorResource } from "../../../adapters/libvirt/names.ts";
 import { libvirtReasons } from "../../../adapters/libvirt/reasons.ts";
 import {
@@ -113,7 +113,7 @@ export function volumeStep(tools: HypervisorTools): CreateStep {
       try {
         await tools.run({ kind: "createVolume", pool, name, format, sizeBytes, ...origin }, run);
       } catch (error) {
-        if (error instanceof InfraError && error.is(libvirtReasons.STORAGE_VOLUME_EXISTS)) {
+        if (hasReason(error, libvirtReasons.STORAGE_VOLUME_EXISTS)) {
           // Created by another process since the check, so undo must not delete it. On a retry it may also come from the
           // previous attempt, if libvirt completed that after it had stopped responding.
           return { isMade: run.attempt > 1 };

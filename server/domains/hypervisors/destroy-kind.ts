@@ -1,5 +1,5 @@
 import type { Reason } from "../../../adapters/host/define-reasons.ts";
-import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { hasReason } from "../../../adapters/host/infra-error.ts";
 import type { LibvirtDomain } from "../../../adapters/libvirt/adapter.ts";
 import { libvirtReasons } from "../../../adapters/libvirt/reasons.ts";
 import type { OperationKind, OperationStep, StepRun } from "../../operations/operation-kind.ts";
@@ -188,7 +188,7 @@ async function ignoring(reason: Reason, change: Promise<void>): Promise<void> {
   try {
     await change;
   } catch (error) {
-    const isDone = error instanceof InfraError && error.is(reason, libvirtReasons.DOMAIN_NOT_FOUND);
+    const isDone = hasReason(error, reason, libvirtReasons.DOMAIN_NOT_FOUND);
     if (!isDone) {
       throw error;
     }

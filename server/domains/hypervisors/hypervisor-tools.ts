@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { hasReason, InfraError } from "../../../adapters/host/infra-error.ts";
 import type {
   LibvirtAdapter,
   LibvirtDomain,
@@ -52,7 +52,7 @@ export function createHypervisorTools(options: HypervisorToolsOptions): Hypervis
       try {
         return await read();
       } catch (error) {
-        const isGone = error instanceof InfraError && error.is(libvirtReasons.LIBVIRT_UNAVAILABLE);
+        const isGone = hasReason(error, libvirtReasons.LIBVIRT_UNAVAILABLE);
         if (!isGone || performance.now() >= giveUpAtMs) {
           throw error;
         }

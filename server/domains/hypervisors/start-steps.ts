@@ -1,4 +1,4 @@
-import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { hasReason, InfraError } from "../../../adapters/host/infra-error.ts";
 import type { LibvirtDomain } from "../../../adapters/libvirt/adapter.ts";
 import { hypervisorResource } from "../../../adapters/libvirt/names.ts";
 import { libvirtReasons } from "../../../adapters/libvirt/reasons.ts";
@@ -30,7 +30,7 @@ export function startStep(tools: HypervisorTools): CreateStep {
         await tools.run({ kind: "start", name: id, uuid }, run);
         return { isStarted: true };
       } catch (error) {
-        const isRefused = error instanceof InfraError && error.is(libvirtReasons.DOMAIN_STATE);
+        const isRefused = hasReason(error, libvirtReasons.DOMAIN_STATE);
         const domain = isRefused ? await domainOf(tools, run) : undefined;
         if (domain !== undefined && isOn(domain.state) === true) {
           // Started by another process, or by an earlier attempt. Undo stops it only if the operation created the VM.
@@ -94,7 +94,7 @@ async function isReady(
     return await tools.isReady(domain.name, ready, run.signal);
   } catch (error) {
     // The VM keeps running while libvirt restarts.
-    if (error instanceof InfraError && error.is(libvirtReasons.LIBVIRT_UNAVAILABLE)) {
+    if (hasReason(error, libvirtReasons.LIBVIRT_UNAVAILABLE)) {
       return false;
     }
     throw error;

@@ -1,5 +1,5 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { hasReason } from "../../../adapters/host/infra-error.ts";
 import type { WatchOperationResponseSchema } from "../../../gen/hostplane/v1/operation_pb.ts";
 import type { Events } from "../../events/events.ts";
 import { eventReasons } from "../../events/reasons.ts";
@@ -43,7 +43,7 @@ async function seqOfCursor(events: WatchSources["events"], cursor: string): Prom
   try {
     return await events.seqOf(cursor);
   } catch (error) {
-    if (error instanceof InfraError && error.is(eventReasons.HISTORY_GONE)) {
+    if (hasReason(error, eventReasons.HISTORY_GONE)) {
       return undefined;
     }
     throw error;

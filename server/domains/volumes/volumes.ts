@@ -1,4 +1,4 @@
-import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { hasReason, InfraError } from "../../../adapters/host/infra-error.ts";
 import { createNameMatch } from "../../../adapters/host/name-match.ts";
 import type { Snapshot } from "../../../adapters/host/snapshot.ts";
 import type { LogicalVolume, LvmAdapter, LvmState } from "../../../adapters/lvm/adapter.ts";
@@ -218,7 +218,7 @@ export function createVolumes(options: VolumesOptions): Volumes {
         await run(changes.remove(wanted), asker);
       } catch (error) {
         // Removed by another process between the check and the command: the volume is gone, as requested.
-        const isGone = error instanceof InfraError && error.is(lvmReasons.VOLUME_NOT_FOUND);
+        const isGone = hasReason(error, lvmReasons.VOLUME_NOT_FOUND);
         if (!isGone || wanted.mustExist === true) {
           throw error;
         }

@@ -1,6 +1,6 @@
 import { test } from "tap";
 import { defineReasons } from "../../../adapters/host/define-reasons.ts";
-import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { hasReason, InfraError } from "../../../adapters/host/infra-error.ts";
 
 const { LOST, FULL } = defineReasons({
   LOST: { code: "UNAVAILABLE", retryable: true, meaning: "The connection was lost." },
@@ -30,6 +30,13 @@ test("an error is compared with reasons by their ids", async (t) => {
   t.ok(error.is(FULL, LOST));
   t.notOk(error.is(FULL));
   t.notOk(error.is());
+});
+
+test("anything else has no reason", async (t) => {
+  t.ok(hasReason(new InfraError(LOST, "x"), FULL, LOST));
+  for (const thrown of [new Error("LOST"), { reason: "LOST" }, "LOST", undefined]) {
+    t.notOk(hasReason(thrown, LOST));
+  }
 });
 
 test("declared reasons cannot be changed", async (t) => {

@@ -1,4 +1,4 @@
-import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import { hasReason } from "../../../../adapters/host/infra-error.ts";
 import type { MaasConstraints, MaasMachine } from "../../../../adapters/maas/machine.ts";
 import { maasReasons } from "../../../../adapters/maas/reasons.ts";
 import type { SlotRecord } from "../../../store/cluster-records.ts";
@@ -67,7 +67,7 @@ async function findMachine(pass: Pass, slot: SlotRecord): Promise<MaasMachine | 
   try {
     named = await maas.choose(constraints);
   } catch (error) {
-    if (error instanceof InfraError && error.is(maasReasons.NO_MACHINE)) {
+    if (hasReason(error, maasReasons.NO_MACHINE)) {
       noneUntilMs.set(kind, performance.now() + settings.pollMs);
       return undefined;
     }

@@ -1,4 +1,4 @@
-import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import { hasReason, InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { MaasMachine } from "../../../../adapters/maas/machine.ts";
 import { maasReasons } from "../../../../adapters/maas/reasons.ts";
 import type { SlotRecord } from "../../../store/cluster-records.ts";
@@ -84,7 +84,7 @@ async function deploy(pass: Pass, slot: SlotRecord, machine: MaasMachine): Promi
   } catch (error) {
     // The cluster's address was lost since it was reserved. The cluster gets a new one once no machine is about to be installed
     // with this one.
-    if (error instanceof InfraError && error.is(maasReasons.ADDRESS_TAKEN, maasReasons.MAAS_REFUSED)) {
+    if (hasReason(error, maasReasons.ADDRESS_TAKEN, maasReasons.MAAS_REFUSED)) {
       return leaving(error.message);
     }
     throw error;
@@ -102,9 +102,7 @@ async function deploy(pass: Pass, slot: SlotRecord, machine: MaasMachine): Promi
     }
   } catch (error) {
     // The machine is being installed already: an earlier call did succeed.
-    if (
-      !(error instanceof InfraError && error.is(maasReasons.MACHINE_STATE) && (await isBegun(pass, machine)))
-    ) {
+    if (!(hasReason(error, maasReasons.MACHINE_STATE) && (await isBegun(pass, machine)))) {
       throw error;
     }
   }

@@ -1,4 +1,4 @@
-import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import { hasReason, InfraError } from "../../../../adapters/host/infra-error.ts";
 import { maasReasons } from "../../../../adapters/maas/reasons.ts";
 import type { SlotState } from "../../../store/cluster-records.ts";
 import { rangeOfAddress } from "../range-of-address.ts";
@@ -79,7 +79,7 @@ async function refusalOf(pass: Pass, address: string): Promise<InfraError | unde
     await pass.change("maas.reserveAddress", () => maas.reserveAddress(reservation));
     return undefined;
   } catch (error) {
-    if (!(error instanceof InfraError && error.is(...refusals))) {
+    if (!hasReason(error, ...refusals)) {
       throw error;
     }
     if (error.is(maasReasons.ADDRESS_TAKEN)) {

@@ -1,4 +1,4 @@
-import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import { hasReason, InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { MaasAdapter } from "../../../../adapters/maas/adapter.ts";
 import type { MaasMachine, MaasMachineStatus } from "../../../../adapters/maas/machine.ts";
 import { maasReasons } from "../../../../adapters/maas/reasons.ts";
@@ -50,7 +50,7 @@ export async function ownMachine(
   try {
     machine = await maas.machine(systemId);
   } catch (error) {
-    if (error instanceof InfraError && error.is(maasReasons.MACHINE_NOT_FOUND)) {
+    if (hasReason(error, maasReasons.MACHINE_NOT_FOUND)) {
       return goneBecause("it no longer exists in MAAS");
     }
     // The second call rules out that a proxy produced the first response.
@@ -95,7 +95,7 @@ export async function ownMachine(
 }
 
 function isHidden(error: unknown): boolean {
-  return error instanceof InfraError && error.is(maasReasons.MACHINE_TAKEN);
+  return hasReason(error, maasReasons.MACHINE_TAKEN);
 }
 
 function marksOfOther(machine: MaasMachine): Pick<GoneMachine, "marks"> {

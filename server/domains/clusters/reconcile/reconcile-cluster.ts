@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import { hasReason, InfraError } from "../../../../adapters/host/infra-error.ts";
 import { createLimiter } from "../../../../adapters/host/limiter.ts";
 import { hostReasons } from "../../../../adapters/host/reasons.ts";
 import type { ClaimedCluster, PassResult } from "../../../store/cluster-passes.ts";
@@ -74,7 +74,7 @@ async function renewAdmin({ log }: ReconcileTools, name: string, renew: () => Pr
   try {
     await renew();
   } catch (error) {
-    if (!(error instanceof InfraError && error.is(storeReasons.MASTER_KEY_MISMATCH))) {
+    if (!hasReason(error, storeReasons.MASTER_KEY_MISMATCH)) {
       log.warn(`cluster ${name}: its administrator's certificate cannot be renewed`, error);
     }
   }

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { backOffMs } from "../../../../adapters/host/back-off.ts";
-import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import { hasReason, InfraError } from "../../../../adapters/host/infra-error.ts";
 import { hostReasons } from "../../../../adapters/host/reasons.ts";
 import type { ClaimedCluster } from "../../../store/cluster-passes.ts";
 import { holdLease } from "./pass-lease.ts";
@@ -185,5 +185,5 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
 }
 
 function isShutDown(error: unknown): boolean {
-  return error instanceof InfraError && error.is(hostReasons.SHUTTING_DOWN);
+  return hasReason(error, hostReasons.SHUTTING_DOWN);
 }

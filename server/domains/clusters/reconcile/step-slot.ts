@@ -1,4 +1,4 @@
-import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import { hasReason, InfraError } from "../../../../adapters/host/infra-error.ts";
 import { hostReasons } from "../../../../adapters/host/reasons.ts";
 import { maasReasons } from "../../../../adapters/maas/reasons.ts";
 import type { SlotRecord, SlotState } from "../../../store/cluster-records.ts";
@@ -94,7 +94,7 @@ async function writeEnd(pass: Pass, slot: SlotRecord, end: SlotFacts): Promise<b
     await pass.slots.write(slot, end);
     return true;
   } catch (error) {
-    if (!(error instanceof InfraError && error.is(hostReasons.INTERNAL)) || !pass.lease.isHeld()) {
+    if (!hasReason(error, hostReasons.INTERNAL) || !pass.lease.isHeld()) {
       throw error;
     }
     pass.tools.log.warn(`cluster ${slot.cluster}: failed to store the state of machine ${slot.uid}`, error);
@@ -105,7 +105,7 @@ async function writeEnd(pass: Pass, slot: SlotRecord, end: SlotFacts): Promise<b
 
 /** After these errors it is unknown what was stored; the next claim reads it. */
 function isOfStore(error: unknown): boolean {
-  return error instanceof InfraError && error.is(storeReasons.STORE_UNAVAILABLE, hostReasons.SHUTTING_DOWN);
+  return hasReason(error, storeReasons.STORE_UNAVAILABLE, hostReasons.SHUTTING_DOWN);
 }
 
 function isNews(slot: SlotRecord, facts: SlotFacts): boolean {

@@ -1,4 +1,4 @@
-import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import { hasReason, InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { MaasAdapter } from "../../../../adapters/maas/adapter.ts";
 import type { MaasMachine } from "../../../../adapters/maas/machine.ts";
 import { maasReasons } from "../../../../adapters/maas/reasons.ts";
@@ -155,7 +155,7 @@ function withMarks(machine: MaasMachine): SeenMachine {
 }
 
 function isMissing(error: unknown): boolean {
-  return error instanceof InfraError && error.is(maasReasons.MACHINE_NOT_FOUND, maasReasons.MACHINE_TAKEN);
+  return hasReason(error, maasReasons.MACHINE_NOT_FOUND, maasReasons.MACHINE_TAKEN);
 }
 
 function strayNotFound(systemId: string): InfraError {

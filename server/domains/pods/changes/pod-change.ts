@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Reason } from "../../../../adapters/host/define-reasons.ts";
-import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import { hasReason, InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { PodRuntime } from "../../../../adapters/podman/adapter.ts";
 import { podmanReasons } from "../../../../adapters/podman/reasons.ts";
 import { listOpen } from "../../../operations/list-open.ts";
@@ -50,7 +50,7 @@ export function createPodChange<Request, Input extends Json>(
     try {
       return { backend, ...(await definition.foresee(request, backend, signal)) };
     } catch (error) {
-      if (!(error instanceof InfraError && error.is(...lateReasons))) {
+      if (!hasReason(error, ...lateReasons)) {
         throw error;
       }
       await sleep(lateMs);

@@ -1,5 +1,5 @@
 import type { Reason } from "../../../../adapters/host/define-reasons.ts";
-import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import { hasReason, InfraError } from "../../../../adapters/host/infra-error.ts";
 import { hostReasons } from "../../../../adapters/host/reasons.ts";
 import type { RuntimeStep } from "../../../../adapters/podman/adapter.ts";
 import { podmanReasons } from "../../../../adapters/podman/reasons.ts";
@@ -51,7 +51,7 @@ export function createPodKind<Input extends PodInput>(
     try {
       return podBefore(await inspectNow(runtime, input.podId, signal));
     } catch (error) {
-      const isUnreadable = error instanceof InfraError && error.is(podmanReasons.PODMAN_FAILED);
+      const isUnreadable = hasReason(error, podmanReasons.PODMAN_FAILED);
       if (isUnreadable && mayBeUnreadable(input)) {
         return [];
       }
@@ -69,7 +69,7 @@ export function createPodKind<Input extends PodInput>(
       const made = make(run, stepOf(run.input));
       await (isLong ? unlessStopped(made, run.signal) : made);
     } catch (error) {
-      const isOver = doneReason !== undefined && error instanceof InfraError && error.is(doneReason);
+      const isOver = doneReason !== undefined && hasReason(error, doneReason);
       const isDone = isOver && run.attempt > 1;
       if (!isDone) {
         throw error;
@@ -130,7 +130,7 @@ async function unlessGone<T>(read: Promise<T>): Promise<T | undefined> {
   try {
     return await read;
   } catch (error) {
-    if (error instanceof InfraError && error.is(podmanReasons.POD_NOT_FOUND)) {
+    if (hasReason(error, podmanReasons.POD_NOT_FOUND)) {
       return undefined;
     }
     throw error;
@@ -144,7 +144,7 @@ async function unlessGone<T>(read: Promise<T>): Promise<T | undefined> {
 function unlessStopped<T>(made: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const leave = () => {
-      if (signal.reason instanceof InfraError && signal.reason.is(hostReasons.SHUTTING_DOWN)) {
+      if (hasReason(signal.reason, hostReasons.SHUTTING_DOWN)) {
         reject(signal.reason);
       }
     };

@@ -1,4 +1,4 @@
-import { InfraError, invalidField } from "../../../../adapters/host/infra-error.ts";
+import { hasReason, InfraError, invalidField } from "../../../../adapters/host/infra-error.ts";
 import { podmanReasons } from "../../../../adapters/podman/reasons.ts";
 import type { RuntimeImage } from "../../../../adapters/podman/runtime-state.ts";
 import type { RemoveImageRequest } from "../../../../gen/hostplane/v1/pod_pb.ts";
@@ -57,7 +57,7 @@ export function createRemoveImage({
       try {
         await runtime.run(stepOf(input));
       } catch (error) {
-        const isDone = error instanceof InfraError && error.is(podmanReasons.IMAGE_NOT_FOUND) && attempt > 1;
+        const isDone = hasReason(error, podmanReasons.IMAGE_NOT_FOUND) && attempt > 1;
         if (!isDone) {
           throw error;
         }

@@ -1,4 +1,4 @@
-import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import { hasReason, InfraError } from "../../../../adapters/host/infra-error.ts";
 import { podmanReasons } from "../../../../adapters/podman/reasons.ts";
 import type { RuntimePod } from "../../../../adapters/podman/runtime-state.ts";
 import type { RemovePodRequest } from "../../../../gen/hostplane/v1/pod_pb.ts";
@@ -81,7 +81,7 @@ export function createRemovePod(tools: ChangeTools): ChangeDefinition<RemovePodR
         const pod = await inspectNow(runtime, known.podId, signal);
         return foreseeReadable(pod, { ...podInputOf(pod, backend), force });
       } catch (error) {
-        if (!(error instanceof InfraError && error.is(podmanReasons.PODMAN_FAILED))) {
+        if (!hasReason(error, podmanReasons.PODMAN_FAILED)) {
           throw error;
         }
         return foreseeUnreadable({ ...known, force }, error.message);

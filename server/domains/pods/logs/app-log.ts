@@ -1,4 +1,4 @@
-import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import { hasReason, InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { LogOptions, PodRuntime } from "../../../../adapters/podman/adapter.ts";
 import { podmanReasons } from "../../../../adapters/podman/reasons.ts";
 import type { PodContainer } from "../../../../adapters/podman/runtime-state.ts";
@@ -48,10 +48,10 @@ export async function* appLog(given: AppLogOptions, signal: AbortSignal): AsyncG
   try {
     yield* linesOf(given, signal);
   } catch (error) {
-    if (!isOnly && error instanceof InfraError && error.is(podmanReasons.CONTAINER_NOT_FOUND)) {
+    if (!isOnly && hasReason(error, podmanReasons.CONTAINER_NOT_FOUND)) {
       return;
     }
-    if (!(error instanceof InfraError && error.is(podmanReasons.LOGS_UNAVAILABLE))) {
+    if (!hasReason(error, podmanReasons.LOGS_UNAVAILABLE)) {
       throw error;
     }
     const words = `the logs of app ${app.name} are not kept`;

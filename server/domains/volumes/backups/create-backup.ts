@@ -1,5 +1,5 @@
 import type { Reason } from "../../../../adapters/host/define-reasons.ts";
-import { InfraError, invalidField } from "../../../../adapters/host/infra-error.ts";
+import { hasReason, InfraError, invalidField } from "../../../../adapters/host/infra-error.ts";
 import { createLimiter } from "../../../../adapters/host/limiter.ts";
 import { hostReasons } from "../../../../adapters/host/reasons.ts";
 import type { LogicalVolume, LvmState } from "../../../../adapters/lvm/adapter.ts";
@@ -142,7 +142,7 @@ export function createCreateBackup(parts: BackupParts, beginBackup: BeginBackup)
       try {
         return await turns.run(() => pollInTurn(wanted, asker, state), asker.signal);
       } catch (error) {
-        if (error instanceof InfraError && error.is(...toldAsState)) {
+        if (hasReason(error, ...toldAsState)) {
           return { state: "error", message: error.message };
         }
         throw error;

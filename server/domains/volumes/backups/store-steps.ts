@@ -1,4 +1,4 @@
-import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import { hasReason } from "../../../../adapters/host/infra-error.ts";
 import { devicePathOf, volumeResource } from "../../../../adapters/lvm/names.ts";
 import type { Repository, ResticAdapter } from "../../../../adapters/restic/adapter.ts";
 import { resticReasons } from "../../../../adapters/restic/reasons.ts";
@@ -171,7 +171,7 @@ export function recordStep({ store }: BackupTools): BackupStep {
 
 /** Returns no ids if the repository no longer exists; rethrows other errors. */
 function noneWithoutRepository(error: unknown): readonly string[] {
-  if (error instanceof InfraError && error.is(resticReasons.REPOSITORY_NOT_FOUND)) {
+  if (hasReason(error, resticReasons.REPOSITORY_NOT_FOUND)) {
     return [];
   }
   throw error;

@@ -1,5 +1,5 @@
 import type { Reason } from "../../../../../adapters/host/define-reasons.ts";
-import { InfraError } from "../../../../../adapters/host/infra-error.ts";
+import { hasReason, type InfraError } from "../../../../../adapters/host/infra-error.ts";
 import type { MaasMachineStatus } from "../../../../../adapters/maas/machine.ts";
 import { maasReasons } from "../../../../../adapters/maas/reasons.ts";
 import type { SlotRecord } from "../../../../store/cluster-records.ts";
@@ -45,7 +45,7 @@ export function isMisconfigured({ reason }: SlotRecord): boolean {
 
 /** Reports whether an error persists until MAAS or the configuration is changed. */
 export function isConfigurationError(error: unknown): error is InfraError {
-  return error instanceof InfraError && error.is(...configurationReasons);
+  return hasReason(error, ...configurationReasons);
 }
 
 /** Returns why a machine needs intervention, worded to follow its name and a colon; undefined when it does not. */

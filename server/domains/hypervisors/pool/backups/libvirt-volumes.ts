@@ -1,6 +1,5 @@
 import { realpath } from "node:fs/promises";
-import type { Reason } from "../../../../../adapters/host/define-reasons.ts";
-import { InfraError } from "../../../../../adapters/host/infra-error.ts";
+import { hasReason, InfraError } from "../../../../../adapters/host/infra-error.ts";
 import type { LibvirtAdapter } from "../../../../../adapters/libvirt/adapter.ts";
 import type { LibvirtVolume, VolumeUser } from "../../../../../adapters/libvirt/backup-adapter.ts";
 import { poolResource, poolVolumeResource } from "../../../../../adapters/libvirt/names.ts";
@@ -44,7 +43,7 @@ export function createLibvirtVolumes({
     const atMs = Date.now();
     const request = { name, uuid, targets: disks.map(({ target }) => target), token };
     const backup = await libvirt.beginBackup(request, signal).catch((error: unknown) => {
-      throw isReason(error, libvirtReasons.DOMAIN_STATE, libvirtReasons.DOMAIN_NOT_FOUND)
+      throw hasReason(error, libvirtReasons.DOMAIN_STATE, libvirtReasons.DOMAIN_NOT_FOUND)
         ? stoppedMeanwhile(writer, error)
         : error;
     });
@@ -86,7 +85,7 @@ export function createLibvirtVolumes({
         await whileAway(signal, () => libvirt.run({ kind: "refreshPool", pool: libvirtPool }));
       } catch (error) {
         // libvirt refuses to refresh while a volume is being uploaded, which may take long: back up the volumes it knows.
-        if (!isReason(error, libvirtReasons.LIBVIRT_FAILED)) {
+        if (!hasReason(error, libvirtReasons.LIBVIRT_FAILED)) {
           throw error;
         }
       }
@@ -200,8 +199,4 @@ function writtenByMany(volume: LibvirtVolume, pool: string): InfraError {
 function stoppedMeanwhile({ name, target }: VolumeUser, cause: unknown): InfraError {
   const words = `the VM ${name} was stopped, or lost its disk ${target}, when its backup was to begin`;
   return new InfraError(libvirtReasons.STORAGE_VOLUME_IN_USE, words, { cause });
-}
-
-function isReason(error: unknown, ...reasons: readonly Reason[]): boolean {
-  return error instanceof InfraError && error.is(...reasons);
 }

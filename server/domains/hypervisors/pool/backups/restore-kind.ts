@@ -1,4 +1,4 @@
-import { InfraError } from "../../../../../adapters/host/infra-error.ts";
+import { hasReason, InfraError } from "../../../../../adapters/host/infra-error.ts";
 import { libvirtReasons } from "../../../../../adapters/libvirt/reasons.ts";
 import type { ResticAdapter } from "../../../../../adapters/restic/adapter.ts";
 import { resticReasons } from "../../../../../adapters/restic/reasons.ts";
@@ -115,7 +115,7 @@ function createStep({ restores }: PoolRestoreTools): Step {
       try {
         return { made: await restores.create(wantedBy(run), holderOf(run)) };
       } catch (error) {
-        if (error instanceof InfraError && error.is(libvirtReasons.STORAGE_VOLUME_EXISTS)) {
+        if (hasReason(error, libvirtReasons.STORAGE_VOLUME_EXISTS)) {
           // Only a volume from an earlier attempt counts as the operation's own; any other is never deleted.
           const made = run.attempt > 1 ? await restores.find(wantedBy(run), holderOf(run)) : undefined;
           return { made: made ?? null };

@@ -1,4 +1,4 @@
-import { InfraError } from "../../../../../adapters/host/infra-error.ts";
+import { hasReason, type InfraError } from "../../../../../adapters/host/infra-error.ts";
 import { libvirtReasons } from "../../../../../adapters/libvirt/reasons.ts";
 import { lvmReasons } from "../../../../../adapters/lvm/reasons.ts";
 import type { Repository } from "../../../../../adapters/restic/adapter.ts";
@@ -165,12 +165,12 @@ function isPassing(error: unknown): error is InfraError {
     libvirtReasons.STORAGE_VOLUME_NOT_FOUND,
     lvmReasons.VOLUME_NOT_FOUND,
   ];
-  return error instanceof InfraError && error.is(...passing);
+  return hasReason(error, ...passing);
 }
 
 /** Returns no snapshots if the repository no longer exists; rethrows other errors. */
 function noneWithoutRepository(error: unknown): readonly [] {
-  if (error instanceof InfraError && error.is(resticReasons.REPOSITORY_NOT_FOUND)) {
+  if (hasReason(error, resticReasons.REPOSITORY_NOT_FOUND)) {
     return [];
   }
   throw error;

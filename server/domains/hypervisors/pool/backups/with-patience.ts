@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Reason } from "../../../../../adapters/host/define-reasons.ts";
-import { InfraError } from "../../../../../adapters/host/infra-error.ts";
+import { hasReason } from "../../../../../adapters/host/infra-error.ts";
 
 const patienceMs = 30_000;
 const againMs = 250;
@@ -19,7 +19,7 @@ export async function withPatience<T>(
     try {
       return await act();
     } catch (error) {
-      const isPassing = error instanceof InfraError && error.is(reason);
+      const isPassing = hasReason(error, reason);
       if (!isPassing || performance.now() > giveUpAtMs) {
         throw error;
       }
