@@ -1,5 +1,5 @@
 import type { DeclaredReason } from "../adapters/host/define-reasons.ts";
-import { allReasons } from "../server/gateway/reasons.ts";
+import { allReasons } from "../server/gateway/all-reasons.ts";
 
 /** Returns the declared reason, for tables of cases that name reasons as clients see them. */
 export function reasonNamed(id: string): DeclaredReason {

@@ -43,7 +43,7 @@ export type ReasonTable<Id extends string = string> = Readonly<Record<Id, Declar
 
 /**
  * Declares reasons. Each is declared once, in the `reasons.ts` of the folder whose code fails with it, or of the folder
- * that all such code may import. docs/errors.md lists them all, which test/server/gateway/reasons.test.ts checks.
+ * that all such code may import. docs/errors.md lists them all, which test/server/gateway/all-reasons.test.ts checks.
  */
 export function defineReasons<Id extends string>(
   rows: Readonly<Record<Id, Omit<DeclaredReason, "id">>>,

@@ -4,7 +4,7 @@ import { lvmBackupReasons } from "./lvm/reasons.ts";
 import { backupReasons } from "./reasons.ts";
 
 /** Reasons for which making, reading and deleting backups fails. */
-export const ofBackups: readonly Reason[] = [
+export const reasonsOfBackups: readonly Reason[] = [
   ...Object.values(resticReasons),
   ...Object.values(backupReasons),
   lvmBackupReasons.SNAPSHOT_FULL,

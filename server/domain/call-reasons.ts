@@ -16,7 +16,7 @@ export interface CallReasons {
 }
 
 /** For a domain whose systems may be off, busy, or unable to serve every call. */
-export const ofSystems: readonly Reason[] = [
+export const reasonsOfSystems: readonly Reason[] = [
   domainReasons.DOMAIN_OFF,
   domainReasons.DOMAIN_NOT_BUILT,
   rpcReasons.NOT_BUILT,
@@ -24,7 +24,7 @@ export const ofSystems: readonly Reason[] = [
 ];
 
 /** For a domain that runs tools of the host. */
-export const ofTools: readonly Reason[] = [
+export const reasonsOfTools: readonly Reason[] = [
   hostReasons.TOOL_MISSING,
   hostReasons.TOOL_FAILED,
   hostReasons.TOOL_TIMEOUT,
@@ -32,7 +32,7 @@ export const ofTools: readonly Reason[] = [
 ];
 
 /** For changes that are durable operations. */
-export const ofOperations: readonly Reason[] = [
+export const reasonsOfOperations: readonly Reason[] = [
   operationReasons.OPERATION_IN_PROGRESS,
   operationReasons.OPERATION_CANCELLED,
 ];

@@ -10,7 +10,7 @@ import { type DocumentedMethod, takesIdempotencyKey } from "../rpc/openapi/docum
 import type { DocumentedReasons } from "../rpc/openapi/error-table.ts";
 import { rpcReasons } from "../rpc/reasons.ts";
 import { storeReasons } from "../store/reasons.ts";
-import { allReasons } from "./reasons.ts";
+import { allReasons } from "./all-reasons.ts";
 
 const ofEveryCall: readonly Reason[] = [
   rpcReasons.MALFORMED_REQUEST,

@@ -4,7 +4,7 @@ import { lvmReasons } from "../../../adapters/lvm/reasons.ts";
 import { lvmBackupReasons } from "./reasons.ts";
 
 /** Reasons for which a change of an LVM volume, or its backup, fails. */
-export const ofLvmVolumes: readonly Reason[] = [
+export const reasonsOfLvmVolumes: readonly Reason[] = [
   lvmReasons.VOLUME_NOT_FOUND,
   lvmReasons.VOLUME_EXISTS,
   hostReasons.NO_SPACE,

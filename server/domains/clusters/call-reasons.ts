@@ -1,6 +1,6 @@
 import { maasReasons } from "../../../adapters/maas/reasons.ts";
 import { workloadReasons } from "../../../adapters/workload/reasons.ts";
-import { type CallReasons, ofOperations, ofSystems } from "../../domain/call-reasons.ts";
+import { type CallReasons, reasonsOfOperations, reasonsOfSystems } from "../../domain/call-reasons.ts";
 import { storeReasons } from "../../store/reasons.ts";
 import { clusterReasons } from "./reasons.ts";
 
@@ -8,7 +8,7 @@ import { clusterReasons } from "./reasons.ts";
 export const clusterCallReasons: CallReasons = {
   tables: [clusterReasons, maasReasons, workloadReasons],
   every: [
-    ...ofSystems,
+    ...reasonsOfSystems,
     maasReasons.MAAS_UNAVAILABLE,
     maasReasons.MAAS_DENIED,
     maasReasons.MAAS_FAILED,
@@ -22,5 +22,5 @@ export const clusterCallReasons: CallReasons = {
     // The kubeconfigs of clusters are encrypted with the master key.
     storeReasons.MASTER_KEY_MISMATCH,
   ],
-  change: [...ofOperations, ...Object.values(maasReasons), ...Object.values(clusterReasons)],
+  change: [...reasonsOfOperations, ...Object.values(maasReasons), ...Object.values(clusterReasons)],
 };

@@ -1,16 +1,21 @@
 import { libvirtReasons } from "../../../adapters/libvirt/reasons.ts";
 import { lvmReasons } from "../../../adapters/lvm/reasons.ts";
-import { ofBackups } from "../../backups/call-reasons.ts";
-import { ofLvmVolumes } from "../../backups/lvm/call-reasons.ts";
-import { type CallReasons, ofOperations, ofSystems, ofTools } from "../../domain/call-reasons.ts";
+import { reasonsOfBackups } from "../../backups/call-reasons.ts";
+import { reasonsOfLvmVolumes } from "../../backups/lvm/call-reasons.ts";
+import {
+  type CallReasons,
+  reasonsOfOperations,
+  reasonsOfSystems,
+  reasonsOfTools,
+} from "../../domain/call-reasons.ts";
 import { hypervisorReasons } from "./reasons.ts";
 
 /** Reasons for which the calls of hypervisors and of their storage pool fail. */
 export const hypervisorCallReasons: CallReasons = {
   tables: [hypervisorReasons, libvirtReasons, lvmReasons],
   every: [
-    ...ofSystems,
-    ...ofTools,
+    ...reasonsOfSystems,
+    ...reasonsOfTools,
     libvirtReasons.LIBVIRT_UNAVAILABLE,
     libvirtReasons.LIBVIRT_DENIED,
     libvirtReasons.LIBVIRT_FAILED,
@@ -21,13 +26,13 @@ export const hypervisorCallReasons: CallReasons = {
     hypervisorReasons.HYPERVISOR_NOT_FOUND,
   ],
   change: [
-    ...ofOperations,
+    ...reasonsOfOperations,
     ...Object.values(hypervisorReasons),
     ...Object.values(libvirtReasons),
-    ...ofLvmVolumes,
+    ...reasonsOfLvmVolumes,
     lvmReasons.VOLUME_GROUP_GONE,
     lvmReasons.POOL_CANNOT_SHRINK,
     lvmReasons.DEVICE_NOT_USABLE,
-    ...ofBackups,
+    ...reasonsOfBackups,
   ],
 };

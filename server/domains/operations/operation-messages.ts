@@ -60,7 +60,9 @@ export function operationMessage(operation: Operation): MessageInitShape<typeof 
     cancelRequested: operation.isCancelRequested,
     cancellable: operation.isCancellable,
     attempt: operation.attempt,
-    ...(failure === undefined ? {} : { error: { ...failure } }),
+    ...(failure === undefined
+      ? {}
+      : { error: { code: failure.code, reason: failure.reason, message: failure.message } }),
     ...(attention === undefined
       ? {}
       : { attention: { left: [...attention.left], advice: [...attention.advice] } }),

@@ -1,11 +1,11 @@
 import { podmanReasons } from "../../../adapters/podman/reasons.ts";
-import { type CallReasons, ofSystems } from "../../domain/call-reasons.ts";
+import { type CallReasons, reasonsOfSystems } from "../../domain/call-reasons.ts";
 
 /** Reasons for which the calls of pods fail. */
 export const podCallReasons: CallReasons = {
   tables: [podmanReasons],
   every: [
-    ...ofSystems,
+    ...reasonsOfSystems,
     podmanReasons.PODMAN_UNAVAILABLE,
     podmanReasons.PODMAN_DENIED,
     podmanReasons.PODMAN_FAILED,

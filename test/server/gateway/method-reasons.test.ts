@@ -1,5 +1,5 @@
 import { test } from "tap";
-import { allReasons } from "../../../server/gateway/reasons.ts";
+import { allReasons } from "../../../server/gateway/all-reasons.ts";
 import { methodPathOf } from "../../../server/rpc/method-rule.ts";
 import { readDocumentedContract } from "../rpc/openapi/contract-under-test.ts";
 

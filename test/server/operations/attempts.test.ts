@@ -49,7 +49,7 @@ test("a step with a transient failure fails after three attempts", async (t) => 
   const engine = createEngine(t, { store: await openOwnStore(t), kind: counting.kind });
   t.match(await engine.end((await engine.start()).id), {
     state: "failed",
-    failure: { reason: "STORE_UNAVAILABLE" },
+    failure: { code: "UNAVAILABLE", reason: "STORE_UNAVAILABLE", retryable: true },
   });
   t.equal(counting.done.filter((what) => what === "forward second").length, 3);
 });

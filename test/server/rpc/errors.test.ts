@@ -11,7 +11,7 @@ import {
   PreconditionFailureSchema,
   RetryInfoSchema,
 } from "../../../gen/google/rpc/error_details_pb.ts";
-import { allReasons } from "../../../server/gateway/reasons.ts";
+import { allReasons } from "../../../server/gateway/all-reasons.ts";
 import { connectErrorFromInfraError, infraErrorFrom } from "../../../server/rpc/errors.ts";
 import { rpcErrorFrom } from "../rpc-error.ts";
 

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { test } from "tap";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { CreateLVResponseSchema } from "../../../gen/proto/lvmd_pb.ts";
-import { allReasons } from "../../../server/gateway/reasons.ts";
+import { allReasons } from "../../../server/gateway/all-reasons.ts";
 import { decodeKeptAnswer, encodeKeptAnswer } from "../../../server/rpc/kept-answer.ts";
 import { codePoint } from "../../code-point.ts";
 

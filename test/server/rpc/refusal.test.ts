@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { type Test, test } from "tap";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { hostReasons } from "../../../adapters/host/reasons.ts";
-import { allReasons } from "../../../server/gateway/reasons.ts";
+import { allReasons } from "../../../server/gateway/all-reasons.ts";
 import { rpcReasons } from "../../../server/rpc/reasons.ts";
 import { refuse } from "../../../server/rpc/refusal.ts";
 import { errorFromAnswer } from "../raw-error.ts";

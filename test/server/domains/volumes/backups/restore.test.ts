@@ -168,17 +168,27 @@ test("a restore continues after the deadline of its call", async (t) => {
 });
 
 test("a failed restore leaves no volume, and a waiting call gets the reason", async (t) => {
-  const fault = (step: string) =>
-    step === "restore" ? new InfraError(resticReasons.BACKUP_DAMAGED, "a pack is broken") : undefined;
+  let failure = new InfraError(resticReasons.BACKUP_DAMAGED, "a pack is broken");
+  const fault = (step: string) => (step === "restore" ? failure : undefined);
   const host = await createHost(t, { restic: createResticSandbox({ transferMs: 10, fault }) });
   const gateway = await createGateway(t, host);
   await gateway.backUp("monday", "data");
   const before = await volumeNames(host.lvm);
+  const seen = { name: "InfraError", resource: "volumeGroups/vg0/volumes/again", effect: "none" };
   await t.rejects(restore(gateway, "again", local()), {
-    name: "InfraError",
+    ...seen,
     reason: "BACKUP_DAMAGED",
+    code: "DATA_LOSS",
+    retryable: false,
     message: /^a pack is broken; operation /,
-    resource: "volumeGroups/vg0/volumes/again",
+  });
+  failure = new InfraError(resticReasons.REPOSITORY_LOCKED, "somebody prunes it");
+  await t.rejects(restore(gateway, "again", local()), {
+    ...seen,
+    reason: "REPOSITORY_LOCKED",
+    code: "UNAVAILABLE",
+    retryable: true,
+    message: /^somebody prunes it; operation /,
   });
   t.same(await volumeNames(host.lvm), before);
 });
