@@ -3,7 +3,7 @@ import type { CephAdapter } from "./adapter.ts";
 import { crashNotFound, operatorMissing } from "./errors.ts";
 import { inspectCeph } from "./inspect.ts";
 import type { RadosOptions } from "./librados.ts";
-import { parseCrashes } from "./parse-crashes.ts";
+import { parseCrashes } from "./parse/parse-crashes.ts";
 import { createRadosClient } from "./rados-client.ts";
 import { createRefresh } from "./refresh.ts";
 import { createStateReader } from "./state.ts";

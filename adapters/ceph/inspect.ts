@@ -3,7 +3,7 @@ import { hasReason, InfraError } from "../host/infra-error.ts";
 import { hostReasons } from "../host/reasons.ts";
 import type { CephFinding, CephInspection } from "./adapter.ts";
 import type { RadosOptions } from "./librados.ts";
-import { parseReply } from "./parse-reply.ts";
+import { parseReply } from "./parse/parse-reply.ts";
 import type { CephCommand, RadosClient } from "./rados-client.ts";
 import { cephReasons } from "./reasons.ts";
 

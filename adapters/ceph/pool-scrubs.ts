@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { CephPoolScrubs } from "./adapter.ts";
-import { parseReply } from "./parse-reply.ts";
-import { time } from "./parse-values.ts";
+import { parseReply } from "./parse/parse-reply.ts";
+import { time } from "./parse/parse-values.ts";
 
 const pgRow = z.object({
   pgid: z.string().regex(/^\d+\.[0-9a-f]+$/),

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { InfraError } from "../host/infra-error.ts";
 import type { CephMdss, CephPool } from "./adapter.ts";
 import type { RadosOptions } from "./librados.ts";
-import { parseReply } from "./parse-reply.ts";
+import { parseReply } from "./parse/parse-reply.ts";
 import type { RadosClient } from "./rados-client.ts";
 import { cephReasons } from "./reasons.ts";
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { CephOsdUsage, CephPoolUsage } from "./adapter.ts";
+import type { CephOsdUsage, CephPoolUsage } from "../adapter.ts";
 import { parseReply } from "./parse-reply.ts";
 import { bytes, count } from "./parse-values.ts";
 

@@ -1,6 +1,6 @@
 import type { z } from "zod";
-import { InfraError } from "../host/infra-error.ts";
-import { cephReasons } from "./reasons.ts";
+import { InfraError } from "../../host/infra-error.ts";
+import { cephReasons } from "../reasons.ts";
 
 /**
  * Parses the JSON output of a command. Keys that are not in the schema are ignored, so that newer releases may add

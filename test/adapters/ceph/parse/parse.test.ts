@@ -1,19 +1,23 @@
 import fc from "fast-check";
 import { test } from "tap";
-import { parseCrashes } from "../../../adapters/ceph/parse-crashes.ts";
-import { countFailureDomains, parseCrushRules, parseOsdTree } from "../../../adapters/ceph/parse-crush.ts";
+import { parseCrashes } from "../../../../adapters/ceph/parse/parse-crashes.ts";
+import {
+  countFailureDomains,
+  parseCrushRules,
+  parseOsdTree,
+} from "../../../../adapters/ceph/parse/parse-crush.ts";
 import {
   parseFsDump,
   parseMgrDump,
   parseMonDump,
   parseNodeList,
-} from "../../../adapters/ceph/parse-daemons.ts";
-import { osdsFromMap, parseOsdDump, poolsFromMap } from "../../../adapters/ceph/parse-osd-map.ts";
-import { parseStatus } from "../../../adapters/ceph/parse-status.ts";
-import { parseDf, parseOsdDf } from "../../../adapters/ceph/parse-usage.ts";
-import { parsePoolScrubs, readPoolScrubs } from "../../../adapters/ceph/pool-scrubs.ts";
-import { InfraError } from "../../../adapters/host/infra-error.ts";
-import { answerIn } from "./samples.ts";
+} from "../../../../adapters/ceph/parse/parse-daemons.ts";
+import { osdsFromMap, parseOsdDump, poolsFromMap } from "../../../../adapters/ceph/parse/parse-osd-map.ts";
+import { parseStatus } from "../../../../adapters/ceph/parse/parse-status.ts";
+import { parseDf, parseOsdDf } from "../../../../adapters/ceph/parse/parse-usage.ts";
+import { parsePoolScrubs, readPoolScrubs } from "../../../../adapters/ceph/pool-scrubs.ts";
+import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import { answerIn } from "../samples.ts";
 
 /** Every parser, with a recorded reply that it accepts. Conversions of maps are included. */
 const readers: Readonly<Record<string, readonly [(text: string) => unknown, string]>> = {

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { CephHost, CephMdss, CephMgrs, CephMons } from "./adapter.ts";
+import type { CephHost, CephMdss, CephMgrs, CephMons } from "../adapter.ts";
 import { parseReply } from "./parse-reply.ts";
 import { time } from "./parse-values.ts";
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { CephCrash } from "./adapter.ts";
+import type { CephCrash } from "../adapter.ts";
 import { parseReply } from "./parse-reply.ts";
 
 // Ceph accepts any JSON report with an id, so all other fields are optional.

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { CephOsds, CephPool } from "./adapter.ts";
+import type { CephOsds, CephPool } from "../adapter.ts";
 import { type CrushRule, type CrushTree, countFailureDomains, hostsOfOsds } from "./parse-crush.ts";
 import { parseReply } from "./parse-reply.ts";
 import type { CephDf } from "./parse-usage.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { CephClientIo, CephHealthCheck, CephPgs, CephRgws, CephState } from "./adapter.ts";
+import type { CephClientIo, CephHealthCheck, CephPgs, CephRgws, CephState } from "../adapter.ts";
 import { parseReply } from "./parse-reply.ts";
 import { count } from "./parse-values.ts";
 
