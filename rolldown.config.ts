@@ -68,6 +68,8 @@ export default defineConfig({
     entryFileNames: "[name].js",
     // The same names in every build, so that Node's compile cache replaces the entry of a file.
     chunkFileNames: "[name].js",
+    // One file for the small tables of reasons, which otherwise are a file each.
+    codeSplitting: { groups: [{ name: "reasons", test: /\/(call-|define-)?reasons\.ts$/ }] },
     // Node keeps the source text of what runs. Names stay readable in stack traces.
     minify: { mangle: false, compress: false, codegen: true },
     comments: { legal: true },
