@@ -1,7 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type Test, test } from "tap";
-import { InfraError } from "../../adapters/host/infra-error.ts";
+import { hasReason } from "../../adapters/host/infra-error.ts";
 import { createEvents, type Events } from "../../server/events/events.ts";
+import { storeReasons } from "../../server/store/reasons.ts";
 import {
   idOf,
   newEvent,
@@ -72,7 +73,7 @@ function startWriter({ store }: Replica, name: string) {
         await store.run("events.append", { events: ids.map((id) => newEvent(id)) });
         ids.forEach((id) => void written.add(id));
       } catch (error) {
-        if (!(error instanceof InfraError && error.reason === "STORE_UNAVAILABLE")) {
+        if (!hasReason(error, storeReasons.STORE_UNAVAILABLE)) {
           throw error;
         }
         ids.forEach((id) => void unknown.add(id));

@@ -1,5 +1,7 @@
 import fc from "fast-check";
 import { test } from "tap";
+import { hasReason } from "../../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../../adapters/host/reasons.ts";
 import { parseCreateOptions } from "../../../adapters/lvm/create-options.ts";
 
 const refused = (message: RegExp) => ({ name: "InfraError", reason: "INVALID_FIELD", message });
@@ -69,7 +71,7 @@ test("accepted options are pairs of a known option and a plain value", async (t)
       try {
         parsed = parseCreateOptions(words, "options");
       } catch (error) {
-        return (error as { reason?: string }).reason === "INVALID_FIELD";
+        return hasReason(error, hostReasons.INVALID_FIELD);
       }
       accepted += 1;
       return parsed.every((one) => /^(--[a-z]+|[a-z0-9_]+)$/i.test(one));

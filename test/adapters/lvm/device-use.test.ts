@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { test } from "tap";
-import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { hasReason } from "../../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../../adapters/host/reasons.ts";
 import { anyCommandOf, parseMovedPercent } from "../../../adapters/lvm/device-commands.ts";
 import { mountsOf, parseSignatures } from "../../../adapters/lvm/device-use.ts";
 
@@ -32,7 +33,7 @@ test("lists signature types without duplicates", async (t) => {
       try {
         return Array.isArray(parseSignatures(text));
       } catch (error) {
-        return error instanceof InfraError && error.reason === "TOOL_OUTPUT";
+        return hasReason(error, hostReasons.TOOL_OUTPUT);
       }
     }),
   );

@@ -2,7 +2,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { test } from "tap";
-import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { hasReason, InfraError } from "../../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../../adapters/host/reasons.ts";
 import type { LogicalVolume, LvmState } from "../../../adapters/lvm/adapter.ts";
 import { parseAttributes } from "../../../adapters/lvm/attributes.ts";
 import { parseFullReport } from "../../../adapters/lvm/parse.ts";
@@ -30,7 +31,7 @@ function outcome(text: string): LvmState | InfraError {
   try {
     return parseFullReport(text);
   } catch (error) {
-    if (error instanceof InfraError && error.reason === "TOOL_OUTPUT") {
+    if (hasReason(error, hostReasons.TOOL_OUTPUT)) {
       return error;
     }
     throw error;

@@ -1,12 +1,13 @@
 import fc from "fast-check";
 import { test } from "tap";
-import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { hasReason } from "../../../adapters/host/infra-error.ts";
 import { newFakeMachine } from "../../../adapters/maas/fake/machine.ts";
 import { createFakeRegion } from "../../../adapters/maas/fake/region.ts";
 import { renderEventTime } from "../../../adapters/maas/fake/render.ts";
 import { renderMachineOf } from "../../../adapters/maas/fake/render-machine.ts";
 import { machineStatusFrom } from "../../../adapters/maas/machine-status.ts";
 import * as parse from "../../../adapters/maas/parse-reply.ts";
+import { maasReasons } from "../../../adapters/maas/reasons.ts";
 
 const seed = newFakeMachine({ systemId: "sbxaaa", hostname: "sandbox-node-1", tags: ["gpu"], pool: "kube" });
 const region = createFakeRegion({
@@ -128,7 +129,7 @@ test("any input is parsed or rejected as MAAS_FAILED", async (t) => {
           (read as (value: unknown) => unknown)(json);
           return true;
         } catch (error) {
-          return error instanceof InfraError && error.reason === "MAAS_FAILED";
+          return hasReason(error, maasReasons.MAAS_FAILED);
         }
       }),
     );

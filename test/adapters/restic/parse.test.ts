@@ -2,7 +2,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { test } from "tap";
-import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { hasReason } from "../../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../../adapters/host/reasons.ts";
 import {
   parseBackupSummary,
   parseExpired,
@@ -77,7 +78,7 @@ test("any other output is TOOL_OUTPUT", (t) => {
         try {
           parse(text);
         } catch (error) {
-          return error instanceof InfraError && error.reason === "TOOL_OUTPUT";
+          return hasReason(error, hostReasons.TOOL_OUTPUT);
         }
         return true;
       }),

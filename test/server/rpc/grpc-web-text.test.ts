@@ -2,7 +2,7 @@ import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { encodeEnvelope } from "@connectrpc/connect/protocol";
 import fc from "fast-check";
 import { test } from "tap";
-import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { hasReason, InfraError } from "../../../adapters/host/infra-error.ts";
 import { EmptySchema, GetLVListRequestSchema, WatchResponseSchema } from "../../../gen/proto/lvmd_pb.ts";
 import { bytesOfText, grpcWebTextType, grpcWebType, textEndOf } from "../../../server/rpc/grpc-web-text.ts";
 import { rpcReasons } from "../../../server/rpc/reasons.ts";
@@ -48,7 +48,7 @@ test("base64 is decoded whether it was encoded in one part or in two; anything e
         const byteCount = charCounts.reduce((sum, count) => sum + Math.floor((count * 3) / 4), 0);
         t.equal(bytesOfText(Buffer.from(body)).byteLength, byteCount);
       } catch (error) {
-        t.ok(error instanceof InfraError && error.reason === "MALFORMED_REQUEST");
+        t.ok(hasReason(error, rpcReasons.MALFORMED_REQUEST));
       }
     }),
   );

@@ -16,7 +16,8 @@ import { osdsFromMap, parseOsdDump, poolsFromMap } from "../../../../adapters/ce
 import { parseStatus } from "../../../../adapters/ceph/parse/parse-status.ts";
 import { parseDf, parseOsdDf } from "../../../../adapters/ceph/parse/parse-usage.ts";
 import { parsePoolScrubs, readPoolScrubs } from "../../../../adapters/ceph/pool-scrubs.ts";
-import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import { cephReasons } from "../../../../adapters/ceph/reasons.ts";
+import { hasReason, InfraError } from "../../../../adapters/host/infra-error.ts";
 import { answerIn } from "../samples.ts";
 
 /** Every parser, with a recorded reply that it accepts. Conversions of maps are included. */
@@ -228,7 +229,7 @@ function outcome(read: (text: string) => unknown, text: string): unknown {
   try {
     return read(text);
   } catch (error) {
-    if (error instanceof InfraError && error.reason === "CEPH_FAILED") {
+    if (hasReason(error, cephReasons.CEPH_FAILED)) {
       return error;
     }
     throw error;

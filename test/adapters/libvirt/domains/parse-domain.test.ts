@@ -2,7 +2,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { test } from "tap";
-import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import { hasReason } from "../../../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../../../adapters/host/reasons.ts";
 import { domainStateOf, parseDomain } from "../../../../adapters/libvirt/domains/parse-domain.ts";
 import { codePoint } from "../../../code-point.ts";
 import { reasonOfCall } from "../../host/reason-of.ts";
@@ -104,7 +105,7 @@ test("property: a sample with any deletion or insertion is parsed or rejected, a
         try {
           parseDomain(text.slice(0, at) + put + text.slice(at + cut));
         } catch (error) {
-          if (!(error instanceof InfraError && error.reason === "TOOL_OUTPUT")) {
+          if (!hasReason(error, hostReasons.TOOL_OUTPUT)) {
             throw error;
           }
         }

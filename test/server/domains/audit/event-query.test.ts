@@ -1,7 +1,8 @@
 import { create } from "@bufbuild/protobuf";
 import fc from "fast-check";
 import { test } from "tap";
-import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import { hasReason } from "../../../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../../../adapters/host/reasons.ts";
 import { type ListEventsRequest, ListEventsRequestSchema } from "../../../../gen/hostplane/v1/audit_pb.ts";
 import { parseEventQuery } from "../../../../server/domains/audit/event-query.ts";
 import { pageTokenFrom } from "../../../../server/rpc/page-token.ts";
@@ -18,7 +19,7 @@ function fieldAtFault(init: Init): string | undefined {
     parse(init);
     return undefined;
   } catch (error) {
-    if (error instanceof InfraError && error.reason === "INVALID_FIELD") {
+    if (hasReason(error, hostReasons.INVALID_FIELD)) {
       return error.violations[0]?.field;
     }
     throw error;

@@ -1,6 +1,8 @@
 import { create } from "@bufbuild/protobuf";
 import fc from "fast-check";
 import { test } from "tap";
+import { hasReason } from "../../../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../../../adapters/host/reasons.ts";
 import { ListResourcesRequestSchema, ResourceHealth } from "../../../../gen/hostplane/v1/inventory_pb.ts";
 import type { Resource } from "../../../../server/domain/inventory-source.ts";
 import { pageOf } from "../../../../server/domains/inventory/resource-page.ts";
@@ -134,7 +136,7 @@ test("no page token makes the parser fail otherwise", async (t) => {
         queryOf({ pageToken });
         return pageToken === "";
       } catch (error) {
-        return (error as { reason?: string }).reason === "INVALID_FIELD";
+        return hasReason(error, hostReasons.INVALID_FIELD);
       }
     }),
   );

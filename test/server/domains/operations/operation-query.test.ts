@@ -1,7 +1,8 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import fc from "fast-check";
 import { test } from "tap";
-import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import { hasReason } from "../../../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../../../adapters/host/reasons.ts";
 import { ListOperationsRequestSchema, OperationState } from "../../../../gen/hostplane/v1/operation_pb.ts";
 import {
   parseOperationId,
@@ -21,7 +22,7 @@ function refusalOf(
     work();
     return undefined;
   } catch (error) {
-    if (error instanceof InfraError && error.reason === "INVALID_FIELD") {
+    if (hasReason(error, hostReasons.INVALID_FIELD)) {
       return error.violations[0];
     }
     throw error;

@@ -1,5 +1,7 @@
 import * as fc from "fast-check";
 import { test } from "tap";
+import { hasReason } from "../../../../adapters/host/infra-error.ts";
+import { rpcReasons } from "../../../../server/rpc/reasons.ts";
 import { maxQueryKeys, parseQuery } from "../../../../server/rpc/rest/query.ts";
 
 test("parameters are decoded and in order", async (t) => {
@@ -47,7 +49,7 @@ test("no text throws anything except the documented error", async () => {
       try {
         return parseQuery(text).every((pair) => pair.length === 2);
       } catch (error) {
-        return (error as { reason?: string }).reason === "MALFORMED_REQUEST";
+        return hasReason(error, rpcReasons.MALFORMED_REQUEST);
       }
     }),
   );

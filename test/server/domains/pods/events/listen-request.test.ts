@@ -1,6 +1,8 @@
 import { create } from "@bufbuild/protobuf";
 import fc from "fast-check";
 import { test } from "tap";
+import { hasReason } from "../../../../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../../../../adapters/host/reasons.ts";
 import { EventFilterSchema, EventType } from "../../../../../gen/v1alpha/api_pb.ts";
 import { parseListenRequest } from "../../../../../server/domains/pods/events/listen-request.ts";
 import { rpcErrorOf } from "../../../rpc-error.ts";
@@ -43,7 +45,7 @@ test("any filter is either parsed or rejected with a field", async () => {
           parseListenRequest(create(EventFilterSchema, filter as object));
           return true;
         } catch (error) {
-          return error instanceof Error && "reason" in error && error.reason === "INVALID_FIELD";
+          return hasReason(error, hostReasons.INVALID_FIELD);
         }
       },
     ),
