@@ -57,6 +57,7 @@ test("commands behave alike, whatever they call", { timeout: 300_000 }, async (t
     const { code, shown } = await onTerminal([...pull, ...target], []);
     t.equal(code, 0);
     t.ok(shown.includes("\u001b[K"), "a line is replaced");
+    t.match(shown, /\[#*-*\] active \d+ %/);
     t.match(shown, /completed\r\n$/);
     const lines = (await run(pull)).trim().split("\n");
     t.equal(lines.at(-1), "completed");
