@@ -7,7 +7,7 @@ import { parseSize } from "./parse/parse-size.ts";
 import { parseTime } from "./parse/parse-time.ts";
 import type { Reference } from "./reference.ts";
 
-/** What an argument or an option accepts. */
+/** The accepted values of an argument or an option. */
 export interface ValueType<Value> {
   /** As in the help: `<placeholder>`. `file` and `dir` are completed from the file system. */
   readonly placeholder: string;

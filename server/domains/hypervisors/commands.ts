@@ -36,7 +36,7 @@ interface Progress {
   readonly msg: string;
 }
 
-/** What the rows that follow the progress of hypervisors have in common. */
+/** Shared by the rows that print the progress of hypervisors. */
 const progress = {
   parameters: { ids },
   createLines:
