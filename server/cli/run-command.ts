@@ -22,10 +22,11 @@ import type { Command, Method, Waiting } from "./table/command.ts";
 import type { ExitCode } from "./table/output.ts";
 import type { Parameters, Values } from "./table/parameter.ts";
 import type { Format, Printer } from "./table/printer.ts";
-import { type Reference, resolveReference } from "./table/reference.ts";
+import { anyName, type Reference, resolveReference } from "./table/reference.ts";
 import { type Answer, firstOf, type Session } from "./table/session.ts";
 import {
   type CommandContext,
+  explainFailure,
   messageOfCall,
   type TargetOptions,
   withSession,
@@ -63,13 +64,18 @@ export async function runCommand(
     printer.err("this cannot be undone: confirm it with --yes, or see what it would do with --dry-run");
     return 2;
   }
+  let early: object | undefined;
+  try {
+    early = hasLookups(command) ? undefined : await requestOf(command, typed);
+  } catch (error) {
+    return explainFailure(error, undefined, context.output);
+  }
   return withSession(options, context, { mustRun: !command.isOffline }, async (session) => {
     const values = await resolved(command.parameters, typed, session);
     if (options.watch === true && command.watch !== undefined) {
       return watch(command.watch, values, session, printer);
     }
-    const { limit: _limit, ...fields } = values;
-    const request = await command.request(fields);
+    const request = early ?? (await requestOf(command, values));
     if (isDryRun && command.method !== undefined) {
       printPlan(await planOf(session, command.method, request), printer);
       return 0;
@@ -79,6 +85,23 @@ export async function runCommand(
     }
     return call(command, { request, values, isWaiting: options.wait === true }, session, printer);
   });
+}
+
+/**
+ * Reports whether ids have to be looked up before the request can be made. Otherwise it is made before the gateway is called,
+ * since that may lock the store, and a request may ask for a password.
+ */
+function hasLookups({ parameters }: Command): boolean {
+  return Object.values(parameters).some(
+    ({ type }) => type.reference !== undefined && type.reference.fullId !== anyName,
+  );
+}
+
+function requestOf(
+  command: Command,
+  { limit: _limit, ...fields }: Values<Parameters>,
+): Promise<object> | object {
+  return command.request(fields);
 }
 
 function plannable({ isPlannable, method }: Command): Method | undefined {

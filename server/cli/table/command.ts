@@ -137,7 +137,7 @@ type UnaryOrStream<Input extends DescMessage, Output extends DescMessage> =
   | DescMethodUnary<Input, Output>
   | DescMethodServerStreaming<Input, Output>;
 
-/** What all rows have. */
+/** The fields of every row. */
 interface Row<Of extends Parameters, Input extends DescMessage> {
   readonly name: string;
   readonly summary: string;

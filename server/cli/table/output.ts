@@ -18,6 +18,7 @@ export interface Output {
  */
 export type ExitCode = 0 | 1 | 2;
 
+const defaultColumns = 80;
 const eraseLine = "\r\u001b[K";
 
 /**
@@ -37,7 +38,8 @@ export function createProcessOutput(): Output {
     stream.write(line);
   };
   const status = (line: string) => {
-    stdout.write(`${erase}${line.slice(0, Math.max(1, stdout.columns - 1))}`);
+    // A longer line would wrap, and only its last part would be replaced. Some terminals report no width.
+    stdout.write(`${erase}${line.slice(0, (stdout.columns || defaultColumns) - 1)}`);
     erase = eraseLine;
   };
   return {

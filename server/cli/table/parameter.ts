@@ -1,13 +1,13 @@
 import type { DescEnum, EnumShape } from "@bufbuild/protobuf";
 import { InvalidArgumentError } from "commander";
 import { enumText } from "./enum-text.ts";
-import { parseCount } from "./parse-count.ts";
-import { parseDuration } from "./parse-duration.ts";
-import { parseSize } from "./parse-size.ts";
-import { parseTime } from "./parse-time.ts";
+import { parseCount } from "./parse/parse-count.ts";
+import { parseDuration } from "./parse/parse-duration.ts";
+import { parseSize } from "./parse/parse-size.ts";
+import { parseTime } from "./parse/parse-time.ts";
 import type { Reference } from "./reference.ts";
 
-/** What an argument or an option accepts. */
+/** The accepted values of an argument or an option. */
 export interface ValueType<Value> {
   /** As in the help: `<placeholder>`. `file` and `dir` are completed from the file system. */
   readonly placeholder: string;

@@ -5,7 +5,7 @@ import { createPinnedAgent, trustedAuthorities } from "./certificate-pin.ts";
 import type { RemoteContext } from "./contexts.ts";
 import { createTransportSession } from "./transport-session.ts";
 
-/** What is needed to call a remote gateway; without a token only to log in. */
+/** Access to a remote gateway. Without a token it is only good for logging in. */
 export type RemoteAccess = Pick<RemoteContext, "url" | "pin"> & { readonly token?: string };
 
 /**

@@ -16,6 +16,7 @@ import {
 } from "../../cli/table/parameter.ts";
 import { anyName, inventoryReference, uuid } from "../../cli/table/reference.ts";
 import { timeText } from "../../cli/table/time-text.ts";
+import { watchResources } from "../../cli/table/watch-resources.ts";
 import { type AccessOptions, readRepositorySecrets } from "./repository-access.ts";
 
 const backups = inventoryReference("backup", "backup", uuid);
@@ -59,6 +60,7 @@ export const backupNoun: Noun = {
         REPOSITORY: "repository",
         STATE: stateOf,
       },
+      watch: watchResources("backup"),
     }),
     show({
       name: "show",

@@ -19,6 +19,7 @@ import { argument, argumentList, nameOf, size } from "../../cli/table/parameter.
 import { printableLine } from "../../cli/table/printable-line.ts";
 import { anyName, inventoryReference } from "../../cli/table/reference.ts";
 import type { Table } from "../../cli/table/view.ts";
+import { watchResources } from "../../cli/table/watch-resources.ts";
 
 const hypervisors = inventoryReference("hypervisor", "hypervisor", anyName);
 const ids = argumentList("ids of hypervisors", nameOf("id", hypervisors));
@@ -35,7 +36,7 @@ interface Progress {
   readonly msg: string;
 }
 
-/** What the rows that follow the progress of hypervisors have in common. */
+/** Shared by the rows that print the progress of hypervisors. */
 const progress = {
   parameters: { ids },
   createLines:
@@ -85,6 +86,7 @@ export const hypervisorNoun: Noun = {
         GPUS: (item) =>
           item.gpus.map(({ brand, model }) => `${brand} ${model}`.trim() || "unnamed").join(", "),
       },
+      watch: watchResources("hypervisor"),
     }),
     stream({
       name: "create",

@@ -1,16 +1,13 @@
 import {
   InventoryService,
   type ListResourcesResponse,
-  type Resource,
   type ResourceHealth,
   ResourceHealthSchema,
   ResourceSchema,
 } from "../../../gen/hostplane/v1/inventory_pb.ts";
-import { list, type Noun, watch } from "../../cli/table/command.ts";
-import { enumText } from "../../cli/table/enum-text.ts";
+import { list, type Noun } from "../../cli/table/command.ts";
 import { argumentList, enumChoice, option, optionList, word } from "../../cli/table/parameter.ts";
-import { printableLine } from "../../cli/table/printable-line.ts";
-import { sizeText } from "../../cli/table/size-text.ts";
+import { figuresText, watchInventory } from "../../cli/table/watch-resources.ts";
 
 const parameters = {
   type: argumentList("only these types, e.g. volume pod", word("type"), { isRequired: false }),
@@ -56,14 +53,7 @@ export const getNoun: Noun = {
         NAME: "name",
       },
       notes: problemLines,
-      watch: watch({
-        method: InventoryService.method.watchResources,
-        request: (values: Filters) => ({ filter: filterFrom(values) }),
-        createLines:
-          () =>
-          ({ changed, removed }) =>
-            [...changed.map(resourceLine), ...removed.map((name) => `${name} removed`)].map(printableLine),
-      }),
+      watch: watchInventory(filterFrom),
     }),
   ],
 };
@@ -85,21 +75,4 @@ function labelFrom(text: string): readonly [string, string] {
 
 function problemLines({ problems }: ListResourcesResponse): string[] {
   return problems.map(({ domain, message }) => `${domain}: ${message}`);
-}
-
-function resourceLine(item: Resource): string {
-  const { name, state, health } = item;
-  return `${name} ${state}, ${enumText(ResourceHealthSchema, health)}: ${figuresText(item)}`;
-}
-
-/** Formats figures as `size 2 GiB, used 40 %`. */
-function figuresText({ figures }: Pick<Resource, "figures">): string {
-  return figures.map(({ name, value, unit }) => `${name} ${figureText(value, unit)}`).join(", ");
-}
-
-function figureText(value: number, unit: string): string {
-  if (unit === "bytes") {
-    return sizeText(BigInt(Math.round(value)));
-  }
-  return unit === "percent" ? `${Number(value.toFixed(1))} %` : String(value);
 }

@@ -28,6 +28,7 @@ import { printableLine } from "../../cli/table/printable-line.ts";
 import { inventoryReference, uuid } from "../../cli/table/reference.ts";
 import { requestFromValues } from "../../cli/table/request-from-values.ts";
 import { timeText } from "../../cli/table/time-text.ts";
+import { watchResources } from "../../cli/table/watch-resources.ts";
 
 const pods = inventoryReference("pod", "pod", uuid);
 const images = inventoryReference("image", "image", /^[\da-f]{64}$/);
@@ -146,6 +147,7 @@ export const imageNoun: Noun = {
         BUILT: "builtAt",
         IMPORTED: "importedAt",
       },
+      watch: watchResources("image"),
     }),
     operation({
       name: "pull",

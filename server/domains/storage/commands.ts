@@ -21,6 +21,7 @@ import { enumText } from "../../cli/table/enum-text.ts";
 import { argument, flag, nameOf } from "../../cli/table/parameter.ts";
 import type { Reference } from "../../cli/table/reference.ts";
 import { sizeText } from "../../cli/table/size-text.ts";
+import { watchResources } from "../../cli/table/watch-resources.ts";
 import { koorFacts, radarRows, statsRows, statsSummary } from "./figures-text.ts";
 
 /** Placeholder for an unknown value. */
@@ -93,6 +94,7 @@ export const storageNoun: Noun = {
         APPLICATIONS: "applications",
       },
       id: (item) => item.name,
+      watch: watchResources("cephPool"),
     }),
     list({
       name: "osds",
@@ -110,6 +112,7 @@ export const storageNoun: Noun = {
         SIZE: (item) => optional(item.totalBytes, sizeText),
         PGS: (item) => optional(item.pgCount, String),
       },
+      watch: watchResources("osd"),
     }),
     list({
       name: "crashes",

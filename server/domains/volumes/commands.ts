@@ -22,6 +22,7 @@ import { printableLine } from "../../cli/table/printable-line.ts";
 import { anyName, inventoryReference } from "../../cli/table/reference.ts";
 import { sizeText } from "../../cli/table/size-text.ts";
 import { timeText } from "../../cli/table/time-text.ts";
+import { figureText, watchResources } from "../../cli/table/watch-resources.ts";
 
 const volumes = inventoryReference("volume", "volume", anyName);
 
@@ -54,17 +55,7 @@ export const volumeNoun: Noun = {
       },
       id: (item) => item.title,
       notes: ({ problems }) => problems.map(({ domain, message }) => `${domain}: ${message}`),
-      watch: watch({
-        method: InventoryService.method.watchResources,
-        request: () => ({ filter }),
-        createLines:
-          () =>
-          ({ changed, removed }) =>
-            [
-              ...changed.map((item) => `${item.title} ${item.state} ${figureOf(item, "size")}`),
-              ...removed.map((name) => `${name} removed`),
-            ].map(printableLine),
-      }),
+      watch: watchResources(...filter.types),
     }),
     show({
       name: "show",
@@ -181,10 +172,7 @@ function groupOf({ name }: Resource): string {
 
 function figureOf({ figures }: Resource, name: string): string {
   const found = figures.find((figure) => figure.name === name);
-  if (found === undefined) {
-    return "";
-  }
-  return found.unit === "percent" ? `${found.value.toFixed(1)} %` : sizeText(BigInt(Math.round(found.value)));
+  return found === undefined ? "" : figureText(found.value, found.unit);
 }
 
 function tagsOf({ labels }: Resource): string[] {

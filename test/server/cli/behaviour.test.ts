@@ -57,6 +57,7 @@ test("commands behave alike, whatever they call", { timeout: 300_000 }, async (t
     const { code, shown } = await onTerminal([...pull, ...target], []);
     t.equal(code, 0);
     t.ok(shown.includes("\u001b[K"), "a line is replaced");
+    t.match(shown, /\[#*-*\] active \d+ %/);
     t.match(shown, /completed\r\n$/);
     const lines = (await run(pull)).trim().split("\n");
     t.equal(lines.at(-1), "completed");
@@ -96,11 +97,11 @@ test("commands behave alike, whatever they call", { timeout: 300_000 }, async (t
       return started;
     };
     const [lines, json, yaml] = [watch(), watch("-o", "json"), watch("-o", "yaml")];
-    await lines.untilPrinted(/^sandbox-db active 5 GiB$/m);
+    await lines.untilPrinted(/^volumeGroups\/sandbox-vg\/volumes\/sandbox-db active, ok: size 5 GiB$/m);
     await json.untilPrinted(/^\{"changed":\[\{.*\}$/m);
     await yaml.untilPrinted(/^---\nchanged:\n {2}- name: /m);
     await run(["volume", "create", "watched", "--size", "1GiB"]);
-    await lines.untilPrinted(/^watched active 1 GiB$/m);
+    await lines.untilPrinted(/volumes\/watched active, ok: size 1 GiB$/m);
     await json.untilPrinted(/^\{"changed":\[\{"name":"volumeGroups\/sandbox-vg\/volumes\/watched".*\}$/m);
     await run(["volume", "remove", "watched", "--yes"]);
     await lines.untilPrinted(/volumes\/watched removed$/m);
@@ -110,6 +111,9 @@ test("commands behave alike, whatever they call", { timeout: 300_000 }, async (t
     for (const args of [
       ["get", "osd"],
       ["pod", "list"],
+      ["image", "list"],
+      ["hypervisor", "list"],
+      ["storage", "osds"],
       ["volume", "classes"],
       ["pool", "show"],
       ["storage", "stats"],
@@ -144,7 +148,7 @@ test("commands behave alike, whatever they call", { timeout: 300_000 }, async (t
         await run(["volume", "remove", name, "--yes"]);
       }
       await closed;
-      t.match(await stdout, /^sandbox-\w+ active \d GiB\n0\n$/);
+      t.match(await stdout, /^volumeGroups\/\S+ active, ok: size \d GiB\n0\n$/);
       t.equal(await stderr, "");
     },
   );

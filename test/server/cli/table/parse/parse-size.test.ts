@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from "commander";
 import fc from "fast-check";
 import { test } from "tap";
-import { parseSize } from "../../../../server/cli/table/parse-size.ts";
+import { parseSize } from "../../../../../server/cli/table/parse/parse-size.ts";
 
 test("a size is a number with a unit", async (t) => {
   t.equal(parseSize("1B"), 1n);

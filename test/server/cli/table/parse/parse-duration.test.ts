@@ -1,5 +1,5 @@
 import { test } from "tap";
-import { parseDuration } from "../../../../server/cli/table/parse-duration.ts";
+import { parseDuration } from "../../../../../server/cli/table/parse/parse-duration.ts";
 
 test("a duration has a unit", async (t) => {
   t.equal(parseDuration("10s"), 10_000);
