@@ -1,24 +1,10 @@
-import { createHmac, randomBytes } from "node:crypto";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
-import { networkOf } from "../../config/address-range.ts";
 import type { Call, Interceptor, Output } from "../call/call.ts";
 import type { CostAccount } from "../call/cost-account.ts";
 import type { InterceptorFor } from "../call/method-interceptors.ts";
 import { rpcReasons } from "../reasons.ts";
-import { createSlots, type Slot, type Slots } from "./slots.ts";
-
-/** `limits.caller` of the configuration. */
-export interface CallerLimitValues {
-  readonly requestsPerSecond: number;
-  /** Concurrent unary calls that change nothing; further ones wait. */
-  readonly reads: number;
-  readonly streams: number;
-  readonly mutations: number;
-  /** CPU time of the event loop. */
-  readonly cpuMsPerSecond: number;
-  /** Bytes of answers that the caller has not read yet. */
-  readonly unreadBytes: number;
-}
+import { type CallerLimitValues, type CallerUsage, createCallerUsages } from "./caller-usage.ts";
+import type { Slot } from "./slots.ts";
 
 export interface CallerLimits {
   /**
@@ -37,37 +23,14 @@ export interface CallerLimits {
   callerCount(): number;
 }
 
-/** Current usage of one caller. */
-interface Usage {
-  /** Calls that may begin at once. Grows by requestsPerSecond per second, up to `burstSeconds` worth. */
-  tokens: number;
-  /** CPU time that calls may use. Grows by cpuMsPerSecond per second. A call is charged afterwards, so this can be negative. */
-  cpuMs: number;
-  refilledAtMs: number;
-  readonly reads: Slots;
-  streams: number;
-  mutations: number;
-  unreadBytes: number;
-}
-
-/** A caller that was idle may use its limits of this many seconds at once. */
-const burstSeconds = 2;
-
 /** Maximum debt of CPU time. */
 const debtSeconds = 10;
-
-/** Maximum number of tracked addresses. Accounts need no maximum: only admins create them. */
-const addressesMax = 10_000;
-
-/** Number of buckets that further addresses share. Each bucket has the quota of one address. */
-const sharedBucketCount = 256;
 
 /** A slot's release cannot be predicted; suggest retrying after 1 s. */
 const slotRetryMs = 1000;
 
 /**
- * Creates the limits per caller: an account, or an address for callers without one (for IPv6 the /64, as that is one household).
- * The admin socket has no limits.
+ * Creates the limits per caller. The admin socket has no limits.
  * @param nowMs a monotonic clock
  */
 export function createCallerLimits(
@@ -75,77 +38,10 @@ export function createCallerLimits(
   nowMs: () => number = () => performance.now(),
 ): CallerLimits {
   const { requestsPerSecond, cpuMsPerSecond } = limits;
-  const burst = requestsPerSecond * burstSeconds;
-  const cpuBurstMs = cpuMsPerSecond * burstSeconds;
   const cpuDebtMs = cpuMsPerSecond * debtSeconds;
-  const accounts = new Map<string, Usage>();
-  const addresses = new Map<string, Usage>();
-  /** Secret, so that an attacker cannot choose which addresses share a bucket. */
-  const seed = randomBytes(16);
-  let sweptAtMs = nowMs();
+  const usages = createCallerUsages(limits, nowMs);
 
-  function sweep(now: number): void {
-    sweptAtMs = now;
-    for (const usages of [accounts, addresses]) {
-      for (const [key, usage] of usages) {
-        refill(usage, now);
-        if (isIdle(usage)) {
-          usages.delete(key);
-        }
-      }
-    }
-  }
-
-  function isIdle({ tokens, cpuMs, reads, streams, mutations, unreadBytes }: Usage): boolean {
-    const isFull = tokens === burst && cpuMs === cpuBurstMs;
-    return isFull && reads.takenCount() === 0 && streams === 0 && mutations === 0 && unreadBytes === 0;
-  }
-
-  function refill(usage: Usage, now: number): void {
-    const seconds = (now - usage.refilledAtMs) / 1000;
-    usage.tokens = Math.min(usage.tokens + seconds * requestsPerSecond, burst);
-    usage.cpuMs = Math.min(usage.cpuMs + seconds * cpuMsPerSecond, cpuBurstMs);
-    usage.refilledAtMs = now;
-  }
-
-  function usageOf(call: Call): Usage {
-    const now = nowMs();
-    if (now - sweptAtMs > burstSeconds * 1000) {
-      sweep(now);
-    }
-    const { accountId } = call.caller;
-    const usage =
-      accountId === "" ? usageOfAddress(addressKeyOf(call.peer), now) : usageIn(accounts, accountId, now);
-    refill(usage, now);
-    return usage;
-  }
-
-  function usageOfAddress(key: string, now: number): Usage {
-    if (addresses.size < addressesMax || addresses.has(key)) {
-      return usageIn(addresses, key, now);
-    }
-    const slot = (createHmac("sha256", seed).update(key).digest()[0] ?? 0) % sharedBucketCount;
-    return usageIn(addresses, `shared ${slot}`, now);
-  }
-
-  function usageIn(usages: Map<string, Usage>, key: string, now: number): Usage {
-    let usage = usages.get(key);
-    if (usage === undefined) {
-      usage = {
-        tokens: burst,
-        cpuMs: cpuBurstMs,
-        refilledAtMs: now,
-        reads: createSlots(limits.reads),
-        streams: 0,
-        mutations: 0,
-        unreadBytes: 0,
-      };
-      usages.set(key, usage);
-    }
-    return usage;
-  }
-
-  function takeToken(call: Call, usage: Usage): void {
+  function takeToken(call: Call, usage: CallerUsage): void {
     if (usage.tokens < 1) {
       const retryAfterMs = ((1 - usage.tokens) / requestsPerSecond) * 1000;
       throw refusal(
@@ -160,7 +56,7 @@ export function createCallerLimits(
   }
 
   /** @throws InfraError CALLER_LIMIT when earlier calls have cost too much */
-  function assertAffordable(call: Call, { cpuMs, unreadBytes }: Usage): void {
+  function assertAffordable(call: Call, { cpuMs, unreadBytes }: CallerUsage): void {
     if (cpuMs <= 0) {
       const retryAfterMs = ((1 - cpuMs) / cpuMsPerSecond) * 1000;
       throw refusal(call, "cpuMsPerSecond", cpuMsPerSecond, "uses more CPU time", retryAfterMs);
@@ -173,10 +69,10 @@ export function createCallerLimits(
   /** A class, because one is created for every call. */
   class Account implements CostAccount {
     readonly #call: Call;
-    readonly #usage: Usage;
+    readonly #usage: CallerUsage;
     readonly #slot: Slot | undefined;
 
-    constructor(call: Call, usage: Usage, slot: Slot | undefined) {
+    constructor(call: Call, usage: CallerUsage, slot: Slot | undefined) {
       this.#call = call;
       this.#usage = usage;
       this.#slot = slot;
@@ -191,7 +87,7 @@ export function createCallerLimits(
     }
 
     countMessage(): void {
-      refill(this.#usage, nowMs());
+      usages.refill(this.#usage);
       takeToken(this.#call, this.#usage);
       assertAffordable(this.#call, this.#usage);
     }
@@ -205,26 +101,26 @@ export function createCallerLimits(
    * The cost of a read is only known afterwards, so reads that begin together could all pass the check and together exceed the
    * limits by far. Therefore only a few run at once, and once a limit is reached only the last of them gets an answer.
    */
-  async function aroundRead(
+  async function limitRead(
     call: Call,
-    usage: Usage,
+    usage: CallerUsage,
     entered: Promise<void> | undefined,
     next: () => Promise<Output>,
   ): Promise<Output> {
     if (entered !== undefined) {
       await entered;
-      refill(usage, nowMs());
+      usages.refill(usage);
       assertAffordable(call, usage);
     }
     const output = await next();
     if (usage.reads.takenCount() > 1) {
-      refill(usage, nowMs());
+      usages.refill(usage);
       assertAffordable(call, usage);
     }
     return output;
   }
 
-  async function aroundStream(call: Call, usage: Usage, next: () => Promise<Output>): Promise<Output> {
+  async function limitStream(call: Call, usage: CallerUsage, next: () => Promise<Output>): Promise<Output> {
     if (usage.streams >= limits.streams) {
       throw refusal(call, "streams", limits.streams, "has more streams open");
     }
@@ -246,11 +142,11 @@ export function createCallerLimits(
     }
   }
 
-  const aroundMutation: Interceptor = async (call, next) => {
+  const limitMutation: Interceptor = async (call, next) => {
     if (call.caller.credential === "adminSocket") {
       return await next();
     }
-    const usage = usageOf(call);
+    const usage = usages.of(call);
     if (usage.mutations >= limits.mutations) {
       throw refusal(call, "mutations", limits.mutations, "has more changes running");
     }
@@ -265,26 +161,26 @@ export function createCallerLimits(
   return {
     countDenied(call) {
       if (call.caller.credential !== "adminSocket") {
-        takeToken(call, usageOf(call));
+        takeToken(call, usages.of(call));
       }
     },
     interceptor(call, next) {
       if (call.caller.credential === "adminSocket") {
         return next();
       }
-      const usage = usageOf(call);
+      const usage = usages.of(call);
       takeToken(call, usage);
       assertAffordable(call, usage);
       const isRead = call.method.methodKind === "unary" && !call.rule.mutation;
       const slot = isRead ? usage.reads.enter(call) : undefined;
       call.chargeTo(new Account(call, usage, slot));
       if (slot !== undefined) {
-        return aroundRead(call, usage, slot.entered, next);
+        return limitRead(call, usage, slot.entered, next);
       }
-      return call.method.methodKind === "unary" ? next() : aroundStream(call, usage, next);
+      return call.method.methodKind === "unary" ? next() : limitStream(call, usage, next);
     },
-    workInterceptor: (_method, rule) => (rule.mutation ? aroundMutation : undefined),
-    callerCount: () => accounts.size + addresses.size,
+    workInterceptor: (_method, rule) => (rule.mutation ? limitMutation : undefined),
+    callerCount: usages.count,
   };
 }
 
@@ -299,9 +195,4 @@ function refusal(
   const who = accountId === "" ? `${actor} at ${call.peer.address}` : actor;
   const message = `${who} ${what} than limits.caller.${name} allows (${value})`;
   return new InfraError(rpcReasons.CALLER_LIMIT, message, { retryAfterMs });
-}
-
-/** Returns the key that a call without an account is counted under. */
-function addressKeyOf({ address, listener }: Call["peer"]): string {
-  return address === "unix" ? `socket ${listener}` : networkOf(address);
 }

@@ -20,11 +20,14 @@ const stepItems = 16;
 type ListField = DescField & { readonly fieldKind: "list"; readonly listKind: "message" };
 type Init = Readonly<Record<string, unknown>>;
 
-/** Returns a function that reports whether a message, which may still be a plain initializer, has a list that is encoded in slices. */
-export function createLongListCheck(schema: DescMessage): (output: object) => boolean {
+/**
+ * Returns a function that reports whether a message, which may still be a plain initializer, has a list that is encoded in slices;
+ * undefined if no message of the type has one.
+ */
+export function createLongListCheck(schema: DescMessage): ((output: object) => boolean) | undefined {
   const lists = schema.fields.filter(({ fieldKind }) => fieldKind === "list");
   return lists.length === 0
-    ? () => false
+    ? undefined
     : (output) => lists.some((field) => itemsOf(field, output) !== undefined);
 }
 

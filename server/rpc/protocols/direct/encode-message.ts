@@ -102,7 +102,7 @@ export function createEncodeMessage({
             .compressed(codec, answerCompression)
             .then(({ frame }) => ({ body: bodyOf(frame, form), isCompressed: true }));
     }
-    if (hasLongList(output)) {
+    if (hasLongList?.(output) === true) {
       return encodeLong(output, head, charged);
     }
     const message = create(method.output, output as Record<string, unknown>);

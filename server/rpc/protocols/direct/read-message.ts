@@ -46,7 +46,7 @@ export function createReadMessage({
   const binary = serializations.getI(true);
   const json = serializations.getI(false);
 
-  function readJson(bytes: Uint8Array<ArrayBuffer>, noteUnknownFields: NoteUnknownFields): Message {
+  function readJson(bytes: Uint8Array, noteUnknownFields: NoteUnknownFields): Message {
     const text = jsonTextOf(bytes);
     let value: JsonValue;
     let message: Message;
@@ -55,7 +55,7 @@ export function createReadMessage({
       message = fromJson(method.input, value, jsonOptions);
     } catch {
       // Parses again with connect-es, which fails with its own message.
-      return json.parse(bytes);
+      return json.parse(bytesOf(bytes));
     }
     if (jsonOptions.ignoreUnknownFields === true) {
       noteUnknownFields(unknownFieldsOf(method.input, value));
@@ -64,7 +64,7 @@ export function createReadMessage({
   }
 
   function parse(form: WireForm, data: Uint8Array, noteUnknownFields: NoteUnknownFields): Message {
-    return form.isBinary ? binary.parse(bytesOf(data)) : readJson(bytesOf(data), noteUnknownFields);
+    return form.isBinary ? binary.parse(bytesOf(data)) : readJson(data, noteUnknownFields);
   }
 
   // A single whole message, which nearly every request has, is read here. Anything else is read by connect-es, so that it gets the
