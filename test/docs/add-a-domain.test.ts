@@ -25,8 +25,17 @@ test("the example of add-a-domain.md passes its own tests in a copy of the proje
 }, async (t) => {
   const copy = await mkdtemp(join(tmpdir(), "hostplane-domain-"));
   t.teardown(() => rm(copy, { recursive: true }));
-  const needed = ["adapters", "gen", "proto", "server", "test/adapters/host", "test/server"];
-  for (const name of [...needed, "package.json", "buf.yaml"]) {
+  const folders = [
+    "adapters",
+    "client",
+    "dashboard",
+    "gen",
+    "proto",
+    "server",
+    "test/adapters/host",
+    "test/server",
+  ];
+  for (const name of [...folders, "test/house.test.ts", "package.json", "buf.yaml"]) {
     await cp(join(root, name), join(copy, name), { recursive: true });
   }
   await symlink(join(root, "node_modules"), join(copy, "node_modules"));
@@ -44,8 +53,7 @@ test("the example of add-a-domain.md passes its own tests in a copy of the proje
   const [field = "", message = ""] = blockWith("LoopEvent loop = ").split("\n\n");
   await insert("proto/hostplane/v1/event.proto", "  }\n}\n\n// A logical volume", `${field}\n`);
   await insert("proto/hostplane/v1/event.proto", "// A logical volume", `${message}\n`);
-  await insert("adapters/host/reasons.ts", "  TOOL_MISSING: {", blockWith("LOOP_NOT_FOUND: {"));
-  await insert("server/rpc/openapi/domain-reasons.ts", "  pods: {", blockWith("loops: {"));
+  await insert("test/house.test.ts", "  client: [", blockWith('"adapters/losetup": ['));
   await insert(
     "server/domains/domains.ts",
     "/** Domains with",
@@ -62,7 +70,8 @@ test("the example of add-a-domain.md passes its own tests in a copy of the proje
   const { clean: _clean, ...template } = parse(await readFile(join(root, "buf.gen.yaml"), "utf8"));
   const only = ["loop", "event"].flatMap((name) => ["--path", `proto/hostplane/v1/${name}.proto`]);
   await run("node_modules/.bin/buf", "generate", "--template", JSON.stringify(template), ...only);
-  for (const { path } of files.filter((file) => /^test\/(?!lab).*\.test\.ts$/.test(file.path))) {
+  const tests = files.map(({ path }) => path).filter((path) => /^test\/(?!lab).*\.test\.ts$/.test(path));
+  for (const path of ["test/house.test.ts", ...tests]) {
     await t.resolves(run(path), path);
   }
 });

@@ -76,6 +76,23 @@ test("the glossary has each term once, in alphabetical order", async (t) => {
   }
 });
 
+test("every source file that a page of docs/ names exists", async (t) => {
+  const argv = ["ls-files", "--cached", "--others", "--exclude-standard"];
+  const files = execFileSync("git", argv, { cwd: root, encoding: "utf8" }).trim().split("\n");
+  let count = 0;
+  for (const page of pages().filter((name) => name.startsWith("docs/"))) {
+    const text = readPage(page);
+    // Files that the reader creates.
+    const created = [...text.matchAll(/^`([\w/.-]+)`:\n\n```/gm)].map(([, path]) => path);
+    for (const [, path = ""] of text.replaceAll(/^```[\s\S]*?^```$/gm, "").matchAll(/`([\w/.-]+\.tsx?)`/g)) {
+      const isKnown = files.some((file) => `/${file}`.endsWith(`/${path}`));
+      t.ok(isKnown || created.includes(path), `${page}: ${path}`);
+      count += 1;
+    }
+  }
+  t.ok(count > 50, `${count} files`);
+});
+
 test("every page of docs/ that a file of the project names exists", async (t) => {
   const argv = ["grep", "-hoE", "--untracked", "\\bdocs/[a-z/-]+\\.md", "--", ":!CHANGELOG.md", ":!*.binpb"];
   const named = new Set(execFileSync("git", argv, { cwd: root, encoding: "utf8" }).trim().split("\n"));

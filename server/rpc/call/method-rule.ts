@@ -3,7 +3,7 @@ import type { DescMethod } from "@bufbuild/protobuf";
 /** Role that a method requires. `anyone` needs no login. */
 export type Role = "anyone" | "viewer" | "operator" | "admin";
 
-/** Properties of a method besides its messages. server/method-table.ts has one rule for every RPC. */
+/** Properties of a method besides its messages. server/gateway/method-rules.ts has the rule of every RPC. */
 export interface MethodRule {
   /** The domain whose state decides whether the method can be served. */
   readonly domain: string;
