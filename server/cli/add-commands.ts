@@ -4,6 +4,7 @@ import { withTargetFlags } from "./config/config-flags.ts";
 import { canWait } from "./render.ts";
 import type { EngineOptions } from "./run-command.ts";
 import type { Command as Row } from "./table/command.ts";
+import { isRead } from "./table/is-read.ts";
 import type { ExitCode } from "./table/output.ts";
 import type { Parameter, Parameters, Values } from "./table/parameter.ts";
 import { formats } from "./table/printer.ts";
@@ -82,7 +83,7 @@ function withParser<Of extends Argument | Option>(
 
 function addEngineOptions(command: Command, row: Row): void {
   const { rendering, method, isPlannable, destroys, watch } = row;
-  const isChange = method !== undefined && method.idempotency !== noSideEffects;
+  const isChange = method !== undefined && !isRead(method);
   command.addOption(outputOption());
   if (watch !== undefined) {
     command.option("-w, --watch", "print the current state, then each change, until interrupted");
@@ -103,9 +104,6 @@ function addEngineOptions(command: Command, row: Row): void {
 export function outputOption(): Option {
   return new Option("-o, --output <format>", "output format").choices([...formats]).default("table");
 }
-
-/** Reads what the RPC marks in the contract as `NO_SIDE_EFFECTS`. */
-const noSideEffects = 1;
 
 function valuesFrom(
   parameters: Parameters,

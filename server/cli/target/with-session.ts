@@ -6,6 +6,7 @@ import type { ExitCode, Output } from "../table/output.ts";
 import type { Session } from "../table/session.ts";
 import { UsageError } from "../table/usage-error.ts";
 import { contextNamed, contextsFile, type RemoteContext, readContexts } from "./contexts.ts";
+import { readTimeoutMs } from "./transport-session.ts";
 
 /** Flags of every command that calls a gateway, as commander passes them. */
 export interface TargetOptions {
@@ -97,6 +98,9 @@ export function explainFailure(error: unknown, url: string | undefined, output: 
  * Connect's own text for that is as bare as "aborted".
  */
 export function messageOfCall(error: ConnectError, url?: string): string {
+  if (error.code === Code.DeadlineExceeded && error.findDetails(ErrorInfoSchema).length === 0) {
+    return `${url ?? "the gateway"} did not answer within ${readTimeoutMs / 1_000} s`;
+  }
   const isBroken = error.code === Code.Aborted || error.code === Code.Unavailable;
   if (error.findDetails(ErrorInfoSchema).length > 0 || !(isBroken || error.cause !== undefined)) {
     return error.rawMessage;

@@ -12,4 +12,14 @@ test("a call that the gateway did not end itself reports a broken connection", a
   const stopping = new ConnectError("the gateway is stopping", Code.Unavailable, undefined, [info]);
   t.equal(messageOfCall(stopping), "the gateway is stopping");
   t.equal(messageOfCall(new ConnectError("nope is unknown", Code.NotFound)), "nope is unknown");
+  const late = new ConnectError("the operation timed out", Code.DeadlineExceeded);
+  t.equal(messageOfCall(late), "the gateway did not answer within 60 s");
+  const refused = new ConnectError(
+    "fetch failed",
+    Code.Unavailable,
+    undefined,
+    undefined,
+    new Error("ECONNREFUSED"),
+  );
+  t.equal(messageOfCall(refused, "https://a"), "no connection to https://a: ECONNREFUSED");
 });
