@@ -127,7 +127,7 @@ function addServing(program: Command, version: string, output: Output, onExit: O
     .command("schema")
     .description("list every key with its type, default, variable, flag and description")
     .option("--json", "as a JSON Schema")
-    .option("--markdown", "as the page docs/configuration.md")
+    .option("--markdown", "as the page docs/reference/configuration.md")
     .action(async (options) =>
       onExit((await import("./config/config.ts")).printConfigSchema(options, output)),
     );

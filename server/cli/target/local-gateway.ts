@@ -1,7 +1,7 @@
 import { existsSync, statSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
-import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { hasReason, InfraError } from "../../../adapters/host/infra-error.ts";
 import type { Config } from "../../gateway/config/schema.ts";
 import { adminSocketOf, shortSocketPath } from "../../rpc/listener/admin-listener.ts";
 import { storeReasons } from "../../store/reasons.ts";
@@ -48,7 +48,7 @@ export async function withLocalGateway<Result>(
     gateway = await startForAdmin(target, ownSocket);
   } catch (error) {
     // A gateway may have started in the meantime.
-    if (error instanceof InfraError && error.reason === "STORE_IN_USE" && (await isAnswered(socket))) {
+    if (hasReason(error, storeReasons.STORE_IN_USE) && (await isAnswered(socket))) {
       return work(await openSession(socket));
     }
     throw error;
