@@ -33,7 +33,7 @@ export interface StoredChange<Request, Spec, Result> {
  */
 export function createStoredChange<Request, Spec, Result, Response>(
   { kind, resourceOf, parse, apply, describe }: StoredChange<Request, Spec, Result>,
-  respond: (result: Result, call: Call) => Response | Promise<Response>,
+  respond: (result: Result, call: Call, spec: Spec) => Response | Promise<Response>,
 ): Change<Request, Promise<Response>> {
   return {
     async plan(request): Promise<PlannedMutation> {
@@ -51,7 +51,8 @@ export function createStoredChange<Request, Spec, Result, Response>(
     },
     async run(request, call) {
       call.noteResource(resourceOf(request));
-      return respond(await apply(parse(request, call.caller.actor), {}), call);
+      const spec = parse(request, call.caller.actor);
+      return respond(await apply(spec, {}), call, spec);
     },
   };
 }

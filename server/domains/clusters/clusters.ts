@@ -2,9 +2,9 @@ import type { MaasAdapter } from "../../../adapters/maas/adapter.ts";
 import type { WorkloadAdapter } from "../../../adapters/workload/adapter.ts";
 import type { Seal } from "../../crypto/seal.ts";
 import type { Store } from "../../store/store.ts";
-import { type ClusterChanges, createClusterChanges } from "./cluster-changes.ts";
 import type { ClusterImages } from "./cluster-images.ts";
 import type { ClusterSettings } from "./cluster-settings.ts";
+import { type ClusterSpecs, createClusterSpecs } from "./cluster-specs.ts";
 import { type ClusterStates, createClusterStates } from "./cluster-states.ts";
 import { clusterNotFound, findCluster, toldOfMaas } from "./find-cluster.ts";
 import { createKubeconfigs, type Kubeconfigs } from "./kubeconfigs.ts";
@@ -28,13 +28,11 @@ export interface Clusters {
   /** Lists the clusters by name, from the store only. */
   list(): Promise<readonly ClusterSummary[]>;
   readonly states: ClusterStates;
-  readonly changes: ClusterChanges;
-  /** Runs the same checks with the same results, without changing anything. */
-  readonly plan: ClusterChanges;
+  readonly specs: ClusterSpecs;
   readonly kubeconfigs: Kubeconfigs;
   readonly nodes: NodeStatuses;
   /**
-   * Returns the versions that `changes.upgrade` accepts now, oldest first.
+   * Returns the versions that `specs.upgrade` accepts now, oldest first.
    * @throws InfraError CLUSTER_NOT_FOUND, and as `ClusterImages.read`
    */
   upgrades(name: string): Promise<readonly string[]>;
@@ -51,16 +49,13 @@ export interface Clusters {
 
 export function createClusters(options: ClustersOptions): Clusters {
   const { store, maas, workload, images, seal, settings } = options;
-  const changing = { store, images, seal, settings, maasUrl: maas.url };
-
   return {
     async list() {
       const clusters = await store.run("clusters.list", {});
       return clusters.map((cluster) => toldOfMaas(cluster, maas.url));
     },
     states: createClusterStates(store, maas.url),
-    changes: createClusterChanges({ ...changing, dryRun: false }),
-    plan: createClusterChanges({ ...changing, dryRun: true }),
+    specs: createClusterSpecs({ store, images, seal, settings, maasUrl: maas.url }),
     kubeconfigs: createKubeconfigs({ store, seal, maasUrl: maas.url, hostOf: settings.kubeconfigHost }),
     nodes: createNodeStatuses({ store, maas, workload, seal }),
     async upgrades(name) {

@@ -1,11 +1,15 @@
+import { Cluster } from "../../../gen/cnct/kaas/api/api_pb.ts";
+import { ClusterService } from "../../../gen/hostplane/v1/cluster_pb.ts";
+import { plannersOf } from "../../domain/change.ts";
 import type { Activity, DomainContext, DomainServices } from "../../domain/domain-services.ts";
 import { startPurge } from "../../store/purge.ts";
 import { createMaasBackend } from "./backend.ts";
+import { createClusterServiceChanges } from "./changes/cluster-service-changes.ts";
+import { createKaasChanges } from "./changes/kaas-changes.ts";
 import { createClusterImages } from "./cluster-images.ts";
 import { createClusterService } from "./cluster-service.ts";
 import { createClusters } from "./clusters.ts";
 import { createClusterOperations } from "./operations/cluster-operations.ts";
-import { createClusterPlanners } from "./planners.ts";
 import { createClusterResources } from "./resources.ts";
 import { createKaasService } from "./service.ts";
 import { createStrays } from "./strays/strays.ts";
@@ -22,7 +26,9 @@ export function serveClusters(system: ClusterSystem, context: DomainContext): Do
   const parts = { ...context, ...system, images, seal: context.clusterSeal };
   const clusters = createClusters(parts);
   const strays = createStrays(parts);
-  const operations = createClusterOperations({ ...context, changes: clusters.changes, maasUrl: maas.url });
+  const operations = createClusterOperations({ ...context, specs: clusters.specs, maasUrl: maas.url });
+  const kaasChanges = createKaasChanges(clusters.specs, operations);
+  const serviceChanges = createClusterServiceChanges(clusters.kubeconfigs, strays);
 
   function beginSchedules(): Activity {
     const reconciling = beginReconciler();
@@ -46,10 +52,10 @@ export function serveClusters(system: ClusterSystem, context: DomainContext): Do
 
   return {
     registrations: [
-      createKaasService(clusters, operations, context.facts),
-      createClusterService(clusters, strays),
+      createKaasService(clusters, kaasChanges, context.facts),
+      createClusterService(clusters, strays, serviceChanges),
     ],
-    planners: createClusterPlanners(clusters, strays),
+    planners: [plannersOf(Cluster, kaasChanges), plannersOf(ClusterService, serviceChanges)],
     backends: [createMaasBackend(maas, images)],
     inventory: [createClusterResources(clusters.states)],
     beginSchedules,

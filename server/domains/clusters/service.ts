@@ -1,15 +1,13 @@
-import { Cluster, ClusterStatus, GetVersionReplySchema } from "../../../gen/cnct/kaas/api/api_pb.ts";
+import { Cluster, GetVersionReplySchema } from "../../../gen/cnct/kaas/api/api_pb.ts";
+import { handlersOf } from "../../domain/change.ts";
 import type { Call } from "../../rpc/call/call.ts";
-import { requesterFrom } from "../../rpc/call/requester.ts";
 import { registerService, type ServiceRegistration } from "../../rpc/call/service-handlers.ts";
 import { createSharedAnswers } from "../../rpc/streams/shared-answers.ts";
-import { parseKubernetesVersion } from "./bootstrap/kubernetes-version.ts";
 import { assertClusterName } from "./bootstrap/names.ts";
+import type { KaasChanges } from "./changes/kaas-changes.ts";
 import { clusterItem, machineStatusMessage } from "./cluster-messages.ts";
-import { poolNamesFrom, poolSizesFrom, wantedClusterFrom, wantedPoolsFrom } from "./cluster-requests.ts";
 import { clusterResource } from "./cluster-resource.ts";
 import type { Clusters } from "./clusters.ts";
-import type { ClusterOperations } from "./operations/cluster-operations.ts";
 import { versionInformation } from "./version-information.ts";
 
 /**
@@ -18,28 +16,16 @@ import { versionInformation } from "./version-information.ts";
  */
 export function createKaasService(
   clusters: Clusters,
-  operations: ClusterOperations,
+  changes: KaasChanges,
   facts: { readonly version: string },
 ): ServiceRegistration {
-  const { changes } = clusters;
   const versions = createSharedAnswers(GetVersionReplySchema);
   return registerService(Cluster, {
-    async createCluster(request, call) {
-      call.noteResource(clusterResource(request.name));
-      const created = await changes.create(wantedClusterFrom(request), call.caller.actor);
-      await operations.created(created, requesterFrom(call));
-      const { name } = created;
-      return { ok: true, cluster: { name, status: ClusterStatus.PROVISIONING } };
-    },
+    ...handlersOf(changes),
     async getCluster(request, call) {
       const name = namedCluster(call, request.name, "name");
       const { cluster, text } = await clusters.kubeconfigs.read(name);
       return { ok: true, cluster: { ...clusterItem(cluster), kubeconfig: text } };
-    },
-    async deleteCluster(request, call) {
-      const name = namedCluster(call, request.name, "name");
-      await operations.removed(await changes.remove(name), requesterFrom(call));
-      return { ok: true, status: "Deleting" };
     },
     async getClusterList() {
       return { ok: true, clusters: (await clusters.list()).map(clusterItem) };
@@ -55,36 +41,10 @@ export function createKaasService(
         versionInformation: versionInformation(facts.version),
       }));
     },
-    async addNodePool(request, call) {
-      const name = namedCluster(call, request.clusterName, "clusterName");
-      const pools = wantedPoolsFrom(request.workerNodePools);
-      const before = await changes.addPools(name, pools);
-      const added = pools.map((pool) => pool.name);
-      await operations.poolsAdded(before, added, requesterFrom(call));
-      return { ok: true };
-    },
-    async deleteNodePool(request, call) {
-      const name = namedCluster(call, request.clusterName, "clusterName");
-      const before = await changes.removePools(name, poolNamesFrom(request.nodePoolNames));
-      await operations.poolsRemoved(before, requesterFrom(call));
-      return { ok: true };
-    },
-    async scaleNodePool(request, call) {
-      const name = namedCluster(call, request.clusterName, "clusterName");
-      const sizes = poolSizesFrom(request.nodePools);
-      await operations.poolsScaled(await changes.scalePools(name, sizes), sizes, requesterFrom(call));
-      return { ok: true };
-    },
     async getUpgradeClusterInformation(request, call) {
       const name = namedCluster(call, request.name, "name");
       const versions = await clusters.upgrades(name);
       return { ok: versions.length > 0, versions: [...versions] };
-    },
-    async upgradeCluster(request, call) {
-      const name = namedCluster(call, request.name, "name");
-      const { cluster } = await changes.upgrade(name, parseKubernetesVersion(request.version, "version"));
-      await operations.upgraded(cluster, requesterFrom(call));
-      return { ok: true };
     },
   });
 }

@@ -1,8 +1,8 @@
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { OperationKind, OperationStep, StepRun } from "../../../operations/operation-kind.ts";
 import type { Store } from "../../../store/store.ts";
-import type { ClusterChanges } from "../cluster-changes.ts";
 import { clusterResource } from "../cluster-resource.ts";
+import type { ClusterSpecs } from "../cluster-specs.ts";
 import { clusterReasons } from "../reasons.ts";
 import type { ClusterWithSlots } from "../store/rows.ts";
 import { assertStays, describeProgress, followCluster, isJoined, isSettled } from "./follow-cluster.ts";
@@ -24,7 +24,7 @@ export type ScalePoolsInput = ClusterChangeInput & {
 
 export interface ClusterKindTools {
   readonly store: Pick<Store, "run" | "subscribe">;
-  readonly changes: Pick<ClusterChanges, "remove" | "removePools" | "scalePools">;
+  readonly specs: Pick<ClusterSpecs, "remove" | "removePools" | "scalePools">;
 }
 
 type Input = ClusterChangeInput;
@@ -77,7 +77,7 @@ export function createAddPoolsKind(tools: ClusterKindTools): OperationKind<AddPo
             run.input.pools.filter((name) => cluster.pools.some((pool) => pool.name === name));
           return changeBack(tools, run, {
             isBack: (found) => leftOf(found).length === 0,
-            change: (found) => tools.changes.removePools(run.input.name, leftOf(found)),
+            change: (found) => tools.specs.removePools(run.input.name, leftOf(found)),
           });
         },
       },
@@ -100,7 +100,7 @@ export function createScalePoolsKind(tools: ClusterKindTools): OperationKind<Sca
               run.input.sizes.every(({ name, count }) =>
                 cluster.pools.some((pool) => pool.name === name && pool.count === count),
               ),
-            change: () => tools.changes.scalePools(run.input.name, run.input.sizes),
+            change: () => tools.specs.scalePools(run.input.name, run.input.sizes),
           }),
       },
     ],
@@ -184,13 +184,13 @@ function tellFor({ progress }: Pick<Run, "progress">): Tell {
   return (message) => message !== undefined && progress({ message });
 }
 
-async function takeDown({ store, changes }: ClusterKindTools, run: Run): Promise<void> {
+async function takeDown({ store, specs }: ClusterKindTools, run: Run): Promise<void> {
   const { input, signal } = run;
   const found = await store.run("clusters.get", { name: input.name });
   if (found?.cluster.uid !== input.uid) {
     return;
   }
-  await changes.remove(input.name);
+  await specs.remove(input.name);
   const tell = tellFor(run);
   await followCluster(store, input, signal, (left) => {
     tell(left && describeLeft(left));

@@ -5,14 +5,17 @@ import type { MaasAdapter } from "../../../../adapters/maas/adapter.ts";
 import { createMaasSandbox, type MaasSandbox } from "../../../../adapters/maas/sandbox.ts";
 import type { WorkloadAccess, WorkloadCluster, WorkloadNode } from "../../../../adapters/workload/adapter.ts";
 import { Cluster, type CreateClusterMsg } from "../../../../gen/cnct/kaas/api/api_pb.ts";
+import { ClusterService } from "../../../../gen/hostplane/v1/cluster_pb.ts";
 import { masterKeyFromText } from "../../../../server/crypto/master-key.ts";
 import { createSeal, type Seal } from "../../../../server/crypto/seal.ts";
+import { plannersOf } from "../../../../server/domain/change.ts";
+import { createClusterServiceChanges } from "../../../../server/domains/clusters/changes/cluster-service-changes.ts";
+import { createKaasChanges } from "../../../../server/domains/clusters/changes/kaas-changes.ts";
 import { type ClusterImages, offeredImagesFrom } from "../../../../server/domains/clusters/cluster-images.ts";
 import { createClusterService } from "../../../../server/domains/clusters/cluster-service.ts";
 import type { ClusterSettings } from "../../../../server/domains/clusters/cluster-settings.ts";
 import { type Clusters, createClusters } from "../../../../server/domains/clusters/clusters.ts";
 import type { ClusterOperations } from "../../../../server/domains/clusters/operations/cluster-operations.ts";
-import { createClusterPlanners } from "../../../../server/domains/clusters/planners.ts";
 import { createKaasService } from "../../../../server/domains/clusters/service.ts";
 import type { NewSlot, SlotChange, SlotRecord } from "../../../../server/domains/clusters/store/records.ts";
 import type { StrayCalls } from "../../../../server/domains/clusters/stray-calls.ts";
@@ -154,11 +157,13 @@ export async function startClusters(
       },
     },
   });
+  const kaasChanges = createKaasChanges(clusters.specs, noOperations);
+  const serviceChanges = createClusterServiceChanges(clusters.kubeconfigs, strays);
   const registrations = [
-    createKaasService(clusters, noOperations, { version: "1.2.3" }),
-    createClusterService(clusters, strays),
+    createKaasService(clusters, kaasChanges, { version: "1.2.3" }),
+    createClusterService(clusters, strays, serviceChanges),
   ];
-  const planners = createClusterPlanners(clusters, strays);
+  const planners = [plannersOf(Cluster, kaasChanges), plannersOf(ClusterService, serviceChanges)];
 
   async function call<M extends DescMethodUnary>(method: M, input: MessageInitShape<M["input"]>) {
     const made = createCall({ method });

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import type { Seal } from "../../crypto/seal.ts";
 import type { Store } from "../../store/store.ts";
+import type { DryRun } from "../../store/transaction.ts";
 import { createBootstrapToken } from "./bootstrap/bootstrap-token.ts";
 import { createClusterPki } from "./bootstrap/cluster-pki.ts";
 import { formatKubernetesVersion, type KubernetesVersion } from "./bootstrap/kubernetes-version.ts";
@@ -38,38 +39,41 @@ export interface CreatedCluster {
 /**
  * Changes the specs of clusters, each in one transaction and without waiting for machines. All except `create` throw
  * InfraError CLUSTER_NOT_FOUND, CLUSTER_OF_OTHER_MAAS and CLUSTER_CHANGED; changes of pools and versions also
- * CLUSTER_STOPPING and UPGRADE_IN_PROGRESS. They return the cluster before the change.
+ * CLUSTER_STOPPING and UPGRADE_IN_PROGRESS. They return the cluster before the change. A dry run checks everything and changes
+ * nothing.
  */
-export interface ClusterChanges {
+export interface ClusterSpecs {
   /**
    * Creates a cluster, also when MAAS does not list its images within 2 s.
    * @throws InfraError CLUSTER_EXISTS, CLUSTER_ENDPOINT_MISSING, NO_ENDPOINT, INVALID_FIELD for `k8s_version` when MAAS lacks
    *   the images
    */
-  create(wanted: WantedCluster, actor: string): Promise<CreatedCluster>;
+  create(wanted: WantedCluster, actor: string, how?: DryRun): Promise<CreatedCluster>;
   /** Deletes a cluster. Does nothing when it is already being deleted. */
-  remove(name: string): Promise<ChangedCluster>;
+  remove(name: string, how?: DryRun): Promise<ChangedCluster>;
   /** @throws InfraError POOL_EXISTS, POOL_STOPPING, NO_IMAGE (not checked when MAAS does not list its images within 2 s) */
-  addPools(name: string, pools: readonly WantedPool[]): Promise<ChangedCluster>;
+  addPools(name: string, pools: readonly WantedPool[], how?: DryRun): Promise<ChangedCluster>;
   /** @throws InfraError POOL_NOT_FOUND */
-  removePools(name: string, names: readonly string[]): Promise<ChangedCluster>;
+  removePools(name: string, names: readonly string[], how?: DryRun): Promise<ChangedCluster>;
   /** @throws InfraError POOL_NOT_FOUND */
-  scalePools(name: string, sizes: readonly PoolSize[]): Promise<ChangedCluster>;
+  scalePools(name: string, sizes: readonly PoolSize[], how?: DryRun): Promise<ChangedCluster>;
   /** @throws InfraError UPGRADE_REFUSED, NO_IMAGE, CLUSTER_ENDPOINT_MISSING, and as `ClusterImages.read` */
-  upgrade(
-    name: string,
-    version: KubernetesVersion,
-  ): Promise<{ readonly cluster: ChangedCluster; readonly controlPlaneVersion: string }>;
+  upgrade(name: string, version: KubernetesVersion, how?: DryRun): Promise<UpgradedCluster>;
 }
 
-export interface ClusterChangesOptions {
+/** A cluster before its upgrade. */
+export interface UpgradedCluster {
+  readonly cluster: ChangedCluster;
+  /** The version that the control plane will have. */
+  readonly controlPlaneVersion: string;
+}
+
+export interface ClusterSpecsOptions {
   readonly store: Pick<Store, "run">;
   readonly images: ClusterImages;
   readonly seal: Seal;
   readonly settings: Pick<ClusterSettings, "endpoints" | "deployTimeoutMs" | "joinTimeoutMs">;
   readonly maasUrl: string;
-  /** Only run the checks, without changing anything. */
-  readonly dryRun: boolean;
 }
 
 type Change = Omit<ClusterChange, "name" | "uid" | "generation" | "dryRun">;
@@ -78,8 +82,8 @@ const maxTries = 5;
 /** Added to the time within which machines must be ready. */
 const tokenSlackMs = 600_000;
 
-export function createClusterChanges(options: ClusterChangesOptions): ClusterChanges {
-  const { store, images, seal, settings, maasUrl, dryRun } = options;
+export function createClusterSpecs(options: ClusterSpecsOptions): ClusterSpecs {
+  const { store, images, seal, settings, maasUrl } = options;
   const { endpoints } = settings;
 
   /**
@@ -88,6 +92,7 @@ export function createClusterChanges(options: ClusterChangesOptions): ClusterCha
    */
   async function change(
     name: string,
+    how: DryRun,
     decide: (found: ClusterWithSlots) => Change | undefined | Promise<Change | undefined>,
   ): Promise<ChangedCluster> {
     for (let tries = 0; tries < maxTries; tries += 1) {
@@ -99,7 +104,7 @@ export function createClusterChanges(options: ClusterChangesOptions): ClusterCha
       if (decided === undefined) {
         return { ...cluster, changedTo: undefined };
       }
-      const result = await store.run("clusters.change", { ...decided, name, uid, generation, dryRun });
+      const result = await store.run("clusters.change", { ...decided, name, uid, generation, ...how });
       if (result.ok) {
         return { ...cluster, changedTo: result.generation };
       }
@@ -121,7 +126,7 @@ export function createClusterChanges(options: ClusterChangesOptions): ClusterCha
   }
 
   return {
-    async create(wanted, actor) {
+    async create(wanted, actor, how = {}) {
       const { name, controlPlane, pools } = wanted;
       assertClusterSize(controlPlane, pools, "worker_node_pools");
       // For an existing cluster this is the error to return, even if a new cluster would fail for other reasons.
@@ -146,11 +151,11 @@ export function createClusterChanges(options: ClusterChangesOptions): ClusterCha
         pools,
         actor,
       };
-      const secretsSealed = dryRun ? new Uint8Array() : await sealedSecrets(uid);
+      const secretsSealed = how.dryRun === true ? new Uint8Array() : await sealedSecrets(uid);
       const result = await store.run("clusters.create", {
         cluster: { ...cluster, secretsSealed },
         endpoints,
-        dryRun,
+        ...how,
       });
       if (result.ok) {
         return { name, uid, k8sVersion, controlPlaneVersion, endpoint: result.endpoint };
@@ -158,11 +163,11 @@ export function createClusterChanges(options: ClusterChangesOptions): ClusterCha
       throw result.why === "exists" ? clusterExists(name) : noEndpoint(name, endpoints.length);
     },
 
-    remove: (name) =>
-      change(name, ({ cluster }) => (cluster.isDeleting ? undefined : { set: { isDeleting: true } })),
+    remove: (name, how = {}) =>
+      change(name, how, ({ cluster }) => (cluster.isDeleting ? undefined : { set: { isDeleting: true } })),
 
-    addPools: (name, pools) =>
-      change(name, async (found) => {
+    addPools: (name, pools, how = {}) =>
+      change(name, how, async (found) => {
         if (pools.length === 0) {
           return undefined;
         }
@@ -177,8 +182,8 @@ export function createClusterChanges(options: ClusterChangesOptions): ClusterCha
         return { addPools: pools };
       }),
 
-    removePools: (name, names) =>
-      change(name, (found) => {
+    removePools: (name, names, how = {}) =>
+      change(name, how, (found) => {
         if (names.length === 0) {
           return undefined;
         }
@@ -187,8 +192,8 @@ export function createClusterChanges(options: ClusterChangesOptions): ClusterCha
         return { removePools: names };
       }),
 
-    scalePools: (name, sizes) =>
-      change(name, (found) => {
+    scalePools: (name, sizes, how = {}) =>
+      change(name, how, (found) => {
         if (sizes.length === 0) {
           return undefined;
         }
@@ -204,9 +209,9 @@ export function createClusterChanges(options: ClusterChangesOptions): ClusterCha
         return scale.length === 0 ? undefined : { scale };
       }),
 
-    async upgrade(name, version) {
+    async upgrade(name, version, how = {}) {
       let controlPlaneVersion = "";
-      const cluster = await change(name, async (found) => {
+      const cluster = await change(name, how, async (found) => {
         assertChangeable(found);
         if (found.cluster.endpoint === undefined) {
           throw endpointMissing(name, "an upgrade, which replaces every machine,");
