@@ -1,12 +1,12 @@
 import type { CephAdapter } from "../../../adapters/ceph/adapter.ts";
 import { StorageService } from "../../../gen/hostplane/v1/storage_pb.ts";
+import { plannersOf } from "../../domain/change.ts";
 import { allOf, type DomainContext, type DomainServices } from "../../domain/domain-services.ts";
 import { registerPlanRefusal } from "../../operations/planner.ts";
 import { registerRefusal } from "../../rpc/call/service-handlers.ts";
 import { createCephBackend, createKubernetesBackend } from "./backend.ts";
-import { createCrashChanges } from "./crash-changes.ts";
+import { createArchiveCrash } from "./changes/archive-crash.ts";
 import { observeStorageChanges } from "./events/storage-observer.ts";
-import { createStoragePlanners } from "./planners.ts";
 import { createStorageResources } from "./resources.ts";
 import { createStatsService } from "./service.ts";
 import { cephOff, createStorage } from "./storage.ts";
@@ -21,18 +21,18 @@ export function serveStorage(system: StorageSystem, context: DomainContext): Dom
   const onFailed = (error: unknown) =>
     log.warn("events of the storage cluster could not be published; retrying", error);
   const observe = (each: CephAdapter) => observeStorageChanges({ ...context, ceph: each, onFailed });
-  const crashChanges = ceph && createCrashChanges({ ...context, ceph });
+  const changes = ceph && { archiveCrash: createArchiveCrash({ ...context, ceph }) };
   return {
     registrations: [
       createStatsService(storage),
-      crashChanges === undefined
+      changes === undefined
         ? registerRefusal(StorageService, cephOff)
-        : createStorageService(storage, crashChanges),
+        : createStorageService(storage, changes),
     ],
     planners: [
-      crashChanges === undefined
+      changes === undefined
         ? registerPlanRefusal(StorageService, cephOff)
-        : createStoragePlanners(crashChanges),
+        : plannersOf(StorageService, changes),
     ],
     backends: [
       ...(ceph === undefined ? [] : [createCephBackend(ceph)]),

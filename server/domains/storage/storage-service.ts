@@ -8,11 +8,12 @@ import {
   StorageService,
   WatchClusterStatsResponseSchema,
 } from "../../../gen/hostplane/v1/storage_pb.ts";
+import { handlersOf } from "../../domain/change.ts";
 import { registerService, type ServiceRegistration } from "../../rpc/call/service-handlers.ts";
 import { createSharedAnswers } from "../../rpc/streams/shared-answers.ts";
 import { watchState } from "../../rpc/streams/watch-state.ts";
+import type { StorageChanges } from "./changes/archive-crash.ts";
 import { clusterStatsFrom } from "./cluster-stats.ts";
-import type { CrashChanges } from "./crash-changes.ts";
 import { crashMessage } from "./crashes.ts";
 import { createFigureNotes, requirePart } from "./figure-notes.ts";
 import { createNotedAnswers } from "./noted-answers.ts";
@@ -22,7 +23,7 @@ import type { RadarReading } from "./radar/cluster-radar.ts";
 import type { Storage } from "./storage.ts";
 
 /** Creates hostplane.v1.StorageService: the Ceph cluster, beyond what stats.StatsService reports. */
-export function createStorageService(storage: Storage, crashChanges: CrashChanges): ServiceRegistration {
+export function createStorageService(storage: Storage, changes: StorageChanges): ServiceRegistration {
   const poolLists = createNotedAnswers(ListPoolsResponseSchema);
   const osdLists = createNotedAnswers(ListOsdsResponseSchema);
   const watched = createSharedAnswers(WatchClusterStatsResponseSchema);
@@ -64,9 +65,7 @@ export function createStorageService(storage: Storage, crashChanges: CrashChange
         return { answer: { crashes: told }, notes: { missing: [] } };
       });
     },
-    async archiveCrash({ id }, call) {
-      return { crash: crashMessage(await crashChanges.archive(id, call)) };
-    },
+    ...handlersOf(changes),
   });
 }
 

@@ -1,36 +1,30 @@
-import type { CephAdapter, CephCrash } from "../../../adapters/ceph/adapter.ts";
-import { cephResource } from "../../../adapters/ceph/names.ts";
-import { cephReasons } from "../../../adapters/ceph/reasons.ts";
-import { InfraError, invalidField } from "../../../adapters/host/infra-error.ts";
-import type { Mutation, PlannedMutation } from "../../operations/mutation.ts";
-import type { InlineRunner } from "../../operations/run-inline.ts";
-import type { Call } from "../../rpc/call/call.ts";
-import { crashSentence } from "./crashes.ts";
-import { requirePart } from "./figure-notes.ts";
+import type { CephAdapter, CephCrash } from "../../../../adapters/ceph/adapter.ts";
+import { cephResource } from "../../../../adapters/ceph/names.ts";
+import { cephReasons } from "../../../../adapters/ceph/reasons.ts";
+import { InfraError, invalidField } from "../../../../adapters/host/infra-error.ts";
+import type { StorageService } from "../../../../gen/hostplane/v1/storage_pb.ts";
+import type { ServiceChanges } from "../../../domain/change.ts";
+import type { Mutation } from "../../../operations/mutation.ts";
+import type { InlineRunner } from "../../../operations/run-inline.ts";
+import { crashMessage, crashSentence } from "../crashes.ts";
+import { requirePart } from "../figure-notes.ts";
 
-export interface CrashChanges {
-  /**
-   * Archives a crash, so that Ceph no longer warns of it.
-   * @returns the crash afterwards
-   * @throws InfraError INVALID_FIELD, BUSY, SHUTTING_DOWN, and as `CephAdapter.archiveCrash`
-   */
-  archive(id: string, call: Call): Promise<CephCrash>;
-  /** @throws InfraError as `archive` */
-  planArchive(id: string, signal: AbortSignal): Promise<PlannedMutation>;
-}
+/** The changes of hostplane.v1.StorageService. */
+export type StorageChanges = Required<Pick<ServiceChanges<typeof StorageService>, "archiveCrash">>;
 
-export interface CrashChangesOptions {
+export interface ArchiveCrashOptions {
   readonly ceph: CephAdapter;
   readonly runner: InlineRunner;
 }
 
-export function createCrashChanges({ ceph, runner }: CrashChangesOptions): CrashChanges {
+/** storage.archiveCrash: archives a crash, so that Ceph no longer warns of it. */
+export function createArchiveCrash({ ceph, runner }: ArchiveCrashOptions): StorageChanges["archiveCrash"] {
   async function findCrash(id: string, signal: AbortSignal): Promise<CephCrash | undefined> {
     const { value } = await ceph.read(signal);
     return requirePart("crashes", value.crashes).find((crash) => crash.id === id);
   }
 
-  async function describe(id: string, signal: AbortSignal): Promise<Mutation> {
+  async function check(id: string, signal: AbortSignal): Promise<Mutation> {
     ceph.assertOperator();
     const { fsid } = (await ceph.read(signal)).value;
     const crash = await findCrash(id, signal);
@@ -55,15 +49,15 @@ export function createCrashChanges({ ceph, runner }: CrashChangesOptions): Crash
   }
 
   return {
-    async archive(id, call) {
+    async run({ id }, call) {
       assertId(id);
       call.noteResource(`crashes/${id}`);
       let before: CephCrash | undefined;
-      const describeChange = async () => {
+      const checkNow = async () => {
         before = await findCrash(id, call.signal);
-        return describe(id, call.signal);
+        return check(id, call.signal);
       };
-      const { resource } = await runner.run(`crashes/${id}`, describeChange, call.signal);
+      const { resource } = await runner.run(`crashes/${id}`, checkNow, call.signal);
       call.noteResource(resource);
       // The crash is archived; a failure to read the crashes now must not fail the call.
       const crash = await findCrash(id, call.signal).catch((error: unknown) => {
@@ -75,11 +69,11 @@ export function createCrashChanges({ ceph, runner }: CrashChangesOptions): Crash
       if (crash === undefined) {
         throw crashNotFound(id);
       }
-      return crash;
+      return { crash: crashMessage(crash) };
     },
-    async planArchive(id, signal) {
+    async plan({ id }, { signal }) {
       assertId(id);
-      const mutation = await describe(id, signal);
+      const mutation = await check(id, signal);
       if ((await findCrash(id, signal)) === undefined) {
         throw crashNotFound(id);
       }
