@@ -71,7 +71,7 @@ test("a remote gateway is used like a local one", { timeout: 300_000 }, async (t
 
   await t.test("commands print the same as on the gateway's host", async (t) => {
     for (const args of [
-      ["pod", "list"],
+      ["volume", "list"],
       ["image", "list", "-o", "json"],
       ["user", "list", "-o", "yaml"],
     ]) {
