@@ -5,11 +5,11 @@ import type { Operation } from "../../gen/hostplane/v1/operation_pb.ts";
  * Returns the newer state of an operation: the last event's, unless the read one is certainly newer. Reads and events arrive
  * independently of each other.
  */
-export function laterOf(told: Operation, read: Operation): Operation {
-  if (told.attempt !== read.attempt) {
-    return told.attempt > read.attempt ? told : read;
+export function laterOf(fromEvent: Operation, read: Operation): Operation {
+  if (fromEvent.attempt !== read.attempt) {
+    return fromEvent.attempt > read.attempt ? fromEvent : read;
   }
-  return endedMs(read) > endedMs(told) ? read : told;
+  return endedMs(read) > endedMs(fromEvent) ? read : fromEvent;
 }
 
 /**
@@ -19,11 +19,11 @@ export function laterOf(told: Operation, read: Operation): Operation {
  */
 export function upToDate(
   listed: readonly Operation[],
-  told: Iterable<Operation>,
+  fromEvents: Iterable<Operation>,
   isWanted: (operation: Operation) => boolean,
 ): readonly Operation[] {
   const byId = new Map(listed.map((operation) => [operation.id, operation]));
-  for (const operation of told) {
+  for (const operation of fromEvents) {
     const before = byId.get(operation.id);
     byId.set(operation.id, before === undefined ? operation : laterOf(operation, before));
   }

@@ -108,6 +108,6 @@ function isBeginningOrEnd({ detail }: Event): boolean {
 }
 
 function asTold(operation: Operation): Operation {
-  const told = latestOperations.value.get(operation.id);
-  return told === undefined ? operation : laterOf(told, operation);
+  const fromEvent = latestOperations.value.get(operation.id);
+  return fromEvent === undefined ? operation : laterOf(fromEvent, operation);
 }

@@ -22,7 +22,7 @@ const silent: Output = { out() {}, err() {} };
 /**
  * Prints the names and ids of the resources that a noun's commands take, one a line. Prints nothing, and reports no error, when
  * the gateway does not answer in time.
- * @param words the words typed so far, of which the flags that select the gateway count
+ * @param words the words typed so far; only the flags that select the gateway are read
  */
 export async function printNames(
   noun: string,

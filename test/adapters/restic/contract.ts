@@ -120,7 +120,7 @@ export function testResticContract(
   contractTest("a source that cannot be read to its end leaves no snapshot", async (t, subject) => {
     const { restic, repository } = await subject.made();
     const { signal } = new AbortController();
-    const inUse = new InfraError(libvirtReasons.DOMAIN_STATE, "somebody writes to it");
+    const inUse = new InfraError(libvirtReasons.DOMAIN_STATE, "another process writes to it");
     const store = (content: AsyncIterable<Uint8Array>, sizeBytes: number | undefined, stop = signal) => {
       const source = { content, sizeBytes, fileName: "data", tags: ["a"] };
       return reasonOf(restic.backup(repository, source, transferOptions({ signal: stop })));

@@ -33,7 +33,7 @@ export interface PodObserver {
 const retry = { firstMs: 100, longestMs: 5_000 };
 
 /** Delay after another gateway has written first. */
-const anewMs = 20;
+const retryMs = 20;
 
 /** Maximum time for which closing waits for the store. */
 const closeMs = 1_500;
@@ -76,7 +76,7 @@ export function createPodObserver(options: PodObserverOptions): PodObserver {
           hasFailed = false;
         };
         await watchPods({ runtime, observedStore, settleMs, confirmMs, onFailed: fail, onHealthy }, signal);
-        await sleep(anewMs, undefined, { signal, ref: false });
+        await sleep(retryMs, undefined, { signal, ref: false });
       } catch (error) {
         if (!signal.aborted) {
           fail(error);

@@ -385,7 +385,7 @@ test("callers share one list per state, even during a libvirt outage", async (t)
   const after = await list();
   t.not(after, before);
   t.match(after, { hypervisors: [{ id: "hv-1", state: HypervisorState.AVAILABLE_TO_DESTROY }] });
-  libvirt.setOutage(new InfraError(libvirtReasons.LIBVIRT_UNAVAILABLE, "nobody listens"));
+  libvirt.setOutage(new InfraError(libvirtReasons.LIBVIRT_UNAVAILABLE, "connection refused"));
   const away = await list();
   t.match(away, { hypervisors: [{ id: "hv-1", state: HypervisorState.UNKNOWN }] });
   t.equal(await list(), away);

@@ -15,8 +15,8 @@ test("doctor reports whether Podman answers", async (t) => {
   const inspector = createPodmanInspector(runtime);
   t.equal(inspector.name, "podman");
   t.match(await inspector.inspect(), { findings: [{ ok: true }] });
-  runtime.setOutage(new InfraError(podmanReasons.PODMAN_UNAVAILABLE, "nobody listens"));
-  t.match(await inspector.inspect(), { findings: [{ ok: false, what: "nobody listens", fix: /./ }] });
+  runtime.setOutage(new InfraError(podmanReasons.PODMAN_UNAVAILABLE, "connection refused"));
+  t.match(await inspector.inspect(), { findings: [{ ok: false, what: "connection refused", fix: /./ }] });
 });
 
 test("doctor reports how to enable the socket when it is missing or another program answers", async (t) => {

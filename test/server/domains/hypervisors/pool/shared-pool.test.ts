@@ -133,7 +133,7 @@ test("libvirt refreshes its pool afterwards; an error is reported, but is not a 
     commandOf: () => ["virStoragePoolRefresh", "images"],
     async run(step: { readonly kind: string }) {
       if (isAway) {
-        throw new InfraError(libvirtReasons.LIBVIRT_UNAVAILABLE, "nobody listens");
+        throw new InfraError(libvirtReasons.LIBVIRT_UNAVAILABLE, "connection refused");
       }
       refreshed.push(step.kind);
     },
@@ -149,7 +149,7 @@ test("libvirt refreshes its pool afterwards; an error is reported, but is not a 
   isAway = true;
   const { state, result } = await end((await shared.expand(1n, call())).id);
   t.equal(state, "completed");
-  t.match(result, { refreshFailure: /images: nobody listens; run `virsh pool-refresh images`/ });
+  t.match(result, { refreshFailure: /images: connection refused; run `virsh pool-refresh images`/ });
 });
 
 test("Watch sends the pool at once, and after a change", async (t) => {

@@ -88,15 +88,18 @@ test("an unavailable runtime is waited for", async (t) => {
   let failures = 2;
   const away = () => {
     failures -= 1;
-    return failures >= 0 ? new InfraError(podmanReasons.PODMAN_UNAVAILABLE, "nobody listens") : undefined;
+    return failures >= 0 ? new InfraError(podmanReasons.PODMAN_UNAVAILABLE, "connection refused") : undefined;
   };
   const { runtime, changes } = await createSubject(t, { fault: away });
   t.match(await changes.make("stopPod", { pod: "web" }), {
     state: "completed",
     steps: [{ attempt: 1 }, { attempt: 3 }],
   });
-  runtime.setOutage(new InfraError(podmanReasons.PODMAN_UNAVAILABLE, "nobody listens"));
-  await t.rejects(changes.begin("startPod", { pod: "web" }), refusal("PODMAN_UNAVAILABLE", /nobody listens/));
+  runtime.setOutage(new InfraError(podmanReasons.PODMAN_UNAVAILABLE, "connection refused"));
+  await t.rejects(
+    changes.begin("startPod", { pod: "web" }),
+    refusal("PODMAN_UNAVAILABLE", /connection refused/),
+  );
 });
 
 test("what an earlier attempt has removed or killed counts as done; what another user has removed does not", async (t) => {

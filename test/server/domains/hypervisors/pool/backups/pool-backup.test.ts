@@ -231,7 +231,7 @@ test("a temporary outage of libvirt is tolerated", async (t) => {
     async backup(...args: Parameters<typeof adapter.backup>) {
       if (isFirst) {
         isFirst = false;
-        host.libvirt.setOutage(new InfraError(libvirtReasons.LIBVIRT_UNAVAILABLE, "it is started anew"));
+        host.libvirt.setOutage(new InfraError(libvirtReasons.LIBVIRT_UNAVAILABLE, "it is restarting"));
         setTimeout(() => host.libvirt.setOutage(undefined), 300);
       }
       return adapter.backup(...args);
@@ -307,7 +307,7 @@ async function createRejecting(change: (volumes: readonly LogicalVolume[]) => re
     async forget(...args: Parameters<typeof forget>) {
       if (isLocked) {
         isLocked = false;
-        throw new InfraError(resticReasons.REPOSITORY_LOCKED, "by somebody else");
+        throw new InfraError(resticReasons.REPOSITORY_LOCKED, "by another process");
       }
       return forget(...args);
     },
