@@ -1,21 +1,12 @@
-import { join } from "node:path";
 import { type Test, test } from "tap";
-import { loadMasterKey } from "../../../server/crypto/master-key.ts";
 import { cursorFrom } from "../../../server/events/cursor.ts";
-import { openOwnStore } from "../store/own-store.ts";
 import { type Data, dataWithStore, stop } from "./data-under-test.ts";
+import { openSandboxStore } from "./open-sandbox-store.ts";
 import { main, start } from "./run-hostplane.ts";
 
 /** Writes events to the store of a stopped sandbox, as a newer gateway could have. Returns their cursors. */
 async function leaveEvents(t: Test, data: Data, resources: readonly string[]): Promise<string[]> {
-  const directory = join(data.data, "sandbox");
-  const { fingerprint } = loadMasterKey({
-    environmentKey: undefined,
-    keyFile: undefined,
-    defaultFile: join(directory, "key"),
-    isStoreNew: false,
-  });
-  const store = await openOwnStore(t, { directory, kind: "sandbox", keyCheck: fingerprint });
+  const store = await openSandboxStore(t, data.data);
   const events = resources.map((resource) => ({
     topic: "newer",
     type: "newer.thing",

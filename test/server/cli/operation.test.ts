@@ -1,34 +1,15 @@
-import { join } from "node:path";
 import { type Test, test } from "tap";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { run as runTool } from "../../../adapters/host/process/run.ts";
 import { hostReasons } from "../../../adapters/host/reasons.ts";
-import { loadMasterKey } from "../../../server/crypto/master-key.ts";
-import { gatewayModules } from "../../../server/gateway/store-modules.ts";
-import { openStore } from "../../../server/store/open-store.ts";
 import { createCountingKind } from "../operations/counting-kind.ts";
 import { createEngine } from "../operations/engine-under-test.ts";
 import { type Data, dataWithStore, stop } from "./data-under-test.ts";
+import { openSandboxStore } from "./open-sandbox-store.ts";
 
 /** Writes operations of a kind that no gateway knows to the store of a stopped sandbox. */
 async function leaveOperations(t: Test, data: Data) {
-  const directory = join(data.data, "sandbox");
-  const key = loadMasterKey({
-    environmentKey: undefined,
-    keyFile: undefined,
-    defaultFile: join(directory, "key"),
-    isStoreNew: false,
-  });
-  const log = { info() {}, warn() {}, fatal() {} };
-  const store = await openStore({
-    modules: gatewayModules,
-    url: "sqlite",
-    directory,
-    kind: "sandbox",
-    keyCheck: key.fingerprint,
-    log,
-  });
-  t.teardown(() => store.close());
+  const store = await openSandboxStore(t, data.data);
   const counting = createCountingKind({
     attention: () => ({ left: ["the mark of first"], advice: ["wipe it"] }),
   });

@@ -2,6 +2,7 @@ import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "tap";
 import { dataWithStore, stop } from "./data-under-test.ts";
+import { openSandboxStore } from "./open-sandbox-store.ts";
 import { hostplane } from "./run-hostplane.ts";
 import { runInProcess } from "./run-in-process.ts";
 
@@ -77,26 +78,7 @@ test("on the store of a stopped sandbox", async (t) => {
 
   await t.test("the process that uses the store is reported", async (t) => {
     // Opens the database without an admin socket.
-    const { openStore } = await import("../../../server/store/open-store.ts");
-    const { gatewayModules } = await import("../../../server/gateway/store-modules.ts");
-    const { loadMasterKey } = await import("../../../server/crypto/master-key.ts");
-    const directory = join(served.data, "sandbox");
-    const key = loadMasterKey({
-      environmentKey: undefined,
-      keyFile: undefined,
-      defaultFile: join(directory, "key"),
-      isStoreNew: false,
-    });
-    const log = { info() {}, warn() {}, fatal() {} };
-    const store = await openStore({
-      modules: gatewayModules,
-      url: "sqlite",
-      directory,
-      kind: "sandbox",
-      keyCheck: key.fingerprint,
-      log,
-    });
-    t.teardown(() => store.close());
+    await openSandboxStore(t, served.data);
     const ended = await served.inOwnProcess(["user", "list"]);
     t.match(ended, { code: 1, stderr: new RegExp(`is in use by process ${process.pid}\\b`) });
   });
