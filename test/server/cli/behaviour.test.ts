@@ -4,13 +4,13 @@ import { text } from "node:stream/consumers";
 import { test } from "tap";
 import { dataWithStore, stop } from "./data-under-test.ts";
 import { onTerminal, skip } from "./on-terminal.ts";
-import { main, root, start } from "./run-hostplane.ts";
+import { main, root } from "./run-hostplane.ts";
 
 const hasBash = spawnSync("bash", ["--version"]).status === 0;
 
 test("commands behave alike, whatever they call", { timeout: 300_000 }, async (t) => {
   const data = await dataWithStore(t);
-  const { run, refused } = data;
+  const { run, refused, follow } = data;
   const gateway = await data.serve();
   const target = ["--data", data.data, "--sandbox"];
 
@@ -90,12 +90,7 @@ test("commands behave alike, whatever they call", { timeout: 300_000 }, async (t
     );
     t.match(JSON.parse(await run(["pod", "list", "-o", "json"])), [{ id: /./ }]);
     t.match(await refused(["pod", "list", "-o", "xml"]), { code: 2, stderr: /table, json, yaml, name/ });
-    const watch = (...args: string[]) => {
-      const argv = [process.execPath, main, "volume", "list", "--watch", ...args, ...target];
-      const started = start(argv);
-      t.teardown(() => started.child.kill("SIGKILL"));
-      return started;
-    };
+    const watch = (...args: string[]) => follow(["volume", "list", "--watch", ...args]);
     const [lines, json, yaml] = [watch(), watch("-o", "json"), watch("-o", "yaml")];
     await lines.untilPrinted(/^volumeGroups\/sandbox-vg\/volumes\/sandbox-db active, ok: size 5 GiB$/m);
     await json.untilPrinted(/^\{"changed":\[\{.*\}$/m);
@@ -107,7 +102,7 @@ test("commands behave alike, whatever they call", { timeout: 300_000 }, async (t
     await lines.untilPrinted(/volumes\/watched removed$/m);
   });
 
-  await t.test("every watch begins with the current state", async (t) => {
+  await t.test("every watch begins with the current state", async () => {
     for (const args of [
       ["get", "osd"],
       ["pod", "list"],
@@ -119,11 +114,7 @@ test("commands behave alike, whatever they call", { timeout: 300_000 }, async (t
       ["storage", "stats"],
       ["cluster", "list"],
     ]) {
-      const watch = (...more: string[]) => {
-        const started = start([process.execPath, main, ...args, "--watch", ...more, ...target]);
-        t.teardown(() => started.child.kill("SIGKILL"));
-        return started;
-      };
+      const watch = (...more: string[]) => follow([...args, "--watch", ...more]);
       await watch("-o", "json").untilPrinted(/^\{.*\}\n/);
       // There is no cluster that a line could be about.
       await (args[0] === "cluster" ? undefined : watch().untilPrinted(/^\S+ .*\n/));

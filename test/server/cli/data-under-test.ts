@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Test } from "tap";
 import { type Ended, hostplane, type Started, serveSandbox } from "./run-hostplane.ts";
-import { runInProcess } from "./run-in-process.ts";
+import { runInProcess, type StartedInProcess, startInProcess } from "./run-in-process.ts";
 
 /** Creates a data directory for a sandbox, and functions that run `hostplane` on it. */
 export async function dataWithStore(t: Test) {
@@ -12,10 +12,10 @@ export async function dataWithStore(t: Test) {
   t.teardown(() => rm(data, { recursive: true, force: true }));
   const target = ["--data", data, "--sandbox"];
   const end = (args: readonly string[], input?: string): Promise<Ended> =>
-    input === undefined ? runInProcess([...args, ...target]) : hostplane([...args, ...target], {}, input);
+    runInProcess([...args, ...target], input === undefined ? {} : { input });
   return {
     data,
-    /** Runs a command that must succeed and returns its stdout. With `input` it runs in a separate process. */
+    /** Runs a command that must succeed and returns its stdout. */
     async run(args: readonly string[], input?: string): Promise<string> {
       const { code, stdout, stderr } = await end(args, input);
       t.equal(code, 0, `${args.join(" ")}: ${stderr}`);
@@ -23,6 +23,8 @@ export async function dataWithStore(t: Test) {
     },
     /** Runs a command that may fail. */
     refused: end,
+    /** Starts a command that follows something, until the gateway stops. */
+    follow: (args: readonly string[]): StartedInProcess => startInProcess([...args, ...target]),
     /** Runs a command in a separate process. */
     inOwnProcess: (args: readonly string[]) => hostplane([...args, ...target]),
     async serve(): Promise<Started> {

@@ -28,12 +28,7 @@ test("events are printed in order, until the gateway stops", { timeout: 120_000 
   await stop(await data.serve());
   const cursors = await leaveEvents(t, data, ["things/a", "things/b/part", "things/c"]);
   const gateway = await data.serve();
-  const follow = (...args: string[]) => {
-    const argv = [process.execPath, main, "events", ...args, "--data", data.data, "--sandbox"];
-    const started = start(argv, { env: { HOSTPLANE_DATA: data.data } });
-    t.teardown(() => started.child.kill("SIGKILL"));
-    return started;
-  };
+  const follow = (...args: string[]) => data.follow(["events", ...args]);
   // The restarted sandbox also reports a gap in the events about its volumes.
   const all = follow("--since", "2020-01-01", "--resource", "things");
   const some = follow(

@@ -6,6 +6,7 @@ import { type Test, test } from "tap";
 import { createCertificate } from "../rpc/listener/certificate.ts";
 import { onTerminal, skip } from "./on-terminal.ts";
 import { hostplane, main, start } from "./run-hostplane.ts";
+import { runInProcess } from "./run-in-process.ts";
 
 const password = "a password of the test";
 
@@ -28,14 +29,16 @@ async function serve(t: Test) {
   const [tls] = await gateway.untilPrinted(/https:\/\/127\.0\.0\.1:\d+/);
   const env = { XDG_CONFIG_HOME: join(directory, "config") };
   const run = (args: readonly string[], input?: string, more: NodeJS.ProcessEnv = {}) =>
-    hostplane(args, { ...env, ...more }, input);
+    runInProcess(args, { env: { ...env, ...more }, ...(input === undefined ? {} : { input }) });
   const digest = createHash("sha256").update(new X509Certificate(cert).raw).digest("hex");
   return {
     run,
+    /** Runs a command in a separate process: a process reads the system's certificates once. */
+    runTrusting: (args: readonly string[], input?: string) =>
+      hostplane(args, { ...env, SSL_CERT_FILE: files.cert }, input),
     cleartext,
     tls,
     env,
-    certificateFile: files.cert,
     fingerprint: `sha256:${digest}`,
     contexts: join(env.XDG_CONFIG_HOME, "hostplane", "contexts.json"),
     local: ["--config", config, "--sandbox", "--data", join(directory, "data")],
@@ -43,11 +46,11 @@ async function serve(t: Test) {
 }
 
 test("a remote gateway is used like a local one", { timeout: 300_000 }, async (t) => {
-  const { run, cleartext, tls, fingerprint, contexts, local, certificateFile, env } = await serve(t);
+  const { run, runTrusting, cleartext, tls, fingerprint, contexts, local, env } = await serve(t);
   const host = new URL(cleartext).host;
   const secureHost = new URL(tls).host;
-  const ok = async (args: readonly string[], input?: string, more?: NodeJS.ProcessEnv) => {
-    const { code, stdout, stderr } = await run(args, input, more);
+  const ok = async (args: readonly string[], input?: string, runner = run) => {
+    const { code, stdout, stderr } = await runner(args, input);
     t.equal(code, 0, `${args.join(" ")}: ${stderr}`);
     return stdout;
   };
@@ -97,9 +100,8 @@ test("a remote gateway is used like a local one", { timeout: 300_000 }, async (t
       `${password}\n`,
     );
     await fails(["login", tls, "--user", "admin", "--pin", "abc"], 2, /expected sha256:/, `${password}\n`);
-    const trusting = { SSL_CERT_FILE: certificateFile };
-    await ok(["login", tls, "--user", "admin", "--name", "trusted"], `${password}\n`, trusting);
-    t.match(await ok(["pod", "list"], undefined, trusting), /^ID /);
+    await ok(["login", tls, "--user", "admin", "--name", "trusted"], `${password}\n`, runTrusting);
+    t.match(await ok(["pod", "list"], undefined, runTrusting), /^ID /);
     await fails(["pod", "list"], 1, /^hostplane: no connection to https:.*self-signed/);
     await ok(["login", tls, "--user", "admin", "--pin", fingerprint.toUpperCase()], `${password}\n`);
     t.match(await ok(["pod", "list"]), /^ID /);

@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { test } from "tap";
 import { dataWithStore, stop } from "./data-under-test.ts";
 import { openSandboxStore } from "./open-sandbox-store.ts";
-import { hostplane } from "./run-hostplane.ts";
 import { runInProcess } from "./run-in-process.ts";
 
 test("the commands work without a running gateway, also after one was killed", async (t) => {
@@ -69,8 +68,8 @@ test("on the store of a stopped sandbox", async (t) => {
     const secret = "postgres://user:a-secret@127.0.0.1:1/nothing";
     const argument = await runInProcess(["store", "copy", "--data", data, "--set", `store=${secret}`]);
     t.match(argument, { code: 2, stderr: /every user of the host can read arguments/ });
-    const unreachable = await hostplane(["store", "copy", "--data", join(data, "none")], {
-      HOSTPLANE_STORE: secret,
+    const unreachable = await runInProcess(["store", "copy", "--data", join(data, "none")], {
+      env: { HOSTPLANE_STORE: secret },
     });
     t.equal(unreachable.code, 1);
     t.notMatch(argument.stderr + unreachable.stderr, /a-secret/);
