@@ -2,14 +2,20 @@ import { randomBytes } from "node:crypto";
 import { open, readFile, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "tap";
-import { createLvmSandbox } from "../../../../../adapters/lvm/sandbox.ts";
-import type { ResticAdapter } from "../../../../../adapters/restic/adapter.ts";
-import { createRestic } from "../../../../../adapters/restic/restic.ts";
-import { BackupService } from "../../../../../gen/hostplane/v1/backup_pb.ts";
-import { LVService, StateType } from "../../../../../gen/lvmd/served/lvmd_pb.ts";
-import { reasonToSkip } from "../../../../adapters/restic/local-repository.ts";
-import { makeDirectory } from "../../../store/store-under-test.ts";
-import { createGateway, createHost, gib, settings, volumeNames } from "./backups-under-test.ts";
+import { createLvmSandbox } from "../../adapters/lvm/sandbox.ts";
+import type { ResticAdapter } from "../../adapters/restic/adapter.ts";
+import { createRestic } from "../../adapters/restic/restic.ts";
+import { BackupService } from "../../gen/hostplane/v1/backup_pb.ts";
+import { LVService, StateType } from "../../gen/lvmd/served/lvmd_pb.ts";
+import { reasonToSkip } from "../adapters/restic/local-repository.ts";
+import {
+  createGateway,
+  createHost,
+  gib,
+  settings,
+  volumeNames,
+} from "../server/domains/volumes/backups/backups-under-test.ts";
+import { makeDirectory } from "../server/store/store-under-test.ts";
 
 const sizeBytes = 8 << 20;
 

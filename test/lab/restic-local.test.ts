@@ -6,14 +6,14 @@ import { chmod, open, readdir, readFile, rm, stat, truncate, writeFile } from "n
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { test } from "tap";
-import { InfraError } from "../../../adapters/host/infra-error.ts";
-import type { ToolEnd } from "../../../adapters/host/process/tool-result.ts";
-import { createRestic } from "../../../adapters/restic/restic.ts";
-import { operationReasons } from "../../../server/operations/reasons.ts";
-import { reasonOf } from "../host/reason-of.ts";
-import { transferOptions } from "./contract.ts";
-import { makeLocalSubject, reasonToSkip } from "./local-repository.ts";
-import { markedProcesses } from "./marked.ts";
+import { InfraError } from "../../adapters/host/infra-error.ts";
+import type { ToolEnd } from "../../adapters/host/process/tool-result.ts";
+import { createRestic } from "../../adapters/restic/restic.ts";
+import { operationReasons } from "../../server/operations/reasons.ts";
+import { reasonOf } from "../adapters/host/reason-of.ts";
+import { transferOptions } from "../adapters/restic/contract.ts";
+import { makeLocalSubject, reasonToSkip } from "../adapters/restic/local-repository.ts";
+import { markedProcesses } from "../adapters/restic/marked.ts";
 
 // Tests that need the real restic; contract.ts has those shared with the sandbox.
 const skip = await reasonToSkip();
@@ -216,7 +216,7 @@ test("the restic of a killed gateway keeps running until it is settled", { skip 
   await prepare();
   await truncate(target, hugeBytes);
   const token = crypto.randomUUID();
-  const script = join(import.meta.dirname, "backup-until-killed.ts");
+  const script = join(import.meta.dirname, "../adapters/restic/backup-until-killed.ts");
   const args = [script, path, repository.password, target, String(hugeBytes), token];
   const gateway = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   await once(gateway.stdout, "data");
