@@ -101,3 +101,8 @@ export function poolVolumeResource(pool: string, name: string): string {
 export function hypervisorResource(id: string): string {
   return `hypervisors/${id}`;
 }
+
+/** Returns the ID in a resource name of `hypervisorResource`. */
+export function hypervisorIdOf(resource: string): string {
+  return resource.slice(hypervisorResource("").length);
+}

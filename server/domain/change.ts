@@ -51,10 +51,13 @@ type Runs<Changes> = {
 };
 
 /** Returns the handlers of the methods that make changes. */
-export function handlersOf<Changes extends Readonly<Record<string, Pick<Change<never, unknown>, "run">>>>(
-  changes: Changes,
-): Runs<Changes> {
-  const handlers = Object.entries(changes).map(([name, change]) => [name, change.run.bind(change)]);
+export function handlersOf<
+  Changes extends { readonly [K in keyof Changes]: Pick<Change<never, unknown>, "run"> },
+>(changes: Changes): Runs<Changes> {
+  const handlers = Object.entries<Pick<Change<never, unknown>, "run">>(changes).map(([name, change]) => [
+    name,
+    change.run.bind(change),
+  ]);
   return Object.fromEntries(handlers) as Runs<Changes>;
 }
 

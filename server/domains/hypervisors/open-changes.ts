@@ -2,8 +2,8 @@ import { hypervisorResource } from "../../../adapters/libvirt/names.ts";
 import type { Events } from "../../events/events.ts";
 import { listOpen } from "../../operations/list-open.ts";
 import type { Operations } from "../../operations/operations.ts";
-import { createKindName } from "./create-kind.ts";
-import { destroyKindName } from "./destroy-kind.ts";
+import { createKindName } from "./changes/create-hypervisor.ts";
+import { destroyKindName } from "./changes/destroy-hypervisor.ts";
 import type { Hypervisor } from "./inventory.ts";
 
 export interface OpenChangesOptions {

@@ -1,22 +1,25 @@
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { StoragePoolService } from "../../../gen/hostplane/v1/storage_pool_pb.ts";
+import { OperationsService } from "../../../gen/operations/v1/operations_pb.ts";
 import { createAbsentBackupSource } from "../../backups/backup-source.ts";
 import { createResticBackend } from "../../backups/restic-backend.ts";
+import { plannersOf } from "../../domain/change.ts";
 import { allOf, type DomainContext, type DomainServices } from "../../domain/domain-services.ts";
 import { domainReasons } from "../../domain/reasons.ts";
 import { registerPlanRefusal } from "../../operations/planner.ts";
 import { registerRefusal } from "../../rpc/call/service-handlers.ts";
 import { createLibvirtBackend } from "./backend.ts";
+import { createHypervisorChanges } from "./changes/hypervisor-changes.ts";
 import { observeHypervisorChanges } from "./events/hypervisor-observer.ts";
 import type { SharedStorage } from "./hypervisor-settings.ts";
 import { createHypervisors } from "./hypervisors.ts";
 import { createInventory } from "./inventory.ts";
 import { createOwnChanges } from "./own-changes.ts";
-import { createHypervisorPlanners } from "./planners.ts";
 import { createStoragePoolBackend } from "./pool/backend.ts";
 import { poolBackupFacts } from "./pool/backups/backup-facts.ts";
+import { createPublishedPoolChanges } from "./pool/changes/published-pool-changes.ts";
+import { createStoragePoolChanges } from "./pool/changes/storage-pool-changes.ts";
 import { observePoolChanges } from "./pool/observe-pool.ts";
-import { createStoragePoolPlanners } from "./pool/planners.ts";
 import { createStoragePoolResources } from "./pool/resources.ts";
 import { createStoragePoolService } from "./pool/service.ts";
 import { createSharedPool } from "./pool/shared-pool.ts";
@@ -26,35 +29,46 @@ import type { HypervisorSystem } from "./system.ts";
 
 /** Creates the services for hypervisors and the storage pool that they share. */
 export function serveHypervisors(system: HypervisorSystem, context: DomainContext): DomainServices {
-  const { host, operations, events, log } = context;
+  const { host, operations, log } = context;
   const { libvirt, settings, pool, poolBackup } = system;
   const inventory = createInventory(settings);
   const own = createOwnChanges(libvirt);
-  const hypervisors = createHypervisors({ ...context, libvirt, settings, inventory, own });
+  const hypervisors = createHypervisors({ ...context, libvirt, inventory });
   const libvirtPool = settings.sharedStorage?.libvirtPool;
   const shownBy = libvirtPool === undefined ? undefined : { libvirt, libvirtPool };
   const backup = poolBackup && { ...context, ...poolBackup, keySeal: context.repositoryKeySeal };
   const backupRefusal = () => poolBackupsOff(settings.sharedStorage);
-  const shared = pool && createSharedPool({ pool, shownBy, operations, events, host, backup, backupRefusal });
+  const shared = pool && createSharedPool({ pool, shownBy, operations, host, backup, backupRefusal });
   const poolRefusal = () =>
     new InfraError(
       domainReasons.DOMAIN_OFF,
       "there is no storage pool: set `hypervisors.pool` in the configuration",
     );
+  const assertPool = () => {
+    if (shared === undefined) {
+      throw poolRefusal();
+    }
+    return shared;
+  };
+  const changes = {
+    ...createHypervisorChanges({ ...context, hypervisors, libvirt, settings, inventory, own }),
+    ...createPublishedPoolChanges(assertPool, context),
+  };
+  const poolChanges = shared && createStoragePoolChanges(shared, context.operationMessage);
   const onFailed = (error: unknown) =>
     log.warn("events of hypervisors could not be published; retrying", error);
   return {
     registrations: [
-      createOperationsService(hypervisors, shared, poolRefusal),
-      shared === undefined
+      createOperationsService(hypervisors, changes),
+      poolChanges === undefined || pool === undefined
         ? registerRefusal(StoragePoolService, poolRefusal)
-        : createStoragePoolService(shared, context.operationMessage),
+        : createStoragePoolService(pool, poolChanges),
     ],
     planners: [
-      createHypervisorPlanners({ hypervisors, shared, poolRefusal, libvirt, host }),
-      shared === undefined
+      plannersOf(OperationsService, changes),
+      poolChanges === undefined
         ? registerPlanRefusal(StoragePoolService, poolRefusal)
-        : createStoragePoolPlanners(shared),
+        : plannersOf(StoragePoolService, poolChanges),
     ],
     backends: [
       createLibvirtBackend(libvirt, settings),
@@ -82,7 +96,9 @@ export function serveHypervisors(system: HypervisorSystem, context: DomainContex
     observe: () =>
       allOf([
         observeHypervisorChanges({ ...context, libvirt, inventory, own, onFailed }),
-        ...(shared === undefined ? [] : [observePoolChanges({ ...context, ...shared, onFailed })]),
+        ...(shared === undefined
+          ? []
+          : [observePoolChanges({ ...context, pool: shared.pool, changes: shared.own, onFailed })]),
       ]),
   };
 }

@@ -1,30 +1,20 @@
-import type { InfraError } from "../../../adapters/host/infra-error.ts";
 import {
   ListHypervisorsResponseSchema,
   OperationsService,
 } from "../../../gen/operations/v1/operations_pb.ts";
-import { requesterFrom } from "../../rpc/call/requester.ts";
+import { handlersOf } from "../../domain/change.ts";
 import { registerService, type ServiceRegistration } from "../../rpc/call/service-handlers.ts";
 import { createSharedAnswers } from "../../rpc/streams/shared-answers.ts";
-import { hypervisorMessage, progressMessages } from "./hypervisor-messages.ts";
+import type { HypervisorChanges } from "./changes/hypervisor-changes.ts";
+import { hypervisorMessage } from "./hypervisor-messages.ts";
 import type { Hypervisors } from "./hypervisors.ts";
-import type { SharedPool } from "./pool/shared-pool.ts";
+import type { PublishedPoolChanges } from "./pool/changes/published-pool-changes.ts";
 
-/**
- * Creates operations.v1.OperationsService: hypervisors, and the storage pool that they share.
- * @param sharedPool undefined if there is none; calls that need it then fail with `poolRefusal`
- */
+/** Creates operations.v1.OperationsService: hypervisors, and the storage pool that they share. */
 export function createOperationsService(
-  hypervisors: Hypervisors,
-  sharedPool: SharedPool | undefined,
-  poolRefusal: () => InfraError,
+  hypervisors: Pick<Hypervisors, "list">,
+  changes: HypervisorChanges & PublishedPoolChanges,
 ): ServiceRegistration {
-  const assertPool = () => {
-    if (sharedPool === undefined) {
-      throw poolRefusal();
-    }
-    return sharedPool;
-  };
   const lists = createSharedAnswers(ListHypervisorsResponseSchema);
   return registerService(OperationsService, {
     async listHypervisors(_request, call) {
@@ -34,18 +24,6 @@ export function createOperationsService(
       }
       return lists.of(all, "", () => ({ hypervisors: all.map(hypervisorMessage) }));
     },
-    createHypervisor: ({ id }, call) => progressMessages(hypervisors.create(id, requesterFrom(call))),
-    createHypervisors: ({ ids }, call) => progressMessages(hypervisors.createAll(ids, requesterFrom(call))),
-    destroyHypervisor: ({ id }, call) => progressMessages(hypervisors.destroy(id, requesterFrom(call))),
-    destroyHypervisors: ({ ids }, call) => progressMessages(hypervisors.destroyAll(ids, requesterFrom(call))),
-    async *expandStorage(request, call) {
-      yield* progressMessages(assertPool().expandFromPublished(request, call));
-    },
-    async *shrinkStorage(request, call) {
-      yield* progressMessages(assertPool().shrinkFromPublished(request, call));
-    },
-    async *createBackup(_request, call) {
-      yield* progressMessages(assertPool().backUpFromPublished(call));
-    },
+    ...handlersOf(changes),
   });
 }

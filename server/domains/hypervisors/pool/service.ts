@@ -1,5 +1,4 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import type { OperationSchema } from "../../../../gen/hostplane/v1/operation_pb.ts";
 import {
   GetStoragePoolResponseSchema,
   StoragePoolKind,
@@ -7,22 +6,18 @@ import {
   StoragePoolService,
   WatchStoragePoolResponseSchema,
 } from "../../../../gen/hostplane/v1/storage_pool_pb.ts";
-import type { Operation } from "../../../operations/operation.ts";
+import { handlersOf } from "../../../domain/change.ts";
 import { registerService, type ServiceRegistration } from "../../../rpc/call/service-handlers.ts";
 import { createSharedAnswers } from "../../../rpc/streams/shared-answers.ts";
 import { watchState } from "../../../rpc/streams/watch-state.ts";
-import type { SharedPool } from "./shared-pool.ts";
-import type { PoolState } from "./storage-pool.ts";
+import type { StoragePoolChanges } from "./changes/storage-pool-changes.ts";
+import type { PoolState, StoragePool } from "./storage-pool.ts";
 
-/**
- * Creates hostplane.v1.StoragePoolService: the storage pool that hypervisors share.
- * @param operationMessage converts an operation to its published message
- */
+/** Creates hostplane.v1.StoragePoolService: the storage pool that hypervisors share. */
 export function createStoragePoolService(
-  shared: SharedPool,
-  operationMessage: (operation: Operation) => MessageInitShape<typeof OperationSchema>,
+  pool: Pick<StoragePool, "read" | "subscribe">,
+  changes: StoragePoolChanges,
 ): ServiceRegistration {
-  const { pool } = shared;
   const answers = createSharedAnswers(GetStoragePoolResponseSchema);
   const watched = createSharedAnswers(WatchStoragePoolResponseSchema);
   return registerService(StoragePoolService, {
@@ -37,15 +32,7 @@ export function createStoragePoolService(
         yield watched.of(value, "", () => ({ pool: poolMessage(value) }));
       }
     },
-    async expandStoragePool({ minBytes }, call) {
-      return { operation: operationMessage(await shared.expand(minBytes, call)) };
-    },
-    async shrinkStoragePool({ maxBytes }, call) {
-      return { operation: operationMessage(await shared.shrink(maxBytes, call)) };
-    },
-    async backUpStoragePool(_request, call) {
-      return { operation: operationMessage(await shared.backUp(call)) };
-    },
+    ...handlersOf(changes),
   });
 }
 

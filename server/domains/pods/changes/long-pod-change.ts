@@ -3,7 +3,7 @@ import type { Reason } from "../../../../adapters/host/define-reasons.ts";
 import { hasReason, InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { PodRuntime } from "../../../../adapters/podman/adapter.ts";
 import { podmanReasons } from "../../../../adapters/podman/reasons.ts";
-import type { CheckedOperation, LongChange } from "../../../domain/long-change.ts";
+import { type CheckedOperation, type LongChange, stepsOfKind } from "../../../domain/long-change.ts";
 import { listOpen } from "../../../operations/list-open.ts";
 import type { Json, Operation } from "../../../operations/operation.ts";
 import type { Operations } from "../../../operations/operations.ts";
@@ -60,7 +60,7 @@ export function createLongPodChange<Request, Input extends Json>(
       secrets: null,
       ...(attachKeyOf === undefined ? {} : { attachKey: `${kind.kind} ${host} ${attachKeyOf(input)}` }),
       plan: { changes, losses },
-      commands: { [name]: runtime.commandOf(step) },
+      steps: stepsOfKind(kind, { [name]: runtime.commandOf(step) }),
     };
   }
 

@@ -4,9 +4,9 @@ import { createLvmSandbox } from "../../../../adapters/lvm/sandbox.ts";
 import { leftOfRestored } from "../../../../server/backups/lvm/restored-volume.ts";
 import { createShownCommand } from "../../../../server/backups/lvm/shown-command.ts";
 import { snapshotStep } from "../../../../server/backups/lvm/snapshot-volume.ts";
+import type { PoolTools } from "../../../../server/domains/hypervisors/pool/changes/pool-run.ts";
+import { createShrinkPool } from "../../../../server/domains/hypervisors/pool/changes/shrink-pool.ts";
 import { createPoolInspector } from "../../../../server/domains/hypervisors/pool/inspect-pool.ts";
-import type { PoolTools } from "../../../../server/domains/hypervisors/pool/pool-run.ts";
-import { createShrinkKind } from "../../../../server/domains/hypervisors/pool/shrink-kind.ts";
 import type { PoolState } from "../../../../server/domains/hypervisors/pool/storage-pool.ts";
 import { createVolumeGroupPool } from "../../../../server/domains/hypervisors/pool/volume-group-pool.ts";
 import { sparesFrom } from "../../../../server/domains/hypervisors/pool/volume-group-state.ts";
@@ -38,7 +38,7 @@ test("advice for operations that need attention contains LVM_SYSTEM_DIR", async 
 
   const lvm = { ...createPoolLvm(), commandOf };
   const pool = createVolumeGroupPool({ lvm, volumeGroup: "pool", devices, canMove: true });
-  const { steps } = createShrinkKind({ pool } as unknown as PoolTools);
+  const { steps } = createShrinkPool({ pool } as unknown as PoolTools).kind;
   const chosen = { devices: [{ path: "/dev/b", allocatable: true }], bytes: "1" };
   const adviceOf = (step: string) => {
     const found = steps.find(({ name }) => name === step);

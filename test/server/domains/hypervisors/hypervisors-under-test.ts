@@ -11,6 +11,10 @@ import {
 } from "../../../../adapters/libvirt/sandbox.ts";
 import { OperationState, OperationsService } from "../../../../gen/operations/v1/operations_pb.ts";
 import { domainReasons } from "../../../../server/domain/reasons.ts";
+import {
+  createHypervisorChanges,
+  type HypervisorChanges,
+} from "../../../../server/domains/hypervisors/changes/hypervisor-changes.ts";
 import { observeHypervisorChanges } from "../../../../server/domains/hypervisors/events/hypervisor-observer.ts";
 import type {
   HypervisorSettings,
@@ -19,6 +23,10 @@ import type {
 import { createHypervisors, type Hypervisors } from "../../../../server/domains/hypervisors/hypervisors.ts";
 import { createInventory } from "../../../../server/domains/hypervisors/inventory.ts";
 import { createOwnChanges } from "../../../../server/domains/hypervisors/own-changes.ts";
+import {
+  createPublishedPoolChanges,
+  type PublishedPoolChanges,
+} from "../../../../server/domains/hypervisors/pool/changes/published-pool-changes.ts";
 import { createOperationsService } from "../../../../server/domains/hypervisors/service.ts";
 import { createEvents, type Events } from "../../../../server/events/events.ts";
 import { createOperations } from "../../../../server/operations/create-operations.ts";
@@ -90,6 +98,8 @@ export interface HypervisorGatewayOptions {
 /** The parts of a gateway that handle hypervisors; closed when the test ends. */
 export interface HypervisorGateway {
   readonly hypervisors: Hypervisors;
+  /** Those of the storage pool, of which there is none, are refused. */
+  readonly changes: HypervisorChanges & PublishedPoolChanges;
   readonly operations: Operations;
   readonly events: Events;
   /** Returns a gRPC client that connects over a socket. */
@@ -99,6 +109,11 @@ export interface HypervisorGateway {
   /** Resolves to the operation once it has ended. */
   end(id: string): Promise<Operation>;
   close(): Promise<void>;
+}
+
+/** @throws InfraError DOMAIN_OFF */
+function refuse(): never {
+  throw new InfraError(domainReasons.DOMAIN_OFF, "there is no storage pool");
 }
 
 export async function createHypervisorGateway(
@@ -122,7 +137,12 @@ export async function createHypervisorGateway(
   const own = createOwnChanges(libvirt);
   const parts = { libvirt, inventory, own, host, store };
   const patience = { pollMs: 10, patienceMs: options.patienceMs ?? 5_000 };
-  const hypervisors = createHypervisors({ ...parts, ...patience, settings: ownSettings, operations, events });
+  const hypervisors = createHypervisors({ ...parts, operations, events });
+  const changesOptions = { ...parts, ...patience, hypervisors, settings: ownSettings, operations, events };
+  const changes = {
+    ...createHypervisorChanges(changesOptions),
+    ...createPublishedPoolChanges(refuse, { operations, events }),
+  };
   const observer =
     options.isObserver === true ? observeHypervisorChanges({ ...parts, onFailed, retryMs: 50 }) : undefined;
   if (options.isIdle !== true) {
@@ -139,14 +159,14 @@ export async function createHypervisorGateway(
     }
   }
   t.teardown(close);
-  const refusal = () => new InfraError(domainReasons.DOMAIN_OFF, "there is no storage pool");
   let started: Promise<{ readonly url: string }> | undefined;
   const url = async () => {
-    started ??= startAppUnderTest(t, [createOperationsService(hypervisors, undefined, refusal)]);
+    started ??= startAppUnderTest(t, [createOperationsService(hypervisors, changes)]);
     return (await started).url;
   };
   return {
     hypervisors,
+    changes,
     operations,
     events,
     url,

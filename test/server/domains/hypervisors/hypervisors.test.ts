@@ -1,10 +1,14 @@
+import { create } from "@bufbuild/protobuf";
 import { createClient } from "@connectrpc/connect";
 import { test } from "tap";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { LibvirtAdapter, LibvirtStep } from "../../../../adapters/libvirt/adapter.ts";
 import { libvirtReasons } from "../../../../adapters/libvirt/reasons.ts";
-import { HypervisorState, OperationsService } from "../../../../gen/operations/v1/operations_pb.ts";
-import { domainReasons } from "../../../../server/domain/reasons.ts";
+import {
+  DestroyHypervisorRequestSchema,
+  HypervisorState,
+  OperationsService,
+} from "../../../../gen/operations/v1/operations_pb.ts";
 import { createOperationsService } from "../../../../server/domains/hypervisors/service.ts";
 import { reasonNamed } from "../../../reason-named.ts";
 import { streamProtocols } from "../../protocols.ts";
@@ -75,8 +79,12 @@ test("an existing disk is used, and never deleted", async (t) => {
   const client = await gateway.client();
   await follow((options) => client.createHypervisor({ id: "hv-1" }, options));
   t.same(await leftOf(libvirt), made);
-  const [foreseen] = await gateway.hypervisors.foreseeDestroy(["hv-1"], new AbortController().signal);
-  t.same(foreseen?.input?.volumes, [{ pool: "images", name: "hypervisor-hv-1-seed.iso" }]);
+  const request = create(DestroyHypervisorRequestSchema, { id: "hv-1" });
+  const requester = createCall({ method: OperationsService.method.destroyHypervisor });
+  t.match((await gateway.changes.destroyHypervisor.plan(request, requester)).plan.losses, [
+    /workloads/,
+    "the volume images/hypervisor-hv-1-seed.iso",
+  ]);
   await follow((options) => client.destroyHypervisor({ id: "hv-1" }, options));
   t.same(await leftOf(libvirt), { ...untouched, volumes: ["base.qcow2", name] });
 });
@@ -373,8 +381,7 @@ test("an operation waits while libvirt restarts", async (t) => {
 test("callers share one list per state, even during a libvirt outage", async (t) => {
   const libvirt = createLibvirt(t);
   const gateway = await createHypervisorGateway(t, { libvirt, store: await openOwnStore(t) });
-  const refusal = () => new InfraError(domainReasons.DOMAIN_OFF, "there is no storage pool");
-  const { handlerOf } = createOperationsService(gateway.hypervisors, undefined, refusal);
+  const { handlerOf } = createOperationsService(gateway.hypervisors, gateway.changes);
   const { listHypervisors } = OperationsService.method;
   const list = () =>
     handlerOf(listHypervisors)({}, createCall({ method: listHypervisors })) as Promise<object>;

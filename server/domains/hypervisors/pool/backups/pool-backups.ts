@@ -8,15 +8,16 @@ import { createRepositoryKeys } from "../../../../backups/repository-keys.ts";
 import { localPlace } from "../../../../backups/repository-place.ts";
 import { createStoredBackups } from "../../../../backups/stored-backups.ts";
 import type { Seal } from "../../../../crypto/seal.ts";
+import { type OperationChange, registerLongChange } from "../../../../domain/long-change.ts";
 import { listOpen } from "../../../../operations/list-open.ts";
 import type { Operations } from "../../../../operations/operations.ts";
 import type { InlineRunner } from "../../../../operations/run-inline.ts";
 import type { Store } from "../../../../store/store.ts";
-import type { PoolRefresh } from "../pool-run.ts";
+import type { PoolRefresh } from "../changes/pool-run.ts";
 import type { StoragePool } from "../storage-pool.ts";
-import { createPoolBackupKind } from "./backup-kind.ts";
+import { createBackUpPool } from "./back-up-pool.ts";
+import type { PoolBackupInput } from "./backup-run.ts";
 import { poolBackupKey as configKey, type PoolBackupSettings } from "./backup-settings.ts";
-import { type BeginPoolBackup, createBeginPoolBackup } from "./begin-backup.ts";
 import { createLibvirtRestores } from "./libvirt-restores.ts";
 import { createLibvirtVolumes } from "./libvirt-volumes.ts";
 import { createPoolBackupSource } from "./pool-backup-source.ts";
@@ -53,7 +54,9 @@ export interface PoolBackupsOptions {
 }
 
 /** Backups of the storage pool. */
-export interface PoolBackups extends BeginPoolBackup {
+export interface PoolBackups {
+  /** Backs up the whole pool. */
+  readonly backUp: OperationChange<unknown, PoolBackupInput, null>;
   /** Name of the pool in the repository. */
   readonly poolName: string;
   /** Source of backups for hostplane.v1.BackupService. */
@@ -62,7 +65,7 @@ export interface PoolBackups extends BeginPoolBackup {
 
 /** Creates the backups and registers their operation kinds; must run before `operations.begin`. */
 export function createPoolBackups(options: PoolBackupsOptions): PoolBackups {
-  const { restic, settings, operations, store, host } = options;
+  const { settings, operations, store, host } = options;
   const { repository, minimumAgeHours } = settings;
   const keys = createRepositoryKeys(store, options.keySeal);
   const repositories = createRepositories({ repository, allowEndpoints: [] }, keys, configKey);
@@ -83,11 +86,10 @@ export function createPoolBackups(options: PoolBackupsOptions): PoolBackups {
     minimumAgeHours,
     host,
   });
-  const backup = operations.register(createPoolBackupKind(tools));
-  const starter = operations.register(createPoolRestoreKind(tools));
   const place = localPlace(repository);
+  const starter = operations.register(createPoolRestoreKind(tools));
   return {
-    ...createBeginPoolBackup({ ...tools, restic, keys, place }, backup),
+    backUp: registerLongChange(operations, createBackUpPool({ ...tools, keys, place })),
     poolName: volumes.poolName,
     source: createPoolBackupSource({ ...tools, stored, starter }),
   };

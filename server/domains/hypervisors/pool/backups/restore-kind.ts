@@ -6,7 +6,7 @@ import type { Repositories } from "../../../../backups/repositories.ts";
 import type { RepositoryPlace, RepositorySecrets } from "../../../../backups/repository-place.ts";
 import type { Operation } from "../../../../operations/operation.ts";
 import type { OperationKind, OperationStep, StepRun } from "../../../../operations/operation-kind.ts";
-import { type PoolRefresh, refreshFailureOf, refreshStep } from "../pool-run.ts";
+import { type PoolRefresh, refreshFailureOf, refreshStep } from "../changes/pool-run.ts";
 import { poolVolumeResourceOf } from "./backup-run.ts";
 import type { MadeVolume, RestoredVolumes, VolumesHolder, WantedVolume } from "./pool-volumes.ts";
 

@@ -14,11 +14,11 @@ interface Story {
 
 const before = ["/dev/sandbox/a", "/dev/sandbox/c"];
 const expand = {
-  begin: async ({ shared, call }: PoolGateway) => (await shared.expand(15n * gib, call())).id,
+  begin: async ({ expand }: PoolGateway) => (await expand(15n * gib)).id,
   done: ["/dev/sandbox/a", "/dev/sandbox/c", "/dev/sandbox/b", "/dev/sandbox/d"],
 };
 const shrink = {
-  begin: async ({ shared, call }: PoolGateway) => (await shared.shrink(15n * gib, call())).id,
+  begin: async ({ shrink }: PoolGateway) => (await shrink(15n * gib)).id,
   done: ["/dev/sandbox/c"],
 };
 const stories: readonly Story[] = [

@@ -1,13 +1,26 @@
 import { randomBytes } from "node:crypto";
-import type { DescMethod } from "@bufbuild/protobuf";
+import { create, type DescMethod } from "@bufbuild/protobuf";
 import type { Test } from "tap";
 import { InfraError } from "../../../../../adapters/host/infra-error.ts";
 import type { LvmAdapter } from "../../../../../adapters/lvm/adapter.ts";
 import { createLvmSandbox } from "../../../../../adapters/lvm/sandbox.ts";
-import { StoragePoolService } from "../../../../../gen/hostplane/v1/storage_pool_pb.ts";
+import {
+  BackUpStoragePoolRequestSchema,
+  ExpandStoragePoolRequestSchema,
+  ShrinkStoragePoolRequestSchema,
+  StoragePoolService,
+} from "../../../../../gen/hostplane/v1/storage_pool_pb.ts";
 import { masterKeyFromText } from "../../../../../server/crypto/master-key.ts";
 import { createSeal } from "../../../../../server/crypto/seal.ts";
 import { domainReasons } from "../../../../../server/domain/reasons.ts";
+import {
+  createPublishedPoolChanges,
+  type PublishedPoolChanges,
+} from "../../../../../server/domains/hypervisors/pool/changes/published-pool-changes.ts";
+import {
+  createStoragePoolChanges,
+  type StoragePoolChanges,
+} from "../../../../../server/domains/hypervisors/pool/changes/storage-pool-changes.ts";
 import {
   createSharedPool,
   type SharedPool,
@@ -17,6 +30,8 @@ import type { StoragePool } from "../../../../../server/domains/hypervisors/pool
 import { createVolumeGroupPool } from "../../../../../server/domains/hypervisors/pool/volume-group-pool.ts";
 import { createEvents } from "../../../../../server/events/events.ts";
 import { createOperations } from "../../../../../server/operations/create-operations.ts";
+import type { PlannedMutation } from "../../../../../server/operations/mutation.ts";
+import type { Operation } from "../../../../../server/operations/operation.ts";
 import type { Operations } from "../../../../../server/operations/operations.ts";
 import type { OperationsOptions } from "../../../../../server/operations/operations-options.ts";
 import type { Call } from "../../../../../server/rpc/call/call.ts";
@@ -62,6 +77,15 @@ export function createPool(lvm: LvmAdapter): StoragePool {
 
 export interface PoolGateway {
   readonly shared: SharedPool;
+  readonly changes: StoragePoolChanges;
+  readonly published: PublishedPoolChanges;
+  /** Begins to expand the pool, or joins an equal request. */
+  expand(minBytes: bigint): Promise<Operation>;
+  /** Begins to shrink the pool, or joins an equal request. */
+  shrink(maxBytes: bigint): Promise<Operation>;
+  /** Begins a backup of the pool, or joins the one in progress. */
+  beginBackup(): Promise<Operation>;
+  planBackUp(): Promise<PlannedMutation>;
   readonly operations: Operations;
   readonly events: Awaited<ReturnType<typeof createEvents>>;
   /** Creates a call by an admin. */
@@ -105,7 +129,6 @@ export async function createPoolGateway(t: Test, options: PoolGatewayOptions): P
     pool: options.pool ?? createPool(lvm),
     shownBy: options.shownBy,
     operations,
-    events,
     host,
     backup: options.backup,
     backupRefusal: () => new InfraError(domainReasons.DOMAIN_OFF, "no backups"),
@@ -123,15 +146,41 @@ export async function createPoolGateway(t: Test, options: PoolGatewayOptions): P
     }
   }
   t.teardown(close);
+  const begun = new Map<string, Operation>();
+  const changes = createStoragePoolChanges(shared, (operation) => {
+    begun.set(operation.id, operation);
+    return { id: operation.id };
+  });
+  const call = (method = StoragePoolService.method.expandStoragePool, ending = new AbortController()) => {
+    const own = createCall({ method, ending });
+    own.identify(callerOf("admin"));
+    return own;
+  };
+  const operationOf = async (answer: Promise<{ readonly operation: { readonly id?: string } }>) => {
+    const operation = begun.get((await answer).operation.id ?? "");
+    if (operation === undefined) {
+      throw new Error("the change has begun no operation");
+    }
+    return operation;
+  };
+  const backUpRequest = create(BackUpStoragePoolRequestSchema);
   return {
     shared,
+    changes,
+    published: createPublishedPoolChanges(() => shared, { operations, events }),
+    expand: (minBytes) =>
+      operationOf(
+        changes.expandStoragePool.run(create(ExpandStoragePoolRequestSchema, { minBytes }), call()),
+      ),
+    shrink: (maxBytes) =>
+      operationOf(
+        changes.shrinkStoragePool.run(create(ShrinkStoragePoolRequestSchema, { maxBytes }), call()),
+      ),
+    beginBackup: () => operationOf(changes.backUpStoragePool.run(backUpRequest, call())),
+    planBackUp: () => changes.backUpStoragePool.plan(backUpRequest, call()),
     operations,
     events,
-    call(method = StoragePoolService.method.expandStoragePool, ending = new AbortController()) {
-      const call = createCall({ method, ending });
-      call.identify(callerOf("admin"));
-      return call;
-    },
+    call,
     close,
   };
 }

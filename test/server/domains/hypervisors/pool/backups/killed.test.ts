@@ -102,7 +102,7 @@ async function runStory(t: Test, store: Store, story: Story, dieAt: number) {
     await helper.close();
   }
   const volumesBefore = await host.volumeNames();
-  const id = story.isRestore ? await restoreFirst(asker) : (await asker.shared.backUp(asker.call())).id;
+  const id = story.isRestore ? await restoreFirst(asker) : (await asker.beginBackup()).id;
   const mortal = createMortalStore(store);
   const died = Promise.withResolvers<string>();
   let boundaries = 0;

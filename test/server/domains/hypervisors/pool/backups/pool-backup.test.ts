@@ -5,9 +5,9 @@ import { libvirtReasons } from "../../../../../../adapters/libvirt/reasons.ts";
 import type { LogicalVolume } from "../../../../../../adapters/lvm/adapter.ts";
 import { resticReasons } from "../../../../../../adapters/restic/reasons.ts";
 import { createResticSandbox } from "../../../../../../adapters/restic/sandbox.ts";
-import { OperationsService } from "../../../../../../gen/operations/v1/operations_pb.ts";
+import { OperationState, OperationsService } from "../../../../../../gen/operations/v1/operations_pb.ts";
+import { backupNameAt } from "../../../../../../server/domains/hypervisors/pool/backups/back-up-pool.ts";
 import type { PoolBackupResult } from "../../../../../../server/domains/hypervisors/pool/backups/backup-run.ts";
-import { backupNameAt } from "../../../../../../server/domains/hypervisors/pool/backups/begin-backup.ts";
 import { reasonOf } from "../../../../../adapters/host/reason-of.ts";
 import {
   countedRestic,
@@ -81,12 +81,12 @@ test("CreateBackup reports the operation as a stream, and another request joins 
   const restic = gatedRestic();
   const host = await createDirectoryHost(t, restic);
   const gateway = await createPoolBackupsGateway(t, host);
-  const { shared, call } = gateway;
-  const view = shared.backUpFromPublished(call(OperationsService.method.createBackup));
+  const { published, call, beginBackup, planBackUp } = gateway;
+  const view = published.createBackup.run({} as never, call(OperationsService.method.createBackup));
   const first = await view.next();
-  t.match(first.value, { state: "scheduled" });
-  const joined = await shared.backUp(call());
-  const planned = await shared.planBackUp(call().signal);
+  t.match(first.value, { state: OperationState.SCHEDULED });
+  const joined = await beginBackup();
+  const planned = await planBackUp();
   t.strictSame(planned.steps, [], "a plan of the same backup has no steps");
   restic.open();
   let last = first.value;
@@ -94,12 +94,12 @@ test("CreateBackup reports the operation as a stream, and another request joins 
     last = message;
   }
   t.match(last, {
-    state: "completed",
-    message: /^4 volumes of .*, 9 MiB .*stored as pool-.* in \/srv\/pool-backups$/,
+    state: OperationState.COMPLETED,
+    msg: /^4 volumes of .*, 9 MiB .*stored as pool-.* in \/srv\/pool-backups$/,
   });
   t.match(await gateway.end(joined.id), { state: "completed" });
   t.equal((await host.stored()).length, 4, "it was one operation");
-  const plan = await shared.planBackUp(call().signal);
+  const plan = await planBackUp();
   t.match(plan, { kind: "storagePool.backup", pointOfNoReturn: 7, plan: { losses: [] } });
   t.match(
     plan.plan.changes[0],
@@ -111,7 +111,7 @@ test("progress shows the current volume, and the bytes of all volumes", async (t
   const restic = gatedRestic();
   const host = await createDirectoryHost(t, restic);
   const gateway = await createPoolBackupsGateway(t, host);
-  const { id } = await gateway.shared.backUp(gateway.call());
+  const { id } = await gateway.beginBackup();
   await until(async () => (await gateway.operations.get(id)).totalBytes !== undefined);
   t.match(await gateway.operations.get(id), { message: "storing a.qcow2 (1 of 4)", doneBytes: 0 });
   restic.open();
@@ -121,7 +121,7 @@ test("progress shows the current volume, and the bytes of all volumes", async (t
 test("all unreadable volumes are reported before anything begins", async (t) => {
   const host = await createVolumeGroupHost();
   const gateway = await createPoolBackupsGateway(t, host);
-  const backUp = () => gateway.shared.backUp(gateway.call());
+  const backUp = () => gateway.beginBackup();
   for (const name of ["one", "two"]) {
     await host.lvm.run({ kind: "deactivate", volumeGroupName: "vgpool", name }).catch(() => {});
   }
@@ -138,7 +138,7 @@ test("all unreadable volumes are reported before anything begins", async (t) => 
     message: /lvchange -ay vgpool\/three.*; .*lvchange -ay vgpool\/two/,
   });
   t.strictSame((await gateway.operations.list({}, { belowSeq: undefined, limit: 9 })).operations, []);
-  t.equal(await reasonOf(gateway.shared.planBackUp(gateway.call().signal)), "VOLUME_INACTIVE");
+  t.equal(await reasonOf(gateway.planBackUp()), "VOLUME_INACTIVE");
 });
 
 test("a volume with two running writers is rejected, and so is a wrong or missing libvirt pool", async (t) => {
@@ -147,7 +147,7 @@ test("a volume with two running writers is rejected, and so is a wrong or missin
   const other = "6f0c2ad8-17c0-4a5b-9d3a-52b8a40f1d09";
   host.libvirt.runOutside({ kind: "define", domain: domainWith("other", other, "a.qcow2") });
   host.libvirt.runOutside({ kind: "start", name: "other", uuid: other });
-  await t.rejects(gateway.shared.backUp(gateway.call()), {
+  await t.rejects(gateway.beginBackup(), {
     reason: "STORAGE_VOLUME_IN_USE",
     message: /bm-1 and other write to the volume a\.qcow2/,
   });
@@ -157,7 +157,7 @@ test("a volume with two running writers is rejected, and so is a wrong or missin
   ] as const) {
     const system = { kind: "directory", libvirt: host.libvirt, libvirtPool, directory } as const;
     const misled = await createPoolBackupsGateway(t, host, { system });
-    await t.rejects(misled.shared.backUp(misled.call()), {
+    await t.rejects(misled.beginBackup(), {
       reason: "STORAGE_POOL_NOT_FOUND",
       message: words,
     });
@@ -171,7 +171,7 @@ test("an empty pool cannot be backed up", async (t) => {
     host.libvirt.runOutside({ kind: "deleteVolume", pool: "images", name });
   }
   const gateway = await createPoolBackupsGateway(t, host);
-  t.equal(await reasonOf(gateway.shared.backUp(gateway.call())), "STORAGE_VOLUME_NOT_FOUND");
+  t.equal(await reasonOf(gateway.beginBackup()), "STORAGE_VOLUME_NOT_FOUND");
 });
 
 test("a volume that is removed meanwhile is skipped and reported", async (t) => {
@@ -391,7 +391,7 @@ test("a cancelled backup leaves nothing behind", async (t) => {
       },
     };
     const gateway = await createPoolBackupsGateway(t, host, { restic });
-    const { id } = await gateway.shared.backUp(gateway.call());
+    const { id } = await gateway.beginBackup();
     await begun.promise;
     t.equal((await host.leftovers()).length, 1, "one resource is held");
     await gateway.operations.cancel(id);

@@ -218,7 +218,7 @@ export async function createPoolBackupsGateway(
       noteOperation: () => {},
     },
     end,
-    backUp: async () => end((await gateway.shared.backUp(gateway.call())).id),
+    backUp: async () => end((await gateway.beginBackup()).id),
     async rows() {
       const page = { filters: { host }, belowSeq: undefined, limit: 100 };
       return (await store.run("backups.list", page)).rows;

@@ -186,14 +186,14 @@ test("an incomplete volume of a running VM is reported, and not backed up", asyn
     defineUser(host);
     host.libvirt.runOutside({ kind: "start", name: "user", uuid: user });
   });
-  const { host, restore, end, operations, shared, call, backUp } = subject;
+  const { host, restore, end, operations, planBackUp, backUp } = subject;
   const { id } = await restore("c.raw");
   t.match(await end(id), {
     state: "needsAttention",
     attention: { left: [/The volume again .* is incomplete/], advice: [/then retry the operation/] },
   });
   t.ok((await host.volumeNames()).includes("again"));
-  t.notMatch((await shared.planBackUp(call().signal)).plan.changes.join(), /again/);
+  t.notMatch((await planBackUp()).plan.changes.join(), /again/);
   t.match(await backUp(), { state: "completed", result: { volumeCount: 4 } });
   host.libvirt.runOutside({ kind: "powerOff", name: "user", uuid: user });
   await operations.retry(id);
@@ -206,12 +206,12 @@ test("an incomplete volume of a running VM is reported, and not backed up", asyn
     format: "raw",
     sizeBytes: 5n,
   });
-  t.match((await shared.planBackUp(call().signal)).plan.changes.join(), /again/);
+  t.match((await planBackUp()).plan.changes.join(), /again/);
 });
 
 test("a volume of unclear origin is neither filled nor deleted", async (t) => {
   const host = await createDirectoryHost(t);
-  const { restore, end, shared, call } = await createSubject(t, host);
+  const { restore, end, planBackUp } = await createSubject(t, host);
   const { run } = host.libvirt;
   Object.assign(host.libvirt, {
     run: async (...args: Parameters<typeof run>) => {
@@ -231,7 +231,7 @@ test("a volume of unclear origin is neither filled nor deleted", async (t) => {
     },
   });
   t.ok((await host.volumeNames()).includes("again"));
-  t.notMatch((await shared.planBackUp(call().signal)).plan.changes.join(), /again/);
+  t.notMatch((await planBackUp()).plan.changes.join(), /again/);
 });
 
 test("a volume that replaces an incomplete one of the same name is backed up", async (t) => {
@@ -255,27 +255,23 @@ test("a volume that is being restored is not backed up", async (t) => {
     },
   };
   const host = await createDirectoryHost(t, { ...counted, adapter });
-  const { restore, end, operations, shared, call } = await createSubject(t, host);
+  const { restore, end, operations, planBackUp, beginBackup } = await createSubject(t, host);
   const { id } = await restore("c.raw");
   await until(async () => (await operations.get(id)).step === "fill");
   t.ok((await host.volumeNames()).includes("again"));
-  const plan = await shared.planBackUp(call().signal);
+  const plan = await planBackUp();
   t.equal(plan.plan.changes.length, 4);
   t.notMatch(plan.plan.changes.join(), /again/);
-  const backup = await shared.backUp(call());
+  const backup = await beginBackup();
   t.match(await end(backup.id), { state: "completed", result: { volumeCount: 4 } });
   gate.resolve();
   t.match(await end(id), { state: "completed" });
-  t.equal(
-    (await shared.planBackUp(call().signal)).plan.changes.length,
-    5,
-    "afterwards it is an ordinary volume",
-  );
+  t.equal((await planBackUp()).plan.changes.length, 5, "afterwards it is an ordinary volume");
 });
 
 test("a renamed volume is backed up even if its mark could not be removed", async (t) => {
   const host = await createVolumeGroupHost();
-  const { restore, end, shared, call } = await createSubject(t, host);
+  const { restore, end, planBackUp } = await createSubject(t, host);
   const { run } = host.lvm;
   Object.assign(host.lvm, {
     run: (...args: Parameters<typeof run>) =>
@@ -286,7 +282,7 @@ test("a renamed volume is backed up even if its mark could not be removed", asyn
   const { id } = await restore("two");
   t.match(await end(id), { state: "needsAttention" });
   t.strictSame(await host.leftovers(), ["again"], "it is marked");
-  t.match((await shared.planBackUp(call().signal)).plan.changes.join(), /vgpool\/again/);
+  t.match((await planBackUp()).plan.changes.join(), /vgpool\/again/);
 });
 
 test("backups of the pool are verified and deleted", async (t) => {

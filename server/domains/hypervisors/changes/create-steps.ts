@@ -1,6 +1,8 @@
-import { hasReason, InfraError } from "../../../adapters/host/infra-error.ts";
-import { hypervisorResource } from "../../../adapters/libvirt/names.ts";
-import { libvirtReasons } from "../../../adapters/libvirt/reasons.ts";
+import { hasReason, InfraError } from "../../../../adapters/host/infra-error.ts";
+import { hypervisorResource } from "../../../../adapters/libvirt/names.ts";
+import { libvirtReasons } from "../../../../adapters/libvirt/reasons.ts";
+import { type Inventory, isOn } from "../inventory.ts";
+import { hypervisorReasons } from "../reasons.ts";
 import {
   type CheckOutput,
   type CreateRun,
@@ -12,10 +14,8 @@ import {
   domainUuid,
   formatIn,
   seedName,
-} from "./create-run.ts";
+} from "./create-input.ts";
 import { domainGone, type HypervisorTools } from "./hypervisor-tools.ts";
-import { type Inventory, isOn } from "./inventory.ts";
-import { hypervisorReasons } from "./reasons.ts";
 
 /** Attempts per step, which cover a restart of libvirt. */
 const maxAttempts = 6;

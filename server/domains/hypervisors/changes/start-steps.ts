@@ -1,12 +1,12 @@
-import { hasReason, InfraError } from "../../../adapters/host/infra-error.ts";
-import type { LibvirtDomain } from "../../../adapters/libvirt/adapter.ts";
-import { hypervisorResource } from "../../../adapters/libvirt/names.ts";
-import { libvirtReasons } from "../../../adapters/libvirt/reasons.ts";
-import { type CreateRun, type CreateStep, checkedBy, readyWhenOf } from "./create-run.ts";
-import type { ReadyWhen } from "./hypervisor-settings.ts";
+import { hasReason, InfraError } from "../../../../adapters/host/infra-error.ts";
+import type { LibvirtDomain } from "../../../../adapters/libvirt/adapter.ts";
+import { hypervisorResource } from "../../../../adapters/libvirt/names.ts";
+import { libvirtReasons } from "../../../../adapters/libvirt/reasons.ts";
+import type { ReadyWhen } from "../hypervisor-settings.ts";
+import { isOn } from "../inventory.ts";
+import { hypervisorReasons } from "../reasons.ts";
+import { type CreateRun, type CreateStep, checkedBy, readyWhenOf } from "./create-input.ts";
 import { domainGone, type HypervisorTools } from "./hypervisor-tools.ts";
-import { isOn } from "./inventory.ts";
-import { hypervisorReasons } from "./reasons.ts";
 import { waitUntil } from "./wait-until.ts";
 
 /** Starts the VM. */

@@ -1,5 +1,5 @@
-import { invalidField } from "../../../adapters/host/infra-error.ts";
-import { assertHypervisorId } from "../../../adapters/libvirt/names.ts";
+import { invalidField } from "../../../../adapters/host/infra-error.ts";
+import { assertHypervisorId } from "../../../../adapters/libvirt/names.ts";
 
 const maxIds = 100;
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Json } from "../../operations/operation.ts";
-import type { StepRun } from "../../operations/operation-kind.ts";
+import type { Json } from "../../../operations/operation.ts";
+import type { StepRun } from "../../../operations/operation-kind.ts";
 
 /** A condition that a step waits for, and its time limit. */
 export interface Wait {

@@ -1,8 +1,7 @@
-import { describeSize } from "../../../../adapters/host/describe-size.ts";
-import type { OperationKind } from "../../../operations/operation-kind.ts";
+import { describeSize } from "../../../../../adapters/host/describe-size.ts";
+import type { PoolChange } from "./pool-change.ts";
 import {
   assertMeant,
-  type PoolInput,
   type PoolResult,
   type PoolRun,
   type PoolStep,
@@ -11,20 +10,26 @@ import {
   refreshStep,
 } from "./pool-run.ts";
 
-export const expandKindName = "storagePool.expand";
-
 /** storagePool.expand: chooses spare devices once no other operation works on the pool, and adds them all at once. */
-export function createExpandKind(tools: PoolTools): OperationKind<PoolInput> {
+export function createExpandPool(tools: PoolTools): PoolChange {
+  const { pool } = tools;
   return {
-    kind: expandKindName,
-    system: "storagePool",
-    runsOn: "host",
-    steps: [chooseStep(tools), addStep(tools), refreshStep(tools)],
-    pointOfNoReturn: "add",
-    result: (run): PoolResult => ({
-      devices: devicesOf(run),
-      bytes: (run.output("add") as { readonly bytes: string }).bytes,
-      refreshFailure: refreshFailureOf(run),
+    kind: {
+      kind: "storagePool.expand",
+      system: "storagePool",
+      runsOn: "host",
+      steps: [chooseStep(tools), addStep(tools), refreshStep(tools)],
+      pointOfNoReturn: "add",
+      result: (run): PoolResult => ({
+        devices: devicesOf(run),
+        bytes: (run.output("add") as { readonly bytes: string }).bytes,
+        refreshFailure: refreshFailureOf(run),
+      }),
+    },
+    choose: pool.planExpand,
+    describe: ({ bytes, devices }) => ({
+      changes: [`${pool.name} grows by ${describeSize(bytes)} on ${devices.join(", ")}`],
+      losses: [],
     }),
   };
 }

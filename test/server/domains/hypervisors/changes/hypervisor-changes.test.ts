@@ -1,26 +1,17 @@
 import { create, type DescMethod, type Message } from "@bufbuild/protobuf";
 import { type Test, test } from "tap";
-import { InfraError } from "../../../../adapters/host/infra-error.ts";
-import type { LibvirtAdapter } from "../../../../adapters/libvirt/adapter.ts";
-import { OperationsService } from "../../../../gen/operations/v1/operations_pb.ts";
-import { domainReasons } from "../../../../server/domain/reasons.ts";
-import { createHypervisorPlanners } from "../../../../server/domains/hypervisors/planners.ts";
-import { openOwnStore } from "../../store/own-store.ts";
-import { createHypervisorGateway, createLibvirt } from "./hypervisors-under-test.ts";
+import type { LibvirtAdapter } from "../../../../../adapters/libvirt/adapter.ts";
+import { OperationsService } from "../../../../../gen/operations/v1/operations_pb.ts";
+import { plannersOf } from "../../../../../server/domain/change.ts";
+import { openOwnStore } from "../../../store/own-store.ts";
+import { createHypervisorGateway, createLibvirt } from "../hypervisors-under-test.ts";
 
 const { createHypervisor, createHypervisors, destroyHypervisor, destroyHypervisors, expandStorage } =
   OperationsService.method;
 
 async function createPlan(t: Test, libvirt: LibvirtAdapter = createLibvirt(t)) {
-  const { hypervisors } = await createHypervisorGateway(t, { libvirt, store: await openOwnStore(t) });
-  const poolRefusal = () => new InfraError(domainReasons.DOMAIN_OFF, "there is no storage pool");
-  const planners = createHypervisorPlanners({
-    hypervisors,
-    shared: undefined,
-    poolRefusal,
-    libvirt,
-    host: "alpha",
-  });
+  const { changes } = await createHypervisorGateway(t, { libvirt, store: await openOwnStore(t) });
+  const planners = plannersOf(OperationsService, changes);
   const { signal } = new AbortController();
   return async (method: DescMethod, value: Record<string, unknown>) => {
     const planner = planners.plannerOf(method);

@@ -1,8 +1,8 @@
-import { describeSize } from "../../../../adapters/host/describe-size.ts";
-import type { OperationKind } from "../../../operations/operation-kind.ts";
+import { describeSize } from "../../../../../adapters/host/describe-size.ts";
+import type { LeavingDevice } from "../storage-pool.ts";
+import type { PoolChange } from "./pool-change.ts";
 import {
   assertMeant,
-  type PoolInput,
   type PoolResult,
   type PoolRun,
   type PoolStep,
@@ -10,26 +10,33 @@ import {
   refreshFailureOf,
   refreshStep,
 } from "./pool-run.ts";
-import type { LeavingDevice } from "./storage-pool.ts";
-
-export const shrinkKindName = "storagePool.shrink";
 
 /**
  * storagePool.shrink: chooses devices, closes them to new data, moves their data away, removes them from the pool and frees
  * them. An interrupted move resumes; after a cancelled one, data that was moved stays where it is.
  */
-export function createShrinkKind(tools: PoolTools): OperationKind<PoolInput> {
+export function createShrinkPool(tools: PoolTools): PoolChange {
+  const { pool } = tools;
   return {
-    kind: shrinkKindName,
-    system: "storagePool",
-    runsOn: "host",
-    steps: [chooseStep(tools), reserveStep(tools), moveStep(tools), removeStep(tools), refreshStep(tools)],
-    pointOfNoReturn: "remove",
-    result: (run): PoolResult => ({
-      devices: chosenBy(run).devices.map(({ path }) => path),
-      bytes: chosenBy(run).bytes,
-      refreshFailure: refreshFailureOf(run),
-    }),
+    kind: {
+      kind: "storagePool.shrink",
+      system: "storagePool",
+      runsOn: "host",
+      steps: [chooseStep(tools), reserveStep(tools), moveStep(tools), removeStep(tools), refreshStep(tools)],
+      pointOfNoReturn: "remove",
+      result: (run): PoolResult => ({
+        devices: chosenBy(run).devices.map(({ path }) => path),
+        bytes: chosenBy(run).bytes,
+        refreshFailure: refreshFailureOf(run),
+      }),
+    },
+    choose: pool.planShrink,
+    describe: ({ bytes, devices, movedBytes }) => {
+      const moved =
+        movedBytes === 0n ? "no data has to be moved" : `${describeSize(movedBytes)} of data is moved first`;
+      const what = `${devices.join(", ")} is removed and freed`;
+      return { changes: [`${pool.name} shrinks by ${describeSize(bytes)}: ${what}; ${moved}`], losses: [] };
+    },
   };
 }
 

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import type { DomainDefinition, LibvirtPool } from "../../../adapters/libvirt/adapter.ts";
-import type { Json } from "../../operations/operation.ts";
-import type { OperationStep, StepRun } from "../../operations/operation-kind.ts";
-import type { HypervisorTemplate, ReadyWhen } from "./hypervisor-settings.ts";
+import type { DomainDefinition, LibvirtPool } from "../../../../adapters/libvirt/adapter.ts";
+import type { Json } from "../../../operations/operation.ts";
+import type { OperationStep, StepRun } from "../../../operations/operation-kind.ts";
+import type { HypervisorTemplate, ReadyWhen } from "../hypervisor-settings.ts";
 
 /**
  * Input of hypervisors.create, as configured at the time of the request. A type alias, since an interface is not assignable

@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { hasReason, InfraError } from "../../../adapters/host/infra-error.ts";
+import { hasReason, InfraError } from "../../../../adapters/host/infra-error.ts";
 import type {
   LibvirtAdapter,
   LibvirtDomain,
   LibvirtState,
   LibvirtStep,
-} from "../../../adapters/libvirt/adapter.ts";
-import { hypervisorResource } from "../../../adapters/libvirt/names.ts";
-import { libvirtReasons } from "../../../adapters/libvirt/reasons.ts";
-import type { Json } from "../../operations/operation.ts";
-import type { StepRun } from "../../operations/operation-kind.ts";
-import type { OwnChanges } from "./own-changes.ts";
+} from "../../../../adapters/libvirt/adapter.ts";
+import { hypervisorResource } from "../../../../adapters/libvirt/names.ts";
+import { libvirtReasons } from "../../../../adapters/libvirt/reasons.ts";
+import type { Json } from "../../../operations/operation.ts";
+import type { StepRun } from "../../../operations/operation-kind.ts";
+import type { OwnChanges } from "../own-changes.ts";
 
 export interface HypervisorToolsOptions {
   readonly libvirt: LibvirtAdapter;

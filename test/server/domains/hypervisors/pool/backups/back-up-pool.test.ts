@@ -2,7 +2,7 @@ import { test } from "tap";
 import { openOwnStore } from "../../../../store/own-store.ts";
 import { createDirectoryHost, createPoolBackupsGateway } from "./pool-backups-under-test.ts";
 
-test("a request whose open backup ends meanwhile begins a new one with another name", async (t) => {
+test("a request whose open backup ends meanwhile returns that one; the next begins another", async (t) => {
   const store = await openOwnStore(t);
   const host = await createDirectoryHost(t);
   let endOpen: (() => Promise<unknown>) | undefined;
@@ -19,13 +19,14 @@ test("a request whose open backup ends meanwhile begins a new one with another n
       },
     } as typeof store,
   });
-  const first = await gateway.shared.backUp(gateway.call());
+  const first = await gateway.beginBackup();
   endOpen = async () => {
     endOpen = undefined;
     await createPoolBackupsGateway(t, host, { store });
     t.match(await gateway.end(first.id), { state: "completed" });
   };
-  const second = await gateway.shared.backUp(gateway.call());
+  t.equal((await gateway.beginBackup()).id, first.id);
+  const second = await gateway.beginBackup();
   t.not(second.id, first.id);
   t.match(await gateway.end(second.id), { state: "completed" });
   t.equal(new Set((await gateway.rows()).map(({ name }) => name)).size, 2);

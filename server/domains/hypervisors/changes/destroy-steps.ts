@@ -1,13 +1,11 @@
-import type { Reason } from "../../../adapters/host/define-reasons.ts";
-import { hasReason } from "../../../adapters/host/infra-error.ts";
-import type { LibvirtDomain } from "../../../adapters/libvirt/adapter.ts";
-import { libvirtReasons } from "../../../adapters/libvirt/reasons.ts";
-import type { OperationKind, OperationStep, StepRun } from "../../operations/operation-kind.ts";
+import type { Reason } from "../../../../adapters/host/define-reasons.ts";
+import { hasReason } from "../../../../adapters/host/infra-error.ts";
+import type { LibvirtDomain } from "../../../../adapters/libvirt/adapter.ts";
+import { libvirtReasons } from "../../../../adapters/libvirt/reasons.ts";
+import type { OperationStep, StepRun } from "../../../operations/operation-kind.ts";
+import { isOn } from "../inventory.ts";
 import type { HypervisorTools } from "./hypervisor-tools.ts";
-import { isOn } from "./inventory.ts";
 import { waitUntil } from "./wait-until.ts";
-
-export const destroyKindName = "hypervisors.destroy";
 
 /** Input of hypervisors.destroy. A type alias, since an interface is not assignable to Json. */
 export type DestroyInput = {
@@ -42,26 +40,7 @@ export function destroyInputFrom(
   return { id, uuid, isOurs, wasOff, graceSeconds, volumes: deleteVolumes ? volumes : [] };
 }
 
-/**
- * hypervisors.destroy: powers a VM off, after a grace period in which its guest may shut down, and removes what the gateway
- * created. Workloads on the hypervisor are neither stopped nor moved.
- */
-export function createDestroyKind(tools: HypervisorTools): OperationKind<DestroyInput> {
-  return {
-    kind: destroyKindName,
-    system: "libvirt",
-    runsOn: "host",
-    steps: [graceStep(tools), powerOffStep(tools), undefineStep(tools), deleteVolumesStep(tools)],
-    pointOfNoReturn: "powerOff",
-    result: ({ input }) => ({
-      hypervisor: input.id,
-      isRemoved: input.isOurs,
-      deletedVolumes: input.volumes.map(({ pool, name }) => `${pool}/${name}`),
-    }),
-  };
-}
-
-function graceStep(tools: HypervisorTools): DestroyStep {
+export function graceStep(tools: HypervisorTools): DestroyStep {
   return {
     name: "grace",
     title: "shutting down the guest",
@@ -83,7 +62,7 @@ function graceStep(tools: HypervisorTools): DestroyStep {
   };
 }
 
-function powerOffStep(tools: HypervisorTools): DestroyStep {
+export function powerOffStep(tools: HypervisorTools): DestroyStep {
   return {
     name: "powerOff",
     title: "powering off",
@@ -99,7 +78,7 @@ function powerOffStep(tools: HypervisorTools): DestroyStep {
   };
 }
 
-function undefineStep(tools: HypervisorTools): DestroyStep {
+export function undefineStep(tools: HypervisorTools): DestroyStep {
   return {
     name: "undefine",
     title: "removing the VM, if hostplane created it",
@@ -124,7 +103,7 @@ function undefineStep(tools: HypervisorTools): DestroyStep {
   };
 }
 
-function deleteVolumesStep(tools: HypervisorTools): DestroyStep {
+export function deleteVolumesStep(tools: HypervisorTools): DestroyStep {
   return {
     name: "deleteVolumes",
     title: "deleting the volumes that are not kept",

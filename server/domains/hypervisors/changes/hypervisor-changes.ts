@@ -1,0 +1,226 @@
+import type { Reason } from "../../../../adapters/host/define-reasons.ts";
+import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import { createLimiter } from "../../../../adapters/host/limiter.ts";
+import type { LibvirtAdapter } from "../../../../adapters/libvirt/adapter.ts";
+import { assertHypervisorId, hypervisorResource } from "../../../../adapters/libvirt/names.ts";
+import { libvirtReasons } from "../../../../adapters/libvirt/reasons.ts";
+import type {
+  CreateHypervisorRequest,
+  CreateHypervisorsRequest,
+  DestroyHypervisorRequest,
+  DestroyHypervisorsRequest,
+} from "../../../../gen/operations/v1/operations_pb.ts";
+import type { Change } from "../../../domain/change.ts";
+import { type CheckedOperation, planOfCheck, registerLongChange } from "../../../domain/long-change.ts";
+import type { Events } from "../../../events/events.ts";
+import type { PlannedMutation } from "../../../operations/mutation.ts";
+import type { Json, Operation } from "../../../operations/operation.ts";
+import { operationView } from "../../../operations/operation-view.ts";
+import type { Operations } from "../../../operations/operations.ts";
+import { operationsView, type ViewedOperation } from "../../../operations/operations-view.ts";
+import type { Call } from "../../../rpc/call/call.ts";
+import { libvirtSource } from "../events/hypervisor-observer.ts";
+import { progressMessages } from "../hypervisor-messages.ts";
+import type { HypervisorSettings } from "../hypervisor-settings.ts";
+import type { Hypervisors } from "../hypervisors.ts";
+import type { Hypervisor, Inventory } from "../inventory.ts";
+import type { OwnChanges } from "../own-changes.ts";
+import { hypervisorReasons } from "../reasons.ts";
+import { createCreateHypervisor } from "./create-hypervisor.ts";
+import { createDestroyHypervisor } from "./destroy-hypervisor.ts";
+import type { HypervisorChange } from "./hypervisor-change.ts";
+import { assertHypervisorIds } from "./hypervisor-ids.ts";
+import { createHypervisorTools } from "./hypervisor-tools.ts";
+
+export interface HypervisorChangesOptions {
+  readonly hypervisors: Pick<Hypervisors, "read">;
+  readonly libvirt: LibvirtAdapter;
+  readonly settings: HypervisorSettings;
+  readonly inventory: Inventory;
+  readonly own: OwnChanges;
+  readonly operations: Operations;
+  readonly events: Pick<Events, "follow" | "headSeq">;
+  /** Name of this host. */
+  readonly host: string;
+  readonly patienceMs?: number;
+  readonly pollMs?: number;
+}
+
+type Progress = ReturnType<typeof progressMessages>;
+
+/** The changes of operations.v1.OperationsService that concern hypervisors. */
+export interface HypervisorChanges {
+  readonly createHypervisor: Change<CreateHypervisorRequest, Progress>;
+  readonly createHypervisors: Change<CreateHypervisorsRequest, Progress>;
+  readonly destroyHypervisor: Change<DestroyHypervisorRequest, Progress>;
+  readonly destroyHypervisors: Change<DestroyHypervisorsRequest, Progress>;
+}
+
+/** Creates the changes and registers their kinds of operation; must run before `operations.begin`. */
+export function createHypervisorChanges(options: HypervisorChangesOptions): HypervisorChanges {
+  const { libvirt, settings, inventory } = options;
+  const tools = createHypervisorTools(options);
+  // No other request may begin an operation between the check and the beginning of this one.
+  const turns = createLimiter({ what: "requests for hypervisors", maxRunning: 1, maxWaiting: 256 });
+  const creation = changesOf(options, turns, createCreateHypervisor(tools, inventory, libvirt));
+  const destruction = changesOf(options, turns, createDestroyHypervisor(tools, settings.destroy, libvirt));
+  return {
+    createHypervisor: creation.one,
+    createHypervisors: creation.several,
+    destroyHypervisor: destruction.one,
+    destroyHypervisors: destruction.several,
+  };
+}
+
+/** Makes a change executable for one hypervisor, and for several of which none is begun if one is rejected. */
+function changesOf<Input extends Json>(
+  options: HypervisorChangesOptions,
+  turns: ReturnType<typeof createLimiter>,
+  change: HypervisorChange<Input>,
+) {
+  const { operations, host, libvirt } = options;
+  const { kind, describeResult } = change;
+  const backend = libvirtSource(libvirt, host);
+
+  /** @throws InfraError HYPERVISOR_NOT_FOUND, OPERATION_IN_PROGRESS, and as `HypervisorChange.check` */
+  async function check(
+    id: string,
+    signal: AbortSignal,
+  ): Promise<CheckedOperation<Input> | { joins: Operation }> {
+    const resource = hypervisorResource(id);
+    const { hypervisors, failure } = await options.hypervisors.read(signal);
+    const hypervisor = hypervisors.find((one) => one.id === id);
+    if (hypervisor === undefined) {
+      const words = `hypervisor ${JSON.stringify(id)} not found`;
+      throw new InfraError(hypervisorReasons.HYPERVISOR_NOT_FOUND, words, { resource });
+    }
+    // Before libvirt's failure: operations in progress are known even while it is unreachable.
+    const running = await runningOn(operations, resource, host);
+    if (running?.kind === kind.kind) {
+      return { joins: running };
+    }
+    await operations.assertFree(resource);
+    if (failure !== undefined) {
+      throw failure;
+    }
+    const { value: state } = await libvirt.read(signal);
+    assertKnown(hypervisor, state, inventory);
+    const checked = change.check(hypervisor, state);
+    return { resource, backend, secrets: null, attachKey: `${kind.kind} ${host} ${resource}`, ...checked };
+  }
+
+  const { inventory } = options;
+  const registered = registerLongChange(operations, {
+    kind,
+    check: (id: string, { signal }) => check(id, signal),
+  });
+
+  async function checkAll(ids: readonly string[], signal: AbortSignal) {
+    const all = [];
+    for (const id of ids) {
+      all.push(await check(id, signal));
+    }
+    return all;
+  }
+
+  async function startAll(ids: readonly string[], call: Call): Promise<readonly ViewedOperation[]> {
+    const checked = await checkAll(ids, call.signal);
+    return Promise.all(
+      checked.map(async (each, index): Promise<ViewedOperation> => {
+        const label = ids[index] ?? "";
+        try {
+          return { label, begun: await registered.start(each, call) };
+        } catch (error) {
+          return { label, begun: { error } };
+        }
+      }),
+    );
+  }
+
+  async function* runOne(id: string, call: Call) {
+    assertHypervisorId(id, "id");
+    call.noteResource(hypervisorResource(id));
+    const begin = () => turns.run(() => registered.begin(id, call), call.signal);
+    yield* operationView(options, call, begin, describeResult);
+  }
+
+  async function* runSeveral(ids: readonly string[], call: Call) {
+    assertHypervisorIds(ids);
+    call.noteResource(resourceOf(ids));
+    const begin = () => turns.run(() => startAll(ids, call), call.signal);
+    yield* operationsView(options, call, begin, describeResult);
+  }
+
+  return {
+    one: {
+      async plan({ id }, requester) {
+        assertHypervisorId(id, "id");
+        return registered.plan(id, requester);
+      },
+      run: ({ id }, call) => progressMessages(runOne(id, call)),
+    } satisfies Change<{ readonly id: string }, Progress>,
+    several: {
+      async plan({ ids }, { signal }) {
+        assertHypervisorIds(ids);
+        const checked = await checkAll(ids, signal);
+        const parts = checked.map((each) => planOfCheck(kind, each));
+        return { kind: kind.kind, resource: resourceOf(ids), backend, ...joinedPlan(parts) };
+      },
+      run: ({ ids }, call) => progressMessages(runSeveral(ids, call)),
+    } satisfies Change<{ readonly ids: readonly string[] }, Progress>,
+  };
+}
+
+function resourceOf(ids: readonly string[]): string {
+  const [only = ""] = ids;
+  return ids.length === 1 ? hypervisorResource(only) : "hypervisors";
+}
+
+/** Returns the operation that is running on a hypervisor of this host; undefined if none is. */
+async function runningOn(
+  operations: Pick<Operations, "list">,
+  resource: string,
+  host: string,
+): Promise<Operation | undefined> {
+  const states = ["scheduled", "active", "undoing"] as const;
+  const page = { belowSeq: undefined, limit: 10 };
+  const { operations: open } = await operations.list({ resource, states }, page);
+  return open.find((one) => one.host === undefined || one.host === host);
+}
+
+/** Rejects a hypervisor whose state is unknown. @throws InfraError DOMAIN_EXISTS if the VM is not a hypervisor, DOMAIN_STATE */
+function assertKnown(
+  { id, state, reason }: Hypervisor,
+  { domains }: Awaited<ReturnType<LibvirtAdapter["read"]>>["value"],
+  inventory: Inventory,
+): void {
+  if (state !== "unknown") {
+    return;
+  }
+  const domain = domains.find(({ name }) => name === id);
+  // An unreadable VM does not show whether the gateway created it.
+  const isReadable = domain !== undefined && domain.unreadableBecause === undefined;
+  const isForeign = isReadable && !inventory.isHypervisor(domain);
+  const why: Reason = isForeign ? libvirtReasons.DOMAIN_EXISTS : libvirtReasons.DOMAIN_STATE;
+  throw new InfraError(why, `${id} has an unknown state: ${reason}`, { resource: hypervisorResource(id) });
+}
+
+/** Joins the plans of several hypervisors, each of which is changed for itself. */
+function joinedPlan(
+  parts: readonly PlannedMutation[],
+): Pick<PlannedMutation, "plan" | "steps" | "pointOfNoReturn"> {
+  const steps = parts.flatMap((part) => part.steps);
+  let pointOfNoReturn = steps.length;
+  let offset = 0;
+  for (const part of parts) {
+    if (part.pointOfNoReturn < part.steps.length) {
+      pointOfNoReturn = Math.min(pointOfNoReturn, offset + part.pointOfNoReturn);
+    }
+    offset += part.steps.length;
+  }
+  const plan = {
+    changes: parts.flatMap(({ plan }) => plan.changes),
+    losses: parts.flatMap(({ plan }) => plan.losses),
+  };
+  return { plan, steps, pointOfNoReturn };
+}
