@@ -1,12 +1,10 @@
-import type { PlannedMutation } from "../operations/mutation.ts";
-import type { Operation } from "../operations/operation.ts";
-import type { Requester } from "../rpc/call/requester.ts";
+import type { BeginnableChange } from "../domain/long-change.ts";
 import { backupsOff } from "./backups-off.ts";
 import type { AccessFields } from "./repositories.ts";
 import type { BackupRow } from "./store/backups.ts";
 
 /** The new volume of RestoreBackup. */
-export interface WantedRestore {
+export interface RestoreSpec {
   readonly name: string;
   /** Empty: not given. */
   readonly deviceClass: string;
@@ -23,34 +21,30 @@ export interface BackupSourceFacts {
   readonly configKey: string;
 }
 
-/** Actions on a recorded backup. Every change is an operation, which the call starts or joins. */
-export interface BackupSourceActions {
+/** A request about a recorded backup. */
+export interface StoredBackupRequest {
+  readonly row: BackupRow;
+  /** Access to a repository whose key the gateway does not have. */
+  readonly access: AccessFields | undefined;
+}
+
+/** A request to restore a recorded backup. */
+export interface RestoreRequest extends StoredBackupRequest {
+  readonly spec: RestoreSpec;
+}
+
+/** Changes of recorded backups, all of which are operations. */
+export interface BackupSourceChanges {
   /** @throws InfraError INVALID_FIELD, ENDPOINT_NOT_ALLOWED, REPOSITORY_NOT_FOUND, BUSY */
-  verify(row: BackupRow, access: AccessFields | undefined, asker: Requester): Promise<Operation>;
+  readonly verify: BeginnableChange<StoredBackupRequest>;
   /** @throws InfraError the errors of `verify`, and BACKUP_TOO_YOUNG */
-  remove(row: BackupRow, access: AccessFields | undefined, asker: Requester): Promise<Operation>;
+  readonly remove: BeginnableChange<StoredBackupRequest>;
   /** @throws InfraError the errors of `verify`, VOLUME_TOO_SMALL, and the errors of creating a volume */
-  restore(
-    row: BackupRow,
-    wanted: WantedRestore,
-    access: AccessFields | undefined,
-    asker: Requester,
-  ): Promise<Operation>;
-  /** Plans `verify`. @throws InfraError the errors of `verify` */
-  planVerify(row: BackupRow, access: AccessFields | undefined): Promise<PlannedMutation>;
-  /** Plans `remove`. @throws InfraError the errors of `remove` */
-  planRemove(row: BackupRow, access: AccessFields | undefined): Promise<PlannedMutation>;
-  /** Plans `restore`; no steps when it would join a running operation. @throws InfraError the errors of `restore` */
-  planRestore(
-    row: BackupRow,
-    wanted: WantedRestore,
-    access: AccessFields | undefined,
-    signal: AbortSignal,
-  ): Promise<PlannedMutation>;
+  readonly restore: BeginnableChange<RestoreRequest>;
 }
 
 /** A domain whose volumes are backed up. */
-export interface BackupSource extends BackupSourceFacts, BackupSourceActions {
+export interface BackupSource extends BackupSourceFacts, BackupSourceChanges {
   /** Whether its backups are configured. */
   readonly isOn: boolean;
 }
@@ -60,14 +54,6 @@ export function createAbsentBackupSource(facts: BackupSourceFacts): BackupSource
   const refuse = async () => {
     throw backupsOff(facts.configKey);
   };
-  return {
-    ...facts,
-    isOn: false,
-    verify: refuse,
-    remove: refuse,
-    restore: refuse,
-    planVerify: refuse,
-    planRemove: refuse,
-    planRestore: refuse,
-  };
+  const refused = { plan: refuse, begin: refuse };
+  return { ...facts, isOn: false, verify: refused, remove: refused, restore: refused };
 }

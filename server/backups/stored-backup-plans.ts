@@ -1,6 +1,7 @@
 import { describeSize } from "../../adapters/host/describe-size.ts";
 import type { ResticAdapter } from "../../adapters/restic/adapter.ts";
-import type { PlannedMutation } from "../operations/mutation.ts";
+import type { CheckedOperation } from "../domain/long-change.ts";
+import type { Json } from "../operations/operation.ts";
 import { describePlace, placeOf } from "./repository-place.ts";
 import type { BackupRow } from "./store/backups.ts";
 
@@ -11,12 +12,12 @@ export function resourceOf({ id }: Pick<BackupRow, "id">): string {
   return `backups/${id}`;
 }
 
-/** Plans the operation of `verify-kind.ts`. */
-export function planOfVerification(kind: string, restic: Commands, row: BackupRow): PlannedMutation {
+/** The part of a checked operation that describes it for people. */
+export type StoredBackupPlan = Pick<CheckedOperation<Json>, "plan" | "steps">;
+
+/** Describes the operation of `verify-kind.ts`. */
+export function planOfVerification(restic: Commands, row: BackupRow): StoredBackupPlan {
   return {
-    kind,
-    resource: resourceOf(row),
-    backend: describePlace(placeOf(row)),
     plan: {
       changes: [`backup ${row.name} of ${row.volume} is read completely, and the result is recorded`],
       losses: [],
@@ -25,17 +26,13 @@ export function planOfVerification(kind: string, restic: Commands, row: BackupRo
       { name: "read", command: restic.commandOf("restore") },
       { name: "record", command: [] },
     ],
-    pointOfNoReturn: 2,
   };
 }
 
-/** Plans the operation of `delete-kind.ts`. */
-export function planOfDeletion(kind: string, restic: Commands, row: BackupRow): PlannedMutation {
+/** Describes the operation of `delete-kind.ts`. */
+export function planOfDeletion(restic: Commands, row: BackupRow): StoredBackupPlan {
   const place = describePlace(placeOf(row));
   return {
-    kind,
-    resource: resourceOf(row),
-    backend: place,
     plan: {
       changes: [`backup ${row.name} of ${row.volume} is deleted`],
       losses: [
@@ -47,11 +44,5 @@ export function planOfDeletion(kind: string, restic: Commands, row: BackupRow): 
       { name: "removeRecord", command: [] },
       { name: "prune", command: restic.commandOf("prune") },
     ],
-    pointOfNoReturn: 0,
   };
-}
-
-/** Returns the plan of a call that starts nothing, because it joins a running operation or the desired state already exists. */
-export function nothingToDo(kind: string, resource: string): PlannedMutation {
-  return { kind, resource, backend: "", plan: { changes: [], losses: [] }, steps: [], pointOfNoReturn: 0 };
 }

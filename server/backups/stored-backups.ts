@@ -1,26 +1,29 @@
 import { InfraError } from "../../adapters/host/infra-error.ts";
 import { resticReasons } from "../../adapters/restic/reasons.ts";
-import type { Operation } from "../operations/operation.ts";
-import type { OperationStarter, Operations } from "../operations/operations.ts";
-import type { Requester } from "../rpc/call/requester.ts";
-import type { BackupSourceActions } from "./backup-source.ts";
+import { type CheckedOperation, registerLongChange } from "../domain/long-change.ts";
+import type { Operations } from "../operations/operations.ts";
+import type { BackupSourceChanges, StoredBackupRequest } from "./backup-source.ts";
 import { createDeleteKind } from "./delete-kind.ts";
 import { backupReasons } from "./reasons.ts";
-import type { AccessFields, NamedRepository } from "./repositories.ts";
+import type { NamedRepository } from "./repositories.ts";
 import { describePlace, placeOf, type RepositorySecrets } from "./repository-place.ts";
 import type { BackupRow } from "./store/backups.ts";
-import { planOfDeletion, planOfVerification, resourceOf } from "./stored-backup-plans.ts";
+import {
+  planOfDeletion,
+  planOfVerification,
+  resourceOf,
+  type StoredBackupPlan,
+} from "./stored-backup-plans.ts";
 import type { StoredBackupInput, StoredBackupTools } from "./stored-backup-run.ts";
 import { createVerifyKind } from "./verify-kind.ts";
 
-/** Actions on recorded backups that all sources share. */
-export interface StoredBackups
-  extends Pick<BackupSourceActions, "verify" | "remove" | "planVerify" | "planRemove"> {
+/** Changes of recorded backups that all sources share. */
+export interface StoredBackups extends Pick<BackupSourceChanges, "verify" | "remove"> {
   /**
    * Returns the repository of a backup, with the secrets of a request; its selector is the snapshot.
    * @throws InfraError REPOSITORY_NOT_FOUND, INVALID_FIELD, ENDPOINT_NOT_ALLOWED
    */
-  repositoryOf(row: BackupRow, access: AccessFields | undefined): NamedRepository;
+  repositoryOf(request: StoredBackupRequest): NamedRepository;
 }
 
 export interface StoredBackupsOptions extends StoredBackupTools {
@@ -35,8 +38,6 @@ export interface StoredBackupsOptions extends StoredBackupTools {
   readonly host: string;
 }
 
-type Starter = OperationStarter<StoredBackupInput, RepositorySecrets | null>;
-
 /** Prefix of the access fields in requests of hostplane.v1.BackupService. */
 const prefix = "access.";
 
@@ -45,12 +46,8 @@ const hourMs = 3_600_000;
 /** Registers the operation kinds, so it must be called before `operations.begin`. */
 export function createStoredBackups(options: StoredBackupsOptions): StoredBackups {
   const { restic, repositories, operations, kindNames, configKey, minimumAgeHours, host } = options;
-  const starters = {
-    verify: operations.register(createVerifyKind(kindNames.verify, options)),
-    remove: operations.register(createDeleteKind(kindNames.remove, options)),
-  };
 
-  function repositoryOf(row: BackupRow, access: AccessFields | undefined): NamedRepository {
+  function repositoryOf({ row, access }: StoredBackupRequest): NamedRepository {
     const place = placeOf(row);
     if (place.kind === "local" && row.host !== host) {
       throw new InfraError(
@@ -63,15 +60,12 @@ export function createStoredBackups(options: StoredBackupsOptions): StoredBackup
     return { place, secrets, selector: row.snapshot_id };
   }
 
-  async function begin(
-    starter: Starter,
+  function operationOf(
+    { row, secrets, place }: Pick<StoredBackupRequest, "row"> & NamedRepository,
     what: string,
-    row: BackupRow,
-    { place, secrets }: NamedRepository,
-    asker: Requester,
-  ): Promise<Operation> {
-    asker.noteResource(resourceOf(row));
-    const { operation } = await starter.start({
+    plan: StoredBackupPlan,
+  ): CheckedOperation<StoredBackupInput, RepositorySecrets | null> {
+    return {
       resource: resourceOf(row),
       backend: describePlace(place),
       input: {
@@ -83,11 +77,9 @@ export function createStoredBackups(options: StoredBackupsOptions): StoredBackup
         keyName: row.key_name,
       },
       secrets,
-      asker: { actor: asker.actor, accountId: asker.accountId, rpc: asker.rpc },
       attachKey: `${what} ${row.id}`,
-    });
-    asker.noteOperation(operation.id);
-    return operation;
+      ...plan,
+    };
   }
 
   /** @throws InfraError BACKUP_TOO_YOUNG */
@@ -105,25 +97,21 @@ export function createStoredBackups(options: StoredBackupsOptions): StoredBackup
 
   return {
     repositoryOf,
-
-    verify: async (row, access, asker) =>
-      begin(starters.verify, "verify", row, repositoryOf(row, access), asker),
-
-    async remove(row, access, asker) {
-      const named = repositoryOf(row, access);
-      assertOldEnough(row);
-      return begin(starters.remove, "delete", row, named, asker);
-    },
-
-    async planVerify(row, access) {
-      repositoryOf(row, access);
-      return planOfVerification(kindNames.verify, restic, row);
-    },
-
-    async planRemove(row, access) {
-      repositoryOf(row, access);
-      assertOldEnough(row);
-      return planOfDeletion(kindNames.remove, restic, row);
-    },
+    verify: registerLongChange(operations, {
+      kind: createVerifyKind(kindNames.verify, options),
+      check: async (request: StoredBackupRequest) => {
+        const { row } = request;
+        return operationOf({ row, ...repositoryOf(request) }, "verify", planOfVerification(restic, row));
+      },
+    }),
+    remove: registerLongChange(operations, {
+      kind: createDeleteKind(kindNames.remove, options),
+      check: async (request: StoredBackupRequest) => {
+        const { row } = request;
+        const named = repositoryOf(request);
+        assertOldEnough(row);
+        return operationOf({ row, ...named }, "delete", planOfDeletion(restic, row));
+      },
+    }),
   };
 }

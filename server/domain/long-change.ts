@@ -1,7 +1,7 @@
 import type { PlannedMutation, PlannedStep } from "../operations/mutation.ts";
 import type { Json, Operation } from "../operations/operation.ts";
 import type { OperationKind } from "../operations/operation-kind.ts";
-import type { Operations } from "../operations/operations.ts";
+import type { OperationAsker, Operations } from "../operations/operations.ts";
 import type { PlanRequester } from "../operations/planner.ts";
 import type { Call } from "../rpc/call/call.ts";
 import { methodPathOf } from "../rpc/call/method-rule.ts";
@@ -14,7 +14,7 @@ export interface CheckedOperation<Input extends Json, Secrets extends Json = nul
   /** ID of the target system. */
   readonly backend: string;
   /** A function if the input can only be completed when the operation begins, since that writes to the store. */
-  readonly input: Input | ((call: Call) => Promise<Input>);
+  readonly input: Input | ((by: OperationAsker) => Promise<Input>);
   readonly secrets: Secrets;
   /** A request with the key of an operation that has not ended joins it. Absent: each request begins its own. */
   readonly attachKey?: string;
@@ -45,36 +45,44 @@ export interface BegunOperation {
   readonly isNew: boolean;
 }
 
-/** A long change whose kind is registered, so that it can begin. */
-export interface OperationChange<Request, Input extends Json = Json, Secrets extends Json = Json>
-  extends LongChange<Request, Input, Secrets> {
-  /** @throws InfraError as `check` */
+/** A long change as services use it. */
+export interface BeginnableChange<Request> {
+  /** Returns what `begin` would do: nothing if it would join an operation in progress. @throws InfraError as `begin` */
   plan(request: Request, requester: PlanRequester): Promise<PlannedMutation>;
-  /** Checks the change and begins it, or joins the operation in progress. @throws InfraError as `check` */
+  /** Checks the change and begins it, or joins the operation in progress. @throws InfraError BUSY, STORE_UNAVAILABLE */
   begin(request: Request, call: Call): Promise<BegunOperation>;
-  /** Begins what `check` has described. @throws InfraError STORE_UNAVAILABLE, BUSY */
-  start(checked: Awaited<ReturnType<this["check"]>>, call: Call): Promise<BegunOperation>;
+}
+
+type Checked<Input extends Json, Secrets extends Json> = Awaited<
+  ReturnType<LongChange<never, Input, Secrets>["check"]>
+>;
+
+/** A long change whose kind is registered, so that it can begin. */
+export interface RegisteredChange<Request, Input extends Json, Secrets extends Json = null>
+  extends LongChange<Request, Input, Secrets>,
+    BeginnableChange<Request> {
+  /** Begins what `check` has described. @throws InfraError BUSY, STORE_UNAVAILABLE */
+  start(checked: Checked<Input, Secrets>, by: OperationAsker): Promise<BegunOperation>;
 }
 
 /** Registers the kind of a long change. Must be called before `operations.begin`. */
 export function registerLongChange<Request, Input extends Json, Secrets extends Json>(
   operations: Pick<Operations, "register">,
   { kind, check }: LongChange<Request, Input, Secrets>,
-): OperationChange<Request, Input, Secrets> {
+): RegisteredChange<Request, Input, Secrets> {
   const starter = operations.register(kind);
 
-  async function start(checked: Awaited<ReturnType<typeof check>>, call: Call): Promise<BegunOperation> {
+  async function start(checked: Checked<Input, Secrets>, by: OperationAsker): Promise<BegunOperation> {
     if ("joins" in checked) {
       return { operation: checked.joins, isNew: false };
     }
-    const { caller, method } = call;
     const { resource, backend, input, secrets, attachKey } = checked;
     return starter.start({
       resource,
       backend,
-      input: typeof input === "function" ? await input(call) : input,
+      input: typeof input === "function" ? await input(by) : input,
       secrets,
-      asker: { actor: caller.actor, accountId: caller.accountId, rpc: methodPathOf(method) },
+      asker: by,
       ...(attachKey === undefined ? {} : { attachKey }),
     });
   }
@@ -85,7 +93,7 @@ export function registerLongChange<Request, Input extends Json, Secrets extends 
     start,
     plan: async (request, requester) => planOfCheck(kind, await check(request, requester)),
     async begin(request, call) {
-      const begun = await start(await check(request, call), call);
+      const begun = await start(await check(request, call), operationAskerOf(call));
       call.noteResource(begun.operation.resource);
       call.noteOperation(begun.operation.id);
       return begun;
@@ -114,21 +122,26 @@ export function stepsOfKind(
   return steps.map(({ name }) => ({ name, command: commands[name] ?? [] }));
 }
 
+/** Returns the caller as the requester of an operation. */
+export function operationAskerOf({ caller, method }: Pick<Call, "caller" | "method">): OperationAsker {
+  return { actor: caller.actor, accountId: caller.accountId, rpc: methodPathOf(method) };
+}
+
+/** Returns the plan of a request that begins nothing, since it joins an operation or asks for what exists. */
+export function nothingToDo(
+  kind: string,
+  { resource, backend }: Pick<Operation, "resource" | "backend">,
+): PlannedMutation {
+  return { kind, resource, backend, plan: { changes: [], losses: [] }, steps: [], pointOfNoReturn: 0 };
+}
+
 /** Returns the plan of what `check` has described: nothing, if it joins an operation in progress. */
 export function planOfCheck<Input extends Json, Secrets extends Json>(
   kind: OperationKind<Input, Secrets>,
-  checked: CheckedOperation<Input, Secrets> | { readonly joins: Operation },
+  checked: Checked<Input, Secrets>,
 ): PlannedMutation {
   if ("joins" in checked) {
-    const { resource, backend } = checked.joins;
-    return {
-      kind: kind.kind,
-      resource,
-      backend,
-      plan: { changes: [], losses: [] },
-      steps: [],
-      pointOfNoReturn: 0,
-    };
+    return nothingToDo(kind.kind, checked.joins);
   }
   const { resource, backend, plan, steps } = checked;
   const pointOfNoReturn = indexOfNoReturn(kind, steps);

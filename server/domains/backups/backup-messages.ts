@@ -6,14 +6,14 @@ import type {
   ListBackupsRequest,
   RestoreBackupRequest,
 } from "../../../gen/hostplane/v1/backup_pb.ts";
-import type { WantedRestore } from "../../backups/backup-source.ts";
+import type { RestoreSpec } from "../../backups/backup-source.ts";
 import { describePlace, placeOf } from "../../backups/repository-place.ts";
 import type { BackupFilters, BackupRow } from "../../backups/store/backups.ts";
 import { parsePageSize, parseTextFilter } from "../../rpc/listing/listing-fields.ts";
 import { seqFromPageToken } from "../../rpc/listing/page-token.ts";
 
 /** Returns the volume that RestoreBackup creates. */
-export function wantedFromRestore(request: RestoreBackupRequest): WantedRestore {
+export function specFromRestore(request: RestoreBackupRequest): RestoreSpec {
   const { volumeName: name, deviceClass, sizeGb, tags } = request;
   return { name, deviceClass, sizeGb, tags };
 }

@@ -1,10 +1,11 @@
 import { BackupService } from "../../../gen/hostplane/v1/backup_pb.ts";
 import { backupsOff } from "../../backups/backups-off.ts";
+import { plannersOf } from "../../domain/change.ts";
 import type { DomainContext, DomainServices } from "../../domain/domain-services.ts";
 import { registerPlanRefusal } from "../../operations/planner.ts";
 import { registerRefusal } from "../../rpc/call/service-handlers.ts";
 import { createBackups } from "./backups.ts";
-import { createBackupPlanners } from "./planners.ts";
+import { createBackupChanges } from "./changes/backup-changes.ts";
 import { createBackupResources } from "./resources.ts";
 import { createBackupService } from "./service.ts";
 
@@ -22,10 +23,11 @@ export function serveBackups({ store, served, operationMessage }: BackupsContext
     };
   }
   const backups = createBackups(store, sources);
+  const changes = createBackupChanges(backups, operationMessage);
   return {
     inventory: [createBackupResources(store)],
-    registrations: [createBackupService(backups, operationMessage)],
-    planners: [createBackupPlanners(backups)],
+    registrations: [createBackupService(backups, changes)],
+    planners: [plannersOf(BackupService, changes)],
     backends: [],
   };
 }

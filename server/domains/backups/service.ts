@@ -1,21 +1,13 @@
-import type { MessageInitShape } from "@bufbuild/protobuf";
 import { BackupService } from "../../../gen/hostplane/v1/backup_pb.ts";
-import type { OperationSchema } from "../../../gen/hostplane/v1/operation_pb.ts";
-import type { Operation } from "../../operations/operation.ts";
-import { requesterFrom } from "../../rpc/call/requester.ts";
+import { handlersOf } from "../../domain/change.ts";
 import { registerService, type ServiceRegistration } from "../../rpc/call/service-handlers.ts";
 import { pageTokenFrom } from "../../rpc/listing/page-token.ts";
-import { backupMessage, parseBackupId, parseBackupQuery, wantedFromRestore } from "./backup-messages.ts";
+import { backupMessage, parseBackupId, parseBackupQuery } from "./backup-messages.ts";
 import type { Backups } from "./backups.ts";
+import type { BackupChanges } from "./changes/backup-changes.ts";
 
-/**
- * Creates hostplane.v1.BackupService, which manages stored backups.
- * @param operationMessage converts an operation to its published message
- */
-export function createBackupService(
-  backups: Backups,
-  operationMessage: (operation: Operation) => MessageInitShape<typeof OperationSchema>,
-): ServiceRegistration {
+/** Creates hostplane.v1.BackupService, which manages stored backups. */
+export function createBackupService(backups: Backups, changes: BackupChanges): ServiceRegistration {
   return registerService(BackupService, {
     async listBackups(request) {
       const query = parseBackupQuery(request);
@@ -31,23 +23,6 @@ export function createBackupService(
       call.noteResource(`backups/${row.id}`);
       return { backup: backupMessage(row) };
     },
-    async verifyBackup({ id, access }, call) {
-      const operation = await backups.verify(parseBackupId(id), access, requesterFrom(call));
-      return { operation: operationMessage(operation) };
-    },
-    async restoreBackup(request, call) {
-      const id = parseBackupId(request.id);
-      const operation = await backups.restore(
-        id,
-        wantedFromRestore(request),
-        request.access,
-        requesterFrom(call),
-      );
-      return { operation: operationMessage(operation) };
-    },
-    async deleteBackup({ id, access }, call) {
-      const operation = await backups.remove(parseBackupId(id), access, requesterFrom(call));
-      return { operation: operationMessage(operation) };
-    },
+    ...handlersOf(changes),
   });
 }

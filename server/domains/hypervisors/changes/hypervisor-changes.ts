@@ -11,7 +11,12 @@ import type {
   DestroyHypervisorsRequest,
 } from "../../../../gen/operations/v1/operations_pb.ts";
 import type { Change } from "../../../domain/change.ts";
-import { type CheckedOperation, planOfCheck, registerLongChange } from "../../../domain/long-change.ts";
+import {
+  type CheckedOperation,
+  operationAskerOf,
+  planOfCheck,
+  registerLongChange,
+} from "../../../domain/long-change.ts";
 import type { Events } from "../../../events/events.ts";
 import type { PlannedMutation } from "../../../operations/mutation.ts";
 import type { Json, Operation } from "../../../operations/operation.ts";
@@ -129,7 +134,7 @@ function changesOf<Input extends Json>(
       checked.map(async (each, index): Promise<ViewedOperation> => {
         const label = ids[index] ?? "";
         try {
-          return { label, begun: await registered.start(each, call) };
+          return { label, begun: await registered.start(each, operationAskerOf(call)) };
         } catch (error) {
           return { label, begun: { error } };
         }

@@ -1,12 +1,11 @@
 import type { InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { LibvirtAdapter } from "../../../../adapters/libvirt/adapter.ts";
-import { type OperationChange, registerLongChange } from "../../../domain/long-change.ts";
+import { type BeginnableChange, registerLongChange } from "../../../domain/long-change.ts";
 import type { Operations } from "../../../operations/operations.ts";
-import type { PoolBackupInput } from "./backups/backup-run.ts";
 import { createPoolBackups, type PoolBackups, type PoolBackupsOptions } from "./backups/pool-backups.ts";
 import { createExpandPool } from "./changes/expand-pool.ts";
 import { createLongPoolChange, type PoolChange } from "./changes/pool-change.ts";
-import type { PoolInput, PoolRefresh } from "./changes/pool-run.ts";
+import type { PoolRefresh } from "./changes/pool-run.ts";
 import { createShrinkPool } from "./changes/shrink-pool.ts";
 import { createOwnChanges, type OwnChanges } from "./own-changes.ts";
 import type { StoragePool } from "./storage-pool.ts";
@@ -32,13 +31,13 @@ export interface SharedPool {
   /** This gateway's own changes of the pool. */
   readonly own: OwnChanges;
   /** Expands the pool by at least so many bytes. @throws InfraError POOL_CANNOT_GROW, POOL_FIXED, BUSY */
-  readonly expand: OperationChange<bigint, PoolInput, null>;
+  readonly expand: BeginnableChange<bigint>;
   /** Shrinks the pool by at most so many bytes. @throws InfraError POOL_CANNOT_SHRINK, POOL_FIXED, BUSY */
-  readonly shrink: OperationChange<bigint, PoolInput, null>;
+  readonly shrink: BeginnableChange<bigint>;
   /** Undefined if backups are not configured. */
   readonly backups: PoolBackups | undefined;
   /** Returns the backup of all volumes. @throws InfraError DOMAIN_OFF if backups are not configured */
-  backUp(): OperationChange<unknown, PoolBackupInput, null>;
+  backUp(): BeginnableChange<unknown>;
 }
 
 /** Creates the shared pool and registers its operation kinds; must run before `operations.begin`. */

@@ -7,7 +7,7 @@ import {
 } from "../../../../gen/lvmd/served/lvmd_pb.ts";
 import { backupsOff } from "../../../backups/backups-off.ts";
 import { backupConfigKey as configKey } from "./backup-settings.ts";
-import type { BackupPoll, WantedBackup } from "./create-backup.ts";
+import type { BackupPoll, BackupSpec } from "./create-backup.ts";
 import type { VolumeBackups } from "./volume-backups.ts";
 
 const numberOfState: Readonly<Record<BackupPoll["state"], StateType>> = {
@@ -17,7 +17,7 @@ const numberOfState: Readonly<Record<BackupPoll["state"], StateType>> = {
 };
 
 /** @throws InfraError INVALID_FIELD */
-export function wantedFromCreateBackup({ backup }: CreateBackupRequest): WantedBackup {
+export function specFromCreateBackup({ backup }: CreateBackupRequest): BackupSpec {
   if (backup === undefined) {
     throw invalidField("backup", "must be set");
   }

@@ -22,11 +22,3 @@ export interface BackupParts {
   /** Name of this host. */
   readonly host: string;
 }
-
-/** The outcome that a plan predicts for a request. */
-export interface Foreseen<Planned> {
-  /** Resource that the operation would work on. */
-  readonly resource: string;
-  /** The operation that would begin. Undefined: the backup or restore exists already or is in progress. */
-  readonly begins: Planned | undefined;
-}

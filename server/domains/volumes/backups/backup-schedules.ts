@@ -1,11 +1,14 @@
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { LogicalVolume, LvmState } from "../../../../adapters/lvm/adapter.ts";
+import type { RepositorySecrets } from "../../../backups/repository-place.ts";
+import type { RegisteredChange } from "../../../domain/long-change.ts";
 import { hasEnded } from "../../../operations/operation.ts";
 import type { OperationStarter } from "../../../operations/operations.ts";
+import type { VolumeBackupRequest } from "./back-up-volume.ts";
 import { backupKindName } from "./backup-kind.ts";
 import type { BackupParts } from "./backup-parts.ts";
+import type { BackupInput } from "./backup-run.ts";
 import { type BackupSchedule, latestSlotMs, slotName, volumesOfSchedule } from "./backup-schedule.ts";
-import type { BeginBackup } from "./begin-backup.ts";
 import { createBeginRetention } from "./begin-retention.ts";
 import type { RetentionInput } from "./retention-kind.ts";
 import { actorOf, operationsOfSchedule } from "./schedule-operations.ts";
@@ -39,7 +42,10 @@ interface SlotState {
 
 export function createBackupSchedules(
   parts: BackupParts & { readonly log: BackupSchedulesLog },
-  beginBackup: BeginBackup,
+  backUpVolume: Pick<
+    RegisteredChange<VolumeBackupRequest, BackupInput, RepositorySecrets | null>,
+    "check" | "start"
+  >,
   retention: OperationStarter<RetentionInput, null>,
 ): BackupSchedules {
   const { lvm, store, deviceClasses, settings, host, log } = parts;
@@ -83,14 +89,12 @@ export function createBackupSchedules(
       log.warn(`${name} of ${resource} is skipped: operation ${open.id} of an earlier slot has not ended`);
       return;
     }
-    const request = { name, s3: undefined, schedule: schedule.name };
-    await beginBackup.begin(beginBackup.describe(request, volume, state), {
+    const request = { name, s3: undefined, schedule: schedule.name, volume, state };
+    const requester = { signal: closing.signal, peer: { lvmd: "backups" } } as const;
+    await backUpVolume.start(await backUpVolume.check(request, requester), {
       actor,
       accountId: actor,
       rpc: "proto.LVService/CreateBackup",
-      signal: closing.signal,
-      noteResource: () => {},
-      noteOperation: () => {},
     });
   }
 

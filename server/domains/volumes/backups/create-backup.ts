@@ -6,13 +6,18 @@ import type { LogicalVolume, LvmState } from "../../../../adapters/lvm/adapter.t
 import { lvmReasons } from "../../../../adapters/lvm/reasons.ts";
 import { lvmBackupReasons } from "../../../backups/lvm/reasons.ts";
 import { backupReasons } from "../../../backups/reasons.ts";
+import type { RepositorySecrets } from "../../../backups/repository-place.ts";
 import type { BackupRow } from "../../../backups/store/backups.ts";
+import { nothingToDo, type RegisteredChange } from "../../../domain/long-change.ts";
 import { findOperation } from "../../../operations/find-operation.ts";
+import type { PlannedMutation } from "../../../operations/mutation.ts";
 import { hasEnded, type Operation } from "../../../operations/operation.ts";
-import type { Requester } from "../../../rpc/call/requester.ts";
-import type { BackupParts, Foreseen } from "./backup-parts.ts";
+import type { PlanRequester } from "../../../operations/planner.ts";
+import type { Call } from "../../../rpc/call/call.ts";
+import type { BackupRequest, VolumeBackupRequest } from "./back-up-volume.ts";
+import type { BackupParts } from "./backup-parts.ts";
+import type { BackupInput } from "./backup-run.ts";
 import { backupDone, backupFailed, backupUnderWay } from "./backup-words.ts";
-import type { BackupRequest, BeginBackup, PlannedBackup } from "./begin-backup.ts";
 import {
   ambiguousHandle,
   parseVolumeHandle,
@@ -22,7 +27,7 @@ import {
 } from "./volume-handle.ts";
 
 /** A backup as CreateBackup requests it. */
-export interface WantedBackup extends BackupRequest {
+export interface BackupSpec extends BackupRequest {
   readonly volumeHandle: string;
 }
 
@@ -38,12 +43,12 @@ export interface CreateBackup {
    * volume are reported as ERROR.
    * @throws InfraError INVALID_FIELD, ENDPOINT_NOT_ALLOWED, BUSY, STORE_UNAVAILABLE, and what reading LVM throws
    */
-  poll(wanted: WantedBackup, asker: Requester): Promise<BackupPoll>;
+  poll(spec: BackupSpec, call: Call): Promise<BackupPoll>;
   /**
-   * Returns what a poll would begin now: nothing if the backup exists or is in progress.
+   * Plans what a poll would begin now: nothing if the backup exists or is in progress.
    * @throws InfraError as `poll`, and the errors that `poll` reports as ERROR
    */
-  plan(wanted: WantedBackup, signal: AbortSignal): Promise<Foreseen<PlannedBackup>>;
+  plan(spec: BackupSpec, requester: PlanRequester): Promise<PlannedMutation>;
 }
 
 /** Reasons reported as the state ERROR, which is all that clients of the original server understand. */
@@ -56,13 +61,16 @@ const toldAsState: readonly Reason[] = [
   backupReasons.BACKUP_EXISTS,
 ];
 
-export function createCreateBackup(parts: BackupParts, beginBackup: BeginBackup): CreateBackup {
+export function createCreateBackup(
+  parts: BackupParts,
+  backUpVolume: RegisteredChange<VolumeBackupRequest, BackupInput, RepositorySecrets | null>,
+): CreateBackup {
   const { lvm, deviceClasses, store, operations, host } = parts;
   // No other request may begin a backup between the check and the beginning of this one.
   const turns = createLimiter({ what: "requests for backups", maxRunning: 1, maxWaiting: 256 });
 
   /** @throws InfraError VOLUME_NOT_FOUND if the handle matches more than one volume */
-  function findVolume({ volumeHandle }: WantedBackup, state: LvmState): LogicalVolume | undefined {
+  function findVolume({ volumeHandle }: BackupSpec, state: LvmState): LogicalVolume | undefined {
     const volumes = volumesByHandle(parseVolumeHandle(volumeHandle), deviceClasses, state);
     if (volumes.length > 1) {
       throw ambiguousHandle(volumeHandle, volumes.map(resourceOf));
@@ -91,9 +99,9 @@ export function createCreateBackup(parts: BackupParts, beginBackup: BeginBackup)
     return { backup: late };
   }
 
-  async function pollInTurn(wanted: WantedBackup, asker: Requester, state: LvmState): Promise<BackupPoll> {
-    const { name, volumeHandle } = wanted;
-    const volume = findVolume(wanted, state);
+  async function pollInTurn(spec: BackupSpec, call: Call, state: LvmState): Promise<BackupPoll> {
+    const { name, volumeHandle } = spec;
+    const volume = findVolume(spec, state);
     const resources =
       volume === undefined
         ? resourcesByHandle(parseVolumeHandle(volumeHandle), deviceClasses)
@@ -104,43 +112,41 @@ export function createCreateBackup(parts: BackupParts, beginBackup: BeginBackup)
     const { backup, operation, resource } = await known(name, resources, volumeHandle);
     const about = volume === undefined ? (backup?.volume ?? resource) : resourceOf(volume);
     if (about !== undefined) {
-      asker.noteResource(about);
+      call.noteResource(about);
     }
     if (backup !== undefined) {
       assertOfVolume(backup, volume, state);
-      asker.noteOperation(backup.operation_id);
+      call.noteOperation(backup.operation_id);
       return { state: "complete", message: backupDone(backup) };
     }
     if (operation !== undefined && resource !== undefined) {
       if (!hasEnded(operation)) {
-        asker.noteOperation(operation.id);
+        call.noteOperation(operation.id);
         return { state: "inProgress", message: backupUnderWay(operation) };
       }
       const address = { host, volume: resource, name };
       const { ended } = await store.run("backups.endAsking", { address, operationId: operation.id });
       if (ended) {
-        asker.noteOperation(operation.id);
+        call.noteOperation(operation.id);
         return { state: "error", message: backupFailed(operation) };
       }
     }
     if (volume === undefined) {
       throw noVolume(volumeHandle);
     }
-    const planned = beginBackup.describe(wanted, volume, state);
-    const begun = await beginBackup.begin(planned, asker);
+    const { operation: begun } = await backUpVolume.begin({ ...spec, volume, state }, call);
     const address = { host, volume: resourceOf(volume), name };
     await store.run("backups.ask", { address, operationId: begun.id });
-    asker.noteOperation(begun.id);
     return { state: "inProgress", message: backupUnderWay(begun) };
   }
 
   return {
-    async poll(wanted, asker) {
-      assertBackupName(wanted.name, "backup.name");
-      assertHandle(wanted.volumeHandle);
-      const { value: state } = await lvm.read(asker.signal);
+    async poll(spec, call) {
+      assertBackupName(spec.name, "backup.name");
+      assertHandle(spec.volumeHandle);
+      const { value: state } = await lvm.read(call.signal);
       try {
-        return await turns.run(() => pollInTurn(wanted, asker, state), asker.signal);
+        return await turns.run(() => pollInTurn(spec, call, state), call.signal);
       } catch (error) {
         if (hasReason(error, ...toldAsState)) {
           return { state: "error", message: error.message };
@@ -149,21 +155,23 @@ export function createCreateBackup(parts: BackupParts, beginBackup: BeginBackup)
       }
     },
 
-    async plan(wanted, signal) {
-      assertBackupName(wanted.name, "backup.name");
-      assertHandle(wanted.volumeHandle);
-      const { value: state } = await lvm.refresh(signal);
-      const volume = findVolume(wanted, state);
+    async plan(spec, requester) {
+      assertBackupName(spec.name, "backup.name");
+      assertHandle(spec.volumeHandle);
+      const { value: state } = await lvm.refresh(requester.signal);
+      const volume = findVolume(spec, state);
       if (volume === undefined) {
-        throw noVolume(wanted.volumeHandle);
+        throw noVolume(spec.volumeHandle);
       }
       const resource = resourceOf(volume);
-      const { backup, operation } = await known(wanted.name, [resource], wanted.volumeHandle);
+      const { backup, operation } = await known(spec.name, [resource], spec.volumeHandle);
       if (backup !== undefined) {
         assertOfVolume(backup, volume, state);
       }
       const isThere = backup !== undefined || (operation !== undefined && !hasEnded(operation));
-      return { resource, begins: isThere ? undefined : beginBackup.describe(wanted, volume, state) };
+      return isThere
+        ? nothingToDo(backUpVolume.kind.kind, { resource, backend: "" })
+        : backUpVolume.plan({ ...spec, volume, state }, requester);
     },
   };
 }

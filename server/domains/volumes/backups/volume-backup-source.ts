@@ -1,48 +1,41 @@
-import type { BackupSource, WantedRestore } from "../../../backups/backup-source.ts";
-import type { BackupRow } from "../../../backups/store/backups.ts";
-import { nothingToDo, resourceOf } from "../../../backups/stored-backup-plans.ts";
+import type { BackupSource, RestoreRequest } from "../../../backups/backup-source.ts";
+import { resourceOf } from "../../../backups/stored-backup-plans.ts";
 import type { StoredBackups } from "../../../backups/stored-backups.ts";
+import type { BeginnableChange } from "../../../domain/long-change.ts";
 import type { NewVolume } from "../changes/create-volume.ts";
 import { bytesPerGiB, sizeGbFromBytes } from "../size.ts";
 import { volumeBackupFacts } from "./backup-facts.ts";
-import type { BackupParts } from "./backup-parts.ts";
-import { createBackupPlans } from "./backup-plans.ts";
 import { tooSmall } from "./fill-steps.ts";
-import { restoreKindName } from "./restore-kind.ts";
-import type { RestoreVolume } from "./restore-volume.ts";
+import type { VolumeRestoreRequest } from "./restore-volume.ts";
 
 /** Creates the source of volume backups for hostplane.v1.BackupService. A restore is the same operation as in CreateLV. */
 export function createVolumeBackupSource(
   { repositoryOf, ...stored }: StoredBackups,
-  restoreVolume: RestoreVolume,
-  commands: Pick<BackupParts, "lvm" | "restic">,
+  restore: BeginnableChange<VolumeRestoreRequest>,
 ): BackupSource {
-  const plans = createBackupPlans(commands);
+  const requestOf = (request: RestoreRequest): VolumeRestoreRequest => ({
+    volume: largeEnough(request),
+    named: repositoryOf(request),
+    findKey: async () => request.row.key_name,
+  });
   return {
     ...volumeBackupFacts,
     isOn: true,
     ...stored,
-
-    async restore(row, wanted, access, asker) {
-      const sized = largeEnough(row, wanted);
-      return restoreVolume.begin(sized, repositoryOf(row, access), row.key_name, asker);
-    },
-
-    async planRestore(row, wanted, access, signal) {
-      const sized = largeEnough(row, wanted);
-      const { resource, begins } = await restoreVolume.planBegin(sized, repositoryOf(row, access), signal);
-      return begins === undefined ? nothingToDo(restoreKindName, resource) : plans.restore(begins);
+    restore: {
+      plan: async (request, requester) => restore.plan(requestOf(request), requester),
+      begin: async (request, call) => restore.begin(requestOf(request), call),
     },
   };
 }
 
 /** @throws InfraError VOLUME_TOO_SMALL */
-function largeEnough(row: BackupRow, wanted: WantedRestore): NewVolume {
+function largeEnough({ row, spec }: RestoreRequest): NewVolume {
   const backupBytes = BigInt(row.size_bytes);
-  const sizeGb = wanted.sizeGb === 0n ? sizeGbFromBytes(backupBytes) : wanted.sizeGb;
+  const sizeGb = spec.sizeGb === 0n ? sizeGbFromBytes(backupBytes) : spec.sizeGb;
   if (sizeGb * bytesPerGiB < backupBytes) {
     throw tooSmall(resourceOf(row), backupBytes, sizeGb * bytesPerGiB);
   }
-  const { name, deviceClass, tags } = wanted;
+  const { name, deviceClass, tags } = spec;
   return { name, deviceClass, tags, size: { gib: sizeGb }, nameField: "volume_name" };
 }

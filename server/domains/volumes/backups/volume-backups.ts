@@ -6,20 +6,21 @@ import { createRepositories } from "../../../backups/repositories.ts";
 import { createRepositoryKeys } from "../../../backups/repository-keys.ts";
 import { createStoredBackups } from "../../../backups/stored-backups.ts";
 import type { Seal } from "../../../crypto/seal.ts";
+import { registerLongChange } from "../../../domain/long-change.ts";
 import type { Events } from "../../../events/events.ts";
 import type { Operations } from "../../../operations/operations.ts";
 import type { InlineRunner } from "../../../operations/run-inline.ts";
 import type { Store } from "../../../store/store.ts";
 import { createCreateVolume } from "../changes/create-volume.ts";
 import type { DeviceClass } from "../device-class.ts";
+import { createBackUpVolume } from "./back-up-volume.ts";
 import { createBackupKind } from "./backup-kind.ts";
 import type { BackupParts } from "./backup-parts.ts";
 import { type BackupSchedules, type BackupSchedulesLog, createBackupSchedules } from "./backup-schedules.ts";
 import { type BackupSettings, backupConfigKey as configKey } from "./backup-settings.ts";
-import { createBeginBackup } from "./begin-backup.ts";
 import { type CreateBackup, createCreateBackup } from "./create-backup.ts";
 import { createRestoreKind } from "./restore-kind.ts";
-import { createRestoreVolume, type RestoreVolume } from "./restore-volume.ts";
+import { createRestoreFromSource, createRestoreVolume } from "./restore-volume.ts";
 import { createRetentionKind } from "./retention-kind.ts";
 import { createVolumeBackupSource } from "./volume-backup-source.ts";
 
@@ -43,12 +44,11 @@ export interface VolumeBackupsOptions {
 /** Backups of the volumes of this host. */
 export interface VolumeBackups {
   readonly createBackup: CreateBackup;
-  readonly restoreVolume: RestoreVolume;
+  /** CreateLV with a data source. */
+  readonly restore: ReturnType<typeof createRestoreFromSource>;
   /** Source of backups for hostplane.v1.BackupService. */
   readonly source: BackupSource;
   readonly schedules: BackupSchedules;
-  /** Adapters that render the commands in plans. */
-  readonly commands: Pick<BackupParts, "lvm" | "restic">;
 }
 
 /** Creates the backups and registers their operation kinds; must run before `operations.begin`. */
@@ -61,8 +61,11 @@ export function createVolumeBackups(options: VolumeBackupsOptions): VolumeBackup
   const tools = { made, restic, repositories, store };
   const creation = createCreateVolume({ lvm, deviceClasses });
 
-  const backup = operations.register(createBackupKind(tools));
-  const restore = operations.register(createRestoreKind({ ...tools, deviceClasses }));
+  const backUpVolume = registerLongChange(operations, createBackUpVolume(parts, createBackupKind(tools)));
+  const restore = registerLongChange(
+    operations,
+    createRestoreVolume(parts, creation, createRestoreKind({ ...tools, deviceClasses })),
+  );
   const retention = operations.register(createRetentionKind(tools));
 
   const stored = createStoredBackups({
@@ -74,13 +77,10 @@ export function createVolumeBackups(options: VolumeBackupsOptions): VolumeBackup
     host: options.host,
   });
 
-  const beginBackup = createBeginBackup(parts, backup);
-  const restoreVolume = createRestoreVolume(parts, creation, restore);
   return {
-    createBackup: createCreateBackup(parts, beginBackup),
-    restoreVolume,
-    source: createVolumeBackupSource(stored, restoreVolume, { lvm, restic }),
-    schedules: createBackupSchedules({ ...parts, log: options.log }, beginBackup, retention),
-    commands: { lvm, restic },
+    createBackup: createCreateBackup(parts, backUpVolume),
+    restore: createRestoreFromSource(parts, restore),
+    source: createVolumeBackupSource(stored, restore),
+    schedules: createBackupSchedules({ ...parts, log: options.log }, backUpVolume, retention),
   };
 }

@@ -1,8 +1,6 @@
 import type { LVService } from "../../../../gen/lvmd/served/lvmd_pb.ts";
 import type { ServiceChanges } from "../../../domain/change.ts";
-import { requesterFrom } from "../../../rpc/call/requester.ts";
-import { assertBackups, backupStateMessage, wantedFromCreateBackup } from "../backups/backup-messages.ts";
-import { planCreateBackup, planRestore } from "../backups/planners.ts";
+import { assertBackups, backupStateMessage, specFromCreateBackup } from "../backups/backup-messages.ts";
 import type { VolumeBackups } from "../backups/volume-backups.ts";
 import { volumeMessage } from "../volume-messages.ts";
 import { parseCreateRequest } from "./create-request.ts";
@@ -22,14 +20,14 @@ export function createLvChanges(changes: VolumeChanges, backups: VolumeBackups |
         const { volume, source } = parseCreateRequest(request, requester.peer.lvmd);
         return source === undefined
           ? changes.create.plan(volume, requester)
-          : planRestore(assertBackups(backups), volume, source, requester);
+          : assertBackups(backups).restore.plan({ volume, source }, requester);
       },
       async run(request, call) {
         const { volume, source } = parseCreateRequest(request, call.peer.lvmd);
         const created =
           source === undefined
             ? await changes.create.run(volume, call)
-            : await assertBackups(backups).restoreVolume.create(volume, source, requesterFrom(call));
+            : await assertBackups(backups).restore.run({ volume, source }, call);
         return { volume: volumeMessage(created) };
       },
     },
@@ -49,10 +47,11 @@ export function createLvChanges(changes: VolumeChanges, backups: VolumeBackups |
       run: async (request, call) => ({ snapshot: volumeMessage(await changes.snapshot.run(request, call)) }),
     },
     createBackup: {
-      plan: async (request, requester) => planCreateBackup(assertBackups(backups), request, requester),
+      plan: async (request, requester) =>
+        assertBackups(backups).createBackup.plan(specFromCreateBackup(request), requester),
       async run(request, call) {
-        const backup = wantedFromCreateBackup(request);
-        const poll = await assertBackups(backups).createBackup.poll(backup, requesterFrom(call));
+        const backup = specFromCreateBackup(request);
+        const poll = await assertBackups(backups).createBackup.poll(backup, call);
         return backupStateMessage(backup.name, poll);
       },
     },

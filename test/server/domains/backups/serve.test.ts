@@ -1,7 +1,13 @@
 import { create, type DescMethodUnary, type MessageInitShape } from "@bufbuild/protobuf";
 import { type Test, test } from "tap";
 import { BackupService } from "../../../../gen/hostplane/v1/backup_pb.ts";
-import { type BackupSource, createAbsentBackupSource } from "../../../../server/backups/backup-source.ts";
+import {
+  type BackupSource,
+  createAbsentBackupSource,
+  type RestoreSpec,
+  type StoredBackupRequest,
+} from "../../../../server/backups/backup-source.ts";
+import type { BeginnableChange } from "../../../../server/domain/long-change.ts";
 import { serveBackups } from "../../../../server/domains/backups/serve.ts";
 import { operationMessage } from "../../../../server/domains/operations/operation-messages.ts";
 import type { PlannedMutation } from "../../../../server/operations/mutation.ts";
@@ -47,12 +53,16 @@ const operation: Operation = {
 
 /** Creates a source that records its calls. */
 function createSource(resourceStart: string, asked: unknown[]): BackupSource {
-  const note =
-    <Answer>(what: string, answer: Answer) =>
-    async (row: { readonly id: string }, ...others: readonly unknown[]): Promise<Answer> => {
-      asked.push([resourceStart, what, row.id, ...others.slice(0, 1)]);
-      return answer;
-    };
+  const note = (what: string): BeginnableChange<StoredBackupRequest & { readonly spec?: RestoreSpec }> => ({
+    async plan({ row, spec }) {
+      asked.push([resourceStart, `plan ${what}`, row.id, spec]);
+      return plan;
+    },
+    async begin({ row, spec }) {
+      asked.push([resourceStart, what, row.id, spec]);
+      return { operation, isNew: true };
+    },
+  });
   const plan: PlannedMutation = {
     kind: "a.kind",
     resource: "backups/x",
@@ -65,12 +75,9 @@ function createSource(resourceStart: string, asked: unknown[]): BackupSource {
     resourceStart,
     configKey: "a.key",
     isOn: true,
-    verify: note("verify", operation),
-    remove: note("remove", operation),
-    restore: note("restore", operation),
-    planVerify: note("planVerify", plan),
-    planRemove: note("planRemove", plan),
-    planRestore: note("planRestore", plan),
+    verify: note("verify"),
+    remove: note("remove"),
+    restore: note("restore"),
   };
 }
 
@@ -156,9 +163,9 @@ test("a call for a backup goes to the source of its volume", async (t) => {
     ["storagePool/", "verify", "in-pool", undefined],
     ["volumeGroups/", "remove", "in-group", undefined],
     ["storagePool/", "restore", "in-pool", wanted],
-    ["volumeGroups/", "planVerify", "in-group", undefined],
-    ["storagePool/", "planRemove", "in-pool", undefined],
-    ["volumeGroups/", "planRestore", "in-group", { ...wanted, sizeGb: 2n }],
+    ["volumeGroups/", "plan verify", "in-group", undefined],
+    ["storagePool/", "plan remove", "in-pool", undefined],
+    ["volumeGroups/", "plan restore", "in-group", { ...wanted, sizeGb: 2n }],
   ]);
 });
 

@@ -62,7 +62,7 @@ export function createBackUpPool(options: BackUpPoolOptions): LongChange<unknown
       return {
         resource,
         backend: identity,
-        input: async ({ caller: { actor } }): Promise<PoolBackupInput> => ({
+        input: async ({ actor }): Promise<PoolBackupInput> => ({
           name: await freeName(),
           identity,
           host,

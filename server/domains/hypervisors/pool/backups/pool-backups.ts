@@ -8,7 +8,7 @@ import { createRepositoryKeys } from "../../../../backups/repository-keys.ts";
 import { localPlace } from "../../../../backups/repository-place.ts";
 import { createStoredBackups } from "../../../../backups/stored-backups.ts";
 import type { Seal } from "../../../../crypto/seal.ts";
-import { type OperationChange, registerLongChange } from "../../../../domain/long-change.ts";
+import { type BeginnableChange, registerLongChange } from "../../../../domain/long-change.ts";
 import { listOpen } from "../../../../operations/list-open.ts";
 import type { Operations } from "../../../../operations/operations.ts";
 import type { InlineRunner } from "../../../../operations/run-inline.ts";
@@ -16,13 +16,12 @@ import type { Store } from "../../../../store/store.ts";
 import type { PoolRefresh } from "../changes/pool-run.ts";
 import type { StoragePool } from "../storage-pool.ts";
 import { createBackUpPool } from "./back-up-pool.ts";
-import type { PoolBackupInput } from "./backup-run.ts";
 import { poolBackupKey as configKey, type PoolBackupSettings } from "./backup-settings.ts";
 import { createLibvirtRestores } from "./libvirt-restores.ts";
 import { createLibvirtVolumes } from "./libvirt-volumes.ts";
 import { createPoolBackupSource } from "./pool-backup-source.ts";
 import type { PoolVolumes, RestoredVolumes } from "./pool-volumes.ts";
-import { createPoolRestoreKind, namesOfUnfinished, restoreKindName } from "./restore-kind.ts";
+import { namesOfUnfinished, restoreKindName } from "./restore-kind.ts";
 import { createVolumeGroupRestores } from "./volume-group-restores.ts";
 import { createVolumeGroupVolumes } from "./volume-group-volumes.ts";
 
@@ -56,7 +55,7 @@ export interface PoolBackupsOptions {
 /** Backups of the storage pool. */
 export interface PoolBackups {
   /** Backs up the whole pool. */
-  readonly backUp: OperationChange<unknown, PoolBackupInput, null>;
+  readonly backUp: BeginnableChange<unknown>;
   /** Name of the pool in the repository. */
   readonly poolName: string;
   /** Source of backups for hostplane.v1.BackupService. */
@@ -87,11 +86,10 @@ export function createPoolBackups(options: PoolBackupsOptions): PoolBackups {
     host,
   });
   const place = localPlace(repository);
-  const starter = operations.register(createPoolRestoreKind(tools));
   return {
     backUp: registerLongChange(operations, createBackUpPool({ ...tools, keys, place })),
     poolName: volumes.poolName,
-    source: createPoolBackupSource({ ...tools, stored, starter }),
+    source: createPoolBackupSource({ ...tools, stored }),
   };
 }
 

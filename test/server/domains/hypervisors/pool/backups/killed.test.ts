@@ -1,5 +1,6 @@
 import { type Test, test } from "tap";
 import type { ResticAdapter } from "../../../../../../adapters/restic/adapter.ts";
+import { BackupService } from "../../../../../../gen/hostplane/v1/backup_pb.ts";
 import type { PoolVolumesSystem } from "../../../../../../server/domains/hypervisors/pool/backups/pool-backups.ts";
 import type { Store } from "../../../../../../server/store/store.ts";
 import { isLongForm } from "../../../../../long-form.ts";
@@ -51,7 +52,8 @@ async function restoreFirst(gateway: PoolBackupsGateway): Promise<string> {
     throw new Error("there is no backup");
   }
   const wanted = { name: "again", deviceClass: "", sizeGb: 0n, tags: [] };
-  return (await source.restore(row, wanted, undefined, gateway.asker)).id;
+  const call = gateway.call(BackupService.method.restoreBackup);
+  return (await source.restore.begin({ row, spec: wanted, access: undefined }, call)).operation.id;
 }
 
 /** Adds a boundary before and after each transfer, at which the gateway may die as well. */
@@ -95,14 +97,14 @@ async function runStory(t: Test, store: Store, story: Story, dieAt: number) {
   const counted = countedRestic();
   const host = await story.createHost(t, counted);
   const at = { host: `host-${dieAt}`, store };
-  const asker = await createPoolBackupsGateway(t, host, { ...at, isIdle: true });
+  const requester = await createPoolBackupsGateway(t, host, { ...at, isIdle: true });
   if (story.isRestore) {
     const helper = await createPoolBackupsGateway(t, host, at);
     await helper.backUp();
     await helper.close();
   }
   const volumesBefore = await host.volumeNames();
-  const id = story.isRestore ? await restoreFirst(asker) : (await asker.beginBackup()).id;
+  const id = story.isRestore ? await restoreFirst(requester) : (await requester.beginBackup()).id;
   const mortal = createMortalStore(store);
   const died = Promise.withResolvers<string>();
   let boundaries = 0;
@@ -118,24 +120,24 @@ async function runStory(t: Test, store: Store, story: Story, dieAt: number) {
   const restic = mortalRestic(whileAlive(host.restic, isDead), boundary);
   const system = systemWhileAlive(host.system, isDead);
   await createPoolBackupsGateway(t, host, { ...at, store: mortal, boundary, restic, system });
-  const ended = asker.end(id);
+  const ended = requester.end(id);
   const place = await Promise.race([died.promise, ended.then(() => undefined)]);
   if (place !== undefined) {
     if (story.isCancelled) {
-      await asker.operations.cancel(id).catch(() => {});
+      await requester.operations.cancel(id).catch(() => {});
     }
     const heir = await createPoolBackupsGateway(t, host, at);
-    await asker.end(id);
+    await requester.end(id);
     await heir.close();
   }
-  return { host, asker, operation: await ended, place, volumesBefore };
+  return { host, requester, operation: await ended, place, volumesBefore };
 }
 
 for (const story of stories) {
   test(`${story.name} ends correctly wherever its gateway dies`, { timeout: 600_000 }, async (t) => {
     const store = await openOwnStore(t);
     for (let dieAt = 1; ; dieAt += 1) {
-      const { host, asker, operation, place, volumesBefore } = await runStory(t, store, story, dieAt);
+      const { host, requester, operation, place, volumesBefore } = await runStory(t, store, story, dieAt);
       const where = `killed at ${place ?? "nowhere"}`;
       const isDone = operation.state === "completed";
       if (!story.isCancelled) {
@@ -146,7 +148,7 @@ for (const story of stories) {
       const stored = (await host.stored()).map(({ fileName }) => fileName);
       t.equal(stored.length, wanted, `${where}: snapshots in the repository: ${stored}`);
       t.equal(new Set(stored).size, stored.length, where);
-      t.equal((await asker.rows()).length, wanted, `${where}: listed backups`);
+      t.equal((await requester.rows()).length, wanted, `${where}: listed backups`);
       t.strictSame(await host.leftovers(), [], where);
       const volumes = story.isRestore && isDone ? ["again", ...volumesBefore] : volumesBefore;
       t.strictSame((await host.volumeNames()).toSorted(), volumes.toSorted(), where);

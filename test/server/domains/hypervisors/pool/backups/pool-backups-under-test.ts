@@ -16,7 +16,6 @@ import type { StoragePool } from "../../../../../../server/domains/hypervisors/p
 import { createVolumeGroupPool } from "../../../../../../server/domains/hypervisors/pool/volume-group-pool.ts";
 import type { OperationsOptions } from "../../../../../../server/operations/operations-options.ts";
 import { createInlineRunner } from "../../../../../../server/operations/run-inline.ts";
-import type { Requester } from "../../../../../../server/rpc/call/requester.ts";
 import { openOwnStore } from "../../../../store/own-store.ts";
 import { createPoolGateway, createPoolLvm, type PoolGateway } from "../pool-under-test.ts";
 
@@ -176,7 +175,6 @@ export function gatedRestic() {
 
 export interface PoolBackupsGateway extends PoolGateway {
   readonly host: string;
-  readonly asker: Requester;
   end(id: string): ReturnType<PoolGateway["operations"]["ended"]>;
   /** Backs up the pool and waits until the operation has ended. */
   backUp(): ReturnType<PoolGateway["operations"]["ended"]>;
@@ -209,14 +207,6 @@ export async function createPoolBackupsGateway(
   return {
     ...gateway,
     host,
-    asker: {
-      actor: "user/admin",
-      accountId: "admin",
-      rpc: "hostplane.v1.BackupService/RestoreBackup",
-      signal: new AbortController().signal,
-      noteResource: () => {},
-      noteOperation: () => {},
-    },
     end,
     backUp: async () => end((await gateway.beginBackup()).id),
     async rows() {

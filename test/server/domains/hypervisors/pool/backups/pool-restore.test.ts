@@ -4,7 +4,8 @@ import { hostReasons } from "../../../../../../adapters/host/reasons.ts";
 import { libvirtReasons } from "../../../../../../adapters/libvirt/reasons.ts";
 import { resticReasons } from "../../../../../../adapters/restic/reasons.ts";
 import { createResticSandbox } from "../../../../../../adapters/restic/sandbox.ts";
-import type { WantedRestore } from "../../../../../../server/backups/backup-source.ts";
+import { BackupService } from "../../../../../../gen/hostplane/v1/backup_pb.ts";
+import type { RestoreSpec } from "../../../../../../server/backups/backup-source.ts";
 import { namesOfUnfinished } from "../../../../../../server/domains/hypervisors/pool/backups/restore-kind.ts";
 import type { Operation } from "../../../../../../server/operations/operation.ts";
 import { reasonOf } from "../../../../../adapters/host/reason-of.ts";
@@ -34,16 +35,17 @@ async function createSubject(t: Test, host: PoolHost) {
     }
     return row;
   };
-  const restore = (volume: string, facts: Partial<WantedRestore> = {}) => {
-    const wanted = { name: "again", deviceClass: "", sizeGb: 0n, tags: [], ...facts };
-    return source.restore(rowOf(volume), wanted, undefined, gateway.asker);
+  const restore = async (volume: string, facts: Partial<RestoreSpec> = {}) => {
+    const spec = { name: "again", deviceClass: "", sizeGb: 0n, tags: [], ...facts };
+    const call = gateway.call(BackupService.method.restoreBackup);
+    return (await source.restore.begin({ row: rowOf(volume), spec, access: undefined }, call)).operation;
   };
   return { ...gateway, source, rowOf, restore };
 }
 
 test("a volume of a directory is restored with its original size", async (t) => {
   const host = await createDirectoryHost(t);
-  const { restore, end, source, rowOf } = await createSubject(t, host);
+  const { restore, end, source, rowOf, call } = await createSubject(t, host);
   const { id } = await restore("b.qcow2");
   t.match(await end(id), {
     kind: "storagePool.restoreVolume",
@@ -54,8 +56,8 @@ test("a volume of a directory is restored with its original size", async (t) => 
   const made = (await host.libvirt.volumesOf("images")).find(({ name }) => name === "again");
   t.match(made, { storedBytes: 3n << 20n, users: [] });
   t.equal(await reasonOf(restore("b.qcow2")), "STORAGE_VOLUME_EXISTS");
-  const wanted = { name: "third", deviceClass: "", sizeGb: 0n, tags: [] };
-  const plan = await source.planRestore(rowOf("c.raw"), wanted, undefined, new AbortController().signal);
+  const spec = { name: "third", deviceClass: "", sizeGb: 0n, tags: [] };
+  const plan = await source.restore.plan({ row: rowOf("c.raw"), spec, access: undefined }, call());
   t.match(plan, {
     kind: "storagePool.restoreVolume",
     resource: "storagePool/volumes/third",
@@ -287,10 +289,11 @@ test("a renamed volume is backed up even if its mark could not be removed", asyn
 
 test("backups of the pool are verified and deleted", async (t) => {
   const host = await createDirectoryHost(t);
-  const { source, rowOf, asker, end, rows } = await createSubject(t, host);
-  const verified = await source.verify(rowOf("a.qcow2"), undefined, asker);
+  const { source, rowOf, call, end, rows } = await createSubject(t, host);
+  const request = { row: rowOf("a.qcow2"), access: undefined };
+  const { operation: verified } = await source.verify.begin(request, call());
   t.match(await end(verified.id), { kind: "storagePool.verifyBackup", state: "completed" });
-  const removed = await source.remove(rowOf("a.qcow2"), undefined, asker);
+  const { operation: removed } = await source.remove.begin(request, call());
   t.match(await end(removed.id), { kind: "storagePool.deleteBackup", state: "completed" });
   t.equal((await rows()).length, 3);
   t.equal((await host.stored()).length, 3);
