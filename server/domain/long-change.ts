@@ -1,7 +1,7 @@
 import type { PlannedMutation, PlannedStep } from "../operations/mutation.ts";
 import type { Json, Operation } from "../operations/operation.ts";
 import type { OperationKind } from "../operations/operation-kind.ts";
-import type { OperationAsker, Operations } from "../operations/operations.ts";
+import type { OperationRequester, Operations } from "../operations/operations.ts";
 import type { PlanRequester } from "../operations/planner.ts";
 import type { Call } from "../rpc/call/call.ts";
 import { methodPathOf } from "../rpc/call/method-rule.ts";
@@ -14,7 +14,7 @@ export interface CheckedOperation<Input extends Json, Secrets extends Json = nul
   /** ID of the target system. */
   readonly backend: string;
   /** A function if the input can only be completed when the operation begins, since that writes to the store. */
-  readonly input: Input | ((by: OperationAsker) => Promise<Input>);
+  readonly input: Input | ((by: OperationRequester) => Promise<Input>);
   readonly secrets: Secrets;
   /** A request with the key of an operation that has not ended joins it. Absent: each request begins its own. */
   readonly attachKey?: string;
@@ -62,7 +62,7 @@ export interface RegisteredChange<Request, Input extends Json, Secrets extends J
   extends LongChange<Request, Input, Secrets>,
     BeginnableChange<Request> {
   /** Begins what `check` has described. @throws InfraError BUSY, STORE_UNAVAILABLE */
-  start(checked: Checked<Input, Secrets>, by: OperationAsker): Promise<BegunOperation>;
+  start(checked: Checked<Input, Secrets>, by: OperationRequester): Promise<BegunOperation>;
 }
 
 /** Registers the kind of a long change. Must be called before `operations.begin`. */
@@ -72,7 +72,7 @@ export function registerLongChange<Request, Input extends Json, Secrets extends 
 ): RegisteredChange<Request, Input, Secrets> {
   const starter = operations.register(kind);
 
-  async function start(checked: Checked<Input, Secrets>, by: OperationAsker): Promise<BegunOperation> {
+  async function start(checked: Checked<Input, Secrets>, by: OperationRequester): Promise<BegunOperation> {
     if ("joins" in checked) {
       return { operation: checked.joins, isNew: false };
     }
@@ -82,7 +82,7 @@ export function registerLongChange<Request, Input extends Json, Secrets extends 
       backend,
       input: typeof input === "function" ? await input(by) : input,
       secrets,
-      asker: by,
+      requester: by,
       ...(attachKey === undefined ? {} : { attachKey }),
     });
   }
@@ -93,7 +93,7 @@ export function registerLongChange<Request, Input extends Json, Secrets extends 
     start,
     plan: async (request, requester) => planOfCheck(kind, await check(request, requester)),
     async begin(request, call) {
-      const begun = await start(await check(request, call), operationAskerOf(call));
+      const begun = await start(await check(request, call), operationRequesterOf(call));
       call.noteResource(begun.operation.resource);
       call.noteOperation(begun.operation.id);
       return begun;
@@ -123,7 +123,10 @@ export function stepsOfKind(
 }
 
 /** Returns the caller as the requester of an operation. */
-export function operationAskerOf({ caller, method }: Pick<Call, "caller" | "method">): OperationAsker {
+export function operationRequesterOf({
+  caller,
+  method,
+}: Pick<Call, "caller" | "method">): OperationRequester {
   return { actor: caller.actor, accountId: caller.accountId, rpc: methodPathOf(method) };
 }
 

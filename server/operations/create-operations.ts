@@ -35,7 +35,7 @@ export function createOperations(options: OperationsOptions): Operations {
 
   async function start(kind: AnyKind, wanted: WantedOperation<Json, Json>) {
     const id = randomUUID();
-    const { resource, backend, input, secrets, asker, attachKey } = wanted;
+    const { resource, backend, input, secrets, requester, attachKey } = wanted;
     const { maxOpen } = limits;
     const outcome = await store.run("operations.start", {
       wanted: {
@@ -45,9 +45,9 @@ export function createOperations(options: OperationsOptions): Operations {
         backend,
         system: kind.system,
         host: kind.runsOn === "host" ? instance.host : null,
-        rpc: asker.rpc,
-        actor: asker.actor,
-        account_id: asker.accountId,
+        rpc: requester.rpc,
+        actor: requester.actor,
+        account_id: requester.accountId,
         attach_key: attachKey ?? null,
         input_json: JSON.stringify(input),
         secrets_sealed: sealSecrets(seal, secrets, id) ?? null,

@@ -3,7 +3,7 @@ import type { OperationFilters } from "./operation-filters.ts";
 import type { OperationKind } from "./operation-kind.ts";
 
 /** The caller that requests an operation. */
-export interface OperationAsker {
+export interface OperationRequester {
   readonly actor: string;
   readonly accountId: string;
   /** The RPC, as `package.Service/Method`. */
@@ -18,7 +18,7 @@ export interface WantedOperation<Input extends Json, Secrets extends Json> {
   readonly input: Input;
   /** Stored encrypted, and only until the operation has ended. */
   readonly secrets: Secrets;
-  readonly asker: OperationAsker;
+  readonly requester: OperationRequester;
   /** A request with the key of an operation that has not ended attaches to it. */
   readonly attachKey?: string;
 }

@@ -20,7 +20,7 @@ export interface PlanRequester {
  * queueing. Changes nothing.
  * @throws InfraError the errors of the method itself
  */
-export type Planner<Request> = (request: Request, asker: PlanRequester) => Promise<PlannedMutation>;
+export type Planner<Request> = (request: Request, requester: PlanRequester) => Promise<PlannedMutation>;
 
 type MethodPlanner<M extends DescMethod> = M extends
   | DescMethodUnary<infer Input>

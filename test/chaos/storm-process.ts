@@ -74,7 +74,7 @@ async function start(index: number): Promise<void> {
     backend: "storm",
     input: stormInput(index),
     secrets: null,
-    asker: { actor: `user/${index % 5}`, accountId: `account${index % 5}`, rpc: "storm.Service/Method" },
+    requester: { actor: `user/${index % 5}`, accountId: `account${index % 5}`, rpc: "storm.Service/Method" },
   });
 }
 

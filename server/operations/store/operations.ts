@@ -53,12 +53,12 @@ export const operationRecordTransactions = {
         return { ok: true as const, isNew: false, operation: await operationOf(context, running) };
       }
     }
-    const { inAll, ofAsker } = await countOpen(context, wanted);
+    const { inAll, ofRequester } = await countOpen(context, wanted);
     if (inAll >= maxOpen) {
       return { ok: false as const, of: "all" as const, open: inAll };
     }
-    if (ofAsker >= maxOpenOfOne(maxOpen)) {
-      return { ok: false as const, of: "asker" as const, open: ofAsker };
+    if (ofRequester >= maxOpenOfOne(maxOpen)) {
+      return { ok: false as const, of: "requester" as const, open: ofRequester };
     }
     const row = await db
       .insertInto("operations")
@@ -229,7 +229,7 @@ function maxOpenOfOne(maxOpen: number): number {
 
 /** Counts open operations in total and of this caller; a caller without an account is identified by its actor name. */
 async function countOpen({ db }: TransactionContext, { account_id, actor }: NewOperation) {
-  const { inAll, ofAsker } = await db
+  const { inAll, ofRequester } = await db
     .selectFrom("operations")
     .select(({ fn, eb }) => [
       fn.countAll<number>().as("inAll"),
@@ -242,11 +242,11 @@ async function countOpen({ db }: TransactionContext, { account_id, actor }: NewO
               : [eb("account_id", "=", account_id)],
           ),
         )
-        .as("ofAsker"),
+        .as("ofRequester"),
     ])
     .where("ended_at", "is", null)
     .executeTakeFirstOrThrow();
-  return { inAll: Number(inAll), ofAsker: Number(ofAsker) };
+  return { inAll: Number(inAll), ofRequester: Number(ofRequester) };
 }
 
 /** Builds a prefix condition: both databases compare text byte by byte, so that all texts with one prefix are adjacent. */

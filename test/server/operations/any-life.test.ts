@@ -57,11 +57,11 @@ async function live(t: Test, store: EngineStore, life: Life) {
     steps,
     ...(limit === undefined ? {} : { pointOfNoReturn: limit }),
   });
-  const asker = createEngine(t, { store, kind: counting.kind, isIdle: true });
+  const requester = createEngine(t, { store, kind: counting.kind, isIdle: true });
   for (const [index, name] of steps.entries()) {
     counting.before(`forward ${name}`, async ({ operationId }) => {
       if (index === cancelledAt) {
-        await asker.operations.cancel(operationId).catch(() => {});
+        await requester.operations.cancel(operationId).catch(() => {});
       }
       if (index === failsAt) {
         throw new InfraError(lvmReasons.VOLUME_EXISTS, "made to fail");
@@ -73,8 +73,8 @@ async function live(t: Test, store: EngineStore, life: Life) {
       }
     });
   }
-  const { id } = await asker.start();
-  const ended = asker.end(id);
+  const { id } = await requester.start();
+  const ended = requester.end(id);
   for (const dieAfter of deaths) {
     const mortal = createMortalStore(store);
     const died = Promise.withResolvers<void>();

@@ -53,12 +53,12 @@ const stories: readonly Story[] = [
 /** Runs an operation whose gateway dies at its boundary number `dieAt`; another gateway takes it over. */
 async function runStory(t: Test, store: Store, story: Story, dieAt: number) {
   const counting = createCountingKind({ kind: `test.${randomUUID()}` });
-  const asker = createEngine(t, { store, kind: counting.kind, isIdle: true });
-  story.prepare(counting, (id) => asker.operations.cancel(id));
+  const requester = createEngine(t, { store, kind: counting.kind, isIdle: true });
+  story.prepare(counting, (id) => requester.operations.cancel(id));
   const mortal = createMortalStore(store);
   const boundaries: string[] = [];
   const died = Promise.withResolvers<string>();
-  const { id } = await asker.start();
+  const { id } = await requester.start();
   const first = createEngine(t, {
     store: mortal,
     kind: counting.kind,
@@ -71,12 +71,12 @@ async function runStory(t: Test, store: Store, story: Story, dieAt: number) {
       }
     },
   });
-  const ended = asker.end(id);
+  const ended = requester.end(id);
   const place = await Promise.race([died.promise, ended.then(() => undefined)]);
   const heir = place === undefined ? first : createEngine(t, { store, kind: counting.kind });
   const operation = await ended;
   // Closed, so that gateways without the next story's kind do not report its operations as unknown.
-  await Promise.all([asker.operations.close(), heir.operations.close()]);
+  await Promise.all([requester.operations.close(), heir.operations.close()]);
   return { operation, counting, place };
 }
 

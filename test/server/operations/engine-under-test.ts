@@ -92,7 +92,7 @@ export function createEngine(t: Test, options: EngineOptions): TestEngine {
         backend: "test",
         input,
         secrets,
-        asker: { actor, accountId: actor, rpc: "test.Service/Method" },
+        requester: { actor, accountId: actor, rpc: "test.Service/Method" },
         ...(wanted.attachKey === undefined ? {} : { attachKey: wanted.attachKey }),
       });
       return operation;

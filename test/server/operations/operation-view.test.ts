@@ -42,12 +42,18 @@ async function startViews(t: Test) {
   const ended = Promise.withResolvers<void>();
 
   async function* createHypervisor({ id }: { readonly id: string }, call: Call) {
-    const asker = {
+    const requester = {
       actor: "user/a",
       accountId: "a",
       rpc: "operations.v1.OperationsService/CreateHypervisor",
     };
-    const wanted = { resource: `hypervisors/${id}`, backend: "test", input: { id }, secrets: null, asker };
+    const wanted = {
+      resource: `hypervisors/${id}`,
+      backend: "test",
+      input: { id },
+      secrets: null,
+      requester,
+    };
     const view = operationView({ operations, events }, call, () =>
       starter.start({ ...wanted, attachKey: `create ${id}` }),
     );

@@ -56,13 +56,13 @@ test("a caller with many operations does not keep others waiting", async (t) => 
   const begun: string[] = [];
   counting.before("forward only", async ({ input }) => void begun.push(String(input)));
   const store = await openOwnStore(t);
-  const asker = createEngine(t, { store, kind: counting.kind, isIdle: true });
+  const requester = createEngine(t, { store, kind: counting.kind, isIdle: true });
   for (let count = 0; count < 10; count += 1) {
-    await asker.start({ actor: "user/many", input: "many" });
+    await requester.start({ actor: "user/many", input: "many" });
   }
-  const { id } = await asker.start({ actor: "user/few", input: "few" });
+  const { id } = await requester.start({ actor: "user/few", input: "few" });
   createEngine(t, { store, kind: counting.kind, limits: { perSystem: 2 } });
-  await asker.end(id);
+  await requester.end(id);
   t.ok(begun.indexOf("few") <= 2, `after ${begun.indexOf("few")} of the other caller's`);
 });
 
@@ -76,7 +76,7 @@ test("a repeated request finds its operation until the operation has ended", asy
     backend: "test",
     input: null,
     secrets: null,
-    asker: { actor: "user/a", accountId: "a", rpc: "test.Service/Method" },
+    requester: { actor: "user/a", accountId: "a", rpc: "test.Service/Method" },
     attachKey: "backup of a",
   };
   const answers = await Promise.all([1, 2, 3].map(() => engine.starter.start(wanted)));
@@ -131,19 +131,19 @@ test("one caller gets at most half of the limit, and at least one operation", as
   await engine.start({ actor: "user/few" });
   await engine.operations.cancel(id);
   await engine.start({ actor: "user/many" });
-  const asker = { actor: "listener/unix", accountId: "", rpc: "test.Service/Method" };
+  const requester = { actor: "listener/unix", accountId: "", rpc: "test.Service/Method" };
   const wanted = { resource: "things/a", backend: "test", input: null, secrets: null };
-  await engine.starter.start({ ...wanted, asker });
-  await engine.starter.start({ ...wanted, asker: { ...asker, actor: "anonymous" } });
+  await engine.starter.start({ ...wanted, requester });
+  await engine.starter.start({ ...wanted, requester: { ...requester, actor: "anonymous" } });
   const other = createEngine(t, {
     store: await openOwnStore(t),
     kind: counting.kind,
     limits: { maxOpen: 2 },
     isIdle: true,
   });
-  await other.starter.start({ ...wanted, asker });
-  t.match(await errorOf(other.starter.start({ ...wanted, asker })), refusedAt(1));
-  await other.starter.start({ ...wanted, asker: { ...asker, actor: "anonymous" } });
+  await other.starter.start({ ...wanted, requester });
+  t.match(await errorOf(other.starter.start({ ...wanted, requester })), refusedAt(1));
+  await other.starter.start({ ...wanted, requester: { ...requester, actor: "anonymous" } });
 });
 
 test("a resource with an open operation is not free", async (t) => {

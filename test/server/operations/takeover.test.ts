@@ -103,14 +103,14 @@ test("operations of a host run only on that host", async (t) => {
 test("operations wait with a reason while their host's gateway is away", async (t) => {
   const store = asShared(await openOwnStore(t));
   const counting = createCountingKind({ runsOn: "host" });
-  const asker = createEngine(t, { store, kind: counting.kind, host: "alpha", isIdle: true });
+  const requester = createEngine(t, { store, kind: counting.kind, host: "alpha", isIdle: true });
   const beta = createEngine(t, {
     store,
     kind: createCountingKind({ runsOn: "host" }).kind,
     host: "beta",
     limits,
   });
-  const { id } = await asker.start();
+  const { id } = await requester.start();
   const waiting = await beta.until(id, ({ waitingFor }) => waitingFor !== "");
   t.match(waiting, {
     state: "scheduled",
@@ -150,10 +150,10 @@ test("operations of an unknown kind are left to other gateways", async (t) => {
   const store = asShared(await openOwnStore(t));
   const known = createCountingKind({ kind: "test.known" });
   createEngine(t, { store, kind: createCountingKind({ kind: "test.other" }).kind });
-  const asker = createEngine(t, { store, kind: known.kind, isIdle: true });
-  const { id } = await asker.start();
+  const requester = createEngine(t, { store, kind: known.kind, isIdle: true });
+  const { id } = await requester.start();
   createEngine(t, { store, kind: known.kind });
-  t.match(await asker.end(id), { state: "completed" });
+  t.match(await requester.end(id), { state: "completed" });
 });
 
 test("with a single-gateway store, a late renewal succeeds, and no step is restarted", async (t) => {

@@ -23,12 +23,12 @@ import {
  * operation.
  */
 export interface ClusterOperations {
-  created(cluster: CreatedCluster, asker: Requester): Promise<void>;
-  removed(before: ChangedCluster, asker: Requester): Promise<void>;
-  poolsAdded(before: ChangedCluster, pools: readonly string[], asker: Requester): Promise<void>;
-  poolsRemoved(before: ChangedCluster, asker: Requester): Promise<void>;
-  poolsScaled(before: ChangedCluster, sizes: readonly PoolSize[], asker: Requester): Promise<void>;
-  upgraded(before: ChangedCluster, asker: Requester): Promise<void>;
+  created(cluster: CreatedCluster, requester: Requester): Promise<void>;
+  removed(before: ChangedCluster, requester: Requester): Promise<void>;
+  poolsAdded(before: ChangedCluster, pools: readonly string[], requester: Requester): Promise<void>;
+  poolsRemoved(before: ChangedCluster, requester: Requester): Promise<void>;
+  poolsScaled(before: ChangedCluster, sizes: readonly PoolSize[], requester: Requester): Promise<void>;
+  upgraded(before: ChangedCluster, requester: Requester): Promise<void>;
 }
 
 export interface ClusterOperationsOptions extends ClusterKindTools {
@@ -61,7 +61,7 @@ export function createClusterOperations(options: ClusterOperationsOptions): Clus
         backend: maasUrl,
         input,
         secrets: null,
-        asker: { actor, accountId, rpc },
+        requester: { actor, accountId, rpc },
         attachKey: `cluster ${uid} ${generation}`,
       });
       noteOperation(operation.id);
@@ -76,32 +76,32 @@ export function createClusterOperations(options: ClusterOperationsOptions): Clus
   async function follow(
     starter: Starter<ClusterChangeInput>,
     before: ChangedCluster,
-    asker: Requester,
+    requester: Requester,
   ): Promise<void> {
     const input = inputOf(before);
     if (input !== undefined) {
-      await begin(starter, input, asker);
+      await begin(starter, input, requester);
     }
   }
 
   return {
-    created: ({ name, uid }, asker) => begin(create, { name, uid, generation: 1 }, asker),
-    removed: (before, asker) => follow(remove, before, asker),
-    poolsRemoved: (before, asker) => follow(removePools, before, asker),
-    upgraded: (before, asker) => follow(upgrade, before, asker),
-    async poolsAdded(before, pools, asker) {
+    created: ({ name, uid }, requester) => begin(create, { name, uid, generation: 1 }, requester),
+    removed: (before, requester) => follow(remove, before, requester),
+    poolsRemoved: (before, requester) => follow(removePools, before, requester),
+    upgraded: (before, requester) => follow(upgrade, before, requester),
+    async poolsAdded(before, pools, requester) {
       const input = inputOf(before);
       if (input !== undefined) {
-        await begin<AddPoolsInput>(addPools, { ...input, pools }, asker);
+        await begin<AddPoolsInput>(addPools, { ...input, pools }, requester);
       }
     },
-    async poolsScaled(before, sizes, asker) {
+    async poolsScaled(before, sizes, requester) {
       const input = inputOf(before);
       if (input !== undefined) {
         const names = new Set(sizes.map(({ name }) => name));
         const earlier = before.pools.filter(({ name }) => names.has(name));
         const sizesBefore = earlier.map(({ name, count }) => ({ name, count }));
-        await begin<ScalePoolsInput>(scalePools, { ...input, sizes: sizesBefore }, asker);
+        await begin<ScalePoolsInput>(scalePools, { ...input, sizes: sizesBefore }, requester);
       }
     },
   };

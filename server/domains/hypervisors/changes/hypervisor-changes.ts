@@ -13,7 +13,7 @@ import type {
 import type { Change } from "../../../domain/change.ts";
 import {
   type CheckedOperation,
-  operationAskerOf,
+  operationRequesterOf,
   planOfCheck,
   registerLongChange,
 } from "../../../domain/long-change.ts";
@@ -134,7 +134,7 @@ function changesOf<Input extends Json>(
       checked.map(async (each, index): Promise<ViewedOperation> => {
         const label = ids[index] ?? "";
         try {
-          return { label, begun: await registered.start(each, operationAskerOf(call)) };
+          return { label, begun: await registered.start(each, operationRequesterOf(call)) };
         } catch (error) {
           return { label, begun: { error } };
         }

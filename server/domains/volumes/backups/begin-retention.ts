@@ -58,7 +58,7 @@ export function createBeginRetention(
         keyName: await keys.find(place),
       },
       secrets: null,
-      asker: {
+      requester: {
         actor: actorOf(schedule),
         accountId: actorOf(schedule),
         rpc: "hostplane.v1.BackupService/DeleteBackup",

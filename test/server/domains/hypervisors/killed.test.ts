@@ -43,8 +43,8 @@ async function runStory(t: Test, store: Store, story: Story, dieAt: number) {
   const libvirt = createLibvirt(t);
   const destroy = { graceSeconds: 1, deleteVolumes: true };
   const at = { libvirt, host: `host-${dieAt}`, settings: { ...settings, destroy } };
-  const asker = await createHypervisorGateway(t, { ...at, store, isIdle: true });
-  const client = await asker.client();
+  const requester = await createHypervisorGateway(t, { ...at, store, isIdle: true });
+  const client = await requester.client();
   if (story.verb === "destroy") {
     const helper = await createHypervisorGateway(t, { ...at, store });
     await follow((options) => client.createHypervisor({ id: "hv-1" }, options));
@@ -83,13 +83,13 @@ async function runStory(t: Test, store: Store, story: Story, dieAt: number) {
   const place = await Promise.race([died.promise, told.then(() => undefined)]);
   if (place !== undefined) {
     if (story.isCancelled) {
-      await asker.operations.cancel(id).catch(() => {});
+      await requester.operations.cancel(id).catch(() => {});
     }
     const heir = await createHypervisorGateway(t, { ...at, store });
-    await asker.end(id);
+    await requester.end(id);
     await heir.close();
   }
-  return { operation: await asker.end(id), place, left: await leftOf(libvirt), told: await told };
+  return { operation: await requester.end(id), place, left: await leftOf(libvirt), told: await told };
 }
 
 for (const story of stories) {
@@ -121,8 +121,8 @@ test("undo does not stop a VM that was started from outside meanwhile", async (t
     const silent: LibvirtAdapter = { ...libvirt, isReady: async () => false };
     const templates = [{ id: "old-2", ...template, readyTimeoutSeconds: 0 }];
     const at = { libvirt: silent, host: `alone-${isCancelled}`, settings: { ...settings, templates } };
-    const asker = await createHypervisorGateway(t, { ...at, store, isIdle: true });
-    const client = await asker.client();
+    const requester = await createHypervisorGateway(t, { ...at, store, isIdle: true });
+    const client = await requester.client();
     const begun = Promise.withResolvers<string>();
     const onHeader = (headers: Headers) => begun.resolve(headers.get("hostplane-operation") ?? "");
     const told = follow(() => client.createHypervisor({ id: "old-2" }, { onHeader }));
@@ -143,10 +143,10 @@ test("undo does not stop a VM that was started from outside meanwhile", async (t
     await died.promise;
     libvirt.runOutside({ kind: "start", name: "old-2", uuid: "00000000-0000-4000-8000-000000000002" });
     if (isCancelled) {
-      await asker.operations.cancel(id);
+      await requester.operations.cancel(id);
     }
     const heir = await createHypervisorGateway(t, { ...at, store });
-    t.equal((await asker.end(id)).state, isCancelled ? "cancelled" : "failed");
+    t.equal((await requester.end(id)).state, isCancelled ? "cancelled" : "failed");
     await heir.close();
     t.match((await told).last, isCancelled ? /^FAILED cancelled/ : /^FAILED old-2 is not ready/);
     t.same((await leftOf(libvirt)).running, ["old-1", "old-2"]);

@@ -83,8 +83,8 @@ export async function createOperationsUnderTest(
     events,
     registration,
     async begin(rpc, { resource = "things/a", actor = "user/a" } = {}) {
-      const asker = { actor, accountId: actor, rpc };
-      const wanted = { resource, backend: "test", input: null as Json, secrets: null, asker };
+      const requester = { actor, accountId: actor, rpc };
+      const wanted = { resource, backend: "test", input: null as Json, secrets: null, requester };
       return (await starter.start(wanted)).operation;
     },
     async call(name, request, facts = {}, noted = () => {}) {

@@ -122,8 +122,8 @@ test("without the crash or the operator key, archiving and its plan fail", async
   const id = await ceph.crash("osd.1");
   await t.rejects(reader.call(archiveCrash, { id }), { name: "InfraError", reason: "CEPH_OPERATOR_MISSING" });
   const planner = reader.planners[0]?.plannerOf(archiveCrash);
-  const asker = { signal: new AbortController().signal, peer: { lvmd: "backups" } } as const;
-  await t.rejects(async () => planner?.(create(archiveCrash.input, { id }), asker), {
+  const requester = { signal: new AbortController().signal, peer: { lvmd: "backups" } } as const;
+  await t.rejects(async () => planner?.(create(archiveCrash.input, { id }), requester), {
     name: "InfraError",
     reason: "CEPH_OPERATOR_MISSING",
   });

@@ -38,8 +38,8 @@ async function runStory(
   const lvm = createPoolLvm();
   await lvm.runOnDevices({ kind: "addDevices", volumeGroupName: "pool", paths: ["/dev/sandbox/c"] });
   const at = { lvm, host: `host-${dieAt}` };
-  const asker = await createPoolGateway(t, { ...at, store, isIdle: true });
-  const id = await story.begin(asker);
+  const requester = await createPoolGateway(t, { ...at, store, isIdle: true });
+  const id = await story.begin(requester);
   const mortal = createMortalStore(store);
   const died = Promise.withResolvers<string>();
   let boundaries = 0;
@@ -55,12 +55,12 @@ async function runStory(
       }
     },
   });
-  const end = () => asker.operations.ended(id, AbortSignal.timeout(60_000));
+  const end = () => requester.operations.ended(id, AbortSignal.timeout(60_000));
   const ended = end();
   const place = await Promise.race([died.promise, ended.then(() => undefined)]);
   if (place !== undefined) {
     if (story.isCancelled) {
-      await asker.operations.cancel(id).catch(() => {});
+      await requester.operations.cancel(id).catch(() => {});
     }
     const heir = await createPoolGateway(t, { ...at, store });
     await end();

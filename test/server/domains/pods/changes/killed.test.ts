@@ -56,8 +56,8 @@ const stories: readonly Story[] = [
 async function runStory(t: Test, store: Store, story: Story, dieAt: number, isCancelled: boolean) {
   const runtime: PodmanSandbox = createRuntime(t);
   const at = { runtime, host: `host-${dieAt}-${isCancelled}` };
-  const asker = createChangesUnderTest(t, { ...at, store, isIdle: true });
-  const begun = await story.begin(asker);
+  const requester = createChangesUnderTest(t, { ...at, store, isIdle: true });
+  const begun = await story.begin(requester);
   const mortal = createMortalStore(store);
   const died = Promise.withResolvers<string>();
   let boundaries = 0;
@@ -73,11 +73,11 @@ async function runStory(t: Test, store: Store, story: Story, dieAt: number, isCa
       }
     },
   });
-  const ended = asker.end(begun);
+  const ended = requester.end(begun);
   const place = await Promise.race([died.promise, ended.then(() => undefined)]);
   if (place !== undefined) {
     if (isCancelled) {
-      await asker.operations.cancel(begun.id).catch(() => {});
+      await requester.operations.cancel(begun.id).catch(() => {});
     }
     const heir = createChangesUnderTest(t, { ...at, store });
     await ended;

@@ -88,11 +88,11 @@ async function runStory(t: Test, shared: HostUnderTest, story: Story, dieAt: num
   const { restic, storedCount } = createCountedRestic();
   const host = await createHost(t, { store, masterKey, restic });
   const at = { host: `host-${dieAt}` };
-  const asker = await createGateway(t, host, { ...at, isIdle: true });
+  const requester = await createGateway(t, host, { ...at, isIdle: true });
   const helper = await createGateway(t, host, at);
   await helper.backUp("first", "data");
   await helper.close();
-  const id = await story.begin(asker);
+  const id = await story.begin(requester);
   const mortal = createMortalStore(host.store);
   const died = Promise.withResolvers<string>();
   let boundaries = 0;
@@ -108,17 +108,17 @@ async function runStory(t: Test, shared: HostUnderTest, story: Story, dieAt: num
       }
     },
   });
-  const ended = asker.end(id);
+  const ended = requester.end(id);
   const place = await Promise.race([died.promise, ended.then(() => undefined)]);
   if (place !== undefined) {
     if (story.isCancelled) {
-      await asker.operations.cancel(id).catch(() => {});
+      await requester.operations.cancel(id).catch(() => {});
     }
     const heir = await createGateway(t, host, at);
-    await asker.end(id);
+    await requester.end(id);
     await heir.close();
   }
-  return { host, asker, operation: await ended, place, stored: await storedCount() };
+  return { host, requester, operation: await ended, place, stored: await storedCount() };
 }
 
 async function leftOf(host: HostUnderTest, gateway: BackupsGateway) {
@@ -135,7 +135,7 @@ for (const story of stories) {
   test(`${story.name} ends correctly wherever its gateway dies`, { timeout: 600_000 }, async (t) => {
     const shared = await createHost(t);
     for (let dieAt = 1; ; dieAt += 1) {
-      const { host, asker, operation, place, stored } = await runStory(t, shared, story, dieAt);
+      const { host, requester, operation, place, stored } = await runStory(t, shared, story, dieAt);
       const where = `killed at ${place ?? "nowhere"}`;
       const isDone = operation.state === "completed";
       if (!story.isCancelled) {
@@ -143,9 +143,9 @@ for (const story of stories) {
       }
       t.match(operation.state, /^(completed|cancelled)$/, where);
       const wanted = isDone ? story.done : story.undone;
-      t.same(await leftOf(host, asker), { ...wanted, marks: [] }, where);
+      t.same(await leftOf(host, requester), { ...wanted, marks: [] }, where);
       t.equal(stored, wanted.backups.length, `${where}: snapshots in the repository`);
-      await asker.call(LVService.method.removeLV, { name: "data" });
+      await requester.call(LVService.method.removeLV, { name: "data" });
       t.notOk((await volumeNames(host.lvm)).includes("vg0/data"), `${where}: the volume is free`);
       if (place === undefined) {
         t.ok(dieAt > (isLongForm ? 15 : 3), `${dieAt - 1} boundaries`);
