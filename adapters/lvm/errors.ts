@@ -7,7 +7,7 @@ import { volumeResource } from "./names.ts";
 import { lvmReasons } from "./reasons.ts";
 
 /**
- * LVM exits with 5 on almost every failure and with 3 on a bad argument, so only its messages tell errors apart. Each
+ * LVM exits with 5 on almost every failure and with 3 on a bad argument, so errors differ in their messages only. Each
  * pattern follows a sample of the lvm2 2.03.16 output that it matches.
  */
 const patterns: readonly (readonly [RegExp, Reason])[] = [

@@ -6,8 +6,8 @@ import { resticReasons } from "./reasons.ts";
 import type { Redact } from "./secrets.ts";
 
 /**
- * Exit codes since restic 0.17. Before, all failures exited with 1 (or 2 and 130 for faults and signals), and only the
- * messages tell them apart.
+ * Exit codes since restic 0.17. Before, all failures exited with 1 (or 2 and 130 for faults and signals), and they differ
+ * in their messages only.
  */
 const exitCodes: Readonly<Record<number, Reason>> = {
   10: resticReasons.REPOSITORY_NOT_FOUND,

@@ -11,7 +11,7 @@ function judge(goal: Goal) {
     unit: "ms",
     rounds: 1,
     coldRounds: 0,
-    start: () => Promise.reject(new Error("nobody starts it")),
+    start: () => Promise.reject(new Error("it is not started")),
   };
   return judgeOf(bench);
 }

@@ -116,7 +116,7 @@ async function startLab(): Promise<Lab> {
         });
       }
       throw new Error(
-        `not told; but ${events.slice(from).map(({ type, resource }) => `${type} ${resource}`)}`,
+        `not reported; but ${events.slice(from).map(({ type, resource }) => `${type} ${resource}`)}`,
       );
     },
     async untilStats(isWanted) {

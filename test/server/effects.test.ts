@@ -75,7 +75,7 @@ test("a refused change leaves its key free", async (t) => {
   }
 });
 
-test("a caller that leaves a change at its deadline is told that it may still happen", async (t) => {
+test("a caller whose deadline ends during a change learns that it may still happen", async (t) => {
   const held = Promise.withResolvers<Record<never, never>>();
   const hold = () => held.promise;
   const handlers = { createLV: hold, resizeLV: hold, createBackup: hold };

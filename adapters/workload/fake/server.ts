@@ -78,7 +78,7 @@ export async function startWorkloadFake(options: WorkloadFakeOptions): Promise<W
       return await startListener(target, at, { faults, isServed: (each) => isServed(each), note });
     } catch (error) {
       const { systemId } = target.boot.machine;
-      const why = `nobody can listen at ${at.host}:${at.port}: ${String(error)}`;
+      const why = `cannot listen at ${at.host}:${at.port}: ${String(error)}`;
       // Listening is retried.
       unheard.set(why, { systemId, nodeName: target.boot.plan.nodeName, why });
       return undefined;

@@ -36,7 +36,7 @@ test("a client certificate is accepted, and also authenticates watches", async (
 
 test("rejects a client certificate of another CA, and a server certificate that is not the cluster's", async (t) => {
   const { fake, authority } = await startTlsServer(t);
-  const other = await createAuthority(t, "somebody else's authority");
+  const other = await createAuthority(t, "another authority");
   const stranger = connect(t, {
     url: fake.url,
     ca: authority.cert,

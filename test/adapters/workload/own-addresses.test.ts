@@ -32,7 +32,7 @@ test("an unmodified client reaches clusters at their own addresses", async (t) =
   await until(async () => (await count()) === 2);
   park.install("elsewhere", recipe.joinControlPlane("elsewhere"), { address: "192.0.2.1" });
   await until(async () => fake.refusals.length > 0);
-  t.match(fake.refusals[0]?.why, /nobody can listen at 192.0.2.1:(6443|2379)/);
+  t.match(fake.refusals[0]?.why, /cannot listen at 192.0.2.1:(6443|2379)/);
 });
 
 /** Polls until the condition is true; failed checks are repeated. */

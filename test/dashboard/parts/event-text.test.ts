@@ -37,8 +37,8 @@ test("events are summarised in a line", async (t) => {
     "web/nginx, exit code 0",
   );
   t.match(
-    eventText(event({ case: "gap", value: { to: timestampFromMs(0), reason: "nobody looked" } })),
-    /^Changes until .* may have been missed: nobody looked$/,
+    eventText(event({ case: "gap", value: { to: timestampFromMs(0), reason: "the gateway was stopped" } })),
+    /^Changes until .* may have been missed: the gateway was stopped$/,
   );
   t.equal(eventText(create(EventSchema)), "");
 });

@@ -94,14 +94,14 @@ test("a failing undo is retried, and then the operation reports what is left and
     throw exists();
   });
   counting.before("undo second", () => {
-    throw new InfraError(hostReasons.VOLUME_IN_USE, "somebody has it open");
+    throw new InfraError(hostReasons.VOLUME_IN_USE, "another process has it open");
   });
   const engine = createEngine(t, { store: await openOwnStore(t), kind: counting.kind });
   const operation = await engine.end((await engine.start()).id);
   t.match(operation, {
     state: "needsAttention",
     failure: { reason: "VOLUME_EXISTS" },
-    attention: { left: [/Step second .*somebody has it open/], advice: [/retry the operation/] },
+    attention: { left: [/Step second .*another process has it open/], advice: [/retry the operation/] },
   });
   t.same(
     operation.steps.map(({ state }) => state),

@@ -16,7 +16,7 @@ test("changed clusters replace their previous state, and deleted ones are remove
     { clusters: [{ name: "db", statusMessage: "runs" }] },
     { clusters: [{ name: "ai" }], removed: ["web"] },
     // A cluster of the same name may be created again at once.
-    { clusters: [{ name: "db", statusMessage: "anew" }], removed: ["db"] },
+    { clusters: [{ name: "db", statusMessage: "again" }], removed: ["db"] },
   );
   for await (const clusters of wholeClusters(messages)) {
     seen.push(clusters.map(({ name, statusMessage }) => `${name} ${statusMessage}`.trim()));
@@ -25,6 +25,6 @@ test("changed clusters replace their previous state, and deleted ones are remove
     ["db made", "web"],
     ["db runs", "web"],
     ["ai", "db runs"],
-    ["ai", "db anew"],
+    ["ai", "db again"],
   ]);
 });

@@ -89,7 +89,7 @@ test("strays are listed, adopted and released by the id of their machine", async
           pool: undefined,
           isOurs: true,
           isAdoptable: true,
-          message: "nobody knows it",
+          message: "it is unknown",
         },
       ],
     }),
@@ -117,7 +117,7 @@ test("strays are listed, adopted and released by the id of their machine", async
         pool: "",
         ours: true,
         adoptable: true,
-        message: "nobody knows it",
+        message: "it is unknown",
       },
     ],
   });

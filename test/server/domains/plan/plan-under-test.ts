@@ -83,7 +83,7 @@ export async function createPlanUnderTest(
   async function call(method: DescMethod, input: object, facts: CallFacts = {}): Promise<object> {
     const registration = registrations.find(({ service }) => service.typeName === method.parent.typeName);
     if (registration === undefined) {
-      throw new TypeError(`nobody serves ${method.parent.typeName}`);
+      throw new TypeError(`no service has ${method.parent.typeName}`);
     }
     const call = createCall({ method, ...(facts.peer === undefined ? {} : { peer: facts.peer }) });
     call.identify(facts.caller ?? callerOf("admin"));

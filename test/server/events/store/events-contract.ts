@@ -62,7 +62,7 @@ export function testEventContract(t: Test, makeOptions: (t: Test) => Promise<Par
     t.same(await read({ operationId: "op-3" }), []);
   });
 
-  t.test("appending no events writes nothing and notifies nobody", async (t) => {
+  t.test("appending no events writes nothing and notifies no subscriber", async (t) => {
     const store = await open(t);
     store.subscribe("events", () => t.fail("called"));
     await store.run("events.append", { events: [] });

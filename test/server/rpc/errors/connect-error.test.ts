@@ -78,7 +78,7 @@ test("anything thrown becomes an InfraError, and a bug in the gateway reveals no
   }
   const own = new InfraError(hostReasons.NO_SPACE, "full");
   t.equal(infraErrorFrom(own), own);
-  t.notOk(own.retryable, "there is no more room unless somebody makes it");
+  t.notOk(own.retryable, "there is no more room until someone frees some");
   t.equal(infraErrorFrom(new ConnectError("x", Code.DeadlineExceeded)).reason, "DEADLINE");
   t.equal(infraErrorFrom(new ConnectError(secret, Code.Unknown)).code, "INTERNAL", "nothing is UNKNOWN");
 });

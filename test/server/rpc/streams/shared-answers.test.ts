@@ -68,9 +68,9 @@ test("a failed creation is retried", async (t) => {
   const answers = createSharedAnswers(GetLVListResponseSchema);
   const source = {};
   const fail = () => {
-    throw new TypeError("it cannot be told");
+    throw new TypeError("it cannot be encoded");
   };
-  t.throws(() => answers.of(source, "", fail), { message: "it cannot be told" });
+  t.throws(() => answers.of(source, "", fail), { message: "it cannot be encoded" });
   t.match(
     answers.of(source, "", () => listOf("a")),
     listOf("a"),

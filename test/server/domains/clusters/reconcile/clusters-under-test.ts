@@ -304,7 +304,7 @@ export async function createTestClusters(t: Test, options: TestOptions = {}): Pr
       return [
         ...ours
           .filter(({ systemId }) => !held.has(systemId))
-          .map(({ hostname }) => `${hostname} is nobody's`),
+          .map(({ hostname }) => `${hostname} has no owner`),
         ...slots
           .filter(
             ({ systemId }) => systemId !== undefined && !ours.some((each) => each.systemId === systemId),

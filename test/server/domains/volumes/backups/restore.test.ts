@@ -182,13 +182,13 @@ test("a failed restore leaves no volume, and a waiting call gets the reason", as
     retryable: false,
     message: /^a pack is broken; operation /,
   });
-  failure = new InfraError(resticReasons.REPOSITORY_LOCKED, "somebody prunes it");
+  failure = new InfraError(resticReasons.REPOSITORY_LOCKED, "another process prunes it");
   await t.rejects(restore(gateway, "again", local()), {
     ...seen,
     reason: "REPOSITORY_LOCKED",
     code: "UNAVAILABLE",
     retryable: true,
-    message: /^somebody prunes it; operation /,
+    message: /^another process prunes it; operation /,
   });
   t.same(await volumeNames(host.lvm), before);
 });

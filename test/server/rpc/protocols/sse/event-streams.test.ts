@@ -86,7 +86,7 @@ test("messages are events with their cursors as ids, and the end is an event too
   t.ok(waits.size > 1, "browsers that were cut do not all reconnect at once");
 });
 
-test("a client that has seen the end is told to stay away, after all checks of a call", async (t) => {
+test("a client that has seen the end is asked not to reconnect, after all checks of a call", async (t) => {
   const ended: Call[] = [];
   const { url, log } = await startStreams(t, {
     Subscribe: stream(async function* (call, { topics, start }) {
@@ -454,7 +454,7 @@ test("a read names unknown fields", async (t) => {
   }
 });
 
-test("a request that does not accept events is told how to, or uses another protocol", async (t) => {
+test("a request that does not accept events gets an error that says how, or uses another protocol", async (t) => {
   const { url } = await startStreams(t, {
     Subscribe: stream(async function* () {
       yield heartbeat("1");
