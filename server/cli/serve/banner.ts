@@ -19,7 +19,7 @@ export interface BannerAdmin {
 
 /**
  * Returns the lines that `serve` prints when it is ready: its addresses and, after the first start, how to log in. For a
- * sandbox also a notice that it is one, a command to paste, and the token for the README's examples.
+ * sandbox also a notice that it is one, a command to paste, and the token for the examples of the documentation.
  */
 export function bannerLines(options: {
   readonly version: string;
@@ -41,7 +41,7 @@ export function bannerLines(options: {
     ...(admin === undefined ? [] : adminLines(admin)),
     ...(admin === undefined && isSandbox ? [laterStart] : []),
     ...(isSandbox && example !== undefined ? ["Try it:", `  ${curlLine(example, token)}`] : []),
-    ...(token === undefined ? [] : ["For the README's examples:", `  export TOKEN=${token}`]),
+    ...(token === undefined ? [] : ["For the examples of the documentation:", `  export TOKEN=${token}`]),
   ];
 }
 

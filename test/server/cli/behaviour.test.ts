@@ -35,7 +35,7 @@ test("commands behave alike, whatever they call", { timeout: 300_000 }, async (t
     );
     t.match(JSON.parse(await run(["pod", "remove", "sandbox-new", "--dry-run", "-o", "json"])), {
       kind: "pods.remove",
-      steps: [{ name: "look" }, { name: "remove" }],
+      steps: [{ name: "check" }, { name: "remove" }],
     });
     t.equal(await run(["pod", "list"]), before, "nothing was changed");
   });

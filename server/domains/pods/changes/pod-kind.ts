@@ -14,7 +14,7 @@ import { inspectNow, type PodInput } from "./pod-input.ts";
 export const maxAttempts = 6;
 
 /** Name of the step before the change, the same for every kind. */
-export const lookStep = "look";
+export const lookStep = "check";
 
 export interface PodKindOptions<Input extends PodInput> {
   readonly kind: string;

@@ -12,7 +12,7 @@ test("a sandbox shows that it is one, its address and an example", async (t) => 
     "The admin password was printed at the first start; to set a new one run: hostplane user passwd admin --sandbox",
     "Try it:",
     "  curl -H 'authorization: Bearer abc' -H 'content-type: application/json' -d '{}' http://127.0.0.1:8080/proto.VGService/GetLVList",
-    "For the README's examples:",
+    "For the examples of the documentation:",
     "  export TOKEN=abc",
   ]);
 });

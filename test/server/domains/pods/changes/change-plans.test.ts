@@ -11,7 +11,7 @@ test("a dry run describes the call, its changes and its losses, and changes noth
     kind: "pods.start",
     plan: { changes: [], losses: [] },
     steps: [
-      { name: "look", command: [] },
+      { name: "check", command: [] },
       { name: "start", command: ["POST", `pods/${id}/start`] },
     ],
   });
@@ -26,14 +26,14 @@ test("a dry run describes the call, its changes and its losses, and changes noth
       losses: [],
     },
     steps: [
-      { name: "look", command: [] },
+      { name: "check", command: [] },
       { name: "stop", command: ["POST", `pods/${id}/stop?t=30`] },
     ],
   });
   t.match(await changes.plan("killPod", { pod: "web" }), {
     plan: { losses: ["unsaved data of server, proxy"] },
     steps: [
-      { name: "look", command: [] },
+      { name: "check", command: [] },
       { name: "signal", command: ["POST", `pods/${id}/kill?signal=SIGKILL`] },
     ],
   });
@@ -43,7 +43,7 @@ test("a dry run describes the call, its changes and its losses, and changes noth
       losses: ["work in progress of server, proxy", /^data that server, proxy wrote /],
     },
     steps: [
-      { name: "look", command: [] },
+      { name: "check", command: [] },
       { name: "remove", command: ["DELETE", `pods/${id}?force=true`] },
     ],
   });

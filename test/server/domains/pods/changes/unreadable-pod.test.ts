@@ -27,7 +27,7 @@ test("an unreadable pod exists, and can only be removed by force", async (t) => 
       changes: [`pod ${uuid}, which cannot be read, is removed with everything left of it`],
       losses: [/^work in progress, data and logs of its containers, .*half removed$/],
     },
-    steps: [{ name: "look" }, { name: "remove", command: ["DELETE", `pods/${id}?force=true`] }],
+    steps: [{ name: "check" }, { name: "remove", command: ["DELETE", `pods/${id}?force=true`] }],
   });
   t.match(await changes.make("removePod", { pod: uuid, force: true }), {
     state: "completed",
