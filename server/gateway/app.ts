@@ -30,6 +30,7 @@ import { createEventStreams } from "../rpc/protocols/sse/event-streams.ts";
 import { apiDocs } from "../web/api-docs.ts";
 import { dashboard } from "../web/dashboard.ts";
 import { koorApp } from "../web/koor-app.ts";
+import { type LoginLinkOptions, loginLink } from "../web/login-link.ts";
 import { securityHeadersOf } from "../web/security-headers.ts";
 import { statusPages } from "../web/status-pages.ts";
 import { type StoreBackup, storeBackup } from "../web/store-backup.ts";
@@ -60,6 +61,8 @@ export interface AppOptions {
   ) => Promise<InfraError | undefined>;
   /** Writes a copy of the store, for callers on the admin socket. */
   readonly backupStore: (file: string) => Promise<StoreBackup>;
+  /** As LoginLinkOptions.redeem; absent: there are no links that log in. */
+  readonly redeemLoginLink?: LoginLinkOptions["redeem"] | undefined;
   readonly logger: FastifyBaseLogger;
   readonly corsOrigins: readonly string[];
   readonly maxMessageBytes: number;
@@ -164,6 +167,9 @@ export async function createApp(options: AppOptions): Promise<App> {
     mayRead: (request) => options.mayReadMetrics(request, listenerOf(request)),
   });
   await app.register(storeBackup, { listenerOf, backup: options.backupStore });
+  if (options.redeemLoginLink !== undefined) {
+    await app.register(loginLink, { listenerOf, redeem: options.redeemLoginLink });
+  }
   await app.register(dashboard);
   app.setNotFoundHandler((request, reply) => answerNotFound(request, reply, listenerOf(request)));
   await app.ready();

@@ -11,8 +11,10 @@ import { hostReasons } from "../../adapters/host/reasons.ts";
 import type { ListenerConfig } from "../config/gateway-keys.ts";
 import { createSeal } from "../crypto/seal.ts";
 import { adminPasswordFile, writeAdminPassword } from "../domains/auth/admin-password-file.ts";
-import { type Auth, createAuth } from "../domains/auth/auth.ts";
+import { createAuth } from "../domains/auth/auth.ts";
 import { type FirstAdmin, firstAdminName, prepareFirstAdmin } from "../domains/auth/first-admin.ts";
+import { createLoginLinks, type LoginLinks } from "../domains/auth/login-links.ts";
+import { sessionCookie } from "../domains/auth/session-cookie.ts";
 import { createEvents } from "../events/events.ts";
 import { createMetrics } from "../observability/metrics.ts";
 import type { Tracing } from "../observability/tracing.ts";
@@ -30,6 +32,7 @@ import { createRequestGate } from "../rpc/listener/request-gate.ts";
 import { createUnknownCallers } from "../rpc/listener/unknown-callers/unknown-callers.ts";
 import { createPageAccess } from "../rpc/protocols/http/page-access.ts";
 import { readDiskSpace } from "../store/disk-space.ts";
+import { loginLinkPath } from "../web/login-link.ts";
 import { type AppOptions, createApp } from "./app.ts";
 import { createCallChain } from "./call-chain.ts";
 import type { Config } from "./config/schema.ts";
@@ -86,6 +89,8 @@ export interface Gateway {
    * removed.
    */
   sandboxToken(): Promise<string | undefined>;
+  /** Returns the path of a new link that logs the first admin in once; undefined as for `sandboxToken`. */
+  sandboxLoginPath(): Promise<string | undefined>;
   /** Reads the certificate files again. @throws Error when one cannot be read; the old ones stay in use then */
   reloadCertificates(): void;
   /**
@@ -227,6 +232,7 @@ export async function openGateway(
     store: { isWritable: () => data.writes.failure() === undefined, readDisk },
   });
   opened.defer(() => metrics.close());
+  const loginLinks = createLoginLinks(auth.beginSession);
   const chain = createCallChain({
     data,
     authenticate: auth.authenticate,
@@ -247,6 +253,8 @@ export async function openGateway(
     chain,
     metrics,
     mayReadMetrics: createPageAccess(auth.authenticate),
+    // Whoever starts a sandbox gets a link that logs in; a real gateway has none.
+    redeemLoginLink: isSandbox ? redeemLoginLink(loginLinks) : undefined,
     backupStore: async (file) => {
       const { sizeBytes, keyCheck } = await data.store.backup(file);
       return { sizeBytes, masterKey: `${data.masterKey.source} (fingerprint ${keyCheck})` };
@@ -315,11 +323,16 @@ export async function openGateway(
   // Done last: a start that fails must not leave a password behind that the next start would not report.
   const firstAdmin = await preparing.then((prepared) => prepared?.make());
   requests.open();
+  const isSandboxAdmin = async () =>
+    isSandbox && (await auth.users.list()).some(({ name }) => name === firstAdminName);
 
   return {
     addresses: entries.map(({ listener }) => listener.address()),
     firstAdmin,
-    sandboxToken: async () => (isSandbox ? tokenOfFirstAdmin(auth) : undefined),
+    sandboxToken: async () =>
+      (await isSandboxAdmin()) ? (await auth.beginSession(firstAdminName)).token : undefined,
+    sandboxLoginPath: async () =>
+      (await isSandboxAdmin()) ? loginLinkPath + loginLinks.create(firstAdminName) : undefined,
     reloadCertificates: () => certificates.reload(),
     close: () => opened.disposeAsync(),
   };
@@ -335,11 +348,12 @@ function optionsOfFurtherServices({ furtherServices }: GatewayOptions): Partial<
   return { ...rest, ruleOf: (method) => (further.has(method.parent) ? ruleOf : methodRuleOf)(method) };
 }
 
-async function tokenOfFirstAdmin(auth: Auth): Promise<string | undefined> {
-  const users = await auth.users.list();
-  return users.some(({ name }) => name === firstAdminName)
-    ? (await auth.beginSession(firstAdminName)).token
-    : undefined;
+/** Returns the function that exchanges the code of a login link for a session cookie. */
+function redeemLoginLink(links: LoginLinks) {
+  return async (code: string, isTls: boolean): Promise<string | undefined> => {
+    const session = await links.redeem(code);
+    return session && sessionCookie(session.token, session.expiresAtMs - Date.now(), { isTls });
+  };
 }
 
 /** Starts tracing if it is configured. Its libraries are imported only then, because they slow down every start. */

@@ -100,3 +100,16 @@ test("everything is reachable by keyboard: the login, the pages, a dialog and th
   await dialog.waitFor({ state: "detached" });
   t.equal(await focused(), "Change password", "the focus is back where it was");
 });
+
+test("the link that a sandbox prints logs in, once", async (t) => {
+  const { url, gateway } = await startGatewayUnderTest(t, {}, { hasLogin: true });
+  const link = url + (await gateway.sandboxLoginPath());
+  const browser = await startBrowser(t);
+  const page = await openPage(t, browser, link);
+  await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
+  t.equal(page.url(), `${url}/`, "the code is not in the address");
+  const later = await openPage(t, browser, link);
+  await later.getByRole("heading", { level: 1, name: "This link is not valid" }).waitFor();
+  await later.getByRole("link", { name: "Log in with a password" }).click();
+  await later.getByLabel("Password").waitFor();
+});

@@ -19,7 +19,7 @@ export interface BannerAdmin {
 
 /**
  * Returns the lines that `serve` prints when it is ready: its addresses and, after the first start, how to log in. For a
- * sandbox also a notice that it is one, a command to paste, and the token for the examples of the documentation.
+ * sandbox also a notice that it is one, a link that logs in, a command to paste, and the token for the examples of the documentation.
  */
 export function bannerLines(options: {
   readonly version: string;
@@ -29,15 +29,23 @@ export function bannerLines(options: {
   readonly admin: BannerAdmin | undefined;
   /** The sandbox's token, for the commands to paste. Undefined for a real gateway. */
   readonly token: string | undefined;
+  /** Path that logs in once, in a browser. Undefined for a real gateway. */
+  readonly loginPath: string | undefined;
 }): string[] {
-  const { version, isSandbox, listeners, admin, token } = options;
+  const { version, isSandbox, listeners, admin, token, loginPath } = options;
   const what = isSandbox ? "a sandbox (simulated systems only; this host is not touched)" : "this host";
   const example = listeners.find(({ services }) => services?.includes(exampleService) ?? true);
+  const page = listeners.find(
+    ({ address, services }) => services === undefined && !address.startsWith("unix:"),
+  );
   return [
     `hostplane ${version} serves ${what}`,
     ...listeners.map(
       (listener) => `  ${urlOf(listener)}${isWildcard(listener) ? " (and every other address)" : ""}`,
     ),
+    ...(page === undefined || loginPath === undefined
+      ? []
+      : ["Open the dashboard (this link logs in once):", `  ${urlOf(page)}${loginPath}`]),
     ...(admin === undefined ? [] : adminLines(admin)),
     ...(admin === undefined && isSandbox ? [laterStart] : []),
     ...(isSandbox && example !== undefined ? ["Try it:", `  ${curlLine(example, token)}`] : []),

@@ -84,7 +84,8 @@ export async function serve(options: ServeOptions, version: string, output: Outp
       services,
     }));
     const token = await gateway.sandboxToken();
-    for (const line of bannerLines({ version, isSandbox, listeners, admin, token })) {
+    const loginPath = await gateway.sandboxLoginPath();
+    for (const line of bannerLines({ version, isSandbox, listeners, admin, token, loginPath })) {
       output.out(line);
     }
   }

@@ -61,9 +61,17 @@ function cookiesOf(request: RequestOrigin): ReadonlyMap<string, string> {
   return cookies;
 }
 
-/** Builds the header `set-cookie` that gives a browser a session cookie; scripts cannot read it. */
-export function sessionCookie(token: string, maxAgeMs: number, request: RequestOrigin): string {
-  return setCookie(isSecurePage(request) === true ? secureName : plainName, token, maxAgeMs);
+/**
+ * Builds the header `set-cookie` that gives a browser a session cookie; scripts cannot read it.
+ * @param page the request that the browser's page sent, or whether the page itself was requested over TLS
+ */
+export function sessionCookie(
+  token: string,
+  maxAgeMs: number,
+  page: RequestOrigin | { readonly isTls: boolean },
+): string {
+  const isSecure = "isTls" in page ? page.isTls : isSecurePage(page) === true;
+  return setCookie(isSecure ? secureName : plainName, token, maxAgeMs);
 }
 
 /** Builds the headers `set-cookie` that remove the browser's session cookies, including that of an earlier login without TLS. */

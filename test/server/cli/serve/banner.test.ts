@@ -3,12 +3,15 @@ import { type BannerAdmin, bannerLines } from "../../../../server/cli/serve/bann
 
 const tcp = { address: "127.0.0.1:8080", isTls: false, services: undefined };
 
-const nothing = { admin: undefined, token: undefined };
+const nothing = { admin: undefined, token: undefined, loginPath: undefined };
 
 test("a sandbox shows that it is one, its address and an example", async (t) => {
-  t.same(bannerLines({ version: "1.2.3", isSandbox: true, listeners: [tcp], ...nothing, token: "abc" }), [
+  const given = { token: "abc", loginPath: "/login/once" };
+  t.same(bannerLines({ version: "1.2.3", isSandbox: true, listeners: [tcp], ...nothing, ...given }), [
     "hostplane 1.2.3 serves a sandbox (simulated systems only; this host is not touched)",
     "  http://127.0.0.1:8080",
+    "Open the dashboard (this link logs in once):",
+    "  http://127.0.0.1:8080/login/once",
     "The admin password was printed at the first start; to set a new one run: hostplane user passwd admin --sandbox",
     "Try it:",
     "  curl -H 'authorization: Bearer abc' -H 'content-type: application/json' -d '{}' http://127.0.0.1:8080/proto.VGService/GetLVList",
@@ -49,7 +52,7 @@ test("the first start shows how to log in, and a password only in a sandbox", as
       version: "1",
       isSandbox: false,
       listeners: [],
-      token: undefined,
+      ...nothing,
       admin: { name: "admin", password },
     }).slice(1);
   t.same(linesWith({ kind: "shown", text: "made-up" }), [
