@@ -3,7 +3,7 @@ import { useEffect } from "preact/hooks";
 import type { PlanResponse } from "../../gen/hostplane/v1/plan_pb.ts";
 import { operationEnd } from "../live/operation-end.ts";
 import { ErrorNote } from "../parts/error-note.tsx";
-import { ModalDialog } from "../parts/modal-dialog.tsx";
+import { ModalDialog } from "../parts/form/modal-dialog.tsx";
 import { OperationList } from "../parts/operation-list.tsx";
 import { OperationProgress } from "../parts/operation-progress.tsx";
 import { client } from "../session.ts";

@@ -1,5 +1,5 @@
 import type { PlanResponse } from "../../gen/hostplane/v1/plan_pb.ts";
-import { commandText } from "../parts/command-text.ts";
+import { commandText } from "../parts/text/command-text.ts";
 
 /** Shows what a change would do: first what is lost, then what changes, then the commands in the order they run. */
 export function PlanView({ plan }: { readonly plan: PlanResponse }) {

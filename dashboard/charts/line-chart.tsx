@@ -1,6 +1,6 @@
 import { Chart, Legend, LinearScale, LineController, LineElement, PointElement, Tooltip } from "chart.js";
 import { DataTable } from "../parts/data-table.tsx";
-import { TimeText } from "../parts/time-text.tsx";
+import { TimeText } from "../parts/text/time-text.tsx";
 import { axisStep } from "./axis-step.ts";
 import { ChartFigure } from "./chart-figure.tsx";
 import { ageText, type Moment, pointsOf, tableMoments } from "./time-series.ts";

@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { Credential, type GetCallerResponse } from "../../gen/hostplane/v1/user_pb.ts";
-import { roleText } from "../parts/role-text.ts";
+import { roleText } from "../parts/text/role-text.ts";
 import { ChangePassword } from "./change-password.tsx";
 import { LogOut } from "./log-out.tsx";
 

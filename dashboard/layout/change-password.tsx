@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
-import { FormDialog } from "../parts/form-dialog.tsx";
-import { TextField } from "../parts/text-field.tsx";
+import { FormDialog } from "../parts/form/form-dialog.tsx";
+import { TextField } from "../parts/form/text-field.tsx";
 import { client } from "../session.ts";
 
 /** Lets users change their own password. */

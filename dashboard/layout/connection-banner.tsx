@@ -1,7 +1,7 @@
 import { connection } from "../live/event-stream.ts";
-import { durationText } from "../parts/duration-text.ts";
 import { ErrorNote } from "../parts/error-note.tsx";
-import { TimeText } from "../parts/time-text.tsx";
+import { durationText } from "../parts/text/duration-text.ts";
+import { TimeText } from "../parts/text/time-text.tsx";
 import { isOutdated } from "../session.ts";
 
 /**

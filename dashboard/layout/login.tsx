@@ -3,7 +3,7 @@ import { useEffect } from "preact/hooks";
 import { describeError } from "../../client/describe-error.ts";
 import { isSandbox } from "../backend.ts";
 import { ErrorNote } from "../parts/error-note.tsx";
-import { TextField } from "../parts/text-field.tsx";
+import { TextField } from "../parts/form/text-field.tsx";
 import { login } from "../session.ts";
 import { SandboxMark } from "./sandbox-mark.tsx";
 

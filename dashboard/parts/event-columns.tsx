@@ -2,8 +2,8 @@ import { Link } from "wouter-preact";
 import type { Event } from "../../gen/hostplane/v1/event_pb.ts";
 import { Badge } from "./badge.tsx";
 import type { Column } from "./data-table.tsx";
-import { eventText } from "./event-text.ts";
-import { TimeText } from "./time-text.tsx";
+import { eventText } from "./text/event-text.ts";
+import { TimeText } from "./text/time-text.tsx";
 
 /** Columns of a table of events. */
 export const eventColumns: readonly Column<Event>[] = [

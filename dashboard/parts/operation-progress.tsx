@@ -5,7 +5,7 @@ import { useOperation } from "../live/use-operation.ts";
 import { Badge } from "./badge.tsx";
 import { operationStateText, operationTone } from "./operation-state.ts";
 import { ReadState } from "./read-state.tsx";
-import { sizeText } from "./size-text.ts";
+import { sizeText } from "./text/size-text.ts";
 
 /** The progress of an operation, live. */
 export function OperationProgress({ id }: { readonly id: string }) {

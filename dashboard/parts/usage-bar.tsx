@@ -1,4 +1,4 @@
-import { sizeText } from "./size-text.ts";
+import { sizeText } from "./text/size-text.ts";
 
 /** Usage as a bar and in words. Both values in bytes. */
 export function UsageBar(props: {

@@ -2,7 +2,7 @@ import { Link } from "wouter-preact";
 import type { AuditEvent } from "../../../gen/hostplane/v1/audit_pb.ts";
 import { Badge } from "../../parts/badge.tsx";
 import type { Column } from "../../parts/data-table.tsx";
-import { TimeText } from "../../parts/time-text.tsx";
+import { TimeText } from "../../parts/text/time-text.tsx";
 
 /** Columns of a table of calls. */
 export const auditColumns: readonly Column<AuditEvent>[] = [

@@ -1,10 +1,10 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { useRead } from "../../live/use-read.ts";
 import { DataTable } from "../../parts/data-table.tsx";
+import { SelectField } from "../../parts/form/select-field.tsx";
+import { TextField } from "../../parts/form/text-field.tsx";
 import { Paging, usePages } from "../../parts/paging.tsx";
 import { ReadState } from "../../parts/read-state.tsx";
-import { SelectField } from "../../parts/select-field.tsx";
-import { TextField } from "../../parts/text-field.tsx";
 import { useAddressParameter } from "../../parts/use-address-parameter.ts";
 import { client } from "../../session.ts";
 import { auditColumns } from "./audit-columns.tsx";

@@ -3,7 +3,7 @@ import { useRead } from "../../live/use-read.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { ReadState } from "../../parts/read-state.tsx";
-import { TimeText } from "../../parts/time-text.tsx";
+import { TimeText } from "../../parts/text/time-text.tsx";
 import { client } from "../../session.ts";
 import { machineStateText } from "./machine-state.ts";
 

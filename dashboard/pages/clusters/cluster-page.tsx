@@ -5,7 +5,7 @@ import { Role } from "../../../gen/hostplane/v1/user_pb.ts";
 import { propose } from "../../action/action.ts";
 import { useWatch } from "../../live/use-watch.ts";
 import { ReadState } from "../../parts/read-state.tsx";
-import { TimeText } from "../../parts/time-text.tsx";
+import { TimeText } from "../../parts/text/time-text.tsx";
 import { client, hasRole } from "../../session.ts";
 import { ClusterMachines } from "./cluster-machines.tsx";
 import { ClusterNodes } from "./cluster-nodes.tsx";

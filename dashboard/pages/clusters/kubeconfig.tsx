@@ -4,7 +4,7 @@ import { ClusterService } from "../../../gen/hostplane/v1/cluster_pb.ts";
 import { propose } from "../../action/action.ts";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { saveFile } from "../../parts/save-file.ts";
-import { TimeText } from "../../parts/time-text.tsx";
+import { TimeText } from "../../parts/text/time-text.tsx";
 import { client } from "../../session.ts";
 
 /** Saves a cluster's kubeconfig as a file, on request: it is a secret and never shown. Renews it as well. */

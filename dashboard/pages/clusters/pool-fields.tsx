@@ -1,5 +1,5 @@
-import { SelectField } from "../../parts/select-field.tsx";
-import { TextField } from "../../parts/text-field.tsx";
+import { SelectField } from "../../parts/form/select-field.tsx";
+import { TextField } from "../../parts/form/text-field.tsx";
 import type { PoolDraft } from "./pool-draft.ts";
 
 /** The available instance types: MAAS tags. */

@@ -2,8 +2,8 @@ import { useSignal } from "@preact/signals";
 import { Cluster } from "../../../gen/cnct/kaas/api/api_pb.ts";
 import { propose } from "../../action/action.ts";
 import { useRead } from "../../live/use-read.ts";
+import { SelectField } from "../../parts/form/select-field.tsx";
 import { ReadState } from "../../parts/read-state.tsx";
-import { SelectField } from "../../parts/select-field.tsx";
 import { client } from "../../session.ts";
 
 /** Upgrades a cluster to one of the available versions. */

@@ -6,8 +6,8 @@ import { useEventsSince } from "../../live/use-events-since.ts";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { eventColumns } from "../../parts/event-columns.tsx";
-import { SelectField } from "../../parts/select-field.tsx";
-import { TextField } from "../../parts/text-field.tsx";
+import { SelectField } from "../../parts/form/select-field.tsx";
+import { TextField } from "../../parts/form/text-field.tsx";
 import { useAddressParameter } from "../../parts/use-address-parameter.ts";
 import { isAbout } from "./is-about.ts";
 

@@ -7,7 +7,7 @@ import {
 import { propose } from "../../action/action.ts";
 import { type ProposalForm, useProposal } from "../../action/use-proposal.ts";
 import { ErrorNote } from "../../parts/error-note.tsx";
-import { TextField } from "../../parts/text-field.tsx";
+import { TextField } from "../../parts/form/text-field.tsx";
 import { bytesFromGib } from "./bytes-from-gib.ts";
 
 const { expandStoragePool, shrinkStoragePool, backUpStoragePool } = StoragePoolService.method;

@@ -8,7 +8,7 @@ import { useRead } from "../../live/use-read.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { ReadState } from "../../parts/read-state.tsx";
-import { sizeText } from "../../parts/size-text.ts";
+import { sizeText } from "../../parts/text/size-text.ts";
 import { client, hasRole } from "../../session.ts";
 import { HypervisorButton, SelectionBar } from "./hypervisor-actions.tsx";
 import { hypervisorStateText } from "./hypervisor-state.ts";

@@ -3,7 +3,7 @@ import { Role } from "../../../gen/hostplane/v1/user_pb.ts";
 import { useWatch } from "../../live/use-watch.ts";
 import { DataTable } from "../../parts/data-table.tsx";
 import { ReadState } from "../../parts/read-state.tsx";
-import { sizeText } from "../../parts/size-text.ts";
+import { sizeText } from "../../parts/text/size-text.ts";
 import { UsageBar } from "../../parts/usage-bar.tsx";
 import { client, hasRole } from "../../session.ts";
 import { ChangeStoragePool } from "./change-storage-pool.tsx";

@@ -1,12 +1,12 @@
 import type { OperationCommand } from "../../../gen/hostplane/v1/operation_pb.ts";
 import { useRead } from "../../live/use-read.ts";
-import { commandText } from "../../parts/command-text.ts";
 import { CopyButton } from "../../parts/copy-button.tsx";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
-import { durationText } from "../../parts/duration-text.ts";
 import { Paging, usePages } from "../../parts/paging.tsx";
 import { ReadState } from "../../parts/read-state.tsx";
-import { TimeText } from "../../parts/time-text.tsx";
+import { commandText } from "../../parts/text/command-text.ts";
+import { durationText } from "../../parts/text/duration-text.ts";
+import { TimeText } from "../../parts/text/time-text.tsx";
 import { client } from "../../session.ts";
 
 /** An operation runs a few commands per step. */

@@ -5,7 +5,7 @@ import { useOperation } from "../../live/use-operation.ts";
 import { CopyButton } from "../../parts/copy-button.tsx";
 import { OperationFacts } from "../../parts/operation-progress.tsx";
 import { ReadState } from "../../parts/read-state.tsx";
-import { TimeText } from "../../parts/time-text.tsx";
+import { TimeText } from "../../parts/text/time-text.tsx";
 import { hasRole } from "../../session.ts";
 import { OperationActions } from "./operation-actions.tsx";
 import { OperationCommands } from "./operation-commands.tsx";

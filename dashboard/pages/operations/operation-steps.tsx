@@ -1,7 +1,7 @@
 import { type OperationStep, StepState } from "../../../gen/hostplane/v1/operation_pb.ts";
 import { Badge, type Tone } from "../../parts/badge.tsx";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
-import { TimeText } from "../../parts/time-text.tsx";
+import { TimeText } from "../../parts/text/time-text.tsx";
 import { stepTookText } from "./step-took-text.ts";
 
 const states: Readonly<Record<number, { readonly tone: Tone; readonly text: string }>> = {

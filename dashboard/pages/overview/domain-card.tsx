@@ -3,7 +3,7 @@ import { useId } from "preact/hooks";
 import { Link } from "wouter-preact";
 import type { Backend } from "../../../gen/hostplane/v1/system_pb.ts";
 import { Badge } from "../../parts/badge.tsx";
-import { Sentence } from "../../parts/sentence.tsx";
+import { Sentence } from "../../parts/text/sentence.tsx";
 import { domainHealthText, isAnswering, isServed } from "./backend-health.ts";
 
 /** A domain's name, linked to its page, its health and its figures; or what to configure if it is off. */

@@ -1,7 +1,7 @@
 import { type Backend, BackendKind } from "../../../gen/hostplane/v1/system_pb.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
-import { Sentence } from "../../parts/sentence.tsx";
+import { Sentence } from "../../parts/text/sentence.tsx";
 import { healthText } from "./backend-health.ts";
 
 const kindTexts: Readonly<Record<number, string>> = {

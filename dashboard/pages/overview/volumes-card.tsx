@@ -2,7 +2,7 @@ import type { Backend } from "../../../gen/hostplane/v1/system_pb.ts";
 import { firstMessage } from "../../live/first-message.ts";
 import { useRead } from "../../live/use-read.ts";
 import { ReadState } from "../../parts/read-state.tsx";
-import { sizeText } from "../../parts/size-text.ts";
+import { sizeText } from "../../parts/text/size-text.ts";
 import { client } from "../../session.ts";
 import { DomainCard } from "./domain-card.tsx";
 import { Figures } from "./figures.tsx";

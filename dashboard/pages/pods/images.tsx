@@ -6,10 +6,10 @@ import { useProposal } from "../../action/use-proposal.ts";
 import { useRead } from "../../live/use-read.ts";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
+import { TextField } from "../../parts/form/text-field.tsx";
 import { ReadState } from "../../parts/read-state.tsx";
-import { sizeText } from "../../parts/size-text.ts";
-import { TextField } from "../../parts/text-field.tsx";
-import { TimeText } from "../../parts/time-text.tsx";
+import { sizeText } from "../../parts/text/size-text.ts";
+import { TimeText } from "../../parts/text/time-text.tsx";
 import { client, hasRole } from "../../session.ts";
 import "./pods.css";
 

@@ -1,8 +1,8 @@
 import { type Signal, useSignal } from "@preact/signals";
 import { type Pod, PodContainerState, PodService, PodState } from "../../../gen/hostplane/v1/pod_pb.ts";
 import { propose } from "../../action/action.ts";
-import { SelectField } from "../../parts/select-field.tsx";
-import { TextField } from "../../parts/text-field.tsx";
+import { SelectField } from "../../parts/form/select-field.tsx";
+import { TextField } from "../../parts/form/text-field.tsx";
 
 const { startPod, stopPod, killPod, removePod } = PodService.method;
 

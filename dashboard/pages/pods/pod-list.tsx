@@ -12,7 +12,7 @@ import { DataTable } from "../../parts/data-table.tsx";
 import { DomainNotice } from "../../parts/domain-notice.tsx";
 import { RunningOperations } from "../../parts/operation-list.tsx";
 import { ReadState } from "../../parts/read-state.tsx";
-import { TimeText } from "../../parts/time-text.tsx";
+import { TimeText } from "../../parts/text/time-text.tsx";
 import { client, hasRole } from "../../session.ts";
 import { Images } from "./images.tsx";
 import { PodStateBadge } from "./pod-state.tsx";

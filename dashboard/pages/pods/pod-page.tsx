@@ -4,7 +4,7 @@ import { Role } from "../../../gen/hostplane/v1/user_pb.ts";
 import { useWatch } from "../../live/use-watch.ts";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { ReadState } from "../../parts/read-state.tsx";
-import { TimeText } from "../../parts/time-text.tsx";
+import { TimeText } from "../../parts/text/time-text.tsx";
 import { client, hasRole } from "../../session.ts";
 import { PodActions } from "./pod-actions.tsx";
 import { PodLog } from "./pod-log.tsx";

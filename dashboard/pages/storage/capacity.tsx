@@ -1,5 +1,5 @@
 import type { WatchClusterStatsResponse } from "../../../gen/hostplane/v1/storage_pb.ts";
-import { sizeText } from "../../parts/size-text.ts";
+import { sizeText } from "../../parts/text/size-text.ts";
 import { UsageBar } from "../../parts/usage-bar.tsx";
 import { Fact } from "./fact.tsx";
 import { isMissing } from "./missing.ts";

@@ -1,5 +1,5 @@
 import type { WatchClusterStatsResponse } from "../../../gen/hostplane/v1/storage_pb.ts";
-import { TimeText } from "../../parts/time-text.tsx";
+import { TimeText } from "../../parts/text/time-text.tsx";
 import { Fact } from "./fact.tsx";
 
 /** The daemons of the cluster. */

@@ -1,7 +1,7 @@
 import type { WatchClusterStatsResponse } from "../../../gen/hostplane/v1/storage_pb.ts";
 import { recentEvents } from "../../live/event-stream.ts";
 import { Badge, type Tone } from "../../parts/badge.tsx";
-import { TimeText } from "../../parts/time-text.tsx";
+import { TimeText } from "../../parts/text/time-text.tsx";
 import { parseComplaints } from "./radar-words.ts";
 
 const states: Readonly<Record<string, { readonly tone: Tone; readonly text: string }>> = {

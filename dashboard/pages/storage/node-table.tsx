@@ -3,7 +3,7 @@ import { useRead } from "../../live/use-read.ts";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { isOff } from "../../parts/is-off.ts";
 import { ReadState } from "../../parts/read-state.tsx";
-import { TimeText } from "../../parts/time-text.tsx";
+import { TimeText } from "../../parts/text/time-text.tsx";
 import { client } from "../../session.ts";
 import { StatusBadge } from "./resource-text.tsx";
 

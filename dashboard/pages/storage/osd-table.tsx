@@ -4,7 +4,7 @@ import { Badge } from "../../parts/badge.tsx";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { isOff } from "../../parts/is-off.ts";
 import { ReadState } from "../../parts/read-state.tsx";
-import { sizeText } from "../../parts/size-text.ts";
+import { sizeText } from "../../parts/text/size-text.ts";
 import { client } from "../../session.ts";
 
 const notKnown = <span class="quiet">not known</span>;

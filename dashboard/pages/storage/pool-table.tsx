@@ -3,8 +3,8 @@ import { useRead } from "../../live/use-read.ts";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { isOff } from "../../parts/is-off.ts";
 import { ReadState } from "../../parts/read-state.tsx";
-import { sizeText } from "../../parts/size-text.ts";
-import { TimeText } from "../../parts/time-text.tsx";
+import { sizeText } from "../../parts/text/size-text.ts";
+import { TimeText } from "../../parts/text/time-text.tsx";
 import { client } from "../../session.ts";
 
 const notKnown = <span class="quiet">not known</span>;

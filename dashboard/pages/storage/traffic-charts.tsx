@@ -1,7 +1,7 @@
 import type { WatchClusterStatsResponse } from "../../../gen/hostplane/v1/storage_pb.ts";
 import { LineChart } from "../../charts/line-chart.tsx";
 import type { Moment } from "../../charts/time-series.ts";
-import { sizeText } from "../../parts/size-text.ts";
+import { sizeText } from "../../parts/text/size-text.ts";
 import { figureIndex, spanMs, trafficMoments, useNowMs } from "./traffic.ts";
 
 const { readBytes, writeBytes, readOperations, writeOperations, usedBytes } = figureIndex;

@@ -1,8 +1,8 @@
 import { useSignal } from "@preact/signals";
 import { Role } from "../../../gen/hostplane/v1/user_pb.ts";
-import { FormDialog } from "../../parts/form-dialog.tsx";
-import { SelectField } from "../../parts/select-field.tsx";
-import { TextField } from "../../parts/text-field.tsx";
+import { FormDialog } from "../../parts/form/form-dialog.tsx";
+import { SelectField } from "../../parts/form/select-field.tsx";
+import { TextField } from "../../parts/form/text-field.tsx";
 import { client } from "../../session.ts";
 import { roleFromOption, roleOptions } from "./role-options.ts";
 

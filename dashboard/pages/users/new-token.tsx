@@ -1,5 +1,5 @@
 import { CopyButton } from "../../parts/copy-button.tsx";
-import { ModalDialog } from "../../parts/modal-dialog.tsx";
+import { ModalDialog } from "../../parts/form/modal-dialog.tsx";
 
 /** Shows a token that has just been created. It cannot be shown again. */
 export function NewToken({ token, onClose }: { readonly token: string; readonly onClose: () => void }) {

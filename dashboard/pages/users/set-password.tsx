@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { User } from "../../../gen/hostplane/v1/user_pb.ts";
-import { FormDialog } from "../../parts/form-dialog.tsx";
-import { TextField } from "../../parts/text-field.tsx";
+import { FormDialog } from "../../parts/form/form-dialog.tsx";
+import { TextField } from "../../parts/form/text-field.tsx";
 import { client } from "../../session.ts";
 
 /** Sets a user's password. */

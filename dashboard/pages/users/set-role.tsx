@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { User } from "../../../gen/hostplane/v1/user_pb.ts";
-import { FormDialog } from "../../parts/form-dialog.tsx";
-import { SelectField } from "../../parts/select-field.tsx";
+import { FormDialog } from "../../parts/form/form-dialog.tsx";
+import { SelectField } from "../../parts/form/select-field.tsx";
 import { client } from "../../session.ts";
 import { roleFromOption, roleOptions } from "./role-options.ts";
 

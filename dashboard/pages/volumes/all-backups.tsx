@@ -1,5 +1,5 @@
 import type { Backup } from "../../../gen/hostplane/v1/backup_pb.ts";
-import { TextField } from "../../parts/text-field.tsx";
+import { TextField } from "../../parts/form/text-field.tsx";
 import { useAddressParameter } from "../../parts/use-address-parameter.ts";
 import { volumeOf } from "./backup-list.ts";
 import { BackupTable } from "./backup-table.tsx";

@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import { type CreateBackupResponse, LVService, StateType } from "../../../gen/proto/lvmd_pb.ts";
 import { useProposal } from "../../action/use-proposal.ts";
 import { ErrorNote } from "../../parts/error-note.tsx";
-import { TextField } from "../../parts/text-field.tsx";
+import { TextField } from "../../parts/form/text-field.tsx";
 import { backupNameAt } from "./backup-name.ts";
 
 /**

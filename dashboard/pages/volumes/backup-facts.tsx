@@ -1,7 +1,7 @@
 import { Link } from "wouter-preact";
 import type { Backup } from "../../../gen/hostplane/v1/backup_pb.ts";
-import { sizeText } from "../../parts/size-text.ts";
-import { TimeText } from "../../parts/time-text.tsx";
+import { sizeText } from "../../parts/text/size-text.ts";
+import { TimeText } from "../../parts/text/time-text.tsx";
 import { volumeOf } from "./backup-list.ts";
 import { Verified } from "./backup-table.tsx";
 

@@ -2,8 +2,8 @@ import { Link } from "wouter-preact";
 import type { Backup } from "../../../gen/hostplane/v1/backup_pb.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
-import { sizeText } from "../../parts/size-text.ts";
-import { TimeText } from "../../parts/time-text.tsx";
+import { sizeText } from "../../parts/text/size-text.ts";
+import { TimeText } from "../../parts/text/time-text.tsx";
 import { volumeOf } from "./backup-list.ts";
 
 const columns: readonly Column<Backup>[] = [

@@ -2,9 +2,9 @@ import { useSignal } from "@preact/signals";
 import { LVService, type WatchResponse } from "../../../gen/proto/lvmd_pb.ts";
 import { useProposal } from "../../action/use-proposal.ts";
 import { ErrorNote } from "../../parts/error-note.tsx";
-import { SelectField } from "../../parts/select-field.tsx";
-import { sizeText } from "../../parts/size-text.ts";
-import { TextField } from "../../parts/text-field.tsx";
+import { SelectField } from "../../parts/form/select-field.tsx";
+import { TextField } from "../../parts/form/text-field.tsx";
+import { sizeText } from "../../parts/text/size-text.ts";
 import { useSizeGib } from "./size-input.ts";
 import { parseTags } from "./volume-text.tsx";
 

@@ -1,5 +1,5 @@
 import type { WatchResponse } from "../../../gen/proto/lvmd_pb.ts";
-import { sizeText } from "../../parts/size-text.ts";
+import { sizeText } from "../../parts/text/size-text.ts";
 import type { ClassVolume } from "./volume-list.ts";
 
 /** The device classes with their free space. */

@@ -1,7 +1,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { type Signal, useSignal } from "@preact/signals";
 import type { Backup, RepositoryAccessSchema } from "../../../gen/hostplane/v1/backup_pb.ts";
-import { TextField } from "../../parts/text-field.tsx";
+import { TextField } from "../../parts/form/text-field.tsx";
 
 /** Credentials for a repository; kept only in the page, and gone when it is closed. */
 export interface AccessFields {

@@ -1,7 +1,7 @@
 import { LVService } from "../../../gen/proto/lvmd_pb.ts";
 import { useProposal } from "../../action/use-proposal.ts";
 import { ErrorNote } from "../../parts/error-note.tsx";
-import { TextField } from "../../parts/text-field.tsx";
+import { TextField } from "../../parts/form/text-field.tsx";
 import { useSizeGib } from "./size-input.ts";
 import type { ClassVolume } from "./volume-list.ts";
 

@@ -2,7 +2,7 @@ import { Link, useLocation } from "wouter-preact";
 import { Role } from "../../../gen/hostplane/v1/user_pb.ts";
 import { DomainNotice } from "../../parts/domain-notice.tsx";
 import { ReadState } from "../../parts/read-state.tsx";
-import { sizeText } from "../../parts/size-text.ts";
+import { sizeText } from "../../parts/text/size-text.ts";
 import { hasRole } from "../../session.ts";
 import { BackUpVolume } from "./back-up-volume.tsx";
 import { RemoveVolume } from "./remove-volume.tsx";

@@ -1,7 +1,7 @@
 import { Link } from "wouter-preact";
 import { Role } from "../../../gen/hostplane/v1/user_pb.ts";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
-import { sizeText } from "../../parts/size-text.ts";
+import { sizeText } from "../../parts/text/size-text.ts";
 import { hasRole } from "../../session.ts";
 import { RemoveVolume } from "./remove-volume.tsx";
 import type { ClassVolume } from "./volume-list.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { test } from "tap";
-import { durationText } from "../../../dashboard/parts/duration-text.ts";
+import { durationText } from "../../../../dashboard/parts/text/duration-text.ts";
 
 test("durations have at most two units", async (t) => {
   t.equal(durationText(0), "0 ms");

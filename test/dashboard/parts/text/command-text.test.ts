@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import fc from "fast-check";
 import { test } from "tap";
-import { commandText } from "../../../dashboard/parts/command-text.ts";
+import { commandText } from "../../../../dashboard/parts/text/command-text.ts";
 
 test("a command is formatted as it is typed", async (t) => {
   t.equal(commandText(["lvcreate", "-L", "10g", "vg0/data"]), "lvcreate -L 10g vg0/data");

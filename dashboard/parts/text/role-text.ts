@@ -1,4 +1,4 @@
-import { Role } from "../../gen/hostplane/v1/user_pb.ts";
+import { Role } from "../../../gen/hostplane/v1/user_pb.ts";
 
 const texts: Readonly<Record<number, string>> = {
   [Role.UNSPECIFIED]: "no role",

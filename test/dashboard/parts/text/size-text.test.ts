@@ -1,5 +1,5 @@
 import { test } from "tap";
-import { sizeText } from "../../../dashboard/parts/size-text.ts";
+import { sizeText } from "../../../../dashboard/parts/text/size-text.ts";
 
 test("sizes have at most three digits, in powers of 1024", async (t) => {
   t.equal(sizeText(0), "0 B");

@@ -1,7 +1,7 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
-import type { Event, Gap } from "../../gen/hostplane/v1/event_pb.ts";
+import type { Event, Gap } from "../../../gen/hostplane/v1/event_pb.ts";
+import { operationStateText } from "../operation-state.ts";
 import { localClock } from "./local-time.ts";
-import { operationStateText } from "./operation-state.ts";
 import { sizeText } from "./size-text.ts";
 
 /** Returns what an event contains beyond its type and resource, as text; empty if there is nothing else. */

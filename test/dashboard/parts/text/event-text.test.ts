@@ -1,10 +1,10 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { test } from "tap";
-import { eventText } from "../../../dashboard/parts/event-text.ts";
-import { latestOfEach } from "../../../dashboard/parts/latest-of-each.ts";
-import { type Event, EventSchema } from "../../../gen/hostplane/v1/event_pb.ts";
-import { OperationState } from "../../../gen/hostplane/v1/operation_pb.ts";
+import { latestOfEach } from "../../../../dashboard/parts/latest-of-each.ts";
+import { eventText } from "../../../../dashboard/parts/text/event-text.ts";
+import { type Event, EventSchema } from "../../../../gen/hostplane/v1/event_pb.ts";
+import { OperationState } from "../../../../gen/hostplane/v1/operation_pb.ts";
 
 function event(detail: MessageInitShape<typeof EventSchema>["detail"] & object, cursor = ""): Event {
   return create(EventSchema, { cursor, detail });

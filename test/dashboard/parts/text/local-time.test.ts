@@ -1,5 +1,5 @@
 import { test } from "tap";
-import { localClock, localTime } from "../../../dashboard/parts/local-time.ts";
+import { localClock, localTime } from "../../../../dashboard/parts/text/local-time.ts";
 
 const afternoon = new Date(2026, 10, 23, 15, 4, 5);
 const midnight = new Date(2026, 10, 23, 0, 0, 9);

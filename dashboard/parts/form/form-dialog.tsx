@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { ErrorNote } from "./error-note.tsx";
+import { ErrorNote } from "../error-note.tsx";
 import { ModalDialog } from "./modal-dialog.tsx";
 
 /** A form that stays open until its submission succeeds, and shows the error if it fails. */
