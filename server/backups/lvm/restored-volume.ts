@@ -3,7 +3,7 @@ import type { LvmState } from "../../../adapters/lvm/adapter.ts";
 import { volumeResource } from "../../../adapters/lvm/names.ts";
 import { lvmReasons } from "../../../adapters/lvm/reasons.ts";
 import { findMade, findVolume, type MadeVolumes, type VolumePlace } from "./made-volumes.ts";
-import { operationTag, shownName, temporaryName, wantedNameTag } from "./operation-marks.ts";
+import { finalNameTag, operationTag, shownName, temporaryName } from "./operation-marks.ts";
 
 /** A volume that is created from a backup, and its final place. */
 export interface RestoredVolume {
@@ -20,7 +20,7 @@ type Name = Pick<VolumePlace, "volumeGroup" | "volume">;
 export function marksOf(volume: string, operationId: string) {
   return {
     name: temporaryName("restore", operationId),
-    tags: [operationTag(operationId), wantedNameTag(volume)],
+    tags: [operationTag(operationId), finalNameTag(volume)],
   };
 }
 

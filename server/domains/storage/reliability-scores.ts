@@ -27,9 +27,9 @@ export function createReliabilityScores(kubernetes: KubernetesState): Reliabilit
   }
 
   return {
-    ofRook({ services, pools, wantedReplicas }) {
+    ofRook({ services, pools, desiredReplicas }) {
       // An object without replicas of its own has no daemons in Kubernetes.
-      const ofServices = wantedReplicas ? services.map(ofService) : [];
+      const ofServices = desiredReplicas ? services.map(ofService) : [];
       return worstOf([...ofServices, ...pools.map((pool) => reliabilityOfPool(pool, kubernetes))]);
     },
     ofDeployment(deployment) {
@@ -41,7 +41,7 @@ export function createReliabilityScores(kubernetes: KubernetesState): Reliabilit
 
 /** Scores Deployments whose daemons can replace each other. */
 function reliabilityOfDaemons(deployments: readonly KubernetesDeployment[]): ReliabilityScore {
-  const wanted = sumOf(deployments, ({ wantedReplicas }) => wantedReplicas);
+  const wanted = sumOf(deployments, ({ desiredReplicas }) => desiredReplicas);
   const ready = sumOf(deployments, ({ readyReplicas }) => readyReplicas);
   const load = new Map<string, number>();
   for (const { podNodes, readyReplicas } of deployments) {

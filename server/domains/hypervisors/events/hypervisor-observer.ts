@@ -2,11 +2,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { LibvirtAdapter, LibvirtState } from "../../../../adapters/libvirt/adapter.ts";
 import {
+  type ObservedChanges,
   type ObservedSystem,
   observeSystem,
   type SystemObserver,
   type SystemObserverOptions,
-  type Told,
 } from "../../../events/observe-system.ts";
 import type { Hypervisor, Inventory } from "../inventory.ts";
 import { isEffectOf, type OwnChange, type OwnChanges } from "../own-changes.ts";
@@ -45,7 +45,7 @@ export function observeHypervisorChanges(options: HypervisorObserverOptions): Sy
     before: ObservedHypervisors | undefined,
     hypervisors: readonly Hypervisor[],
     ownChangeOf: (difference: HypervisorDifference) => OwnChange | undefined,
-  ): Told<ObservedHypervisors> {
+  ): ObservedChanges<ObservedHypervisors> {
     const observed = observeHypervisors(before, hypervisors);
     const differences =
       before === undefined ? [] : hypervisorDifferences(before.hypervisors, observed.hypervisors);
@@ -70,18 +70,18 @@ export function observeHypervisorChanges(options: HypervisorObserverOptions): Sy
       return libvirt.read(signal);
     },
     parse: parseObservedHypervisors,
-    tell: (before, state, readAtMs) =>
+    changes: (before, state, readAtMs) =>
       tell(before, inventory.of(state), (difference) =>
         own.find((change) => isEffectOf(change, difference), readAtMs),
       ),
-    tellUnreadable(before, error) {
+    changesWhenUnreadable(before, error) {
       if (before === undefined || !(error instanceof InfraError)) {
         return undefined;
       }
       return tell(before, inventory.unreadable(inventoryFrom(before), error.message), () => undefined);
     },
     gapOrigin: { topic: "hypervisors", resource: "hypervisors", host, services },
-    onTold: own.forget,
+    onPublished: own.forget,
   };
   return observeSystem(system, options);
 }

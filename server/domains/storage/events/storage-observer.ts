@@ -51,8 +51,8 @@ export function observeStorageChanges(options: StorageObserverOptions): SystemOb
       return snapshot;
     },
     parse: parseObservedCluster,
-    tell: tellCluster,
-    tellUnreadable(before, error) {
+    changes: tellCluster,
+    changesWhenUnreadable(before, error) {
       if (before === undefined || !(error instanceof InfraError)) {
         return undefined;
       }

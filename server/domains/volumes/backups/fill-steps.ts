@@ -25,8 +25,8 @@ export function locateStep({ restic, repositories }: RestoreTools): RestoreStep 
       const { place, selector, volumeGroup, volume, host } = input;
       const repository = await repositories.open(place, secrets, input.keyName);
       const stored = (await restic.list(repository, [], signal)).map(storedBackupFrom);
-      const wanted = { wanted: `${volumeGroup}/${volume}`, host };
-      const backup = selectBackup(stored, selector, wanted, describePlace(place));
+      const target = { target: `${volumeGroup}/${volume}`, host };
+      const backup = selectBackup(stored, selector, target, describePlace(place));
       const sizeBytes = await restic.sizeOf(repository, backup.id, signal);
       if (sizeBytes > input.sizeBytes) {
         throw tooSmall(volumeResource(volumeGroup, volume), BigInt(sizeBytes), BigInt(input.sizeBytes));

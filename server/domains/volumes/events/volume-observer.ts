@@ -29,10 +29,10 @@ export function observeVolumeChanges(options: VolumeObserverOptions): SystemObse
       return snapshot.readAtMs >= sinceMs ? snapshot : lvm.refresh(signal);
     },
     parse: parseObservedVolumes,
-    tell: (before, state, readAtMs) =>
+    changes: (before, state, readAtMs) =>
       tellVolumes(before, state, { ...options, ownChangeOf: (difference) => own.find(difference, readAtMs) }),
     gapOrigin: { topic: "volumes", resource: "volumeGroups", host, services },
-    onTold: own.forget,
+    onPublished: own.forget,
   };
   return observeSystem(system, options);
 }
