@@ -35,7 +35,7 @@ const records = fc
 
 function wantingOf(groups: ReturnType<typeof createSubscriberGroups<Member>>, record: EventRecord): number[] {
   return groups
-    .wanting(record)
+    .matching(record)
     .flatMap(({ members }) => [...members].map(({ name }) => name))
     .toSorted((a, b) => a - b);
 }

@@ -41,7 +41,7 @@ export function libvirtSource({ kind }: Pick<LibvirtAdapter, "kind">, host: stri
  */
 export function observeHypervisorChanges(options: HypervisorObserverOptions): SystemObserver {
   const { libvirt, inventory, own, host } = options;
-  function tell(
+  function changesOf(
     before: ObservedHypervisors | undefined,
     hypervisors: readonly Hypervisor[],
     ownChangeOf: (difference: HypervisorDifference) => OwnChange | undefined,
@@ -71,14 +71,14 @@ export function observeHypervisorChanges(options: HypervisorObserverOptions): Sy
     },
     parse: parseObservedHypervisors,
     changes: (before, state, readAtMs) =>
-      tell(before, inventory.of(state), (difference) =>
+      changesOf(before, inventory.of(state), (difference) =>
         own.find((change) => isEffectOf(change, difference), readAtMs),
       ),
     changesWhenUnreadable(before, error) {
       if (before === undefined || !(error instanceof InfraError)) {
         return undefined;
       }
-      return tell(before, inventory.unreadable(inventoryFrom(before), error.message), () => undefined);
+      return changesOf(before, inventory.unreadable(inventoryFrom(before), error.message), () => undefined);
     },
     gapOrigin: { topic: "hypervisors", resource: "hypervisors", host, services },
     onPublished: own.forget,

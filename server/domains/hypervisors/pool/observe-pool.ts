@@ -41,7 +41,7 @@ export function observePoolChanges(options: PoolObserverOptions): SystemObserver
     read: (sinceMs, signal) => pool.read(signal, Math.max(sinceMs, performance.now() - maxAgeMs)),
     parse: (json) => observedPool.safeParse(json).data,
     changes: (before, state, readAtMs) =>
-      tellPool(before, state, {
+      observedPoolChanges(before, state, {
         host,
         ownChangeOf: (effects) => changes.find(({ effect }) => effects.includes(effect), readAtMs),
       }),
@@ -52,7 +52,7 @@ export function observePoolChanges(options: PoolObserverOptions): SystemObserver
 }
 
 /** Returns the event for a change of the pool; none for a pool that is seen for the first time or was replaced. */
-export function tellPool(
+export function observedPoolChanges(
   before: ObservedPool | undefined,
   state: PoolState,
   origin: {

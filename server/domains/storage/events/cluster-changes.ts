@@ -24,11 +24,11 @@ export const services = ["stats.StatsService", "hostplane.v1.StorageService"];
  * Returns the events of a cluster: health checks, then daemons, space and crashes. A part that is seen for the first time
  * yields no events, nor does a missing part until it is back. If the fsid has changed, all parts count as new.
  */
-export function tellCluster(
-  lastTold: ObservedCluster | undefined,
+export function clusterChanges(
+  published: ObservedCluster | undefined,
   state: CephState,
 ): ObservedChanges<ObservedCluster> {
-  const before = lastTold?.fsid === state.fsid ? lastTold : undefined;
+  const before = published?.fsid === state.fsid ? published : undefined;
   const after = observeCluster(before, state);
   const hostOf = hostsOf(state.hosts);
   const osds = spaceOf(before?.nearFullOsds, mapOf(state.osdUsage, spacesOfOsds), state.osds);
@@ -55,7 +55,7 @@ export function tellCluster(
 }
 
 /** Returns the event for a cluster that cannot be read; undefined if that was already published. */
-export function tellUnreachable(
+export function unreachableChanges(
   before: ObservedCluster,
   why: string,
 ): ObservedChanges<ObservedCluster> | undefined {
