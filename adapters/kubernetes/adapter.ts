@@ -40,7 +40,7 @@ export interface KubernetesDeployment {
    * `rook_object_store`, e.g. `rook-ceph-mds/myfs`; undefined for Deployments that are not Rook daemons.
    */
   readonly service: string | undefined;
-  readonly wantedReplicas: number;
+  readonly desiredReplicas: number;
   readonly readyReplicas: number;
   readonly updatedReplicas: number;
   readonly availableReplicas: number;
@@ -82,7 +82,7 @@ export interface RookObject {
    * metadata servers of a file system (each active one has a standby), gateways of an object store. Undefined if the
    * object does not specify it.
    */
-  readonly wantedReplicas: number | undefined;
+  readonly desiredReplicas: number | undefined;
   /** The values of `service` of the Deployments that run it, e.g. `rook-ceph-mds/myfs`; empty for a pool. */
   readonly services: readonly string[];
   /** The object's pools; for a pool, the pool itself; empty for a cluster. */

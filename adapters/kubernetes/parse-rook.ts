@@ -21,7 +21,7 @@ const rookStatus = z.object({
 function rookObject<T>(
   kind: string,
   spec: z.ZodType<T>,
-  wanted: (spec: T, name: string) => Pick<RookObject, "wantedReplicas" | "services" | "pools">,
+  wanted: (spec: T, name: string) => Pick<RookObject, "desiredReplicas" | "services" | "pools">,
 ) {
   return z
     .object({
@@ -51,7 +51,7 @@ export const cephCluster = rookObject(
   z.object({ mon: orElse(z.object({ count: orUndefined(count) }), { count: undefined }) }),
   // An external cluster has its monitors elsewhere, and its count is 0 or absent.
   ({ mon }) => ({
-    wantedReplicas: mon.count || undefined,
+    desiredReplicas: mon.count || undefined,
     services: ["rook-ceph-mon", "rook-ceph-mgr"],
     pools: [],
   }),
@@ -59,7 +59,7 @@ export const cephCluster = rookObject(
 
 export const blockPool = rookObject("CephBlockPool", poolSpec, (spec) => {
   const pools = poolsFrom([spec]);
-  return { wantedReplicas: pools[0]?.size, services: [], pools };
+  return { desiredReplicas: pools[0]?.size, services: [], pools };
 });
 
 export const filesystem = rookObject(
@@ -70,7 +70,7 @@ export const filesystem = rookObject(
     metadataServer: orElse(z.object({ activeCount: orUndefined(count) }), { activeCount: undefined }),
   }),
   ({ metadataPool, dataPools, metadataServer: { activeCount } }, name) => ({
-    wantedReplicas: activeCount === undefined ? undefined : activeCount * 2,
+    desiredReplicas: activeCount === undefined ? undefined : activeCount * 2,
     services: [`rook-ceph-mds/${name}`],
     pools: poolsFrom([metadataPool, ...dataPools]),
   }),
@@ -84,7 +84,7 @@ export const objectStore = rookObject(
     gateway: orElse(z.object({ instances: orUndefined(count) }), { instances: undefined }),
   }),
   ({ metadataPool, dataPool, gateway: { instances } }, name) => ({
-    wantedReplicas: instances,
+    desiredReplicas: instances,
     services: [`rook-ceph-rgw/${name}`],
     pools: poolsFrom([metadataPool, dataPool]),
   }),

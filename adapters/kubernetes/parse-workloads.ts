@@ -59,7 +59,7 @@ export const deployment = z
         namespace,
         name,
         service: serviceOf(labels),
-        wantedReplicas: spec.replicas,
+        desiredReplicas: spec.replicas,
         readyReplicas: found.readyReplicas,
         updatedReplicas: found.updatedReplicas,
         availableReplicas: found.availableReplicas,

@@ -18,7 +18,7 @@ export interface DomainMark {
   /** The operation that created it. */
   readonly operationId: string;
   /** Volumes that the operation created for it, which may be deleted with it; none that existed before. */
-  readonly madeVolumes: readonly { readonly pool: string; readonly name: string }[];
+  readonly createdVolumes: readonly { readonly pool: string; readonly name: string }[];
 }
 
 /** A GPU that can be passed through to a VM: a PCI device of class 03. */

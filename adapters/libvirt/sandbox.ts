@@ -65,7 +65,7 @@ const defaults: SandboxHostOptions = {
       mark: {
         hypervisorId: "sandbox-hv-1",
         operationId: "sandbox",
-        madeVolumes: [{ pool: "sandbox-pool", name: "hypervisor-sandbox-hv-1.qcow2" }],
+        createdVolumes: [{ pool: "sandbox-pool", name: "hypervisor-sandbox-hv-1.qcow2" }],
       },
       disks: [{ kind: "volume", pool: "sandbox-pool", volume: "hypervisor-sandbox-hv-1.qcow2" }],
     },

@@ -11,7 +11,7 @@ import { operationTagOf } from "./stored-backup.ts";
 const leaseMs = 300_000;
 /** How long to wait for a creation by another operation, which takes several seconds. */
 const patienceMs = 60_000;
-const lookEveryMs = 250;
+const pollEveryMs = 250;
 
 /**
  * Creates the repository of a backup unless it exists. The gateways that share the store create one at a time. They
@@ -36,21 +36,21 @@ export async function ensureRepository(
   if (await isThere()) {
     return;
   }
-  const making = { repository: describePlace(place), owner };
+  const claim = { repository: describePlace(place), owner };
   const untilMs = performance.now() + patienceMs;
-  while (!(await store.run("repositoryMakings.claim", { ...making, leaseMs })).ok) {
+  while (!(await store.run("repositoryMakings.claim", { ...claim, leaseMs })).ok) {
     if (performance.now() > untilMs) {
       throw new InfraError(
         resticReasons.REPOSITORY_LOCKED,
-        `${making.repository} is being created by another operation`,
+        `${claim.repository} is being created by another operation`,
       );
     }
-    await sleep(lookEveryMs, undefined, { signal }).catch(() => signal.throwIfAborted());
+    await sleep(pollEveryMs, undefined, { signal }).catch(() => signal.throwIfAborted());
   }
   try {
     await restic.ensureRepository(repository, signal);
   } finally {
-    await store.run("repositoryMakings.release", making);
+    await store.run("repositoryMakings.release", claim);
   }
 
   async function isThere(): Promise<boolean> {

@@ -67,7 +67,7 @@ export function createResticBackend({
     return found;
   }
 
-  async function ask(): Promise<BackendStatus> {
+  async function fetchStatus(): Promise<BackendStatus> {
     const { version, findings } = await inspect();
     const missing = findings.flatMap(({ ok, what, fix }) => (ok ? [] : [`${what}: ${fix ?? ""}`]));
     if (missing.length > 0) {
@@ -100,7 +100,7 @@ export function createResticBackend({
     name,
     kind: restic.kind,
     services,
-    ...createPolledStatus(ask, freshMs),
+    ...createPolledStatus(fetchStatus, freshMs),
   };
 }
 

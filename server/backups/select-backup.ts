@@ -17,16 +17,16 @@ import type { StoredBackup } from "./stored-backup.ts";
 export function selectBackup(
   stored: readonly StoredBackup[],
   selector: string,
-  { wanted, host }: { readonly wanted: string; readonly host: string },
+  { target, host }: { readonly target: string; readonly host: string },
   where: string,
 ): StoredBackup {
   const meant =
-    selector === "" ? withoutSelector(stored, wanted) : stored.filter((one) => isNamed(one, selector));
-  const asked = selector === "" ? "" : ` matching ${JSON.stringify(selector)}`;
+    selector === "" ? withoutSelector(stored, target) : stored.filter((one) => isNamed(one, selector));
+  const matching = selector === "" ? "" : ` matching ${JSON.stringify(selector)}`;
   const volumes = [...new Set(meant.map(({ id, volume }) => volume ?? `snapshot ${id.slice(0, 8)}`))];
   if (volumes.length > 1) {
     throw notFound(
-      `${where} contains backups of ${listed(volumes)}${asked}: select one at the end of \`path\`, such as #${volumes[0]} or #${volumes[0]}/<name of the backup>`,
+      `${where} contains backups of ${listed(volumes)}${matching}: select one at the end of \`path\`, such as #${volumes[0]} or #${volumes[0]}/<name of the backup>`,
     );
   }
   const own = meant.filter(({ hostname }) => hostname === host);
@@ -35,19 +35,19 @@ export function selectBackup(
   const latest = ofOneHost.toSorted((a, b) => a.atMs - b.atMs).at(-1);
   if (latest !== undefined && hosts.length > 1) {
     throw notFound(
-      `${where} contains backups of ${listed(volumes)} from the hosts ${listed(hosts)}${asked}: select one by its ID at the end of \`path\`, such as #${latest.backupId ?? latest.id}`,
+      `${where} contains backups of ${listed(volumes)} from the hosts ${listed(hosts)}${matching}: select one by its ID at the end of \`path\`, such as #${latest.backupId ?? latest.id}`,
     );
   }
   if (latest === undefined) {
-    throw notFound(`${where} contains no backup${asked}`);
+    throw notFound(`${where} contains no backup${matching}`);
   }
   return latest;
 }
 
-function withoutSelector(stored: readonly StoredBackup[], wanted: string): readonly StoredBackup[] {
+function withoutSelector(stored: readonly StoredBackup[], target: string): readonly StoredBackup[] {
   const ours = stored.filter(({ volume }) => volume !== undefined);
-  const same = ours.filter(({ volume }) => volume === wanted);
-  const sameName = ours.filter(({ volume }) => shortNameOf(volume) === shortNameOf(wanted));
+  const same = ours.filter(({ volume }) => volume === target);
+  const sameName = ours.filter(({ volume }) => shortNameOf(volume) === shortNameOf(target));
   return [same, sameName, ours].find(({ length }) => length > 0) ?? [];
 }
 

@@ -47,38 +47,42 @@ function addParameters(command: Command, parameters: Parameters): void {
 function argumentFrom(key: string, { help, type, isRequired, isList }: Parameter<unknown>): Argument {
   const name = isFile(type) ? type.placeholder : kebab(key);
   const dotted = isList ? `${name}...` : name;
-  const made = new Argument(isRequired ? `<${dotted}>` : `[${dotted}]`, help);
-  return withParser(type.choices === undefined ? made : made.choices([...type.choices]), type, isList);
+  const argument = new Argument(isRequired ? `<${dotted}>` : `[${dotted}]`, help);
+  return withParser(
+    type.choices === undefined ? argument : argument.choices([...type.choices]),
+    type,
+    isList,
+  );
 }
 
 function optionFrom(key: string, parameter: Parameter<unknown>): Option {
   const { kind, help, type, isRequired, isList, short, conflicts } = parameter;
   const start = short === undefined ? "" : `-${short}, `;
   const value = kind === "flag" ? "" : ` <${type.placeholder}>`;
-  const made = new Option(`${start}--${kebab(key)}${value}`, help).makeOptionMandatory(isRequired);
+  const option = new Option(`${start}--${kebab(key)}${value}`, help).makeOptionMandatory(isRequired);
   if (conflicts !== undefined) {
-    made.conflicts(conflicts);
+    option.conflicts(conflicts);
   }
   if (kind === "flag") {
-    return made;
+    return option;
   }
-  return withParser(type.choices === undefined ? made : made.choices([...type.choices]), type, isList);
+  return withParser(type.choices === undefined ? option : option.choices([...type.choices]), type, isList);
 }
 
 /** Sets the parser after the choices, which would replace it. */
 function withParser<Of extends Argument | Option>(
-  made: Of,
+  target: Of,
   type: Parameter<unknown>["type"],
   isList: boolean,
 ): Of {
   if (type.reference !== undefined) {
-    completeNames(made, type.reference.noun);
+    completeNames(target, type.reference.noun);
   }
-  made.argParser((text: string, before: unknown) => {
+  target.argParser((text: string, before: unknown) => {
     const value = type.parse(text);
     return isList ? [...(Array.isArray(before) ? before : []), value] : value;
   });
-  return made;
+  return target;
 }
 
 function addEngineOptions(command: Command, row: Row): void {

@@ -54,19 +54,19 @@ export function createAbsentBackend(
 /**
  * Creates the status of a system that reports no changes by itself. An answer is shared by all callers for `freshMs`, and each
  * subscriber polls at that interval.
- * @param ask never throws
+ * @param fetchStatus never throws
  */
 export function createPolledStatus(
-  ask: () => Promise<BackendStatus>,
+  fetchStatus: () => Promise<BackendStatus>,
   freshMs: number,
 ): Pick<Backend, "status" | "subscribe"> {
-  let asked: { readonly atMs: number; readonly status: Promise<BackendStatus> } | undefined;
+  let latest: { readonly atMs: number; readonly status: Promise<BackendStatus> } | undefined;
 
   function status(): Promise<BackendStatus> {
-    if (asked === undefined || performance.now() - asked.atMs > freshMs) {
-      asked = { atMs: performance.now(), status: ask() };
+    if (latest === undefined || performance.now() - latest.atMs > freshMs) {
+      latest = { atMs: performance.now(), status: fetchStatus() };
     }
-    return asked.status;
+    return latest.status;
   }
 
   return {

@@ -13,9 +13,9 @@ export async function inspectDirectory(name: string, path: string, another: stri
   const existing = await nearestExisting(directory);
   const isDirectory = (await stat(existing)).isDirectory();
   if (isDirectory && (await isAllowed(existing, constants.W_OK | constants.X_OK))) {
-    const made =
+    const condition =
       existing === directory ? "is writable" : `does not exist yet and can be created in ${existing}`;
-    return { ok: true, what: `${name} ${directory} ${made}` };
+    return { ok: true, what: `${name} ${directory} ${condition}` };
   }
   return {
     ok: false,

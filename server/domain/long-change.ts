@@ -93,10 +93,10 @@ export function registerLongChange<Request, Input extends Json, Secrets extends 
     start,
     plan: async (request, requester) => planOfCheck(kind, await check(request, requester)),
     async begin(request, call) {
-      const begun = await start(await check(request, call), operationRequesterOf(call));
-      call.noteResource(begun.operation.resource);
-      call.noteOperation(begun.operation.id);
-      return begun;
+      const started = await start(await check(request, call), operationRequesterOf(call));
+      call.noteResource(started.operation.resource);
+      call.noteOperation(started.operation.id);
+      return started;
     },
   };
 }

@@ -83,15 +83,15 @@ export function createBroadcast<Message>(options: BroadcastOptions<Message>): Br
       recheckedAtMs = nowMs;
       groups.refresh((subscriber, error) => subscriber.end(error));
     }
-    let made: { readonly message: Message } | undefined;
-    for (const { members } of groups.wanting(record)) {
+    let shared: { readonly message: Message } | undefined;
+    for (const { members } of groups.matching(record)) {
       for (const subscriber of members) {
         if (record.seq <= subscriber.afterSeq) {
           continue;
         }
         try {
-          made ??= { message: messageOf(record) };
-          write(subscriber, made.message, nowMs);
+          shared ??= { message: messageOf(record) };
+          write(subscriber, shared.message, nowMs);
         } catch (error) {
           subscriber.end(error);
         }
@@ -125,9 +125,9 @@ export function createBroadcast<Message>(options: BroadcastOptions<Message>): Br
     let written = 0;
     try {
       for await (const record of events.follow(position, everything, new AbortController().signal)) {
-        const begunAtMs = performance.now();
+        const startedAtMs = performance.now();
         writeToAll(record);
-        workedMs += performance.now() - begunAtMs;
+        workedMs += performance.now() - startedAtMs;
         written += 1;
         if (workedMs > turnMs || written === turnEvents) {
           await turn();
@@ -157,31 +157,31 @@ export function createBroadcast<Message>(options: BroadcastOptions<Message>): Br
   void run();
 
   return {
-    join(afterSeq, wanted, signal) {
+    join(afterSeq, subscriber, signal) {
       if (afterSeq < position) {
         return undefined;
       }
       return new Promise((resolve, reject) => {
         const leave = () => {
-          groups.delete(subscriber);
+          groups.delete(joined);
           signal.removeEventListener("abort", onAbort);
         };
         const onAbort = () => {
           leave();
           resolve();
         };
-        const subscriber: Joined<Message> = {
-          filter: wanted.filter,
-          sink: wanted.sink,
-          writtenAtMs: wanted.writtenAtMs,
-          silenceMs: wanted.silenceMs,
+        const joined: Joined<Message> = {
+          filter: subscriber.filter,
+          sink: subscriber.sink,
+          writtenAtMs: subscriber.writtenAtMs,
+          silenceMs: subscriber.silenceMs,
           afterSeq,
           end(error) {
             leave();
             reject(error);
           },
         };
-        groups.add(subscriber);
+        groups.add(joined);
         signal.addEventListener("abort", onAbort, { once: true });
         if (signal.aborted) {
           onAbort();

@@ -33,7 +33,7 @@ export interface EventFilter {
 const gapType = "gap";
 
 /** Reports whether an event matches a filter. @throws the errors of a getter of the filter */
-export function isWanted(
+export function matches(
   { topic, type, resource, operationId, services }: EventRecord,
   filter: EventFilter,
 ): boolean {
@@ -43,8 +43,8 @@ export function isWanted(
   if (filter.topics.length > 0 && !filter.topics.includes(topic)) {
     return false;
   }
-  const isAbout = (wanted: string) =>
-    isWithin(resource, wanted) || (type === gapType && isWithin(wanted, resource));
+  const isAbout = (target: string) =>
+    isWithin(resource, target) || (type === gapType && isWithin(target, resource));
   if (filter.resources.length > 0 && !filter.resources.some(isAbout)) {
     return false;
   }
@@ -52,9 +52,10 @@ export function isWanted(
   return allowed === undefined || services.some((service) => allowed.has(service));
 }
 
-function isWithin(resource: string, wanted: string): boolean {
+function isWithin(resource: string, ancestor: string): boolean {
   return (
-    resource.startsWith(wanted) && (resource.length === wanted.length || resource[wanted.length] === "/")
+    resource.startsWith(ancestor) &&
+    (resource.length === ancestor.length || resource[ancestor.length] === "/")
   );
 }
 

@@ -6,7 +6,7 @@ import { startPurge } from "../store/purge.ts";
 import { storeReasons } from "../store/reasons.ts";
 import type { Store } from "../store/store.ts";
 import { cursorFrom, parseCursor } from "./cursor.ts";
-import { type EventFilter, type EventRecord, isWanted, recordFromRow } from "./event-record.ts";
+import { type EventFilter, type EventRecord, matches, recordFromRow } from "./event-record.ts";
 import { readPauses } from "./read-pauses.ts";
 import { eventReasons } from "./reasons.ts";
 import { createRecentEvents } from "./recent-events.ts";
@@ -148,7 +148,7 @@ export async function createEvents(options: EventsOptions): Promise<Events> {
         if (record.seq > upToSeq) {
           return;
         }
-        if (isWanted(record, filter)) {
+        if (matches(record, filter)) {
           yield record;
         }
       }

@@ -13,7 +13,7 @@ interface Gap {
 }
 
 /** Changes since the last published state, and the new state to compare with the next time. */
-export interface Told<Observed> {
+export interface ObservedChanges<Observed> {
   readonly observed: Observed;
   readonly events: readonly NewEvent[];
 }
@@ -35,13 +35,13 @@ export interface ObservedSystem<State, Observed> {
    * @param before undefined: nothing was published yet, or the stored state has an unknown format
    * @param readAtMs when the read of the state began (performance.now())
    */
-  tell(before: Observed | undefined, state: State, readAtMs: number): Told<Observed>;
+  changes(before: Observed | undefined, state: State, readAtMs: number): ObservedChanges<Observed>;
   /** Computes the events of a system that cannot be read; absent where this changes nothing. The read is retried in any case. */
-  tellUnreadable?(before: Observed | undefined, error: unknown): Told<Observed> | undefined;
+  changesWhenUnreadable?(before: Observed | undefined, error: unknown): ObservedChanges<Observed> | undefined;
   /** Origin of the event which reports that changes may have been missed. */
   readonly gapOrigin: Pick<NewEvent, "topic" | "resource" | "host" | "services">;
   /** Called when the results of a read that began at that time (performance.now()) have been published. */
-  onTold?(readAtMs: number): void;
+  onPublished?(readAtMs: number): void;
 }
 
 export interface SystemObserverOptions {
@@ -68,7 +68,7 @@ interface Known<Observed> {
 }
 
 /** How long an observer that is being closed may still read. */
-const lastLookMs = 2_000;
+const lastReadMs = 2_000;
 
 /**
  * Publishes each change of a system as events, whatever caused it and however many gateways observe the system. An update
@@ -90,8 +90,8 @@ export function observeSystem<State, Observed>(
     `a gateway started to observe ${system.name}; earlier changes may have been missed`;
   /** Published with the next differences. */
   let gap: Gap | undefined;
-  let looking: Promise<void> | undefined;
-  let isWanted = false;
+  let refreshing: Promise<void> | undefined;
+  let isRequested = false;
   let retryTimer: NodeJS.Timeout | undefined;
 
   async function readKnown(): Promise<Known<Observed>> {
@@ -116,9 +116,13 @@ export function observeSystem<State, Observed>(
   }
 
   /** @returns false when another gateway has published meanwhile, and the comparison must be repeated */
-  async function write(before: Known<Observed>, told: Told<Observed>, asOfMs: number): Promise<boolean> {
+  async function write(
+    before: Known<Observed>,
+    changes: ObservedChanges<Observed>,
+    asOfMs: number,
+  ): Promise<boolean> {
     let { version } = before;
-    const { observed, events } = told;
+    const { observed, events } = changes;
     if (events.length > 0 || !isDeepStrictEqual(observed, before.observed)) {
       const written = await store.run("observed.write", { source, version, state: observed, events });
       if (!written.ok) {
@@ -131,7 +135,7 @@ export function observeSystem<State, Observed>(
     return true;
   }
 
-  async function tell(): Promise<boolean> {
+  async function publish(): Promise<boolean> {
     const before = await readKnown();
     let snapshot: Snapshot<State>;
     try {
@@ -139,34 +143,34 @@ export function observeSystem<State, Observed>(
     } catch (error) {
       const reason = `${system.name} could not be read: ${error instanceof Error ? error.message : String(error)}`;
       gapReason = reason;
-      if (!closing.signal.aborted && system.tellUnreadable !== undefined) {
+      if (!closing.signal.aborted && system.changesWhenUnreadable !== undefined) {
         // The gap begins when the system was last read. The store has that time only until the loss is written.
         const last = await readKnown();
-        const told = system.tellUnreadable(last.observed, error);
-        if (told !== undefined) {
-          await write(last, told, last.asOfMs);
+        const changes = system.changesWhenUnreadable(last.observed, error);
+        if (changes !== undefined) {
+          await write(last, changes, last.asOfMs);
         }
         gapReason = reason;
       }
       throw error;
     }
     const { value, readAtMs } = snapshot;
-    const { observed, events } = system.tell(before.observed, value, readAtMs);
+    const { observed, events } = system.changes(before.observed, value, readAtMs);
     const all = gap === undefined ? events : [...events, gapEvent(gap, system.gapOrigin)];
     if (!(await write(before, { observed, events: all }, readAtMs))) {
       return false;
     }
-    system.onTold?.(readAtMs);
+    system.onPublished?.(readAtMs);
     gap = undefined;
     return true;
   }
 
-  async function lookWhileWanted(): Promise<void> {
-    while (isWanted) {
-      isWanted = false;
+  async function refreshWhileRequested(): Promise<void> {
+    while (isRequested) {
+      isRequested = false;
       try {
-        const isTold = await tell();
-        isWanted = (isWanted || !isTold) && !closing.signal.aborted;
+        const isPublished = await publish();
+        isRequested = (isRequested || !isPublished) && !closing.signal.aborted;
         hasFailed = false;
       } catch (error) {
         if (closing.signal.aborted) {
@@ -177,23 +181,23 @@ export function observeSystem<State, Observed>(
         }
         // If a write's connection broke, the next read finds out from the version whether it was committed.
         hasFailed = true;
-        retryTimer = setTimeout(look, retryMs).unref();
+        retryTimer = setTimeout(refresh, retryMs).unref();
         return;
       }
     }
   }
 
-  function look(): void {
-    isWanted = !closing.signal.aborted;
-    if (looking !== undefined || !isWanted) {
+  function refresh(): void {
+    isRequested = !closing.signal.aborted;
+    if (refreshing !== undefined || !isRequested) {
       return;
     }
     clearTimeout(retryTimer);
-    looking = outsideCalls(lookWhileWanted).finally(() => {
-      looking = undefined;
+    refreshing = outsideCalls(refreshWhileRequested).finally(() => {
+      refreshing = undefined;
       // After a failure, the timer starts the next read.
-      if (isWanted && !hasFailed) {
-        look();
+      if (isRequested && !hasFailed) {
+        refresh();
       }
     });
   }
@@ -212,20 +216,20 @@ export function observeSystem<State, Observed>(
     }
   }
 
-  const unsubscribe = system.subscribe(look);
+  const unsubscribe = system.subscribe(refresh);
   const confirmTimer = setInterval(() => void confirm(), confirmMs).unref();
-  look();
+  refresh();
 
   return {
     async close() {
       unsubscribe();
       clearInterval(confirmTimer);
-      const timer = setTimeout(() => closing.abort(), lastLookMs);
+      const timer = setTimeout(() => closing.abort(), lastReadMs);
       if (!hasFailed) {
-        look();
+        refresh();
       }
-      while (looking !== undefined) {
-        await looking;
+      while (refreshing !== undefined) {
+        await refreshing;
       }
       clearTimeout(retryTimer);
       if (!closing.signal.aborted) {

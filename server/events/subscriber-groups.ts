@@ -1,4 +1,4 @@
-import { type EventFilter, type EventRecord, isWanted } from "./event-record.ts";
+import { type EventFilter, type EventRecord, matches } from "./event-record.ts";
 
 /** Subscribers with equal filters, as of the last refresh. */
 export interface SubscriberGroup<Member> {
@@ -15,7 +15,7 @@ export interface SubscriberGroups<Member> {
   /** @throws the errors of a getter of the member's filter */
   add(member: Member): void;
   delete(member: Member): void;
-  wanting(record: EventRecord): SubscriberGroup<Member>[];
+  matching(record: EventRecord): SubscriberGroup<Member>[];
   /**
    * Reads the `services` of all members again.
    * @param onFailed called with a member whose filter throws, and the error
@@ -51,8 +51,8 @@ export function createSubscriberGroups<
       groupOf.get(member)?.members.delete(member);
       groupOf.delete(member);
     },
-    wanting(record) {
-      return [...groups.values()].filter(({ filter }) => isWanted(record, filter));
+    matching(record) {
+      return [...groups.values()].filter(({ filter }) => matches(record, filter));
     },
     refresh(onFailed) {
       for (const [member, group] of groupOf) {

@@ -42,7 +42,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   }).set({ version: options.version, sandbox: String(options.isSandbox) }, 1);
   const rpc = createRpcMetrics(registry);
   const { backends, countOperations, patienceMs = 2_000 } = options;
-  const asks = [
+  const collectors = [
     createBackendMetrics(registry, backends, patienceMs),
     ...(options.store === undefined ? [] : [createStoreMetrics(registry, options.store)]),
     ...(countOperations === undefined ? [] : [createOperationMetrics(registry, countOperations, patienceMs)]),
@@ -52,7 +52,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   return {
     rpc,
     async text() {
-      await Promise.all(asks.map((ask) => ask()));
+      await Promise.all(collectors.map((collect) => collect()));
       return all.metrics();
     },
     contentType: all.contentType,

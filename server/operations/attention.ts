@@ -11,9 +11,9 @@ export function attentionOf(
 ): Attention {
   try {
     const stepRun = stepRunOf(run, step, run.lease.lost);
-    const told = step.attention?.(stepRun, error instanceof Error ? error : new Error(String(error)));
-    if (told !== undefined) {
-      return { left: told.left.map(run.redact), advice: told.advice.map(run.redact) };
+    const attention = step.attention?.(stepRun, error instanceof Error ? error : new Error(String(error)));
+    if (attention !== undefined) {
+      return { left: attention.left.map(run.redact), advice: attention.advice.map(run.redact) };
     }
   } catch (fault) {
     run.onFault(`the advice on step ${step.name}`, redactedError(fault, run.redact));

@@ -32,9 +32,9 @@ export function createClaims(
   run: (claimed: ClaimedOperation, sinceMs: number) => void,
   onStore: (error: unknown) => void,
 ): Claims {
-  let isWanted = false;
+  let isRequested = false;
   let isOpen = false;
-  let looking: Promise<void> | undefined;
+  let polling: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
   let soon: NodeJS.Timeout | undefined;
   let unsubscribe = () => {};
@@ -50,33 +50,33 @@ export function createClaims(
   function wake(): void {
     clearTimeout(soon);
     soon = undefined;
-    isWanted = true;
-    if (looking === undefined && isOpen) {
-      looking = lookWhileWanted().finally(() => {
-        looking = undefined;
-        if (isWanted) {
+    isRequested = true;
+    if (polling === undefined && isOpen) {
+      polling = pollWhileRequested().finally(() => {
+        polling = undefined;
+        if (isRequested) {
           wake();
         }
       });
     }
   }
 
-  async function lookWhileWanted(): Promise<void> {
+  async function pollWhileRequested(): Promise<void> {
     try {
-      while (isWanted && isOpen) {
-        isWanted = false;
-        await look();
+      while (isRequested && isOpen) {
+        isRequested = false;
+        await poll();
       }
     } catch (error) {
-      isWanted = false;
+      isRequested = false;
       if (!hasReason(error, hostReasons.SHUTTING_DOWN)) {
         onStore(error);
       }
     }
   }
 
-  async function look(): Promise<void> {
-    const { isDue, cancelledIds } = await store.run("operations.look", argsNow());
+  async function poll(): Promise<void> {
+    const { isDue, cancelledIds } = await store.run("operations.poll", argsNow());
     onStore(undefined);
     leases.cancel(cancelledIds);
     for (let isMore = isDue; isMore && isOpen; ) {
@@ -102,7 +102,7 @@ export function createClaims(
       unsubscribe();
       clearInterval(timer);
       clearTimeout(soon);
-      await looking;
+      await polling;
     },
   };
 }

@@ -39,8 +39,8 @@ function listen(): void {
       }
     },
     asyncEnd(observation) {
-      const begun = started.get(observation);
-      begun?.recorder.add(observation, begun.startedMs);
+      const run = started.get(observation);
+      run?.recorder.add(observation, run.startedMs);
     },
     end() {},
     asyncStart() {},

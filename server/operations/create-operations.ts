@@ -10,7 +10,7 @@ import { operationNotFound } from "./operation-not-found.ts";
 import type { AnyKind } from "./operation-run.ts";
 import { sealSecrets } from "./operation-secrets.ts";
 import { createOperationWorker } from "./operation-worker.ts";
-import type { OperationAtSeq, OperationStarter, Operations, WantedOperation } from "./operations.ts";
+import type { OperationAtSeq, OperationSpec, OperationStarter, Operations } from "./operations.ts";
 import type { OperationsOptions } from "./operations-options.ts";
 import { operationReasons } from "./reasons.ts";
 import { cancelRefused, retryRefused } from "./request-refusals.ts";
@@ -33,12 +33,12 @@ export function createOperations(options: OperationsOptions): Operations {
     return found;
   }
 
-  async function start(kind: AnyKind, wanted: WantedOperation<Json, Json>) {
+  async function start(kind: AnyKind, spec: OperationSpec<Json, Json>) {
     const id = randomUUID();
-    const { resource, backend, input, secrets, requester, attachKey } = wanted;
+    const { resource, backend, input, secrets, requester, attachKey } = spec;
     const { maxOpen } = limits;
     const outcome = await store.run("operations.start", {
-      wanted: {
+      newOperation: {
         id,
         kind: kind.kind,
         resource,
@@ -53,7 +53,7 @@ export function createOperations(options: OperationsOptions): Operations {
         secrets_sealed: sealSecrets(seal, secrets, id) ?? null,
       },
       steps: kind.steps.map(({ name }) => name),
-      isMade: kind.followsChange === true,
+      isFirstStepDone: kind.followsChange === true,
       isPastReturn: kind.followsChange === true && kind.steps.every(({ undo }) => undo === undefined),
       maxOpen,
     });
@@ -76,7 +76,7 @@ export function createOperations(options: OperationsOptions): Operations {
       // Its operations always get inputs and secrets of the types that they were started with.
       const known = kind as unknown as AnyKind;
       kinds.set(kind.kind, known);
-      return { start: (wanted) => start(known, wanted) };
+      return { start: (spec) => start(known, spec) };
     },
     begin() {
       worker.begin();

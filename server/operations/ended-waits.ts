@@ -20,22 +20,22 @@ const againMs = 1000;
 /** Runs one query for all waits after each change. */
 export function createEndedWaits(store: Pick<Store, "run" | "subscribe">): EndedWaits {
   const waits = new Set<Wait>();
-  let isAsking = false;
-  let isWanted = false;
+  let isQuerying = false;
+  let isRequested = false;
   let timer: NodeJS.Timeout | undefined;
 
-  function ask(): void {
-    isWanted = true;
-    if (!isAsking && waits.size > 0) {
-      isAsking = true;
-      void askWhileWanted();
+  function query(): void {
+    isRequested = true;
+    if (!isQuerying && waits.size > 0) {
+      isQuerying = true;
+      void queryWhileRequested();
     }
   }
 
-  async function askWhileWanted(): Promise<void> {
+  async function queryWhileRequested(): Promise<void> {
     try {
-      while (isWanted && waits.size > 0) {
-        isWanted = false;
+      while (isRequested && waits.size > 0) {
+        isRequested = false;
         const ids = [...new Set([...waits].map(({ id }) => id))];
         for (const { id, operation } of await store.run("operations.endedOf", { ids })) {
           settle(id, operation);
@@ -44,9 +44,9 @@ export function createEndedWaits(store: Pick<Store, "run" | "subscribe">): Ended
     } catch {
       // Waits survive an outage: the operation continues whether or not the store answers.
       clearTimeout(timer);
-      timer = setTimeout(ask, againMs).unref();
+      timer = setTimeout(query, againMs).unref();
     }
-    isAsking = false;
+    isQuerying = false;
   }
 
   function settle(id: string, operation: Operation | undefined): void {
@@ -59,7 +59,7 @@ export function createEndedWaits(store: Pick<Store, "run" | "subscribe">): Ended
     }
   }
 
-  const unsubscribe = store.subscribe("operations", ask);
+  const unsubscribe = store.subscribe("operations", query);
   return {
     async ended(id, signal) {
       signal.throwIfAborted();
@@ -68,7 +68,7 @@ export function createEndedWaits(store: Pick<Store, "run" | "subscribe">): Ended
       const leave = () => reject(signal.reason);
       signal.addEventListener("abort", leave, { once: true });
       waits.add(wait);
-      ask();
+      query();
       try {
         return await promise;
       } finally {

@@ -62,15 +62,15 @@ export function createLeases(
   }
 
   async function renew(): Promise<void> {
-    const begunMs = performance.now();
-    const asked = [...held.values()];
+    const startedMs = performance.now();
+    const leases = [...held.values()];
     try {
-      const { lostIds, cancelledIds } = await renewLeases(asked.map(({ id, fence }) => ({ id, fence })));
-      for (const lease of asked) {
+      const { lostIds, cancelledIds } = await renewLeases(leases.map(({ id, fence }) => ({ id, fence })));
+      for (const lease of leases) {
         if (lostIds.includes(lease.id)) {
           lease.lose();
         } else if (held.get(lease.id) === lease) {
-          lease.extend(begunMs + leaseMs);
+          lease.extend(startedMs + leaseMs);
         }
       }
       cancel(cancelledIds);

@@ -76,12 +76,12 @@ export async function* operationFrom(
 ): AsyncGenerator<OperationAtSeq, void> {
   const now = await operations.getAtSeq(id);
   if (hasEnded(now.operation)) {
-    let isTold = false;
+    let hasYielded = false;
     for await (const { seq, payload } of events.between(afterSeq, now.seq, changesOf(id), signal)) {
       yield { seq, operation: payload as Operation };
-      isTold = true;
+      hasYielded = true;
     }
-    if (!isTold) {
+    if (!hasYielded) {
       yield now;
     }
     return;

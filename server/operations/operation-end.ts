@@ -4,7 +4,7 @@ import { hasEnded, type Operation } from "./operation.ts";
 import type { OperationsLog } from "./operations-options.ts";
 
 /** Logs and publishes the end of an operation that this gateway has ended. Does nothing when the store does not answer. */
-export async function tellEnd(store: Pick<Store, "run">, log: OperationsLog, id: string): Promise<void> {
+export async function reportEnd(store: Pick<Store, "run">, log: OperationsLog, id: string): Promise<void> {
   const found = await store.run("operations.get", { id }).catch(() => undefined);
   if (found !== undefined) {
     publishEnd(log, found.operation);

@@ -20,7 +20,7 @@ export interface StepRun<Input, Secrets> {
    */
   readonly signal: AbortSignal;
   /** Reports the progress of the step; it is stored and published at most once a second. */
-  progress(told: {
+  progress(update: {
     readonly message?: string;
     readonly doneBytes?: number;
     readonly totalBytes?: number;

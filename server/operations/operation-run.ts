@@ -64,8 +64,10 @@ export async function performStep<T>(
   const { name, message, signal, ppmOf } = around;
   const progress = createStepProgress(run.write, message, ppmOf);
   run.commandLog.onAdded = progress.wake;
-  const stepRun = stepRunOf(run, step, signal, (told) => {
-    progress.tell(told.message === undefined ? told : { ...told, message: run.redact(told.message) });
+  const stepRun = stepRunOf(run, step, signal, (update) => {
+    progress.report(
+      update.message === undefined ? update : { ...update, message: run.redact(update.message) },
+    );
   });
   try {
     const value = await run.commandLog.during(name, () =>

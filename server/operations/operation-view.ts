@@ -45,10 +45,10 @@ export async function* operationView(
     : operationFromNow(sources, operation.id, viewer.signal);
   let last: OperationViewMessage | undefined;
   for await (const change of changes) {
-    const told = viewMessage(change.operation, describeResult);
-    if (isNews(told, last)) {
-      yield told;
-      last = told;
+    const view = viewMessage(change.operation, describeResult);
+    if (isNews(view, last)) {
+      yield view;
+      last = view;
     }
     if (hasEnded(change.operation)) {
       return;
@@ -57,10 +57,10 @@ export async function* operationView(
 }
 
 /** When a step ends, only the figures disappear from the message; that is not reported. */
-function isNews(told: OperationViewMessage, last: OperationViewMessage | undefined): boolean {
+function isNews(view: OperationViewMessage, last: OperationViewMessage | undefined): boolean {
   return (
-    told.state !== last?.state ||
-    !(told.message === last.message || last.message.startsWith(`${told.message}: `))
+    view.state !== last?.state ||
+    !(view.message === last.message || last.message.startsWith(`${view.message}: `))
   );
 }
 

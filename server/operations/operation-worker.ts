@@ -7,7 +7,7 @@ import { createFencedWrite } from "./fenced-writes.ts";
 import { createLeases } from "./lease.ts";
 import { operationChannel } from "./observation.ts";
 import type { Json } from "./operation.ts";
-import { tellEnd } from "./operation-end.ts";
+import { reportEnd } from "./operation-end.ts";
 import type { AnyKind, OperationRun } from "./operation-run.ts";
 import { createRedaction, openSecrets } from "./operation-secrets.ts";
 import type { OperationsOptions } from "./operations-options.ts";
@@ -68,8 +68,8 @@ export function createOperationWorker(
   }
 
   // A poll only reads, which works on a full disk, so its success does not end an outage.
-  const onLookFailed = (error: unknown) => error === undefined || onStore(error);
-  const claims = createClaims(store, leases, leaseMs, claimArgs, start, onLookFailed);
+  const onPolled = (error: unknown) => error === undefined || onStore(error);
+  const claims = createClaims(store, leases, leaseMs, claimArgs, start, onPolled);
 
   function start(claimed: ClaimedOperation, sinceMs: number): void {
     const { id, kind, resource } = claimed.operation;
@@ -97,7 +97,7 @@ export function createOperationWorker(
         secrets = openSecrets(seal, secretsSealed, id);
       } catch (error) {
         await giveUpSealed(run, error);
-        return await tellEnd(store, log, id);
+        return await reportEnd(store, log, id);
       }
       await settleEarlierRun(run);
       const end = await runOperation({ ...run, secrets, redact: createRedaction(secrets) });
@@ -106,7 +106,7 @@ export function createOperationWorker(
       } else if (end === "lost") {
         log.warn(`operation ${id} was left to another gateway or to a later start`);
       } else {
-        await tellEnd(store, log, id);
+        await reportEnd(store, log, id);
       }
     } finally {
       lease.drop();

@@ -13,7 +13,7 @@ export interface ViewedOperation {
   /** Prefix of its messages, e.g. `bm-1`. */
   readonly label: string;
   /** Result of `start` of an OperationStarter, or the error that prevented the start. */
-  readonly begun: { readonly operation: Operation; readonly isNew: boolean } | { readonly error: unknown };
+  readonly started: { readonly operation: Operation; readonly isNew: boolean } | { readonly error: unknown };
 }
 
 /**
@@ -38,13 +38,13 @@ export async function* operationsView(
   const ids: string[] = [];
   const signal = AbortSignal.any([viewer.signal, ending.signal]);
   const ownViewer = { signal, noteOperation: () => {} };
-  for (const { label, begun } of all) {
-    if ("error" in begun) {
-      const { error } = begun;
+  for (const { label, started } of all) {
+    if ("error" in started) {
+      const { error } = started;
       failures.push(`${label}: ${error instanceof Error ? error.message : String(error)}`);
     } else {
-      ids.push(begun.operation.id);
-      const view = operationView(from, ownViewer, async () => begun, describeResult);
+      ids.push(started.operation.id);
+      const view = operationView(from, ownViewer, async () => started, describeResult);
       views.push(labelled(label, view, failures));
     }
   }

@@ -11,7 +11,7 @@ export interface OperationRequester {
 }
 
 /** An operation to start. */
-export interface WantedOperation<Input extends Json, Secrets extends Json> {
+export interface OperationSpec<Input extends Json, Secrets extends Json> {
   readonly resource: string;
   /** ID of the system that it targets. */
   readonly backend: string;
@@ -30,7 +30,7 @@ export interface OperationStarter<Input extends Json, Secrets extends Json> {
    * @throws InfraError BUSY when too many are open
    */
   start(
-    wanted: WantedOperation<Input, Secrets>,
+    spec: OperationSpec<Input, Secrets>,
   ): Promise<{ readonly operation: Operation; readonly isNew: boolean }>;
 }
 

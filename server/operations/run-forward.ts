@@ -36,15 +36,15 @@ async function runStep(run: OperationRun, step: AnyStep): Promise<RunEnd | "done
     if (closing.aborted) {
       return "released";
     }
-    const wasBegun = facts.state !== "pending";
-    const begun = await write("operations.beginStep", {
+    const wasStarted = facts.state !== "pending";
+    const outcome = await write("operations.beginStep", {
       step: step.name,
       attempt: facts.attempt + 1,
       message: step.title,
       progressPpm: ppmOf(run, step, 0),
     });
-    if (begun !== "written") {
-      return begun === "cancelled" ? beginUndo(run, undefined) : "lost";
+    if (outcome !== "written") {
+      return outcome === "cancelled" ? beginUndo(run, undefined) : "lost";
     }
     facts.attempt += 1;
     facts.state = "running";
@@ -52,7 +52,7 @@ async function runStep(run: OperationRun, step: AnyStep): Promise<RunEnd | "done
     if (lease.isLost()) {
       return "lost";
     }
-    const end = await performForward(run, step, wasBegun);
+    const end = await performForward(run, step, wasStarted);
     if (end.ok) {
       return endStep(run, step, end.value);
     }
@@ -86,8 +86,8 @@ async function runStep(run: OperationRun, step: AnyStep): Promise<RunEnd | "done
   }
 }
 
-/** @param wasBegun whether an earlier run may have had an effect */
-async function performForward(run: OperationRun, step: AnyStep, wasBegun: boolean): Promise<StepEnd<Json>> {
+/** @param wasStarted whether an earlier run may have had an effect */
+async function performForward(run: OperationRun, step: AnyStep, wasStarted: boolean): Promise<StepEnd<Json>> {
   const { lease, closing, boundary } = run;
   const signals = step.isAbortable ? [...stopSignals(run), closing] : [lease.lost];
   const around = {
@@ -97,7 +97,7 @@ async function performForward(run: OperationRun, step: AnyStep, wasBegun: boolea
     ppmOf: (share: number) => ppmOf(run, step, share),
   };
   return performStep(run, step, around, async (stepRun) => {
-    const happened = wasBegun ? await step.happened?.(stepRun) : undefined;
+    const happened = wasStarted ? await step.happened?.(stepRun) : undefined;
     if (happened !== undefined) {
       return happened.output;
     }

@@ -20,8 +20,8 @@ const stands: ReadonlySet<StepState> = new Set(["running", "done", "failed", "un
  */
 export async function giveUpSealed(run: OperationRun, error: unknown): Promise<void> {
   const failure = failureOf(run, "decrypting the secrets", error);
-  const begun = [...run.steps].filter(([, { state }]) => stands.has(state));
-  const last = begun.at(-1);
+  const started = [...run.steps].filter(([, { state }]) => stands.has(state));
+  const last = started.at(-1);
   if (last === undefined) {
     const failed = run.operation.steps[0];
     if (run.operation.state !== "undoing" && failed !== undefined) {
@@ -38,7 +38,7 @@ export async function giveUpSealed(run: OperationRun, error: unknown): Promise<v
     failed: { step, state: run.operation.state === "undoing" ? "undoFailed" : "failed" },
     failure,
     attention: {
-      left: begun.map(([name]) => `Step ${name} was not undone.`),
+      left: started.map(([name]) => `Step ${name} was not undone.`),
       advice: [
         "Start the gateway with the master key that the operation was started with, then retry the operation.",
       ],

@@ -1,7 +1,7 @@
 import type { FencedWrite } from "./fenced-writes.ts";
 
 /** Progress as a step reports it. */
-export interface ToldProgress {
+export interface ReportedProgress {
   readonly message?: string;
   readonly doneBytes?: number;
   readonly totalBytes?: number;
@@ -9,7 +9,7 @@ export interface ToldProgress {
 
 /** Stores the progress of a step at most once a second, and publishes significant changes as events. */
 export interface StepProgress {
-  tell(told: ToldProgress): void;
+  report(update: ReportedProgress): void;
   /** Schedules a write, because something else is pending, such as commands. */
   wake(): void;
   /** Stops writing, and resolves once no write is in progress. */
@@ -19,8 +19,8 @@ export interface StepProgress {
 const writeEveryMs = 1000;
 
 /** Events are kept for days, so progress is only published per percent of the step, and at this interval. */
-const toldShare = 0.01;
-const toldEveryMs = 10_000;
+const publishedShare = 0.01;
+const publishEveryMs = 10_000;
 
 /**
  * @param message initial message, until the step reports another
@@ -32,10 +32,10 @@ export function createStepProgress(
   message: string,
   ppmOf: (shareOfStep: number) => number | undefined,
 ): StepProgress {
-  let latest: ToldProgress = { message };
-  let isTold = false;
+  let latest: ReportedProgress = { message };
+  let isReported = false;
   let lastMs = Number.NEGATIVE_INFINITY;
-  let lastTold = { text: message, share: 0, atMs: Number.NEGATIVE_INFINITY };
+  let lastPublished = { text: message, share: 0, atMs: Number.NEGATIVE_INFINITY };
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<unknown> = Promise.resolve();
   let isStopped = false;
@@ -49,7 +49,7 @@ export function createStepProgress(
   function flush(): void {
     const { message: text = message, doneBytes, totalBytes } = latest;
     const share = totalBytes !== undefined && totalBytes > 0 ? (doneBytes ?? 0) / totalBytes : 0;
-    const columns = isTold
+    const columns = isReported
       ? {
           message: text,
           progress_ppm: ppmOf(Math.min(1, Math.max(0, share))),
@@ -57,30 +57,30 @@ export function createStepProgress(
           total_bytes: totalBytes ?? null,
         }
       : undefined;
-    isTold = false;
+    isReported = false;
     const nowMs = performance.now();
     const isNews =
-      text !== lastTold.text ||
-      Math.abs(share - lastTold.share) >= toldShare ||
-      nowMs - lastTold.atMs >= toldEveryMs;
+      text !== lastPublished.text ||
+      Math.abs(share - lastPublished.share) >= publishedShare ||
+      nowMs - lastPublished.atMs >= publishEveryMs;
     if (isNews) {
-      lastTold = { text, share, atMs: nowMs };
+      lastPublished = { text, share, atMs: nowMs };
     }
     // An error here is reported by the step's next write.
-    writing = write("operations.progress", { columns, isTold: isNews }).catch(() => {});
+    writing = write("operations.progress", { columns, isNews }).catch(() => {});
     void writing.then(() => {
       lastMs = performance.now();
       timer = undefined;
-      if (isTold) {
+      if (isReported) {
         wake();
       }
     });
   }
 
   return {
-    tell(told) {
-      latest = { ...latest, ...told };
-      isTold = true;
+    report(update) {
+      latest = { ...latest, ...update };
+      isReported = true;
       wake();
     },
     wake,

@@ -34,7 +34,7 @@ export function watchWrites(
   let failure: InfraError | undefined;
   let timer: NodeJS.Timeout | undefined;
 
-  async function tell(): Promise<void> {
+  async function logFailure(): Promise<void> {
     const disk = await describeDisk().catch(() => undefined);
     if (failure !== undefined) {
       const words = disk === undefined ? "" : ` (its disk is ${disk})`;
@@ -47,9 +47,9 @@ export function watchWrites(
 
   function fail(error: InfraError): void {
     if (failure === undefined) {
-      timer = setInterval(() => void tell(), logEveryMs).unref();
+      timer = setInterval(() => void logFailure(), logEveryMs).unref();
       failure = error;
-      void tell();
+      void logFailure();
     }
     failure = error;
   }

@@ -72,8 +72,8 @@ async function pageHtml(contract: PageContract): Promise<string> {
   return inSlices(apiDocsPage(contract));
 }
 
-function* jsonOf(making: Generator<void, object>): Generator<void, string> {
-  const document = yield* making;
+function* jsonOf(generation: Generator<void, object>): Generator<void, string> {
+  const document = yield* generation;
   yield;
   return JSON.stringify(document);
 }
@@ -94,8 +94,8 @@ async function contractOf(
   return { ...limits, methods, restRoutes, commentOf, errors: createErrorTable(reasons, commentOf) };
 }
 
-async function keep(making: Promise<string>): Promise<Kept> {
-  const bytes = new Uint8Array(Buffer.from(await making));
+async function keep(pending: Promise<string>): Promise<Kept> {
+  const bytes = new Uint8Array(Buffer.from(await pending));
   const compressed = new Map<string, Promise<Uint8Array>>();
   return {
     etag: createHash("sha256").update(bytes).digest("base64url"),

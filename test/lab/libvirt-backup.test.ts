@@ -59,7 +59,7 @@ async function makeRunning(t: Test) {
     uuid: randomUUID(),
     vcpuCount: 1,
     memoryBytes: 32n << 20n,
-    mark: { hypervisorId: "bm-1", operationId: "op", madeVolumes: [] },
+    mark: { hypervisorId: "bm-1", operationId: "op", createdVolumes: [] },
     serial: "bm-1",
     disks,
     network: undefined,

@@ -293,7 +293,7 @@ function definitionOf(pool: string, name: string, uuid: string): DomainDefinitio
     uuid,
     vcpuCount: 1,
     memoryBytes: 32n << 20n,
-    mark: { hypervisorId: name, operationId: "op", madeVolumes: [] },
+    mark: { hypervisorId: name, operationId: "op", createdVolumes: [] },
     serial: name,
     disks: [{ pool, volume: `${name}.qcow2`, format: "qcow2", device: "disk" }],
     network: undefined,

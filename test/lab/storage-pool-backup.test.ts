@@ -70,7 +70,7 @@ async function makeLab(t: Test) {
     uuid: randomUUID(),
     vcpuCount: 1,
     memoryBytes: 32n << 20n,
-    mark: { hypervisorId: name, operationId: "op", madeVolumes: [] },
+    mark: { hypervisorId: name, operationId: "op", createdVolumes: [] },
     serial: name,
     disks: volumes.map((volume) => ({ pool: "images", volume, format: "qcow2", device: "disk" }) as const),
     network: undefined,

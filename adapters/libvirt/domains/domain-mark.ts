@@ -5,11 +5,11 @@ import { attributeOf, childOf, childrenOf, type XmlNode, xml } from "../xml.ts";
 const namespace = "urn:hostplane:libvirt:1";
 
 /** Renders the mark for a domain's `<metadata>`, which libvirt stores unchanged. */
-export function renderMark({ hypervisorId, operationId, madeVolumes }: DomainMark): XmlNode {
+export function renderMark({ hypervisorId, operationId, createdVolumes }: DomainMark): XmlNode {
   return xml(
     "hostplane:hypervisor",
     { "xmlns:hostplane": namespace, id: hypervisorId, operation: operationId },
-    ...madeVolumes.map(({ pool, name }) => xml("hostplane:volume", { pool, name })),
+    ...createdVolumes.map(({ pool, name }) => xml("hostplane:volume", { pool, name })),
   );
 }
 
@@ -21,10 +21,10 @@ export function markOf(domain: Element): DomainMark | undefined {
   if (hypervisorId === undefined || operationId === undefined) {
     return undefined;
   }
-  const madeVolumes = childrenOf(mark, "volume", namespace).flatMap((volume) => {
+  const createdVolumes = childrenOf(mark, "volume", namespace).flatMap((volume) => {
     const pool = attributeOf(volume, "pool");
     const name = attributeOf(volume, "name");
     return pool === undefined || name === undefined ? [] : [{ pool, name }];
   });
-  return { hypervisorId, operationId, madeVolumes };
+  return { hypervisorId, operationId, createdVolumes };
 }

@@ -4,7 +4,7 @@ import type { LogicalVolume } from "../../../adapters/lvm/adapter.ts";
 export const reservedTagStart = "hostplane-";
 
 const operationTagStart = `${reservedTagStart}operation-`;
-const wantedNameTagStart = `${reservedTagStart}volume=`;
+const finalNameTagStart = `${reservedTagStart}volume=`;
 
 /** Returns the LVM tag of a volume that an operation has created, until the operation has ended. */
 export function operationTag(operationId: string): string {
@@ -12,8 +12,8 @@ export function operationTag(operationId: string): string {
 }
 
 /** Returns the LVM tag with the name that a volume will have once it is complete. */
-export function wantedNameTag(name: string): string {
-  return wantedNameTagStart + name;
+export function finalNameTag(name: string): string {
+  return finalNameTagStart + name;
 }
 
 /** Returns a volume's temporary name during an operation. LVM limits the length of names, so it contains a part of the ID. */
@@ -41,7 +41,7 @@ export function isTemporary({ name, tags }: Pick<LogicalVolume, "name" | "tags">
 
 /** Returns the name of a volume for display: a volume that is being restored has its final name. */
 export function shownName({ name, tags }: Pick<LogicalVolume, "name" | "tags">): string {
-  return name.startsWith("hostplane-restore-") ? (textBehind(tags, wantedNameTagStart) ?? name) : name;
+  return name.startsWith("hostplane-restore-") ? (textBehind(tags, finalNameTagStart) ?? name) : name;
 }
 
 /** Converts a volume for display: one that is being restored cannot be opened, and is shown without a device. */

@@ -2,12 +2,12 @@ import { InfraError } from "../../../adapters/host/infra-error.ts";
 import type { LvmState } from "../../../adapters/lvm/adapter.ts";
 import { volumeResource } from "../../../adapters/lvm/names.ts";
 import { lvmReasons } from "../../../adapters/lvm/reasons.ts";
-import { findMade, findVolume, type MadeVolumes, type VolumePlace } from "./made-volumes.ts";
-import { operationTag, shownName, temporaryName, wantedNameTag } from "./operation-marks.ts";
+import { finalNameTag, operationTag, shownName, temporaryName } from "./operation-marks.ts";
+import { findCreated, findVolume, type OperationVolumes, type VolumePlace } from "./operation-volumes.ts";
 
 /** A volume that is created from a backup, and its final place. */
 export interface RestoredVolume {
-  readonly made: MadeVolumes;
+  readonly operationVolumes: OperationVolumes;
   readonly place: VolumePlace;
   /** Kind of the mutation, e.g. `volumes.rename`. */
   readonly kind: string;
@@ -20,7 +20,7 @@ type Name = Pick<VolumePlace, "volumeGroup" | "volume">;
 export function marksOf(volume: string, operationId: string) {
   return {
     name: temporaryName("restore", operationId),
-    tags: [operationTag(operationId), wantedNameTag(volume)],
+    tags: [operationTag(operationId), finalNameTag(volume)],
   };
 }
 
@@ -32,9 +32,12 @@ export function assertNameFree(state: LvmState, { volumeGroup, volume }: Name): 
 }
 
 /** Gives a volume its final name; it can be opened from then on. @throws InfraError VOLUME_EXISTS, VOLUME_NOT_FOUND */
-export function renameRestored({ made, place, kind, signal }: RestoredVolume, uuid: string): Promise<void> {
+export function renameRestored(
+  { operationVolumes, place, kind, signal }: RestoredVolume,
+  uuid: string,
+): Promise<void> {
   const { volumeGroup, volume: newName } = place;
-  return made.change(
+  return operationVolumes.change(
     place,
     kind,
     (state) => {
@@ -56,15 +59,15 @@ export function renameRestored({ made, place, kind, signal }: RestoredVolume, uu
 
 /** Removes the tags of the operation, which makes it an ordinary volume. */
 export function unmarkRestored(
-  { made, place, kind, signal }: RestoredVolume,
+  { operationVolumes, place, kind, signal }: RestoredVolume,
   operationId: string,
 ): Promise<void> {
   const { tags: removeTags } = marksOf(place.volume, operationId);
-  return made.change(
+  return operationVolumes.change(
     place,
     kind,
     (state) => {
-      const volume = findMade(state, place, operationId);
+      const volume = findCreated(state, place, operationId);
       const volumeGroupName = place.volumeGroup;
       return volume === undefined
         ? []
@@ -76,7 +79,7 @@ export function unmarkRestored(
 
 /** Describes what may be left of a volume that could not be removed, and what to do. */
 export function leftOfRestored(
-  { shown }: Pick<MadeVolumes, "shown">,
+  { shown }: Pick<OperationVolumes, "shown">,
   { volumeGroup, volume }: Name,
   operationId: string,
 ) {

@@ -10,7 +10,7 @@ import type { ShownCommand } from "./shown-command.ts";
 import { assertWhole, isProtected } from "./volume-refusals.ts";
 
 /** A snapshot to create. */
-export interface WantedSnapshot {
+export interface SnapshotStepSpec {
   readonly volume: LogicalVolume;
   readonly group: VolumeGroup;
   readonly name: string;
@@ -26,8 +26,8 @@ export interface WantedSnapshot {
  * Returns the step that creates a snapshot of a volume: a thin one for a thin volume, and copy-on-write for any other.
  * @throws InfraError VOLUME_PROTECTED, VOLUME_INACTIVE, VOLUME_GROUP_GONE, NO_SPACE
  */
-export function snapshotStep(wanted: WantedSnapshot): LvmStep {
-  const { volume, group, name, tags, percent, configKey, shown } = wanted;
+export function snapshotStep(spec: SnapshotStepSpec): LvmStep {
+  const { volume, group, name, tags, percent, configKey, shown } = spec;
   assertBackable(volume, shown);
   assertWhole(group);
   const step = {

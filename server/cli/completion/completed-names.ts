@@ -6,12 +6,12 @@ const nouns = new WeakMap<object, string>();
 export const contextNoun = "context";
 
 /** Has an argument or option completed with the names of a noun's resources. */
-export function completeNames<Of extends Argument | Option>(made: Of, noun: string): Of {
-  nouns.set(made, noun);
-  return made;
+export function completeNames<Of extends Argument | Option>(target: Of, noun: string): Of {
+  nouns.set(target, noun);
+  return target;
 }
 
 /** Returns the noun whose names complete an argument or option. */
-export function completedNoun(made: Argument | Option): string | undefined {
-  return nouns.get(made);
+export function completedNoun(target: Argument | Option): string | undefined {
+  return nouns.get(target);
 }

@@ -31,8 +31,8 @@ export async function printNames(
   output: Output,
 ): Promise<ExitCode> {
   const late = new Promise<readonly string[]>((resolve) => setTimeout(resolve, timeoutMs, []).unref());
-  const asked = noun === contextNoun ? contextNames() : resourceNames(nouns[noun], targetIn(words));
-  const names = await Promise.race([asked.catch(() => []), late]);
+  const requested = noun === contextNoun ? contextNames() : resourceNames(nouns[noun], targetIn(words));
+  const names = await Promise.race([requested.catch(() => []), late]);
   for (const name of names) {
     output.out(name);
   }

@@ -73,7 +73,7 @@ export async function serve(options: ServeOptions, version: string, output: Outp
   logger.info({ addresses: gateway.addresses, sandbox: isSandbox, version }, "listening");
   const passwordFile = adminPasswordFile(resolve(dataDirectoryOf(config, isSandbox)));
   const admin = gateway.firstAdmin && bannerAdmin(gateway.firstAdmin, passwordFile, isSandbox);
-  if (gateway.firstAdmin?.madeUpPassword !== undefined) {
+  if (gateway.firstAdmin?.generatedPassword !== undefined) {
     logger.warn({ file: passwordFile }, "created the first admin; the password is in this file");
   }
   // With JSON logs the output is meant for programs, and the record above contains the addresses.
@@ -95,15 +95,15 @@ export async function serve(options: ServeOptions, version: string, output: Outp
 
 /** Returns how the banner shows a generated password: a sandbox shows its text, a real gateway its file. */
 function bannerAdmin(
-  { name, madeUpPassword }: FirstAdmin,
+  { name, generatedPassword }: FirstAdmin,
   passwordFile: string,
   isSandbox: boolean,
 ): BannerAdmin {
-  if (madeUpPassword === undefined) {
+  if (generatedPassword === undefined) {
     return { name, password: { kind: "given" } };
   }
   return {
     name,
-    password: isSandbox ? { kind: "shown", text: madeUpPassword } : { kind: "file", path: passwordFile },
+    password: isSandbox ? { kind: "shown", text: generatedPassword } : { kind: "file", path: passwordFile },
   };
 }

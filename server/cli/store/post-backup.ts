@@ -9,7 +9,7 @@ import { type StoreBackup, storeBackupPath } from "../../web/store-backup.ts";
 export function postBackup(socketPath: string, file: string): Promise<StoreBackup> {
   const path = `${storeBackupPath}?file=${encodeURIComponent(file)}`;
   return new Promise((resolve, reject) => {
-    const asked = request({ socketPath, path, method: "POST" }, async (response) => {
+    const outgoing = request({ socketPath, path, method: "POST" }, async (response) => {
       try {
         const answer = (await json(response)) as StoreBackup & { readonly message?: string };
         if (response.statusCode === 200) {
@@ -21,7 +21,7 @@ export function postBackup(socketPath: string, file: string): Promise<StoreBacku
         reject(error);
       }
     });
-    asked.on("error", reject);
-    asked.end();
+    outgoing.on("error", reject);
+    outgoing.end();
   });
 }

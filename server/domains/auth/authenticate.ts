@@ -42,7 +42,7 @@ export function createAuthenticate({ state, callers, tokenUse }: AuthenticateOpt
     return peer.certificate === undefined ? anonymous : callers.ofCertificate(peer.certificate);
   }
 
-  async function credentialsLookedAtAgain(request: RequestOrigin, error: unknown): Promise<Caller> {
+  async function recheckCredentials(request: RequestOrigin, error: unknown): Promise<Caller> {
     const isUnknown = hasReason(error, authReasons.TOKEN_INVALID, authReasons.CERTIFICATE_UNKNOWN);
     if (!state.isShared || !isUnknown) {
       throw error;
@@ -67,10 +67,10 @@ export function createAuthenticate({ state, callers, tokenUse }: AuthenticateOpt
     try {
       const caller = callerByCredentials(request);
       return caller instanceof Promise
-        ? caller.then(noted, (error) => credentialsLookedAtAgain(request, error))
+        ? caller.then(noted, (error) => recheckCredentials(request, error))
         : noted(caller);
     } catch (error) {
-      return credentialsLookedAtAgain(request, error);
+      return recheckCredentials(request, error);
     }
   };
 }

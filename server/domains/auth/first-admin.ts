@@ -20,7 +20,7 @@ export interface FirstAdminOptions {
 export interface FirstAdmin {
   readonly name: string;
   /** Undefined when the password was given. */
-  readonly madeUpPassword: string | undefined;
+  readonly generatedPassword: string | undefined;
 }
 
 export const firstAdminName = "admin";
@@ -63,12 +63,12 @@ export async function prepareFirstAdmin(options: FirstAdminOptions): Promise<Pre
         passwordHash,
         certificateNames: [],
       };
-      const made = await store.run("users.createFirst", user);
-      if (!made.ok && given === undefined) {
+      const created = await store.run("users.createFirst", user);
+      if (!created.ok && given === undefined) {
         await dropPassword();
       }
-      return made.ok
-        ? { name: firstAdminName, madeUpPassword: given === undefined ? password : undefined }
+      return created.ok
+        ? { name: firstAdminName, generatedPassword: given === undefined ? password : undefined }
         : undefined;
     },
   };

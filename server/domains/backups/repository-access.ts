@@ -32,14 +32,14 @@ export async function readRepositorySecrets(
   const values = access === undefined ? env : parseEnv(await readFile(access, "utf8"));
   const where = access ?? "the environment";
   const textOf = (name: string) => values[name] ?? "";
-  const wanted = (option: string, isWanted: boolean, names: readonly string[]) => {
-    if (isWanted && names.every((name) => textOf(name) === "")) {
+  const valuesOf = (option: string, isEnabled: boolean, names: readonly string[]) => {
+    if (isEnabled && names.every((name) => textOf(name) === "")) {
       throw new Error(`${option} needs ${names.join(" or ")}, which ${where} does not set`);
     }
-    return names.map((name) => (isWanted ? textOf(name) : ""));
+    return names.map((name) => (isEnabled ? textOf(name) : ""));
   };
-  const [encryptionKey = ""] = wanted("--own-key", ownKey, ["RESTIC_PASSWORD"]);
-  const [httpProxy = "", httpsProxy = ""] = wanted("--proxy", proxy, ["HTTP_PROXY", "HTTPS_PROXY"]);
+  const [encryptionKey = ""] = valuesOf("--own-key", ownKey, ["RESTIC_PASSWORD"]);
+  const [httpProxy = "", httpsProxy = ""] = valuesOf("--proxy", proxy, ["HTTP_PROXY", "HTTPS_PROXY"]);
   return {
     accessKeyId: textOf("AWS_ACCESS_KEY_ID"),
     secretAccessKey: textOf("AWS_SECRET_ACCESS_KEY"),

@@ -15,7 +15,7 @@ export function createMaasBackend(
   maas: Pick<MaasAdapter, "kind" | "version" | "whoami">,
   images: ClusterImages,
 ): Backend {
-  async function ask(): Promise<BackendStatus> {
+  async function fetchStatus(): Promise<BackendStatus> {
     try {
       const signal = AbortSignal.timeout(patienceMs);
       const [{ version }, offered] = await Promise.all([
@@ -38,7 +38,7 @@ export function createMaasBackend(
     name: "maas",
     kind: maas.kind,
     services: ["cnct.kaas.api.Cluster", "hostplane.v1.ClusterService"],
-    ...createPolledStatus(ask, freshMs),
+    ...createPolledStatus(fetchStatus, freshMs),
   };
 }
 

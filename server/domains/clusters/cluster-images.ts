@@ -23,7 +23,7 @@ export interface ClusterImages {
 const freshMs = 30_000;
 
 export function createClusterImages(maas: Pick<MaasAdapter, "images">): ClusterImages {
-  let asked: { readonly atMs: number; readonly images: Promise<OfferedImages> } | undefined;
+  let latest: { readonly atMs: number; readonly images: Promise<OfferedImages> } | undefined;
 
   async function load(): Promise<OfferedImages> {
     const images = await maas.images();
@@ -32,18 +32,18 @@ export function createClusterImages(maas: Pick<MaasAdapter, "images">): ClusterI
 
   return {
     read() {
-      if (asked === undefined || performance.now() - asked.atMs > freshMs) {
+      if (latest === undefined || performance.now() - latest.atMs > freshMs) {
         const images = load();
         const mine = { atMs: performance.now(), images };
-        asked = mine;
+        latest = mine;
         // An error is returned only to the current callers and not cached.
         images.catch(() => {
-          if (asked === mine) {
-            asked = undefined;
+          if (latest === mine) {
+            latest = undefined;
           }
         });
       }
-      return asked.images;
+      return latest.images;
     },
   };
 }

@@ -19,23 +19,23 @@ import { controlPlanePool } from "./machine-marks.ts";
 import { clusterReasons } from "./reasons.ts";
 
 /** Spec of a set of machines. */
-export interface WantedMachines {
+export interface MachineSetSpec {
   readonly instanceType: InstanceType;
   readonly labels: readonly NodeLabel[];
   readonly count: number;
 }
 
-export interface WantedPool extends WantedMachines {
+export interface NodePoolSpec extends MachineSetSpec {
   readonly name: string;
 }
 
 /** Spec of a cluster. */
-export interface WantedCluster {
+export interface ClusterSpec {
   readonly name: string;
   /** Version of the pools; the control plane's version follows from it. */
   readonly version: KubernetesVersion;
-  readonly controlPlane: WantedMachines;
-  readonly pools: readonly WantedPool[];
+  readonly controlPlane: MachineSetSpec;
+  readonly pools: readonly NodePoolSpec[];
 }
 
 /** Desired number of machines in a pool. */
@@ -47,24 +47,24 @@ export interface PoolSize {
 const maxPools = 100;
 
 /** Parses and validates the spec of a cluster. @throws InfraError INVALID_FIELD, SCALE_TO_ZERO */
-export function wantedClusterFrom(request: CreateClusterMsg): WantedCluster {
+export function clusterSpecFrom(request: CreateClusterMsg): ClusterSpec {
   const { name, k8sVersion, controlPlaneNodes, workerNodePools } = request;
   assertClusterName(name, "name");
   const version = parseKubernetesVersion(k8sVersion, "k8s_version");
-  const controlPlane = wantedControlPlaneFrom(controlPlaneNodes, "control_plane_nodes");
-  return { name, version, controlPlane, pools: wantedPoolsFrom(workerNodePools) };
+  const controlPlane = controlPlaneSpecFrom(controlPlaneNodes, "control_plane_nodes");
+  return { name, version, controlPlane, pools: poolSpecsFrom(workerNodePools) };
 }
 
 /**
  * Parses the pools in a request's `worker_node_pools`.
  * @throws InfraError INVALID_FIELD, SCALE_TO_ZERO
  */
-export function wantedPoolsFrom(specs: readonly MachineSpec[]): readonly WantedPool[] {
+export function poolSpecsFrom(specs: readonly MachineSpec[]): readonly NodePoolSpec[] {
   const field = "worker_node_pools";
   assertPoolsCount(specs, field);
   const pools = specs.map((spec, index) => {
     assertNewPoolName(spec.name, `${field}[${index}].name`);
-    return { name: spec.name, ...wantedMachinesFrom(spec, `${field}[${index}]`, assertPoolSize) };
+    return { name: spec.name, ...machineSetSpecFrom(spec, `${field}[${index}]`, assertPoolSize) };
   });
   assertNoneTwice(pools, field);
   return pools;
@@ -108,18 +108,18 @@ export function assertPoolsCount(pools: readonly unknown[], field: string): void
   }
 }
 
-function wantedControlPlaneFrom(spec: ControlPlaneMachineSpec | undefined, field: string): WantedMachines {
+function controlPlaneSpecFrom(spec: ControlPlaneMachineSpec | undefined, field: string): MachineSetSpec {
   if (spec === undefined) {
     throw invalidField(field, "is required: a cluster has 1, 3 or 5 control-plane machines");
   }
-  return wantedMachinesFrom(spec, field, assertControlPlaneCount);
+  return machineSetSpecFrom(spec, field, assertControlPlaneCount);
 }
 
-function wantedMachinesFrom(
+function machineSetSpecFrom(
   spec: ControlPlaneMachineSpec | MachineSpec,
   field: string,
   assertCount: (count: number, field: string) => void,
-): WantedMachines {
+): MachineSetSpec {
   const labels = spec.labels.map(({ name, value }: KubernetesLabel) => ({ name, value }));
   const instanceType = parseInstanceType(spec.instanceType, `${field}.instanceType`);
   assertLabels(labels, `${field}.labels`);

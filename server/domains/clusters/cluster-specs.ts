@@ -7,7 +7,7 @@ import { createBootstrapToken } from "./bootstrap/bootstrap-token.ts";
 import { createClusterPki } from "./bootstrap/cluster-pki.ts";
 import { formatKubernetesVersion, type KubernetesVersion } from "./bootstrap/kubernetes-version.ts";
 import type { ClusterImages } from "./cluster-images.ts";
-import type { PoolSize, WantedCluster, WantedPool } from "./cluster-requests.ts";
+import type { ClusterSpec, NodePoolSpec, PoolSize } from "./cluster-requests.ts";
 import { clusterResource } from "./cluster-resource.ts";
 import { sealClusterSecrets } from "./cluster-secrets.ts";
 import type { ClusterSettings } from "./cluster-settings.ts";
@@ -48,11 +48,11 @@ export interface ClusterSpecs {
    * @throws InfraError CLUSTER_EXISTS, CLUSTER_ENDPOINT_MISSING, NO_ENDPOINT, INVALID_FIELD for `k8s_version` when MAAS lacks
    *   the images
    */
-  create(wanted: WantedCluster, actor: string, how?: DryRun): Promise<CreatedCluster>;
+  create(spec: ClusterSpec, actor: string, how?: DryRun): Promise<CreatedCluster>;
   /** Deletes a cluster. Does nothing when it is already being deleted. */
   remove(name: string, how?: DryRun): Promise<ChangedCluster>;
   /** @throws InfraError POOL_EXISTS, POOL_STOPPING, NO_IMAGE (not checked when MAAS does not list its images within 2 s) */
-  addPools(name: string, pools: readonly WantedPool[], how?: DryRun): Promise<ChangedCluster>;
+  addPools(name: string, pools: readonly NodePoolSpec[], how?: DryRun): Promise<ChangedCluster>;
   /** @throws InfraError POOL_NOT_FOUND */
   removePools(name: string, names: readonly string[], how?: DryRun): Promise<ChangedCluster>;
   /** @throws InfraError POOL_NOT_FOUND */
@@ -126,8 +126,8 @@ export function createClusterSpecs(options: ClusterSpecsOptions): ClusterSpecs {
   }
 
   return {
-    async create(wanted, actor, how = {}) {
-      const { name, controlPlane, pools } = wanted;
+    async create(spec, actor, how = {}) {
+      const { name, controlPlane, pools } = spec;
       assertClusterSize(controlPlane, pools, "worker_node_pools");
       // For an existing cluster this is the error to return, even if a new cluster would fail for other reasons.
       if ((await store.run("clusters.get", { name })) !== undefined) {
@@ -137,9 +137,9 @@ export function createClusterSpecs(options: ClusterSpecsOptions): ClusterSpecs {
         throw endpointMissing(name, `a control plane of ${controlPlane.count} machines`);
       }
       const uid = randomUUID();
-      const k8sVersion = formatKubernetesVersion(wanted.version);
+      const k8sVersion = formatKubernetesVersion(spec.version);
       const controlPlaneVersion = formatKubernetesVersion(
-        createdControlPlaneVersion(wanted, await imagesIfReadable(images)),
+        createdControlPlaneVersion(spec, await imagesIfReadable(images)),
       );
       const cluster = {
         name,

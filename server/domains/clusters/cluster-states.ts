@@ -4,15 +4,15 @@ import { createSnapshotCache } from "../../../adapters/host/snapshot.ts";
 import type { ClusterStateSchema } from "../../../gen/hostplane/v1/cluster_pb.ts";
 import type { Store } from "../../store/store.ts";
 import { clusterStateMessage } from "./cluster-messages.ts";
-import { toldOfMaas } from "./find-cluster.ts";
+import { withOtherMaasMessage } from "./find-cluster.ts";
 
 /** Messages about clusters, by name and in name order. */
-export type ToldClusters = ReadonlyMap<string, MessageInitShape<typeof ClusterStateSchema>>;
+export type ClusterMessages = ReadonlyMap<string, MessageInitShape<typeof ClusterStateSchema>>;
 
 /** States of all clusters, read and converted once for all watchers. */
 export interface ClusterStates {
   /** Returns the current states. A cluster whose message has not changed keeps the same object. */
-  read(signal: AbortSignal): Promise<ToldClusters>;
+  read(signal: AbortSignal): Promise<ClusterMessages>;
   /**
    * Calls back after changes, at most once every 100 ms, or every second when there are more than 100 clusters. Returns a
    * function that unsubscribes.
@@ -27,20 +27,20 @@ const many = 100;
 
 /** Creates the shared states. @param maasUrl of the MAAS that the gateway uses */
 export function createClusterStates(store: Pick<Store, "run" | "subscribe">, maasUrl: string): ClusterStates {
-  let told: ToldClusters = new Map();
+  let messages: ClusterMessages = new Map();
   const cache = createSnapshotCache({
     system: "clusters",
     load: async () => {
       const states = await store.run("clusters.states", {});
-      told = new Map(
+      messages = new Map(
         states.map(({ cluster, slots }) => {
           const { name } = cluster;
-          const message = clusterStateMessage({ cluster: toldOfMaas(cluster, maasUrl), slots });
-          const before = told.get(name);
+          const message = clusterStateMessage({ cluster: withOtherMaasMessage(cluster, maasUrl), slots });
+          const before = messages.get(name);
           return [name, before !== undefined && isDeepStrictEqual(message, before) ? before : message];
         }),
       );
-      return told;
+      return messages;
     },
     equal: (a, b) => a.size === b.size && [...b].every(([name, message]) => a.get(name) === message),
   });
@@ -54,7 +54,7 @@ export function createClusterStates(store: Pick<Store, "run" | "subscribe">, maa
         tick = undefined;
         cache.invalidate();
       };
-      tick = setTimeout(end, told.size > many ? tickOfManyMs : tickMs).unref();
+      tick = setTimeout(end, messages.size > many ? tickOfManyMs : tickMs).unref();
     }
   }
 

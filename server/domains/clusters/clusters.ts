@@ -6,7 +6,7 @@ import type { ClusterImages } from "./cluster-images.ts";
 import type { ClusterSettings } from "./cluster-settings.ts";
 import { type ClusterSpecs, createClusterSpecs } from "./cluster-specs.ts";
 import { type ClusterStates, createClusterStates } from "./cluster-states.ts";
-import { clusterNotFound, findCluster, toldOfMaas } from "./find-cluster.ts";
+import { clusterNotFound, findCluster, withOtherMaasMessage } from "./find-cluster.ts";
 import { createKubeconfigs, type Kubeconfigs } from "./kubeconfigs.ts";
 import { createNodeStatuses, type NodeStatuses } from "./node-statuses.ts";
 import { isUpgrading } from "./pool-rules.ts";
@@ -52,7 +52,7 @@ export function createClusters(options: ClustersOptions): Clusters {
   return {
     async list() {
       const clusters = await store.run("clusters.list", {});
-      return clusters.map((cluster) => toldOfMaas(cluster, maas.url));
+      return clusters.map((cluster) => withOtherMaasMessage(cluster, maas.url));
     },
     states: createClusterStates(store, maas.url),
     specs: createClusterSpecs({ store, images, seal, settings, maasUrl: maas.url }),

@@ -26,7 +26,7 @@ export function clusterNotFound(name: string): InfraError {
  * Adds a message to a cluster whose machines belong to another MAAS: its other fields are outdated, since this gateway does
  * not reconcile it.
  */
-export function toldOfMaas<T extends Pick<ClusterRecord, "backend" | "message">>(
+export function withOtherMaasMessage<T extends Pick<ClusterRecord, "backend" | "message">>(
   cluster: T,
   maasUrl: string,
 ): T {

@@ -7,7 +7,7 @@ import {
   parseKubernetesVersion,
 } from "./bootstrap/kubernetes-version.ts";
 import type { ClusterImages, OfferedImages } from "./cluster-images.ts";
-import type { WantedCluster, WantedPool } from "./cluster-requests.ts";
+import type { ClusterSpec, NodePoolSpec } from "./cluster-requests.ts";
 import { clusterResource } from "./cluster-resource.ts";
 import { clusterReasons } from "./reasons.ts";
 import type { ClusterRecord } from "./store/records.ts";
@@ -32,7 +32,7 @@ export async function imagesIfReadable(images: ClusterImages): Promise<OfferedIm
  * @throws InfraError INVALID_FIELD when there are no images for the machines of the cluster
  */
 export function createdControlPlaneVersion(
-  { version, controlPlane, pools }: WantedCluster,
+  { version, controlPlane, pools }: ClusterSpec,
   offered: OfferedImages | undefined,
 ): KubernetesVersion {
   if (offered === undefined) {
@@ -57,7 +57,7 @@ export function createdControlPlaneVersion(
  */
 export function assertImages(
   { name, k8sVersion }: Pick<ClusterRecord, "name" | "k8sVersion">,
-  pools: readonly Pick<WantedPool, "instanceType">[],
+  pools: readonly Pick<NodePoolSpec, "instanceType">[],
   offered: OfferedImages,
 ): void {
   const version = parseKubernetesVersion(k8sVersion, "k8s_version");

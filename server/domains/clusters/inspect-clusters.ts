@@ -129,16 +129,16 @@ function inspectTags(tags: readonly string[]): Finding[] {
   });
 }
 
-function inspectPool(names: readonly string[], wanted: string | undefined): Finding[] {
-  if (wanted === undefined) {
+function inspectPool(names: readonly string[], pool: string | undefined): Finding[] {
+  if (pool === undefined) {
     return [];
   }
   return [
-    names.includes(wanted)
-      ? { ok: true, what: `resource pool ${wanted} found in MAAS` }
+    names.includes(pool)
+      ? { ok: true, what: `resource pool ${pool} found in MAAS` }
       : {
           ok: false,
-          what: `resource pool ${wanted} not found in MAAS, or not visible to the gateway`,
+          what: `resource pool ${pool} not found in MAAS, or not visible to the gateway`,
           fix: `correct clusters.machines.pool (available: ${names.join(", ") || "none"})`,
         },
   ];

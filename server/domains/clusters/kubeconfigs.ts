@@ -12,7 +12,13 @@ import { renderKubeconfig } from "./bootstrap/kubeconfig.ts";
 import { clusterResource } from "./cluster-resource.ts";
 import { openClusterSecrets, sealClusterSecrets } from "./cluster-secrets.ts";
 import { apiServerPort } from "./cluster-settings.ts";
-import { assertNotStopping, assertOfMaas, clusterNotFound, findCluster, toldOfMaas } from "./find-cluster.ts";
+import {
+  assertNotStopping,
+  assertOfMaas,
+  clusterNotFound,
+  findCluster,
+  withOtherMaasMessage,
+} from "./find-cluster.ts";
 import { clusterReasons } from "./reasons.ts";
 import type { ClusterRecord } from "./store/records.ts";
 import type { ClusterWithSlots } from "./store/rows.ts";
@@ -112,7 +118,7 @@ export function createKubeconfigs({ store, seal, maasUrl, hostOf }: KubeconfigsO
     async read(name) {
       const found = await findCluster(store, name);
       const pki = await currentPki(found.cluster, (each) => isAdminRenewalDue(each, Date.now()));
-      return { ...kubeconfigOf(found, pki), cluster: toldOfMaas(found.cluster, maasUrl) };
+      return { ...kubeconfigOf(found, pki), cluster: withOtherMaasMessage(found.cluster, maasUrl) };
     },
     async rotate(name) {
       const found = await findOfMaas(name);

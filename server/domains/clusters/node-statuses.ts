@@ -104,12 +104,12 @@ export function createNodeStatuses({ store, maas, workload, seal }: NodeStatuses
   };
 }
 
-async function answerOf<T>(who: string, asked: Promise<T>): Promise<Answer<T>> {
-  if (!(await isSettledWithin(asked, patienceMs))) {
+async function answerOf<T>(who: string, pending: Promise<T>): Promise<Answer<T>> {
+  if (!(await isSettledWithin(pending, patienceMs))) {
     return { why: `${who} did not respond within ${patienceMs / 1_000} s` };
   }
   try {
-    return { value: await asked };
+    return { value: await pending };
   } catch (error) {
     if (error instanceof InfraError) {
       return { why: error.message };

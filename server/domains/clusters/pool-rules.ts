@@ -1,6 +1,6 @@
 import { InfraError, invalidField } from "../../../adapters/host/infra-error.ts";
 import { maxMachines } from "./bootstrap/names.ts";
-import { assertPoolsCount, type PoolSize, type WantedPool } from "./cluster-requests.ts";
+import { assertPoolsCount, type NodePoolSpec, type PoolSize } from "./cluster-requests.ts";
 import { clusterResource } from "./cluster-resource.ts";
 import { clusterReasons } from "./reasons.ts";
 import type { ClusterRecord, SlotRecord } from "./store/records.ts";
@@ -28,7 +28,10 @@ export function assertClusterSize(
  * be counted as the new pool's.
  * @throws InfraError POOL_EXISTS, POOL_STOPPING
  */
-export function assertPoolsAreNew({ cluster, slots }: ClusterWithSlots, pools: readonly WantedPool[]): void {
+export function assertPoolsAreNew(
+  { cluster, slots }: ClusterWithSlots,
+  pools: readonly NodePoolSpec[],
+): void {
   const { name: of } = cluster;
   const resource = clusterResource(of);
   for (const { name } of pools) {

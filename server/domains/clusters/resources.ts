@@ -9,7 +9,7 @@ import {
   type ResourceHealth,
 } from "../../domain/inventory-source.ts";
 import { clusterResource } from "./cluster-resource.ts";
-import type { ClusterStates, ToldClusters } from "./cluster-states.ts";
+import type { ClusterMessages, ClusterStates } from "./cluster-states.ts";
 
 const healthOf: Readonly<Record<string, ResourceHealth>> = {
   PROVISIONING: "ok",
@@ -20,9 +20,9 @@ const healthOf: Readonly<Record<string, ResourceHealth>> = {
   DEGRADED: "degraded",
 };
 
-/** The Kubernetes clusters, as they are in the store: MAAS is not asked. */
+/** The Kubernetes clusters, as they are in the store: MAAS is not queried. */
 export function createClusterResources(states: Pick<ClusterStates, "read" | "subscribe">): InventorySource {
-  const resourcesOf = createResourceCache((all: ToldClusters) => [...all.values()].map(resourceOf));
+  const resourcesOf = createResourceCache((all: ClusterMessages) => [...all.values()].map(resourceOf));
   return {
     domain: "clusters",
     types: ["cluster"],

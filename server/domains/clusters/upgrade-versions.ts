@@ -74,11 +74,11 @@ export function upgradeTo(
     version,
     types.controlPlane,
     images,
-    (wanted) =>
-      compareKubernetesVersions(wanted, current.controlPlane) === 0 ||
+    (candidate) =>
+      compareKubernetesVersions(candidate, current.controlPlane) === 0 ||
       // The control plane is upgraded first, while the workers still have their old version.
-      (upgradeRefusal(current.controlPlane, wanted) === undefined &&
-        skewRefusal(current.workers, wanted) === undefined),
+      (upgradeRefusal(current.controlPlane, candidate) === undefined &&
+        skewRefusal(current.workers, candidate) === undefined),
   );
   if (controlPlane === undefined) {
     const have = formatKubernetesVersion(current.controlPlane);

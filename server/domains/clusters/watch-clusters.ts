@@ -2,7 +2,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { WatchClustersResponseSchema } from "../../../gen/hostplane/v1/cluster_pb.ts";
 import { watchState } from "../../rpc/streams/watch-state.ts";
-import type { ClusterStates, ToldClusters } from "./cluster-states.ts";
+import type { ClusterMessages, ClusterStates } from "./cluster-states.ts";
 
 /**
  * Streams clusters as they change: first all of them, then those whose message has changed and the names of removed ones.
@@ -14,15 +14,15 @@ export async function* watchClusters(
   names: readonly string[],
   signal: AbortSignal,
 ): AsyncGenerator<MessageInitShape<typeof WatchClustersResponseSchema>, void> {
-  const wanted = new Set(names);
-  let told: ToldClusters | undefined;
+  const requested = new Set(names);
+  let sent: ClusterMessages | undefined;
   for await (const all of watchState(states.subscribe, () => states.read(signal), signal)) {
-    const now = new Map([...all].filter(([name]) => wanted.size === 0 || wanted.has(name)));
-    const clusters = [...now].flatMap(([name, message]) => (message === told?.get(name) ? [] : [message]));
-    const removed = [...(told?.keys() ?? [])].filter((name) => !now.has(name));
-    if (told === undefined || clusters.length > 0 || removed.length > 0) {
+    const now = new Map([...all].filter(([name]) => requested.size === 0 || requested.has(name)));
+    const clusters = [...now].flatMap(([name, message]) => (message === sent?.get(name) ? [] : [message]));
+    const removed = [...(sent?.keys() ?? [])].filter((name) => !now.has(name));
+    if (sent === undefined || clusters.length > 0 || removed.length > 0) {
       yield { clusters, removed, readAt: timestampFromMs(Date.now()) };
     }
-    told = now;
+    sent = now;
   }
 }

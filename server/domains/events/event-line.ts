@@ -29,8 +29,8 @@ function factsOf({ detail, operationId }: Event): string {
     }
     case "hypervisor": {
       const { state, previousState, reason, outside, changes } = detail.value;
-      const isTold = previousState === state || changes.some((change) => change.startsWith("state: "));
-      const before = previousState === "" || isTold ? "" : `, before ${previousState}`;
+      const isInChanges = previousState === state || changes.some((change) => change.startsWith("state: "));
+      const before = previousState === "" || isInChanges ? "" : `, before ${previousState}`;
       return facts([`${state}${before}`, reason, ...changes, byWhom(outside, operationId)]);
     }
     case "storagePool": {

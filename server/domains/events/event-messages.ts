@@ -43,7 +43,7 @@ export interface EventMessageOptions {
 export function createEventMessages(options: EventMessageOptions): EventMessages {
   const { cursorOf, details, isSandbox, maxMessageBytes, onFactsLeftOut } = options;
   /** Events whose size was checked: an event is sent to many subscribers, but encoded here only for the first. */
-  const tellable = new WeakSet<EventRecord>();
+  const sizeChecked = new WeakSet<EventRecord>();
   const reportedTypes = new Set<string>();
 
   function messageOf(record: EventRecord, detail: EventDetail | undefined): Response {
@@ -64,12 +64,12 @@ export function createEventMessages(options: EventMessageOptions): EventMessages
   /** @throws Error when the facts cannot be decoded or encoded, or the message is too large with them */
   function messageWithFacts(record: EventRecord): Response {
     const message = messageOf(record, details[record.topic]?.(record.payload));
-    if (!tellable.has(record)) {
+    if (!sizeChecked.has(record)) {
       const sizeBytes = largestSizeBytes(message);
       if (sizeBytes > maxMessageBytes) {
         throw new Error(`${sizeBytes} bytes exceed limits.maxMessageBytes (${maxMessageBytes})`);
       }
-      tellable.add(record);
+      sizeChecked.add(record);
     }
     return message;
   }
@@ -94,7 +94,7 @@ export function createEventMessages(options: EventMessageOptions): EventMessages
 
 /** Returns the size of the larger of the two encodings that clients use. */
 function largestSizeBytes(message: Response): number {
-  const made = create(SubscribeResponseSchema, message);
-  const json = toJsonString(SubscribeResponseSchema, made);
-  return Math.max(toBinary(SubscribeResponseSchema, made).byteLength, Buffer.byteLength(json));
+  const response = create(SubscribeResponseSchema, message);
+  const json = toJsonString(SubscribeResponseSchema, response);
+  return Math.max(toBinary(SubscribeResponseSchema, response).byteLength, Buffer.byteLength(json));
 }

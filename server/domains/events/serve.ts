@@ -14,9 +14,9 @@ export function serveEvents(context: DomainContext): DomainServices {
   });
 
   function onSubscriber(topics: readonly string[]): () => void {
-    const isWanted = (name: string) => topics.length === 0 || topics.includes(name);
+    const isSelected = (name: string) => topics.length === 0 || topics.includes(name);
     const leaves = [...served].flatMap(([name, domain]) =>
-      isWanted(name) ? (domain.onSubscriber?.() ?? []) : [],
+      isSelected(name) ? (domain.onSubscriber?.() ?? []) : [],
     );
     return () => {
       for (const leave of leaves) {

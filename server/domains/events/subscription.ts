@@ -2,7 +2,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { isSettledWithin } from "../../../adapters/host/is-settled-within.ts";
 import type { SubscribeResponseSchema } from "../../../gen/hostplane/v1/event_pb.ts";
 import type { Broadcast } from "../../events/broadcast.ts";
-import { type EventFilter, isWanted } from "../../events/event-record.ts";
+import { type EventFilter, matches } from "../../events/event-record.ts";
 import type { Events } from "../../events/events.ts";
 import type { Call } from "../../rpc/call/call.ts";
 import type { SharedMessage } from "../../rpc/streams/shared-message.ts";
@@ -63,7 +63,7 @@ async function* messagesFrom(
     const records = await next;
     for (const record of records) {
       seq = record.seq;
-      if (isWanted(record, filter)) {
+      if (matches(record, filter)) {
         yield messages.event(record);
         writtenAtMs = performance.now();
       }

@@ -38,9 +38,9 @@ export function parseOperationQuery(request: ListOperationsRequest): OperationQu
 
 /** In the order of `operationStates`, without duplicates. */
 function statesFromNumbers(numbers: readonly number[]): OperationState[] {
-  const wanted = new Set(numbers);
-  const states = operationStates.filter((state) => wanted.has(numberOfState[state]));
-  if (states.length !== wanted.size) {
+  const requested = new Set(numbers);
+  const states = operationStates.filter((state) => requested.has(numberOfState[state]));
+  if (states.length !== requested.size) {
     throw invalidField("states", `expected operation states: ${stateNames}`);
   }
   return states;

@@ -22,8 +22,8 @@ const maxLength = 256;
  * @throws InfraError INVALID_FIELD for an empty or overlong value, and for an ambiguous prefix; POD_NOT_FOUND; PODMAN_FAILED
  *   for a pod that cannot be read and whose previous state is not among the others
  */
-export function findPod(pods: readonly RuntimePod[], wanted: string, options: FindPodOptions): RuntimePod {
-  const found = findAnyPod(pods, wanted, options);
+export function findPod(pods: readonly RuntimePod[], reference: string, options: FindPodOptions): RuntimePod {
+  const found = findAnyPod(pods, reference, options);
   if ("why" in found) {
     const { podUuid, why } = found;
     throw new InfraError(podmanReasons.PODMAN_FAILED, `pod ${podUuid} cannot be read at the moment: ${why}`, {
@@ -39,26 +39,26 @@ export function findPod(pods: readonly RuntimePod[], wanted: string, options: Fi
  */
 export function findAnyPod(
   pods: readonly RuntimePod[],
-  wanted: string,
+  reference: string,
   { field, prefix, name, unreadable = [] }: FindPodOptions,
 ): RuntimePod | UnreadablePod {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: no name contains them, and no error must repeat them
-  if (wanted === "" || wanted.length > maxLength || /[\0-\x1f\x7f]/.test(wanted)) {
+  if (reference === "" || reference.length > maxLength || /[\0-\x1f\x7f]/.test(reference)) {
     const what = name ? "id or the name" : "id";
     throw invalidField(field, `must be the ${what} of a pod, of 1 to ${maxLength} printable characters`);
   }
-  const id = wanted.toLowerCase();
+  const id = reference.toLowerCase();
   const readable = new Set(pods.map((pod) => pod.id));
   const all = [...pods, ...unreadable.filter(({ podId }) => !readable.has(podId))];
   const whole =
     all.find((pod) => idsOf(pod).includes(id)) ??
-    (name ? pods.find((pod) => pod.name === wanted) : undefined);
+    (name ? pods.find((pod) => pod.name === reference) : undefined);
   const begins = (pod: RuntimePod | UnreadablePod) => idsOf(pod).some((each) => each.startsWith(id));
   const [first, second] = whole !== undefined ? [whole] : prefix ? all.filter(begins) : [];
   if (first === undefined) {
     const more = !prefix && all.some(begins) ? "; a prefix of an id is not accepted here" : "";
-    throw new InfraError(podmanReasons.POD_NOT_FOUND, `pod ${wanted} not found${more}`, {
-      resource: `pods/${wanted}`,
+    throw new InfraError(podmanReasons.POD_NOT_FOUND, `pod ${reference} not found${more}`, {
+      resource: `pods/${reference}`,
     });
   }
   if (second !== undefined) {

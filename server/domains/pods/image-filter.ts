@@ -8,7 +8,7 @@ import { hasAll } from "./key-values.ts";
 /** Input of an image filter: the image with all its details, and its message. */
 export interface FilteredImage {
   readonly image: Pick<RuntimeImage, "names" | "labels" | "annotations">;
-  readonly told: Pick<Image, "id" | "importTimestamp">;
+  readonly message: Pick<Image, "id" | "importTimestamp">;
 }
 
 /** Reports whether an image matches. */
@@ -39,16 +39,16 @@ function testFrom(filter: ImageFilter): (image: FilteredImage, names: readonly s
   const ids = new Set(filter.ids.map(imageIdFrom));
   const baseNames = new Set(filter.baseNames);
   const fullNames = new Set(filter.fullNames);
-  return ({ image, told }, names) =>
-    (ids.size === 0 || ids.has(told.id)) &&
+  return ({ image, message }, names) =>
+    (ids.size === 0 || ids.has(message.id)) &&
     (fullNames.size === 0 || names.some((name) => fullNames.has(name))) &&
     (baseNames.size === 0 || names.some((name) => baseNames.has(lastPartOf(name)))) &&
     (prefixes.length === 0 || names.some((name) => prefixes.some((prefix) => name.startsWith(prefix)))) &&
     (keywords.length === 0 || names.some((name) => keywords.some((keyword) => name.includes(keyword)))) &&
     hasAll(image.labels, labels) &&
     hasAll(image.annotations, annotations) &&
-    (importedAfter <= 0n || told.importTimestamp > importedAfter) &&
-    (importedBefore <= 0n || told.importTimestamp < importedBefore);
+    (importedAfter <= 0n || message.importTimestamp > importedAfter) &&
+    (importedBefore <= 0n || message.importTimestamp < importedBefore);
 }
 
 function lastPartOf(name: string): string {

@@ -13,14 +13,14 @@ const maxLength = 256;
  * Finds an image by its full id.
  * @throws InfraError INVALID_FIELD for an empty or overlong value; IMAGE_NOT_FOUND
  */
-export function findImage(images: readonly RuntimeImage[], wanted: string, field: string): RuntimeImage {
-  if (wanted === "" || wanted.length > maxLength) {
+export function findImage(images: readonly RuntimeImage[], reference: string, field: string): RuntimeImage {
+  if (reference === "" || reference.length > maxLength) {
     throw invalidField(field, `must be the id of an image, of 1 to ${maxLength} characters`);
   }
-  const id = imageIdFrom(wanted);
+  const id = imageIdFrom(reference);
   const found = images.find((image) => image.id === id);
   if (found === undefined) {
-    throw new InfraError(podmanReasons.IMAGE_NOT_FOUND, `image ${wanted} not found`, {
+    throw new InfraError(podmanReasons.IMAGE_NOT_FOUND, `image ${reference} not found`, {
       resource: `images/${id}`,
     });
   }

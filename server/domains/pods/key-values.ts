@@ -7,6 +7,6 @@ export function keyValues(words: ReadonlyMap<string, string>): KeyValue[] {
 }
 
 /** Reports whether the map contains all pairs. */
-export function hasAll(words: ReadonlyMap<string, string>, wanted: readonly KeyValue[]): boolean {
-  return wanted.every(({ Key, value }) => words.get(Key) === value);
+export function hasAll(words: ReadonlyMap<string, string>, pairs: readonly KeyValue[]): boolean {
+  return pairs.every(({ Key, value }) => words.get(Key) === value);
 }

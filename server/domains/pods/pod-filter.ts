@@ -8,7 +8,7 @@ import { hasAll } from "./key-values.ts";
 /** Input of a pod filter: the pod with all its details, and its message. */
 export interface FilteredPod {
   readonly pod: Pick<RuntimePod, "labels">;
-  readonly told: Pod;
+  readonly message: Pod;
 }
 
 /** Reports whether a pod matches. */
@@ -35,18 +35,18 @@ function testFrom(filter: PodFilter, index: number): PodTest {
     const known = new Set(values);
     return (value: T) => known.size === 0 || known.has(value);
   };
-  const isWantedId = isOneOf(filter.ids);
-  const isWantedState = isOneOf(filter.states);
-  const isWantedCgroup = isOneOf(filter.cgroups);
+  const matchesId = isOneOf(filter.ids);
+  const matchesState = isOneOf(filter.states);
+  const matchesCgroup = isOneOf(filter.cgroups);
   const imageIds = filter.imageIds.map(imageIdFrom);
-  return ({ pod, told }) =>
-    isWantedId(told.id) &&
-    isWantedState(told.state) &&
-    isWantedCgroup(told.cgroup) &&
-    appNames.every((name) => told.apps.some((app) => app.name === name)) &&
-    imageIds.every((id) => told.apps.some(({ image }) => image?.id === id)) &&
-    networkNames.every((name) => told.networks.some((network) => network.name === name)) &&
+  return ({ pod, message }) =>
+    matchesId(message.id) &&
+    matchesState(message.state) &&
+    matchesCgroup(message.cgroup) &&
+    appNames.every((name) => message.apps.some((app) => app.name === name)) &&
+    imageIds.every((id) => message.apps.some(({ image }) => image?.id === id)) &&
+    networkNames.every((name) => message.networks.some((network) => network.name === name)) &&
     hasAll(pod.labels, annotations) &&
     (podSubCgroups.length === 0 ||
-      (told.cgroup !== "" && podSubCgroups.some((path) => path.startsWith(told.cgroup))));
+      (message.cgroup !== "" && podSubCgroups.some((path) => path.startsWith(message.cgroup))));
 }

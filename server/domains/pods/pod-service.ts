@@ -15,7 +15,7 @@ import { watchState } from "../../rpc/streams/watch-state.ts";
 import type { PodChanges } from "./changes/pod-changes.ts";
 import type { ImportTimes } from "./events/import-times.ts";
 import { imageMessages, podMessages } from "./pod-messages.ts";
-import { tellSnapshotAge } from "./snapshot-age.ts";
+import { setSnapshotAge } from "./snapshot-age.ts";
 
 export interface PodServiceOptions {
   readonly runtime: PodRuntime;
@@ -32,17 +32,17 @@ export function createPodService(options: PodServiceOptions): ServiceRegistratio
   return registerService(PodService, {
     async listPods(_request, call) {
       const snapshot = await runtime.read(call.signal);
-      tellSnapshotAge(call, snapshot);
+      setSnapshotAge(call, snapshot);
       return listOf(snapshot.value);
     },
     async *watchPods(_request, call) {
-      let told: ListPodsResponse | undefined;
+      let last: ListPodsResponse | undefined;
       const read = () => runtime.read(call.signal);
       for await (const { value, readAtMs } of watchState(runtime.subscribe, read, call.signal)) {
         const list = listOf(value);
         // The change may concern only an image.
-        if (!isDeepStrictEqual(list, told)) {
-          told = list;
+        if (!isDeepStrictEqual(list, last)) {
+          last = list;
           const { pods, unreadable } = list;
           yield watched.of(list, String(readAtMs), () => ({
             pods,
@@ -54,7 +54,7 @@ export function createPodService(options: PodServiceOptions): ServiceRegistratio
     },
     async listImages(_request, call) {
       const snapshot = await runtime.read(call.signal);
-      tellSnapshotAge(call, snapshot);
+      setSnapshotAge(call, snapshot);
       return { images: imageMessages(snapshot.value, importTimes.importedAtNs) };
     },
     ...handlersOf(changes),

@@ -11,7 +11,7 @@ import { parsePodFilters } from "./pod-filter.ts";
 import { imagesById, publicImage } from "./public-image.ts";
 import { publicInfo } from "./public-info.ts";
 import { publicPod } from "./public-pod.ts";
-import { tellSnapshotAge } from "./snapshot-age.ts";
+import { setSnapshotAge } from "./snapshot-age.ts";
 
 export interface PublicApiOptions {
   readonly runtime: PodRuntime;
@@ -31,16 +31,18 @@ export function createPublicApiService(options: PublicApiOptions): ServiceRegist
       return { info: publicInfo(await runtime.info(call.signal)) };
     },
     async listPods({ filters, detail }, call) {
-      const isWanted = parsePodFilters(filters);
+      const matches = parsePodFilters(filters);
       const snapshot = await runtime.read(call.signal);
       const { pods, images } = snapshot.value;
       const known = imagesById(images);
-      tellSnapshotAge(call, snapshot);
+      setSnapshotAge(call, snapshot);
       return {
         pods: pods
-          .map((pod) => ({ pod, told: publicPod(pod, known) }))
-          .filter(isWanted)
-          .map(({ pod, told }): Pod => (detail ? { ...told, ...manifest(pod) } : { ...told, apps: [] })),
+          .map((pod) => ({ pod, message: publicPod(pod, known) }))
+          .filter(matches)
+          .map(
+            ({ pod, message }): Pod => (detail ? { ...message, ...manifest(pod) } : { ...message, apps: [] }),
+          ),
       };
     },
     async inspectPod({ id }, call) {
@@ -48,25 +50,25 @@ export function createPublicApiService(options: PublicApiOptions): ServiceRegist
       const { pods, unreadable, images } = snapshot.value;
       const pod = findPod(pods, id, { field: "id", prefix: true, name: false, unreadable });
       call.noteResource(`pods/${pod.uuid}`);
-      tellSnapshotAge(call, snapshot);
+      setSnapshotAge(call, snapshot);
       return { pod: { ...publicPod(pod, imagesById(images)), ...manifest(pod) } };
     },
     async listImages({ filters, detail }, call) {
-      const isWanted = parseImageFilters(filters);
+      const matches = parseImageFilters(filters);
       const snapshot = await runtime.read(call.signal);
-      tellSnapshotAge(call, snapshot);
+      setSnapshotAge(call, snapshot);
       return {
         images: snapshot.value.images
-          .map((image) => ({ image, told: publicImage(image, importTimes.importedAtNs(image.id)) }))
-          .filter(isWanted)
-          .map(({ image, told }): Image => (detail ? { ...told, ...manifest(image) } : told)),
+          .map((image) => ({ image, message: publicImage(image, importTimes.importedAtNs(image.id)) }))
+          .filter(matches)
+          .map(({ image, message }): Image => (detail ? { ...message, ...manifest(image) } : message)),
       };
     },
     async inspectImage({ id }, call) {
       const snapshot = await runtime.read(call.signal);
       const image = findImage(snapshot.value.images, id, "id");
       call.noteResource(`images/${image.id}`);
-      tellSnapshotAge(call, snapshot);
+      setSnapshotAge(call, snapshot);
       return { image: { ...publicImage(image, importTimes.importedAtNs(image.id)), ...manifest(image) } };
     },
     listenEvents: (request, call) => listenEvents(request, call),

@@ -3,7 +3,7 @@ import type { Call } from "../../rpc/call/call.ts";
 import type { MissingPart } from "./figure-notes.ts";
 
 /** Sets the header with the age, in milliseconds, of the oldest snapshot that an answer is based on. */
-export function tellAge(call: Call, ...snapshots: readonly Snapshot<unknown>[]): void {
+export function setSnapshotAge(call: Call, ...snapshots: readonly Snapshot<unknown>[]): void {
   const oldestMs = Math.min(...snapshots.map(({ readAtMs }) => readAtMs));
   call.setHeader("hostplane-snapshot-age", String(Math.round(performance.now() - oldestMs)));
 }
@@ -16,7 +16,7 @@ export interface AnswerNotes {
 }
 
 /** Sets the headers that list fields which are unset because they could not be read, and fields which exceed int32. */
-export function tellNotes(call: Call, { missing, clamped = [] }: AnswerNotes): void {
+export function setNoteHeaders(call: Call, { missing, clamped = [] }: AnswerNotes): void {
   if (missing.length > 0) {
     call.setHeader("hostplane-missing", missing.map(({ field }) => field).join(", "));
   }
@@ -29,7 +29,7 @@ export function tellNotes(call: Call, { missing, clamped = [] }: AnswerNotes): v
 const maxWords = 12;
 
 /** Sets the header with the reasons for each score: `cluster_health: OSD_DOWN -15; nodes_health: 3 of 3 ready; ...`. */
-export function tellScores(call: Call, because: Readonly<Record<string, readonly string[]>>): void {
+export function setScoreHeader(call: Call, because: Readonly<Record<string, readonly string[]>>): void {
   const scores = Object.entries(because).map(([field, words]) => {
     const more = words.length > maxWords ? [`${words.length - maxWords} more`] : [];
     return `${field}: ${[...words.slice(0, maxWords), ...more].join(", ") || "no deductions"}`;

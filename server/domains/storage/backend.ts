@@ -132,26 +132,26 @@ function createVersion(
 ): (state: CephState) => Promise<string | undefined> {
   let version: string | undefined;
   let manager: string | undefined;
-  let askedAtMs = Number.NEGATIVE_INFINITY;
-  let asking: Promise<void> | undefined;
+  let inspectedAtMs = Number.NEGATIVE_INFINITY;
+  let inspecting: Promise<void> | undefined;
 
-  async function ask(): Promise<void> {
+  async function inspect(): Promise<void> {
     ({ version } = await ceph.inspect());
-    asking = undefined;
+    inspecting = undefined;
   }
 
   return async ({ mgrs }) => {
     const active = ("ok" in mgrs ? mgrs.ok.active : undefined) ?? manager;
-    const isOld = performance.now() - askedAtMs >= keepMs;
-    if (asking === undefined && (version === undefined || active !== manager || isOld)) {
+    const isOld = performance.now() - inspectedAtMs >= keepMs;
+    if (inspecting === undefined && (version === undefined || active !== manager || isOld)) {
       manager = active;
-      askedAtMs = performance.now();
-      asking = ask();
+      inspectedAtMs = performance.now();
+      inspecting = inspect();
     }
-    if (asking !== undefined) {
+    if (inspecting !== undefined) {
       const { promise: elapsed, resolve } = Promise.withResolvers<void>();
       const timer = setTimeout(resolve, versionPatienceMs);
-      await Promise.race([asking, elapsed]);
+      await Promise.race([inspecting, elapsed]);
       clearTimeout(timer);
     }
     return version;

@@ -29,7 +29,7 @@ export interface StorageNodeStatuses {
  * @throws InfraError FIGURE_UNAVAILABLE if neither source provides the nodes, DOMAIN_OFF if neither is configured
  */
 export function clusterNodesFrom(kubernetes?: Part<KubernetesState>, ceph?: CephState): ClusterNodes {
-  const why = kubernetes && whyNotTold(kubernetes);
+  const why = kubernetes && whyUnavailable(kubernetes);
   if (kubernetes !== undefined && (ceph === undefined || why === undefined)) {
     const found = nodesOfKubernetes(requirePart("nodes", kubernetes));
     return why === undefined ? found : { ...found, missing: [{ field: "nodes", reason: why }] };
@@ -51,19 +51,19 @@ export function storageNodeStatuses(
   kubernetes?: Part<KubernetesState>,
   ceph?: CephState,
 ): Part<StorageNodeStatuses> {
-  const told = kubernetes === undefined ? undefined : nodeStatusesOf(kubernetes);
-  if (told !== undefined && "ok" in told) {
-    return { ok: { nodes: told.ok, standInBecause: undefined } };
+  const fromKubernetes = kubernetes === undefined ? undefined : nodeStatusesOf(kubernetes);
+  if (fromKubernetes !== undefined && "ok" in fromKubernetes) {
+    return { ok: { nodes: fromKubernetes.ok, standInBecause: undefined } };
   }
   if (ceph === undefined) {
-    return told ?? { missing: "`storage` is not configured" };
+    return fromKubernetes ?? { missing: "`storage` is not configured" };
   }
   const hosts = cephHostStatuses(ceph);
-  return "missing" in hosts ? hosts : { ok: { nodes: hosts.ok, standInBecause: told?.missing } };
+  return "missing" in hosts ? hosts : { ok: { nodes: hosts.ok, standInBecause: fromKubernetes?.missing } };
 }
 
 function nodeStatusesOf(kubernetes: Part<KubernetesState>): Part<StorageNodeStatuses["nodes"]> {
-  const why = whyNotTold(kubernetes);
+  const why = whyUnavailable(kubernetes);
   if ("missing" in kubernetes || why !== undefined) {
     return { missing: why ?? "" };
   }
@@ -77,7 +77,7 @@ function nodeStatusesOf(kubernetes: Part<KubernetesState>): Part<StorageNodeStat
 }
 
 /** Returns why Kubernetes cannot provide the nodes that run the cluster; undefined if it can. */
-export function whyNotTold(kubernetes: Part<KubernetesState>): string | undefined {
+export function whyUnavailable(kubernetes: Part<KubernetesState>): string | undefined {
   if ("missing" in kubernetes) {
     return kubernetes.missing;
   }

@@ -52,7 +52,7 @@ function replicasMissing(kinds: readonly (readonly [string, Part<readonly RookOb
     "missing" in part
       ? []
       : part.ok
-          .filter(({ wantedReplicas }) => wantedReplicas === undefined)
+          .filter(({ desiredReplicas }) => desiredReplicas === undefined)
           .map(({ name }) => `${kind} ${name}`),
   );
   const reason = `${silent.join(" and ")} ${silent.length === 1 ? "does" : "do"} not state a replica count`;
@@ -64,14 +64,14 @@ function resourceMessage(
   scores: ReliabilityScores,
   notes: FigureNotes,
 ): ClusterResources["resources"][number] {
-  const { apiVersion, kind, namespace, name, wantedReplicas } = object;
+  const { apiVersion, kind, namespace, name, desiredReplicas } = object;
   return {
     apiversion: apiVersion,
     kind,
     namespace,
     name,
     status: statusOfRook(object),
-    ...(wantedReplicas !== undefined && { replicas: notes.int32("resources.replicas", wantedReplicas) }),
+    ...(desiredReplicas !== undefined && { replicas: notes.int32("resources.replicas", desiredReplicas) }),
     reliability: scores.ofRook(object),
   };
 }
@@ -81,14 +81,14 @@ function deploymentMessage(
   scores: ReliabilityScores,
   notes: FigureNotes,
 ): ClusterResources["deployments"][number] {
-  const { namespace, name, wantedReplicas } = deployment;
+  const { namespace, name, desiredReplicas } = deployment;
   return {
     apiversion: "apps/v1",
     kind: "Deployment",
     namespace,
     name,
     status: statusOfDeployment(deployment),
-    replicas: notes.int32("deployments.replicas", wantedReplicas),
+    replicas: notes.int32("deployments.replicas", desiredReplicas),
     reliability: scores.ofDeployment(deployment),
   };
 }

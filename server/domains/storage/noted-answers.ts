@@ -2,7 +2,7 @@ import type { DescMessage, MessageInitShape, MessageShape } from "@bufbuild/prot
 import type { Snapshot } from "../../../adapters/host/snapshot.ts";
 import type { Call } from "../../rpc/call/call.ts";
 import { createSharedAnswers } from "../../rpc/streams/shared-answers.ts";
-import { type AnswerNotes, tellAge, tellNotes } from "./answer-headers.ts";
+import { type AnswerNotes, setNoteHeaders, setSnapshotAge } from "./answer-headers.ts";
 
 /** Shared answers of one type, with their notes. */
 export interface NotedAnswers<Desc extends DescMessage> {
@@ -23,18 +23,18 @@ export function createNotedAnswers<Desc extends DescMessage>(schema: Desc): Note
   const notesOf = new WeakMap<object, AnswerNotes>();
   return {
     of(call, snapshot, key, make) {
-      let made: AnswerNotes | undefined;
+      let created: AnswerNotes | undefined;
       const message = answers.of(snapshot.value, key, () => {
         const { answer, notes } = make();
-        made = notes;
+        created = notes;
         return answer;
       });
-      const notes = made ?? notesOf.get(message);
+      const notes = created ?? notesOf.get(message);
       if (notes !== undefined) {
         notesOf.set(message, notes);
-        tellNotes(call, notes);
+        setNoteHeaders(call, notes);
       }
-      tellAge(call, snapshot);
+      setSnapshotAge(call, snapshot);
       return message;
     },
   };

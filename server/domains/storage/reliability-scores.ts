@@ -27,9 +27,9 @@ export function createReliabilityScores(kubernetes: KubernetesState): Reliabilit
   }
 
   return {
-    ofRook({ services, pools, wantedReplicas }) {
+    ofRook({ services, pools, desiredReplicas }) {
       // An object without replicas of its own has no daemons in Kubernetes.
-      const ofServices = wantedReplicas ? services.map(ofService) : [];
+      const ofServices = desiredReplicas ? services.map(ofService) : [];
       return worstOf([...ofServices, ...pools.map((pool) => reliabilityOfPool(pool, kubernetes))]);
     },
     ofDeployment(deployment) {
@@ -41,7 +41,7 @@ export function createReliabilityScores(kubernetes: KubernetesState): Reliabilit
 
 /** Scores Deployments whose daemons can replace each other. */
 function reliabilityOfDaemons(deployments: readonly KubernetesDeployment[]): ReliabilityScore {
-  const wanted = sumOf(deployments, ({ wantedReplicas }) => wantedReplicas);
+  const desired = sumOf(deployments, ({ desiredReplicas }) => desiredReplicas);
   const ready = sumOf(deployments, ({ readyReplicas }) => readyReplicas);
   const load = new Map<string, number>();
   for (const { podNodes, readyReplicas } of deployments) {
@@ -54,15 +54,15 @@ function reliabilityOfDaemons(deployments: readonly KubernetesDeployment[]): Rel
       load.set(node, (load.get(node) ?? 0) + most);
     }
   }
-  if (wanted === 0) {
+  if (desired === 0) {
     return unknown;
   }
   const isQuorum = deployments.some(({ service }) => service === "rook-ceph-mon");
-  const needed = isQuorum ? Math.floor(wanted / 2) + 1 : 1;
+  const needed = isQuorum ? Math.floor(desired / 2) + 1 : 1;
   if (ready - Math.max(1, ...load.values()) < needed) {
     return none;
   }
-  return ready < wanted ? degraded : ok;
+  return ready < desired ? degraded : ok;
 }
 
 function reliabilityOfPool(

@@ -40,14 +40,14 @@ export function statusOfRook({ state, phase, isObserved, isDeleting }: RookObjec
 
 /** Returns the status of a Deployment: ready if all desired replicas are ready and up to date. */
 export function statusOfDeployment(deployment: KubernetesDeployment): ResourceStatus {
-  const { wantedReplicas, readyReplicas, updatedReplicas, isObserved, isProgressing } = deployment;
+  const { desiredReplicas, readyReplicas, updatedReplicas, isObserved, isProgressing } = deployment;
   if (!isObserved) {
     return progressing;
   }
   if (deployment.progressDeadlineExceeded) {
     return notReady;
   }
-  if (readyReplicas >= wantedReplicas && updatedReplicas >= wantedReplicas) {
+  if (readyReplicas >= desiredReplicas && updatedReplicas >= desiredReplicas) {
     return ready;
   }
   return isProgressing ? progressing : notReady;

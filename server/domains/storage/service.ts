@@ -6,7 +6,7 @@ import {
   StatsService,
 } from "../../../gen/stats/stats_pb.ts";
 import { registerService, type ServiceRegistration } from "../../rpc/call/service-handlers.ts";
-import { tellAge, tellNotes, tellScores } from "./answer-headers.ts";
+import { setNoteHeaders, setScoreHeader, setSnapshotAge } from "./answer-headers.ts";
 import { clusterNodesFrom } from "./cluster-nodes.ts";
 import { clusterResourcesFrom } from "./cluster-resources.ts";
 import { clusterStatsFrom, recentCrashCount } from "./cluster-stats.ts";
@@ -37,8 +37,8 @@ export function createStatsService(storage: Storage): ServiceRegistration {
       if ("missing" in radar) {
         throw figureMissing(radar.missing);
       }
-      tellAge(call, ...snapshots);
-      tellScores(call, radar.ok.because);
+      setSnapshotAge(call, ...snapshots);
+      setScoreHeader(call, radar.ok.because);
       return { radar: radar.ok.message };
     },
     async getClusterResources(_request, call) {
@@ -61,8 +61,8 @@ export function createStatsService(storage: Storage): ServiceRegistration {
         return ofNodes.of(call, snapshot, "", make);
       }
       const { answer, notes } = make();
-      tellAge(call, ...snapshots);
-      tellNotes(call, notes);
+      setSnapshotAge(call, ...snapshots);
+      setNoteHeaders(call, notes);
       return answer;
     },
     async getKoorCluster(_request, call) {

@@ -61,8 +61,8 @@ export function createStorageService(storage: Storage, changes: StorageChanges):
       const snapshot = await storage.readCeph(call.signal);
       return crashLists.of(call, snapshot, String(archived), () => {
         const crashes = requirePart("crashes", snapshot.value.crashes);
-        const told = crashes.filter(({ isArchived }) => archived || !isArchived).map(crashMessage);
-        return { answer: { crashes: told }, notes: { missing: [] } };
+        const listed = crashes.filter(({ isArchived }) => archived || !isArchived).map(crashMessage);
+        return { answer: { crashes: listed }, notes: { missing: [] } };
       });
     },
     ...handlersOf(changes),

@@ -8,7 +8,7 @@ import type {
   KubernetesState,
 } from "../../../adapters/kubernetes/adapter.ts";
 import { domainReasons } from "../../domain/reasons.ts";
-import { storageNodeStatuses, whyNotTold } from "./cluster-nodes.ts";
+import { storageNodeStatuses, whyUnavailable } from "./cluster-nodes.ts";
 import { type RadarReading, radarFrom } from "./radar/cluster-radar.ts";
 import { createStabilityHistory } from "./radar/stability-history.ts";
 
@@ -107,7 +107,7 @@ export function createStorage({ ceph, kubernetes }: StorageOptions): Storage {
     async readNodes(signal) {
       const carrier = await tryKubernetes(signal);
       const state = carrier && stateOf(carrier);
-      const isEnough = state !== undefined && whyNotTold(state) === undefined;
+      const isEnough = state !== undefined && whyUnavailable(state) === undefined;
       const ofCeph = isEnough ? undefined : await ceph?.read(signal);
       const snapshots = [...snapshotsOf(carrier), ...[ofCeph ?? []].flat()];
       return { kubernetes: state, ceph: ofCeph?.value, snapshots };

@@ -29,7 +29,7 @@ export function createStoreBackend({
   writes,
   readDisk,
 }: StoreBackendOptions): Backend {
-  async function ask(): Promise<BackendStatus> {
+  async function fetchStatus(): Promise<BackendStatus> {
     const facts = { version: undefined, snapshotAgeMs: undefined };
     const timeout = new AbortController();
     const late = delay(patienceMs, "late" as const, { signal: timeout.signal });
@@ -74,6 +74,6 @@ export function createStoreBackend({
     name: store.isShared ? "postgresql" : "sqlite",
     kind,
     services,
-    ...createPolledStatus(ask, freshMs),
+    ...createPolledStatus(fetchStatus, freshMs),
   };
 }

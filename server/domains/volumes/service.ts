@@ -49,7 +49,7 @@ export function createVgService(volumes: Volumes): ServiceRegistration {
     {
       async getLVList({ deviceClass }, call) {
         const { resolved, snapshot } = await volumes.resolve(deviceClass, call.signal);
-        tellAge(call, snapshot);
+        setSnapshotAge(call, snapshot);
         const { lvmd } = call.peer;
         return lists.of(snapshot.value, `${lvmd} ${resolved.deviceClass.name}`, () => ({
           volumes: listedVolumes(resolved, snapshot.value, lvmd).map(shownVolume).map(volumeMessage),
@@ -57,7 +57,7 @@ export function createVgService(volumes: Volumes): ServiceRegistration {
       },
       async getFreeBytes({ deviceClass }, call) {
         const { resolved, snapshot } = await volumes.resolve(deviceClass, call.signal);
-        tellAge(call, snapshot);
+        setSnapshotAge(call, snapshot);
         const { lvmd } = call.peer;
         return freeBytes.of(snapshot.value, `${lvmd} ${resolved.deviceClass.name}`, () => ({
           freeBytes: freeBytesLessSpare(resolved, snapshot.value, lvmd),
@@ -84,6 +84,6 @@ function freeBytesLessSpare(resolved: ResolvedClass, state: LvmState, lvmd: Lvmd
     : reportedFreeBytes(resolved, state);
 }
 
-function tellAge(call: Call, { readAtMs }: Snapshot<unknown>): void {
+function setSnapshotAge(call: Call, { readAtMs }: Snapshot<unknown>): void {
   call.setHeader("hostplane-snapshot-age", String(Math.round(performance.now() - readAtMs)));
 }

@@ -32,12 +32,12 @@ export async function readConfigFile(path: string): Promise<ConfigFile> {
     text = await readFile(path, "utf8");
   } catch (error) {
     const why = error instanceof Error && "code" in error ? error.code : undefined;
-    const said = {
+    const messages = {
       ENOENT: "there is no such file",
       EACCES: "no permission to read it",
       EISDIR: "it is a directory",
     };
-    const message = `cannot be read: ${said[String(why) as keyof typeof said] ?? String(why)}`;
+    const message = `cannot be read: ${messages[String(why) as keyof typeof messages] ?? String(why)}`;
     return unusable(path, [{ where: path, key: "", message }]);
   }
   return parseConfigFile(path, text);

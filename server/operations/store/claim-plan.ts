@@ -55,7 +55,7 @@ export interface ClaimPlan {
  */
 export function planClaim(open: readonly OpenOperation[], claimant: Claimant): ClaimPlan {
   const { nowMs, host, kinds, runningIds } = claimant;
-  const running = open.filter(isBegun);
+  const running = open.filter(isStarted);
   const runningOf = Map.groupBy(running, placeOf);
   const first = firstOfEachResource(open);
   const orphans: OpenOperation[] = [];
@@ -86,12 +86,12 @@ export function planClaim(open: readonly OpenOperation[], claimant: Claimant): C
         waiting.push({ id: operation.id, waitingFor: unknownKindWords(operation.kind) });
       }
     } else if (!runningIds.has(operation.id)) {
-      const waitingFor = isBegun(operation) ? "" : reasonToWait(operation);
+      const waitingFor = isStarted(operation) ? "" : reasonToWait(operation);
       if (waitingFor !== operation.waiting_for) {
         waiting.push({ id: operation.id, waitingFor });
       }
       if (waitingFor === "" && operation.not_before <= nowMs) {
-        (isBegun(operation) ? orphans : runnable).push(operation);
+        (isStarted(operation) ? orphans : runnable).push(operation);
       }
     }
   }
@@ -100,17 +100,19 @@ export function planClaim(open: readonly OpenOperation[], claimant: Claimant): C
   return { nextId: next?.id, waiting: waiting.filter(({ id }) => id !== next?.id) };
 }
 
-function isBegun({ state }: OpenOperation): boolean {
+function isStarted({ state }: OpenOperation): boolean {
   return state !== "scheduled";
 }
 
 /** Reports whether an operation belongs to a gateway that may still be running. */
 function isHeld(operation: OpenOperation, { nowMs, isAlone, instanceId }: Claimant): boolean {
-  return isBegun(operation) && operation.lease_until > nowMs && !(isAlone && operation.owner !== instanceId);
+  return (
+    isStarted(operation) && operation.lease_until > nowMs && !(isAlone && operation.owner !== instanceId)
+  );
 }
 
 function idleSinceMs(operation: OpenOperation): number {
-  return isBegun(operation) ? operation.lease_until : operation.created_at;
+  return isStarted(operation) ? operation.lease_until : operation.created_at;
 }
 
 /** Returns the key that the limit per system applies to. */
@@ -127,7 +129,7 @@ function firstOfEachResource(open: readonly OpenOperation[]): ReadonlyMap<string
   const first = new Map<string, OpenOperation>();
   for (const operation of open) {
     const key = resourceOf(operation);
-    if (!first.has(key) || isBegun(operation)) {
+    if (!first.has(key) || isStarted(operation)) {
       first.set(key, operation);
     }
   }

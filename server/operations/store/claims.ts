@@ -1,7 +1,7 @@
 import type { TransactionContext } from "../../store/transaction.ts";
 import type { Operation } from "../operation.ts";
 import { type Claimant, type ClaimPlan, type OpenOperation, planClaim } from "./claim-plan.ts";
-import { type OperationRow, stepsOf, tellOperations } from "./rows.ts";
+import { type OperationRow, publishOperations, stepsOf } from "./rows.ts";
 
 /** The gateway that looks for operations to run. */
 export interface ClaimArgs {
@@ -31,7 +31,7 @@ export const operationClaimTransactions = {
    * Reports whether a claim would do anything now, and which of the running operations were asked to stop. It does not write,
    * so that gateways can poll in parallel.
    */
-  async "operations.look"(context: TransactionContext, args: ClaimArgs) {
+  async "operations.poll"(context: TransactionContext, args: ClaimArgs) {
     const { nextId, waiting } = await planOf(context, args);
     return {
       isDue: nextId !== undefined || waiting.length > 0,
@@ -55,7 +55,7 @@ export const operationClaimTransactions = {
       );
     }
     if (nextId === undefined) {
-      await tellOperations(context, changed);
+      await publishOperations(context, changed);
       return undefined;
     }
     const before = await addMissingSteps(context, nextId, args);
@@ -74,7 +74,7 @@ export const operationClaimTransactions = {
       .where("id", "=", nextId)
       .returningAll()
       .executeTakeFirstOrThrow();
-    const operations = await tellOperations(context, [...changed, claimed]);
+    const operations = await publishOperations(context, [...changed, claimed]);
     return {
       operation: operations.at(-1) as Operation,
       fence: claimed.fence,

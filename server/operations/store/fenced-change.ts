@@ -1,5 +1,5 @@
 import type { TransactionContext } from "../../store/transaction.ts";
-import { type OperationRow, tellOperation } from "./rows.ts";
+import { type OperationRow, publishOperation } from "./rows.ts";
 import type { OperationCommandsTable, OperationStepsTable } from "./tables.ts";
 
 /** A command that a step has run, as it is stored. */
@@ -69,12 +69,12 @@ export async function change(
   fenced: Fenced,
   set: OperationChange,
 ): Promise<Written> {
-  await tellOperation(context, await changeUntold(context, fenced, set));
+  await publishOperation(context, await changeWithoutEvent(context, fenced, set));
   return written;
 }
 
 /** Changes a claimed operation without an event; the change shows when the operation is read. */
-export async function changeUntold(
+export async function changeWithoutEvent(
   context: TransactionContext,
   { id, commands }: Fenced,
   set: OperationChange,

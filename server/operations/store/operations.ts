@@ -3,7 +3,7 @@ import type { TransactionContext } from "../../store/transaction.ts";
 import type { Operation } from "../operation.ts";
 import type { OperationFilters } from "../operation-filters.ts";
 import { insertSteps } from "./claims.ts";
-import { operationOf, operationsFromRows, rowOf, tellOperation } from "./rows.ts";
+import { operationOf, operationsFromRows, publishOperation, rowOf } from "./rows.ts";
 import type { OperationsTable } from "./tables.ts";
 
 /** The fields of an operation that its request determines. */
@@ -25,10 +25,10 @@ export type NewOperation = Pick<
 
 /** Arguments of `operations.start`. */
 interface StartArgs {
-  readonly wanted: NewOperation;
+  readonly newOperation: NewOperation;
   readonly steps: readonly string[];
   /** Whether the first step's change already exists and would have to be undone. */
-  readonly isMade?: boolean;
+  readonly isFirstStepDone?: boolean;
   /** Whether the operation cannot be cancelled, from the start. */
   readonly isPastReturn?: boolean;
   readonly maxOpen: number;
@@ -39,21 +39,21 @@ export const operationRecordTransactions = {
   /** Creates an operation, or finds the open one with its `attach_key`. */
   async "operations.start"(
     context: TransactionContext,
-    { wanted, steps, isMade = false, isPastReturn = false, maxOpen }: StartArgs,
+    { newOperation, steps, isFirstStepDone = false, isPastReturn = false, maxOpen }: StartArgs,
   ) {
     const { db, nowMs, notify } = context;
-    if (wanted.attach_key !== null) {
+    if (newOperation.attach_key !== null) {
       const running = await db
         .selectFrom("operations")
         .selectAll()
-        .where("attach_key", "=", wanted.attach_key)
+        .where("attach_key", "=", newOperation.attach_key)
         .where("ended_at", "is", null)
         .executeTakeFirst();
       if (running !== undefined) {
         return { ok: true as const, isNew: false, operation: await operationOf(context, running) };
       }
     }
-    const { inAll, ofRequester } = await countOpen(context, wanted);
+    const { inAll, ofRequester } = await countOpen(context, newOperation);
     if (inAll >= maxOpen) {
       return { ok: false as const, of: "all" as const, open: inAll };
     }
@@ -63,7 +63,7 @@ export const operationRecordTransactions = {
     const row = await db
       .insertInto("operations")
       .values({
-        ...wanted,
+        ...newOperation,
         state: "scheduled",
         message: "",
         waiting_for: "",
@@ -77,17 +77,17 @@ export const operationRecordTransactions = {
       })
       .returningAll()
       .executeTakeFirstOrThrow();
-    await insertSteps(context, wanted.id, steps, 0);
-    if (isMade) {
+    await insertSteps(context, newOperation.id, steps, 0);
+    if (isFirstStepDone) {
       await db
         .updateTable("operation_steps")
         .set({ state: "running" })
-        .where("operation_id", "=", wanted.id)
+        .where("operation_id", "=", newOperation.id)
         .where("position", "=", 0)
         .execute();
     }
     notify("operations");
-    return { ok: true as const, isNew: true, operation: await tellOperation(context, row) };
+    return { ok: true as const, isNew: true, operation: await publishOperation(context, row) };
   },
 
   async "operations.get"(

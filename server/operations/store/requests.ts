@@ -1,6 +1,6 @@
 import type { TransactionContext } from "../../store/transaction.ts";
 import type { Attention, Operation } from "../operation.ts";
-import { type OperationRow, operationOf, rowOf, stepsOf, tellOperation, withoutSecrets } from "./rows.ts";
+import { type OperationRow, operationOf, publishOperation, rowOf, stepsOf, withoutSecrets } from "./rows.ts";
 import { isStranded } from "./unknown-kind.ts";
 
 /** `detail`: the current state, or the ID of the conflicting operation. */
@@ -26,16 +26,16 @@ export const operationRequestTransactions = {
     if (row.ended_at !== null) {
       return { ok: false, why: "ended", detail: row.state };
     }
-    const begun = await stepStatesOf(context, id);
-    if (isStranded(row) && begun.size > 0) {
+    const started = await stepStatesOf(context, id);
+    if (isStranded(row) && started.size > 0) {
       return { ok: true, operation: await endStranded(context, row) };
     }
     if (row.past_return === 1) {
       return { ok: false, why: "pastReturn", detail: row.state };
     }
-    const isOver = begun.size === 0 && (row.state === "scheduled" || isStranded(row));
+    const isOver = started.size === 0 && (row.state === "scheduled" || isStranded(row));
     // An operation that is being undone has already stopped.
-    if (!isOver && (row.cancel_requested === 1 || row.state === "undoing" || begun.has("undoing"))) {
+    if (!isOver && (row.cancel_requested === 1 || row.state === "undoing" || started.has("undoing"))) {
       return { ok: true, operation: await operationOf(context, row) };
     }
     const changed = await db
@@ -56,7 +56,7 @@ export const operationRequestTransactions = {
       .returningAll()
       .executeTakeFirstOrThrow();
     notify("operations");
-    return { ok: true, operation: await tellOperation(context, changed) };
+    return { ok: true, operation: await publishOperation(context, changed) };
   },
 
   /** Restarts a failed operation, or lets one that needs attention continue with the step or undo that failed. */
@@ -107,7 +107,7 @@ export const operationRequestTransactions = {
       .returningAll()
       .executeTakeFirstOrThrow();
     notify("operations");
-    return { ok: true, operation: await tellOperation(context, changed) };
+    return { ok: true, operation: await publishOperation(context, changed) };
   },
 
   /**
@@ -166,7 +166,7 @@ async function endStranded(context: TransactionContext, row: OperationRow): Prom
     .returningAll()
     .executeTakeFirstOrThrow();
   context.notify("operations");
-  return tellOperation(context, changed);
+  return publishOperation(context, changed);
 }
 
 const leftWords: Readonly<Record<string, string>> = {
@@ -183,7 +183,7 @@ async function giveUp(context: TransactionContext, row: OperationRow): Promise<O
     .where("id", "=", row.id)
     .returningAll()
     .executeTakeFirstOrThrow();
-  return tellOperation(context, changed);
+  return publishOperation(context, changed);
 }
 
 /** Erases the secrets of operations that have needed attention since before a time; they can no longer be retried. */

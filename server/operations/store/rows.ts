@@ -86,7 +86,7 @@ export async function operationsFromRows(
 }
 
 /** Appends an event with the new state of each operation, in the transaction that changed them. */
-export async function tellOperations(
+export async function publishOperations(
   context: TransactionContext,
   rows: readonly OperationRow[],
 ): Promise<readonly Operation[]> {
@@ -107,8 +107,8 @@ export async function tellOperations(
 }
 
 /** Appends an event with the new state of one operation. */
-export async function tellOperation(context: TransactionContext, row: OperationRow): Promise<Operation> {
-  const [operation] = await tellOperations(context, [row]);
+export async function publishOperation(context: TransactionContext, row: OperationRow): Promise<Operation> {
+  const [operation] = await publishOperations(context, [row]);
   return operation as Operation;
 }
 

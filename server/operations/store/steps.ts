@@ -4,7 +4,7 @@ import {
   addCommands,
   change,
   changeStep,
-  changeUntold,
+  changeWithoutEvent,
   end,
   type Fenced,
   held,
@@ -77,7 +77,7 @@ export const operationStepTransactions = {
 
   async "operations.progress"(
     context: TransactionContext,
-    args: Fenced & { columns: ProgressColumns | undefined; isTold: boolean },
+    args: Fenced & { columns: ProgressColumns | undefined; isNews: boolean },
   ): Promise<Written> {
     if ((await held(context, args)) === undefined) {
       return lost;
@@ -88,10 +88,10 @@ export const operationStepTransactions = {
     }
     const { progress_ppm, ...columns } = args.columns;
     const set = { ...columns, ...(progress_ppm === undefined ? {} : { progress_ppm }) };
-    if (args.isTold) {
+    if (args.isNews) {
       return change(context, args, set);
     }
-    await changeUntold(context, args, set);
+    await changeWithoutEvent(context, args, set);
     return written;
   },
 

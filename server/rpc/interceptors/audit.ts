@@ -71,7 +71,7 @@ export interface CallAudit {
  * summed by caller, address, reason and minute. All other calls have no overhead.
  */
 export function createCallAudit(port: AuditPort): CallAudit {
-  const begun = new WeakSet<Call>();
+  const started = new WeakSet<Call>();
   const running = new Set<Promise<unknown>>();
   const sums = createRefusalSums<AuditedRefusal>(port.addRefusals, (error) =>
     port.onFailed("refused calls", error),
@@ -81,7 +81,7 @@ export function createCallAudit(port: AuditPort): CallAudit {
   async function begin(call: Call): Promise<(error: InfraError | undefined) => Promise<void>> {
     const isSingle = call.method.methodKind === "unary" || call.method.methodKind === "server_streaming";
     const request = isSingle ? requestText(call.method.input, await call.input()) : undefined;
-    begun.add(call);
+    started.add(call);
     const sequence = await written(port.add(auditedCall(call, request), undefined));
     return async (error) => {
       try {
@@ -127,7 +127,7 @@ export function createCallAudit(port: AuditPort): CallAudit {
     }
     // Mistakes of callers who are not logged in are summed too; otherwise they could fill the disk.
     const isUnauthenticated = call.rule.mutation && call.caller.role === undefined;
-    if (begun.has(call) || !(isUnauthenticated || isRefusedForCaller(error) || call.rule.mutation)) {
+    if (started.has(call) || !(isUnauthenticated || isRefusedForCaller(error) || call.rule.mutation)) {
       return;
     }
     const audited = auditedCall(call, undefined);

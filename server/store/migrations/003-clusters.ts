@@ -4,7 +4,7 @@ import type { ColumnTypes } from "./migration.ts";
 
 /** Creates the tables of Kubernetes clusters, and the installation ID that marks machines as this store's. */
 export async function makeClusters(db: Kysely<unknown>, types: ColumnTypes): Promise<void> {
-  await makeWantedClusters(db, types);
+  await createClusters(db, types);
   await makeSlots(db, types);
   const installationId = randomBytes(8).toString("hex");
   await sql`insert into meta (name, value) values ('cluster_installation', ${installationId}), ('cluster_sequence', '0')`.execute(
@@ -12,7 +12,7 @@ export async function makeClusters(db: Kysely<unknown>, types: ColumnTypes): Pro
   );
 }
 
-async function makeWantedClusters(db: Kysely<unknown>, { text, integer, bytes }: ColumnTypes): Promise<void> {
+async function createClusters(db: Kysely<unknown>, { text, integer, bytes }: ColumnTypes): Promise<void> {
   await db.schema
     .createTable("clusters")
     .addColumn("name", text, (column) => column.primaryKey().notNull())

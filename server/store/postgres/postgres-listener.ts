@@ -61,9 +61,9 @@ export async function startPostgresListener(options: ListenerOptions): Promise<P
   }
 
   const heartbeat = setInterval(() => {
-    const asked = client;
+    const current = client;
     // `end` closes a connection with an unanswered query at once, which triggers the reconnect.
-    asked.query("select 1").catch(() => void asked.end().catch(() => undefined));
+    current.query("select 1").catch(() => void current.end().catch(() => undefined));
   }, heartbeatMs).unref();
 
   return {

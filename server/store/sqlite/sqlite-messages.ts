@@ -13,9 +13,9 @@ export interface WorkerStart {
 
 /** Requests to the worker thread. */
 export type WorkerRequest =
-  | { readonly ask: "run"; readonly id: number; readonly name: string; readonly args: unknown }
-  | { readonly ask: "backup"; readonly id: number; readonly file: string }
-  | { readonly ask: "close" };
+  | { readonly type: "run"; readonly id: number; readonly name: string; readonly args: unknown }
+  | { readonly type: "backup"; readonly id: number; readonly file: string }
+  | { readonly type: "close" };
 
 /** Messages of the worker thread: first `ready` or `refused`, then an answer to each request. */
 export type WorkerAnswer =

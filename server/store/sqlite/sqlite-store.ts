@@ -116,7 +116,7 @@ export async function openSqliteStore<T>({
     }
   });
 
-  function ask(request: NewRequest): Promise<Done> {
+  function send(request: NewRequest): Promise<Done> {
     if (ended !== undefined) {
       return Promise.reject(ended);
     }
@@ -130,7 +130,7 @@ export async function openSqliteStore<T>({
   async function close(): Promise<void> {
     if (ended === undefined) {
       ended = new InfraError(hostReasons.SHUTTING_DOWN, "the store is closed");
-      worker.postMessage({ ask: "close" } satisfies WorkerRequest);
+      worker.postMessage({ type: "close" } satisfies WorkerRequest);
     }
     await exited;
   }
@@ -139,7 +139,7 @@ export async function openSqliteStore<T>({
   return {
     isShared: false,
     async run(name, args) {
-      const { result, topics } = await ask({ ask: "run", name, args });
+      const { result, topics } = await send({ type: "run", name, args });
       noteCommitted(topics);
       return result as never;
     },
@@ -150,7 +150,7 @@ export async function openSqliteStore<T>({
         const message = `the backup file must be an absolute path, got ${JSON.stringify(backupFile)}`;
         throw new InfraError(storeReasons.BACKUP_REFUSED, message);
       }
-      const { result } = await ask({ ask: "backup", file: backupFile });
+      const { result } = await send({ type: "backup", file: backupFile });
       return { sizeBytes: result as number, keyCheck: expectations.keyCheck };
     },
     close() {

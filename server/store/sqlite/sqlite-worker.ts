@@ -12,14 +12,14 @@ type RunRequest = Extract<WorkerRequest, { ask: "run" }>;
 
 /** Opens the database file, which only this thread uses, and answers requests until it is asked to close. */
 async function serveDatabase(port: MessagePort, { file, expectations, modules }: WorkerStart): Promise<void> {
-  const tell = (answer: WorkerAnswer) => port.postMessage(answer);
+  const post = (answer: WorkerAnswer) => port.postMessage(answer);
   try {
     const { transactions, migrations } = await loadProgram(modules);
     const prepared = await prepareSqlite(file, expectations, migrations);
-    tell({ answer: "ready", notes: prepared.notes });
-    answerRequests(port, tell, prepared, transactions);
+    post({ answer: "ready", notes: prepared.notes });
+    answerRequests(port, post, prepared, transactions);
   } catch (error) {
-    tell({
+    post({
       answer: "refused",
       error: portableError(infraErrorFromSqlite(error, "the store cannot be opened")),
     });
@@ -29,7 +29,7 @@ async function serveDatabase(port: MessagePort, { file, expectations, modules }:
 
 function answerRequests(
   port: MessagePort,
-  tell: (answer: WorkerAnswer) => void,
+  post: (answer: WorkerAnswer) => void,
   { database, db }: PreparedSqlite,
   transactions: Transactions,
 ): void {
@@ -58,7 +58,7 @@ function answerRequests(
 
   /** Takes the run requests before the first request of another type. */
   function takeRuns(): RunRequest[] {
-    const end = waiting.findIndex(({ ask }) => ask !== "run");
+    const end = waiting.findIndex(({ type }) => type !== "run");
     return waiting.splice(0, end === -1 ? waiting.length : end) as RunRequest[];
   }
 
@@ -67,22 +67,22 @@ function answerRequests(
     for (const [index, { id }] of runs.entries()) {
       const outcome = outcomes[index];
       if (outcome?.ok === true) {
-        tell({ answer: "done", id, result: outcome.result, topics: [...outcome.topics] });
+        post({ answer: "done", id, result: outcome.result, topics: [...outcome.topics] });
       } else {
-        tell({ answer: "failed", id, error: portableError(asInfraError(outcome?.error)) });
+        post({ answer: "failed", id, error: portableError(asInfraError(outcome?.error)) });
       }
     }
   }
 
   function answerOther(request: WorkerRequest | undefined): void {
-    if (request?.ask === "backup") {
+    if (request?.type === "backup") {
       const { id, file } = request;
       try {
-        tell({ answer: "done", id, result: backupSqlite(database, file), topics: [] });
+        post({ answer: "done", id, result: backupSqlite(database, file), topics: [] });
       } catch (error) {
-        tell({ answer: "failed", id, error: portableError(asInfraError(error)) });
+        post({ answer: "failed", id, error: portableError(asInfraError(error)) });
       }
-    } else if (request?.ask === "close") {
+    } else if (request?.type === "close") {
       database.close();
       port.close();
     }

@@ -44,7 +44,7 @@ export function registerContractOfChanges(
       await subject.put("blockPools", poolManifest("busy", size));
     }
     await until(t, kubernetes, ({ blockPools }) =>
-      okOf(blockPools).some(({ name, wantedReplicas }) => name === "busy" && wantedReplicas === 25),
+      okOf(blockPools).some(({ name, desiredReplicas }) => name === "busy" && desiredReplicas === 25),
     );
     await subject.remove("blockPools", "busy");
   });

@@ -51,7 +51,7 @@ export function registerKubernetesContract(
       {
         namespace: "rook-ceph",
         service: "rook-ceph-mds/cephfs",
-        wantedReplicas: 1,
+        desiredReplicas: 1,
         readyReplicas: 1,
         isObserved: true,
         isProgressing: false,
@@ -70,10 +70,12 @@ export function registerKubernetesContract(
     };
     const pool = { kind: "replicated", size: 3, redundancy: 2, failureDomain: "host" };
     t.match(okOf(value.cephClusters), [
-      { ...common, kind: "CephCluster", name: "rook-ceph", state: "Created", wantedReplicas: 3 },
+      { ...common, kind: "CephCluster", name: "rook-ceph", state: "Created", desiredReplicas: 3 },
     ]);
-    t.match(okOf(value.blockPools), [{ ...common, name: "images", wantedReplicas: 3, pools: [pool] }]);
-    t.match(okOf(value.filesystems), [{ ...common, name: "cephfs", wantedReplicas: 2, pools: [pool, pool] }]);
+    t.match(okOf(value.blockPools), [{ ...common, name: "images", desiredReplicas: 3, pools: [pool] }]);
+    t.match(okOf(value.filesystems), [
+      { ...common, name: "cephfs", desiredReplicas: 2, pools: [pool, pool] },
+    ]);
     t.match(okOf(value.objectStores), [{ ...common, name: "default", services: ["rook-ceph-rgw/default"] }]);
     t.match(okOf(value.koorClusters), [
       {

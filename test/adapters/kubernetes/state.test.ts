@@ -88,8 +88,8 @@ test("null counts as absent, as Go encodes it", async (t) => {
     objectStores: [bare],
     koorClusters: [{ ...bare, spec: null }],
   });
-  t.match(okOf(state.deployments), [{ wantedReplicas: 1, isObserved: true }], "Kubernetes' default");
-  t.match(okOf(state.blockPools), [{ wantedReplicas: undefined, pools: [], phase: undefined }]);
+  t.match(okOf(state.deployments), [{ desiredReplicas: 1, isObserved: true }], "Kubernetes' default");
+  t.match(okOf(state.blockPools), [{ desiredReplicas: undefined, pools: [], phase: undefined }]);
   t.match(okOf(state.koorClusters), [{ useAllDevices: true, status: undefined }]);
 });
 

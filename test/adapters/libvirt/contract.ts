@@ -547,7 +547,7 @@ function withSteps(subject: ContractSubject): Subject {
     uuid: randomUUID(),
     vcpuCount: 2,
     memoryBytes: 64n * mebibyte,
-    mark: { hypervisorId: "bm-1", operationId: "op-1", madeVolumes: [{ pool, name: "bm-1.qcow2" }] },
+    mark: { hypervisorId: "bm-1", operationId: "op-1", createdVolumes: [{ pool, name: "bm-1.qcow2" }] },
     serial: "bm-1",
     disks: [
       { pool, volume: "bm-1.qcow2", format: "qcow2", device: "disk" },

@@ -25,7 +25,7 @@ const stored = [
 ];
 
 function select(selector: string, wanted = "vg0/other", from: readonly StoredBackup[] = stored): number {
-  return selectBackup(from, selector, { wanted, host: "here" }, "the repository").atMs;
+  return selectBackup(from, selector, { target: wanted, host: "here" }, "the repository").atMs;
 }
 
 function refusal(selector: string, from: readonly StoredBackup[] = stored): string {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { test } from "tap";
-import { type EventFilter, type EventRecord, isWanted } from "../../../server/events/event-record.ts";
+import { type EventFilter, type EventRecord, matches } from "../../../server/events/event-record.ts";
 
 const record: EventRecord = {
   seq: 1,
@@ -32,22 +32,22 @@ test("an event matches if it meets every condition", async (t) => {
     [{ topics: ["volumes"], resources: ["volumeGroups/vg1"] }, false],
   ];
   for (const [filter, expected] of cases) {
-    t.equal(isWanted(record, { ...all, ...filter }), expected, JSON.stringify(filter));
+    t.equal(matches(record, { ...all, ...filter }), expected, JSON.stringify(filter));
   }
   const ofNone = { ...record, services: [], operationId: undefined };
-  t.equal(isWanted(ofNone, all), true);
-  t.equal(isWanted(ofNone, { ...all, services: new Set(["proto.VGService"]) }), false);
-  t.equal(isWanted(ofNone, { ...all, operationId: "op-1" }), false);
+  t.equal(matches(ofNone, all), true);
+  t.equal(matches(ofNone, { ...all, services: new Set(["proto.VGService"]) }), false);
+  t.equal(matches(ofNone, { ...all, operationId: "op-1" }), false);
 });
 
 test("a gap is about everything below its resource", async (t) => {
   const gap = { ...record, type: "gap", resource: "volumeGroups" };
-  const isAbout = (resource: string) => isWanted(gap, { ...all, resources: [resource] });
+  const isAbout = (resource: string) => matches(gap, { ...all, resources: [resource] });
   t.equal(isAbout("volumeGroups/vg0/volumes/data"), true);
   t.equal(isAbout("volumeGroups"), true);
   t.equal(isAbout("volumeGroups2/vg0"), false);
   t.equal(isAbout("backups/a"), false);
-  t.equal(isWanted(gap, { ...all, topics: ["operations"], resources: ["volumeGroups/vg0"] }), false);
+  t.equal(matches(gap, { ...all, topics: ["operations"], resources: ["volumeGroups/vg0"] }), false);
 });
 
 test("a resource filter matches the resource and everything below it, and nothing else", async () => {
@@ -57,7 +57,7 @@ test("a resource filter matches the resource and everything below it, and nothin
     fc.property(path, path, (wanted, resource) => {
       const isBelow = wanted.every((part, index) => resource[index] === part);
       const filter = { ...all, resources: [wanted.join("/")] };
-      return isWanted({ ...record, resource: resource.join("/") }, filter) === isBelow;
+      return matches({ ...record, resource: resource.join("/") }, filter) === isBelow;
     }),
   );
 });

@@ -78,9 +78,9 @@ function observeCounter(
       subscribe: counter.subscribe,
       read: counter.read,
       parse: (json) => (typeof json === "number" ? json : undefined),
-      tell,
+      changes: tell,
       ...(isLossTold
-        ? { tellUnreadable: (before) => (before === undefined ? undefined : tell(before, -1)) }
+        ? { changesWhenUnreadable: (before) => (before === undefined ? undefined : tell(before, -1)) }
         : {}),
       gapOrigin: origin,
     },

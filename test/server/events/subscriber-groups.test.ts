@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { test } from "tap";
-import { type EventFilter, type EventRecord, isWanted } from "../../../server/events/event-record.ts";
+import { type EventFilter, type EventRecord, matches } from "../../../server/events/event-record.ts";
 import { createSubscriberGroups } from "../../../server/events/subscriber-groups.ts";
 
 interface Member {
@@ -35,7 +35,7 @@ const records = fc
 
 function wantingOf(groups: ReturnType<typeof createSubscriberGroups<Member>>, record: EventRecord): number[] {
   return groups
-    .wanting(record)
+    .matching(record)
     .flatMap(({ members }) => [...members].map(({ name }) => name))
     .toSorted((a, b) => a - b);
 }
@@ -50,7 +50,7 @@ test("an event goes to the members whose filters match, also after filters have 
         let members = changes.map(([filter], name): Member => ({ name, filter }));
         const check = () => {
           for (const record of events) {
-            const expected = members.filter(({ filter }) => isWanted(record, filter));
+            const expected = members.filter(({ filter }) => matches(record, filter));
             assert.deepEqual(
               wantingOf(groups, record),
               expected.map(({ name }) => name),
@@ -94,7 +94,7 @@ test("members with equal filters form one group, and a member whose filter throw
     services: ["x"],
     payload: {},
   };
-  t.equal(groups.wanting(record).length, 1);
+  t.equal(groups.matching(record).length, 1);
   const error = new Error("revoked");
   first.filter = {
     ...all,

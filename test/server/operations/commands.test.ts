@@ -82,7 +82,7 @@ test("only the first thousand commands of an operation are stored", async (t) =>
   const commands = Array.from({ length: 700 }, () => ({ ...command, startedMsAgo: 1 }));
   const fenced = { id, owner: "me", fence: claimed?.fence ?? 0, commands };
   for (const _ of [1, 2]) {
-    t.same(await store.run("operations.progress", { ...fenced, columns: undefined, isTold: false }), {
+    t.same(await store.run("operations.progress", { ...fenced, columns: undefined, isNews: false }), {
       ok: true,
     });
   }

@@ -63,8 +63,8 @@ test("idle gateways query the store a few times per lease, and write once", asyn
   const leases = 4;
   createEngine(t, { store: counted, kind: createCountingKind().kind, limits: { leaseMs } });
   await new Promise((resolve) => setTimeout(resolve, leaseMs * leases));
-  const { "operations.look": looks = 0, "operations.renew": renewals = 0 } = Object.fromEntries(asked);
-  t.ok(looks <= 2 * leases + 1, `${looks} polls in ${leases} leases`);
+  const { "operations.poll": polls = 0, "operations.renew": renewals = 0 } = Object.fromEntries(asked);
+  t.ok(polls <= 2 * leases + 1, `${polls} polls in ${leases} leases`);
   t.ok(renewals <= leases + 1, `${renewals} renewals`);
   t.notOk(asked.has("operations.claim"));
 });

@@ -37,7 +37,7 @@ test("when one of several operations cannot be read, the view ends at once with 
   };
   const viewer = { signal: new AbortController().signal, noteOperation: () => {} };
   const begin = async () =>
-    ["silent", "broken"].map((id) => ({ label: id, begun: { operation: operationOf(id), isNew: false } }));
+    ["silent", "broken"].map((id) => ({ label: id, started: { operation: operationOf(id), isNew: false } }));
   const read = async () => {
     for await (const _message of operationsView(sources, viewer, begin)) {
       // The silent one reports that it is active.

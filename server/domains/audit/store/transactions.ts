@@ -112,9 +112,9 @@ export const auditTransactions = {
       .where("seq", "<", belowSeq)
       .orderBy("seq", "desc")
       .limit(scanned);
-    const { lowest, looked } = await db
+    const { lowest, scannedRows } = await db
       .selectFrom(some.as("some"))
-      .select(({ fn }) => [fn.min("seq").as("lowest"), fn.countAll<number>().as("looked")])
+      .select(({ fn }) => [fn.min("seq").as("lowest"), fn.countAll<number>().as("scannedRows")])
       .executeTakeFirstOrThrow();
     let query = db.selectFrom(some.as("some")).selectAll().orderBy("seq", "desc").limit(limit);
     const { fromMs, toMs, actor, address, rpc, resource, code } = filters;
@@ -141,7 +141,7 @@ export const auditTransactions = {
     }
     const rows = await query.execute();
     const last = rows.length === limit ? rows.at(-1)?.seq : undefined;
-    const isEnd = last === undefined && Number(looked) < scanned;
+    const isEnd = last === undefined && Number(scannedRows) < scanned;
     return { rows, nextSeq: isEnd ? undefined : (last ?? Number(lowest)) };
   },
 

@@ -187,14 +187,14 @@ function endOfLogins(row: UserRow, { nowMs }: TransactionContext): number {
 async function takenCertificateName(
   db: Kysely<Schema>,
   name: string,
-  wanted: readonly string[],
+  requested: readonly string[],
 ): Promise<UserRefusal | undefined> {
-  if (wanted.length === 0) {
+  if (requested.length === 0) {
     return undefined;
   }
   const others = await users(db).where("name", "!=", name).execute();
   const taken = new Set(others.flatMap((row) => recordFromRow(row).certificateNames));
-  const certificateName = wanted.find((one) => taken.has(one));
+  const certificateName = requested.find((one) => taken.has(one));
   return certificateName === undefined
     ? undefined
     : { ok: false, why: "certificateNameTaken", certificateName };

@@ -15,13 +15,13 @@ import { parseBackupId, specFromRestore } from "../backup-messages.ts";
 import type { Backups } from "../backups.ts";
 
 type OperationMessage = MessageInitShape<typeof OperationSchema>;
-type Begun = Promise<{ readonly operation: OperationMessage }>;
+type StartedOperation = Promise<{ readonly operation: OperationMessage }>;
 
 /** The changes of hostplane.v1.BackupService. Each is made by the source that the backup's volume belongs to. */
 export interface BackupChanges {
-  readonly verifyBackup: Change<VerifyBackupRequest, Begun>;
-  readonly deleteBackup: Change<DeleteBackupRequest, Begun>;
-  readonly restoreBackup: Change<RestoreBackupRequest, Begun>;
+  readonly verifyBackup: Change<VerifyBackupRequest, StartedOperation>;
+  readonly deleteBackup: Change<DeleteBackupRequest, StartedOperation>;
+  readonly restoreBackup: Change<RestoreBackupRequest, StartedOperation>;
 }
 
 /** @param operationMessage converts an operation to its published message */
@@ -39,7 +39,7 @@ export function createBackupChanges(
   >(
     changeOf: (source: BackupSource) => BeginnableChange<Request>,
     complete: (request: StoredBackupRequest, message: Message) => Request,
-  ): Change<Message, Begun> {
+  ): Change<Message, StartedOperation> {
     async function find(message: Message) {
       const { row, source } = await backups.find(parseBackupId(message.id));
       return { row, source, request: complete({ row, access: message.access }, message) };

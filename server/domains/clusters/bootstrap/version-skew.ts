@@ -10,16 +10,16 @@ import {
  * versions are possible, within the same minor version or the next one (kubernetes.io/releases/version-skew-policy).
  */
 export function upgradeRefusal(from: KubernetesVersion, to: KubernetesVersion): string | undefined {
-  const [have, wanted] = [formatKubernetesVersion(from), formatKubernetesVersion(to)];
+  const [current, target] = [formatKubernetesVersion(from), formatKubernetesVersion(to)];
   const order = compareKubernetesVersions(to, from);
   if (order === 0) {
-    return `the cluster already has version ${have}`;
+    return `the cluster already has version ${current}`;
   }
   if (order < 0) {
-    return `${wanted} is older than ${have}, and Kubernetes cannot be downgraded`;
+    return `${target} is older than ${current}, and Kubernetes cannot be downgraded`;
   }
   if (to.major !== from.major || to.minor > from.minor + 1) {
-    return `upgrading from ${have} to ${wanted} would skip a minor version; upgrade to ${from.major}.${from.minor + 1} first`;
+    return `upgrading from ${current} to ${target} would skip a minor version; upgrade to ${from.major}.${from.minor + 1} first`;
   }
   return undefined;
 }

@@ -10,13 +10,13 @@ import {
   parseKubernetesVersion,
 } from "../bootstrap/kubernetes-version.ts";
 import { assertClusterName } from "../bootstrap/names.ts";
-import { type WantedCluster, wantedClusterFrom } from "../cluster-requests.ts";
+import { type ClusterSpec, clusterSpecFrom } from "../cluster-requests.ts";
 import { clusterResource } from "../cluster-resource.ts";
 import type { ChangedCluster, ClusterSpecs, CreatedCluster, UpgradedCluster } from "../cluster-specs.ts";
 import { describeMachines, describePool } from "./describe-machines.ts";
 
 interface CreateSpec {
-  readonly cluster: WantedCluster;
+  readonly cluster: ClusterSpec;
   readonly actor: string;
 }
 
@@ -27,7 +27,7 @@ export function createCreateCluster(
   return {
     kind: "clusters.create",
     resourceOf: ({ name }) => clusterResource(name),
-    parse: (request, actor) => ({ cluster: wantedClusterFrom(request), actor }),
+    parse: (request, actor) => ({ cluster: clusterSpecFrom(request), actor }),
     apply: ({ cluster, actor }, how) => specs.create(cluster, actor, how),
     describe({ cluster: { controlPlane, pools } }, { name, k8sVersion, controlPlaneVersion, endpoint }) {
       const place = endpoint === undefined ? "of its first machine" : endpoint;

@@ -6,11 +6,11 @@ import type {
 import type { StoredChange } from "../../../domain/stored-change.ts";
 import { assertClusterName } from "../bootstrap/names.ts";
 import {
+  type NodePoolSpec,
   type PoolSize,
   poolNamesFrom,
   poolSizesFrom,
-  type WantedPool,
-  wantedPoolsFrom,
+  poolSpecsFrom,
 } from "../cluster-requests.ts";
 import { clusterResource } from "../cluster-resource.ts";
 import type { ChangedCluster, ClusterSpecs } from "../cluster-specs.ts";
@@ -23,7 +23,7 @@ interface InCluster {
 const resourceOf = ({ clusterName }: InCluster) => clusterResource(clusterName);
 
 interface AddSpec extends InCluster {
-  readonly pools: readonly WantedPool[];
+  readonly pools: readonly NodePoolSpec[];
 }
 
 /** clusters.addPools: adds node pools to a cluster. */
@@ -35,7 +35,7 @@ export function createAddNodePools(
     resourceOf,
     parse({ clusterName, workerNodePools }) {
       assertClusterName(clusterName, "clusterName");
-      return { clusterName, pools: wantedPoolsFrom(workerNodePools) };
+      return { clusterName, pools: poolSpecsFrom(workerNodePools) };
     },
     apply: ({ clusterName, pools }, how) => specs.addPools(clusterName, pools, how),
     describe: ({ pools }, { k8sVersion }) => ({

@@ -119,8 +119,8 @@ export function createFinalKind(
     ...kindParts,
     kind,
     steps: [
-      followStep(store, "settle", title, (found, { generation }, tell) => {
-        tell(found && describeProgress(found));
+      followStep(store, "settle", title, (found, { generation }, report) => {
+        report(found && describeProgress(found));
         return found === undefined || found.cluster.isDeleting || isSettled(found, generation);
       }),
     ],
@@ -134,8 +134,8 @@ export function createDeleteKind({ store }: ClusterKindTools): OperationKind<Inp
     ...kindParts,
     kind: "clusters.delete",
     steps: [
-      followStep(store, "takeDown", "releasing the machines", (found, _input, tell) => {
-        tell(found && describeLeft(found));
+      followStep(store, "takeDown", "releasing the machines", (found, _input, report) => {
+        report(found && describeLeft(found));
         return found === undefined;
       }),
     ],
@@ -153,20 +153,20 @@ function awaitStep<I extends Input>(
   title: string,
   isThere: (found: ClusterWithSlots, input: I) => boolean,
 ): Step<I> {
-  return followStep(store, name, title, (found, input, tell) => {
+  return followStep(store, name, title, (found, input, report) => {
     const followed = assertStays(found, input.name);
-    tell(describeProgress(followed));
+    report(describeProgress(followed));
     return isThere(followed, input);
   });
 }
 
-type Tell = (message: string | undefined) => void;
+type Report = (message: string | undefined) => void;
 
 function followStep<I extends Input>(
   store: ClusterKindTools["store"],
   name: string,
   title: string,
-  isThere: (found: ClusterWithSlots | undefined, input: I, tell: Tell) => boolean,
+  isThere: (found: ClusterWithSlots | undefined, input: I, report: Report) => boolean,
 ): Step<I> {
   return {
     name,
@@ -174,13 +174,13 @@ function followStep<I extends Input>(
     isAbortable: true,
     async forward(run) {
       const { input, signal } = run;
-      await followCluster(store, input, signal, (found) => isThere(found, input, tellFor(run)));
+      await followCluster(store, input, signal, (found) => isThere(found, input, reporterFor(run)));
       return null;
     },
   };
 }
 
-function tellFor({ progress }: Pick<Run, "progress">): Tell {
+function reporterFor({ progress }: Pick<Run, "progress">): Report {
   return (message) => message !== undefined && progress({ message });
 }
 
@@ -191,9 +191,9 @@ async function takeDown({ store, specs }: ClusterKindTools, run: Run): Promise<v
     return;
   }
   await specs.remove(input.name);
-  const tell = tellFor(run);
+  const report = reporterFor(run);
   await followCluster(store, input, signal, (left) => {
-    tell(left && describeLeft(left));
+    report(left && describeLeft(left));
     return left === undefined;
   });
 }
@@ -227,9 +227,9 @@ async function changeBack<I extends Input>(
     });
   }
   const changedTo = isBack ? found.cluster.generation : (await back.change(found)).changedTo;
-  const tell = tellFor(run);
+  const report = reporterFor(run);
   await followCluster(store, input, signal, (now) => {
-    tell(now && describeProgress(now));
+    report(now && describeProgress(now));
     return now === undefined || now.cluster.isDeleting || isSettled(now, changedTo ?? 0);
   });
 }

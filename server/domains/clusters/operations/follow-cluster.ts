@@ -58,8 +58,8 @@ export function assertStays(found: ClusterWithSlots | undefined, name: string): 
 
 /** Describes the progress of the machines for people: `2 of 3 machines have joined; …`. */
 export function describeProgress({ cluster, slots }: ClusterWithSlots): string {
-  const wanted = [cluster.controlPlane, ...cluster.pools].reduce((sum, { count }) => sum + count, 0);
-  const joined = `${slots.filter(isJoined).length} of ${wanted} machines have joined`;
+  const desired = [cluster.controlPlane, ...cluster.pools].reduce((sum, { count }) => sum + count, 0);
+  const joined = `${slots.filter(isJoined).length} of ${desired} machines have joined`;
   return cluster.message === "" ? joined : `${joined}; ${cluster.message}`;
 }
 

@@ -13,7 +13,7 @@ import { leaving, movedTo, type StepEnd, waiting } from "./step.ts";
  * All others wait until the cluster's API responds, and control-plane machines join one at a time.
  */
 export async function beginDeployment(pass: Pass, slot: SlotRecord): Promise<StepEnd> {
-  const own = await pass.look(slot);
+  const own = await pass.inspect(slot);
   if (own.is === "gone") {
     return goneMachine(pass, slot, own);
   }

@@ -18,11 +18,11 @@ export function isLikeThat(machine: MaasMachine, constraints: MaasConstraints): 
   );
 }
 
-function isOf(place: string | undefined, wanted: string | undefined, unwanted: readonly string[]): boolean {
-  return (wanted === undefined || place === wanted) && !unwanted.some((each) => each === place);
+function isOf(place: string | undefined, required: string | undefined, excluded: readonly string[]): boolean {
+  return (required === undefined || place === required) && !excluded.some((each) => each === place);
 }
 
 /** `amd64` matches any `amd64/…`. */
-function isArchitecture(own: string, wanted: string | undefined): boolean {
-  return wanted === undefined || own === wanted || own.startsWith(`${wanted}/`);
+function isArchitecture(own: string, required: string | undefined): boolean {
+  return required === undefined || own === required || own.startsWith(`${required}/`);
 }

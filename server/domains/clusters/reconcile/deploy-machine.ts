@@ -19,7 +19,7 @@ const maxAborts = 3;
  * before.
  */
 export async function deployMachine(pass: Pass, slot: SlotRecord): Promise<StepEnd> {
-  const own = await pass.look(slot);
+  const own = await pass.inspect(slot);
   if (own.is === "gone") {
     return goneMachine(pass, slot, own);
   }
@@ -49,8 +49,8 @@ export async function deployMachine(pass: Pass, slot: SlotRecord): Promise<StepE
   }
   const message =
     status === "deploying" ? `${hostname} is being installed` : `${hostname} is ${status} in MAAS`;
-  const told = machine.isLocked ? `${message}, and locked` : message;
-  return { ...waiting(told), ...address, attempts: slot.attempts };
+  const fullMessage = machine.isLocked ? `${message}, and locked` : message;
+  return { ...waiting(fullMessage), ...address, attempts: slot.attempts };
 }
 
 /**
@@ -102,7 +102,7 @@ async function deploy(pass: Pass, slot: SlotRecord, machine: MaasMachine): Promi
     }
   } catch (error) {
     // The machine is being installed already: an earlier call did succeed.
-    if (!(hasReason(error, maasReasons.MACHINE_STATE) && (await isBegun(pass, machine)))) {
+    if (!(hasReason(error, maasReasons.MACHINE_STATE) && (await hasDeployStarted(pass, machine)))) {
       throw error;
     }
   }
@@ -114,7 +114,7 @@ async function deploy(pass: Pass, slot: SlotRecord, machine: MaasMachine): Promi
   return { ...waiting(message), attempts: slot.attempts + 1, history: { message: again } };
 }
 
-async function isBegun({ tools }: Pass, { systemId }: MaasMachine): Promise<boolean> {
+async function hasDeployStarted({ tools }: Pass, { systemId }: MaasMachine): Promise<boolean> {
   const { status } = await tools.maas.machine(systemId);
   return status === "deploying" || status === "deployed";
 }

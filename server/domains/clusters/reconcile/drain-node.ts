@@ -16,7 +16,7 @@ export async function drainNode(pass: Pass, slot: SlotRecord): Promise<StepEnd> 
   if (pass.cluster.isDeleting) {
     return leaving("the cluster is deleted");
   }
-  const own = await pass.look(slot);
+  const own = await pass.inspect(slot);
   if (own.is === "gone") {
     return goneMachine(pass, slot, own);
   }

@@ -4,7 +4,7 @@ import { rangeOfAddress } from "../range-of-address.ts";
 import { clusterReasons } from "../reasons.ts";
 import type { SlotState } from "../store/records.ts";
 import type { Pass } from "./pass.ts";
-import { hasBeenMade } from "./plan/slot-group.ts";
+import { hasControlPlaneData } from "./plan/slot-group.ts";
 
 /** Errors with which MAAS permanently refuses to reserve an address for the gateway. */
 const refusals = [maasReasons.ADDRESS_TAKEN, maasReasons.MAAS_REFUSED];
@@ -48,7 +48,8 @@ function isInstalling({ cluster, slots }: Pass): boolean {
   const states: readonly SlotState[] = ["deploying", "booted", "joined", "draining"];
   const all = slots.all();
   return (
-    hasBeenMade(cluster, all) || all.some(({ pool, state }) => pool === undefined && states.includes(state))
+    hasControlPlaneData(cluster, all) ||
+    all.some(({ pool, state }) => pool === undefined && states.includes(state))
   );
 }
 

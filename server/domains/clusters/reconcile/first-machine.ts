@@ -1,7 +1,7 @@
 import { marksFrom } from "../machine-marks.ts";
 import type { ClusterRecord, SlotRecord } from "../store/records.ts";
 import type { ClusterView } from "./plan/cluster-view.ts";
-import { hasBeenMade } from "./plan/slot-group.ts";
+import { hasControlPlaneData } from "./plan/slot-group.ts";
 
 /**
  * Reports whether a machine initializes the cluster instead of joining it: no other machine can be part of it, and it has
@@ -12,7 +12,7 @@ export function makesCluster(
   slots: readonly SlotRecord[],
   slot: SlotRecord,
 ): boolean {
-  const isFirst = slot.pool === undefined && !hasBeenMade(cluster, slots);
+  const isFirst = slot.pool === undefined && !hasControlPlaneData(cluster, slots);
   return isFirst && !slots.some((other) => other.uid !== slot.uid && mayRun(other));
 }
 

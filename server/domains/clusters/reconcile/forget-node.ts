@@ -64,7 +64,7 @@ async function membersBeside(pass: Pass, slot: SlotRecord): Promise<readonly Slo
       ({ uid, pool, state }) =>
         uid !== slot.uid && pool === undefined && ["booted", "joined", "draining"].includes(state),
     );
-  const owned = await Promise.all(others.map((other) => pass.look(other)));
+  const owned = await Promise.all(others.map((other) => pass.inspect(other)));
   return others.filter((_, index) => {
     const own = owned[index];
     return own?.is === "ours" && !isLeavingMaas(own.machine);

@@ -10,7 +10,7 @@ import { failed, leaving, movedTo, type StepEnd, waiting } from "./step.ts";
 
 /** Handles the state `booted`: waits until the machine is a ready node. */
 export async function joinNode(pass: Pass, slot: SlotRecord): Promise<StepEnd> {
-  const own = await pass.look(slot);
+  const own = await pass.inspect(slot);
   if (own.is === "gone") {
     return goneMachine(pass, slot, own);
   }

@@ -35,15 +35,15 @@ export function holdLease(
   let timer = setTimeout(keep, leaseMs / 3).unref();
 
   function keep(): void {
-    const begunMs = monotonicMs();
-    const begunWallMs = wallMs();
+    const startedMs = monotonicMs();
+    const startedWallMs = wallMs();
     renew().then(
       ({ ok }) => {
         if (!ok) {
           isLost = true;
         } else if (isHeld()) {
-          untilMs = begunMs + leaseMs;
-          untilWallMs = begunWallMs + leaseMs;
+          untilMs = startedMs + leaseMs;
+          untilWallMs = startedWallMs + leaseMs;
           again(leaseMs / 3);
         }
       },

@@ -50,7 +50,7 @@ export interface Pass {
    */
   change<T>(point: string, call: () => Promise<T>): Promise<T>;
   /** Returns who owns the machine of a slot, as seen in this pass or as MAAS reports now. @throws InfraError as MAAS does */
-  look(slot: SlotRecord): Promise<Ownership>;
+  inspect(slot: SlotRecord): Promise<Ownership>;
   /**
    * Changes the machine of a slot, after checking that it still belongs to the slot.
    * @throws InfraError as `change`, as MAAS and as the call do
@@ -98,14 +98,14 @@ export function createPass(parts: PassParts): Pass {
     return result;
   }
 
-  async function ask({ uid, systemId, ipAddress, state }: SlotRecord): Promise<Ownership> {
+  async function fetchOwnership({ uid, systemId, ipAddress, state }: SlotRecord): Promise<Ownership> {
     if (systemId === undefined) {
       throw new InfraError(hostReasons.INTERNAL, `machine ${uid} has no system id`);
     }
     // A machine gets its address when its installation starts, but MAAS does not report the address of every machine.
     const isInstalled = ipAddress !== undefined || ["booted", "joined", "draining"].includes(state);
-    const asked = { uid, systemId, isInstalled };
-    return ownMachine(maas, await tools.account(), await tools.installationId(), asked);
+    const machineOfSlot = { uid, systemId, isInstalled };
+    return ownMachine(maas, await tools.account(), await tools.installationId(), machineOfSlot);
   }
 
   const longAtMs = performance.now() + Math.max(longPolls * tools.settings.pollMs, leastLongMs);
@@ -146,16 +146,16 @@ export function createPass(parts: PassParts): Pass {
       return moved.endpoint;
     },
     change,
-    async look(slot) {
+    async inspect(slot) {
       const { machines } = view;
       const seen = "unreadable" in machines ? undefined : machines.get(slot.systemId ?? "");
       return seen !== undefined && markedSlotOf(seen.annotations) === slot.uid
         ? { is: "ours", machine: seen }
-        : ask(slot);
+        : fetchOwnership(slot);
     },
     changeMachine(slot, point, call) {
       return tools.changes.run(async () => {
-        const own = await ask(slot);
+        const own = await fetchOwnership(slot);
         return own.is === "gone"
           ? own
           : { is: "changed", result: await change(point, () => call(own.machine)) };

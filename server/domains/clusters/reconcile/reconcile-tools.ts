@@ -46,10 +46,10 @@ export function createReconcileTools(options: ReconcilerOptions): ReconcileTools
 
   function accountNow(): Promise<string> {
     if (account === undefined) {
-      const asked = readAccount(maas, store);
-      account = asked;
-      asked.catch(() => {
-        account = account === asked ? undefined : account;
+      const pending = readAccount(maas, store);
+      account = pending;
+      pending.catch(() => {
+        account = account === pending ? undefined : account;
       });
     }
     return account;

@@ -37,19 +37,19 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
   // Passes run outside the async context of the call that happened to trigger them.
   const outside = AsyncLocalStorage.snapshot();
   let isOpen = false;
-  let isWanted = false;
-  let looking: Promise<void> | undefined;
+  let isRequested = false;
+  let claiming: Promise<void> | undefined;
   let soon: NodeJS.Timeout | undefined;
   let later: NodeJS.Timeout | undefined;
   let outages = 0;
   let unsubscribe = () => {};
 
   function wake(): void {
-    isWanted = true;
-    if (looking === undefined && isOpen) {
-      looking = outside(lookWhileWanted).finally(() => {
-        looking = undefined;
-        if (isWanted) {
+    isRequested = true;
+    if (claiming === undefined && isOpen) {
+      claiming = outside(claimWhileRequested).finally(() => {
+        claiming = undefined;
+        if (isRequested) {
           wake();
         }
       });
@@ -69,9 +69,9 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
     later = setTimeout(wake, ms).unref();
   }
 
-  async function lookWhileWanted(): Promise<void> {
-    while (isWanted && isOpen) {
-      isWanted = false;
+  async function claimWhileRequested(): Promise<void> {
+    while (isRequested && isOpen) {
+      isRequested = false;
       // The end of a pass calls `wake` again.
       while (isOpen && running.size < passesAtOnce && (await claimNext())) {}
     }
@@ -176,7 +176,7 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
       closing.abort(
         new InfraError(hostReasons.SHUTTING_DOWN, "the gateway is stopping; the cluster is reconciled later"),
       );
-      await looking;
+      await claiming;
       clearTimeout(later);
       await Promise.all(running);
       await tools.connections.close();

@@ -17,7 +17,7 @@ export async function releaseMachine(pass: Pass, slot: SlotRecord): Promise<Step
   if (slot.systemId === undefined) {
     return resolveCandidate(pass, slot);
   }
-  const own = await pass.look(slot);
+  const own = await pass.inspect(slot);
   if (own.is === "gone") {
     return goneMachine(pass, slot, own);
   }
@@ -38,12 +38,14 @@ export async function releaseMachine(pass: Pass, slot: SlotRecord): Promise<Step
       message: `MAAS failed to release ${hostname}; retrying`,
       reason: maasReasons.MAAS_FAILED.id,
     };
-    return again === "asked" ? { ...retried(pass, slot, { ...failure, retryAfterMs: undefined }) } : again;
+    return again === "requested"
+      ? { ...retried(pass, slot, { ...failure, retryAfterMs: undefined }) }
+      : again;
   }
   const wasInstalled = status !== "allocated" || slot.ipAddress !== undefined;
   const left = wasInstalled ? await forgetNode(pass, slot) : "";
   const end = (await isBroken(pass, slot)) ? await markBroken(pass, slot) : await release(pass, slot);
-  return end === "asked"
+  return end === "requested"
     ? { ...waiting(`MAAS is releasing ${hostname}${left}`), ...reasonOf(slot, "") }
     : end;
 }
@@ -61,7 +63,7 @@ async function resolveCandidate(pass: Pass, slot: SlotRecord): Promise<StepEnd> 
   return "again";
 }
 
-async function release(pass: Pass, slot: SlotRecord): Promise<StepEnd | "asked"> {
+async function release(pass: Pass, slot: SlotRecord): Promise<StepEnd | "requested"> {
   const { maas, installationId } = pass.tools;
   const marks = marksOf(await installationId(), slot);
   const comment = `hostplane: released by cluster ${slot.cluster}`;
@@ -77,7 +79,7 @@ async function release(pass: Pass, slot: SlotRecord): Promise<StepEnd | "asked">
   if (done.is === "gone") {
     return goneMachine(pass, slot, done);
   }
-  return done.result.owner === undefined ? goneMachine(pass, slot, goneBecause("it is ready")) : "asked";
+  return done.result.owner === undefined ? goneMachine(pass, slot, goneBecause("it is ready")) : "requested";
 }
 
 /**
@@ -94,12 +96,12 @@ async function isBroken({ tools, slots }: Pass, slot: SlotRecord): Promise<boole
   if (slot.reason !== machineFailed || slot.systemId === undefined || !isImageGood) {
     return false;
   }
-  const asked = { systemIds: [slot.systemId], sinceMsAgo: dayMs };
-  const [failures] = await tools.store.run("clusters.failures", asked);
+  const query = { systemIds: [slot.systemId], sinceMsAgo: dayMs };
+  const [failures] = await tools.store.run("clusters.failures", query);
   return (failures?.count ?? 0) >= failuresOfBroken;
 }
 
-async function markBroken(pass: Pass, slot: SlotRecord): Promise<StepEnd | "asked"> {
+async function markBroken(pass: Pass, slot: SlotRecord): Promise<StepEnd | "requested"> {
   const comment = `hostplane: ${slot.message}`.replace(/\p{Cc}/gu, " ").slice(0, 1000);
   const { maas } = pass.tools;
   const done = await pass.changeMachine(slot, "maas.markBroken", ({ systemId }) =>
@@ -107,7 +109,7 @@ async function markBroken(pass: Pass, slot: SlotRecord): Promise<StepEnd | "aske
   );
   const times = `it failed ${failuresOfBroken} times within a day and was marked as broken`;
   return done.is === "changed" && done.result.owner !== undefined
-    ? "asked"
+    ? "requested"
     : goneMachine(pass, slot, done.is === "gone" ? done : goneBecause(times));
 }
 

@@ -16,14 +16,14 @@ export async function reportedFailure(
   { systemId }: Pick<MaasMachine, "systemId">,
 ): Promise<string | undefined> {
   const events = await tools.maas.events(systemId, maxEvents);
-  const begun = events.findIndex(({ type }) => type === "Deploying");
+  const startIndex = events.findIndex(({ type }) => type === "Deploying");
   const failed = events
-    .slice(0, begun === -1 ? undefined : begun)
+    .slice(0, startIndex === -1 ? undefined : startIndex)
     .filter(({ type }) => failures.includes(type));
   const prefix = `'cloudinit' ${nodeFailurePrefix}`;
-  const told = failed.find(({ description }) => description.startsWith(prefix));
-  if (told !== undefined) {
-    return told.description.slice(prefix.length);
+  const reported = failed.find(({ description }) => description.startsWith(prefix));
+  if (reported !== undefined) {
+    return reported.description.slice(prefix.length);
   }
   // Without the script's own message, as with an image whose cloud-init cannot report it. Other modules also fail on healthy
   // machines.

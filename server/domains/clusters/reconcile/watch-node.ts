@@ -10,7 +10,7 @@ export async function watchNode(pass: Pass, slot: SlotRecord): Promise<StepEnd> 
     // The cluster's status reports this; nothing is known about this machine.
     return "wait";
   }
-  const own = await pass.look(slot);
+  const own = await pass.inspect(slot);
   if (own.is === "gone") {
     return goneMachine(pass, slot, own);
   }

@@ -1,6 +1,6 @@
 import type { DryRun, TransactionContext } from "../../../store/transaction.ts";
 import { freeEndpoints } from "./endpoints.ts";
-import { statusOnChange, tellCluster } from "./machine-events.ts";
+import { publishClusterEvent, statusOnChange } from "./machine-events.ts";
 import type { ClusterRecord, PoolRecord } from "./records.ts";
 
 /** A cluster to create. */
@@ -55,11 +55,11 @@ export const clusterChangeTransactions = {
     if (dryRun === true) {
       return { ok: true, endpoint };
     }
-    const begun = { status: statusOnChange(false, false), message: "", generation: 1 };
+    const initial = { status: statusOnChange(false, false), message: "", generation: 1 };
     await db
       .insertInto("clusters")
       .values({
-        ...begun,
+        ...initial,
         name,
         uid: cluster.uid,
         backend: cluster.backend,
@@ -83,7 +83,7 @@ export const clusterChangeTransactions = {
       })
       .execute();
     await insertPools(context, name, cluster.pools, 0);
-    await tellCluster(context, "created", { ...begun, name });
+    await publishClusterEvent(context, "created", { ...initial, name });
     notify("clusters");
     return { ok: true, endpoint };
   },
@@ -127,7 +127,7 @@ export const clusterChangeTransactions = {
       .where("name", "=", name)
       .execute();
     await changePools(context, args);
-    await tellCluster(context, "changed", { ...changed, name, previousStatus: before.status });
+    await publishClusterEvent(context, "changed", { ...changed, name, previousStatus: before.status });
     notify("clusters");
     return { ok: true, generation };
   },

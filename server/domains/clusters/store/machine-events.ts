@@ -7,7 +7,7 @@ const topic = "clusters";
 const services = ["cnct.kaas.api.Cluster", "hostplane.v1.ClusterService"];
 
 /** State of a cluster after a change, as reported in an event. */
-export interface ToldCluster {
+export interface ClusterEventDetail {
   readonly name: string;
   readonly status: string;
   readonly message: string;
@@ -17,12 +17,12 @@ export interface ToldCluster {
 }
 
 /** Appends an event about a cluster, within the transaction. */
-export async function tellCluster(
+export async function publishClusterEvent(
   context: TransactionContext,
   what: "created" | "changed" | "status" | "removed",
-  { name, status, message, generation, previousStatus }: ToldCluster,
+  { name, status, message, generation, previousStatus }: ClusterEventDetail,
 ): Promise<void> {
-  const told = {
+  const detail = {
     name,
     status: status.toUpperCase(),
     statusMessage: message,
@@ -32,12 +32,15 @@ export async function tellCluster(
   const type = `kubernetesCluster.${what}`;
   const resource = `clusters/${name}`;
   await appendEvents(context, [
-    { topic, type, resource, host: "", services, payload: { kubernetesCluster: told } },
+    { topic, type, resource, host: "", services, payload: { kubernetesCluster: detail } },
   ]);
 }
 
 /** Appends an event for each machine that changed its state. */
-export async function tellMachines(context: TransactionContext, slots: readonly ToldSlot[]): Promise<void> {
+export async function publishMachineEvents(
+  context: TransactionContext,
+  slots: readonly PublishedSlot[],
+): Promise<void> {
   const events = slots.map(
     ({ uid, cluster, pool, state, system_id, message }): NewEvent => ({
       topic,
@@ -60,7 +63,7 @@ export async function tellMachines(context: TransactionContext, slots: readonly 
   await appendEvents(context, events);
 }
 
-type ToldSlot = Pick<SlotRow, "uid" | "cluster" | "pool" | "state" | "system_id" | "message">;
+type PublishedSlot = Pick<SlotRow, "uid" | "cluster" | "pool" | "state" | "system_id" | "message">;
 
 /** Returns the status of a cluster right after a change to its spec. */
 export function statusOnChange(isDeleting: boolean, hasRun: boolean): ClusterStatusName {

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { TransactionContext } from "../../../store/transaction.ts";
 import { type FencedCluster, heldCluster } from "./fence.ts";
-import { tellCluster } from "./machine-events.ts";
+import { publishClusterEvent } from "./machine-events.ts";
 import type { ClusterStatusName } from "./records.ts";
 import { type ClusterWithSlots, readClusters, readLiveSlots } from "./rows.ts";
 
@@ -137,10 +137,10 @@ export const clusterPassTransactions = {
       })
       .where("name", "=", before.name)
       .execute();
-    const isTold = status !== before.status || message !== before.message;
-    if (isTold) {
+    const hasNewStatus = status !== before.status || message !== before.message;
+    if (hasNewStatus) {
       const { name, generation } = before;
-      await tellCluster(context, "status", {
+      await publishClusterEvent(context, "status", {
         name,
         status,
         message,
@@ -149,7 +149,7 @@ export const clusterPassTransactions = {
       });
     }
     const isSettledNow = found.settled_generation !== before.settled_generation;
-    if (isTold || isSettledNow || isChanged) {
+    if (hasNewStatus || isSettledNow || isChanged) {
       notify("clusters");
     }
     return { ok: true };
@@ -180,7 +180,13 @@ export const clusterPassTransactions = {
     const { name, status, message, generation } = cluster;
     await db.deleteFrom("cluster_pools").where("cluster", "=", name).execute();
     await db.deleteFrom("clusters").where("name", "=", name).execute();
-    await tellCluster(context, "removed", { name, status, message, generation, previousStatus: status });
+    await publishClusterEvent(context, "removed", {
+      name,
+      status,
+      message,
+      generation,
+      previousStatus: status,
+    });
     notify("clusters");
     return { ok: true };
   },

@@ -1,7 +1,7 @@
 import type { Insertable } from "kysely";
 import type { TransactionContext } from "../../../store/transaction.ts";
 import { type FencedCluster, heldCluster } from "./fence.ts";
-import { tellMachines } from "./machine-events.ts";
+import { publishMachineEvents } from "./machine-events.ts";
 import type { NewSlot, SlotChange, SlotRecord, SlotRow } from "./records.ts";
 import { readLiveSlots, slotFromRow } from "./rows.ts";
 import { readSequence, writeSequence } from "./sequence.ts";
@@ -59,7 +59,7 @@ export const clusterSlotTransactions = {
     );
     await insertMachineEvents(context, changed.flatMap(machineEventOf));
     const moved = changed.filter(({ before, after }) => before.state !== after.state);
-    await tellMachines(context, [...moved.map(({ after }) => after), ...added]);
+    await publishMachineEvents(context, [...moved.map(({ after }) => after), ...added]);
     if (moved.length > 0 || added.length > 0) {
       notify("clusters");
     }

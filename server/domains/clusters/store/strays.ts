@@ -1,6 +1,6 @@
 import type { TransactionContext } from "../../../store/transaction.ts";
 import { holdsPlace } from "./holds-place.ts";
-import { tellMachines } from "./machine-events.ts";
+import { publishMachineEvents } from "./machine-events.ts";
 import type { NewSlot, SlotRecord, SlotRow, SlotState } from "./records.ts";
 import { readLiveSlots, slotFromRow } from "./rows.ts";
 import { readSequence, writeSequence } from "./sequence.ts";
@@ -126,7 +126,7 @@ export const clusterStrayTransactions = {
     await insertMachineEvents(context, [
       { cluster: name, slot_uid: uid, system_id, state, is_failure: 0, message },
     ]);
-    await tellMachines(context, [row]);
+    await publishMachineEvents(context, [row]);
     notify("clusters");
     return { ok: true, slot: slotFromRow(row) };
   },

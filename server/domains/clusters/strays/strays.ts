@@ -10,7 +10,7 @@ import { clusterReasons } from "../reasons.ts";
 import type { AdoptedSlot } from "../store/strays.ts";
 import type { StrayCalls, StrayFacts } from "../stray-calls.ts";
 import { adoptionOf } from "./adoption.ts";
-import { beginLook } from "./begin-look.ts";
+import { beginRead } from "./begin-read.ts";
 import { judgeMachine } from "./judge-machine.ts";
 import { createMachineReader, resourceOf } from "./read-machines.ts";
 import { repeatSweep } from "./repeat-sweep.ts";
@@ -83,9 +83,9 @@ export function createStrays(options: StraysOptions): Strays {
     },
 
     async adopt(systemId) {
-      const look = beginLook(clocks, systemId);
+      const read = beginRead(clocks, systemId);
       const { slot, isRenamed, installationId } = await readAdoption(systemId);
-      look.assertFresh();
+      read.assertFresh();
       if (isRenamed) {
         // Marked before it is stored: until then it is a stray that can be adopted by its new marks.
         await runChange(() => maas.annotate(systemId, marksOf(installationId, slot)));
@@ -106,9 +106,9 @@ export function createStrays(options: StraysOptions): Strays {
     },
 
     async release(systemId) {
-      const look = beginLook(clocks, systemId);
+      const read = beginRead(clocks, systemId);
       await readRelease(systemId);
-      look.assertFresh();
+      read.assertFresh();
       const comment = "released by an operator of hostplane: no cluster uses it";
       await runChange(() => maas.release(systemId, { comment }));
     },

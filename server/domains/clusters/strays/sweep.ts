@@ -1,6 +1,6 @@
 import type { MaasAdapter } from "../../../../adapters/maas/adapter.ts";
 import type { Clocks } from "../clocks.ts";
-import { beginLook } from "./begin-look.ts";
+import { beginRead } from "./begin-read.ts";
 import { judgeMachine, type SeenMachine } from "./judge-machine.ts";
 import type { MachineReader } from "./read-machines.ts";
 import type { Survey } from "./survey.ts";
@@ -25,9 +25,9 @@ export interface SweepOptions {
 export type Sweep = (signal: AbortSignal) => Promise<void>;
 
 export function createSweep({ maas, reader, survey, log, clocks }: SweepOptions): Sweep {
-  let told: ReadonlySet<string> = new Set();
+  let logged: ReadonlySet<string> = new Set();
 
-  function tell({ strays, releasable, reportOnlyBecause }: Survey): void {
+  function logStrays({ strays, releasable, reportOnlyBecause }: Survey): void {
     const leaving = new Set(releasable.map(({ machine }) => machine.systemId));
     const lines = strays
       .filter(({ systemId }) => !leaving.has(systemId))
@@ -38,23 +38,23 @@ export function createSweep({ maas, reader, survey, log, clocks }: SweepOptions)
     if (reportOnlyBecause !== undefined) {
       lines.unshift(`no machine is released automatically: ${reportOnlyBecause}`);
     }
-    for (const line of lines.filter((each) => !told.has(each))) {
+    for (const line of lines.filter((each) => !logged.has(each))) {
       log.warn(line);
     }
-    told = new Set(lines);
+    logged = new Set(lines);
   }
 
   async function giveBack(seen: SeenMachine, signal: AbortSignal): Promise<void> {
     const { systemId } = seen.machine;
     try {
-      const look = beginLook(clocks, systemId);
+      const read = beginRead(clocks, systemId);
       const now = await reader.again(seen, signal);
       // A slot may have allocated it, or another user may have started to install it.
       const verdict = now === undefined ? undefined : judgeMachine(now.seen, now.known, false);
       if (verdict?.is !== "stray" || !verdict.isReleasable || signal.aborted) {
         return;
       }
-      look.assertFresh();
+      read.assertFresh();
       await maas.release(systemId, { comment: `no hostplane cluster uses it: ${verdict.message}` });
       log.info?.(`machine ${systemId} is released to MAAS: ${verdict.message}`);
     } catch (error) {
@@ -66,7 +66,7 @@ export function createSweep({ maas, reader, survey, log, clocks }: SweepOptions)
 
   return async (signal) => {
     const found = await survey(signal);
-    tell(found);
+    logStrays(found);
     for (const seen of found.releasable) {
       await giveBack(seen, signal);
     }

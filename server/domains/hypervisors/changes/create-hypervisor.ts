@@ -94,7 +94,7 @@ function describeCreation(
   const origin = backing === null ? {} : { backingVolume: backing };
   const sizeBytes = BigInt(sizeGib) << 30n;
   const iso = { pool, name: seedName(id), hostname: id, instanceId: operationId };
-  const definition = definitionOf(id, template, operationId, { uuid, format, isDiskMade: true });
+  const definition = definitionOf(id, template, operationId, { uuid, format, isDiskCreated: true });
   return {
     plan: {
       changes: [

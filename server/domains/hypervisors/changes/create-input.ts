@@ -92,26 +92,26 @@ export function domainUuid(operationId: string): string {
 
 /**
  * Returns the definition of a template's VM.
- * @param isDiskMade whether the operation created the disk, instead of finding an existing one
+ * @param isDiskCreated whether the operation created the disk, instead of finding an existing one
  */
 export function definitionOf(
   id: string,
   template: CreateTemplate,
   operationId: string,
-  { uuid, format, isDiskMade }: Pick<CheckOutput, "uuid" | "format"> & { readonly isDiskMade: boolean },
+  { uuid, format, isDiskCreated }: Pick<CheckOutput, "uuid" | "format"> & { readonly isDiskCreated: boolean },
 ): DomainDefinition {
   const { vcpuCount, memoryMib, pool, network, gpus, seed } = template;
   const disk = { pool, volume: diskName(id, format), format, device: "disk" } as const;
   const cdrom = { pool, volume: seedName(id), format: "raw", device: "cdrom" } as const;
   // A seed is always written by the operation, even if one existed.
-  const made = [...(isDiskMade ? [disk] : []), ...(seed ? [cdrom] : [])];
-  const madeVolumes = made.map(({ volume }) => ({ pool, name: volume }));
+  const created = [...(isDiskCreated ? [disk] : []), ...(seed ? [cdrom] : [])];
+  const createdVolumes = created.map(({ volume }) => ({ pool, name: volume }));
   return {
     name: id,
     uuid,
     vcpuCount,
     memoryBytes: BigInt(memoryMib) << 20n,
-    mark: { hypervisorId: id, operationId, madeVolumes },
+    mark: { hypervisorId: id, operationId, createdVolumes },
     serial: id,
     disks: seed ? [disk, cdrom] : [disk],
     network: network ?? undefined,

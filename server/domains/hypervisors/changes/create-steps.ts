@@ -72,7 +72,7 @@ export function checkStep(tools: HypervisorTools, inventory: Inventory): CreateS
 }
 
 /** Returns what has to be created; undefined if the VM only has to be started. */
-function making(
+function creationOf(
   run: CreateRun,
 ): { readonly template: CreateTemplate; readonly checked: CheckOutput } | undefined {
   const { template } = run.input;
@@ -91,21 +91,21 @@ export function volumeStep(tools: HypervisorTools): CreateStep {
     isAbortable: false,
     maxAttempts,
     async happened(run) {
-      const made = making(run);
-      if (made === undefined || made.checked.hasDisk) {
+      const creation = creationOf(run);
+      if (creation === undefined || creation.checked.hasDisk) {
         return { output: { isMade: false } };
       }
-      const name = diskName(run.input.id, made.checked.format);
-      const isThere = await tools.hasVolume(made.template.pool, name, run.signal);
+      const name = diskName(run.input.id, creation.checked.format);
+      const isThere = await tools.hasVolume(creation.template.pool, name, run.signal);
       return isThere ? { output: { isMade: true } } : undefined;
     },
     async forward(run) {
-      const made = making(run);
-      if (made === undefined || made.checked.hasDisk) {
+      const creation = creationOf(run);
+      if (creation === undefined || creation.checked.hasDisk) {
         return { isMade: false };
       }
-      const { pool, sizeGib, backing } = made.template;
-      const { format } = made.checked;
+      const { pool, sizeGib, backing } = creation.template;
+      const { format } = creation.checked;
       run.progress({ message: `creating the disk (${sizeGib} GiB)` });
       const name = diskName(run.input.id, format);
       const origin = backing === null ? {} : { backingVolume: backing };
@@ -123,10 +123,15 @@ export function volumeStep(tools: HypervisorTools): CreateStep {
       return { isMade: true };
     },
     async undo(run) {
-      const made = making(run);
+      const creation = creationOf(run);
       const { isMade } = (run.output("volume") ?? { isMade: true }) as VolumeOutput;
-      if (made !== undefined && !made.checked.hasDisk && isMade) {
-        await removeVolume(tools, made.template.pool, diskName(run.input.id, made.checked.format), run);
+      if (creation !== undefined && !creation.checked.hasDisk && isMade) {
+        await removeVolume(
+          tools,
+          creation.template.pool,
+          diskName(run.input.id, creation.checked.format),
+          run,
+        );
       }
     },
     attention: (run) => volumeAttention(run, diskName(run.input.id, checkedBy(run).format)),
@@ -141,19 +146,19 @@ export function seedStep(tools: HypervisorTools): CreateStep {
     isAbortable: true,
     maxAttempts,
     async forward(run) {
-      const made = making(run);
-      if (made?.template.seed === true) {
+      const creation = creationOf(run);
+      if (creation?.template.seed === true) {
         const { id } = run.input;
-        const { pool } = made.template;
+        const { pool } = creation.template;
         const step = { kind: "writeSeed", pool, name: seedName(id), hostname: id } as const;
         await tools.run({ ...step, instanceId: run.operationId }, run);
       }
       return null;
     },
     async undo(run) {
-      const made = making(run);
-      if (made?.template.seed === true && !made.checked.hasSeed) {
-        await removeVolume(tools, made.template.pool, seedName(run.input.id), run);
+      const creation = creationOf(run);
+      if (creation?.template.seed === true && !creation.checked.hasSeed) {
+        await removeVolume(tools, creation.template.pool, seedName(run.input.id), run);
       }
     },
     attention: (run) => volumeAttention(run, seedName(run.input.id)),
@@ -162,7 +167,7 @@ export function seedStep(tools: HypervisorTools): CreateStep {
 
 /** Defines the VM, marked with the operation's id. */
 export function defineStep(tools: HypervisorTools): CreateStep {
-  const madeBy = async (run: CreateRun) => {
+  const createdDomain = async (run: CreateRun) => {
     const domain = await tools.domain(run);
     return domain?.mark?.operationId === run.operationId ? domain : undefined;
   };
@@ -172,19 +177,21 @@ export function defineStep(tools: HypervisorTools): CreateStep {
     isAbortable: false,
     maxAttempts,
     happened: async (run) =>
-      making(run) === undefined || (await madeBy(run)) !== undefined ? { output: null } : undefined,
+      creationOf(run) === undefined || (await createdDomain(run)) !== undefined
+        ? { output: null }
+        : undefined,
     async forward(run) {
-      const made = making(run);
-      if (made !== undefined) {
+      const creation = creationOf(run);
+      if (creation !== undefined) {
         const { isMade } = run.output("volume") as VolumeOutput;
-        const facts = { ...made.checked, isDiskMade: isMade };
-        const domain = definitionOf(run.input.id, made.template, run.operationId, facts);
+        const facts = { ...creation.checked, isDiskCreated: isMade };
+        const domain = definitionOf(run.input.id, creation.template, run.operationId, facts);
         await tools.run({ kind: "define", domain }, run);
       }
       return null;
     },
     async undo(run) {
-      const domain = making(run) === undefined ? undefined : await madeBy(run);
+      const domain = creationOf(run) === undefined ? undefined : await createdDomain(run);
       if (domain === undefined) {
         return;
       }

@@ -33,7 +33,7 @@ export function destroyInputFrom(
   const { name: id, uuid, mark, disks } = domain;
   const isOurs = mark?.hypervisorId === id;
   // A volume that was detached from the VM may be in use elsewhere.
-  const volumes = (isOurs ? mark.madeVolumes : []).filter(({ pool, name }) =>
+  const volumes = (isOurs ? mark.createdVolumes : []).filter(({ pool, name }) =>
     disks.some(({ source }) => source.kind === "volume" && source.pool === pool && source.volume === name),
   );
   const wasOff = isOn(domain.state) === false;

@@ -134,9 +134,9 @@ function changesOf<Input extends Json>(
       checked.map(async (each, index): Promise<ViewedOperation> => {
         const label = ids[index] ?? "";
         try {
-          return { label, begun: await registered.start(each, operationRequesterOf(call)) };
+          return { label, started: await registered.start(each, operationRequesterOf(call)) };
         } catch (error) {
-          return { label, begun: { error } };
+          return { label, started: { error } };
         }
       }),
     );

@@ -40,8 +40,8 @@ export function startStep(tools: HypervisorTools): CreateStep {
       }
     },
     async undo(run) {
-      const begun = { isStarted: isOwn(run) };
-      const { isStarted } = (run.output("start") ?? begun) as { readonly isStarted: boolean };
+      const assumed = { isStarted: isOwn(run) };
+      const { isStarted } = (run.output("start") ?? assumed) as { readonly isStarted: boolean };
       const domain = isStarted ? await domainOf(tools, run) : undefined;
       if (domain !== undefined && isOn(domain.state) === true) {
         await tools.run({ kind: "powerOff", name: domain.name, uuid: domain.uuid }, run);

@@ -13,15 +13,15 @@ export interface Wait {
 /**
  * Polls a condition until it holds, and reports the time elapsed as progress. Polls at least once.
  * @returns false if the condition does not hold within the limit
- * @throws what `look` throws, and the signal's reason
+ * @throws what `check` throws, and the signal's reason
  */
 export async function waitUntil(
-  look: () => Promise<boolean>,
+  check: () => Promise<boolean>,
   { signal, progress }: Pick<StepRun<Json, null>, "signal" | "progress">,
   { what, limitSeconds, pollMs }: Wait,
 ): Promise<boolean> {
   const beganAtMs = performance.now();
-  while (!(await look())) {
+  while (!(await check())) {
     const seconds = Math.round((performance.now() - beganAtMs) / 1000);
     if (seconds >= limitSeconds) {
       return false;

@@ -26,10 +26,10 @@ export function hypervisorDifferences(
   const later = new Set(after.map(({ id }) => id));
   const removed = before.filter(({ id }) => !later.has(id));
   return [
-    ...removed.map((one) => told("hypervisor.removed", one, one)),
+    ...removed.map((one) => difference("hypervisor.removed", one, one)),
     ...after.flatMap((one) => {
       const last = earlier.get(one.id);
-      return last === undefined ? [told("hypervisor.added", one, undefined)] : differencesOf(last, one);
+      return last === undefined ? [difference("hypervisor.added", one, undefined)] : differencesOf(last, one);
     }),
   ];
 }
@@ -44,7 +44,10 @@ function differencesOf(before: ObservedHypervisor, after: ObservedHypervisor): H
   const isBack = before.state === "unknown" && after.state !== "unknown" && before.lastState === after.state;
   const all = isBack ? [...changes, `state: unknown -> ${after.state}`] : changes;
   const type = isBack ? undefined : stateType(before, after);
-  return [...factsChanged(before, after, all), ...(type === undefined ? [] : [told(type, after, before)])];
+  return [
+    ...factsChanged(before, after, all),
+    ...(type === undefined ? [] : [difference(type, after, before)]),
+  ];
 }
 
 function factsChanged(
@@ -52,7 +55,7 @@ function factsChanged(
   after: ObservedHypervisor,
   changes: readonly string[],
 ): HypervisorDifference[] {
-  return changes.length > 0 ? [{ ...told("hypervisor.changed", after, before), changes }] : [];
+  return changes.length > 0 ? [{ ...difference("hypervisor.changed", after, before), changes }] : [];
 }
 
 function stateType(
@@ -88,7 +91,7 @@ function describe(what: string, before: string, after: string): string[] {
   return before === after ? [] : [`${what}: ${before} -> ${after}`];
 }
 
-function told(
+function difference(
   type: HypervisorDifference["type"],
   hypervisor: ObservedHypervisor,
   before: ObservedHypervisor | undefined,

@@ -2,11 +2,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { LibvirtAdapter, LibvirtState } from "../../../../adapters/libvirt/adapter.ts";
 import {
+  type ObservedChanges,
   type ObservedSystem,
   observeSystem,
   type SystemObserver,
   type SystemObserverOptions,
-  type Told,
 } from "../../../events/observe-system.ts";
 import type { Hypervisor, Inventory } from "../inventory.ts";
 import { isEffectOf, type OwnChange, type OwnChanges } from "../own-changes.ts";
@@ -41,11 +41,11 @@ export function libvirtSource({ kind }: Pick<LibvirtAdapter, "kind">, host: stri
  */
 export function observeHypervisorChanges(options: HypervisorObserverOptions): SystemObserver {
   const { libvirt, inventory, own, host } = options;
-  function tell(
+  function changesOf(
     before: ObservedHypervisors | undefined,
     hypervisors: readonly Hypervisor[],
     ownChangeOf: (difference: HypervisorDifference) => OwnChange | undefined,
-  ): Told<ObservedHypervisors> {
+  ): ObservedChanges<ObservedHypervisors> {
     const observed = observeHypervisors(before, hypervisors);
     const differences =
       before === undefined ? [] : hypervisorDifferences(before.hypervisors, observed.hypervisors);
@@ -70,18 +70,18 @@ export function observeHypervisorChanges(options: HypervisorObserverOptions): Sy
       return libvirt.read(signal);
     },
     parse: parseObservedHypervisors,
-    tell: (before, state, readAtMs) =>
-      tell(before, inventory.of(state), (difference) =>
+    changes: (before, state, readAtMs) =>
+      changesOf(before, inventory.of(state), (difference) =>
         own.find((change) => isEffectOf(change, difference), readAtMs),
       ),
-    tellUnreadable(before, error) {
+    changesWhenUnreadable(before, error) {
       if (before === undefined || !(error instanceof InfraError)) {
         return undefined;
       }
-      return tell(before, inventory.unreadable(inventoryFrom(before), error.message), () => undefined);
+      return changesOf(before, inventory.unreadable(inventoryFrom(before), error.message), () => undefined);
     },
     gapOrigin: { topic: "hypervisors", resource: "hypervisors", host, services },
-    onTold: own.forget,
+    onPublished: own.forget,
   };
   return observeSystem(system, options);
 }

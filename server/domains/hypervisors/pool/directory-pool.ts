@@ -8,14 +8,14 @@ import type { PoolState, StoragePool } from "./storage-pool.ts";
 export interface DirectoryPoolOptions {
   readonly directory: string;
   /** Interval at which sizes are read while there are subscribers; 30 s by default. */
-  readonly lookEveryMs?: number;
+  readonly pollEveryMs?: number;
 }
 
 /** Maximum age of the sizes that a read returns. */
 const maxAgeMs = 1_000;
 
 /** Creates a pool from a directory. It is as large as its file system, and cannot be resized through hostplane. */
-export function createDirectoryPool({ directory, lookEveryMs = 30_000 }: DirectoryPoolOptions): StoragePool {
+export function createDirectoryPool({ directory, pollEveryMs = 30_000 }: DirectoryPoolOptions): StoragePool {
   const cache = createSnapshotCache<PoolState>({
     system: "storagePool",
     load: () => {
@@ -44,7 +44,7 @@ export function createDirectoryPool({ directory, lookEveryMs = 30_000 }: Directo
     readSpares: async () => [],
     subscribe(onChange) {
       const unsubscribe = cache.subscribe(onChange);
-      const timer = setInterval(() => cache.invalidate(), lookEveryMs).unref();
+      const timer = setInterval(() => cache.invalidate(), pollEveryMs).unref();
       return () => {
         unsubscribe();
         clearInterval(timer);

@@ -1,10 +1,10 @@
 import { z } from "zod";
 import {
+  type ObservedChanges,
   type ObservedSystem,
   observeSystem,
   type SystemObserver,
   type SystemObserverOptions,
-  type Told,
 } from "../../../events/observe-system.ts";
 import type { NewEvent } from "../../../events/store/events.ts";
 import type { OwnChange, OwnChanges } from "./own-changes.ts";
@@ -40,19 +40,19 @@ export function observePoolChanges(options: PoolObserverOptions): SystemObserver
     subscribe: pool.subscribe,
     read: (sinceMs, signal) => pool.read(signal, Math.max(sinceMs, performance.now() - maxAgeMs)),
     parse: (json) => observedPool.safeParse(json).data,
-    tell: (before, state, readAtMs) =>
-      tellPool(before, state, {
+    changes: (before, state, readAtMs) =>
+      observedPoolChanges(before, state, {
         host,
         ownChangeOf: (effects) => changes.find(({ effect }) => effects.includes(effect), readAtMs),
       }),
     gapOrigin: { topic: "hypervisors", resource: "storagePool", host, services },
-    onTold: changes.forget,
+    onPublished: changes.forget,
   };
   return observeSystem(system, options);
 }
 
 /** Returns the event for a change of the pool; none for a pool that is seen for the first time or was replaced. */
-export function tellPool(
+export function observedPoolChanges(
   before: ObservedPool | undefined,
   state: PoolState,
   origin: {
@@ -60,7 +60,7 @@ export function tellPool(
     /** Returns the gateway's own change with one of these effects, if there is one. */
     readonly ownChangeOf: (effects: readonly OwnChange["effect"][]) => OwnChange | undefined;
   },
-): Told<ObservedPool> {
+): ObservedChanges<ObservedPool> {
   const { name, identity } = state;
   const devices = state.devices.map(({ path }) => path);
   const observed = { identity, sizeBytes: String(state.sizeBytes), devices };

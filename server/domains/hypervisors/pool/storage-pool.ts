@@ -125,7 +125,7 @@ export interface StoragePool {
     identity: string,
     devices: readonly LeavingDevice[],
     signal: AbortSignal,
-    onProgress: (told: PoolProgress) => void,
+    onProgress: (progress: PoolProgress) => void,
   ): Promise<void>;
   /** Aborts an interrupted move; data that was moved stays moved. */
   abortMove(identity: string, devices: readonly LeavingDevice[]): Promise<void>;

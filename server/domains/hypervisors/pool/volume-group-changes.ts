@@ -66,9 +66,14 @@ export function createVolumeGroupChanges(options: VolumeGroupChangesOptions): Ch
       throw new InfraError(lvmReasons.DEVICE_NOT_USABLE, `${other} is not configured (any more)`);
     }
     const there = (await inGroup(identity, paths)).map(({ configuredPath }) => configuredPath);
-    const wanted = paths.filter((path) => !there.includes(path));
-    if (wanted.length > 0) {
-      await lvm.runOnDevices({ kind: "addDevices", volumeGroupName: volumeGroup, paths: wanted, isRepeated });
+    const missing = paths.filter((path) => !there.includes(path));
+    if (missing.length > 0) {
+      await lvm.runOnDevices({
+        kind: "addDevices",
+        volumeGroupName: volumeGroup,
+        paths: missing,
+        isRepeated,
+      });
     }
     const added = await inGroup(identity, paths);
     return added.reduce((sum, { physicalVolume }) => sum + physicalVolume.sizeBytes, 0n);

@@ -16,12 +16,12 @@ export interface VolumeGroupPoolOptions {
   /** Maximum age of the spares' facts; 2 s by default. */
   readonly maxAgeMs?: number;
   /** Interval at which spares are read while there are subscribers, since changes are not announced; 30 s by default. */
-  readonly lookEveryMs?: number;
+  readonly pollEveryMs?: number;
 }
 
 /** Creates a pool from a volume group and the configured devices that may be added to it. */
 export function createVolumeGroupPool(options: VolumeGroupPoolOptions): StoragePool {
-  const { lvm, volumeGroup, devices, canMove, maxAgeMs = 2_000, lookEveryMs = 30_000 } = options;
+  const { lvm, volumeGroup, devices, canMove, maxAgeMs = 2_000, pollEveryMs = 30_000 } = options;
   const shown = createShownCommand(lvm);
   const cache = createSnapshotCache<PoolState>({
     system: "storagePool",
@@ -40,7 +40,7 @@ export function createVolumeGroupPool(options: VolumeGroupPoolOptions): StorageP
 
   function watch(): void {
     const unsubscribe = lvm.subscribe(() => cache.invalidate());
-    const timer = setInterval(() => cache.invalidate(), lookEveryMs).unref();
+    const timer = setInterval(() => cache.invalidate(), pollEveryMs).unref();
     stopWatching = () => {
       unsubscribe();
       clearInterval(timer);

@@ -25,12 +25,12 @@ export async function backendOf(
 export async function assertBackend(
   runtime: Pick<PodRuntime, "kind" | "info">,
   host: string,
-  wanted: string,
+  expected: string,
   reason: Reason,
   signal: AbortSignal,
 ): Promise<void> {
   const backend = await backendOf(runtime, host, signal);
-  if (backend !== wanted) {
-    throw new InfraError(reason, `it belongs to ${wanted}, but this gateway now uses ${backend}`);
+  if (backend !== expected) {
+    throw new InfraError(reason, `it belongs to ${expected}, but this gateway now uses ${backend}`);
   }
 }

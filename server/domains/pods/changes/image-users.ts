@@ -47,11 +47,11 @@ export async function readImageUsers(
   ];
 }
 
-const maxTold = 10;
+const maxNamed = 10;
 
 /** Returns `pod web, the container alone and 3 more`, for people. */
 export function describeImageUsers(users: readonly ImageUsers[]): string {
-  const named = users.slice(0, maxTold).map(({ who }) => who);
+  const named = users.slice(0, maxNamed).map(({ who }) => who);
   return users.length > named.length
     ? `${named.join(", ")} and ${users.length - named.length} more`
     : named.join(", ");

@@ -33,6 +33,6 @@ export function describeDifference(
     [ended, "is no longer running"],
     [started, "is running"],
   ] as const;
-  const told = words.flatMap(([containers, what]) => containers.map(({ name }) => `${name} ${what}`));
-  return told.length === 0 ? undefined : `in pod ${podName}, ${told.join(", ")}`;
+  const changes = words.flatMap(([containers, what]) => containers.map(({ name }) => `${name} ${what}`));
+  return changes.length === 0 ? undefined : `in pod ${podName}, ${changes.join(", ")}`;
 }

@@ -23,12 +23,12 @@ export type PodInput = {
  */
 export async function readPod(
   runtime: Pick<PodRuntime, "read" | "inspectPod">,
-  wanted: string,
+  reference: string,
   how: Pick<FindPodOptions, "prefix">,
   signal: AbortSignal,
 ): Promise<RuntimePod> {
   const { pods, unreadable } = (await runtime.read(signal)).value;
-  const { id } = findPod(pods, wanted, { field: "pod", name: true, unreadable, ...how });
+  const { id } = findPod(pods, reference, { field: "pod", name: true, unreadable, ...how });
   return inspectNow(runtime, id, signal);
 }
 

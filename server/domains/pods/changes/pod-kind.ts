@@ -14,7 +14,7 @@ import { inspectNow, type PodInput } from "./pod-input.ts";
 export const maxAttempts = 6;
 
 /** Name of the step before the change, the same for every kind. */
-export const lookStep = "check";
+export const inspectStep = "check";
 
 export interface PodKindOptions<Input extends PodInput> {
   readonly kind: string;
@@ -46,7 +46,7 @@ export function createPodKind<Input extends PodInput>(
   const { mayBeUnreadable = () => false } = options;
   type Run = StepRun<Input, null>;
 
-  async function look({ input, signal }: Run): Promise<PodBefore> {
+  async function inspect({ input, signal }: Run): Promise<PodBefore> {
     await assertBackend(runtime, host, input.backend, podmanReasons.POD_NOT_FOUND, signal);
     try {
       return podBefore(await inspectNow(runtime, input.podId, signal));
@@ -59,15 +59,15 @@ export function createPodKind<Input extends PodInput>(
     }
   }
 
-  function make({ input, operationId }: Run, wanted: RuntimeStep): Promise<unknown> {
+  function make({ input, operationId }: Run, runtimeStep: RuntimeStep): Promise<unknown> {
     const change = { resources: [podResource(input.podUuid)], operationId, lingerMs };
-    return own.during(change, () => runtime.run(wanted));
+    return own.during(change, () => runtime.run(runtimeStep));
   }
 
   async function forward(run: Run): Promise<null> {
     try {
-      const made = make(run, stepOf(run.input));
-      await (isLong ? unlessStopped(made, run.signal) : made);
+      const running = make(run, stepOf(run.input));
+      await (isLong ? unlessStopped(running, run.signal) : running);
     } catch (error) {
       const isOver = doneReason !== undefined && hasReason(error, doneReason);
       const isDone = isOver && run.attempt > 1;
@@ -80,7 +80,7 @@ export function createPodKind<Input extends PodInput>(
 
   async function undo(run: Run): Promise<void> {
     const { input, output, signal } = run;
-    const before = output(lookStep) as PodBefore;
+    const before = output(inspectStep) as PodBefore;
     const read = async () => unlessGone(inspectNow(runtime, input.podId, signal));
     const pod = await read();
     const isUndone = pod === undefined || undoOf === undefined || before.some(({ isUp }) => isUp);
@@ -99,12 +99,12 @@ export function createPodKind<Input extends PodInput>(
     runsOn: "host",
     steps: [
       {
-        name: lookStep,
+        name: inspectStep,
         title: "inspecting the pod",
         weight: 0.1,
         isAbortable: true,
         maxAttempts,
-        forward: look,
+        forward: inspect,
       },
       {
         name: step,
@@ -141,7 +141,7 @@ async function unlessGone<T>(read: Promise<T>): Promise<T | undefined> {
  * On a gateway stop, leaves the rest of the wait to the gateway that takes over the operation. A cancellation does not end
  * it, since nothing could be reverted.
  */
-function unlessStopped<T>(made: Promise<T>, signal: AbortSignal): Promise<T> {
+function unlessStopped<T>(running: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const leave = () => {
       if (hasReason(signal.reason, hostReasons.SHUTTING_DOWN)) {
@@ -150,7 +150,7 @@ function unlessStopped<T>(made: Promise<T>, signal: AbortSignal): Promise<T> {
     };
     const stay = () => signal.removeEventListener("abort", leave);
     signal.addEventListener("abort", leave);
-    made.finally(stay).then(resolve, reject);
+    running.finally(stay).then(resolve, reject);
     if (signal.aborted) {
       leave();
     }

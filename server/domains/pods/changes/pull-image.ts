@@ -3,9 +3,9 @@ import { podmanReasons } from "../../../../adapters/podman/reasons.ts";
 import type { PullImageRequest } from "../../../../gen/hostplane/v1/pod_pb.ts";
 import type { StepRun } from "../../../operations/operation-kind.ts";
 import { imageResource } from "../own-changes.ts";
-import { lookAgain } from "./look-again.ts";
 import type { ChangeTools, PodChange } from "./pod-change.ts";
 import { maxAttempts } from "./pod-kind.ts";
+import { refreshRuntime } from "./refresh-runtime.ts";
 
 /** A type and not an interface, so that it is assignable to Json. */
 export type PullInput = { readonly reference: string };
@@ -26,7 +26,7 @@ export function createPullImage({ runtime, own }: ChangeTools): PodChange<PullIm
     const imageId = await own.during(change, async (also) => {
       const outcome = await runtime.run(pull, { signal, onProgress });
       also(imageResource(outcome.imageId ?? ""));
-      await lookAgain(runtime);
+      await refreshRuntime(runtime);
       return outcome.imageId ?? "";
     });
     return { imageId };

@@ -7,9 +7,9 @@ import { imageIdFrom } from "../image-id.ts";
 import { imageResource, podResource } from "../own-changes.ts";
 import { assertBackend } from "./backend-of.ts";
 import { describeImageUsers, readImageUsers } from "./image-users.ts";
-import { lookAgain } from "./look-again.ts";
 import type { ChangeTools, PodChange } from "./pod-change.ts";
-import { lookStep, maxAttempts } from "./pod-kind.ts";
+import { inspectStep, maxAttempts } from "./pod-kind.ts";
+import { refreshRuntime } from "./refresh-runtime.ts";
 
 /** A type and not an interface, so that it is assignable to Json. */
 export type RemoveImageInput = {
@@ -43,7 +43,7 @@ export function createRemoveImage({
 }: ChangeTools): PodChange<RemoveImageRequest, RemoveImageInput> {
   const stepOf = ({ imageId, force }: RemoveImageInput) => ({ kind: "removeImage", imageId, force }) as const;
 
-  async function look({ input, signal }: Run): Promise<ImageBefore> {
+  async function inspect({ input, signal }: Run): Promise<ImageBefore> {
     await assertBackend(runtime, host, input.backend, podmanReasons.IMAGE_NOT_FOUND, signal);
     const { names } = await runtime.inspectImage(input.imageId, signal);
     const users = await readImageUsers(runtime, input.imageId, [], signal);
@@ -51,7 +51,7 @@ export function createRemoveImage({
   }
 
   async function forward({ input, operationId, attempt, output }: Run): Promise<null> {
-    const { podUuids } = output(lookStep) as ImageBefore;
+    const { podUuids } = output(inspectStep) as ImageBefore;
     const resources = [imageResource(input.imageId), ...podUuids.map(podResource)];
     await own.during({ resources, operationId }, async () => {
       try {
@@ -62,13 +62,13 @@ export function createRemoveImage({
           throw error;
         }
       }
-      await lookAgain(runtime);
+      await refreshRuntime(runtime);
     });
     return null;
   }
 
   async function undo({ input, output }: Run): Promise<void> {
-    const { names } = output(lookStep) as ImageBefore;
+    const { names } = output(inspectStep) as ImageBefore;
     const { images } = (await runtime.read()).value;
     const image = images.find(({ id }) => id === input.imageId);
     const lost = names.filter((name) => image?.names.includes(name) !== true);
@@ -86,12 +86,12 @@ export function createRemoveImage({
       runsOn: "host",
       steps: [
         {
-          name: lookStep,
+          name: inspectStep,
           title: "inspecting the image",
           weight: 0.1,
           isAbortable: true,
           maxAttempts,
-          forward: look,
+          forward: inspect,
         },
         {
           name: step,
@@ -109,13 +109,13 @@ export function createRemoveImage({
       pointOfNoReturn: step,
       result: ({ input, output }) => ({
         imageId: input.imageId,
-        names: (output(lookStep) as ImageBefore).names,
+        names: (output(inspectStep) as ImageBefore).names,
       }),
     },
     attachKeyOf: ({ imageId, force }) => `${imageId} ${force}`,
-    async check({ image: wanted, force }, backend, signal) {
+    async check({ image: reference, force }, backend, signal) {
       const { images, pods } = (await runtime.read(signal)).value;
-      const { id, names } = findImage(images, wanted);
+      const { id, names } = findImage(images, reference);
       const resource = imageResource(id);
       const users = await readImageUsers(runtime, id, pods, signal);
       if (users.length > 0 && !force) {
@@ -137,18 +137,19 @@ export function createRemoveImage({
 }
 
 /** @throws InfraError INVALID_FIELD, IMAGE_NOT_FOUND */
-function findImage(images: readonly RuntimeImage[], wanted: string): RuntimeImage {
-  if (wanted === "" || wanted.length > maxLength) {
+function findImage(images: readonly RuntimeImage[], reference: string): RuntimeImage {
+  if (reference === "" || reference.length > maxLength) {
     throw invalidField(
       "image",
       `must be an image's id or a name with its tag, of 1 to ${maxLength} characters`,
     );
   }
   const found =
-    images.find(({ id }) => id === imageIdFrom(wanted)) ?? images.find(({ names }) => names.includes(wanted));
+    images.find(({ id }) => id === imageIdFrom(reference)) ??
+    images.find(({ names }) => names.includes(reference));
   if (found === undefined) {
-    throw new InfraError(podmanReasons.IMAGE_NOT_FOUND, `image ${wanted} not found`, {
-      resource: imageResource(wanted),
+    throw new InfraError(podmanReasons.IMAGE_NOT_FOUND, `image ${reference} not found`, {
+      resource: imageResource(reference),
     });
   }
   return found;

@@ -1,7 +1,7 @@
 import type { PodContainer, RuntimePod, RuntimeState } from "../../../../adapters/podman/runtime-state.ts";
 import type { ObservedContainer, ObservedPods } from "./observed-pods.ts";
 import type { PodLife } from "./pod-life.ts";
-import { createPodsDraft, type PodsDraft, type Told } from "./pods-draft.ts";
+import { createPodsDraft, type PodsChanges, type PodsDraft } from "./pods-draft.ts";
 
 /** A start or exit that was not observed live. */
 interface Transition {
@@ -27,15 +27,15 @@ export function compareWith(
   state: RuntimeState,
   onTheirWay: ReadonlySet<string>,
   nowNs: bigint,
-): Told {
+): PodsChanges {
   const draft = createPodsDraft(before);
   const seen = new Set(before.comparing?.seen);
-  const isTold = (id: string) => seen.has(id) || onTheirWay.has(id);
+  const isReported = (id: string) => seen.has(id) || onTheirWay.has(id);
 
   const there = new Map(state.pods.map((pod) => [pod.id, pod]));
   const unreadable = new Set(state.unreadable.map(({ podId }) => podId));
   for (const [id, life] of draft.lives) {
-    if (!there.has(id) && !unreadable.has(id) && !isTold(id)) {
+    if (!there.has(id) && !unreadable.has(id) && !isReported(id)) {
       if (life.pod.isCreated) {
         life.remove({ timeNs: nowNs, isReconciled: true });
       }
@@ -44,12 +44,12 @@ export function compareWith(
   }
   for (const pod of state.pods.filter(({ id }) => !unreadable.has(id))) {
     const known = draft.lives.get(pod.id);
-    if (known !== undefined || !isTold(pod.id)) {
+    if (known !== undefined || !isReported(pod.id)) {
       const { id, uuid, name } = pod;
-      comparePod(known ?? draft.addLife({ id, uuid, name }), pod, isTold, nowNs);
+      comparePod(known ?? draft.addLife({ id, uuid, name }), pod, isReported, nowNs);
     }
   }
-  compareImages(draft, state, isTold, nowNs);
+  compareImages(draft, state, isReported, nowNs);
 
   const gap = before.comparing?.gap ?? null;
   if (gap !== null) {
@@ -75,17 +75,22 @@ export function firstObserved(state: RuntimeState, last: ObservedPods["last"], n
   return draft.finish({ last, comparing: null }).observed;
 }
 
-function comparePod(life: PodLife, pod: RuntimePod, isTold: (id: string) => boolean, nowNs: bigint): void {
+function comparePod(
+  life: PodLife,
+  pod: RuntimePod,
+  isReported: (id: string) => boolean,
+  nowNs: bigint,
+): void {
   life.learnName(pod.name);
   life.create({ timeNs: pod.createdAtNs, isReconciled: true });
   const there = new Set(pod.containers.map(({ id }) => id));
-  const gone = life.pod.containers.filter(({ id }) => !there.has(id) && !isTold(id));
+  const gone = life.pod.containers.filter(({ id }) => !there.has(id) && !isReported(id));
   const transitions = pod.containers
-    .filter(({ id }) => life.container(id) !== undefined || !isTold(id))
+    .filter(({ id }) => life.container(id) !== undefined || !isReported(id))
     .flatMap((container) => {
       const { id, name, isInfra } = container;
       life.addContainer({ id, name, isInfra });
-      return isTold(container.id) ? [] : transitionsOf(life.container(container.id), container, nowNs);
+      return isReported(container.id) ? [] : transitionsOf(life.container(container.id), container, nowNs);
     });
   for (const { container, isStart, timeNs, exitCode } of transitions.toSorted(byTime)) {
     const moment = { timeNs, isReconciled: true };
@@ -135,20 +140,20 @@ function transitionsOf(
     return isRunning ? [transition(false, nowNs)] : [];
   }
   const missed = isRunning && isStartedAnew ? [transition(false, startNs)] : [];
-  const hasBegun = isStartedAnew || (!isRunning && state !== "exited");
-  const hasEnded = state === "exited" && (hasBegun || isRunning);
-  return [...missed, ...(hasBegun ? [start] : []), ...(hasEnded ? [exit] : [])];
+  const hasStarted = isStartedAnew || (!isRunning && state !== "exited");
+  const hasEnded = state === "exited" && (hasStarted || isRunning);
+  return [...missed, ...(hasStarted ? [start] : []), ...(hasEnded ? [exit] : [])];
 }
 
 function compareImages(
   { images, facts }: PodsDraft,
   state: RuntimeState,
-  isTold: (id: string) => boolean,
+  isReported: (id: string) => boolean,
   nowNs: bigint,
 ): void {
   const there = new Set(state.images.map(({ id }) => id));
   for (const { id, names } of [...images.values()].filter(
-    (image) => !there.has(image.id) && !isTold(image.id),
+    (image) => !there.has(image.id) && !isReported(image.id),
   )) {
     images.delete(id);
     facts.push({ type: "image.removed", id, names, timeNs: nowNs, isReconciled: true });
@@ -158,7 +163,7 @@ function compareImages(
     const names = [...found];
     if (known !== undefined) {
       images.set(id, { ...known, names });
-    } else if (!isTold(id)) {
+    } else if (!isReported(id)) {
       images.set(id, { id, names, addedAtNs: nowNs });
       facts.push({ type: "image.added", id, names, timeNs: nowNs, isReconciled: true });
     }

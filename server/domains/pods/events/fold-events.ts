@@ -1,7 +1,7 @@
 import type { RuntimeEvent } from "../../../../adapters/podman/adapter.ts";
 import type { ObservedPods } from "./observed-pods.ts";
 import { restartNs } from "./pod-life.ts";
-import { createPodsDraft, type PodsDraft, type Told } from "./pods-draft.ts";
+import { createPodsDraft, type PodsChanges, type PodsDraft } from "./pods-draft.ts";
 
 /** Records were seen up to 90 ms out of order, so a restart may be recorded after later events. */
 const disorderNs = 300_000_000n;
@@ -15,7 +15,7 @@ type ImageEvent = Extract<RuntimeEvent, { readonly imageId: string }>;
  * events are batched. Starts and exits of a pod and of each app alternate, and a restart of a pod's last app is not an exit
  * of the pod. A gap must be followed by `compareWith`, which reports it.
  */
-export function foldEvents(before: ObservedPods, events: readonly RuntimeEvent[]): Told {
+export function foldEvents(before: ObservedPods, events: readonly RuntimeEvent[]): PodsChanges {
   const draft = createPodsDraft(before);
   let { last, comparing } = before;
   let seen = new Set(comparing?.seen);
@@ -58,7 +58,7 @@ export function foldEvents(before: ObservedPods, events: readonly RuntimeEvent[]
 }
 
 /** Reports the exit of pods that had no app started again by then. */
-export function passTime(before: ObservedPods, nowNs: bigint, podIds: ReadonlySet<string>): Told {
+export function passTime(before: ObservedPods, nowNs: bigint, podIds: ReadonlySet<string>): PodsChanges {
   const draft = createPodsDraft(before);
   for (const id of podIds) {
     draft.lives.get(id)?.passTime(nowNs - disorderNs);

@@ -8,7 +8,7 @@ import type { Call } from "../../../rpc/call/call.ts";
 import { callableServices } from "../../../rpc/call/callable-services.ts";
 import { type ListenRequest, parseListenRequest } from "./listen-request.ts";
 import { podsTopic } from "./pod-events.ts";
-import { isWantedRktEvent, rktEventFrom } from "./rkt-events.ts";
+import { matchesRktEvent, rktEventFrom } from "./rkt-events.ts";
 
 /** Streams events of the gateway's own log in the format of v1alpha.PublicAPI. */
 export type ListenEvents = (
@@ -61,10 +61,10 @@ export function createListenEvents({ events, host, silenceMs = 15_000 }: ListenE
   }
 
   return async function* listenEvents({ filter }, call) {
-    const wanted = parseListenRequest(filter);
-    const { untilSeconds } = wanted;
+    const listenRequest = parseListenRequest(filter);
+    const { untilSeconds } = listenRequest;
     const closeAtMs = untilSeconds === undefined ? Number.POSITIVE_INFINITY : msFrom(untilSeconds) + lateMs;
-    let seq = await findStart(wanted);
+    let seq = await findStart(listenRequest);
     yield { events: [] };
 
     const topic: EventFilter = {
@@ -74,20 +74,20 @@ export function createListenEvents({ events, host, silenceMs = 15_000 }: ListenE
         return callableServices(call);
       },
     };
-    const told = (records: readonly EventRecord[]): Event[] =>
+    const eventsOf = (records: readonly EventRecord[]): Event[] =>
       records.flatMap((record) => {
-        const made = record.host === host ? rktEventFrom(record) : undefined;
-        return made !== undefined && isWantedRktEvent(made, wanted) ? [made.event] : [];
+        const rktEvent = record.host === host ? rktEventFrom(record) : undefined;
+        return rktEvent !== undefined && matchesRktEvent(rktEvent, listenRequest) ? [rktEvent.event] : [];
       });
 
     let writtenAtMs = performance.now();
     const silenceLeftMs = () => writtenAtMs + silenceMs - performance.now();
-    async function* toldOf(records: AsyncGenerator<EventRecord, void>, timeLeftMs: () => number) {
+    async function* batchesOf(records: AsyncGenerator<EventRecord, void>, timeLeftMs: () => number) {
       for await (const burst of bursts(records, timeLeftMs, silenceLeftMs)) {
         seq = burst.at(-1)?.seq ?? seq;
-        const made = told(burst);
-        if (made.length > 0 || burst.length === 0) {
-          yield { events: made };
+        const batch = eventsOf(burst);
+        if (batch.length > 0 || burst.length === 0) {
+          yield { events: batch };
           writtenAtMs = performance.now();
         }
       }
@@ -97,8 +97,8 @@ export function createListenEvents({ events, host, silenceMs = 15_000 }: ListenE
     const signal = AbortSignal.any([call.signal, closing.signal]);
     try {
       const coming = events.between(seq, Number.POSITIVE_INFINITY, topic, signal);
-      yield* toldOf(coming, () => closeAtMs - Date.now());
-      yield* toldOf(events.between(seq, await events.currentSeq(), topic, signal), forever);
+      yield* batchesOf(coming, () => closeAtMs - Date.now());
+      yield* batchesOf(events.between(seq, await events.currentSeq(), topic, signal), forever);
     } finally {
       closing.abort();
     }

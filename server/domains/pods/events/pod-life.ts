@@ -37,20 +37,20 @@ export interface PodLife {
 
 /**
  * Tracks the events of one pod, so that starts and exits alternate, for its apps and for the pod itself.
- * @param tell receives each fact, in order
+ * @param emit receives each fact, in order
  */
-export function createPodLife(observed: ObservedPod, tell: (fact: PodFact) => void): PodLife {
+export function createPodLife(observed: ObservedPod, emit: (fact: PodFact) => void): PodLife {
   const pod: Draft<ObservedPod> = {
     ...observed,
     containers: observed.containers.map((each) => ({ ...each })),
   };
   const containers = new Map<string, Draft<ObservedContainer>>(pod.containers.map((each) => [each.id, each]));
 
-  function tellPod(type: PodFact["type"], { timeNs, isReconciled }: Moment): void {
-    tell({ type, timeNs, isReconciled, uuid: pod.uuid, name: pod.name });
+  function emitPod(type: PodFact["type"], { timeNs, isReconciled }: Moment): void {
+    emit({ type, timeNs, isReconciled, uuid: pod.uuid, name: pod.name });
   }
 
-  function tellContainer(
+  function emitContainer(
     type: PodFact["type"],
     { id, name }: ObservedContainer,
     moment: Moment,
@@ -58,7 +58,7 @@ export function createPodLife(observed: ObservedPod, tell: (fact: PodFact) => vo
   ) {
     const { timeNs, isReconciled } = moment;
     const ended = exitCode === null ? {} : { exitCode };
-    tell({ type, timeNs, isReconciled, uuid: pod.uuid, name: pod.name, container: { id, name }, ...ended });
+    emit({ type, timeNs, isReconciled, uuid: pod.uuid, name: pod.name, container: { id, name }, ...ended });
   }
 
   const isUp = (isInfra: boolean) =>
@@ -66,7 +66,7 @@ export function createPodLife(observed: ObservedPod, tell: (fact: PodFact) => vo
 
   function endPod(moment: Moment): void {
     if (pod.isStarted) {
-      tellPod("pod.exited", moment);
+      emitPod("pod.exited", moment);
     }
     pod.isStarted = false;
     pod.pendingExitNs = null;
@@ -75,7 +75,7 @@ export function createPodLife(observed: ObservedPod, tell: (fact: PodFact) => vo
   function create(moment: Moment): void {
     if (!pod.isCreated) {
       pod.isCreated = true;
-      tellPod("pod.created", moment);
+      emitPod("pod.created", moment);
     }
   }
 
@@ -88,7 +88,7 @@ export function createPodLife(observed: ObservedPod, tell: (fact: PodFact) => vo
     container.changedAtNs = moment.timeNs;
     container.held = null;
     if (!container.isInfra) {
-      tellContainer("container.exited", container, moment, exitCode);
+      emitContainer("container.exited", container, moment, exitCode);
     }
     if (isUp(false)) {
       return;
@@ -135,13 +135,13 @@ export function createPodLife(observed: ObservedPod, tell: (fact: PodFact) => vo
       }
       if (!pod.isStarted) {
         pod.isStarted = true;
-        tellPod("pod.started", moment);
+        emitPod("pod.started", moment);
       }
       container.isRunning = true;
       container.changedAtNs = moment.timeNs;
       container.held = null;
       if (!container.isInfra) {
-        tellContainer("container.started", container, moment, null);
+        emitContainer("container.started", container, moment, null);
       }
     },
     exit,
@@ -165,7 +165,7 @@ export function createPodLife(observed: ObservedPod, tell: (fact: PodFact) => vo
         exit(id, { ...moment, isReconciled: !isSeen }, null);
       }
       endPod({ timeNs: pod.pendingExitNs ?? moment.timeNs, isReconciled: !isSeen });
-      tellPod("pod.removed", moment);
+      emitPod("pod.removed", moment);
     },
     passTime,
   };

@@ -10,19 +10,19 @@ export interface PodsDraft {
   /** Adds a pod about which nothing was reported yet. */
   addLife(pod: Pick<ObservedPod, "id" | "uuid" | "name">): PodLife;
   /** Returns the result. */
-  finish(rest: Pick<ObservedPods, "last" | "comparing">): Told;
+  finish(rest: Pick<ObservedPods, "last" | "comparing">): PodsChanges;
 }
 
 /** Facts, and the state of pods and images after them. */
-export interface Told {
+export interface PodsChanges {
   readonly observed: ObservedPods;
   readonly facts: readonly Fact[];
 }
 
 export function createPodsDraft({ pods, images }: Pick<ObservedPods, "pods" | "images">): PodsDraft {
   const facts: Fact[] = [];
-  const tell = (fact: Fact) => void facts.push(fact);
-  const lives = new Map(pods.map((pod) => [pod.id, createPodLife(pod, tell)]));
+  const emit = (fact: Fact) => void facts.push(fact);
+  const lives = new Map(pods.map((pod) => [pod.id, createPodLife(pod, emit)]));
   const known = new Map(images.map((image) => [image.id, image]));
   return {
     lives,
@@ -30,7 +30,7 @@ export function createPodsDraft({ pods, images }: Pick<ObservedPods, "pods" | "i
     facts,
     addLife(pod) {
       const fresh = { isCreated: false, isStarted: false, pendingExitNs: null, containers: [] };
-      const life = createPodLife({ ...pod, ...fresh }, tell);
+      const life = createPodLife({ ...pod, ...fresh }, emit);
       lives.set(pod.id, life);
       return life;
     },

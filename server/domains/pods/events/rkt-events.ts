@@ -22,7 +22,7 @@ const types: Readonly<Record<string, EventType>> = {
 };
 
 /** An event of pods or images in the format of v1alpha.PublicAPI. */
-export interface ToldRktEvent {
+export interface TimedRktEvent {
   readonly event: RktEvent;
   /** When it happened, nanoseconds since 1970. */
   readonly happenedNs: bigint;
@@ -35,7 +35,7 @@ export interface ToldRktEvent {
 export function rktEventFrom({
   type,
   payload,
-}: Pick<EventRecord, "type" | "payload">): ToldRktEvent | undefined {
+}: Pick<EventRecord, "type" | "payload">): TimedRktEvent | undefined {
   const rktType = types[type];
   if (rktType === undefined) {
     return undefined;
@@ -43,17 +43,17 @@ export function rktEventFrom({
   const { case: kind, value } = detailOf(payload);
   switch (kind) {
     case "pod":
-      return told(rktType, value.happenedAt, ofPod(rktType, value));
+      return timedEvent(rktType, value.happenedAt, ofPod(rktType, value));
     case "image":
-      return told(rktType, value.happenedAt, ofImage(value));
+      return timedEvent(rktType, value.happenedAt, ofImage(value));
     default:
       return undefined;
   }
 }
 
 /** Reports whether the event matches the caller's filter. */
-export function isWantedRktEvent({ event, happenedNs }: ToldRktEvent, wanted: ListenRequest): boolean {
-  const { types: anyType, ids, names, sinceSeconds, untilSeconds } = wanted;
+export function matchesRktEvent({ event, happenedNs }: TimedRktEvent, request: ListenRequest): boolean {
+  const { types: anyType, ids, names, sinceSeconds, untilSeconds } = request;
   return (
     (anyType.size === 0 || anyType.has(event.type)) &&
     (ids.size === 0 || ids.has(event.id)) &&
@@ -97,7 +97,7 @@ function ofImage({ id, names, reconciled }: ImageEvent): Words {
   return { id, from: first, data };
 }
 
-function told(type: EventType, at: Timestamp | undefined, { id, from, data }: Words): ToldRktEvent {
+function timedEvent(type: EventType, at: Timestamp | undefined, { id, from, data }: Words): TimedRktEvent {
   const { seconds = 0n, nanos = 0 } = at ?? {};
   const pairs = data.map(([Key, value]) => create(KeyValueSchema, { Key, value }));
   return {

@@ -8,7 +8,7 @@ import type { Fact } from "./fact.ts";
 import { foldEvents, nextExitNs, passTime } from "./fold-events.ts";
 import { type ObservedPods, withComparing } from "./observed-pods.ts";
 import type { ObservedStore } from "./observed-store.ts";
-import type { Told } from "./pods-draft.ts";
+import type { PodsChanges } from "./pods-draft.ts";
 
 export interface WatchPodsOptions {
   readonly runtime: PodRuntime;
@@ -50,11 +50,11 @@ export async function watchPods(options: WatchPodsOptions, signal: AbortSignal):
   const batches = runtime.events({ after }, ending)[Symbol.asyncIterator]();
 
   /** @returns whether the write succeeded and no other gateway was first */
-  async function tell(told: Told): Promise<boolean> {
+  async function publish(changes: PodsChanges): Promise<boolean> {
     for (let failures = 1; ; failures += 1) {
       try {
-        const isOurs = await observedStore.write(told.observed, told.facts);
-        observed = told.observed;
+        const isOurs = await observedStore.write(changes.observed, changes.facts);
+        observed = changes.observed;
         return isOurs;
       } catch (error) {
         signal.throwIfAborted();
@@ -75,7 +75,7 @@ export async function watchPods(options: WatchPodsOptions, signal: AbortSignal):
       first,
       events.filter(({ kind }) => kind !== "gap"),
     );
-    return tell({ observed: rest.observed, facts: [gap, ...rest.facts] });
+    return publish({ observed: rest.observed, facts: [gap, ...rest.facts] });
   }
 
   async function take(events: readonly RuntimeEvent[]): Promise<boolean> {
@@ -94,21 +94,21 @@ export async function watchPods(options: WatchPodsOptions, signal: AbortSignal):
     // Up to the last confirmation nothing can have been missed.
     const seenAtNs = isFirst && kept.seenAtMs !== undefined ? BigInt(kept.seenAtMs) * 1_000_000n : 0n;
     const wasEmpty = isFirst && observed.last === null;
-    const told = events
+    const relevant = events
       .filter((event) => event.kind !== "gap" || event.place !== undefined || !wasEmpty)
       .map((event) =>
         event.kind === "gap" && event.sinceNs < seenAtNs ? { ...event, sinceNs: seenAtNs } : event,
       );
-    return told.length === 0 || tell(foldEvents(observed, told));
+    return relevant.length === 0 || publish(foldEvents(observed, relevant));
   }
 
   /** @returns false when another gateway has reported a change */
-  async function lookAround(known: ObservedPods): Promise<boolean> {
+  async function checkState(known: ObservedPods): Promise<boolean> {
     if (known.comparing !== null) {
       return compare(known);
     }
     if (waitNs(nextExitNs(known)) <= 0n) {
-      return tellExits(known);
+      return publishExits(known);
     }
     if (performance.now() >= confirmAtMs) {
       observed = withComparing(known);
@@ -131,9 +131,9 @@ export async function watchPods(options: WatchPodsOptions, signal: AbortSignal):
       ...("podId" in event ? [event.podId] : []),
       ...("containerId" in event && event.kind !== "containerCreated" ? [event.containerId] : []),
     ]);
-    const told = compareWith(known, snapshot.state, new Set(ids), now);
+    const changes = compareWith(known, snapshot.state, new Set(ids), now);
     snapshot = undefined;
-    const isOurs = await tell(told);
+    const isOurs = await publish(changes);
     await observedStore.confirm();
     confirmAtMs = performance.now() + confirmMs;
     onHealthy();
@@ -146,12 +146,12 @@ export async function watchPods(options: WatchPodsOptions, signal: AbortSignal):
    * that.
    */
   function onTheirWaySinceNs({ last, comparing }: ObservedPods): bigint {
-    const toldNs = last === null ? 0n : last.timeNs + 1n;
-    return comparing?.gap == null && toldNs < comparingSinceNs ? toldNs : comparingSinceNs;
+    const publishedNs = last === null ? 0n : last.timeNs + 1n;
+    return comparing?.gap == null && publishedNs < comparingSinceNs ? publishedNs : comparingSinceNs;
   }
 
   /** If an app was started in the meantime, the event for it may arrive later than the clock suggests. */
-  async function tellExits(known: ObservedPods): Promise<boolean> {
+  async function publishExits(known: ObservedPods): Promise<boolean> {
     const { value } = await runtime.read(ending);
     const there = new Map(value.pods.map((pod) => [pod.id, pod]));
     const isStartedAgain = (podId: string, sinceNs: bigint) =>
@@ -161,12 +161,12 @@ export async function watchPods(options: WatchPodsOptions, signal: AbortSignal):
     const over = known.pods.filter(
       ({ id, pendingExitNs }) => pendingExitNs !== null && !isStartedAgain(id, pendingExitNs),
     );
-    const told = passTime(known, nowNs(), new Set(over.map(({ id }) => id)));
+    const changes = passTime(known, nowNs(), new Set(over.map(({ id }) => id)));
     againAtMs = performance.now() + againMs;
-    return told.facts.length === 0 || tell(told);
+    return changes.facts.length === 0 || publish(changes);
   }
 
-  function untilLookMs(known: ObservedPods): number {
+  function untilCheckMs(known: ObservedPods): number {
     const now = performance.now();
     const exitMs = Number(waitNs(nextExitNs(known)) / 1_000_000n);
     const dueMs = known.comparing !== null ? 0 : Math.min(exitMs, confirmAtMs - now);
@@ -176,11 +176,11 @@ export async function watchPods(options: WatchPodsOptions, signal: AbortSignal):
   try {
     let next = batches.next();
     for (;;) {
-      const isLookDue =
-        isCaughtUp && observed !== undefined && !(await isSettledWithin(next, untilLookMs(observed)));
+      const isCheckDue =
+        isCaughtUp && observed !== undefined && !(await isSettledWithin(next, untilCheckMs(observed)));
       let isOurs = true;
-      if (isLookDue && observed !== undefined) {
-        isOurs = await lookAround(observed);
+      if (isCheckDue && observed !== undefined) {
+        isOurs = await checkState(observed);
       } else {
         const { value, done } = await next;
         if (done === true) {

@@ -19,7 +19,7 @@ export interface AppLogOptions {
   /** Whether its program has exited, as far as is known. Called only for a followed log, once it has caught up. */
   readonly hasEnded?: () => boolean;
   /**
-   * Duration of one wait for more of an unfinished line after the program has exited; there are `looks` of them. 1 s by
+   * Duration of one wait for more of an unfinished line after the program has exited; there are `maxWaits` of them. 1 s by
    * default.
    */
   readonly lineEndMs?: number;
@@ -29,7 +29,7 @@ export interface AppLogOptions {
  * A program's last output may arrive long after its exit is known: Podman's service may just be back, or the machine may be
  * busy. Several short waits are used, since after a suspend one long wait would be over before anything was read.
  */
-const looks = 5;
+const maxWaits = 5;
 
 /**
  * How far before the window the log is read, to get the starts of lines that end in it. Their position is unknown beforehand;
@@ -75,25 +75,25 @@ async function* linesOf(given: AppLogOptions, signal: AbortSignal): AsyncGenerat
   const assembly = createLineAssembly(maxLineBytes);
   const wide = sinceNs === undefined ? options : { ...options, sinceNs: atLeastZero(sinceNs - lineBeginNs) };
   const source = runtime.logs(app.id, wide, signal)[Symbol.asyncIterator]();
-  const wanted = (lines: readonly LogLine[]) =>
+  const inWindow = (lines: readonly LogLine[]) =>
     sinceNs === undefined ? lines : lines.filter(({ timeNs }) => timeNs >= sinceNs);
   let isCaughtUp = false;
   try {
     for (;;) {
       const arrival = watched(source.next());
-      let endedLooks = 0;
+      let endedWaits = 0;
       // Before that, a pause comes from the runtime and says nothing about the program.
-      while (isCaughtUp && assembly.hasBegun() && !(await arrival.within(lineEndMs))) {
-        endedLooks = hasEnded?.() === true ? endedLooks + 1 : 0;
-        if (endedLooks === looks) {
-          yield wanted(assembly.end());
+      while (isCaughtUp && assembly.hasUnfinishedLine() && !(await arrival.within(lineEndMs))) {
+        endedWaits = hasEnded?.() === true ? endedWaits + 1 : 0;
+        if (endedWaits === maxWaits) {
+          yield inWindow(assembly.end());
         }
       }
       const { done, value: pieces } = await arrival.result;
       if (done === true) {
         break;
       }
-      const lines = wanted(assembly.linesOf(pieces));
+      const lines = inWindow(assembly.linesOf(pieces));
       if (lines.length > 0) {
         yield lines;
       }
@@ -102,8 +102,8 @@ async function* linesOf(given: AppLogOptions, signal: AbortSignal): AsyncGenerat
         yield "caughtUp";
       }
     }
-    if (assembly.hasBegun()) {
-      yield wanted(assembly.end());
+    if (assembly.hasUnfinishedLine()) {
+      yield inWindow(assembly.end());
     }
   } finally {
     await source.return?.();

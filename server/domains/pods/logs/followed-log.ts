@@ -5,7 +5,7 @@ import { appLog, type LogBatch } from "./app-log.ts";
 import { createGathering } from "./gathering.ts";
 import type { LogLine } from "./log-line.ts";
 import { createMessagePacker, type LogMessage, newestMessage } from "./log-messages.ts";
-import { closeLogs, earlierLines, type LogReading, wantedApps } from "./log-reading.ts";
+import { closeLogs, earlierLines, type LogReading, selectedApps } from "./log-reading.ts";
 import { mergedLines, mergeLines } from "./merge-lines.ts";
 import { createNewestLines } from "./newest-lines.ts";
 
@@ -23,7 +23,7 @@ export async function* followedLog(
 ): AsyncGenerator<LogMessage, void> {
   const logs = new Map<string, Log>();
   const ended = new Set<string>();
-  const begin = begunLogs(reading, logs, ended, signal);
+  const begin = createLogOpener(reading, logs, ended, signal);
   begin(reading.pod);
   try {
     yield* earlierMessages(reading, [...logs.values()]);
@@ -66,7 +66,7 @@ async function* laterMessages(
 
   follow([...logs.values()]);
   gathering.add(podStates(reading, signal));
-  const { untilNs } = reading.wanted;
+  const { untilNs } = reading.selection;
   const stopWaiting =
     untilNs === undefined ? undefined : callAt(Number(untilNs / 1_000_000n), end, { ref: true });
   const packer = createMessagePacker(reading.limits);
@@ -100,13 +100,13 @@ async function* laterMessages(
  * Returns a function that opens the logs of a pod's apps that are not open yet, records which programs have exited, and
  * returns the new logs.
  */
-function begunLogs(
-  { runtime, appName, wanted, limits }: LogReading,
+function createLogOpener(
+  { runtime, appName, selection, limits }: LogReading,
   logs: Map<string, Log>,
   ended: Set<string>,
   signal: AbortSignal,
 ): (pod: RuntimePod) => readonly Log[] {
-  const { maxLines: _, ...window } = wanted;
+  const { maxLines: _, ...window } = selection;
 
   function begin(app: PodContainer): Log {
     const log = appLog(
@@ -126,7 +126,7 @@ function begunLogs(
   }
 
   return (pod) => {
-    const apps = wantedApps(pod, appName);
+    const apps = selectedApps(pod, appName);
     ended.clear();
     for (const { id, state } of apps) {
       if (state === "exited") {
@@ -139,7 +139,7 @@ function begunLogs(
 
 /** Yields the earlier lines: a limited number in one message, all lines in as many as needed. At least one message. */
 async function* earlierMessages(
-  { wanted: { maxLines }, limits }: LogReading,
+  { selection: { maxLines }, limits }: LogReading,
   logs: readonly Log[],
 ): AsyncGenerator<LogMessage, void> {
   const earlier = mergedLines(logs.map((log) => () => earlierLines(log)));

@@ -6,12 +6,12 @@ export interface LineAssembly {
   /** Returns the lines that end in these pieces, in the order of their ends. */
   linesOf(pieces: readonly LogPiece[]): LogLine[];
   /** Reports whether a line is unfinished. */
-  hasBegun(): boolean;
+  hasUnfinishedLine(): boolean;
   /** Ends unfinished lines, the earlier one first. */
   end(): LogLine[];
 }
 
-interface BegunLine {
+interface UnfinishedLine {
   timeNs: bigint;
   readonly parts: Uint8Array[];
   size: number;
@@ -24,9 +24,9 @@ interface BegunLine {
  * @param maxBytes bytes of a line beyond that are counted and dropped
  */
 export function createLineAssembly(maxBytes: number): LineAssembly {
-  const begun = new Map<LogPiece["stream"], BegunLine>();
+  const unfinished = new Map<LogPiece["stream"], UnfinishedLine>();
 
-  function add(line: BegunLine, bytes: Uint8Array): void {
+  function add(line: UnfinishedLine, bytes: Uint8Array): void {
     const fitting = Math.min(bytes.length, maxBytes - line.size);
     if (fitting > 0) {
       // Copied, since a piece is a view of the whole chunk it arrived in.
@@ -37,7 +37,7 @@ export function createLineAssembly(maxBytes: number): LineAssembly {
   }
 
   function lineOf({ stream, timeNs, bytes, endsLine }: LogPiece): LogLine | undefined {
-    const earlier = begun.get(stream);
+    const earlier = unfinished.get(stream);
     if (endsLine && earlier === undefined && bytes.length <= maxBytes) {
       return { timeNs, bytes, cutBytes: 0 };
     }
@@ -45,24 +45,24 @@ export function createLineAssembly(maxBytes: number): LineAssembly {
     line.timeNs = timeNs;
     add(line, bytes);
     if (!endsLine) {
-      begun.set(stream, line);
+      unfinished.set(stream, line);
       return undefined;
     }
-    begun.delete(stream);
+    unfinished.delete(stream);
     return joined(line);
   }
 
   return {
     linesOf: (pieces) => pieces.flatMap((piece) => lineOf(piece) ?? []),
-    hasBegun: () => begun.size > 0,
+    hasUnfinishedLine: () => unfinished.size > 0,
     end() {
-      const lines = [...begun.values()].map(joined);
-      begun.clear();
+      const lines = [...unfinished.values()].map(joined);
+      unfinished.clear();
       return lines.sort((a, b) => (a.timeNs < b.timeNs ? -1 : a.timeNs > b.timeNs ? 1 : 0));
     },
   };
 }
 
-function joined({ timeNs, parts, size, cutBytes }: BegunLine): LogLine {
+function joined({ timeNs, parts, size, cutBytes }: UnfinishedLine): LogLine {
   return { timeNs, bytes: Buffer.concat(parts, size), cutBytes };
 }

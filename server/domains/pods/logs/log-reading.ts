@@ -3,7 +3,7 @@ import type { PodContainer, RuntimePod } from "../../../../adapters/podman/runti
 import type { LogBatch } from "./app-log.ts";
 import type { LogLine } from "./log-line.ts";
 import type { MessageLimits } from "./log-messages.ts";
-import type { WantedLines } from "./log-request.ts";
+import type { LineSelection } from "./log-request.ts";
 
 /** Parameters for reading a pod's logs. */
 export interface LogReading {
@@ -11,12 +11,12 @@ export interface LogReading {
   readonly pod: RuntimePod;
   /** Empty for all. */
   readonly appName: string;
-  readonly wanted: WantedLines;
+  readonly selection: LineSelection;
   readonly limits: MessageLimits;
 }
 
 /** Returns the apps whose logs are requested. The infra container prints nothing. */
-export function wantedApps(pod: RuntimePod, appName: string): readonly PodContainer[] {
+export function selectedApps(pod: RuntimePod, appName: string): readonly PodContainer[] {
   return pod.containers.filter(({ name, isInfra }) => !isInfra && (appName === "" || name === appName));
 }
 

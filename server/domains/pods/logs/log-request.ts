@@ -3,7 +3,7 @@ import type { GetLogsRequest } from "../../../../gen/v1alpha/api_pb.ts";
 import { parseSecondsWindow } from "../seconds-window.ts";
 
 /** Selection of log lines. */
-export interface WantedLines {
+export interface LineSelection {
   /** Maximum number of the newest lines; Infinity for all. */
   readonly maxLines: number;
   /** Start (inclusive) and end (exclusive), nanoseconds since 1970. */
@@ -14,7 +14,7 @@ export interface WantedLines {
 /** Parses and validates a request. @throws InfraError INVALID_FIELD */
 export function parseLogRequest(
   request: Pick<GetLogsRequest, "lines" | "sinceTime" | "untilTime">,
-): WantedLines {
+): LineSelection {
   const { lines } = request;
   if (lines < 0) {
     throw invalidField("lines", `must be 0 (all) or a number of lines, got ${lines}`);

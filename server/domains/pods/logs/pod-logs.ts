@@ -8,7 +8,7 @@ import type { Call } from "../../../rpc/call/call.ts";
 import { findPod } from "../find-pod.ts";
 import { followedLog } from "./followed-log.ts";
 import { type LogMessage, messageLimitsOf } from "./log-messages.ts";
-import { wantedApps } from "./log-reading.ts";
+import { selectedApps } from "./log-reading.ts";
 import { parseLogRequest } from "./log-request.ts";
 import { windowedLog } from "./windowed-log.ts";
 
@@ -37,14 +37,14 @@ export function createPodLogs({ runtime, maxMessageBytes, silenceMs = 15_000 }: 
   const limits = messageLimitsOf(maxMessageBytes);
   return {
     async *read(request, call) {
-      const wanted = parseLogRequest(request);
+      const selection = parseLogRequest(request);
       const { pods, unreadable } = (await runtime.read(call.signal)).value;
       const pod = findPod(pods, request.podId, { field: "pod_id", prefix: true, name: false, unreadable });
       call.noteResource(`pods/${pod.uuid}`);
       const { appName } = request;
       assertApp(pod, appName);
       const leaving = new AbortController();
-      const reading = { runtime, pod, appName, wanted, limits };
+      const reading = { runtime, pod, appName, selection, limits };
       const signal = AbortSignal.any([call.signal, leaving.signal]);
       const messages = request.follow ? followedLog(reading, signal) : windowedLog(reading, signal);
       try {
@@ -78,8 +78,8 @@ async function* withSilences(
 
 /** @throws InfraError CONTAINER_NOT_FOUND */
 function assertApp(pod: RuntimePod, appName: string): void {
-  if (appName !== "" && wantedApps(pod, appName).length === 0) {
-    const names = wantedApps(pod, "").map(({ name }) => name);
+  if (appName !== "" && selectedApps(pod, appName).length === 0) {
+    const names = selectedApps(pod, "").map(({ name }) => name);
     const has = names.length === 0 ? "it has none" : `it has ${names.join(", ")}`;
     throw new InfraError(
       podmanReasons.CONTAINER_NOT_FOUND,

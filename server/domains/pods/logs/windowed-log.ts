@@ -1,6 +1,6 @@
 import { appLog } from "./app-log.ts";
 import { type LogMessage, newestMessage } from "./log-messages.ts";
-import { closeLogs, earlierLines, type LogReading, wantedApps } from "./log-reading.ts";
+import { closeLogs, earlierLines, type LogReading, selectedApps } from "./log-reading.ts";
 import { mergedLines } from "./merge-lines.ts";
 import { createNewestLines } from "./newest-lines.ts";
 
@@ -9,9 +9,9 @@ export async function* windowedLog(
   reading: LogReading,
   signal: AbortSignal,
 ): AsyncGenerator<LogMessage, void> {
-  const { runtime, pod, appName, wanted, limits } = reading;
-  const { maxLines, ...options } = wanted;
-  const logs = wantedApps(pod, appName).map((app) =>
+  const { runtime, pod, appName, selection, limits } = reading;
+  const { maxLines, ...options } = selection;
+  const logs = selectedApps(pod, appName).map((app) =>
     appLog(
       {
         runtime,

@@ -14,13 +14,13 @@ export function crashDifferences(
       const last = earlier.get(crash.id);
       const isArchivedSince = crash.isArchived && last?.isArchived !== true;
       return [
-        ...(last === undefined ? [told("crash.reported", crash)] : []),
-        ...(isArchivedSince ? [told("crash.archived", crash)] : []),
+        ...(last === undefined ? [difference("crash.reported", crash)] : []),
+        ...(isArchivedSince ? [difference("crash.archived", crash)] : []),
       ];
     });
 }
 
-function told(
+function difference(
   type: "crash.reported" | "crash.archived",
   { id, entity, host, atMs, what }: CephCrash,
 ): StorageDifference {

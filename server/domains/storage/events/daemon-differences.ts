@@ -19,9 +19,11 @@ export function monDifferences(
   const stateIn = (mons: readonly ObservedMon[], name: string) =>
     mons.some((mon) => mon.name === name) ? "out of quorum" : undefined;
   return [
-    ...left.map((name) => told("mon.left", "mon", name, hostOf, stateIn(after, name) ?? gone, "in quorum")),
+    ...left.map((name) =>
+      difference("mon.left", "mon", name, hostOf, stateIn(after, name) ?? gone, "in quorum"),
+    ),
     ...joined.map((name) =>
-      told("mon.joined", "mon", name, hostOf, "in quorum", stateIn(before, name) ?? ""),
+      difference("mon.joined", "mon", name, hostOf, "in quorum", stateIn(before, name) ?? ""),
     ),
   ];
 }
@@ -42,9 +44,9 @@ export function mgrDifferences(
   }
   const stateIn = ({ standbys }: ObservedMgrs, name: string) =>
     standbys.includes(name) ? "standby" : undefined;
-  const none = (name: string, state: string) => told("mgr.none", "mgr", name, hostOf, state, "active");
+  const none = (name: string, state: string) => difference("mgr.none", "mgr", name, hostOf, state, "active");
   const active = (name: string, previous: string) =>
-    told("mgr.active", "mgr", name, hostOf, "active", previous);
+    difference("mgr.active", "mgr", name, hostOf, "active", previous);
   if (after.active === null) {
     const last = before.active ?? "";
     return [none(last, stateIn(after, last) ?? gone)];
@@ -66,7 +68,14 @@ export function mdsDifferences(
   return names
     .filter((name) => stateBefore.get(name) !== stateAfter.get(name))
     .map((name) =>
-      told("mds.changed", "mds", name, hostOf, stateAfter.get(name) ?? gone, stateBefore.get(name) ?? ""),
+      difference(
+        "mds.changed",
+        "mds",
+        name,
+        hostOf,
+        stateAfter.get(name) ?? gone,
+        stateBefore.get(name) ?? "",
+      ),
     );
 }
 
@@ -80,12 +89,12 @@ export function rgwDifferences(
   const removed = before.filter((rgw) => !isIn(after, rgw));
   const added = after.filter((rgw) => !isIn(before, rgw));
   return [
-    ...removed.map(({ name, host }) => told("rgw.removed", "rgw", name, () => host, gone, "up")),
-    ...added.map(({ name, host }) => told("rgw.added", "rgw", name, () => host, "up", "")),
+    ...removed.map(({ name, host }) => difference("rgw.removed", "rgw", name, () => host, gone, "up")),
+    ...added.map(({ name, host }) => difference("rgw.added", "rgw", name, () => host, "up", "")),
   ];
 }
 
-function told(
+function difference(
   type: StorageEventType,
   kind: "mon" | "mgr" | "mds" | "rgw",
   id: string,

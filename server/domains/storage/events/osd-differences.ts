@@ -14,10 +14,10 @@ export function osdDifferences(
   const later = new Set(after.map(({ id }) => id));
   const removed = before.filter(({ id }) => !later.has(id));
   return [
-    ...removed.map((osd) => told("osd.removed", osd, "removed", stateOf(osd))),
+    ...removed.map((osd) => difference("osd.removed", osd, "removed", stateOf(osd))),
     ...after.flatMap((osd) => {
       const last = earlier.get(osd.id);
-      return last === undefined ? [told("osd.added", osd, stateOf(osd), "")] : changesOf(last, osd);
+      return last === undefined ? [difference("osd.added", osd, stateOf(osd), "")] : changesOf(last, osd);
     }),
   ];
 }
@@ -36,7 +36,7 @@ function changesOf(before: ObservedOsd, after: ObservedOsd): StorageDifference[]
     steps.push({ type: after.isIn ? "osd.in" : "osd.out", osd: after });
   }
   return steps.map(({ type, osd }, index) =>
-    told(type, osd, stateOf(osd), stateOf(steps[index - 1]?.osd ?? before)),
+    difference(type, osd, stateOf(osd), stateOf(steps[index - 1]?.osd ?? before)),
   );
 }
 
@@ -49,7 +49,7 @@ function stateOf({ isUp, isIn }: ObservedOsd): string {
   return `${isUp ? "up" : "down"}, ${isIn ? "in" : "out"}`;
 }
 
-function told(
+function difference(
   type: StorageEventType,
   { id, host }: ObservedOsd,
   state: string,

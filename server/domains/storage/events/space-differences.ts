@@ -56,13 +56,16 @@ export function spaceDifferences(
       nearFullNow.push(space.id);
     }
     if (nearFull !== undefined && isNearFull !== wasNearFull) {
-      differences.push(told(space, isNearFull));
+      differences.push(difference(space, isNearFull));
     }
   }
   return { differences, nearFull: nearFullNow };
 }
 
-function told({ kind, id, name, usedBytes, totalBytes }: Space, isNearFull: boolean): StorageDifference {
+function difference(
+  { kind, id, name, usedBytes, totalBytes }: Space,
+  isNearFull: boolean,
+): StorageDifference {
   return {
     type: `${kind}.${isNearFull ? "nearFull" : "enough"}`,
     part: kind === "osd" ? ["osds", String(id)] : ["pools", name],

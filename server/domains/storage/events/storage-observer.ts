@@ -8,8 +8,8 @@ import {
   type SystemObserver,
   type SystemObserverOptions,
 } from "../../../events/observe-system.ts";
+import { clusterChanges, services, unreachableChanges } from "./cluster-changes.ts";
 import { type ObservedCluster, parseObservedCluster } from "./observed-cluster.ts";
-import { services, tellCluster, tellUnreachable } from "./tell-cluster.ts";
 
 /** Options of `observeStorageChanges`. */
 export interface StorageObserverOptions extends SystemObserverOptions {
@@ -17,7 +17,7 @@ export interface StorageObserverOptions extends SystemObserverOptions {
 }
 
 /** Interval for polling until a sufficiently new state is available. */
-const lookMs = 100;
+const pollMs = 100;
 
 /** The observer is notified of each refresh, and requests one only if it has to wait for a newer state. */
 const passive = { isWatching: false };
@@ -45,19 +45,19 @@ export function observeStorageChanges(options: StorageObserverOptions): SystemOb
     async read(sinceMs, signal) {
       let snapshot = await readFresh(ceph, signal, noteRead, passive);
       while (snapshot.readAtMs < sinceMs) {
-        await sleep(lookMs, undefined, { signal });
+        await sleep(pollMs, undefined, { signal });
         snapshot = await readFresh(ceph, signal, noteRead);
       }
       return snapshot;
     },
     parse: parseObservedCluster,
-    tell: tellCluster,
-    tellUnreadable(before, error) {
+    changes: clusterChanges,
+    changesWhenUnreadable(before, error) {
       if (before === undefined || !(error instanceof InfraError)) {
         return undefined;
       }
       const since = lastReadAt === undefined ? "" : `; it was last read at ${lastReadAt.toISOString()}`;
-      return tellUnreachable(before, `${error.message}${since}`);
+      return unreachableChanges(before, `${error.message}${since}`);
     },
     gapOrigin: { topic: "storage", resource: "cephClusters", host: "", services },
   };

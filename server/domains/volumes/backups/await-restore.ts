@@ -3,7 +3,7 @@ import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import { hostReasons } from "../../../../adapters/host/reasons.ts";
 import { volumeResource } from "../../../../adapters/lvm/names.ts";
 import { lvmReasons } from "../../../../adapters/lvm/reasons.ts";
-import { findVolume } from "../../../backups/lvm/made-volumes.ts";
+import { findVolume } from "../../../backups/lvm/operation-volumes.ts";
 import type { OperationFailure } from "../../../operations/operation.ts";
 import { hasEnded, type Operation } from "../../../operations/operation.ts";
 import { operationFromNow } from "../../../operations/operation-changes.ts";
@@ -27,7 +27,7 @@ export async function untilRestored(
   signal: AbortSignal,
 ): Promise<ShownVolume> {
   try {
-    return await (isSynchronous ? untilFilled(parts, id, signal) : untilMade(parts, id, signal));
+    return await (isSynchronous ? untilFilled(parts, id, signal) : untilCreated(parts, id, signal));
   } catch (error) {
     throw error instanceof InfraError && error.effect === undefined ? error.withEffect("none") : error;
   }
@@ -38,12 +38,12 @@ async function untilFilled(parts: AwaitedParts, id: string, signal: AbortSignal)
 }
 
 /** Waits until the volume is created, or the operation is queued behind others. The returned volume has no device. */
-async function untilMade(parts: AwaitedParts, id: string, signal: AbortSignal): Promise<ShownVolume> {
+async function untilCreated(parts: AwaitedParts, id: string, signal: AbortSignal): Promise<ShownVolume> {
   for await (const { operation } of operationFromNow(parts, id, signal)) {
-    const isMade = operation.steps.some(({ name, state }) => name === "create" && state === "done");
+    const isCreated = operation.steps.some(({ name, state }) => name === "create" && state === "done");
     const waits = operation.state === "scheduled" && operation.waitingFor !== "";
-    if ((operation.state === "active" && isMade) || waits) {
-      return askedVolume(await parts.operations.get(id));
+    if ((operation.state === "active" && isCreated) || waits) {
+      return requestedVolume(await parts.operations.get(id));
     }
     if (hasEnded(operation)) {
       break;
@@ -63,11 +63,11 @@ async function readFilled({ lvm }: AwaitedParts, operation: Operation): Promise<
   // The volume is restored; a failure to read LVM now must not fail the call.
   const read = await lvm.read().catch(() => undefined);
   if (read === undefined) {
-    return askedVolume(operation);
+    return requestedVolume(operation);
   }
   const { volumeGroup, volume } = operation.input as RestoreInput;
-  const made = findVolume(read.value, volumeGroup, volume);
-  if (made === undefined) {
+  const restored = findVolume(read.value, volumeGroup, volume);
+  if (restored === undefined) {
     throw new InfraError(
       lvmReasons.VOLUME_NOT_FOUND,
       `${volume} was restored, but removed outside hostplane immediately afterwards`,
@@ -77,7 +77,7 @@ async function readFilled({ lvm }: AwaitedParts, operation: Operation): Promise<
       },
     );
   }
-  return made;
+  return restored;
 }
 
 function reasonOfFailure(failure: OperationFailure | undefined): Reason {
@@ -86,7 +86,7 @@ function reasonOfFailure(failure: OperationFailure | undefined): Reason {
     : { id: failure.reason, code: failure.code, retryable: failure.retryable ?? false };
 }
 
-function askedVolume({ input }: Operation): ShownVolume {
+function requestedVolume({ input }: Operation): ShownVolume {
   const { volumeGroup: volumeGroupName, volume: name, sizeBytes, tags } = input as RestoreInput;
   return { volumeGroupName, name, sizeBytes: BigInt(sizeBytes), tags, device: undefined, attributes: "" };
 }

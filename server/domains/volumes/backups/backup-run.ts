@@ -3,7 +3,7 @@ import { volumeResource } from "../../../../adapters/lvm/names.ts";
 import { lvmReasons } from "../../../../adapters/lvm/reasons.ts";
 import type { Repository, ResticAdapter } from "../../../../adapters/restic/adapter.ts";
 import { resticReasons } from "../../../../adapters/restic/reasons.ts";
-import type { MadeVolumes } from "../../../backups/lvm/made-volumes.ts";
+import type { OperationVolumes } from "../../../backups/lvm/operation-volumes.ts";
 import { backupReasons } from "../../../backups/reasons.ts";
 import type { Repositories } from "../../../backups/repositories.ts";
 import {
@@ -57,7 +57,7 @@ export type BackupRun = StepRun<BackupInput, RepositorySecrets | null>;
 export type BackupStep = OperationStep<BackupInput, RepositorySecrets | null>;
 
 export interface BackupTools {
-  readonly made: MadeVolumes;
+  readonly operationVolumes: OperationVolumes;
   readonly restic: ResticAdapter;
   readonly repositories: Repositories;
   readonly store: Pick<Store, "run">;

@@ -29,15 +29,15 @@ export interface BackupSchedules {
   begin(): { close(): Promise<void> };
 }
 
-const lookEveryMs = 15_000;
+const runEveryMs = 15_000;
 
 /** The newest slot of a schedule and its progress. */
 interface SlotState {
   readonly slotMs: number;
-  areBackupsBegun: boolean;
-  isRetentionBegun: boolean;
+  areBackupsStarted: boolean;
+  isRetentionStarted: boolean;
   /** Failures that were logged; each is logged once per slot. */
-  readonly told: Set<string>;
+  readonly logged: Set<string>;
 }
 
 export function createBackupSchedules(
@@ -56,7 +56,7 @@ export function createBackupSchedules(
   /** @returns `refused` if a retry would fail as well */
   async function attempt(
     what: string,
-    told: Set<string>,
+    logged: Set<string>,
     work: () => Promise<void>,
   ): Promise<"done" | "refused" | "failed"> {
     try {
@@ -64,10 +64,10 @@ export function createBackupSchedules(
       return "done";
     } catch (error) {
       const words = `${what}: ${error instanceof Error ? error.message : String(error)}`;
-      if (!told.has(words) && !closing.signal.aborted) {
+      if (!logged.has(words) && !closing.signal.aborted) {
         log.warn(`${what} failed`, error);
       }
-      told.add(words);
+      logged.add(words);
       return error instanceof InfraError && !error.retryable ? "refused" : "failed";
     }
   }
@@ -79,12 +79,12 @@ export function createBackupSchedules(
       return;
     }
     const actor = actorOf(schedule);
-    const asked = await operationsOfSchedule(parts, { kind: backupKindName, resource, actor });
+    const existing = await operationsOfSchedule(parts, { kind: backupKindName, resource, actor });
     // Already begun, here or by another gateway; the operation shows its outcome.
-    if (asked.some(({ input }) => (input as { readonly name?: unknown }).name === name)) {
+    if (existing.some(({ input }) => (input as { readonly name?: unknown }).name === name)) {
       return;
     }
-    const open = asked.find((operation) => !hasEnded(operation));
+    const open = existing.find((operation) => !hasEnded(operation));
     if (open !== undefined) {
       log.warn(`${name} of ${resource} is skipped: operation ${open.id} of an earlier slot has not ended`);
       return;
@@ -98,10 +98,10 @@ export function createBackupSchedules(
     });
   }
 
-  async function beginBackups(schedule: BackupSchedule, { slotMs, told }: SlotState): Promise<boolean> {
+  async function beginBackups(schedule: BackupSchedule, { slotMs, logged }: SlotState): Promise<boolean> {
     const name = slotName(schedule, slotMs);
-    let areBegun = true;
-    const read = await attempt(name, told, async () => {
+    let areStarted = true;
+    const read = await attempt(name, logged, async () => {
       const { value: state } = await lvm.read(closing.signal);
       const volumes = volumesOfSchedule(schedule, deviceClasses, state);
       if (volumes.length === 0) {
@@ -109,11 +109,11 @@ export function createBackupSchedules(
       }
       for (const volume of volumes) {
         const begin = () => beginOne(schedule, name, volume, state);
-        const outcome = await attempt(`${name} of ${resourceOf(volume)}`, told, begin);
-        areBegun &&= outcome !== "failed";
+        const outcome = await attempt(`${name} of ${resourceOf(volume)}`, logged, begin);
+        areStarted &&= outcome !== "failed";
       }
     });
-    return read === "done" && areBegun;
+    return read === "done" && areStarted;
   }
 
   async function runSchedule(schedule: BackupSchedule, nowMs: number): Promise<void> {
@@ -123,14 +123,14 @@ export function createBackupSchedules(
     }
     let slot = slots.get(schedule);
     if (slot?.slotMs !== slotMs) {
-      slot = { slotMs, areBackupsBegun: false, isRetentionBegun: false, told: new Set() };
+      slot = { slotMs, areBackupsStarted: false, isRetentionStarted: false, logged: new Set() };
       slots.set(schedule, slot);
     }
-    slot.areBackupsBegun ||= await beginBackups(schedule, slot);
-    if (!slot.isRetentionBegun) {
-      await attempt(`the retention of schedule ${schedule.name}`, slot.told, async () => {
-        const isBegun = await beginRetention(schedule);
-        slot.isRetentionBegun = isBegun && slot.areBackupsBegun;
+    slot.areBackupsStarted ||= await beginBackups(schedule, slot);
+    if (!slot.isRetentionStarted) {
+      await attempt(`the retention of schedule ${schedule.name}`, slot.logged, async () => {
+        const isStarted = await beginRetention(schedule);
+        slot.isRetentionStarted = isStarted && slot.areBackupsStarted;
       });
     }
   }
@@ -147,13 +147,13 @@ export function createBackupSchedules(
     runDue,
     begin() {
       let running: Promise<void> | undefined;
-      const look = () => {
+      const run = () => {
         running ??= runDue(Date.now()).finally(() => {
           running = undefined;
         });
       };
-      const timer = setInterval(look, lookEveryMs).unref();
-      look();
+      const timer = setInterval(run, runEveryMs).unref();
+      run();
       return {
         async close() {
           clearInterval(timer);

@@ -52,7 +52,7 @@ export interface CreateBackup {
 }
 
 /** Reasons reported as the state ERROR, which is all that clients of the original server understand. */
-const toldAsState: readonly Reason[] = [
+const reportedAsState: readonly Reason[] = [
   lvmReasons.VOLUME_NOT_FOUND,
   lvmReasons.VOLUME_PROTECTED,
   lvmBackupReasons.VOLUME_INACTIVE,
@@ -134,10 +134,10 @@ export function createCreateBackup(
     if (volume === undefined) {
       throw noVolume(volumeHandle);
     }
-    const { operation: begun } = await backUpVolume.begin({ ...spec, volume, state }, call);
+    const { operation: started } = await backUpVolume.begin({ ...spec, volume, state }, call);
     const address = { host, volume: resourceOf(volume), name };
-    await store.run("backups.ask", { address, operationId: begun.id });
-    return { state: "inProgress", message: backupUnderWay(begun) };
+    await store.run("backups.ask", { address, operationId: started.id });
+    return { state: "inProgress", message: backupUnderWay(started) };
   }
 
   return {
@@ -148,7 +148,7 @@ export function createCreateBackup(
       try {
         return await turns.run(() => pollInTurn(spec, call, state), call.signal);
       } catch (error) {
-        if (hasReason(error, ...toldAsState)) {
+        if (hasReason(error, ...reportedAsState)) {
           return { state: "error", message: error.message };
         }
         throw error;

@@ -2,7 +2,7 @@ import { describeSize } from "../../../../adapters/host/describe-size.ts";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import { devicePathOf, volumeResource } from "../../../../adapters/lvm/names.ts";
 import { lvmReasons } from "../../../../adapters/lvm/reasons.ts";
-import { findMade } from "../../../backups/lvm/made-volumes.ts";
+import { findCreated } from "../../../backups/lvm/operation-volumes.ts";
 import { backupReasons } from "../../../backups/reasons.ts";
 import { describePlace } from "../../../backups/repository-place.ts";
 import { selectBackup } from "../../../backups/select-backup.ts";
@@ -25,8 +25,8 @@ export function locateStep({ restic, repositories }: RestoreTools): RestoreStep 
       const { place, selector, volumeGroup, volume, host } = input;
       const repository = await repositories.open(place, secrets, input.keyName);
       const stored = (await restic.list(repository, [], signal)).map(storedBackupFrom);
-      const wanted = { wanted: `${volumeGroup}/${volume}`, host };
-      const backup = selectBackup(stored, selector, wanted, describePlace(place));
+      const target = { target: `${volumeGroup}/${volume}`, host };
+      const backup = selectBackup(stored, selector, target, describePlace(place));
       const sizeBytes = await restic.sizeOf(repository, backup.id, signal);
       if (sizeBytes > input.sizeBytes) {
         throw tooSmall(volumeResource(volumeGroup, volume), BigInt(sizeBytes), BigInt(input.sizeBytes));
@@ -42,7 +42,7 @@ export function locateStep({ restic, repositories }: RestoreTools): RestoreStep 
 }
 
 /** Fills the volume. Its device is held open until all bytes are on the disk, so that it cannot be mounted meanwhile. */
-export function fillStep({ made, restic, repositories }: RestoreTools): RestoreStep {
+export function fillStep({ operationVolumes, restic, repositories }: RestoreTools): RestoreStep {
   return {
     name: "fill",
     title: "filling the volume",
@@ -56,7 +56,7 @@ export function fillStep({ made, restic, repositories }: RestoreTools): RestoreS
     async forward(run) {
       const { input, secrets, signal, token, operationId } = run;
       const { name, uuid } = createdBy(run);
-      const volume = findMade(await made.readState(), input, operationId);
+      const volume = findCreated(await operationVolumes.readState(), input, operationId);
       if (volume?.uuid !== uuid || volume.name !== name) {
         throw new InfraError(
           lvmReasons.VOLUME_NOT_FOUND,

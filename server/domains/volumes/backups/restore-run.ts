@@ -1,5 +1,5 @@
 import type { ResticAdapter } from "../../../../adapters/restic/adapter.ts";
-import type { MadeVolumes } from "../../../backups/lvm/made-volumes.ts";
+import type { OperationVolumes } from "../../../backups/lvm/operation-volumes.ts";
 import type { Repositories } from "../../../backups/repositories.ts";
 import type { RepositoryPlace, RepositorySecrets } from "../../../backups/repository-place.ts";
 import type { OperationStep, StepRun } from "../../../operations/operation-kind.ts";
@@ -54,7 +54,7 @@ export type RestoreRun = StepRun<RestoreInput, RepositorySecrets | null>;
 export type RestoreStep = OperationStep<RestoreInput, RepositorySecrets | null>;
 
 export interface RestoreTools {
-  readonly made: MadeVolumes;
+  readonly operationVolumes: OperationVolumes;
   readonly restic: ResticAdapter;
   readonly repositories: Repositories;
   readonly deviceClasses: readonly DeviceClass[];

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { LvmStep } from "../../../../adapters/lvm/adapter.ts";
 import { volumeResource } from "../../../../adapters/lvm/names.ts";
-import { operationTag, temporaryName, wantedNameTag } from "../../../backups/lvm/operation-marks.ts";
+import { finalNameTag, operationTag, temporaryName } from "../../../backups/lvm/operation-marks.ts";
 import type { NamedRepository, S3Fields } from "../../../backups/repositories.ts";
 import {
   describePlace,
@@ -145,7 +145,7 @@ function describeRestore(
   const lvmStep = (label: string, call: LvmStep) => step(label, lvm.commandOf(call));
   const { name: newName, volumeGroupName } = create;
   const name = temporaryName("restore", operationId);
-  const tags = [operationTag(operationId), wantedNameTag(newName)];
+  const tags = [operationTag(operationId), finalNameTag(newName)];
   return {
     plan: { changes: [`${change}, and filled from ${describeSource(place, selector)}`], losses: [] },
     steps: [

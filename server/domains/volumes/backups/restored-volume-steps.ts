@@ -1,5 +1,5 @@
-import { findMade } from "../../../backups/lvm/made-volumes.ts";
 import { operationTag } from "../../../backups/lvm/operation-marks.ts";
+import { findCreated } from "../../../backups/lvm/operation-volumes.ts";
 import {
   assertNameFree,
   leftOfRestored,
@@ -20,9 +20,9 @@ import {
 } from "./restore-run.ts";
 
 /** Creates the volume under a temporary name, so that it is not used before it is complete. */
-export function createStep({ made, deviceClasses }: RestoreTools): RestoreStep {
-  const madeVolume = async ({ input, operationId }: RestoreRun): Promise<CreateOutput | undefined> => {
-    const volume = findMade(await made.readState(), input, operationId);
+export function createStep({ operationVolumes, deviceClasses }: RestoreTools): RestoreStep {
+  const createdVolume = async ({ input, operationId }: RestoreRun): Promise<CreateOutput | undefined> => {
+    const volume = findCreated(await operationVolumes.readState(), input, operationId);
     return volume === undefined
       ? undefined
       : { name: volume.name, uuid: volume.uuid, sizeBytes: Number(volume.sizeBytes) };
@@ -32,12 +32,12 @@ export function createStep({ made, deviceClasses }: RestoreTools): RestoreStep {
     title: "creating the volume",
     isAbortable: false,
     async happened(run) {
-      const output = await madeVolume(run);
+      const output = await createdVolume(run);
       return output === undefined ? undefined : { output };
     },
     async forward(run) {
       const { input, operationId, signal } = run;
-      await made.change(
+      await operationVolumes.change(
         input,
         "volumes.create",
         (state, group) => {
@@ -50,41 +50,41 @@ export function createStep({ made, deviceClasses }: RestoreTools): RestoreStep {
         },
         signal,
       );
-      const output = await madeVolume(run);
+      const output = await createdVolume(run);
       if (output === undefined) {
         throw restoredGone(input);
       }
       return output;
     },
     async undo({ input, operationId, signal }) {
-      await made.remove(input, "volumes.remove", operationId, signal);
+      await operationVolumes.remove(input, "volumes.remove", operationId, signal);
     },
-    attention: ({ input, operationId }) => leftOfRestored(made, input, operationId),
+    attention: ({ input, operationId }) => leftOfRestored(operationVolumes, input, operationId),
   };
 }
 
 /** Renames the volume to its final name, after which it can be opened. */
-export function releaseStep({ made }: RestoreTools): RestoreStep {
+export function releaseStep({ operationVolumes }: RestoreTools): RestoreStep {
   return {
     name: "release",
     title: "renaming the volume",
     isAbortable: false,
     async forward(run) {
       const { input: place, signal } = run;
-      await renameRestored({ made, place, kind: "volumes.rename", signal }, createdBy(run).uuid);
+      await renameRestored({ operationVolumes, place, kind: "volumes.rename", signal }, createdBy(run).uuid);
       return null;
     },
   };
 }
 
 /** Removes the operation's tags, which makes the volume an ordinary one. */
-export function removeTagsStep({ made }: RestoreTools): RestoreStep {
+export function removeTagsStep({ operationVolumes }: RestoreTools): RestoreStep {
   return {
     name: "removeTags",
     title: "removing the tags of the restore",
     isAbortable: false,
     async forward({ input: place, operationId, signal }) {
-      await unmarkRestored({ made, place, kind: "volumes.changeTags", signal }, operationId);
+      await unmarkRestored({ operationVolumes, place, kind: "volumes.changeTags", signal }, operationId);
       return null;
     },
     attention: ({ input, operationId }) => ({

@@ -1,5 +1,5 @@
-import { findMade, findVolume, type MadeVolumes } from "../../../backups/lvm/made-volumes.ts";
 import { operationTag, temporaryName } from "../../../backups/lvm/operation-marks.ts";
+import { findCreated, findVolume, type OperationVolumes } from "../../../backups/lvm/operation-volumes.ts";
 import { snapshotStep } from "../../../backups/lvm/snapshot-volume.ts";
 import { describePlace } from "../../../backups/repository-place.ts";
 import {
@@ -16,9 +16,9 @@ import { backupConfigKey as configKey } from "./backup-settings.ts";
 const timeTag = "hostplane-at-";
 
 /** Creates the snapshot to store. */
-export function snapshotVolumeStep({ made }: BackupTools): BackupStep {
-  const madeSnapshot = async ({ input, operationId }: BackupRun): Promise<SnapshotOutput | undefined> => {
-    const snapshot = findMade(await made.readState(), input, operationId);
+export function snapshotVolumeStep({ operationVolumes }: BackupTools): BackupStep {
+  const createdSnapshot = async ({ input, operationId }: BackupRun): Promise<SnapshotOutput | undefined> => {
+    const snapshot = findCreated(await operationVolumes.readState(), input, operationId);
     if (snapshot === undefined) {
       return undefined;
     }
@@ -31,13 +31,13 @@ export function snapshotVolumeStep({ made }: BackupTools): BackupStep {
     title: "creating a snapshot",
     isAbortable: false,
     async happened(run) {
-      const output = await madeSnapshot(run);
+      const output = await createdSnapshot(run);
       return output === undefined ? undefined : { output };
     },
     async forward(run) {
       const { input, operationId, signal } = run;
       const name = temporaryName("backup", operationId);
-      await made.change(
+      await operationVolumes.change(
         input,
         "volumes.snapshot",
         (state, group) => {
@@ -46,26 +46,26 @@ export function snapshotVolumeStep({ made }: BackupTools): BackupStep {
             throw volumeGone(input);
           }
           const tags = [operationTag(operationId), `${timeTag}${Date.now()}`];
-          const { shown } = made;
+          const { shown } = operationVolumes;
           return [
             snapshotStep({ volume, group, name, tags, percent: input.snapshotPercent, configKey, shown }),
           ];
         },
         signal,
       );
-      const output = await madeSnapshot(run);
+      const output = await createdSnapshot(run);
       if (output === undefined) {
         throw volumeGone(input);
       }
       return output;
     },
-    undo: (run) => removeSnapshot(made, run),
-    attention: (run) => leftSnapshot(made, run),
+    undo: (run) => removeSnapshot(operationVolumes, run),
+    attention: (run) => leftSnapshot(operationVolumes, run),
   };
 }
 
 /** Removes the snapshot once the backup is recorded, and what failed attempts left in the repository. */
-export function removeSnapshotStep({ made, restic, repositories }: BackupTools): BackupStep {
+export function removeSnapshotStep({ operationVolumes, restic, repositories }: BackupTools): BackupStep {
   return {
     name: "removeSnapshot",
     title: "removing the snapshot",
@@ -77,7 +77,7 @@ export function removeSnapshotStep({ made, restic, repositories }: BackupTools):
       return undefined;
     },
     async forward(run) {
-      await removeSnapshot(made, run);
+      await removeSnapshot(operationVolumes, run);
       const { otherIds } = verifiedBy(run);
       if (otherIds.length > 0) {
         const { signal, token, progress } = run;
@@ -87,7 +87,7 @@ export function removeSnapshotStep({ made, restic, repositories }: BackupTools):
       return null;
     },
     attention(run) {
-      const { left, advice } = leftSnapshot(made, run);
+      const { left, advice } = leftSnapshot(operationVolumes, run);
       const { otherIds } = verifiedBy(run);
       const inRepository = `${describePlace(run.input.place)} may still contain the snapshots ${otherIds.join(", ")} of failed attempts.`;
       return { left: otherIds.length === 0 ? left : [...left, inRepository], advice };
@@ -96,11 +96,14 @@ export function removeSnapshotStep({ made, restic, repositories }: BackupTools):
 }
 
 /** Removes the snapshot of an operation, if it exists. */
-export function removeSnapshot(made: MadeVolumes, { input, operationId, signal }: BackupRun): Promise<void> {
-  return made.remove(input, "volumes.removeSnapshot", operationId, signal);
+export function removeSnapshot(
+  operationVolumes: OperationVolumes,
+  { input, operationId, signal }: BackupRun,
+): Promise<void> {
+  return operationVolumes.remove(input, "volumes.removeSnapshot", operationId, signal);
 }
 
-function leftSnapshot({ shown }: Pick<MadeVolumes, "shown">, { input, operationId }: BackupRun) {
+function leftSnapshot({ shown }: Pick<OperationVolumes, "shown">, { input, operationId }: BackupRun) {
   const name = `${input.volumeGroup}/${temporaryName("backup", operationId)}`;
   return {
     left: [

@@ -43,7 +43,7 @@ export function openStep(tools: BackupTools): BackupStep {
   };
 }
 
-export function storeStep({ made, restic, repositories }: BackupTools): BackupStep {
+export function storeStep({ operationVolumes, restic, repositories }: BackupTools): BackupStep {
   return {
     name: "store",
     title: "storing the volume",
@@ -56,14 +56,15 @@ export function storeStep({ made, restic, repositories }: BackupTools): BackupSt
       await restic.settle(run.token);
       const repository = await openRepository(repositories, run);
       const snapshotId = (await storedIds(restic, repository, run)).at(-1);
-      assertSnapshotGood(await made.readState(), run.input, snapshotBy(run), configKey);
+      assertSnapshotGood(await operationVolumes.readState(), run.input, snapshotBy(run), configKey);
       return snapshotId === undefined ? undefined : { output: { snapshotId } };
     },
     async forward(run) {
       const { input, operationId, signal, token } = run;
       const snapshot = snapshotBy(run);
       const repository = await openRepository(repositories, run);
-      const assertGood = async () => assertSnapshotGood(await made.readState(), input, snapshot, configKey);
+      const assertGood = async () =>
+        assertSnapshotGood(await operationVolumes.readState(), input, snapshot, configKey);
       await assertGood();
       const { backupId, schedule, host, name } = input;
       const volume = `${input.volumeGroup}/${input.volume}`;
@@ -91,7 +92,7 @@ export function storeStep({ made, restic, repositories }: BackupTools): BackupSt
     async undo(run) {
       await restic.settle(run.token);
       // First, because the repository may be unreachable and the snapshot takes up space.
-      await removeSnapshot(made, run);
+      await removeSnapshot(operationVolumes, run);
       const repository = await openRepository(repositories, run);
       const ids = await storedIds(restic, repository, run).catch(noneWithoutRepository);
       if (ids.length > 0) {

@@ -1,7 +1,7 @@
 import type { LvmAdapter } from "../../../../adapters/lvm/adapter.ts";
 import type { ResticAdapter } from "../../../../adapters/restic/adapter.ts";
 import type { BackupSource } from "../../../backups/backup-source.ts";
-import { createMadeVolumes } from "../../../backups/lvm/made-volumes.ts";
+import { createOperationVolumes } from "../../../backups/lvm/operation-volumes.ts";
 import { createRepositories } from "../../../backups/repositories.ts";
 import { createRepositoryKeys } from "../../../backups/repository-keys.ts";
 import { createStoredBackups } from "../../../backups/stored-backups.ts";
@@ -56,9 +56,9 @@ export function createVolumeBackups(options: VolumeBackupsOptions): VolumeBackup
   const { lvm, restic, deviceClasses, settings, operations, store } = options;
   const keys = createRepositoryKeys(store, options.keySeal);
   const repositories = createRepositories(settings, keys, configKey);
-  const made = createMadeVolumes(lvm, options.runner);
+  const operationVolumes = createOperationVolumes(lvm, options.runner);
   const parts: BackupParts = { ...options, keys, repositories };
-  const tools = { made, restic, repositories, store };
+  const tools = { operationVolumes, restic, repositories, store };
   const creation = createCreateVolume({ lvm, deviceClasses });
 
   const backUpVolume = registerLongChange(operations, createBackUpVolume(parts, createBackupKind(tools)));

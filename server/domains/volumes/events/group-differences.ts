@@ -35,7 +35,7 @@ export function presenceDifferences(
     groups.some((group) => group.name === name && !group.isAway);
   const classesOn = (name: string) =>
     deviceClasses.filter(({ volumeGroup }) => volumeGroup === name).map((one) => one.name);
-  const told = (type: GroupDifference["type"], { name, freeBytes, sizeBytes }: ObservedGroup) => {
+  const difference = (type: GroupDifference["type"], { name, freeBytes, sizeBytes }: ObservedGroup) => {
     const facts = { freeBytes, sizeBytes, deviceClasses: classesOn(name) };
     return { type, volumeGroup: name, thinPool: undefined, ...facts };
   };
@@ -45,8 +45,8 @@ export function presenceDifferences(
     return !isAway && isAwaited && !isThere(before, name);
   });
   return [
-    ...gone.map((group) => told("volumeGroup.gone", group)),
-    ...back.map((group) => told("volumeGroup.back", group)),
+    ...gone.map((group) => difference("volumeGroup.gone", group)),
+    ...back.map((group) => difference("volumeGroup.back", group)),
     ...stores.flatMap((store) => poolPresence(before, after, store)),
   ];
 }

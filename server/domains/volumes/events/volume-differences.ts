@@ -51,42 +51,42 @@ export function pathOf({ groupName, name }: ObservedVolume): string {
 
 function orderedChanges(pairs: readonly Pair[]): VolumeDifference[] {
   const isRenamed = ({ before, after }: Pair) => pathOf(before) !== pathOf(after);
-  const told: VolumeDifference[] = [];
+  const ordered: VolumeDifference[] = [];
   const recreated: VolumeDifference[] = [];
   let waiting = pairs.filter(isRenamed);
   const taken = new Set(waiting.map(({ before }) => pathOf(before)));
   while (waiting.length > 0) {
     const free = waiting.filter(({ after }) => !taken.has(pathOf(after)));
     for (const pair of free) {
-      told.push(...changesOf(pair));
+      ordered.push(...changesOf(pair));
       taken.delete(pathOf(pair.before));
     }
     waiting = waiting.filter((pair) => !free.includes(pair));
     const [first] = waiting;
     if (free.length === 0 && first !== undefined) {
       const names = describeNames(first);
-      told.push(removal(first.before, names));
+      ordered.push(removal(first.before, names));
       recreated.push(creation(first.after, names));
       taken.delete(pathOf(first.before));
       waiting = waiting.slice(1);
     }
   }
   const others = pairs.filter((pair) => !isRenamed(pair)).flatMap(changesOf);
-  return [...told, ...others, ...recreated];
+  return [...ordered, ...others, ...recreated];
 }
 
 /** Returns one difference for everything except the size, then one for the size. */
 function changesOf({ before, after }: Pair): VolumeDifference[] {
   const resized = { ...after, sizeBytes: before.sizeBytes };
   const changes = describeChanges({ before, after });
-  const told: VolumeDifference[] = [];
+  const differences: VolumeDifference[] = [];
   if (changes.length > 0) {
-    told.push({ type: "volume.changed", volume: resized, before, changes });
+    differences.push({ type: "volume.changed", volume: resized, before, changes });
   }
   if (after.sizeBytes !== before.sizeBytes) {
-    told.push({ type: "volume.resized", volume: after, before: resized, changes: [] });
+    differences.push({ type: "volume.resized", volume: after, before: resized, changes: [] });
   }
-  return told;
+  return differences;
 }
 
 function describeChanges(pair: Pair): string[] {

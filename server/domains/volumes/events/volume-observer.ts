@@ -7,11 +7,13 @@ import {
 } from "../../../events/observe-system.ts";
 import { type ObservedVolumes, parseObservedVolumes } from "./observed-volumes.ts";
 import type { OwnChanges } from "./own-changes.ts";
-import { type TellOptions, tellVolumes } from "./tell-volumes.ts";
+import { type VolumeChangesOptions, volumeChanges } from "./volume-changes.ts";
 import { services } from "./volume-events.ts";
 
 /** Options of `observeVolumeChanges`. */
-export interface VolumeObserverOptions extends SystemObserverOptions, Omit<TellOptions, "ownChangeOf"> {
+export interface VolumeObserverOptions
+  extends SystemObserverOptions,
+    Omit<VolumeChangesOptions, "ownChangeOf"> {
   /** The LVM adapter, with a record of this gateway's own changes. */
   readonly own: OwnChanges;
 }
@@ -29,10 +31,13 @@ export function observeVolumeChanges(options: VolumeObserverOptions): SystemObse
       return snapshot.readAtMs >= sinceMs ? snapshot : lvm.refresh(signal);
     },
     parse: parseObservedVolumes,
-    tell: (before, state, readAtMs) =>
-      tellVolumes(before, state, { ...options, ownChangeOf: (difference) => own.find(difference, readAtMs) }),
+    changes: (before, state, readAtMs) =>
+      volumeChanges(before, state, {
+        ...options,
+        ownChangeOf: (difference) => own.find(difference, readAtMs),
+      }),
     gapOrigin: { topic: "volumes", resource: "volumeGroups", host, services },
-    onTold: own.forget,
+    onPublished: own.forget,
   };
   return observeSystem(system, options);
 }

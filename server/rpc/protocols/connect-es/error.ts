@@ -14,7 +14,7 @@ import { infraErrorFromProtocolError } from "../../errors/protocol-error.ts";
 import { compressions } from "../wire/compression.ts";
 import { connectErrorBody } from "../wire/connect-end.ts";
 import { exchangeFromRefused } from "./exchange.ts";
-import { hasBegunKey, requestFactsKey } from "./request-context.ts";
+import { hasStartedKey, requestFactsKey } from "./request-context.ts";
 
 /** Bounds the buffer; no error of connect-es is nearly as large. */
 const errorMaxBytes = 1 << 20;
@@ -27,7 +27,7 @@ export function withUnaryErrorReason(handler: UniversalHandler, route: Route): U
   const handle = async (request: UniversalServerRequest) => {
     const answer = await handler(request);
     const facts = request.contextValues?.get(requestFactsKey);
-    const isOurs = answer.status === 200 || request.contextValues?.get(hasBegunKey) === true;
+    const isOurs = answer.status === 200 || request.contextValues?.get(hasStartedKey) === true;
     const isError = answer.header?.get("content-type") === "application/json";
     if (isOurs || facts === undefined || answer.body === undefined || !isError) {
       return answer;

@@ -17,7 +17,7 @@ import { withUnaryErrorReason } from "./error.ts";
 import { exchangeFromContext } from "./exchange.ts";
 import { connectQueryOf, postFromGet, withEtag } from "./get.ts";
 import { withJsonRequests } from "./request.ts";
-import { hasBegunKey, requestFactsKey } from "./request-context.ts";
+import { hasStartedKey, requestFactsKey } from "./request-context.ts";
 import { explained } from "./response.ts";
 
 /** Creates the handler of a method for Connect, its GET, gRPC and gRPC-Web in binary and text mode. */
@@ -53,7 +53,7 @@ function createUniversalHandler(route: Route): UniversalHandler {
     outputsOf(route, context, () => singleOf(inputs), inputs);
 
   const unary = async (input: unknown, context: HandlerContext): Promise<object> => {
-    context.values.set(hasBegunKey, true);
+    context.values.set(hasStartedKey, true);
     for await (const output of outputsOf(route, context, async () => input)) {
       return output;
     }

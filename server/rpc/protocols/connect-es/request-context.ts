@@ -7,4 +7,4 @@ export const requestFactsKey = createContextKey<RequestFacts | undefined>(undefi
 });
 
 /** Set once a call has begun. An error answered before that was created by connect-es. */
-export const hasBegunKey = createContextKey(false, { description: "the call has begun" });
+export const hasStartedKey = createContextKey(false, { description: "the call has begun" });

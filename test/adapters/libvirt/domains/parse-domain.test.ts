@@ -16,7 +16,7 @@ test("parses a VM created by the gateway, with its mark and its host device", as
     uuid: "11111111-2222-4333-8444-555555555555",
     vcpuCount: 2,
     memoryBytes: 64n << 20n,
-    mark: { hypervisorId: "bm-1", operationId: "op-1", madeVolumes: [] },
+    mark: { hypervisorId: "bm-1", operationId: "op-1", createdVolumes: [] },
     disks: [
       { target: "vda", source: { kind: "volume", pool: "default", volume: "base.qcow2" } },
       { target: "sda", source: { kind: "volume", pool: "default", volume: "base.qcow2" } },
@@ -58,8 +58,8 @@ test("the mark names the volumes that were created with the VM", async (t) => {
     /<hostplane:hypervisor(.*?)\/>/,
     `<hostplane:hypervisor$1>${volumes}</hostplane:hypervisor>`,
   );
-  t.match(parseDomain(text).mark?.madeVolumes, [{ pool: "p", name: "a & b" }]);
-  t.equal(parseDomain(text).mark?.madeVolumes.length, 1);
+  t.match(parseDomain(text).mark?.createdVolumes, [{ pool: "p", name: "a & b" }]);
+  t.equal(parseDomain(text).mark?.createdVolumes.length, 1);
 });
 
 test("a mark in another namespace is ignored", async (t) => {

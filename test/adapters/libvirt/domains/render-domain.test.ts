@@ -16,7 +16,7 @@ const definition: DomainDefinition = {
   uuid: "11111111-2222-4333-8444-555555555555",
   vcpuCount: 2,
   memoryBytes: 64n << 20n,
-  mark: { hypervisorId: "bm-1", operationId: "op-1", madeVolumes: [] },
+  mark: { hypervisorId: "bm-1", operationId: "op-1", createdVolumes: [] },
   serial: "bm-1",
   disks: [{ pool: "default", volume: "base.qcow2", format: "qcow2", device: "disk" }],
   network: "default",
@@ -73,7 +73,7 @@ test("property: rendered XML parses back to the same VM, whatever the names", as
       const hex = (number: number, length: number) => number.toString(16).padStart(length, "0");
       return `${hex(domain, 4)}:${hex(bus, 2)}:${hex(slot, 2)}.${part}`;
     });
-  const madeVolumes = fc.array(fc.record({ pool: text, name: text }, { noNullPrototype: true }), {
+  const createdVolumes = fc.array(fc.record({ pool: text, name: text }, { noNullPrototype: true }), {
     maxLength: 3,
   });
   const definitions = fc.record({
@@ -81,7 +81,7 @@ test("property: rendered XML parses back to the same VM, whatever the names", as
     uuid: fc.uuid(),
     vcpuCount: fc.integer({ min: 1, max: 512 }),
     memoryBytes: fc.bigInt(1n, 1n << 60n),
-    mark: fc.record({ hypervisorId: text, operationId: text, madeVolumes }, { noNullPrototype: true }),
+    mark: fc.record({ hypervisorId: text, operationId: text, createdVolumes }, { noNullPrototype: true }),
     serial: text,
     disks: fc.array(disk, { maxLength: 5 }),
     network: fc.option(text, { nil: undefined }),

@@ -42,8 +42,8 @@ test("the first start creates an admin with a generated password, which is store
     },
     dropPassword: async () => void t.fail("nothing to drop"),
   });
-  t.match(made, { name: "admin", madeUpPassword: /^[\w-]{24}$/ });
-  t.same(kept, [made?.madeUpPassword]);
+  t.match(made, { name: "admin", generatedPassword: /^[\w-]{24}$/ });
+  t.same(kept, [made?.generatedPassword]);
   const hash = await store.run("users.passwordHash", { name: "admin" });
   t.ok(await verifyPassword(hash ?? "", kept[0] ?? ""));
   t.match(await store.run("users.list", undefined), [{ name: "admin", role: "admin", services: null }]);
@@ -56,7 +56,7 @@ test("a given password is used, and neither stored nor returned", async (t) => {
   const error = await errorOf(ensureFirstAdmin({ ...options, password: "short" }));
   t.match(error, { reason: "INVALID_FIELD", message: /^HOSTPLANE_ADMIN_PASSWORD: / });
   const made = await ensureFirstAdmin({ ...options, password: "a given password" });
-  t.same(made, { name: "admin", madeUpPassword: undefined });
+  t.same(made, { name: "admin", generatedPassword: undefined });
   t.equal(await ensureFirstAdmin({ ...options, password: "another password" }), undefined, "only once");
 });
 

@@ -20,7 +20,7 @@ function domainOf(name: string, facts: Partial<LibvirtDomain> = {}): LibvirtDoma
 }
 
 function marked(name: string, facts: Partial<LibvirtDomain> = {}): LibvirtDomain {
-  return domainOf(name, { mark: { hypervisorId: name, operationId: "op", madeVolumes: [] }, ...facts });
+  return domainOf(name, { mark: { hypervisorId: name, operationId: "op", createdVolumes: [] }, ...facts });
 }
 
 const gpu = { pciAddress: "0000:41:00.0", brand: "Maker", model: "Model" };
@@ -41,7 +41,7 @@ test("a foreign VM with the name of a template is unknown, with a reason", async
   const inventory = createInventory(settings);
   const [first] = inventory.of({ domains: [domainOf("hv-1")], pools: [], gpus: [] });
   t.match(first, { id: "hv-1", state: "unknown", reason: /hostplane did not create/ });
-  const renamed = domainOf("hv-1", { mark: { hypervisorId: "hv-9", operationId: "op", madeVolumes: [] } });
+  const renamed = domainOf("hv-1", { mark: { hypervisorId: "hv-9", operationId: "op", createdVolumes: [] } });
   t.match(
     inventory.of({ domains: [renamed], pools: [], gpus: [] })[0],
     { state: "unknown" },

@@ -31,7 +31,7 @@ function found(...filters: readonly Wanted[]): string {
     [nameless, "nameless"],
   ]);
   return images
-    .filter((image) => isWanted({ image, told: publicImage(image, undefined) }))
+    .filter((image) => isWanted({ image, message: publicImage(image, undefined) }))
     .map((image) => names.get(image))
     .join(" ");
 }

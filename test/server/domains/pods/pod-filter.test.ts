@@ -48,7 +48,7 @@ function found(...filters: readonly Wanted[]): string {
     [fresh, "fresh"],
   ]);
   return pods
-    .filter((pod) => isWanted({ pod, told: publicPod(pod, imagesById([])) }))
+    .filter((pod) => isWanted({ pod, message: publicPod(pod, imagesById([])) }))
     .map((pod) => names.get(pod))
     .join(" ");
 }

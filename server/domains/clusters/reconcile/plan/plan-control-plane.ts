@@ -5,7 +5,7 @@ import {
   areServing,
   controlPlaneOf,
   type GroupPlan,
-  hasBeenMade,
+  hasControlPlaneData,
   isOutdated,
   isShortOfMachine,
   isUntouched,
@@ -18,7 +18,7 @@ import {
  */
 export function isControlPlaneLost(cluster: ClusterRecord, slots: readonly SlotRecord[]): boolean {
   return (
-    hasBeenMade(cluster, slots) &&
+    hasControlPlaneData(cluster, slots) &&
     !slots.some(
       ({ pool, state }) =>
         pool === undefined && (state === "booted" || state === "joined" || state === "draining"),

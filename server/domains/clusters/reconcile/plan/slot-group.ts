@@ -66,7 +66,7 @@ export function isOutdated(slot: SlotRecord, group: SlotGroup): boolean {
  * Reports whether a cluster has data that only its control plane has: it has run, or has nodes.
  * @param slots all slots of the cluster that are not released
  */
-export function hasBeenMade(
+export function hasControlPlaneData(
   { hasRun }: Pick<ClusterRecord, "hasRun">,
   slots: readonly SlotRecord[],
 ): boolean {
@@ -121,11 +121,11 @@ export function areServing(slots: readonly SlotRecord[], view: ClusterView): boo
 }
 
 function groupFrom(
-  wanted: Pick<PoolRecord, "count" | "instanceType">,
+  spec: Pick<PoolRecord, "count" | "instanceType">,
   version: string,
   slots: readonly SlotRecord[],
 ): SlotGroup {
-  const { count, instanceType } = wanted;
+  const { count, instanceType } = spec;
   const isDraining = slots.some(({ state }) => state === "draining");
   return { count, instanceType, version, live: slots.filter(isLive), isDraining };
 }

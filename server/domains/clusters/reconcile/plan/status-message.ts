@@ -75,7 +75,7 @@ function situationOf(
     return [];
   }
   const groups = groupsOf(cluster, slots);
-  const wanted = groups.reduce((sum, { count }) => sum + count, 0);
+  const desired = groups.reduce((sum, { count }) => sum + count, 0);
   // A surplus machine in one pool, as during an upgrade, does not make up for a missing one in another.
   const numberOf = (counts: (slot: SlotRecord, group: SlotGroup) => boolean) =>
     groups
@@ -87,8 +87,8 @@ function situationOf(
     group.live.some((slot) => slot.state === "joined" && isOutdated(slot, group)),
   );
   return [
-    `${ready} of ${wanted} machines are ready`,
-    ...(isUpgrade ? [`${upgraded} of ${wanted} have the new version`] : []),
+    `${ready} of ${desired} machines are ready`,
+    ...(isUpgrade ? [`${upgraded} of ${desired} have the new version`] : []),
   ];
 }
 

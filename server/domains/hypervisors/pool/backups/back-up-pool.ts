@@ -24,13 +24,13 @@ const resource = "storagePool";
  * STORAGE_VOLUME_IN_USE, and what reading the pool throws.
  */
 export function createBackUpPool(options: BackUpPoolOptions): LongChange<unknown, PoolBackupInput> {
-  const { volumes, namesInMaking, restic, store, pool, keys, place, operations, host } = options;
+  const { volumes, namesBeingRestored, restic, store, pool, keys, place, operations, host } = options;
   const kind = createPoolBackupKind(options);
 
   /** Returns all volumes and the pool's identity. @throws InfraError if a volume cannot be read */
   async function readWhole(signal: AbortSignal) {
     const { identity } = (await pool.read(signal, performance.now())).value;
-    const all = await listWhole({ volumes, namesInMaking }, { identity, signal });
+    const all = await listWhole({ volumes, namesBeingRestored }, { identity, signal });
     assertReadable(all, volumes.poolName);
     return { identity, all };
   }

@@ -59,7 +59,7 @@ export interface PoolBackupTools {
   readonly repositories: Repositories;
   readonly store: Pick<Store, "run">;
   /** Returns the names of volumes that restores are still filling. */
-  readonly namesInMaking: () => Promise<readonly string[]>;
+  readonly namesBeingRestored: () => Promise<readonly string[]>;
 }
 
 /** Attempts per step, which cover a temporary outage of libvirt or the repository. */
@@ -80,14 +80,14 @@ export function openRepository({ repositories }: PoolBackupTools, { input }: Pic
 
 /** Lists the volumes of the pool, except those that a restore has not completed. @throws InfraError as PoolVolumes.list */
 export async function listWhole(
-  { volumes, namesInMaking }: Pick<PoolBackupTools, "volumes" | "namesInMaking">,
+  { volumes, namesBeingRestored }: Pick<PoolBackupTools, "volumes" | "namesBeingRestored">,
   holder: Pick<VolumesHolder, "identity" | "signal">,
 ): Promise<readonly PoolVolume[]> {
   // Before and after the list: a restore may begin or end while it is read.
-  const before = await namesInMaking();
+  const before = await namesBeingRestored();
   const listed = await volumes.list(holder);
-  const inMaking = new Set([...before, ...(await namesInMaking())]);
-  return listed.filter(({ name }) => !inMaking.has(name));
+  const beingRestored = new Set([...before, ...(await namesBeingRestored())]);
+  return listed.filter(({ name }) => !beingRestored.has(name));
 }
 
 /** Lists the snapshots that the operation stored, oldest first. */

@@ -50,13 +50,13 @@ export function verifyStep(tools: PoolBackupTools): PoolBackupStep {
       const listed = await listStored(tools, repository, run);
       const found = listed.flatMap((snapshot) => storedVolumeFrom(snapshot) ?? []);
       const skipped = skippedBy(run);
-      const wanted = chosenBy(run).filter(({ name }) => !skipped.includes(name));
+      const included = chosenBy(run).filter(({ name }) => !skipped.includes(name));
       const stored: VerifyOutput["stored"][number][] = [];
-      for (const volume of wanted) {
+      for (const volume of included) {
         const candidates = found.filter(({ backupId }) => backupId === volume.backupId);
         const one = await wholeOf(run, repository, candidates, volume.name);
         stored.push({ ...volume, ...one });
-        run.progress({ message: `${volume.name} is verified (${stored.length} of ${wanted.length})` });
+        run.progress({ message: `${volume.name} is verified (${stored.length} of ${included.length})` });
       }
       if (stored.length === 0) {
         throw new InfraError(

@@ -4,7 +4,7 @@ import type { LibvirtAdapter } from "../../../../../adapters/libvirt/adapter.ts"
 import type { LibvirtVolume } from "../../../../../adapters/libvirt/backup-adapter.ts";
 import { assertLibvirtName, poolVolumeResource } from "../../../../../adapters/libvirt/names.ts";
 import { libvirtReasons } from "../../../../../adapters/libvirt/reasons.ts";
-import type { RestoredVolumes, WantedVolume } from "./pool-volumes.ts";
+import type { PoolVolumeSpec, RestoredVolumes } from "./pool-volumes.ts";
 import { withPatience } from "./with-patience.ts";
 
 export interface LibvirtRestoresOptions {
@@ -20,12 +20,12 @@ export function createLibvirtRestores({
   libvirt,
   libvirtPool: pool,
 }: LibvirtRestoresOptions): RestoredVolumes {
-  async function volumeOf({ name }: WantedVolume, signal: AbortSignal): Promise<LibvirtVolume | undefined> {
+  async function volumeOf({ name }: PoolVolumeSpec, signal: AbortSignal): Promise<LibvirtVolume | undefined> {
     const all = await withPatience(libvirtReasons.LIBVIRT_UNAVAILABLE, signal, () => libvirt.volumesOf(pool));
     return all.find((volume) => volume.name === name);
   }
 
-  const stepOf = ({ name, sizeBytes }: WantedVolume) =>
+  const stepOf = ({ name, sizeBytes }: PoolVolumeSpec) =>
     ({
       kind: "createVolume",
       pool,
@@ -40,7 +40,7 @@ export function createLibvirtRestores({
    * an operation, so only a volume with exactly the expected size counts.
    * @throws InfraError STORAGE_VOLUME_IN_USE if a VM has such a volume attached, since its origin is then unclear
    */
-  function isMade(volume: LibvirtVolume, { sizeBytes }: WantedVolume): boolean {
+  function isCreated(volume: LibvirtVolume, { sizeBytes }: PoolVolumeSpec): boolean {
     const isLike = volume.storedBytes === BigInt(sizeBytes);
     const [user] = volume.users;
     if (isLike && user !== undefined) {
@@ -57,36 +57,36 @@ export function createLibvirtRestores({
       }
     },
 
-    async assertPossible(wanted, { signal }) {
+    async assertPossible(spec, { signal }) {
       const { pools } = (await libvirt.read(signal)).value;
-      if ((await volumeOf(wanted, signal)) !== undefined) {
+      if ((await volumeOf(spec, signal)) !== undefined) {
         throw new InfraError(
           libvirtReasons.STORAGE_VOLUME_EXISTS,
-          `storage pool ${pool} already has a volume ${wanted.name}`,
+          `storage pool ${pool} already has a volume ${spec.name}`,
           {
-            resource: poolVolumeResource(pool, wanted.name),
+            resource: poolVolumeResource(pool, spec.name),
           },
         );
       }
       const { freeBytes = 0n } = pools.find(({ name }) => name === pool) ?? {};
-      if (freeBytes < BigInt(wanted.sizeBytes)) {
-        const words = `not enough space for ${wanted.name} in storage pool ${pool}: free=${freeBytes}, requested=${wanted.sizeBytes}`;
+      if (freeBytes < BigInt(spec.sizeBytes)) {
+        const words = `not enough space for ${spec.name} in storage pool ${pool}: free=${freeBytes}, requested=${spec.sizeBytes}`;
         throw new InfraError(hostReasons.NO_SPACE, words, {
-          resource: poolVolumeResource(pool, wanted.name),
+          resource: poolVolumeResource(pool, spec.name),
         });
       }
     },
 
-    async find(wanted, { signal }) {
-      const volume = await volumeOf(wanted, signal);
-      return volume !== undefined && isMade(volume, wanted) ? { identity: volume.path } : undefined;
+    async find(spec, { signal }) {
+      const volume = await volumeOf(spec, signal);
+      return volume !== undefined && isCreated(volume, spec) ? { identity: volume.path } : undefined;
     },
 
-    async create(wanted, { signal }) {
-      await libvirt.run(stepOf(wanted));
-      const volume = await volumeOf(wanted, signal);
+    async create(spec, { signal }) {
+      await libvirt.run(stepOf(spec));
+      const volume = await volumeOf(spec, signal);
       if (volume === undefined) {
-        throw gone(pool, wanted.name);
+        throw gone(pool, spec.name);
       }
       return { identity: volume.path };
     },
@@ -99,18 +99,18 @@ export function createLibvirtRestores({
     publish: async () => {},
     unmark: async () => {},
 
-    async remove(wanted, made, { signal }) {
-      const volume = await volumeOf(wanted, signal);
-      const isOwn = volume !== undefined && (made?.identity === volume.path || isMade(volume, wanted));
+    async remove(spec, created, { signal }) {
+      const volume = await volumeOf(spec, signal);
+      const isOwn = volume !== undefined && (created?.identity === volume.path || isCreated(volume, spec));
       if (!isOwn) {
         return;
       }
       // libvirt would delete it even so. A VM that is off loses nothing, because the volume was never complete.
       const user = volume.users.find(({ isRunning }) => isRunning);
       if (user !== undefined) {
-        throw inUse(pool, wanted.name, `the running VM ${user.name} uses it, although it is incomplete`);
+        throw inUse(pool, spec.name, `the running VM ${user.name} uses it, although it is incomplete`);
       }
-      await libvirt.run({ kind: "deleteVolume", pool, name: wanted.name });
+      await libvirt.run({ kind: "deleteVolume", pool, name: spec.name });
     },
 
     leftOf: ({ name }) => ({
@@ -122,7 +122,7 @@ export function createLibvirtRestores({
       ],
     }),
 
-    createCommand: (wanted) => libvirt.commandOf(stepOf(wanted)),
+    createCommand: (spec) => libvirt.commandOf(stepOf(spec)),
   };
 }
 

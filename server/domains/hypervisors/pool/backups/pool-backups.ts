@@ -2,7 +2,7 @@ import type { LibvirtAdapter } from "../../../../../adapters/libvirt/adapter.ts"
 import type { LvmAdapter } from "../../../../../adapters/lvm/adapter.ts";
 import type { ResticAdapter } from "../../../../../adapters/restic/adapter.ts";
 import type { BackupSource } from "../../../../backups/backup-source.ts";
-import { createMadeVolumes } from "../../../../backups/lvm/made-volumes.ts";
+import { createOperationVolumes } from "../../../../backups/lvm/operation-volumes.ts";
 import { createRepositories } from "../../../../backups/repositories.ts";
 import { createRepositoryKeys } from "../../../../backups/repository-keys.ts";
 import { localPlace } from "../../../../backups/repository-place.ts";
@@ -69,7 +69,7 @@ export function createPoolBackups(options: PoolBackupsOptions): PoolBackups {
   const keys = createRepositoryKeys(store, options.keySeal);
   const repositories = createRepositories({ repository, allowEndpoints: [] }, keys, configKey);
   const { volumes, restores } = volumesOf(options);
-  const namesInMaking = async () => {
+  const namesBeingRestored = async () => {
     if (options.system.kind === "volumeGroup") {
       // In a volume group, incomplete volumes have a temporary name.
       return [];
@@ -77,7 +77,7 @@ export function createPoolBackups(options: PoolBackupsOptions): PoolBackups {
     const filters = { kind: restoreKindName, host, orStates: ["needsAttention", "completed"] } as const;
     return namesOfUnfinished(await listOpen(operations, filters));
   };
-  const tools = { ...options, volumes, restores, repositories, namesInMaking };
+  const tools = { ...options, volumes, restores, repositories, namesBeingRestored };
   const stored = createStoredBackups({
     ...tools,
     kindNames: { verify: "storagePool.verifyBackup", remove: "storagePool.deleteBackup" },
@@ -101,10 +101,10 @@ function volumesOf({ system, runner, settings }: PoolBackupsOptions): {
     return { volumes: createLibvirtVolumes(system), restores: createLibvirtRestores(system) };
   }
   const { lvm, volumeGroup } = system;
-  const made = createMadeVolumes(lvm, runner);
+  const operationVolumes = createOperationVolumes(lvm, runner);
   const { snapshotPercent } = settings;
   return {
-    volumes: createVolumeGroupVolumes({ made, volumeGroup, snapshotPercent }),
-    restores: createVolumeGroupRestores({ lvm, made, volumeGroup }),
+    volumes: createVolumeGroupVolumes({ operationVolumes, volumeGroup, snapshotPercent }),
+    restores: createVolumeGroupRestores({ lvm, operationVolumes, volumeGroup }),
   };
 }

@@ -64,13 +64,13 @@ export interface PoolVolumes {
 }
 
 /** A volume to create and fill from a backup. */
-export interface WantedVolume {
+export interface PoolVolumeSpec {
   readonly name: string;
   readonly sizeBytes: number;
 }
 
 /** A volume that is being filled. */
-export type MadeVolume = {
+export type CreatedVolume = {
   /** Unique among all volumes. */
   readonly identity: string;
 };
@@ -92,36 +92,36 @@ export interface RestoredVolumes {
    * Rejects a volume that cannot be created now.
    * @throws InfraError VOLUME_EXISTS or STORAGE_VOLUME_EXISTS, NO_SPACE, and as `PoolVolumes.list`
    */
-  assertPossible(wanted: WantedVolume, holder: Pick<VolumesHolder, "identity" | "signal">): Promise<void>;
+  assertPossible(spec: PoolVolumeSpec, holder: Pick<VolumesHolder, "identity" | "signal">): Promise<void>;
   /**
    * Returns the volume that the operation created; undefined if there is none.
    * @throws InfraError STORAGE_VOLUME_IN_USE if that cannot be determined
    */
-  find(wanted: WantedVolume, holder: VolumesHolder): Promise<MadeVolume | undefined>;
+  find(spec: PoolVolumeSpec, holder: VolumesHolder): Promise<CreatedVolume | undefined>;
   /** Creates the volume, fully allocated. @throws InfraError as `assertPossible` */
-  create(wanted: WantedVolume, holder: VolumesHolder): Promise<MadeVolume>;
+  create(spec: PoolVolumeSpec, holder: VolumesHolder): Promise<CreatedVolume>;
   /**
    * Fills the volume from its beginning.
    * @throws InfraError VOLUME_NOT_FOUND or STORAGE_VOLUME_NOT_FOUND, STORAGE_VOLUME_IN_USE, and what `content` throws
    */
   fill(
-    wanted: WantedVolume,
-    made: MadeVolume,
+    spec: PoolVolumeSpec,
+    created: CreatedVolume,
     content: RestoredContent,
     holder: VolumesHolder,
   ): Promise<void>;
   /** Renames the volume to its final name; idempotent. @throws InfraError VOLUME_EXISTS, VOLUME_NOT_FOUND */
-  publish(wanted: WantedVolume, made: MadeVolume, holder: VolumesHolder): Promise<void>;
+  publish(spec: PoolVolumeSpec, created: CreatedVolume, holder: VolumesHolder): Promise<void>;
   /** Removes the operation's marks from the volume; `remove` no longer finds it then. */
-  unmark(wanted: WantedVolume, holder: VolumesHolder): Promise<void>;
+  unmark(spec: PoolVolumeSpec, holder: VolumesHolder): Promise<void>;
   /**
    * Removes the volume that the operation created, if it exists.
-   * @param made undefined if it is unknown whether the operation created the volume
+   * @param created undefined if it is unknown whether the operation created the volume
    * @throws InfraError VOLUME_IN_USE or STORAGE_VOLUME_IN_USE; the volume still exists then
    */
-  remove(wanted: WantedVolume, made: MadeVolume | undefined, holder: VolumesHolder): Promise<void>;
+  remove(spec: PoolVolumeSpec, created: CreatedVolume | undefined, holder: VolumesHolder): Promise<void>;
   /** Describes what may be left after `remove` failed, and what to do. */
-  leftOf(wanted: WantedVolume, operationId: string): { readonly left: string[]; readonly advice: string[] };
+  leftOf(spec: PoolVolumeSpec, operationId: string): { readonly left: string[]; readonly advice: string[] };
   /** Returns the command that creates the volume, for plans. */
-  createCommand(wanted: WantedVolume): readonly string[];
+  createCommand(spec: PoolVolumeSpec): readonly string[];
 }

@@ -8,7 +8,7 @@ import type { Operation } from "../../../../operations/operation.ts";
 import type { OperationKind, OperationStep, StepRun } from "../../../../operations/operation-kind.ts";
 import { type PoolRefresh, refreshFailureOf, refreshStep } from "../changes/pool-run.ts";
 import { poolVolumeResourceOf } from "./backup-run.ts";
-import type { MadeVolume, RestoredVolumes, VolumesHolder, WantedVolume } from "./pool-volumes.ts";
+import type { CreatedVolume, PoolVolumeSpec, RestoredVolumes, VolumesHolder } from "./pool-volumes.ts";
 
 export const restoreKindName = "storagePool.restoreVolume";
 const pointOfNoReturn = "publish";
@@ -28,7 +28,7 @@ export type PoolRestoreInput = {
 };
 
 /** Output of the `create` step; null: the volume existed already and was not created by the operation. */
-type CreateOutput = { readonly made: MadeVolume | null };
+type CreateOutput = { readonly made: CreatedVolume | null };
 
 type Run = StepRun<PoolRestoreInput, RepositorySecrets | null>;
 type Step = OperationStep<PoolRestoreInput, RepositorySecrets | null>;
@@ -95,7 +95,7 @@ function locateStep({ restores, restic, repositories }: PoolRestoreTools): Step 
         const words = `the backup ${run.input.backupId} has ${storedBytes} of ${sizeBytes} bytes`;
         throw new InfraError(resticReasons.BACKUP_DAMAGED, words);
       }
-      await restores.assertPossible(wantedBy(run), holderOf(run));
+      await restores.assertPossible(specOf(run), holderOf(run));
       return null;
     },
   };
@@ -108,17 +108,17 @@ function createStep({ restores }: PoolRestoreTools): Step {
     isAbortable: false,
     maxAttempts: 6,
     async happened(run) {
-      const made = await restores.find(wantedBy(run), holderOf(run));
-      return made === undefined ? undefined : { output: { made } satisfies CreateOutput };
+      const created = await restores.find(specOf(run), holderOf(run));
+      return created === undefined ? undefined : { output: { made: created } satisfies CreateOutput };
     },
     async forward(run): Promise<CreateOutput> {
       try {
-        return { made: await restores.create(wantedBy(run), holderOf(run)) };
+        return { made: await restores.create(specOf(run), holderOf(run)) };
       } catch (error) {
         if (hasReason(error, libvirtReasons.STORAGE_VOLUME_EXISTS)) {
           // Only a volume from an earlier attempt counts as the operation's own; any other is never deleted.
-          const made = run.attempt > 1 ? await restores.find(wantedBy(run), holderOf(run)) : undefined;
-          return { made: made ?? null };
+          const created = run.attempt > 1 ? await restores.find(specOf(run), holderOf(run)) : undefined;
+          return { made: created ?? null };
         }
         throw error;
       }
@@ -126,10 +126,10 @@ function createStep({ restores }: PoolRestoreTools): Step {
     async undo(run) {
       const output = run.output("create") as CreateOutput | undefined;
       if (output?.made !== null) {
-        await restores.remove(wantedBy(run), output?.made, holderOf(run));
+        await restores.remove(specOf(run), output?.made, holderOf(run));
       }
     },
-    attention: (run) => restores.leftOf(wantedBy(run), run.operationId),
+    attention: (run) => restores.leftOf(specOf(run), run.operationId),
   };
 }
 
@@ -161,7 +161,7 @@ function fillStep({ restores, restic, repositories }: PoolRestoreTools): Step {
           }),
         onProgress,
       };
-      await restores.fill(wantedBy(run), madeBy(run), content, holderOf(run));
+      await restores.fill(specOf(run), createdBy(run), content, holderOf(run));
       return null;
     },
     undo: ({ token }) => restic.settle(token),
@@ -178,7 +178,7 @@ function publishStep({ restores }: PoolRestoreTools): Step {
     title: "renaming the volume",
     isAbortable: false,
     async forward(run) {
-      await restores.publish(wantedBy(run), madeBy(run), holderOf(run));
+      await restores.publish(specOf(run), createdBy(run), holderOf(run));
       return null;
     },
   };
@@ -190,7 +190,7 @@ function unmarkStep({ restores }: PoolRestoreTools): Step {
     title: "removing the tags of the restore",
     isAbortable: false,
     async forward(run) {
-      await restores.unmark(wantedBy(run), holderOf(run));
+      await restores.unmark(specOf(run), holderOf(run));
       return null;
     },
     attention: ({ input }) => ({
@@ -200,7 +200,7 @@ function unmarkStep({ restores }: PoolRestoreTools): Step {
   };
 }
 
-function wantedBy({ input: { name, sizeBytes } }: Pick<Run, "input">): WantedVolume {
+function specOf({ input: { name, sizeBytes } }: Pick<Run, "input">): PoolVolumeSpec {
   return { name, sizeBytes };
 }
 
@@ -209,7 +209,7 @@ function holderOf({ operationId, input, signal }: Run): VolumesHolder {
 }
 
 /** @throws InfraError STORAGE_VOLUME_EXISTS */
-function madeBy({ input, output }: Run): MadeVolume {
+function createdBy({ input, output }: Run): CreatedVolume {
   const { made } = output("create") as CreateOutput;
   if (made === null) {
     const words = `a volume ${input.name} was created outside hostplane meanwhile`;

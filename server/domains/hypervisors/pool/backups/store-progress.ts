@@ -5,7 +5,7 @@ import type { HeldVolume } from "./pool-volumes.ts";
 export interface StoreProgress {
   /** Reports the beginning of a volume. @returns the chosen volume of that name */
   begin(volume: HeldVolume): ChosenVolume;
-  tell(transferred: { readonly doneBytes: number }): void;
+  report(transferred: { readonly doneBytes: number }): void;
   end(volume: HeldVolume): void;
 }
 
@@ -23,7 +23,7 @@ export function createStoreProgress(
   let count = all.length - missing.length;
   let beforeBytes = storedBytes;
   let message = "";
-  const told = (doneBytes: number) =>
+  const reportBytes = (doneBytes: number) =>
     run.progress({ message, doneBytes: Math.min(beforeBytes + doneBytes, totalBytes), totalBytes });
   return {
     begin({ name }) {
@@ -33,10 +33,10 @@ export function createStoreProgress(
       }
       count += 1;
       message = `storing ${name} (${count} of ${all.length})`;
-      told(0);
+      reportBytes(0);
       return chosen;
     },
-    tell: ({ doneBytes }) => told(doneBytes),
+    report: ({ doneBytes }) => reportBytes(doneBytes),
     end({ source }) {
       beforeBytes += source.sizeBytes;
     },

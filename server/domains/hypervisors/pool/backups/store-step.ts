@@ -52,7 +52,7 @@ export function storeStep(tools: PoolBackupTools): PoolBackupStep {
       const marks = { backupId, operationId, name: input.name, volume: name, atMs: held.atMs, sizeBytes };
       const tags = tagsOfVolume({ ...marks, poolName: volumes.poolName });
       const source = { ...judgedSource(volume.source), fileName: name, tags };
-      const options = { signal, token, onProgress: progress.tell };
+      const options = { signal, token, onProgress: progress.report };
       const snapshotId = await restic.backup(repository, source, options).catch(async (error) => {
         // A volume that is no longer held cannot be read: report that as the cause, not the reader's error.
         await held.assertGood();
@@ -84,7 +84,7 @@ export function storeStep(tools: PoolBackupTools): PoolBackupStep {
       const postponed = new Map<string, InfraError>();
       const wholeIds = new Set<string>();
       for (;;) {
-        const { missing, gone, doneBytes } = await look(run, repository, wholeIds);
+        const { missing, gone, doneBytes } = await readRemaining(run, repository, wholeIds);
         const [first, ...others] = missing.filter(({ name }) => !postponed.has(name));
         if (first === undefined) {
           const [failure] = missing.flatMap(({ name }) => postponed.get(name) ?? []);
@@ -135,7 +135,7 @@ export function storeStep(tools: PoolBackupTools): PoolBackupStep {
    * sees the end of its input, and may save a part of the volume as a snapshot before it is stopped.
    * @param wholeIds ids of snapshots that are known to be complete; extended by those found here
    */
-  async function look(run: PoolBackupRun, repository: Repository, wholeIds: Set<string>) {
+  async function readRemaining(run: PoolBackupRun, repository: Repository, wholeIds: Set<string>) {
     const listed = (await listStored(tools, repository, run)).flatMap((one) => storedVolumeFrom(one) ?? []);
     const isUnknown = ({ snapshotId: id }: StoredVolume) => !wholeIds.has(id) && !rejectedIds.has(id);
     for (const { snapshotId, sizeBytes } of listed.filter(isUnknown)) {

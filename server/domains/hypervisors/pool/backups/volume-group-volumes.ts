@@ -3,20 +3,20 @@ import { hostReasons } from "../../../../../adapters/host/reasons.ts";
 import type { LogicalVolume, LvmState, VolumeGroup } from "../../../../../adapters/lvm/adapter.ts";
 import { devicePathOf, volumeResource } from "../../../../../adapters/lvm/names.ts";
 import { lvmReasons } from "../../../../../adapters/lvm/reasons.ts";
+import { isTemporary, operationTag, temporaryName } from "../../../../backups/lvm/operation-marks.ts";
 import {
   assertSameGroup,
-  findMade,
+  findCreated,
   findVolume,
-  type MadeVolumes,
-} from "../../../../backups/lvm/made-volumes.ts";
-import { isTemporary, operationTag, temporaryName } from "../../../../backups/lvm/operation-marks.ts";
+  type OperationVolumes,
+} from "../../../../backups/lvm/operation-volumes.ts";
 import { assertSnapshotGood, snapshotStep } from "../../../../backups/lvm/snapshot-volume.ts";
 import { poolBackupKey } from "./backup-settings.ts";
 import type { PoolVolume, PoolVolumes, VolumesHolder } from "./pool-volumes.ts";
 import { withPatience } from "./with-patience.ts";
 
 export interface VolumeGroupVolumesOptions {
-  readonly made: MadeVolumes;
+  readonly operationVolumes: OperationVolumes;
   readonly volumeGroup: string;
   /** Share of a thick volume that may change before its snapshot is full, in percent. */
   readonly snapshotPercent: number;
@@ -24,10 +24,10 @@ export interface VolumeGroupVolumesOptions {
 
 /** Creates access to the volumes of a volume group, each read from its own snapshot. Thin pools and snapshots are left out. */
 export function createVolumeGroupVolumes(options: VolumeGroupVolumesOptions): PoolVolumes {
-  const { made, volumeGroup, snapshotPercent } = options;
+  const { operationVolumes, volumeGroup, snapshotPercent } = options;
 
   function snapshotOf(volume: LogicalVolume, group: VolumeGroup, name: string, tags: readonly string[]) {
-    const { shown } = made;
+    const { shown } = operationVolumes;
     return snapshotStep({
       ...{ volume, group, name, tags, percent: snapshotPercent },
       ...{ configKey: poolBackupKey, shown },
@@ -45,18 +45,23 @@ export function createVolumeGroupVolumes(options: VolumeGroupVolumesOptions): Po
     return { volumeGroup, groupUuid: identity, volume: name, thinPool };
   }
 
-  function madeBy(state: LvmState, { operationId, identity }: VolumesHolder): LogicalVolume | undefined {
-    return findMade(state, { volumeGroup, groupUuid: identity }, operationId);
+  function createdBy(state: LvmState, { operationId, identity }: VolumesHolder): LogicalVolume | undefined {
+    return findCreated(state, { volumeGroup, groupUuid: identity }, operationId);
   }
 
   async function release(holder: VolumesHolder): Promise<void> {
-    const state = await made.readState();
-    const snapshot = madeBy(state, holder);
+    const state = await operationVolumes.readState();
+    const snapshot = createdBy(state, holder);
     if (snapshot !== undefined) {
       const origin = findVolume(state, volumeGroup, snapshot.originName ?? "") ?? snapshot;
       // udev probes a device after it was closed, and keeps it open for a moment.
       await withPatience(hostReasons.VOLUME_IN_USE, holder.signal, () =>
-        made.remove(placeOf(origin, holder), "storagePool.removeSnapshot", holder.operationId, holder.signal),
+        operationVolumes.remove(
+          placeOf(origin, holder),
+          "storagePool.removeSnapshot",
+          holder.operationId,
+          holder.signal,
+        ),
       );
     }
   }
@@ -66,7 +71,7 @@ export function createVolumeGroupVolumes(options: VolumeGroupVolumesOptions): Po
     refresh: async () => {},
 
     async list({ identity }) {
-      const state = await made.readState();
+      const state = await operationVolumes.readState();
       const group = assertSameGroup(state, { volumeGroup, groupUuid: identity });
       return state.volumes
         .filter((volume) => volume.volumeGroupName === volumeGroup && isData(volume))
@@ -76,7 +81,7 @@ export function createVolumeGroupVolumes(options: VolumeGroupVolumesOptions): Po
 
     async hold([name], holder) {
       const { operationId, signal } = holder;
-      const volume = findVolume(await made.readState(), volumeGroup, name);
+      const volume = findVolume(await operationVolumes.readState(), volumeGroup, name);
       if (volume === undefined) {
         throw gone(volumeGroup, name);
       }
@@ -89,8 +94,8 @@ export function createVolumeGroupVolumes(options: VolumeGroupVolumesOptions): Po
         atMs = Date.now();
         return [snapshotOf(found, group, temporaryName("backup", operationId), [operationTag(operationId)])];
       };
-      await made.change(placeOf(volume, holder), "storagePool.snapshot", steps, signal);
-      const snapshot = madeBy(await made.readState(), holder);
+      await operationVolumes.change(placeOf(volume, holder), "storagePool.snapshot", steps, signal);
+      const snapshot = createdBy(await operationVolumes.readState(), holder);
       if (snapshot === undefined) {
         throw gone(volumeGroup, name);
       }
@@ -100,7 +105,12 @@ export function createVolumeGroupVolumes(options: VolumeGroupVolumesOptions): Po
         atMs,
         volumes: [held],
         assertGood: async () =>
-          assertSnapshotGood(await made.readState(), { volumeGroup, volume: name }, snapshot, poolBackupKey),
+          assertSnapshotGood(
+            await operationVolumes.readState(),
+            { volumeGroup, volume: name },
+            snapshot,
+            poolBackupKey,
+          ),
         // With its own signal, so that it also runs when the operation is being stopped.
         end: () => release({ ...holder, signal: new AbortController().signal }),
       };

@@ -13,13 +13,13 @@ import type { Call } from "../../../../rpc/call/call.ts";
 import type { SharedPool } from "../shared-pool.ts";
 
 type OperationMessage = MessageInitShape<typeof OperationSchema>;
-type Begun = Promise<{ readonly operation: OperationMessage }>;
+type StartedOperation = Promise<{ readonly operation: OperationMessage }>;
 
 /** The changes of hostplane.v1.StoragePoolService, which answer with the operation. */
 export interface StoragePoolChanges {
-  readonly expandStoragePool: Change<ExpandStoragePoolRequest, Begun>;
-  readonly shrinkStoragePool: Change<ShrinkStoragePoolRequest, Begun>;
-  readonly backUpStoragePool: Change<BackUpStoragePoolRequest, Begun>;
+  readonly expandStoragePool: Change<ExpandStoragePoolRequest, StartedOperation>;
+  readonly shrinkStoragePool: Change<ShrinkStoragePoolRequest, StartedOperation>;
+  readonly backUpStoragePool: Change<BackUpStoragePoolRequest, StartedOperation>;
 }
 
 /** @param operationMessage converts an operation to its published message */
@@ -27,7 +27,7 @@ export function createStoragePoolChanges(
   { expand, shrink, backUp }: Pick<SharedPool, "expand" | "shrink" | "backUp">,
   operationMessage: (operation: Operation) => OperationMessage,
 ): StoragePoolChanges {
-  const answer = async (call: Call, begin: () => Promise<BegunOperation>): Begun => {
+  const answer = async (call: Call, begin: () => Promise<BegunOperation>): StartedOperation => {
     call.noteResource("storagePool");
     return { operation: operationMessage((await begin()).operation) };
   };

@@ -58,7 +58,7 @@ test("the plan for a hypervisor that is already defined only starts it", async (
       uuid,
       vcpuCount: 1,
       memoryBytes: 1n << 30n,
-      mark: { hypervisorId: "hv-1", operationId: "earlier", madeVolumes: [] },
+      mark: { hypervisorId: "hv-1", operationId: "earlier", createdVolumes: [] },
       serial: "hv-1",
       disks: [{ pool: "images", volume: "d", format: "raw", device: "disk" }],
       network: undefined,

@@ -4,7 +4,7 @@ import { test } from "tap";
 import { EventService } from "../../../../../gen/hostplane/v1/event_pb.ts";
 import { OperationService } from "../../../../../gen/hostplane/v1/operation_pb.ts";
 import { StoragePoolService } from "../../../../../gen/hostplane/v1/storage_pool_pb.ts";
-import { tellPool } from "../../../../../server/domains/hypervisors/pool/observe-pool.ts";
+import { observedPoolChanges } from "../../../../../server/domains/hypervisors/pool/observe-pool.ts";
 import { startGatewayUnderTest } from "../../../gateway-under-test.ts";
 import { makeDirectory } from "../../../store/store-under-test.ts";
 import { createPool, createPoolLvm, gib } from "./pool-under-test.ts";
@@ -18,15 +18,15 @@ test("changes of size and devices are published, changes of usage are not", asyn
       effects.includes("grows") ? ({ operationId: "op-1", effect: "grows" } as const) : undefined,
   };
   const state = async () => (await pool.read(undefined, performance.now())).value;
-  const first = tellPool(undefined, await state(), origin);
+  const first = observedPoolChanges(undefined, await state(), origin);
   t.strictSame(first.events, []);
 
   await lvm.run({ kind: "create", volumeGroupName: "pool", name: "more", sizeBytes: gib, tags: [] });
-  const second = tellPool(first.observed, await state(), origin);
+  const second = observedPoolChanges(first.observed, await state(), origin);
   t.strictSame(second.events, []);
 
   await pool.add((await state()).identity, ["/dev/sandbox/b", "/dev/sandbox/d"]);
-  const third = tellPool(second.observed, await state(), origin);
+  const third = observedPoolChanges(second.observed, await state(), origin);
   t.match(third.events, [
     {
       topic: "hypervisors",
@@ -45,8 +45,11 @@ test("changes of size and devices are published, changes of usage are not", asyn
       },
     },
   ]);
-  t.strictSame(tellPool(third.observed, await state(), origin).events, []);
-  t.strictSame(tellPool({ ...first.observed, identity: "another" }, await state(), origin).events, []);
+  t.strictSame(observedPoolChanges(third.observed, await state(), origin).events, []);
+  t.strictSame(
+    observedPoolChanges({ ...first.observed, identity: "another" }, await state(), origin).events,
+    [],
+  );
 });
 
 test("subscribers get an expansion and an immediate shrinkage, each with its own operation", async (t) => {

@@ -16,7 +16,7 @@ const textOf = ({ bytes }: { readonly bytes: Uint8Array }) => Buffer.from(bytes)
 test("pieces of a line are joined, separately for each stream", async (t) => {
   const assembly = createLineAssembly(100);
   t.strictSame(assembly.linesOf([piece("stdout", "a", false, 1n), piece("stderr", "x", false, 2n)]), []);
-  t.ok(assembly.hasBegun());
+  t.ok(assembly.hasUnfinishedLine());
   const lines = assembly.linesOf([
     piece("stderr", "y", true, 3n),
     piece("stderr", "", true, 4n),
@@ -30,7 +30,7 @@ test("pieces of a line are joined, separately for each stream", async (t) => {
       ["ab", 5n],
     ],
   );
-  t.notOk(assembly.hasBegun());
+  t.notOk(assembly.hasUnfinishedLine());
 });
 
 test("unfinished lines can be ended, the earlier one first", async (t) => {
@@ -38,7 +38,7 @@ test("unfinished lines can be ended, the earlier one first", async (t) => {
   t.strictSame(assembly.end(), []);
   assembly.linesOf([piece("stdout", "late", false, 2n), piece("stderr", "early", false, 1n)]);
   t.strictSame(assembly.end().map(textOf), ["early", "late"]);
-  t.notOk(assembly.hasBegun());
+  t.notOk(assembly.hasUnfinishedLine());
   t.strictSame(assembly.linesOf([piece("stdout", "new", true)]).map(textOf), ["new"]);
 });
 
@@ -84,7 +84,7 @@ test("lines are reassembled whatever their pieces", async () => {
         const found = mixed.flatMap((one) => assembly.linesOf([one]));
         const wanted = all.map(({ parts }) => Buffer.from(parts.join("")));
         return (
-          !assembly.hasBegun() &&
+          !assembly.hasUnfinishedLine() &&
           JSON.stringify(found.map((line) => `${textOf(line)}+${line.cutBytes}`).toSorted()) ===
             JSON.stringify(
               wanted

@@ -12,7 +12,7 @@ test("a volume that a restore creates while the pool is listed is not whole", as
       return [volumeOf("old"), volumeOf("restored")];
     },
   } as never;
-  const whole = await listWhole({ volumes, namesInMaking: async () => [...inMaking] }, holder);
+  const whole = await listWhole({ volumes, namesBeingRestored: async () => [...inMaking] }, holder);
   t.same(
     whole.map(({ name }) => name),
     ["old"],
@@ -27,7 +27,7 @@ test("a volume whose restore ends while the pool is listed is left for the next 
       return [volumeOf("old"), volumeOf("restored")];
     },
   } as never;
-  const whole = await listWhole({ volumes, namesInMaking: async () => [...inMaking] }, holder);
+  const whole = await listWhole({ volumes, namesBeingRestored: async () => [...inMaking] }, holder);
   t.same(
     whole.map(({ name }) => name),
     ["old"],

@@ -223,7 +223,7 @@ export function domainWith(name: string, uuid: string, volume: string): DomainDe
     uuid,
     vcpuCount: 1,
     memoryBytes: mib,
-    mark: { hypervisorId: name, operationId: "test", madeVolumes: [] },
+    mark: { hypervisorId: name, operationId: "test", createdVolumes: [] },
     serial: name,
     disks: [{ pool: "images", volume, format: "raw", device: "disk" }],
     network: undefined,

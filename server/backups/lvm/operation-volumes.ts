@@ -29,7 +29,7 @@ export interface VolumePlace extends GroupIdentity {
  * LVM changes made by operations. Each change is queued per volume, as in `volumes.ts`, and only runs in the intended volume
  * group.
  */
-export interface MadeVolumes {
+export interface OperationVolumes {
   readonly shown: ShownCommand;
   /** Reads the current state from LVM. */
   readState(): Promise<LvmState>;
@@ -50,8 +50,8 @@ export interface MadeVolumes {
   remove(place: VolumePlace, kind: string, operationId: string, signal: AbortSignal): Promise<void>;
 }
 
-export function createMadeVolumes(lvm: LvmAdapter, runner: InlineRunner): MadeVolumes {
-  const change: MadeVolumes["change"] = async (place, kind, stepsFrom, signal) => {
+export function createOperationVolumes(lvm: LvmAdapter, runner: InlineRunner): OperationVolumes {
+  const change: OperationVolumes["change"] = async (place, kind, stepsFrom, signal) => {
     const { volumeGroup, volume, thinPool, groupUuid } = place;
     const describe = async () => {
       const { value: state } = await lvm.refresh();
@@ -80,10 +80,10 @@ export function createMadeVolumes(lvm: LvmAdapter, runner: InlineRunner): MadeVo
         place,
         kind,
         (state) => {
-          const made = findMade(state, place, operationId);
-          return made === undefined
+          const created = findCreated(state, place, operationId);
+          return created === undefined
             ? []
-            : [{ kind: "remove", volumeGroupName: place.volumeGroup, name: made.name }];
+            : [{ kind: "remove", volumeGroupName: place.volumeGroup, name: created.name }];
         },
         signal,
       ),
@@ -117,7 +117,7 @@ export function findVolume(state: LvmState, volumeGroup: string, name: string): 
  * Finds the volume that an operation has created, by its tag.
  * @throws InfraError VOLUME_GROUP_GONE, because the volume's existence is unknown then
  */
-export function findMade(
+export function findCreated(
   state: LvmState,
   identity: GroupIdentity,
   operationId: string,

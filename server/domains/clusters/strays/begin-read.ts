@@ -6,7 +6,7 @@ import type { Clocks } from "../clocks.ts";
 const maxAgeMs = 5_000;
 
 /** The time at which a machine's state was read, before the machine is changed. */
-export interface Look {
+export interface MachineRead {
   /**
    * Must be called right before the change: after a freeze or a slow response, the machine may belong to another user.
    * @throws InfraError MAAS_UNAVAILABLE
@@ -15,7 +15,7 @@ export interface Look {
 }
 
 /** Must be called before MAAS is read. */
-export function beginLook({ monotonicMs, wallMs }: Clocks, systemId: string): Look {
+export function beginRead({ monotonicMs, wallMs }: Clocks, systemId: string): MachineRead {
   const [sinceMs, sinceWallMs] = [monotonicMs(), wallMs()];
   return {
     assertFresh() {

@@ -1,7 +1,7 @@
 import type { CephHost, CephState } from "../../../../adapters/ceph/adapter.ts";
 import { cephResource } from "../../../../adapters/ceph/names.ts";
 import type { Part } from "../../../../adapters/host/part-of-state.ts";
-import type { Told } from "../../../events/observe-system.ts";
+import type { ObservedChanges } from "../../../events/observe-system.ts";
 import type { NewEvent } from "../../../events/store/events.ts";
 import { crashDifferences } from "./crash-differences.ts";
 import {
@@ -24,8 +24,11 @@ export const services = ["stats.StatsService", "hostplane.v1.StorageService"];
  * Returns the events of a cluster: health checks, then daemons, space and crashes. A part that is seen for the first time
  * yields no events, nor does a missing part until it is back. If the fsid has changed, all parts count as new.
  */
-export function tellCluster(lastTold: ObservedCluster | undefined, state: CephState): Told<ObservedCluster> {
-  const before = lastTold?.fsid === state.fsid ? lastTold : undefined;
+export function clusterChanges(
+  published: ObservedCluster | undefined,
+  state: CephState,
+): ObservedChanges<ObservedCluster> {
+  const before = published?.fsid === state.fsid ? published : undefined;
   const after = observeCluster(before, state);
   const hostOf = hostsOf(state.hosts);
   const osds = spaceOf(before?.nearFullOsds, mapOf(state.osdUsage, spacesOfOsds), state.osds);
@@ -52,7 +55,10 @@ export function tellCluster(lastTold: ObservedCluster | undefined, state: CephSt
 }
 
 /** Returns the event for a cluster that cannot be read; undefined if that was already published. */
-export function tellUnreachable(before: ObservedCluster, why: string): Told<ObservedCluster> | undefined {
+export function unreachableChanges(
+  before: ObservedCluster,
+  why: string,
+): ObservedChanges<ObservedCluster> | undefined {
   const difference = unreachableCluster(before, why);
   if (difference === undefined) {
     return undefined;

@@ -7,7 +7,7 @@ import { type VolumeDifference, volumeDifferences } from "./volume-differences.t
 import { type EventOrigin, volumeEvent, volumeGroupEvent } from "./volume-events.ts";
 
 /** Options of `tellVolumes`. */
-export interface TellOptions extends EventOrigin {
+export interface VolumeChangesOptions extends EventOrigin {
   /** A store with less free space than this, in percent, is low. */
   readonly lowSpacePercent: number;
   /** Returns the gateway's own change that caused a difference, if there is one. */
@@ -18,10 +18,10 @@ export interface TellOptions extends EventOrigin {
  * Compares LVM's state with the last published one and returns events for the differences: groups that are gone or back, then
  * changes of volumes, then groups that are low on space. The first state yields no events.
  */
-export function tellVolumes(
+export function volumeChanges(
   before: ObservedVolumes | undefined,
   state: LvmState,
-  options: TellOptions,
+  options: VolumeChangesOptions,
 ): { readonly observed: ObservedVolumes; readonly events: readonly NewEvent[] } {
   const { deviceClasses, lowSpacePercent, ownChangeOf } = options;
   const after = observeVolumes(before, state);

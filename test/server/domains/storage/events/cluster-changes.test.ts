@@ -5,8 +5,8 @@ import { test } from "tap";
 import type { CephState } from "../../../../../adapters/ceph/adapter.ts";
 import { sandboxState, withCheck, withoutManager } from "../../../../../adapters/ceph/sandbox-cluster.ts";
 import { EventSchema } from "../../../../../gen/hostplane/v1/event_pb.ts";
+import { clusterChanges } from "../../../../../server/domains/storage/events/cluster-changes.ts";
 import { parseObservedCluster } from "../../../../../server/domains/storage/events/observed-cluster.ts";
-import { tellCluster } from "../../../../../server/domains/storage/events/tell-cluster.ts";
 import { applyEvent, brokenStates, pictureOf, states } from "./cluster-picture.ts";
 
 const healthy = sandboxState(0);
@@ -14,9 +14,9 @@ const cluster = `cephClusters/${healthy.fsid}`;
 
 /** Returns the events for each state after the first, which yields none. */
 function tellAll(first: CephState, ...others: readonly CephState[]) {
-  let { observed } = tellCluster(undefined, first);
+  let { observed } = clusterChanges(undefined, first);
   return others.map((state) => {
-    const told = tellCluster(observed, state);
+    const told = clusterChanges(observed, state);
     observed = told.observed;
     return told.events.map(({ type, resource, payload }) => ({ type, resource, ...(payload as object) }));
   });
@@ -204,10 +204,10 @@ test("a crash yields an event when it is reported and when it is archived", asyn
 
 test("a cluster with another fsid yields no events, and becomes the known one", async (t) => {
   const other = withOsd({ ...healthy, fsid: "another" }, 1, { isUp: false });
-  const { observed, events } = tellCluster(tellCluster(undefined, healthy).observed, other);
+  const { observed, events } = clusterChanges(clusterChanges(undefined, healthy).observed, other);
   t.strictSame(events, []);
   t.equal(observed.fsid, "another");
-  t.match(tellCluster(observed, { ...healthy, fsid: "another" }).events, [{ type: "osd.up" }]);
+  t.match(clusterChanges(observed, { ...healthy, fsid: "another" }).events, [{ type: "osd.up" }]);
 });
 
 test("a missing part yields no events, and is compared when it is back", async (t) => {
@@ -218,12 +218,12 @@ test("a missing part yields no events, and is compared when it is back", async (
 });
 
 test("a state stored by another version is parsed as far as possible", async (t) => {
-  const { observed } = tellCluster(undefined, healthy);
+  const { observed } = clusterChanges(undefined, healthy);
   const older = { fsid: healthy.fsid, osds: observed.osds, crashes: "three", newer: true };
   const read = parseObservedCluster(JSON.parse(JSON.stringify(older)));
   t.strictSame(read?.osds, observed.osds);
   t.equal(read?.crashes, undefined);
-  t.match(tellCluster(read, withOsd(healthy, 1, { isUp: false })).events, [{ type: "osd.down" }]);
+  t.match(clusterChanges(read, withOsd(healthy, 1, { isUp: false })).events, [{ type: "osd.down" }]);
   t.equal(parseObservedCluster({ volumes: [] }), undefined);
 });
 
@@ -231,8 +231,8 @@ test("applying the events to the first state gives the second, and they are vali
   fc.assert(
     fc.property(states, states, (before, after) => {
       fc.pre(!isUnarchived(before, after));
-      const first = tellCluster(undefined, before);
-      const { observed, events } = tellCluster(first.observed, after);
+      const first = clusterChanges(undefined, before);
+      const { observed, events } = clusterChanges(first.observed, after);
       for (const { payload } of events) {
         fromJson(EventSchema, payload as JsonValue);
       }
@@ -256,10 +256,10 @@ function isUnarchived({ crashes: before }: CephState, { crashes: after }: CephSt
 test("a repeated state yields no events, with any missing parts, even after it was stored", async () => {
   fc.assert(
     fc.property(brokenStates, brokenStates, (before, after) => {
-      const { observed } = tellCluster(tellCluster(undefined, before).observed, after);
+      const { observed } = clusterChanges(clusterChanges(undefined, before).observed, after);
       const kept = parseObservedCluster(JSON.parse(JSON.stringify(observed)));
-      assert.deepEqual(tellCluster(observed, after), { observed, events: [] });
-      assert.deepEqual(tellCluster(kept, after).events, []);
+      assert.deepEqual(clusterChanges(observed, after), { observed, events: [] });
+      assert.deepEqual(clusterChanges(kept, after).events, []);
       assert.equal(JSON.stringify(kept), JSON.stringify(observed));
     }),
   );

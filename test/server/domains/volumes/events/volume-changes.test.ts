@@ -8,7 +8,7 @@ import {
   type ObservedVolumes,
   parseObservedVolumes,
 } from "../../../../../server/domains/volumes/events/observed-volumes.ts";
-import { tellVolumes } from "../../../../../server/domains/volumes/events/tell-volumes.ts";
+import { volumeChanges } from "../../../../../server/domains/volumes/events/volume-changes.ts";
 import { groupOf, stateOf, volumeOf } from "../lvm-state.ts";
 import { applyEvent, pictureOf, states } from "./volume-picture.ts";
 
@@ -24,9 +24,9 @@ const options = {
 
 /** Returns the events for each state after the first, which yields none. */
 function tellAll(first: LvmState, ...others: readonly LvmState[]) {
-  let { observed } = tellVolumes(undefined, first, options);
+  let { observed } = volumeChanges(undefined, first, options);
   return others.map((state) => {
-    const told = tellVolumes(observed, state, options);
+    const told = volumeChanges(observed, state, options);
     observed = told.observed;
     return told.events.map(({ type, resource, payload }) => ({ type, resource, ...(payload as object) }));
   });
@@ -36,7 +36,7 @@ const vg0 = groupOf("vg0", 50n * gib);
 const data = volumeOf("vg0", "data", { tags: ["a"], active: true });
 
 test("the first state yields no events", (t) => {
-  const { events, observed } = tellVolumes(undefined, stateOf([groupOf("vg0", 0n)], [data]), options);
+  const { events, observed } = volumeChanges(undefined, stateOf([groupOf("vg0", 0n)], [data]), options);
   t.strictSame(events, []);
   t.match(observed, { groups: [{ name: "vg0", freeBytes: "0" }], volumes: [{ name: "data" }], low: ["vg0"] });
   t.end();
@@ -245,7 +245,7 @@ test("a thin pool is low by its written data or its metadata", (t) => {
 });
 
 test("with a limit of 0 a group is never low", (t) => {
-  const { observed } = tellVolumes(undefined, stateOf([groupOf("vg0", 0n)], []), {
+  const { observed } = volumeChanges(undefined, stateOf([groupOf("vg0", 0n)], []), {
     ...options,
     lowSpacePercent: 0,
   });
@@ -256,12 +256,12 @@ test("with a limit of 0 a group is never low", (t) => {
 test("applying the events in order to the old volumes gives the new ones", (t) => {
   fc.assert(
     fc.property(fc.array(states, { minLength: 2, maxLength: 6 }), ([first, ...others]) => {
-      let { observed } = tellVolumes(undefined, first ?? stateOf([], []), options);
+      let { observed } = volumeChanges(undefined, first ?? stateOf([], []), options);
       const picture = pictureOf(observed);
       for (const state of others) {
         const kept = parseObservedVolumes(JSON.parse(JSON.stringify(observed)));
         t.strictSame(kept, observed, "the stored state survives JSON");
-        const told = tellVolumes(kept, state, options);
+        const told = volumeChanges(kept, state, options);
         for (const event of told.events) {
           applyEvent(picture, event);
           fromJson(EventSchema, event.payload as JsonValue);
@@ -269,7 +269,7 @@ test("applying the events in order to the old volumes gives the new ones", (t) =
         observed = told.observed;
         t.strictSame(new Map([...picture].sort()), new Map([...pictureOf(observed)].sort()));
         t.strictSame(
-          tellVolumes(observed, state, options),
+          volumeChanges(observed, state, options),
           { observed, events: [] },
           "the same state again yields no events",
         );
@@ -283,8 +283,8 @@ test("applying the events in order to the old volumes gives the new ones", (t) =
 test("every change of a volume yields an event", (t) => {
   fc.assert(
     fc.property(states, states, (first, second) => {
-      const before = tellVolumes(undefined, first, options).observed;
-      const { observed, events } = tellVolumes(before, second, options);
+      const before = volumeChanges(undefined, first, options).observed;
+      const { observed, events } = volumeChanges(before, second, options);
       const changed = observed.volumes.filter(
         (volume) => !before.volumes.some((one) => JSON.stringify(one) === JSON.stringify(volume)),
       );
