@@ -253,7 +253,7 @@ export async function openGateway(
     chain,
     metrics,
     mayReadMetrics: createPageAccess(auth.authenticate),
-    // Whoever starts a sandbox gets a link that logs in; a real gateway has none.
+    // The user who starts a sandbox gets a link that logs in; a real gateway has none.
     redeemLoginLink: isSandbox ? redeemLoginLink(loginLinks) : undefined,
     backupStore: async (file) => {
       const { sizeBytes, keyCheck } = await data.store.backup(file);
