@@ -33,7 +33,7 @@ test("advice for operations that need attention contains LVM_SYSTEM_DIR", async 
   });
   const input = { volumeGroup: "vg0", volume: "a" };
   const run = { input, operationId: "1234" } as unknown as BackupRun;
-  const snapshot = snapshotVolumeStep({ made } as unknown as BackupTools);
+  const snapshot = snapshotVolumeStep({ operationVolumes: made } as unknown as BackupTools);
   t.match(snapshot.attention?.(run, failure), { advice: [`remove it with \`${env} lvremove vg0/`] });
 
   const lvm = { ...createPoolLvm(), commandOf };
