@@ -4,7 +4,7 @@ import { rm } from "node:fs/promises";
 import { hostname } from "node:os";
 import type { FastifyBaseLogger } from "fastify";
 import { InfraError } from "../../adapters/host/infra-error.ts";
-import { makeOnce } from "../../adapters/host/make-once.ts";
+import { createOnce } from "../../adapters/host/create-once.ts";
 import { settleLeftCommands, settleLeftTools } from "../../adapters/host/process/left-tools.ts";
 import { setToolOwner } from "../../adapters/host/process/tool-mark.ts";
 import { hostReasons } from "../../adapters/host/reasons.ts";
@@ -147,7 +147,7 @@ export async function openGateway(
       onWaiting: (tools) =>
         logger.warn({ tools }, "changes of volumes wait for tools that an earlier gateway started"),
     });
-  const leftCommands = makeOnce(async () => {
+  const leftCommands = createOnce(async () => {
     await settleCommands(shutdown.signal);
     shutdown.signal.throwIfAborted();
   });

@@ -113,7 +113,7 @@ async function losesMembers(t: Test, program: string, net: number): Promise<void
       who: "etcd",
     });
     try {
-      const answer = await asking.ask(
+      const answer = await asking.send(
         { method: "POST", path, body, what: "ask" },
         AbortSignal.timeout(10_000),
       );

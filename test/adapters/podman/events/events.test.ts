@@ -89,11 +89,11 @@ test("a batch of records is interpreted using its later records, too", async (t)
   const [first] = tail;
   const later = tail.find(({ id, podId }) => id === first?.id && podId !== "");
   const interpreter = createEventInterpreter();
-  interpreter.foresee(tail);
+  interpreter.preview(tail);
   const told = tell(tail, interpreter);
   t.match(told[0], { kind: "containerExited", containerId: first?.id, podId: later?.podId });
   const whole = createEventInterpreter();
-  whole.foresee(records);
+  whole.preview(records);
   t.strictSame(
     tell(records, whole).map(({ kind, key }) => [kind, key]),
     tell(records).map(({ kind, key }) => [kind, key]),

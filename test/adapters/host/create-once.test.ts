@@ -1,9 +1,9 @@
 import { test } from "tap";
-import { makeOnce } from "../../../adapters/host/make-once.ts";
+import { createOnce } from "../../../adapters/host/create-once.ts";
 
 test("creates the value on first use, once for all callers", async (t) => {
   let attempts = 0;
-  const { get, made } = makeOnce(async () => {
+  const { get, created: made } = createOnce(async () => {
     attempts += 1;
     await new Promise(setImmediate);
     return { attempt: attempts };
@@ -21,7 +21,7 @@ test("creates the value on first use, once for all callers", async (t) => {
 
 test("a failed attempt rejects for all its callers, and the next call tries again", async (t) => {
   let attempts = 0;
-  const { get, made } = makeOnce(async () => {
+  const { get, created: made } = createOnce(async () => {
     attempts += 1;
     await new Promise(setImmediate);
     if (attempts < 3) {
@@ -43,7 +43,7 @@ test("a failed attempt rejects for all its callers, and the next call tries agai
 });
 
 test("a failure without callers is no unhandled rejection", async (t) => {
-  const { made, get } = makeOnce(() => Promise.reject(new Error("no port")));
+  const { created: made, get } = createOnce(() => Promise.reject(new Error("no port")));
   const unhandled: unknown[] = [];
   const note = (error: unknown) => unhandled.push(error);
   process.on("unhandledRejection", note);
