@@ -25,7 +25,7 @@ type Stage = "confirming" | "running" | "done" | "failed";
 
 /** Label of the button that closes the dialog. */
 const closeTexts: Readonly<Record<Stage, string>> = {
-  asking: "Cancel",
+  confirming: "Cancel",
   running: "Close (continues in the background)",
   done: "Close",
   failed: "Close",
