@@ -165,7 +165,7 @@ export async function assertCalm(
   const left = operations.flatMap(({ id, state, steps }) => {
     const done = state === "completed" ? stormSteps : state === "needsAttention" ? ["prepare"] : [];
     return done
-      .filter((name) => state === "completed" || wasMade(steps, name))
+      .filter((name) => state === "completed" || wasCreated(steps, name))
       .map((name) => `${id}.${name}`);
   });
   const there = present();
@@ -192,7 +192,7 @@ export async function assertCalm(
   }
 }
 
-function wasMade(steps: Operation["steps"], name: string): boolean {
+function wasCreated(steps: Operation["steps"], name: string): boolean {
   return steps.some((step) => step.name === name && step.state !== "pending");
 }
 

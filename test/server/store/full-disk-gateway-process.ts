@@ -40,8 +40,8 @@ const metric = async (name: string) => {
 const inspect = () =>
   createStoreInspector({ ...config, data: join(directory, "sandbox") }, undefined).inspect();
 
-async function untilReadiness(wanted: number): Promise<void> {
-  while ((await readiness()) !== wanted) {
+async function untilReadiness(expected: number): Promise<void> {
+  while ((await readiness()) !== expected) {
     await delay(100);
   }
 }
