@@ -15,7 +15,7 @@ export interface Recorder<Item> {
   stop(): Promise<void>;
 }
 
-/** @param once connects and adds events to `told` until it is interrupted */
+/** @param once connects and adds events to `reported` until it is interrupted */
 function record<Item>(once: (signal: AbortSignal, reported: Item[]) => Promise<void>): Recorder<Item> {
   const reported: Item[] = [];
   const stopping = new AbortController();

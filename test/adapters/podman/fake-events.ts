@@ -105,7 +105,7 @@ export async function startFakeService(t: Test, records: FakeRecords) {
       emitAll();
     },
     /** Delivers one record nevertheless. */
-    tellOne: () => emit(1),
+    emitOne: () => emit(1),
     /** Returns how often the records were read. */
     readings: () => readings,
     /** Closes all streams, like a restart of the service. */

@@ -56,12 +56,12 @@ interface Observation {
 
 const origin = { topic: "test", resource: "counters/a", host: "alpha", services: [] };
 
-/** Publishes changes such as `0 -> 1`; with `isLossTold`, an unreachable system counts as -1. */
+/** Publishes changes such as `0 -> 1`; with `isLossReported`, an unreachable system counts as -1. */
 function observeCounter(
   t: Test,
   counter: ReturnType<typeof createCounter>,
   store: Pick<Store, "run">,
-  { isLossTold: isLossReported = false, confirmMs = 60_000 } = {},
+  { isLossReported = false, confirmMs = 60_000 } = {},
 ): Observation {
   const failures: string[] = [];
   const changesFrom = (before: number | undefined, now: number) => ({
@@ -157,7 +157,7 @@ test("a system that is unreachable at the start of the observation does not shor
   const seenAtMs = (await observedBy(store))?.observedAtMs ?? 0;
   await sleep(5);
   counter.fail(new Error("it is away"));
-  const { observer, failures } = observeCounter(t, counter, store, { isLossTold: true });
+  const { observer, failures } = observeCounter(t, counter, store, { isLossReported: true });
   await until(async () => (await observedBy(store))?.state === -1);
   // Failed retries are neither published nor logged again.
   await sleep(60);
@@ -173,7 +173,7 @@ test("a system that is unreachable at the start of the observation does not shor
 test("a gap begins at the last read of the system, not when its loss was noted", async (t) => {
   const store = await openOwnStore(t);
   const counter = createCounter();
-  const { observer } = observeCounter(t, counter, store, { isLossTold: true });
+  const { observer } = observeCounter(t, counter, store, { isLossReported: true });
   await until(async () => (await observedBy(store))?.state === 0);
   const seenAtMs = (await observedBy(store))?.observedAtMs ?? 0;
   await sleep(5);

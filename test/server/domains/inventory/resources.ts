@@ -1,7 +1,7 @@
 import type { InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { InventorySource, Resource } from "../../../../server/domain/inventory-source.ts";
 
-/** A source of a test, which changes when told to. */
+/** A source of a test, which changes on request. */
 export interface SourceUnderTest extends InventorySource {
   /** Replaces the resources and notifies subscribers. */
   set(resources: readonly Resource[], staleBecause?: InfraError): void;

@@ -135,10 +135,10 @@ test("real-time signals are known", async (t) => {
 
 test("a pod that was just created is found", async (t) => {
   const { runtime, changes } = await createSubject(t);
-  const begunOperation = changes.make("startPod", { pod: "late" });
+  const starting = changes.make("startPod", { pod: "late" });
   runtime.pods.createPod({
     name: "late",
     containers: [{ name: "x", image: appImage, program: { kind: "tick", everyMs: 60_000 } }],
   });
-  t.match(await begunOperation, { state: "completed" });
+  t.match(await starting, { state: "completed" });
 });

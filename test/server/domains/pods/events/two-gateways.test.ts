@@ -81,7 +81,7 @@ test("with two gateways on one store that learn of the same events at different 
     await untilTrue(() => reportedOf(reported, 2 * number).length >= life.length);
     // A single event wakes the second gateway, which finds in the store that everything was reported. The rest arrives
     // afterwards.
-    second.tellOne();
+    second.emitOne();
     await untilTrue(() => second.readings() > readings);
     first.setHeld(true);
     recordLife(records, 2 * number + 1);
