@@ -64,25 +64,25 @@ export async function* resumeStream<T>(
   options: ResumeOptions = {},
 ): AsyncGenerator<T, void> {
   const { signal, onState, recover } = options;
-  let told: ConnectionState["state"] | undefined;
-  const tell = (state: ConnectionState) => {
-    if (state.state !== told) {
-      told = state.state;
+  let reported: ConnectionState["state"] | undefined;
+  const report = (state: ConnectionState) => {
+    if (state.state !== reported) {
+      reported = state.state;
       onState?.(state);
     }
   };
   let failures = 0;
-  let hasAskedAgain = false;
+  let hasRenewedLogin = false;
   const isStopped = () => signal?.aborted === true;
   while (!isStopped()) {
-    tell({ state: "connecting" });
+    report({ state: "connecting" });
     let liveSinceMs: number | undefined;
     try {
       for await (const message of connect(open, options)) {
         if (liveSinceMs === undefined) {
           liveSinceMs = Date.now();
-          hasAskedAgain = false;
-          tell({ state: "live" });
+          hasRenewedLogin = false;
+          report({ state: "live" });
         }
         yield message;
       }
@@ -95,8 +95,8 @@ export async function* resumeStream<T>(
       // The next connection shows whether the gateway is lost.
       const isSuspected = liveSinceMs !== undefined && isSuspicion(error);
       // Once only: the call gets another token if there is one.
-      const isRenewed: boolean = !hasAskedAgain && isLoginRefused(error);
-      hasAskedAgain ||= isRenewed;
+      const isRenewed: boolean = !hasRenewedLogin && isLoginRefused(error);
+      hasRenewedLogin ||= isRenewed;
       if (isSuspected || isRenewed || recover?.(error) === true) {
         continue;
       }
@@ -104,7 +104,7 @@ export async function* resumeStream<T>(
         throw error;
       }
       const pauseMs = Math.max(describeError(error).retryAfterMs ?? 0, jitteredPauseMs(failures));
-      tell({ state: "lost", error, retryAtMs: Date.now() + pauseMs });
+      report({ state: "lost", error, retryAtMs: Date.now() + pauseMs });
       await pause(pauseMs, signal);
     }
   }

@@ -69,7 +69,7 @@ export const client = createHostplaneClient({
  */
 export async function resumeSession(): Promise<void> {
   try {
-    session.value = await askSession();
+    session.value = await fetchSession();
   } catch (error) {
     session.value = isLoginRefused(error) ? { state: "out" } : { state: "unknown", error };
   }
@@ -78,13 +78,13 @@ export async function resumeSession(): Promise<void> {
 /** Reads the user again, since the role or the gateway's version may have changed. On failure nothing changes. */
 export async function refreshSession(): Promise<void> {
   const mine = loginNumber;
-  const asked = await askSession().catch(() => undefined);
-  if (asked !== undefined && mine === loginNumber && session.value.state === "in") {
-    session.value = asked;
+  const fetched = await fetchSession().catch(() => undefined);
+  if (fetched !== undefined && mine === loginNumber && session.value.state === "in") {
+    session.value = fetched;
   }
 }
 
-async function askSession(): Promise<Session & { readonly state: "in" }> {
+async function fetchSession(): Promise<Session & { readonly state: "in" }> {
   // In sequence: without a login the first call is rejected, and there is no need to send the second.
   const caller = await client.users.getCaller({});
   const info = await client.system.getInfo({});

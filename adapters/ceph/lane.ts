@@ -7,7 +7,7 @@ export interface Lane {
    * no other work is started.
    * @throws InfraError CEPH_UNAVAILABLE, and what the work throws
    */
-  ask<T>(work: () => Promise<T>): Promise<T>;
+  run<T>(work: () => Promise<T>): Promise<T>;
 }
 
 /** Keeps requests that hang from piling up. @param what the server, e.g. `the manager` */
@@ -17,7 +17,7 @@ export function createLane(what: string, patienceMs: number): Lane {
   let answeredAtMs = Date.now();
 
   return {
-    async ask(work) {
+    async run(work) {
       if (overdueCount > 0) {
         const since = new Date(answeredAtMs).toISOString();
         throw new InfraError(cephReasons.CEPH_UNAVAILABLE, `${what} has not answered since ${since}`);

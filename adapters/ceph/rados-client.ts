@@ -38,24 +38,24 @@ export function createRadosClient(): RadosClient {
     env: { UV_THREADPOOL_SIZE: "16" },
   });
 
-  async function ask(as: RadosOptions, what: string, question: RadosRequest["ask"]): Promise<string> {
+  async function request(as: RadosOptions, what: string, question: RadosRequest["query"]): Promise<string> {
     // The first request connects, which may take as long again.
-    return outputOf(await worker.request({ as, ask: question }, 2 * as.timeoutMs + graceMs), what, as);
+    return outputOf(await worker.request({ as, query: question }, 2 * as.timeoutMs + graceMs), what, as);
   }
 
   return {
     command: (target, command, as) =>
-      ask(as, command.prefix, { target, command: JSON.stringify({ ...command, format: "json" }) }),
-    poolScrubs: (as) => ask(as, "pg dump", { poolScrubs: true }),
+      request(as, command.prefix, { target, command: JSON.stringify({ ...command, format: "json" }) }),
+    poolScrubs: (as) => request(as, "pg dump", { poolScrubs: true }),
     async omapKeys(object, prefix, as) {
       const found: string[] = [];
       for (;;) {
         const question = { omapKeysOf: object, after: found.at(-1) ?? prefix };
-        const keys: readonly string[] = JSON.parse(await ask(as, `omap of ${object.name}`, question));
-        const wanted = keys.filter((key) => key.startsWith(prefix));
-        found.push(...wanted);
+        const keys: readonly string[] = JSON.parse(await request(as, `omap of ${object.name}`, question));
+        const matching = keys.filter((key) => key.startsWith(prefix));
+        found.push(...matching);
         // Keys arrive in order.
-        if (keys.length === 0 || wanted.length < keys.length) {
+        if (keys.length === 0 || matching.length < keys.length) {
           return found;
         }
       }

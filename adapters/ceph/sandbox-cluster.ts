@@ -26,7 +26,7 @@ const pgCount = pools.reduce((sum, pool) => sum + pool.pgCount, 0);
 
 /** Returns the initial state of a sandbox: three hosts with a monitor and two OSDs each, all healthy. */
 export function sandboxState(nowMs: number): CephState {
-  const madeAtMs = nowMs - 30 * dayMs;
+  const createdAtMs = nowMs - 30 * dayMs;
   const osds = [0, 1, 2, 3, 4, 5].map((id) => ({
     id,
     isUp: true,
@@ -45,11 +45,11 @@ export function sandboxState(nowMs: number): CephState {
       ok: {
         names: ["a", "b", "c"],
         quorum: ["a", "b", "c"],
-        mapCreatedAtMs: madeAtMs,
-        mapModifiedAtMs: madeAtMs + minuteMs,
+        mapCreatedAtMs: createdAtMs,
+        mapModifiedAtMs: createdAtMs + minuteMs,
       },
     },
-    mgrs: { ok: { active: "a", standbys: ["b"], activeChangedAtMs: madeAtMs + 2 * minuteMs } },
+    mgrs: { ok: { active: "a", standbys: ["b"], activeChangedAtMs: createdAtMs + 2 * minuteMs } },
     mdss: {
       ok: {
         filesystems: [
@@ -69,8 +69,8 @@ export function sandboxState(nowMs: number): CephState {
       ok: {
         mapEpoch: 20,
         osds,
-        upChangedAtMs: madeAtMs + 5 * minuteMs,
-        inChangedAtMs: madeAtMs + 5 * minuteMs,
+        upChangedAtMs: createdAtMs + 5 * minuteMs,
+        inChangedAtMs: createdAtMs + 5 * minuteMs,
         nearFullRatio: 0.85,
         fullRatio: 0.95,
       },

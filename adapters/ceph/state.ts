@@ -38,8 +38,8 @@ export function createStateReader(
   const rbdImageCount = createSlowPart<number>(slowMs, patienceMs.osd);
   const scrubs = createSlowPart<ReturnType<typeof readPoolScrubs>>(scrubsMs, patienceMs.mgr);
 
-  async function ask<T>(target: "mon" | "mgr", prefix: string, parse: (text: string) => T): Promise<T> {
-    return parse(await lanes[target].ask(() => client.command(target, { prefix }, as)));
+  async function query<T>(target: "mon" | "mgr", prefix: string, parse: (text: string) => T): Promise<T> {
+    return parse(await lanes[target].run(() => client.command(target, { prefix }, as)));
   }
 
   /**
@@ -47,20 +47,20 @@ export function createStateReader(
    * parts are useless
    */
   return async () => {
-    const status = await ask("mon", "status", parseStatus);
+    const status = await query("mon", "status", parseStatus);
     const ofMgr = <T>(read: () => Promise<Part<T>>): Promise<Part<T>> =>
       status.isMgrAvailable ? read() : Promise.resolve({ missing: "no manager is active" });
     const [mons, mgrs, mdss, hosts, osdMap, nodes, rules, df, crashes, usageOfOsds, scrubbed] =
       await Promise.all([
-        partOf(ask("mon", "mon dump", parseMonDump)),
-        partOf(ask("mon", "mgr dump", parseMgrDump)),
-        partOf(ask("mon", "fs dump", parseFsDump)),
-        partOf(ask("mon", "node ls", parseNodeList)),
-        partOf(ask("mon", "osd dump", parseOsdDump)),
-        partOf(ask("mon", "osd tree", parseOsdTree)),
-        partOf(ask("mon", "osd crush rule dump", parseCrushRules)),
-        ofMgr(() => partOf(lanes.mon.ask(async () => parseDf(await client.command("mon", dfDetail, as))))),
-        ofMgr(() => partOf(ask("mgr", "crash ls", parseCrashes))),
+        partOf(query("mon", "mon dump", parseMonDump)),
+        partOf(query("mon", "mgr dump", parseMgrDump)),
+        partOf(query("mon", "fs dump", parseFsDump)),
+        partOf(query("mon", "node ls", parseNodeList)),
+        partOf(query("mon", "osd dump", parseOsdDump)),
+        partOf(query("mon", "osd tree", parseOsdTree)),
+        partOf(query("mon", "osd crush rule dump", parseCrushRules)),
+        ofMgr(() => partOf(lanes.mon.run(async () => parseDf(await client.command("mon", dfDetail, as))))),
+        ofMgr(() => partOf(query("mgr", "crash ls", parseCrashes))),
         ofMgr(() =>
           osdUsage.get(async () => parseOsdDf(await client.command("mgr", { prefix: "osd df" }, as))),
         ),

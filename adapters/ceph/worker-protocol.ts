@@ -4,7 +4,7 @@ import type { RadosObject, RadosOptions, RadosRefusal, RadosReply } from "./libr
 export interface RadosRequest {
   /** Identifies the connection, which is opened on first use. */
   readonly as: RadosOptions;
-  readonly ask:
+  readonly query:
     | { readonly target: "mon" | "mgr"; readonly command: string }
     /** `pg dump`, reduced to the result of `pool-scrubs.ts`: the entry of one placement group takes 5 kB. */
     | { readonly poolScrubs: true }

@@ -26,7 +26,7 @@ function connectionFor(options: RadosOptions): Connected {
   return connected;
 }
 
-async function answer({ as, ask }: RadosRequest): Promise<RadosAnswer> {
+async function answer({ as, query }: RadosRequest): Promise<RadosAnswer> {
   let connection: RadosConnection | RadosRefusal;
   try {
     connection = await connectionFor(as);
@@ -36,15 +36,15 @@ async function answer({ as, ask }: RadosRequest): Promise<RadosAnswer> {
   if ("code" in connection) {
     return connection;
   }
-  if ("omapKeysOf" in ask) {
-    return connection.omapKeys(ask.omapKeysOf, ask.after);
+  if ("omapKeysOf" in query) {
+    return connection.omapKeys(query.omapKeysOf, query.after);
   }
-  if ("poolScrubs" in ask) {
+  if ("poolScrubs" in query) {
     const command = JSON.stringify({ prefix: "pg dump", dumpcontents: ["pgs"], format: "json" });
     const reply = await connection.command("mgr", command);
     return reply.code === 0 ? { ...reply, output: JSON.stringify(parsePoolScrubs(reply.output)) } : reply;
   }
-  return connection.command(ask.target, ask.command);
+  return connection.command(query.target, query.command);
 }
 
 function limited(reply: RadosAnswer): RadosAnswer {

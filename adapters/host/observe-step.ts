@@ -21,9 +21,9 @@ export function observeStep<Outcome>(
   };
   return toolChannel.tracePromise(async () => {
     try {
-      const made = await make();
+      const result = await make();
       note(0, undefined);
-      return made;
+      return result;
     } catch (error) {
       note(1, error instanceof InfraError ? error.reason : hostReasons.INTERNAL.id);
       throw error;

@@ -8,7 +8,7 @@ export function quotedLine(words: string, maxLength = 300): string {
     .replace(/\/\/[^/\s]*@/g, "//…@")
     .replace(/[\p{Cc}\p{Cf}\s]+/gu, " ")
     .trim();
-  const told = line.length > maxLength ? `${line.slice(0, maxLength - 1)}…` : line;
+  const shortened = line.length > maxLength ? `${line.slice(0, maxLength - 1)}…` : line;
   // Lone surrogates, which UTF-8 cannot encode.
-  return told.replace(/\p{Cs}/gu, "");
+  return shortened.replace(/\p{Cs}/gu, "");
 }

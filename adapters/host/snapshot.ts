@@ -129,7 +129,7 @@ export function createSnapshotCache<T>(options: SnapshotCacheOptions<T>): Snapsh
     return promise;
   }
 
-  function stopUnwantedLoad(): void {
+  function stopUnneededLoad(): void {
     if (waiting === 0 && listeners.size === 0) {
       loading?.stop.abort();
     }
@@ -145,7 +145,7 @@ export function createSnapshotCache<T>(options: SnapshotCacheOptions<T>): Snapsh
       return await (signal === undefined ? newest() : untilAborted(newest(), signal));
     } finally {
       waiting -= 1;
-      stopUnwantedLoad();
+      stopUnneededLoad();
     }
   }
 
@@ -180,7 +180,7 @@ export function createSnapshotCache<T>(options: SnapshotCacheOptions<T>): Snapsh
       const next = () => {
         queued = undefined;
         const promise = begin();
-        stopUnwantedLoad();
+        stopUnneededLoad();
         return promise;
       };
       queued = loading.promise.then(next, next);
@@ -233,7 +233,7 @@ export function createSnapshotCache<T>(options: SnapshotCacheOptions<T>): Snapsh
       }
       return () => {
         listeners.delete(entry);
-        stopUnwantedLoad();
+        stopUnneededLoad();
         if (listeners.size === 0) {
           clearTimeout(retryTimer);
         }

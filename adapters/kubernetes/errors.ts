@@ -12,7 +12,7 @@ export interface Failure {
 }
 
 /** The request, for messages. */
-export interface Asked {
+export interface RequestDescription {
   readonly verb: "list" | "watch" | "get";
   /** E.g. `deployments.apps in rook-ceph`. */
   readonly what: string;
@@ -22,7 +22,7 @@ export interface Asked {
 
 /** Creates the error for a reply that is not what was requested. */
 export function replyNotUnderstood(
-  { verb, what }: Pick<Asked, "verb" | "what">,
+  { verb, what }: Pick<RequestDescription, "verb" | "what">,
   cause?: unknown,
 ): InfraError {
   const message = `Kubernetes sent an invalid reply to ${verb} ${what}`;
@@ -36,7 +36,7 @@ const certificateCode = /CERT|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)|ALTNAME/;
  * Classifies a failed request by its status (`statusCode`) or by Node's code for connection errors. The error's message
  * is only kept as the `cause`, for the log.
  */
-export function failureFrom(error: unknown, { verb, what, access }: Asked): Failure {
+export function failureFrom(error: unknown, { verb, what, access }: RequestDescription): Failure {
   if (error instanceof InfraError) {
     return { kind: "away", statusCode: undefined, error };
   }
@@ -71,8 +71,8 @@ export function failureFrom(error: unknown, { verb, what, access }: Asked): Fail
 }
 
 function statusCodeOf(error: unknown): number | undefined {
-  const isTold = error instanceof Error && "statusCode" in error;
-  return isTold && typeof error.statusCode === "number" ? error.statusCode : undefined;
+  const hasStatus = error instanceof Error && "statusCode" in error;
+  return hasStatus && typeof error.statusCode === "number" ? error.statusCode : undefined;
 }
 
 // The form of codes of Node, its TLS and undici. Other parts of an error may contain data that clients must not see.

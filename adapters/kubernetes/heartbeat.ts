@@ -8,7 +8,7 @@ export interface Beat {
   /** Why the cluster did not answer; undefined when it did. */
   readonly error: InfraError | undefined;
   /** When the last answered request was sent (performance.now()). */
-  readonly heardAtMs: number;
+  readonly answeredAtMs: number;
   /** Whether it answers again after not answering. */
   readonly isBack: boolean;
 }
@@ -35,13 +35,13 @@ const versionReply = z.object({ gitVersion: z.string() });
  */
 export function createHeartbeat({ access, everyMs, onBeat }: HeartbeatOptions): Heartbeat {
   let version: string | undefined;
-  let heardAtMs = Number.NEGATIVE_INFINITY;
+  let answeredAtMs = Number.NEGATIVE_INFINITY;
   let hasFailed = true;
   let beating: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
 
-  async function ask(): Promise<void> {
+  async function ping(): Promise<void> {
     try {
       if (hasFailed) {
         access.load();
@@ -58,11 +58,11 @@ export function createHeartbeat({ access, everyMs, onBeat }: HeartbeatOptions): 
   }
 
   async function beat(): Promise<void> {
-    const askedAtMs = performance.now();
+    const sentAtMs = performance.now();
     let error: InfraError | undefined;
     try {
-      await snapshotChannel.tracePromise(ask, { system: "kubernetes" });
-      heardAtMs = askedAtMs;
+      await snapshotChannel.tracePromise(ping, { system: "kubernetes" });
+      answeredAtMs = sentAtMs;
     } catch (failure) {
       error = failure as InfraError;
     }
@@ -71,7 +71,7 @@ export function createHeartbeat({ access, everyMs, onBeat }: HeartbeatOptions): 
     }
     const isBack = hasFailed && error === undefined;
     hasFailed = error !== undefined;
-    onBeat({ error, heardAtMs, isBack });
+    onBeat({ error, answeredAtMs, isBack });
   }
 
   function beatNow(): Promise<void> {

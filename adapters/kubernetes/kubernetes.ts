@@ -35,7 +35,7 @@ export function createKubernetes(options: KubernetesOptions): KubernetesAdapter 
   const heartbeat = createHeartbeat({
     access,
     everyMs: heartbeatMs,
-    onBeat({ error, heardAtMs, isBack }) {
+    onBeat({ error, answeredAtMs, isBack }) {
       if (error === undefined) {
         watches ??= beginWatches();
       }
@@ -44,7 +44,7 @@ export function createKubernetes(options: KubernetesOptions): KubernetesAdapter 
           watch.retryNow();
         }
       }
-      keeper.setHeard(error, heardAtMs);
+      keeper.setAnswered(error, answeredAtMs);
     },
   });
 

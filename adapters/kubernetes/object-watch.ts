@@ -3,7 +3,7 @@ import { backOffMs } from "../host/back-off.ts";
 import type { Part } from "../host/part-of-state.ts";
 import { isWatchEvent, listFromReply } from "./answered-objects.ts";
 import type { ClusterAccess } from "./cluster-access.ts";
-import { type Asked, type Failure, failureFrom, replyNotUnderstood } from "./errors.ts";
+import { type Failure, failureFrom, type RequestDescription, replyNotUnderstood } from "./errors.ts";
 
 export interface ObjectWatchOptions {
   readonly access: ClusterAccess;
@@ -47,7 +47,7 @@ export function createObjectWatch(options: ObjectWatchOptions): ObjectWatch {
   let isClosed = false;
 
   function createInformer(): ListWatch<KubernetesObject> {
-    const made: ListWatch<KubernetesObject> = new ListWatch(
+    const created: ListWatch<KubernetesObject> = new ListWatch(
       path,
       createWatch(),
       list,
@@ -58,16 +58,16 @@ export function createObjectWatch(options: ObjectWatchOptions): ObjectWatch {
         delayFn: pause,
       },
     );
-    made.on("change", onChange);
-    made.on("error", fail);
-    return made;
+    created.on("change", onChange);
+    created.on("error", fail);
+    return created;
   }
 
   async function list(): Promise<KubernetesListObject<KubernetesObject>> {
     doing = "list";
     const list = listFromReply(await access.getJson(path));
     if (list === undefined) {
-      throw replyNotUnderstood(asked());
+      throw replyNotUnderstood(describeRequest());
     }
     return list;
   }
@@ -96,7 +96,7 @@ export function createObjectWatch(options: ObjectWatchOptions): ObjectWatch {
         isEnded = true;
         if (!isStanding && isTimeout(error)) {
           // The informer treats this as the end of a quiet watch, and does not report it.
-          note(failureFrom(error, asked()));
+          note(failureFrom(error, describeRequest()));
         }
         failBy(onDone(error));
       }
@@ -137,7 +137,7 @@ export function createObjectWatch(options: ObjectWatchOptions): ObjectWatch {
     }
   }
 
-  function asked(): Asked {
+  function describeRequest(): RequestDescription {
     return { verb: doing, what: title, access: access.describe() };
   }
 
@@ -153,7 +153,7 @@ export function createObjectWatch(options: ObjectWatchOptions): ObjectWatch {
     if (isClosed) {
       return;
     }
-    note(failureFrom(error, asked()));
+    note(failureFrom(error, describeRequest()));
     failures += 1;
     clearTimeout(timer);
     timer = setTimeout(begin, backOffMs(failures, retry)).unref();
@@ -178,9 +178,9 @@ export function createObjectWatch(options: ObjectWatchOptions): ObjectWatch {
   begin();
   return {
     objects() {
-      const isTold = isListed && failure?.kind !== "refused";
+      const isKnown = isListed && failure?.kind !== "refused";
       const isKept = failure === undefined || performance.now() - failure.sinceMs <= keepMs;
-      if (isTold && isKept) {
+      if (isKnown && isKept) {
         return { ok: informer.list() };
       }
       return failure === undefined ? undefined : { missing: failure.error.message };

@@ -3,7 +3,7 @@ import type { KoorClusterObject } from "./adapter.ts";
 import { metadata, orElse, orUndefined, text } from "./parse-objects.ts";
 
 // Defaults of the definition. API servers fill them in, but older definitions do not have them.
-const onUnlessTold = orElse(z.boolean(), true);
+const trueByDefault = orElse(z.boolean(), true);
 const defaultUpgrades = { mode: "notify", endpoint: "https://versions.koor.tech", schedule: "0 0 * * *" };
 
 /** A quantity, which Kubernetes also accepts as a number. */
@@ -35,10 +35,10 @@ const koorStatus = z.object({
 });
 
 const koorSpec = z.object({
-  useAllDevices: onUnlessTold,
-  monitoringEnabled: onUnlessTold,
-  dashboardEnabled: onUnlessTold,
-  toolboxEnabled: onUnlessTold,
+  useAllDevices: trueByDefault,
+  monitoringEnabled: trueByDefault,
+  dashboardEnabled: trueByDefault,
+  toolboxEnabled: trueByDefault,
   upgradeOptions: orElse(
     z.object({
       mode: orElse(z.string(), defaultUpgrades.mode),

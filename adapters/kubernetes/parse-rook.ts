@@ -21,7 +21,7 @@ const rookStatus = z.object({
 function rookObject<T>(
   kind: string,
   spec: z.ZodType<T>,
-  wanted: (spec: T, name: string) => Pick<RookObject, "desiredReplicas" | "services" | "pools">,
+  fieldsOf: (spec: T, name: string) => Pick<RookObject, "desiredReplicas" | "services" | "pools">,
 ) {
   return z
     .object({
@@ -32,7 +32,7 @@ function rookObject<T>(
       status: orUndefined(rookStatus),
     })
     .transform(
-      ({ apiVersion, metadata: found, spec: asked, status }): RookObject => ({
+      ({ apiVersion, metadata: found, spec: rookSpec, status }): RookObject => ({
         apiVersion,
         kind,
         namespace: found.namespace,
@@ -41,7 +41,7 @@ function rookObject<T>(
         state: status?.state || undefined,
         isObserved: (status?.observedGeneration ?? found.generation) >= found.generation,
         isDeleting: found.deletionTimestamp !== undefined,
-        ...wanted(asked, found.name),
+        ...fieldsOf(rookSpec, found.name),
       }),
     );
 }

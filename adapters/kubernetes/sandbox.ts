@@ -39,7 +39,7 @@ export function createKubernetesSandbox(options: KubernetesSandboxOptions = {}):
   let outage: InfraError | undefined;
   let awayAtMs = 0;
   const keeper = createStateKeeper({ load: () => stateFrom(version, parts()), keepMs });
-  keeper.setHeard(undefined, Number.POSITIVE_INFINITY);
+  keeper.setAnswered(undefined, Number.POSITIVE_INFINITY);
 
   function manifests(kind: WatchedName): readonly Manifest[] {
     return [...(objects.get(kind)?.values() ?? [])];
@@ -94,7 +94,7 @@ export function createKubernetesSandbox(options: KubernetesSandboxOptions = {}):
         awayAtMs = performance.now();
       }
       outage = error;
-      keeper.setHeard(error, error === undefined ? Number.POSITIVE_INFINITY : awayAtMs);
+      keeper.setAnswered(error, error === undefined ? Number.POSITIVE_INFINITY : awayAtMs);
     },
     async close() {
       keeper.close();

@@ -20,8 +20,8 @@ export interface StateKeeper {
   subscribe(onChange: () => void): () => void;
   /** Signals that the state may have changed. */
   setChanged(): void;
-  /** @param heardAtMs when the cluster last answered (performance.now()) */
-  setHeard(error: InfraError | undefined, heardAtMs: number): void;
+  /** @param answeredAtMs when the cluster last answered (performance.now()) */
+  setAnswered(error: InfraError | undefined, answeredAtMs: number): void;
   close(): void;
 }
 
@@ -33,10 +33,10 @@ export function createStateKeeper({ load, keepMs }: StateKeeperOptions): StateKe
   const listeners = new Set<() => void>();
   let waiting = Promise.withResolvers<void>();
   let latest: { readonly value: KubernetesState; readonly revision: number } | undefined;
-  let toldRevision: number | undefined;
+  let reportedRevision: number | undefined;
   let isStale = true;
   let failure: InfraError | undefined;
-  let heardAtMs = Number.NEGATIVE_INFINITY;
+  let answeredAtMs = Number.NEGATIVE_INFINITY;
   let timer: NodeJS.Timeout | undefined;
 
   function renew(): void {
@@ -48,7 +48,7 @@ export function createStateKeeper({ load, keepMs }: StateKeeperOptions): StateKe
     if (latest === undefined || !isDeepStrictEqual(latest.value, value)) {
       latest = { value, revision: (latest?.revision ?? 0) + 1 };
       // The first value is not a change; its readers wait for it in `read`.
-      toldRevision ??= latest.revision;
+      reportedRevision ??= latest.revision;
     }
   }
 
@@ -57,7 +57,7 @@ export function createStateKeeper({ load, keepMs }: StateKeeperOptions): StateKe
     waiting = Promise.withResolvers();
   }
 
-  function tell(): void {
+  function notify(): void {
     for (const listener of [...listeners]) {
       listener();
     }
@@ -69,9 +69,9 @@ export function createStateKeeper({ load, keepMs }: StateKeeperOptions): StateKe
     if (latest !== undefined) {
       wakeReaders();
     }
-    if (latest?.revision !== toldRevision) {
-      toldRevision = latest?.revision;
-      tell();
+    if (latest?.revision !== reportedRevision) {
+      reportedRevision = latest?.revision;
+      notify();
     }
   }
 
@@ -88,13 +88,13 @@ export function createStateKeeper({ load, keepMs }: StateKeeperOptions): StateKe
         await untilAborted(waiting.promise, signal);
         renew();
       }
-      if (latest === undefined || performance.now() - heardAtMs > keepMs) {
+      if (latest === undefined || performance.now() - answeredAtMs > keepMs) {
         throw (
           failure ??
           new InfraError(kubernetesReasons.KUBERNETES_UNAVAILABLE, "Kubernetes did not answer in time")
         );
       }
-      return { ...latest, readAtMs: heardAtMs, staleBecause: failure?.message };
+      return { ...latest, readAtMs: answeredAtMs, staleBecause: failure?.message };
     },
     subscribe(onChange) {
       // Wrapped, so that a listener added twice counts twice.
@@ -103,17 +103,17 @@ export function createStateKeeper({ load, keepMs }: StateKeeperOptions): StateKe
       return () => listeners.delete(entry);
     },
     setChanged,
-    setHeard(error, nextHeardAtMs) {
+    setAnswered(error, nextAnsweredAtMs) {
       const isOther = (error === undefined) !== (failure === undefined);
       failure = error;
-      heardAtMs = nextHeardAtMs;
+      answeredAtMs = nextAnsweredAtMs;
       // Objects that cannot be watched expire.
       setChanged();
       if (failure !== undefined) {
         wakeReaders();
       }
       if (isOther) {
-        tell();
+        notify();
       }
     },
     close() {

@@ -20,7 +20,7 @@ export function stateFrom(version: string | undefined, raw: RawParts): Kubernete
   return {
     version,
     nodes: parseObjects("Node", raw.nodes, node),
-    storagePods: "missing" in pods ? pods : { ok: pods.ok.filter(isStoragePod).map(told) },
+    storagePods: "missing" in pods ? pods : { ok: pods.ok.filter(isStoragePod).map(storagePod) },
     deployments: "missing" in deployments ? deployments : { ok: withPodNodes(deployments.ok, pods) },
     cephClusters: parseObjects("CephCluster", raw.cephClusters, cephCluster),
     blockPools: parseObjects("CephBlockPool", raw.blockPools, blockPool),
@@ -34,7 +34,7 @@ function isStoragePod({ isStorage, hasEnded }: Pod): boolean {
   return isStorage && !hasEnded;
 }
 
-function told({ name, node: on, app, isReady }: Pod) {
+function storagePod({ name, node: on, app, isReady }: Pod) {
   return { name, node: on, app, isReady };
 }
 

@@ -74,17 +74,19 @@ async function inspectEnvironment(
   prefix: readonly string[],
   { env, read }: InspectLvmInput,
 ): Promise<LvmFinding> {
-  const wanted = Object.entries({ ...env, LC_ALL: "C" });
+  const expected = Object.entries({ ...env, LC_ALL: "C" });
   try {
     const lines = (await read([...prefix, "env"])).stdout.split("\n");
-    const lost = wanted.filter(([name, value]) => !lines.includes(`${name}=${value}`)).map(([name]) => name);
+    const lost = expected
+      .filter(([name, value]) => !lines.includes(`${name}=${value}`))
+      .map(([name]) => name);
     if (lost.length === 0) {
       return { ok: true, what: `\`${prefix.join(" ")}\` passes the environment on` };
     }
     return {
       ok: false,
       what: `\`${prefix.join(" ")}\` does not pass on ${lost.join(", ")}`,
-      fix: `add env: ${JSON.stringify([...prefix, "env", ...wanted.map((entry) => entry.join("=")), "lvm"])}`,
+      fix: `add env: ${JSON.stringify([...prefix, "env", ...expected.map((entry) => entry.join("=")), "lvm"])}`,
     };
   } catch (error) {
     return {

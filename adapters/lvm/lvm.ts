@@ -61,7 +61,7 @@ export function createLvm(options: LvmOptions = {}): LvmAdapter {
   const limiter = createLimiter({ what: "lvm commands", maxRunning, maxWaiting });
   // Moves take hours and must not delay other changes.
   const moves = createLimiter({ what: "moves of data", maxRunning: 1, maxWaiting: 16 });
-  const looks = createLimiter({ what: "device inspections", maxRunning: 4, maxWaiting: 1024 });
+  const inspections = createLimiter({ what: "device inspections", maxRunning: 4, maxWaiting: 1024 });
   // LVM serializes the changes of a group anyway. Commands that wait for its lock only take CPU time from calls, and
   // one that started before a device was added to the group fails: "Cannot change VG vg0 while PVs are missing."
   const turnsOfGroups = new Map<string, Limiter>();
@@ -129,15 +129,15 @@ export function createLvm(options: LvmOptions = {}): LvmAdapter {
 
   async function change(
     turns: Limiter,
-    ask: () => Promise<ToolResult>,
+    runTool: () => Promise<ToolResult>,
     errorFrom: (result: ToolResult) => InfraError | undefined,
   ): Promise<void> {
-    let hasBegun = false;
+    let hasStarted = false;
     try {
       await turns.run(async () => {
-        hasBegun = true;
+        hasStarted = true;
         try {
-          const error = errorFrom(await ask());
+          const error = errorFrom(await runTool());
           if (error !== undefined) {
             throw error;
           }
@@ -148,7 +148,7 @@ export function createLvm(options: LvmOptions = {}): LvmAdapter {
       });
     } finally {
       // So that `readRecent` includes the change. Readers get the error of a failed read.
-      if (hasBegun) {
+      if (hasStarted) {
         await cache.read(closing.signal).catch(() => {});
       }
     }
@@ -252,7 +252,7 @@ export function createLvm(options: LvmOptions = {}): LvmAdapter {
         (result) => errorFromStepResult(step, result),
       );
     },
-    devices: (paths) => Promise.all(paths.map((path) => looks.run(() => readDeviceFacts(path, read)))),
+    devices: (paths) => Promise.all(paths.map((path) => inspections.run(() => readDeviceFacts(path, read)))),
     async runOnDevices(step, stepOptions = {}) {
       closing.signal.throwIfAborted();
       const isMove = step.kind === "moveAway";

@@ -47,7 +47,7 @@ export function createSandboxDevices(): SandboxDevices {
   let devices: readonly (SandboxDevice & { readonly minor: number })[] = [];
   let marked: readonly PhysicalVolume[] = [];
   let segments: readonly Segment[] = [];
-  let marksMade = 0;
+  let createdMarks = 0;
 
   function usedBytes(path: string): bigint {
     return segments.reduce((sum, segment) => sum + (segment.path === path ? segment.bytes : 0n), 0n);
@@ -121,12 +121,12 @@ export function createSandboxDevices(): SandboxDevices {
     physicalVolumes,
     join(path, volumeGroupName, extentSizeBytes) {
       const found = devices.find((one) => one.path === path);
-      marksMade += 1;
+      createdMarks += 1;
       marked = [
         ...marked,
         {
           path,
-          uuid: `sandbox-device-${marksMade}`,
+          uuid: `sandbox-device-${createdMarks}`,
           volumeGroupName,
           sizeBytes: (((found?.sizeBytes ?? 0n) - metadataBytes) / extentSizeBytes) * extentSizeBytes,
           usedBytes: 0n,

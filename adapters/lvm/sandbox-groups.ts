@@ -57,8 +57,8 @@ export function createSandboxGroups(): SandboxGroups {
   const devices = createSandboxDevices();
   let volumeGroups: readonly Omit<VolumeGroup, "sizeBytes" | "freeBytes">[] = [];
   let volumes: readonly SandboxVolume[] = [];
-  let volumesMade = 0;
-  let devicesMade = 0;
+  let createdVolumes = 0;
+  let createdDevices = 0;
 
   function withSizes(group: (typeof volumeGroups)[number]): VolumeGroup {
     const own = devices.physicalVolumes().filter(({ volumeGroupName }) => volumeGroupName === group.name);
@@ -136,10 +136,10 @@ export function createSandboxGroups(): SandboxGroups {
     },
     snapshotsOf,
     add(step, volume, groupBytes, stripes) {
-      const uuid = `sandbox-volume-${volumesMade + 1}`;
+      const uuid = `sandbox-volume-${createdVolumes + 1}`;
       take(step, uuid, groupBytes, stripes);
-      volumesMade += 1;
-      const made: SandboxVolume = {
+      createdVolumes += 1;
+      const created: SandboxVolume = {
         uuid,
         health: "ok",
         active: true,
@@ -150,10 +150,10 @@ export function createSandboxGroups(): SandboxGroups {
         dataPercent: undefined,
         metadataPercent: undefined,
         ...volume,
-        device: volume.active === false ? undefined : { major: 253, minor: devicesMade++ },
+        device: volume.active === false ? undefined : { major: 253, minor: createdDevices++ },
         tags: [...new Set(volume.tags)].sort(),
       };
-      volumes = [...volumes, made];
+      volumes = [...volumes, created];
     },
     grow(step, volume, sizeBytes) {
       if (volume.thinPoolName === undefined) {
@@ -174,7 +174,7 @@ export function createSandboxGroups(): SandboxGroups {
       });
     },
     setActive(volume, active) {
-      const device = volume.device ?? { major: 253, minor: devicesMade++ };
+      const device = volume.device ?? { major: 253, minor: createdDevices++ };
       alter(volume, { active, device: active ? device : undefined });
     },
     remove(volume) {

@@ -107,14 +107,14 @@ function snapshot(groups: SandboxGroups, step: StepOf<"snapshot">): void {
   const origin = originOf(groups, step);
   assertNameFree(groups, step, name);
   const { sizeBytes, active } = origin;
-  const made = { volumeGroupName, name, originName, sizeBytes, tags, readOnly };
+  const common = { volumeGroupName, name, originName, sizeBytes, tags, readOnly };
   if (roomBytes !== undefined) {
     assertSnapshotNames(volumeGroupName, name, originName);
     assertOrigin(step, origin);
     // Reducing COW size 132.00 MiB down to maximum usable size 68.00 MiB.
     const mostBytes = snapshotRoomBytes(sizeBytes, 100);
     const takenBytes = roundUp(roomBytes < mostBytes ? roomBytes : mostBytes, extentSizeBytes);
-    groups.add(step, { ...made, kind: "snapshot", active, dataPercent: 0 }, takenBytes);
+    groups.add(step, { ...common, kind: "snapshot", active, dataPercent: 0 }, takenBytes);
     return;
   }
   if (origin.kind !== "thinVolume") {
@@ -125,7 +125,7 @@ function snapshot(groups: SandboxGroups, step: StepOf<"snapshot">): void {
     );
   }
   const { thinPoolName, dataPercent } = origin;
-  groups.add(step, { ...made, kind: "thinVolume", thinPoolName, dataPercent }, 0n);
+  groups.add(step, { ...common, kind: "thinVolume", thinPoolName, dataPercent }, 0n);
 }
 
 function originOf(groups: SandboxGroups, step: StepOf<"snapshot">): SandboxVolume {

@@ -94,10 +94,10 @@ export function createLvmSandbox(options: LvmSandboxOptions = {}): LvmAdapter {
         ? { kind: "create", ...at, sizeBytes }
         : { kind: "snapshot", ...at, originName: snapshotOf, roomBytes: sizeBytes },
     );
-    const made = groups.find(volumeGroupName, name);
-    if (made !== undefined) {
+    const created = groups.find(volumeGroupName, name);
+    if (created !== undefined) {
       const pool = { kind: "thinPool", dataPercent: 0, metadataPercent: 10 } as const;
-      groups.alter(made, { open, ...(thinPool ? pool : {}) });
+      groups.alter(created, { open, ...(thinPool ? pool : {}) });
     }
   }
 

@@ -3,12 +3,12 @@ import { observeStep } from "../host/observe-step.ts";
 import type { MaasAccount } from "./adapter.ts";
 import type { Fields, MaasClient, MaasReply, MaasRequest } from "./client.ts";
 import {
-  type Asked,
   errorFromRefusal,
   machineHidden,
   machineLocked,
   machineOfOthers,
   notUnderstood,
+  type RequestDescription,
 } from "./errors.ts";
 import { filterFields } from "./fields.ts";
 import type { MaasMachine, MaasMachineFilter } from "./machine.ts";
@@ -44,8 +44,8 @@ export function createMaasCalls(client: MaasClient): MaasCalls {
   function change<T>(request: Change, accept: (reply: MaasReply) => T | Promise<T>): Promise<T> {
     const { path, op, form } = request;
     // User data for cloud-init may contain secrets.
-    const told = form.filter(([key]) => key !== "user_data").map(([key, value]) => `${key}=${value}`);
-    const argv = ["POST", `${path}?op=${op}`, ...told];
+    const shownFields = form.filter(([key]) => key !== "user_data").map(([key, value]) => `${key}=${value}`);
+    const argv = ["POST", `${path}?op=${op}`, ...shownFields];
     const step = { program: "maas", subcommand: request.what, argv };
     return observeStep(step, async () => accept(await client.change(request)));
   }
@@ -56,12 +56,12 @@ export function createMaasCalls(client: MaasClient): MaasCalls {
     op: string,
     form: Fields,
   ): Promise<MaasMachine> {
-    const asked = { what, systemId };
-    return change({ ...asked, path: `machines/${systemId}/`, op, form }, async (reply) => {
+    const description = { what, systemId };
+    return change({ ...description, path: `machines/${systemId}/`, op, form }, async (reply) => {
       if ("refusal" in reply && reply.refusal.status === 403) {
-        throw (await whyForbidden(asked)) ?? errorFromRefusal(reply.refusal, asked);
+        throw (await whyForbidden(description)) ?? errorFromRefusal(reply.refusal, description);
       }
-      const value = acceptedValue(reply, asked);
+      const value = acceptedValue(reply, description);
       // Some MAAS operations return null when MAAS does not control the machine's power.
       return value === null ? machine(systemId) : sameMachine(parseMachine(value), systemId);
     });
@@ -71,13 +71,15 @@ export function createMaasCalls(client: MaasClient): MaasCalls {
    * Finds out why a request was forbidden: MAAS answers 403 with an empty body both for a locked machine and for
    * another user's. @throws InfraError MACHINE_TAKEN, and as `machine`
    */
-  async function whyForbidden(asked: Asked & { readonly systemId: string }): Promise<InfraError | undefined> {
-    const { isLocked, owner } = await machine(asked.systemId);
+  async function whyForbidden(
+    description: RequestDescription & { readonly systemId: string },
+  ): Promise<InfraError | undefined> {
+    const { isLocked, owner } = await machine(description.systemId);
     const { username } = await whoami();
     if (owner !== undefined && owner !== username) {
-      return machineOfOthers(owner, asked);
+      return machineOfOthers(owner, description);
     }
-    return isLocked ? machineLocked(asked) : undefined;
+    return isLocked ? machineLocked(description) : undefined;
   }
 
   async function machine(systemId: string, signal?: AbortSignal): Promise<MaasMachine> {
@@ -119,9 +121,9 @@ export function createMaasCalls(client: MaasClient): MaasCalls {
 }
 
 /** @throws InfraError by the refusal */
-export function acceptedValue(reply: MaasReply, asked: Asked): unknown {
+export function acceptedValue(reply: MaasReply, description: RequestDescription): unknown {
   if ("refusal" in reply) {
-    throw errorFromRefusal(reply.refusal, asked);
+    throw errorFromRefusal(reply.refusal, description);
   }
   return reply.value;
 }

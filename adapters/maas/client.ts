@@ -6,7 +6,6 @@ import { InfraError } from "../host/infra-error.ts";
 import { createLimiter } from "../host/limiter.ts";
 import { authorizationHeader } from "./authorization.ts";
 import {
-  type Asked,
   errorFromBusy,
   errorFromCall,
   errorFromStatus,
@@ -14,6 +13,7 @@ import {
   type MaasRefusal,
   notUnderstood,
   quotedWords,
+  type RequestDescription,
 } from "./errors.ts";
 import type { MaasApiKey } from "./names.ts";
 import { maasReasons } from "./reasons.ts";
@@ -21,7 +21,7 @@ import { maasReasons } from "./reasons.ts";
 /** Keys may be repeated. */
 export type Fields = readonly [key: string, value: string][];
 
-export interface MaasRequest extends Asked {
+export interface MaasRequest extends RequestDescription {
   /** Relative to `/api/2.0/`, with a trailing slash, which MAAS requires. E.g. `machines/m6rnsc/`. */
   readonly path: string;
   /** The operation. */
@@ -124,8 +124,8 @@ export function createMaasClient(options: MaasClientOptions): MaasClient {
         return { reply: { refusal: { status, words, isEmpty: text === "" } } };
       }
       const afterMs = msFromRetryAfter(retryAfter);
-      const toldMs = retryAfter === undefined ? undefined : afterMs;
-      const error = errorFromBusy({ status, words }, request, { url, retryAfterMs: toldMs });
+      const retryAfterMs = retryAfter === undefined ? undefined : afterMs;
+      const error = errorFromBusy({ status, words }, request, { url, retryAfterMs });
       return { error, afterMs };
     } catch (error) {
       if (error instanceof InfraError) {
@@ -199,7 +199,7 @@ async function textOf({ body }: Dispatcher.ResponseData): Promise<string> {
   return Buffer.concat(chunks).toString("utf8");
 }
 
-function valueFrom(text: string, { what }: Asked): unknown {
+function valueFrom(text: string, { what }: RequestDescription): unknown {
   if (text === "") {
     return null;
   }

@@ -1,4 +1,4 @@
-import { makeOnce } from "../host/make-once.ts";
+import { createOnce } from "../host/create-once.ts";
 import type { MaasAdapter } from "./adapter.ts";
 
 /**
@@ -10,7 +10,7 @@ export function createDeferredMaas(
   as: Pick<MaasAdapter, "kind" | "url">,
   make: () => Promise<MaasAdapter>,
 ): MaasAdapter {
-  const { get, made } = makeOnce(make);
+  const { get, created } = createOnce(make);
 
   function deferred<Args extends readonly unknown[], Result>(
     call: (maas: MaasAdapter) => (...args: Args) => Promise<Result>,
@@ -44,7 +44,7 @@ export function createDeferredMaas(
     events: deferred((maas) => maas.events),
     inspect: deferred((maas) => maas.inspect),
     async close() {
-      await (await made())?.close();
+      await (await created())?.close();
     },
   };
 }

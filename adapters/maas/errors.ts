@@ -3,7 +3,7 @@ import { quotedLine } from "../host/quoted-line.ts";
 import { maasReasons } from "./reasons.ts";
 
 /** The request, for messages, and its machine. */
-export interface Asked {
+export interface RequestDescription {
   /** E.g. `deploy`. */
   readonly what: string;
   readonly systemId?: string | undefined;
@@ -38,12 +38,12 @@ function wordsOfFields(body: string): string {
     if (fields === null || typeof fields !== "object") {
       return typeof fields === "string" ? fields : "";
     }
-    const told = Object.entries(fields).map(([field, messages]) => {
+    const described = Object.entries(fields).map(([field, messages]) => {
       const list = Array.isArray(messages) ? messages : [messages];
       const words = list.filter((message) => typeof message === "string").join(" ");
       return `${field}: ${field === "user_data" || words === "" ? "not accepted" : words}`;
     });
-    return told.join("; ");
+    return described.join("; ");
   } catch {
     return "";
   }
@@ -59,15 +59,18 @@ function resourceOf(systemId: string | undefined) {
 }
 
 /** Converts a refusal to the error that the caller gets. */
-export function errorFromRefusal({ status, words }: MaasRefusal, { what, systemId }: Asked): InfraError {
+export function errorFromRefusal(
+  { status, words }: MaasRefusal,
+  { what, systemId }: RequestDescription,
+): InfraError {
   const facts = resourceOf(systemId);
-  const said = words === "" ? "" : `: ${words}`;
+  const detail = words === "" ? "" : `: ${words}`;
   // Django's message for a missing object. A 404 from a proxy, or about another path, says nothing about a machine.
   if (status === 404 && systemId !== undefined && /\bmatches the given query\b/.test(words)) {
     return new InfraError(maasReasons.MACHINE_NOT_FOUND, `MAAS has no machine ${systemId}`, facts);
   }
   if (status === 400 && !words.startsWith("Unrecognised signature")) {
-    return new InfraError(maasReasons.MAAS_REFUSED, `MAAS refuses to ${what}${said}`, facts);
+    return new InfraError(maasReasons.MAAS_REFUSED, `MAAS refuses to ${what}${detail}`, facts);
   }
   if (status === 409 && /^No machine with system ID\b/.test(words)) {
     return new InfraError(maasReasons.MACHINE_TAKEN, `MAAS does not ${what}: the machine is not free`, facts);
@@ -75,43 +78,43 @@ export function errorFromRefusal({ status, words }: MaasRefusal, { what, systemI
   if (status === 409 && /^No (available machine matches|machine available)\b/.test(words)) {
     return new InfraError(
       maasReasons.NO_MACHINE,
-      `MAAS has no free machine that meets the constraints${said}`,
+      `MAAS has no free machine that meets the constraints${detail}`,
       facts,
     );
   }
   if (status === 409 && systemId !== undefined) {
     return new InfraError(
       maasReasons.MACHINE_STATE,
-      `MAAS does not ${what} machine ${systemId}${said}`,
+      `MAAS does not ${what} machine ${systemId}${detail}`,
       facts,
     );
   }
   if (status === 403) {
-    const message = `The account may not ${what} in MAAS${said}: grant it the permission, or use another account's API key`;
+    const message = `The account may not ${what} in MAAS${detail}: grant it the permission, or use another account's API key`;
     return new InfraError(maasReasons.MAAS_DENIED, message, facts);
   }
-  return new InfraError(maasReasons.MAAS_FAILED, `MAAS answered ${status} to ${what}${said}`, facts);
+  return new InfraError(maasReasons.MAAS_FAILED, `MAAS answered ${status} to ${what}${detail}`, facts);
 }
 
 /** Converts a refusal of a reservation, for which MAAS has other messages. */
-export function errorFromReservation(refusal: MaasRefusal, asked: Asked): InfraError {
+export function errorFromReservation(refusal: MaasRefusal, description: RequestDescription): InfraError {
   const { status, words } = refusal;
   // `The IP address 10.20.0.9 is already in use.`
   if (status === 404 && /\balready in use\b/.test(words)) {
-    return new InfraError(maasReasons.ADDRESS_TAKEN, `MAAS does not ${asked.what}: ${words}`);
+    return new InfraError(maasReasons.ADDRESS_TAKEN, `MAAS does not ${description.what}: ${words}`);
   }
   // 404 `10.20.0.9 is within the reserved range from …`,
   // 403 `10.9.0.9 is not within subnet CIDR: …`,
   // 403 `IP address 10.20.0.9 belongs to an existing dynamic range. …`,
   // 404 `No Domain matches the given query.`
   if (/\bwithin\b|\bdynamic range\b|^No Domain matches\b/.test(words)) {
-    return errorFromRefusal({ ...refusal, status: 400 }, asked);
+    return errorFromRefusal({ ...refusal, status: 400 }, description);
   }
-  return errorFromRefusal(refusal, asked);
+  return errorFromRefusal(refusal, description);
 }
 
 /** Creates the error for a change of a machine that has another owner. */
-export function machineOfOthers(owner: string, { what, systemId }: Asked): InfraError {
+export function machineOfOthers(owner: string, { what, systemId }: RequestDescription): InfraError {
   const message = `MAAS does not ${what} machine ${systemId}: it belongs to ${owner}`;
   return new InfraError(maasReasons.MACHINE_TAKEN, message, resourceOf(systemId));
 }
@@ -120,12 +123,12 @@ export function machineOfOthers(owner: string, { what, systemId }: Asked): Infra
  * Creates the error for a machine that MAAS hides: it answers 403 without a body about another user's machine unless
  * the account is an administrator.
  */
-export function machineHidden({ systemId }: Asked): InfraError {
+export function machineHidden({ systemId }: RequestDescription): InfraError {
   const message = `machine ${systemId} belongs to another MAAS user, so MAAS does not show it to the gateway's account`;
   return new InfraError(maasReasons.MACHINE_TAKEN, message, resourceOf(systemId));
 }
 
-export function machineLocked({ what, systemId }: Asked): InfraError {
+export function machineLocked({ what, systemId }: RequestDescription): InfraError {
   const message = `MAAS does not ${what} machine ${systemId}: it is locked`;
   return new InfraError(maasReasons.MACHINE_LOCKED, message, resourceOf(systemId));
 }
@@ -133,22 +136,22 @@ export function machineLocked({ what, systemId }: Asked): InfraError {
 /** Converts a reply with which MAAS reports that it is busy. */
 export function errorFromBusy(
   { status, words }: { readonly status: number; readonly words: string },
-  { what, systemId }: Asked,
+  { what, systemId }: RequestDescription,
   { url, retryAfterMs }: { readonly url: string; readonly retryAfterMs: number | undefined },
 ): InfraError {
   const facts = { ...resourceOf(systemId), ...(retryAfterMs !== undefined && { retryAfterMs }) };
-  const said = words === "" ? "" : `: ${words}`;
+  const detail = words === "" ? "" : `: ${words}`;
   // `No more IPs available in subnet: …`, and for a deployment
   // `…: Unable to allocate static IP due to address exhaustion.`
   if (/\bNo more IPs available\b|\baddress exhaustion\b/.test(words)) {
-    return new InfraError(maasReasons.NO_ADDRESS, `MAAS has no free address${said}`, facts);
+    return new InfraError(maasReasons.NO_ADDRESS, `MAAS has no free address${detail}`, facts);
   }
   // A message comes from MAAS itself. Without one, the error is the same for every request, since the cause is the
   // same.
   const message =
-    said === ""
+    detail === ""
       ? `MAAS at ${url} is unavailable: it, or a proxy in front of it, answered ${status}; check that the region controller is running`
-      : `MAAS answered ${status} to ${what}${said}`;
+      : `MAAS answered ${status} to ${what}${detail}`;
   return new InfraError(maasReasons.MAAS_UNAVAILABLE, message, facts);
 }
 
@@ -172,7 +175,7 @@ export function errorFromUnauthorized(url: string, date: string | undefined, now
 }
 
 /** Creates the error for an unexpected status. */
-export function errorFromStatus(status: number, { what, systemId }: Asked): InfraError {
+export function errorFromStatus(status: number, { what, systemId }: RequestDescription): InfraError {
   const why = status >= 300 && status < 400 ? "; configure the address that it redirects to" : "";
   return new InfraError(
     maasReasons.MAAS_FAILED,

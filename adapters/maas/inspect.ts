@@ -2,12 +2,12 @@ import { hasReason } from "../host/infra-error.ts";
 import type { MaasAdapter, MaasFinding, MaasInspection } from "./adapter.ts";
 import { maasReasons } from "./reasons.ts";
 
-type Asked = Pick<MaasAdapter, "url" | "version" | "whoami" | "images" | "machines">;
+type InspectedMaas = Pick<MaasAdapter, "url" | "version" | "whoami" | "images" | "machines">;
 
 const patienceMs = 10_000;
 
 /** Collects the MAAS findings of `hostplane doctor`. Changes nothing. Never throws. */
-export async function inspectMaas(maas: Asked): Promise<MaasInspection> {
+export async function inspectMaas(maas: InspectedMaas): Promise<MaasInspection> {
   const signal = AbortSignal.timeout(patienceMs);
   let version: string | undefined;
   try {

@@ -66,9 +66,9 @@ export function createMaas(options: MaasOptions): MaasAdapter {
         ...constraintFields(constraints),
         ...commentField(comment),
       ];
-      const asked = { what: "allocate", systemId };
-      return change({ ...asked, path: "machines/", op: "allocate", form }, (reply) =>
-        sameMachine(parseMachine(acceptedValue(reply, asked)), systemId),
+      const description = { what: "allocate", systemId };
+      return change({ ...description, path: "machines/", op: "allocate", form }, (reply) =>
+        sameMachine(parseMachine(acceptedValue(reply, description)), systemId),
       );
     },
     async annotate(systemId, annotations) {
@@ -120,22 +120,22 @@ export function createMaas(options: MaasOptions): MaasAdapter {
     },
     async reserveAddress(reservation) {
       const form = reservationFields(reservation);
-      const asked = { what: "reserve an address" };
-      return change({ ...asked, path: "ipaddresses/", op: "reserve", form }, (reply) => {
+      const description = { what: "reserve an address" };
+      return change({ ...description, path: "ipaddresses/", op: "reserve", form }, (reply) => {
         if ("refusal" in reply) {
-          throw errorFromReservation(reply.refusal, asked);
+          throw errorFromReservation(reply.refusal, description);
         }
         return parseAddress(reply.value);
       });
     },
     async releaseAddress(address) {
       assertAddress(address, "address");
-      const asked = { what: "release an address" };
+      const description = { what: "release an address" };
       const form: Fields = [["ip", address]];
-      await change({ ...asked, path: "ipaddresses/", op: "release", form }, (reply) => {
+      await change({ ...description, path: "ipaddresses/", op: "release", form }, (reply) => {
         // `IP address 10.20.0.9 does not exist, is not the correct type of address, or does not belong to the requesting user.`
         const isGone = "refusal" in reply && /^IP address \S+ does not exist/.test(reply.refusal.words);
-        return isGone || acceptedValue(reply, asked);
+        return isGone || acceptedValue(reply, description);
       });
     },
     async events(systemId, limit, signal) {

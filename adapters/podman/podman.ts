@@ -42,7 +42,7 @@ export function createPodman(options: PodmanOptions): PodRuntime {
   const client = createPodmanClient(socketPath);
   const interpreter = createEventInterpreter();
   const past = createPastReader(client, interpreter);
-  const state = createStateReader(client, { onLists: interpreter.learn, onImages: tellImages });
+  const state = createStateReader(client, { onLists: interpreter.learn, onImages: emitImageEvents });
   const cache = createSnapshotCache({ system: "podman", load: state.load });
   const emitter = new EventEmitter<{ event: [RuntimeEvent]; change: [containerId: string | undefined] }>();
   emitter.setMaxListeners(0);
@@ -52,7 +52,7 @@ export function createPodman(options: PodmanOptions): PodRuntime {
 
   const stream = createEventStream({
     client,
-    onRecords: interpreter.foresee,
+    onRecords: interpreter.preview,
     onRecord: take,
     async onLive() {
       touch(undefined);
@@ -104,17 +104,17 @@ export function createPodman(options: PodmanOptions): PodRuntime {
     }
   }
 
-  function tellImages(added: readonly RuntimeImage[], removed: readonly RuntimeImage[]): void {
-    const tell = (kind: "imageAdded" | "imageRemoved", { id: imageId, names: imageNames }: RuntimeImage) => {
+  function emitImageEvents(added: readonly RuntimeImage[], removed: readonly RuntimeImage[]): void {
+    const emit = (kind: "imageAdded" | "imageRemoved", { id: imageId, names: imageNames }: RuntimeImage) => {
       const timeNs = nowNs();
       imageChanges += 1;
       emitter.emit("event", { kind, timeNs, key: `${timeNs}:${kind}:${imageChanges}`, imageId, imageNames });
     };
     for (const image of removed) {
-      tell("imageRemoved", image);
+      emit("imageRemoved", image);
     }
     for (const image of added) {
-      tell("imageAdded", image);
+      emit("imageAdded", image);
     }
   }
 
@@ -124,29 +124,29 @@ export function createPodman(options: PodmanOptions): PodRuntime {
   ): AsyncGenerator<readonly RuntimeEvent[], void> {
     const signal = AbortSignal.any([leaving, closing.signal]);
     const queue = createEventQueue(queueLimit);
-    const untoldSinceNs = stream.sinceNs();
+    const undeliveredSinceNs = stream.sinceNs();
     emitter.on("event", queue.push);
     // Image events result from reading images, which a subscription keeps going.
     const unsubscribe = cache.subscribe(() => {});
     try {
       cache.read().catch(() => {});
-      const told = new Set<string>();
+      const delivered = new Set<string>();
       if (after !== undefined) {
         // The lists are needed to interpret the records, and records made between reading them and the start of the
         // stream would be lost.
         await cache.read(signal);
-        await Promise.race([stream.begun, once(signal, "abort")]);
-        const { records, events } = await past.readAfter(after, untoldSinceNs, signal);
+        await Promise.race([stream.started, once(signal, "abort")]);
+        const { records, events } = await past.readAfter(after, undeliveredSinceNs, signal);
         // The stream may still deliver records from before `after`.
         for (const { key, timeNs } of records) {
-          if (timeNs > untoldSinceNs - marginNs) {
-            told.add(key);
+          if (timeNs > undeliveredSinceNs - marginNs) {
+            delivered.add(key);
           }
         }
         yield events;
       }
       for (let batch = await queue.take(signal); batch !== undefined; batch = await queue.take(signal)) {
-        const events = batch.filter(({ key }) => !told.delete(key));
+        const events = batch.filter(({ key }) => !delivered.delete(key));
         if (events.length > 0) {
           yield events;
         }

@@ -90,7 +90,7 @@ export function createPodmanSandbox(options: PodmanSandboxOptions = {}): PodmanS
       return pods.state();
     },
   });
-  const journal = createSandboxJournal({ queueLimit, historyLimit, onTold: () => cache.invalidate() });
+  const journal = createSandboxJournal({ queueLimit, historyLimit, onEvent: () => cache.invalidate() });
   const pods = createSandboxPods(note, () => cache.invalidate());
   seed();
 

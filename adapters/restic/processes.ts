@@ -49,7 +49,7 @@ export interface ResticResult {
 /** Starts restic. A result may have any exit code; no secret reaches an error or an observer. */
 export interface ResticProcesses {
   /** Runs a short command. @throws InfraError REPOSITORY_UNREACHABLE when it takes too long, and as `run` */
-  ask(
+  query(
     repository: Repository,
     subcommand: string,
     args: readonly string[],
@@ -105,7 +105,7 @@ export function createResticProcesses(options: ResticProcessOptions): ResticProc
   }
 
   return {
-    ask(repository, subcommand, args, { signal, token }) {
+    query(repository, subcommand, args, { signal, token }) {
       return questions.run(async () => {
         try {
           return await start(repository, subcommand, args, { signal, token, timeoutMs: answerTimeoutMs });
@@ -126,7 +126,7 @@ export function createResticProcesses(options: ResticProcessOptions): ResticProc
         let doneBytes = 0;
         let movedAtMs = performance.now();
 
-        async function look(): Promise<void> {
+        async function poll(): Promise<void> {
           const nowBytes = await position();
           if (nowBytes !== doneBytes) {
             doneBytes = nowBytes;
@@ -143,7 +143,7 @@ export function createResticProcesses(options: ResticProcessOptions): ResticProc
           }
         }
 
-        const timer = setInterval(() => void look().catch(() => {}), progressMs);
+        const timer = setInterval(() => void poll().catch(() => {}), progressMs);
         try {
           const result = await start(repository, subcommand, args, {
             ...(input === undefined ? {} : { input }),
@@ -153,7 +153,7 @@ export function createResticProcesses(options: ResticProcessOptions): ResticProc
             isUncached,
             onStderr: retries.add,
           });
-          await look();
+          await poll();
           return result;
         } finally {
           clearInterval(timer);

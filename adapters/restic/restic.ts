@@ -31,16 +31,16 @@ export function createRestic(options: ResticProcessOptions = {}): ResticAdapter 
   const processes = createResticProcesses(options);
   // If two create one repository at once, each leaves a key, and the first key found may not be the one that opens it:
   // "Fatal: config or key edd6e96d... is damaged: ciphertext verification failed".
-  const making = createLimiter({ what: "restic init", maxRunning: 1, maxWaiting: 256 });
+  const creations = createLimiter({ what: "restic init", maxRunning: 1, maxWaiting: 256 });
 
-  async function ask(
+  async function query(
     repository: Repository,
     subcommand: string,
     args: readonly string[],
-    askOptions: { readonly signal: AbortSignal; readonly token?: string },
+    queryOptions: { readonly signal: AbortSignal; readonly token?: string },
   ): Promise<ResticResult> {
     assertRepository(repository);
-    return succeeded(await processes.ask(repository, subcommand, args, askOptions));
+    return succeeded(await processes.query(repository, subcommand, args, queryOptions));
   }
 
   /**
@@ -48,15 +48,17 @@ export function createRestic(options: ResticProcessOptions = {}): ResticAdapter 
    * dead processes (on other hosts: locks older than half an hour).
    */
   function unlock(repository: Repository, transferOptions: TransferOptions): Promise<ResticResult> {
-    return ask(repository, "unlock", [], transferOptions);
+    return query(repository, "unlock", [], transferOptions);
   }
 
   async function snapshots(repository: Repository, args: readonly string[], signal: AbortSignal) {
-    return parseSnapshots((await ask(repository, "snapshots", args, { signal })).stdout);
+    return parseSnapshots((await query(repository, "snapshots", args, { signal })).stdout);
   }
 
   async function isRepository(repository: Repository, signal: AbortSignal): Promise<boolean> {
-    const { exitCode, failure } = await processes.ask(repository, "cat", ["--no-lock", "config"], { signal });
+    const { exitCode, failure } = await processes.query(repository, "cat", ["--no-lock", "config"], {
+      signal,
+    });
     const error = exitCode === 0 ? undefined : failure();
     if (error !== undefined && !error.is(resticReasons.REPOSITORY_NOT_FOUND)) {
       throw error;
@@ -91,14 +93,14 @@ export function createRestic(options: ResticProcessOptions = {}): ResticAdapter 
       if (await isRepository(repository, signal)) {
         return;
       }
-      await making.run(async () => {
+      await creations.run(async () => {
         if (await isRepository(repository, signal)) {
           return;
         }
-        const made = await processes.ask(repository, "init", ["--quiet"], { signal });
+        const result = await processes.query(repository, "init", ["--quiet"], { signal });
         // Fatal: create repository at /srv/backup failed: config file already exists
-        if (made.exitCode !== 0 && !(await isRepository(repository, signal))) {
-          throw made.failure();
+        if (result.exitCode !== 0 && !(await isRepository(repository, signal))) {
+          throw result.failure();
         }
       }, signal);
     },
@@ -127,7 +129,7 @@ export function createRestic(options: ResticProcessOptions = {}): ResticAdapter 
         // With exit code 3, restic stored what it could read, and still created a snapshot.
         if (summary !== undefined) {
           // If this fails, the caller finds the snapshot by its tags.
-          await ask(repository, "forget", ["--", summary.snapshotId], transferOptions).catch(() => {});
+          await query(repository, "forget", ["--", summary.snapshotId], transferOptions).catch(() => {});
         }
         const what = "device" in source ? source.device : source.fileName;
         throw errorFromBackup({ what, sizeBytes }, result, summary?.sizeBytes);
@@ -138,7 +140,7 @@ export function createRestic(options: ResticProcessOptions = {}): ResticAdapter 
     async sizeOf(repository, snapshotId, signal) {
       assertSnapshotId(snapshotId, "snapshotId");
       const args = ["--no-lock", "--json", "--mode", "restore-size", "--", snapshotId];
-      const result = await ask(repository, "stats", args, { signal });
+      const result = await query(repository, "stats", args, { signal });
       const sizeBytes = parseRestoreSize(result.stdout);
       if (sizeBytes === undefined) {
         // 0.14 exits with 0: Ignoring "deadbeef...": no matching ID found for prefix "deadbeef..."
@@ -199,7 +201,7 @@ export function createRestic(options: ResticProcessOptions = {}): ResticAdapter 
       const there = await snapshots(repository, snapshotsArguments([]), transferOptions.signal);
       const ids = snapshotIds.filter((id) => there.some((snapshot) => snapshot.id.startsWith(id)));
       if (ids.length > 0) {
-        await ask(repository, "forget", ["--quiet", "--", ...ids], transferOptions);
+        await query(repository, "forget", ["--quiet", "--", ...ids], transferOptions);
       }
     },
     async prune(repository, transferOptions) {
@@ -211,7 +213,9 @@ export function createRestic(options: ResticProcessOptions = {}): ResticAdapter 
       if (keep.last <= 0 && keep.daily <= 0 && keep.weekly <= 0) {
         return [];
       }
-      return parseExpired((await ask(repository, "forget", expiredArguments(tags, keep), { signal })).stdout);
+      return parseExpired(
+        (await query(repository, "forget", expiredArguments(tags, keep), { signal })).stdout,
+      );
     },
     settle: stopMarked,
     inspect: () => inspectRestic(options),

@@ -33,7 +33,7 @@ export function createResticSandbox(options: ResticSandboxOptions = {}): ResticA
   const { transferMs = 200, hostname = "sandbox", fault = () => undefined } = options;
   const repositories = new Map<string, SandboxRepository>();
   const transfers = createSandboxTransfers({ transferMs, fault });
-  let snapshotsMade = 0;
+  let snapshotCount = 0;
   let lastAtMs = 0;
 
   function placeOf(repository: Repository): string {
@@ -85,12 +85,12 @@ export function createResticSandbox(options: ResticSandboxOptions = {}): ResticA
   async function dump(
     step: "restore" | "verify",
     repository: Repository,
-    wanted: { readonly id: string; readonly fileName: string; readonly sizeBytes: number },
+    file: { readonly id: string; readonly fileName: string; readonly sizeBytes: number },
     transferOptions: TransferOptions,
   ): Promise<number> {
-    const { sizeBytes } = fileOf(repository, wanted);
+    const { sizeBytes } = fileOf(repository, file);
     await transfers.run(step, sizeBytes, transferOptions);
-    assertWhole(wanted, sizeBytes);
+    assertWhole(file, sizeBytes);
     return sizeBytes;
   }
 
@@ -111,9 +111,9 @@ export function createResticSandbox(options: ResticSandboxOptions = {}): ResticA
       assertTags(tags, "tags");
       const { snapshots } = open(repository);
       const sizeBytes = await transfers.store(source, transferOptions);
-      snapshotsMade += 1;
+      snapshotCount += 1;
       lastAtMs = Math.max(Date.now(), lastAtMs + 1);
-      const id = createHash("sha256").update(`sandbox-snapshot-${snapshotsMade}`).digest("hex");
+      const id = createHash("sha256").update(`sandbox-snapshot-${snapshotCount}`).digest("hex");
       snapshots.set(id, { id, atMs: lastAtMs, hostname, tags: [...tags], fileName, sizeBytes });
       return id;
     },
@@ -138,7 +138,7 @@ export function createResticSandbox(options: ResticSandboxOptions = {}): ResticA
         throw failure;
       }
       for (const { id } of [...snapshots.values()]) {
-        if (snapshotIds.some((wanted) => id.startsWith(wanted))) {
+        if (snapshotIds.some((prefix) => id.startsWith(prefix))) {
           snapshots.delete(id);
         }
       }

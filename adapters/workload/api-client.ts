@@ -21,7 +21,7 @@ export interface ApiClient {
    * @throws InfraError WORKLOAD_UNAVAILABLE, WORKLOAD_DENIED, WORKLOAD_FAILED; refusals with a status in `bears` are
    * returned
    */
-  ask(request: ApiRequest, end: AbortSignal, bears?: readonly number[]): Promise<ApiReply>;
+  send(request: ApiRequest, end: AbortSignal, bears?: readonly number[]): Promise<ApiReply>;
   close(): Promise<void>;
 }
 
@@ -42,20 +42,20 @@ export function createApiClient(access: WorkloadAccess, dial: Dial | undefined):
         throw error;
       }
     },
-    async ask(request, end, bears = []) {
+    async send(request, end, bears = []) {
       const { what, isSecret = false } = request;
-      const asked = { what, who, isSecret };
-      const { status, text } = await client.ask(request, end);
+      const description = { what, who, isSecret };
+      const { status, text } = await client.send(request, end);
       if (status >= 200 && status < 300) {
         try {
           return { value: JSON.parse(text) };
         } catch {
-          throw notUnderstood(asked, "it is not JSON");
+          throw notUnderstood(description, "it is not JSON");
         }
       }
       const refusal = parseRefusal(status, text);
       if (!bears.includes(status)) {
-        throw errorFromRefusal(refusal, asked);
+        throw errorFromRefusal(refusal, description);
       }
       return { refusal };
     },

@@ -1,4 +1,4 @@
-import { makeOnce } from "../host/make-once.ts";
+import { createOnce } from "../host/create-once.ts";
 import type { WorkloadAdapter, WorkloadCluster } from "./adapter.ts";
 
 /**
@@ -9,7 +9,7 @@ export function createDeferredWorkload(
   kind: WorkloadAdapter["kind"],
   make: () => Promise<WorkloadAdapter>,
 ): WorkloadAdapter {
-  const { get, made } = makeOnce(make);
+  const { get, created } = createOnce(make);
 
   return {
     kind,
@@ -41,7 +41,7 @@ export function createDeferredWorkload(
       };
     },
     async close() {
-      await (await made())?.close();
+      await (await created())?.close();
     },
   };
 }

@@ -14,7 +14,7 @@ const evictionsAtOnce = 8;
 export async function drainNode(api: ApiClient, node: string, end: AbortSignal): Promise<DrainProgress> {
   const query = new URLSearchParams({ fieldSelector: `spec.nodeName=${node}` });
   const request = { method: "GET", path: `/api/v1/pods?${query}`, what: `list the pods of ${node}` } as const;
-  const reply = await api.ask(request, end);
+  const reply = await api.send(request, end);
   const pods = "value" in reply ? parsePods(reply.value).filter(({ hasToLeave }) => hasToLeave) : [];
   const { run } = createLimiter({
     what: "evictions",
@@ -24,10 +24,10 @@ export async function drainNode(api: ApiClient, node: string, end: AbortSignal):
   const outcomes = await Promise.all(
     pods.map((pod) => run(async () => (pod.isLeaving ? "leaving" : evict(api, pod, end)))),
   );
-  const told = pods.map((pod, index) => ({ pod: nameOf(pod), outcome: outcomes[index] ?? "leaving" }));
+  const results = pods.map((pod, index) => ({ pod: nameOf(pod), outcome: outcomes[index] ?? "leaving" }));
   return {
-    remaining: told.flatMap(({ pod, outcome }) => (outcome === "gone" ? [] : pod)),
-    blocked: told.flatMap(({ pod, outcome }) =>
+    remaining: results.flatMap(({ pod, outcome }) => (outcome === "gone" ? [] : pod)),
+    blocked: results.flatMap(({ pod, outcome }) =>
       typeof outcome === "string" ? [] : { pod, why: outcome.blockedBecause },
     ),
   };
@@ -49,7 +49,7 @@ async function evict(api: ApiClient, pod: WorkloadPod, end: AbortSignal): Promis
     deleteOptions: { preconditions: { uid } },
   };
   const request = { method: "POST", path, body, what } as const;
-  const reply = await api.ask(request, end, [400, 403, 404, 405, 409, 422, 429, 500]);
+  const reply = await api.send(request, end, [400, 403, 404, 405, 409, 422, 429, 500]);
   return "value" in reply ? "leaving" : outcomeOf(reply.refusal, what);
 }
 

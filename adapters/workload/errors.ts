@@ -3,7 +3,7 @@ import { quotedLine } from "../host/quoted-line.ts";
 import { workloadReasons } from "./reasons.ts";
 
 /** The request and the server, for messages. */
-export interface Asked {
+export interface RequestDescription {
   /** E.g. `cordon node1`. */
   readonly what: string;
   /** E.g. `Kubernetes at 10.20.0.9:6443`. */
@@ -33,28 +33,34 @@ export function quotedWords(words: string): string {
 }
 
 /** Converts a refusal to the error that the caller gets. */
-export function errorFromRefusal({ status, words }: Refusal, { what, who, isSecret }: Asked): InfraError {
-  const said = words === "" || isSecret === true ? "" : `: ${quotedWords(words)}`;
+export function errorFromRefusal(
+  { status, words }: Refusal,
+  { what, who, isSecret }: RequestDescription,
+): InfraError {
+  const detail = words === "" || isSecret === true ? "" : `: ${quotedWords(words)}`;
   if (status === 401) {
-    return new InfraError(workloadReasons.WORKLOAD_DENIED, `${who} rejects the gateway's certificate${said}`);
+    return new InfraError(
+      workloadReasons.WORKLOAD_DENIED,
+      `${who} rejects the gateway's certificate${detail}`,
+    );
   }
   if (status === 403) {
     return new InfraError(
       workloadReasons.WORKLOAD_DENIED,
-      `${who} does not allow the gateway to ${what}${said}`,
+      `${who} does not allow the gateway to ${what}${detail}`,
     );
   }
   if (busyStatuses.includes(status) || (status === 500 && busyWords.test(words))) {
     return new InfraError(
       workloadReasons.WORKLOAD_UNAVAILABLE,
-      `${who} temporarily cannot ${what} (${status})${said}`,
+      `${who} temporarily cannot ${what} (${status})${detail}`,
     );
   }
-  return new InfraError(workloadReasons.WORKLOAD_FAILED, `${who} answered ${status} to ${what}${said}`);
+  return new InfraError(workloadReasons.WORKLOAD_FAILED, `${who} answered ${status} to ${what}${detail}`);
 }
 
 /** Creates the error for a reply that cannot be parsed. */
-export function notUnderstood({ what, who }: Asked, why: string): InfraError {
+export function notUnderstood({ what, who }: RequestDescription, why: string): InfraError {
   return new InfraError(workloadReasons.WORKLOAD_FAILED, `${who} sent an invalid reply to ${what}: ${why}`);
 }
 
@@ -63,7 +69,7 @@ const deniedCode = /^ERR_SSL_.*ALERT_(CERTIFICATE|BAD_CERTIFICATE|UNKNOWN_CA|ACC
 const untrustedCode = /CERT|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)|ALTNAME/;
 
 /** Converts the error of a call that got no reply. */
-export function errorFromCall(error: unknown, { who }: Pick<Asked, "who">): InfraError {
+export function errorFromCall(error: unknown, { who }: Pick<RequestDescription, "who">): InfraError {
   if (error instanceof InfraError) {
     return error;
   }

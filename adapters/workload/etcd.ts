@@ -57,8 +57,8 @@ async function removeBy(
   const who = `etcd at ${urlHostOf(address)}:${etcdPort}`;
   const client = createTlsClient({ ...access, host: address, port: etcdPort, dial, who });
 
-  async function ask(path: string, body: object, what: string): Promise<unknown> {
-    const { status, text } = await client.ask({ method: "POST", path, body, what }, end);
+  async function request(path: string, body: object, what: string): Promise<unknown> {
+    const { status, text } = await client.send({ method: "POST", path, body, what }, end);
     if (status >= 200 && status < 300) {
       try {
         return JSON.parse(text);
@@ -77,7 +77,7 @@ async function removeBy(
   try {
     // Otherwise a member answers from its own, possibly outdated state.
     const body = { linearizable: true };
-    const members = parseMembers(await ask("/v3/cluster/member/list", body, "list its members"));
+    const members = parseMembers(await request("/v3/cluster/member/list", body, "list its members"));
     for (const member of await membersOf(members, leaving)) {
       const { name } = leaving;
       if (!member.isLearner && members.filter(({ isLearner }) => !isLearner).length === 1) {
@@ -86,7 +86,7 @@ async function removeBy(
           `The etcd member of ${name} is the last one: removing it would lose all data`,
         );
       }
-      await ask("/v3/cluster/member/remove", { ID: member.id }, `remove the member ${name}`);
+      await request("/v3/cluster/member/remove", { ID: member.id }, `remove the member ${name}`);
     }
   } finally {
     await client.close();

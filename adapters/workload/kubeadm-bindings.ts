@@ -35,6 +35,6 @@ export async function createKubeadmBindings(api: ApiClient, end: AbortSignal): P
       roleRef: { apiGroup, kind: "ClusterRole", name: role },
       subjects: [subject],
     };
-    await api.ask({ method: "POST", path, body, what: `bind ${name}` }, end, [409]);
+    await api.send({ method: "POST", path, body, what: `bind ${name}` }, end, [409]);
   }
 }

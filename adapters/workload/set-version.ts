@@ -15,7 +15,7 @@ const maxTries = 5;
 export async function setKubeadmVersion(api: ApiClient, version: string, end: AbortSignal): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     const what = "read kubeadm-config";
-    const found = await api.ask({ method: "GET", path: configPath, what }, end);
+    const found = await api.send({ method: "GET", path: configPath, what }, end);
     const { data, resourceVersion } = parseConfigMap("value" in found ? found.value : undefined);
     const configuration = withVersion(data.ClusterConfiguration ?? "", `v${version}`);
     if (configuration === data.ClusterConfiguration) {
@@ -29,7 +29,7 @@ export async function setKubeadmVersion(api: ApiClient, version: string, end: Ab
     };
     const request = { method: "PUT", path: configPath, body, what: "write kubeadm-config" } as const;
     // Another client has written it in between.
-    const reply = await api.ask(request, end, tries < maxTries ? [409] : []);
+    const reply = await api.send(request, end, tries < maxTries ? [409] : []);
     if ("value" in reply) {
       return;
     }
@@ -59,22 +59,22 @@ function withVersion(configuration: string, version: string): string {
  * @throws InfraError as WorkloadCluster
  */
 export async function setProxyVersion(api: ApiClient, version: string, end: AbortSignal): Promise<void> {
-  const found = await api.ask({ method: "GET", path: proxyPath, what: "read kube-proxy" }, end, [404]);
+  const found = await api.send({ method: "GET", path: proxyPath, what: "read kube-proxy" }, end, [404]);
   if ("refusal" in found) {
     return;
   }
   const image = parseContainers(found.value).find(({ name }) => name === "kube-proxy")?.image;
-  const wanted = image === undefined ? undefined : imageOfVersion(image, `v${version}`);
-  if (wanted === image) {
+  const targetImage = image === undefined ? undefined : imageOfVersion(image, `v${version}`);
+  if (targetImage === image) {
     return;
   }
-  const containers = [{ name: "kube-proxy", image: wanted }];
+  const containers = [{ name: "kube-proxy", image: targetImage }];
   const body = {
     spec: { updateStrategy: { type: "OnDelete", rollingUpdate: null }, template: { spec: { containers } } },
   };
   const contentType = "application/strategic-merge-patch+json";
   const request = { method: "PATCH", path: proxyPath, body, contentType, what: "write kube-proxy" } as const;
-  await api.ask(request, end, [404]);
+  await api.send(request, end, [404]);
 }
 
 /** Returns the image with another tag, without the digest after `@`, which is the old version's. */

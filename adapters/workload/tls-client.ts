@@ -49,7 +49,7 @@ export interface TlsClient {
    * server that is gone: all requests may be repeated.
    * @throws InfraError WORKLOAD_UNAVAILABLE, WORKLOAD_DENIED, WORKLOAD_FAILED (too long)
    */
-  ask(request: TlsRequest, end: AbortSignal): Promise<TlsAnswer>;
+  send(request: TlsRequest, end: AbortSignal): Promise<TlsAnswer>;
   close(): Promise<void>;
 }
 
@@ -88,12 +88,12 @@ export function createTlsClient(options: TlsClientOptions): TlsClient {
       allowH2: false,
       headersTimeout: 0,
       bodyTimeout: 0,
-      async connect(asked, callback) {
+      async connect(connectOptions, callback) {
         try {
           const target = await dial?.(host, port);
           const at = target === undefined ? {} : { hostname: target.host, port: String(target.port) };
-          const hostname = asked.hostname.replace(/^\[|\]$/g, "");
-          connectTls({ ...asked, hostname, ...at }, (...[error, socket]: CallbackArgs) => {
+          const hostname = connectOptions.hostname.replace(/^\[|\]$/g, "");
+          connectTls({ ...connectOptions, hostname, ...at }, (...[error, socket]: CallbackArgs) => {
             socket?.once("error", noteAlert);
             callback(...([error, socket] as CallbackArgs));
           });
@@ -141,7 +141,7 @@ export function createTlsClient(options: TlsClientOptions): TlsClient {
   }
 
   return {
-    async ask(request, end) {
+    async send(request, end) {
       try {
         return await attempt(pool, request, end).catch((error: unknown) => {
           if (isConnectionLost(error) && alert === undefined) {

@@ -22,7 +22,7 @@ export function createWorkloadCluster(access: WorkloadAccess, dial: Dial | undef
     signal: AbortSignal | undefined,
   ): Promise<T> {
     return api.within(readMs, signal, async (end) => {
-      const reply = await api.ask(request, end);
+      const reply = await api.send(request, end);
       return parse("value" in reply ? reply.value : undefined);
     });
   }
@@ -42,7 +42,7 @@ export function createWorkloadCluster(access: WorkloadAccess, dial: Dial | undef
 
   async function addressesOf(node: string, end: AbortSignal): Promise<readonly string[]> {
     const request = { method: "GET", path: nodePath(node), what: `read node ${node}` } as const;
-    const reply = await api.ask(request, end, [404]);
+    const reply = await api.send(request, end, [404]);
     return "value" in reply ? parseNode(reply.value).addresses : [];
   }
 
@@ -60,9 +60,9 @@ export function createWorkloadCluster(access: WorkloadAccess, dial: Dial | undef
       const path = `/api/v1/namespaces/${namespace}/secrets`;
       const request = { body: secret, what: `write Secret ${name}`, isSecret: true } as const;
       await change("write secret", `${namespace}/${name}`, signal, async (end) => {
-        const made = await api.ask({ ...request, method: "POST", path }, end, [409]);
-        if ("refusal" in made) {
-          await api.ask({ ...request, method: "PUT", path: `${path}/${name}` }, end);
+        const created = await api.send({ ...request, method: "POST", path }, end, [409]);
+        if ("refusal" in created) {
+          await api.send({ ...request, method: "PUT", path: `${path}/${name}` }, end);
         }
       });
     },
@@ -75,7 +75,7 @@ export function createWorkloadCluster(access: WorkloadAccess, dial: Dial | undef
         contentType: "application/merge-patch+json",
         what: `cordon ${node}`,
       } as const;
-      await change("cordon", node, signal, (end) => api.ask(request, end, [404]));
+      await change("cordon", node, signal, (end) => api.send(request, end, [404]));
     },
     async drain(node, signal) {
       assertObjectName(node, "node");
@@ -84,7 +84,7 @@ export function createWorkloadCluster(access: WorkloadAccess, dial: Dial | undef
     async deleteNode(node, signal) {
       assertObjectName(node, "node");
       const request = { method: "DELETE", path: nodePath(node), what: `delete node ${node}` } as const;
-      await change("delete node", node, signal, (end) => api.ask(request, end, [404]));
+      await change("delete node", node, signal, (end) => api.send(request, end, [404]));
     },
     async setVersion(version, signal) {
       await change("set version", version, signal, async (end) => {

@@ -21,18 +21,18 @@ export function ActionDialog() {
   );
 }
 
-type Stage = "asking" | "running" | "done" | "failed";
+type Stage = "confirming" | "running" | "done" | "failed";
 
 /** Label of the button that closes the dialog. */
 const closeTexts: Readonly<Record<Stage, string>> = {
-  asking: "Cancel",
+  confirming: "Cancel",
   running: "Close (continues in the background)",
   done: "Close",
   failed: "Close",
 };
 
 function Agreement({ action }: { readonly action: Action }) {
-  const stage = useSignal<Stage>("asking");
+  const stage = useSignal<Stage>("confirming");
   const plan = useSignal<PlanResponse | undefined>(undefined);
   const error = useSignal<unknown>(undefined);
   const operationIds = useSignal<readonly string[]>([]);
@@ -67,17 +67,17 @@ function Agreement({ action }: { readonly action: Action }) {
     }
   }
 
-  const isAsking = stage.value === "asking";
+  const isConfirming = stage.value === "confirming";
   const isPlanAwaited = action.hasPlan && plan.value === undefined && error.value === undefined;
   return (
     <>
-      {isAsking && action.question !== undefined && <p>{action.question}</p>}
-      {isAsking && isPlanAwaited && (
+      {isConfirming && action.question !== undefined && <p>{action.question}</p>}
+      {isConfirming && isPlanAwaited && (
         <p role="status" class="reading">
           Loading the plan …
         </p>
       )}
-      {isAsking && plan.value !== undefined && <PlanView plan={plan.value} />}
+      {isConfirming && plan.value !== undefined && <PlanView plan={plan.value} />}
       <Progress of={operationIds.value} />
       {stage.value === "running" && operationIds.value.length === 0 && <p role="status">In progress …</p>}
       {stage.value === "done" && <p role="status">Done.</p>}
@@ -86,7 +86,7 @@ function Agreement({ action }: { readonly action: Action }) {
         <button type="button" onClick={close}>
           {closeTexts[stage.value]}
         </button>
-        {isAsking && (
+        {isConfirming && (
           <button
             type="button"
             class={action.isDangerous ? "main danger" : "main"}

@@ -21,13 +21,13 @@ export async function runAction(
 ): Promise<object | undefined> {
   const calls = client.serviceClient(method.parent) as unknown as Readonly<Record<string, Called>>;
   const hasKey = takesIdempotencyKey(method);
-  let hasBegun = false;
+  let hasStarted = false;
   const options: CallOptions = {
     headers: hasKey ? { "idempotency-key": randomKey() } : {},
     onHeader: (headers) => {
       const ids = operationIdsOf(headers);
       if (ids.length > 0) {
-        hasBegun = true;
+        hasStarted = true;
         onOperations(ids);
       }
     },
@@ -37,7 +37,7 @@ export async function runAction(
     return await call();
   } catch (error) {
     const { code, retryable } = describeError(error);
-    if (method.methodKind !== "unary" && hasBegun && isFollowed && retryable) {
+    if (method.methodKind !== "unary" && hasStarted && isFollowed && retryable) {
       return undefined;
     }
     if (!hasKey || code !== "UNAVAILABLE" || !retryable) {

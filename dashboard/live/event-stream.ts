@@ -45,7 +45,7 @@ export function followEvents(): () => void {
   const gathering = gather<Event>((events) =>
     batch(() => {
       recentEvents.value = newestFirst(events, recentEvents.value);
-      events.forEach(tell);
+      events.forEach(notify);
     }),
   );
 
@@ -61,7 +61,7 @@ export function followEvents(): () => void {
         onCursor: (place) => {
           cursor = place;
         },
-        onGap: () => tell("resumed"),
+        onGap: () => notify("resumed"),
         onState: takeState,
       });
       for await (const event of events) {
@@ -118,12 +118,12 @@ function takeState(now: ConnectionState): void {
     connection.value =
       before.state === "lost" ? { state: "live", lostMs: Date.now() - before.sinceMs } : { state: "live" };
     if (before.state === "lost") {
-      tell("resumed");
+      notify("resumed");
     }
   }
 }
 
-function tell(event: Event | "resumed"): void {
+function notify(event: Event | "resumed"): void {
   for (const listener of listeners) {
     listener(event);
   }

@@ -14,20 +14,20 @@ export function laterOf(fromEvent: Operation, read: Operation): Operation {
 
 /**
  * Updates a list of operations with the states from later events, and adds operations that have started since.
- * @param isWanted reports whether an operation belongs to the list now
+ * @param isListed reports whether an operation belongs to the list now
  * @returns newest first
  */
 export function upToDate(
   listed: readonly Operation[],
   fromEvents: Iterable<Operation>,
-  isWanted: (operation: Operation) => boolean,
+  isListed: (operation: Operation) => boolean,
 ): readonly Operation[] {
   const byId = new Map(listed.map((operation) => [operation.id, operation]));
   for (const operation of fromEvents) {
     const before = byId.get(operation.id);
     byId.set(operation.id, before === undefined ? operation : laterOf(operation, before));
   }
-  return [...byId.values()].filter(isWanted).sort((one, other) => createdMs(other) - createdMs(one));
+  return [...byId.values()].filter(isListed).sort((one, other) => createdMs(other) - createdMs(one));
 }
 
 /** Returns 0 for an operation that has not ended. */

@@ -24,7 +24,7 @@ export function whileVisible(
     current?.abort();
     current = undefined;
   };
-  const look = () => {
+  const update = () => {
     if (page.visibilityState !== "visible") {
       timer ??= setTimeout(end, hiddenMs);
       return;
@@ -36,10 +36,10 @@ export function whileVisible(
       run(current.signal);
     }
   };
-  page.addEventListener("visibilitychange", look);
-  look();
+  page.addEventListener("visibilitychange", update);
+  update();
   return () => {
-    page.removeEventListener("visibilitychange", look);
+    page.removeEventListener("visibilitychange", update);
     end();
   };
 }

@@ -5,13 +5,13 @@ import type { Event } from "../../gen/hostplane/v1/event_pb.ts";
  * Newest first, in the order given.
  */
 export function latestOfEach(events: readonly Event[]): readonly Event[] {
-  const told = new Set<string>();
+  const seen = new Set<string>();
   return events.filter(({ detail }) => {
     if (detail.case !== "operation") {
       return true;
     }
-    const isFirst = !told.has(detail.value.id);
-    told.add(detail.value.id);
+    const isFirst = !seen.has(detail.value.id);
+    seen.add(detail.value.id);
     return isFirst;
   });
 }

@@ -9,7 +9,7 @@ import type { StoredBackup } from "./stored-backup.ts";
  * latest. Hosts that share a repository may have volumes of the same name: backups of `host` are preferred, and those of other hosts are never mixed.
  * @param stored all backups of the repository
  * @param selector empty for none
- * @param wanted the volume to be created, as `group/volume`
+ * @param target the volume to be created, as `group/volume`
  * @param host host of that volume
  * @param where the repository, for messages
  * @throws InfraError BACKUP_NOT_FOUND when there is none, or when several volumes match

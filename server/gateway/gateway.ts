@@ -3,8 +3,8 @@ import { setMaxListeners } from "node:events";
 import { rm } from "node:fs/promises";
 import { hostname } from "node:os";
 import type { FastifyBaseLogger } from "fastify";
+import { createOnce } from "../../adapters/host/create-once.ts";
 import { InfraError } from "../../adapters/host/infra-error.ts";
-import { makeOnce } from "../../adapters/host/make-once.ts";
 import { settleLeftCommands, settleLeftTools } from "../../adapters/host/process/left-tools.ts";
 import { setToolOwner } from "../../adapters/host/process/tool-mark.ts";
 import { hostReasons } from "../../adapters/host/reasons.ts";
@@ -152,7 +152,7 @@ export async function openGateway(
       onWaiting: (tools) =>
         logger.warn({ tools }, "changes of volumes wait for tools that an earlier gateway started"),
     });
-  const leftCommands = makeOnce(async () => {
+  const leftCommands = createOnce(async () => {
     await settleCommands(shutdown.signal);
     shutdown.signal.throwIfAborted();
   });

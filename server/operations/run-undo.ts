@@ -39,8 +39,8 @@ async function undoStep(run: OperationRun, step: AnyStep): Promise<RunEnd | "und
       return "released";
     }
     const message = `undoing: ${step.title}`;
-    const outcome = await write("operations.beginUndoStep", { step: step.name, error, message });
-    if (outcome === "lost" || lease.isLost()) {
+    const written = await write("operations.beginUndoStep", { step: step.name, error, message });
+    if (written === "lost" || lease.isLost()) {
       return "lost";
     }
     const around = { name: `undo ${step.name}`, message, signal, ppmOf: () => undefined };

@@ -9,11 +9,11 @@ import { createGrpcVolumeList, createJsonVolumeList } from "./volume-list/volume
 test("a process answers known questions, rejects unknown ones, and ends when it is stopped", async (t) => {
   const file = join(import.meta.dirname, "fan-out/bare-server.ts");
   const server = await startBenchProcess<FanOutServer & { unknown: () => void }>(file);
-  t.ok((await server.ask("target")).port > 0);
-  t.ok((await server.ask("cpuMs")) > 0);
-  await t.rejects(server.ask("unknown"), /unknown question "unknown"/);
+  t.ok((await server.query("target")).port > 0);
+  t.ok((await server.query("cpuMs")) > 0);
+  await t.rejects(server.query("unknown"), /unknown question "unknown"/);
   await server.stop();
-  await t.rejects(server.ask("target"), /has ended/);
+  await t.rejects(server.query("target"), /has ended/);
 });
 
 test("fan-out: both sides reach every subscriber, and have a cost", { skip: !isLongForm }, async (t) => {

@@ -8,7 +8,10 @@ export type Answers = Readonly<Record<string, (argument: never) => unknown>>;
 /** A separate process of a benchmark, so that its CPU time includes only its own work. */
 export interface BenchProcess<A extends Answers> {
   /** @throws Error when the process reports an error or has ended */
-  ask<K extends keyof A & string>(name: K, ...argument: Parameters<A[K]>): Promise<Awaited<ReturnType<A[K]>>>;
+  query<K extends keyof A & string>(
+    name: K,
+    ...argument: Parameters<A[K]>
+  ): Promise<Awaited<ReturnType<A[K]>>>;
   stop(): Promise<void>;
 }
 
@@ -55,7 +58,7 @@ export async function startBenchProcess<A extends Answers>(
     open.clear();
   });
   return {
-    ask(name, argument?) {
+    query(name, argument?) {
       const question = Promise.withResolvers<unknown>();
       if (!child.connected) {
         question.reject(new Error(`${file} has ended`));

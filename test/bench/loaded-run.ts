@@ -58,7 +58,7 @@ async function startSide(
 ): Promise<Side & { readonly answerBytes: number }> {
   const server = await startBenchProcess<LoadedServer>(file, nodeFlags, serverCore);
   opened.defer(() => server.stop());
-  const target = await server.ask("target");
+  const target = await server.query("target");
   // A failed gRPC call also has status 200, but no message.
   const { dataBytes: answerBytes } = await runH2load(target, load, 1, bodyFile);
   if (answerBytes < answerMinBytes) {
@@ -67,9 +67,9 @@ async function startSide(
   return {
     answerBytes,
     async measure() {
-      const before = await server.ask("cpuMs");
+      const before = await server.query("cpuMs");
       const { dataBytes } = await runH2load(target, load, requests, bodyFile);
-      const cpuMs = (await server.ask("cpuMs")) - before;
+      const cpuMs = (await server.query("cpuMs")) - before;
       if (dataBytes !== requests * answerBytes) {
         throw new Error(`${requests} responses of ${file} have ${dataBytes} bytes, not ${answerBytes} each`);
       }

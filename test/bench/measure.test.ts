@@ -4,12 +4,12 @@ import { measure, median } from "./measure.ts";
 
 /** Creates a benchmark whose sides return the given costs, and which records the order of calls. */
 function createBench(baseline: readonly number[], ours: readonly number[]) {
-  const asked: string[] = [];
+  const requests: string[] = [];
   const side = (name: string, costs: readonly number[]) => {
     let index = 0;
     return {
       async measure() {
-        asked.push(name);
+        requests.push(name);
         const cost = costs[index];
         index += 1;
         if (cost === undefined) {
@@ -30,22 +30,22 @@ function createBench(baseline: readonly number[], ours: readonly number[]) {
     start: async () => ({
       baseline: side("baseline", baseline),
       ours: side("ours", ours),
-      stop: async () => void asked.push("stop"),
+      stop: async () => void requests.push("stop"),
     }),
   };
-  return { bench, asked };
+  return { bench, requests };
 }
 
 test("warm-up rounds do not count, and the sides take turns at going first", async (t) => {
-  const { bench, asked } = createBench([99, 1, 2, 4], [1, 3, 2, 6]);
+  const { bench, requests } = createBench([99, 1, 2, 4], [1, 3, 2, 6]);
   t.match(await measure(bench), { baseline: 2, ours: 3, figure: 1.5, minFigure: 1, maxFigure: 3 });
-  t.equal(asked.join(" "), "ours baseline baseline ours ours baseline baseline ours stop");
+  t.equal(requests.join(" "), "ours baseline baseline ours ours baseline baseline ours stop");
 });
 
 test("a failing benchmark is stopped", async (t) => {
-  const { bench, asked } = createBench([1, 1], [1]);
+  const { bench, requests } = createBench([1, 1], [1]);
   await t.rejects(measure(bench), /ours is broken/);
-  t.equal(asked.at(-1), "stop");
+  t.equal(requests.at(-1), "stop");
 });
 
 test("the median is the middle value", async (t) => {

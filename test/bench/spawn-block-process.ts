@@ -5,7 +5,7 @@ import { run } from "../../adapters/host/process/run.ts";
 import { answerParent } from "./bench-process.ts";
 
 /** Number of tools to start one after the other, and the quantile to report. */
-export interface StartsAsked {
+export interface RequestedStarts {
   readonly by: "run" | "child_process";
   readonly starts: number;
   /** Quantile of the starts' longest blocks, e.g. 0.99. */
@@ -16,13 +16,13 @@ export type SpawnBlockAnswers = {
   /** Fills memory; returns the resident MiB. */
   hold(mebibytes: number): number;
   /** Returns the quantile of the time in milliseconds for which a start blocked the event loop. */
-  block(asked: StartsAsked): Promise<number>;
+  block(requested: RequestedStarts): Promise<number>;
 };
 
 const held: number[][] = [];
 const doublesInMebibyte = 131_072;
 
-const startsBy: Readonly<Record<StartsAsked["by"], () => Promise<unknown>>> = {
+const startsBy: Readonly<Record<RequestedStarts["by"], () => Promise<unknown>>> = {
   run: () => run(["/bin/true"], { kind: "read" }),
   async child_process() {
     const child = spawn("/bin/true", [], { detached: true, stdio: ["ignore", "pipe", "pipe"] });

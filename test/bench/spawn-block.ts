@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { Bench, BenchRun } from "./bench.ts";
 import { startBenchProcess } from "./bench-process.ts";
 import { openedRun } from "./opened-run.ts";
-import type { SpawnBlockAnswers, StartsAsked } from "./spawn-block-process.ts";
+import type { RequestedStarts, SpawnBlockAnswers } from "./spawn-block-process.ts";
 
 const heldMebibytes = 1_024;
 /** Number of starts in a round; the third longest block counts. */
@@ -28,8 +28,8 @@ async function startRun(opened: AsyncDisposableStack, nodeFlags: readonly string
   const flags = [...nodeFlags, `--max-old-space-size=${heldMebibytes * 2}`];
   const starter = await startBenchProcess<SpawnBlockAnswers>(file, flags);
   opened.defer(starter.stop);
-  await starter.ask("hold", heldMebibytes);
-  const measure = (by: StartsAsked["by"]) => () => starter.ask("block", { by, starts, quantile: 0.99 });
+  await starter.query("hold", heldMebibytes);
+  const measure = (by: RequestedStarts["by"]) => () => starter.query("block", { by, starts, quantile: 0.99 });
   return {
     baseline: { measure: measure("child_process") },
     ours: { measure: measure("run") },

@@ -34,9 +34,9 @@ export async function openPage(
   page.setDefaultTimeout(20_000);
   const { host } = new URL(url);
   page.on("request", (request) => {
-    const asked = new URL(request.url());
-    if (asked.protocol.startsWith("http") && asked.host !== host) {
-      t.fail(`the page requests ${asked.host}`);
+    const requested = new URL(request.url());
+    if (requested.protocol.startsWith("http") && requested.host !== host) {
+      t.fail(`the page requests ${requested.host}`);
     }
   });
   page.on("pageerror", (error) => t.fail(`the page throws ${error.message}`));

@@ -91,13 +91,13 @@ test("a volume is backed up, and the backup is verified, restored and deleted, e
   const open = await startWindows(t);
   const page = await open();
   // Another group may have a volume of the same name with its own backups.
-  const asked = page.waitForRequest(
+  const requested = page.waitForRequest(
     (request) =>
       request.url().endsWith("/hostplane.v1.BackupService/ListBackups") &&
       request.postData()?.includes("volumeGroups/sandbox-vg/volumes/sandbox-web") === true,
   );
   await page.getByRole("link", { name: "sandbox-web", exact: true }).click();
-  await asked;
+  await requested;
   await page.getByLabel("Name of the backup").fill("no such name!");
   await page.getByRole("button", { name: "Back up …" }).click();
   t.match(await page.getByRole("alert").textContent(), /letters|characters/);

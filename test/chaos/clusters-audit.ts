@@ -46,8 +46,8 @@ const lawful: Partial<Record<WorldChange["kind"], readonly SlotState[]>> = {
 export function assertLawful(t: Test, { changes, events, killedAtMs }: AuditOptions): void {
   const slots = slotsFrom(events);
   const isLate = (atMs: number) => killedAtMs.some((each) => atMs >= each && atMs <= each + lateMs);
-  const asked = changes.filter(({ by }) => by === "gateway");
-  const wrong = asked.flatMap((change) => {
+  const requested = changes.filter(({ by }) => by === "gateway");
+  const wrong = requested.flatMap((change) => {
     const why = violationOf(change, slots);
     return why === undefined ? [] : [{ why, late: isLate(change.atMs) }];
   });
@@ -55,7 +55,7 @@ export function assertLawful(t: Test, { changes, events, killedAtMs }: AuditOpti
   t.same(strict, [], "machines were only changed for the slot that owned them, as recorded in the store");
   t.same(overlaps(slots), [], "no machine belonged to two slots at the same time");
   t.same(misled(changes), [], "machines were installed under their own names");
-  const kinds = Map.groupBy(asked, ({ kind }) => kind);
+  const kinds = Map.groupBy(requested, ({ kind }) => kind);
   t.comment(
     `${[...kinds].map(([kind, all]) => `${all.length} ${kind}`).join(", ")}; ${wrong.length - strict.length} late ones of killed gateways`,
   );
@@ -137,8 +137,8 @@ export function userDataOf({ userData = "" }: { readonly userData: string | unde
 
 /** Asserts that the log contains neither the secrets in the machines' user data nor the MAAS key. */
 export function assertNoSecrets(t: Test, changes: readonly WorldChange[], apiKey: string, log: string): void {
-  const told = changes.filter(({ kind }) => kind === "deploy").map(({ after }) => after);
-  const texts = told.map(userDataOf);
+  const reported = changes.filter(({ kind }) => kind === "deploy").map(({ after }) => after);
+  const texts = reported.map(userDataOf);
   const keys = texts.flatMap((text) => {
     const files = [...text.matchAll(/content: (\S{60,})$/gm)].flatMap(([, content = ""]) => [
       content,
@@ -151,7 +151,7 @@ export function assertNoSecrets(t: Test, changes: readonly WorldChange[], apiKey
   const tokens = texts.flatMap((text) =>
     [...text.matchAll(/\b[a-z0-9]{6}\.([a-z0-9]{16})\b/g)].map(([, secret = ""]) => secret),
   );
-  const encoded = told.map(({ userData = "" }) => userData.slice(200, 260));
+  const encoded = reported.map(({ userData = "" }) => userData.slice(200, 260));
   const secrets = new Set([...keys, ...tokens, ...encoded, apiKey.split(":").at(-1) ?? ""]);
   t.ok(keys.length > 0 && tokens.length > 0, `${secrets.size} secrets in user data`);
   t.same(

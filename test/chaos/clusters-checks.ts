@@ -6,14 +6,14 @@ import {
   type ClusterState,
 } from "../../gen/hostplane/v1/cluster_pb.ts";
 import type { ClustersClient } from "./clusters-client.ts";
-import type { WantedCluster } from "./clusters-life.ts";
+import type { ClusterSpec } from "./clusters-life.ts";
 import type { ClustersWorld } from "./clusters-world.ts";
 
 export interface CalmOptions {
   readonly world: ClustersWorld;
   readonly client: ClustersClient;
   /** All clusters that should exist. */
-  readonly wanted: readonly WantedCluster[];
+  readonly expected: readonly ClusterSpec[];
 }
 
 /** The state of a cluster as the gateway reports it. */
@@ -25,20 +25,20 @@ interface Found {
 }
 
 /** Asserts that every cluster matches its spec exactly, and that MAAS, the clusters themselves and the gateway agree. */
-export async function assertCalm(t: Test, { world, client, wanted }: CalmOptions): Promise<void> {
+export async function assertCalm(t: Test, { world, client, expected }: CalmOptions): Promise<void> {
   const found = await readClusters(client);
   t.same(
     [...found.keys()].toSorted(),
-    wanted.map(({ name }) => name).toSorted(),
+    expected.map(({ name }) => name).toSorted(),
     "exactly the desired clusters exist",
   );
-  for (const each of wanted) {
-    t.same(shapeOf(found.get(each.name)), wantedShape(each), `${each.name} matches its spec`);
+  for (const each of expected) {
+    t.same(shapeOf(found.get(each.name)), specShape(each), `${each.name} matches its spec`);
   }
   await assertNodeStatuses(t, client, found);
   assertMaas(t, world, found);
   assertNodes(t, world, found);
-  const strays = await client.ask(({ machines }) => machines.listStrays({}));
+  const strays = await client.query(({ machines }) => machines.listStrays({}));
   t.same(
     strays?.strays.map(({ systemId, message }) => `${systemId}: ${message}`),
     [],
@@ -50,7 +50,7 @@ export async function assertCalm(t: Test, { world, client, wanted }: CalmOptions
 async function readClusters(client: ClustersClient): Promise<ReadonlyMap<string, Found>> {
   const found = new Map<string, Found>();
   for (const state of await client.states()) {
-    const answer = await client.ask(({ machines }) => machines.listMachines({ cluster: state.name }));
+    const answer = await client.query(({ machines }) => machines.listMachines({ cluster: state.name }));
     const all = answer?.machines ?? [];
     const isFormer = (each: ClusterMachine) => each.state === ClusterMachineState.RELEASED;
     found.set(state.name, {
@@ -62,7 +62,7 @@ async function readClusters(client: ClustersClient): Promise<ReadonlyMap<string,
   return found;
 }
 
-function wantedShape({ version, controlPlane, pools }: WantedCluster) {
+function specShape({ version, controlPlane, pools }: ClusterSpec) {
   const count = (number: number) => Array.from({ length: number }, () => `JOINED ${version}`);
   const ofPools = [...pools].map(([name, pool]) => [name, count(pool.count)] as const);
   return { status: "RUNNING", machines: Object.fromEntries([["", count(controlPlane)], ...ofPools]) };
@@ -79,8 +79,8 @@ function shapeOf(found: Found | undefined) {
   };
 }
 
-function nameOf(numbers: Readonly<Record<string, number>>, wanted: number): string {
-  return Object.entries(numbers).find(([, number]) => number === wanted)?.[0] ?? String(wanted);
+function nameOf(numbers: Readonly<Record<string, number>>, expected: number): string {
+  return Object.entries(numbers).find(([, number]) => number === expected)?.[0] ?? String(expected);
 }
 
 async function assertNodeStatuses(
@@ -89,7 +89,9 @@ async function assertNodeStatuses(
   found: ReadonlyMap<string, Found>,
 ): Promise<void> {
   for (const [name, { machines }] of found) {
-    const answer = await client.ask(({ clusters }) => clusters.getClusterNodesStatus({ clusterName: name }));
+    const answer = await client.query(({ clusters }) =>
+      clusters.getClusterNodesStatus({ clusterName: name }),
+    );
     t.same(
       answer?.machines
         .map((each) => `${each.maasSystemId} ${each.k8sNodeStatus} ${each.maasNodeStatus}`)

@@ -20,7 +20,7 @@ export interface ClustersClient {
    * @returns undefined if the change was made but no response arrived
    * @throws Error for an error that a retry cannot fix
    */
-  ask<T>(call: (clients: ClusterClients) => Promise<T>, isDone?: IsDone): Promise<T | undefined>;
+  query<T>(call: (clients: ClusterClients) => Promise<T>, isDone?: IsDone): Promise<T | undefined>;
   /** Undefined if there is no such cluster. */
   state(name: string): Promise<ClusterState | undefined>;
   states(): Promise<readonly ClusterState[]>;
@@ -43,15 +43,15 @@ export function createClustersClient(urlNow: () => string | undefined): Clusters
       httpVersion: "1.1",
       defaultTimeoutMs: callTimeoutMs,
     });
-    const made = {
+    const created = {
       clusters: createClient(Cluster, transport),
       machines: createClient(ClusterService, transport),
     };
-    known.set(url, made);
-    return made;
+    known.set(url, created);
+    return created;
   }
 
-  const ask: ClustersClient["ask"] = async (call, isDone = () => false) => {
+  const query: ClustersClient["query"] = async (call, isDone = () => false) => {
     const endMs = performance.now() + patienceMs;
     let wasCut = false;
     for (;;) {
@@ -89,11 +89,11 @@ export function createClustersClient(urlNow: () => string | undefined): Clusters
       }
       return [];
     };
-    return (await ask(read)) ?? [];
+    return (await query(read)) ?? [];
   }
 
   return {
-    ask,
+    query,
     states: () => states([]),
     state: async (name) => (await states([name]))[0],
   };

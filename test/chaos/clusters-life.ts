@@ -4,14 +4,14 @@ import { kubernetesVersions } from "./clusters-world.ts";
 import type { Random } from "./random.ts";
 
 /** The desired state of a cluster. */
-export interface WantedCluster {
+export interface ClusterSpec {
   readonly name: string;
   readonly controlPlane: number;
   readonly version: string;
-  readonly pools: ReadonlyMap<string, WantedPool>;
+  readonly pools: ReadonlyMap<string, PoolSpec>;
 }
 
-interface WantedPool {
+interface PoolSpec {
   readonly instanceType: "standard" | "gpu";
   readonly count: number;
 }
@@ -27,7 +27,7 @@ export interface LifeOptions {
 
 export interface Life {
   /** Undefined if the cluster was deleted. */
-  readonly wanted: WantedCluster | undefined;
+  readonly expected: ClusterSpec | undefined;
   /** Number of successful calls of each kind. */
   readonly counts: ReadonlyMap<string, number>;
 }
@@ -38,7 +38,7 @@ const patienceMs = 5_000;
 /** Creates a cluster and changes it repeatedly, sometimes before the last change is done. */
 export async function liveClusterLife({ name, client, random, isOver, onGone }: LifeOptions): Promise<Life> {
   const counts = new Map<string, number>();
-  let pools = new Map<string, WantedPool>();
+  let pools = new Map<string, PoolSpec>();
   let version = "";
   let controlPlane = 1;
   let poolNumber = 0;
@@ -53,13 +53,13 @@ export async function liveClusterLife({ name, client, random, isOver, onGone }: 
     isDone: IsDone,
   ): Promise<boolean> {
     let isInTheWay = false;
-    await client.ask(call, async (error, wasCut) => {
+    await client.query(call, async (error, wasCut) => {
       if (await isDone(error, wasCut)) {
         return true;
       }
       isInTheWay = error.reason === "UPGRADE_IN_PROGRESS";
       if (isInTheWay && wasCut) {
-        await lookAgain();
+        await readAgain();
       }
       return isInTheWay;
     });
@@ -67,7 +67,7 @@ export async function liveClusterLife({ name, client, random, isOver, onGone }: 
   }
 
   /** After a cut call, only the gateway knows whether the change was made. */
-  async function lookAgain(): Promise<void> {
+  async function readAgain(): Promise<void> {
     const state = await client.state(name);
     if (state !== undefined) {
       version = state.k8sVersion.replace(/^v/, "");
@@ -80,7 +80,7 @@ export async function liveClusterLife({ name, client, random, isOver, onGone }: 
     }
   }
 
-  function newPool(): readonly [string, WantedPool] {
+  function newPool(): readonly [string, PoolSpec] {
     poolNumber += 1;
     const instanceType = random.happens(0.15) ? "gpu" : "standard";
     return [`pool-${poolNumber}`, { instanceType, count: instanceType === "gpu" ? 1 : random.int(1, 2) }];
@@ -91,7 +91,7 @@ export async function liveClusterLife({ name, client, random, isOver, onGone }: 
     controlPlane = random.happens(0.4) ? 3 : 1;
     pools = new Map(Array.from({ length: random.int(1, 2) }, newPool));
     const workerNodePools = [...pools].map(([pool, rest]) => ({ name: pool, ...rest }));
-    await client.ask(
+    await client.query(
       ({ clusters }) =>
         clusters.createCluster({
           name,
@@ -105,13 +105,13 @@ export async function liveClusterLife({ name, client, random, isOver, onGone }: 
   }
 
   async function remove(): Promise<void> {
-    await client.ask(
+    await client.query(
       ({ clusters }) => clusters.deleteCluster({ name }),
       ({ reason }, wasCut) => wasCut && reason === "CLUSTER_NOT_FOUND",
     );
     if (random.happens(0.5)) {
       // Repeats the call, as a client does when it is not sure.
-      await client.ask(
+      await client.query(
         ({ clusters }) => clusters.deleteCluster({ name }),
         ({ reason }) => reason === "CLUSTER_NOT_FOUND",
       );
@@ -206,7 +206,7 @@ export async function liveClusterLife({ name, client, random, isOver, onGone }: 
   }
   if (random.happens(0.4)) {
     await remove();
-    return { wanted: undefined, counts };
+    return { expected: undefined, counts };
   }
-  return { wanted: { name, controlPlane, version, pools }, counts };
+  return { expected: { name, controlPlane, version, pools }, counts };
 }

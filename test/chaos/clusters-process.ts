@@ -90,7 +90,7 @@ export function makeClustersHome(t: Test, world: HomeWorld, options: HomeOptions
       });
       const visits = new Map<string, number>();
       const listening = Promise.withResolvers<string>();
-      child.on("message", ({ points = [], addresses = [] }: Told) => {
+      child.on("message", ({ points = [], addresses = [] }: Reported) => {
         for (const point of points) {
           visits.set(point, (visits.get(point) ?? 0) + 1);
         }
@@ -120,7 +120,7 @@ export function makeClustersHome(t: Test, world: HomeWorld, options: HomeOptions
 
 const services = ["cnct.kaas.api.Cluster", "hostplane.v1.ClusterService"];
 
-interface Told {
+interface Reported {
   readonly points?: readonly string[];
   readonly addresses?: readonly string[];
 }

@@ -2,7 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { Test } from "tap";
 import { ClusterStatus } from "../../gen/cnct/kaas/api/api_pb.ts";
 import { type ClustersClient, createClustersClient, isSettled } from "./clusters-client.ts";
-import { type Life, liveClusterLife, type WantedCluster } from "./clusters-life.ts";
+import { type ClusterSpec, type Life, liveClusterLife } from "./clusters-life.ts";
 import type { ClustersGateway, ClustersHome, Failpoint } from "./clusters-process.ts";
 import { type ClustersTrouble, makeTrouble } from "./clusters-trouble.ts";
 import type { ClustersWorld } from "./clusters-world.ts";
@@ -21,7 +21,7 @@ export interface ClustersStormReport {
   /** The gateway that runs at the end of the storm. */
   readonly gateway: ClustersGateway;
   /** All clusters that should exist at the end. */
-  readonly wanted: readonly WantedCluster[];
+  readonly expected: readonly ClusterSpec[];
   readonly killedAtMs: readonly number[];
   /** Names of the boundaries at which gateways died. */
   readonly atBoundaries: ReadonlySet<string>;
@@ -112,12 +112,12 @@ export async function clustersStorm(t: Test, options: ClustersStormOptions): Pro
     }),
   );
   const [lives] = await Promise.all([Promise.all(living), reign()]);
-  tell(t, { lives, trouble, killedAtMs, atBoundaries });
-  const wanted = await settle(t, client, lives, trouble);
+  printReport(t, { lives, trouble, killedAtMs, atBoundaries });
+  const expected = await settle(t, client, lives, trouble);
   if (gateway === undefined) {
     throw new Error("the last gateway has ended");
   }
-  return { client, gateway, wanted, killedAtMs, atBoundaries };
+  return { client, gateway, expected, killedAtMs, atBoundaries };
 }
 
 /**
@@ -150,37 +150,39 @@ async function settle(
   client: ClustersClient,
   lives: readonly Life[],
   { robbed }: ClustersTrouble,
-): Promise<readonly WantedCluster[]> {
-  let wanted = lives.flatMap((life) => life.wanted ?? []);
+): Promise<readonly ClusterSpec[]> {
+  let expected = lives.flatMap((life) => life.expected ?? []);
   const beganMs = performance.now();
   for (;;) {
     const states = new Map((await client.states()).map((state) => [state.name, state]));
     for (const { name, status } of states.values()) {
       if (status === ClusterStatus.ERROR && robbed.has(name)) {
-        await client.ask(({ clusters }) => clusters.deleteCluster({ name }));
-        wanted = wanted.filter((each) => each.name !== name);
+        await client.query(({ clusters }) => clusters.deleteCluster({ name }));
+        expected = expected.filter((each) => each.name !== name);
         t.comment(`${name} has lost its control plane to an administrator, and is deleted`);
       }
     }
-    const isAll = wanted.every(({ name }) => {
+    const isAll = expected.every(({ name }) => {
       const state = states.get(name);
       return state !== undefined && isSettled(state);
     });
-    if (isAll && states.size === wanted.length) {
+    if (isAll && states.size === expected.length) {
       t.comment(`settled ${Math.round(performance.now() - beganMs)} ms after the last failure`);
-      return wanted;
+      return expected;
     }
     if (performance.now() - beganMs > patienceMs) {
       const words = [...states.values()].map(
         ({ name, status, statusMessage }) => `${name} ${status}: ${statusMessage}`,
       );
-      throw new Error(`not settled in time; expected ${wanted.map(({ name }) => name)}\n${words.join("\n")}`);
+      throw new Error(
+        `not settled in time; expected ${expected.map(({ name }) => name)}\n${words.join("\n")}`,
+      );
     }
     await wait(250);
   }
 }
 
-function tell(
+function printReport(
   t: Test,
   {
     lives,

@@ -64,8 +64,8 @@ export function makeTrouble(world: ClustersWorld, random: Random): ClustersTroub
     counts.set(kind, (counts.get(kind) ?? 0) + 1);
   }
 
-  function ours(isWanted: (machine: FakeMachine) => boolean): FakeMachine | undefined {
-    const found = maas.region.machines().filter((each) => each.owner === world.account && isWanted(each));
+  function ours(matches: (machine: FakeMachine) => boolean): FakeMachine | undefined {
+    const found = maas.region.machines().filter((each) => each.owner === world.account && matches(each));
     return found.length === 0 ? undefined : random.pick(found);
   }
 

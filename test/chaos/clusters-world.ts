@@ -84,7 +84,7 @@ export async function startClustersWorld(t: Test, { standard, gpu }: WorldOption
     isManaged: false,
     ranges: [{ type: "reserved", first: 2, last: 201 }],
     onChange(before, { kind }, after) {
-      const by = isAdmin ? "admin" : asked.has(kind) ? "gateway" : "world";
+      const by = isAdmin ? "admin" : requested.has(kind) ? "gateway" : "world";
       changes.push({ atMs: Date.now(), by, kind, before, after });
     },
   });
@@ -136,7 +136,7 @@ export async function startClustersWorld(t: Test, { standard, gpu }: WorldOption
 }
 
 /** Changes that are made by requests. */
-const asked: ReadonlySet<MachineChange["kind"]> = new Set([
+const requested: ReadonlySet<MachineChange["kind"]> = new Set([
   "allocate",
   "annotate",
   "deploy",
@@ -147,7 +147,7 @@ const asked: ReadonlySet<MachineChange["kind"]> = new Set([
   "markBroken",
 ]);
 
-const lookAgainMs = 25;
+const pollMs = 25;
 
 /**
  * Returns the installed machines, by the local clock whatever MAAS's clock is. Refreshed only as often as something can change.
@@ -158,7 +158,7 @@ function installedMachines({ region }: MaasFake): () => readonly BootedMachine[]
   let seenAtMs = 0;
   return () => {
     const nowMs = performance.now();
-    if (nowMs - seenAtMs > lookAgainMs) {
+    if (nowMs - seenAtMs > pollMs) {
       seenAtMs = nowMs;
       seen = bootedMachinesOf(region).map((machine) => {
         const key = `${machine.systemId} ${machine.deployedAtMs}`;

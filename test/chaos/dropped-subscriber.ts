@@ -64,7 +64,7 @@ async function readUntilDropped(
 ): Promise<boolean> {
   const leaving = new AbortController();
   let isDropped = false;
-  let hasBegun = false;
+  let hasStarted = false;
   const drop = () => {
     isDropped = true;
     if (connection % 2 === 0) {
@@ -80,7 +80,7 @@ async function readUntilDropped(
       if (isDropped) {
         break;
       }
-      hasBegun = true;
+      hasStarted = true;
       if (take(historyMessage(message, idOf))) {
         leaving.abort();
         return true;
@@ -89,7 +89,7 @@ async function readUntilDropped(
   } catch (error) {
     const { reason, code, message } = rpcErrorFrom(error);
     // Over HTTP/2 a call may start on a cut connection, which shows only a moment later.
-    const isUnreached = !hasBegun && reason === undefined && unreached.has(code);
+    const isUnreached = !hasStarted && reason === undefined && unreached.has(code);
     if (!isDropped && !passing.has(reason) && !isUnreached) {
       throw new Error(`${name}, connection ${connection + 1}: ended with ${reason ?? code}: ${message}`);
     }

@@ -11,8 +11,8 @@ function connection(from: number | undefined, ...messages: HistoryMessage[]): Co
   return { from: from === undefined ? undefined : String(from), messages };
 }
 
-function failuresOf(connections: readonly ConnectionHistory[], isWanted = (_event: { seq: number }) => true) {
-  return historyFailures({ name: "s", isWanted, connections }, appended, placeOf);
+function failuresOf(connections: readonly ConnectionHistory[], matches = (_event: { seq: number }) => true) {
+  return historyFailures({ name: "s", matches, connections }, appended, placeOf);
 }
 
 test("a correct history passes, over one connection or many", async (t) => {
@@ -113,6 +113,6 @@ test("every fault is found and described", async (t) => {
   for (const [what, connections, words] of faults) {
     t.match(failuresOf(connections).join("\n"), words, what);
   }
-  const unwanted = failuresOf([connection(8, snapshot(8), event(9))], ({ seq }) => seq < 9);
-  t.match(unwanted, [/event 9 \(e9\) was not requested/]);
+  const unmatched = failuresOf([connection(8, snapshot(8), event(9))], ({ seq }) => seq < 9);
+  t.match(unmatched, [/event 9 \(e9\) was not requested/]);
 });

@@ -22,7 +22,7 @@ export interface SubscriberHistory {
   /** Name for failure messages. */
   readonly name: string;
   /** Reports whether the subscriber asked for an event. */
-  readonly isWanted: (event: AppendedEvent) => boolean;
+  readonly matches: (event: AppendedEvent) => boolean;
   /** In order of time. */
   readonly connections: readonly ConnectionHistory[];
 }
@@ -39,13 +39,13 @@ const failuresMax = 5;
  * @returns a sentence for each failure; none if everything is correct
  */
 export function historyFailures(
-  { name, isWanted, connections }: SubscriberHistory,
+  { name, matches, connections }: SubscriberHistory,
   appended: readonly AppendedEvent[],
   placeOf: (cursor: string) => number,
 ): string[] {
   const failures: string[] = [];
   const byId = new Map(appended.map((event) => [event.id, event]));
-  const wanted = appended.filter(isWanted);
+  const expected = appended.filter(matches);
   /** Sequence number up to which every requested event has arrived. */
   let place: number | undefined;
   /** Index of the first requested event after the place. */
@@ -56,14 +56,14 @@ export function historyFailures(
 
   function moveTo(seq: number): void {
     place = seq;
-    while ((wanted[next]?.seq ?? Number.POSITIVE_INFINITY) <= seq) {
+    while ((expected[next]?.seq ?? Number.POSITIVE_INFINITY) <= seq) {
       next += 1;
     }
   }
 
   /** Reports requested events missing between the place and `beforeSeq`, exclusive. */
   function assertNoneMissing(beforeSeq: number, found: string): void {
-    const missing = wanted.slice(next).filter(({ seq }) => seq < beforeSeq);
+    const missing = expected.slice(next).filter(({ seq }) => seq < beforeSeq);
     const [first] = missing;
     if (first !== undefined) {
       fail(`gap: ${shown(first)} has not arrived, and ${missing.length - 1} more after it, before ${found}`);
@@ -90,7 +90,7 @@ export function historyFailures(
     if (placeOf(cursor) !== event.seq) {
       fail(`${shown(event)} has the cursor of ${placeOf(cursor)}`);
     }
-    if (!isWanted(event)) {
+    if (!matches(event)) {
       fail(`${shown(event)} was not requested`);
     } else if (event.seq <= (place ?? 0)) {
       fail(`repeat or disorder: ${shown(event)} arrived after position ${place}`);

@@ -128,11 +128,11 @@ test(`${subscriberCount} subscribers that are dropped ${dropCount} times miss no
       isComplete: (cursor) => placeOf(cursor) >= endSeq,
       idOf: ({ value }) => (value !== undefined && "resource" in value ? nameOf(value) : ""),
     });
-    const isWanted = ({ id }: AppendedEvent) => {
+    const matches = ({ id }: AppendedEvent) => {
       const { topic = "", resource = "" } = written.get(id) ?? {};
       return isWithin(resource, filter)(topic);
     };
-    return { name, isWanted, connections };
+    return { name, matches, connections };
   }
 
   const subscribing = Promise.all(

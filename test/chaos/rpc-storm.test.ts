@@ -43,10 +43,10 @@ test("changes with keys are made once and end although the gateway is killed, an
       [...ids].every((id) => known.has(id)),
       `${key} names existing operations`,
     );
-    const begun = reference === undefined ? 0 : (pulls.get(reference) ?? []).length;
-    t.ok(begun <= 1, `${key} has started ${begun} operations: ${answers}`);
+    const started = reference === undefined ? 0 : (pulls.get(reference) ?? []).length;
+    t.ok(started <= 1, `${key} has started ${started} operations: ${answers}`);
     t.ok(
-      reference === undefined || ids.size === 0 || begun === 1,
+      reference === undefined || ids.size === 0 || started === 1,
       `${key} has started the operation in its response`,
     );
     t.equal(
@@ -65,7 +65,7 @@ test("changes with keys are made once and end although the gateway is killed, an
   for (const { name, connections } of followers) {
     const history = {
       name,
-      isWanted: ({ id }: { readonly id: string }) => topics.get(id) === "operations",
+      matches: ({ id }: { readonly id: string }) => topics.get(id) === "operations",
       connections: connections.map(({ from, messages }) => ({
         from,
         messages: messages.map((message) =>

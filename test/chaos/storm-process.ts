@@ -15,7 +15,7 @@ export interface StormArgs {
   readonly url: string;
   readonly directory: string;
   readonly effects: string;
-  readonly wanted: number;
+  readonly minimum: number;
   readonly leaseMs: number;
   /** The boundary at which it kills itself, at visit number `visit`. */
   readonly failpoint: { readonly name: string; readonly visit: number } | undefined;
@@ -81,7 +81,7 @@ async function start(index: number): Promise<void> {
 for (;;) {
   const known = await all();
   const open = known.filter((operation) => !hasEnded(operation));
-  if (open.length === 0 && known.length >= args.wanted) {
+  if (open.length === 0 && known.length >= args.minimum) {
     process.stdout.write("done\n");
   }
   for (const { id, input, isCancelRequested, isCancellable } of open) {
@@ -95,7 +95,7 @@ for (;;) {
       await operations.cancel(id).catch(() => {});
     }
   }
-  const missing = Math.min(most - open.length, args.wanted - known.length);
+  const missing = Math.min(most - open.length, args.minimum - known.length);
   for (let count = 0; count < missing; count += 1) {
     await start(known.length + count);
   }

@@ -32,7 +32,7 @@ export interface StormReport {
   readonly kills: number;
   /** Boundaries at which processes killed themselves. */
   readonly atBoundaries: ReadonlySet<string>;
-  readonly wanted: number;
+  readonly minimum: number;
 }
 
 export interface StormOptions extends Pick<StormArgs, "url" | "directory" | "effects" | "leaseMs"> {
@@ -57,7 +57,7 @@ export async function storm(t: Test, options: StormOptions): Promise<StormReport
   const { kills, processes, ...args } = options;
   const atBoundaries = new Set<string>();
   let killed = 0;
-  let wanted = 40;
+  let minimum = 40;
   let turn = 0;
   const places = boundaries.toSorted(() => Math.random() - 0.5);
 
@@ -79,7 +79,7 @@ export async function storm(t: Test, options: StormOptions): Promise<StormReport
 
   /** Runs one process; resolves with whether all operations had ended. */
   async function live(fate: Fate | undefined): Promise<boolean> {
-    const stormArgs = JSON.stringify({ ...args, wanted, failpoint: fate?.failpoint });
+    const stormArgs = JSON.stringify({ ...args, minimum, failpoint: fate?.failpoint });
     const child = spawn(process.execPath, [program, stormArgs], { stdio: ["ignore", "pipe", "pipe"] });
     t.teardown(() => child.kill("SIGKILL"));
     const exited = once(child, "exit");
@@ -98,7 +98,7 @@ export async function storm(t: Test, options: StormOptions): Promise<StormReport
     }
     if (isDone) {
       // There must be work left during the next kill.
-      wanted += 20;
+      minimum += 20;
     }
     const [code, signal] = (await exited) as [number | null, NodeJS.Signals | null];
     clearTimeout(timer);
@@ -117,7 +117,7 @@ export async function storm(t: Test, options: StormOptions): Promise<StormReport
   }
 
   await Promise.all(Array.from({ length: processes }, liveOn));
-  return { kills: killed, atBoundaries, wanted };
+  return { kills: killed, atBoundaries, minimum };
 }
 
 function followLines({ stdout, stderr }: ChildProcess) {
@@ -155,7 +155,7 @@ export async function assertCalm(
   { effects, report }: { effects: string; report: StormReport },
 ): Promise<void> {
   const operations = await readOperations(store);
-  t.ok(operations.length >= report.wanted, `${operations.length} operations, ${report.kills} kills`);
+  t.ok(operations.length >= report.minimum, `${operations.length} operations, ${report.kills} kills`);
   const wrong = operations.filter(
     ({ state, input }) => !expected[(input as StormInput).plan].includes(state),
   );
@@ -165,7 +165,7 @@ export async function assertCalm(
   const left = operations.flatMap(({ id, state, steps }) => {
     const done = state === "completed" ? stormSteps : state === "needsAttention" ? ["prepare"] : [];
     return done
-      .filter((name) => state === "completed" || wasMade(steps, name))
+      .filter((name) => state === "completed" || wasCreated(steps, name))
       .map((name) => `${id}.${name}`);
   });
   const there = present();
@@ -192,7 +192,7 @@ export async function assertCalm(
   }
 }
 
-function wasMade(steps: Operation["steps"], name: string): boolean {
+function wasCreated(steps: Operation["steps"], name: string): boolean {
   return steps.some((step) => step.name === name && step.state !== "pending");
 }
 

@@ -46,8 +46,8 @@ async function makeProject(): Promise<string> {
   return project;
 }
 
-const made = makeProject();
-after(async () => rm(await made, { recursive: true }));
+const created = makeProject();
+after(async () => rm(await created, { recursive: true }));
 
 /** Returns the machine's own Node, which may be older than the gateway's; this Node if there is no other. */
 function machineNode(): string {
@@ -58,7 +58,7 @@ function machineNode(): string {
 test("a program that has installed the package compiles, and runs on the machine's Node", {
   timeout: 240_000,
 }, async (t) => {
-  const project = await made;
+  const project = await created;
   const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
   for (const [module, moduleResolution, lib] of [
     ["esnext", "bundler", "es2022,dom"],
@@ -88,7 +88,7 @@ test("a program that has installed the package compiles, and runs on the machine
 test("only the client and the generated code can be imported from the package", {
   timeout: 240_000,
 }, async (t) => {
-  const project = await made;
+  const project = await created;
   for (const name of ["hostplane", "hostplane/dist/client/client.js", "hostplane/client/client.js"]) {
     const importing = run(machineNode(), ["-e", `import("${name}")`], { cwd: project });
     await t.rejects(importing, { message: /ERR_PACKAGE_PATH_NOT_EXPORTED/ }, name);

@@ -87,7 +87,7 @@ test("when the network is back, a page reopens its streams and retries lost ones
   };
   t.same(await connections(client, 2, freeze), ["connecting", "live", "connecting", "live"]);
 
-  const look = () => {
+  const check = () => {
     document.visibilityState = "visible";
     document.dispatchEvent(new Event("visibilitychange"));
   };
@@ -104,7 +104,7 @@ test("when the network is back, a page reopens its streams and retries lost ones
       onState({ state }) {
         if (state === "lost") {
           pauses += 1;
-          setImmediate(look);
+          setImmediate(check);
         }
       },
     },

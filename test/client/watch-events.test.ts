@@ -32,8 +32,8 @@ async function collect(client: HostplaneClient, options: { cursor?: string } = {
   const ended = (async () => {
     for await (const { cursor } of client.watchEvents({ ...options, signal: controller.signal, onState })) {
       cursors.push(cursor);
-      for (const tell of listeners) {
-        tell();
+      for (const listener of listeners) {
+        listener();
       }
     }
   })();
@@ -62,7 +62,7 @@ async function makeEvents(client: HostplaneClient, name: string): Promise<string
   const controller = new AbortController();
   const live = Promise.withResolvers<void>();
   const resources = [`volumeGroups/sandbox-vg/volumes/${name}`];
-  const told = (async () => {
+  const reported = (async () => {
     const onState = () => live.resolve();
     for await (const event of client.watchEvents({ resources, signal: controller.signal, onState })) {
       if (event.type === "volume.removed") {
@@ -75,7 +75,7 @@ async function makeEvents(client: HostplaneClient, name: string): Promise<string
   await live.promise;
   await client.logicalVolumes.createLV({ name, sizeGb: 1n });
   await client.logicalVolumes.removeLV({ name });
-  return told;
+  return reported;
 }
 
 test("events arrive without a gap or repeat across cut connections and a gateway restart", async (t) => {

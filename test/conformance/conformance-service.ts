@@ -54,7 +54,7 @@ async function answerOnce(requests: readonly OnceRequest[], call: Call): Promise
   await delay(definition, call);
   const response = definition?.response;
   if (response?.case === "error") {
-    throw askedError(response.value, requestInfo);
+    throw requestedError(response.value, requestInfo);
   }
   const data = response?.case === "responseData" ? response.value : new Uint8Array();
   return { payload: create(ConformancePayloadSchema, { data, requestInfo }) };
@@ -70,7 +70,7 @@ async function* answerMany(requests: readonly ManyRequest[], call: Call): AsyncG
     requestInfo = undefined;
   }
   if (definition?.error !== undefined) {
-    throw askedError(definition.error, requestInfo);
+    throw requestedError(definition.error, requestInfo);
   }
 }
 
@@ -103,7 +103,7 @@ async function* answerBidi(
     isFirst = false;
   }
   if (definition?.error !== undefined) {
-    throw askedError(definition.error, isFirst ? requestInfo : undefined);
+    throw requestedError(definition.error, isFirst ? requestInfo : undefined);
   }
 }
 
@@ -148,7 +148,7 @@ function delay(
   return delayMs === 0 ? Promise.resolve() : sleep(delayMs, undefined, { signal });
 }
 
-function askedError(
+function requestedError(
   error: SuiteError,
   requestInfo: ConformancePayload_RequestInfo | undefined,
 ): ConnectError {

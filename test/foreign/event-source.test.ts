@@ -76,9 +76,9 @@ test("EventSource in Chromium, on a page of the gateway", { skip, timeout: 900_0
         source.addEventListener("end", note);
         source.onmessage = (event) => {
           note(event);
-          const { event: told } = JSON.parse(event.data);
-          if (told?.volume !== undefined) {
-            seen.volumes.push(`${told.type} ${told.volume.name}`);
+          const { event: reported } = JSON.parse(event.data);
+          if (reported?.volume !== undefined) {
+            seen.volumes.push(`${reported.type} ${reported.volume.name}`);
           }
         };
       },
@@ -101,8 +101,8 @@ test("EventSource in Chromium, on a page of the gateway", { skip, timeout: 900_0
       expected.push(`volume.removed ${name}`);
       await until("events", `seen.volumes.length >= ${expected.length}`);
     }
-    const { volumes: told = [], types = [] } = (await seenBy("events")) ?? {};
-    t.same(told, expected);
+    const { volumes: reported = [], types = [] } = (await seenBy("events")) ?? {};
+    t.same(reported, expected);
     t.ok(types.filter((type) => type === "open").length >= 5, "it has reconnected by itself");
   });
 

@@ -66,9 +66,9 @@ test("logins on several gateways with one PostgreSQL", { skip }, async (t) => {
   t.test("the limit of five password guesses applies to all gateways together", async (t) => {
     const { stores } = await startReplicas();
     const guards = stores.map((store) => createLoginThrottle(store));
-    let heard = 0;
+    let received = 0;
     const guess = async () => {
-      heard += 1;
+      received += 1;
       return false;
     };
     const reasons = await Promise.all(
@@ -76,7 +76,7 @@ test("logins on several gateways with one PostgreSQL", { skip }, async (t) => {
         reasonOf(guards[index % 2]?.({ name: "admin", address: "192.0.2.1" }, guess) ?? Promise.resolve()),
       ),
     );
-    t.equal(heard, 5);
+    t.equal(received, 5);
     t.same(new Set(reasons), new Set([undefined, "TOO_MANY_LOGINS"]));
   });
 });

@@ -36,7 +36,7 @@ const encryptionKey = "correct horse battery staple";
 const bucket = "lab-backups";
 
 /** A volume to create and fill. */
-export interface WantedVolume {
+export interface VolumeSpec {
   readonly name: string;
   readonly sizeGb: bigint;
   readonly deviceClass?: string;
@@ -62,7 +62,7 @@ export interface BackupLab {
   untilBackedUp(volume: string, name: string): Promise<BackupState>;
   /** Calls CreateLV with a backup as source, and again when the deadline passes. Returns the operation in the response. */
   restore(
-    wanted: WantedVolume,
+    expected: VolumeSpec,
     source: { readonly of: string; readonly synchronousRestore: boolean },
   ): Promise<string>;
   /** Waits until an operation is at a step and some of its bytes have been transferred. */
@@ -177,8 +177,8 @@ export async function openBackupLab(options: BackupLabOptions): Promise<BackupLa
         await sleep(500);
       }
     },
-    async restore(wanted, { of, synchronousRestore }) {
-      const request = { ...wanted, dataSource: dataSource(`${bucket}#${of}`, synchronousRestore) };
+    async restore(expected, { of, synchronousRestore }) {
+      const request = { ...expected, dataSource: dataSource(`${bucket}#${of}`, synchronousRestore) };
       for (;;) {
         let operationId = "";
         const onHeader = (headers: Headers) => {

@@ -72,11 +72,11 @@ export async function checkBackups(options: BackupLabOptions): Promise<BackupRep
     await assertOnlyNew("restored");
 
     const killedMs = isKilled ? await timed(() => checkKilled(lab, options, sums)) : undefined;
-    const made = isKilled ? ["restored", "again"] : ["restored"];
-    await assertOnlyNew(...made);
+    const created = isKilled ? ["restored", "again"] : ["restored"];
+    await assertOnlyNew(...created);
 
     await checkOverflow(lab, options);
-    await assertOnlyNew(...made);
+    await assertOnlyNew(...created);
     const stored: readonly unknown[] = JSON.parse(await lab.type("restic --no-lock --json snapshots"));
     assert.equal(stored.length, isKilled ? 2 : 1, "complete backups, and nothing of incomplete ones");
     return { backupMs, restoreMs, killedMs };
@@ -96,8 +96,8 @@ async function checkKilled(
   const holds = [await lab.hold("PUT", "data"), await lab.hold("GET", "data", 4)];
   const backup = await lab.poll("thin", "killed");
   await lab.untilMoving(backup.operationId, "store");
-  const wanted = { name: "again", sizeGb, deviceClass: "thin", tags: ["mine"] };
-  const restoreId = await lab.restore(wanted, { of: "data/first", synchronousRestore: false });
+  const spec = { name: "again", sizeGb, deviceClass: "thin", tags: ["mine"] };
+  const restoreId = await lab.restore(spec, { of: "data/first", synchronousRestore: false });
   await lab.untilMoving(restoreId, "fill");
   await Promise.all(holds.map((hold) => hold.untilHeld()));
   const { operation } = await lab.operations.getOperation({ id: restoreId });

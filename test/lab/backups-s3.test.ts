@@ -134,9 +134,9 @@ test("S3: only the bucket's owner has access", { skip, timeout }, async (t) => {
 test("S3: only ensureRepository creates a missing bucket", { skip, timeout }, async (t) => {
   const { restic, source, sizeBytes } = await makeSubject(t);
   const repository = newRepository();
-  const wanted = { device: source, sizeBytes, fileName: "data", tags: [] };
+  const spec = { device: source, sizeBytes, fileName: "data", tags: [] };
   t.equal(await reasonOf(restic.list(repository, [], never)), "REPOSITORY_NOT_FOUND");
-  t.equal(await reasonOf(restic.backup(repository, wanted, transferOptions())), "REPOSITORY_NOT_FOUND");
+  t.equal(await reasonOf(restic.backup(repository, spec, transferOptions())), "REPOSITORY_NOT_FOUND");
   t.equal(await reasonOf(restic.list(repository, [], never)), "REPOSITORY_NOT_FOUND");
   await restic.ensureRepository(repository, never);
   t.strictSame(await restic.list(repository, [], never), []);
@@ -148,9 +148,9 @@ test("S3: session keys need their token", { skip, timeout }, async (t) => {
   const { sessionToken, ...keys } = session;
   const repository = newRepository({ access: session });
   await restic.ensureRepository(repository, never);
-  const wanted = { device: source, sizeBytes, fileName: "data", tags: [] };
-  const id = await restic.backup(repository, wanted, transferOptions());
-  await restic.restore(repository, { ...wanted, id }, target, transferOptions());
+  const spec = { device: source, sizeBytes, fileName: "data", tags: [] };
+  const id = await restic.backup(repository, spec, transferOptions());
+  await restic.restore(repository, { ...spec, id }, target, transferOptions());
   t.equal(await sumOf(target), await sumOf(source));
 
   for (const access of [keys, { ...keys, sessionToken: `x${sessionToken}` }, { ...owner, sessionToken }]) {
@@ -230,10 +230,10 @@ test("S3: an untrusted certificate is accepted only if configured", {
     message: /x509/,
   });
   await restic.ensureRepository(unverified, never);
-  const wanted = { device: source, sizeBytes, fileName: "data", tags: [] };
-  t.equal(await reasonOf(restic.backup(verified, wanted, transferOptions())), "REPOSITORY_UNREACHABLE");
-  const id = await restic.backup(unverified, wanted, transferOptions());
-  await restic.restore(unverified, { ...wanted, id }, target, transferOptions());
+  const spec = { device: source, sizeBytes, fileName: "data", tags: [] };
+  t.equal(await reasonOf(restic.backup(verified, spec, transferOptions())), "REPOSITORY_UNREACHABLE");
+  const id = await restic.backup(unverified, spec, transferOptions());
+  await restic.restore(unverified, { ...spec, id }, target, transferOptions());
   t.equal(await sumOf(target), await sumOf(source));
 
   const trusting = createRestic({ command: ["env", `SSL_CERT_FILE=${ceph?.certificatePath}`, "restic"] });
@@ -262,14 +262,14 @@ test("S3: a web server that returns a page for everything does not get a reposit
   skip,
 }, async (t) => {
   const { restic } = await makeSubject(t);
-  const asked: string[] = [];
+  const requests: string[] = [];
   const page = createServer(({ method = "" }, response) => {
-    asked.push(method);
+    requests.push(method);
     response.end("<html>a page</html>");
   });
   const repository = newRepository({ endpoint: await listening(t, page) });
   t.equal(await reasonOf(restic.ensureRepository(repository, never)), "TOOL_FAILED");
-  t.notOk(asked.includes("PUT"));
+  t.notOk(requests.includes("PUT"));
 });
 
 test("S3: a transfer survives an endpoint that comes back, and fails with one that does not", {
@@ -282,7 +282,7 @@ test("S3: a transfer survives an endpoint that comes back, and fails with one th
   });
   const repository = newRepository();
   await restic.ensureRepository(repository, never);
-  const wanted = { device: source, sizeBytes, fileName: "data", tags: ["a"] };
+  const spec = { device: source, sizeBytes, fileName: "data", tags: ["a"] };
 
   /** Calls `act` after part of the data has been transferred. */
   const midway = (act: () => Promise<unknown>) => {
@@ -294,13 +294,13 @@ test("S3: a transfer survives an endpoint that comes back, and fails with one th
     await ceph?.stop("rgw.a");
     await ceph?.start("rgw.a");
   };
-  const id = await restic.backup(repository, wanted, midway(interrupt));
-  await restic.restore(repository, { ...wanted, id }, target, midway(interrupt));
+  const id = await restic.backup(repository, spec, midway(interrupt));
+  await restic.restore(repository, { ...spec, id }, target, midway(interrupt));
   t.equal(await sumOf(target), await sumOf(source));
 
   await writeFile(source, randomBytes(sizeBytes));
   const stop = async () => ceph?.stop("rgw.a");
-  t.equal(await reasonOf(restic.backup(repository, wanted, midway(stop))), "REPOSITORY_UNREACHABLE");
+  t.equal(await reasonOf(restic.backup(repository, spec, midway(stop))), "REPOSITORY_UNREACHABLE");
   await ceph?.start("rgw.a");
   t.strictSame(
     (await restic.list(repository, ["a"], never)).map((snapshot) => snapshot.id),

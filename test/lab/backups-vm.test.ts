@@ -18,8 +18,8 @@ test("volumes on real device-mapper are backed up to real S3 and restored", { sk
   // restic needs 200 MiB in addition to the gateway and this test's program.
   const vm = await createVm({ name: "backups", disks: ["16G"], memoryMib: 1024 });
   t.teardown(() => vm.stop());
-  const made = await vm.run("vgcreate -q dmvg /dev/vdb && lvcreate -q -y -T -L 5g -n pool dmvg");
-  t.match(made, { exitCode: 0 });
+  const created = await vm.run("vgcreate -q dmvg /dev/vdb && lvcreate -q -y -T -L 5g -n pool dmvg");
+  t.match(created, { exitCode: 0 });
   const options: BackupLabOptions = {
     volumeGroup: "dmvg",
     sizeMib,

@@ -164,12 +164,12 @@ test("hanging monitors do not block readers", { skip }, async (t) => {
   const pausedAtMs = performance.now();
   const tookMs: number[] = [];
   let reason: string | undefined;
-  let wasTold = false;
+  let wasReported = false;
   while (reason === undefined && performance.now() - pausedAtMs < 30_000) {
     const beganAtMs = performance.now();
     try {
       const { staleBecause } = await adapter.read();
-      wasTold ||= staleBecause !== undefined;
+      wasReported ||= staleBecause !== undefined;
     } catch (error) {
       reason = error instanceof InfraError ? error.reason : String(error);
     }
@@ -177,7 +177,7 @@ test("hanging monitors do not block readers", { skip }, async (t) => {
     await sleep(20);
   }
   t.equal(reason, "CEPH_UNAVAILABLE");
-  t.ok(wasTold, "before that, the last state was reported as stale");
+  t.ok(wasReported, "before that, the last state was reported as stale");
   t.ok(performance.now() - pausedAtMs < times.keepMs + 3_000);
   t.ok(Math.max(...tookMs) < 1_000);
   await ceph.resume("mon.a");

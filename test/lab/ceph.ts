@@ -88,11 +88,11 @@ export async function makeCeph(
   onEnd(destroy);
   await script("up");
 
-  const said = async (file: string) => (await readFile(join(directory, file), "utf8")).trim();
-  let usersMade = 0;
+  const readText = async (file: string) => (await readFile(join(directory, file), "utf8")).trim();
+  let createdUsers = 0;
   const nextUser = () => {
-    usersMade += 1;
-    return `user${usersMade}`;
+    createdUsers += 1;
+    return `user${createdUsers}`;
   };
   const confPath = join(directory, "ceph.conf");
   const run = async (program: string, ...args: readonly string[]): Promise<string> =>
@@ -108,8 +108,8 @@ export async function makeCeph(
     pause: async (daemon) => void (await script("pause", daemon)),
     resume: async (daemon) => void (await script("resume", daemon)),
     crash: async (daemon) => void (await script("crash", daemon)),
-    s3Url: await said("s3-url"),
-    s3HttpsUrl: await said("s3-https-url"),
+    s3Url: await readText("s3-url"),
+    s3HttpsUrl: await readText("s3-https-url"),
     certificatePath: join(directory, "cert.pem"),
     createS3User: async () => JSON.parse(await script("s3-user", nextUser())),
     createS3Session: async () => JSON.parse(await script("s3-session", nextUser())),

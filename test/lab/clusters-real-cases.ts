@@ -1,5 +1,12 @@
 import tap, { type Test, test } from "tap";
-import { addPool, askPods, changeScale, createFirst, removeFirst, upgrade } from "./clusters-real-changes.ts";
+import {
+  addPool,
+  changeScale,
+  createFirst,
+  queryPods,
+  removeFirst,
+  upgrade,
+} from "./clusters-real-changes.ts";
 import {
   killGateway,
   loseControlPlaneMachine,
@@ -19,7 +26,7 @@ tap.setTimeout(timeout);
 
 const cases: Readonly<Record<string, readonly [string, (t: Test, lab: ClustersLab) => Promise<void>]>> = {
   create: ["one control plane and two workers become a cluster", createFirst],
-  pods: ["pods respond through a service across nodes", askPods],
+  pods: ["pods respond through a service across nodes", queryPods],
   scale: ["a pool grows and shrinks", changeScale],
   pool: ["a pool is added and deleted", addPool],
   upgrade: ["an upgrade by a minor version keeps pods running", upgrade],

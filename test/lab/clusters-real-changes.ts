@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Test } from "tap";
 import { type ClustersLab, secondsSince } from "./clusters-real-lab.ts";
-import { askWeb, commentNodes, deployWeb, nodesOf, watchAvailable } from "./kubernetes-pods.ts";
+import { commentNodes, deployWeb, nodesOf, queryWeb, watchAvailable } from "./kubernetes-pods.ts";
 
 /** The cluster of all cases except the last. */
 export const first = "demo";
@@ -17,10 +17,10 @@ export async function createFirst(t: Test, lab: ClustersLab): Promise<void> {
   );
 }
 
-export async function askPods(t: Test, lab: ClustersLab): Promise<void> {
+export async function queryPods(t: Test, lab: ClustersLab): Promise<void> {
   const kubectl = await lab.kubectlOf(first);
   await deployWeb(kubectl, join(lab.directory, "web.json"), 2);
-  const nodes = await askWeb(kubectl, 2);
+  const nodes = await queryWeb(kubectl, 2);
   t.equal(nodes.length, 2, `pods on ${nodes.join(" and ")} respond`);
 }
 
@@ -32,13 +32,13 @@ export async function changeScale(t: Test, lab: ClustersLab): Promise<void> {
 export async function addPool(t: Test, lab: ClustersLab): Promise<void> {
   const labels = [{ name: "tier", value: "gold" }];
   const workerNodePools = [{ name: "more", instanceType: "standard", count: 1, labels }];
-  await lab.client.ask(({ clusters }) => clusters.addNodePool({ clusterName: first, workerNodePools }));
+  await lab.client.query(({ clusters }) => clusters.addNodePool({ clusterName: first, workerNodePools }));
   await lab.untilSettled(t, first, "add a pool");
   const kubectl = await lab.kubectlOf(first);
   const named = (await kubectl("get", "nodes", "--selector=tier=gold", "--output=name")).trim().split("\n");
   t.equal(named.length, 1, `${named} has the label of the pool`);
   const nodePoolNames = ["more"];
-  await lab.client.ask(({ clusters }) => clusters.deleteNodePool({ clusterName: first, nodePoolNames }));
+  await lab.client.query(({ clusters }) => clusters.deleteNodePool({ clusterName: first, nodePoolNames }));
   await lab.untilSettled(t, first, "delete a pool");
   t.equal((await nodesOf(kubectl)).length, 3);
 }
@@ -49,13 +49,13 @@ export async function upgrade(t: Test, lab: ClustersLab): Promise<void> {
     t.comment("no upgrade: there is an image of only one version");
     return;
   }
-  const offered = await lab.client.ask(({ clusters }) =>
+  const offered = await lab.client.query(({ clusters }) =>
     clusters.getUpgradeClusterInformation({ name: first }),
   );
   t.ok(offered?.versions.includes(newest), `${offered?.versions}`);
   const kubectl = await lab.kubectlOf(first);
   const watch = watchAvailable(kubectl);
-  await lab.client.ask(({ clusters }) => clusters.upgradeCluster({ name: first, version: newest }));
+  await lab.client.query(({ clusters }) => clusters.upgradeCluster({ name: first, version: newest }));
   await lab.untilSettled(t, first, `upgrade from ${oldest} to ${newest}`);
   const { fewest, reads, failed } = await watch.end();
   t.comment(`${failed} of ${reads} reads failed while control plane machines were replaced`);
@@ -65,7 +65,7 @@ export async function upgrade(t: Test, lab: ClustersLab): Promise<void> {
     await nodesOf(kubectl),
     Array.from({ length: 3 }, () => ({ isReady: true, version: newest })),
   );
-  await askWeb(kubectl, 1);
+  await queryWeb(kubectl, 1);
 }
 
 export async function removeFirst(t: Test, lab: ClustersLab): Promise<void> {
@@ -74,7 +74,7 @@ export async function removeFirst(t: Test, lab: ClustersLab): Promise<void> {
 
 export async function removeCluster(t: Test, lab: ClustersLab, name: string): Promise<void> {
   const beganMs = performance.now();
-  await lab.client.ask(({ clusters }) => clusters.deleteCluster({ name }));
+  await lab.client.query(({ clusters }) => clusters.deleteCluster({ name }));
   await lab.until(name, (state) => state === undefined);
   await lab.machines.idle();
   t.comment(`delete ${name}: ${secondsSince(beganMs)}`);
@@ -89,7 +89,7 @@ export interface NewCluster {
 }
 
 export async function createCluster(lab: ClustersLab, { name, version, controlPlane, workers }: NewCluster) {
-  await lab.client.ask(
+  await lab.client.query(
     ({ clusters }) =>
       clusters.createCluster({
         name,
@@ -104,7 +104,7 @@ export async function createCluster(lab: ClustersLab, { name, version, controlPl
 /** Changes the spec of the pool `workers` without waiting. */
 export async function scaleWorkers(lab: ClustersLab, count: number): Promise<void> {
   const nodePools = [{ name: "workers", count }];
-  await lab.client.ask(({ clusters }) => clusters.scaleNodePool({ clusterName: first, nodePools }));
+  await lab.client.query(({ clusters }) => clusters.scaleNodePool({ clusterName: first, nodePools }));
 }
 
 export async function scaleTo(t: Test, lab: ClustersLab, count: number): Promise<void> {
@@ -116,5 +116,5 @@ export async function scaleTo(t: Test, lab: ClustersLab, count: number): Promise
     Array.from({ length: count + 1 }, () => ({ isReady: true })),
   );
   t.equal(lab.machines.owned().length, count + 1);
-  await askWeb(kubectl, 1);
+  await queryWeb(kubectl, 1);
 }

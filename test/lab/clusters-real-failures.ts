@@ -5,7 +5,7 @@ import { createCluster, first, removeCluster, scaleTo, scaleWorkers } from "./cl
 import { type ClustersLab, secondsSince } from "./clusters-real-lab.ts";
 import { untilKubectl } from "./kubectl.ts";
 import type { Defect } from "./kubernetes-machines.ts";
-import { askWeb, commentNodes, type NodeFacts, nodesOf } from "./kubernetes-pods.ts";
+import { commentNodes, type NodeFacts, nodesOf, queryWeb } from "./kubernetes-pods.ts";
 
 /** Boundaries at which the gateway is killed, in the order in which a joining and a leaving machine reach them. */
 const boundariesUp = [
@@ -85,7 +85,7 @@ export async function rebootMachines(t: Test, lab: ClustersLab): Promise<void> {
   await untilKubectl(away, (text) => text === "[]", apiPatienceMs);
   t.comment(`all nodes are ready ${secondsSince(beganMs)} after the reboot started`);
   await lab.untilSettled(t, first, "settled after the reboot");
-  t.ok((await askWeb(kubectl, 1)).length > 0, "the service responds again");
+  t.ok((await queryWeb(kubectl, 1)).length > 0, "the service responds again");
 }
 
 export async function killGateway(t: Test, lab: ClustersLab): Promise<void> {

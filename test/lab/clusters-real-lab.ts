@@ -81,7 +81,7 @@ export async function startClustersLab(t: Test, options: ClustersLabOptions): Pr
   }
 
   async function allMachinesOf(name: string): Promise<readonly ClusterMachine[]> {
-    const reply = await client.ask((clients) => clients.machines.listMachines({ cluster: name }));
+    const reply = await client.query((clients) => clients.machines.listMachines({ cluster: name }));
     return reply?.machines ?? [];
   }
 
@@ -145,7 +145,7 @@ export async function startClustersLab(t: Test, options: ClustersLabOptions): Pr
       return (await allMachinesOf(name)).filter(({ state }) => state !== ClusterMachineState.RELEASED);
     },
     async kubectlOf(name) {
-      const reply = await client.ask(({ clusters }) => clusters.getCluster({ name }));
+      const reply = await client.query(({ clusters }) => clusters.getCluster({ name }));
       const [image] = images;
       const program = join(image?.programs ?? "", "kubectl");
       return createKubectl(program, join(directory, `${name}.kubeconfig`), reply?.cluster?.kubeconfig ?? "");

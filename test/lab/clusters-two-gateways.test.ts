@@ -6,7 +6,7 @@ import { test } from "tap";
 import { assertLawful, assertNoSecrets, type MachineEventRow } from "../chaos/clusters-audit.ts";
 import { assertCalm } from "../chaos/clusters-checks.ts";
 import { type ClustersClient, createClustersClient, isSettled } from "../chaos/clusters-client.ts";
-import type { WantedCluster } from "../chaos/clusters-life.ts";
+import type { ClusterSpec } from "../chaos/clusters-life.ts";
 import { type ClustersGateway, makeClustersHome } from "../chaos/clusters-process.ts";
 import { startClustersWorld } from "../chaos/clusters-world.ts";
 import { makeDirectory } from "../server/store/store-under-test.ts";
@@ -42,46 +42,46 @@ test("two gateways on one PostgreSQL share the work; a frozen one does no harm, 
   let alive = [a, b];
   let turn = 0;
   const client = createClustersClient(() => alive[turn++ % alive.length]?.url);
-  let wanted = Array.from({ length: 6 }, (_, index): WantedCluster => {
+  let expected = Array.from({ length: 6 }, (_, index): ClusterSpec => {
     const pools = new Map([["work", { instanceType: "standard", count: 2 } as const]]);
     return { name: `shared-${index + 1}`, controlPlane: index < 4 ? 3 : 1, version: "1.34.8", pools };
   });
 
-  await Promise.all(wanted.map((each) => create(client, each)));
-  await untilSettled(client, wanted);
+  await Promise.all(expected.map((each) => create(client, each)));
+  await untilSettled(client, expected);
   for (const [name, gateway] of [["the one", a] as const, ["the other", b] as const]) {
     t.ok(visitsOf(gateway, "before maas.deploy") > 0, `${name} has deployed machines`);
   }
 
   // Frozen in the middle of its work, until the other gateway has done everything.
-  wanted = await scaleUntilActive(client, wanted, [4, 3], a);
+  expected = await scaleUntilActive(client, expected, [4, 3], a);
   alive = [b];
   a.signal("SIGSTOP");
   const frozenAtMs = performance.now();
-  await untilSettled(client, wanted);
+  await untilSettled(client, expected);
   const frozenMs = Math.round(performance.now() - frozenAtMs);
   t.ok(frozenMs > 0, `the other gateway had done everything after ${frozenMs} ms`);
   await wait(Math.max(0, 1.5 * leaseSeconds * 1000 - frozenMs));
-  wanted = await Promise.all(wanted.map((each) => upgrade(client, each, "1.35.4")));
+  expected = await Promise.all(expected.map((each) => upgrade(client, each, "1.35.4")));
   await wait(500);
   const idle = visitsOf(a, "before settle");
   a.signal("SIGCONT");
   alive = [a, b];
-  await untilSettled(client, wanted);
+  await untilSettled(client, expected);
   t.ok(visitsOf(a, "before settle") > idle, "the frozen gateway works again");
 
   // The other gateway dies, also in the middle of its work.
   await Promise.all(
-    wanted.slice(0, 2).map(({ name }) => client.ask(({ clusters }) => clusters.deleteCluster({ name }))),
+    expected.slice(0, 2).map(({ name }) => client.query(({ clusters }) => clusters.deleteCluster({ name }))),
   );
-  wanted = await scaleUntilActive(client, wanted.slice(2), [1, 2], b);
+  expected = await scaleUntilActive(client, expected.slice(2), [1, 2], b);
   alive = [a];
   b.signal("SIGKILL");
   await b.ended;
   const killedAtMs = [Date.now()];
-  await untilSettled(client, wanted);
+  await untilSettled(client, expected);
 
-  await assertCalm(t, { world, client, wanted });
+  await assertCalm(t, { world, client, expected });
   const events = await postgres.query(
     "select at, payload_json from events where type = 'kubernetesMachine.changed' order by seq",
     storeUrl,
@@ -114,23 +114,23 @@ function changesOf({ visits }: ClustersGateway): number {
  */
 async function scaleUntilActive(
   client: ClustersClient,
-  clusters: readonly WantedCluster[],
+  clusters: readonly ClusterSpec[],
   counts: readonly [number, number],
   gateway: ClustersGateway,
-): Promise<WantedCluster[]> {
+): Promise<ClusterSpec[]> {
   const before = changesOf(gateway);
-  let wanted = [...clusters];
+  let expected = [...clusters];
   for (let turn = 0; turn < 20; turn += 1) {
     const count = counts[turn % 2] ?? 0;
-    wanted = await Promise.all(wanted.map((each) => scale(client, each, count)));
+    expected = await Promise.all(expected.map((each) => scale(client, each, count)));
     let isDone = false;
-    const settled = untilSettled(client, wanted).finally(() => {
+    const settled = untilSettled(client, expected).finally(() => {
       isDone = true;
     });
     while (!isDone) {
       if (changesOf(gateway) > before) {
         settled.catch(() => {});
-        return wanted;
+        return expected;
       }
       await wait(2);
     }
@@ -141,36 +141,32 @@ async function scaleUntilActive(
 
 async function create(
   client: ClustersClient,
-  { name, controlPlane, version, pools }: WantedCluster,
+  { name, controlPlane, version, pools }: ClusterSpec,
 ): Promise<void> {
   const workerNodePools = [...pools].map(([pool, rest]) => ({ name: pool, ...rest }));
   const controlPlaneNodes = { instanceType: "standard", count: controlPlane };
-  await client.ask(({ clusters }) =>
+  await client.query(({ clusters }) =>
     clusters.createCluster({ name, k8sVersion: version, controlPlaneNodes, workerNodePools }),
   );
 }
 
-async function scale(client: ClustersClient, wanted: WantedCluster, count: number): Promise<WantedCluster> {
-  const nodePools = [...wanted.pools.keys()].map((name) => ({ name, count }));
-  await client.ask(({ clusters }) => clusters.scaleNodePool({ clusterName: wanted.name, nodePools }));
-  const pools = [...wanted.pools].map(([name, pool]) => [name, { ...pool, count }] as const);
-  return { ...wanted, pools: new Map(pools) };
+async function scale(client: ClustersClient, expected: ClusterSpec, count: number): Promise<ClusterSpec> {
+  const nodePools = [...expected.pools.keys()].map((name) => ({ name, count }));
+  await client.query(({ clusters }) => clusters.scaleNodePool({ clusterName: expected.name, nodePools }));
+  const pools = [...expected.pools].map(([name, pool]) => [name, { ...pool, count }] as const);
+  return { ...expected, pools: new Map(pools) };
 }
 
-async function upgrade(
-  client: ClustersClient,
-  wanted: WantedCluster,
-  version: string,
-): Promise<WantedCluster> {
-  await client.ask(({ clusters }) => clusters.upgradeCluster({ name: wanted.name, version }));
-  return { ...wanted, version };
+async function upgrade(client: ClustersClient, expected: ClusterSpec, version: string): Promise<ClusterSpec> {
+  await client.query(({ clusters }) => clusters.upgradeCluster({ name: expected.name, version }));
+  return { ...expected, version };
 }
 
-async function untilSettled(client: ClustersClient, wanted: readonly WantedCluster[]): Promise<void> {
+async function untilSettled(client: ClustersClient, expected: readonly ClusterSpec[]): Promise<void> {
   const endMs = performance.now() + patienceMs;
   for (;;) {
     const states = await client.states();
-    if (states.length === wanted.length && states.every(isSettled)) {
+    if (states.length === expected.length && states.every(isSettled)) {
       return;
     }
     if (performance.now() > endMs) {

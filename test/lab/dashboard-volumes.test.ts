@@ -38,7 +38,7 @@ test("a volume created on the dashboard of a gateway with real LVM exists in LVM
 
   await other.getByRole("rowheader", { name: "data" }).waitFor();
   await keepScreenshot(other, "volumes-real-lvm");
-  const told = await shell(
+  const reported = await shell(
     "lvs",
     "--noheadings",
     "--units",
@@ -47,7 +47,7 @@ test("a volume created on the dashboard of a gateway with real LVM exists in LVM
     "lv_name,lv_size,lv_tags",
     volumeGroup,
   );
-  t.same(told.trim().split(/\s+/), ["data", "1.00g", "a=b"]);
+  t.same(reported.trim().split(/\s+/), ["data", "1.00g", "a=b"]);
 
   await shell("lvremove", "--force", `${volumeGroup}/data`);
   await other.getByRole("rowheader", { name: "data" }).waitFor({ state: "detached" });

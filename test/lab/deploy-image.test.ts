@@ -19,11 +19,11 @@ const skip = process.env.IMAGE_LAB === "1" ? false : "IMAGE_LAB=1 builds two ima
 const maxSizeMb = 250;
 
 /** Calls `look` until it succeeds, and returns its result. */
-async function until<T>(look: () => Promise<T>, deadlineMs = 60_000): Promise<T> {
+async function until<T>(check: () => Promise<T>, deadlineMs = 60_000): Promise<T> {
   const endMs = performance.now() + deadlineMs;
   for (;;) {
     try {
-      return await look();
+      return await check();
     } catch (error) {
       if (performance.now() > endMs) {
         throw error;
@@ -101,12 +101,12 @@ async function checkSandbox(t: Test, podman: Podman): Promise<void> {
   const written = podman("exec", "sandbox", "touch", "/var/x");
   t.match(await written.catch((error: unknown) => error), { stderr: /Read-only file system/ });
   t.match(await podman("exec", "sandbox", "hostplane", "user", "list", "--sandbox"), /^admin +admin/m);
-  const ask = `const r = await fetch("http://127.0.0.1:8080" + process.argv[1]); console.log(r.status, await r.text())`;
+  const query = `const r = await fetch("http://127.0.0.1:8080" + process.argv[1]); console.log(r.status, await r.text())`;
   for (const [path, answer] of [
     ["/", /^200 [\s\S]*<script type="module"/],
     ["/openapi.json", /^200 \{"openapi":"3\.1/],
   ] as const) {
-    t.match(await podman("exec", "sandbox", "node", "--input-type=module", "-e", ask, path), answer, path);
+    t.match(await podman("exec", "sandbox", "node", "--input-type=module", "-e", query, path), answer, path);
   }
   await podman("stop", "--time=20", "sandbox");
   t.equal((await podman("inspect", "--format={{.State.ExitCode}}", "sandbox")).trim(), "0");

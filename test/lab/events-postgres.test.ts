@@ -53,8 +53,8 @@ function followAll({ events }: Replica): {
   })();
   return {
     ids,
-    async untilSeen(wanted) {
-      while (ids.length < wanted.size) {
+    async untilSeen(expected) {
+      while (ids.length < expected.size) {
         await Promise.race([following, new Promise<void>((resolve) => (wake = resolve))]);
       }
     },
@@ -116,8 +116,8 @@ test("followers of two concurrent writers see the same order without gaps, also 
     ["a", "b", "c"].map((name) => startWriter(replica, `${name}${index}`)),
   );
   const untilWritten = async (more: number) => {
-    const wanted = writers.map(({ written }) => written.size + more);
-    while (writers.some(({ written }, index) => written.size < (wanted[index] ?? 0))) {
+    const expected = writers.map(({ written }) => written.size + more);
+    while (writers.some(({ written }, index) => written.size < (expected[index] ?? 0))) {
       await delay(10);
     }
   };
@@ -159,10 +159,10 @@ test("a gateway sees another's writes at once, and soon if the notification is l
   const followed = reader.events.follow(0, all, never);
   const tookMs = async (append: () => Promise<unknown>) => {
     const next = followed.next();
-    const begunAtMs = performance.now();
+    const startedAtMs = performance.now();
     await append();
     await next;
-    return performance.now() - begunAtMs;
+    return performance.now() - startedAtMs;
   };
   const append = (id: string) => writer.store.run("events.append", { events: [newEvent(id)] });
   const notified = await tookMs(() => append("told"));

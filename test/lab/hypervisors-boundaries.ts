@@ -50,9 +50,9 @@ export async function dieAtBoundaries(t: Test, lab: HypervisorsLab, deaths: read
     await heir.kill("SIGKILL");
     const where = `${story}, ${boundary} (${visit})`;
     const mortal = await lab.start({ boundary, visit });
-    const told = followStream(clientsOf(mortal), verb, id);
+    const reported = followStream(clientsOf(mortal), verb, id);
     t.equal(
-      await told.then(
+      await reported.then(
         () => "lived",
         () => "died",
       ),
@@ -75,12 +75,12 @@ export async function dieAtBoundaries(t: Test, lab: HypervisorsLab, deaths: read
 async function runOnly(
   { domains }: HypervisorsLab,
   gateway: GatewayProcess,
-  wanted: readonly string[],
+  expected: readonly string[],
 ): Promise<void> {
   const there = await domains("running");
   const clients = clientsOf(gateway);
-  const missing = wanted.filter((id) => !there.includes(id));
-  const superfluous = there.filter((id) => !wanted.includes(id));
+  const missing = expected.filter((id) => !there.includes(id));
+  const superfluous = there.filter((id) => !expected.includes(id));
   await Promise.all([
     ...missing.map((id) => followStream(clients, "create", id)),
     ...superfluous.map((id) => followStream(clients, "destroy", id)),

@@ -96,7 +96,7 @@ export async function killAmid(
   const running = cases.filter(({ place }) => place.story === "destroy");
   await Promise.all(running.map(({ id }) => followStream(clientsOf(gateway), "create", id)));
   const holds = cases.map((each) => ({ each, hold: lab.gate.hold(heldCallOf(each)) }));
-  const begun = cases.map(({ id, place }) =>
+  const started = cases.map(({ id, place }) =>
     followStream(clientsOf(gateway), place.story === "destroy" ? "destroy" : "create", id).catch(() => {}),
   );
   await Promise.all(
@@ -114,14 +114,14 @@ export async function killAmid(
     lab.gate.releaseAll();
     await lab.daemon.start();
   }
-  await Promise.all(begun);
+  await Promise.all(started);
   const clients = clientsOf(gateway);
   const ends = await Promise.all(cases.map(({ id }) => endOfNewest(clients, id)));
   for (const [index, each] of cases.entries()) {
     const { state, error, attention } = ends[index] ?? {};
     const words = `${nameOf(each)}, ${victim} killed: ${stateName(state)} ${error?.message ?? ""} ${attention?.left ?? ""}`;
-    const wanted = each.place.story === "undo" ? ["FAILED"] : ["COMPLETED"];
-    t.ok(wanted.includes(stateName(state)), words);
+    const expected = each.place.story === "undo" ? ["FAILED"] : ["COMPLETED"];
+    t.ok(expected.includes(stateName(state)), words);
   }
   const there = cases.filter(
     ({ place }, index) =>
@@ -146,16 +146,16 @@ export async function assertAgreement(
   clients: LabClients,
   ids: readonly string[],
 ): Promise<void> {
-  const wanted = ids.toSorted();
-  const volumes = wanted.flatMap((id) => [`hypervisor-${id}${seed}`, `hypervisor-${id}${disk}`]).toSorted();
+  const expected = ids.toSorted();
+  const volumes = expected.flatMap((id) => [`hypervisor-${id}${seed}`, `hypervisor-${id}${disk}`]).toSorted();
   t.same(await lab.volumes(), volumes, "volumes in libvirt");
   t.same(await lab.files(), volumes, "files in the pool");
-  t.same(await lab.domains("all"), wanted, "VMs");
-  t.same(await lab.domains("running"), wanted, "running VMs");
-  t.same(await lab.machines(), wanted, "running QEMU processes");
+  t.same(await lab.domains("all"), expected, "VMs");
+  t.same(await lab.domains("running"), expected, "running VMs");
+  t.same(await lab.machines(), expected, "running QEMU processes");
   const { hypervisors } = await clients.hypervisors.listHypervisors({});
   const running = hypervisors.filter(({ state }) => state === 3).map(({ id }) => id);
-  t.same(running, wanted, "listed hypervisors");
+  t.same(running, expected, "listed hypervisors");
 }
 
 function heldCallOf({ id, place, at }: Case): HeldCall {

@@ -168,8 +168,8 @@ export async function listedStates({ hypervisors }: LabClients): Promise<Readonl
   return Object.fromEntries(all.map(({ id, state }) => [id, nameOf(HypervisorState, state)]));
 }
 
-function nameOf(numbers: Readonly<Record<string, number>>, wanted: number): string {
-  return Object.entries(numbers).find(([, number]) => number === wanted)?.[0] ?? String(wanted);
+function nameOf(numbers: Readonly<Record<string, number>>, expected: number): string {
+  return Object.entries(numbers).find(([, number]) => number === expected)?.[0] ?? String(expected);
 }
 
 /** Waits for the end of an operation. */

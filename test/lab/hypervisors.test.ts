@@ -50,19 +50,19 @@ test("twenty hypervisors at once, over every protocol", { skip, timeout }, async
     t.same(parse(seed.metaData), { "instance-id": operationId, "local-hostname": id }, `${wire}: its seed`);
     t.match(parse(seed.userData), { hostname: id }, `${wire}: its seed`);
   }
-  const wanted = ids.flatMap((id) => [`hypervisor-${id}-seed.iso`, `hypervisor-${id}.qcow2`]).toSorted();
-  t.same(await lab.files(), wanted, "all volumes exist");
+  const expected = ids.flatMap((id) => [`hypervisor-${id}-seed.iso`, `hypervisor-${id}.qcow2`]).toSorted();
+  t.same(await lab.files(), expected, "all volumes exist");
   t.same(await lab.domains("running"), ids);
   t.same(await listedStates(first), Object.fromEntries(ids.map((id) => [id, "AVAILABLE_TO_DESTROY"])));
 
   await t.test("a power-off from a shell is listed and published at once", async (t) => {
     const lates: number[] = [];
     for (const id of ids.slice(0, 5)) {
-      const told = await awaitEvent(t, first, `hypervisors/${id}`);
+      const reported = await awaitEvent(t, first, `hypervisors/${id}`);
       const listed = untilListed(first, id, "AVAILABLE_TO_CREATE");
       await lab.daemon.virsh("destroy", id);
       const endedAtMs = performance.now();
-      const [listedAtMs, event] = await Promise.all([listed, told.first]);
+      const [listedAtMs, event] = await Promise.all([listed, reported.first]);
       t.equal(event.type, "hypervisor.stopped");
       t.equal(event.isOutside, true, "caused from outside");
       lates.push(listedAtMs - endedAtMs, event.atMs - endedAtMs);
@@ -96,7 +96,7 @@ test("twenty hypervisors at once, over every protocol", { skip, timeout }, async
     const [id = ""] = ids;
     const { states } = await followStream(first, "create", id);
     t.equal(states.at(-1), "COMPLETED");
-    t.same(await lab.files(), wanted);
+    t.same(await lab.files(), expected);
   });
 
   // The other four stay off, and their VMs belong to hostplane.
@@ -108,13 +108,13 @@ test("twenty hypervisors at once, over every protocol", { skip, timeout }, async
   }
   t.same(await lab.domains("all"), []);
   t.same(await lab.machines(), []);
-  t.same(await lab.files(), wanted, "volumes are kept");
+  t.same(await lab.files(), expected, "volumes are kept");
   t.same(await listedStates(first), Object.fromEntries(ids.map((id) => [id, "AVAILABLE_TO_CREATE"])));
 
   await t.test("a kept disk is used again, and mentioned", async (t) => {
     const { messages } = await followStream(first, "create", "bm-07");
     t.equal(messages.at(-1), "bm-07 was created with the disk that was kept");
-    t.same(await lab.files(), wanted);
+    t.same(await lab.files(), expected);
   });
 });
 
@@ -182,8 +182,8 @@ test("no id disappears when libvirt is gone", { skip, timeout }, async (t) => {
       await sleep(2);
     }
   })();
-  const until = async (wanted: Readonly<Record<string, string>>) => {
-    while (JSON.stringify(await listedStates(clientsOf(gateway))) !== JSON.stringify(wanted)) {
+  const until = async (expected: Readonly<Record<string, string>>) => {
+    while (JSON.stringify(await listedStates(clientsOf(gateway))) !== JSON.stringify(expected)) {
       await sleep(20);
     }
   };

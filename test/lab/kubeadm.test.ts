@@ -56,13 +56,13 @@ test("kubeadm accepts the machines' configuration", { skip, timeout: 2_400_000 }
 
   await t.test("it signs with the cluster's keys, and creates none of its own", async (t) => {
     const directory = await certify(t, configPath);
-    const made = async (name: string) => readFile(join(directory, name), "utf8");
-    t.equal(await made("ca.key"), pki.kubernetesCa.privateKeyPem);
-    t.equal(await made("etcd/ca.key"), pki.etcdCa.privateKeyPem);
-    t.equal(await made("front-proxy-ca.key"), pki.frontProxyCa.privateKeyPem);
-    t.equal(await made("sa.key"), pki.serviceAccount.privateKeyPem);
-    t.match(await made("apiserver.crt"), /CERTIFICATE/);
-    t.match(await made("etcd/peer.crt"), /CERTIFICATE/);
+    const created = async (name: string) => readFile(join(directory, name), "utf8");
+    t.equal(await created("ca.key"), pki.kubernetesCa.privateKeyPem);
+    t.equal(await created("etcd/ca.key"), pki.etcdCa.privateKeyPem);
+    t.equal(await created("front-proxy-ca.key"), pki.frontProxyCa.privateKeyPem);
+    t.equal(await created("sa.key"), pki.serviceAccount.privateKeyPem);
+    t.match(await created("apiserver.crt"), /CERTIFICATE/);
+    t.match(await created("etcd/peer.crt"), /CERTIFICATE/);
   });
 
   await t.test(

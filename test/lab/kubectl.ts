@@ -25,13 +25,13 @@ const slowness = process.env.KUBELAB_KIND === "vm" ? 8 : 1;
  * @param timeoutMs for machines that are containers; emulated ones get more
  */
 export async function untilKubectl(
-  ask: () => Promise<string>,
+  query: () => Promise<string>,
   isExpected: (answer: string) => boolean,
   timeoutMs: number,
 ): Promise<string> {
   const endMs = performance.now() + timeoutMs * slowness;
   for (;;) {
-    const answer = await ask().catch((error: unknown) => error as Error);
+    const answer = await query().catch((error: unknown) => error as Error);
     if (typeof answer === "string" && isExpected(answer)) {
       return answer;
     }

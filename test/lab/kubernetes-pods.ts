@@ -17,13 +17,13 @@ export async function deployWeb(kubectl: Kubectl, file: string, replicas: number
 }
 
 /** Calls the service until every pod has responded; returns the names of their nodes. */
-export async function askWeb(kubectl: Kubectl, replicas: number): Promise<readonly string[]> {
+export async function queryWeb(kubectl: Kubectl, replicas: number): Promise<readonly string[]> {
   const nodes = new Set<string>();
   // Without wget's own -T, which crashes Debian's busybox 1.35.
   const wget = ["/bin/busybox", "timeout", "5", "/bin/busybox", "wget", "-qO-", "http://web:8080/"];
-  const ask = () => kubectl("exec", "deployment/client", "--", ...wget);
+  const query = () => kubectl("exec", "deployment/client", "--", ...wget);
   await untilKubectl(
-    ask,
+    query,
     (answer) => {
       nodes.add(answer.trim());
       return nodes.size >= replicas;

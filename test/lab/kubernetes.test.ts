@@ -22,12 +22,12 @@ const skip = kubernetesSkipReason();
 
 test("a kube-apiserver with Rook's and Koor's definitions", { skip, timeout: 2_400_000 }, async (t) => {
   const lab = await startKubernetes(t);
-  await lab.ask("POST", "/api/v1/namespaces", { metadata: { name: namespace } });
+  await lab.query("POST", "/api/v1/namespaces", { metadata: { name: namespace } });
   for (const definition of await documents("kubernetes-crds.yaml")) {
     await install(lab, definition);
   }
   for (const document of await documents("../../deploy/kubernetes/cluster-role.yaml")) {
-    await lab.ask("POST", pathFor(document), document);
+    await lab.query("POST", pathFor(document), document);
   }
   for (const kind of watchedNames) {
     for (const seed of seeds[kind]) {
@@ -35,7 +35,7 @@ test("a kube-apiserver with Rook's and Koor's definitions", { skip, timeout: 2_4
     }
   }
   const accounts = `/api/v1/namespaces/${namespace}/serviceaccounts/hostplane/token`;
-  const { body } = await lab.ask("POST", accounts, { spec: { expirationSeconds: 7_200 } });
+  const { body } = await lab.query("POST", accounts, { spec: { expirationSeconds: 7_200 } });
   const kubeconfigPath = join(t.testdir(), "kubeconfig");
   await writeFile(kubeconfigPath, await lab.kubeconfig(body.status.token), { mode: 0o600 });
   const definitions = new Map(
@@ -55,7 +55,7 @@ test("a kube-apiserver with Rook's and Koor's definitions", { skip, timeout: 2_4
       seeds,
       put: (kind, object) => put(lab, kind, object),
       async remove(kind, name) {
-        await lab.ask("DELETE", `${pathOf(watchedKinds[kind], namespace)}/${name}`);
+        await lab.query("DELETE", `${pathOf(watchedKinds[kind], namespace)}/${name}`);
       },
       async deny(kind) {
         await setRight(lab, kind, false);
@@ -66,10 +66,10 @@ test("a kube-apiserver with Rook's and Koor's definitions", { skip, timeout: 2_4
       allow: (kind) => setRight(lab, kind, true),
       async uninstall(kind) {
         const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${titleOf(watchedKinds[kind])}`;
-        await lab.ask("DELETE", path);
-        await until(async () => (await lab.ask("GET", path)).statusCode === 404);
+        await lab.query("DELETE", path);
+        await until(async () => (await lab.query("GET", path)).statusCode === 404);
         await until(
-          async () => (await lab.ask("GET", pathOf(watchedKinds[kind], namespace))).statusCode === 404,
+          async () => (await lab.query("GET", pathOf(watchedKinds[kind], namespace))).statusCode === 404,
         );
       },
       install: (kind) => install(lab, definitions.get(titleOf(watchedKinds[kind])) as Manifest),
@@ -102,23 +102,23 @@ function pathFor({ apiVersion, kind, metadata }: Manifest): string {
 
 async function install(lab: KubernetesLab, definition: Manifest): Promise<void> {
   const path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-  await lab.ask("POST", path, definition);
+  await lab.query("POST", path, definition);
   const kind = Object.values(watchedKinds).find((each) => titleOf(each) === definition.metadata.name);
   const list = pathOf(kind ?? watchedKinds.nodes, namespace);
-  await until(async () => (await lab.ask("GET", list)).statusCode === 200);
+  await until(async () => (await lab.query("GET", list)).statusCode === 200);
 }
 
 /** Writes an object and then its status, which is a separate subresource. */
 async function put(lab: KubernetesLab, kind: WatchedName, object: Manifest): Promise<void> {
   const path = pathOf(watchedKinds[kind], namespace);
   const own = `${path}/${object.metadata.name}`;
-  const found = await lab.ask("GET", own);
-  const made =
+  const found = await lab.query("GET", own);
+  const created =
     found.statusCode === 404
-      ? await lab.ask("POST", path, object)
-      : await lab.ask("PUT", own, withVersion(object, found.body.metadata.resourceVersion));
+      ? await lab.query("POST", path, object)
+      : await lab.query("PUT", own, withVersion(object, found.body.metadata.resourceVersion));
   if (object.status !== undefined) {
-    await lab.ask("PUT", `${own}/status`, withVersion(object, made.body.metadata.resourceVersion));
+    await lab.query("PUT", `${own}/status`, withVersion(object, created.body.metadata.resourceVersion));
   }
 }
 
@@ -134,11 +134,11 @@ interface Rule {
 
 async function setRight(lab: KubernetesLab, kind: WatchedName, isGiven: boolean): Promise<void> {
   const path = "/apis/rbac.authorization.k8s.io/v1/clusterroles/hostplane-storage";
-  const { body: role } = await lab.ask("GET", path);
+  const { body: role } = await lab.query("GET", path);
   const { group, resource } = watchedKinds[kind];
   const others = role.rules.filter(({ resources }: Rule) => !resources.includes(resource));
   const rule = { apiGroups: [group], resources: [resource], verbs: ["list", "watch"] };
-  await lab.ask("PUT", path, { ...role, rules: isGiven ? [...others, rule] : others });
+  await lab.query("PUT", path, { ...role, rules: isGiven ? [...others, rule] : others });
 }
 
 async function until(isSo: () => Promise<boolean>): Promise<void> {

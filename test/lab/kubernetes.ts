@@ -16,7 +16,7 @@ const scriptPath = fileURLToPath(new URL("kubernetes.sh", import.meta.url));
 /** A kube-apiserver used only by the test, with its etcd. */
 export interface KubernetesLab {
   /** Makes a request with all permissions. Rejects unless the response is a success or 404; retries after 429. */
-  ask(method: string, path: string, body?: unknown): Promise<Answer>;
+  query(method: string, path: string, body?: unknown): Promise<Answer>;
   /** Returns a kubeconfig for a token, through the gate. */
   kubeconfig(token: string): Promise<string>;
   /** Stops kube-apiserver gracefully, which waits for open watches. etcd keeps running. */
@@ -66,7 +66,7 @@ export async function startKubernetes(t: Test): Promise<KubernetesLab> {
   const token = (await readFile(join(directory, "admin.token"), "utf8")).trim();
   const gate = await startGate(t, port);
 
-  async function ask(method: string, path: string, body?: unknown): Promise<Answer> {
+  async function query(method: string, path: string, body?: unknown): Promise<Answer> {
     const sent = request({
       host: "127.0.0.1",
       port,
@@ -81,7 +81,7 @@ export async function startKubernetes(t: Test): Promise<KubernetesLab> {
     const { statusCode } = response;
     if (statusCode === 429) {
       await delay(100);
-      return ask(method, path, body);
+      return query(method, path, body);
     }
     if (statusCode >= 300 && statusCode !== 404) {
       throw new Error(`${method} ${path}: ${statusCode} ${answer}`);
@@ -90,7 +90,7 @@ export async function startKubernetes(t: Test): Promise<KubernetesLab> {
   }
 
   return {
-    ask,
+    query,
     async kubeconfig(ofToken) {
       return JSON.stringify({
         apiVersion: "v1",

@@ -38,16 +38,16 @@ function watchEvents(client: LibvirtClient) {
   });
   return {
     seen,
-    until: (isWanted: (event: LibvirtEvent) => boolean) =>
+    until: (matches: (event: LibvirtEvent) => boolean) =>
       new Promise<void>((resolve) => {
-        const look = () => {
-          if (seen.some(isWanted)) {
-            listeners.delete(look);
+        const check = () => {
+          if (seen.some(matches)) {
+            listeners.delete(check);
             resolve();
           }
         };
-        listeners.add(look);
-        look();
+        listeners.add(check);
+        check();
       }),
   };
 }
@@ -105,10 +105,10 @@ test("a VM is defined, started, destroyed and undefined, and every step causes a
   t.equal(await reasonOf(client.call("domainDefineXmlFlags", { xml: conflict, flags: 0 })), "DOMAIN_EXISTS");
 
   // As if from a shell.
-  const askedAtMs = performance.now();
+  const requestedAtMs = performance.now();
   const stopped = events.until((event) => event.kind === "domainLifecycle" && event.event === "stopped");
   await Promise.all([daemon.virsh("destroy", "vm"), stopped]);
-  t.comment(`destroyed by virsh in ${Math.round(performance.now() - askedAtMs)} ms`);
+  t.comment(`destroyed by virsh in ${Math.round(performance.now() - requestedAtMs)} ms`);
   await client.call("domainUndefineFlags", { domain, flags: 0 });
   await events.until((event) => event.kind === "domainLifecycle" && event.event === "undefined");
   const steps = events.seen.flatMap((event) => (event.kind === "domainLifecycle" ? [event.event] : []));

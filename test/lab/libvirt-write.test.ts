@@ -71,14 +71,14 @@ test("written content is stored byte by byte, whatever its length", { skip }, as
   const { libvirt, pool, create, digest } = await makeLab(t);
   for (const bytes of [1, 511, 8 * mebibyte + 1, 32 * mebibyte]) {
     const name = `of-${bytes}`;
-    const wanted = randomBytes(bytes);
+    const expected = randomBytes(bytes);
     await create(name, bytes);
     let done = 0n;
-    await libvirt.writeVolume(pool, name, contentOf(wanted), signal, (doneBytes) => {
+    await libvirt.writeVolume(pool, name, contentOf(expected), signal, (doneBytes) => {
       done = doneBytes;
     });
     t.equal(done, BigInt(bytes));
-    t.equal(await digest(name), sha256(wanted), name);
+    t.equal(await digest(name), sha256(expected), name);
   }
 });
 
@@ -105,24 +105,24 @@ test("a write that is interrupted by a kill of libvirtd fails, and can be starte
   skip,
 }, async (t) => {
   const { daemon, libvirt, pool, create, digest } = await makeLab(t);
-  const wanted = randomBytes(16 * mebibyte);
-  await create("a", wanted.length);
-  const killing = contentOf(wanted, (at) => (at === 8 * mebibyte ? daemon.kill() : undefined));
+  const expected = randomBytes(16 * mebibyte);
+  await create("a", expected.length);
+  const killing = contentOf(expected, (at) => (at === 8 * mebibyte ? daemon.kill() : undefined));
   t.equal(await reasonOf(libvirt.writeVolume(pool, "a", killing, signal)), "LIBVIRT_UNAVAILABLE");
   await daemon.start();
   while ((await reasonOf(libvirt.read())) !== undefined) {
     await new Promise(setImmediate);
   }
-  await libvirt.writeVolume(pool, "a", contentOf(wanted), signal);
-  t.equal(await digest("a"), sha256(wanted));
+  await libvirt.writeVolume(pool, "a", contentOf(expected), signal);
+  t.equal(await digest("a"), sha256(expected));
 });
 
 test("a stopped write ends with the reason, and its volume can be deleted at once", { skip }, async (t) => {
   const { libvirt, pool, create, files } = await makeLab(t);
-  const wanted = randomBytes(16 * mebibyte);
-  await create("a", wanted.length);
+  const expected = randomBytes(16 * mebibyte);
+  await create("a", expected.length);
   const stop = new AbortController();
-  const stopping = contentOf(wanted, (at) => {
+  const stopping = contentOf(expected, (at) => {
     if (at === 8 * mebibyte) {
       stop.abort(new InfraError(operationReasons.OPERATION_CANCELLED, "by the test"));
     }

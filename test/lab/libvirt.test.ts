@@ -190,7 +190,7 @@ if (skip !== false) {
       [{ kind: "undefine", ...meant }, "DOMAIN_NOT_FOUND"],
       [{ kind: "deleteVolume", ...volume }, "STORAGE_VOLUME_NOT_FOUND"],
     ];
-    for (const [step, made] of steps) {
+    for (const [step, created] of steps) {
       // A new adapter each time, because one whose connections never last waits longer and longer before it reconnects.
       const adapter = adapterOf(daemon);
       await adapter.read();
@@ -204,7 +204,7 @@ if (skip !== false) {
       t.ok(reasons.includes(first), `${step.kind} cut off after ${delayMs.toFixed(0)} ms: ${first}`);
       await watch(t, adapter)(async () => (await reasonOf(adapter.read())) === undefined);
       const again = await reasonOf(adapter.run(step));
-      t.ok(again === undefined || again === made, `${step.kind} repeated: ${again}`);
+      t.ok(again === undefined || again === created, `${step.kind} repeated: ${again}`);
       await adapter.close();
     }
     const after = adapterOf(daemon);

@@ -22,7 +22,7 @@ export interface LoopVolumeGroups {
   shell(...args: string[]): Promise<string>;
 }
 
-let groupsMade = 0;
+let createdGroups = 0;
 const extentBytes = 4 * 1024 * 1024;
 
 /** Returns why no volume group can be created here; undefined if one can. Throws instead when HOSTPLANE_LAB=required. */
@@ -98,8 +98,8 @@ export async function makeLoopVolumeGroups(
   await mkdir(systemDir);
   await writeFile(join(systemDir, "lvm.conf"), configuration(directory, loops, activation));
   for (const loop of loops.slice(0, count)) {
-    groupsMade += 1;
-    const name = `hostplane-${process.pid}-${groupsMade}`;
+    createdGroups += 1;
+    const name = `hostplane-${process.pid}-${createdGroups}`;
     // Otherwise udev activates the group's volumes at some later time (69-lvm.rules, vgchange -aay).
     await must(["lvm", "vgcreate", "--setautoactivation", "n", "--", name, loop], env);
     names.push(name);

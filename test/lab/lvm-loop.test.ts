@@ -51,8 +51,8 @@ if (skip !== undefined) {
 
   testDeviceContract("LVM on loop devices", async (t) => {
     const { names, options, spares } = await makeLoopVolumeGroups(t, 1, 50, 3);
-    const made = await run(["mkfs.ext4", "-q", spares[2] ?? ""], { kind: "mutate" });
-    t.equal(made.exitCode, 0, made.stderr);
+    const created = await run(["mkfs.ext4", "-q", spares[2] ?? ""], { kind: "mutate" });
+    t.equal(created.exitCode, 0, created.stderr);
     return {
       lvm: createLvm(options),
       volumeGroupName: names[0] ?? "",
@@ -256,14 +256,14 @@ if (skip !== undefined) {
   test("a gateway killed during creates leaves only whole volumes, and another gateway sees the same as lvm", async (t) => {
     const { names, options, shell, extentCount } = await makeLoopVolumeGroups(t, 1, 200);
     const [group = ""] = names;
-    const made: string[] = [];
+    const created: string[] = [];
     for (const round of [1, 2, 3]) {
       const script = join(import.meta.dirname, "lvm-create-forever.ts");
       const args = [script, group, options.systemDir ?? "", options.activation, `round-${round}-`];
       const gateway = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
       const lines = createInterface({ input: gateway.stdout });
-      lines.on("line", (name) => made.push(name));
-      t.ok(await until(() => made.length >= round * 4, 20_000));
+      lines.on("line", (name) => created.push(name));
+      t.ok(await until(() => created.length >= round * 4, 20_000));
       // At some point during the next lvcreate.
       await sleep(10 * round);
       gateway.kill("SIGKILL");
@@ -278,10 +278,10 @@ if (skip !== undefined) {
       volumes.map(({ name }) => name),
       listed,
     );
-    for (const name of made) {
+    for (const name of created) {
       t.ok(listed.includes(name), `${name} was reported, and exists`);
     }
-    t.ok(listed.length <= made.length + 3, "at most one more per kill");
+    t.ok(listed.length <= created.length + 3, "at most one more per kill");
     t.equal(volumeGroups[0]?.freeBytes, BigInt(extentCount - listed.length) * extent);
     await shell("vgck", group);
     await lvm.close();

@@ -10,11 +10,11 @@ const skip = reasonToSkipPostgres();
 const rpc = "proto.LVService/CreateBackup";
 
 async function rest(messages: AsyncIterable<WatchOperationResponse>): Promise<WatchOperationResponse[]> {
-  const told: WatchOperationResponse[] = [];
+  const reported: WatchOperationResponse[] = [];
   for await (const message of messages) {
-    told.push(message);
+    reported.push(message);
   }
-  return told;
+  return reported;
 }
 
 test("operations of one gateway are reported, watched and cancelled on another", { skip }, async (t) => {

@@ -47,7 +47,7 @@ test("operations on one PostgreSQL", { skip, timeout }, async (t) => {
       for (const name of ["first", "second", "third"]) {
         counting.before(`forward ${name}`, () => delay(5 + Math.random() * 10));
       }
-      const begunMs = performance.now();
+      const startedMs = performance.now();
       const many = await Promise.all(
         Array.from({ length: 54 }, (_, index) =>
           at(engines, index).start({ actor: "user/many", input: "many" }),
@@ -59,10 +59,10 @@ test("operations on one PostgreSQL", { skip, timeout }, async (t) => {
         ),
       );
       const all = await Promise.all([...many, ...few].map(({ id }) => at(engines, 0).end(id)));
-      const tookMs = Math.round(performance.now() - begunMs);
+      const tookMs = Math.round(performance.now() - startedMs);
       t.ok(all.every(({ state, attempt }) => state === "completed" && attempt === 1));
-      t.equal(counting.made.size, 180);
-      t.ok([...counting.made.values()].every((times) => times === 1));
+      t.equal(counting.created.size, 180);
+      t.ok([...counting.created.values()].every((times) => times === 1));
       t.equal(counting.done.length, 180);
       t.ok(ended.lastIndexOf("few") < 50, `the few had ended after ${ended.lastIndexOf("few") + 1} of 60`);
       const [{ xact_commit: commits, xact_rollback: rollbacks } = {}] = await postgres.query(
@@ -83,11 +83,11 @@ test("operations on one PostgreSQL", { skip, timeout }, async (t) => {
       await delay(5);
       running -= 1;
     });
-    const begun: Operation[] = [];
+    const started: Operation[] = [];
     for (let index = 0; index < 12; index += 1) {
-      begun.push(await at(engines, index).start({ resource: "things/one" }));
+      started.push(await at(engines, index).start({ resource: "things/one" }));
     }
-    const ended = await Promise.all(begun.map(({ id }) => at(engines, 1).end(id)));
+    const ended = await Promise.all(started.map(({ id }) => at(engines, 1).end(id)));
     t.equal(most, 1);
     const starts = ended.map(({ startedAtMs = 0 }) => startedAtMs);
     t.same(
@@ -117,17 +117,17 @@ test("operations on one PostgreSQL", { skip, timeout }, async (t) => {
     // At most twice the lease, and some seconds for a busy machine.
     t.ok(tookMs < 2 * leaseMs + 10_000, `after ${tookMs} ms, with a lease of ${leaseMs} ms`);
     t.match(await at(alive, 1).end(id), { state: "completed", attempt: 2 });
-    t.ok([...counting.made.values()].every((times) => times === 1));
+    t.ok([...counting.created.values()].every((times) => times === 1));
   });
 
   t.test("are cancelled and watched on a gateway that does not run them", async (t) => {
     const { counting, stores, engines } = await startEngines(t, postgres, 2, { isAbortable: true });
     const reached = Promise.withResolvers<string>();
-    const toldMs: number[] = [];
+    const reportedMs: number[] = [];
     counting.before("forward second", async ({ operationId, signal, progress }) => {
       reached.resolve(operationId);
       for (let done = 1; !signal.aborted; done += 1) {
-        toldMs[done] = performance.now();
+        reportedMs[done] = performance.now();
         progress({ doneBytes: done, totalBytes: 1000 });
         await delay(1100);
       }
@@ -140,13 +140,13 @@ test("operations on one PostgreSQL", { skip, timeout }, async (t) => {
     const waits: number[] = [];
     for (let done = 1; done <= 4; done += 1) {
       await watcher.until(id, ({ doneBytes = 0 }) => doneBytes >= done);
-      waits.push(Math.round(performance.now() - (toldMs[done] ?? 0)));
+      waits.push(Math.round(performance.now() - (reportedMs[done] ?? 0)));
     }
     t.comment(`progress was seen after ${waits.join(", ")} ms`);
-    const askedMs = performance.now();
+    const requestedMs = performance.now();
     await watcher.operations.cancel(id);
     t.match(await watcher.end(id), { state: "cancelled" });
-    t.comment(`cancelled and undone after ${Math.round(performance.now() - askedMs)} ms`);
+    t.comment(`cancelled and undone after ${Math.round(performance.now() - requestedMs)} ms`);
     t.equal(counting.present.size, 0);
   });
 
@@ -155,17 +155,17 @@ test("operations on one PostgreSQL", { skip, timeout }, async (t) => {
     for (const name of ["first", "second", "third"]) {
       counting.before(`forward ${name}`, () => delay(50 + Math.random() * 100));
     }
-    const begun = await Promise.all(Array.from({ length: 30 }, (_, index) => at(engines, index).start()));
+    const started = await Promise.all(Array.from({ length: 30 }, (_, index) => at(engines, index).start()));
     for (let outage = 1; outage <= 2; outage += 1) {
       await delay(700);
       await postgres.kill();
       await delay(200);
       await postgres.start();
     }
-    const ended = await Promise.all(begun.map(({ id }) => at(engines, 1).end(id)));
+    const ended = await Promise.all(started.map(({ id }) => at(engines, 1).end(id)));
     t.ok(ended.every(({ state }) => state === "completed"));
-    t.equal(counting.made.size, 90);
-    t.ok([...counting.made.values()].every((times) => times === 1));
+    t.equal(counting.created.size, 90);
+    t.ok([...counting.created.values()].every((times) => times === 1));
     const again = ended.filter(({ attempt }) => attempt > 1).length;
     t.comment(`${again} of 30 were resumed`);
   });

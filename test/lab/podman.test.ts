@@ -67,7 +67,7 @@ function makeSubject(service: PodmanService) {
     startContainer: async (name: string) => void (await podman("start", name)),
     removePod: async (name: string) => void (await podman("pod", "rm", "-f", "-t", "0", name)),
     async addImage(name: string) {
-      const made = await podman(
+      const created = await podman(
         "run",
         "-d",
         "--network",
@@ -77,9 +77,9 @@ function makeSubject(service: PodmanService) {
         "-c",
         `echo ${name} >/file`,
       );
-      await podman("wait", made.trim());
-      const id = await podman("commit", "-q", made.trim(), name);
-      await podman("rm", made.trim());
+      await podman("wait", created.trim());
+      const id = await podman("commit", "-q", created.trim(), name);
+      await podman("rm", created.trim());
       return id.trim();
     },
     stopService: service.stop,
@@ -192,8 +192,18 @@ test("followed logs equal those of `podman logs`, line by line, while the servic
   const containers = await Promise.all(
     [0, 1, 2, 3].map(async (number) => {
       const name = `talker-${number}`;
-      const made = await podman("create", "--network", "none", "--name", name, labImage, "sh", "-c", script);
-      return { name, id: made.trim() };
+      const created = await podman(
+        "create",
+        "--network",
+        "none",
+        "--name",
+        name,
+        labImage,
+        "sh",
+        "-c",
+        script,
+      );
+      return { name, id: created.trim() };
     }),
   );
   const leaving = new AbortController();
@@ -237,7 +247,7 @@ test("a slow reader of a fast log makes Podman wait, and leaves no open files", 
   const service = await emptyService();
   const runtime = createPodman({ socketPath: service.socketPath });
   t.teardown(() => runtime.close());
-  const made = await service.podman(
+  const created = await service.podman(
     "run",
     "-d",
     "--network",
@@ -247,7 +257,7 @@ test("a slow reader of a fast log makes Podman wait, and leaves no open files", 
     "-c",
     `yes ${"x".repeat(999)} | head -c 20000000`,
   );
-  const id = made.trim();
+  const id = created.trim();
   await service.podman("wait", id);
   const openFiles = async () => (await readdir(`/proc/${await service.pid()}/fd`)).length;
   await linesOf(runtime, id, { untilNs: 1n });
@@ -337,9 +347,9 @@ test("an image exists until its last name is removed, and is removed with all it
   await runtime.run({ kind: "removeImage", imageId: id, force: false });
   t.notOk((await runtime.read()).value.images.some((each) => each.id === id));
   await listener.until((events) => events.some(({ kind }) => kind === "imageRemoved"));
-  const told = listener.events().filter((event) => "imageId" in event && event.imageId === id);
+  const reported = listener.events().filter((event) => "imageId" in event && event.imageId === id);
   t.strictSame(
-    told.map(({ kind }) => kind),
+    reported.map(({ kind }) => kind),
     ["imageAdded", "imageRemoved"],
   );
 });

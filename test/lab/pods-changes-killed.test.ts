@@ -12,7 +12,7 @@ import {
   remoteImage,
   stateOf,
   until,
-  untilLayerAsked,
+  untilLayerRequested,
 } from "./pods-changes-lab.ts";
 
 const skip = podmanSkipReason();
@@ -30,12 +30,12 @@ test("a gateway killed during a change completes it after its restart", {
   await writeFile(join(lab.registry, "requests"), "");
   const first = await start();
   const pull = await first.pods.pullImage({ reference: remoteImage });
-  await untilLayerAsked(lab);
+  await untilLayerRequested(lab);
   const stop = await first.pods.stopPod({ pod: "slow", graceSeconds: 8 });
   const removal = await first.pods.removePod({ pod: "gone", force: true });
-  const asked = async (id: string) => (await first.operations.getOperation({ id })).operation?.step;
-  await until(async () => (await asked(stop.operation?.id ?? "")) === "stop");
-  await until(async () => (await asked(removal.operation?.id ?? "")) === "remove");
+  const requested = async (id: string) => (await first.operations.getOperation({ id })).operation?.step;
+  await until(async () => (await requested(stop.operation?.id ?? "")) === "stop");
+  await until(async () => (await requested(removal.operation?.id ?? "")) === "remove");
   await first.kill("SIGKILL");
   t.match(await stateOf(lab, "slow-0"), /^(running|stopping) /, "the stop continues");
   await rm(join(lab.registry, "hold"));
@@ -58,7 +58,7 @@ test("a change survives a restart of Podman's service", { skip }, async (t) => {
   await writeFile(join(lab.registry, "hold"), "");
   await writeFile(join(lab.registry, "requests"), "");
   const pull = await gateway.pods.pullImage({ reference: remoteImage });
-  await untilLayerAsked(lab);
+  await untilLayerRequested(lab);
   const stop = await gateway.pods.stopPod({ pod: "slow", graceSeconds: 3 });
   await lab.kill();
   await rm(join(lab.registry, "hold"));
@@ -90,7 +90,7 @@ for (const step of steps) {
       const isStores = boundary.includes("operations.");
       const mortal = await start({ boundary, visit: isStores && step !== "pull" ? 2 : 1 });
       const { pods } = mortal;
-      const begun =
+      const started =
         step === "start"
           ? await pods.startPod({ pod: "web" })
           : step === "stop"
@@ -100,7 +100,7 @@ for (const step of steps) {
               : await pods.pullImage({ reference: remoteImage });
       await mortal.ended;
       const heir = await start();
-      t.match(await heir.end(begun), { state: OperationState.COMPLETED }, boundary);
+      t.match(await heir.end(started), { state: OperationState.COMPLETED }, boundary);
       const left = { start: /^running /, stop: /^exited 0$/, remove: /^gone$/, pull: /^created / };
       t.match(await stateOf(lab, "web-0"), left[step], boundary);
       if (step === "pull") {

@@ -81,8 +81,8 @@ export async function makePod({ podman }: PodmanService, name: string, ...progra
 /** Returns e.g. `exited 137`, or `gone`. */
 export async function stateOf({ podman }: PodmanService, container: string): Promise<string> {
   const format = "{{.State.Status}} {{.State.ExitCode}}";
-  const told = await podman("container", "inspect", "--format", format, container).catch(() => "gone");
-  return told.trim();
+  const reported = await podman("container", "inspect", "--format", format, container).catch(() => "gone");
+  return reported.trim();
 }
 
 export async function until(what: () => Promise<boolean>): Promise<void> {
@@ -100,7 +100,7 @@ export interface Gateway extends GatewayProcess {
   readonly plans: Client<typeof PlanService>;
   readonly operations: Client<typeof OperationService>;
   /** Waits for the end of the operation, and returns it. */
-  end(begun: { readonly operation?: Operation | undefined }): Promise<Operation>;
+  end(started: { readonly operation?: Operation | undefined }): Promise<Operation>;
 }
 
 /** Starts gateways on the lab, one after the other, with the same data. */
@@ -134,7 +134,7 @@ export async function createGateways(t: Test, { socketPath }: PodmanService) {
 }
 
 /** Waits until Podman has requested the last layer of the registry's image. */
-export async function untilLayerAsked({ registry }: Lab): Promise<void> {
+export async function untilLayerRequested({ registry }: Lab): Promise<void> {
   const { layers } = JSON.parse(await readFile(join(registry, "manifest.json"), "utf8")) as {
     layers: readonly { digest: string }[];
   };

@@ -17,7 +17,7 @@ import {
   remoteImage,
   stateOf,
   until,
-  untilLayerAsked,
+  untilLayerRequested,
 } from "./pods-changes-lab.ts";
 
 const skip = podmanSkipReason();
@@ -92,7 +92,7 @@ test("a failure has Podman's message and leaves nothing behind", { skip }, async
   await writeFile(join(lab.registry, "hold"), "");
   await writeFile(join(lab.registry, "requests"), "");
   const pull = await pods.pullImage({ reference: remoteImage });
-  await untilLayerAsked(lab);
+  await untilLayerRequested(lab);
   await gateway.operations.cancelOperation({ id: pull.operation?.id ?? "" });
   t.match(await gateway.end(pull), { state: OperationState.CANCELLED });
   await rm(join(lab.registry, "hold"));
@@ -108,7 +108,7 @@ test("Podman's events for a change are attributed to its operation", { skip }, a
   const changes = createChangesUnderTest(t, { runtime, store: await openOwnStore(t) });
   const leaving = new AbortController();
   t.teardown(() => leaving.abort());
-  const told: { readonly what: string; readonly operationId: string | undefined }[] = [];
+  const reported: { readonly what: string; readonly operationId: string | undefined }[] = [];
   await runtime.read();
   const listening = (async () => {
     for await (const batch of runtime.events({}, leaving.signal)) {
@@ -116,42 +116,42 @@ test("Podman's events for a change are attributed to its operation", { skip }, a
         if ("imageId" in event) {
           const { kind, imageId, imageNames, timeNs } = event;
           const operationId = changes.own.operationOfImage(imageId, imageNames, timeNs);
-          told.push({ what: kind, operationId });
+          reported.push({ what: kind, operationId });
         } else if ("podUuid" in event) {
           const operationId = changes.own.operationOf(`pods/${event.podUuid}`, event.timeNs);
-          told.push({ what: event.kind, operationId });
+          reported.push({ what: event.kind, operationId });
         }
       }
     }
   })();
-  const wanted: string[] = [];
-  const expectTold = async (operation: { readonly id: string }, ...kinds: string[]) => {
-    const already = wanted.length;
-    wanted.push(...kinds);
-    await until(async () => told.length >= wanted.length);
-    const since = told.slice(already);
+  const expected: string[] = [];
+  const expectEvents = async (operation: { readonly id: string }, ...kinds: string[]) => {
+    const already = expected.length;
+    expected.push(...kinds);
+    await until(async () => reported.length >= expected.length);
+    const since = reported.slice(already);
     t.same(since.map(({ what }) => what).toSorted(), kinds.toSorted());
     t.same([...new Set(since.map(({ operationId }) => operationId))], [operation.id], kinds.join());
   };
   const three = (kind: string) => [kind, kind, kind];
-  await expectTold(await changes.make("startPod", { pod: "web" }), ...three("containerStarted"));
-  await expectTold(
+  await expectEvents(await changes.make("startPod", { pod: "web" }), ...three("containerStarted"));
+  await expectEvents(
     await changes.make("stopPod", { pod: "web", graceSeconds: 1 }),
     ...three("containerExited"),
   );
   await lab.podman("pod", "start", "web");
-  await until(async () => told.length >= wanted.length + 3);
+  await until(async () => reported.length >= expected.length + 3);
   t.same(
-    told.slice(wanted.length).map(({ operationId }) => operationId),
+    reported.slice(expected.length).map(({ operationId }) => operationId),
     three("").map(() => undefined),
     "outside events have no operation",
   );
-  wanted.push(...three("containerStarted"));
-  await expectTold(await changes.make("killPod", { pod: "web" }), ...three("containerExited"));
+  expected.push(...three("containerStarted"));
+  await expectEvents(await changes.make("killPod", { pod: "web" }), ...three("containerExited"));
   const removed = await changes.make("removePod", { pod: "web", force: true });
-  await expectTold(removed, ...three("containerRemoved"), "podRemoved");
-  await expectTold(await changes.make("pullImage", { reference: remoteImage }), "imageAdded");
-  await expectTold(await changes.make("removeImage", { image: remoteImage }), "imageRemoved");
+  await expectEvents(removed, ...three("containerRemoved"), "podRemoved");
+  await expectEvents(await changes.make("pullImage", { reference: remoteImage }), "imageAdded");
+  await expectEvents(await changes.make("removeImage", { image: remoteImage }), "imageRemoved");
   leaving.abort();
   await listening;
 });

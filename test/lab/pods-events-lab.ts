@@ -40,7 +40,7 @@ export async function startPodEventsLab(t: Test): Promise<PodEventsLab> {
 }
 
 /** Waits until events of pods are published. */
-export async function untilTold({ podman, url }: PodEventsLab): Promise<void> {
+export async function untilPublished({ podman, url }: PodEventsLab): Promise<void> {
   const client = createClient(EventService, createGrpcTransport({ baseUrl: url() }));
   for await (const { message } of client.subscribe(
     { topics: ["pods"] },

@@ -12,10 +12,10 @@ import {
   recordEvents,
   recordRktEvents,
   rktKey,
-  type ToldRktEvent,
+  type TimedRktEvent,
   wordsOfEvent,
 } from "./pods-events.ts";
-import { fillEventsLog, startPodEventsLab, untilTold } from "./pods-events-lab.ts";
+import { fillEventsLog, startPodEventsLab, untilPublished } from "./pods-events-lab.ts";
 
 const skip = podmanSkipReason();
 const isFull = process.env.LAB_FULL === "1";
@@ -32,7 +32,7 @@ test("interrupted listeners get every event of Podman's log once, although the g
 }, async (t) => {
   const lab = await startPodEventsLab(t);
   const { podman } = lab.podman;
-  await untilTold(lab);
+  await untilPublished(lab);
   await fillEventsLog(lab.podman);
   const log = keepLog(lab.podman.eventsLogPath);
   const byCursor = Array.from({ length: listeners }, () => recordEvents(lab.url));
@@ -80,37 +80,39 @@ test("interrupted listeners get every event of Podman's log once, although the g
   const lastedMs = performance.now() - beganAtMs;
 
   const expected = await log.expected();
-  const stormWords = (told: readonly Event[]) =>
-    told.flatMap((event) => {
+  const stormWords = (reported: readonly Event[]) =>
+    reported.flatMap((event) => {
       const words = wordsOfEvent(event);
       return words !== undefined && isStorm(event) ? [words] : [];
     });
   const deadlineMs = performance.now() + 60_000;
-  const isTold = ({ told }: Recorder<ToldRktEvent>) =>
-    told.filter(({ event }) => isStormRkt(event, byCursor[0]?.told ?? [])).length >= expected.size;
+  const isReported = ({ reported }: Recorder<TimedRktEvent>) =>
+    reported.filter(({ event }) => isStormRkt(event, byCursor[0]?.reported ?? [])).length >= expected.size;
   const isComplete = () =>
-    byCursor.every(({ told }) => stormWords(told).length >= expected.size) && byTime.every(isTold);
+    byCursor.every(({ reported }) => stormWords(reported).length >= expected.size) &&
+    byTime.every(isReported);
   while (!isComplete() && performance.now() < deadlineMs) {
     await sleep(500);
   }
 
   t.equal(expected.size, stormPods * 6);
   const [first] = byCursor;
-  const order = (first?.told ?? []).map(({ cursor }) => cursor);
-  for (const { told } of byCursor) {
-    const words = stormWords(told);
+  const order = (first?.reported ?? []).map(({ cursor }) => cursor);
+  for (const { reported } of byCursor) {
+    const words = stormWords(reported);
     t.strictSame(words.toSorted(), [...expected].toSorted(), "the events in Podman's log, each once");
     t.strictSame(
-      told.map(({ cursor }) => cursor),
+      reported.map(({ cursor }) => cursor),
       order,
       "in the same order",
     );
-    t.notOk(told.some(({ type }) => type === "gap"));
-    t.notOk(told.some(({ detail }) => detail.case === "pod" && detail.value.reconciled));
+    t.notOk(reported.some(({ type }) => type === "gap"));
+    t.notOk(reported.some(({ detail }) => detail.case === "pod" && detail.value.reconciled));
   }
-  const everyone = byTime.map(({ told }) => told.map(({ event }) => rktKey(event)).toSorted());
+  const everyone = byTime.map(({ reported }) => reported.map(({ event }) => rktKey(event)).toSorted());
   for (const [index, keys] of everyone.entries()) {
-    const storm = byTime[index]?.told.filter(({ event }) => isStormRkt(event, first?.told ?? [])) ?? [];
+    const storm =
+      byTime[index]?.reported.filter(({ event }) => isStormRkt(event, first?.reported ?? [])) ?? [];
     t.equal(storm.length, expected.size);
     t.strictSame(keys, everyone[0]);
   }
@@ -125,8 +127,10 @@ function isStorm({ detail }: Event): boolean {
   return detail.case === "pod" && detail.value.name.startsWith("storm-");
 }
 
-function isStormRkt({ id }: { readonly id: string }, told: readonly Event[]): boolean {
-  return told.some((event) => isStorm(event) && event.detail.case === "pod" && event.detail.value.id === id);
+function isStormRkt({ id }: { readonly id: string }, reported: readonly Event[]): boolean {
+  return reported.some(
+    (event) => isStorm(event) && event.detail.case === "pod" && event.detail.value.id === id,
+  );
 }
 
 test("when Podman has lost its log, the differences are published, and then a gap", {
@@ -135,7 +139,7 @@ test("when Podman has lost its log, the differences are published, and then a ga
 }, async (t) => {
   const lab = await startPodEventsLab(t);
   const { podman } = lab.podman;
-  await untilTold(lab);
+  await untilPublished(lab);
   for (const name of ["stopped", "gone", "restarted"]) {
     await podman("pod", "create", "--name", name, "--network", "none");
     await podman("run", "-d", "--pod", name, "--name", `${name}-app`, labImage, "sleep", "1000");
@@ -152,11 +156,11 @@ test("when Podman has lost its log, the differences are published, and then a ga
     await writeFile(lab.podman.eventsLogPath, "");
   });
   const patience = AbortSignal.timeout(60_000);
-  while (!recorder.told.some(({ type }) => type === "gap") && !patience.aborted) {
+  while (!recorder.reported.some(({ type }) => type === "gap") && !patience.aborted) {
     await sleep(100);
   }
   const words = (name: string) =>
-    recorder.told.flatMap(({ type, detail }) =>
+    recorder.reported.flatMap(({ type, detail }) =>
       detail.case === "pod" && detail.value.name === name && detail.value.reconciled
         ? [`${type} ${detail.value.exitCode ?? ""}`.trim()]
         : [],
@@ -165,13 +169,13 @@ test("when Podman has lost its log, the differences are published, and then a ga
   t.strictSame(words("gone"), ["container.exited", "pod.exited", "pod.removed"]);
   t.strictSame(words("restarted"), ["container.exited", "container.started"]);
   t.strictSame(words("fresh"), ["pod.created", "pod.started", "container.started"]);
-  t.equal(recorder.told.at(-1)?.type, "gap", "after the known state");
+  t.equal(recorder.reported.at(-1)?.type, "gap", "after the known state");
 });
 
 test("a stop from a shell is published within half a second", { skip, timeout }, async (t) => {
   const lab = await startPodEventsLab(t);
   const { podman } = lab.podman;
-  await untilTold(lab);
+  await untilPublished(lab);
   await podman("pod", "create", "--name", "quick", "--network", "none");
   for (let number = 0; number < stops; number += 1) {
     await podman("run", "-d", "--pod", "quick", "--name", `quick-${number}`, labImage, "sleep", "1000");
@@ -180,7 +184,7 @@ test("a stop from a shell is published within half a second", { skip, timeout },
   const leaving = new AbortController();
   t.teardown(() => leaving.abort());
   const { signal } = leaving;
-  const toldAtMs = { byCursor: new Map<string, number>(), byTime: new Map<string, number>() };
+  const reportedAtMs = { byCursor: new Map<string, number>(), byTime: new Map<string, number>() };
   const diedAtMs = new Map<string, number>();
   const listenByCursor = async () => {
     for await (const { message } of createClient(EventService, transport).subscribe(
@@ -193,7 +197,7 @@ test("a stop from a shell is published within half a second", { skip, timeout },
         message.value.detail.case === "pod"
       ) {
         const { container, happenedAt } = message.value.detail.value;
-        toldAtMs.byCursor.set(container, Date.now());
+        reportedAtMs.byCursor.set(container, Date.now());
         diedAtMs.set(container, Number(happenedAt?.seconds) * 1_000 + (happenedAt?.nanos ?? 0) / 1e6);
       }
     }
@@ -202,7 +206,7 @@ test("a stop from a shell is published within half a second", { skip, timeout },
     const filter = { types: [EventType.APP_EXITED] };
     for await (const { events } of createClient(PublicAPI, transport).listenEvents({ filter }, { signal })) {
       for (const { from } of events) {
-        toldAtMs.byTime.set(from, Date.now());
+        reportedAtMs.byTime.set(from, Date.now());
       }
     }
   };
@@ -215,12 +219,12 @@ test("a stop from a shell is published within half a second", { skip, timeout },
     const name = `quick-${number}`;
     await podman("stop", "-t", "0", name);
     const stoppedAtMs = Date.now();
-    while (!toldAtMs.byCursor.has(name) || !toldAtMs.byTime.has(name)) {
+    while (!reportedAtMs.byCursor.has(name) || !reportedAtMs.byTime.has(name)) {
       await sleep(5);
     }
-    for (const told of [toldAtMs.byCursor, toldAtMs.byTime]) {
-      afterCommandMs.push((told.get(name) ?? 0) - stoppedAtMs);
-      afterRecordMs.push((told.get(name) ?? 0) - (diedAtMs.get(name) ?? 0));
+    for (const reported of [reportedAtMs.byCursor, reportedAtMs.byTime]) {
+      afterCommandMs.push((reported.get(name) ?? 0) - stoppedAtMs);
+      afterRecordMs.push((reported.get(name) ?? 0) - (diedAtMs.get(name) ?? 0));
     }
   }
   const text = (times: readonly number[]) => {

@@ -8,28 +8,28 @@ import { type Event, EventService } from "../../gen/hostplane/v1/event_pb.ts";
 import { PublicAPI, type Event as RktEvent } from "../../gen/v1alpha/api_pb.ts";
 
 /** A listener that is interrupted repeatedly, and continues each time. */
-export interface Recorder<Told> {
-  readonly told: readonly Told[];
+export interface Recorder<Item> {
+  readonly reported: readonly Item[];
   /** Number of interruptions, including those when the gateway was away. */
   readonly cuts: number;
   stop(): Promise<void>;
 }
 
-/** @param once connects and adds events to `told` until it is interrupted */
-function record<Told>(once: (signal: AbortSignal, told: Told[]) => Promise<void>): Recorder<Told> {
-  const told: Told[] = [];
+/** @param once connects and adds events to `reported` until it is interrupted */
+function record<Item>(once: (signal: AbortSignal, reported: Item[]) => Promise<void>): Recorder<Item> {
+  const reported: Item[] = [];
   const stopping = new AbortController();
   let cuts = 0;
   const recording = (async () => {
     while (!stopping.signal.aborted) {
       const cut = AbortSignal.timeout(300 + Math.floor(Math.random() * 2_500));
-      await once(AbortSignal.any([stopping.signal, cut]), told).catch(() => {});
+      await once(AbortSignal.any([stopping.signal, cut]), reported).catch(() => {});
       cuts += 1;
       await sleep(Math.random() * 200);
     }
   })();
   return {
-    told,
+    reported,
     get cuts() {
       return cuts;
     },
@@ -43,19 +43,19 @@ function record<Told>(once: (signal: AbortSignal, told: Told[]) => Promise<void>
 /** A listener that continues from a cursor and gets each event once. @param url returns the gateway's current URL */
 export function recordEvents(url: () => string): Recorder<Event> {
   let cursor: string | undefined;
-  return record(async (signal, told) => {
+  return record(async (signal, reported) => {
     const client = createClient(EventService, createGrpcTransport({ baseUrl: url() }));
     const start = cursor === undefined ? {} : { start: { case: "cursor" as const, value: cursor } };
     for await (const { message } of client.subscribe({ ...start, topics: ["pods"] }, { signal })) {
       if (message.case === "event") {
-        told.push(message.value);
+        reported.push(message.value);
       }
       cursor = message.value?.cursor ?? cursor;
     }
   });
 }
 
-export interface ToldRktEvent {
+export interface TimedRktEvent {
   readonly event: RktEvent;
   readonly atMs: number;
 }
@@ -66,17 +66,17 @@ export function rktKey({ type, id, from, time, data }: RktEvent): string {
 }
 
 /** A listener that continues from a time, gets the events of the last seconds again, and drops them. */
-export function recordRktEvents(url: () => string): Recorder<ToldRktEvent> {
+export function recordRktEvents(url: () => string): Recorder<TimedRktEvent> {
   const seen = new Set<string>();
   let latest = BigInt(Math.floor(Date.now() / 1_000));
-  return record(async (signal, told) => {
+  return record(async (signal, reported) => {
     const client = createClient(PublicAPI, createGrpcTransport({ baseUrl: url() }));
     const filter = { sinceTime: latest - 30n };
     for await (const { events } of client.listenEvents({ filter }, { signal })) {
       for (const event of events) {
         if (!seen.has(rktKey(event))) {
           seen.add(rktKey(event));
-          told.push({ event, atMs: Date.now() });
+          reported.push({ event, atMs: Date.now() });
         }
         latest = event.time > latest ? event.time : latest;
       }

@@ -93,7 +93,7 @@ interface Talker {
 
 async function makeTalkers({ podman }: PodmanService): Promise<readonly Talker[]> {
   const script = talker(printingSeconds);
-  const made = Array.from({ length: podCount }, async (_, at) => {
+  const created = Array.from({ length: podCount }, async (_, at) => {
     const pod = `talk-${at}`;
     await podman("pod", "create", "--name", pod, "--network", "none");
     const apps = Array.from({ length: appsInPod }, (_, number) => ({ pod, app: `talker-${at}-${number}` }));
@@ -102,19 +102,19 @@ async function makeTalkers({ podman }: PodmanService): Promise<readonly Talker[]
     }
     return apps;
   });
-  return (await Promise.all(made)).flat();
+  return (await Promise.all(created)).flat();
 }
 
 /** Reads a container's lines from the file that Podman writes: both streams, in order, each line with its second. */
 async function recordedLines(path: string): Promise<string[]> {
-  const begun = new Map<string, string>();
+  const started = new Map<string, string>();
   const lines: string[] = [];
   for (const record of (await readFile(path, "utf8")).trimEnd().split("\n")) {
     const [, time = "", stream = "", tag, text = ""] = /^(\S+) (\S+) (\S) (.*)$/.exec(record) ?? [];
-    const line = `${begun.get(stream) ?? ""}${text}`;
-    begun.delete(stream);
+    const line = `${started.get(stream) ?? ""}${text}`;
+    started.delete(stream);
     if (tag === "P") {
-      begun.set(stream, line);
+      started.set(stream, line);
     } else {
       lines.push(`${secondOf(time)} ${line}`);
     }
@@ -123,7 +123,7 @@ async function recordedLines(path: string): Promise<string[]> {
 }
 
 /** Reads stdout lines from `podman logs -t`, which prints a time before each piece of a line. */
-async function toldLines({ podman }: PodmanService, app: string): Promise<string[]> {
+async function loggedLines({ podman }: PodmanService, app: string): Promise<string[]> {
   const text = await podman("logs", "-t", app);
   const piece = /(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)[.\d]*(?:Z|[+-]\d\d:\d\d) /g;
   return text
@@ -213,11 +213,11 @@ test("fifty logs equal Podman's, line by line, while its service and the gateway
     );
   }
   for (const { app } of talkers.filter((_, at) => at % appsInPod === 0)) {
-    const told = await toldLines(service, app);
+    const reported = await loggedLines(service, app);
     const lines = (found[talkers.findIndex((one) => one.app === app)]?.lines ?? []).filter(
       (line) => !line.includes("err "),
     );
-    t.ok(lines.join("\n") === told.join("\n"), `${app} equals podman logs -t`);
+    t.ok(lines.join("\n") === reported.join("\n"), `${app} equals podman logs -t`);
   }
   t.comment(
     `${count} lines of ${talkers.length} apps, ${restarts} restarts of the service, ${deaths} of the gateway`,

@@ -205,10 +205,10 @@ test("every field of pods and images agrees with Podman's own program", { skip, 
   await t.test("GetInfo", async (t) => {
     const { info } = await api.getInfo({});
     const version = (await podman("version", "--format", "{{.Server.Version}}")).trim();
-    const said = JSON.parse(await podman("info", "--format", "json"));
+    const podmanInfo = JSON.parse(await podman("info", "--format", "json"));
     t.match(info, { rktVersion: version, appcVersion: "0.8.11", apiVersion: "1.0.0-alpha" });
-    t.equal(info?.globalFlags?.dir, said.store.graphRoot);
-    t.equal(`${info?.globalFlags?.systemConfigDir}/storage.conf`, said.store.configFile);
+    t.equal(info?.globalFlags?.dir, podmanInfo.store.graphRoot);
+    t.equal(`${info?.globalFlags?.systemConfigDir}/storage.conf`, podmanInfo.store.configFile);
   });
 
   await t.test("pods", async (t) => {
@@ -221,10 +221,10 @@ test("every field of pods and images agrees with Podman's own program", { skip, 
     for (const [at, pod] of pods.entries()) {
       const { pod: inspected } = await api.inspectPod({ id: uuidOf(pod.Id).slice(0, 10).toUpperCase() });
       t.same(inspected, listed[at], `${pod.Name} is listed as it is inspected`);
-      const wanted = expectedPod(pod, images);
-      t.match(inspected, wanted, pod.Name);
-      t.equal(inspected?.apps.length, wanted.apps.length);
-      t.equal(inspected?.networks.length, wanted.networks.length);
+      const expected = expectedPod(pod, images);
+      t.match(inspected, expected, pod.Name);
+      t.equal(inspected?.apps.length, expected.apps.length);
+      t.equal(inspected?.networks.length, expected.networks.length);
       t.same(
         withOrder(inspected && documentOf(inspected)),
         withOrder(pod.document),
@@ -311,9 +311,9 @@ test("every field of pods and images agrees with Podman's own program", { skip, 
     );
     const migration = listed.flatMap(({ containers }) => containers).find(({ name }) => name === "migration");
     t.match(migration, { exitCode: 7, imageName: labImage });
-    const { images: told } = await today.listImages({});
+    const { images: reported } = await today.listImages({});
     for (const image of images) {
-      const same = told.find(({ id }) => id === image.Id);
+      const same = reported.find(({ id }) => id === image.Id);
       t.same(same?.names.toSorted(), image.RepoTags.toSorted());
       const users = pods.flatMap(({ containers }) => containers).filter(({ Image }) => Image === image.Id);
       t.equal(same?.containerCount, users.length);
@@ -389,9 +389,9 @@ test("a thousand reads make no Podman call", { skip, timeout }, async (t) => {
         today.listImages({}),
       ]);
     }
-    const made = gate.calls.slice(before);
-    if (made.length === 0 || attempt === 3) {
-      t.same(made, []);
+    const created = gate.calls.slice(before);
+    if (created.length === 0 || attempt === 3) {
+      t.same(created, []);
       break;
     }
   }

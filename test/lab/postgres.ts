@@ -60,7 +60,7 @@ export async function startPostgres(t: Test): Promise<PostgresCluster> {
   await initialize(bin, directory, data);
 
   let server: ChildProcess | undefined;
-  let databasesMade = 0;
+  let createdDatabases = 0;
   const urlOf = (database: string) =>
     `postgres://${user}:${encodeURIComponent(postgresPassword)}@127.0.0.1:${port}/${database}`;
 
@@ -101,8 +101,8 @@ export async function startPostgres(t: Test): Promise<PostgresCluster> {
   t.teardown(stop);
   return {
     async createDatabase() {
-      databasesMade += 1;
-      const name = `test${databasesMade}`;
+      createdDatabases += 1;
+      const name = `test${createdDatabases}`;
       await query(`create database ${name}`);
       return urlOf(name);
     },

@@ -29,8 +29,8 @@ function record(from: "client" | "daemon", packet: Buffer): void {
   const words = [4, 12, 16, 24].map((at) => packet.readUInt32BE(at)).join(" ");
   const kind = `${from} ${words}${packet.length === headerBytes ? " empty" : ""}`;
   const count = seen.get(kind) ?? 0;
-  const wanted = packet.readUInt32BE(16) === packetType.message ? eventsOfAKind : samplesOfAKind;
-  if (count < wanted && packet.length <= maxSampleBytes) {
+  const expected = packet.readUInt32BE(16) === packetType.message ? eventsOfAKind : samplesOfAKind;
+  if (count < expected && packet.length <= maxSampleBytes) {
     seen.set(kind, count + 1);
     samples.push(JSON.stringify({ from, hex: packet.toString("hex") }));
   }

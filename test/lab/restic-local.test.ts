@@ -50,9 +50,9 @@ test("a restore writes what was backed up, and nothing beyond it", { skip }, asy
   const { restic, repository, prepare, source, target, sizeBytes } = await makeLocalSubject(t);
   await prepare();
   const before = await readFile(target);
-  const wanted = { device: source, sizeBytes, fileName: "data", tags: [] };
-  const id = await restic.backup(repository, wanted, transferOptions());
-  await restic.restore(repository, { ...wanted, id }, target, transferOptions());
+  const spec = { device: source, sizeBytes, fileName: "data", tags: [] };
+  const id = await restic.backup(repository, spec, transferOptions());
+  await restic.restore(repository, { ...spec, id }, target, transferOptions());
   t.equal(await checksum(target, sizeBytes), await checksum(source, sizeBytes));
   const after = await readFile(target);
   t.equal(after.length, before.length);
@@ -62,8 +62,8 @@ test("a restore writes what was backed up, and nothing beyond it", { skip }, asy
 test("a read returns what was backed up, and leaving it stops restic", { skip }, async (t) => {
   const { restic, repository, prepare, source, sizeBytes } = await makeLocalSubject(t);
   await prepare();
-  const wanted = { device: source, sizeBytes, fileName: "data", tags: [] };
-  const snapshot = { ...wanted, id: await restic.backup(repository, wanted, transferOptions()) };
+  const spec = { device: source, sizeBytes, fileName: "data", tags: [] };
+  const snapshot = { ...spec, id: await restic.backup(repository, spec, transferOptions()) };
   const hash = createHash("sha256");
   for await (const piece of restic.read(repository, snapshot, transferOptions())) {
     hash.update(piece);
@@ -91,8 +91,8 @@ test("a device that ends too early leaves no snapshot", { skip }, async (t) => {
   const { restic, repository, prepare, source, sizeBytes } = await makeLocalSubject(t);
   await prepare();
   await truncate(source, sizeBytes - 1);
-  const wanted = { device: source, sizeBytes, fileName: "data", tags: ["cut"] };
-  await t.rejects(restic.backup(repository, wanted, transferOptions()), {
+  const spec = { device: source, sizeBytes, fileName: "data", tags: ["cut"] };
+  await t.rejects(restic.backup(repository, spec, transferOptions()), {
     reason: "TOOL_FAILED",
     message: new RegExp(`${sizeBytes - 1} bytes of .* were read instead of ${sizeBytes}`),
   });
@@ -103,9 +103,9 @@ test("only devices and files are read and written", { skip }, async (t) => {
   const { restic, repository, prepare, directory, sizeBytes } = await makeLocalSubject(t);
   await prepare();
   for (const device of [directory, "/dev/null", join(directory, "absent")]) {
-    const wanted = { device, sizeBytes, fileName: "data", tags: [] };
-    t.equal(await reasonOf(restic.backup(repository, wanted, transferOptions())), "TOOL_FAILED", device);
-    const restored = restic.restore(repository, { ...wanted, id: "0".repeat(64) }, device, transferOptions());
+    const spec = { device, sizeBytes, fileName: "data", tags: [] };
+    t.equal(await reasonOf(restic.backup(repository, spec, transferOptions())), "TOOL_FAILED", device);
+    const restored = restic.restore(repository, { ...spec, id: "0".repeat(64) }, device, transferOptions());
     t.equal(await reasonOf(restored), "TOOL_FAILED", device);
   }
   t.notOk((await readdir(directory)).includes("absent"));
@@ -124,12 +124,12 @@ test("a backup with changed, truncated or removed data is BACKUP_DAMAGED", { ski
     const subject = await makeLocalSubject(t, { patienceMs: 500 });
     const { restic, repository, prepare, source, target, sizeBytes, path } = subject;
     await prepare();
-    const wanted = { device: source, sizeBytes, fileName: "data", tags: [] };
-    const id = await restic.backup(repository, wanted, transferOptions());
+    const spec = { device: source, sizeBytes, fileName: "data", tags: [] };
+    const id = await restic.backup(repository, spec, transferOptions());
     await damagePacks(path, damage);
-    const verified = restic.verify(repository, { ...wanted, id }, transferOptions());
+    const verified = restic.verify(repository, { ...spec, id }, transferOptions());
     t.match(await verified.catch((error: unknown) => error), { reason: "BACKUP_DAMAGED" }, what);
-    const restored = restic.restore(repository, { ...wanted, id }, target, transferOptions());
+    const restored = restic.restore(repository, { ...spec, id }, target, transferOptions());
     t.match(await restored.catch((error: unknown) => error), { reason: "BACKUP_DAMAGED" }, what);
   }
 });
@@ -139,14 +139,14 @@ test("verifies the repository itself, not its cache", { skip }, async (t) => {
   const subject = await makeLocalSubject(t, { cacheDir, patienceMs: 500 });
   const { restic, repository, prepare, source, sizeBytes, path } = subject;
   await prepare();
-  const wanted = { device: source, sizeBytes, fileName: "data", tags: [] };
-  const id = await restic.backup(repository, wanted, transferOptions());
+  const spec = { device: source, sizeBytes, fileName: "data", tags: [] };
+  const id = await restic.backup(repository, spec, transferOptions());
   t.ok(
     (await readdir(cacheDir, { recursive: true })).some((name) => name.includes("/data/")),
     "it is cached",
   );
   await damagePacks(path, rm, (packBytes) => packBytes < 64 * 1024);
-  const verified = restic.verify(repository, { ...wanted, id }, transferOptions());
+  const verified = restic.verify(repository, { ...spec, id }, transferOptions());
   t.equal(await reasonOf(verified), "BACKUP_DAMAGED");
 });
 
@@ -164,9 +164,9 @@ test("secrets are in restic's environment and not in its argv", { skip }, async 
   const controller = new AbortController();
   const token = crypto.randomUUID();
   const moving = Promise.withResolvers<void>();
-  const wanted = { device: source, sizeBytes: hugeBytes, fileName: "data", tags: ["a"] };
+  const spec = { device: source, sizeBytes: hugeBytes, fileName: "data", tags: ["a"] };
   const ended = reasonOf(
-    restic.backup(repository, wanted, {
+    restic.backup(repository, spec, {
       signal: controller.signal,
       token,
       onProgress: () => moving.resolve(),
@@ -205,8 +205,8 @@ test("a stopped backup is gone within a second, and does not block the next one"
   t.ok(performance.now() - stoppedAtMs < 1_000);
   t.strictSame(await markedProcesses(token), []);
   t.strictSame(await restic.list(repository, [], signal), []);
-  const wanted = { device: source, sizeBytes, fileName: "data", tags: [] };
-  const id = await restic.backup(repository, wanted, transferOptions());
+  const spec = { device: source, sizeBytes, fileName: "data", tags: [] };
+  const id = await restic.backup(repository, spec, transferOptions());
   await restic.forget(repository, [id], transferOptions());
   t.strictSame(await restic.list(repository, [], signal), []);
 });
@@ -232,9 +232,9 @@ test("the restic of a killed gateway keeps running until it is settled", { skip 
   }
   t.strictSame(await restic.list(repository, ["killed"], signal), []);
 
-  const wanted = { device: source, sizeBytes, fileName: "data", tags: ["killed"] };
-  const id = await restic.backup(repository, wanted, transferOptions({ token }));
-  t.equal(await restic.verify(repository, { ...wanted, id }, transferOptions()), sizeBytes);
+  const spec = { device: source, sizeBytes, fileName: "data", tags: ["killed"] };
+  const id = await restic.backup(repository, spec, transferOptions({ token }));
+  t.equal(await restic.verify(repository, { ...spec, id }, transferOptions()), sizeBytes);
   await restic.forget(repository, [id], transferOptions());
   t.strictSame(
     await restic.list(repository, [], signal),
@@ -249,9 +249,9 @@ test("a transfer without progress is REPOSITORY_UNREACHABLE", { skip }, async (t
   await truncate(source, hugeBytes);
   const token = crypto.randomUUID();
   let stopped = false;
-  const wanted = { device: source, sizeBytes: hugeBytes, fileName: "data", tags: [] };
+  const spec = { device: source, sizeBytes: hugeBytes, fileName: "data", tags: [] };
   const ended = reasonOf(
-    restic.backup(repository, wanted, {
+    restic.backup(repository, spec, {
       signal,
       token,
       onProgress: async () => {

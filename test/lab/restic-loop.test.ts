@@ -42,8 +42,8 @@ test("restic transfers the content of block devices, and does not touch one that
     password: "p",
   } as const;
   await restic.ensureRepository(repository, new AbortController().signal);
-  const wanted = { device: source, sizeBytes, fileName: "data", tags: ["loop"] };
-  const snapshot = { ...wanted, id: await restic.backup(repository, wanted, transferOptions()) };
+  const spec = { device: source, sizeBytes, fileName: "data", tags: ["loop"] };
+  const snapshot = { ...spec, id: await restic.backup(repository, spec, transferOptions()) };
 
   // Opened exclusively, like a mount or device-mapper.
   const holder = await open(target, constants.O_RDONLY | constants.O_EXCL);
@@ -56,7 +56,7 @@ test("restic transfers the content of block devices, and does not touch one that
   t.equal(sum(await readFile(join(directory, "target"))), sum(bytes), "it is on the disk");
 
   await t.rejects(
-    restic.backup(repository, { ...wanted, device: target, tags: ["larger"] }, transferOptions()),
+    restic.backup(repository, { ...spec, device: target, tags: ["larger"] }, transferOptions()),
     { reason: "TOOL_FAILED", message: /16777216 bytes of .* were read instead of 8388608/ },
   );
   t.strictSame(await restic.list(repository, ["larger"], new AbortController().signal), []);

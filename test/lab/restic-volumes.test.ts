@@ -57,8 +57,8 @@ test("the real restic stores and restores a volume", { skip, timeout: 170_000 },
     type: { case: "s3" as const, value: { encryptionKey, path } },
   });
 
-  const made = await gateway.backUp("monday", "data");
-  t.match(made, { state: StateType.COMPLETE, msg: /8 MiB .* the gateway's key key-/ });
+  const created = await gateway.backUp("monday", "data");
+  t.match(created, { state: StateType.COMPLETE, msg: /8 MiB .* the gateway's key key-/ });
   const { operationId } = await gateway.poll("wednesday", "data");
   await gateway.operations.cancel(operationId);
   t.match((await gateway.end(operationId)).state, /^(cancelled|completed)$/);

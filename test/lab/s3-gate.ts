@@ -38,7 +38,7 @@ const holdsPath = "/-/holds";
 export async function startS3Gate(t: Test, endpoint: string): Promise<string> {
   const { hostname, port } = new URL(endpoint);
   const holds = new Map<string, Held>();
-  let holdsMade = 0;
+  let createdHolds = 0;
 
   async function forward(message: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method, url = "", headers } = message;
@@ -65,7 +65,7 @@ export async function startS3Gate(t: Test, endpoint: string): Promise<string> {
     if (message.method === "POST") {
       const { pattern, passes }: { pattern: string; passes: number } = JSON.parse(await text(message));
       const [isHeld, isReleased] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-      const number = String(++holdsMade);
+      const number = String(++createdHolds);
       holds.set(number, { pattern: new RegExp(pattern), passes, isHeld, isReleased });
       response.end(number);
       return;

@@ -82,17 +82,17 @@ async function startLab(): Promise<Lab> {
 }
 
 /** Repeats a call until its response was read after the given time (performance.now()). */
-async function askedAfter<T>(atMs: number, ask: (options: CallOptions) => Promise<T>): Promise<T> {
+async function requestedAfter<T>(atMs: number, query: (options: CallOptions) => Promise<T>): Promise<T> {
   for (;;) {
     let ageMs = Number.POSITIVE_INFINITY;
-    const askedAtMs = performance.now();
-    const answer = await ask({
+    const requestedAtMs = performance.now();
+    const answer = await query({
       timeoutMs: 5_000,
       onHeader: (headers) => {
         ageMs = Number(headers.get("hostplane-snapshot-age"));
       },
     });
-    if (askedAtMs - ageMs >= atMs) {
+    if (requestedAtMs - ageMs >= atMs) {
       return answer;
     }
     await sleep(100);
@@ -103,18 +103,18 @@ async function askedAfter<T>(atMs: number, ask: (options: CallOptions) => Promis
  * Returns the gateway's response together with the output of the `ceph` program, which was the same before and after it.
  * @param say runs the `ceph` program, and converts its output to the expected response
  */
-async function ofOneMoment<T, Said>(
+async function ofOneMoment<T, Stated>(
   t: Test,
-  say: () => Promise<Said>,
-  ask: (options: CallOptions) => Promise<T>,
-): Promise<{ readonly told: T; readonly said: Said }> {
+  say: () => Promise<Stated>,
+  query: (options: CallOptions) => Promise<T>,
+): Promise<{ readonly reported: T; readonly stated: Stated }> {
   for (let tries = 1; tries <= 30; tries += 1) {
     const before = await say();
-    const told = await askedAfter(performance.now(), ask);
-    const said = await say();
-    if (isDeepStrictEqual(before, said)) {
+    const reported = await requestedAfter(performance.now(), query);
+    const stated = await say();
+    if (isDeepStrictEqual(before, stated)) {
       t.comment(`equal at try ${tries}`);
-      return { told, said };
+      return { reported, stated };
     }
   }
   throw new Error("the cluster's figures keep changing");
@@ -158,7 +158,7 @@ const msOf = (time: string) => Date.parse(time.replace(/([+-]\d\d)(\d\d)$/, "$1:
 test("daemons: monitors, managers, metadata servers, OSDs and gateways", { skip }, async (t) => {
   const lab = await sharedLab();
   await untilHealthy(lab);
-  const { told, said } = await ofOneMoment(
+  const { reported, stated } = await ofOneMoment(
     t,
     async () => {
       const [quorum, mgr, fs, osdStat, osdMap, services, mdsStat] = await Promise.all([
@@ -205,30 +205,30 @@ test("daemons: monitors, managers, metadata servers, OSDs and gateways", { skip 
     },
     (options) => lab.stats.getClusterStats({}, options),
   );
-  const { mon, mgr, mds, osd, rgw } = told.stats?.services ?? {};
-  t.equal(told.stats?.id, said.id);
-  const { createdAtMs, updatedAtMs, ...ofMon } = said.mon;
+  const { mon, mgr, mds, osd, rgw } = reported.stats?.services ?? {};
+  t.equal(reported.stats?.id, stated.id);
+  const { createdAtMs, updatedAtMs, ...ofMon } = stated.mon;
   t.match(mon, ofMon);
   t.equal(mon?.createdAt && timestampMs(mon.createdAt), createdAtMs);
   t.equal(mon?.updatedAt && timestampMs(mon.updatedAt), updatedAtMs);
-  t.equal(mgr?.active, said.mgr.active);
-  t.same(mgr?.standbys, said.mgr.standbys);
-  t.equal(mgr?.updatedAt && timestampMs(mgr.updatedAt), said.mgr.updatedAtMs);
-  t.match(mds, said.mds);
-  t.equal(mds?.daemonsUp, said.ranksUp);
+  t.equal(mgr?.active, stated.mgr.active);
+  t.same(mgr?.standbys, stated.mgr.standbys);
+  t.equal(mgr?.updatedAt && timestampMs(mgr.updatedAt), stated.mgr.updatedAtMs);
+  t.match(mds, stated.mds);
+  t.equal(mds?.daemonsUp, stated.ranksUp);
   t.equal(mds?.hotStandbyCount, 1, "the lab has one");
-  const { osdUpUpdatedAtMs, osdInUpdatedAtMs, ...ofOsd } = said.osd;
+  const { osdUpUpdatedAtMs, osdInUpdatedAtMs, ...ofOsd } = stated.osd;
   t.match(osd, ofOsd);
   t.equal(osd?.osdUpUpdatedAt && timestampMs(osd.osdUpUpdatedAt), osdUpUpdatedAtMs);
   t.equal(osd?.osdInUpdatedAt && timestampMs(osd.osdInUpdatedAt), osdInUpdatedAtMs);
-  t.match(rgw, said.rgw);
+  t.match(rgw, stated.rgw);
   t.equal(rgw?.activeDaemon, 1);
 });
 
 test("data: volumes, pools, placement groups, objects and space", { skip }, async (t) => {
   const lab = await sharedLab();
   await untilHealthy(lab);
-  const { told, said } = await ofOneMoment(
+  const { reported, stated } = await ofOneMoment(
     t,
     async () => {
       const [pools, pgStat, df, rados] = await Promise.all([
@@ -252,16 +252,16 @@ test("data: volumes, pools, placement groups, objects and space", { skip }, asyn
     },
     (options) => lab.stats.getClusterStats({}, options),
   );
-  const { volumes, pools, objects, usage } = told.stats?.data ?? {};
-  t.equal(pools?.pools, said.pools);
-  t.equal(pools?.pgs?.activeClean, said.activeClean);
-  t.equal(objects?.objectCount, said.objectCount);
+  const { volumes, pools, objects, usage } = reported.stats?.data ?? {};
+  t.equal(pools?.pools, stated.pools);
+  t.equal(pools?.pgs?.activeClean, stated.activeClean);
+  t.equal(objects?.objectCount, stated.objectCount);
   const units = ["B", "KiB", "MiB", "GiB"];
-  const step = Math.floor(Math.log2(Math.max(1, said.storedBytes)) / 10);
-  t.equal(objects?.size, `${(said.storedBytes / 1024 ** step).toFixed(2)} ${units[step]}`);
-  t.equal(usage?.used, said.used);
-  t.equal(usage?.available, said.available);
-  t.equal(usage?.total, said.total);
+  const step = Math.floor(Math.log2(Math.max(1, stated.storedBytes)) / 10);
+  t.equal(objects?.size, `${(stated.storedBytes / 1024 ** step).toFixed(2)} ${units[step]}`);
+  t.equal(usage?.used, stated.used);
+  t.equal(usage?.available, stated.available);
+  t.equal(usage?.total, stated.total);
 
   const images = await Promise.all(
     [["images"], ["images", "--namespace", "tenant"]].map(async (where) =>
@@ -282,8 +282,8 @@ test("status, crashes, and a crash that is archived", { skip }, async (t) => {
   await lab.ceph.crash("osd.2");
   await lab.ceph.start("osd.2");
   await untilHealthy(lab);
-  const askCrashes = async () => {
-    const { told, said } = await ofOneMoment(
+  const queryCrashes = async () => {
+    const { reported, stated } = await ofOneMoment(
       t,
       async () => ({
         health: await lab.say("health"),
@@ -295,9 +295,9 @@ test("status, crashes, and a crash that is archived", { skip }, async (t) => {
         return { stats, crashes: (await lab.storage.listCrashes({ archived: true })).crashes };
       },
     );
-    t.equal(told.stats?.status, said.health.status);
+    t.equal(reported.stats?.status, stated.health.status);
     t.same(
-      told.crashes.map(({ id, entity, host, version, at, archived }) => ({
+      reported.crashes.map(({ id, entity, host, version, at, archived }) => ({
         crash_id: id,
         entity_name: entity,
         utsname_hostname: host,
@@ -305,7 +305,7 @@ test("status, crashes, and a crash that is archived", { skip }, async (t) => {
         timestamp: at && timestampDate(at).toISOString().slice(0, 23),
         archived,
       })),
-      said.all.map((crash: Json) => ({
+      stated.all.map((crash: Json) => ({
         crash_id: crash.crash_id,
         entity_name: crash.entity_name,
         utsname_hostname: crash.utsname_hostname,
@@ -314,15 +314,15 @@ test("status, crashes, and a crash that is archived", { skip }, async (t) => {
         archived: crash.archived !== undefined,
       })),
     );
-    t.equal(told.stats?.crashes.length, said.unseen.length);
-    return told;
+    t.equal(reported.stats?.crashes.length, stated.unseen.length);
+    return reported;
   };
-  const before = await askCrashes();
+  const before = await queryCrashes();
   t.equal(before.stats?.status, "HEALTH_WARN");
   t.match(before.stats?.crashes, [{ description: /^osd\.2 on \S+ crashed at \S+Z: ./ }]);
   const [crash] = before.crashes;
   t.match((await lab.storage.archiveCrash({ id: crash?.id ?? "" })).crash, { archived: true });
-  const after = await askCrashes();
+  const after = await queryCrashes();
   t.same(after.stats?.crashes, []);
 });
 
@@ -346,28 +346,28 @@ test("client traffic, as texts", { skip }, async (t) => {
     .finally(() => {
       isLoaded = false;
     });
-  const said: ReturnType<typeof textsOf>[] = [];
-  const told: ReturnType<typeof textsOf>[] = [];
+  const stated: ReturnType<typeof textsOf>[] = [];
+  const reported: ReturnType<typeof textsOf>[] = [];
   const listen = async () => {
     while (isLoaded) {
-      said.push(textsOf(await lab.say("status")));
+      stated.push(textsOf(await lab.say("status")));
     }
   };
-  const ask = async () => {
+  const query = async () => {
     while (isLoaded) {
       const { iops } = (await lab.stats.getClusterStats({})).stats ?? {};
       if (iops !== undefined) {
         const { clientRead, clientWrite, clientReadOps, clientWriteOps } = iops;
-        told.push({ clientRead, clientWrite, clientReadOps, clientWriteOps });
+        reported.push({ clientRead, clientWrite, clientReadOps, clientWriteOps });
       }
       await sleep(200);
     }
   };
-  await Promise.all([load, listen(), listen(), ask()]);
+  await Promise.all([load, listen(), listen(), query()]);
   // The gateway refreshes its figures every two seconds, Ceph every second, and starting the program takes at least as long. How
   // many figures both have seen depends on the machine. Four equal texts are not a coincidence.
-  const figures = [...new Set(told.filter(isBusy).map((texts) => JSON.stringify(texts)))];
-  const same = figures.filter((text) => said.some((texts) => JSON.stringify(texts) === text));
+  const figures = [...new Set(reported.filter(isBusy).map((texts) => JSON.stringify(texts)))];
+  const same = figures.filter((text) => stated.some((texts) => JSON.stringify(texts) === text));
   t.comment(`${same.length} of ${figures.length} figures were also seen by the ceph program`);
   t.not(same.length, 0, figures.join(" "));
 });
@@ -380,7 +380,7 @@ test("pools and OSDs, one by one", { skip }, async (t) => {
   t.teardown(() => lab.ceph.run("ceph", "osd", "reweight", "1", "1"));
   await untilHealthy(lab);
   await untilAtRest(lab);
-  const { told, said } = await ofOneMoment(
+  const { reported, stated } = await ofOneMoment(
     t,
     async () => {
       const [pools, rules, df, pgs, osdDf, tree] = await Promise.all([
@@ -443,7 +443,7 @@ test("pools and OSDs, one by one", { skip }, async (t) => {
     },
   );
   t.same(
-    told.pools.map(({ oldestScrubAt, oldestDeepScrubAt, ...pool }) => ({
+    reported.pools.map(({ oldestScrubAt, oldestDeepScrubAt, ...pool }) => ({
       id: pool.id,
       name: pool.name,
       size: pool.size,
@@ -460,10 +460,10 @@ test("pools and OSDs, one by one", { skip }, async (t) => {
       oldestScrubAtMs: oldestScrubAt && timestampMs(oldestScrubAt),
       oldestDeepScrubAtMs: oldestDeepScrubAt && timestampMs(oldestDeepScrubAt),
     })),
-    said.pools,
+    stated.pools,
   );
   t.same(
-    told.osds.map((osd) => ({
+    reported.osds.map((osd) => ({
       id: osd.id,
       up: osd.up,
       in: osd.in,
@@ -475,7 +475,7 @@ test("pools and OSDs, one by one", { skip }, async (t) => {
       availableMebibytes: mebibytesOf(osd.availableBytes),
       pgCount: osd.pgCount,
     })),
-    said.osds,
+    stated.osds,
   );
 });
 
@@ -483,7 +483,7 @@ test("the radar follows from the output of the ceph program", { skip }, async (t
   const lab = await sharedLab();
   await untilHealthy(lab);
   let because = "";
-  const { told, said } = await ofOneMoment(
+  const { reported, stated } = await ofOneMoment(
     t,
     async () => ({
       checks: Object.entries((await lab.say("health")).checks),
@@ -505,31 +505,37 @@ test("the radar follows from the output of the ceph program", { skip }, async (t
     },
   );
   t.comment(because);
-  const weights = said.checks
+  const weights = stated.checks
     .filter(([, check]: Json) => !check.muted)
     .map(([code, check]: Json) => {
       const { warning, error } = healthWeights[code] ?? { warning: 10, error: 50 };
       return check.severity === "HEALTH_ERR" ? error : warning;
     });
   t.equal(
-    told?.clusterHealth,
+    reported?.clusterHealth,
     100 -
       Math.min(
         49,
         weights.reduce((sum, each) => sum + each, 0),
       ),
   );
-  t.equal(told?.nodesHealth, 100, "its only host is listed");
-  const free = (100 * said.stats.total_avail_bytes) / said.stats.total_bytes;
+  t.equal(reported?.nodesHealth, 100, "its only host is listed");
+  const free = (100 * stated.stats.total_avail_bytes) / stated.stats.total_bytes;
   // OSDs report at different times, so usage may change back and forth between two equal outputs: a difference of 0.016 was seen.
-  t.ok(Math.abs((told?.capacityAvailable ?? 0) - free) < 0.1, `${told?.capacityAvailable} is ${free}`);
+  t.ok(
+    Math.abs((reported?.capacityAvailable ?? 0) - free) < 0.1,
+    `${reported?.capacityAvailable} is ${free}`,
+  );
   // One monitor, all OSDs on one host; number of copies as in the program's output.
-  const ofPools = said.pools.map(({ size, min_size }: Json) => {
+  const ofPools = stated.pools.map(({ size, min_size }: Json) => {
     const ofLoss = size === 1 ? 40 : size === 2 ? 15 : 0;
     return ofLoss + 10 + (min_size === 1 ? 10 : 0) + (Math.min(size, 3) <= min_size ? 5 : 0);
   });
-  t.equal(told?.reliability, 100 - Math.max(...ofPools) - 15);
-  t.ok((told?.stability ?? 0) <= 80, "a crash, and the OSD that went down with it, are from the last hour");
+  t.equal(reported?.reliability, 100 - Math.max(...ofPools) - 15);
+  t.ok(
+    (reported?.stability ?? 0) <= 80,
+    "a crash, and the OSD that went down with it, are from the last hour",
+  );
   t.match(because, /stability: flaps=\d+ -\d+, crashes=1 -10/);
 });
 

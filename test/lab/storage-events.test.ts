@@ -26,9 +26,9 @@ interface Lab {
   /** Storage events since the start. */
   readonly events: readonly Event[];
   /** Waits for an event with at least the given index. */
-  untilEvent(from: number, isWanted: (event: Event) => boolean): Promise<Event>;
+  untilEvent(from: number, matches: (event: Event) => boolean): Promise<Event>;
   /** Waits for figures; returns how long that took. */
-  untilStats(isWanted: (stats: ClusterStats) => boolean): Promise<number>;
+  untilStats(matches: (stats: ClusterStats) => boolean): Promise<number>;
   /** Returns the longest time of a call of the constant caller since the last query. */
   longestCallMs(): number;
 }
@@ -103,10 +103,10 @@ async function startLab(): Promise<Lab> {
     stats,
     storage: createClient(StorageService, transport),
     events,
-    async untilEvent(from, isWanted) {
+    async untilEvent(from, matches) {
       const patience = AbortSignal.timeout(60_000);
       while (!patience.aborted) {
-        const found = events.slice(from).find(isWanted);
+        const found = events.slice(from).find(matches);
         if (found !== undefined) {
           return found;
         }
@@ -119,13 +119,13 @@ async function startLab(): Promise<Lab> {
         `not reported; but ${events.slice(from).map(({ type, resource }) => `${type} ${resource}`)}`,
       );
     },
-    async untilStats(isWanted) {
+    async untilStats(matches) {
       const beganAtMs = performance.now();
       let last = "nothing";
       while (performance.now() - beganAtMs < 60_000) {
         try {
           const answer = await stats.getClusterStats({}, { timeoutMs: deadlineMs });
-          if (answer.stats !== undefined && isWanted(answer.stats)) {
+          if (answer.stats !== undefined && matches(answer.stats)) {
             return performance.now() - beganAtMs;
           }
           last = toJsonString(ClusterStatsSchema, answer.stats ?? create(ClusterStatsSchema));
@@ -289,17 +289,17 @@ labTest("an outage of the monitors is published as a gap when they are back", as
 
 labTest("any number of GetClusterStats calls cost Ceph at most one refresh every 2 s", async (t, lab) => {
   // Ceph returns only the last 50 commands, so they have to be polled.
-  const told = new Set<string>();
-  const look = async () => {
+  const reported = new Set<string>();
+  const check = async () => {
     const log = await lab.ceph.run("ceph", "log", "last", "50", "debug", "audit");
     for (const line of log.split("\n")) {
       if (/entity='client\.hostplane' cmd=\[\{"prefix": ?"status"/.test(line)) {
-        told.add(line);
+        reported.add(line);
       }
     }
   };
-  await look();
-  const earlier = told.size;
+  await check();
+  const earlier = reported.size;
   const tookMs: number[] = [];
   let oldestMs = 0;
   const onHeader = (headers: Headers) => {
@@ -316,12 +316,12 @@ labTest("any number of GetClusterStats calls cost Ceph at most one refresh every
   const watcher = async () => {
     while (performance.now() - beganAtMs < 10_000) {
       await sleep(1_000);
-      await look();
+      await check();
     }
   };
   await Promise.all([watcher(), ...Array.from({ length: 20 }, caller)]);
   const lastedMs = performance.now() - beganAtMs;
-  const refreshes = told.size - earlier;
+  const refreshes = reported.size - earlier;
   t.comment(
     `${Math.round(tookMs.length / 10)} calls a second, longest ${Math.round(Math.max(...tookMs))} ms: ${refreshes} refreshes in ${Math.round(lastedMs)} ms, oldest state ${oldestMs} ms`,
   );

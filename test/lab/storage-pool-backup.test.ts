@@ -190,7 +190,7 @@ test("a directory pool is backed up and restored while a guest writes", {
   const lab = await makeLab(t);
   const clients = await lab.start();
   const stopWriting = beginWriting(lab);
-  const told: string[] = [];
+  const reported: string[] = [];
   let last: PublishedState | undefined;
   let operationId = "";
   const onHeader = (headers: Headers) => {
@@ -198,15 +198,15 @@ test("a directory pool is backed up and restored while a guest writes", {
   };
   const beganAtMs = performance.now();
   for await (const { state, msg } of clients.published.createBackup({}, { onHeader })) {
-    told.push(msg);
+    reported.push(msg);
     last = state;
   }
   t.comment(
-    `${names.length} volumes took ${(performance.now() - beganAtMs).toFixed(0)} ms: ${told.join(" | ")}`,
+    `${names.length} volumes took ${(performance.now() - beganAtMs).toFixed(0)} ms: ${reported.join(" | ")}`,
   );
   await stopWriting();
   t.equal(last, PublishedState.COMPLETED);
-  t.match(told.at(-1), /^6 volumes of .* stored as pool-/);
+  t.match(reported.at(-1), /^6 volumes of .* stored as pool-/);
   t.strictSame(await lab.leftovers(), []);
   const backups = await listed(clients, operationId);
   t.strictSame(

@@ -62,8 +62,8 @@ test("a real group grows by spare devices, and releases those without data", { s
 test("a device that is in use or has content is never taken", { skip }, async (t) => {
   const { pool, links, spares, identity, shell } = await makePool(t);
   const [first = "", second = ""] = links;
-  const made = await run(["mkfs.ext4", "-q", spares[1] ?? ""], { kind: "mutate" });
-  t.equal(made.exitCode, 0, made.stderr);
+  const created = await run(["mkfs.ext4", "-q", spares[1] ?? ""], { kind: "mutate" });
+  t.equal(created.exitCode, 0, created.stderr);
   t.equal((await pool.read(undefined, performance.now())).value.spares[1]?.unusable, "it contains ext4");
   t.equal(await reasonOf(pool.add(identity, [first, second])), "DEVICE_NOT_USABLE");
 

@@ -97,12 +97,12 @@ async function checkStoragePool(): Promise<object> {
 
     note("the pool grows");
     // It grows by the only spare that is large enough.
-    let told: PublishedState | undefined;
+    let reported: PublishedState | undefined;
     for await (const { state, msg } of clients.published.expandStorage({ minBytes: Number(700n * mib) })) {
-      told = state;
+      reported = state;
       assert.notEqual(state, PublishedState.FAILED, msg);
     }
-    assert.equal(told, PublishedState.COMPLETED);
+    assert.equal(reported, PublishedState.COMPLETED);
     assert.match(await type("pvs --noheadings -o pv_name,vg_name"), /vdc +pool/);
 
     note("the pool shrinks");

@@ -33,9 +33,9 @@ test("several gateways on one PostgreSQL", { skip, timeout }, async (t) => {
     const waits: number[] = [];
     const count = async (lane: number) => {
       for (let turn = 0; turn < 20; turn += 1) {
-        const begun = performance.now();
+        const startedMs = performance.now();
         await stores[lane % 3]?.run("counter.add", { name: "a", by: 1 });
-        waits.push(performance.now() - begun);
+        waits.push(performance.now() - startedMs);
       }
     };
     await Promise.all(Array.from({ length: 24 }, (_, lane) => count(lane)));
@@ -50,13 +50,13 @@ test("several gateways on one PostgreSQL", { skip, timeout }, async (t) => {
     writer.subscribe("auth", () => {
       ownCalls += 1;
     });
-    const heard = new Promise<number>((resolve) =>
+    const received = new Promise<number>((resolve) =>
       reader.subscribe("auth", () => resolve(performance.now())),
     );
-    const begun = performance.now();
+    const startedMs = performance.now();
     await writer.run("topic.notify", { topics: ["auth"] });
     const last = new Promise<void>((resolve) => reader.subscribe("audit", resolve));
-    t.comment(`notified after ${Math.round((await heard) - begun)} ms`);
+    t.comment(`notified after ${Math.round((await received) - startedMs)} ms`);
     await writer.run("topic.notify", { topics: ["audit"] });
     await last;
     t.equal(ownCalls, 1);
@@ -66,10 +66,10 @@ test("several gateways on one PostgreSQL", { skip, timeout }, async (t) => {
     const url = await postgres.createDatabase();
     const log = keepLog();
     const store = await openTestStore(t, { url, log });
-    const told = new Promise<void>((resolve) => store.subscribe("idempotency", resolve));
+    const reported = new Promise<void>((resolve) => store.subscribe("idempotency", resolve));
     const query = "select pg_terminate_backend(pid) from pg_stat_activity where query = 'listen hostplane'";
     await postgres.query(query, url);
-    await told;
+    await reported;
     t.match(log.lines.at(-2), /^warn: the connection that listens for changes by other gateways was lost/);
     t.match(log.lines.at(-1), /^info: listening for changes by other gateways again/);
   });
@@ -218,9 +218,9 @@ test("a silent PostgreSQL is given up", { skip, timeout }, async (t) => {
   for (const socket of sockets) {
     socket.unpipe().pause();
   }
-  const begun = performance.now();
+  const startedMs = performance.now();
   t.equal((await errorOf(store.run("counter.add", { name: "a", by: 1 }))).reason, "STORE_UNAVAILABLE");
-  t.ok(performance.now() - begun < 20_000, "within the time limit of a query");
+  t.ok(performance.now() - startedMs < 20_000, "within the time limit of a query");
   t.equal(
     await store.run("counter.read", { name: "a" }),
     1,
@@ -232,7 +232,7 @@ test("the password is in no error and no log", { skip, timeout }, async (t) => {
   const postgres = await startPostgres(t);
   const url = await postgres.createDatabase();
   const log = keepLog();
-  const told: unknown[] = [];
+  const reported: unknown[] = [];
   const wrong = new URL(url);
   wrong.password = encodeURIComponent(`${postgresPassword}-wrong`);
   const badUrls = [
@@ -244,14 +244,14 @@ test("the password is in no error and no log", { skip, timeout }, async (t) => {
   for (const bad of [...badUrls, `${url}?sslmode=require`]) {
     const error = await errorOf(openTestStore(t, { url: bad, log }));
     t.equal(error.reason, "STORE_UNAVAILABLE", error.message);
-    told.push(error);
+    reported.push(error);
   }
   const store = await openTestStore(t, { url, log });
-  told.push(await errorOf(store.run("counter.duplicate", { name: "a" })));
+  reported.push(await errorOf(store.run("counter.duplicate", { name: "a" })));
   await postgres.kill();
-  told.push(await errorOf(store.run("counter.read", { name: "a" })));
+  reported.push(await errorOf(store.run("counter.read", { name: "a" })));
   await postgres.start();
-  const everything = [...log.lines, ...told.map(everythingOf)].join("\n");
+  const everything = [...log.lines, ...reported.map(everythingOf)].join("\n");
   t.ok(everything.includes("127.0.0.1"), "there is text to search");
   for (const secret of [postgresPassword, encodeURIComponent(postgresPassword), "s3cr3t"]) {
     t.notOk(everything.includes(secret));

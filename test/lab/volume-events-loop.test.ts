@@ -2,9 +2,9 @@ import tap, { test } from "tap";
 import { createLvm } from "../../adapters/lvm/lvm.ts";
 import type { NewEvent } from "../../server/events/store/events.ts";
 import {
+  publishedEvents,
   startObserver,
-  toldEvents,
-  untilTold,
+  untilPublished,
   untilVersion,
 } from "../server/domains/volumes/events/observer-under-test.ts";
 import { openOwnStore } from "../server/store/own-store.ts";
@@ -55,13 +55,13 @@ if (skip !== undefined) {
         ["volume.removed", "volumeGroup.enough"],
       ],
     ];
-    const wanted: string[] = [];
+    const expected: string[] = [];
     let slowestMs = 0;
     for (const [args, types] of typed) {
       await shell(...args);
       const endedAtMs = performance.now();
-      wanted.push(...types);
-      await untilTold(store, (events) => changesIn(events).length >= wanted.length);
+      expected.push(...types);
+      await untilPublished(store, (events) => changesIn(events).length >= expected.length);
       const tookMs = performance.now() - endedAtMs;
       slowestMs = Math.max(slowestMs, tookMs);
     }
@@ -75,16 +75,16 @@ if (skip !== undefined) {
       sizeBytes: 1n,
       tags: [],
     });
-    await untilTold(store, (events) => changesIn(events).length > wanted.length);
+    await untilPublished(store, (events) => changesIn(events).length > expected.length);
     await Promise.all(gateways.map(({ close }) => close()));
-    const events = changesIn(await toldEvents(store));
+    const events = changesIn(await publishedEvents(store));
     t.strictSame(
       events.map(({ type }) => type),
-      [...wanted, "volume.created"],
+      [...expected, "volume.created"],
     );
     t.match(
       events.filter(({ resource }) => /(typed|renamed|fill)$/.test(resource)).map(({ payload }) => payload),
-      wanted.filter((type) => type.startsWith("volume.")).map(() => ({ volume: { outside: true } })),
+      expected.filter((type) => type.startsWith("volume.")).map(() => ({ volume: { outside: true } })),
     );
     t.strictSame(
       gateways.flatMap(({ failures }) => failures),

@@ -2,9 +2,9 @@ import { test } from "tap";
 import {
   create,
   makeLvm,
+  publishedEvents,
   startObserver,
-  toldEvents,
-  untilTold,
+  untilPublished,
   untilVersion,
 } from "../server/domains/volumes/events/observer-under-test.ts";
 import { applyEvent, type Picture } from "../server/domains/volumes/events/volume-picture.ts";
@@ -40,9 +40,11 @@ test("gateways that share PostgreSQL publish each change of their host's volumes
     }
   }
   await lvm.run(create("last"));
-  const events = await untilTold(store, (told) => told.some(({ resource }) => resource.endsWith("/last")));
+  const events = await untilPublished(store, (reported) =>
+    reported.some(({ resource }) => resource.endsWith("/last")),
+  );
   await Promise.all(observers.map(({ close }) => close()));
-  const later = (await toldEvents(store)).slice(events.length).filter(({ type }) => type !== "gap");
+  const later = (await publishedEvents(store)).slice(events.length).filter(({ type }) => type !== "gap");
   t.strictSame(later, []);
   const picture: Picture = new Map();
   for (const event of events) {

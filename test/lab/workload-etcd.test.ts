@@ -104,8 +104,8 @@ async function losesMembers(t: Test, program: string, net: number): Promise<void
       { access, dial: undefined },
       AbortSignal.timeout(10_000),
     );
-  const ask = async (path: string, body: object) => {
-    const asking = createTlsClient({
+  const query = async (path: string, body: object) => {
+    const requesting = createTlsClient({
       ...accessTo(1),
       host: addressOf(1),
       port: 2379,
@@ -113,17 +113,17 @@ async function losesMembers(t: Test, program: string, net: number): Promise<void
       who: "etcd",
     });
     try {
-      const answer = await asking.ask(
+      const answer = await requesting.send(
         { method: "POST", path, body, what: "ask" },
         AbortSignal.timeout(10_000),
       );
       return JSON.parse(answer.text);
     } finally {
-      await asking.close();
+      await requesting.close();
     }
   };
   const membersNow = async (): Promise<readonly string[]> =>
-    (await ask("/v3/cluster/member/list", {})).members.map(
+    (await query("/v3/cluster/member/list", {})).members.map(
       ({ name }: { readonly name?: string }) => name ?? "",
     );
 
@@ -150,7 +150,7 @@ async function losesMembers(t: Test, program: string, net: number): Promise<void
 
   await t.test("a member that has never started is found by its address", async (t) => {
     await untilDone(async () => {
-      const added = await ask("/v3/cluster/member/add", { peerURLs: [peerOf(3)], isLearner: true });
+      const added = await query("/v3/cluster/member/add", { peerURLs: [peerOf(3)], isLearner: true });
       if (added.member === undefined) {
         throw new Error(JSON.stringify(added));
       }
@@ -173,9 +173,9 @@ async function losesMembers(t: Test, program: string, net: number): Promise<void
 
   await t.test("without a majority nothing can be changed", async (t) => {
     // The new member counts at once, even before the response; but none is added in the first seconds after a change.
-    const asked: Promise<unknown>[] = [];
+    const requests: Promise<unknown>[] = [];
     await untilDone(async () => {
-      asked.push(ask("/v3/cluster/member/add", { peerURLs: [peerOf(3)] }).catch(() => {}));
+      requests.push(query("/v3/cluster/member/add", { peerURLs: [peerOf(3)] }).catch(() => {}));
       await delay(200);
       if ((await membersNow()).length !== 2) {
         throw new Error("not a member yet");
@@ -184,7 +184,7 @@ async function losesMembers(t: Test, program: string, net: number): Promise<void
     // etcd 3.4 answers from its local state.
     const isNobody = await reasonOf(remove("nobody", accessTo(1)));
     t.equal(isNobody, program === built ? "WORKLOAD_UNAVAILABLE" : undefined);
-    await Promise.all(asked);
+    await Promise.all(requests);
     await stop("cp-1");
     t.equal(await reasonOf(remove("cp-9", accessTo(1, 2))), "WORKLOAD_UNAVAILABLE");
   });

@@ -33,20 +33,20 @@ test("a kube-apiserver with the keys of a cluster", { skip, timeout: 2_400_000 }
   await buildKubernetes();
   const { port } = await startKubeadmCluster(t, await certify(t, join(t.testdir(), "kubeadm.yaml")));
   const ca = pki.kubernetesCa.certificatePem;
-  const ask = createAsker(port, ca);
+  const query = createSender(port, ca);
 
   async function put(path: string, name: string, object: object): Promise<void> {
-    const made = await ask("POST", path, object);
-    const status = "status" in object ? { ...made.body, status: object.status } : undefined;
+    const created = await query("POST", path, object);
+    const status = "status" in object ? { ...created.body, status: object.status } : undefined;
     if (status !== undefined) {
-      await ask("PUT", `${path}/${name}/status`, status);
+      await query("PUT", `${path}/${name}/status`, status);
     }
   }
 
   async function setReady(name: string, status: string, reason: string, message: string): Promise<void> {
-    const { body } = await ask("GET", `/api/v1/nodes/${name}`);
+    const { body } = await query("GET", `/api/v1/nodes/${name}`);
     const conditions = [{ type: "Ready", status, reason, message }];
-    await ask("PUT", `/api/v1/nodes/${name}/status`, { ...body, status: { ...body.status, conditions } });
+    await query("PUT", `/api/v1/nodes/${name}/status`, { ...body, status: { ...body.status, conditions } });
   }
 
   for (const [index, name] of nodes.entries()) {
@@ -64,11 +64,11 @@ test("a kube-apiserver with the keys of a cluster", { skip, timeout: 2_400_000 }
     });
   }
   const [, configuration] = initDocuments(cluster, nodeOf("1.36.3"), token);
-  await ask("POST", "/api/v1/namespaces/kube-system/configmaps", {
+  await query("POST", "/api/v1/namespaces/kube-system/configmaps", {
     metadata: { name: "kubeadm-config" },
     data: { ClusterConfiguration: renderYaml([configuration]) },
   });
-  await ask("POST", "/apis/apps/v1/namespaces/kube-system/daemonsets", kubeProxy);
+  await query("POST", "/apis/apps/v1/namespaces/kube-system/daemonsets", kubeProxy);
 
   const validity = { notBefore: new Date(Date.now() - 60_000), notAfter: new Date(Date.now() + 600_000) };
   const who = { commonName: "nobody", organization: "nobodies" };
@@ -99,7 +99,7 @@ test("a kube-apiserver with the keys of a cluster", { skip, timeout: 2_400_000 }
     async setProtected(_, name, isProtected) {
       const path = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";
       if (!isProtected) {
-        await ask("DELETE", `${path}/web`);
+        await query("DELETE", `${path}/web`);
         return;
       }
       const spec = { minAvailable: 1, selector: { matchLabels: { app: name } } };
@@ -114,20 +114,20 @@ test("a kube-apiserver with the keys of a cluster", { skip, timeout: 2_400_000 }
       await put(path, "web", { metadata: { name: "web" }, spec, status });
     },
     async endLeavingPods() {
-      const { body } = await ask("GET", `/api/v1/namespaces/${namespace}/pods`);
+      const { body } = await query("GET", `/api/v1/namespaces/${namespace}/pods`);
       for (const { metadata } of body.items.filter(
         (pod: { readonly metadata: { readonly deletionTimestamp?: string } }) =>
           pod.metadata.deletionTimestamp !== undefined,
       )) {
         const options = { kind: "DeleteOptions", apiVersion: "v1", gracePeriodSeconds: 0 };
-        await ask("DELETE", `/api/v1/namespaces/${namespace}/pods/${metadata.name}`, options);
+        await query("DELETE", `/api/v1/namespaces/${namespace}/pods/${metadata.name}`, options);
       }
     },
     async isTokenGood(joining) {
       const headers = { authorization: `Bearer ${formatBootstrapToken(joining)}` };
       const review = { apiVersion: "authentication.k8s.io/v1", kind: "SelfSubjectReview" };
       const path = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
-      const asToken = createAsker(port, ca, headers);
+      const asToken = createSender(port, ca, headers);
       // The API server learns of Secrets a little later.
       for (let tries = 1; tries <= 10; tries += 1) {
         const { statusCode, body } = await asToken("POST", path, review);
@@ -139,8 +139,8 @@ test("a kube-apiserver with the keys of a cluster", { skip, timeout: 2_400_000 }
       return false;
     },
     async versions() {
-      const config = await ask("GET", "/api/v1/namespaces/kube-system/configmaps/kubeadm-config");
-      const proxy = await ask("GET", "/apis/apps/v1/namespaces/kube-system/daemonsets/kube-proxy");
+      const config = await query("GET", "/api/v1/namespaces/kube-system/configmaps/kubeadm-config");
+      const proxy = await query("GET", "/apis/apps/v1/namespaces/kube-system/daemonsets/kube-proxy");
       const { updateStrategy, template } = proxy.body.spec;
       return {
         configured: parseYaml(config.body.data.ClusterConfiguration).kubernetesVersion,
@@ -149,11 +149,11 @@ test("a kube-apiserver with the keys of a cluster", { skip, timeout: 2_400_000 }
       };
     },
     async bindings() {
-      const { items } = (await ask("GET", bindingsPath)).body;
+      const { items } = (await query("GET", bindingsPath)).body;
       return items.map(({ metadata }: { readonly metadata: { readonly name: string } }) => metadata.name);
     },
     async deleteBinding(name) {
-      await ask("DELETE", `${bindingsPath}/${name}`);
+      await query("DELETE", `${bindingsPath}/${name}`);
     },
   };
   await passesWorkloadContract(t, subject);
@@ -192,10 +192,10 @@ function podManifest(node: string, { name, ownerKind, phase }: PodOfTest) {
  * Returns a function that makes requests as the cluster's owner, or anonymously with these headers. It retries while the server
  * is not ready.
  */
-function createAsker(port: number, ca: string, headers?: Readonly<Record<string, string>>) {
+function createSender(port: number, ca: string, headers?: Readonly<Record<string, string>>) {
   const { certificatePem: cert, privateKeyPem: key } = pki.admin;
   const as = headers === undefined ? { cert, key } : { headers };
-  return async function ask(method: string, path: string, body?: object): Promise<Answer> {
+  return async function query(method: string, path: string, body?: object): Promise<Answer> {
     const sent = request({ ca, host: "127.0.0.1", port, method, path, ...as });
     const sentText = body === undefined ? "" : JSON.stringify(body);
     sent.setHeader("content-type", "application/json");

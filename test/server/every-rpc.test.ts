@@ -691,10 +691,10 @@ for (const prefix of ["", "/api"]) {
       const transport = protocol.createTransport(baseUrl, { headers: { authorization: `Bearer ${token}` } });
       if (protocol.isGet === true || protocol.isEventStream === true) {
         // These protocols cannot create the resources that they read.
-        const making = connectJson.createTransport(baseUrl, {
+        const creator = connectJson.createTransport(baseUrl, {
           headers: { authorization: `Bearer ${token}` },
         });
-        await callMethod(making, methodOf("cnct.kaas.api.Cluster/CreateCluster"), demo);
+        await callMethod(creator, methodOf("cnct.kaas.api.Cluster/CreateCluster"), demo);
       }
       for (const { path, request, answer, error } of rows) {
         const method = methodOf(path);

@@ -25,7 +25,7 @@ async function slowLvm(t: Parameters<typeof standInLvm>[0]) {
   await writeFile(join(directory, "hold"), "");
   return {
     volumes,
-    async begun() {
+    async started() {
       while (!existsSync(join(directory, "begun"))) {
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
@@ -71,7 +71,7 @@ test("a change whose gateway was killed has no outcome in the audit log, and is 
 
   const first = await serve();
   const lost = rpcErrorOf(first.create());
-  await lvm.begun();
+  await lvm.started();
   t.match(
     await first.events("UNKNOWN_OUTCOME"),
     [{ actor: "user/admin", outcome: "" }],

@@ -153,14 +153,17 @@ async function cancelOverHttp2(session: http2.ClientHttp2Session, cancelled: Can
 
 async function cancelMany(url: string, version: "1.1" | "2", count: number): Promise<void> {
   let session: http2.ClientHttp2Session | undefined;
-  for (let begun = 0; begun < count; begun += atOnce) {
-    const cancelled = Array.from({ length: atOnce }, (_, index) => kinds[(begun + index) % kinds.length]);
+  for (let startedCount = 0; startedCount < count; startedCount += atOnce) {
+    const cancelled = Array.from(
+      { length: atOnce },
+      (_, index) => kinds[(startedCount + index) % kinds.length],
+    );
     const calls = cancelled.filter((one) => one !== undefined);
     if (version === "1.1") {
       await Promise.all(calls.map((one) => cancelOverHttp1(url, one)));
       continue;
     }
-    if (begun % callsPerSession === 0) {
+    if (startedCount % callsPerSession === 0) {
       session?.destroy();
       session = http2.connect(url);
       session.on("error", () => {});

@@ -12,17 +12,20 @@ import { startAppUnderTest } from "./app-under-test.ts";
 import { requestHttp1, requestOver } from "./raw-request.ts";
 
 /** Records the handlers' requests, and returns answers with every type of field. */
-function createCluster(): { readonly asked: unknown[]; readonly handlers: ServiceHandlers<typeof Cluster> } {
-  const asked: unknown[] = [];
+function createCluster(): {
+  readonly requests: unknown[];
+  readonly handlers: ServiceHandlers<typeof Cluster>;
+} {
+  const requests: unknown[] = [];
   const answers =
     <A>(answer: A) =>
     async (request: object) => {
-      asked.push({ ...request, $typeName: undefined });
+      requests.push({ ...request, $typeName: undefined });
       return answer;
     };
   const item = { name: "blue", statusMessage: "being made", status: ClusterStatus.PROVISIONING };
   return {
-    asked,
+    requests,
     handlers: {
       createCluster: answers({ ok: true, cluster: item }),
       getCluster: answers({ ok: true, cluster: { name: "blue", kubeconfig: "a secret" } }),
@@ -50,7 +53,7 @@ const rows: readonly (readonly [
   method: string,
   path: string,
   body: object | undefined,
-  asked: object,
+  request: object,
   answer: object,
 ])[] = [
   [
@@ -126,7 +129,7 @@ const rows: readonly (readonly [
 ];
 
 test("every route of the published API accepts and returns what its clients expect", async (t) => {
-  const { asked, handlers } = createCluster();
+  const { requests, handlers } = createCluster();
   const { url, log } = await startAppUnderTest(t, [registerService(Cluster, handlers)]);
   for (const version of ["1.1", "2"] as const) {
     for (const [method, path, body, request, answer] of rows) {
@@ -140,7 +143,7 @@ test("every route of the published API accepts and returns what its clients expe
         { status: 200, headers: { "content-type": "application/json", "cache-control": "no-store" } },
         name,
       );
-      t.match(asked.at(-1), request, name);
+      t.match(requests.at(-1), request, name);
       const json = JSON.parse(received.body.toString());
       t.match(json, answer, name);
       t.same(
@@ -155,7 +158,7 @@ test("every route of the published API accepts and returns what its clients expe
 });
 
 test("a mistyped field in a change reaches no handler", async (t) => {
-  const { asked, handlers } = createCluster();
+  const { requests, handlers } = createCluster();
   const { url } = await startAppUnderTest(t, [registerService(Cluster, handlers)]);
   const wrong = [
     { method: "DELETE", path: "/api/v1/cluster?nam=blue" },
@@ -178,7 +181,7 @@ test("a mistyped field in a change reaches no handler", async (t) => {
     t.equal(answer.status, 400, `${request.method} ${request.path} ${request.body}`);
     t.match(JSON.parse(answer.body.toString()), { code: 3, details: [{ "@type": /ErrorInfo$/ }] });
   }
-  t.same(asked, []);
+  t.same(requests, []);
   const read = await requestHttp1(url, { method: "GET", path: "/api/v1/cluster?name=blue&verbose=1" });
   t.match(read, { status: 200, headers: { "hostplane-unknown-fields": "verbose" } });
 });

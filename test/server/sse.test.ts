@@ -58,7 +58,7 @@ for (const httpVersion of httpVersions) {
       `volume.removed v${index}`,
     ]).flat();
 
-    const told: string[] = [];
+    const reported: string[] = [];
     let lastEventId = "";
     let connections = 0;
     /** Connects like a browser, with the same URL and the id of the last event received. */
@@ -73,16 +73,16 @@ for (const httpVersion of httpVersions) {
         lastEventId = event.lastEventId;
         const what = happened(event);
         if (what !== undefined) {
-          told.push(what);
+          reported.push(what);
         }
-        if (told.length === expected.length) {
+        if (reported.length === expected.length) {
           events.close();
           return;
         }
       }
     }
     async function read(): Promise<void> {
-      while (told.length < expected.length) {
+      while (reported.length < expected.length) {
         await readUntilCut().catch(() => undefined);
       }
     }
@@ -99,7 +99,7 @@ for (const httpVersion of httpVersions) {
       }
     }
     await reading;
-    t.same(told, expected);
+    t.same(reported, expected);
     t.ok(connections > 5, `${connections} connections`);
   });
 }
@@ -115,9 +115,9 @@ test("a change reports its progress, and GET watches its operation from a cursor
     const events = await openEventStream(url, { httpVersion, path: createPath, headers, body });
     t.equal(events.headers["hostplane-backend"], "sandbox");
     const operationId = String(events.headers["hostplane-operation"]);
-    const told = await events.until(({ type }) => type === "end");
-    t.ok(told.length > 3, `${told.length} events`);
-    const states = told.slice(0, -1).map(({ data }) => JSON.parse(data).state);
+    const reported = await events.until(({ type }) => type === "end");
+    t.ok(reported.length > 3, `${reported.length} events`);
+    const states = reported.slice(0, -1).map(({ data }) => JSON.parse(data).state);
     t.equal(states.at(-1), "OPERATION_STATE_COMPLETED");
 
     const path = `/hostplane.v1.OperationService/WatchOperation?id=${operationId}`;
@@ -147,17 +147,17 @@ test("roles apply, and secrets are only returned by POST", async (t) => {
   const operator = await tokenOf("o", Role.OPERATOR);
   const logs = { path: logsPath, body: '{"podId": "none"}' };
   for (const httpVersion of httpVersions) {
-    const ask = (request: EventStreamRequest) => answerTo(url, { httpVersion, ...request });
-    t.equal(await ask({ path: watchPath }), "401 LOGIN_REQUIRED");
-    t.equal(await ask({ path: watchPath, headers: viewer }), "200");
-    t.equal(await ask({ path: createPath, body: "{}", headers: viewer }), "403 ROLE_REQUIRED");
-    t.equal(await ask({ path: createPath, body: "{}", headers: operator }), "400 INVALID_FIELD");
-    t.equal(await ask({ ...logs, headers: viewer }), "403 ROLE_REQUIRED");
-    t.equal(await ask({ ...logs, headers: operator }), "404 POD_NOT_FOUND");
-    t.equal(await ask({ path: `${logsPath}?podId=none`, headers: ofAdmin }), "405");
-    t.equal(await ask({ path: `${watchPath}x`, headers: ofAdmin }), "404 METHOD_NOT_FOUND");
+    const query = (request: EventStreamRequest) => answerTo(url, { httpVersion, ...request });
+    t.equal(await query({ path: watchPath }), "401 LOGIN_REQUIRED");
+    t.equal(await query({ path: watchPath, headers: viewer }), "200");
+    t.equal(await query({ path: createPath, body: "{}", headers: viewer }), "403 ROLE_REQUIRED");
+    t.equal(await query({ path: createPath, body: "{}", headers: operator }), "400 INVALID_FIELD");
+    t.equal(await query({ ...logs, headers: viewer }), "403 ROLE_REQUIRED");
+    t.equal(await query({ ...logs, headers: operator }), "404 POD_NOT_FOUND");
+    t.equal(await query({ path: `${logsPath}?podId=none`, headers: ofAdmin }), "405");
+    t.equal(await query({ path: `${watchPath}x`, headers: ofAdmin }), "404 METHOD_NOT_FOUND");
     const unknown = { ...ofAdmin, "hostplane-dry-run": "true" };
-    t.equal(await ask({ path: watchPath, headers: unknown }), "400 UNKNOWN_HEADER");
+    t.equal(await query({ path: watchPath, headers: unknown }), "400 UNKNOWN_HEADER");
   }
 });
 
@@ -175,16 +175,16 @@ async function cookieOf(url: string): Promise<string> {
 test("a session cookie opens streams only for the gateway's own pages", async (t) => {
   const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
   const cookie = await cookieOf(url);
-  const ask = (headers: Readonly<Record<string, string>>, request: Partial<EventStreamRequest> = {}) =>
+  const query = (headers: Readonly<Record<string, string>>, request: Partial<EventStreamRequest> = {}) =>
     answerTo(url, { path: watchPath, ...request, headers: { cookie, ...headers } });
   // A browser omits Origin in a GET to its own origin.
-  t.equal(await ask({ "sec-fetch-site": "same-origin" }), "200");
-  t.equal(await ask({ "sec-fetch-site": "cross-site" }), "403 ORIGIN_NOT_ALLOWED");
-  t.equal(await ask({ "sec-fetch-site": "same-site" }), "403 ORIGIN_NOT_ALLOWED");
-  t.equal(await ask({ origin: "https://evil.example" }), "403 ORIGIN_NOT_ALLOWED");
+  t.equal(await query({ "sec-fetch-site": "same-origin" }), "200");
+  t.equal(await query({ "sec-fetch-site": "cross-site" }), "403 ORIGIN_NOT_ALLOWED");
+  t.equal(await query({ "sec-fetch-site": "same-site" }), "403 ORIGIN_NOT_ALLOWED");
+  t.equal(await query({ origin: "https://evil.example" }), "403 ORIGIN_NOT_ALLOWED");
   const create = { path: createPath, body: "{}" };
-  t.equal(await ask({ origin: url }, create), "400 INVALID_FIELD");
-  t.equal(await ask({}, create), "403 ORIGIN_NOT_ALLOWED");
+  t.equal(await query({ origin: url }, create), "400 INVALID_FIELD");
+  t.equal(await query({}, create), "403 ORIGIN_NOT_ALLOWED");
 });
 
 test("a stream ends with the login, and a reconnecting client is refused for good", async (t) => {
@@ -193,8 +193,8 @@ test("a stream ends with the login, and a reconnecting client is refused for goo
   const events = await openEventStream(url, { path: subscribePath, headers });
   const { lastEventId = "" } = (await events.next()) ?? {};
   await createClient(AuthService, transport).logout({});
-  const told = await events.until(({ type }) => type === "error");
-  t.match(JSON.parse(told.at(-1)?.data ?? ""), {
+  const reported = await events.until(({ type }) => type === "error");
+  t.match(JSON.parse(reported.at(-1)?.data ?? ""), {
     code: "unauthenticated",
     details: [{ debug: { reason: "TOKEN_REVOKED" } }],
   });

@@ -43,7 +43,7 @@ function atMsOf({ timestamp, crash_id }: z.output<typeof crashRow>): number {
 }
 
 function whatOf(row: z.output<typeof crashRow>): string {
-  const said = row.assert_msg ?? row.assert_condition ?? row.mgr_python_exception ?? "";
-  const [firstLine = ""] = said.trim().split("\n");
+  const reason = row.assert_msg ?? row.assert_condition ?? row.mgr_python_exception ?? "";
+  const [firstLine = ""] = reason.trim().split("\n");
   return firstLine === "" ? `${row.process_name ?? "a daemon"} crashed` : firstLine;
 }

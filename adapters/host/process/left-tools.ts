@@ -58,7 +58,7 @@ async function pollLeftTools(
 ): Promise<void> {
   const startedAtMs = performance.now();
   // By group, since a tool that starts processes while it stops would get another SIGTERM for each of them.
-  const askedGroups = new Set<number>();
+  const signalledGroups = new Set<number>();
   let hasWarned = false;
   // Twice, since a process has no environment for a moment during execve(2).
   for (let emptyPolls = 0; emptyPolls < 2 && signal?.aborted !== true; ) {
@@ -69,8 +69,8 @@ async function pollLeftTools(
     for (const { kind, group } of tools) {
       if (kind === "read") {
         killGroup(group, elapsedMs < killAfterMs ? "SIGTERM" : "SIGKILL");
-      } else if (kind === "stoppable" && !askedGroups.has(group)) {
-        askedGroups.add(group);
+      } else if (kind === "stoppable" && !signalledGroups.has(group)) {
+        signalledGroups.add(group);
         killGroup(group, "SIGTERM");
       }
     }

@@ -9,7 +9,7 @@ import {
 import { killGroup } from "./tool-process.ts";
 
 const killAfterMs = 500;
-const lookEveryMs = 25;
+const pollEveryMs = 25;
 
 /**
  * Returns the environment that marks a tool and its descendants, so that they are found even after a crash of the
@@ -30,11 +30,11 @@ export async function stopMarked(token: string): Promise<void> {
   const startedAtMs = performance.now();
   const stopped = new Map<string, string>();
   // A process has no environment for a moment after fork and during execve(2).
-  let looksWithout = 0;
+  let emptyPolls = 0;
   for (;;) {
     const marked = await markedProcesses(token);
-    looksWithout = marked.length === 0 ? looksWithout + 1 : 0;
-    if (looksWithout > 1 && (await allEnded(stopped))) {
+    emptyPolls = marked.length === 0 ? emptyPolls + 1 : 0;
+    if (emptyPolls > 1 && (await allEnded(stopped))) {
       return;
     }
     const signal = performance.now() - startedAtMs < killAfterMs ? "SIGTERM" : "SIGKILL";
@@ -44,7 +44,7 @@ export async function stopMarked(token: string): Promise<void> {
     for (const group of new Set(marked.map((one) => one.group))) {
       killGroup(group, signal);
     }
-    await sleep(lookEveryMs);
+    await sleep(pollEveryMs);
   }
 }
 

@@ -9,7 +9,7 @@ import { killGroup, type StartProcess, type ToolStdio } from "./tool-process.ts"
 /** Threads of the pool used to start tools. The pool has four by default, and file and name lookups need them too. */
 const maxStartsAtOnce = 2;
 /** Interval at which exits are polled, in case a signal was missed. */
-const lookEveryMs = 1_000;
+const pollEveryMs = 1_000;
 
 /**
  * Starts processes with posix_spawn(3) on a thread of the pool, so that the event loop never waits, however large the
@@ -24,25 +24,25 @@ export function createStartByPosixSpawn(posix: PosixSpawn): StartProcess {
     maxRunning: maxStartsAtOnce,
     maxWaiting: Number.POSITIVE_INFINITY,
   });
-  const lookers = new Set<() => void>();
+  const pollers = new Set<() => void>();
 
-  function lookForEnds(): void {
-    for (const look of [...lookers]) {
-      look();
+  function pollExits(): void {
+    for (const poll of [...pollers]) {
+      poll();
     }
   }
 
-  function addLooker(look: () => void): void {
-    if (lookers.size === 0) {
-      process.on("SIGCHLD", lookForEnds);
+  function addPoller(poll: () => void): void {
+    if (pollers.size === 0) {
+      process.on("SIGCHLD", pollExits);
     }
-    lookers.add(look);
+    pollers.add(poll);
   }
 
-  function removeLooker(look: () => void): void {
-    lookers.delete(look);
-    if (lookers.size === 0) {
-      process.off("SIGCHLD", lookForEnds);
+  function removePoller(poll: () => void): void {
+    pollers.delete(poll);
+    if (pollers.size === 0) {
+      process.off("SIGCHLD", pollExits);
     }
   }
 
@@ -57,9 +57,9 @@ export function createStartByPosixSpawn(posix: PosixSpawn): StartProcess {
     let isEnded = false;
     let openPipes = pipes.length;
     // Nothing else keeps the gateway running for a tool that has closed its pipes.
-    const timer = setInterval(look, lookEveryMs);
+    const timer = setInterval(poll, pollEveryMs);
 
-    function look(): void {
+    function poll(): void {
       const exit = pid === undefined ? undefined : posix.exitOf(pid);
       if (exit !== undefined) {
         end(exit);
@@ -69,7 +69,7 @@ export function createStartByPosixSpawn(posix: PosixSpawn): StartProcess {
     function release(): void {
       isEnded = true;
       clearInterval(timer);
-      removeLooker(look);
+      removePoller(poll);
       stdin?.destroy();
     }
 
@@ -107,9 +107,9 @@ export function createStartByPosixSpawn(posix: PosixSpawn): StartProcess {
       for (const signal of early) {
         killGroup(pid, signal);
       }
-      addLooker(look);
+      addPoller(poll);
       // It may have ended before the listener was added.
-      look();
+      poll();
     }
 
     function fail(cause: unknown): void {
@@ -156,12 +156,12 @@ interface Stdio {
 
 function openStdio(posix: PosixSpawn, { stdin, stdout, stderr }: ToolStdio): Stdio {
   const opened: number[] = [];
-  function open(wanted: "pipe" | "ignore" | number) {
-    if (wanted === "ignore") {
+  function open(setting: "pipe" | "ignore" | number) {
+    if (setting === "ignore") {
       return {};
     }
     // A copy of the open file, since its owner may close it before the tool is started.
-    const [theirs, ours] = wanted === "pipe" ? posix.socketPair() : [posix.duplicate(wanted)];
+    const [theirs, ours] = setting === "pipe" ? posix.socketPair() : [posix.duplicate(setting)];
     opened.push(theirs, ...(ours === undefined ? [] : [ours]));
     return { theirs, ours };
   }

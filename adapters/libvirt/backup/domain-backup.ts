@@ -97,16 +97,16 @@ async function end(
   await client.ready();
   const { token } = request;
   const endsAtMs = performance.now() + endWaitMs;
-  for (let hasAsked = false; ; ) {
+  for (let hasRequested = false; ; ) {
     const domain = await unlessGone(domainOf(client, request));
     const socketPath = domain === undefined ? undefined : await socketOf(client, domain);
     if (domain === undefined || socketPath === undefined || !isBackupOf(token, socketPath)) {
       await rm(backupDirectory(directory, token), { recursive: true, force: true });
       return;
     }
-    if (!hasAsked) {
+    if (!hasRequested) {
       await abort(client, domain);
-      hasAsked = true;
+      hasRequested = true;
     } else if (performance.now() > endsAtMs) {
       throw new InfraError(
         libvirtReasons.LIBVIRT_FAILED,
@@ -181,9 +181,9 @@ async function socketOf(client: LibvirtClient, domain: DomainRef): Promise<strin
   }
 }
 
-async function unlessGone(looked: Promise<DomainRef>): Promise<DomainRef | undefined> {
+async function unlessGone(lookup: Promise<DomainRef>): Promise<DomainRef | undefined> {
   try {
-    return await looked;
+    return await lookup;
   } catch (error) {
     if (hasReason(error, libvirtReasons.DOMAIN_NOT_FOUND)) {
       return undefined;
@@ -218,7 +218,7 @@ async function render(
     throw new InfraError(libvirtReasons.DOMAIN_STATE, `the VM ${name} has no writable disk ${absent ?? ""}`);
   }
   const socket = backupSocket(directory, token);
-  const wanted = disks.map(async (disk) => {
+  const diskNodes = disks.map(async (disk) => {
     const { target } = disk;
     if (!targets.includes(target)) {
       return xml("disk", { name: target, backup: "no" });
@@ -229,7 +229,7 @@ async function render(
   });
   const server = xml("server", { transport: "unix", socket });
   return renderXml(
-    xml("domainbackup", { mode: "pull" }, server, xml("disks", {}, ...(await Promise.all(wanted)))),
+    xml("domainbackup", { mode: "pull" }, server, xml("disks", {}, ...(await Promise.all(diskNodes)))),
   );
 }
 

@@ -38,7 +38,7 @@ export async function readKnownDomain(
   signal: AbortSignal,
 ): Promise<KnownDomain | undefined> {
   try {
-    return await askAbout(client, domain, known, signal);
+    return await query(client, domain, known, signal);
   } catch (error) {
     // Failures of libvirt itself or of its connection have other reasons.
     if (!hasReason(error, hostReasons.TOOL_OUTPUT, libvirtReasons.LIBVIRT_FAILED)) {
@@ -51,7 +51,7 @@ export async function readKnownDomain(
   }
 }
 
-async function askAbout(
+async function query(
   client: LibvirtClient,
   domain: DomainRef,
   known: KnownDomain | undefined,

@@ -93,7 +93,7 @@ export function createLibvirtClient(options: LibvirtClientOptions): LibvirtClien
   const slowTurns = createLimiter({ what: "long libvirt calls", ...slowCalls });
   /** Connections in addition to the first: for slow calls and transfers. */
   const others = new Set<Connection>();
-  const link = keepConnected({ open, onAgain: () => tell({ kind: "reconnected" }), reconnectMs });
+  const link = keepConnected({ open, onAgain: () => emit({ kind: "reconnected" }), reconnectMs });
   link.onStateChange((_state, why) => {
     if (why !== undefined) {
       for (const each of others) {
@@ -102,7 +102,7 @@ export function createLibvirtClient(options: LibvirtClientOptions): LibvirtClien
     }
   });
 
-  function tell(event: LibvirtEvent): void {
+  function emit(event: LibvirtEvent): void {
     for (const subscriber of [...subscribers]) {
       subscriber(event);
     }
@@ -111,7 +111,7 @@ export function createLibvirtClient(options: LibvirtClientOptions): LibvirtClien
   function onMessage(packet: Packet): void {
     const event = eventFromMessage(packet);
     if (event !== undefined) {
-      tell(event);
+      emit(event);
     }
   }
 

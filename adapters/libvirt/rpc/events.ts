@@ -211,8 +211,8 @@ const events: ReadonlyMap<number, EventDescription> = new Map([
  * libvirt's test driver.
  */
 export async function registerEvents(connection: Connection): Promise<void> {
-  const asked = [...events.values()].map(({ register }) => register(connection));
-  for (const result of await Promise.allSettled(asked)) {
+  const registrations = [...events.values()].map(({ register }) => register(connection));
+  for (const result of await Promise.allSettled(registrations)) {
     if (result.status === "rejected" && !isUnsupported(result.reason)) {
       throw result.reason;
     }

@@ -15,7 +15,7 @@ export interface KeepAliveOptions {
 
 export interface KeepAlive {
   /** Must be called for all received data. */
-  heard(): void;
+  noteReceived(): void;
   /** Must be called for packets of the keepalive program. */
   receive(header: PacketHeader): void;
   stop(): void;
@@ -23,27 +23,27 @@ export interface KeepAlive {
 
 /** Sends pings while the other side is silent, and answers its pings. */
 export function createKeepAlive({ intervalMs, send, onSilent }: KeepAliveOptions): KeepAlive {
-  let hasHeard = true;
+  let hasReceived = true;
   let unanswered = 0;
 
   function tick(): void {
-    unanswered = hasHeard ? 0 : unanswered;
+    unanswered = hasReceived ? 0 : unanswered;
     if (unanswered >= maxUnanswered) {
       clearInterval(timer);
       onSilent();
       return;
     }
-    if (!hasHeard) {
+    if (!hasReceived) {
       unanswered += 1;
       send(headerOf(procedure.ping));
     }
-    hasHeard = false;
+    hasReceived = false;
   }
 
   const timer = intervalMs > 0 ? setInterval(tick, intervalMs).unref() : undefined;
   return {
-    heard() {
-      hasHeard = true;
+    noteReceived() {
+      hasReceived = true;
     },
     receive(header) {
       if (header.procedure === procedure.ping) {

@@ -85,7 +85,7 @@ export async function openPacketSocket(
   }
 
   function receive(chunk: Buffer): void {
-    keepAlive.heard();
+    keepAlive.noteReceived();
     try {
       for (const packet of decoder.push(chunk)) {
         if (packet.program === keepAliveProgram.number) {

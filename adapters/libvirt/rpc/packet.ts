@@ -75,13 +75,13 @@ export function createPacketDecoder(maxBytes: number): PacketDecoder {
       let rest = chunk;
       while (rest.length > 0) {
         if (collected === undefined) {
-          const wantedBytes = rest.length < lengthBytes ? lengthBytes : lengthOf(rest);
-          if (wantedBytes > lengthBytes && rest.length >= wantedBytes) {
-            yield decodePacket(rest.subarray(0, wantedBytes));
-            rest = rest.subarray(wantedBytes);
+          const neededBytes = rest.length < lengthBytes ? lengthBytes : lengthOf(rest);
+          if (neededBytes > lengthBytes && rest.length >= neededBytes) {
+            yield decodePacket(rest.subarray(0, neededBytes));
+            rest = rest.subarray(neededBytes);
             continue;
           }
-          collected = Buffer.allocUnsafe(wantedBytes);
+          collected = Buffer.allocUnsafe(neededBytes);
           filledBytes = 0;
         }
         const takenBytes = rest.copy(collected, filledBytes);

@@ -21,14 +21,14 @@ export function createXdrWriter(): XdrWriter {
 
   /** Reserves `sizeBytes` zero bytes and returns their offset. */
   function take(sizeBytes: number): number {
-    const wanted = offset + sizeBytes;
-    if (wanted > buffer.length) {
-      const grown = Buffer.alloc(Math.max(wanted, buffer.length * 2));
+    const needed = offset + sizeBytes;
+    if (needed > buffer.length) {
+      const grown = Buffer.alloc(Math.max(needed, buffer.length * 2));
       buffer.copy(grown, 0, 0, offset);
       buffer = grown;
     }
     const at = offset;
-    offset = wanted;
+    offset = needed;
     return at;
   }
 

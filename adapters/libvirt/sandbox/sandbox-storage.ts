@@ -101,9 +101,9 @@ export function createSandboxStorage(all: readonly SandboxPool[]): SandboxStorag
       if (backingBytes > volume.sizeBytes) {
         throw invalidField("sizeBytes", `must be at least the ${backingBytes} bytes of ${backing}`);
       }
-      const wanted = { format: "raw", ...volume, path: "" } as const;
+      const spec = { format: "raw", ...volume, path: "" } as const;
       const own = pools.get(pool);
-      if (own !== undefined && takenBytes(wanted) > freeBytes(own)) {
+      if (own !== undefined && takenBytes(spec) > freeBytes(own)) {
         throw new InfraError(hostReasons.NO_SPACE, `storage pool ${pool} has ${freeBytes(own)} bytes free`);
       }
       putVolume(pool, volume);

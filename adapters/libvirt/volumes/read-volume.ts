@@ -15,9 +15,9 @@ export async function* readVolume(
   const users = watchUsers(client, { pool, name }, vol, ({ isReadOnly }) => !isReadOnly);
   const versionOf = ({ storedBytes, changedAt }: VolumeFacts) => `${storedBytes} ${changedAt}`;
   try {
-    const before = versionOf(await users.look());
+    const before = versionOf(await users.read());
     yield* client.download({ vol, offset: 0n, length: 0n, flags: 0 }, signal);
-    if (versionOf(await users.look()) !== before) {
+    if (versionOf(await users.read()) !== before) {
       throw users.inUse("it was written to while it was read");
     }
   } finally {

@@ -16,8 +16,8 @@ type StepOf<Kind extends LibvirtStep["kind"]> = Extract<LibvirtStep, { readonly 
 /** Looks up a volume. @throws InfraError STORAGE_POOL_NOT_FOUND, STORAGE_VOLUME_NOT_FOUND */
 export async function volumeOf(client: LibvirtClient, pool: string, name: string): Promise<StorageVolRef> {
   const found = await poolOf(client, pool);
-  const looked = client.call("storageVolLookupByName", { pool: found, name });
-  return (await about(poolVolumeResource(pool, name), looked)).vol;
+  const lookup = client.call("storageVolLookupByName", { pool: found, name });
+  return (await about(poolVolumeResource(pool, name), lookup)).vol;
 }
 
 /** Reports whether a pool has a volume of this name. @throws InfraError STORAGE_POOL_NOT_FOUND */

@@ -16,8 +16,8 @@ export interface UsersWatch {
    * @throws InfraError STORAGE_VOLUME_IN_USE when a VM is running with it, did since the watch began, or may have;
    *   STORAGE_VOLUME_NOT_FOUND
    */
-  look(): Promise<VolumeFacts>;
-  /** Creates the error that `look` throws. */
+  read(): Promise<VolumeFacts>;
+  /** Creates the error that `read` throws. */
   inUse(why: string): InfraError;
   end(): void;
 }
@@ -52,7 +52,7 @@ export function watchUsers(
   }
 
   return {
-    async look() {
+    async read() {
       const facts = await about(resource, volumeFacts(client, vol));
       const uses = await about(resource, readDiskUses(client));
       const user = usersOf(uses, { pool, name, path: facts.path }).find(

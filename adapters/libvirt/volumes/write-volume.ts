@@ -44,7 +44,7 @@ export async function writeVolume(
   }
 
   try {
-    const { storedBytes } = await users.look();
+    const { storedBytes } = await users.read();
     if (storedBytes !== sizeBytes) {
       throw invalidField("sizeBytes", `must be the ${storedBytes} bytes of ${name}, is ${sizeBytes}`);
     }
@@ -56,7 +56,7 @@ export async function writeVolume(
     await about(resource, client.upload(all, measured, signal));
     const stored = await about(resource, readBack());
     // A VM started meanwhile may have read incomplete data, and may have written to the volume.
-    await users.look();
+    await users.read();
     if (!stored.equals(written.digest())) {
       const words = `the content of volume ${name} in ${pool} differs from what was written`;
       throw new InfraError(libvirtReasons.LIBVIRT_FAILED, words, { resource });

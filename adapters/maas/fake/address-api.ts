@@ -21,13 +21,13 @@ export function listAddresses({ reservations, options }: FakeRegion, { user }: S
 
 /** `POST ipaddresses/?op=reserve`. */
 export function reserveAddress(region: FakeRegion, { form, user }: SignedRequest): FakeAnswer {
-  const asked = form.get("ip") ?? form.get("ip_address") ?? undefined;
+  const requested = form.get("ip") ?? form.get("ip_address") ?? undefined;
   const hostname = form.get("hostname") ?? "";
   const { addressPrefix = defaultAddressPrefix } = region.options;
   const refusal =
-    asked === undefined
+    requested === undefined
       ? refusalOfSubnet(form.get("subnet"), addressPrefix)
-      : refusalOfAddress(region, asked, addressPrefix);
+      : refusalOfAddress(region, requested, addressPrefix);
   if (refusal !== undefined) {
     return refusal;
   }
@@ -35,11 +35,11 @@ export function reserveAddress(region: FakeRegion, { form, user }: SignedRequest
   if (domain !== "" && domain !== "maas") {
     return textAnswer(404, "No Domain matches the given query.");
   }
-  const unavailable = asked === undefined ? undefined : refusalOfUse(region, asked, addressPrefix);
+  const unavailable = requested === undefined ? undefined : refusalOfUse(region, requested, addressPrefix);
   if (unavailable !== undefined) {
     return unavailable;
   }
-  const address = asked ?? region.freeAddress();
+  const address = requested ?? region.freeAddress();
   if (address === undefined) {
     return textAnswer(503, `No more IPs available in subnet: ${subnetOf(addressPrefix)}.`);
   }

@@ -105,8 +105,8 @@ function listEvents(region: FakeRegion, { query, user }: SignedRequest): FakeAns
     return machine !== undefined && mayView(user, machine);
   });
   const events = shown.flatMap((id) => region.events(id)).slice(0, limit);
-  const asked = new URLSearchParams([...query].filter(([key]) => key !== "after" && key !== "before"));
-  const uri = `/MAAS/api/2.0/events/?${asked}`;
+  const filtered = new URLSearchParams([...query].filter(([key]) => key !== "after" && key !== "before"));
+  const uri = `/MAAS/api/2.0/events/?${filtered}`;
   const [newest, oldest] = [events[0], events.at(-1)];
   const next_uri = `${uri}&after=${newest?.id ?? 0}`;
   const prev_uri = oldest === undefined ? null : `${uri}&before=${oldest.id}`;

@@ -52,7 +52,7 @@ export function parseConstraints(
   }
   const described = [...rules].toSorted(([a], [b]) => (a < b ? -1 : 1));
   const resolved = described.map(([key, rule]) => `${key}=${rule.resolved}`).join(" ");
-  const asked = keys
+  const requested = keys
     .filter((key) => key !== "op")
     .map((key) => `('${key}', ${quotedList(form.getAll(key))})`);
   return {
@@ -61,7 +61,7 @@ export function parseConstraints(
     unmet:
       resolved === ""
         ? "No machine available."
-        : `No available machine matches constraints: [${asked.join(", ")}] (resolved to "${resolved}")`,
+        : `No available machine matches constraints: [${requested.join(", ")}] (resolved to "${resolved}")`,
   };
 }
 

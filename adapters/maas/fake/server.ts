@@ -77,15 +77,15 @@ export async function startMaasFake(options: MaasFakeOptions): Promise<MaasFake>
     if (fault?.kind === "delay") {
       await wait(fault.ms, undefined, { signal: closing.signal, ref: false });
     }
-    const made = fault?.kind === "answer" ? fault.answer : answer(request);
+    const reply = fault?.kind === "answer" ? fault.answer : answer(request);
     if (fault?.kind === "loseReply") {
       message.socket.destroy();
       return;
     }
-    const type = "json" in made ? { "content-type": "application/json; charset=utf-8" } : {};
+    const type = "json" in reply ? { "content-type": "application/json; charset=utf-8" } : {};
     const date = { date: new Date(nowMs()).toUTCString() };
-    response.writeHead(made.status, { ...date, ...type, ...made.headers });
-    response.end("json" in made ? JSON.stringify(made.json) : made.text);
+    response.writeHead(reply.status, { ...date, ...type, ...reply.headers });
+    response.end("json" in reply ? JSON.stringify(reply.json) : reply.text);
   }
 
   const server = createServer((message, response) => {

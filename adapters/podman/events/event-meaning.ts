@@ -20,7 +20,7 @@ export interface EventInterpreter {
    */
   learn(pods: readonly PodRow[], containers: readonly ContainerRow[]): void;
   /** Learns from a batch of records before the first of them is interpreted. */
-  foresee(records: readonly EventRecord[]): void;
+  preview(records: readonly EventRecord[]): void;
   /** Interprets a record. Call once for each record, in order. */
   read(record: EventRecord): EventMeaning;
   /** Returns an independent interpreter with the same knowledge. */
@@ -143,19 +143,19 @@ export function createEventInterpreter(
     },
     // For a container created before the first record, `start`, `cleanup` and `remove` name the pod, but `died` does
     // not.
-    foresee(records) {
-      const podsMade = new Map<string, number>();
+    preview(records) {
+      const podCreations = new Map<string, number>();
       for (const [index, { type, action, id, name }] of records.entries()) {
         if (type === "pod") {
           pods.set(id, name);
         }
         if (type === "pod" && action === "create") {
-          podsMade.set(id, index);
+          podCreations.set(id, index);
         }
       }
       for (const [index, { type, action, id, name, podId }] of records.entries()) {
         if (type === "container" && action !== "died" && !containers.has(id)) {
-          const isBeforePod = action === "create" && (podsMade.get(podId) ?? -1) > index;
+          const isBeforePod = action === "create" && (podCreations.get(podId) ?? -1) > index;
           learnContainer(id, { podId, name, isInfra: isBeforePod || isInfraName(name, podId) });
         }
       }

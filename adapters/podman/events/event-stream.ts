@@ -24,7 +24,7 @@ export interface EventStreamOptions {
 export interface EventStream {
   isLive(): boolean;
   /** Resolves once it is live for the first time: everything recorded from then on is delivered. */
-  readonly begun: Promise<void>;
+  readonly started: Promise<void>;
   /** Returns the time after which all undelivered records were or will be recorded, to within a second. */
   sinceNs(): bigint;
   close(): Promise<void>;
@@ -47,7 +47,7 @@ export function createEventStream(options: EventStreamOptions): EventStream {
   const closing = new AbortController();
   /** When records arrived, by key, in Podman's order: those of the last minute, and at least some thousand. */
   const seen = new Map<string, number>();
-  const begun = Promise.withResolvers<void>();
+  const started = Promise.withResolvers<void>();
   /** The last record in Podman's order, and when it was known to be the last; no key before the first. */
   let last: { readonly key?: string; readonly timeNs: bigint; readonly atMs: number } | undefined;
   let isLive = false;
@@ -83,7 +83,7 @@ export function createEventStream(options: EventStreamOptions): EventStream {
     const chunks = await client.stream("GET", `events?stream=true&since=${since}`, signal);
     try {
       isLive = true;
-      begun.resolve();
+      started.resolve();
       await onLive();
       onConnected();
       const split = createLineSplitter();
@@ -159,7 +159,7 @@ export function createEventStream(options: EventStreamOptions): EventStream {
 
   return {
     isLive: () => isLive,
-    begun: begun.promise,
+    started: started.promise,
     sinceNs,
     async close() {
       closing.abort();

@@ -34,7 +34,7 @@ export function createPastReader(client: PodmanClient, interpreter: EventInterpr
   async function read(sinceNs: bigint, signal?: AbortSignal): Promise<readonly PastRecord[]> {
     const reader = interpreter.copy();
     const found = await readRecords(client, sinceNs, signal);
-    reader.foresee(found);
+    reader.preview(found);
     const records = new Map(found.map((record) => [record.key, record]));
     return [...records.values()].map((record) => {
       const { key, timeNs } = record;

@@ -8,7 +8,7 @@ import { podmanReasons } from "../reasons.ts";
 
 const chunkBytes = 64 * 1024;
 /** Polling interval for new data; Podman polls every 250 ms. */
-const lookMs = 200;
+const pollMs = 200;
 
 /**
  * Opens the file in which a container's output is recorded. Undefined if it does not exist yet, if the gateway may not
@@ -75,7 +75,7 @@ export async function* readLogFile(
       }
       yield* until(size);
       if (nlink > 0) {
-        await sleep(lookMs, undefined, { signal, ref: false }).catch(() => {});
+        await sleep(pollMs, undefined, { signal, ref: false }).catch(() => {});
         continue;
       }
       const next = await openLogFile(path);

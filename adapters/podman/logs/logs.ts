@@ -22,7 +22,7 @@ export interface LogSource {
 
 const retry = { firstMs: 100, longestMs: 2_000 };
 /** Polling interval for an exited container, in case an event is missed. */
-const lookMs = 30_000;
+const pollMs = 30_000;
 /** Time for output to reach the log and to arrive over the socket. */
 const lagMs = 1_000;
 const nsPerMs = 1_000_000n;
@@ -58,7 +58,7 @@ export async function* readLogs(
   let isPast = true;
   let failures = 0;
 
-  function wantedOf(pieces: readonly LogPiece[]): readonly LogPiece[] {
+  function unreadOf(pieces: readonly LogPiece[]): readonly LogPiece[] {
     const found = position.newOf(pieces);
     return untilNs === undefined ? found : found.filter(({ timeNs }) => timeNs < untilNs);
   }
@@ -75,13 +75,13 @@ export async function* readLogs(
     const { streams } = options;
     const sinceNs = position.sinceNs() ?? 0n;
     for await (const pieces of readLogFile(file, logPath, { follow: isFollowing }, given)) {
-      const wanted = wantedOf(
+      const unread = unreadOf(
         pieces.filter(
           ({ timeNs, stream }) => timeNs >= sinceNs && (streams === undefined || streams.includes(stream)),
         ),
       );
-      if (wanted.length > 0 || pieces.length === 0) {
-        yield wanted;
+      if (unread.length > 0 || pieces.length === 0) {
+        yield unread;
       }
     }
   }
@@ -96,9 +96,9 @@ export async function* readLogs(
     const decode = createLogDecoder();
     for await (const chunk of await client.stream("GET", path, given)) {
       const pieces = decode(chunk);
-      const wanted = wantedOf(pieces);
-      if (wanted.length > 0) {
-        yield wanted;
+      const unread = unreadOf(pieces);
+      if (unread.length > 0) {
+        yield unread;
       }
       // Podman reads to the end of the log, which it never reaches if the container prints faster.
       if (!isFollowing && pieces.some(({ timeNs }) => timeNs > lastNs)) {
@@ -130,7 +130,7 @@ export async function* readLogs(
       // The last output may have arrived after the connection ended. For a stopped container, Podman closes a
       // connection at once.
       const isWorthIt = hasNew || state === "running" || state === "paused" || state === "stopping";
-      await Promise.race([pause(isWorthIt ? retry.firstMs : lookMs, signal), changed.promise]);
+      await Promise.race([pause(isWorthIt ? retry.firstMs : pollMs, signal), changed.promise]);
     } finally {
       unsubscribe();
     }

@@ -22,24 +22,24 @@ export function createLogDecoder(): (chunk: Uint8Array) => LogPiece[] {
   // The received bytes of an incomplete frame, and the size at which decoding is tried again.
   let pending: Uint8Array[] = [];
   let pendingBytes = 0;
-  let wantedBytes = headerBytes;
+  let neededBytes = headerBytes;
   const timeOf = createTimeReader();
 
   return (chunk) => {
     pending.push(chunk);
     pendingBytes += chunk.length;
-    if (pendingBytes < wantedBytes) {
+    if (pendingBytes < neededBytes) {
       return [];
     }
     const bytes = pending.length === 1 ? chunk : Buffer.concat(pending, pendingBytes);
     const pieces: LogPiece[] = [];
     let from = 0;
-    wantedBytes = headerBytes;
+    neededBytes = headerBytes;
     while (bytes.length - from >= headerBytes) {
       const length = lengthOf(bytes, from);
       const end = from + headerBytes + length;
       if (end > bytes.length) {
-        wantedBytes = headerBytes + length;
+        neededBytes = headerBytes + length;
         break;
       }
       pieces.push(pieceOf(bytes[from] ?? 0, bytes.subarray(from + headerBytes, end), timeOf));

@@ -3,7 +3,7 @@ import type { ImageUser } from "../adapter.ts";
 import { uuidFromPodId } from "../parse/parse-pod.ts";
 import { podmanReasons } from "../reasons.ts";
 import type { RuntimeImage } from "../runtime-state.ts";
-import type { SandboxTeller } from "./sandbox-teller.ts";
+import type { SandboxEmitter } from "./sandbox-emitter.ts";
 import { imageOf, type SandboxContainer } from "./sandbox-view.ts";
 
 /** The images of a sandbox, and its containers outside pods, which matter only as users of images. */
@@ -28,7 +28,7 @@ export interface SandboxImages {
  * @param inPods returns the containers of all pods
  */
 export function createSandboxImages(
-  { nowNs, tellImage }: Pick<SandboxTeller, "nowNs" | "tellImage">,
+  { nowNs, emitImage }: Pick<SandboxEmitter, "nowNs" | "emitImage">,
   nextId: (what: string) => string,
   inPods: () => readonly SandboxContainer[],
 ): SandboxImages {
@@ -64,7 +64,7 @@ export function createSandboxImages(
       }
       const image = imageOf(nextId("image"), name, nowNs());
       images.set(image.id, image);
-      tellImage("imageAdded", image);
+      emitImage("imageAdded", image);
       return image.id;
     },
     remove(image) {
@@ -74,7 +74,7 @@ export function createSandboxImages(
         }
       }
       images.delete(image.id);
-      tellImage("imageRemoved", image);
+      emitImage("imageRemoved", image);
     },
     addContainer(name, image) {
       const id = nextId("container");

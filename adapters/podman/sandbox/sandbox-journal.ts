@@ -19,22 +19,22 @@ export interface SandboxJournal {
 export interface SandboxJournalOptions {
   readonly queueLimit: number;
   readonly historyLimit: number;
-  readonly onTold: () => void;
+  readonly onEvent: () => void;
 }
 
 export function createSandboxJournal({
   queueLimit,
   historyLimit,
-  onTold,
+  onEvent,
 }: SandboxJournalOptions): SandboxJournal {
   const emitter = new EventEmitter<{ event: [RuntimeEvent]; change: [] }>();
   emitter.setMaxListeners(0);
   let recorded: RuntimeEvent[] = [];
-  const untold: RuntimeEvent[] = [];
+  const pending: RuntimeEvent[] = [];
   let isHeld = false;
 
-  function tell(event: RuntimeEvent): void {
-    onTold();
+  function emit(event: RuntimeEvent): void {
+    onEvent();
     emitter.emit("event", event);
     emitter.emit("change");
   }
@@ -53,9 +53,9 @@ export function createSandboxJournal({
         recorded = recorded.slice(-historyLimit);
       }
       if (isHeld) {
-        untold.push(event);
+        pending.push(event);
       } else {
-        tell(event);
+        emit(event);
       }
     },
     recorded: () => recorded,
@@ -79,8 +79,8 @@ export function createSandboxJournal({
     setHeld(held) {
       isHeld = held;
       emitter.emit("change");
-      for (const event of isHeld ? [] : untold.splice(0)) {
-        tell(event);
+      for (const event of isHeld ? [] : pending.splice(0)) {
+        emit(event);
       }
     },
     onChange(listener) {

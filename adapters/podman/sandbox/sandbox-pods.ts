@@ -3,9 +3,9 @@ import { InfraError } from "../../host/infra-error.ts";
 import type { ImageUser, RuntimeEvent } from "../adapter.ts";
 import { podmanReasons } from "../reasons.ts";
 import type { RuntimeState } from "../runtime-state.ts";
+import { createSandboxEmitter } from "./sandbox-emitter.ts";
 import { createSandboxImages } from "./sandbox-images.ts";
 import type { SandboxPodOptions, SandboxProgram } from "./sandbox-program.ts";
-import { createSandboxTeller } from "./sandbox-teller.ts";
 import {
   inOrder,
   isUp,
@@ -49,20 +49,20 @@ export interface SandboxPods {
 export const pauseImage = "localhost/sandbox-pause:1";
 
 /**
- * @param tell called with each event, after the change has been made
+ * @param emit called with each event, after the change has been made
  * @param onQuiet called after a change that emits no event
  */
-export function createSandboxPods(tell: (event: RuntimeEvent) => void, onQuiet: () => void): SandboxPods {
+export function createSandboxPods(emit: (event: RuntimeEvent) => void, onQuiet: () => void): SandboxPods {
   const pods = new Map<string, SandboxPod>();
-  const teller = createSandboxTeller(tell);
-  const { nowNs, tellContainer, tellPod } = teller;
-  const images = createSandboxImages(teller, nextId, containers);
-  let made = 0;
+  const emitter = createSandboxEmitter(emit);
+  const { nowNs, emitContainer, emitPod } = emitter;
+  const images = createSandboxImages(emitter, nextId, containers);
+  let createdCount = 0;
 
   /** Returns the next id; sandboxes created in the same way have the same ids. */
   function nextId(what: string): string {
-    made += 1;
-    return createHash("sha256").update(`${what} ${made}`).digest("hex");
+    createdCount += 1;
+    return createHash("sha256").update(`${what} ${createdCount}`).digest("hex");
   }
 
   function podOf(id: string): SandboxPod {
@@ -114,7 +114,7 @@ export function createSandboxPods(tell: (event: RuntimeEvent) => void, onQuiet: 
       timer: undefined,
     };
     pod.containers.push(each);
-    tellContainer("containerCreated", each, pod.name);
+    emitContainer("containerCreated", each, pod.name);
   }
 
   /** Starts a container; returns false if it cannot be started. */
@@ -129,7 +129,7 @@ export function createSandboxPods(tell: (event: RuntimeEvent) => void, onQuiet: 
     each.state = "running";
     each.exitCode = undefined;
     each.runs = [...each.runs, { startedAtNs: nowNs(), endedAtNs: undefined }];
-    tellContainer("containerStarted", each, nameOf(each));
+    emitContainer("containerStarted", each, nameOf(each));
     if (program.kind === "exit") {
       each.timer = setTimeout(() => end(each, program.code), program.afterMs).unref();
     }
@@ -145,13 +145,13 @@ export function createSandboxPods(tell: (event: RuntimeEvent) => void, onQuiet: 
     each.state = "exited";
     each.exitCode = exitCode;
     each.runs = [...each.runs.slice(0, -1), { ...run, endedAtNs: nowNs() }];
-    tellContainer("containerExited", each, nameOf(each));
+    emitContainer("containerExited", each, nameOf(each));
   }
 
   function removeContainer(pod: SandboxPod, each: SandboxContainer): void {
     end(each, 137);
     pod.containers.splice(pod.containers.indexOf(each), 1);
-    tellContainer("containerRemoved", each, pod.name);
+    emitContainer("containerRemoved", each, pod.name);
   }
 
   function remove(pod: SandboxPod): void {
@@ -160,7 +160,7 @@ export function createSandboxPods(tell: (event: RuntimeEvent) => void, onQuiet: 
       removeContainer(pod, each);
     }
     pods.delete(pod.id);
-    tellPod("podRemoved", pod);
+    emitPod("podRemoved", pod);
   }
 
   return {
@@ -173,12 +173,12 @@ export function createSandboxPods(tell: (event: RuntimeEvent) => void, onQuiet: 
     }),
     createPod({ name, labels = {}, containers }) {
       const words = new Map(Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1)));
-      const address = `10.88.0.${(made % 250) + 2}`;
+      const address = `10.88.0.${(createdCount % 250) + 2}`;
       const facts = { name, labels: words, address, containers: [], brokenWhy: undefined };
       const pod: SandboxPod = { id: nextId("pod"), createdAtNs: nowNs(), ...facts };
       pods.set(pod.id, pod);
       addContainer(pod, `${pod.id.slice(0, 12)}-infra`, pauseImage, "infra");
-      tellPod("podCreated", pod);
+      emitPod("podCreated", pod);
       for (const each of containers) {
         addContainer(pod, each.name, each.image, each.program);
       }

@@ -24,9 +24,9 @@ export function statusAnswer(
   message: string,
   details?: Readonly<Record<string, unknown>>,
 ): FakeAnswer {
-  const told = { ...(reason !== "" && { reason }), ...(details !== undefined && { details }) };
+  const extra = { ...(reason !== "" && { reason }), ...(details !== undefined && { details }) };
   return jsonAnswer(
-    { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, ...told, code },
+    { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, ...extra, code },
     code,
   );
 }

@@ -104,11 +104,11 @@ function evict(cluster: FakeCluster, request: FakeRequest, namespace = "", name 
   if (pod === undefined) {
     return notFound("pods", name);
   }
-  const asked = eviction as {
+  const requested = eviction as {
     readonly metadata?: { readonly name?: string };
     readonly deleteOptions?: { readonly preconditions?: { readonly uid?: string } };
   };
-  if (asked.metadata?.name !== name) {
+  if (requested.metadata?.name !== name) {
     return badRequest("name in URL does not match name in Eviction object");
   }
   const isNodeAlive = isAlive(cluster.nodes.get(pod.node)?.boot);
@@ -118,7 +118,7 @@ function evict(cluster: FakeCluster, request: FakeRequest, namespace = "", name 
       causes: [{ reason: "DisruptionBudget", message: pod.budget }],
     });
   }
-  const uid = asked.deleteOptions?.preconditions?.uid;
+  const uid = requested.deleteOptions?.preconditions?.uid;
   if (uid !== undefined && uid !== pod.uid) {
     const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${pod.uid}`;
     const message = `Operation cannot be fulfilled on pods "${name}": ${why}`;

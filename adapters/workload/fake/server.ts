@@ -55,7 +55,7 @@ export async function startWorkloadFake(options: WorkloadFakeOptions): Promise<W
   const world = createFakeWorld({ machines, joinMs, patienceMs, onRefusal });
   const faults: Faults = createFaultList(isMeant);
   const requests: FakeLogEntry[] = [];
-  const unheard = new Map<string, FakeRefusal>();
+  const listenFailures = new Map<string, FakeRefusal>();
   const listeners = new Map<string, Promise<FakeListener | undefined>>();
   let isClosed = false;
 
@@ -80,7 +80,7 @@ export async function startWorkloadFake(options: WorkloadFakeOptions): Promise<W
       const { systemId } = target.boot.machine;
       const why = `cannot listen at ${at.host}:${at.port}: ${String(error)}`;
       // Listening is retried.
-      unheard.set(why, { systemId, nodeName: target.boot.plan.nodeName, why });
+      listenFailures.set(why, { systemId, nodeName: target.boot.plan.nodeName, why });
       return undefined;
     }
   }
@@ -133,7 +133,7 @@ export async function startWorkloadFake(options: WorkloadFakeOptions): Promise<W
     clusters: world.clusters,
     cluster: (name) => world.clusters().findLast((cluster) => cluster.name === name),
     get refusals() {
-      return [...world.refusals, ...unheard.values()];
+      return [...world.refusals, ...listenFailures.values()];
     },
     requests,
     neverJoin: world.neverJoin,

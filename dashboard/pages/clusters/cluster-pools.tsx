@@ -39,7 +39,7 @@ export function ClusterPools({ of: { name, controlPlane, pools } }: { readonly o
 function ChangePool(props: { readonly cluster: string; readonly pool: ClusterPool }) {
   const { cluster, pool } = props;
   const count = useSignal(`${pool.wanted}`);
-  const wanted = Number(count.value);
+  const desired = Number(count.value);
   return (
     <form
       class="row"
@@ -47,11 +47,11 @@ function ChangePool(props: { readonly cluster: string; readonly pool: ClusterPoo
       onSubmit={(event) => {
         event.preventDefault();
         propose({
-          title: `Scale the node pool ${pool.name} to ${wanted}`,
+          title: `Scale the node pool ${pool.name} to ${desired}`,
           label: "Scale",
           method: Cluster.method.scaleNodePool,
-          request: { clusterName: cluster, nodePools: [{ name: pool.name, count: wanted }] },
-          isDangerous: wanted < pool.wanted,
+          request: { clusterName: cluster, nodePools: [{ name: pool.name, count: desired }] },
+          isDangerous: desired < pool.wanted,
         });
       }}
     >
@@ -68,7 +68,7 @@ function ChangePool(props: { readonly cluster: string; readonly pool: ClusterPoo
           }}
         />
       </span>
-      <button type="submit" class="small" disabled={wanted === pool.wanted}>
+      <button type="submit" class="small" disabled={desired === pool.wanted}>
         Scale
       </button>
       <button

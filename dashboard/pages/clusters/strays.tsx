@@ -10,7 +10,7 @@ const columns: readonly Column<StrayMachine>[] = [
   { title: "Hostname", cell: ({ hostname }) => hostname },
   { title: "Id in MAAS", cell: ({ systemId }) => <code>{systemId}</code> },
   { title: "MAAS status", cell: ({ maasStatus }) => maasStatus },
-  { title: "Allocated for", cell: madeForText },
+  { title: "Allocated for", cell: allocatedForText },
   { title: "Details", cell: ({ message }) => message },
 ];
 
@@ -52,7 +52,7 @@ export function Strays() {
   );
 }
 
-function madeForText({ cluster, pool, ours }: StrayMachine): string {
+function allocatedForText({ cluster, pool, ours }: StrayMachine): string {
   if (cluster === "") {
     return "no annotation";
   }

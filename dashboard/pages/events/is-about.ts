@@ -5,6 +5,6 @@ import type { Event } from "../../../gen/hostplane/v1/event_pb.ts";
  * above it.
  */
 export function isAbout({ resource, detail }: Pick<Event, "resource" | "detail">, typed: string): boolean {
-  const wanted = typed.trim();
-  return resource.startsWith(wanted) || (detail.case === "gap" && wanted.startsWith(`${resource}/`));
+  const path = typed.trim();
+  return resource.startsWith(path) || (detail.case === "gap" && path.startsWith(`${resource}/`));
 }

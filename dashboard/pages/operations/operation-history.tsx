@@ -69,7 +69,7 @@ export function OperationHistory() {
   );
   const shown = useComputed(() => {
     const { value, error } = reading.value;
-    return { error, value: value && { ...value, operations: value.operations.map(asTold) } };
+    return { error, value: value && { ...value, operations: value.operations.map(latest) } };
   });
   return (
     <section class="card" aria-label="History">
@@ -107,7 +107,7 @@ function isBeginningOrEnd({ detail }: Event): boolean {
   );
 }
 
-function asTold(operation: Operation): Operation {
+function latest(operation: Operation): Operation {
   const fromEvent = latestOperations.value.get(operation.id);
   return fromEvent === undefined ? operation : laterOf(fromEvent, operation);
 }

@@ -49,6 +49,6 @@ function nodeFigure(clusters: readonly ClusterState[]): Figure {
     controlPlane === undefined ? workers : [controlPlane, ...workers],
   );
   const ready = pools.reduce((sum, pool) => sum + pool.ready, 0);
-  const wanted = pools.reduce((sum, pool) => sum + pool.wanted, 0);
-  return { label: "nodes joined", value: `${ready} of ${wanted}` };
+  const desired = pools.reduce((sum, pool) => sum + pool.wanted, 0);
+  return { label: "nodes joined", value: `${ready} of ${desired}` };
 }

@@ -33,7 +33,8 @@ function HypervisorFigures() {
   return (
     <ReadState of={reading}>
       {({ hypervisors }) => {
-        const count = (wanted: HypervisorState) => hypervisors.filter(({ state }) => state === wanted).length;
+        const count = (counted: HypervisorState) =>
+          hypervisors.filter(({ state }) => state === counted).length;
         const running = count(HypervisorState.AVAILABLE_TO_DESTROY);
         const off = count(HypervisorState.AVAILABLE_TO_CREATE);
         const unknown = hypervisors.length - running - off;

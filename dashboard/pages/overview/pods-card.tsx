@@ -20,7 +20,7 @@ function PodFigures() {
   return (
     <ReadState of={reading}>
       {({ pods, unreadable }) => {
-        const count = (wanted: PodState) => pods.filter(({ state }) => state === wanted).length;
+        const count = (counted: PodState) => pods.filter(({ state }) => state === counted).length;
         return (
           <Figures
             of={[

@@ -30,8 +30,8 @@ const blockLines = 100;
 export const emptyLog: LogBuffer = { blocks: [], lineCount: 0, everCount: 0 };
 
 /** Returns the log with lines added at the end. If there are too many, the oldest are dropped in whole blocks. */
-export function appendLines(log: LogBuffer, told: readonly string[]): LogBuffer {
-  const lines = told.map((line, index) => parseLogLine(line, log.everCount + index));
+export function appendLines(log: LogBuffer, added: readonly string[]): LogBuffer {
+  const lines = added.map((line, index) => parseLogLine(line, log.everCount + index));
   const blocks = [...log.blocks];
   const last = blocks.at(-1);
   if (last !== undefined && last.lines.length < blockLines) {
@@ -42,11 +42,11 @@ export function appendLines(log: LogBuffer, told: readonly string[]): LogBuffer 
     const block = lines.splice(0, blockLines);
     blocks.push({ key: block[0]?.key ?? 0, lines: block });
   }
-  let lineCount = log.lineCount + told.length;
+  let lineCount = log.lineCount + added.length;
   while (lineCount > maxLines) {
     lineCount -= blocks.shift()?.lines.length ?? 0;
   }
-  return { blocks, lineCount, everCount: log.everCount + told.length };
+  return { blocks, lineCount, everCount: log.everCount + added.length };
 }
 
 function parseLogLine(line: string, key: number): LogLine {

@@ -7,15 +7,21 @@ import { TimeText } from "../../parts/text/time-text.tsx";
 import { client } from "../../session.ts";
 import { StatusBadge } from "./resource-text.tsx";
 
-const notTold = <span class="quiet">not known</span>;
+const notKnown = <span class="quiet">not known</span>;
 
 const columns: readonly Column<NodeInfo>[] = [
   { title: "Node", cell: ({ name }) => name },
   { title: "Status", cell: ({ status }) => <StatusBadge of={status} /> },
   { title: "Roles", cell: ({ roles }) => roles.join(", ") || <span class="quiet">not known</span> },
-  { title: "Internal address", cell: ({ internalIp }) => (internalIp ? <code>{internalIp}</code> : notTold) },
-  { title: "External address", cell: ({ externalIp }) => (externalIp ? <code>{externalIp}</code> : notTold) },
-  { title: "Since", cell: ({ age }) => (age === undefined ? notTold : <TimeText at={age} />) },
+  {
+    title: "Internal address",
+    cell: ({ internalIp }) => (internalIp ? <code>{internalIp}</code> : notKnown),
+  },
+  {
+    title: "External address",
+    cell: ({ externalIp }) => (externalIp ? <code>{externalIp}</code> : notKnown),
+  },
+  { title: "Since", cell: ({ age }) => (age === undefined ? notKnown : <TimeText at={age} />) },
 ];
 
 /** The machines that run the cluster. Kubernetes nodes have no events, so they are read together with Ceph's data. */

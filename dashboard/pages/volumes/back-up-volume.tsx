@@ -20,7 +20,7 @@ export function BackUpVolume(props: { readonly name: string; readonly handle: st
       label: "Back up",
       method: LVService.method.createBackup,
       request: { backup: { name: name.value, volumeHandle: props.handle } },
-      assertAnswer: (answer) => assertBegun(answer as CreateBackupResponse | undefined),
+      assertAnswer: (answer) => assertStarted(answer as CreateBackupResponse | undefined),
       onDone: () => {
         name.value = backupNameAt(new Date());
       },
@@ -46,7 +46,7 @@ export function BackUpVolume(props: { readonly name: string; readonly handle: st
 }
 
 /** CreateBackup reports a backup that cannot be started as a state, not as an error. */
-function assertBegun(answer: CreateBackupResponse | undefined): void {
+function assertStarted(answer: CreateBackupResponse | undefined): void {
   if (answer?.backupState?.state === StateType.ERROR) {
     throw new Error(answer.backupState.msg);
   }

@@ -23,7 +23,7 @@ export interface BackupAddress {
   readonly name: string;
 }
 
-/** Stored backups of volumes, and the operations that polls of CreateBackup ask about. */
+/** Stored backups of volumes, and the operations that polls of CreateBackup report. */
 export const storedBackupTransactions = {
   async "backups.get"({ db }: TransactionContext, { id }: { id: string }): Promise<BackupRow | undefined> {
     return db.selectFrom("backups").selectAll().where("id", "=", id).executeTakeFirst();
@@ -151,8 +151,8 @@ export const storedBackupTransactions = {
     await db.deleteFrom("backups").where("host", "=", host).execute();
   },
 
-  /** Stores which operation the next poll of CreateBackup asks about. */
-  async "backups.ask"(
+  /** Stores which operation the next poll of CreateBackup reports. */
+  async "backups.track"(
     { db }: TransactionContext,
     { address, operationId }: { address: BackupAddress; operationId: string },
   ) {
@@ -166,7 +166,7 @@ export const storedBackupTransactions = {
   },
 
   /** Removes the stored operation; `ended` reports whether this call removed it. */
-  async "backups.endAsking"(
+  async "backups.untrack"(
     { db }: TransactionContext,
     { address, operationId }: { address: BackupAddress; operationId: string },
   ) {

@@ -8,7 +8,7 @@ import { infraErrorFromSqlite } from "./sqlite-errors.ts";
 import { portableError, type WorkerAnswer, type WorkerRequest, type WorkerStart } from "./sqlite-messages.ts";
 import { type PreparedSqlite, prepareSqlite } from "./sqlite-prepare.ts";
 
-type RunRequest = Extract<WorkerRequest, { ask: "run" }>;
+type RunRequest = Extract<WorkerRequest, { type: "run" }>;
 
 /** Opens the database file, which only this thread uses, and answers requests until it is asked to close. */
 async function serveDatabase(port: MessagePort, { file, expectations, modules }: WorkerStart): Promise<void> {

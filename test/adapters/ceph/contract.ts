@@ -95,9 +95,9 @@ export function testCephContract(
   contractTest("the failure and the return of an OSD are detected and reported", async (t, subject) => {
     const { ceph } = subject;
     await until(t, ceph, ({ health }) => health.status === "HEALTH_OK");
-    let told = 0;
+    let notifications = 0;
     const unsubscribe = ceph.subscribe(() => {
-      told += 1;
+      notifications += 1;
     });
     await subject.stopOsd(1);
     const isDown = ({ osds, health }: CephState) =>
@@ -105,7 +105,7 @@ export function testCephContract(
       health.checks.some(({ code, count }) => code === "OSD_DOWN" && count === 1);
     const down = await until(t, ceph, isDown);
     t.equal(down.health.status, "HEALTH_WARN");
-    t.ok(told > 0);
+    t.ok(notifications > 0);
     await subject.startOsd(1);
     const back = await until(t, ceph, ({ osds }) => okOf(osds).osds.every(({ isUp }) => isUp));
     const osd = okOf(back.osds).osds.find(({ id }) => id === 1);
@@ -162,13 +162,13 @@ export function testCephContract(
     async (t, subject) => {
       const { ceph } = subject;
       const before = await ceph.read();
-      let told = 0;
+      let notifications = 0;
       const unsubscribe = ceph.subscribe(() => {
-        told += 1;
+        notifications += 1;
       });
       await subject.stopMonitors();
       t.equal(await reasonOf(ceph.read()), "CEPH_UNAVAILABLE");
-      t.ok(told > 0);
+      t.ok(notifications > 0);
       t.match(await ceph.inspect(), { version: undefined, findings: [{ ok: false, fix: String }] });
       await subject.startMonitors();
       await until(t, ceph, isWhole);

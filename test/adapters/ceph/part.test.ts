@@ -15,16 +15,16 @@ test("an InfraError makes a part missing, and any other error is thrown", async 
 
 test("a lane starts no work while overdue work is running", async (t) => {
   const lane = createLane("the manager", 20);
-  await lane.ask(async () => {});
+  await lane.run(async () => {});
   const answeredAtMs = Date.now();
   await new Promise((resolve) => setTimeout(resolve, 10));
   const { promise, resolve } = Promise.withResolvers<void>();
   await t.rejects(
-    lane.ask(() => promise),
+    lane.run(() => promise),
     { message: "the manager did not answer within 20 ms" },
   );
   let began = false;
-  const next = lane.ask(async () => {
+  const next = lane.run(async () => {
     began = true;
   });
   const refusal: unknown = await next.catch((error: unknown) => error);
@@ -33,8 +33,8 @@ test("a lane starts no work while overdue work is running", async (t) => {
   t.notOk(began);
   resolve();
   await promise;
-  t.equal(await lane.ask(async () => 7), 7);
-  await t.rejects(lane.ask(away), { message: "away" });
+  t.equal(await lane.run(async () => 7), 7);
+  await t.rejects(lane.run(away), { message: "away" });
 });
 
 test("a slow part is read once per interval, and again at once after a failure", async (t) => {

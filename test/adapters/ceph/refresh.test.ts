@@ -48,10 +48,10 @@ test("with a subscriber, loads at the configured interval and reports each chang
   const { refresh, control } = refreshOf(t, { watchedMs: 5 });
   await refresh.read();
   const { promise, resolve } = Promise.withResolvers<void>();
-  let told = 0;
+  let notifications = 0;
   const unsubscribe = refresh.subscribe(() => {
-    told += 1;
-    if (told === 3) {
+    notifications += 1;
+    if (notifications === 3) {
       resolve();
     }
   });
@@ -73,35 +73,35 @@ test("loads less often without a watching reader", async (t) => {
 test("a reader that does not watch is notified of each load, but triggers none", async (t) => {
   const { refresh, control } = refreshOf(t, { watchedMs: 1 });
   const passive = { isWatching: false };
-  let told = 0;
+  let notifications = 0;
   refresh.subscribe(() => {
-    told += 1;
+    notifications += 1;
   }, passive);
   t.equal((await refresh.read(undefined, passive)).value, 1, "only the first");
   await sleep(30);
   t.equal((await refresh.read(undefined, passive)).value, 1, "however old");
   t.equal(control.loads, 1);
   await refresh.renew();
-  t.equal(told, 1);
+  t.equal(notifications, 1);
 });
 
 test("a failure is reported once, and the last value is returned until it is too old", async (t) => {
   const { refresh, control } = refreshOf(t, { keepMs: 300 });
   await refresh.read();
-  let told = 0;
+  let notifications = 0;
   refresh.subscribe(() => {
-    told += 1;
+    notifications += 1;
   });
   control.isAway = true;
   await refresh.renew();
   await refresh.renew();
-  t.equal(told, 1);
+  t.equal(notifications, 1);
   t.match(await refresh.read(), { value: 1, revision: 1, staleBecause: "away" });
   await sleep(350);
   t.equal(await reasonOf(refresh.read()), "CEPH_UNAVAILABLE");
   control.isAway = false;
   await refresh.renew();
-  t.equal(told, 2, "and the end of the failure");
+  t.equal(notifications, 2, "and the end of the failure");
   t.match(await refresh.read(), { revision: 2, staleBecause: undefined });
 });
 

@@ -14,12 +14,12 @@ const options = { patienceMs: { mon: 200, mgr: 100, osd: 100 }, slowMs: 3_600_00
 function recordedClient(
   state: SampleName,
   fault: (command: CephCommand) => Promise<string> | undefined = () => undefined,
-): RadosClient & { readonly asked: string[] } {
-  const asked: string[] = [];
+): RadosClient & { readonly requests: string[] } {
+  const requests: string[] = [];
   return {
-    asked,
+    requests,
     command(_target, command) {
-      asked.push(command.prefix);
+      requests.push(command.prefix);
       const group = command.prefix === "fs subvolume ls" && command.group_name !== undefined;
       const words = [command.prefix, command.detail, command.vol_name].filter((each) => each !== undefined);
       return (
@@ -52,9 +52,9 @@ test("expensive parts are not read each time", async (t) => {
   const client = recordedClient("healthy");
   const read = createStateReader(client, as, options);
   await read();
-  client.asked.length = 0;
+  client.requests.length = 0;
   await read();
-  t.strictSame(client.asked.toSorted(), [
+  t.strictSame(client.requests.toSorted(), [
     "crash ls",
     "df",
     "fs dump",
@@ -90,9 +90,9 @@ test("a hanging manager affects only its own parts, and gets no new requests unt
   });
   const read = createStateReader(client, as, options);
   t.strictSame((await read()).crashes, { missing: "the manager did not answer within 100 ms" });
-  client.asked.length = 0;
+  client.requests.length = 0;
   t.match((await read()).crashes, { missing: /^the manager has not answered since 20.*Z$/ });
-  t.notOk(client.asked.includes("crash ls"));
+  t.notOk(client.requests.includes("crash ls"));
 });
 
 test("without a manager, its last statistics are not returned, and it gets no requests", async (t) => {
@@ -110,7 +110,7 @@ test("without a manager, its last statistics are not returned, and it gets no re
     t.strictSame(part, missing);
   }
   t.match(state.mgrs, { ok: { active: undefined } });
-  t.notOk(client.asked.includes("crash ls"));
+  t.notOk(client.requests.includes("crash ls"));
 });
 
 test("without a status there is no state", async (t) => {
@@ -121,5 +121,5 @@ test("without a status there is no state", async (t) => {
     reason: "CEPH_UNAVAILABLE",
     message: "the monitors did not answer within 200 ms",
   });
-  t.strictSame(client.asked, ["status"]);
+  t.strictSame(client.requests, ["status"]);
 });

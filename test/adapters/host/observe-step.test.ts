@@ -23,9 +23,9 @@ test("observers see a step and its outcome like a tool", async (t) => {
     observeStep(step, () => Promise.reject(gone)),
     gone,
   );
-  const told = { ...step, kind: "mutate" };
+  const reported = { ...step, kind: "mutate" };
   t.match(seen, [
-    { ...told, outcome: { exitCode: 0, failure: undefined } },
-    { ...told, outcome: { exitCode: 1, failure: "STORAGE_POOL_NOT_FOUND" } },
+    { ...reported, outcome: { exitCode: 0, failure: undefined } },
+    { ...reported, outcome: { exitCode: 1, failure: "STORAGE_POOL_NOT_FOUND" } },
   ]);
 });

@@ -24,7 +24,7 @@ test("authentication that hangs counts as a missing reply", {
   });
 });
 
-const asked = { verb: "list", what: "nodes", access: "https://127.0.0.1 as hostplane" } as const;
+const request = { verb: "list", what: "nodes", access: "https://127.0.0.1 as hostplane" } as const;
 const secret = "eyJhbGciOi.of-the-account";
 
 test("an error shows its code, and its message only reaches the log", async (t) => {
@@ -37,14 +37,14 @@ test("an error shows its code, and its message only reaches the log", async (t) 
     new SyntaxError(`Unexpected token in ${secret}`),
   ];
   for (const cause of errors) {
-    const { error } = failureFrom(cause, asked);
+    const { error } = failureFrom(cause, request);
     t.notMatch(error.message, secret);
     t.equal(error.cause, cause);
   }
   const refused = new Error("fetch failed", {
     cause: Object.assign(new Error(secret), { code: "ECONNREFUSED" }),
   });
-  t.match(failureFrom(refused, asked).error.message, /^Kubernetes cannot be reached \(ECONNREFUSED\)/);
+  t.match(failureFrom(refused, request).error.message, /^Kubernetes cannot be reached \(ECONNREFUSED\)/);
 });
 
 test("a user with a credential program is rejected, and the previous configuration stays", async (t) => {

@@ -36,15 +36,15 @@ function rightsOf(role: string): string[] {
   );
 }
 
-function rightsAskedFor(isNamespaced: boolean): string[] {
+function requestedRights(isNamespaced: boolean): string[] {
   return Object.values(watchedKinds)
     .filter((kind) => kind.isNamespaced === isNamespaced)
     .flatMap(({ group, resource }) => ["list", "watch"].map((verb) => `${verb} ${resource}.${group}`));
 }
 
 test("the roles grant exactly the permissions that the adapter uses", async (t) => {
-  t.strictSame(rightsOf("hostplane-nodes").sort(), rightsAskedFor(false).sort());
-  t.strictSame(rightsOf("hostplane-storage").sort(), rightsAskedFor(true).sort());
+  t.strictSame(rightsOf("hostplane-nodes").sort(), requestedRights(false).sort());
+  t.strictSame(rightsOf("hostplane-storage").sort(), requestedRights(true).sort());
 });
 
 test("permissions for a namespace are granted only there, to the created account", async (t) => {

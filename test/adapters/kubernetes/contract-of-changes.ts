@@ -15,9 +15,9 @@ export function registerContractOfChanges(
   contractTest("created, changed and removed objects are detected and reported", async (t, subject) => {
     const { kubernetes, seeds } = subject;
     const before = await kubernetes.read();
-    let told = 0;
+    let notifications = 0;
     const unsubscribe = kubernetes.subscribe(() => {
-      told += 1;
+      notifications += 1;
     });
     await subject.put("blockPools", poolManifest("more"));
     await until(t, kubernetes, ({ blockPools }) => okOf(blockPools).length === 2);
@@ -31,7 +31,7 @@ export function registerContractOfChanges(
     await subject.put("nodes", seed as Manifest);
     await until(t, kubernetes, ({ nodes }) => okOf(nodes)[0]?.isReady === true);
     t.ok((await kubernetes.read()).revision > before.revision);
-    while (told === 0) {
+    while (notifications === 0) {
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
     unsubscribe();
@@ -116,9 +116,9 @@ export function registerContractOfChanges(
   contractTest("during an outage, returns the last state with its age, then fails", async (t, subject) => {
     const { kubernetes } = subject;
     const before = await kubernetes.read();
-    let told = 0;
+    let notifications = 0;
     const unsubscribe = kubernetes.subscribe(() => {
-      told += 1;
+      notifications += 1;
     });
     await subject.stopCluster();
     let during = await kubernetes.read();
@@ -127,7 +127,7 @@ export function registerContractOfChanges(
       during = await kubernetes.read();
     }
     t.strictSame(during.value, before.value);
-    t.ok(told > 0);
+    t.ok(notifications > 0);
     const later = during.readAtMs;
     while ((await reasonOf(kubernetes.read())) === undefined) {
       await new Promise((resolve) => setTimeout(resolve, 10));

@@ -33,7 +33,7 @@ export function createFakeObjects(seeds: Manifests, onEvent: (event: FakeEvent) 
     return stored.get(kind) ?? new Map();
   }
 
-  function tell(kind: WatchedName, type: FakeEvent["type"], { metadata, ...rest }: Manifest): Manifest {
+  function emit(kind: WatchedName, type: FakeEvent["type"], { metadata, ...rest }: Manifest): Manifest {
     version += 1;
     const { name } = metadata;
     const numbered = { ...metadata, resourceVersion: String(version), uid: `uid-of-${kind}-${name}` };
@@ -47,7 +47,7 @@ export function createFakeObjects(seeds: Manifests, onEvent: (event: FakeEvent) 
   function put(kind: WatchedName, object: Manifest): void {
     const { name } = object.metadata;
     const objects = objectsOf(kind);
-    objects.set(name, tell(kind, objects.has(name) ? "MODIFIED" : "ADDED", object));
+    objects.set(name, emit(kind, objects.has(name) ? "MODIFIED" : "ADDED", object));
   }
 
   function remove(kind: WatchedName, name: string): void {
@@ -56,7 +56,7 @@ export function createFakeObjects(seeds: Manifests, onEvent: (event: FakeEvent) 
       throw new Error(`there is no ${kind} ${name}`);
     }
     objectsOf(kind).delete(name);
-    tell(kind, "DELETED", object);
+    emit(kind, "DELETED", object);
   }
 
   for (const kind of watchedNames) {

@@ -6,10 +6,10 @@ import { reasonOf } from "../host/reason-of.ts";
 test("reads fail after a period without a reply, even if no failure was reported", async (t) => {
   const keeper = createStateKeeper({ load: () => kubernetesState(), keepMs: 30_000 });
   t.teardown(() => keeper.close());
-  keeper.setHeard(undefined, performance.now() - 29_000);
+  keeper.setAnswered(undefined, performance.now() - 29_000);
   t.match(await keeper.read(), { staleBecause: undefined });
-  keeper.setHeard(undefined, performance.now() - 30_001);
+  keeper.setAnswered(undefined, performance.now() - 30_001);
   t.equal(await reasonOf(keeper.read()), "KUBERNETES_UNAVAILABLE");
-  keeper.setHeard(undefined, performance.now());
+  keeper.setAnswered(undefined, performance.now());
   t.match(await keeper.read(), { staleBecause: undefined });
 });

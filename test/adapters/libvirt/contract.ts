@@ -122,10 +122,10 @@ export function testLibvirtContract(kind: string, makeSubject: (t: Test) => Prom
     await define(definition);
     for (const isStopped of [false, true]) {
       const reading = async () => {
-        let isBegun = false;
+        let isStarted = false;
         for await (const _ of libvirt.readVolume(pool, "bm-1.qcow2", signal)) {
-          if (!isBegun) {
-            isBegun = true;
+          if (!isStarted) {
+            isStarted = true;
             await start();
             await (isStopped ? powerOff() : undefined);
           }
@@ -146,10 +146,10 @@ export function testLibvirtContract(kind: string, makeSubject: (t: Test) => Prom
       const source = { content, sizeBytes: more.sizeBytes ?? sizeBytes };
       return reasonOf(libvirt.writeVolume(more.pool ?? pool, name, source, stop, onProgress));
     };
-    const told: bigint[] = [];
-    t.equal(await write(sizeBytes, { onProgress: (doneBytes) => told.push(doneBytes) }), undefined);
-    t.equal(told.at(-1), sizeBytes);
-    t.ok(told.every((each, at) => each > (told[at - 1] ?? 0n)));
+    const reported: bigint[] = [];
+    t.equal(await write(sizeBytes, { onProgress: (doneBytes) => reported.push(doneBytes) }), undefined);
+    t.equal(reported.at(-1), sizeBytes);
+    t.ok(reported.every((each, at) => each > (reported[at - 1] ?? 0n)));
     t.equal(await lengthOf(libvirt.readVolume(pool, "disk.img", signal)), sizeBytes);
     t.equal(await write(sizeBytes - 1n), "TOOL_FAILED", "less than specified");
     t.equal(await write(sizeBytes + 1n), "TOOL_FAILED", "more than specified");
@@ -188,16 +188,16 @@ export function testLibvirtContract(kind: string, makeSubject: (t: Test) => Prom
         await (isStopped ? powerOff() : undefined);
         yield* pieces(1n);
       }
-      const told: bigint[] = [];
+      const reported: bigint[] = [];
       const written = libvirt.writeVolume(
         pool,
         "bm-1.img",
         { content: content(), sizeBytes },
         new AbortController().signal,
-        (doneBytes) => told.push(doneBytes),
+        (doneBytes) => reported.push(doneBytes),
       );
       t.equal(await reasonOf(written), "STORAGE_VOLUME_IN_USE", isStopped ? "stopped" : "runs");
-      t.ok(told.includes(sizeBytes / 2n), "half of the progress when everything is written");
+      t.ok(reported.includes(sizeBytes / 2n), "half of the progress when everything is written");
       await (isStopped ? undefined : powerOff());
     }
   });
@@ -467,9 +467,9 @@ export function testLibvirtContract(kind: string, makeSubject: (t: Test) => Prom
       [{ kind: "powerOff", name, uuid }, /^virDomainDestroy/],
       [{ kind: "undefine", name, uuid }, /^virDomainUndefine/],
     ];
-    for (const [step, wanted] of steps) {
+    for (const [step, expected] of steps) {
       const [program = "", ...args] = libvirt.commandOf(step);
-      t.match(program, wanted);
+      t.match(program, expected);
       const about = "pool" in step ? pool : name;
       t.ok(
         args.some((arg) => arg.includes(about)),
@@ -557,11 +557,11 @@ function withSteps(subject: ContractSubject): Subject {
     hostDevices: [],
   };
   const { name, uuid } = definition;
-  let volumesMade = false;
+  let areVolumesCreated = false;
 
   async function makeVolumes(): Promise<void> {
-    if (!volumesMade) {
-      volumesMade = true;
+    if (!areVolumesCreated) {
+      areVolumesCreated = true;
       const common = { kind: "createVolume", pool, sizeBytes: 10n * mebibyte } as const;
       await libvirt.run({ ...common, name: "bm-1.qcow2", format: "qcow2" });
       await libvirt.run({ ...common, name: "bm-1.img", format: "raw" });

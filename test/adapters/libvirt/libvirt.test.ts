@@ -64,20 +64,20 @@ test("a step with names that lead out of a pool is rejected before any call", as
 
 test("the version is queried once per connection", async (t) => {
   let version = 9_000_001n;
-  let asked = 0;
+  let requestCount = 0;
   const daemon = await startFakeDaemon(t, (packet, peer) => {
-    const isAsked = nameOf(packet) === "connectGetLibVersion";
-    if (isAsked) {
-      asked += 1;
+    const isRequested = nameOf(packet) === "connectGetLibVersion";
+    if (isRequested) {
+      requestCount += 1;
       reply(peer, packet, "connectGetLibVersion", { version });
     }
-    return isAsked;
+    return isRequested;
   });
   const libvirt = createLibvirt({ uri: `qemu:///system?socket=${daemon.socketPath}`, seedTool: ["true"] });
   t.teardown(() => libvirt.close());
   t.equal(await libvirt.version(), "9.0.1");
   t.equal(await libvirt.version(), "9.0.1");
-  t.equal(asked, 1);
+  t.equal(requestCount, 1);
   const [peer] = daemon.peers;
   await daemon.stop();
   await peer?.closed;
@@ -87,7 +87,7 @@ test("the version is queried once per connection", async (t) => {
   while ((await versionNow()) !== "10.2.0") {
     await nextTurn();
   }
-  t.equal(asked, 2);
+  t.equal(requestCount, 2);
 });
 
 test("the daemon opens qemu:///system, whichever socket reaches it", async (t) => {

@@ -45,7 +45,7 @@ test("subscribers are notified of an outage and of its end", async (t) => {
   const libvirt = createLibvirtSandbox();
   t.teardown(() => libvirt.close());
   const before = await libvirt.read();
-  const told = (): Promise<void> =>
+  const reported = (): Promise<void> =>
     new Promise((resolve) => {
       const unsubscribe = libvirt.subscribe(() => {
         unsubscribe();
@@ -53,12 +53,12 @@ test("subscribers are notified of an outage and of its end", async (t) => {
       });
     });
   t.teardown(libvirt.subscribe(() => {}));
-  const gone = told();
+  const gone = reported();
   libvirt.setOutage(new InfraError(libvirtReasons.LIBVIRT_UNAVAILABLE, "stopped"));
   await gone;
   t.equal(await reasonOf(libvirt.read()), "LIBVIRT_UNAVAILABLE");
   t.equal(await reasonOf(libvirt.volumesOf("sandbox-pool")), "LIBVIRT_UNAVAILABLE");
-  const back = told();
+  const back = reported();
   libvirt.setOutage(undefined);
   await back;
   t.same((await libvirt.read()).value, before.value);

@@ -11,12 +11,12 @@ import { reasonOf } from "../host/reason-of.ts";
 const sample = (name: string) => readFileSync(join(import.meta.dirname, "samples", name), "utf8");
 const { signal } = new AbortController();
 
-const made = { name: "bm-1", uuid: "11111111-2222-4333-8444-555555555555", id: -1 };
+const created = { name: "bm-1", uuid: "11111111-2222-4333-8444-555555555555", id: -1 };
 const foreign = { name: "bm-7 & co", uuid: "21111111-2222-4333-8444-555555555555", id: -1 };
 const pool = { name: "default", uuid: "f746183f-f7cc-49b9-8b3b-61b37c765e29" };
 const madeWithGpu = sample("domain-made.xml").replace("bus='0x00' slot='0x02'", "bus='0x41' slot='0x00'");
 
-const idOf = ({ name, uuid }: typeof made) => ({ name, uuid });
+const idOf = ({ name, uuid }: typeof created) => ({ name, uuid });
 
 type Answer = unknown | InfraError;
 
@@ -42,7 +42,7 @@ function clientWith(answers: Record<string, Answer>) {
 }
 
 const answers = (): Record<string, Answer> => ({
-  connectListAllDomains: { domains: [foreign, made], count: 2 },
+  connectListAllDomains: { domains: [foreign, created], count: 2 },
   "domainGetXmlDesc bm-1": { xml: madeWithGpu },
   "domainGetXmlDesc bm-7 & co": { xml: sample("domain-foreign.xml") },
   domainGetState: { state: 5, reason: 0 },
@@ -87,7 +87,7 @@ test("an event causes only the object that it names to be read again", async (t)
   t.strictSame(calls, [], "nothing has happened");
 
   given.domainGetState = { state: 1, reason: 0 };
-  t.ok(state.touchByEvent({ kind: "domainLifecycle", domain: made, event: "started", detail: 0 }));
+  t.ok(state.touchByEvent({ kind: "domainLifecycle", domain: created, event: "started", detail: 0 }));
   const { domains } = await state.load(signal);
   t.strictSame(
     domains.map((domain) => domain.state),
@@ -112,7 +112,7 @@ test("an event causes only the object that it names to be read again", async (t)
   t.notOk(
     state.touchByEvent({ kind: "nodeDeviceLifecycle", device: { name: "net_vnet0" }, event: "created" }),
   );
-  t.notOk(state.touchByEvent({ kind: "domainAgent", domain: made, isConnected: true }));
+  t.notOk(state.touchByEvent({ kind: "domainAgent", domain: created, isConnected: true }));
 });
 
 test("removed objects disappear", async (t) => {
@@ -122,7 +122,7 @@ test("removed objects disappear", async (t) => {
   await state.load(signal);
   given["domainGetXmlDesc bm-1"] = gone(libvirtReasons.DOMAIN_NOT_FOUND);
   given.storagePoolIsActive = gone(libvirtReasons.STORAGE_POOL_NOT_FOUND);
-  state.touchByEvent({ kind: "domainLifecycle", domain: made, event: "undefined", detail: 0 });
+  state.touchByEvent({ kind: "domainLifecycle", domain: created, event: "undefined", detail: 0 });
   state.touchByEvent({ kind: "storagePoolLifecycle", pool, event: "undefined" });
   const { domains, pools } = await state.load(signal);
   t.strictSame(
@@ -145,7 +145,7 @@ test("the next load retries what could not be read", async (t) => {
   t.equal((await state.load(signal)).gpus.length, 1);
 
   given.domainGetState = new InfraError(libvirtReasons.LIBVIRT_UNAVAILABLE, "lost");
-  state.touchDomain(made);
+  state.touchDomain(created);
   t.equal(await reasonOf(state.load(signal)), "LIBVIRT_UNAVAILABLE");
   given.domainGetState = { state: 1, reason: 0 };
   t.equal((await state.load(signal)).domains[0]?.state, "running");
@@ -165,18 +165,24 @@ test("a VM that cannot be read is unknown with the reason, and the others are st
     given["domainGetXmlDesc bm-1"] = answer;
     const state = createStateReader(client);
     const [unseen, other] = (await state.load(signal)).domains;
-    t.match(unseen, { ...idOf(made), state: "unknown", unreadableBecause: because, vcpuCount: 0, disks: [] });
+    t.match(unseen, {
+      ...idOf(created),
+      state: "unknown",
+      unreadableBecause: because,
+      vcpuCount: 0,
+      disks: [],
+    });
     t.match(other, { name: foreign.name, state: "shutOff", vcpuCount: 4 });
     t.notOk(other !== undefined && "unreadableBecause" in other);
 
     given["domainGetXmlDesc bm-1"] = readable;
     state.touchAll();
     const [seen] = (await state.load(signal)).domains;
-    t.match(seen, { ...idOf(made), state: "shutOff", vcpuCount: 2, mark: { operationId: "op-1" } });
+    t.match(seen, { ...idOf(created), state: "shutOff", vcpuCount: 2, mark: { operationId: "op-1" } });
     t.notOk(seen !== undefined && "unreadableBecause" in seen);
 
     given["domainGetXmlDesc bm-1"] = answer;
-    state.touchDomain(made);
+    state.touchDomain(created);
     const [lost] = (await state.load(signal)).domains;
     t.strictSame(lost, { ...seen, state: "unknown", unreadableBecause: lost?.unreadableBecause });
     t.match(lost?.unreadableBecause, because);

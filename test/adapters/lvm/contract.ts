@@ -55,26 +55,26 @@ export function testLvmContract(kind: string, makeSubject: (t: Test) => Promise<
     async (t, subject) => {
       const { create, volume, group, activates, extentCount } = subject;
       await create("data", extent + 1n, ["b", "a=1"]);
-      const made = await volume("data");
-      t.match(made, {
+      const created = await volume("data");
+      t.match(created, {
         kind: "linear",
-        health: made?.health,
+        health: created?.health,
         sizeBytes: 2n * extent,
         open: false,
         active: activates,
       });
-      t.ok(made?.health === "ok" || made?.health === "unknown");
-      t.strictSame(made?.tags, ["a=1", "b"]);
-      t.equal(made?.device !== undefined, activates);
+      t.ok(created?.health === "ok" || created?.health === "unknown");
+      t.strictSame(created?.tags, ["a=1", "b"]);
+      t.equal(created?.device !== undefined, activates);
       t.equal((await group()).freeBytes, BigInt(extentCount - 2) * extent);
     },
   );
 
   contractTest("a volume has the attributes that lvs shows", async (t, { create, volume, activates }) => {
     await create("data", extent);
-    const made = await volume("data");
-    t.equal(made?.readOnly, false);
-    t.match(made?.attributes, activates ? /^-wi-a-----$/ : /^-wi.{7}$/);
+    const created = await volume("data");
+    t.equal(created?.readOnly, false);
+    t.match(created?.attributes, activates ? /^-wi-a-----$/ : /^-wi.{7}$/);
   });
 
   contractTest("a volume is laid out as the options specify, or is not created", async (t, subject) => {
@@ -89,10 +89,10 @@ export function testLvmContract(kind: string, makeSubject: (t: Test) => Promise<
 
   contractTest("a refresh returns a state read after the call, and is shared", async (t, { lvm }) => {
     await lvm.read();
-    const askedAtMs = performance.now();
+    const requestedAtMs = performance.now();
     const refreshed = await Promise.all(Array.from({ length: 50 }, () => lvm.refresh()));
     const reads = new Set(refreshed.map(({ readAtMs }) => readAtMs));
-    t.ok(Math.min(...reads) >= askedAtMs);
+    t.ok(Math.min(...reads) >= requestedAtMs);
     t.ok(reads.size <= 2, "one read started by the first call, and one for all others");
   });
 

@@ -63,8 +63,8 @@ test("parses the last progress that pvmove printed", async (t) => {
   t.equal(parseMovedPercent("  Detected pvmove in progress for /dev/vdc.\n"), undefined);
   fc.assert(
     fc.property(fc.string(), fc.float({ min: 0, max: 100, noNaN: true }), (noise, percent) => {
-      const told = parseMovedPercent(`${noise}: Moved: ${percent.toFixed(2)}%\n`);
-      return told !== undefined && Math.abs(told - percent) < 0.01;
+      const reported = parseMovedPercent(`${noise}: Moved: ${percent.toFixed(2)}%\n`);
+      return reported !== undefined && Math.abs(reported - percent) < 0.01;
     }),
   );
 });

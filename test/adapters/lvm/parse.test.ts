@@ -217,8 +217,8 @@ test("parses health and kind from lv_attr by position", (t) => {
     ["-wi-a---X-", { health: "unknown" }],
     ["?wi-a---?-", { kind: "other", health: "unknown" }],
   ];
-  for (const [attributes, wanted] of cases) {
-    t.match(parseAttributes(attributes), wanted, attributes);
+  for (const [attributes, expected] of cases) {
+    t.match(parseAttributes(attributes), expected, attributes);
   }
   t.equal(parseAttributes("-wi-ao--"), undefined);
   fc.assert(

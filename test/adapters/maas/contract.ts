@@ -225,9 +225,9 @@ export async function passesMaasContract(
 
   await t.test("concurrent requests get distinct machines", async (t) => {
     const free = (await maas.machines()).filter(({ status }) => status === "ready");
-    const asked = free.flatMap(({ systemId }) => [systemId, systemId]);
+    const requested = free.flatMap(({ systemId }) => [systemId, systemId]);
     const outcomes = await Promise.all(
-      asked.map((systemId, index) =>
+      requested.map((systemId, index) =>
         reasonOf(maas.allocate({ systemId, agentName: `${agentName}/${index}` })),
       ),
     );

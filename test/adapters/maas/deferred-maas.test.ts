@@ -5,17 +5,17 @@ import { createMaasSandbox } from "../../../adapters/maas/sandbox.ts";
 const as = { kind: "sandbox", url: "http://sandbox.invalid/MAAS" } as const;
 
 test("a deferred MAAS is created at the first call, once, and has the given kind and URL", async (t) => {
-  let made = 0;
+  let createdCount = 0;
   const maas = createDeferredMaas(as, () => {
-    made += 1;
+    createdCount += 1;
     return createMaasSandbox();
   });
   t.match(maas, as);
-  t.equal(made, 0);
+  t.equal(createdCount, 0);
   const [machines, { username }] = await Promise.all([maas.machines(), maas.whoami()]);
   t.equal(machines.length, 8);
   t.equal(username, "sandbox");
-  t.equal(made, 1);
+  t.equal(createdCount, 1);
   await t.rejects(maas.machine("mmmmmm"), { name: "InfraError", reason: "MACHINE_NOT_FOUND" });
   await maas.close();
   await t.rejects(maas.whoami(), { name: "InfraError", reason: "MAAS_UNAVAILABLE" });
@@ -29,10 +29,10 @@ test("a deferred MAAS has every method of the real one", async (t) => {
 });
 
 test("a failed creation is retried at the next call, and close creates nothing", async (t) => {
-  let made = 0;
+  let createdCount = 0;
   const maas = createDeferredMaas(as, async () => {
-    made += 1;
-    if (made === 1) {
+    createdCount += 1;
+    if (createdCount === 1) {
       throw new Error("no port");
     }
     return createMaasSandbox();

@@ -57,12 +57,12 @@ test("accepts added, missing and null keys of other versions", async (t) => {
 
 test("text written by users or machines becomes one short line without passwords", async (t) => {
   const words = `curtin:\n\u001b[31m\0cannot fetch http://user:hidden@mirror/ubuntu ${"x y ".repeat(1e5)}`;
-  const told = /^curtin: \[31m cannot fetch http:\/\/…@mirror\/ubuntu x y .*…$/;
+  const reported = /^curtin: \[31m cannot fetch http:\/\/…@mirror\/ubuntu x y .*…$/;
   const { statusMessage } = parse.parseMachine({ ...rendered, status_message: words });
-  t.match(statusMessage, told);
+  t.match(statusMessage, reported);
   t.equal(statusMessage.length, 300);
   const [event] = parse.parseEvents({ events: [{ id: 1, description: words }] });
-  t.match(event?.description, told);
+  t.match(event?.description, reported);
 });
 
 test("every status number has one name", async (t) => {

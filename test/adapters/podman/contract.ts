@@ -126,8 +126,8 @@ export function testPodRuntimeContract(
     await subject.removePod("told");
     await listener.until((events) => events.some(({ kind }) => kind === "podRemoved"));
 
-    const told = listener.events().filter((event) => "podId" in event && event.podId === id);
-    const job = told.filter((event) => "containerName" in event && event.containerName === "job");
+    const reported = listener.events().filter((event) => "podId" in event && event.podId === id);
+    const job = reported.filter((event) => "containerName" in event && event.containerName === "job");
     t.strictSame(
       job.map(({ kind }) => kind),
       [
@@ -147,20 +147,20 @@ export function testPodRuntimeContract(
       );
       t.ok(isRecent(event.timeNs));
     }
-    const infra = told.filter((event) => "isInfra" in event && event.isInfra).map(({ kind }) => kind);
+    const infra = reported.filter((event) => "isInfra" in event && event.isInfra).map(({ kind }) => kind);
     t.strictSame(infra, ["containerCreated", "containerStarted", "containerExited", "containerRemoved"]);
-    const ofPod = told.filter((event) => event.kind === "podCreated" || event.kind === "podRemoved");
+    const ofPod = reported.filter((event) => event.kind === "podCreated" || event.kind === "podRemoved");
     t.strictSame(
       ofPod.map(({ kind }) => kind),
       ["podCreated", "podRemoved"],
     );
     t.match(ofPod, [{ podName: "told", podUuid: uuidOf(id) }, { podName: "told" }]);
-    t.equal(new Set(told.map(({ key }) => key)).size, told.length, "each has a key of its own");
+    t.equal(new Set(reported.map(({ key }) => key)).size, reported.length, "each has a key of its own");
 
     const past = await runtime.history({ sinceNs: startedNs, untilNs: soonNs() });
     t.strictSame(
       past.filter((event) => "podId" in event && event.podId === id).map(({ key }) => key),
-      told.map(({ key }) => key),
+      reported.map(({ key }) => key),
     );
     t.strictSame(await runtime.history({ sinceNs: 0n, untilNs: 1n }), []);
     const created = ofPod[0];
@@ -197,9 +197,9 @@ export function testPodRuntimeContract(
     await listener.until((events) =>
       events.some((event) => "containerName" in event && event.containerName === "user1"),
     );
-    const told = listener.events().filter((event) => "imageId" in event && event.imageId === id);
+    const reported = listener.events().filter((event) => "imageId" in event && event.imageId === id);
     t.strictSame(
-      told.map(({ kind }) => kind),
+      reported.map(({ kind }) => kind),
       ["imageAdded", "imageRemoved"],
     );
     const used = podNamed((await runtime.read()).value, "user")?.containers.find(({ isInfra }) => !isInfra)
@@ -607,9 +607,11 @@ export function listen(t: Test, runtime: PodRuntime): Listener {
       await runtime.read();
       // There is no API to query whether the stream is connected; an event shows it.
       await subject.createPod("probe", {});
-      await untilEvents((told) => told.some((event) => "podName" in event && event.podName === "probe"));
+      await untilEvents((reported) =>
+        reported.some((event) => "podName" in event && event.podName === "probe"),
+      );
       await subject.removePod("probe");
-      await untilEvents((told) => told.some(({ kind }) => kind === "podRemoved"));
+      await untilEvents((reported) => reported.some(({ kind }) => kind === "podRemoved"));
       events.length = 0;
     },
   };

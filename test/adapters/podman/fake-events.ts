@@ -60,15 +60,15 @@ export async function startFakeService(t: Test, records: FakeRecords) {
   let isHeld = false;
   let readings = 0;
 
-  function tell(count: number): void {
+  function emit(count: number): void {
     for (const [stream, from] of streams) {
       const lines = records.lines.slice(from, from + count);
       stream.write(lines.map(({ text }) => text).join(""));
       streams.set(stream, from + lines.length);
     }
   }
-  const tellAll = () => (isHeld ? undefined : tell(records.lines.length));
-  records.onLine(tellAll);
+  const emitAll = () => (isHeld ? undefined : emit(records.lines.length));
+  records.onLine(emitAll);
 
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? "", "http://podman");
@@ -102,10 +102,10 @@ export async function startFakeService(t: Test, records: FakeRecords) {
     /** While held, its streams deliver nothing, but records can still be read. */
     setHeld(held: boolean) {
       isHeld = held;
-      tellAll();
+      emitAll();
     },
     /** Delivers one record nevertheless. */
-    tellOne: () => tell(1),
+    emitOne: () => emit(1),
     /** Returns how often the records were read. */
     readings: () => readings,
     /** Closes all streams, like a restart of the service. */

@@ -49,12 +49,12 @@ test("events from before the place are not repeated when the stream delivers the
   t.strictSame(await next(), []);
   setHeld(false);
   recordLife(records, 2);
-  const told: RuntimeEvent[] = [];
-  while (told.at(-1)?.kind !== "podRemoved") {
-    told.push(...(await next()));
+  const reported: RuntimeEvent[] = [];
+  while (reported.at(-1)?.kind !== "podRemoved") {
+    reported.push(...(await next()));
   }
-  t.strictSame(kindsOf(told), life);
-  t.ok(told.every((event) => "podId" in event && event.podId === idsOf(2).podId));
+  t.strictSame(kindsOf(reported), life);
+  t.ok(reported.every((event) => "podId" in event && event.podId === idsOf(2).podId));
 });
 
 test("events recorded seconds before a runtime starts to follow are not reported as new", async (t) => {

@@ -15,7 +15,7 @@ type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 async function startServer(t: Test) {
   const directory = await mkdtemp(join(tmpdir(), "hostplane-podman-test-"));
   const socketPath = join(directory, "podman.sock");
-  const asked: string[] = [];
+  const requests: string[] = [];
   const streams = new Set<ServerResponse>();
   const answers = new Map<string, Answer>();
   const documents = [
@@ -36,7 +36,7 @@ async function startServer(t: Test) {
   const server = createServer((request, response) => {
     const path = (request.url ?? "").replace("/v4.0.0/libpod/", "");
     const name = path.replace(/\?.*/, "");
-    asked.push(path);
+    requests.push(path);
     const answer = answers.get(name);
     const list = lists[name];
     const id = /^\w+\/([0-9a-f]{64})\/json$/.exec(name)?.[1];
@@ -69,7 +69,7 @@ async function startServer(t: Test) {
   });
   return {
     runtime,
-    asked,
+    requests,
     answers,
     streams,
     async untilStream(): Promise<ServerResponse> {
@@ -92,15 +92,15 @@ const refuse =
   };
 
 test("a read makes no calls while nothing happens", async (t) => {
-  const { runtime, asked, untilStream } = await startServer(t);
+  const { runtime, requests, untilStream } = await startServer(t);
   await untilStream();
   await runtime.read();
   await until(runtime, () => true);
   // The stream may read the records for the first time after this point.
   await new Promise((resolve) => setTimeout(resolve, 100));
-  const before = asked.length;
+  const before = requests.length;
   await Promise.all(Array.from({ length: 50 }, () => runtime.read()));
-  t.equal(asked.length, before);
+  t.equal(requests.length, before);
 });
 
 test("a list that fails because an entry is being removed is requested again", async (t) => {
@@ -153,14 +153,14 @@ test("records that are repeated, truncated or invalid are reported once or not a
   const keys = listener.events().map(({ key }) => key);
   t.equal(new Set(keys).size, keys.length);
   t.notOk(
-    server.asked.some((path) => /events\?(?!stream=false)(?!.*since=)/.test(path)),
+    server.requests.some((path) => /events\?(?!stream=false)(?!.*since=)/.test(path)),
     "never without a since",
   );
-  t.notOk(server.asked.some((path) => path.includes("stream=false") && path.includes("until")));
+  t.notOk(server.requests.some((path) => path.includes("stream=false") && path.includes("until")));
 });
 
 test("a log continues where its connection broke, without a lost or repeated line", async (t) => {
-  const { runtime, answers, asked } = await startServer(t);
+  const { runtime, answers, requests } = await startServer(t);
   const container = JSON.parse(replyOf("runningTicker"));
   const log = logOf("ticker");
   let connections = 0;
@@ -184,7 +184,7 @@ test("a log continues where its connection broke, without a lost or repeated lin
   }
   t.strictSame(lines.toSorted(), ["err 0", "err 1", "err 2", "tick 0", "tick 1", "tick 2"]);
   t.equal(connections, 4);
-  t.notOk(asked.some((path) => path.includes("tail=")));
+  t.notOk(requests.some((path) => path.includes("tail=")));
 });
 
 test("a log is read from its file, since Podman delivers a partially written record as a complete one", async (t) => {
@@ -198,8 +198,8 @@ test("a log is read from its file, since Podman delivers a partially written rec
   answers.set(json, (_, response) => response.end(JSON.stringify(container)));
   // As 4.3.1 does for the file below: the end of `two` and all of `three` are missing.
   const timeMs = Date.parse("2026-11-21T15:29:23Z");
-  const told = Buffer.concat(["one", "tw", "four"].map((text) => frameOf(timeMs, text)));
-  answers.set(`containers/${container.Id}/logs`, (_, response) => response.end(told));
+  const reported = Buffer.concat(["one", "tw", "four"].map((text) => frameOf(timeMs, text)));
+  answers.set(`containers/${container.Id}/logs`, (_, response) => response.end(reported));
   const record = (text: string) => `2026-11-21T15:29:23.861683021+00:00 stdout F ${text}\n`;
   await writeFile(path, record("one") + record("two").slice(0, -2));
   const lines: string[] = [];
@@ -220,7 +220,7 @@ test("a log is read from its file, since Podman delivers a partially written rec
 });
 
 test("a log followed before its container starts waits for the start", async (t) => {
-  const { runtime, answers, asked, untilStream } = await startServer(t);
+  const { runtime, answers, requests, untilStream } = await startServer(t);
   const container = JSON.parse(replyOf("createdContainer"));
   const logs = `containers/${container.Id}/logs`;
   const json = `containers/${container.Id}/json`;
@@ -234,7 +234,7 @@ test("a log followed before its container starts waits for the start", async (t)
   })();
   const stream = await untilStream();
   await new Promise((resolve) => setTimeout(resolve, 600));
-  const opened = asked.filter((path) => path.startsWith(logs)).length;
+  const opened = requests.filter((path) => path.startsWith(logs)).length;
   t.ok(opened <= 3, `it was opened ${opened} times`);
   answers.set(logs, (_, response) => {
     answers.set(json, refuse(404, "no such container"));
@@ -306,10 +306,10 @@ test("follows a log as soon as Podman answers", async (t) => {
   const container = JSON.parse(replyOf("runningTicker"));
   const json = `containers/${container.Id}/json`;
   const text = replyOf("runningTicker");
-  let asked = 0;
+  let requestCount = 0;
   answers.set(json, (_, response) => {
-    asked += 1;
-    if (asked < 3) {
+    requestCount += 1;
+    if (requestCount < 3) {
       response.destroy();
     } else {
       response.end(text);
@@ -321,9 +321,9 @@ test("follows a log as soon as Podman answers", async (t) => {
     t.equal(pieces.length, 6);
     break;
   }
-  t.equal(asked, 3);
+  t.equal(requestCount, 3);
   const without = (async () => {
-    asked = 0;
+    requestCount = 0;
     for await (const _ of runtime.logs(container.Id, {}, leaving.signal)) {
       t.fail("it is unreachable");
     }
@@ -402,7 +402,7 @@ test("a failed pull is detected by the last line of a 200 reply", async (t) => {
 });
 
 test("a stop is not reported as done while a container is still running", async (t) => {
-  const { runtime, asked, answers } = await startServer(t);
+  const { runtime, requests, answers } = await startServer(t);
   const { Id: podId } = JSON.parse(replyOf("runningPod"));
   answers.set(`pods/${podId}/stop`, (_, response) => response.end(JSON.stringify({ Errs: null, Id: podId })));
   await t.rejects(runtime.run({ kind: "stopPod", podId, graceSeconds: 1 }), {
@@ -410,5 +410,5 @@ test("a stop is not reported as done while a container is still running", async 
     reason: "POD_STATE",
     message: / is running/,
   });
-  t.ok(asked.includes(`pods/${podId}/stop?t=1`));
+  t.ok(requests.includes(`pods/${podId}/stop?t=1`));
 });

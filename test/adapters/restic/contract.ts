@@ -72,7 +72,7 @@ export function testResticContract(
   });
 
   contractTest("the wrong password opens nothing and creates nothing", async (t, subject) => {
-    const { restic, repository, backup } = await subject.made();
+    const { restic, repository, backup } = await subject.created();
     const wrong = { ...repository, password: "not the one" };
     const id = await backup(["a"]);
     const { signal } = new AbortController();
@@ -83,7 +83,7 @@ export function testResticContract(
   });
 
   contractTest("a backup is listed under its tags, and can be restored and verified", async (t, subject) => {
-    const { restic, repository, backup, target, sizeBytes } = await subject.made();
+    const { restic, repository, backup, target, sizeBytes } = await subject.created();
     const startedAtMs = Date.now();
     const id = await backup(["volume=data", "name=nightly"]);
     t.match(id, /^[0-9a-f]{64}$/);
@@ -95,30 +95,30 @@ export function testResticContract(
     t.strictSame(others, []);
     t.strictSame(await restic.list(repository, ["volume=data", "name=other"], signal), []);
     t.equal(await restic.sizeOf(repository, id, signal), sizeBytes);
-    const wanted = { id, fileName: "data", sizeBytes };
-    t.equal(await restic.verify(repository, wanted, transferOptions()), sizeBytes);
-    await restic.restore(repository, wanted, target, transferOptions());
+    const spec = { id, fileName: "data", sizeBytes };
+    t.equal(await restic.verify(repository, spec, transferOptions()), sizeBytes);
+    await restic.restore(repository, spec, target, transferOptions());
   });
 
   contractTest("stores a source read in pieces, with or without a known size", async (t, subject) => {
-    const { restic, repository } = await subject.made();
+    const { restic, repository } = await subject.created();
     const { signal } = new AbortController();
     const pieceBytes = 100_000;
     for (const sizeBytes of [12 * pieceBytes, undefined]) {
-      const told: Transferred[] = [];
-      const options = transferOptions({ onProgress: (transferred) => told.push(transferred) });
+      const reported: Transferred[] = [];
+      const options = transferOptions({ onProgress: (transferred) => reported.push(transferred) });
       const source = { content: pieces(12, pieceBytes), sizeBytes, fileName: "data", tags: ["a"] };
       const id = await restic.backup(repository, source, options);
       t.equal(await restic.sizeOf(repository, id, signal), 12 * pieceBytes);
       const totalBytes = sizeBytes === undefined ? {} : { totalBytes: sizeBytes };
-      t.strictSame(told.at(-1), { doneBytes: 12 * pieceBytes, ...totalBytes });
-      const wanted = { id, fileName: "data", sizeBytes: 12 * pieceBytes };
-      t.equal(await restic.verify(repository, wanted, transferOptions()), 12 * pieceBytes);
+      t.strictSame(reported.at(-1), { doneBytes: 12 * pieceBytes, ...totalBytes });
+      const spec = { id, fileName: "data", sizeBytes: 12 * pieceBytes };
+      t.equal(await restic.verify(repository, spec, transferOptions()), 12 * pieceBytes);
     }
   });
 
   contractTest("a source that cannot be read to its end leaves no snapshot", async (t, subject) => {
-    const { restic, repository } = await subject.made();
+    const { restic, repository } = await subject.created();
     const { signal } = new AbortController();
     const inUse = new InfraError(libvirtReasons.DOMAIN_STATE, "another process writes to it");
     const store = (content: AsyncIterable<Uint8Array>, sizeBytes: number | undefined, stop = signal) => {
@@ -141,13 +141,13 @@ export function testResticContract(
   });
 
   contractTest("reads a snapshot in pieces, at the reader's pace", async (t, subject) => {
-    const { restic, repository, backup, sizeBytes } = await subject.made();
+    const { restic, repository, backup, sizeBytes } = await subject.created();
     const id = await backup(["a"]);
-    const told: Transferred[] = [];
+    const reported: Transferred[] = [];
     const read = (more: object = {}, options: Partial<TransferOptions> = {}) =>
       restic.read(repository, { id, fileName: "data", sizeBytes, ...more }, transferOptions(options));
-    t.equal(await lengthOf(read({}, { onProgress: (transferred) => told.push(transferred) })), sizeBytes);
-    t.strictSame(told.at(-1), { doneBytes: sizeBytes, totalBytes: sizeBytes });
+    t.equal(await lengthOf(read({}, { onProgress: (transferred) => reported.push(transferred) })), sizeBytes);
+    t.strictSame(reported.at(-1), { doneBytes: sizeBytes, totalBytes: sizeBytes });
     const refusals = [
       [{ sizeBytes: sizeBytes + 1 }, "BACKUP_DAMAGED"],
       [{ sizeBytes: sizeBytes - 1 }, "BACKUP_DAMAGED"],
@@ -173,21 +173,21 @@ export function testResticContract(
   });
 
   contractTest("transfers report their progress up to the end", async (t, subject) => {
-    const { restic, repository, source, target, sizeBytes } = await subject.made();
+    const { restic, repository, source, target, sizeBytes } = await subject.created();
     const steps = {
       backup: [] as Transferred[],
       restore: [] as Transferred[],
       verify: [] as Transferred[],
     };
-    const telling = (step: keyof typeof steps) =>
+    const reportsOf = (step: keyof typeof steps) =>
       transferOptions({ onProgress: (transferred) => steps[step].push(transferred) });
-    const wanted = { device: source, sizeBytes, fileName: "data", tags: ["a"] };
-    const id = await restic.backup(repository, wanted, telling("backup"));
-    await restic.restore(repository, { ...wanted, id }, target, telling("restore"));
-    await restic.verify(repository, { ...wanted, id }, telling("verify"));
-    for (const [step, told] of Object.entries(steps)) {
-      t.strictSame(told.at(-1), { doneBytes: sizeBytes, totalBytes: sizeBytes }, step);
-      const places = told.map(({ doneBytes }) => doneBytes);
+    const spec = { device: source, sizeBytes, fileName: "data", tags: ["a"] };
+    const id = await restic.backup(repository, spec, reportsOf("backup"));
+    await restic.restore(repository, { ...spec, id }, target, reportsOf("restore"));
+    await restic.verify(repository, { ...spec, id }, reportsOf("verify"));
+    for (const [step, reported] of Object.entries(steps)) {
+      t.strictSame(reported.at(-1), { doneBytes: sizeBytes, totalBytes: sizeBytes }, step);
+      const places = reported.map(({ doneBytes }) => doneBytes);
       t.strictSame(
         places,
         places.toSorted((a, b) => a - b),
@@ -197,7 +197,7 @@ export function testResticContract(
   });
 
   contractTest("a snapshot must have the expected file and size", async (t, subject) => {
-    const { restic, repository, backup, target, sizeBytes } = await subject.made();
+    const { restic, repository, backup, target, sizeBytes } = await subject.created();
     const id = await backup([]);
     const { signal } = new AbortController();
     const absent = { id: absentId, fileName: "data", sizeBytes };
@@ -215,7 +215,7 @@ export function testResticContract(
   });
 
   contractTest("forgotten snapshots are gone, and may be forgotten again", async (t, subject) => {
-    const { restic, repository, backup } = await subject.made();
+    const { restic, repository, backup } = await subject.created();
     const ids = [await backup(["a"]), await backup(["a"]), await backup(["b"])];
     const { signal } = new AbortController();
     const listed = async () => (await restic.list(repository, [], signal)).map(({ id }) => id);
@@ -227,7 +227,7 @@ export function testResticContract(
   });
 
   contractTest("pruning frees the space of unused data, and may be repeated", async (t, subject) => {
-    const { restic, repository, backup, sizeBytes } = await subject.made();
+    const { restic, repository, backup, sizeBytes } = await subject.created();
     const [gone, kept] = [await backup(["a"]), await backup(["b"])];
     await restic.forget(repository, [gone], transferOptions());
     await restic.prune(repository, transferOptions());
@@ -241,7 +241,7 @@ export function testResticContract(
   contractTest(
     "a policy keeps the newest snapshots of its tags, and one of zeros keeps all",
     async (t, subject) => {
-      const { restic, repository, backup } = await subject.made();
+      const { restic, repository, backup } = await subject.created();
       const ids = [
         await backup(["a", "x"]),
         await backup(["a"]),
@@ -263,18 +263,18 @@ export function testResticContract(
   );
 
   contractTest("a stopped transfer ends with the reason, and leaves no snapshot", async (t, subject) => {
-    const { restic, repository, source, sizeBytes, backup, target } = await subject.made();
+    const { restic, repository, source, sizeBytes, backup, target } = await subject.created();
     const id = await backup([]);
     const cancelled = new InfraError(operationReasons.OPERATION_CANCELLED, "by the test");
     for (const step of ["backup", "restore", "verify", "prune"] as const) {
       const controller = new AbortController();
       const options = transferOptions({ signal: controller.signal });
-      const wanted = { id, fileName: "data", sizeBytes };
+      const spec = { id, fileName: "data", sizeBytes };
       const running = {
         backup: () =>
           restic.backup(repository, { device: source, sizeBytes, fileName: "data", tags: ["a"] }, options),
-        restore: () => restic.restore(repository, wanted, target, options),
-        verify: () => restic.verify(repository, wanted, options),
+        restore: () => restic.restore(repository, spec, target, options),
+        verify: () => restic.verify(repository, spec, options),
         prune: () => restic.prune(repository, options),
       }[step]();
       const reason = reasonOf(running);
@@ -290,9 +290,9 @@ export function testResticContract(
   });
 
   contractTest("rejects input that restic could misinterpret", async (t, subject) => {
-    const { restic, repository, source, sizeBytes } = await subject.made();
+    const { restic, repository, source, sizeBytes } = await subject.created();
     const { signal } = new AbortController();
-    const wanted = { device: source, sizeBytes, fileName: "data", tags: [] };
+    const spec = { device: source, sizeBytes, fileName: "data", tags: [] };
     const s3 = (endpoint: string, path: string): Repository => ({
       ...repository,
       location: { kind: "s3", endpoint, path },
@@ -303,8 +303,8 @@ export function testResticContract(
       restic.ensureRepository(s3("rest:http://localhost:1", "bucket"), signal),
       restic.ensureRepository(s3("http://localhost:1", "bucket/../other"), signal),
       restic.ensureRepository({ ...repository, password: "" }, signal),
-      restic.backup(repository, { ...wanted, fileName: "a/b" }, transferOptions()),
-      restic.backup(repository, { ...wanted, tags: ["a,b"] }, transferOptions()),
+      restic.backup(repository, { ...spec, fileName: "a/b" }, transferOptions()),
+      restic.backup(repository, { ...spec, tags: ["a,b"] }, transferOptions()),
       restic.list(repository, ["--json"], signal).then(() => restic.list(repository, [""], signal)),
       restic.sizeOf(repository, "latest", signal),
       restic.verify(repository, { id: "--help", fileName: "data", sizeBytes }, transferOptions()),
@@ -349,7 +349,7 @@ async function* pieces(count: number, pieceBytes: number, failure?: Error): Asyn
 
 interface Subject extends ContractSubject {
   /** Creates the repository and returns the subject. */
-  made(): Promise<Subject>;
+  created(): Promise<Subject>;
   /** Backs up the source as `data`. */
   backup(tags: readonly string[]): Promise<string>;
 }
@@ -358,7 +358,7 @@ function withSteps(plain: ContractSubject): Subject {
   const { restic, repository, source, sizeBytes } = plain;
   const subject: Subject = {
     ...plain,
-    async made() {
+    async created() {
       await plain.prepare?.();
       await restic.ensureRepository(repository, new AbortController().signal);
       return subject;

@@ -3,7 +3,7 @@ import { test } from "tap";
 import { kept } from "../../../adapters/restic/keep.ts";
 
 // Created with `restic backup --time` and evaluated with `restic forget --dry-run` of 0.14.0, in local time as here.
-const made = [
+const created = [
   ...["2025-12-28T08:00", "2025-12-29T08:00", "2026-01-01T10:00", "2026-01-01T23:30", "2026-01-02T00:30"],
   ...["2026-01-04T12:00", "2026-01-05T00:10", "2026-01-11T23:59", "2026-01-12T00:01", "2026-02-10T08:00"],
 ];
@@ -15,14 +15,14 @@ const judged: [{ last: number; daily: number; weekly: number }, string[]][] = [
     ["2025-12-28T08:00", "2026-01-04T12:00", "2026-01-11T23:59", "2026-01-12T00:01", "2026-02-10T08:00"],
   ],
   [{ last: 1, daily: 2, weekly: 2 }, ["2026-01-12T00:01", "2026-02-10T08:00"]],
-  [{ last: 2, daily: 9, weekly: 0 }, made.filter((at) => at !== "2026-01-01T10:00")],
+  [{ last: 2, daily: 9, weekly: 0 }, created.filter((at) => at !== "2026-01-01T10:00")],
 ];
 
 test("a policy keeps what restic keeps", (t) => {
-  const moments = made.map((at) => new Date(at).getTime());
-  for (const [policy, wanted] of judged) {
-    const names = made.filter((_at, index) => kept(moments, policy).has(moments[index] ?? 0));
-    t.strictSame(names, wanted, JSON.stringify(policy));
+  const moments = created.map((at) => new Date(at).getTime());
+  for (const [policy, expected] of judged) {
+    const names = created.filter((_at, index) => kept(moments, policy).has(moments[index] ?? 0));
+    t.strictSame(names, expected, JSON.stringify(policy));
   }
   t.end();
 });

@@ -61,15 +61,15 @@ export async function makeLocalSubject(
   };
 }
 
-let made: Promise<string> | undefined;
+let created: Promise<string> | undefined;
 
 /**
  * Returns an empty repository to copy, which restic opens faster than one that it has created. Its password is
  * `templatePassword`.
  */
 export function template(): Promise<string> {
-  made ??= makeTemplate();
-  return made;
+  created ??= makeTemplate();
+  return created;
 }
 
 async function makeTemplate(): Promise<string> {

@@ -203,10 +203,10 @@ test("a rejected repository names the invalid field, with the caller's prefix", 
     [{ ...s3, httpsProxy: "x" }, "https_proxy"],
   ];
   for (const [repository, field] of cases) {
-    const wanted = field === undefined ? undefined : `s3.${field}`;
+    const expected = field === undefined ? undefined : `s3.${field}`;
     t.equal(
       fieldOf(() => assertRepository(repository, "s3.")),
-      wanted,
+      expected,
     );
   }
   t.end();

@@ -39,8 +39,8 @@ test("sorts snapshots by time, whatever their time zones", (t) => {
 });
 
 test("finds the summary of a backup after its progress", (t) => {
-  const wanted = { snapshotId: "e75f0b70", sizeBytes: 25_165_824 };
-  t.strictSame(parseBackupSummary(sample("backup.jsonl")), wanted);
+  const spec = { snapshotId: "e75f0b70", sizeBytes: 25_165_824 };
+  t.strictSame(parseBackupSummary(sample("backup.jsonl")), spec);
   t.match(parseBackupSummary(sample("backup-quiet.json")), { sizeBytes: 25_165_824 });
   const newer = {
     message_type: "summary",

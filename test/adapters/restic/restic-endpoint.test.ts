@@ -79,10 +79,10 @@ test("the store is reached through a proxy, with its credentials", { skip }, asy
 });
 
 test("an https store is reached through the https proxy", { skip }, async (t) => {
-  let asked = "";
+  let requested = "";
   const port = await serve(t, () => {});
   const server = createServer().on("connect", (request, socket) => {
-    asked = `${request.url} ${request.headers["proxy-authorization"]}`;
+    requested = `${request.url} ${request.headers["proxy-authorization"]}`;
     socket.end("HTTP/1.1 407 Proxy Authentication Required\r\n\r\n");
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -93,7 +93,7 @@ test("an https store is reached through the https proxy", { skip }, async (t) =>
     httpsProxy: `http://hugo:secret-word@127.0.0.1:${proxyPort}`,
   });
   t.equal(await reasonOf(resticOf(t).list(repository, [], signal)), "REPOSITORY_DENIED");
-  t.equal(asked, `s3.example.test:443 Basic ${Buffer.from("hugo:secret-word").toString("base64")}`);
+  t.equal(requested, `s3.example.test:443 Basic ${Buffer.from("hugo:secret-word").toString("base64")}`);
 });
 
 test("a store's message with a secret reaches neither an error nor an observer", { skip }, async (t) => {
@@ -124,8 +124,8 @@ test("an unusable store is REPOSITORY_UNREACHABLE", { skip }, async (t) => {
   ];
   for (const endpoint of endpoints) {
     t.equal(await reasonOf(restic.list(at(endpoint), [], signal)), "REPOSITORY_UNREACHABLE", endpoint);
-    const made = restic.ensureRepository(at(endpoint), signal);
-    t.equal(await reasonOf(made), "REPOSITORY_UNREACHABLE", endpoint);
+    const created = restic.ensureRepository(at(endpoint), signal);
+    t.equal(await reasonOf(created), "REPOSITORY_UNREACHABLE", endpoint);
   }
 });
 
@@ -135,16 +135,16 @@ test("a store that never answers is given up in time, also before a transfer", {
   const { source, sizeBytes } = await makeLocalSubject(t);
   const restic = resticOf(t, { answerTimeoutMs: 300 });
   t.equal(await reasonOf(restic.list(repository, [], signal)), "REPOSITORY_UNREACHABLE");
-  const wanted = { device: source, sizeBytes, fileName: "data", tags: [] };
-  t.equal(await reasonOf(restic.backup(repository, wanted, transferOptions())), "REPOSITORY_UNREACHABLE");
+  const spec = { device: source, sizeBytes, fileName: "data", tags: [] };
+  t.equal(await reasonOf(restic.backup(repository, spec, transferOptions())), "REPOSITORY_UNREACHABLE");
 });
 
 test("a caller of a silent store can leave within a second", { skip }, async (t) => {
-  const asked = Promise.withResolvers<void>();
-  const port = await serve(t, () => asked.resolve());
+  const requested = Promise.withResolvers<void>();
+  const port = await serve(t, () => requested.resolve());
   const controller = new AbortController();
   const listed = reasonOf(resticOf(t).list(at(`http://127.0.0.1:${port}`), [], controller.signal));
-  await asked.promise;
+  await requested.promise;
   const leftAtMs = performance.now();
   controller.abort();
   t.equal(await listed, "CALLER_LEFT");

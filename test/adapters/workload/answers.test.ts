@@ -104,20 +104,20 @@ test("a server with another name is not trusted", async (t) => {
 });
 
 test("a Secret created meanwhile is replaced, and one deleted meanwhile is an error", async (t) => {
-  const asked: string[] = [];
+  const requests: string[] = [];
   let statuses: readonly number[] = [];
   const cluster = await startServer(t, (request, response) => {
     request.resume();
-    asked.push(`${request.method} ${request.url}`);
-    response.writeHead(statuses[asked.length - 1] ?? 500);
+    requests.push(`${request.method} ${request.url}`);
+    response.writeHead(statuses[requests.length - 1] ?? 500);
     response.end("{}");
   });
   const token = newToken();
   const path = "/api/v1/namespaces/kube-system/secrets";
   statuses = [409, 200];
   await cluster.writeSecret(bootstrapTokenSecretFrom(token, "a test"));
-  t.same(asked, [`POST ${path}`, `PUT ${path}/bootstrap-token-${token.id}`]);
-  asked.length = 0;
+  t.same(requests, [`POST ${path}`, `PUT ${path}/bootstrap-token-${token.id}`]);
+  requests.length = 0;
   statuses = [409, 404];
   const error = await errorOf(cluster.writeSecret(bootstrapTokenSecretFrom(token, "a test")));
   t.equal(error.reason, "WORKLOAD_FAILED");

@@ -143,10 +143,10 @@ export async function passesWorkloadContract(t: Test, subject: WorkloadUnderTest
     await cluster.cordon(first);
     await cluster.cordon(first);
     t.equal(nodeOf(await cluster.nodes(), first)?.isCordoned, true);
-    const begun = await cluster.drain(first);
-    t.same([...begun.remaining].toSorted(), ["default/web-1", "default/web-2"]);
-    t.match(begun.blocked, [{ pod: "default/web-2", why: /disruption budget/ }]);
-    t.equal(begun.blocked.length, 1);
+    const started = await cluster.drain(first);
+    t.same([...started.remaining].toSorted(), ["default/web-1", "default/web-2"]);
+    t.match(started.blocked, [{ pod: "default/web-2", why: /disruption budget/ }]);
+    t.equal(started.blocked.length, 1);
     await subject.endLeavingPods(first);
     t.same((await cluster.drain(first)).remaining, ["default/web-2"]);
     await subject.setProtected("default", "web-2", false);
@@ -203,9 +203,9 @@ export async function passesWorkloadContract(t: Test, subject: WorkloadUnderTest
     const reason = new Error("changed my mind");
     await t.rejects(cluster.nodes(AbortSignal.abort(reason)), reason);
     const leaving = new AbortController();
-    const asked = cluster.nodes(leaving.signal);
+    const requested = cluster.nodes(leaving.signal);
     leaving.abort(reason);
-    await t.rejects(asked, reason);
+    await t.rejects(requested, reason);
     await cluster.close();
     t.equal(await reasonOf(cluster.nodes()), "WORKLOAD_UNAVAILABLE");
   });

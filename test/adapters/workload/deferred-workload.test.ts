@@ -13,17 +13,17 @@ const access: WorkloadAccess = {
 };
 
 test("the adapter of clusters is created at the first request, once", async (t) => {
-  let made = 0;
-  const asked: string[] = [];
+  let createdCount = 0;
+  const requests: string[] = [];
   const deferred = createDeferredWorkload("sandbox", async () => {
-    made += 1;
+    createdCount += 1;
     const real = createWorkload();
     const adapter: WorkloadAdapter = {
       ...real,
       connect: (to) => ({
         ...real.connect(to),
         version: async () => {
-          asked.push(to.host);
+          requests.push(to.host);
           return "1.36.3";
         },
       }),
@@ -33,10 +33,10 @@ test("the adapter of clusters is created at the first request, once", async (t) 
   t.equal(deferred.kind, "sandbox");
   const [one, other] = [deferred.connect(access), deferred.connect({ ...access, host: "127.0.0.2" })];
   await deferred.connect(access).close();
-  t.equal(made, 0);
+  t.equal(createdCount, 0);
   t.same(await Promise.all([one.version(), one.version(), other.version()]), ["1.36.3", "1.36.3", "1.36.3"]);
-  t.equal(made, 1);
-  t.same(asked.toSorted(), ["127.0.0.1", "127.0.0.1", "127.0.0.2"]);
+  t.equal(createdCount, 1);
+  t.same(requests.toSorted(), ["127.0.0.1", "127.0.0.1", "127.0.0.2"]);
   await one.close();
   await deferred.close();
 });
@@ -49,10 +49,10 @@ test("a deferred cluster has every method of the real one", async (t) => {
 });
 
 test("a failed creation is retried, and close creates nothing", async (t) => {
-  let made = 0;
+  let createdCount = 0;
   const deferred = createDeferredWorkload("sandbox", async () => {
-    made += 1;
-    throw new Error(`no port ${made}`);
+    createdCount += 1;
+    throw new Error(`no port ${createdCount}`);
   });
   const cluster = deferred.connect(access);
   await t.rejects(cluster.nodes(), /no port 1/);

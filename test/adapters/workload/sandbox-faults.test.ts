@@ -106,9 +106,9 @@ test("a read ends after 3 s, and when the adapter is closed", async (t) => {
   await t.rejects(cluster.nodes(), { reason: "WORKLOAD_UNAVAILABLE", message: /no answer in time/ });
   const tookMs = performance.now() - beganMs;
   t.ok(tookMs > 2_900 && tookMs < 5_000, `${tookMs} ms`);
-  const asked = reasonOf(cluster.version());
+  const requested = reasonOf(cluster.version());
   await sandbox.close();
-  t.equal(await asked, "WORKLOAD_UNAVAILABLE");
+  t.equal(await requested, "WORKLOAD_UNAVAILABLE");
 });
 
 test("a cluster during an outage is unreachable until it ends", async (t) => {

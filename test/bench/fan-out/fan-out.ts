@@ -68,19 +68,19 @@ async function startSide(
   ) => startBenchProcess<A>(join(import.meta.dirname, name), flags, core);
   const server: BenchProcess<FanOutServer> = await start(file, nodeFlags, serverCore);
   const clients: BenchProcess<FanOutClients> = await start("subscribers.ts", [], loadCore);
-  await clients.ask("subscribe", { target: await server.ask("target"), subscribers, connections });
+  await clients.query("subscribe", { target: await server.query("target"), subscribers, connections });
   let published = 0;
   return {
     async measure() {
-      const before = await server.ask("cpuMs");
+      const before = await server.query("cpuMs");
       for (let count = 0; count < events; count += 1) {
         published += 1;
-        const received = clients.ask("received", published);
-        await server.ask("publish", published);
+        const received = clients.query("received", published);
+        await server.query("publish", published);
         // One after the other: otherwise the machine's load decides how many events are sent together.
         await received;
       }
-      return ((await server.ask("cpuMs")) - before) / events;
+      return ((await server.query("cpuMs")) - before) / events;
     },
     async stop() {
       await clients.stop();

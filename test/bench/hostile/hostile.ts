@@ -88,7 +88,7 @@ export async function runHostile(options: HostileOptions): Promise<HostileReport
     isPinned ? loadCore : undefined,
   );
   opened.defer(() => attacker.stop());
-  await attacker.ask("begin", { port, connections });
+  await attacker.query("begin", { port, connections });
   const [attacked, logins] = await Promise.all([probesFor(options.attackMs), loginsFor(options.attackMs)]);
   const hasSurvived = await rssMibOf(pid, "VmHWM").then(
     () => true,
@@ -104,7 +104,7 @@ export async function runHostile(options: HostileOptions): Promise<HostileReport
     loginWorstMs: Math.max(...logins),
     logins: logins.length,
     failures,
-    connections: await attacker.ask("end"),
+    connections: await attacker.query("end"),
   };
 }
 

@@ -120,7 +120,7 @@ async function startLatencyRun(opened: AsyncDisposableStack): Promise<BenchRun> 
   await once(connection, "connect");
   const volumes = createClient(LVService, createGrpcTransport({ baseUrl: url }));
   const list = () => callGrpc(connection, path);
-  let made = 0;
+  let createdCount = 0;
   return {
     baseline: { measure: () => p99Ms(list, rate) },
     ours: {
@@ -129,8 +129,8 @@ async function startLatencyRun(opened: AsyncDisposableStack): Promise<BenchRun> 
         let isOver = false;
         const creating = Array.from({ length: creators }, async () => {
           while (!isOver) {
-            made += 1;
-            const name = `made-${made}`;
+            createdCount += 1;
+            const name = `made-${createdCount}`;
             await volumes.createLV({ name, sizeGb: 1n });
             names.push(name);
           }

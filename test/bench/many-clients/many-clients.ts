@@ -81,26 +81,26 @@ export async function openFleet(opened: AsyncDisposableStack, options: FleetOpti
   const core = isPinned ? loadCore : undefined;
   const watchers = await startBenchProcess<Watchers>(join(import.meta.dirname, "watchers.ts"), [], core);
   opened.defer(() => watchers.stop());
-  await watchers.ask("open", { port: tlsPort, tokens, streamsPerConnection });
+  await watchers.query("open", { port: tlsPort, tokens, streamsPerConnection });
   const load = await startBenchProcess<VolumeLoad>(join(import.meta.dirname, "volume-load.ts"), [], core);
   opened.defer(() => load.stop());
-  await load.ask("open", { port: tlsPort, operatorToken, viewerToken });
+  await load.query("open", { port: tlsPort, operatorToken, viewerToken });
 
   return {
     pid: server.pid,
     async measure() {
-      await watchers.ask("begin");
+      await watchers.query("begin");
       await using ending = new AsyncDisposableStack();
       const memory = watchRss(server.pid);
       ending.defer(memory.stop);
       const before = readCpuMs(server.pid);
       const beganAtMs = performance.now();
-      const sample = await load.ask("run", options.durationMs);
+      const sample = await load.query("run", options.durationMs);
       const seconds = (performance.now() - beganAtMs) / 1_000;
       const after = readCpuMs(server.pid);
       await delay(settleMs);
       const { markersSentAtMs, changes, ...latencies } = sample;
-      const { messages, cpuMs, ...arrivals } = await watchers.ask("end", markersSentAtMs);
+      const { messages, cpuMs, ...arrivals } = await watchers.query("end", markersSentAtMs);
       return {
         ...latencies,
         ...arrivals,
@@ -142,11 +142,11 @@ async function createTokens(port: number, count: number): Promise<readonly strin
   const create = async (name: string, role: Role) =>
     (await users.createApiToken({ name, role }, { headers })).token;
   const tokens = [await create("operator", Role.OPERATOR)];
-  let begun = 1;
+  let startedCount = 1;
   const createNext = async () => {
-    while (begun < count) {
-      begun += 1;
-      tokens.push(await create(`dashboard-${begun}`, Role.VIEWER));
+    while (startedCount < count) {
+      startedCount += 1;
+      tokens.push(await create(`dashboard-${startedCount}`, Role.VIEWER));
     }
   };
   await Promise.all(Array.from({ length: tokensAtOnce }, createNext));

@@ -32,12 +32,12 @@ test("a list is updated from events", async (t) => {
     operation({ id: "new", state: OperationState.ACTIVE, createdAt: at(2) }),
     operation({ id: "old", state: OperationState.ACTIVE, createdAt: at(1) }),
   ];
-  const told = [
+  const reported = [
     operation({ id: "old", state: OperationState.COMPLETED, createdAt: at(1), endedAt: at(3) }),
     operation({ id: "newest", state: OperationState.SCHEDULED, createdAt: at(4) }),
   ];
   t.same(
-    upToDate(listed, told, isOpen).map(({ id }) => id),
+    upToDate(listed, reported, isOpen).map(({ id }) => id),
     ["newest", "new"],
   );
 });

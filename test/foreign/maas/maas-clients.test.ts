@@ -40,12 +40,12 @@ test("the client libraries of Juju and Terraform accept the fake as a MAAS", { s
   t.teardown(() => fake.close());
   const { stdout, stderr } = await runTool(program, [fake.url, "consumer:token:secret"]);
   t.equal(stderr, "");
-  const told = stdout.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line)]));
+  const reported = stdout.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line)]));
   t.same(
-    told.filter(({ error }) => error !== undefined),
+    reported.filter(({ error }) => error !== undefined),
     [],
   );
-  const results = Object.fromEntries(told.map(({ step, result }) => [step, result]));
+  const results = Object.fromEntries(reported.map(({ step, result }) => [step, result]));
   t.match(results, {
     "juju zones": 1,
     "juju tags": 2,

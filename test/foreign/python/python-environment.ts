@@ -10,7 +10,7 @@ export function pythonEnvironment(name: "grpcio" | "schemathesis"): Promise<Fore
     const python = join(directory, "bin/python");
     const installed = join(directory, "installed.txt");
     const isCurrent = await Promise.all([readFile(requirements, "utf8"), readFile(installed, "utf8")]).then(
-      ([wanted, had]) => wanted === had,
+      ([expected, had]) => expected === had,
       () => false,
     );
     if (!isCurrent) {

@@ -24,8 +24,8 @@ const stored = [
   storedOf(4, undefined, ""),
 ];
 
-function select(selector: string, wanted = "vg0/other", from: readonly StoredBackup[] = stored): number {
-  return selectBackup(from, selector, { target: wanted, host: "here" }, "the repository").atMs;
+function select(selector: string, expected = "vg0/other", from: readonly StoredBackup[] = stored): number {
+  return selectBackup(from, selector, { target: expected, host: "here" }, "the repository").atMs;
 }
 
 function refusal(selector: string, from: readonly StoredBackup[] = stored): string {

@@ -13,14 +13,14 @@ test("backups are created, listed, shown, verified, restored and deleted", {
   const { run, refused } = data;
   const gateway = await data.serve();
 
-  const made = await run(["backup", "create", "monday", "sandbox-web", "--wait"]);
+  const created = await run(["backup", "create", "monday", "sandbox-web", "--wait"]);
   t.match(
-    made,
+    created,
     /^(scheduled|active|completed).*\n(.*\n)*backup \S+: .* stored in \/sandbox\/backups as snapshot/,
   );
   t.equal(
     await run(["backup", "create", "monday", volume]),
-    `${made.trim().split("\n").at(-1)}\n`,
+    `${created.trim().split("\n").at(-1)}\n`,
     "it can be repeated",
   );
   t.match(JSON.parse(await run(["backup", "create", "monday", "sandbox-web", "-o", "json"])), {

@@ -12,7 +12,7 @@ test("a cluster is created, shown, scaled, upgraded and deleted", { timeout: 300
     ...["--data", data.data, "--sandbox"],
   ]);
 
-  const made = [
+  const created = [
     "cluster",
     "create",
     "demo",
@@ -22,7 +22,7 @@ test("a cluster is created, shown, scaled, upgraded and deleted", { timeout: 300
     "workers=1,tier=web",
     "--wait",
   ];
-  t.match(await run(made), /^demo PROVISIONING 0\/2.*\n(.*\n)*demo RUNNING 2\/2\n$/);
+  t.match(await run(created), /^demo PROVISIONING 0\/2.*\n(.*\n)*demo RUNNING 2\/2\n$/);
   await watched.untilPrinted(/^demo RUNNING 2\/2$/m);
   t.match(await run(["cluster", "list"]), /^demo +RUNNING +1\.35\.4 +10\.20\.0\.220:6443 +2\/2$/m);
   const [listed] = JSON.parse(await run(["cluster", "list", "-o", "json"]));

@@ -23,9 +23,9 @@ test("pods are listed, shown, started, stopped, killed and removed", { timeout: 
   t.match(JSON.parse(await run(["pod", "show", asPodmanHasIt, "-o", "json"])), { id });
 
   t.match(await run(["pod", "start", "sandbox-new", "--wait"]), /^completed$/m);
-  const begun = JSON.parse(await run(["pod", "stop", id, "--grace", "0s", "-o", "json"]));
-  t.match(begun, { kind: "pods.stop", resource: `pods/${id}` });
-  t.match(await run(["operation", "watch", begun.id]), /^completed$/m);
+  const started = JSON.parse(await run(["pod", "stop", id, "--grace", "0s", "-o", "json"]));
+  t.match(started, { kind: "pods.stop", resource: `pods/${id}` });
+  t.match(await run(["operation", "watch", started.id]), /^completed$/m);
   t.match(await run(["pod", "kill", "sandbox-web", "--signal", "SIGTERM", "--wait"]), /^completed$/m);
   t.match(await run(["pod", "remove", id.slice(0, 8), "--yes"]), /^operation [-0-9a-f]{36}: /);
   t.match(await run(["pod", "remove", "sandbox-web", "--force", "--wait", "--yes"]), /^completed$/m);

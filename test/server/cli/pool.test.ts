@@ -24,9 +24,9 @@ test("the pool is shown, expanded, shrunk and backed up", { timeout: 300_000 }, 
   const grown = await run(["pool", "expand", "1GiB", "--wait"]);
   t.match(grown, /^completed$/m);
   t.match(await run(["pool", "show"]), /: 65 GiB /);
-  const begun = JSON.parse(await run(["pool", "shrink", "1.5 GiB", "-o", "json"]));
-  t.match(begun, { kind: "storagePool.shrink", resource: "storagePool" });
-  t.match(await run(["operation", "watch", begun.id]), /^completed$/m);
+  const started = JSON.parse(await run(["pool", "shrink", "1.5 GiB", "-o", "json"]));
+  t.match(started, { kind: "storagePool.shrink", resource: "storagePool" });
+  t.match(await run(["operation", "watch", started.id]), /^completed$/m);
   t.match(await run(["pool", "show"]), /: 64 GiB /);
 
   t.match(await run(["pool", "backup", "--wait"]), /^completed$/m);

@@ -15,9 +15,9 @@ test("parses sqlite and PostgreSQL URLs, and returns what may be shown of them",
 
 test("refuses anything else without repeating it", async (t) => {
   for (const text of ["", "SQLite", "mysql://s3cret", "postgres:s3cret", "postgres://me:s3c#ret@db/x"]) {
-    const said = parseStoreAddress(text);
-    t.match(said, /^expected sqlite, or postgres:/, text);
-    t.notMatch(said, /s3c/);
+    const parsed = parseStoreAddress(text);
+    t.match(parsed, /^expected sqlite, or postgres:/, text);
+    t.notMatch(parsed, /s3c/);
   }
 });
 

@@ -26,15 +26,15 @@ async function inDirectory(t: Test): Promise<MasterKeyOptions> {
 
 test("a new store gets its own key, readable only by the owner, and keeps it", async (t) => {
   const options = await inDirectory(t);
-  const made = loadMasterKey(options);
-  t.match(made.fingerprint, /^[0-9a-f]{32}$/);
-  t.equal(made.source, options.defaultFile);
+  const created = loadMasterKey(options);
+  t.match(created.fingerprint, /^[0-9a-f]{32}$/);
+  t.equal(created.source, options.defaultFile);
   t.equal((await stat(options.defaultFile)).mode & 0o777, 0o600);
   t.same(await readdir(join(options.defaultFile, "..")), ["key"], "no draft is left");
-  t.equal(loadMasterKey({ ...options, isStoreNew: false }).fingerprint, made.fingerprint);
+  t.equal(loadMasterKey({ ...options, isStoreNew: false }).fingerprint, created.fingerprint);
   const text = await readFile(options.defaultFile, "utf8");
-  t.equal(masterKeyFromText(text, "text").fingerprint, made.fingerprint);
-  t.notMatch(text, made.fingerprint);
+  t.equal(masterKeyFromText(text, "text").fingerprint, created.fingerprint);
+  t.notMatch(text, created.fingerprint);
 });
 
 test("an existing store does not get another key", async (t) => {

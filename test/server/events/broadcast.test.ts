@@ -13,7 +13,7 @@ const all: EventFilter = { topics: [], resources: [], services: undefined };
 /** Creates a broadcast of events that the test triggers. */
 function startBroadcast(t: Test, { headSeq = 0, recheckMs = 0 } = {}) {
   const waiting: (EventRecord | Error)[] = [];
-  const made: string[] = [];
+  const created: string[] = [];
   const closing = new AbortController();
   let wake = () => {};
   let onAllWritten = () => {};
@@ -51,11 +51,11 @@ function startBroadcast(t: Test, { headSeq = 0, recheckMs = 0 } = {}) {
       if (type === "bad") {
         throw new TypeError("bad");
       }
-      made.push(`e${seq}`);
+      created.push(`e${seq}`);
       return `e${seq}`;
     },
     heartbeatOf: (cursor) => {
-      made.push(cursor);
+      created.push(cursor);
       return cursor;
     },
     recheckMs,
@@ -68,7 +68,7 @@ function startBroadcast(t: Test, { headSeq = 0, recheckMs = 0 } = {}) {
   t.teardown(close);
   return {
     broadcast,
-    made,
+    created,
     state,
     close,
     /** Triggers events; resolves once all of them are written. */
@@ -90,7 +90,7 @@ function subscriber(takes = Number.POSITIVE_INFINITY, filter = all, silenceMs = 
   return {
     got,
     leaving,
-    wanted: {
+    joining: {
       filter,
       writtenAtMs: performance.now(),
       silenceMs,
@@ -118,9 +118,9 @@ function subscriber(takes = Number.POSITIVE_INFINITY, filter = all, silenceMs = 
 function join(
   broadcast: Broadcast<string>,
   afterSeq: number,
-  { wanted, leaving }: ReturnType<typeof subscriber>,
+  { joining, leaving }: ReturnType<typeof subscriber>,
 ) {
-  const joined = broadcast.join(afterSeq, wanted, leaving.signal);
+  const joined = broadcast.join(afterSeq, joining, leaving.signal);
   if (joined === undefined) {
     throw new Error("there are events to be read first");
   }
@@ -129,7 +129,7 @@ function join(
 }
 
 test("every subscriber gets the events after its position, and each message is built once", async (t) => {
-  const { broadcast, happen, made } = startBroadcast(t, { headSeq: 5 });
+  const { broadcast, happen, created } = startBroadcast(t, { headSeq: 5 });
   const early = subscriber();
   const ahead = subscriber();
   void join(broadcast, 5, early);
@@ -137,17 +137,17 @@ test("every subscriber gets the events after its position, and each message is b
   void join(broadcast, 8, ahead);
   await happen({ seq: 7 }, { seq: 8 }, { seq: 9 });
   const late = subscriber();
-  t.equal(broadcast.join(8, late.wanted, late.leaving.signal), undefined, "the ninth must be read first");
+  t.equal(broadcast.join(8, late.joining, late.leaving.signal), undefined, "the ninth must be read first");
   void join(broadcast, 9, late);
   await happen({ seq: 12 });
   t.same(early.got, ["e7", "e8", "e9", "e12"]);
   t.same(ahead.got, ["e9", "e12"]);
   t.same(late.got, ["e12"]);
-  t.same(made, ["e7", "e8", "e9", "e12"]);
+  t.same(created, ["e7", "e8", "e9", "e12"]);
 });
 
 test("a subscriber gets only matching events, and nothing after it has left", async (t) => {
-  const { broadcast, happen, made } = startBroadcast(t);
+  const { broadcast, happen, created } = startBroadcast(t);
   const volumes = subscriber(9, { ...all, topics: ["volumes"] });
   const joined = join(broadcast, 0, volumes);
   await happen({ seq: 1, topic: "operations" }, { seq: 2, topic: "volumes" });
@@ -155,7 +155,7 @@ test("a subscriber gets only matching events, and nothing after it has left", as
   await joined;
   await happen({ seq: 3, topic: "volumes" });
   t.same(volumes.got, ["e2"]);
-  t.same(made, ["e2"], "no message is built for other events");
+  t.same(created, ["e2"], "no message is built for other events");
   const gone = subscriber();
   gone.leaving.abort();
   await join(broadcast, 3, gone);
@@ -211,11 +211,11 @@ test("a subscriber whose filter throws ends with that error, and the others are 
 test("the services of callers are read again after an interval, not for every event", async (t) => {
   const { broadcast, happen } = startBroadcast(t, { recheckMs: 100 });
   let services = new Set(["a"]);
-  let asked = 0;
+  let requestCount = 0;
   const limited = subscriber(9, {
     ...all,
     get services() {
-      asked += 1;
+      requestCount += 1;
       return services;
     },
   });
@@ -229,7 +229,7 @@ test("the services of callers are read again after an interval, not for every ev
   }
   await happen({ seq: 1e6, services: ["a"] }, { seq: 1e6 + 1, services: ["b"] });
   t.same(limited.got, ["e1", "e3", "e1000001"]);
-  t.ok(asked >= 2 && asked <= 5, `read ${asked} times`);
+  t.ok(requestCount >= 2 && requestCount <= 5, `read ${requestCount} times`);
 });
 
 test("an event whose message cannot be built is not skipped: its subscribers end", async (t) => {
@@ -243,23 +243,23 @@ test("an event whose message cannot be built is not skipped: its subscribers end
 });
 
 test("a heartbeat after silence contains the position up to which everything is written", async (t) => {
-  const { broadcast, happen, made } = startBroadcast(t, { headSeq: 3 });
+  const { broadcast, happen, created } = startBroadcast(t, { headSeq: 3 });
   const silent = [1, 2].map(() => subscriber(9, { ...all, topics: ["volumes"] }, 150));
   const ahead = subscriber(9, all, 150);
   for (const each of silent) {
     void join(broadcast, 3, each);
   }
   void join(broadcast, 8, ahead);
-  const begunAtMs = performance.now();
+  const startedAtMs = performance.now();
   await happen({ seq: 5, topic: "operations" });
   await Promise.all([...silent, ahead].map((each) => each.untilGot(1)));
-  t.ok(performance.now() - begunAtMs > 130, "not before");
+  t.ok(performance.now() - startedAtMs > 130, "not before");
   t.same(
     silent.map(({ got }) => got),
     [["c5"], ["c5"]],
   );
   t.same(ahead.got, ["c8"], "its own position is further ahead");
-  t.same(made.toSorted(), ["c5", "c8"], "one message for all at the same position");
+  t.same(created.toSorted(), ["c5", "c8"], "one message for all at the same position");
   await happen({ seq: 9, topic: "volumes" });
   await Promise.all(silent.map((each) => each.untilGot(3)));
   t.same(silent[0]?.got, ["c5", "e9", "c9"]);
@@ -281,7 +281,7 @@ test("when events were purged before they were read, every subscriber ends, and 
   await happen(new InfraError(eventReasons.HISTORY_GONE, "gone"));
   t.match(await ended, { reason: "HISTORY_GONE" });
   const after = subscriber();
-  t.equal(broadcast.join(0, after.wanted, after.leaving.signal), undefined);
+  t.equal(broadcast.join(0, after.joining, after.leaving.signal), undefined);
   void join(broadcast, 20, after);
   await happen({ seq: 21 });
   t.same(after.got, ["e21"]);
@@ -318,8 +318,8 @@ test("remaining subscribers end when the events are closed", async (t) => {
 test("many events at once do not block the rest of the process", async (t) => {
   const { broadcast, happen } = startBroadcast(t);
   const slowToTake = subscriber();
-  const { write } = slowToTake.wanted.sink;
-  slowToTake.wanted.sink.write = (message) => {
+  const { write } = slowToTake.joining.sink;
+  slowToTake.joining.sink.write = (message) => {
     const untilMs = performance.now() + 1;
     while (performance.now() < untilMs) {}
     return write(message);

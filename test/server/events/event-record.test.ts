@@ -54,9 +54,9 @@ test("a resource filter matches the resource and everything below it, and nothin
   const segment = fc.stringMatching(/^[\w.-]{1,3}$/);
   const path = fc.array(segment, { minLength: 1, maxLength: 4 });
   fc.assert(
-    fc.property(path, path, (wanted, resource) => {
-      const isBelow = wanted.every((part, index) => resource[index] === part);
-      const filter = { ...all, resources: [wanted.join("/")] };
+    fc.property(path, path, (desired, resource) => {
+      const isBelow = desired.every((part, index) => resource[index] === part);
+      const filter = { ...all, resources: [desired.join("/")] };
       return matches({ ...record, resource: resource.join("/") }, filter) === isBelow;
     }),
   );

@@ -13,7 +13,7 @@ function createCounter() {
   let value = 0;
   let failure: Error | undefined;
   let revision = 0;
-  let asked = 0;
+  let requestCount = 0;
   const changed = () => {
     for (const listener of [...listeners]) {
       listener();
@@ -31,15 +31,15 @@ function createCounter() {
     /** Makes it stop answering without a notification. Resolves after this many further reads. */
     async fallSilent(questions: number) {
       failure = new Error("it is silent");
-      const from = asked;
-      await until(() => asked >= from + questions);
+      const from = requestCount;
+      await until(() => requestCount >= from + questions);
     },
     subscribe(onChange: () => void) {
       listeners.add(onChange);
       return () => void listeners.delete(onChange);
     },
     async read(): Promise<Snapshot<number>> {
-      asked += 1;
+      requestCount += 1;
       if (failure !== undefined) {
         throw failure;
       }
@@ -56,15 +56,15 @@ interface Observation {
 
 const origin = { topic: "test", resource: "counters/a", host: "alpha", services: [] };
 
-/** Publishes changes such as `0 -> 1`; with `isLossTold`, an unreachable system counts as -1. */
+/** Publishes changes such as `0 -> 1`; with `isLossReported`, an unreachable system counts as -1. */
 function observeCounter(
   t: Test,
   counter: ReturnType<typeof createCounter>,
   store: Pick<Store, "run">,
-  { isLossTold = false, confirmMs = 60_000 } = {},
+  { isLossReported = false, confirmMs = 60_000 } = {},
 ): Observation {
   const failures: string[] = [];
-  const tell = (before: number | undefined, now: number) => ({
+  const changesFrom = (before: number | undefined, now: number) => ({
     observed: now,
     events:
       before === undefined || before === now
@@ -78,9 +78,9 @@ function observeCounter(
       subscribe: counter.subscribe,
       read: counter.read,
       parse: (json) => (typeof json === "number" ? json : undefined),
-      changes: tell,
-      ...(isLossTold
-        ? { changesWhenUnreadable: (before) => (before === undefined ? undefined : tell(before, -1)) }
+      changes: changesFrom,
+      ...(isLossReported
+        ? { changesWhenUnreadable: (before) => (before === undefined ? undefined : changesFrom(before, -1)) }
         : {}),
       gapOrigin: origin,
     },
@@ -91,7 +91,7 @@ function observeCounter(
 }
 
 /** Returns the published changes in order: `0 -> 1` or `gap`. */
-async function toldBy(store: Pick<Store, "run">): Promise<string[]> {
+async function publishedBy(store: Pick<Store, "run">): Promise<string[]> {
   const { rows } = await store.run("events.read", { afterSeq: 0, limit: 1000 });
   return rows.map(({ type, payload_json }) => {
     const { before, now } = JSON.parse(payload_json) as { readonly before?: number; readonly now?: number };
@@ -127,13 +127,13 @@ test("each change is published once, also when two observers see it", async (t) 
   const first = observeCounter(t, counter, store);
   await until(async () => (await observedBy(store))?.state === 0);
   const second = observeCounter(t, counter, store);
-  await until(async () => (await toldBy(store)).length === 1);
+  await until(async () => (await publishedBy(store)).length === 1);
   for (const value of [1, 2, 3]) {
     counter.set(value);
     await until(async () => (await observedBy(store))?.state === value);
   }
   await Promise.all([first.observer.close(), second.observer.close()]);
-  t.strictSame(await toldBy(store), ["gap", "0 -> 1", "1 -> 2", "2 -> 3"]);
+  t.strictSame(await publishedBy(store), ["gap", "0 -> 1", "1 -> 2", "2 -> 3"]);
   t.strictSame([...first.failures, ...second.failures], []);
 });
 
@@ -146,7 +146,7 @@ test("a change without an observer is published with a gap that begins at the la
   const { observer } = observeCounter(t, counter, store);
   await until(async () => (await observedBy(store))?.state === 5);
   await observer.close();
-  t.strictSame(await toldBy(store), ["0 -> 5", "gap"]);
+  t.strictSame(await publishedBy(store), ["0 -> 5", "gap"]);
   t.match(await gapIn(store), { fromMs: seenAtMs, reason: /started to observe the counter/ });
 });
 
@@ -157,7 +157,7 @@ test("a system that is unreachable at the start of the observation does not shor
   const seenAtMs = (await observedBy(store))?.observedAtMs ?? 0;
   await sleep(5);
   counter.fail(new Error("it is away"));
-  const { observer, failures } = observeCounter(t, counter, store, { isLossTold: true });
+  const { observer, failures } = observeCounter(t, counter, store, { isLossReported: true });
   await until(async () => (await observedBy(store))?.state === -1);
   // Failed retries are neither published nor logged again.
   await sleep(60);
@@ -165,7 +165,7 @@ test("a system that is unreachable at the start of the observation does not shor
   counter.fail(undefined);
   await until(async () => (await observedBy(store))?.state === 7);
   await observer.close();
-  t.strictSame(await toldBy(store), ["0 -> -1", "-1 -> 7", "gap"]);
+  t.strictSame(await publishedBy(store), ["0 -> -1", "-1 -> 7", "gap"]);
   t.match(await gapIn(store), { fromMs: seenAtMs, reason: "the counter could not be read: it is away" });
   t.strictSame(failures, ["Error: it is away"]);
 });
@@ -173,7 +173,7 @@ test("a system that is unreachable at the start of the observation does not shor
 test("a gap begins at the last read of the system, not when its loss was noted", async (t) => {
   const store = await openOwnStore(t);
   const counter = createCounter();
-  const { observer } = observeCounter(t, counter, store, { isLossTold: true });
+  const { observer } = observeCounter(t, counter, store, { isLossReported: true });
   await until(async () => (await observedBy(store))?.state === 0);
   const seenAtMs = (await observedBy(store))?.observedAtMs ?? 0;
   await sleep(5);
@@ -182,7 +182,7 @@ test("a gap begins at the last read of the system, not when its loss was noted",
   counter.fail(undefined);
   await until(async () => (await observedBy(store))?.state === 0);
   await observer.close();
-  t.strictSame(await toldBy(store), ["0 -> -1", "-1 -> 0", "gap"]);
+  t.strictSame(await publishedBy(store), ["0 -> -1", "-1 -> 0", "gap"]);
   t.match(await gapIn(store), { fromMs: seenAtMs, reason: "the counter could not be read: it is away" });
 });
 
@@ -215,7 +215,7 @@ test("a failing store is retried, and nothing is lost", async (t) => {
   isBroken = false;
   await until(async () => (await observedBy(real))?.state === 2);
   await observer.close();
-  t.strictSame(await toldBy(real), ["0 -> 2"]);
+  t.strictSame(await publishedBy(real), ["0 -> 2"]);
   t.strictSame(failures, ["Error: the store is away"]);
 });
 
@@ -230,5 +230,5 @@ test("an unchanged state is confirmed, and close publishes the last change", asy
   counter.set(1);
   await observer.close();
   counter.set(2);
-  t.strictSame(await toldBy(store), ["0 -> 1"]);
+  t.strictSame(await publishedBy(store), ["0 -> 1"]);
 });

@@ -8,13 +8,13 @@ const settled = () => new Promise((resolve) => setImmediate(resolve));
 test("a change is found from its start until a state with its effect is published", async (t) => {
   const readAtMs = 100;
   const log = createOwnChangeLog<string>(async () => ({ readAtMs }));
-  const made = Promise.withResolvers<number>();
-  const change = log.during("a", () => made.promise);
+  const created = Promise.withResolvers<number>();
+  const change = log.during("a", () => created.promise);
   t.equal(log.find(isNamed("a"), now), "a");
   t.equal(log.find(isNamed("b"), now), undefined);
   log.forget(readAtMs - 1);
   t.equal(log.find(isNamed("a"), now), "a", "it has not ended");
-  made.resolve(1);
+  created.resolve(1);
   t.equal(await change, 1);
   await settled();
   log.forget(readAtMs - 1);

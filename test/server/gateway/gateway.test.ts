@@ -110,12 +110,12 @@ test("a sandbox's backups are removed when its process ends, because they are in
   t.teardown(() => rmSync(data, { recursive: true }));
   const backUp = async (url: string) => {
     const transport = createConnectTransport({ baseUrl: url, httpVersion: "1.1" });
-    const told: string[] = [];
+    const reported: string[] = [];
     for await (const { msg } of createClient(OperationsService, transport).createBackup({})) {
-      told.push(msg);
+      reported.push(msg);
     }
     const { backups } = await createClient(BackupService, transport).listBackups({ volume: "storagePool" });
-    return { last: told.at(-1), count: backups.length };
+    return { last: reported.at(-1), count: backups.length };
   };
   const first = await startGatewayUnderTest(t, { data });
   t.match(await backUp(first.url), { last: /stored as pool-/, count: 1 });

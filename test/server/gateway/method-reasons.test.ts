@@ -22,7 +22,7 @@ const startupReasons = [
 ];
 
 test("every reason that a call can return belongs to some method", (t) => {
-  const told = new Set([
+  const reported = new Set([
     ...errors.ofEveryCall.map(({ reason }) => reason),
     // A plan is refused for the reasons of every change.
     "NOT_PLANNABLE",
@@ -30,7 +30,7 @@ test("every reason that a call can return belongs to some method", (t) => {
       .filter(({ rule }) => rule.domain !== "plan")
       .flatMap((one) => errors.ownOf(one).map(({ reason }) => reason)),
   ]);
-  t.same(new Set(allReasons.flatMap(({ id }) => (told.has(id) ? [] : id))), new Set(startupReasons));
+  t.same(new Set(allReasons.flatMap(({ id }) => (reported.has(id) ? [] : id))), new Set(startupReasons));
   t.end();
 });
 

@@ -7,7 +7,7 @@ test("the first failed export of a series is reported, and every result passed o
     failed === 1 ? ExportResultCode.FAILED : ExportResultCode.SUCCESS,
   );
   const results = [...codes];
-  const told: (string | undefined)[] = [];
+  const reported: (string | undefined)[] = [];
   const exporter = watchExports(
     {
       export: (_spans, onResult) => {
@@ -17,14 +17,14 @@ test("the first failed export of a series is reported, and every result passed o
       shutdown: async () => {},
       forceFlush: async () => {},
     },
-    (error) => told.push(error?.message),
+    (error) => reported.push(error?.message),
   );
   const seen: ExportResultCode[] = [];
-  const toldAfter = codes.map(() => {
+  const reportedAfter = codes.map(() => {
     exporter.export([], ({ code }) => seen.push(code));
-    return told.length;
+    return reported.length;
   });
   t.strictSame(seen, codes);
-  t.strictSame(toldAfter, [1, 1, 1, 1, 2]);
-  t.strictSame(told, ["refused", "refused"]);
+  t.strictSame(reportedAfter, [1, 1, 1, 1, 2]);
+  t.strictSame(reported, ["refused", "refused"]);
 });

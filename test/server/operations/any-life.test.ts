@@ -115,7 +115,7 @@ test("every operation reaches an allowed end, whatever fails, is cancelled or di
       if (!ends.has(state)) {
         throw new Error(`it is ${state}, and not ${[...ends].join(" or ")}`);
       }
-      if ([...counting.made.values()].some((times) => times > 1)) {
+      if ([...counting.created.values()].some((times) => times > 1)) {
         throw new Error("an effect was had twice");
       }
       const firstUndo = counting.done.findIndex((what) => what.startsWith("undo"));

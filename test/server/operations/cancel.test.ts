@@ -202,7 +202,7 @@ test("a cancelled operation can be retried and continues once its kind is known 
   const again = createEngine(t, { store, kind: counting.kind });
   await again.operations.retry(id);
   t.match(await again.end(id), { state: "completed", attention: undefined });
-  t.ok([...counting.made.values()].every((count) => count === 1));
+  t.ok([...counting.created.values()].every((count) => count === 1));
 });
 
 test("an operation of an unknown kind that has done nothing is cancelled at once", async (t) => {

@@ -23,10 +23,10 @@ test("a gateway that stops aborts abortable steps, and the next start continues 
   await first.operations.close();
   const between = await first.operations.get(id);
   t.match(between, { state: "active", isCancelRequested: false, failure: undefined });
-  const begunMs = performance.now();
+  const startedMs = performance.now();
   const second = createEngine(t, { store, kind: counting.kind });
   t.match(await second.end(id), { state: "completed", attempt: 2 });
-  t.ok(performance.now() - begunMs < 5_000, "without waiting for the lease of 20 s");
+  t.ok(performance.now() - startedMs < 5_000, "without waiting for the lease of 20 s");
   t.equal(reason, undefined);
 });
 
@@ -58,7 +58,7 @@ test("a gateway that stops waits for a step that cannot be aborted", async (t) =
   const second = createEngine(t, { store, kind: counting.kind });
   t.match(await second.end(id), { state: "completed" });
   t.match(await second.end(waiting.id), { state: "completed" });
-  t.ok([...counting.made.values()].every((count) => count === 1));
+  t.ok([...counting.created.values()].every((count) => count === 1));
 });
 
 test("when a gateway stops while it undoes an operation, the next one continues to undo it", async (t) => {

@@ -11,7 +11,7 @@ export interface CountingKind {
   /** Calls so far, in order: `forward first`, `undo second`. */
   readonly done: readonly string[];
   /** How often each mark was set. */
-  readonly made: ReadonlyMap<string, number>;
+  readonly created: ReadonlyMap<string, number>;
   /** Called before a step's function takes effect, e.g. `forward first`; an error fails the step. */
   before(what: string, hook: Hook): void;
   /** Called after a step's function has taken effect. */
@@ -33,7 +33,7 @@ export function createCountingKind(options: CountingOptions = {}): CountingKind 
   const { steps = ["first", "second", "third"], isAbortable = false, weights = {} } = options;
   const present = new Set<string>();
   const done: string[] = [];
-  const made = new Map<string, number>();
+  const created = new Map<string, number>();
   const before = new Map<string, Hook>();
   const after = new Map<string, Hook>();
 
@@ -51,7 +51,7 @@ export function createCountingKind(options: CountingOptions = {}): CountingKind 
       done.push(`forward ${name}`);
       await before.get(`forward ${name}`)?.(run);
       present.add(run.token);
-      made.set(run.token, (made.get(run.token) ?? 0) + 1);
+      created.set(run.token, (created.get(run.token) ?? 0) + 1);
       await after.get(`forward ${name}`)?.(run);
       return `made ${name}`;
     },
@@ -74,7 +74,7 @@ export function createCountingKind(options: CountingOptions = {}): CountingKind 
     },
     present,
     done,
-    made,
+    created,
     before: (what, hook) => void before.set(what, hook),
     after: (what, hook) => void after.set(what, hook),
   };

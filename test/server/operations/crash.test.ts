@@ -88,7 +88,7 @@ for (const story of stories) {
       const where = place ?? "nowhere";
       t.ok(story.expected.includes(operation.state), `killed at ${where}: it is ${operation.state}`);
       t.ok(
-        [...counting.made.values()].every((count) => count === 1),
+        [...counting.created.values()].every((count) => count === 1),
         `killed at ${where}: no effect twice`,
       );
       const firstUndo = counting.done.findIndex((what) => what.startsWith("undo"));

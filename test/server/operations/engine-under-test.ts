@@ -31,14 +31,14 @@ export interface TestEngine {
   readonly starter: OperationStarter<Json, Json>;
   readonly logged: readonly string[];
   /** Starts an operation with default values. */
-  start(wanted?: Partial<Wanted>): Promise<Operation>;
+  start(expected?: Partial<TestOperationSpec>): Promise<Operation>;
   /** Returns the operation once it has ended. */
   end(id: string): Promise<Operation>;
   /** Returns the operation once it satisfies the condition. */
-  until(id: string, isWanted: (operation: Operation) => boolean): Promise<Operation>;
+  until(id: string, matches: (operation: Operation) => boolean): Promise<Operation>;
 }
 
-export interface Wanted {
+export interface TestOperationSpec {
   readonly resource: string;
   readonly input: Json;
   readonly secrets: Json;
@@ -85,31 +85,36 @@ export function createEngine(t: Test, options: EngineOptions): TestEngine {
     operations,
     starter,
     logged,
-    async start(wanted = {}) {
-      const { resource = `things/${randomUUID()}`, input = null, secrets = null, actor = "user/a" } = wanted;
+    async start(expected = {}) {
+      const {
+        resource = `things/${randomUUID()}`,
+        input = null,
+        secrets = null,
+        actor = "user/a",
+      } = expected;
       const { operation } = await starter.start({
         resource,
         backend: "test",
         input,
         secrets,
         requester: { actor, accountId: actor, rpc: "test.Service/Method" },
-        ...(wanted.attachKey === undefined ? {} : { attachKey: wanted.attachKey }),
+        ...(expected.attachKey === undefined ? {} : { attachKey: expected.attachKey }),
       });
       return operation;
     },
     end: (id) => operations.ended(id, AbortSignal.timeout(120_000)),
-    until: (id, isWanted) =>
+    until: (id, matches) =>
       new Promise((resolve, reject) => {
-        const unsubscribe = options.store.subscribe("events", look);
-        function look(): void {
+        const unsubscribe = options.store.subscribe("events", check);
+        function check(): void {
           operations.get(id).then((operation) => {
-            if (isWanted(operation)) {
+            if (matches(operation)) {
               unsubscribe();
               resolve(operation);
             }
           }, reject);
         }
-        look();
+        check();
       }),
   };
 }

@@ -7,9 +7,9 @@ test("an operation runs its steps in order and stores the result", async (t) => 
   const store = await openOwnStore(t);
   const counting = createCountingKind();
   const engine = createEngine(t, { store, kind: counting.kind });
-  const begun = await engine.start({ resource: "things/a", input: { size: 3 }, actor: "user/alice" });
-  t.match(begun, { state: "scheduled", kind: "test.count", resource: "things/a", actor: "user/alice" });
-  const operation = await engine.end(begun.id);
+  const started = await engine.start({ resource: "things/a", input: { size: 3 }, actor: "user/alice" });
+  t.match(started, { state: "scheduled", kind: "test.count", resource: "things/a", actor: "user/alice" });
+  const operation = await engine.end(started.id);
   t.match(operation, {
     state: "completed",
     input: { size: 3 },
@@ -28,5 +28,5 @@ test("an operation runs its steps in order and stores the result", async (t) => 
     ],
   );
   t.same(counting.done, ["forward first", "forward second", "forward third"]);
-  t.same(await engine.operations.get(begun.id), operation);
+  t.same(await engine.operations.get(started.id), operation);
 });

@@ -51,11 +51,11 @@ test("a caller can stop waiting for the end of an operation", async (t) => {
 
 test("idle gateways query the store a few times per lease, and write once", async (t) => {
   const store = asShared(await openOwnStore(t));
-  const asked = new Map<string, number>();
+  const requested = new Map<string, number>();
   const counted: EngineStore = {
     ...store,
     run(name, args) {
-      asked.set(name, (asked.get(name) ?? 0) + 1);
+      requested.set(name, (requested.get(name) ?? 0) + 1);
       return store.run(name, args);
     },
   };
@@ -63,8 +63,8 @@ test("idle gateways query the store a few times per lease, and write once", asyn
   const leases = 4;
   createEngine(t, { store: counted, kind: createCountingKind().kind, limits: { leaseMs } });
   await new Promise((resolve) => setTimeout(resolve, leaseMs * leases));
-  const { "operations.poll": polls = 0, "operations.renew": renewals = 0 } = Object.fromEntries(asked);
+  const { "operations.poll": polls = 0, "operations.renew": renewals = 0 } = Object.fromEntries(requested);
   t.ok(polls <= 2 * leases + 1, `${polls} polls in ${leases} leases`);
   t.ok(renewals <= leases + 1, `${renewals} renewals`);
-  t.notOk(asked.has("operations.claim"));
+  t.notOk(requested.has("operations.claim"));
 });

@@ -47,7 +47,7 @@ async function startViews(t: Test) {
       accountId: "a",
       rpc: "operations.v1.OperationsService/CreateHypervisor",
     };
-    const wanted = {
+    const spec = {
       resource: `hypervisors/${id}`,
       backend: "test",
       input: { id },
@@ -55,7 +55,7 @@ async function startViews(t: Test) {
       requester,
     };
     const view = operationView({ operations, events }, call, () =>
-      starter.start({ ...wanted, attachKey: `create ${id}` }),
+      starter.start({ ...spec, attachKey: `create ${id}` }),
     );
     try {
       for await (const { state, message } of view) {
@@ -89,7 +89,7 @@ async function follow(
   signal?: AbortSignal,
 ) {
   let operationId: string | null = null;
-  const told: string[] = [];
+  const reported: string[] = [];
   const onHeader = (headers: Headers) => {
     operationId = headers.get("hostplane-operation");
   };
@@ -97,17 +97,20 @@ async function follow(
   for await (const { state, msg } of client.createHypervisor({ id }, options)) {
     const [name] = Object.entries(states).find(([, number]) => number === state) ?? [];
     const text = `${name}: ${msg}`;
-    told.push(text);
+    reported.push(text);
     await onMessage(text);
   }
-  return { told, operationId };
+  return { reported, operationId };
 }
 
 test("a stream of an older API reports an operation from its beginning to its end", async (t) => {
   const { url, log, engine } = await startViews(t);
   for (const { name, createTransport } of streamProtocols) {
-    const { told, operationId } = await follow(createClient(OperationsService, createTransport(url)), name);
-    t.same(told, [
+    const { reported, operationId } = await follow(
+      createClient(OperationsService, createTransport(url)),
+      name,
+    );
+    t.same(reported, [
       "scheduled: queued",
       "active: starting",
       "active: doing boot",
@@ -130,12 +133,12 @@ test("a step of known size is reported with its progress", async (t) => {
     progress({ message: "copying the disk", doneBytes: 299, totalBytes: 1000 });
     await gate.promise;
   });
-  const { told } = await follow(client, "sized", async (text) => {
+  const { reported } = await follow(client, "sized", async (text) => {
     if (text.startsWith("active: copying")) {
       gate.resolve();
     }
   });
-  t.same(told.slice(-3), ["active: copying the disk: 29 %", "active: doing join", "completed: done"]);
+  t.same(reported.slice(-3), ["active: copying the disk: 29 %", "active: doing join", "completed: done"]);
 });
 
 test("the stream succeeds however the operation ends, and reports a failure in band", async (t) => {
@@ -144,14 +147,14 @@ test("the stream succeeds however the operation ends, and reports a failure in b
     throw new InfraError(hostReasons.NO_SPACE, "there is no room");
   });
   const failed = await follow(client, "a");
-  t.equal(failed.told.at(-1), "failed: there is no room");
-  t.ok(failed.told.includes("active: undoing: doing join"), failed.told.join(", "));
+  t.equal(failed.reported.at(-1), "failed: there is no room");
+  t.ok(failed.reported.includes("active: undoing: doing join"), failed.reported.join(", "));
 
   counting.before("undo boot", () => {
     throw new InfraError(hostReasons.TOOL_FAILED, "it is stuck");
   });
   const left = await follow(client, "b");
-  t.match(left.told.at(-1), /^failed: there is no room \(Step boot .*it is stuck.* Fix the cause .*\)$/);
+  t.match(left.reported.at(-1), /^failed: there is no room \(Step boot .*it is stuck.* Fix the cause .*\)$/);
 
   const gate = Promise.withResolvers<void>();
   counting.before("forward boot", () => gate.promise);
@@ -165,7 +168,7 @@ test("the stream succeeds however the operation ends, and reports a failure in b
       gate.resolve();
     }
   });
-  t.equal(cancelled.told.at(-1), "failed: cancelled; everything was undone");
+  t.equal(cancelled.reported.at(-1), "failed: cancelled; everything was undone");
 });
 
 test("a disconnect does not stop an operation, and the same request finds it again", async (t) => {
@@ -178,8 +181,8 @@ test("a disconnect does not stop an operation, and the same request finds it aga
   t.equal((await rpcErrorOf(left)).code, "CANCELLED");
   await handlerEnded;
   const again = await follow(client, "a", (text) => text === joining && gate.resolve());
-  t.same(again.told, [joining, "completed: done"]);
-  t.equal([...counting.made.values()].join(), "1,1", "each step was done once");
+  t.same(again.reported, [joining, "completed: done"]);
+  t.equal([...counting.created.values()].join(), "1,1", "each step was done once");
   const { operations } = await engine.operations.list({}, { belowSeq: undefined, limit: 9 });
   t.same(
     operations.map(({ id }) => id),
@@ -193,12 +196,12 @@ test("an operation that cannot be started fails the call itself", async (t) => {
   const { client, counting } = await startViews(t);
   const gate = Promise.withResolvers<void>();
   counting.before("forward boot", () => gate.promise);
-  const begun = ["a", "b", "c"].map((id) => {
+  const started = ["a", "b", "c"].map((id) => {
     const reached = Promise.withResolvers<void>();
     return { reached: reached.promise, end: follow(client, id, () => reached.resolve()) };
   });
-  await Promise.all(begun.map(({ reached }) => reached));
+  await Promise.all(started.map(({ reached }) => reached));
   t.match(await rpcErrorOf(follow(client, "d")), { code: "RESOURCE_EXHAUSTED", reason: "BUSY" });
   gate.resolve();
-  await Promise.all(begun.map(({ end }) => end));
+  await Promise.all(started.map(({ end }) => end));
 });

@@ -76,8 +76,8 @@ test("an outage longer than the lease stops the step, and the operation continue
   await stopped.promise;
   flaky.mend();
   t.match(await engine.end(id), { state: "completed", attempt: 2, failure: undefined });
-  const told = engine.logged.filter((line) => line.startsWith("operations are paused"));
-  t.equal(told.length, 1, "the outage is logged once");
+  const reported = engine.logged.filter((line) => line.startsWith("operations are paused"));
+  t.equal(reported.length, 1, "the outage is logged once");
   // The line follows a renewal, which may come after the operation's end.
   while (!engine.logged.some((line) => line.startsWith("operations resumed"))) {
     await new Promise((resolve) => setTimeout(resolve, 10));
@@ -112,7 +112,7 @@ test("a write whose answer was lost is repeated, which changes nothing", async (
     const { id } = await engine.start();
     const expected = name.endsWith("Undo") ? "failed" : "completed";
     t.match(await engine.end(id), { state: expected, attempt: 1 }, name);
-    t.ok([...counting.made.values()].every((count) => count === 1));
+    t.ok([...counting.created.values()].every((count) => count === 1));
     await engine.operations.close();
   }
 });

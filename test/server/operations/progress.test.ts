@@ -50,8 +50,8 @@ test("progress is written at most once a second, and the last update is not lost
   gate.resolve();
   await engine.end(id);
   const { rows } = await store.run("events.read", { afterSeq: 0, limit: 1000 });
-  const told = rows.map(({ payload_json }) => JSON.parse(payload_json) as Operation);
-  const writes = told.filter(({ doneBytes }) => doneBytes !== undefined);
+  const reported = rows.map(({ payload_json }) => JSON.parse(payload_json) as Operation);
+  const writes = reported.filter(({ doneBytes }) => doneBytes !== undefined);
   t.ok(writes.length <= 3, `${writes.length} writes of progress`);
 });
 

@@ -37,13 +37,13 @@ test("a queued operation shows what it waits for", async (t) => {
   const first = await engine.start({ resource: "things/a" });
   const second = await engine.start({ resource: "things/a" });
   const third = await engine.start({ resource: "things/b" });
-  const isTold = ({ waitingFor }: { readonly waitingFor: string }) => waitingFor !== "";
+  const isReported = ({ waitingFor }: { readonly waitingFor: string }) => waitingFor !== "";
   t.equal(
-    (await engine.until(second.id, isTold)).waitingFor,
+    (await engine.until(second.id, isReported)).waitingFor,
     `operation ${first.id} on the same resource must end first`,
   );
   t.equal(
-    (await engine.until(third.id, isTold)).waitingFor,
+    (await engine.until(third.id, isReported)).waitingFor,
     "test already runs 1 operation, which is its limit",
   );
   gate.resolve();
@@ -53,8 +53,8 @@ test("a queued operation shows what it waits for", async (t) => {
 
 test("a caller with many operations does not keep others waiting", async (t) => {
   const counting = createCountingKind({ steps: ["only"] });
-  const begun: string[] = [];
-  counting.before("forward only", async ({ input }) => void begun.push(String(input)));
+  const started: string[] = [];
+  counting.before("forward only", async ({ input }) => void started.push(String(input)));
   const store = await openOwnStore(t);
   const requester = createEngine(t, { store, kind: counting.kind, isIdle: true });
   for (let count = 0; count < 10; count += 1) {
@@ -63,7 +63,7 @@ test("a caller with many operations does not keep others waiting", async (t) => 
   const { id } = await requester.start({ actor: "user/few", input: "few" });
   createEngine(t, { store, kind: counting.kind, limits: { perSystem: 2 } });
   await requester.end(id);
-  t.ok(begun.indexOf("few") <= 2, `after ${begun.indexOf("few")} of the other caller's`);
+  t.ok(started.indexOf("few") <= 2, `after ${started.indexOf("few")} of the other caller's`);
 });
 
 test("a repeated request finds its operation until the operation has ended", async (t) => {
@@ -71,7 +71,7 @@ test("a repeated request finds its operation until the operation has ended", asy
   const gate = Promise.withResolvers<void>();
   counting.before("forward only", () => gate.promise);
   const engine = createEngine(t, { store: await openOwnStore(t), kind: counting.kind });
-  const wanted = {
+  const spec = {
     resource: "things/a",
     backend: "test",
     input: null,
@@ -79,12 +79,12 @@ test("a repeated request finds its operation until the operation has ended", asy
     requester: { actor: "user/a", accountId: "a", rpc: "test.Service/Method" },
     attachKey: "backup of a",
   };
-  const answers = await Promise.all([1, 2, 3].map(() => engine.starter.start(wanted)));
+  const answers = await Promise.all([1, 2, 3].map(() => engine.starter.start(spec)));
   t.equal(new Set(answers.map(({ operation }) => operation.id)).size, 1);
   t.equal(answers.filter(({ isNew }) => isNew).length, 1);
   gate.resolve();
   await engine.end(answers[0]?.operation.id ?? "");
-  t.equal((await engine.starter.start(wanted)).isNew, true);
+  t.equal((await engine.starter.start(spec)).isNew, true);
 });
 
 test("an operation does not run in the context of the call that started it", async (t) => {
@@ -132,18 +132,18 @@ test("one caller gets at most half of the limit, and at least one operation", as
   await engine.operations.cancel(id);
   await engine.start({ actor: "user/many" });
   const requester = { actor: "listener/unix", accountId: "", rpc: "test.Service/Method" };
-  const wanted = { resource: "things/a", backend: "test", input: null, secrets: null };
-  await engine.starter.start({ ...wanted, requester });
-  await engine.starter.start({ ...wanted, requester: { ...requester, actor: "anonymous" } });
+  const spec = { resource: "things/a", backend: "test", input: null, secrets: null };
+  await engine.starter.start({ ...spec, requester });
+  await engine.starter.start({ ...spec, requester: { ...requester, actor: "anonymous" } });
   const other = createEngine(t, {
     store: await openOwnStore(t),
     kind: counting.kind,
     limits: { maxOpen: 2 },
     isIdle: true,
   });
-  await other.starter.start({ ...wanted, requester });
-  t.match(await errorOf(other.starter.start({ ...wanted, requester })), refusedAt(1));
-  await other.starter.start({ ...wanted, requester: { ...requester, actor: "anonymous" } });
+  await other.starter.start({ ...spec, requester });
+  t.match(await errorOf(other.starter.start({ ...spec, requester })), refusedAt(1));
+  await other.starter.start({ ...spec, requester: { ...requester, actor: "anonymous" } });
 });
 
 test("a resource with an open operation is not free", async (t) => {

@@ -73,8 +73,8 @@ test("mutations of one resource run one after another, those of different resour
 
 test("a failed mutation does not block the next, and a failed undo is reported", async (t) => {
   const log: string[] = [];
-  const told: string[] = [];
-  const runner = createInlineRunner((mutation, step) => told.push(`${mutation.kind} ${step.name}`));
+  const reported: string[] = [];
+  const runner = createInlineRunner((mutation, step) => reported.push(`${mutation.kind} ${step.name}`));
   const broken: MutationStep = {
     ...stepOf(log, "a"),
     undo: async () => {
@@ -85,7 +85,7 @@ test("a failed mutation does not block the next, and a failed undo is reported",
   const second = runner.run("r", async () => mutationOf([stepOf(log, "c")]), open);
   await t.rejects(first, { message: "b failed" });
   await second;
-  t.same(told, ["test a"]);
+  t.same(reported, ["test a"]);
   t.same(log, ["a", "b", "c"]);
 });
 

@@ -36,7 +36,7 @@ test("another gateway takes an operation over within two leases", async (t) => {
   t.ok(tookMs < 2 * shortLeaseMs + 10_000, `taken over after ${Math.round(tookMs)} ms`);
   t.equal(taken.state, "active");
   t.match(await second.end(id), { state: "completed", attempt: 2 });
-  t.ok([...counting.made.values()].every((count) => count === 1));
+  t.ok([...counting.created.values()].every((count) => count === 1));
 });
 
 test("a gateway that was frozen during a takeover writes nothing when it wakes", async (t) => {

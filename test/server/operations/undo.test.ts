@@ -44,7 +44,7 @@ test("undoing a step without undo is not reported", async (t) => {
   );
   const messages: string[] = [];
   const store = await openOwnStore(t);
-  const told: EngineStore = {
+  const reported: EngineStore = {
     ...asShared(store),
     run: (name, args) => {
       if (name === "operations.beginUndoStep") {
@@ -53,7 +53,7 @@ test("undoing a step without undo is not reported", async (t) => {
       return store.run(name, args);
     },
   };
-  const engine = createEngine(t, { store: told, kind: { ...counting.kind, steps } });
+  const engine = createEngine(t, { store: reported, kind: { ...counting.kind, steps } });
   const operation = await engine.end((await engine.start()).id);
   t.same(
     operation.steps.map(({ state }) => state),

@@ -118,10 +118,10 @@ export function testStoreContract(t: Test, makePlace: (t: Test) => Promise<Place
   t.test("errors contain no values of rows", async (t) => {
     const store = await openTestStore(t, (await makePlace(t)).options);
     const fault = await errorOf(store.run("counter.duplicate", { name: "private-name" }));
-    const told = JSON.stringify({ ...fault, message: fault.message, stack: fault.stack });
+    const reported = JSON.stringify({ ...fault, message: fault.message, stack: fault.stack });
     const cause = fault.cause as Error;
-    const toldByCause = JSON.stringify({ ...cause, message: cause.message, stack: cause.stack });
-    t.notMatch(`${told}${toldByCause}`, /secret value|private-name/);
+    const serializedCause = JSON.stringify({ ...cause, message: cause.message, stack: cause.stack });
+    t.notMatch(`${reported}${serializedCause}`, /secret value|private-name/);
     t.match(cause.message, /unique/i, "but the cause is named");
   });
 

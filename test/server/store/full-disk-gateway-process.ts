@@ -40,8 +40,8 @@ const metric = async (name: string) => {
 const inspect = () =>
   createStoreInspector({ ...config, data: join(directory, "sandbox") }, undefined).inspect();
 
-async function untilReadiness(wanted: number): Promise<void> {
-  while ((await readiness()) !== wanted) {
+async function untilReadiness(expected: number): Promise<void> {
+  while ((await readiness()) !== expected) {
     await delay(100);
   }
 }
@@ -73,7 +73,7 @@ const loggedBefore = log.length;
 await delay(5_000);
 const full = {
   lines: log.slice(loggedBefore).map(({ msg }) => msg),
-  told: log.map(({ msg }) => msg).filter((msg) => msg.startsWith("the store cannot be written")),
+  reported: log.map(({ msg }) => msg).filter((msg) => msg.startsWith("the store cannot be written")),
   free: await metric("hostplane_store_disk_free_bytes"),
   findings: (await inspect()).findings,
 };

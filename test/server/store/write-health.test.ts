@@ -36,17 +36,17 @@ test("a store that cannot be written is logged once a minute until it can be wri
   mock.timers.enable({ apis: ["setInterval"] });
   t.teardown(() => mock.timers.reset());
   const { lines, state, writes, beat } = startWatch();
-  const said = (disk: string) =>
+  const messageFor = (disk: string) =>
     `the store cannot be written (its disk is ${disk}); changes are refused until it can be written again`;
   await beat();
   await beat();
   await pass(59_999);
-  t.same(lines, [said("100 % full")], "once, however many writes fail");
+  t.same(lines, [messageFor("100 % full")], "once, however many writes fail");
   state.disk = "99 % full";
   await pass(1);
   await beat();
   await pass(60_000);
-  t.same(lines.splice(0), [said("100 % full"), said("99 % full"), said("99 % full")]);
+  t.same(lines.splice(0), [messageFor("100 % full"), messageFor("99 % full"), messageFor("99 % full")]);
   t.equal(writes.failure()?.reason, "STORE_UNAVAILABLE");
 
   state.isFull = false;

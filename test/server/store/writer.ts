@@ -51,10 +51,10 @@ export function startWriter(t: Test, url: string, directory: string): Writer {
   });
   return {
     async untilAcknowledged(more) {
-      const wanted = count + more;
+      const expected = count + more;
       await new Promise<void>((resolve, reject) => {
         onLine = () => {
-          if (count >= wanted) {
+          if (count >= expected) {
             resolve();
           }
         };

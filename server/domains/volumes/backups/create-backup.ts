@@ -125,7 +125,7 @@ export function createCreateBackup(
         return { state: "inProgress", message: backupUnderWay(operation) };
       }
       const address = { host, volume: resource, name };
-      const { ended } = await store.run("backups.endAsking", { address, operationId: operation.id });
+      const { ended } = await store.run("backups.untrack", { address, operationId: operation.id });
       if (ended) {
         call.noteOperation(operation.id);
         return { state: "error", message: backupFailed(operation) };
@@ -136,7 +136,7 @@ export function createCreateBackup(
     }
     const { operation: started } = await backUpVolume.begin({ ...spec, volume, state }, call);
     const address = { host, volume: resourceOf(volume), name };
-    await store.run("backups.ask", { address, operationId: started.id });
+    await store.run("backups.track", { address, operationId: started.id });
     return { state: "inProgress", message: backupUnderWay(started) };
   }
 

@@ -6,7 +6,7 @@ import type { OwnChange } from "./own-changes.ts";
 import { type VolumeDifference, volumeDifferences } from "./volume-differences.ts";
 import { type EventOrigin, volumeEvent, volumeGroupEvent } from "./volume-events.ts";
 
-/** Options of `tellVolumes`. */
+/** Options of `volumeChanges`. */
 export interface VolumeChangesOptions extends EventOrigin {
   /** A store with less free space than this, in percent, is low. */
   readonly lowSpacePercent: number;

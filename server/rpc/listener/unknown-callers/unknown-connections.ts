@@ -93,7 +93,7 @@ class Open implements UnknownConnection {
   #wasteAtMs = this.openedAtMs;
   #takenMs = 0;
   #deposit: NodeJS.Timeout | undefined;
-  #hasAsked = false;
+  #hasRequested = false;
   #isOpen = true;
 
   constructor(tcpSocket: Socket, address: Address, wasteLimitBytes: number, onLeft: (one: Open) => void) {
@@ -114,8 +114,8 @@ class Open implements UnknownConnection {
 
   refusesRequest(): boolean {
     this.#take(requestMs);
-    if (!this.#hasAsked) {
-      this.#hasAsked = true;
+    if (!this.#hasRequested) {
+      this.#hasRequested = true;
       // By then, requests that came in the same packets are counted.
       setImmediate(() => this.#returnDeposit());
     }

@@ -34,18 +34,18 @@ test("the file position is available while the tool runs, even behind a wrapper"
   t.teardown(() => file.close());
   const controller = new AbortController();
   const script = "head -c 300000 >/dev/null; echo read; sleep 30";
-  let told = "";
+  let reported = "";
   const running = run(["env", "sh", "-c", script], {
     ...read,
     input: file,
     signal: controller.signal,
     output: (chunk) => {
-      told += chunk;
+      reported += chunk;
       controller.abort(new InfraError(operationReasons.OPERATION_CANCELLED, "seen"));
     },
   });
   t.equal(await reasonOf(running), "OPERATION_CANCELLED");
-  t.equal(told, "read\n");
+  t.equal(reported, "read\n");
   t.ok((await filePosition(file)) >= 300_000);
 });
 
@@ -64,16 +64,16 @@ test("a function gets all of stdout, without a limit and without buffering", asy
 
 test("stderr is delivered as it arrives, and redacted for observers", async (t) => {
   const ends: ToolEnd[] = [];
-  let told = "";
+  let reported = "";
   const { stderr } = await run(["sh", "-c", "echo secret >&2; exit 1"], {
     ...read,
     onStderr: (chunk) => {
-      told += chunk;
+      reported += chunk;
     },
     redact: (text) => text.replaceAll("secret", "***"),
     onToolEnd: (end) => ends.push(end),
   });
-  t.equal(told, "secret\n");
+  t.equal(reported, "secret\n");
   t.equal(stderr, "secret\n");
   t.equal(ends[0]?.stderr, "***\n");
 });
@@ -96,9 +96,13 @@ test("a tool is stopped with the configured signal", async (t) => {
 });
 
 /** Yields `count` pieces of 64 KiB, then ends or fails. */
-async function* pieces(count: number, asked: { bytes: number }, failure?: Error): AsyncGenerator<Uint8Array> {
+async function* pieces(
+  count: number,
+  requested: { bytes: number },
+  failure?: Error,
+): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < count; at += 1) {
-    asked.bytes += 65_536;
+    requested.bytes += 65_536;
     yield Buffer.alloc(65_536, at);
   }
   if (failure !== undefined) {
@@ -107,8 +111,8 @@ async function* pieces(count: number, asked: { bytes: number }, failure?: Error)
 }
 
 test("a source becomes a tool's stdin at the tool's pace", async (t) => {
-  const asked = { bytes: 0 };
-  const { stdout } = await run(["wc", "-c"], { ...read, input: pieces(200, asked) });
+  const request = { bytes: 0 };
+  const { stdout } = await run(["wc", "-c"], { ...read, input: pieces(200, request) });
   t.equal(stdout.trim(), String(200 * 65_536));
   const slow = { bytes: 0 };
   const script = "head -c 65536 >/dev/null; sleep 0.3; echo done";

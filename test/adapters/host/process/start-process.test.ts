@@ -25,7 +25,7 @@ interface Ended {
   readonly failure?: NodeJS.ErrnoException;
   readonly stdout: string;
   readonly stderr: string;
-  readonly told: readonly string[];
+  readonly reported: readonly string[];
 }
 
 interface Started {
@@ -36,7 +36,7 @@ interface Started {
 type Options = Partial<Pick<ProcessOptions, "env" | "stdin" | "stdout">>;
 
 function begin(start: StartProcess, argv: readonly string[], options: Options = {}): Started {
-  const told: string[] = [];
+  const reported: string[] = [];
   const { promise, resolve } = Promise.withResolvers<Partial<Ended>>();
   let exit = {};
   const [program = "", ...args] = argv;
@@ -47,15 +47,15 @@ function begin(start: StartProcess, argv: readonly string[], options: Options = 
     stderr: "pipe",
     ...options,
     onFailure(cause) {
-      told.push("failure");
+      reported.push("failure");
       resolve({ failure: cause as NodeJS.ErrnoException });
     },
     onExit(code, signal) {
-      told.push("exit");
+      reported.push("exit");
       exit = { code, signal };
     },
     onClose() {
-      told.push("close");
+      reported.push("close");
       resolve(exit);
     },
   });
@@ -65,7 +65,12 @@ function begin(start: StartProcess, argv: readonly string[], options: Options = 
   const [stdout, stderr] = [text(child.stdout), text(child.stderr)];
   return {
     child,
-    ended: promise.then(async (end) => ({ ...end, stdout: await stdout, stderr: await stderr, told })),
+    ended: promise.then(async (end) => ({
+      ...end,
+      stdout: await stdout,
+      stderr: await stderr,
+      reported,
+    })),
   };
 }
 
@@ -83,11 +88,11 @@ for (const [name, start] of starts) {
 
   test(`${name}: a tool's output is complete, and its exit is reported before the close`, async (t) => {
     const end = await sh("printf out; printf err >&2; exit 5");
-    t.match(end, { code: 5, signal: null, stdout: "out", stderr: "err", told: ["exit", "close"] });
+    t.match(end, { code: 5, signal: null, stdout: "out", stderr: "err", reported: ["exit", "close"] });
     const early = await sh("exec >&- 2>&-; sleep 0.1; exit 6");
-    t.match(early, { code: 6, told: ["exit", "close"] });
+    t.match(early, { code: 6, reported: ["exit", "close"] });
     const late = await sh("(sleep 0.2; echo late) & exit 7");
-    t.match(late, { code: 7, stdout: "late\n", told: ["exit", "close"] });
+    t.match(late, { code: 7, stdout: "late\n", reported: ["exit", "close"] });
     t.equal((await sh("head -c 3000000 /dev/zero")).stdout.length, 3_000_000);
   });
 
@@ -102,8 +107,8 @@ for (const [name, start] of starts) {
 
   test(`${name}: no signal is ignored or blocked in a tool, and the one that ends it is reported`, async (t) => {
     for (const signal of ["PIPE", "TERM", "KILL", "USR1", "ABRT", "IO", "CHLD"]) {
-      const { code, signal: told } = await sh(`kill -${signal} $$; sleep 0`);
-      t.equal(told ?? code, signal === "CHLD" ? 0 : `SIG${signal}`);
+      const { code, signal: reported } = await sh(`kill -${signal} $$; sleep 0`);
+      t.equal(reported ?? code, signal === "CHLD" ? 0 : `SIG${signal}`);
     }
     const { stdout } = await ended(["cat", "/proc/self/status"]);
     t.match(stdout, /^SigBlk:\s+0+$/m);
@@ -113,8 +118,8 @@ for (const [name, start] of starts) {
 
   test(`${name}: a tool leads its session and its process group`, async (t) => {
     const { stdout } = await sh("echo $$ $(ps -o pid=,pgid=,sid=,ppid= -p $$)");
-    const [told, pid, group, session, parent] = stdout.trim().split(/ +/).map(Number);
-    t.same([pid, group, session, parent], [told, told, told, process.pid]);
+    const [reported, pid, group, session, parent] = stdout.trim().split(/ +/).map(Number);
+    t.same([pid, group, session, parent], [reported, reported, reported, process.pid]);
   });
 
   test(`${name}: a tool has the three descriptors and no others`, async (t) => {
@@ -179,8 +184,8 @@ for (const [name, start] of starts) {
     // A refusal by the system is thrown or reported.
     const failureOf = async (argv: readonly string[], env: ProcessOptions["env"]) => {
       try {
-        const { failure, told } = await ended(argv, { env, stdin: "pipe" });
-        t.same(told, ["failure"]);
+        const { failure, reported } = await ended(argv, { env, stdin: "pipe" });
+        t.same(reported, ["failure"]);
         return failure;
       } catch (thrown) {
         return thrown;
@@ -217,11 +222,11 @@ for (const [name, start] of starts) {
     for (const signal of ["SIGTERM", "SIGINT", "SIGKILL"] as const) {
       const { child, ended } = begin(start, ["sleep", "60"]);
       child.killGroup(signal);
-      t.match(await ended, { code: null, signal, told: ["exit", "close"] });
+      t.match(await ended, { code: null, signal, reported: ["exit", "close"] });
     }
     const { child, ended } = begin(start, ["sh", "-c", "sleep 60 & echo up; wait"]);
     child.stdout?.once("data", () => child.killGroup("SIGTERM"));
-    t.match(await ended, { signal: "SIGTERM", told: ["exit", "close"] });
+    t.match(await ended, { signal: "SIGTERM", reported: ["exit", "close"] });
     child.killGroup("SIGTERM");
   });
 

@@ -60,9 +60,9 @@ test("if the process exits, its pending requests fail, and the next request star
 test("after close the process is gone, and requests fail", async (t) => {
   const worker = workerOf(t);
   const pid = await pidOf(worker);
-  const asked = reasonOf(worker.request("hang", patientMs));
+  const requested = reasonOf(worker.request("hang", patientMs));
   worker.close();
-  t.equal(await asked, "CEPH_UNAVAILABLE");
+  t.equal(await requested, "CEPH_UNAVAILABLE");
   await untilGone(pid);
   t.equal(await reasonOf(worker.request("who", patientMs)), "CEPH_UNAVAILABLE");
 });

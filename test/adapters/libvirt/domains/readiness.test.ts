@@ -92,7 +92,7 @@ test("does not wait for a hanging libvirt, and reports CALLER_LEFT to a caller t
   t.equal(await isGuestReady(hanging, "bm-1", { kind: "agent" }, signal), false);
   t.ok(performance.now() - beganAtMs < 4_000);
   const left = new AbortController();
-  const asked = isGuestReady(hanging, "bm-1", { kind: "agent" }, left.signal);
+  const requested = isGuestReady(hanging, "bm-1", { kind: "agent" }, left.signal);
   left.abort(new Error("left"));
-  await t.rejects(asked, /left/);
+  await t.rejects(requested, /left/);
 });

@@ -88,10 +88,10 @@ test("property: rendered XML parses back to the same VM, whatever the names", as
     hostDevices: fc.array(pciAddress, { maxLength: 3 }),
   });
   fc.assert(
-    fc.property(definitions, (wanted) => {
-      const { disks, ...seen } = parseDomain(renderDomain(wanted, usualPlatform));
-      const sources = wanted.disks.map(({ pool, volume }) => ({ kind: "volume", pool, volume }));
-      const { name, uuid, vcpuCount, memoryBytes, mark, hostDevices } = wanted;
+    fc.property(definitions, (desired) => {
+      const { disks, ...seen } = parseDomain(renderDomain(desired, usualPlatform));
+      const sources = desired.disks.map(({ pool, volume }) => ({ kind: "volume", pool, volume }));
+      const { name, uuid, vcpuCount, memoryBytes, mark, hostDevices } = desired;
       const expected = { name, uuid, vcpuCount, memoryBytes, mark, hostDevices, filesystems: [] };
       fc.pre(name.trim() === name);
       const targets = new Set(disks.map(({ target }) => target));

@@ -6,10 +6,10 @@ import { nameOf, type OnPacket, startClient, startFakeDaemon } from "./fake-daem
 export const domain = { name: "vm", uuid: "0a1b2c3d-4e5f-4071-8293-a4b5c6d7e8f9", id: 4 };
 
 /** Resolves with the reason when the client enters this state. */
-export function until(client: LibvirtClient, wanted: string): Promise<Error | undefined> {
+export function until(client: LibvirtClient, expected: string): Promise<Error | undefined> {
   return new Promise((resolve) => {
     const stop = client.onStateChange((state, why) => {
-      if (state === wanted) {
+      if (state === expected) {
         stop();
         resolve(why);
       }

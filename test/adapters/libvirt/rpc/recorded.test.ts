@@ -123,7 +123,7 @@ test("maps refusals of a real daemon to reasons", async (t) => {
     const { reason, message, metadata } = errorFromPayload(packet.payload);
     return `${name} ${reason} ${metadata.libvirtCode} ${message}`;
   });
-  const wanted = [
+  const expected = [
     /^domainLookupByName DOMAIN_NOT_FOUND 42 Domain not found: no domain with matching name 'nobody'$/,
     /^domainInterfaceAddresses AGENT_UNRESPONSIVE 86 Guest agent is not responding/,
     /^qemuDomainAgentCommand AGENT_UNRESPONSIVE 86 /,
@@ -131,7 +131,7 @@ test("maps refusals of a real daemon to reasons", async (t) => {
     / STORAGE_VOLUME_NOT_FOUND 50 /,
     /^nodeDeviceLookupByName NODE_DEVICE_NOT_FOUND 53 /,
   ];
-  for (const each of wanted) {
+  for (const each of expected) {
     t.ok(
       refusals.some((refusal) => each.test(refusal)),
       String(each),
@@ -141,7 +141,7 @@ test("maps refusals of a real daemon to reasons", async (t) => {
 
 test("decodes events of a real daemon", async (t) => {
   const events = samples.filter(isMessage).map(({ packet }) => eventFromMessage(packet));
-  for (const wanted of [
+  for (const expected of [
     { kind: "domainLifecycle", domain: { name: "sample" }, event: "defined" },
     { kind: "domainLifecycle", domain: { name: "sample" }, event: "started" },
     { kind: "domainMetadata", domain: { name: "sample" } },
@@ -150,19 +150,19 @@ test("decodes events of a real daemon", async (t) => {
     { kind: "storagePoolRefreshed", pool },
   ]) {
     t.ok(
-      events.some((event) => isLike(event, wanted)),
-      JSON.stringify(wanted),
+      events.some((event) => isLike(event, expected)),
+      JSON.stringify(expected),
     );
   }
 });
 
-function isLike(value: unknown, wanted: unknown): boolean {
-  if (typeof wanted !== "object" || wanted === null) {
-    return value === wanted;
+function isLike(value: unknown, expected: unknown): boolean {
+  if (typeof expected !== "object" || expected === null) {
+    return value === expected;
   }
   return (
     typeof value === "object" &&
     value !== null &&
-    Object.entries(wanted).every(([key, each]) => isLike((value as Record<string, unknown>)[key], each))
+    Object.entries(expected).every(([key, each]) => isLike((value as Record<string, unknown>)[key], each))
   );
 }

@@ -261,11 +261,11 @@ test("a transfer that libvirt refuses reads nothing from its source", async (t) 
   });
   const client = startClient(t, daemon);
   await client.ready();
-  let isAsked = false;
+  let isRequested = false;
   async function* source(): AsyncGenerator<Uint8Array> {
-    isAsked = true;
+    isRequested = true;
     yield Buffer.alloc(1);
   }
   t.equal(await reasonOf(client.upload(range, source())), "STORAGE_VOLUME_NOT_FOUND");
-  t.notOk(isAsked);
+  t.notOk(isRequested);
 });

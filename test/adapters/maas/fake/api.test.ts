@@ -318,7 +318,7 @@ test("refuses filters with unknown names, long agent names and invalid addresses
     status: 400,
     text: /^\{"architecture":.*"mac_addresses":/,
   });
-  const made = await send({
+  const created = await send({
     method: "POST",
     path: "machines/",
     form: [
@@ -326,7 +326,7 @@ test("refuses filters with unknown names, long agent names and invalid addresses
       ["mac_addresses", "02:00:00:00:00:01"],
     ],
   });
-  t.match(JSON.parse(made.text), { status: 0, status_message: null, status_action: null });
+  t.match(JSON.parse(created.text), { status: 0, status_message: null, status_action: null });
 });
 
 test("reports address ranges, and refuses to reserve addresses in them", async (t) => {

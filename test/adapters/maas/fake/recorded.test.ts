@@ -59,32 +59,32 @@ test("the fake's replies have the keys and types of a real region's", async (t) 
     ...{ deployMs: Number.POSITIVE_INFINITY, releaseMs: 0, eraseMs: 0 },
   });
   t.teardown(() => fake.close());
-  async function ask(path: string, form?: Readonly<Record<string, string>>): Promise<unknown> {
+  async function query(path: string, form?: Readonly<Record<string, string>>): Promise<unknown> {
     const timestampSeconds = Math.floor(Date.now() / 1000);
     const authorization = authorizationHeader(apiKey, { nonce: Math.random().toString(), timestampSeconds });
     const body = form === undefined ? {} : { method: "POST", body: new URLSearchParams(form) };
     return (await fetch(`${fake.url}/api/2.0/${path}`, { headers: { authorization }, ...body })).json();
   }
-  const told: Record<string, unknown> = {
-    version: await ask("version/"),
-    whoami: await ask("users/?op=whoami"),
-    pools: await ask("resourcepools/"),
-    zones: await ask("zones/"),
-    tags: await ask("tags/"),
-    images: await ask("boot-resources/"),
-    allocated: await ask("machines/?op=allocate", { system_id: "m6rnsc" }),
+  const reported: Record<string, unknown> = {
+    version: await query("version/"),
+    whoami: await query("users/?op=whoami"),
+    pools: await query("resourcepools/"),
+    zones: await query("zones/"),
+    tags: await query("tags/"),
+    images: await query("boot-resources/"),
+    allocated: await query("machines/?op=allocate", { system_id: "m6rnsc" }),
   };
-  await ask("machines/m6rnsc/?op=deploy", { distro_series: "jammy" });
-  told.deploying = await ask("machines/m6rnsc/");
-  t.equal(await ask("machines/m6rnsc/?op=power_off", {}), null, "MAAS cannot switch it");
-  told.free = await ask("machines/m6rnsc/?op=release", {});
-  told.reservation = await ask("ipaddresses/?op=reserve", { subnet: "10.20.0.0/24" });
-  told.events = await ask("events/?op=query&id=m6rnsc&limit=3&level=INFO");
+  await query("machines/m6rnsc/?op=deploy", { distro_series: "jammy" });
+  reported.deploying = await query("machines/m6rnsc/");
+  t.equal(await query("machines/m6rnsc/?op=power_off", {}), null, "MAAS cannot switch it");
+  reported.free = await query("machines/m6rnsc/?op=release", {});
+  reported.reservation = await query("ipaddresses/?op=reserve", { subnet: "10.20.0.0/24" });
+  reported.events = await query("events/?op=query&id=m6rnsc&limit=3&level=INFO");
   for (const [name, recorded] of Object.entries<unknown>(answers)) {
     const kept = (shape: readonly string[]) =>
       shape.filter((leaf) => !differing.some((pattern) => pattern.test(leaf)) && !mayBeEmpty.test(leaf));
     const types = new Map(
-      kept(shapeOf(told[name], name)).map((leaf) => leaf.split(": ") as [string, string]),
+      kept(shapeOf(reported[name], name)).map((leaf) => leaf.split(": ") as [string, string]),
     );
     const expected = new Map(
       kept(shapeOf(recorded, name)).map((leaf) => leaf.split(": ") as [string, string]),
@@ -97,15 +97,15 @@ test("the fake's replies have the keys and types of a real region's", async (t) 
     t.same(others, [], `${name}: types`);
   }
   // A region that commissions machines itself has {} where the recorded one has "".
-  const params = valuesOf(told, "params");
-  const discovered = valuesOf(told, "discovered");
+  const params = valuesOf(reported, "params");
+  const discovered = valuesOf(reported, "discovered");
   t.ok(params.length > 0 && discovered.length === params.length);
   t.same(
     params,
     params.map(() => ({})),
   );
   t.ok(discovered.every((each) => each === null || (Array.isArray(each) && each.length === 0)));
-  t.same((told.version as { capabilities: unknown }).capabilities, answers.version.capabilities);
-  t.match(told.events, { count: 3, next_uri: /^.*\?op=query&id=m6rnsc&limit=3&level=INFO&after=\d+$/ });
-  t.match(await ask("events/?op=query&id=zzzzzz"), { count: 0, prev_uri: null });
+  t.same((reported.version as { capabilities: unknown }).capabilities, answers.version.capabilities);
+  t.match(reported.events, { count: 3, next_uri: /^.*\?op=query&id=m6rnsc&limit=3&level=INFO&after=\d+$/ });
+  t.match(await query("events/?op=query&id=zzzzzz"), { count: 0, prev_uri: null });
 });

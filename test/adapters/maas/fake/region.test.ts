@@ -19,19 +19,19 @@ const options = {
 } as const;
 
 test("listeners are notified of each change of a machine, requested or not", (t) => {
-  const heard: string[] = [];
+  const received: string[] = [];
   let nowMs = 1_000;
   const region = createFakeRegion({
     ...options,
     nowMs: () => nowMs,
-    onChange: (before, { kind }, after) => heard.push(`${kind}: ${before.status} to ${after.status}`),
+    onChange: (before, { kind }, after) => received.push(`${kind}: ${before.status} to ${after.status}`),
   });
   region.change("abcdef", { kind: "allocate", owner: "me", agentName: "slot-1" });
   region.change("abcdef", { kind: "allocate", owner: "me", agentName: "slot-2" });
   region.change("abcdef", { kind: "deploy", osystem: "ubuntu", series: "noble", userData: undefined });
   nowMs += 100;
   region.machines();
-  t.same(heard, [
+  t.same(received, [
     "allocate: ready to allocated",
     "deploy: allocated to deploying",
     "deployed: deploying to deployed",

@@ -15,7 +15,7 @@ import { eventsText, replyOf } from "../samples.ts";
 
 const lines = eventsText().trimEnd().split("\n");
 
-function tell(records: readonly EventRecord[], interpreter = createEventInterpreter()): RuntimeEvent[] {
+function interpret(records: readonly EventRecord[], interpreter = createEventInterpreter()): RuntimeEvent[] {
   return records.flatMap((record) => interpreter.read(record).event ?? []);
 }
 
@@ -31,7 +31,7 @@ function story(events: readonly RuntimeEvent[], podName: string): string[] {
 }
 
 test("records of pods yield their lives, restarts and exit codes", async (t) => {
-  const events = tell(lines.map(parseEvent));
+  const events = interpret(lines.map(parseEvent));
   t.strictSame(story(events, "flap"), [
     "podCreated",
     "containerCreated flapping",
@@ -60,7 +60,7 @@ test("an infra container with any name is recognized by its creation before its 
     .map((line) => line.replace(/"name":"[0-9a-f]{12}-infra"/, '"name":"holder"'))
     .map(parseEvent);
   const isHolder = (event: RuntimeEvent) => "containerName" in event && event.containerName === "holder";
-  const holders = tell(renamed).filter(isHolder);
+  const holders = interpret(renamed).filter(isHolder);
   t.ok(holders.length > 0);
   t.ok(holders.every((event) => "isInfra" in event && event.isInfra));
 });
@@ -73,10 +73,10 @@ test("the pod of an exited container without a pod id is known from lists and ea
   );
   const knowing = createEventInterpreter();
   knowing.learn(parsePodRows(replyOf("pods")), parseContainerRows(replyOf("containers")));
-  t.equal(story(tell(died, knowing), "flap").length, 3);
+  t.equal(story(interpret(died, knowing), "flap").length, 3);
   const unknown = createEventInterpreter().read({ ...died[0], podId: "" } as EventRecord);
   t.match(unknown, { event: undefined, isUnknown: true });
-  t.equal(tell(died, knowing.copy()).length, tell(died, knowing).length);
+  t.equal(interpret(died, knowing.copy()).length, interpret(died, knowing).length);
 });
 
 test("a batch of records is interpreted using its later records, too", async (t) => {
@@ -89,16 +89,16 @@ test("a batch of records is interpreted using its later records, too", async (t)
   const [first] = tail;
   const later = tail.find(({ id, podId }) => id === first?.id && podId !== "");
   const interpreter = createEventInterpreter();
-  interpreter.foresee(tail);
-  const told = tell(tail, interpreter);
-  t.match(told[0], { kind: "containerExited", containerId: first?.id, podId: later?.podId });
+  interpreter.preview(tail);
+  const reported = interpret(tail, interpreter);
+  t.match(reported[0], { kind: "containerExited", containerId: first?.id, podId: later?.podId });
   const whole = createEventInterpreter();
-  whole.foresee(records);
+  whole.preview(records);
   t.strictSame(
-    tell(records, whole).map(({ kind, key }) => [kind, key]),
-    tell(records).map(({ kind, key }) => [kind, key]),
+    interpret(records, whole).map(({ kind, key }) => [kind, key]),
+    interpret(records).map(({ kind, key }) => [kind, key]),
   );
-  const holders = tell(records, whole.copy()).filter(
+  const holders = interpret(records, whole.copy()).filter(
     (event) => "containerName" in event && event.containerName === "holder",
   );
   t.ok(holders.every((event) => "isInfra" in event && event.isInfra));
@@ -206,10 +206,10 @@ test("a reader gets all waiting events at once, and a gap if it is too slow", as
   for (let timeNs = 5n; timeNs < 16n; timeNs += 1n) {
     queue.push(removed(timeNs));
   }
-  const told = (await queue.take(signal)) ?? [];
-  t.match(told[0], { kind: "gap", sinceNs: 5n });
-  t.ok(told.length <= 3);
-  t.strictSame(told.at(-1), removed(15n));
+  const reported = (await queue.take(signal)) ?? [];
+  t.match(reported[0], { kind: "gap", sinceNs: 5n });
+  t.ok(reported.length <= 3);
+  t.strictSame(reported.at(-1), removed(15n));
   const leaving = new AbortController();
   const waiting = queue.take(leaving.signal);
   leaving.abort();

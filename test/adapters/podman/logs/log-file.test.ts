@@ -117,11 +117,11 @@ test("a log ends when it is removed, with its last records, and no file is left 
 
 test("a log of many chunks is read completely", async (t) => {
   const path = await logPath(t);
-  const wanted = Array.from({ length: 50_000 }, (_, number) => `line ${number}`);
-  await writeFile(path, wanted.map((text) => record(text)).join(""));
+  const expected = Array.from({ length: 50_000 }, (_, number) => `line ${number}`);
+  await writeFile(path, expected.map((text) => record(text)).join(""));
   const log = await read(path, false);
   await log.ended;
-  t.ok(log.words.join("\n") === wanted.join("\n"));
+  t.ok(log.words.join("\n") === expected.join("\n"));
 });
 
 test("does not open missing files, links, and non-regular files", async (t) => {

@@ -27,11 +27,11 @@ test("however often the connection ends, each piece is delivered once and in ord
       for (const [more, brought] of [...ends, [log.length, log.length]]) {
         printed = Math.min(log.length, printed + (more ?? 0));
         const sinceNs = position.sinceNs() ?? 0n;
-        const asked = log.slice(0, printed).filter(({ timeNs }) => timeNs >= sinceNs);
-        found.push(...position.newOf(asked.slice(0, brought)));
+        const requested = log.slice(0, printed).filter(({ timeNs }) => timeNs >= sinceNs);
+        found.push(...position.newOf(requested.slice(0, brought)));
       }
-      const wanted = log.filter(({ timeNs }) => timeNs >= (first ?? 0n) * secondNs);
-      return found.length === wanted.length && found.every((piece, index) => piece === wanted[index]);
+      const expected = log.filter(({ timeNs }) => timeNs >= (first ?? 0n) * secondNs);
+      return found.length === expected.length && found.every((piece, index) => piece === expected[index]);
     }),
     { numRuns: 1_000 },
   );

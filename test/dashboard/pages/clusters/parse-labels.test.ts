@@ -16,9 +16,11 @@ test("formatted labels are parsed back", async () => {
   const word = fc.stringMatching(/^[\w./-]+$/);
   const labels = fc.array(fc.record({ name: word, value: fc.option(word, { nil: "" }) }));
   fc.assert(
-    fc.property(labels, fc.constantFrom(" ", ",", ", "), (wanted, between) => {
-      const text = wanted.map(({ name, value }) => (value === "" ? name : `${name}=${value}`)).join(between);
-      return JSON.stringify(parseLabels(text)) === JSON.stringify(wanted);
+    fc.property(labels, fc.constantFrom(" ", ",", ", "), (expected, between) => {
+      const text = expected
+        .map(({ name, value }) => (value === "" ? name : `${name}=${value}`))
+        .join(between);
+      return JSON.stringify(parseLabels(text)) === JSON.stringify(expected);
     }),
   );
 });

@@ -3,7 +3,7 @@ import { test } from "tap";
 import { wholeClusters } from "../../../../dashboard/pages/clusters/whole-clusters.ts";
 import { WatchClustersResponseSchema } from "../../../../gen/hostplane/v1/cluster_pb.ts";
 
-async function* told(...messages: readonly MessageInitShape<typeof WatchClustersResponseSchema>[]) {
+async function* reported(...messages: readonly MessageInitShape<typeof WatchClustersResponseSchema>[]) {
   for (const message of messages) {
     yield create(WatchClustersResponseSchema, message);
   }
@@ -11,7 +11,7 @@ async function* told(...messages: readonly MessageInitShape<typeof WatchClusters
 
 test("changed clusters replace their previous state, and deleted ones are removed", async (t) => {
   const seen: string[][] = [];
-  const messages = told(
+  const messages = reported(
     { clusters: [{ name: "web" }, { name: "db", statusMessage: "made" }] },
     { clusters: [{ name: "db", statusMessage: "runs" }] },
     { clusters: [{ name: "ai" }], removed: ["web"] },

@@ -29,10 +29,10 @@ test("cutting the connection anywhere, repeatedly, neither drops nor repeats lin
       for (const size of [...sizes, Number.POSITIVE_INFINITY]) {
         place.reconnect();
         const { sinceSeconds } = place;
-        const told = lines.filter(
+        const reported = lines.filter(
           (line) => sinceSeconds === undefined || line.second >= Number(sinceSeconds),
         );
-        for (const { text } of told.slice(0, size)) {
+        for (const { text } of reported.slice(0, size)) {
           taken.push(...place.take([text]));
         }
       }

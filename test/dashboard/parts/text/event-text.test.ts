@@ -44,10 +44,10 @@ test("events are summarised in a line", async (t) => {
 });
 
 test("only the latest event of each operation is kept, and all other events", async (t) => {
-  const told = (id: string, cursor: string) =>
+  const reported = (id: string, cursor: string) =>
     event({ case: "operation", value: { id, state: OperationState.ACTIVE } }, cursor);
   const image = event({ case: "image", value: {} }, "4");
-  const events = [told("a", "6"), told("b", "5"), image, told("a", "3"), told("b", "2")];
+  const events = [reported("a", "6"), reported("b", "5"), image, reported("a", "3"), reported("b", "2")];
   t.same(
     latestOfEach(events).map(({ cursor }) => cursor),
     ["6", "5", "4"],

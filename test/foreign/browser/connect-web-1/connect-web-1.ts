@@ -14,11 +14,11 @@ export function connectWeb1(): Promise<ForeignTool> {
     const directory = join(cacheDirectory, "connect-web-1");
     const installed = join(directory, "installed.json");
     const lock = join(import.meta.dirname, lockFile);
-    const [wanted, had] = await Promise.all([
+    const [expected, had] = await Promise.all([
       readFile(lock, "utf8"),
       readFile(installed, "utf8").catch(() => ""),
     ]);
-    if (wanted !== had) {
+    if (expected !== had) {
       await installInto(directory);
       await copyFile(lock, installed);
     }

@@ -27,13 +27,13 @@ test("commands are shown with a configured LVM_SYSTEM_DIR, quoted for a shell", 
 });
 
 test("advice for operations that need attention contains LVM_SYSTEM_DIR", async (t) => {
-  const made = { shown };
-  t.match(leftOfRestored(made, { volumeGroup: "vg0", volume: "a" }, "1234"), {
+  const created = { shown };
+  t.match(leftOfRestored(created, { volumeGroup: "vg0", volume: "a" }, "1234"), {
     advice: [`remove it with \`${env} lvremove vg0/`],
   });
   const input = { volumeGroup: "vg0", volume: "a" };
   const run = { input, operationId: "1234" } as unknown as BackupRun;
-  const snapshot = snapshotVolumeStep({ operationVolumes: made } as unknown as BackupTools);
+  const snapshot = snapshotVolumeStep({ operationVolumes: created } as unknown as BackupTools);
   t.match(snapshot.attention?.(run, failure), { advice: [`remove it with \`${env} lvremove vg0/`] });
 
   const lvm = { ...createPoolLvm(), commandOf };

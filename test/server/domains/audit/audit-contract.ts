@@ -162,18 +162,18 @@ export function testAuditContract(t: Test, openStore: (t: Test) => Promise<Store
     await write(50);
     for (const actor of ["", "user/a"]) {
       const expected = (await list({ actor, pageSize: 1000 })).events.map(({ sequence }) => sequence);
-      const told: bigint[] = [];
+      const reported: bigint[] = [];
       let pageToken = "";
       let pages = 0;
       do {
         const page = await list({ actor, pageSize: 5, pageToken });
         t.ok(page.events.length > 0 && page.events.length <= 5);
-        told.push(...page.events.map(({ sequence }) => sequence));
+        reported.push(...page.events.map(({ sequence }) => sequence));
         pageToken = page.nextPageToken;
         pages++;
         await write(3);
       } while (pageToken !== "");
-      t.same(told, expected);
+      t.same(reported, expected);
       t.equal(pages, Math.ceil(expected.length / 5), "no empty page at the end");
     }
     const { nextPageToken } = await list({ pageSize: 1 });

@@ -12,11 +12,11 @@ const dayMs = 24 * 60 * 60 * 1000;
 test("a token is returned once, and accepted until it is revoked", async (t) => {
   const store = await openAuthStore(t);
   const auth = await startAuth(t, store);
-  const wanted = { name: "ci", role: Role.OPERATOR, services: ["proto.VGService"] };
-  const { message } = await auth.call(method.createApiToken, wanted, asAdmin);
+  const spec = { name: "ci", role: Role.OPERATOR, services: ["proto.VGService"] };
+  const { message } = await auth.call(method.createApiToken, spec, asAdmin);
   const { token, apiToken } = message;
   t.ok(isApiToken(token));
-  t.match(apiToken, { ...wanted, createdBy: /admin/ });
+  t.match(apiToken, { ...spec, createdBy: /admin/ });
 
   const headers = { authorization: `Bearer ${token}` };
   const caller = await auth.caller(headers);
@@ -55,18 +55,18 @@ test("the store contains only the hash", async (t) => {
 
 test("a name is in use until its token is revoked", async (t) => {
   const auth = await startAuth(t, await openAuthStore(t));
-  const wanted = { name: "ci", role: Role.VIEWER };
-  const { message: first } = await auth.call(method.createApiToken, wanted, asAdmin);
-  t.equal((await errorOf(auth.call(method.createApiToken, wanted, asAdmin)))?.reason, "API_TOKEN_EXISTS");
+  const spec = { name: "ci", role: Role.VIEWER };
+  const { message: first } = await auth.call(method.createApiToken, spec, asAdmin);
+  t.equal((await errorOf(auth.call(method.createApiToken, spec, asAdmin)))?.reason, "API_TOKEN_EXISTS");
   await auth.call(method.revokeApiToken, { name: "ci" }, asAdmin);
-  const { message: second } = await auth.call(method.createApiToken, wanted, asAdmin);
+  const { message: second } = await auth.call(method.createApiToken, spec, asAdmin);
   t.not(first.apiToken?.accountId, second.apiToken?.accountId, "the new token is a different account");
 });
 
 test("a token expires after its lifetime", async (t) => {
   const auth = await startAuth(t, await openAuthStore(t));
-  const wanted = { name: "ci", role: Role.VIEWER, lifetime: durationFromMs(1) };
-  const { token, apiToken } = (await auth.call(method.createApiToken, wanted, asAdmin)).message;
+  const spec = { name: "ci", role: Role.VIEWER, lifetime: durationFromMs(1) };
+  const { token, apiToken } = (await auth.call(method.createApiToken, spec, asAdmin)).message;
   t.ok(apiToken?.expiresAt);
   let reason: string | undefined;
   while (reason === undefined) {

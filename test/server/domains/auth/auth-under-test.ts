@@ -112,16 +112,16 @@ export async function startAuth(
     const ending = new AbortController();
     signal?.addEventListener("abort", () => ending.abort(signal.reason));
     const answered = new Headers();
-    const made = createCall({ method, headers, peer, answered, ending });
-    if (made.rule.role !== "anyone") {
-      made.identify(await auth.authenticate(made));
+    const created = createCall({ method, headers, peer, answered, ending });
+    if (created.rule.role !== "anyone") {
+      created.identify(await auth.authenticate(created));
     }
     const registration = auth.registrations.find(({ service }) => service === method.parent);
     const handler = registration?.handlerOf(method);
     if (handler === undefined) {
       throw new TypeError(`${method.name} is not registered`);
     }
-    const answer = await (handler(create(method.input, input as never), made) as Promise<object>);
+    const answer = await (handler(create(method.input, input as never), created) as Promise<object>);
     const message = create(method.output, answer as never) as MessageShape<M["output"]>;
     return { message, headers: answered };
   }

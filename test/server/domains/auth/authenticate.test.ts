@@ -26,13 +26,13 @@ test("a session token identifies the caller; the scheme is case-insensitive", as
 
 test("an API token identifies the caller, and its use is recorded", async (t) => {
   const { auth, caller } = await startAuth(t, await openAuthStore(t));
-  const wanted = {
+  const spec = {
     name: "ci",
     role: "operator",
     services: ["proto.VGService"],
     createdBy: "user/admin",
   } as const;
-  const { token, record } = await auth.apiTokens.create({ ...wanted, lifetimeMs: undefined });
+  const { token, record } = await auth.apiTokens.create({ ...spec, lifetimeMs: undefined });
   const who = await caller(bearer(token));
   t.match(who, { actor: "token/ci", accountId: record.id, role: "operator", credential: "apiToken" });
   t.same([...(who.services ?? [])], ["proto.VGService"]);
@@ -46,14 +46,14 @@ test("an API token identifies the caller, and its use is recorded", async (t) =>
 
 test("an API token expires after its lifetime", async (t) => {
   const { auth, caller } = await startAuth(t, await openAuthStore(t));
-  const wanted = {
+  const spec = {
     name: "ci",
     role: "viewer",
     services: [],
     createdBy: "user/admin",
     lifetimeMs: 3_600_000,
   } as const;
-  const { token, record } = await auth.apiTokens.create(wanted);
+  const { token, record } = await auth.apiTokens.create(spec);
   const who = await caller(bearer(token));
   t.equal(who.expiresAtMs, record.expiresAtMs);
   t.intercept(Date, "now", { value: () => record.expiresAtMs });
@@ -143,8 +143,14 @@ test("users, tokens and keys that another gateway has just created are found", a
   await addUser(store, "alice", "viewer", "CN=alice");
   const certificate = { names: ["CN=alice"], expiresAtMs: Date.now() + 60_000 };
   t.match(await here.caller({}, { certificate }), { actor: "user/alice" });
-  const made = { name: "ci", role: "viewer", services: [], createdBy: "x", lifetimeMs: undefined } as const;
-  const { token } = await here.auth.apiTokens.create(made);
+  const created = {
+    name: "ci",
+    role: "viewer",
+    services: [],
+    createdBy: "x",
+    lifetimeMs: undefined,
+  } as const;
+  const { token } = await here.auth.apiTokens.create(created);
   t.match(await there.caller(bearer(token)), { actor: "token/ci" });
   await here.call(UserService.method.rotateSigningKey, {}, { peer: { access: "adminSocket" } });
   const session = await here.logIn("admin");

@@ -33,7 +33,7 @@ async function emptyStore(t: Test) {
 test("the first start creates an admin with a generated password, which is stored before the user", async (t) => {
   const { store } = await emptyStore(t);
   const kept: string[] = [];
-  const made = await ensureFirstAdmin({
+  const created = await ensureFirstAdmin({
     store,
     password: "",
     async keepPassword(password) {
@@ -42,8 +42,8 @@ test("the first start creates an admin with a generated password, which is store
     },
     dropPassword: async () => void t.fail("nothing to drop"),
   });
-  t.match(made, { name: "admin", generatedPassword: /^[\w-]{24}$/ });
-  t.same(kept, [made?.generatedPassword]);
+  t.match(created, { name: "admin", generatedPassword: /^[\w-]{24}$/ });
+  t.same(kept, [created?.generatedPassword]);
   const hash = await store.run("users.passwordHash", { name: "admin" });
   t.ok(await verifyPassword(hash ?? "", kept[0] ?? ""));
   t.match(await store.run("users.list", undefined), [{ name: "admin", role: "admin", services: null }]);
@@ -55,8 +55,8 @@ test("a given password is used, and neither stored nor returned", async (t) => {
   const options = { store, keepPassword: never, dropPassword: never };
   const error = await errorOf(ensureFirstAdmin({ ...options, password: "short" }));
   t.match(error, { reason: "INVALID_FIELD", message: /^HOSTPLANE_ADMIN_PASSWORD: / });
-  const made = await ensureFirstAdmin({ ...options, password: "a given password" });
-  t.same(made, { name: "admin", generatedPassword: undefined });
+  const created = await ensureFirstAdmin({ ...options, password: "a given password" });
+  t.same(created, { name: "admin", generatedPassword: undefined });
   t.equal(await ensureFirstAdmin({ ...options, password: "another password" }), undefined, "only once");
 });
 
@@ -75,8 +75,8 @@ test("of gateways that start at once, one creates the admin, and the others drop
         dropped += 1;
       },
     });
-  const made = await Promise.all([start(), start(), start()]);
-  t.equal(made.filter((one) => one !== undefined).length, 1);
+  const created = await Promise.all([start(), start(), start()]);
+  t.equal(created.filter((one) => one !== undefined).length, 1);
   t.equal(dropped, kept - 1);
 });
 

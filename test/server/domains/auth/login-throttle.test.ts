@@ -21,15 +21,15 @@ test("after five failures of a user and address, even the right password has to 
   const guard = createLoginThrottle(await openAuthStore(t));
   const alice = { name: "alice", address: "192.0.2.1" };
   await fail(guard, alice, 5);
-  let isHeard = false;
+  let isReceived = false;
   const error = await errorOf(
     guard(alice, async () => {
-      isHeard = true;
+      isReceived = true;
       return true;
     }),
   );
   t.match(error, { reason: "TOO_MANY_LOGINS", code: "RESOURCE_EXHAUSTED" });
-  t.notOk(isHeard, "no hash is computed");
+  t.notOk(isReceived, "no hash is computed");
   const waitMs = error?.retryAfterMs ?? 0;
   t.ok(waitMs > 0 && waitMs <= 1000, `${waitMs} ms`);
   t.same(
@@ -90,16 +90,16 @@ test("counts survive restarts", async (t) => {
 test("five of many concurrent guesses are checked, on one gateway and on two", async (t) => {
   const store = await openAuthStore(t);
   const guards = [createLoginThrottle(store), createLoginThrottle(store)] as const;
-  let heard = 0;
+  let received = 0;
   const guess = async () => {
-    heard += 1;
+    received += 1;
     return false;
   };
   const attempts = Array.from({ length: 30 }, (_, index) =>
     reasonOf(guards[index % 2 === 0 ? 0 : 1]({ name: "alice", address: "192.0.2.1" }, guess)),
   );
   const reasons = await Promise.all(attempts);
-  t.equal(heard, 5);
+  t.equal(received, 5);
   t.equal(reasons.filter((reason) => reason === "TOO_MANY_LOGINS").length, 25);
 });
 

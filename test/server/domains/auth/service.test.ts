@@ -108,14 +108,14 @@ test("Logout ends the session on every replica, permanently", async (t) => {
 
 test("Logout without a session ends nothing, and reports that", async (t) => {
   const { auth, call, caller } = await startAuth(t, await openAuthStore(t));
-  const wanted = {
+  const spec = {
     name: "ci",
     role: "viewer",
     services: [],
     createdBy: "user/admin",
     lifetimeMs: undefined,
   } as const;
-  const { token } = await auth.apiTokens.create(wanted);
+  const { token } = await auth.apiTokens.create(spec);
   t.same((await call(logout, {}, { headers: bearer(token) })).message.success, false);
   t.ok(await caller(bearer(token)));
   for (const access of ["adminSocket", "viewer"] as const) {
@@ -132,14 +132,14 @@ test("CheckToken is true for tokens that would be accepted, and false for all ot
   t.ok(await isAccepted(token));
   const foreign = await startAuth(t, store, { audience: "another" });
   t.notOk(await isAccepted((await foreign.logIn("alice")).token), "for another audience");
-  const wanted = {
+  const spec = {
     name: "ci",
     role: "viewer",
     services: [],
     createdBy: "user/admin",
     lifetimeMs: undefined,
   } as const;
-  const machine = await auth.apiTokens.create(wanted);
+  const machine = await auth.apiTokens.create(spec);
   t.ok(await isAccepted(machine.token), "an API token");
   await auth.apiTokens.revoke("ci");
   t.notOk(await isAccepted(machine.token), "a revoked one");

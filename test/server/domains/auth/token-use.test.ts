@@ -8,8 +8,8 @@ const asAdmin = { peer: { access: "adminSocket", address: "unix" } } as const;
 test("close writes the latest use of each token", async (t) => {
   const store = await openAuthStore(t);
   const auth = await startAuth(t, store);
-  const wanted = { name: "ci", role: Role.VIEWER };
-  const { message } = await auth.call(UserService.method.createApiToken, wanted, asAdmin);
+  const spec = { name: "ci", role: Role.VIEWER };
+  const { message } = await auth.call(UserService.method.createApiToken, spec, asAdmin);
   const lastUse = async () => (await store.run("apiTokens.list", undefined))[0]?.lastUsedAtMs ?? undefined;
   t.equal(await lastUse(), undefined);
 

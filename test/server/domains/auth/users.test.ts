@@ -91,12 +91,16 @@ test("an invalid value is refused with its field", async (t) => {
     (await errorOf(auth.call(method.createUser, { ...good, name: "admin" }, asAdmin)))?.reason,
     "USER_EXISTS",
   );
-  for (const [asked, request] of [
+  for (const [requested, request] of [
     [method.deleteUser, { name: "nobody" }],
     [method.updateUser, { name: "nobody" }],
     [method.setPassword, { name: "nobody", password }],
   ] as const) {
-    t.equal((await errorOf(auth.call(asked, request, asAdmin)))?.reason, "USER_NOT_FOUND", asked.name);
+    t.equal(
+      (await errorOf(auth.call(requested, request, asAdmin)))?.reason,
+      "USER_NOT_FOUND",
+      requested.name,
+    );
   }
 });
 
@@ -128,8 +132,8 @@ test("the last admin cannot be demoted or removed", async (t) => {
     [method.updateUser, { name: "admin", role: Role.OPERATOR }],
     [method.updateUser, { name: "admin", services: { services: ["proto.VGService"] } }],
   ] as const;
-  for (const [asked, request] of endings) {
-    t.equal((await errorOf(auth.call(asked, request, asAdmin)))?.reason, "LAST_ADMIN");
+  for (const [requested, request] of endings) {
+    t.equal((await errorOf(auth.call(requested, request, asAdmin)))?.reason, "LAST_ADMIN");
   }
   await addUser(store, "certified", "admin", "CN=certified");
   const stripped = { name: "certified", certificateNames: { names: [] } };

@@ -52,14 +52,14 @@ const operation: Operation = {
 };
 
 /** Creates a source that records its calls. */
-function createSource(resourceStart: string, asked: unknown[]): BackupSource {
+function createSource(resourceStart: string, requests: unknown[]): BackupSource {
   const note = (what: string): BeginnableChange<StoredBackupRequest & { readonly spec?: RestoreSpec }> => ({
     async plan({ row, spec }) {
-      asked.push([resourceStart, `plan ${what}`, row.id, spec]);
+      requests.push([resourceStart, `plan ${what}`, row.id, spec]);
       return plan;
     },
     async begin({ row, spec }) {
-      asked.push([resourceStart, what, row.id, spec]);
+      requests.push([resourceStart, what, row.id, spec]);
       return { operation, isNew: true };
     },
   });
@@ -145,8 +145,8 @@ async function createDomain(t: Test, sources: readonly BackupSource[]) {
 }
 
 test("a call for a backup goes to the source of its volume", async (t) => {
-  const asked: unknown[] = [];
-  const sources = [createSource("volumeGroups/", asked), createSource("storagePool/", asked)];
+  const requests: unknown[] = [];
+  const sources = [createSource("volumeGroups/", requests), createSource("storagePool/", requests)];
   const { call, plan } = await createDomain(t, sources);
   t.match(await call(listBackups, {}), {
     backups: [{ id: "elsewhere" }, { id: "in-pool" }, { id: "in-group" }],
@@ -158,14 +158,14 @@ test("a call for a backup goes to the source of its volume", async (t) => {
   await plan(verifyBackup, { id: "in-group" });
   await plan(deleteBackup, { id: "in-pool" });
   await plan(restoreBackup, { id: "in-group", volumeName: "again", sizeGb: 2n });
-  const wanted = { name: "again", deviceClass: "", sizeGb: 0n, tags: [] };
-  t.same(asked, [
+  const expected = { name: "again", deviceClass: "", sizeGb: 0n, tags: [] };
+  t.same(requests, [
     ["storagePool/", "verify", "in-pool", undefined],
     ["volumeGroups/", "remove", "in-group", undefined],
-    ["storagePool/", "restore", "in-pool", wanted],
+    ["storagePool/", "restore", "in-pool", expected],
     ["volumeGroups/", "plan verify", "in-group", undefined],
     ["storagePool/", "plan remove", "in-pool", undefined],
-    ["volumeGroups/", "plan restore", "in-group", { ...wanted, sizeGb: 2n }],
+    ["volumeGroups/", "plan restore", "in-group", { ...expected, sizeGb: 2n }],
   ]);
 });
 

@@ -70,9 +70,9 @@ test("a verification reads the whole backup and records the result", async (t) =
   await gateway.backUp("a", "data");
   const [backup] = (await gateway.call(listBackups, {})).backups;
   const { id = "" } = backup ?? {};
-  const begun = (await gateway.call(verifyBackup, { id })).operation;
-  t.match(begun, { kind: "volumes.verifyBackup", resource: `backups/${id}` });
-  t.equal((await gateway.end(begun?.id ?? "")).state, "completed");
+  const started = (await gateway.call(verifyBackup, { id })).operation;
+  t.match(started, { kind: "volumes.verifyBackup", resource: `backups/${id}` });
+  t.equal((await gateway.end(started?.id ?? "")).state, "completed");
   t.match((await gateway.call(getBackup, { id })).backup, { verifiedAt: { nanos: Number }, damage: "" });
 
   isLost = true;
@@ -179,8 +179,8 @@ test("plans show changes, losses and commands, and begin nothing", async (t) => 
   const gateway = await createGateway(t, host, { settings: anyAge });
   const plan = (method: string, value: JsonObject) =>
     gateway.call(PlanService.method.plan, { method, request: { case: "json", value } });
-  const wanted = { backup: { name: "a", volumeHandle: "data" } };
-  const backup = await plan("proto.LVService/CreateBackup", wanted);
+  const spec = { backup: { name: "a", volumeHandle: "data" } };
+  const backup = await plan("proto.LVService/CreateBackup", spec);
   t.match(backup, {
     kind: "volumes.backup",
     resource: "volumeGroups/vg0/volumes/data",
@@ -196,7 +196,7 @@ test("plans show changes, losses and commands, and begin nothing", async (t) => 
   t.same(namesOf(backup.steps), namesOf(steps), "the steps are those of the operation");
   t.match(backup.steps[1]?.command, ["lvm", "lvcreate"]);
   t.match(backup.steps[2]?.command, ["restic", "backup"]);
-  t.match(await plan("proto.LVService/CreateBackup", wanted), { steps: [], changes: [] }, "it is there");
+  t.match(await plan("proto.LVService/CreateBackup", spec), { steps: [], changes: [] }, "it is there");
 
   const restore = { name: "b", sizeGb: "2", dataSource: { s3: { path: "#a" } } };
   const planned = await plan("proto.LVService/CreateLV", restore);

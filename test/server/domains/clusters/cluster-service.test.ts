@@ -59,7 +59,7 @@ test("machines are listed with their history, released ones included", async (t)
 });
 
 test("strays are listed, adopted and released by the id of their machine", async (t) => {
-  const asked: string[] = [];
+  const requests: string[] = [];
   const slot: SlotRecord = {
     ...newSlot("cp-9"),
     cluster: "prod",
@@ -94,11 +94,11 @@ test("strays are listed, adopted and released by the id of their machine", async
       ],
     }),
     adopt: async (id) => {
-      asked.push(`adopt ${id}`);
+      requests.push(`adopt ${id}`);
       return slot;
     },
     release: async (id) => {
-      asked.push(`release ${id}`);
+      requests.push(`release ${id}`);
     },
     plan: {
       adopt: () => Promise.reject(new Error("must not be called")),
@@ -125,5 +125,5 @@ test("strays are listed, adopted and released by the id of their machine", async
     machine: { id: "cp-9", state: ClusterMachineState.BOOTED, systemId: "abcdef" },
   });
   await call(releaseStray, { systemId: "ghijkl" });
-  t.same(asked, ["adopt abcdef", "release ghijkl"]);
+  t.same(requests, ["adopt abcdef", "release ghijkl"]);
 });

@@ -79,7 +79,7 @@ test("a change without visible effect wakes no watchers", async (t) => {
   leave();
 });
 
-async function tellingMs(t: Test, count: number): Promise<number> {
+async function publishingMs(t: Test, count: number): Promise<number> {
   const names = Array.from({ length: count }, (_, index) => `c${index}`);
   const { states, signal, reads, write, nextRead } = createCountingStore(names);
   const leave = states.subscribe(() => {});
@@ -98,6 +98,6 @@ async function tellingMs(t: Test, count: number): Promise<number> {
 }
 
 test("many clusters are read less often", async (t) => {
-  t.ok((await tellingMs(t, 100)) < 900);
-  t.ok((await tellingMs(t, 101)) > 900);
+  t.ok((await publishingMs(t, 100)) < 900);
+  t.ok((await publishingMs(t, 101)) > 900);
 });

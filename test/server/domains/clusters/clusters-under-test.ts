@@ -115,9 +115,9 @@ export function machineNode(name: string, changes: Partial<WorkloadNode> = {}): 
 
 const noStrays: StrayCalls = {
   list: async () => ({ strays: [], reportOnlyBecause: undefined }),
-  adopt: notAsked,
-  release: notAsked,
-  plan: { adopt: notAsked, release: notAsked },
+  adopt: notRequested,
+  release: notRequested,
+  plan: { adopt: notRequested, release: notRequested },
 };
 
 const noOperations: ClusterOperations = {
@@ -129,7 +129,7 @@ const noOperations: ClusterOperations = {
   upgraded: async () => {},
 };
 
-async function notAsked(): Promise<never> {
+async function notRequested(): Promise<never> {
   throw new Error("this must not be called");
 }
 
@@ -149,7 +149,7 @@ export async function startClusters(
     workload: {
       connect: (access) => {
         const nodes = (signal = new AbortController().signal) =>
-          options.nodes?.(access, signal) ?? notAsked();
+          options.nodes?.(access, signal) ?? notRequested();
         return { nodes, close: async () => {} } as Pick<
           WorkloadCluster,
           "nodes" | "close"
@@ -166,14 +166,14 @@ export async function startClusters(
   const planners = [plannersOf(Cluster, kaasChanges), plannersOf(ClusterService, serviceChanges)];
 
   async function call<M extends DescMethodUnary>(method: M, input: MessageInitShape<M["input"]>) {
-    const made = createCall({ method });
-    made.identify({ ...anonymous, actor: "user/alice" });
+    const created = createCall({ method });
+    created.identify({ ...anonymous, actor: "user/alice" });
     const registration = registrations.find(({ service }) => service === method.parent);
     const handler = registration?.handlerOf(method);
     if (handler === undefined) {
       throw new TypeError(`${method.name} is not registered`);
     }
-    const answer = await (handler(create(method.input, input as never), made) as Promise<object>);
+    const answer = await (handler(create(method.input, input as never), created) as Promise<object>);
     return create(method.output, answer as never) as MessageShape<M["output"]>;
   }
 

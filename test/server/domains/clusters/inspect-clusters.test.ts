@@ -40,7 +40,7 @@ test("doctor reports the account, images, tags and addresses of a complete MAAS"
     [],
   );
   const words = findings.map(({ what }) => what).join("\n");
-  for (const wanted of [
+  for (const expected of [
     /^the API key in .*maas\.key is protected from other users$/m,
     /is accessible as sandbox, not an administrator/,
     /^images for standard machines: Kubernetes 1\.34\.8, 1\.35\.4, 1\.36\.3$/m,
@@ -51,7 +51,7 @@ test("doctor reports the account, images, tags and addresses of a complete MAAS"
     /^the cluster addresses 10\.20\.0\.220-10\.20\.0\.221 .* reserved range 10\.20\.0\.220-10\.20\.0\.221 of the managed subnet 10\.20\.0\.0\/24, which MAAS does not assign to machines$/m,
     /^the CNI manifest is part of the machine images \(\/opt\/cni\.yaml\)$/m,
   ]) {
-    t.match(words, wanted);
+    t.match(words, expected);
   }
 });
 

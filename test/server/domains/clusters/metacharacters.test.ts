@@ -66,8 +66,8 @@ test("names, labels and versions with metacharacters are rejected with their fie
     ["cluster", (cluster) => call(ClusterService.method.listMachines, { cluster })],
   ];
   await fc.assert(
-    fc.asyncProperty(hostile, fc.constantFrom(...places), async (text, [field, ask]) => {
-      const error = await errorOf(ask(text));
+    fc.asyncProperty(hostile, fc.constantFrom(...places), async (text, [field, query]) => {
+      const error = await errorOf(query(text));
       return error?.code === "INVALID_ARGUMENT" && error.violations[0]?.field === field;
     }),
     { numRuns: 500 },

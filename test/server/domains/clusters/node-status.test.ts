@@ -119,14 +119,14 @@ test("whatever MAAS or the cluster does not report within 3 s is unknown, with t
     [newSlot("cp-1")],
     moves("cp-1", { state: "joined", systemId: "abcdef", hostname: "node-1" }),
   );
-  const told = async () => {
+  const reported = async () => {
     const beganMs = performance.now();
     const { machines } = await call(getClusterNodesStatus, { clusterName });
     t.ok(performance.now() - beganMs < 5_000);
     t.match(machines[0], { maasSystemId: "abcdef", maasNodeStatus: "Unknown", k8sVersion: "1.35.4" });
     return machines[0]?.k8sNodeStatus;
   };
-  t.same(await Promise.all([told(), told(), told(), told()]), [
+  t.same(await Promise.all([reported(), reported(), reported(), reported()]), [
     "Unknown: no route to 10.20.0.220",
     "Unknown: the cluster did not respond within 3 s",
     "Unknown: NodeStatusUnknown",
@@ -170,9 +170,9 @@ test("an account that is renamed in MAAS is looked up by its new name", async (t
   await maas.allocate({ systemId, agentName: "kaas/a/b" });
   await createCluster(clusterName);
   await writeSlots([newSlot("cp-1")], moves("cp-1", { state: "joined", systemId }));
-  const told = async () =>
+  const reported = async () =>
     (await call(getClusterNodesStatus, { clusterName })).machines.map(({ maasNodeStatus }) => maasNodeStatus);
-  t.same(await told(), ["Unknown"], "MAAS has no user with that name");
+  t.same(await reported(), ["Unknown"], "MAAS has no user with that name");
   username = "sandbox";
-  t.same(await told(), ["Allocated"]);
+  t.same(await reported(), ["Allocated"]);
 });

@@ -132,8 +132,8 @@ test("a call right after its dry run has the same outcome", async (t) => {
   const { plan, call, createCluster: make, everything, writeSlots } = await startClusters(t);
   await make(clusterName);
   await writeSlots([newSlot("s-1"), newSlot("s-2", "work")]);
-  const outcome = async (asked: Promise<unknown>) => {
-    const error = await errorOf(asked);
+  const outcome = async (requested: Promise<unknown>) => {
+    const error = await errorOf(requested);
     return error === undefined ? "ok" : `${error.reason} ${error.message}`;
   };
   const reasons = new Set<string>();

@@ -260,15 +260,15 @@ test("an existing cluster is reported before what a new one would lack, and with
   images = imagesOf();
   const exists = { name: "InfraError", reason: "CLUSTER_EXISTS" };
   await t.rejects(call(createCluster, small), exists, "also when its image was removed");
-  let isAsked = false;
+  let isRequested = false;
   images = {
     async read() {
-      isAsked = true;
+      isRequested = true;
       throw new Error("away");
     },
   };
   await t.rejects(call(createCluster, small), exists);
-  t.notOk(isAsked);
+  t.notOk(isRequested);
   await t.rejects(
     call(createCluster, { ...small, controlPlaneNodes: { instanceType: "standard", count: 5 } }),
     exists,

@@ -12,13 +12,13 @@ test("the listed versions are the possible upgrades", async (t) => {
   const images = imagesOf("1.34.8", "1.35.4", "1.35.6", ["1.36.0", "standard"], "1.36.3", "1.37.0");
   const { call, createCluster, store } = await startClusters(t, { images });
   await createCluster(name);
-  const told = () => call(getUpgradeClusterInformation, { name });
-  t.match(await told(), { ok: true, versions: ["1.35.6", "1.36.0", "1.36.3"] });
+  const reported = () => call(getUpgradeClusterInformation, { name });
+  t.match(await reported(), { ok: true, versions: ["1.35.6", "1.36.0", "1.36.3"] });
   await call(addNodePool, {
     clusterName: name,
     workerNodePools: [{ name: "render", instanceType: "gpu", count: 1 }],
   });
-  t.same((await told()).versions, ["1.35.6", "1.36.3"]);
+  t.same((await reported()).versions, ["1.35.6", "1.36.3"]);
   const refused = (version: string) => call(upgradeCluster, { name, version });
   await t.rejects(refused("1.36.0"), { name: "InfraError", reason: "NO_IMAGE", message: /gpu/ });
   await t.rejects(refused("1.35.9"), { name: "InfraError", reason: "NO_IMAGE", code: "FAILED_PRECONDITION" });

@@ -52,8 +52,8 @@ test("a watcher receives all clusters, then changed ones and the names of remove
     { uid: "s-1", from: "wanted", state: "joined" },
     { uid: "s-3", from: "wanted", state: "releasing" },
   );
-  const told = { name: "prod", controlPlane: { machines: 2, ready: 1 } };
-  t.match(await machines, { clusters: [told] }, "the node's present readiness is not read");
+  const reported = { name: "prod", controlPlane: { machines: 2, ready: 1 } };
+  t.match(await machines, { clusters: [reported] }, "the node's present readiness is not read");
 
   const settled = next();
   await writeSlots([], { uid: "s-2", from: "wanted", message: "no free machine" });

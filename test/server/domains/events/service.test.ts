@@ -95,12 +95,12 @@ test("a subscription that starts at a time contains the events from that time on
 
 test("a subscriber gets the topics and resources that it requests", async (t) => {
   const { clientOf, append } = await startEventsUnderTest(t);
-  const ask = (topics: string[], resources: string[]) =>
+  const subscribeTo = (topics: string[], resources: string[]) =>
     subscribe(t, clientOf(protocol), { topics, resources });
   const subscribed = [
-    ask(["test"], []),
-    ask(["test", "volumes"], ["volumeGroups/vg1", "volumeGroups/vg0/volumes/b"]),
-    ask([], ["volumeGroups/vg0"]),
+    subscribeTo(["test"], []),
+    subscribeTo(["test", "volumes"], ["volumeGroups/vg1", "volumeGroups/vg0/volumes/b"]),
+    subscribeTo([], ["volumeGroups/vg0"]),
   ];
   await Promise.all(subscribed.map(({ next }) => next()));
   const names = Promise.all(subscribed.map((each, index) => each.names([1, 2, 3][index] ?? 0)));
@@ -178,9 +178,9 @@ test("after silence there is a heartbeat to resume from, also for a subscriber w
   const subscribed = streamForms.map((each) => subscribe(t, clientOf(each), { topics: ["test"] }));
   await Promise.all(subscribed.map(({ next }) => next()));
   await append(["a", "b"]);
-  const begunAtMs = performance.now();
+  const startedAtMs = performance.now();
   const first = await Promise.all(subscribed.map(({ next }) => next()));
-  t.ok(performance.now() - begunAtMs > 100, "not before");
+  t.ok(performance.now() - startedAtMs > 100, "not before");
   for (const [index, message] of first.entries()) {
     const expected = { case: "heartbeat", value: { cursor: events.cursorOf(2) } };
     t.match(message, expected, streamForms[index]?.name ?? "");

@@ -20,15 +20,15 @@ const recordOf = (seq: number): EventRecord => ({
 
 test("a subscriber that misses events while it joins reads them first, and then joins after them", async (t) => {
   const batches = [[2, 3], [], [4], []].map((seqs) => seqs.map(recordOf));
-  const told: string[] = [];
-  const asked: number[] = [];
+  const reported: string[] = [];
+  const requests: number[] = [];
   const joins: number[] = [];
   const sink = { write: () => true, unsentBytes: 0 };
   const options = {
     events: {
       cursorOf,
       async after(seq: number) {
-        asked.push(seq);
+        requests.push(seq);
         return batches.shift() ?? [];
       },
     },
@@ -41,8 +41,8 @@ test("a subscriber that misses events while it joins reads them first, and then 
     },
     messages,
     onSubscriber(topics: readonly string[]) {
-      told.push(`came for ${topics}`);
-      return () => told.push("left");
+      reported.push(`came for ${topics}`);
+      return () => reported.push("left");
     },
   };
   const filter = { topics: ["test"], resources: [], services: undefined };
@@ -55,7 +55,7 @@ test("a subscriber that misses events while it joins reads them first, and then 
     cursors,
     ["c1", "c2", "c3", "c4"].map((cursor) => ({ cursor })),
   );
-  t.same(asked, [1, 3, 3, 4]);
+  t.same(requests, [1, 3, 3, 4]);
   t.same(joins, [3, 4]);
-  t.same(told, ["came for test", "left"]);
+  t.same(reported, ["came for test", "left"]);
 });

@@ -18,14 +18,14 @@ const stopped = () => new InfraError(libvirtReasons.LIBVIRT_UNAVAILABLE, "it is 
 const { signal } = new AbortController();
 const old = { name: "old-1", uuid: "00000000-0000-4000-8000-000000000001" };
 
-interface Told {
+interface ReportedEvent {
   readonly type: string;
   readonly resource: string;
   readonly operationId: string | undefined;
   readonly facts: Readonly<Record<string, unknown>>;
 }
 
-function toldFrom({ type, resource, operationId, payload }: EventRecord): Told {
+function reportedFrom({ type, resource, operationId, payload }: EventRecord): ReportedEvent {
   const { hypervisor = {} } = payload as { readonly hypervisor?: Readonly<Record<string, unknown>> };
   return { type, resource, operationId: operationId ?? undefined, facts: hypervisor };
 }
@@ -34,18 +34,18 @@ function toldFrom({ type, resource, operationId, payload }: EventRecord): Told {
 async function eventsUntil(
   { events }: HypervisorGateway,
   afterSeq: number,
-  isLast: (told: Told) => boolean,
-): Promise<Told[]> {
+  isLast: (reported: ReportedEvent) => boolean,
+): Promise<ReportedEvent[]> {
   const filter = { topics: ["hypervisors"], resources: [], services: undefined };
-  const told: Told[] = [];
+  const reported: ReportedEvent[] = [];
   for await (const record of events.follow(afterSeq, filter, AbortSignal.timeout(20_000))) {
-    const one = toldFrom(record);
-    told.push(one);
+    const one = reportedFrom(record);
+    reported.push(one);
     if (isLast(one)) {
-      return told;
+      return reported;
     }
   }
-  throw new Error(`expected event is missing; got ${JSON.stringify(told)}`);
+  throw new Error(`expected event is missing; got ${JSON.stringify(reported)}`);
 }
 
 /** Starts a gateway and waits until it has stored a first state. */
@@ -63,8 +63,8 @@ async function startObserved(t: Test, libvirt: LibvirtAdapter, store: Store): Pr
 
 const is =
   (type: string, id: string) =>
-  (told: Told): boolean =>
-    told.type === `hypervisor.${type}` && told.resource === `hypervisors/${id}`;
+  (reported: ReportedEvent): boolean =>
+    reported.type === `hypervisor.${type}` && reported.resource === `hypervisors/${id}`;
 
 test("events distinguish changes from outside and changes by operations", async (t) => {
   const libvirt = createLibvirt(t);
@@ -93,8 +93,8 @@ test("the events of a VM that is created and destroyed name the right operation 
     const from = gateway.events.headSeq;
     const created = await follow((options) => client.createHypervisor({ id: "hv-1" }, options));
     const destroyed = await follow((options) => client.destroyHypervisor({ id: "hv-1" }, options));
-    const told = await eventsUntil(gateway, from, is("stopped", "hv-1"));
-    const operationOf = (type: string) => told.find(is(type, "hv-1"))?.operationId;
+    const reported = await eventsUntil(gateway, from, is("stopped", "hv-1"));
+    const operationOf = (type: string) => reported.find(is(type, "hv-1"))?.operationId;
     t.equal(operationOf("started"), created.operationIds[0]);
     t.equal(operationOf("stopped"), destroyed.operationIds[0]);
   }
@@ -158,10 +158,10 @@ test("an unreadable VM does not affect others, and no operation begins on it", a
   const from = gateway.events.headSeq;
   isBroken = true;
   sandbox.runOutside({ kind: "powerOff", ...old });
-  const told = await eventsUntil(gateway, from, is("unknown", "old-2"));
-  t.match(told.at(-1)?.facts, { state: "unknown", previousState: "off", reason: "its XML is broken" });
+  const reported = await eventsUntil(gateway, from, is("unknown", "old-2"));
+  t.match(reported.at(-1)?.facts, { state: "unknown", previousState: "off", reason: "its XML is broken" });
   t.strictSame(
-    told.map(({ type, resource }) => `${type} ${resource}`),
+    reported.map(({ type, resource }) => `${type} ${resource}`),
     ["hypervisor.stopped hypervisors/old-1", "hypervisor.unknown hypervisors/old-2"],
   );
   const client = await gateway.client();

@@ -178,7 +178,7 @@ export async function createHypervisorGateway(
 
 /** The messages of a stream, and the ids of its operations. */
 export interface Followed {
-  readonly told: readonly string[];
+  readonly reported: readonly string[];
   readonly last: string;
   readonly operationIds: readonly string[];
 }
@@ -192,17 +192,17 @@ export async function follow(
   signal?: AbortSignal,
 ): Promise<Followed> {
   let operationIds: string[] = [];
-  const told: string[] = [];
+  const reported: string[] = [];
   const onHeader = (headers: Headers) => {
     operationIds = (headers.get("hostplane-operation") ?? "").split(",");
   };
   for await (const { state, msg } of call({ onHeader, ...(signal === undefined ? {} : { signal }) })) {
     const [name] = Object.entries(OperationState).find(([, number]) => number === state) ?? [];
     const text = `${name} ${msg}`;
-    told.push(text);
+    reported.push(text);
     await onMessage(text);
   }
-  return { told, last: told.at(-1) ?? "", operationIds };
+  return { reported, last: reported.at(-1) ?? "", operationIds };
 }
 
 /** Returns the names of running VMs, of VMs that are off, and of volumes. */
@@ -218,7 +218,7 @@ export async function leftOf(libvirt: LibvirtAdapter) {
 export const untouched = { running: ["old-1"], off: ["old-2", "other"], volumes: ["base.qcow2"] };
 
 /** Result of `leftOf` after `hv-1` was created. */
-export const made = {
+export const leftAfterCreation = {
   running: ["hv-1", "old-1"],
   off: ["old-2", "other"],
   volumes: ["base.qcow2", "hypervisor-hv-1-seed.iso", "hypervisor-hv-1.qcow2"],

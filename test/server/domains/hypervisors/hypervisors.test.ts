@@ -20,8 +20,8 @@ import {
   createLibvirt,
   follow,
   gib,
+  leftAfterCreation,
   leftOf,
-  made,
   settings,
   template,
   untouched,
@@ -34,10 +34,10 @@ test("a hypervisor is created and destroyed, and its disk is reused", async (t) 
   for (const { name, createTransport } of streamProtocols) {
     const client = createClient(OperationsService, createTransport(await gateway.url()));
     const created = await follow((options) => client.createHypervisor({ id: "hv-1" }, options));
-    t.match(created.told[0], /^SCHEDULED /, name);
-    t.ok(created.told.includes("ACTIVE starting the VM"), created.told.join("\n"));
+    t.match(created.reported[0], /^SCHEDULED /, name);
+    t.ok(created.reported.includes("ACTIVE starting the VM"), created.reported.join("\n"));
     t.match(created.last, /^COMPLETED hv-1 was created/, name);
-    t.same(await leftOf(libvirt), made, name);
+    t.same(await leftOf(libvirt), leftAfterCreation, name);
     const [domain] = (await libvirt.read()).value.domains;
     t.match(domain?.mark, { hypervisorId: "hv-1", operationId: created.operationIds[0] });
     const { hypervisors } = await client.listHypervisors({});
@@ -49,7 +49,11 @@ test("a hypervisor is created and destroyed, and its disk is reused", async (t) 
     });
     const destroyed = await follow((options) => client.destroyHypervisor({ id: "hv-1" }, options));
     t.equal(destroyed.last, "COMPLETED hv-1 was destroyed");
-    t.same(await leftOf(libvirt), { ...untouched, volumes: made.volumes }, "its volumes are kept");
+    t.same(
+      await leftOf(libvirt),
+      { ...untouched, volumes: leftAfterCreation.volumes },
+      "its volumes are kept",
+    );
   }
   const client = await gateway.client();
   const again = await follow((options) => client.createHypervisor({ id: "hv-1" }, options));
@@ -78,7 +82,7 @@ test("an existing disk is used, and never deleted", async (t) => {
   const gateway = await createHypervisorGateway(t, { libvirt, store: await openOwnStore(t), settings: own });
   const client = await gateway.client();
   await follow((options) => client.createHypervisor({ id: "hv-1" }, options));
-  t.same(await leftOf(libvirt), made);
+  t.same(await leftOf(libvirt), leftAfterCreation);
   const request = create(DestroyHypervisorRequestSchema, { id: "hv-1" });
   const requester = createCall({ method: OperationsService.method.destroyHypervisor });
   t.match((await gateway.changes.destroyHypervisor.plan(request, requester)).plan.losses, [
@@ -315,10 +319,10 @@ test("a guest that is not ready in time is reported, and nothing is left behind"
     settings: { ...settings, templates },
   });
   const client = await gateway.client();
-  const { told, last } = await follow((options) => client.createHypervisor({ id: "hv-1" }, options));
+  const { reported, last } = await follow((options) => client.createHypervisor({ id: "hv-1" }, options));
   t.ok(
-    told.some((text) => /^ACTIVE waiting for its guest agent, \d s of 1 s$/.test(text)),
-    told.join("\n"),
+    reported.some((text) => /^ACTIVE waiting for its guest agent, \d s of 1 s$/.test(text)),
+    reported.join("\n"),
   );
   t.match(last, /^FAILED hv-1 is not ready: its guest agent did not answer within 1 s/);
   t.same(await leftOf(libvirt), untouched);
@@ -336,7 +340,7 @@ test("undo keeps what existed before", async (t) => {
   await follow((options) => client.destroyHypervisor({ id: "hv-1" }, options));
   isFailing = true;
   await follow((options) => client.createHypervisor({ id: "hv-1" }, options));
-  t.same(await leftOf(libvirt), { ...untouched, volumes: made.volumes });
+  t.same(await leftOf(libvirt), { ...untouched, volumes: leftAfterCreation.volumes });
   await follow((options) => client.createHypervisor({ id: "old-2" }, options));
   t.same((await leftOf(libvirt)).off, untouched.off, "a foreign VM is kept");
 });
@@ -349,14 +353,16 @@ test("several operations are reported in one stream", async (t) => {
   const gateway = await createHypervisorGateway(t, { libvirt, store: await openOwnStore(t) });
   const client = await gateway.client();
   const ids = ["hv-1", "hv-2", "hv-3"];
-  const { told, last, operationIds } = await follow((options) => client.createHypervisors({ ids }, options));
+  const { reported, last, operationIds } = await follow((options) =>
+    client.createHypervisors({ ids }, options),
+  );
   t.equal(operationIds.length, 3);
   t.equal(last, "FAILED 1 of 3 failed: hv-2: it is broken");
   t.ok(
-    told.slice(0, -1).every((text) => /^ACTIVE hv-[123]: ./.test(text)),
-    told.join("\n"),
+    reported.slice(0, -1).every((text) => /^ACTIVE hv-[123]: ./.test(text)),
+    reported.join("\n"),
   );
-  t.ok(told.includes("ACTIVE hv-1: hv-1 was created"));
+  t.ok(reported.includes("ACTIVE hv-1: hv-1 was created"));
   const destroyed = await follow((options) => client.destroyHypervisors({ ids: ["hv-3", "hv-1"] }, options));
   t.equal(destroyed.last, "COMPLETED all 2 are done");
 });
@@ -375,7 +381,7 @@ test("an operation waits while libvirt restarts", async (t) => {
     },
   );
   t.equal(last, "COMPLETED hv-1 was created");
-  t.same(await leftOf(libvirt), made);
+  t.same(await leftOf(libvirt), leftAfterCreation);
 });
 
 test("callers share one list per state, even during a libvirt outage", async (t) => {

@@ -69,11 +69,11 @@ test("a VM is running, off or unknown", async (t) => {
     crashed: "off",
     unknown: "unknown",
   };
-  for (const [state, wanted] of Object.entries(expected)) {
+  for (const [state, desired] of Object.entries(expected)) {
     const domains = [domainOf("old-1", { state: state as DomainState })];
     const [found] = inventory.of({ domains, pools: [], gpus: [] });
-    t.equal(found?.state, wanted, state);
-    t.equal(found?.reason !== "", wanted === "unknown", state);
+    t.equal(found?.state, desired, state);
+    t.equal(found?.reason !== "", desired === "unknown", state);
   }
 });
 

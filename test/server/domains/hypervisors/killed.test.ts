@@ -9,8 +9,8 @@ import {
   createHypervisorGateway,
   createLibvirt,
   follow,
+  leftAfterCreation,
   leftOf,
-  made,
   settings,
   template,
   untouched,
@@ -29,8 +29,8 @@ interface Story {
   readonly boundaries: number;
 }
 
-const creation = { verb: "create", done: made, undone: untouched, boundaries: 12 } as const;
-const destruction = { verb: "destroy", done: untouched, undone: made, boundaries: 8 } as const;
+const creation = { verb: "create", done: leftAfterCreation, undone: untouched, boundaries: 12 } as const;
+const destruction = { verb: "destroy", done: untouched, undone: leftAfterCreation, boundaries: 8 } as const;
 const stories: readonly Story[] = [
   { name: "a creation", isCancelled: false, ...creation },
   { name: "a creation that is cancelled while no gateway runs", isCancelled: true, ...creation },
@@ -50,21 +50,21 @@ async function runStory(t: Test, store: Store, story: Story, dieAt: number) {
     await follow((options) => client.createHypervisor({ id: "hv-1" }, options));
     await helper.close();
   }
-  const begun = Promise.withResolvers<string>();
+  const started = Promise.withResolvers<string>();
   const call = story.verb === "create" ? client.createHypervisor : client.destroyHypervisor;
-  const told = follow(({ onHeader, ...options }) =>
+  const reported = follow(({ onHeader, ...options }) =>
     call(
       { id: "hv-1" },
       {
         ...options,
         onHeader(headers) {
           onHeader(headers);
-          begun.resolve(headers.get("hostplane-operation") ?? "");
+          started.resolve(headers.get("hostplane-operation") ?? "");
         },
       },
     ),
   );
-  const id = await begun.promise;
+  const id = await started.promise;
   const mortal = createMortalStore(store);
   const died = Promise.withResolvers<string>();
   let boundaries = 0;
@@ -80,7 +80,7 @@ async function runStory(t: Test, store: Store, story: Story, dieAt: number) {
       }
     },
   });
-  const place = await Promise.race([died.promise, told.then(() => undefined)]);
+  const place = await Promise.race([died.promise, reported.then(() => undefined)]);
   if (place !== undefined) {
     if (story.isCancelled) {
       await requester.operations.cancel(id).catch(() => {});
@@ -89,20 +89,20 @@ async function runStory(t: Test, store: Store, story: Story, dieAt: number) {
     await requester.end(id);
     await heir.close();
   }
-  return { operation: await requester.end(id), place, left: await leftOf(libvirt), told: await told };
+  return { operation: await requester.end(id), place, left: await leftOf(libvirt), reported: await reported };
 }
 
 for (const story of stories) {
   test(`${story.name} ends correctly wherever its gateway dies`, { timeout: 300_000 }, async (t) => {
     const store = await openOwnStore(t);
     for (let dieAt = 1; ; dieAt += 1) {
-      const { operation, place, left, told } = await runStory(t, store, story, dieAt);
+      const { operation, place, left, reported } = await runStory(t, store, story, dieAt);
       const where = `killed at ${place ?? "nowhere"}`;
       const isDone = operation.state === "completed";
       t.match(operation.state, story.isCancelled ? /^(completed|cancelled)$/ : /^completed$/, where);
       t.same(left, isDone ? story.done : story.undone, where);
       t.match(
-        told.last,
+        reported.last,
         isDone ? /^COMPLETED/ : /^FAILED cancelled/,
         `${where}: the watching client gets the result`,
       );
@@ -123,10 +123,10 @@ test("undo does not stop a VM that was started from outside meanwhile", async (t
     const at = { libvirt: silent, host: `alone-${isCancelled}`, settings: { ...settings, templates } };
     const requester = await createHypervisorGateway(t, { ...at, store, isIdle: true });
     const client = await requester.client();
-    const begun = Promise.withResolvers<string>();
-    const onHeader = (headers: Headers) => begun.resolve(headers.get("hostplane-operation") ?? "");
-    const told = follow(() => client.createHypervisor({ id: "old-2" }, { onHeader }));
-    const id = await begun.promise;
+    const started = Promise.withResolvers<string>();
+    const onHeader = (headers: Headers) => started.resolve(headers.get("hostplane-operation") ?? "");
+    const reported = follow(() => client.createHypervisor({ id: "old-2" }, { onHeader }));
+    const id = await started.promise;
     const mortal = createMortalStore(store);
     const died = Promise.withResolvers<void>();
     await createHypervisorGateway(t, {
@@ -148,7 +148,7 @@ test("undo does not stop a VM that was started from outside meanwhile", async (t
     const heir = await createHypervisorGateway(t, { ...at, store });
     t.equal((await requester.end(id)).state, isCancelled ? "cancelled" : "failed");
     await heir.close();
-    t.match((await told).last, isCancelled ? /^FAILED cancelled/ : /^FAILED old-2 is not ready/);
+    t.match((await reported).last, isCancelled ? /^FAILED cancelled/ : /^FAILED old-2 is not ready/);
     t.same((await leftOf(libvirt)).running, ["old-1", "old-2"]);
   }
 });

@@ -43,8 +43,8 @@ test("without a key that backups of the pool need, their calls are refused and t
       call.identify(callerOf("admin"));
       const registration = registrations.find(({ service }) => service === method.parent);
       const answer = registration?.handlerOf(method)({}, call);
-      const asked = method.methodKind === "unary" ? answer : (answer as AsyncGenerator<object>).next();
-      await t.rejects(asked as Promise<object>, { name: "InfraError", reason: "DOMAIN_OFF", message });
+      const requested = method.methodKind === "unary" ? answer : (answer as AsyncGenerator<object>).next();
+      await t.rejects(requested as Promise<object>, { name: "InfraError", reason: "DOMAIN_OFF", message });
     }
     t.match(backupSource, { resourceStart: "storagePool/", isOn: false });
     t.notOk(backends.some(({ name }) => name === "restic"));

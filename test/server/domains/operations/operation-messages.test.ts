@@ -73,7 +73,7 @@ test("an event contains the operation of its payload, which is JSON", async (t) 
 
 test("a command contains how it ended", async (t) => {
   const command = { atMs: 1_000, step: "snapshot", argv: ["lvm", "lvs"], durationMs: 12, host: "host-1" };
-  const told = (end: { exitCode: number | undefined; signal: string | undefined }) =>
+  const reported = (end: { exitCode: number | undefined; signal: string | undefined }) =>
     toJson(OperationCommandSchema, create(OperationCommandSchema, commandMessage({ ...command, ...end })));
   const common = {
     at: "1970-01-01T00:00:01Z",
@@ -82,6 +82,6 @@ test("a command contains how it ended", async (t) => {
     durationMs: "12",
     host: "host-1",
   };
-  t.same(told({ exitCode: 0, signal: undefined }), { ...common, exitCode: 0 });
-  t.same(told({ exitCode: undefined, signal: "SIGKILL" }), { ...common, signal: "SIGKILL" });
+  t.same(reported({ exitCode: 0, signal: undefined }), { ...common, exitCode: 0 });
+  t.same(reported({ exitCode: undefined, signal: "SIGKILL" }), { ...common, signal: "SIGKILL" });
 });

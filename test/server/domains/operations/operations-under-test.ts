@@ -34,7 +34,7 @@ export interface OperationsUnderTest {
   readonly events: Events;
   readonly registration: ServiceRegistration;
   /** Starts an operation of the kind as an RPC would. */
-  begin(rpc: string, wanted?: { readonly resource?: string; readonly actor?: string }): Promise<Operation>;
+  begin(rpc: string, expected?: { readonly resource?: string; readonly actor?: string }): Promise<Operation>;
   /** Calls the handler directly; `noted` is called with the call afterwards. */
   call<Name extends Unary>(
     name: Name,
@@ -84,8 +84,8 @@ export async function createOperationsUnderTest(
     registration,
     async begin(rpc, { resource = "things/a", actor = "user/a" } = {}) {
       const requester = { actor, accountId: actor, rpc };
-      const wanted = { resource, backend: "test", input: null as Json, secrets: null, requester };
-      return (await starter.start(wanted)).operation;
+      const spec = { resource, backend: "test", input: null as Json, secrets: null, requester };
+      return (await starter.start(spec)).operation;
     },
     async call(name, request, facts = {}, noted = () => {}) {
       const method = OperationService.method[name];

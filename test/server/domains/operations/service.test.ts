@@ -68,16 +68,16 @@ test("pages have no gaps or repeats while more operations are started", async (t
     await begin(createBackup, { actor: i % 2 === 0 ? "user/a" : "user/b" });
   }
   const expected = (await call("listOperations", { actor: "user/a" })).operations.map(({ id }) => id);
-  const told: string[] = [];
+  const reported: string[] = [];
   let pageToken = "";
   do {
     const page = await call("listOperations", { actor: "user/a", pageSize: 2, pageToken });
     t.equal(page.operations.length, 2);
-    told.push(...page.operations.map(({ id }) => id));
+    reported.push(...page.operations.map(({ id }) => id));
     pageToken = page.nextPageToken;
     await begin(createBackup);
   } while (pageToken !== "");
-  t.same(told, expected);
+  t.same(reported, expected);
   t.equal(expected.length, 6);
   const { nextPageToken } = await call("listOperations", { pageSize: 1 });
   t.equal(
@@ -93,10 +93,10 @@ test("a page of large operations is cut short, and the next page continues", asy
     counting: { ...counting, kind: large },
   });
   const count = 120;
-  const begun = await Promise.all(
+  const started = await Promise.all(
     Array.from({ length: count }, (_, i) => begin(createBackup, { resource: `things/${i}` })),
   );
-  await Promise.all(begun.map(({ id }) => engine.end(id)));
+  await Promise.all(started.map(({ id }) => engine.end(id)));
   const first = await call("listOperations", { pageSize: 1000 });
   t.ok(first.operations.length < count && first.operations.length >= 50, `${first.operations.length}`);
   const second = await call("listOperations", { pageSize: 1000, pageToken: first.nextPageToken });

@@ -34,15 +34,15 @@ async function until(
   messages: AsyncGenerator<WatchOperationResponse, void>,
   isLast: (message: WatchOperationResponse) => boolean,
 ): Promise<WatchOperationResponse[]> {
-  const told: WatchOperationResponse[] = [];
+  const reported: WatchOperationResponse[] = [];
   for (;;) {
     const { value } = await messages.next();
     if (value === undefined) {
-      return told;
+      return reported;
     }
-    told.push(value);
+    reported.push(value);
     if (isLast(value)) {
-      return told;
+      return reported;
     }
   }
 }

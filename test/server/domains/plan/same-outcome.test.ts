@@ -91,11 +91,11 @@ test("a plan changes nothing, and the next call ends as planned and runs the pla
       for (const { method, json } of requests) {
         const { value: before } = await lvm.read();
         const planning = plan({ method: methodPathOf(method), request: { case: "json", value: json } });
-        const foretold = await refusalOf(planning);
+        const plannedRefusal = await refusalOf(planning);
         assert.deepEqual((await lvm.read()).value, before);
         assert.deepEqual(ran, []);
         const refusal = await refusalOf(call(method, json));
-        assert.deepEqual(foretold, refusal);
+        assert.deepEqual(plannedRefusal, refusal);
         reasons.add(refusal?.reason);
         const commands = ran.splice(0);
         if (refusal !== undefined) {

@@ -64,7 +64,7 @@ test("each change of a pod or an image has a plan", async (t) => {
     "PullImage reference=docker.io/x/y:1": { kind: "images.pull", resource: "images/docker.io/x/y:1" },
     "RemoveImage image=localhost/sandbox-pause:1": { kind: "images.remove" },
   };
-  for (const [words, wanted] of Object.entries(methods)) {
+  for (const [words, expected] of Object.entries(methods)) {
     const [name = "", field = "", value = ""] = words.split(/[ =]/);
     const request = {
       method: `hostplane.v1.PodService/${name}`,
@@ -73,7 +73,7 @@ test("each change of a pod or an image has a plan", async (t) => {
     if (name === "RemoveImage") {
       await t.rejects(plan(request), { name: "InfraError", reason: "IMAGE_IN_USE" }, words);
     } else {
-      t.match(await plan(request), wanted, words);
+      t.match(await plan(request), expected, words);
     }
   }
 });

@@ -16,12 +16,12 @@ export function assertFiltersCombine<Filter extends object>(
   fc.assert(
     fc.property(chosen, (choice) => {
       const filters = choice.map((numbers) => Object.assign({}, ...numbers.map((number) => fields[number])));
-      const wanted = all.filter(
+      const expected = all.filter(
         (name) =>
           choice.length === 0 ||
           choice.some((numbers) => numbers.every((number) => ofField[number]?.has(name) === true)),
       );
-      return found(...filters) === wanted.join(" ");
+      return found(...filters) === expected.join(" ");
     }),
   );
 }

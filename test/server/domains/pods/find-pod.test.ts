@@ -22,24 +22,24 @@ test("a pod is found by its id, its name or a prefix of its id, in this order", 
 });
 
 test("no match and ambiguous matches are rejected", async (t) => {
-  const asked =
-    (wanted: string, options = anyWay) =>
+  const requested =
+    (expected: string, options = anyWay) =>
     () =>
-      findPod(pods, wanted, options);
-  t.throws(asked("abc"), {
+      findPod(pods, expected, options);
+  t.throws(requested("abc"), {
     reason: "INVALID_FIELD",
     message: new RegExp(`${first.uuid} and ${second.uuid}`),
   });
-  t.throws(asked(""), { name: "InfraError", reason: "INVALID_FIELD", violations: [{ field: "id" }] });
-  t.throws(asked("a".repeat(257)), { name: "InfraError", reason: "INVALID_FIELD" });
-  t.throws(asked("0"), { name: "InfraError", reason: "POD_NOT_FOUND", resource: "pods/0" });
-  t.throws(asked("a\0"), { name: "InfraError", reason: "INVALID_FIELD", message: /printable/ });
-  t.throws(asked("abc2", { ...anyWay, prefix: false }), {
+  t.throws(requested(""), { name: "InfraError", reason: "INVALID_FIELD", violations: [{ field: "id" }] });
+  t.throws(requested("a".repeat(257)), { name: "InfraError", reason: "INVALID_FIELD" });
+  t.throws(requested("0"), { name: "InfraError", reason: "POD_NOT_FOUND", resource: "pods/0" });
+  t.throws(requested("a\0"), { name: "InfraError", reason: "INVALID_FIELD", message: /printable/ });
+  t.throws(requested("abc2", { ...anyWay, prefix: false }), {
     name: "InfraError",
     reason: "POD_NOT_FOUND",
     message: /a prefix of an id is not accepted/,
   });
-  t.throws(asked("WEB"), { name: "InfraError", reason: "POD_NOT_FOUND" }, "names are case-sensitive");
+  t.throws(requested("WEB"), { name: "InfraError", reason: "POD_NOT_FOUND" }, "names are case-sensitive");
 });
 
 test("an unreadable pod is found too", async (t) => {
@@ -82,11 +82,11 @@ test("any prefix of an id matches one pod, several, or none", async () => {
     fc.property(
       fc.uniqueArray(digits, { selector: idOf, minLength: 1, maxLength: 8 }),
       digits,
-      (ids, wanted) => {
+      (ids, expected) => {
         const all = ids.map((each) => podOf(each));
-        const meant = all.filter(({ id }) => id.startsWith(wanted));
+        const meant = all.filter(({ id }) => id.startsWith(expected));
         try {
-          return findPod(all, wanted, { ...anyWay, name: false }) === meant[0] && meant.length === 1;
+          return findPod(all, expected, { ...anyWay, name: false }) === meant[0] && meant.length === 1;
         } catch (error) {
           const reason = meant.length === 0 ? "POD_NOT_FOUND" : "INVALID_FIELD";
           return meant.length !== 1 && (error as { reason?: unknown }).reason === reason;

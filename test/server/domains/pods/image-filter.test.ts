@@ -6,7 +6,7 @@ import { publicImage } from "../../../../server/domains/pods/public-image.ts";
 import { assertFiltersCombine } from "./assert-filters-combine.ts";
 import { idOf, imageOf } from "./pods-under-test.ts";
 
-type Wanted = MessageInitShape<typeof ImageFilterSchema>;
+type FilterInit = MessageInitShape<typeof ImageFilterSchema>;
 
 const etcd = imageOf("1a", {
   names: ["quay.io/coreos/etcd:3.5", "localhost:5000/mirror/store:1"],
@@ -20,18 +20,18 @@ const backup = imageOf("2b", { names: ["k8s.io/etcd-backup:1"], labels: new Map(
 const nameless = imageOf("3c", { createdAtNs: 1_600_000_000_000_000_000n });
 const images = [etcd, backup, nameless];
 
-const parse = (filters: readonly Wanted[]) =>
+const parse = (filters: readonly FilterInit[]) =>
   parseImageFilters(filters.map((filter) => create(ImageFilterSchema, filter)));
 
-function found(...filters: readonly Wanted[]): string {
-  const isWanted = parse(filters);
+function found(...filters: readonly FilterInit[]): string {
+  const matches = parse(filters);
   const names = new Map([
     [etcd, "etcd"],
     [backup, "backup"],
     [nameless, "nameless"],
   ]);
   return images
-    .filter((image) => isWanted({ image, message: publicImage(image, undefined) }))
+    .filter((image) => matches({ image, message: publicImage(image, undefined) }))
     .map((image) => names.get(image))
     .join(" ");
 }
@@ -104,10 +104,10 @@ const fields = [
   { annotations: [{ Key: "note", value: "x" }] },
   { importedAfter: 1_650_000_000n },
   { importedBefore: 1_650_000_000n },
-] as const satisfies readonly Wanted[];
+] as const satisfies readonly FilterInit[];
 
 test("fields are combined with AND and filters with OR", async () => {
-  assertFiltersCombine<Wanted>(fields, ["etcd", "backup", "nameless"], found);
+  assertFiltersCombine<FilterInit>(fields, ["etcd", "backup", "nameless"], found);
 });
 
 test("filters that are too large are rejected", async (t) => {

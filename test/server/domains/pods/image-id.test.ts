@@ -8,15 +8,15 @@ test("an image is found by its full id, with or without a digest prefix", async 
   t.equal(findImage(images, idOf("1a"), "id"), image);
   t.equal(findImage(images, `sha256:${idOf("1a")}`, "id"), image);
   t.equal(findImage(images, `SHA256:${idOf("1a").toUpperCase()}`, "id"), image);
-  for (const wanted of ["1a", "sha256:", idOf("1b"), "localhost/web:2.0"]) {
+  for (const expected of ["1a", "sha256:", idOf("1b"), "localhost/web:2.0"]) {
     t.throws(
-      () => findImage(images, wanted, "id"),
+      () => findImage(images, expected, "id"),
       { name: "InfraError", reason: "IMAGE_NOT_FOUND" },
-      wanted,
+      expected,
     );
   }
-  for (const wanted of ["", "0".repeat(257)]) {
-    t.throws(() => findImage(images, wanted, "id"), {
+  for (const expected of ["", "0".repeat(257)]) {
+    t.throws(() => findImage(images, expected, "id"), {
       name: "InfraError",
       reason: "INVALID_FIELD",
       violations: [{ field: "id" }],

@@ -18,12 +18,12 @@ function clockAt(startMs: number) {
 test("events of a pod and its containers during a change are attributed to the operation", async (t) => {
   const clock = clockAt(10_000);
   const own = createOwnChanges(clock.now);
-  const made = await own.during({ resources: [podResource("a")], operationId: "op" }, async () => {
+  const created = await own.during({ resources: [podResource("a")], operationId: "op" }, async () => {
     t.equal(own.operationOf("pods/a", clock.now()), "op", "while it is running");
     clock.forward(100);
     return 7;
   });
-  t.equal(made, 7);
+  t.equal(created, 7);
   clock.forward(1_000);
   const at = (atMs: number, resource = "pods/a") => own.operationOf(resource, BigInt(atMs) * ms);
   t.equal(at(10_050), "op");
@@ -97,9 +97,9 @@ test("no event is attributed to an operation that did not change the resource at
         spans.push({ id, from, to: nowMs + 1 + lingerMs, operationId });
       }
       for (const id of ["a", "b", "c"]) {
-        const told = own.operationOf(podResource(id), BigInt(1_000 + atMs) * ms);
+        const reported = own.operationOf(podResource(id), BigInt(1_000 + atMs) * ms);
         const possible = spans.filter((span) => span.id === id && span.from <= atMs && atMs <= span.to);
-        if (told !== possible.at(-1)?.operationId) {
+        if (reported !== possible.at(-1)?.operationId) {
           return false;
         }
       }

@@ -7,7 +7,7 @@ import { publicPod } from "../../../../server/domains/pods/public-pod.ts";
 import { assertFiltersCombine } from "./assert-filters-combine.ts";
 import { containerOf, idOf, podOf } from "./pods-under-test.ts";
 
-type Wanted = MessageInitShape<typeof PodFilterSchema>;
+type FilterInit = MessageInitShape<typeof PodFilterSchema>;
 
 const web = podOf("aaaa", {
   labels: new Map([
@@ -37,18 +37,18 @@ const job = podOf("bbbb", {
 const fresh = podOf("cccc", { phase: "created" });
 const pods = [web, job, fresh];
 
-const parse = (filters: readonly Wanted[]) =>
+const parse = (filters: readonly FilterInit[]) =>
   parsePodFilters(filters.map((filter) => create(PodFilterSchema, filter)));
 
-function found(...filters: readonly Wanted[]): string {
-  const isWanted = parse(filters);
+function found(...filters: readonly FilterInit[]): string {
+  const matches = parse(filters);
   const names = new Map([
     [web, "web"],
     [job, "job"],
     [fresh, "fresh"],
   ]);
   return pods
-    .filter((pod) => isWanted({ pod, message: publicPod(pod, imagesById([])) }))
+    .filter((pod) => matches({ pod, message: publicPod(pod, imagesById([])) }))
     .map((pod) => names.get(pod))
     .join(" ");
 }
@@ -125,14 +125,14 @@ const fields = [
   { annotations: [{ Key: "role", value: "job" }] },
   { cgroups: ["/pods/aaaa"] },
   { podSubCgroups: ["/pods/aaaa/x"] },
-] as const satisfies readonly Wanted[];
+] as const satisfies readonly FilterInit[];
 
 test("fields are combined with AND and filters with OR", async () => {
-  assertFiltersCombine<Wanted>(fields, ["web", "job", "fresh"], found);
+  assertFiltersCombine<FilterInit>(fields, ["web", "job", "fresh"], found);
 });
 
 test("unknown states and filters that are too large are rejected", async (t) => {
-  const refused = (filters: readonly Wanted[], field: string) => {
+  const refused = (filters: readonly FilterInit[], field: string) => {
     const error = { name: "InfraError", reason: "INVALID_FIELD", violations: [{ field }] };
     t.throws(() => parse(filters), error, field);
   };

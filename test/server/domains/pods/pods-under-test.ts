@@ -91,10 +91,10 @@ export function createReadersUnderTest(
   runtime: PodRuntime,
   importedAtNs: (imageId: string) => bigint | undefined = () => undefined,
 ) {
-  const notAsked = () => {
+  const notRequested = () => {
     throw new TypeError("not available in this test");
   };
-  const notPlanned = { run: notAsked, plan: notAsked };
+  const notPlanned = { run: notRequested, plan: notRequested };
   const changes: PodChanges = {
     startPod: notPlanned,
     stopPod: notPlanned,
@@ -105,7 +105,12 @@ export function createReadersUnderTest(
   };
   const importTimes = { importedAtNs };
   const services = [
-    createPublicApiService({ runtime, importTimes, logs: { read: notAsked }, listenEvents: notAsked }),
+    createPublicApiService({
+      runtime,
+      importTimes,
+      logs: { read: notRequested },
+      listenEvents: notRequested,
+    }),
     createPodService({ runtime, importTimes, changes }),
   ];
 

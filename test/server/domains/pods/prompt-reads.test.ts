@@ -34,8 +34,8 @@ test("while the runtime does not respond, prompt reads return the last state and
   const before = await reads.prompt.read();
   hold();
   const exact = reads.exact.read();
-  const told = await reads.prompt.read();
-  t.equal(told.readAtMs, before.readAtMs);
+  const reported = await reads.prompt.read();
+  t.equal(reported.readAtMs, before.readAtMs);
   t.ok(reads.isLate());
   const isFirst = await Promise.race([exact.then(() => false), sleep(50).then(() => true)]);
   t.ok(isFirst, "the newest state is waited for");

@@ -11,14 +11,14 @@ test("Ceph is ok while all parts can be read, whatever its health checks", async
   const backend = createCephBackend(ceph);
   t.match(backend, { domain: "storage", name: "ceph", kind: "sandbox" });
   t.match(await backend.status(), { health: "ok", version: "16.2.15", missing: [], snapshotAgeMs: Number });
-  let told = 0;
+  let notifications = 0;
   t.teardown(
     backend.subscribe(() => {
-      told += 1;
+      notifications += 1;
     }),
   );
   await ceph.stopOsd(1);
-  t.equal(told, 1);
+  t.equal(notifications, 1);
   t.match(await backend.status(), { health: "ok", missing: [] });
 });
 
@@ -62,9 +62,9 @@ test("a slow version query does not delay the status", async (t) => {
   const ceph = createCephSandbox();
   t.teardown(() => ceph.close());
   const { promise, resolve } = Promise.withResolvers<{ version: string; findings: [] }>();
-  let asked = 0;
+  let requestCount = 0;
   const inspect = () => {
-    asked += 1;
+    requestCount += 1;
     return promise;
   };
   const backend = createCephBackend({ ...ceph, inspect });
@@ -72,16 +72,16 @@ test("a slow version query does not delay the status", async (t) => {
   resolve({ version: "18.2.0", findings: [] });
   t.match(await backend.status(), { health: "ok", version: "18.2.0" });
   await backend.status();
-  t.equal(asked, 1);
+  t.equal(requestCount, 1);
 });
 
 test("the version is queried again after a while, and when another manager becomes active", async (t) => {
   const ceph = createCephSandbox();
   t.teardown(() => ceph.close());
-  let asked = 0;
+  let requestCount = 0;
   const inspect = async () => {
-    asked += 1;
-    return { version: `17.2.${asked}`, findings: [] };
+    requestCount += 1;
+    return { version: `17.2.${requestCount}`, findings: [] };
   };
   const backend = createCephBackend({ ...ceph, inspect });
   t.match(await backend.status(), { version: "17.2.1" });

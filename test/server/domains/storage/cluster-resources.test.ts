@@ -97,10 +97,10 @@ test("Rook's phases are mapped to a status, and other words to unknown", async (
 });
 
 test("an object with a new spec is progressing, and one being deleted is not ready", async (t) => {
-  const asked = resourceOf("CephBlockPool", ({ blockPools: [seed] }) => ({
+  const requested = resourceOf("CephBlockPool", ({ blockPools: [seed] }) => ({
     blockPools: [{ ...(seed as Manifest), metadata: { ...(seed as Manifest).metadata, generation: 2 } }],
   }));
-  t.equal(asked?.status, RESOURCE_PROGRESSING);
+  t.equal(requested?.status, RESOURCE_PROGRESSING);
   const deletionTimestamp = "2026-01-01T00:00:00Z";
   const leaving = resourceOf("CephBlockPool", ({ blockPools: [seed] }) => ({
     blockPools: [{ ...(seed as Manifest), metadata: { ...(seed as Manifest).metadata, deletionTimestamp } }],

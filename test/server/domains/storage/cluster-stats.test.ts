@@ -13,7 +13,7 @@ function statsOf(change: Partial<CephState> = {}) {
 
 test("each field comes from the system", async (t) => {
   const { stats, missing, clamped } = statsOf();
-  const madeAtMs = nowMs - 30 * dayMs;
+  const createdAtMs = nowMs - 30 * dayMs;
   t.same(stats, {
     id: "5a4db0c0-0000-4000-8000-00000000ce94",
     status: "HEALTH_OK",
@@ -22,17 +22,17 @@ test("each field comes from the system", async (t) => {
       mon: {
         daemonCount: 3,
         quorum: "a,b,c",
-        createdAt: timestampFromMs(madeAtMs),
-        updatedAt: timestampFromMs(madeAtMs + 60_000),
+        createdAt: timestampFromMs(createdAtMs),
+        updatedAt: timestampFromMs(createdAtMs + 60_000),
       },
-      mgr: { active: "a", standbys: ["b"], updatedAt: timestampFromMs(madeAtMs + 120_000) },
+      mgr: { active: "a", standbys: ["b"], updatedAt: timestampFromMs(createdAtMs + 120_000) },
       mds: { daemonsUp: 1, hotStandbyCount: 1 },
       osd: {
         osdCount: 6,
         osdUp: 6,
         osdIn: 6,
-        osdUpUpdatedAt: timestampFromMs(madeAtMs + 300_000),
-        osdInUpdatedAt: timestampFromMs(madeAtMs + 300_000),
+        osdUpUpdatedAt: timestampFromMs(createdAtMs + 300_000),
+        osdInUpdatedAt: timestampFromMs(createdAtMs + 300_000),
       },
       rgw: { activeDaemon: 2, hostCount: 2, zoneCount: 1 },
     },

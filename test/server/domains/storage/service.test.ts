@@ -159,7 +159,7 @@ test("callers share one message per state, each with its age and missing fields"
   const ceph = createCephSandbox();
   const kubernetes = createKubernetesSandbox();
   const { call } = createStorageUnderTest(t, { ceph, kubernetes });
-  const told = async <M extends DescMethodUnary>(method: M) => {
+  const reported = async <M extends DescMethodUnary>(method: M) => {
     const one = await call(method);
     const other = await call(method);
     t.equal(other.message, one.message, method.name);
@@ -170,25 +170,25 @@ test("callers share one message per state, each with its age and missing fields"
     t.equal(other.headers.get("hostplane-clamped"), one.headers.get("hostplane-clamped"));
     return other;
   };
-  const whole = await told(getClusterStats);
+  const whole = await reported(getClusterStats);
   t.equal(whole.headers.get("hostplane-missing"), null);
   await ceph.change((state) => ({
     ...state,
     clientIo: { missing: "not today" },
     objects: { ok: { count: 3_000_000_000, storedBytes: 1n } },
   }));
-  const partly = await told(getClusterStats);
+  const partly = await reported(getClusterStats);
   t.not(partly.message, whole.message);
   t.equal(partly.headers.get("hostplane-missing"), "iops");
   t.equal(partly.headers.get("hostplane-clamped"), "data.objects.object_count");
 
-  const nodes = await told(getClusterNodes);
+  const nodes = await reported(getClusterNodes);
   for (const method of [getClusterResources, getKoorCluster]) {
     t.equal((await call(method)).message, (await call(method)).message, method.name);
   }
   const [first] = nodes.message.nodes;
   kubernetes.remove("nodes", first?.name ?? "");
-  const without = await told(getClusterNodes);
+  const without = await reported(getClusterNodes);
   t.match(without.message.nodes[0], { name: first?.name, status: ResourceStatus.RESOURCE_NOT_READY });
 });
 

@@ -180,14 +180,14 @@ test("watchers within one second share one message per state", async (t) => {
   };
   const watcher = watching();
   // A second may end between two of the watchers, but not between all.
-  const told = await Promise.all(
+  const reported = await Promise.all(
     [watcher, watching(), watching()].map(async (one) => (await one.next()).value),
   );
-  t.match(told[0], { stats: { status: "HEALTH_OK" } });
-  t.ok(new Set(told).size < 3);
+  t.match(reported[0], { stats: { status: "HEALTH_OK" } });
+  t.ok(new Set(reported).size < 3);
   const changed = watcher.next();
   await ceph.stopOsd(0);
-  t.notOk(told.includes((await changed).value), "another state has another message");
+  t.notOk(reported.includes((await changed).value), "another state has another message");
 });
 
 test("callers share one message per state, with and without archived crashes", async (t) => {

@@ -42,14 +42,14 @@ test("a store that hangs is unavailable after two seconds", { timeout: 10_000 },
 });
 
 test("many concurrent status reads query the store once", async (t) => {
-  let asked = 0;
+  let requestCount = 0;
   const store = storeThat(async () => {
-    asked += 1;
+    requestCount += 1;
     return { schemaVersion: 1 };
   });
   const backend = createStoreBackend({ store, kind: "real", services: [] });
   await Promise.all(Array.from({ length: 50 }, () => backend.status()));
-  t.equal(asked, 1);
+  t.equal(requestCount, 1);
 });
 
 test("a watcher is called when the store goes down and comes back", { timeout: 10_000 }, async (t) => {

@@ -58,15 +58,15 @@ test("callers share one message per state, each with its age, until a volume cha
 
 test("each device class has its own answers", async (t) => {
   const { call } = createSubject();
-  const told = async (deviceClass: string) => {
+  const reported = async (deviceClass: string) => {
     const { volumes } = (await call(getLVList, { deviceClass })).message;
     const { freeBytes } = (await call(getFreeBytes, { deviceClass })).message;
     return [volumes.map(({ name }) => name).join(), freeBytes / gib];
   };
   for (let round = 0; round < 2; round += 1) {
-    t.strictSame(await told("ssd"), ["a,b", 8n]);
-    t.strictSame(await told("spared"), ["a,b", 3n]);
-    t.strictSame(await told("hdd"), ["c", 9n]);
+    t.strictSame(await reported("ssd"), ["a,b", 8n]);
+    t.strictSame(await reported("spared"), ["a,b", 3n]);
+    t.strictSame(await reported("hdd"), ["c", 9n]);
   }
 });
 

@@ -11,7 +11,7 @@ export function testObservedStateContract(
   t.test("a state is stored once, together with the events that lead to it", async (t) => {
     const store = await openOwnStore(t, await makeOptions(t));
     const read = async () => (await store.run("observed.read", { source: "lvm/a" })).observed;
-    const told = async () =>
+    const reported = async () =>
       (await store.run("events.read", { afterSeq: 0, limit: 10 })).rows.map(({ payload_json }) =>
         idOf({ payload: JSON.parse(payload_json) }),
       );
@@ -25,7 +25,7 @@ export function testObservedStateContract(
     t.match(await write(5, "early", 3), { ok: false, current: { version: 1 } });
     t.match(await write(1, [1], 4), { ok: true, version: 2 });
     t.match(await read(), { version: 2, state: [1] });
-    t.strictSame(await told(), [1, 4], "a write that lost the race has published nothing");
+    t.strictSame(await reported(), [1, 4], "a write that lost the race has published nothing");
     t.match(await store.run("observed.write", { source: "lvm/b", version: 0, state: null, events: [] }), {
       ok: true,
       version: 1,

@@ -111,25 +111,28 @@ test("operations of another host are left to it, with a reason when its gateway 
   t.match(waiting, [
     { id: "1", waitingFor: "the gateway of host beta has been away since 1970-01-01T00:16:38.999Z" },
   ]);
-  const told = { ...foreign, waiting_for: waiting[0]?.waitingFor ?? "" };
-  t.same(planClaim([told], away).waiting, [], "only once");
+  const reported = { ...foreign, waiting_for: waiting[0]?.waitingFor ?? "" };
+  t.same(planClaim([reported], away).waiting, [], "only once");
   t.same(planClaim([active("1", { host: "beta" })], away).waiting, [], "its lease has not expired");
   t.equal(planClaim([active("1", { host: "beta", lease_until: 0 })], away).waiting.length, 1);
-  const back = planClaim([{ ...told, host: "alpha" }], claimantOf());
+  const back = planClaim([{ ...reported, host: "alpha" }], claimantOf());
   t.equal(back.nextId, "1");
 });
 
 test("an operation whose kind no gateway knows gets a reason to wait, unless another gateway has set one", async (t) => {
   const kind = "test.newer";
-  const told = { id: "1", waitingFor: /^no gateway knows the kind test\.newer: configure its domain again/ };
+  const reported = {
+    id: "1",
+    waitingFor: /^no gateway knows the kind test\.newer: configure its domain again/,
+  };
   const planOf = (operation: OpenOperation) => planClaim([operation], claimantOf());
-  t.match(planOf(scheduled("1", { kind })), { nextId: undefined, waiting: [told] });
+  t.match(planOf(scheduled("1", { kind })), { nextId: undefined, waiting: [reported] });
   t.same(planOf(scheduled("1", { kind, created_at: nowMs - 1000 })).waiting, []);
   t.same(planOf(scheduled("1", { kind, waiting_for: "the limit" })).waiting, []);
   t.same(planOf(active("1", { kind })).waiting, []);
-  t.match(planOf(active("1", { kind, lease_until: nowMs - 1001 })).waiting, [told]);
+  t.match(planOf(active("1", { kind, lease_until: nowMs - 1001 })).waiting, [reported]);
   const alone = planClaim([active("1", { kind })], claimantOf({ isAlone: true }));
-  t.match(alone.waiting, [told], "immediately if there is no other gateway");
+  t.match(alone.waiting, [reported], "immediately if there is no other gateway");
 });
 
 test("unknown kinds and operations that are not due yet are skipped", async (t) => {
@@ -138,14 +141,14 @@ test("unknown kinds and operations that are not due yet are skipped", async (t) 
 });
 
 test("for any sequence of starts and ends, order and limits hold, and every operation runs", async () => {
-  const wanted = fc.record({
+  const expected = fc.record({
     resource: fc.constantFrom("a", "b", "c"),
     system: fc.constantFrom("lvm", "s3"),
     host: fc.constantFrom("alpha", null),
     account_id: fc.constantFrom("x", "y", "z"),
   });
   const action = fc.oneof(
-    wanted.map((facts) => ({ do: "start" as const, facts })),
+    expected.map((facts) => ({ do: "start" as const, facts })),
     fc.nat().map((index) => ({ do: "end" as const, index })),
     fc.nat().map((index) => ({ do: "die" as const, index })),
   );
@@ -156,7 +159,7 @@ test("for any sequence of starts and ends, order and limits hold, and every oper
       const claimant = claimantOf({ perSystem });
       const placeOf = ({ system, host }: OpenOperation) => `${system} ${host}`;
       const resourceOf = ({ resource, host }: OpenOperation) => `${resource} ${host}`;
-      const begunOf = () => open.filter(({ state }) => state === "active");
+      const startedOf = () => open.filter(({ state }) => state === "active");
 
       function claimAll(): void {
         for (;;) {
@@ -180,12 +183,12 @@ test("for any sequence of starts and ends, order and limits hold, and every oper
               : each,
           );
         }
-        for (const begun of Map.groupBy(begunOf(), placeOf).values()) {
-          if (begun.length > perSystem) {
+        for (const started of Map.groupBy(startedOf(), placeOf).values()) {
+          if (started.length > perSystem) {
             throw new Error("too many of one system run");
           }
         }
-        if (new Set(begunOf().map(resourceOf)).size < begunOf().length) {
+        if (new Set(startedOf().map(resourceOf)).size < startedOf().length) {
           throw new Error("two of one resource run");
         }
         if (open.some(({ state, waiting_for }) => (state === "scheduled") !== (waiting_for !== ""))) {
@@ -198,16 +201,16 @@ test("for any sequence of starts and ends, order and limits hold, and every oper
           count += 1;
           open.push(scheduled(String(count), each.facts));
         } else {
-          const begun = begunOf();
-          const one = begun[each.index % Math.max(1, begun.length)];
+          const started = startedOf();
+          const one = started[each.index % Math.max(1, started.length)];
           open = open.flatMap((other) =>
             other !== one ? [other] : each.do === "end" ? [] : [{ ...other, lease_until: 0 }],
           );
         }
         claimAll();
       }
-      while (begunOf().length > 0) {
-        const [first] = begunOf();
+      while (startedOf().length > 0) {
+        const [first] = startedOf();
         open = open.filter((each) => each !== first);
         claimAll();
       }

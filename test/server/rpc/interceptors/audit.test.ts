@@ -131,9 +131,9 @@ test("a change is written before it begins and completed after, with its caller,
 
 test("a change that cannot be recorded does not begin, nor does one whose caller has left meanwhile", async (t) => {
   const { audit, rows, state } = createMemoryAudit();
-  let begun = 0;
+  let startedCount = 0;
   const handler = async () => {
-    begun++;
+    startedCount++;
     return {};
   };
   state.isDown = true;
@@ -146,7 +146,7 @@ test("a change that cannot be recorded does not begin, nor does one whose caller
   const ending = new AbortController();
   ending.abort(new InfraError(hostReasons.CALLER_LEFT, "left"));
   t.equal(await reasonOf(pass(audit, createCall({ method: mutation, ending }), handler)), "CALLER_LEFT");
-  t.equal(begun, 1, "only the read");
+  t.equal(startedCount, 1, "only the read");
   t.match(rows, [{ outcome: { code: "CANCELLED" } }]);
 });
 

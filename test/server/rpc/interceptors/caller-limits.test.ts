@@ -98,18 +98,18 @@ test("callers without permission are limited by address, and a call is counted o
       ? Promise.reject(new InfraError(authReasons.TOKEN_INVALID, "not yours"))
       : caller;
   const authorization = interceptorOf(createAuthorization(authenticate, limits.countDenied));
-  const call = async (made: Call) => {
+  const call = async (created: Call) => {
     const fails = () => Promise.reject(new InfraError(lvmReasons.VOLUME_NOT_FOUND, "gone"));
-    return (await refusalOf(authorization(made, async () => limits.interceptor(made, fails))))?.reason;
+    return (await refusalOf(authorization(created, async () => limits.interceptor(created, fails))))?.reason;
   };
-  for (const [made, refused] of [
+  for (const [created, refused] of [
     [() => from("192.0.2.7"), "LOGIN_REQUIRED"],
     [() => from("192.0.2.9"), "TOKEN_INVALID"],
     [() => by("a"), "VOLUME_NOT_FOUND"],
   ] as const) {
     const reasons: (string | undefined)[] = [];
     for (let i = 0; i < 11; i++) {
-      reasons.push(await call(made()));
+      reasons.push(await call(created()));
     }
     t.same(reasons, [...Array(10).fill(refused), "CALLER_LIMIT"]);
   }
@@ -250,10 +250,10 @@ test("idle callers are forgotten, and addresses beyond the maximum share buckets
 });
 
 /** Creates a call whose costs the test sets. */
-function costly(made: Call): { readonly call: Call; account(): CostAccount } {
+function costly(created: Call): { readonly call: Call; account(): CostAccount } {
   let charged: CostAccount | undefined;
   return {
-    call: Object.assign(made, { chargeTo: (account: CostAccount) => (charged = account) }),
+    call: Object.assign(created, { chargeTo: (account: CostAccount) => (charged = account) }),
     account: () => charged ?? raise("nothing is charged"),
   };
 }
@@ -312,12 +312,12 @@ test("reads beyond the limit wait for one to end, and are refused if the earlier
     cpuMsPerSecond: 100,
   };
   const { interceptor } = createCallerLimits(values, () => nowMs);
-  const begun: string[] = [];
-  const begin = (name: string, made = by("a")) => {
-    const { call, account } = costly(made);
+  const started: string[] = [];
+  const begin = (name: string, created = by("a")) => {
+    const { call, account } = costly(created);
     const { promise, resolve } = Promise.withResolvers<Output>();
     const result = interceptor(call, () => {
-      begun.push(name);
+      started.push(name);
       return promise;
     });
     return { result, finish: () => resolve({}), account };
@@ -331,7 +331,7 @@ test("reads beyond the limit wait for one to end, and are refused if the earlier
   begin("of another caller", by("b"));
   begin("mutation", by("a", { method: mutation }));
   await turn();
-  t.same(begun, ["first", "second", "of another caller", "mutation"]);
+  t.same(started, ["first", "second", "of another caller", "mutation"]);
 
   left.abort(new InfraError(hostReasons.CALLER_LEFT, "gone"));
   t.match(await refusalOf(impatient.result), { reason: "CALLER_LEFT" });
@@ -339,18 +339,18 @@ test("reads beyond the limit wait for one to end, and are refused if the earlier
   first.finish();
   await first.result;
   await turn();
-  t.notOk(begun.includes("third"), "an answer that is not handed over yet keeps its slot");
+  t.notOk(started.includes("third"), "an answer that is not handed over yet keeps its slot");
   first.account().close();
   first.account().close();
   await turn();
-  t.same(begun.slice(4), ["third"], "a slot is returned once");
+  t.same(started.slice(4), ["third"], "a slot is returned once");
 
   second.account().spend(300);
   second.finish();
   t.match(await refusalOf(second.result), { reason: "CALLER_LIMIT" }, "another read runs concurrently");
   second.account().close();
   t.match(await refusalOf(fourth.result), { reason: "CALLER_LIMIT" });
-  t.notOk(begun.includes("fourth"));
+  t.notOk(started.includes("fourth"));
   fourth.account().close();
   third.finish();
   t.notOk(await refusalOf(third.result), "the last one is answered, whatever it has cost");

@@ -134,7 +134,7 @@ test("a unary Connect request that is refused unread gets a line like any other"
 
 test("an unknown gateway header is refused first", async (t) => {
   const { url } = await startGatewayUnderTest(t);
-  const ask = async (method: string, headers: Record<string, string>) => {
+  const query = async (method: string, headers: Record<string, string>) => {
     const response = await fetch(`${url}/${method}`, {
       method: "POST",
       headers: { "content-type": "application/json", ...headers },
@@ -143,6 +143,6 @@ test("an unknown gateway header is refused first", async (t) => {
     const { details } = (await response.json()) as { details?: { debug: { reason?: string } }[] };
     return details?.[0]?.debug.reason;
   };
-  t.equal(await ask("proto.LVService/CreateLV", { "hostplane-hots": "a" }), "UNKNOWN_HEADER");
-  t.equal(await ask("proto.VGService/GetLVList", { "hostplane-hots": "a" }), "UNKNOWN_HEADER");
+  t.equal(await query("proto.LVService/CreateLV", { "hostplane-hots": "a" }), "UNKNOWN_HEADER");
+  t.equal(await query("proto.VGService/GetLVList", { "hostplane-hots": "a" }), "UNKNOWN_HEADER");
 });

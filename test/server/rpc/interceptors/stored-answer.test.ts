@@ -20,11 +20,11 @@ test("any message is decoded unchanged, with its resource", async () => {
         outcome: { message },
       });
       const kept = decodeStoredAnswer(CreateLVResponseSchema, bytes);
-      const told = "message" in kept.outcome ? kept.outcome.message : undefined;
+      const reported = "message" in kept.outcome ? kept.outcome.message : undefined;
       return (
         kept.resource === resource &&
         kept.operationId === operationId &&
-        equals(CreateLVResponseSchema, told as typeof message, message)
+        equals(CreateLVResponseSchema, reported as typeof message, message)
       );
     }),
   );
@@ -54,7 +54,7 @@ test("any error is decoded with everything that its caller sees, but without its
       const kept = { resource: undefined, operationId: undefined, outcome: { error } };
       const bytes = encodeStoredAnswer(CreateLVResponseSchema, kept);
       const { outcome } = decodeStoredAnswer(CreateLVResponseSchema, bytes);
-      const told = "error" in outcome ? outcome.error : undefined;
+      const reported = "error" in outcome ? outcome.error : undefined;
       const seen = ({
         reason,
         code,
@@ -66,7 +66,7 @@ test("any error is decoded with everything that its caller sees, but without its
         metadata,
       }: InfraError) =>
         JSON.stringify({ reason, code, retryable, message, resource, violations, retryAfterMs, metadata });
-      return told !== undefined && seen(told) === seen(error) && told.cause === undefined;
+      return reported !== undefined && seen(reported) === seen(error) && reported.cause === undefined;
     }),
   );
 });

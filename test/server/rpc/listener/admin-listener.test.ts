@@ -35,9 +35,9 @@ function listenerAt(path: string, facts: ListenerFacts[] = []): Listener {
   });
 }
 
-async function ask(socketPath: string): Promise<string> {
-  const asked = request({ socketPath, path: "/", agent: false }).end();
-  const [response] = await once(asked, "response");
+async function query(socketPath: string): Promise<string> {
+  const requested = request({ socketPath, path: "/", agent: false }).end();
+  const [response] = await once(requested, "response");
   return text(response);
 }
 
@@ -48,7 +48,7 @@ test("a caller that can open the socket has the admin's access", async (t) => {
   await listener.listen();
   t.teardown(() => listener.close(0));
   t.equal((await stat(path)).mode & 0o777, 0o600);
-  t.equal(await ask(path), "answered");
+  t.equal(await query(path), "answered");
   t.match(facts, [{ access: "adminSocket", services: undefined, isLocal: true, address: `unix:${path}` }]);
 });
 
@@ -57,7 +57,7 @@ test("the socket of a killed gateway is replaced, and one that is answered is no
   const first = listenerAt(path);
   await first.listen();
   await t.rejects(listenerAt(path).listen(), /another process listens on .*admin\.sock/);
-  t.equal(await ask(path), "answered", "the first one continues");
+  t.equal(await query(path), "answered", "the first one continues");
   await first.close(0);
 
   const left = createServer().listen(path);
@@ -71,7 +71,7 @@ test("the socket of a killed gateway is replaced, and one that is answered is no
   const second = listenerAt(path);
   await second.listen();
   t.teardown(() => second.close(0));
-  t.equal(await ask(path), "answered");
+  t.equal(await query(path), "answered");
   t.equal((await stat(path)).mode & 0o777, 0o600);
 });
 

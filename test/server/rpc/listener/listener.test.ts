@@ -251,7 +251,7 @@ test("a client that resets the connection after its request is identified by its
   const cleartext = await listen(t, { onRequest });
   const encrypted = await listen(t, { onRequest, tls: certificate });
   const request = "GET /a HTTP/1.1\r\nhost: localhost\r\n\r\n";
-  async function askAndReset(socket: net.Socket | tls.TLSSocket, transport: net.Socket, ready: string) {
+  async function requestAndReset(socket: net.Socket | tls.TLSSocket, transport: net.Socket, ready: string) {
     socket.on("error", () => {});
     await once(socket, ready);
     socket.write(request, () => transport.resetAndDestroy());
@@ -262,7 +262,10 @@ test("a client that resets the connection after its request is identified by its
     const carrier = net.connect(encrypted.port, "127.0.0.1");
     carrier.on("error", () => {});
     const secure = tls.connect({ socket: carrier, ca: certificate.cert, servername: "localhost" });
-    await Promise.all([askAndReset(plain, plain, "connect"), askAndReset(secure, carrier, "secureConnect")]);
+    await Promise.all([
+      requestAndReset(plain, plain, "connect"),
+      requestAndReset(secure, carrier, "secureConnect"),
+    ]);
   }
   t.equal((await fetch(`http://127.0.0.1:${cleartext.port}/`)).status, 200);
   t.ok(

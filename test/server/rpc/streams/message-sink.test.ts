@@ -82,11 +82,11 @@ async function openSink(
   const arrived = once(server, "request");
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  const asked = transport.request((server.address() as AddressInfo).port);
+  const requested = transport.request((server.address() as AddressInfo).port);
   const [, response] = (await arrived) as [unknown, NodeResponse];
   response.writeHead(200, { "content-type": "application/grpc" });
   response.write(Buffer.alloc(5));
-  const body = await asked;
+  const body = await requested;
   t.teardown(() => {
     body.leave();
     server.close();

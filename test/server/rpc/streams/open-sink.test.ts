@@ -74,7 +74,7 @@ test("a stream with a negotiated compression has both kinds of envelopes", async
     ["1.1", "application/grpc-web+proto", "grpc-accept-encoding", "grpc-encoding"],
     ["2", "application/grpc+proto", "grpc-accept-encoding", "grpc-encoding"],
   ] as const) {
-    const asked = requestOver[version](url, {
+    const requested = requestOver[version](url, {
       path: "/hostplane.v1.EventService/Subscribe",
       headers: { "content-type": type, [accept]: "gzip" },
       body: encodeEnvelope(0, Buffer.from(type.endsWith("json") ? "{}" : "")),
@@ -83,7 +83,7 @@ test("a stream with a negotiated compression has both kinds of envelopes", async
     yieldAll([heartbeat("x".repeat(5_000))]);
     sink.write(sharedHeartbeat("y".repeat(5_000)));
     end();
-    const answer = await asked;
+    const answer = await requested;
     t.equal(answer.headers[encoding], "gzip", `${type} over HTTP/${version}`);
     const envelopes = envelopesFrom(answer.body);
     // The first is too short, and the last ends the stream where trailers do not.
@@ -101,7 +101,7 @@ test("a stream with a negotiated compression has both kinds of envelopes", async
 test("in gRPC-Web's text mode a sink writes base64 too", async (t) => {
   const { url, accepted } = await startSinksUnderTest(t);
   for (const version of ["1.1", "2"] as const) {
-    const asked = requestOver[version](url, {
+    const requested = requestOver[version](url, {
       path: "/hostplane.v1.EventService/Subscribe",
       headers: { "content-type": "application/grpc-web-text" },
       body: Buffer.from(encodeEnvelope(0, Buffer.alloc(0))).toString("base64"),
@@ -109,7 +109,7 @@ test("in gRPC-Web's text mode a sink writes base64 too", async (t) => {
     const { sink, end } = await accepted();
     sink.write(sharedHeartbeat("shared"));
     end();
-    const text = (await asked).body.toString("latin1");
+    const text = (await requested).body.toString("latin1");
     const parts = text.match(/[A-Za-z0-9+/]+={0,2}/g) ?? [];
     t.equal(parts.join(""), text, "nothing but base64");
     const envelopes = envelopesFrom(Buffer.concat(parts.map((part) => Buffer.from(part, "base64"))));
@@ -166,7 +166,7 @@ test("a deadline, the end of a call and the gateway's stop end a stream that a s
     const ended = await Promise.all(
       (["application/connect+proto", "application/grpc-web+proto", "application/grpc+proto"] as const).map(
         async (type) => {
-          const asked = requestOver["2"](app.url, {
+          const requested = requestOver["2"](app.url, {
             path: "/hostplane.v1.EventService/Subscribe",
             headers: { "content-type": type, ...headers },
             body: encodeEnvelope(0, new Uint8Array(0)),
@@ -174,15 +174,15 @@ test("a deadline, the end of a call and the gateway's stop end a stream that a s
           const subscriber = await app.accepted();
           const writing = setInterval(() => subscriber.sink.write(tick), 5);
           subscriber.sink.write(tick);
-          return { type, asked, subscriber, writing };
+          return { type, requested, subscriber, writing };
         },
       ),
     );
     for (const { subscriber } of ended) {
       bringAbout?.(subscriber);
     }
-    for (const { type, asked, subscriber, writing } of ended) {
-      const answer = await asked;
+    for (const { type, requested, subscriber, writing } of ended) {
+      const answer = await requested;
       t.match(errorFromAnswer(answer), { reason }, `${reason} by ${type}`);
       t.equal(subscriber.sink.write(tick), false, "nothing is written after it");
       clearInterval(writing);

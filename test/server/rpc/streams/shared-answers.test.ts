@@ -16,9 +16,9 @@ const collectGarbage: () => void = runInNewContext("gc");
 const listOf = (name: string) => ({ volumes: [{ name }] });
 
 test("every answer matches its source and key, and the first 16 of a source are created once", async () => {
-  const asked = fc.tuple(fc.nat({ max: 2 }), fc.nat({ max: 30 }).map(String));
+  const requested = fc.tuple(fc.nat({ max: 2 }), fc.nat({ max: 30 }).map(String));
   fc.assert(
-    fc.property(fc.array(asked, { maxLength: 100 }), (calls) => {
+    fc.property(fc.array(requested, { maxLength: 100 }), (calls) => {
       const answers = createSharedAnswers(GetLVListResponseSchema);
       const sources = [{}, {}, {}];
       const firsts = new Map<number, Map<string, object>>();

@@ -46,7 +46,7 @@ test("a watcher gets the first state, then newer ones, and finally the newest", 
           assert.equal(seen.at(-1), state.version(), "several changes are one message: the newest");
         }
       }
-      assert.deepEqual(seen, [...new Set(seen)], "no state is sent twice");
+      assert.deepEqual(seen, [...new Set(seen)], "no state is reported twice");
       leaving.abort();
       assert.deepEqual(await watch.next(), { value: undefined, done: true });
       assert.equal(state.listeners.size, 0);

@@ -206,8 +206,8 @@ test("a gateway with a full disk reports it, and is ready again once there is sp
   const { stdout } = await runFile("unshare", [...ownNamespace, ...child]);
   const { before, full, after } = JSON.parse(stdout);
   t.match(before, { readyz: 200, writable: "hostplane_store_writable 1" });
-  t.equal(full.told.length, 1, "immediately, and then once a minute");
-  t.match(full.told[0], /^the store cannot be written \(its disk is (99|100) % full, 0 MiB free\)/);
+  t.equal(full.reported.length, 1, "immediately, and then once a minute");
+  t.match(full.reported[0], /^the store cannot be written \(its disk is (99|100) % full, 0 MiB free\)/);
   t.ok(full.lines.length <= 2, full.lines.join("\n"));
   t.match(full.free, /^hostplane_store_disk_free_bytes \d{1,6}$/);
   t.match(full.findings, [

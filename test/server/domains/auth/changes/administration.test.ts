@@ -16,14 +16,14 @@ const { method } = UserService;
 
 async function plan<M extends DescMethodUnary>(
   { auth }: AuthUnderTest,
-  asked: M,
+  requested: M,
   input: MessageInitShape<M["input"]>,
 ): Promise<PlannedMutation> {
-  const planner = auth.planners.find(({ service }) => service === asked.parent)?.plannerOf(asked);
+  const planner = auth.planners.find(({ service }) => service === requested.parent)?.plannerOf(requested);
   if (planner === undefined) {
-    throw new TypeError(`${asked.name} has no plan`);
+    throw new TypeError(`${requested.name} has no plan`);
   }
-  return planner(create(asked.input, input as never), {
+  return planner(create(requested.input, input as never), {
     signal: new AbortController().signal,
     peer: { lvmd: "backups" },
   });

@@ -22,7 +22,7 @@ async function startSubject(t: Test) {
     clusters,
     operations,
     /** Returns the id of the operation that a call starts. */
-    async begun(
+    async started(
       call: (options: { onHeader: (headers: Headers) => void }) => Promise<unknown>,
     ): Promise<string> {
       let id = "";
@@ -48,8 +48,8 @@ async function startSubject(t: Test) {
 }
 
 test("the creation and each change of a cluster is an operation that reports its progress", async (t) => {
-  const { clusters, begun, follow, names } = await startSubject(t);
-  const created = await begun((options) =>
+  const { clusters, started, follow, names } = await startSubject(t);
+  const created = await started((options) =>
     clusters.createCluster(
       { name: "prod", k8sVersion: "v1.35.4", controlPlaneNodes, workerNodePools: [pool("work", 1)] },
       options,
@@ -72,44 +72,44 @@ test("the creation and each change of a cluster is an operation that reports its
     seen.map(({ message }) => message).join("\n"),
   );
 
-  const scaled = await begun((options) =>
+  const scaled = await started((options) =>
     clusters.scaleNodePool({ clusterName: "prod", nodePools: [{ name: "work", count: 2 }] }, options),
   );
   t.match((await follow(scaled)).at(-1), { kind: "clusters.scalePools", state: OperationState.COMPLETED });
-  const same = await begun((options) =>
+  const same = await started((options) =>
     clusters.scaleNodePool({ clusterName: "prod", nodePools: [{ name: "work", count: 2 }] }, options),
   );
   t.equal(same, "", "there was nothing to change");
-  const added = await begun((options) =>
+  const added = await started((options) =>
     clusters.addNodePool({ clusterName: "prod", workerNodePools: [pool("more", 1)] }, options),
   );
   t.match((await follow(added)).at(-1), { kind: "clusters.addPools", state: OperationState.COMPLETED });
-  const removed = await begun((options) =>
+  const removed = await started((options) =>
     clusters.deleteNodePool({ clusterName: "prod", nodePoolNames: ["more"] }, options),
   );
   t.match((await follow(removed)).at(-1), { kind: "clusters.removePools", state: OperationState.COMPLETED });
-  const deleted = await begun((options) => clusters.deleteCluster({ name: "prod" }, options));
+  const deleted = await started((options) => clusters.deleteCluster({ name: "prod" }, options));
   t.match((await follow(deleted)).at(-1), { kind: "clusters.delete", state: OperationState.COMPLETED });
   t.same(await names(), []);
 });
 
 test("cancelling a cluster's creation deletes it, and cancelling a scaling restores the pool's size", async (t) => {
-  const { clusters, operations, begun, follow, names } = await startSubject(t);
-  const created = await begun((options) =>
+  const { clusters, operations, started, follow, names } = await startSubject(t);
+  const created = await started((options) =>
     clusters.createCluster({ name: "prod", k8sVersion: "v1.35.4", controlPlaneNodes }, options),
   );
   await operations.cancelOperation({ id: created });
   t.match((await follow(created)).at(-1), { state: OperationState.CANCELLED });
   t.same(await names(), []);
 
-  const again = await begun((options) =>
+  const again = await started((options) =>
     clusters.createCluster(
       { name: "prod", k8sVersion: "v1.35.4", controlPlaneNodes, workerNodePools: [pool("work", 1)] },
       options,
     ),
   );
   await follow(again);
-  const scaled = await begun((options) =>
+  const scaled = await started((options) =>
     clusters.scaleNodePool({ clusterName: "prod", nodePools: [{ name: "work", count: 3 }] }, options),
   );
   await operations.cancelOperation({ id: scaled });
@@ -119,20 +119,20 @@ test("cancelling a cluster's creation deletes it, and cancelling a scaling resto
 });
 
 test("deleting a cluster ends the operation that creates it, and cannot be cancelled", async (t) => {
-  const { clusters, operations, begun, follow, names } = await startSubject(t);
-  const created = await begun((options) =>
+  const { clusters, operations, started, follow, names } = await startSubject(t);
+  const created = await started((options) =>
     clusters.createCluster({ name: "prod", k8sVersion: "v1.35.4", controlPlaneNodes }, options),
   );
-  const deleted = await begun((options) => clusters.deleteCluster({ name: "prod" }, options));
-  const [made, gone] = await Promise.all([follow(created), follow(deleted)]);
-  t.match(made.at(-1), { state: OperationState.FAILED, error: { reason: "CLUSTER_STOPPING" } });
+  const deleted = await started((options) => clusters.deleteCluster({ name: "prod" }, options));
+  const [result, gone] = await Promise.all([follow(created), follow(deleted)]);
+  t.match(result.at(-1), { state: OperationState.FAILED, error: { reason: "CLUSTER_STOPPING" } });
   t.match(gone.at(-1), { state: OperationState.COMPLETED, cancellable: false });
   t.same(await names(), []);
   await t.rejects(operations.cancelOperation({ id: deleted }));
 });
 
 test("a change that was followed by another is not reverted, and the cancelled operation reports it", async (t) => {
-  const { clusters, operations, begun, follow } = await startSubject(t);
+  const { clusters, operations, started, follow } = await startSubject(t);
   await clusters.createCluster({
     name: "prod",
     k8sVersion: "v1.35.4",
@@ -140,7 +140,7 @@ test("a change that was followed by another is not reverted, and the cancelled o
     workerNodePools: [pool("work", 1)],
   });
   const scaleTo = (count: number) =>
-    begun((options) =>
+    started((options) =>
       clusters.scaleNodePool({ clusterName: "prod", nodePools: [{ name: "work", count }] }, options),
     );
   const first = await scaleTo(2);

@@ -222,7 +222,7 @@ test("what is reported about a cluster and its machines contains no secrets", as
   await clusters.until("prod", ({ slots }) => slots.some(({ attempts }) => attempts > 0));
   await clusters.untilRunning("prod");
   const cluster = clusters.workload.fake.cluster("prod");
-  const told = JSON.stringify([
+  const reported = JSON.stringify([
     await clusters.state("prod"),
     await clusters.store.run("clusters.machines", { name: "prod" }),
     clusters.logged,
@@ -230,7 +230,7 @@ test("what is reported about a cluster and its machines contains no secrets", as
   const secrets = [...(cluster?.secrets.values() ?? [])].map(({ data }) => data["token-secret"] ?? "");
   t.ok(secrets.length > 1);
   for (const secret of [...secrets, "PRIVATE KEY", "#cloud-config"]) {
-    t.notOk(told.includes(secret));
+    t.notOk(reported.includes(secret));
   }
 });
 

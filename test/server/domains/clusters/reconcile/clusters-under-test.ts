@@ -35,7 +35,7 @@ export interface ClusterState {
   readonly slots: readonly SlotRecord[];
 }
 
-export interface WantedCluster {
+export interface ClusterSpec {
   readonly controlPlane?: number;
   readonly pools?: Readonly<Record<string, number>>;
   readonly version?: string;
@@ -76,10 +76,10 @@ export interface TestClusters {
    * @param isLast whether to stop at this boundary
    */
   startDoomed(isLast: (point: string) => boolean, options?: Partial<ReconcilerOptions>): DoomedReconciler;
-  create(name: string, wanted?: WantedCluster): Promise<void>;
+  create(name: string, expected?: ClusterSpec): Promise<void>;
   change(name: string, change: Omit<ClusterChange, "name" | "uid" | "generation">): Promise<void>;
   state(name: string): Promise<ClusterState | undefined>;
-  until(name: string, isWanted: (state: ClusterState) => boolean): Promise<ClusterState>;
+  until(name: string, matches: (state: ClusterState) => boolean): Promise<ClusterState>;
   untilRunning(name: string): Promise<ClusterState>;
   untilGone(name: string): Promise<void>;
   /** Lists inconsistencies between MAAS and the store: our machines without a slot, and slots without their machine. */
@@ -163,11 +163,11 @@ export async function createTestClusters(t: Test, options: TestOptions = {}): Pr
     return store.run("clusters.get", { name });
   }
 
-  async function until(name: string, isWanted: (state: ClusterState) => boolean): Promise<ClusterState> {
+  async function until(name: string, matches: (state: ClusterState) => boolean): Promise<ClusterState> {
     const endMs = performance.now() + patienceMs;
     for (;;) {
       const now = await state(name);
-      if (now !== undefined && isWanted(now)) {
+      if (now !== undefined && matches(now)) {
         return now;
       }
       if (performance.now() > endMs) {

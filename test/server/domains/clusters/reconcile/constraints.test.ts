@@ -22,9 +22,11 @@ test("a machine meets the constraints exactly when MAAS would allocate it", asyn
     { requiredKeys: [] },
   );
   await fc.assert(
-    fc.asyncProperty(constraints, async (wanted) => {
-      const free = machines.filter((machine) => isLikeThat(machine, wanted)).map(({ systemId }) => systemId);
-      const chosen = await maas.choose(wanted).then(
+    fc.asyncProperty(constraints, async (expected) => {
+      const free = machines
+        .filter((machine) => isLikeThat(machine, expected))
+        .map(({ systemId }) => systemId);
+      const chosen = await maas.choose(expected).then(
         ({ systemId }) => systemId,
         () => undefined,
       );

@@ -149,12 +149,12 @@ test("an installation aborted by an administrator is restarted", async (t) => {
   const { slots } = await clusters.until("prod", ({ slots: [slot] }) => slot?.ipAddress !== undefined);
   const systemId = slots[0]?.systemId ?? "";
   await clusters.maas.admin.abort(systemId);
-  const begun = () => region.events(systemId).filter(({ type }) => type === "Deploying").length;
-  await clusters.until("prod", () => begun() === 2);
+  const started = () => region.events(systemId).filter(({ type }) => type === "Deploying").length;
+  await clusters.until("prod", () => started() === 2);
   region.finish(systemId);
   const after = await clusters.untilRunning("prod");
   t.equal(after.slots[0]?.uid, slots[0]?.uid);
-  t.equal(begun(), 2);
+  t.equal(started(), 2);
 });
 
 test("while the clock is wrong nothing is done and nothing is lost", async (t) => {
@@ -223,6 +223,6 @@ test("many missing machines share searches in MAAS", async (t) => {
     "prod",
     ({ slots }) => slots.filter(({ reason }) => reason === "NO_MACHINE").length === 30,
   );
-  const asked = clusters.maas.fake.requests.filter(({ op }) => op === "allocate");
-  t.ok(asked.length < 10, `${asked.length} times`);
+  const requested = clusters.maas.fake.requests.filter(({ op }) => op === "allocate");
+  t.ok(requested.length < 10, `${requested.length} times`);
 });

@@ -43,7 +43,7 @@ test("a lease has ended after the machine was suspended, although the monotonic 
 
 test("a lease is kept by renewing it, also after the store did not respond", async (t) => {
   const clocks = clocksAt(0);
-  const asked = Promise.withResolvers<void>();
+  const requested = Promise.withResolvers<void>();
   let count = 0;
   const renew = async () => {
     count += 1;
@@ -51,7 +51,7 @@ test("a lease is kept by renewing it, also after the store did not respond", asy
       throw new Error("no answer");
     }
     if (count === 4) {
-      asked.resolve();
+      requested.resolve();
     }
     return { ok: true };
   };
@@ -59,7 +59,7 @@ test("a lease is kept by renewing it, also after the store did not respond", asy
   clocks.pass(40);
   // The lease's timer does not keep the process alive.
   const alive = setInterval(() => {}, 50);
-  await asked.promise;
+  await requested.promise;
   clearInterval(alive);
   clocks.pass(40);
   t.ok(lease.isHeld());
@@ -67,8 +67,8 @@ test("a lease is kept by renewing it, also after the store did not respond", asy
 });
 
 test("a lease that the store no longer knows ends", async (t) => {
-  const asked = Promise.withResolvers<{ ok: boolean }>();
-  const lease = holdLease(() => asked.promise, 3_000_000, performance.now());
+  const requested = Promise.withResolvers<{ ok: boolean }>();
+  const lease = holdLease(() => requested.promise, 3_000_000, performance.now());
   const short = holdLease(async () => ({ ok: false }), 30, performance.now());
   const endMs = performance.now() + 5_000;
   while (short.isHeld() && performance.now() < endMs) {

@@ -22,8 +22,8 @@ test("a machine that reports a failed bootstrap does not count as a node, even i
   const { slots } = await clusters.untilRunning("prod");
   t.notMatch(slots, [{ systemId: failedId }]);
   const known = await clusters.store.run("clusters.machines", { name: "prod" });
-  const told = known?.events.filter(({ isFailure }) => isFailure);
-  t.match(told, [{ systemId: failedId, message: /failed to become a node: .*etcd:3\.6\.8-0/ }]);
+  const events = known?.events.filter(({ isFailure }) => isFailure);
+  t.match(events, [{ systemId: failedId, message: /failed to become a node: .*etcd:3\.6\.8-0/ }]);
   t.notOk(
     known?.events.some(({ systemId, state }) => systemId === failedId && state === "joined"),
     "it never counted as joined",

@@ -46,12 +46,12 @@ function withoutAddresses(maas: MaasAdapter): MaasAdapter {
   };
 }
 
-function eventsOf({ maas }: TestClusters, wanted: string): number {
+function eventsOf({ maas }: TestClusters, expected: string): number {
   const { region } = maas.fake;
   return region
     .machines()
     .flatMap(({ systemId }) => region.events(systemId))
-    .filter(({ type }) => type === wanted).length;
+    .filter(({ type }) => type === expected).length;
 }
 
 /** Returns the names of the cluster's etcd members. */
@@ -71,12 +71,12 @@ for (const count of [1, 3]) {
     await clusters.untilRunning("prod");
     await first.close();
 
-    let looks = 0;
+    let checks = 0;
     const dead = new Set<string>();
     clusters.start({
       maas: blindMaas(clusters, isListOfAccount),
       boundary() {
-        looks += 1;
+        checks += 1;
         for (const { name, boot } of clusters.workload.fake.cluster("prod")?.members ?? []) {
           if (boot.isGone) {
             dead.add(name);
@@ -86,7 +86,7 @@ for (const count of [1, 3]) {
     });
     await clusters.change("prod", newer);
     const state = await clusters.untilRunning("prod");
-    t.ok(looks > 10 * count, `${looks} reads`);
+    t.ok(checks > 10 * count, `${checks} reads`);
     t.same([...dead], [], "no machine was removed before its etcd member");
     t.same(membersOf(clusters), serversOf(state));
     t.equal(state.slots.length, count);
@@ -237,11 +237,11 @@ async function restoredBeforeItsMachines(t: Test) {
   await clusters.untilRunning("prod");
   await first.close();
   const store = await openOwnStore(t, { directory });
-  const until = async (isWanted: (state: ClusterState) => boolean) => {
+  const until = async (matches: (state: ClusterState) => boolean) => {
     const endMs = performance.now() + 15_000;
     for (;;) {
       const state = await store.run("clusters.get", { name: "prod" });
-      if (state !== undefined && isWanted(state)) {
+      if (state !== undefined && matches(state)) {
         return state;
       }
       if (performance.now() > endMs) {
@@ -263,8 +263,8 @@ test("a control plane is not started while MAAS does not list machines, nor next
   await blind.close();
 
   clusters.start({ store });
-  const told = await until(({ slots: [slot] }) => slot?.message.includes("adopt or release") === true);
-  t.match(told.slots, [{ state: "annotated", message: /MAAS lists node-1 as a machine of the cluster/ }]);
+  const reported = await until(({ slots: [slot] }) => slot?.message.includes("adopt or release") === true);
+  t.match(reported.slots, [{ state: "annotated", message: /MAAS lists node-1 as a machine of the cluster/ }]);
   t.equal(eventsOf(clusters, "Deploying"), 1, "the only installation is the earlier one");
   t.equal(clusters.workload.fake.clusters().length, 1);
   t.same(clusters.workload.fake.refusals, []);

@@ -7,12 +7,12 @@ import { nowMs, slotOf } from "./plan/sample-cluster.ts";
 const dayMs = 24 * 3_600_000;
 const newer = { set: { k8sVersion: "1.36.3", controlPlaneVersion: "1.36.3" } };
 
-function eventsOf({ maas }: TestClusters, wanted: string): number {
+function eventsOf({ maas }: TestClusters, expected: string): number {
   const { region } = maas.fake;
   return region
     .machines()
     .flatMap(({ systemId }) => region.events(systemId))
-    .filter(({ type }) => type === wanted).length;
+    .filter(({ type }) => type === expected).length;
 }
 
 test("a machine is not marked as broken while none of its type became a node", async (t) => {

@@ -10,8 +10,8 @@ import {
   type MakeOptions,
   newCluster,
   newSlot,
+  publishedBy,
   secretsSealed,
-  toldBy,
 } from "./clusters-in-store.ts";
 
 const labels = [{ name: "a/b", value: "'\"\\ü" }];
@@ -69,7 +69,7 @@ export function testClusterContract(t: Test, makeOptions: MakeOptions): void {
     });
     t.ok(Math.abs(Date.now() - (found?.cluster.createdAtMs ?? 0)) < 60_000);
     t.notMatch(Object.keys(found?.cluster ?? {}), /secretsSealed/);
-    t.same(await toldBy(store), [
+    t.same(await publishedBy(store), [
       {
         topic: "clusters",
         type: "kubernetesCluster.created",
@@ -139,22 +139,22 @@ export function testClusterContract(t: Test, makeOptions: MakeOptions): void {
     const seq = await headSeq(store);
     const calls = countCalls(store);
     const change = { name: "a", uid: "a-uid", generation: 1 };
-    const wanted = {
+    const spec = {
       ...change,
       set: { k8sVersion: "1.37.0", controlPlaneVersion: "1.37.1" },
       removePools: ["p"],
       addPools: [pool("s"), pool("p", 7)],
       scale: [{ name: "r", count: 5 }],
     };
-    t.same(await store.run("clusters.change", { ...wanted, dryRun: true }), { ok: true, generation: 2 });
+    t.same(await store.run("clusters.change", { ...spec, dryRun: true }), { ok: true, generation: 2 });
     t.equal((await store.run("clusters.get", { name: "a" }))?.cluster.generation, 1);
-    t.same(await store.run("clusters.change", { ...wanted, uid: "former" }), { ok: false, why: "notFound" });
-    t.same(await store.run("clusters.change", { ...wanted, name: "b" }), { ok: false, why: "notFound" });
+    t.same(await store.run("clusters.change", { ...spec, uid: "former" }), { ok: false, why: "notFound" });
+    t.same(await store.run("clusters.change", { ...spec, name: "b" }), { ok: false, why: "notFound" });
     t.equal(calls.count, 0);
-    t.same(await store.run("clusters.change", wanted), { ok: true, generation: 2 });
+    t.same(await store.run("clusters.change", spec), { ok: true, generation: 2 });
     t.equal(calls.count, 1);
-    t.same(await store.run("clusters.change", wanted), { ok: false, why: "changed" });
-    t.same(await store.run("clusters.change", { ...wanted, dryRun: true }), { ok: false, why: "changed" });
+    t.same(await store.run("clusters.change", spec), { ok: false, why: "changed" });
+    t.same(await store.run("clusters.change", { ...spec, dryRun: true }), { ok: false, why: "changed" });
     t.match((await store.run("clusters.get", { name: "a" }))?.cluster, {
       generation: 2,
       k8sVersion: "1.37.0",
@@ -162,7 +162,7 @@ export function testClusterContract(t: Test, makeOptions: MakeOptions): void {
       pools: [pool("q"), pool("r", 5), pool("s"), pool("p", 7)],
       settledGeneration: 0,
     });
-    t.match(await toldBy(store, seq), [
+    t.match(await publishedBy(store, seq), [
       {
         type: "kubernetesCluster.changed",
         resource: "clusters/a",
@@ -208,8 +208,8 @@ export function testClusterContract(t: Test, makeOptions: MakeOptions): void {
     t.match((await store.run("clusters.get", { name: "a" }))?.cluster, stopping);
     await change(3, {});
     t.match((await store.run("clusters.get", { name: "a" }))?.cluster, { ...stopping, generation: 4 });
-    const told = (await toldBy(store)).map(({ facts }) => facts);
-    t.match(told.at(-2), {
+    const reported = (await publishedBy(store)).map(({ facts }) => facts);
+    t.match(reported.at(-2), {
       kubernetesCluster: { status: "STOPPING", previousStatus: "RECONCILING", generation: "3" },
     });
   });

@@ -95,7 +95,7 @@ export async function claimWithSlots(store: Store, name: string, ...uids: string
 }
 
 /** Returns the events in the form of the Event message; throws on fields that Event does not have. */
-export async function toldBy(store: Store, afterSeq = 0) {
+export async function publishedBy(store: Store, afterSeq = 0) {
   const { rows } = await store.run("events.read", { afterSeq, limit: 1000 });
   return rows.map(({ topic, type, resource, host, services, payload_json }) => {
     const event = fromJson(EventSchema, JSON.parse(payload_json) as JsonValue);

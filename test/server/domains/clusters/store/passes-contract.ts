@@ -11,8 +11,8 @@ import {
   type MakeOptions,
   newSlot,
   noTimeMs,
+  publishedBy,
   secretsSealed,
-  toldBy,
 } from "./clusters-in-store.ts";
 
 const claim = (store: Store, instanceId: string, leaseMs = longMs, backend = "maas") =>
@@ -114,7 +114,7 @@ export function testClusterPassContract(t: Test, makeOptions: MakeOptions): void
       t.same(await store.run("clusters.forget", { fenced }), { ok: false });
     }
     t.same(await store.run("clusters.get", { name: "a" }), before);
-    t.same(await toldBy(store, seq), []);
+    t.same(await publishedBy(store, seq), []);
     t.equal(calls.count, 0);
     t.same(await store.run("clusters.renew", { fenced: pass.fenced, leaseMs: longMs }), { ok: true });
     t.equal((await claim(store, "g1")).pass, undefined, "it still belongs to the other gateway");
@@ -136,7 +136,7 @@ export function testClusterPassContract(t: Test, makeOptions: MakeOptions): void
       settledGeneration: 1,
     });
     t.equal(calls.count, 1);
-    t.match(await toldBy(store, seq), [
+    t.match(await publishedBy(store, seq), [
       {
         type: "kubernetesCluster.status",
         resource: "clusters/a",
@@ -157,10 +157,10 @@ export function testClusterPassContract(t: Test, makeOptions: MakeOptions): void
 
     await store.run("clusters.change", { name: "a", uid: "a-uid", generation: 1 });
     const again = await claimPass(store);
-    const told = await headSeq(store);
+    const reported = await headSeq(store);
     const called = calls.count;
     await settle({ status: "reconciling", message: "", dueInMs: noTimeMs }, again.fenced);
-    t.equal(await headSeq(store), told, "no event when nothing has changed");
+    t.equal(await headSeq(store), reported, "no event when nothing has changed");
     t.equal(calls.count, called);
     t.match(await clusterOf(store, "a"), { hasRun: true, settledGeneration: 1 }, "both values are kept");
     t.equal((await claimPass(store)).fence, again.fence + 1, "due immediately");
@@ -233,7 +233,7 @@ export function testClusterPassContract(t: Test, makeOptions: MakeOptions): void
     const calls = countCalls(store);
     t.same(await forget(), { ok: true });
     t.equal(calls.count, 1);
-    t.match(await toldBy(store, seq), [
+    t.match(await publishedBy(store, seq), [
       {
         type: "kubernetesCluster.removed",
         resource: "clusters/a",

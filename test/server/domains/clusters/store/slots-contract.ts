@@ -10,7 +10,7 @@ import {
   longMs,
   type MakeOptions,
   newSlot,
-  toldBy,
+  publishedBy,
 } from "./clusters-in-store.ts";
 
 /** Tests what every store guarantees for the machines of clusters. */
@@ -24,8 +24,8 @@ export function testClusterSlotContract(t: Test, makeOptions: MakeOptions): void
     const seq = await headSeq(store);
     const calls = countCalls(store);
     const labels = [{ name: "disk", value: "ssd ü" }];
-    const [wanted] = await pass.write([], [newSlot("s1", { pool: "p", labels })]);
-    t.match(wanted, {
+    const [expected] = await pass.write([], [newSlot("s1", { pool: "p", labels })]);
+    t.match(expected, {
       uid: "s1",
       cluster: "a",
       clusterUid: "a-uid",
@@ -47,7 +47,7 @@ export function testClusterSlotContract(t: Test, makeOptions: MakeOptions): void
     const [waiting] = (await store.run("clusters.get", { name: "a" }))?.slots ?? [];
     t.match(waiting, { state: "wanted", reason: "NO_MACHINE", message: "none", attempts: 2 });
     t.ok(Math.abs(Number(waiting?.nextTryAtMs) - Date.now() - longMs) < 60_000);
-    t.equal(waiting?.stateSinceMs, wanted?.stateSinceMs);
+    t.equal(waiting?.stateSinceMs, expected?.stateSinceMs);
     const taken = await pass.write([
       {
         uid: "s1",
@@ -76,7 +76,12 @@ export function testClusterSlotContract(t: Test, makeOptions: MakeOptions): void
     });
     const machine = { id: "s1", cluster: "a", pool: "p" };
     t.same(
-      (await toldBy(store, seq)).map(({ topic, type, resource, facts }) => [topic, type, resource, facts]),
+      (await publishedBy(store, seq)).map(({ topic, type, resource, facts }) => [
+        topic,
+        type,
+        resource,
+        facts,
+      ]),
       [
         { ...machine, state: "wanted" },
         { ...machine, state: "candidate", message: "chosen" },

@@ -12,7 +12,7 @@ import {
   longMs,
   type MakeOptions,
   newSlot,
-  toldBy,
+  publishedBy,
 } from "./clusters-in-store.ts";
 
 const stray: AdoptedSlot = {
@@ -103,7 +103,7 @@ export function testClusterStrayContract(t: Test, makeOptions: MakeOptions): voi
     t.match(await store.run("clusters.machines", { name: "a" }), {
       events: [{ slotUid: "s9", systemId: "m9", state: "booted", message: "found again" }],
     });
-    const told = {
+    const reported = {
       id: "s9",
       cluster: "a",
       pool: "p",
@@ -111,8 +111,8 @@ export function testClusterStrayContract(t: Test, makeOptions: MakeOptions): voi
       systemId: "m9",
       message: "found again",
     };
-    t.match(await toldBy(store, seq), [
-      { type: "kubernetesMachine.changed", facts: { kubernetesMachine: told } },
+    t.match(await publishedBy(store, seq), [
+      { type: "kubernetesMachine.changed", facts: { kubernetesMachine: reported } },
     ]);
     t.equal((await store.run("clusters.installation", {})).sequence, 40);
     t.equal((await claimPass(store)).cluster.name, "a", "the cluster is due immediately");

@@ -179,8 +179,12 @@ test("a store restored from a backup is recognized by machines it does not know"
   const otherMachine = { ...store, slots: [slotWith("s1", "joined", { systemId: "m2", candidateId: "m2" })] };
   const formerOne = { machine, marks: marksWith("s1", 2), agentSlot: undefined };
   t.match(reportOnlyReason([formerOne], otherMachine), /m1/);
-  const wasAsked = { ...otherMachine, candidates: [{ slotUid: "s1", systemId: "m1" }] };
-  t.equal(reportOnlyReason([formerOne], wasAsked), undefined, "what the store has on record is explained");
+  const wasAllocated = { ...otherMachine, candidates: [{ slotUid: "s1", systemId: "m1" }] };
+  t.equal(
+    reportOnlyReason([formerOne], wasAllocated),
+    undefined,
+    "what the store has on record is explained",
+  );
   const seven = Array.from({ length: 7 }, (_, index) => ({
     ...unknownSlot,
     machine: machineWith(`m${index}`, "deployed"),
@@ -197,29 +201,29 @@ test("the known facts about a stray are reported", async (t) => {
     slots: [live, released, slotWith("s3", "wanted", none)],
     candidates: [{ slotUid: "s1", systemId: "m1" }],
   };
-  const tell = (status: MaasMachineStatus, marks?: MachineMarks, agentSlot?: string) =>
+  const judge = (status: MaasMachineStatus, marks?: MachineMarks, agentSlot?: string) =>
     judgeMachine({ machine: machineWith("m1", status), marks, agentSlot }, store, false);
-  t.match(tell("allocated", undefined, "s1"), {
+  t.match(judge("allocated", undefined, "s1"), {
     isReleasable: true,
     message: "cluster prod has machine m2 in its place; it is released automatically",
   });
-  t.match(tell("deployed", marksWith("s2")), {
+  t.match(judge("deployed", marksWith("s2")), {
     isReleasable: false,
     message: "cluster prod no longer needs it",
   });
-  t.match(tell("deployed", marksWith("s3")), {
+  t.match(judge("deployed", marksWith("s3")), {
     isOurs: true,
     message: "cluster prod has no machine yet in its place",
   });
-  t.match(tell("allocated", marksWith("s9")), {
+  t.match(judge("allocated", marksWith("s9")), {
     isReleasable: false,
     message: "this gateway allocated it, but its database has no record of that",
   });
-  t.match(tell("allocated"), {
+  t.match(judge("allocated"), {
     isOurs: false,
     message: "nothing in MAAS shows that this gateway allocated it",
   });
-  t.match(tell("allocated", marksWith("s2", 1, "fedcba9876543210")), {
+  t.match(judge("allocated", marksWith("s2", 1, "fedcba9876543210")), {
     isOurs: false,
     message: "it was allocated by another gateway (installation fedcba9876543210)",
   });

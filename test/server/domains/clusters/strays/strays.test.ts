@@ -99,8 +99,8 @@ test("a control-plane machine is adopted", async (t) => {
     state: "booted",
     sequence: 7,
   });
-  const told = await under.store.run("clusters.machines", { name: "prod" });
-  t.match(told?.events, [{ systemId, state: "booted", message: "adopted by an operator" }]);
+  const reported = await under.store.run("clusters.machines", { name: "prod" });
+  t.match(reported?.events, [{ systemId, state: "booted", message: "adopted by an operator" }]);
 });
 
 test("a machine is not adopted if another would have to be removed for it", async (t) => {

@@ -138,9 +138,9 @@ test("machines of the account that are not this gateway's, and machines of other
   const marks = marksOf("fedcba9876543210", slot);
   await maas.annotate(anothers, marks);
   await maas.annotate(half, { "hostplane-slot": "x" });
-  const { length: asked } = maas.fake.requests;
+  const { length: requested } = maas.fake.requests;
   await under.sweep();
-  t.notOk(maas.fake.requests.slice(asked).some(({ method }) => method !== "GET"));
+  t.notOk(maas.fake.requests.slice(requested).some(({ method }) => method !== "GET"));
   const { strays, reportOnlyBecause } = await under.strays.list();
   t.equal(reportOnlyBecause, undefined);
   t.match(
@@ -204,16 +204,16 @@ test("for a machine that many slots had as a candidate only the newest agent nam
     systemId = await loseCandidate(under, uid);
   }
   await under.maas.allocate({ systemId, agentName: "by-hand" });
-  const asked = async () => {
+  const requested = async () => {
     const { length } = under.maas.fake.requests;
     const found = await under.strays.list();
     const requests = under.maas.fake.requests.slice(length);
     return { found, count: requests.filter(({ query }) => query.has("agent_name")).length };
   };
-  const { found, count } = await asked();
+  const { found, count } = await requested();
   t.match(found.strays, [{ systemId, isOurs: false }]);
   t.equal(count, 20);
   await under.maas.release(systemId);
   await under.maas.allocate({ systemId, agentName: await agentName(under, "s24") });
-  t.equal((await asked()).count, 1, "the newest comes first");
+  t.equal((await requested()).count, 1, "the newest comes first");
 });

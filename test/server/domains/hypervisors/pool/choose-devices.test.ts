@@ -100,20 +100,20 @@ test("a shrinkage never exceeds the request, and the data fits on the other devi
     );
   };
   fc.assert(
-    fc.property(few, fc.integer({ min: 1, max: 200 }), limits, (candidates, max, told) => {
-      const chosen = chooseShrinkage(candidates, max, told);
+    fc.property(few, fc.integer({ min: 1, max: 200 }), limits, (candidates, max, reported) => {
+      const chosen = chooseShrinkage(candidates, max, reported);
       const best = subsets(candidates.length)
-        .filter((indexes) => isAllowed(candidates, indexes, max, told))
+        .filter((indexes) => isAllowed(candidates, indexes, max, reported))
         .map((indexes) => total(candidates, indexes, "extents"));
       return (
-        isAllowed(candidates, chosen, max, told) &&
+        isAllowed(candidates, chosen, max, reported) &&
         total(candidates, chosen, "extents") === Math.max(0, ...best)
       );
     }),
   );
   fc.assert(
-    fc.property(many, fc.integer({ min: 1, max: 2000 }), limits, (candidates, max, told) =>
-      isAllowed(candidates, chooseShrinkage(candidates, max, told), max, told),
+    fc.property(many, fc.integer({ min: 1, max: 2000 }), limits, (candidates, max, reported) =>
+      isAllowed(candidates, chooseShrinkage(candidates, max, reported), max, reported),
     ),
   );
 });

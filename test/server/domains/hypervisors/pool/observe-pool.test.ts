@@ -73,11 +73,11 @@ test("subscribers get an expansion and an immediate shrinkage, each with its own
     }
   }
   const shrinking = await pool.shrinkStoragePool({ maxBytes: 2n * gib - 1n });
-  const told: unknown[] = [];
-  while (told.length < 2) {
+  const reported: unknown[] = [];
+  while (reported.length < 2) {
     const { message } = (await messages.next()).value;
     if (message.case === "event" && message.value.type === "storagePool.changed") {
-      told.push(message.value);
+      reported.push(message.value);
     }
   }
   const [bytes64, bytes65] = [64n * gib, 65n * gib];
@@ -88,7 +88,7 @@ test("subscribers get an expansion and an immediate shrinkage, each with its own
     sandbox: true,
     detail: { case: "storagePool", value: { name: "sandbox-pool", ...value } },
   });
-  t.match(told, [
+  t.match(reported, [
     poolEvent(expansion.operation?.id, {
       previousSizeBytes: bytes64,
       sizeBytes: bytes65,

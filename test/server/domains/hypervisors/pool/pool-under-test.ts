@@ -146,9 +146,9 @@ export async function createPoolGateway(t: Test, options: PoolGatewayOptions): P
     }
   }
   t.teardown(close);
-  const begun = new Map<string, Operation>();
+  const started = new Map<string, Operation>();
   const changes = createStoragePoolChanges(shared, (operation) => {
-    begun.set(operation.id, operation);
+    started.set(operation.id, operation);
     return { id: operation.id };
   });
   const call = (method = StoragePoolService.method.expandStoragePool, ending = new AbortController()) => {
@@ -157,7 +157,7 @@ export async function createPoolGateway(t: Test, options: PoolGatewayOptions): P
     return own;
   };
   const operationOf = async (answer: Promise<{ readonly operation: { readonly id?: string } }>) => {
-    const operation = begun.get((await answer).operation.id ?? "");
+    const operation = started.get((await answer).operation.id ?? "");
     if (operation === undefined) {
       throw new Error("the change has begun no operation");
     }

@@ -96,19 +96,19 @@ async function collect<Message>(stream: AsyncIterable<Message>): Promise<Message
 test("ExpandStorage and ShrinkStorage report the same operations as streams", async (t) => {
   const { published, call, lvm } = await createSubject(t, {}, 50);
   const { expandStorage, shrinkStorage } = OperationsService.method;
-  const asked = call(expandStorage);
-  const grown = await collect(published.expandStorage.run({ minBytes: 1_000_000 } as never, asked));
+  const requested = call(expandStorage);
+  const grown = await collect(published.expandStorage.run({ minBytes: 1_000_000 } as never, requested));
   t.match(grown.at(-1), {
     state: OperationState.COMPLETED,
     msg: "pool has grown by 5 GiB (5368709120 bytes) on /dev/sandbox/d",
   });
-  t.ok(asked.operationId(), "the header names the operation");
+  t.ok(requested.operationId(), "the header names the operation");
   t.match((await devicesOf(lvm)).pool, ["/dev/sandbox/a", "/dev/sandbox/d"]);
   const shrinks = () =>
     published.shrinkStorage.run({ maxBytes: 2_147_483_647 } as never, call(shrinkStorage));
   t.equal(await reasonOf(shrinks().next()), "POOL_CANNOT_SHRINK", "the smallest device has 5 GiB");
   for (const minBytes of [0, -5]) {
-    await t.rejects(published.expandStorage.run({ minBytes } as never, asked).next(), {
+    await t.rejects(published.expandStorage.run({ minBytes } as never, requested).next(), {
       reason: "INVALID_FIELD",
       message: /^min_bytes: must be from 1 to 2147483647 bytes.*StoragePoolService/,
     });
@@ -191,10 +191,10 @@ test("callers share one message, and watchers another, until the pool changes", 
     }
     return undefined;
   };
-  const [asked, watched] = [await get(), await firstOfWatch()];
-  t.equal(await get(), asked);
+  const [requested, watched] = [await get(), await firstOfWatch()];
+  t.equal(await get(), requested);
   t.equal(await firstOfWatch(), watched);
   await end((await expand(1n)).id);
-  t.not(await get(), asked);
+  t.not(await get(), requested);
   t.not(await firstOfWatch(), watched);
 });

@@ -111,10 +111,10 @@ test("subscribers are notified when devices are added", async (t) => {
   const lvm = createPoolLvm();
   const pool = createPool(lvm);
   const { identity } = (await pool.read()).value;
-  const heard = Promise.withResolvers<void>();
-  const unsubscribe = pool.subscribe(heard.resolve);
+  const received = Promise.withResolvers<void>();
+  const unsubscribe = pool.subscribe(received.resolve);
   await pool.add(identity, ["/dev/sandbox/d"]);
-  await heard.promise;
+  await received.promise;
   unsubscribe();
   t.equal((await pool.read()).value.devices.length, 2);
   t.equal((await pool.read()).value.sizeBytes, 15n * gib);

@@ -134,12 +134,12 @@ test("what an earlier attempt has removed or killed counts as done; what another
   t.match(await changes.make("removeImage", { image: "localhost/test/idle:1" }), { state: "completed" });
   const idle = createChangesUnderTest(t, { runtime, store: await openOwnStore(t), isIdle: true });
   const { id } = await pod("new");
-  const begun = await idle.begin("removePod", { pod: "new" });
+  const started = await idle.begin("removePod", { pod: "new" });
   const removal = await idle.begin("removeImage", { image: await image(appImage), force: true });
   runtime.pods.removeImage(await image(appImage), true);
   runtime.pods.removePod(id, true);
   idle.operations.begin();
-  t.match(await idle.end(begun), { state: "failed", failure: { reason: "POD_NOT_FOUND" } });
+  t.match(await idle.end(started), { state: "failed", failure: { reason: "POD_NOT_FOUND" } });
   t.match(await idle.end(removal), { state: "failed", failure: { reason: "IMAGE_NOT_FOUND" } });
 });
 

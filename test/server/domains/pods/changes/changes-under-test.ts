@@ -88,9 +88,9 @@ export function createChangesUnderTest(t: Test, options: ChangesOptions): Change
     ...(options.boundary === undefined ? {} : { boundary: options.boundary }),
   });
   const own = createOwnChanges();
-  const begun = new Map<string, Operation>();
+  const started = new Map<string, Operation>();
   const operationMessage = (operation: Operation) => {
-    begun.set(operation.id, operation);
+    started.set(operation.id, operation);
     return { id: operation.id };
   };
   const changes = createPodChanges({ runtime, operations, own, host, operationMessage });
@@ -113,7 +113,7 @@ export function createChangesUnderTest(t: Test, options: ChangesOptions): Change
   const begin: ChangesUnderTest["begin"] = async (name, request) => {
     const call = createCall({ method: PodService.method[name] });
     const response = await changes[name].run(requestOf(name, request), call);
-    const operation = begun.get(response.operation?.id ?? "");
+    const operation = started.get(response.operation?.id ?? "");
     if (
       operation === undefined ||
       call.operationId() !== operation.id ||
@@ -139,7 +139,7 @@ export function createChangesUnderTest(t: Test, options: ChangesOptions): Change
 }
 
 /** Starts a change, or plans it. */
-type Ask = (...asked: Parameters<ChangesUnderTest["begin"]>) => Promise<unknown>;
+type ChangeCall = (...requested: Parameters<ChangesUnderTest["begin"]>) => Promise<unknown>;
 
 /** Creates a runtime like `createRuntime`, and the changes of its pods and images. */
 export async function createSubject(t: Test, options: PodmanSandboxOptions = {}) {
@@ -156,8 +156,8 @@ export async function createSubject(t: Test, options: PodmanSandboxOptions = {})
     const found = (await runtime.read()).value.images.find(({ names }) => names.includes(name));
     return found?.id ?? "";
   };
-  const asks: readonly Ask[] = [changes.begin, changes.plan];
-  return { runtime, changes, asks, pod, image };
+  const changeCalls: readonly ChangeCall[] = [changes.begin, changes.plan];
+  return { runtime, changes, changeCalls, pod, image };
 }
 
 /** Returns the properties of an error, for `t.rejects`. */

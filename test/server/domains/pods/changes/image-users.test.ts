@@ -4,12 +4,12 @@ import { describeImageUsers } from "../../../../../server/domains/pods/changes/i
 import { appImage, createSubject, refusal } from "./changes-under-test.ts";
 
 test("containers outside of pods prevent the removal of an image, and are listed as losses", async (t) => {
-  const { runtime, changes, asks, image } = await createSubject(t);
+  const { runtime, changes, changeCalls, image } = await createSubject(t);
   const idle = "localhost/test/idle:1";
   runtime.pods.addContainer("alone", idle);
-  for (const ask of asks) {
+  for (const changeCall of changeCalls) {
     await t.rejects(
-      ask("removeImage", { image: idle }),
+      changeCall("removeImage", { image: idle }),
       refusal("IMAGE_IN_USE", /idle:1 is used by the container alone: remove them first/),
     );
   }

@@ -57,7 +57,7 @@ async function runStory(t: Test, store: Store, story: Story, dieAt: number, isCa
   const runtime: PodmanSandbox = createRuntime(t);
   const at = { runtime, host: `host-${dieAt}-${isCancelled}` };
   const requester = createChangesUnderTest(t, { ...at, store, isIdle: true });
-  const begun = await story.begin(requester);
+  const started = await story.begin(requester);
   const mortal = createMortalStore(store);
   const died = Promise.withResolvers<string>();
   let boundaries = 0;
@@ -73,11 +73,11 @@ async function runStory(t: Test, store: Store, story: Story, dieAt: number, isCa
       }
     },
   });
-  const ended = requester.end(begun);
+  const ended = requester.end(started);
   const place = await Promise.race([died.promise, ended.then(() => undefined)]);
   if (place !== undefined) {
     if (isCancelled) {
-      await requester.operations.cancel(begun.id).catch(() => {});
+      await requester.operations.cancel(started.id).catch(() => {});
     }
     const heir = createChangesUnderTest(t, { ...at, store });
     await ended;
@@ -131,18 +131,18 @@ test("a running pull can be cancelled, and reports its progress", async (t) => {
   const runtime = createRuntime(t, { pullMs: 60_000 });
   const store = await openOwnStore(t);
   const changes = createChangesUnderTest(t, { runtime, store });
-  const begun = await changes.begin("pullImage", { reference: pulled });
+  const started = await changes.begin("pullImage", { reference: pulled });
   await new Promise<void>((resolve) => {
     const unsubscribe = store.subscribe("events", async () => {
-      const { message } = await changes.operations.get(begun.id);
+      const { message } = await changes.operations.get(started.id);
       if (message === `Trying to pull ${pulled}...`) {
         unsubscribe();
         resolve();
       }
     });
   });
-  await changes.operations.cancel(begun.id);
-  t.match(await changes.end(begun), { state: "cancelled" });
+  await changes.operations.cancel(started.id);
+  t.match(await changes.end(started), { state: "cancelled" });
   t.same((await leftOf(runtime)).images, []);
 });
 
@@ -168,9 +168,9 @@ test("a stop that is cancelled while it is running is completed", async (t) => {
   const runtime = createRuntime(t, { stopMs: 300 });
   const store = await openOwnStore(t);
   const changes = createChangesUnderTest(t, { runtime, store });
-  const begun = await changes.begin("stopPod", { pod: "web" });
-  await untilIn(changes, begun, "stop");
-  await changes.operations.cancel(begun.id);
-  t.match(await changes.end(begun), { state: "completed" });
+  const started = await changes.begin("stopPod", { pod: "web" });
+  await untilIn(changes, started, "stop");
+  await changes.operations.cancel(started.id);
+  t.match(await changes.end(started), { state: "completed" });
   t.match(await leftOf(runtime), { pods: ["new created", "web exited"] });
 });

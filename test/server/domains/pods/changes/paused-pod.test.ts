@@ -24,11 +24,11 @@ test("a pod with paused containers is stopped as a whole", async (t) => {
 });
 
 test("changes that Podman would only half apply to a paused pod are rejected, and nothing is started", async (t) => {
-  const { changes, asks, states } = await createPaused(t);
+  const { changes, changeCalls, states } = await createPaused(t);
   const why = refusal("POD_STATE", /^pod web has paused containers: server; /);
-  for (const ask of asks) {
-    await t.rejects(ask("startPod", { pod: "web" }), why);
-    await t.rejects(ask("killPod", { pod: "web", signal: "SIGTERM" }), why);
+  for (const changeCall of changeCalls) {
+    await t.rejects(changeCall("startPod", { pod: "web" }), why);
+    await t.rejects(changeCall("killPod", { pod: "web", signal: "SIGTERM" }), why);
   }
   t.strictSame(await states(), ["paused", "running", "running"]);
   t.match(

@@ -67,41 +67,56 @@ test("an image is pulled and removed", async (t) => {
 });
 
 test("requests that are known to fail are rejected, and nothing is started", async (t) => {
-  const { changes, asks, pod } = await createSubject(t);
+  const { changes, changeCalls, pod } = await createSubject(t);
   const { uuid } = await pod("web");
-  for (const ask of asks) {
+  for (const changeCall of changeCalls) {
     for (const name of ["startPod", "stopPod", "killPod", "removePod"] as const) {
-      await t.rejects(ask(name, { pod: "none" }), refusal("POD_NOT_FOUND", /pod none not found/), name);
-      await t.rejects(ask(name, { pod: "" }), refusal("INVALID_FIELD", /^pod: /), name);
+      await t.rejects(
+        changeCall(name, { pod: "none" }),
+        refusal("POD_NOT_FOUND", /pod none not found/),
+        name,
+      );
+      await t.rejects(changeCall(name, { pod: "" }), refusal("INVALID_FIELD", /^pod: /), name);
     }
     await t.rejects(
-      ask("removePod", { pod: uuid.slice(0, 8) }),
+      changeCall("removePod", { pod: uuid.slice(0, 8) }),
       refusal("POD_NOT_FOUND", /pod \S+ not found/),
     );
-    await t.rejects(ask("removePod", { pod: "web" }), refusal("POD_STATE", /web is running: stop it first/));
     await t.rejects(
-      ask("killPod", { pod: "new" }),
+      changeCall("removePod", { pod: "web" }),
+      refusal("POD_STATE", /web is running: stop it first/),
+    );
+    await t.rejects(
+      changeCall("killPod", { pod: "new" }),
       refusal("POD_STATE", /no container of pod new is running/),
     );
     for (const signal of ["TERM", "SIGFOO", "sigterm", "9", "SIGTERM&x=1"]) {
-      await t.rejects(ask("killPod", { pod: "web", signal }), refusal("INVALID_FIELD", /^signal: /), signal);
+      await t.rejects(
+        changeCall("killPod", { pod: "web", signal }),
+        refusal("INVALID_FIELD", /^signal: /),
+        signal,
+      );
     }
     for (const graceSeconds of [-1, 3_601]) {
       await t.rejects(
-        ask("stopPod", { pod: "web", graceSeconds }),
+        changeCall("stopPod", { pod: "web", graceSeconds }),
         refusal("INVALID_FIELD", /^grace_seconds: must be from 0 to 3600/),
       );
     }
     for (const reference of ["", "busybox", "dir:/etc", "docker.io/x?y", "https://docker.io/x"]) {
-      await t.rejects(ask("pullImage", { reference }), refusal("INVALID_FIELD", /^reference: /), reference);
+      await t.rejects(
+        changeCall("pullImage", { reference }),
+        refusal("INVALID_FIELD", /^reference: /),
+        reference,
+      );
     }
-    await t.rejects(ask("removeImage", { image: "" }), refusal("INVALID_FIELD", /^image: /));
+    await t.rejects(changeCall("removeImage", { image: "" }), refusal("INVALID_FIELD", /^image: /));
     await t.rejects(
-      ask("removeImage", { image: "localhost/test/app" }),
+      changeCall("removeImage", { image: "localhost/test/app" }),
       refusal("IMAGE_NOT_FOUND", /image \S+ not found/),
     );
     await t.rejects(
-      ask("removeImage", { image: appImage }),
+      changeCall("removeImage", { image: appImage }),
       refusal("IMAGE_IN_USE", /localhost\/test\/app:1 is used by pod (web, pod new|new, pod web)/),
     );
   }
@@ -120,10 +135,10 @@ test("real-time signals are known", async (t) => {
 
 test("a pod that was just created is found", async (t) => {
   const { runtime, changes } = await createSubject(t);
-  const begun = changes.make("startPod", { pod: "late" });
+  const starting = changes.make("startPod", { pod: "late" });
   runtime.pods.createPod({
     name: "late",
     containers: [{ name: "x", image: appImage, program: { kind: "tick", everyMs: 60_000 } }],
   });
-  t.match(await begun, { state: "completed" });
+  t.match(await starting, { state: "completed" });
 });

@@ -31,10 +31,10 @@ test("for a pod that its removal has already removed, the same request returns t
   const { runtime, changes, pod } = await createSubject(t, { stopMs: 0 });
   const { id, uuid } = await pod("web");
   const idle = createChangesUnderTest(t, { runtime, store: await openOwnStore(t), isIdle: true });
-  const begun = await idle.begin("removePod", { pod: "web", force: true });
+  const started = await idle.begin("removePod", { pod: "web", force: true });
   runtime.pods.removePod(id, true);
   for (const name of ["web", uuid, id, id.toUpperCase()]) {
-    t.equal((await idle.begin("removePod", { pod: name, force: true })).id, begun.id, name);
+    t.equal((await idle.begin("removePod", { pod: name, force: true })).id, started.id, name);
   }
   await t.rejects(
     idle.begin("removePod", { pod: "web" }),
@@ -49,10 +49,10 @@ test("for an image that its removal has already removed, the same request return
   const { runtime, image } = await createSubject(t);
   const id = await image(appImage);
   const idle = createChangesUnderTest(t, { runtime, store: await openOwnStore(t), isIdle: true });
-  const begun = await idle.begin("removeImage", { image: appImage, force: true });
+  const started = await idle.begin("removeImage", { image: appImage, force: true });
   runtime.pods.removeImage(id, true);
   for (const name of [appImage, id, `sha256:${id.toUpperCase()}`]) {
-    t.equal((await idle.begin("removeImage", { image: name, force: true })).id, begun.id, name);
+    t.equal((await idle.begin("removeImage", { image: name, force: true })).id, started.id, name);
   }
   await t.rejects(idle.begin("removeImage", { image: appImage }), refusal("IMAGE_NOT_FOUND", /app:1/));
 });

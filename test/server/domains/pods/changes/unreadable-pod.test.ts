@@ -11,15 +11,15 @@ import {
 } from "./changes-under-test.ts";
 
 test("an unreadable pod exists, and can only be removed by force", async (t) => {
-  const { runtime, changes, asks, pod } = await createSubject(t);
+  const { runtime, changes, changeCalls, pod } = await createSubject(t);
   const { id, uuid } = await pod("web");
   runtime.pods.breakPod(id, "no such container: it is half removed");
   const why = refusal("PODMAN_FAILED", /cannot be read at the moment.*half removed/);
-  for (const ask of asks) {
+  for (const changeCall of changeCalls) {
     for (const name of ["startPod", "stopPod", "killPod"] as const) {
-      await t.rejects(ask(name, { pod: uuid.slice(0, 8) }), why, name);
+      await t.rejects(changeCall(name, { pod: uuid.slice(0, 8) }), why, name);
     }
-    await t.rejects(ask("removePod", { pod: uuid }), why);
+    await t.rejects(changeCall("removePod", { pod: uuid }), why);
   }
   t.match(await changes.plan("removePod", { pod: id, force: true }), {
     resource: `pods/${uuid}`,

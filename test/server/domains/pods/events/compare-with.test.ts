@@ -211,11 +211,11 @@ const anyState = fc
 test("whatever was reported, comparing leads to the actual state, in alternating steps, and only once", async () => {
   fc.assert(
     fc.property(anyEvents, anyState, (events, state) => {
-      const told = foldEvents(nothing, events);
-      const compared = compareWith(withComparing(told.observed), state, none, nowNs);
+      const reported = foldEvents(nothing, events);
+      const compared = compareWith(withComparing(reported.observed), state, none, nowNs);
       const all = new Set(state.pods.map(({ id }) => id));
       const later = passTime(compared.observed, nowNs, all);
-      assert.deepEqual(contradictionsIn([...told.facts, ...compared.facts, ...later.facts]), []);
+      assert.deepEqual(contradictionsIn([...reported.facts, ...compared.facts, ...later.facts]), []);
       const up = (
         pods: readonly { readonly containers: readonly { id: string }[] }[],
         isUp: (id: string) => boolean,

@@ -24,12 +24,12 @@ function clientsOf(url: string) {
 test("events of pods continue, and past ones are kept, when the gateway is restarted on its store", async (t) => {
   const data = await mkdtemp(join(tmpdir(), "hostplane-data-"));
   t.teardown(() => rm(data, { recursive: true, force: true }));
-  const begunSeconds = BigInt(Math.floor(Date.now() / 1_000)) - 1n;
+  const startedSeconds = BigInt(Math.floor(Date.now() / 1_000)) - 1n;
 
   const first = await startGatewayUnderTest(t, { data });
   const { events, pods } = clientsOf(first.url);
   let cursor = "";
-  async function* told(client: typeof events): AsyncGenerator<Event> {
+  async function* reported(client: typeof events): AsyncGenerator<Event> {
     const start = cursor === "" ? {} : { start: { case: "cursor" as const, value: cursor } };
     for await (const { message } of client.subscribe(
       { ...start, topics: ["pods"] },
@@ -41,7 +41,7 @@ test("events of pods continue, and past ones are kept, when the gateway is resta
       }
     }
   }
-  const stream = told(events);
+  const stream = reported(events);
   const opening = stream.next();
   const created = (await pods.listPods({})).pods.find(({ name }) => name === "sandbox-new");
   const { operation } = await pods.startPod({ pod: created?.id ?? "" });
@@ -66,7 +66,7 @@ test("events of pods continue, and past ones are kept, when the gateway is resta
   const second = await startGatewayUnderTest(t, { data });
   const clients = clientsOf(second.url);
   const later: string[] = [];
-  for await (const event of told(clients.events)) {
+  for await (const event of reported(clients.events)) {
     later.push(wordOf(event));
     if (event.type === "gap") {
       break;
@@ -77,7 +77,7 @@ test("events of pods continue, and past ones are kept, when the gateway is resta
 
   const replayed: RktEvent[] = [];
   const isOver = ({ type, id }: RktEvent) => type === EventType.POD_EXITED && id === created?.id;
-  const filter = { sinceTime: begunSeconds };
+  const filter = { sinceTime: startedSeconds };
   for await (const message of clients.publicApi.listenEvents({ filter }, { signal: patience() })) {
     replayed.push(...message.events);
     if (message.events.some(isOver)) {

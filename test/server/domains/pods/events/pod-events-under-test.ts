@@ -107,19 +107,19 @@ export async function startPodEvents(t: Test, options: PodEventsOptions = {}): P
     },
     async eventsUntil(afterSeq, isLast) {
       const start = { case: "cursor" as const, value: events.cursorOf(afterSeq) };
-      const told: Event[] = [];
+      const reported: Event[] = [];
       const signal = AbortSignal.timeout(20_000);
       try {
         for await (const { message } of eventService.subscribe({ start, topics: ["pods"] }, { signal })) {
           if (message.case === "event") {
-            told.push(message.value);
+            reported.push(message.value);
             if (isLast(message.value)) {
-              return told;
+              return reported;
             }
           }
         }
       } catch (error) {
-        throw new Error(`not reported; received ${told.map(wordOf).join(", ")}`, { cause: error });
+        throw new Error(`not reported; received ${reported.map(wordOf).join(", ")}`, { cause: error });
       }
       throw new Error("the stream has ended");
     },

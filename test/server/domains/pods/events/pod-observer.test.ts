@@ -19,8 +19,8 @@ test("changes are reported with names, times and exit codes", async (t) => {
   runtime.pods.startPod(id);
   runtime.pods.endPod(id, 3);
   runtime.pods.removePod(id, false);
-  const told = await lab.eventsUntil(from, isWord("pod.removed web"));
-  t.strictSame(told.map(wordOf), [
+  const reported = await lab.eventsUntil(from, isWord("pod.removed web"));
+  t.strictSame(reported.map(wordOf), [
     "pod.created web",
     "pod.started web",
     "container.started web/app",
@@ -31,7 +31,7 @@ test("changes are reported with names, times and exit codes", async (t) => {
   const uuid = (await runtime.history({ sinceNs: 0n, untilNs: runtime.pods.nowNs() })).flatMap((event) =>
     "podUuid" in event ? [event.podUuid] : [],
   )[0];
-  const exited = told[3];
+  const exited = reported[3];
   t.match(exited, {
     topic: "pods",
     host: "alpha",
@@ -42,7 +42,7 @@ test("changes are reported with names, times and exit codes", async (t) => {
   });
   const value = exited?.detail.case === "pod" ? exited.detail.value : undefined;
   t.ok(Math.abs(Number(value?.happenedAt?.seconds ?? 0n) - Date.now() / 1_000) < 20);
-  t.equal(told[0]?.resource, `pods/${uuid}`);
+  t.equal(reported[0]?.resource, `pods/${uuid}`);
 });
 
 test("a restart is not an exit of the pod; the exit of its last app is, if no app follows", async (t) => {
@@ -55,16 +55,16 @@ test("a restart is not an exit of the pod; the exit of its last app is, if no ap
   lab.runtime.pods.startContainer(appId);
   lab.runtime.pods.endContainer(appId, 2);
   const endedMs = performance.now();
-  const told = await lab.eventsUntil(from, isWord("pod.exited job"));
+  const reported = await lab.eventsUntil(from, isWord("pod.exited job"));
   t.ok(performance.now() - endedMs < 20_000, `${performance.now() - endedMs} ms`);
-  t.strictSame(told.map(wordOf).slice(-5), [
+  t.strictSame(reported.map(wordOf).slice(-5), [
     "container.started job/app",
     "container.exited job/app 1",
     "container.started job/app",
     "container.exited job/app 2",
     "pod.exited job",
   ]);
-  const [container, pod] = told
+  const [container, pod] = reported
     .slice(-2)
     .map(({ detail }) => (detail.case === "pod" ? detail.value : undefined));
   t.strictSame(pod?.happenedAt, container?.happenedAt, "at the exit of its last app");
@@ -93,8 +93,8 @@ test("an event that arrives later than the state behind it is reported once", as
   await lab.eventsUntil(from, isWord("container.started web/app"));
   await new Promise((resolve) => setTimeout(resolve, 300));
   createPod(runtime, "end");
-  const told = await lab.eventsUntil(from, isWord("pod.created end"));
-  t.strictSame(told.map(wordOf), [
+  const reported = await lab.eventsUntil(from, isWord("pod.created end"));
+  t.strictSame(reported.map(wordOf), [
     "container.exited web/app 137",
     "container.started web/app",
     "pod.created end",
@@ -113,8 +113,8 @@ test("a later observer continues where the last one ended", async (t) => {
   lab.runtime.pods.startContainer(appId);
   const imageId = lab.runtime.pods.addImage("localhost/test/later:1");
   const second = await lab.observe();
-  const told = await lab.eventsUntil(from, isWord("image.added localhost/test/later:1 (reconciled)"));
-  t.strictSame(told.map(wordOf), [
+  const reported = await lab.eventsUntil(from, isWord("image.added localhost/test/later:1 (reconciled)"));
+  t.strictSame(reported.map(wordOf), [
     "pod.started web",
     "container.started web/app",
     "container.exited web/app 9",
@@ -165,8 +165,8 @@ test("without a record, differences are reported, and then a gap", async (t) => 
   lab.runtime.pods.startPod(createPod(lab.runtime, "fresh").id);
   lab.runtime.forgetHistory();
   await lab.observe();
-  const told = await lab.eventsUntil(from, ({ type }) => type === "gap");
-  const words = told.map(wordOf);
+  const reported = await lab.eventsUntil(from, ({ type }) => type === "gap");
+  const words = reported.map(wordOf);
   const of = (name: string) => words.filter((word) => word.includes(name)).map((word) => word.split(" ")[0]);
   t.strictSame(of("stopped"), ["container.exited", "pod.exited"]);
   t.ok(words.includes("container.exited stopped/app 4 (reconciled)"));
@@ -174,7 +174,7 @@ test("without a record, differences are reported, and then a gap", async (t) => 
   t.strictSame(of("restarted"), ["container.exited", "container.started"]);
   t.strictSame(of("fresh"), ["pod.created", "pod.started", "container.started"]);
   t.ok(words.slice(0, -1).every((word) => word.endsWith("(reconciled)")));
-  const gap = told.at(-1)?.detail;
+  const gap = reported.at(-1)?.detail;
   t.ok(gap?.case === "gap" && gap.value.from !== undefined && gap.value.reason !== "");
 });
 
@@ -192,8 +192,8 @@ test("while the runtime is unavailable nothing is reported, and afterwards every
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
   lab.runtime.setOutage(undefined);
-  const told = await lab.eventsUntil(from, isWord("pod.exited web"));
-  t.strictSame(told.map(wordOf), [
+  const reported = await lab.eventsUntil(from, isWord("pod.exited web"));
+  t.strictSame(reported.map(wordOf), [
     "pod.started web",
     "container.started web/app",
     "container.exited web/app 1",
@@ -219,8 +219,8 @@ test("while the store is unavailable events wait", async (t) => {
   }
   lab.runtime.pods.startPod(id);
   isAway = false;
-  const told = await lab.eventsUntil(from, isWord("container.started web/app"));
-  t.strictSame(told.map(wordOf), ["pod.created web", "pod.started web", "container.started web/app"]);
+  const reported = await lab.eventsUntil(from, isWord("container.started web/app"));
+  t.strictSame(reported.map(wordOf), ["pod.created web", "pod.started web", "container.started web/app"]);
   t.equal(failures.length, 1);
 });
 
@@ -244,8 +244,8 @@ test("changes by an operation are reported with its id", async (t) => {
   await lab.own.during({ resources: [`pods/${uuid}`], operationId: "op-1" }, () =>
     lab.runtime.run({ kind: "startPod", podId: id }),
   );
-  const told = await lab.eventsUntil(from, isWord("container.started web/app"));
-  t.ok(told.slice(-2).every(({ operationId }) => operationId === "op-1"));
+  const reported = await lab.eventsUntil(from, isWord("container.started web/app"));
+  t.ok(reported.slice(-2).every(({ operationId }) => operationId === "op-1"));
 });
 
 test("the sandbox's pods are not mistaken for real ones", async (t) => {

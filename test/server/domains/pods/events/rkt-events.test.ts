@@ -5,8 +5,8 @@ import { rktEventFrom } from "../../../../../server/domains/pods/events/rkt-even
 test("any event is either converted or omitted", async (t) => {
   fc.assert(
     fc.property(fc.constantFrom("pod.created", "image.added", "gap"), fc.jsonValue(), (type, payload) => {
-      const told = rktEventFrom({ type, payload });
-      return told === undefined || told.event.from !== "" || told.event.id === "";
+      const events = rktEventFrom({ type, payload });
+      return events === undefined || events.event.from !== "" || events.event.id === "";
     }),
   );
   t.equal(rktEventFrom({ type: "pod.sneezed", payload: {} }), undefined);

@@ -22,9 +22,9 @@ const life = [
 ].sort();
 
 /** Opens a store that records the events written to it. */
-async function openTellingStore(t: Test) {
+async function openReportingStore(t: Test) {
   const store = await openOwnStore(t);
-  const told: string[] = [];
+  const reported: string[] = [];
   const run: Store["run"] = (name, args) => {
     const running = store.run(name, args);
     if (name === "observed.write") {
@@ -32,12 +32,12 @@ async function openTellingStore(t: Test) {
       const words = events.map(({ type, resource }) => `${type} ${resource}`);
       running.then((result) => {
         const { ok } = result as { readonly ok: boolean };
-        told.push(...(ok ? words : []));
+        reported.push(...(ok ? words : []));
       }, t.fail);
     }
     return running;
   };
-  return { store: { run }, told };
+  return { store: { run }, reported };
 }
 
 async function startGateway(t: Test, records: FakeRecords, store: Pick<Store, "run">) {
@@ -56,9 +56,9 @@ async function untilTrue(isReached: () => boolean): Promise<void> {
   }
 }
 
-function toldOf(told: readonly string[], number: number): readonly (string | undefined)[] {
+function reportedOf(reported: readonly string[], number: number): readonly (string | undefined)[] {
   const uuid = uuidFromPodId(idsOf(number).podId);
-  return told
+  return reported
     .filter((words) => words.includes(uuid))
     .map((words) => words.split(" ")[0])
     .sort();
@@ -66,10 +66,10 @@ function toldOf(told: readonly string[], number: number): readonly (string | und
 
 test("with two gateways on one store that learn of the same events at different times, each event is reported once", async (t) => {
   const records = createFakeRecords();
-  const { store, told } = await openTellingStore(t);
+  const { store, reported } = await openReportingStore(t);
   recordLife(records, 1_000);
   const early = await startGateway(t, records, store);
-  await untilTrue(() => told.length === 1);
+  await untilTrue(() => reported.length === 1);
   const late = await startGateway(t, records, store);
   // It reads twice: once for what was reported before it came, and once for what it has missed.
   await untilTrue(() => late.readings() >= 2);
@@ -78,36 +78,36 @@ test("with two gateways on one store that learn of the same events at different 
     const readings = second.readings();
     second.setHeld(true);
     recordLife(records, 2 * number);
-    await untilTrue(() => toldOf(told, 2 * number).length >= life.length);
+    await untilTrue(() => reportedOf(reported, 2 * number).length >= life.length);
     // A single event wakes the second gateway, which finds in the store that everything was reported. The rest arrives
     // afterwards.
-    second.tellOne();
+    second.emitOne();
     await untilTrue(() => second.readings() > readings);
     first.setHeld(true);
     recordLife(records, 2 * number + 1);
     second.setHeld(false);
-    await untilTrue(() => toldOf(told, 2 * number + 1).length >= life.length);
+    await untilTrue(() => reportedOf(reported, 2 * number + 1).length >= life.length);
     first.setHeld(false);
   }
   for (let number = 0; number < 40; number += 1) {
-    t.strictSame(toldOf(told, number), life, `pod ${number}`);
+    t.strictSame(reportedOf(reported, number), life, `pod ${number}`);
   }
 });
 
 test("a restarted gateway reports no gap when the record contains nothing about pods", async (t) => {
   const records = createFakeRecords();
-  const { store, told } = await openTellingStore(t);
+  const { store, reported } = await openReportingStore(t);
   records.record("container", "create", idsOf(1).containerId, { name: "alone" });
   const first = await startGateway(t, records, store);
-  await untilTrue(() => told.length === 1);
+  await untilTrue(() => reported.length === 1);
   await first.close();
   records.record("container", "remove", idsOf(1).containerId, { name: "alone" });
   const second = await startGateway(t, records, store);
   await untilTrue(() => second.readings() >= 2);
   recordLife(records, 2);
-  await untilTrue(() => toldOf(told, 2).length === life.length);
+  await untilTrue(() => reportedOf(reported, 2).length === life.length);
   t.strictSame(
-    told.filter((words) => words.startsWith("gap")),
+    reported.filter((words) => words.startsWith("gap")),
     ["gap pods"],
     "the gap of the first start",
   );

@@ -81,12 +81,12 @@ test("in a followed log, the unfinished line of an exited program is sent when n
 
 test("a line that ends in the window contains its parts from the ten seconds before", async (t) => {
   const all = [piece("lost, ", false, 9), piece("begun, ", false, 10), piece("ended", true, 20)];
-  const asked: (bigint | undefined)[] = [];
+  const requests: (bigint | undefined)[] = [];
   async function* logs(_: string, { sinceNs = 0n }: LogOptions) {
-    asked.push(sinceNs);
+    requests.push(sinceNs);
     yield all.filter(({ timeNs }) => timeNs >= sinceNs);
   }
   t.strictSame(await batchesOf(logs, { sinceNs: 20n * secondNs }), [["begun, ended"]]);
   t.strictSame(await batchesOf(logs, { sinceNs: secondNs }), [["lost, begun, ended"]]);
-  t.strictSame(asked, [10n * secondNs, 0n]);
+  t.strictSame(requests, [10n * secondNs, 0n]);
 });

@@ -4,10 +4,10 @@ import { createGathering } from "../../../../../server/domains/pods/logs/gatheri
 
 test("values of several sources are taken together, and a source is read further once its value is taken", async (t) => {
   const gathering = createGathering<string>();
-  const made: string[] = [];
+  const created: string[] = [];
   async function* source(name: string): AsyncGenerator<string, void> {
     for (let count = 0; count < 3; count += 1) {
-      made.push(`${name}${count}`);
+      created.push(`${name}${count}`);
       yield `${name}${count}`;
     }
   }
@@ -16,7 +16,7 @@ test("values of several sources are taken together, and a source is read further
   for (let wait = 0; wait < 20; wait += 1) {
     await turn();
   }
-  t.strictSame(made, ["a0", "b0"]);
+  t.strictSame(created, ["a0", "b0"]);
   t.strictSame(await gathering.take(), ["a0", "b0"]);
   const rest: string[] = [];
   while (rest.length < 4) {

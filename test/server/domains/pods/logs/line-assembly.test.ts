@@ -82,12 +82,12 @@ test("lines are reassembled whatever their pieces", async () => {
         }
         const assembly = createLineAssembly(maxBytes);
         const found = mixed.flatMap((one) => assembly.linesOf([one]));
-        const wanted = all.map(({ parts }) => Buffer.from(parts.join("")));
+        const expected = all.map(({ parts }) => Buffer.from(parts.join("")));
         return (
           !assembly.hasUnfinishedLine() &&
           JSON.stringify(found.map((line) => `${textOf(line)}+${line.cutBytes}`).toSorted()) ===
             JSON.stringify(
-              wanted
+              expected
                 .map((bytes) => {
                   const kept = bytes.subarray(0, maxBytes);
                   return `${kept.toString()}+${bytes.length - kept.length}`;

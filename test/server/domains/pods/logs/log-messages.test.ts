@@ -62,13 +62,13 @@ test("the single message contains the newest lines that fit, and the number of o
         const [first = ""] = message.lines;
         const [, count] = /hostplane: (\d+) earlier/.exec(first) ?? [];
         const leftOut = count === undefined ? 0 : Number(count);
-        const told = count === undefined ? message.lines : message.lines.slice(1);
+        const reported = count === undefined ? message.lines : message.lines.slice(1);
         return (
           sizeOf(message) <= limits.wholeBytes &&
-          told.length + leftOut === Math.min(texts.length, maxLines) &&
-          (told.length > 0 || texts.length === 0) &&
-          told.every((line, at) => {
-            const text = texts[texts.length - told.length + at] ?? "";
+          reported.length + leftOut === Math.min(texts.length, maxLines) &&
+          (reported.length > 0 || texts.length === 0) &&
+          reported.every((line, at) => {
+            const text = texts[texts.length - reported.length + at] ?? "";
             return line.slice(21) === text || line.endsWith("bytes more)");
           })
         );

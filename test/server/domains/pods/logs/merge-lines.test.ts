@@ -81,17 +81,17 @@ test("every line is returned once, in its app's order, whatever the batches", as
 });
 
 test("an app is read further only when its lines have been yielded", async (t) => {
-  let asked = 0;
+  let requestCount = 0;
   const busy = async () => {
-    asked += 1;
-    return asked > 100 ? undefined : [lineOf(0, asked, 10 + asked)];
+    requestCount += 1;
+    return requestCount > 100 ? undefined : [lineOf(0, requestCount, 10 + requestCount)];
   };
   const quiet = async () => [lineOf(1, 0, 0)];
   const merged = mergedLines([busy, quiet]);
   for (let count = 0; count < 20; count += 1) {
     await merged.next();
   }
-  t.equal(asked, 1, "all lines of the quiet app are earlier");
+  t.equal(requestCount, 1, "all lines of the quiet app are earlier");
 });
 
 test("an app's failure ends the merge", async (t) => {

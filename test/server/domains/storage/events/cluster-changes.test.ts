@@ -13,17 +13,17 @@ const healthy = sandboxState(0);
 const cluster = `cephClusters/${healthy.fsid}`;
 
 /** Returns the events for each state after the first, which yields none. */
-function tellAll(first: CephState, ...others: readonly CephState[]) {
+function changesOfAll(first: CephState, ...others: readonly CephState[]) {
   let { observed } = clusterChanges(undefined, first);
   return others.map((state) => {
-    const told = clusterChanges(observed, state);
-    observed = told.observed;
-    return told.events.map(({ type, resource, payload }) => ({ type, resource, ...(payload as object) }));
+    const received = clusterChanges(observed, state);
+    observed = received.observed;
+    return received.events.map(({ type, resource, payload }) => ({ type, resource, ...(payload as object) }));
   });
 }
 
-const typesOf = (told: readonly (readonly { readonly type: string }[])[]) =>
-  told.map((events) => events.map(({ type }) => type));
+const typesOf = (received: readonly (readonly { readonly type: string }[])[]) =>
+  received.map((events) => events.map(({ type }) => type));
 
 function withOsd(state: CephState, id: number, change: object): CephState {
   const osds = "ok" in state.osds ? state.osds.ok : undefined;
@@ -52,10 +52,10 @@ function withPool(percent: bigint, quotaBytes?: bigint): CephState {
 test("an OSD that goes down and comes back is reported with its host and previous state", async (t) => {
   const down = withOsd(healthy, 1, { isUp: false, downAtEpoch: 21 });
   const out = withOsd(down, 1, { isIn: false });
-  const told = tellAll(healthy, down, out, healthy);
+  const received = changesOfAll(healthy, down, out, healthy);
   const facts = { name: "osd.1", host: "sandbox-ceph-2" };
   const resource = `${cluster}/osds/1`;
-  t.strictSame(told, [
+  t.strictSame(received, [
     [{ type: "osd.down", resource, cephDaemon: { ...facts, state: "down, in", previousState: "up, in" } }],
     [{ type: "osd.out", resource, cephDaemon: { ...facts, state: "down, out", previousState: "down, in" } }],
     [
@@ -69,8 +69,8 @@ test("an OSD that was down between two reads is reported", async (t) => {
   const restarted = withOsd(healthy, 2, { downAtEpoch: 21, upFromEpoch: 22 });
   const isDown = withOsd(healthy, 2, { isUp: false, downAtEpoch: 21 });
   const wasUp = withOsd(healthy, 2, { isUp: false, upFromEpoch: 22, downAtEpoch: 23 });
-  t.strictSame(typesOf(tellAll(healthy, restarted, restarted)), [["osd.down", "osd.up"], []]);
-  t.strictSame(typesOf(tellAll(isDown, wasUp)), [["osd.up", "osd.down"]]);
+  t.strictSame(typesOf(changesOfAll(healthy, restarted, restarted)), [["osd.down", "osd.up"], []]);
+  t.strictSame(typesOf(changesOfAll(isDown, wasUp)), [["osd.up", "osd.down"]]);
 });
 
 test("health is compared by its checks, not by their summaries", async (t) => {
@@ -79,7 +79,7 @@ test("health is compared by its checks, not by their summaries", async (t) => {
   const more = withCheck(healthy, "PG_DEGRADED", { ...check, summary: "2/9 objects degraded" });
   const error = withCheck(healthy, "PG_DEGRADED", { ...check, severity: "HEALTH_ERR", summary: "all" });
   const muted = withCheck(healthy, "PG_DEGRADED", { ...check, isMuted: true, summary: "2/9" });
-  const [raised, ...others] = tellAll(healthy, degraded, more, error, muted, healthy);
+  const [raised, ...others] = changesOfAll(healthy, degraded, more, error, muted, healthy);
   const facts = { cluster: healthy.fsid, status: "HEALTH_WARN", previousStatus: "HEALTH_OK" };
   t.strictSame(raised, [
     {
@@ -105,13 +105,13 @@ test("the loss of a manager and a failover are reported", async (t) => {
     ...healthy,
     mgrs: { ok: { active: "b", standbys: ["a"], activeChangedAtMs: 6 } },
   };
-  const told = tellAll(healthy, withoutManager(healthy), failedOver, again);
-  t.match(told, [
+  const received = changesOfAll(healthy, withoutManager(healthy), failedOver, again);
+  t.match(received, [
     [{ type: "cluster.health" }, { type: "mgr.none", cephDaemon: { name: "mgr.a", state: "gone" } }],
     [{ type: "cluster.health" }, { type: "mgr.active", cephDaemon: { name: "mgr.b", state: "active" } }],
     [{ type: "mgr.none" }, { type: "mgr.active", cephDaemon: { name: "mgr.b", previousState: "gone" } }],
   ]);
-  t.match(tellAll(healthy, failedOver), [
+  t.match(changesOfAll(healthy, failedOver), [
     [{ type: "mgr.active", cephDaemon: { host: "sandbox-ceph-2", previousState: "standby" } }],
   ]);
 });
@@ -128,7 +128,7 @@ test("monitors, metadata servers and object gateways are reported when they come
     },
     rgws: { ok: { daemons: [{ name: "a", host: "sandbox-ceph-1", zone: "default" }] } },
   };
-  const lines = tellAll(healthy, without, healthy).map((events) =>
+  const lines = changesOfAll(healthy, without, healthy).map((events) =>
     events.map((event) => {
       const { name, state, previousState } = (event as unknown as { cephDaemon: Record<string, string> })
         .cephDaemon;
@@ -154,8 +154,8 @@ test("monitors, metadata servers and object gateways are reported when they come
 });
 
 test("a nearly full pool is reported once, and its relief only with clearly more space", async (t) => {
-  const told = tellAll(withPool(84n), withPool(85n), withPool(84n), withPool(86n), withPool(82n));
-  t.match(told, [
+  const received = changesOfAll(withPool(84n), withPool(85n), withPool(84n), withPool(86n), withPool(82n));
+  t.match(received, [
     [
       {
         type: "pool.nearFull",
@@ -168,7 +168,7 @@ test("a nearly full pool is reported once, and its relief only with clearly more
     [{ type: "pool.enough", cephSpace: { usedBytes: "82" } }],
   ]);
   t.match(
-    tellAll(withPool(10n), withPool(10n, 11n), withPool(10n, 10_000n)),
+    changesOfAll(withPool(10n), withPool(10n, 11n), withPool(10n, 10_000n)),
     [[{ type: "pool.nearFull", cephSpace: { totalBytes: "11" } }], [{ type: "pool.enough" }]],
     "by the quota, if that is smaller",
   );
@@ -189,14 +189,14 @@ test("a crash yields an event when it is reported and when it is archived", asyn
   const { id, entity, host, what } = crash;
   const facts = { id, entity, host, what, at: "1970-01-01T00:00:01.000Z" };
   const resource = `${cluster}/crashes/${id}`;
-  t.strictSame(tellAll(healthy, reported, archived, healthy), [
+  t.strictSame(changesOfAll(healthy, reported, archived, healthy), [
     [{ type: "crash.reported", resource, cephCrash: facts }],
     [{ type: "crash.archived", resource, cephCrash: facts }],
     [],
   ]);
-  t.strictSame(typesOf(tellAll(healthy, archived)), [["crash.reported", "crash.archived"]]);
+  t.strictSame(typesOf(changesOfAll(healthy, archived)), [["crash.reported", "crash.archived"]]);
   t.strictSame(
-    tellAll(healthy, { ...healthy, crashes: { ok: [{ ...crash, atMs: 0 }] } }),
+    changesOfAll(healthy, { ...healthy, crashes: { ok: [{ ...crash, atMs: 0 }] } }),
     [[{ type: "crash.reported", resource, cephCrash: { id, entity, host, what } }]],
     "a crash without a time has none in its event",
   );
@@ -213,8 +213,8 @@ test("a cluster with another fsid yields no events, and becomes the known one", 
 test("a missing part yields no events, and is compared when it is back", async (t) => {
   const blind: CephState = { ...healthy, osds: { missing: "it hangs" }, osdUsage: { missing: "it hangs" } };
   const down = withOsd(healthy, 1, { isUp: false });
-  t.strictSame(typesOf(tellAll(healthy, blind, down)), [[], ["osd.down"]]);
-  t.strictSame(typesOf(tellAll(blind, down)), [[]], "a part that was never seen has not changed");
+  t.strictSame(typesOf(changesOfAll(healthy, blind, down)), [[], ["osd.down"]]);
+  t.strictSame(typesOf(changesOfAll(blind, down)), [[]], "a part that was never seen has not changed");
 });
 
 test("a state stored by another version is parsed as far as possible", async (t) => {
@@ -238,10 +238,10 @@ test("applying the events to the first state gives the second, and they are vali
       }
       const picture = pictureOf(observed);
       // Full OSDs and pools, and crashes, that are gone are not reported again.
-      const told = Object.entries(events.reduce(applyEvent, pictureOf(first.observed))).filter(
+      const received = Object.entries(events.reduce(applyEvent, pictureOf(first.observed))).filter(
         ([key]) => key in picture || !/^(full|crash)/.test(key),
       );
-      assert.deepEqual(Object.fromEntries(told), picture);
+      assert.deepEqual(Object.fromEntries(received), picture);
     }),
   );
 });
@@ -273,8 +273,10 @@ test("nearly full is reported once around the limit", async () => {
   const percents = fc.array(fc.integer({ min: 83, max: 100 }), { minLength: 1 });
   fc.assert(
     fc.property(percents, (all) => {
-      const told = typesOf(tellAll(withPool(0n), ...all.map((percent) => withPool(BigInt(percent))))).flat();
-      assert.deepEqual(told, all.some((percent) => percent >= 85) ? ["pool.nearFull"] : []);
+      const received = typesOf(
+        changesOfAll(withPool(0n), ...all.map((percent) => withPool(BigInt(percent)))),
+      ).flat();
+      assert.deepEqual(received, all.some((percent) => percent >= 85) ? ["pool.nearFull"] : []);
     }),
   );
 });

@@ -7,7 +7,7 @@ import { observeStorageChanges } from "../../../../../server/domains/storage/eve
 import type { SystemObserver } from "../../../../../server/events/observe-system.ts";
 import type { Store } from "../../../../../server/store/store.ts";
 import { openOwnStore } from "../../../store/own-store.ts";
-import { untilTold, untilVersion } from "../../volumes/events/observer-under-test.ts";
+import { untilPublished, untilVersion } from "../../volumes/events/observer-under-test.ts";
 
 const outage = new InfraError(cephReasons.CEPH_UNAVAILABLE, "the monitors do not answer");
 
@@ -41,7 +41,7 @@ test("changes of a cluster are published, with the services whose callers may re
   const ceph = makeCeph(t);
   await startObserver(t, ceph, store);
   await ceph.stopOsd(1);
-  const events = await untilTold(store, (told) => told.length >= 2);
+  const events = await untilPublished(store, (reported) => reported.length >= 2);
   t.match(events, [
     {
       topic: "storage",
@@ -55,7 +55,9 @@ test("changes of a cluster are published, with the services whose callers may re
   ]);
   const id = await ceph.crash("osd.1");
   await ceph.archiveCrash(id);
-  const all = await untilTold(store, (told) => told.some(({ type }) => type === "crash.archived"));
+  const all = await untilPublished(store, (reported) =>
+    reported.some(({ type }) => type === "crash.archived"),
+  );
   t.equal(all.filter(({ type }) => type === "crash.reported").length, 1);
 });
 
@@ -68,7 +70,7 @@ test("an unreachable cluster yields one event; afterwards the changes and a gap 
   await ceph.setOutage(outage);
   const outageAtMs = Date.now();
   await ceph.stopOsd(1);
-  const [away] = await untilTold(store, (told) => told.length > 0);
+  const [away] = await untilPublished(store, (reported) => reported.length > 0);
   t.match(away, {
     type: "cluster.health",
     payload: {
@@ -82,7 +84,7 @@ test("an unreachable cluster yields one event; afterwards the changes and a gap 
   const lastReadAtMs = Date.parse(/ last read at (20[^"]*Z)"/.exec(JSON.stringify(away?.payload))?.[1] ?? "");
   t.ok(lastReadAtMs >= startedAtMs - 1 && lastReadAtMs <= outageAtMs + 1, "the time of the last read");
   await ceph.setOutage(undefined);
-  const events = await untilTold(store, (told) => told.some(({ type }) => type === "gap"));
+  const events = await untilPublished(store, (reported) => reported.some(({ type }) => type === "gap"));
   t.match(events[1]?.payload, { clusterHealth: { previousStatus: "UNREACHABLE", cleared: ["UNREACHABLE"] } });
   t.strictSame(
     events.map(({ type }) => type),
@@ -100,7 +102,7 @@ test("changes while no gateway ran are published by the next one, before its gap
   await (await startObserver(t, ceph, store)).close();
   await ceph.stopOsd(2);
   observe(t, ceph, store);
-  const events = await untilTold(store, (told) => told.some(({ type }) => type === "gap"));
+  const events = await untilPublished(store, (reported) => reported.some(({ type }) => type === "gap"));
   t.strictSame(
     events.map(({ type }) => type),
     ["cluster.health", "osd.down", "gap"],
@@ -112,10 +114,13 @@ test("two gateways publish each change once", async (t) => {
   const ceph = makeCeph(t);
   await startObserver(t, ceph, store);
   observe(t, ceph, store);
-  await untilTold(store, (told) => told.some(({ type }) => type === "gap"));
+  await untilPublished(store, (reported) => reported.some(({ type }) => type === "gap"));
   await ceph.stopOsd(1);
   await ceph.startOsd(1);
-  const events = await untilTold(store, (told) => told.filter(({ type }) => type === "osd.up").length > 0);
+  const events = await untilPublished(
+    store,
+    (reported) => reported.filter(({ type }) => type === "osd.up").length > 0,
+  );
   t.strictSame(
     events.map(({ type }) => type).filter((type) => type.startsWith("osd.")),
     ["osd.down", "osd.up"],
@@ -136,7 +141,7 @@ test("an observer does not make the cluster be read more often", async (t) => {
   await startObserver(t, ceph, store);
   readers.length = 0;
   await ceph.stopOsd(1);
-  await untilTold(store, (told) => told.length >= 2);
+  await untilPublished(store, (reported) => reported.length >= 2);
   t.strictSame(readers, [{ isWatching: false }]);
 });
 

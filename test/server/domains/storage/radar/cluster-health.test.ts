@@ -53,8 +53,8 @@ test("scores are bounded, and distinguish warnings from errors", async () => {
       const counting = all.filter(({ isMuted }) => !isMuted);
       const hasError = counting.some(({ severity }) => severity === "HEALTH_ERR");
       const isBounded = value >= 0 && value <= 100;
-      const isTold = hasError ? value <= 50 : value >= 51;
-      return isBounded && isTold && (value === 100) === (counting.length === 0);
+      const isListed = hasError ? value <= 50 : value >= 51;
+      return isBounded && isListed && (value === 100) === (counting.length === 0);
     }),
   );
 });

@@ -189,14 +189,14 @@ export async function createGateway(
       throw new TypeError(`no service ${method.parent.typeName}`);
     }
     const { ending, answered } = facts;
-    const made = createCall({
+    const created = createCall({
       method,
       ...(ending === undefined ? {} : { ending }),
       ...(answered === undefined ? {} : { answered }),
     });
-    made.identify(facts.caller ?? callerOf("admin"));
+    created.identify(facts.caller ?? callerOf("admin"));
     const input = create(method.input, request);
-    const output = await (registration.handlerOf(method)(input, made) as Promise<object>);
+    const output = await (registration.handlerOf(method)(input, created) as Promise<object>);
     return create(method.output, output as MessageInitShape<typeof method.output>);
   };
 
@@ -232,11 +232,11 @@ export async function createGateway(
     call,
     poll,
     async backUp(name, volumeHandle, facts) {
-      const begun = await poll(name, volumeHandle, facts);
-      if (begun.operationId === "") {
-        return begun;
+      const started = await poll(name, volumeHandle, facts);
+      if (started.operationId === "") {
+        return started;
       }
-      await end(begun.operationId);
+      await end(started.operationId);
       return poll(name, volumeHandle, facts);
     },
     end,

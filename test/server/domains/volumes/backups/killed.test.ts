@@ -69,9 +69,9 @@ function createCountedRestic() {
   let repository: Repository | undefined;
   const counted: ResticAdapter = {
     ...restic,
-    ensureRepository(wanted, ...rest) {
-      repository = wanted;
-      return restic.ensureRepository(wanted, ...rest);
+    ensureRepository(expected, ...rest) {
+      repository = expected;
+      return restic.ensureRepository(expected, ...rest);
     },
   };
   const storedCount = async () =>
@@ -142,9 +142,9 @@ for (const story of stories) {
         t.ok(isDone, `${where}: ${operation.state} ${operation.failure?.message}`);
       }
       t.match(operation.state, /^(completed|cancelled)$/, where);
-      const wanted = isDone ? story.done : story.undone;
-      t.same(await leftOf(host, requester), { ...wanted, marks: [] }, where);
-      t.equal(stored, wanted.backups.length, `${where}: snapshots in the repository`);
+      const expected = isDone ? story.done : story.undone;
+      t.same(await leftOf(host, requester), { ...expected, marks: [] }, where);
+      t.equal(stored, expected.backups.length, `${where}: snapshots in the repository`);
       await requester.call(LVService.method.removeLV, { name: "data" });
       t.notOk((await volumeNames(host.lvm)).includes("vg0/data"), `${where}: the volume is free`);
       if (place === undefined) {

@@ -39,16 +39,16 @@ test("a repository that is not mounted is not created again, and its backups sta
 
 test("two gateways that share a store do not create a repository at the same time", async (t) => {
   const restic = createResticSandbox({ transferMs: 10 });
-  let making = 0;
+  let creating = 0;
   let most = 0;
   const slow: typeof restic = {
     ...restic,
     async ensureRepository(repository, signal) {
-      making += 1;
-      most = Math.max(most, making);
+      creating += 1;
+      most = Math.max(most, creating);
       await new Promise((resolve) => setTimeout(resolve, 100));
       await restic.ensureRepository(repository, signal);
-      making -= 1;
+      creating -= 1;
     },
   };
   const host = await createHost(t, { restic: slow });

@@ -194,16 +194,16 @@ test("a failed restore leaves no volume, and a waiting call gets the reason", as
 });
 
 test("an impossible restore is rejected before anything is created, even if it is asynchronous", async (t) => {
-  const made: string[] = [];
+  const created: string[] = [];
   const plain = await createHost(t);
   const run: typeof plain.lvm.run = (step) => {
-    made.push(step.kind);
+    created.push(step.kind);
     return plain.lvm.run(step);
   };
   const host = { ...plain, lvm: { ...plain.lvm, run } };
   const gateway = await createGateway(t, host);
   await gateway.backUp("monday", "data");
-  made.length = 0;
+  created.length = 0;
   const refusals: readonly (readonly [Parameters<typeof restore>[2], object, string, RegExp])[] = [
     [local("#none"), {}, "BACKUP_NOT_FOUND", /\/srv\/backup contains no backup matching "none"/],
     [local(), { sizeGb: 1n }, "VOLUME_TOO_SMALL", /the backup has 2 GiB .* would have only 1 GiB/],
@@ -221,7 +221,7 @@ test("an impossible restore is rejected before anything is created, even if it i
     }
   }
   await t.rejects(restore(gateway, "data", local()), { name: "InfraError", reason: "VOLUME_EXISTS" });
-  t.same(made, []);
+  t.same(created, []);
   await gateway.close();
 });
 

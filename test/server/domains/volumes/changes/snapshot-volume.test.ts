@@ -51,8 +51,8 @@ function createSubject(change: (lvm: LvmAdapter) => Partial<LvmAdapter> = () => 
 test("the snapshot of a thick volume has its size, and room for a change of every byte", async (t) => {
   const { snap, find, lvm } = createSubject();
   const before = (await lvm.read()).value.volumeGroups[0]?.freeBytes ?? 0n;
-  const made = await snap({ ...thick, accessType: "ro" });
-  t.match(made, { name: "snap", sizeBytes: 2n * gib, tags: ["t"], attributes: "sri-a-s---" });
+  const created = await snap({ ...thick, accessType: "ro" });
+  t.match(created, { name: "snap", sizeBytes: 2n * gib, tags: ["t"], attributes: "sri-a-s---" });
   t.match(await find("snap"), { kind: "snapshot", originName: "data", readOnly: true });
   const taken = before - ((await lvm.read()).value.volumeGroups[0]?.freeBytes ?? 0n);
   t.ok(taken >= snapshotRoomBytes(2n * gib, 100), "it cannot overflow");
@@ -66,8 +66,8 @@ test("the snapshot of a thick volume has its size, and room for a change of ever
 test("the snapshot of a thin volume may be larger than its source", async (t) => {
   const { snap, find, createThin } = createSubject();
   await createThin();
-  const made = await snap({ ...thin, sizeBytes: gib + 1n, accessType: "ro" });
-  t.match(made, { sizeBytes: gib + 4n * mib, attributes: "Vri-a-tz--" });
+  const created = await snap({ ...thin, sizeBytes: gib + 1n, accessType: "ro" });
+  t.match(created, { sizeBytes: gib + 4n * mib, attributes: "Vri-a-tz--" });
   t.match(await find("snap"), { originName: "thin-data", thinPoolName: "pool" });
   const same = await snap({ ...thin, name: "same" });
   t.match(same, { sizeBytes: gib, attributes: "Vwi-a-tz--" });

@@ -48,7 +48,7 @@ export function startObserver(
 }
 
 /** Returns all published events. */
-export async function toldEvents(store: Pick<Store, "run">): Promise<NewEvent[]> {
+export async function publishedEvents(store: Pick<Store, "run">): Promise<NewEvent[]> {
   const { rows } = await store.run("events.read", { afterSeq: 0, limit: 10_000 });
   return rows.map(({ topic, type, resource, host, operation_id, services, payload_json }) => ({
     topic,
@@ -62,7 +62,7 @@ export async function toldEvents(store: Pick<Store, "run">): Promise<NewEvent[]>
 }
 
 /** Waits until the published events satisfy the condition. */
-export async function untilTold(
+export async function untilPublished(
   store: Pick<Store, "run" | "subscribe">,
   isEnough: (events: readonly NewEvent[]) => boolean,
 ): Promise<NewEvent[]> {
@@ -73,7 +73,7 @@ export async function untilTold(
       const woken = new Promise<void>((resolve) => {
         wake = resolve;
       });
-      const events = await toldEvents(store);
+      const events = await publishedEvents(store);
       if (isEnough(events)) {
         return events;
       }

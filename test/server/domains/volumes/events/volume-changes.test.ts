@@ -23,12 +23,12 @@ const options = {
 };
 
 /** Returns the events for each state after the first, which yields none. */
-function tellAll(first: LvmState, ...others: readonly LvmState[]) {
+function changesOfAll(first: LvmState, ...others: readonly LvmState[]) {
   let { observed } = volumeChanges(undefined, first, options);
   return others.map((state) => {
-    const told = volumeChanges(observed, state, options);
-    observed = told.observed;
-    return told.events.map(({ type, resource, payload }) => ({ type, resource, ...(payload as object) }));
+    const reported = volumeChanges(observed, state, options);
+    observed = reported.observed;
+    return reported.events.map(({ type, resource, payload }) => ({ type, resource, ...(payload as object) }));
   });
 }
 
@@ -43,7 +43,7 @@ test("the first state yields no events", (t) => {
 });
 
 test("an event about a volume contains its current state", (t) => {
-  const told = tellAll(
+  const reported = changesOfAll(
     stateOf([vg0], []),
     stateOf([vg0], [data]),
     stateOf([vg0], [{ ...data, sizeBytes: 2n * gib }]),
@@ -52,7 +52,7 @@ test("an event about a volume contains its current state", (t) => {
   );
   const volume = { name: "data", volumeGroup: "vg0", deviceClass: "ssd", outside: true };
   const resource = "volumeGroups/vg0/volumes/data";
-  t.strictSame(told, [
+  t.strictSame(reported, [
     [
       {
         type: "volume.created",
@@ -97,7 +97,7 @@ test("an event about a volume contains its current state", (t) => {
 });
 
 test("a volume is identified by its UUID: renamed, not removed and created", (t) => {
-  const [renamed, replaced] = tellAll(
+  const [renamed, replaced] = changesOfAll(
     stateOf([vg0], [data]),
     stateOf([vg0], [{ ...data, name: "other", sizeBytes: 2n * gib }]),
     stateOf([vg0], [{ ...data, name: "other", uuid: "another" }]),
@@ -112,7 +112,7 @@ test("a volume is identified by its UUID: renamed, not removed and created", (t)
 
 test("swapped names are reported in an order that is possible", (t) => {
   const named = (uuid: string, name: string) => volumeOf("vg0", name, { uuid });
-  const [chain, circle] = tellAll(
+  const [chain, circle] = changesOfAll(
     stateOf([vg0], [named("1", "a"), named("2", "b")]),
     stateOf([vg0], [named("1", "b"), named("2", "c")]),
     stateOf([vg0], [named("1", "c"), named("2", "b")]),
@@ -127,7 +127,7 @@ test("swapped names are reported in an order that is possible", (t) => {
 });
 
 test("a group that is gone keeps its volumes; its return is reported with what has changed", (t) => {
-  const [gone, back] = tellAll(
+  const [gone, back] = changesOfAll(
     stateOf([vg0], [data, volumeOf("vg0", "old")]),
     stateOf([], []),
     stateOf([vg0], [data, volumeOf("vg0", "new")]),
@@ -148,7 +148,7 @@ test("a group that is gone keeps its volumes; its return is reported with what h
 });
 
 test("a new group of the same name replaces one that is away", (t) => {
-  const [gone, replaced] = tellAll(
+  const [gone, replaced] = changesOfAll(
     stateOf([vg0], [data]),
     stateOf([], []),
     stateOf([{ ...vg0, uuid: "another" }], [{ ...data, uuid: "another" }]),
@@ -159,7 +159,7 @@ test("a new group of the same name replaces one that is away", (t) => {
 });
 
 test("a renamed group is gone under the old name, and its volumes are renamed", (t) => {
-  const [renamed, back] = tellAll(
+  const [renamed, back] = changesOfAll(
     stateOf([vg0], [data]),
     stateOf([{ ...vg0, name: "vg1" }], [{ ...data, volumeGroupName: "vg1" }]),
     stateOf([vg0], [data]),
@@ -183,22 +183,22 @@ test("a renamed group is gone under the old name, and its volumes are renamed", 
 
 test("a new group without a device class is not reported, but its volumes are", (t) => {
   const vg9 = groupOf("vg9", gib);
-  const [made] = tellAll(stateOf([vg0], []), stateOf([vg0, vg9], [volumeOf("vg9", "x")]));
-  t.match(made, [{ type: "volume.created", volume: { deviceClass: "" } }]);
-  t.equal(made?.length, 1);
+  const [created] = changesOfAll(stateOf([vg0], []), stateOf([vg0, vg9], [volumeOf("vg9", "x")]));
+  t.match(created, [{ type: "volume.created", volume: { deviceClass: "" } }]);
+  t.equal(created?.length, 1);
   t.end();
 });
 
 test("the thin pool of a class is gone and comes back", (t) => {
   const pool = volumeOf("vg0", "pool", { kind: "thinPool" });
-  const [gone, back] = tellAll(stateOf([vg0], [pool]), stateOf([vg0], []), stateOf([vg0], [pool]));
+  const [gone, back] = changesOfAll(stateOf([vg0], [pool]), stateOf([vg0], []), stateOf([vg0], [pool]));
   const volumeGroup = { name: "vg0/pool", deviceClasses: ["thin"] };
   t.match(gone, [
     { type: "volumeGroup.gone", resource: "volumeGroups/vg0/volumes/pool", volumeGroup },
     { type: "volume.removed", volume: { deviceClass: "" } },
   ]);
   t.match(back, [{ type: "volumeGroup.back", volumeGroup }, { type: "volume.created" }]);
-  const away = tellAll(stateOf([vg0], [pool]), stateOf([], []), stateOf([vg0], [pool]));
+  const away = changesOfAll(stateOf([vg0], [pool]), stateOf([], []), stateOf([vg0], [pool]));
   t.match(away, [[{ type: "volumeGroup.gone" }], [{ type: "volumeGroup.back" }]]);
   t.strictSame(
     away.map((events) => events.length),
@@ -210,26 +210,28 @@ test("the thin pool of a class is gone and comes back", (t) => {
 
 test("low and enough are reported once each, with a hysteresis", (t) => {
   const free = (percent: bigint) => stateOf([groupOf("vg0", percent * gib)], []);
-  const told = tellAll(free(50n), free(10n), free(9n), free(5n), free(11n), free(12n), free(10n));
+  const reported = changesOfAll(free(50n), free(10n), free(9n), free(5n), free(11n), free(12n), free(10n));
   t.strictSame(
-    told.map((events) => events.map(({ type }) => type)),
+    reported.map((events) => events.map(({ type }) => type)),
     [[], ["volumeGroup.low"], [], [], ["volumeGroup.enough"], []],
   );
-  t.match(told[1], [{ volumeGroup: { name: "vg0", deviceClasses: ["ssd"], freeBytes: String(9n * gib) } }]);
+  t.match(reported[1], [
+    { volumeGroup: { name: "vg0", deviceClasses: ["ssd"], freeBytes: String(9n * gib) } },
+  ]);
   t.end();
 });
 
 test("a thin pool is low by its written data or its metadata", (t) => {
   const filled = (dataPercent: number | undefined, metadataPercent: number | undefined) =>
     stateOf([vg0], [volumeOf("vg0", "pool", { kind: "thinPool", dataPercent, metadataPercent })]);
-  const told = tellAll(
+  const reported = changesOfAll(
     filled(0, 10),
     filled(90.5, 10),
     filled(undefined, undefined),
     filled(50, 10),
     filled(50, 95),
   );
-  t.match(told, [
+  t.match(reported, [
     [
       {
         type: "volumeGroup.low",
@@ -261,12 +263,12 @@ test("applying the events in order to the old volumes gives the new ones", (t) =
       for (const state of others) {
         const kept = parseObservedVolumes(JSON.parse(JSON.stringify(observed)));
         t.strictSame(kept, observed, "the stored state survives JSON");
-        const told = volumeChanges(kept, state, options);
-        for (const event of told.events) {
+        const reported = volumeChanges(kept, state, options);
+        for (const event of reported.events) {
           applyEvent(picture, event);
           fromJson(EventSchema, event.payload as JsonValue);
         }
-        observed = told.observed;
+        observed = reported.observed;
         t.strictSame(new Map([...picture].sort()), new Map([...pictureOf(observed)].sort()));
         t.strictSame(
           volumeChanges(observed, state, options),
@@ -288,8 +290,10 @@ test("every change of a volume yields an event", (t) => {
       const changed = observed.volumes.filter(
         (volume) => !before.volumes.some((one) => JSON.stringify(one) === JSON.stringify(volume)),
       );
-      const told = new Set(events.map(({ resource }) => resource));
-      return changed.every(({ groupName, name }) => told.has(`volumeGroups/${groupName}/volumes/${name}`));
+      const reported = new Set(events.map(({ resource }) => resource));
+      return changed.every(({ groupName, name }) =>
+        reported.has(`volumeGroups/${groupName}/volumes/${name}`),
+      );
     }),
   );
   t.end();

@@ -9,9 +9,9 @@ import { openOwnStore } from "../../../store/own-store.ts";
 import {
   create,
   makeLvm,
+  publishedEvents,
   startObserver,
-  toldEvents,
-  untilTold,
+  untilPublished,
   untilVersion,
 } from "./observer-under-test.ts";
 import { applyEvent, type Picture } from "./volume-picture.ts";
@@ -38,14 +38,14 @@ test("the first read yields no events; afterwards own and foreign changes are pu
   const lvm = makeLvm(t);
   const { lvm: ownLvm } = startObserver(t, lvm, store);
   await untilVersion(store, 1);
-  t.strictSame(await toldEvents(store), []);
+  t.strictSame(await publishedEvents(store), []);
 
   await ownLvm.run(create("mine", ["a"]));
-  await untilTold(store, ({ length }) => length === 1);
+  await untilPublished(store, ({ length }) => length === 1);
   await lvm.run(create("theirs"));
-  await untilTold(store, ({ length }) => length === 2);
+  await untilPublished(store, ({ length }) => length === 2);
   await lvm.run({ kind: "changeTags", ...at("mine"), addTags: ["b"], removeTags: [] });
-  const events = await untilTold(store, ({ length }) => length === 3);
+  const events = await untilPublished(store, ({ length }) => length === 3);
   t.match(events, [
     {
       topic: "volumes",
@@ -78,9 +78,9 @@ test("every step of the gateway is recognized as its own", async (t) => {
   ] as const;
   for (const [step, count] of steps) {
     await lvm.run(step);
-    await untilTold(store, ({ length }) => length >= count);
+    await untilPublished(store, ({ length }) => length >= count);
   }
-  const events = await toldEvents(store);
+  const events = await publishedEvents(store);
   t.strictSame(
     events.map(({ type, operationId = "" }) => `${type} ${operationId}`),
     [
@@ -116,7 +116,7 @@ test("after an interruption the differences are published, with a gap", async (t
   await lvm.run(create("new"));
   await lvm.run(create("made", ["hostplane-operation-op-1"]));
   startObserver(t, lvm, store);
-  const events = await untilTold(store, ({ length }) => length > 0);
+  const events = await untilPublished(store, ({ length }) => length > 0);
   t.match(events, [
     { type: "volume.removed", resource: /old$/, payload: { volume: { outside: true } } },
     { type: "volume.created", resource: /new$/, payload: { volume: { outside: true } } },
@@ -145,7 +145,7 @@ test("a stored state in an unknown format yields a gap, and observation starts o
   const lvm = makeLvm(t);
   await lvm.run(create("data"));
   startObserver(t, lvm, store);
-  t.match(await untilTold(store, ({ length }) => length > 0), [{ type: "gap" }]);
+  t.match(await untilPublished(store, ({ length }) => length > 0), [{ type: "gap" }]);
 });
 
 test("observers that share a store publish each change once, in a possible order", async (t) => {
@@ -169,7 +169,9 @@ test("observers that share a store publish each change once, in a possible order
     }
   }
   await lvm.run(create("last"));
-  const events = await untilTold(store, (told) => told.some(({ resource }) => resource.endsWith("/last")));
+  const events = await untilPublished(store, (reported) =>
+    reported.some(({ resource }) => resource.endsWith("/last")),
+  );
   const picture: Picture = new Map();
   for (const event of events) {
     applyEvent(picture, event);
@@ -179,7 +181,7 @@ test("observers that share a store publish each change once, in a possible order
     [...present, "last"].map((name) => `volumeGroups/vg0/volumes/${name}`).sort(),
   );
   await Promise.all(observers.map(({ close }) => close()));
-  const later = (await toldEvents(store)).slice(events.length).filter(({ type }) => type !== "gap");
+  const later = (await publishedEvents(store)).slice(events.length).filter(({ type }) => type !== "gap");
   t.strictSame(later, [], "only the gaps of observers that began later");
   t.strictSame(
     observers.flatMap(({ failures }) => failures),
@@ -195,11 +197,13 @@ test("failed writes are retried, and nothing is published twice", async (t) => {
     await untilVersion(store, 1);
     await first.close();
     const { failures } = startObserver(t, lvm, failing(store, "observed.write", when, 3));
-    await untilTold(store, (events) => events.some(({ type }) => type === "gap"));
+    await untilPublished(store, (events) => events.some(({ type }) => type === "gap"));
     await lvm.run(create("a"));
-    await untilTold(store, (events) => events.some(({ resource }) => resource.endsWith("/a")));
+    await untilPublished(store, (events) => events.some(({ resource }) => resource.endsWith("/a")));
     await lvm.run(create("b"));
-    const events = await untilTold(store, (told) => told.some(({ resource }) => resource.endsWith("/b")));
+    const events = await untilPublished(store, (reported) =>
+      reported.some(({ resource }) => resource.endsWith("/b")),
+    );
     const created = events.filter(({ type }) => type === "volume.created");
     t.strictSame(
       created.map(({ resource }) => resource),
@@ -227,7 +231,7 @@ test("after LVM could not be read, the differences are published with a gap", as
     await new Promise(setImmediate);
   }
   isBroken = false;
-  const events = await untilTold(store, ({ length }) => length > 0);
+  const events = await untilPublished(store, ({ length }) => length > 0);
   t.match(events, [
     { type: "volume.created" },
     { type: "gap", payload: { gap: { reason: "LVM could not be read: lvm is broken" } } },
@@ -254,7 +258,9 @@ test("a change just before closing is published as the gateway's own", async (t)
   await untilVersion(store, 1);
   await lvm.run(create("data"));
   await close();
-  t.match(await toldEvents(store), [{ type: "volume.created", payload: { volume: { outside: false } } }]);
+  t.match(await publishedEvents(store), [
+    { type: "volume.created", payload: { volume: { outside: false } } },
+  ]);
 });
 
 test("an LVM that hangs does not block closing", async (t) => {
@@ -263,9 +269,9 @@ test("an LVM that hangs does not block closing", async (t) => {
   const read: LvmAdapter["read"] = (signal) =>
     new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason)));
   const { close, failures } = startObserver(t, { ...lvm, read }, store);
-  const begunAtMs = performance.now();
+  const startedAtMs = performance.now();
   await close();
-  t.ok(performance.now() - begunAtMs < 10_000);
+  t.ok(performance.now() - startedAtMs < 10_000);
   t.strictSame(failures, []);
 });
 
@@ -281,7 +287,7 @@ test("an observer can be closed at any time", async (t) => {
     await close();
     await Promise.all(changes);
   }
-  const events = (await toldEvents(store)).filter(({ type }) => type === "volume.created");
+  const events = (await publishedEvents(store)).filter(({ type }) => type === "volume.created");
   const { volumes } = (await lvm.read()).value;
   t.equal(new Set(events.map(({ resource }) => resource)).size, events.length, "nothing is published twice");
   t.ok(events.length <= volumes.length);

@@ -100,7 +100,7 @@ async function call(contentType: string, bytes: Uint8Array): Promise<void> {
 }
 
 async function callAll(contentType: string, bytes: Uint8Array): Promise<void> {
-  for (let made = 0; made < callCount; made += atOnce) {
+  for (let createdCount = 0; createdCount < callCount; createdCount += atOnce) {
     await Promise.all(Array.from({ length: atOnce }, () => call(contentType, bytes)));
   }
 }

@@ -39,7 +39,7 @@ async function listen(t: Test, authority: Authority, clientCertificate: "require
 
 type Trust = Awaited<ReturnType<typeof listen>>["trust"];
 
-const ask = {
+const getRequest = {
   async http1(trust: Trust, client: Partial<IssuedCertificate>): Promise<unknown> {
     const request = https.get({ ...trust, ...client, agent: false });
     const [response] = await once(request, "response");
@@ -64,7 +64,7 @@ const ask = {
   },
 };
 
-for (const [version, get] of Object.entries(ask)) {
+for (const [version, get] of Object.entries(getRequest)) {
   test(`over ${version} a required certificate must be issued by the authority, and valid`, async (t) => {
     const authority = await createAuthority(t, "clients");
     const stranger = await createAuthority(t, "strangers");
@@ -151,7 +151,7 @@ for (const maxVersion of ["TLSv1.2", "TLSv1.3"] as const) {
     t.same(await again(), ["CN=alice"], "an open connection continues");
     t.equal((await get()).answer, "");
     const { cert, key } = await second.issue("/CN=bob");
-    t.same(await ask.http1(trust, { cert, key }), ["CN=bob"]);
+    t.same(await getRequest.http1(trust, { cert, key }), ["CN=bob"]);
   });
 }
 

@@ -127,15 +127,15 @@ test("one field of an answer can be returned instead of the whole", async (t) =>
   let answer = {};
   const read: AnyHandler = async () => answer;
   const { url } = await startRestUnderTest(t, { ReadFile: read, ReadSizes: read, ReadCover: read });
-  const told = async () =>
+  const reported = async () =>
     Promise.all(
       ["/v1/files/a/b", "/v1/sizes", "/v1/cover"].map(async (path) =>
         jsonOf(await requestHttp1(url, get(path))),
       ),
     );
-  t.same(await told(), ["", [], null]);
+  t.same(await reported(), ["", [], null]);
   answer = { text: "x", sizes: [1n, 2n], book: { authorName: "Ann" } };
-  t.same(await told(), ["x", ["1", "2"], { author_name: "Ann" }]);
+  t.same(await reported(), ["x", ["1", "2"], { author_name: "Ann" }]);
 });
 
 test("every code has the HTTP status that grpc-gateway gives it", async (t) => {
@@ -246,17 +246,17 @@ test("bodies and answers may be compressed", async (t) => {
 /** Returns a handler that waits for the end of its call, and records its error. */
 function untilEnded(): {
   readonly handler: AnyHandler;
-  readonly begun: Promise<Call>;
+  readonly started: Promise<Call>;
   readonly ended: Promise<unknown>;
 } {
-  const begun = Promise.withResolvers<Call>();
+  const started = Promise.withResolvers<Call>();
   const ended = Promise.withResolvers<unknown>();
   return {
-    begun: begun.promise,
+    started: started.promise,
     ended: ended.promise,
     handler: (_input, call) => {
       call.signal.addEventListener("abort", () => ended.resolve(call.signal.reason), { once: true });
-      begun.resolve(call);
+      started.resolve(call);
       return new Promise(() => {});
     },
   };
@@ -282,12 +282,12 @@ test("a deadline ends the call, by either header", async (t) => {
 });
 
 test("a client that leaves ends its call", async (t) => {
-  const { handler, begun, ended } = untilEnded();
+  const { handler, started, ended } = untilEnded();
   const { url, log } = await startRestUnderTest(t, { GetBook: handler });
   const leaving = startRequest(`${url}${bookPath}`)
     .on("error", () => {})
     .end();
-  await begun;
+  await started;
   leaving.destroy();
   t.match(await ended, { reason: "CALLER_LEFT" });
   await untilLogged(log, "CALLER_LEFT");

@@ -20,7 +20,7 @@ export interface EventParser {
 
 export function createEventParser(): EventParser {
   let rest = "";
-  let isBegun = false;
+  let isStarted = false;
   let [data, type, idBuffer] = ["", "", ""];
   let lastEventId = "";
   let retryMs: number | undefined;
@@ -58,8 +58,8 @@ export function createEventParser(): EventParser {
   return {
     push(text) {
       rest += text;
-      if (!isBegun && rest !== "") {
-        isBegun = true;
+      if (!isStarted && rest !== "") {
+        isStarted = true;
         rest = rest.replace(/^\uFEFF/, "");
       }
       const events: ParsedEvent[] = [];

@@ -125,9 +125,9 @@ test("the headers are sent after a second of silence, whatever the stream waits 
     }),
   });
   for (const request of both({ path: subscribePath })) {
-    const askedAtMs = performance.now();
+    const requestedAtMs = performance.now();
     const events = await openEventStream(url, request);
-    const tookMs = performance.now() - askedAtMs;
+    const tookMs = performance.now() - requestedAtMs;
     t.equal(events.status, 200);
     t.ok(tookMs > 900 && tookMs < 10_000, `${tookMs} ms`);
     events.close();
@@ -159,10 +159,10 @@ test("writes of a sink end the silence, so no comment is sent", async (t) => {
 });
 
 test("a reconnecting browser continues after the last event that it has seen", async (t) => {
-  const asked: unknown[] = [];
+  const requests: unknown[] = [];
   const { url } = await startStreams(t, {
     Subscribe: stream(async function* (_call, { start, topics }) {
-      asked.push({ start, topics });
+      requests.push({ start, topics });
       yield heartbeat("1");
     }),
   });
@@ -172,7 +172,7 @@ test("a reconnecting browser continues after the last event that it has seen", a
   const body = '{"topics": ["a", "b"], "cursor": "1"}';
   (await openEventStream(url, { path: subscribePath, body, headers: { "last-event-id": "41" } })).close();
   const expected = { start: { case: "cursor", value: "41" }, topics: ["a", "b"] };
-  t.same(asked, [expected, expected, expected]);
+  t.same(requests, [expected, expected, expected]);
 });
 
 test("an error before the first message has its HTTP status, so a browser does not reconnect", async (t) => {
@@ -400,10 +400,10 @@ test("an answer without a JSON form is a fault of the gateway, and is logged", a
 });
 
 test("a change accepts a body with known fields, also compressed, and no GET", async (t) => {
-  const asked: unknown[] = [];
+  const requests: unknown[] = [];
   const { url } = await startStreams(t, {
     CreateHypervisor: async function* (input: unknown, call: Call) {
-      asked.push((input as { id: string }).id);
+      requests.push((input as { id: string }).id);
       call.noteOperation("op-1");
       yield { msg: "made" };
     } as AnyHandler,
@@ -425,7 +425,7 @@ test("a change accepts a body with known fields, also compressed, and no GET", a
     t.match(get, { status: 405, headers: { allow: "POST" } });
     get.close();
   }
-  t.same(asked, ["hv-1", "hv-1"]);
+  t.same(requests, ["hv-1", "hv-1"]);
   const headers = {
     accept: "text/event-stream",
     "content-type": "application/json",
@@ -433,7 +433,7 @@ test("a change accepts a body with known fields, also compressed, and no GET", a
   };
   const body = gzipSync('{"id": "hv-z"}');
   t.match(await requestHttp1(url, { path: createPath, headers, body }), { status: 200 });
-  t.equal(asked.at(-1), "hv-z");
+  t.equal(requests.at(-1), "hv-z");
   const unknown = { ...headers, "content-encoding": "zip" };
   t.match(await requestHttp1(url, { path: createPath, headers: unknown, body }), { status: 501 });
 });

@@ -73,14 +73,14 @@ test("Last-Event-ID overrides the start position in the URL", async (t) => {
 const { createHypervisor } = OperationsService.method;
 
 function readPost(body: string, query = "", lastEventId?: string) {
-  const asked = {
+  const request = {
     httpMethod: "POST",
     url: `/operations.v1.OperationsService/CreateHypervisor${query}`,
     contentType: "application/json",
     lastEventId,
     readBody: async () => Buffer.from(body),
   };
-  return readEventRequest(createHypervisor, asked, true);
+  return readEventRequest(createHypervisor, request, true);
 }
 
 test("a body is the message in JSON, and a change refuses unknown fields", async (t) => {

@@ -1,7 +1,7 @@
 import { test } from "tap";
 import { clusterStatusOf } from "../../../../../../server/domains/clusters/reconcile/plan/cluster-status.ts";
 import type { ClusterRecord, SlotRecord } from "../../../../../../server/domains/clusters/store/records.ts";
-import { clusterOf, nowMs, serverOf, slotOf, viewOf, wantedOf, wholeCluster } from "./sample-cluster.ts";
+import { clusterOf, newSlotOf, nowMs, serverOf, slotOf, viewOf, wholeCluster } from "./sample-cluster.ts";
 
 const unreachable = { isReachable: false, why: "connection refused", forMs: 90_000 } as const;
 const minuteMs = 60_000;
@@ -36,8 +36,8 @@ test("a cluster is provisioning until it has run for the first time", async (t) 
   const slots = [
     serverOf("cp1"),
     serverOf("cp2", { state: "deploying", hostname: "node-3" }),
-    wantedOf("cp3", { pool: undefined, reason: "NO_MACHINE", message: "none" }),
-    wantedOf("w1"),
+    newSlotOf("cp3", { pool: undefined, reason: "NO_MACHINE", message: "none" }),
+    newSlotOf("w1"),
     slotOf("w2", { state: "annotated" }),
   ];
   t.same(found(slots, viewOf(slots), cluster), [
@@ -59,7 +59,7 @@ test("a cluster is provisioning until it has run for the first time", async (t) 
 test("a configuration error is an error before a cluster has run, and degrades it afterwards", async (t) => {
   const slots = [
     ...rest,
-    wantedOf("w2", { reason: "NO_IMAGE", message: "MAAS has no image of 1.36.3 for it" }),
+    newSlotOf("w2", { reason: "NO_IMAGE", message: "MAAS has no image of 1.36.3 for it" }),
   ];
   const message = "4 of 5 machines are ready; MAAS has no image of 1.36.3 for it for 1";
   t.same(found(slots, viewOf(slots), clusterOf({ hasRun: false })), ["error", message, false, false]);
@@ -69,7 +69,7 @@ test("a configuration error is an error before a cluster has run, and degrades i
 test("an unreachable MAAS is shown as one cause, whichever call failed", async (t) => {
   const why = "MAAS at http://maas/MAAS is unavailable: it, or a proxy in front of it, answered 502";
   const away = { reason: "MAAS_UNAVAILABLE", message: why, attempts: 3 };
-  const slots = [...rest.slice(0, 3), wantedOf("w1", away), wantedOf("w2", away)];
+  const slots = [...rest.slice(0, 3), newSlotOf("w1", away), newSlotOf("w2", away)];
   const cluster = clusterOf({ hasRun: false });
   const messageOf = (view = viewOf(slots)) => clusterStatusOf(cluster, slots, view).message;
   t.equal(messageOf(), `3 of 5 machines are ready; ${why} for 2`);
@@ -123,7 +123,7 @@ test("a node may be not ready for five minutes before it needs intervention", as
 });
 
 test("missing machines and machines that are stuck need intervention", async (t) => {
-  const lacking = [...rest, wantedOf("w2", { reason: "NO_MACHINE", message: "none" })];
+  const lacking = [...rest, newSlotOf("w2", { reason: "NO_MACHINE", message: "none" })];
   t.same(found(lacking), [
     "degraded",
     "4 of 5 machines are ready; no free standard machine for 1",
@@ -133,7 +133,7 @@ test("missing machines and machines that are stuck need intervention", async (t)
   const coming = [...lacking, slotOf("x", { state: "releasing" })];
   t.equal(found(coming)[0], "reconciling", "one is being released");
   const upgraded = clusterOf({ k8sVersion: "1.37.1", controlPlaneVersion: "1.37.1" });
-  const surge = wantedOf("cp4", { pool: undefined, k8sVersion: "1.37.1", reason: "NO_MACHINE" });
+  const surge = newSlotOf("cp4", { pool: undefined, k8sVersion: "1.37.1", reason: "NO_MACHINE" });
   const short = [...wholeCluster(), surge];
   t.equal(found(short, viewOf(short), upgraded)[0], "reconciling", "an old machine makes room");
   const locked = {

@@ -9,9 +9,9 @@ import { clusterOf } from "./sample-cluster.ts";
 import {
   type Chance,
   createSimulatedCluster,
+  desiredCount,
   liveOf,
   type SimulatedCluster,
-  wantedCount,
 } from "./simulated-cluster.ts";
 
 const instanceType = fc.constantFrom("standard", "gpu");
@@ -62,7 +62,7 @@ test("a cluster reaches its spec, whatever happens to it", async (t) => {
       }
       const servers = liveOf(slots, undefined).map(({ k8sVersion }) => k8sVersion);
       expectSame(servers, Array(cluster.controlPlane.count).fill(cluster.controlPlaneVersion));
-      expectSame(slots.length, wantedCount(cluster, "standard") + wantedCount(cluster, "gpu"));
+      expectSame(slots.length, desiredCount(cluster, "standard") + desiredCount(cluster, "gpu"));
       const status = clusterStatusOf(cluster, slots, simulated.view());
       expectSame(status, { status: "running", message: "", isSettled: true, isCalm: true });
       // A settled state is stable.
@@ -114,8 +114,8 @@ function afterTrouble({ servers, pools, changes, spare, seed }: Course): Simulat
 function stock(simulated: SimulatedCluster, spare: number): void {
   const { cluster } = simulated;
   const least = cluster.controlPlane.count === 1 ? 1 : 0;
-  simulated.setMachines("standard", wantedCount(cluster, "standard") + Math.max(spare, least));
-  simulated.setMachines("gpu", wantedCount(cluster, "gpu") + spare);
+  simulated.setMachines("standard", desiredCount(cluster, "standard") + Math.max(spare, least));
+  simulated.setMachines("gpu", desiredCount(cluster, "gpu") + spare);
 }
 
 function changed(
@@ -189,9 +189,9 @@ function isDone(simulated: SimulatedCluster): boolean {
   return clusterStatusOf(simulated.cluster, simulated.slots(), simulated.view()).status === "running";
 }
 
-function expectSame(found: unknown, wanted: unknown, what = ""): void {
-  if (JSON.stringify(found) !== JSON.stringify(wanted)) {
-    throw new Error(`${what}: expected ${JSON.stringify(wanted)}, found ${JSON.stringify(found)}`);
+function expectSame(found: unknown, expected: unknown, what = ""): void {
+  if (JSON.stringify(found) !== JSON.stringify(expected)) {
+    throw new Error(`${what}: expected ${JSON.stringify(expected)}, found ${JSON.stringify(found)}`);
   }
 }
 

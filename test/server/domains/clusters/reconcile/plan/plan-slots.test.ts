@@ -12,12 +12,12 @@ import type {
 } from "../../../../../../server/domains/clusters/store/records.ts";
 import {
   clusterOf,
+  newSlotOf,
   nodeFrom,
   nowMs,
   serverOf,
   slotOf,
   viewOf,
-  wantedOf,
   wholeCluster,
 } from "./sample-cluster.ts";
 
@@ -25,8 +25,8 @@ const unreachable = { isReachable: false, why: "connection refused", forMs: 90_0
 const nothing = { add: [], leave: [] };
 
 function planned(cluster: ClusterRecord, slots: readonly SlotRecord[], view = viewOf(slots)): SlotPlan {
-  let made = 0;
-  return planSlots(cluster, slots, view, () => `new${++made}`);
+  let createdCount = 0;
+  return planSlots(cluster, slots, view, () => `new${++createdCount}`);
 }
 
 /** Summarizes a plan: pools and versions that are added, and slots with their next state. */
@@ -105,7 +105,7 @@ test("a deleted cluster is not drained, and gets no new machines", async (t) => 
   const [first, ...rest] = wholeCluster();
   const slots = [
     ...rest,
-    wantedOf("a"),
+    newSlotOf("a"),
     slotOf("b", { state: "candidate" }),
     slotOf("c", { state: "draining" }),
     slotOf("d", { state: "releasing" }),
@@ -127,7 +127,7 @@ test("a pool with too many machines loses the most dispensable ones", async (t) 
     slotOf("silent", { createdAtMs: 2 }),
     slotOf("failing", { createdAtMs: 3, state: "deploying", reason: "MAAS_FAILED" }),
     slotOf("booting", { createdAtMs: 4, state: "booted" }),
-    wantedOf("wanted", { createdAtMs: 5 }),
+    newSlotOf("wanted", { createdAtMs: 5 }),
   ];
   const view = viewOf([...servers, ...slots], { nodes: { silent: { isReady: false } } });
   const order = [
@@ -173,10 +173,10 @@ test("a control plane that has lost its data is not created again", async (t) =>
   const [, , , ...workers] = wholeCluster();
   t.same(planned(clusterOf(), workers), nothing, "not even workers are replaced");
   t.same(brief(planned(clusterOf({ pools: [poolOf(3)] }), workers)).add, []);
-  const late = [...workers, wantedOf("cp9", { pool: undefined }), serverOf("cp8", { state: "deploying" })];
+  const late = [...workers, newSlotOf("cp9", { pool: undefined }), serverOf("cp8", { state: "deploying" })];
   t.same(brief(planned(clusterOf(), late)).leave, ["cp9 released"]);
   const next = clusterOf({ k8sVersion: "1.37.1", controlPlaneVersion: "1.37.1" });
-  t.same(planned(next, [...workers.slice(1), wantedOf("w9")]), nothing, "nor upgraded");
+  t.same(planned(next, [...workers.slice(1), newSlotOf("w9")]), nothing, "nor upgraded");
   const leaving = [...workers, serverOf("cp1", { state: "draining" })];
   t.equal(planned(clusterOf(), leaving).add.length, 3, "a draining one still has the data");
   t.equal(

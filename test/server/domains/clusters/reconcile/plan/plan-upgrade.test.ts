@@ -4,7 +4,7 @@ import {
   type SlotPlan,
 } from "../../../../../../server/domains/clusters/reconcile/plan/plan-slots.ts";
 import type { ClusterRecord, SlotRecord } from "../../../../../../server/domains/clusters/store/records.ts";
-import { clusterOf, nowMs, serverOf, slotOf, viewOf, wantedOf, wholeCluster } from "./sample-cluster.ts";
+import { clusterOf, newSlotOf, nowMs, serverOf, slotOf, viewOf, wholeCluster } from "./sample-cluster.ts";
 
 const nothing = { add: [], leave: [] };
 /** All machines have 1.36.3, and the spec is 1.37.1. */
@@ -60,7 +60,7 @@ test("without an endpoint no control-plane machine is replaced", async (t) => {
 });
 
 test("without a free machine one of three is removed first, if the others are ready", async (t) => {
-  const waiting = wantedOf("cp4", { ...surgeServer, reason: "NO_MACHINE" });
+  const waiting = newSlotOf("cp4", { ...surgeServer, reason: "NO_MACHINE" });
   const slots = [...wholeCluster(), waiting];
   const first = { add: [], leave: ["cp1 draining"] };
   t.same(brief(upgrading, slots), first);
@@ -100,7 +100,7 @@ test("pools follow once no old API server is left, each pool one machine at a ti
     { add: [], leave: ["w2 draining"] },
     "one that is not ready is replaced first",
   );
-  const waiting = wantedOf("w3", { k8sVersion: "1.37.1", reason: "NO_MACHINE" });
+  const waiting = newSlotOf("w3", { k8sVersion: "1.37.1", reason: "NO_MACHINE" });
   t.same(brief(upgrading, [...newServers, ...workers, waiting]), { add: [], leave: ["w1 draining"] });
   const next = [...newServers, slotOf("w2"), waiting, slotOf("w1", { state: "draining" })];
   t.same(brief(upgrading, next), nothing, "and no second one");
@@ -118,7 +118,7 @@ test("pools follow once no old API server is left, each pool one machine at a ti
 });
 
 test("machines without an installation are replaced at once by ones of the new version", async (t) => {
-  const slots = [...newServers, slotOf("w1", { state: "annotated" }), wantedOf("w2")];
+  const slots = [...newServers, slotOf("w1", { state: "annotated" }), newSlotOf("w2")];
   const view = viewOf(slots, { machines: { w1: { status: "allocated" } } });
   const plan = { add: ["web 1.37.1", "web 1.37.1"], leave: ["w1 releasing", "w2 released"] };
   t.same(brief(upgrading, slots, view), plan);

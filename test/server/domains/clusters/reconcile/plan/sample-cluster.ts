@@ -57,7 +57,7 @@ export function slotOf(uid: string, changes: Partial<SlotRecord> = {}): SlotReco
 }
 
 /** Returns a slot that has no machine yet. */
-export function wantedOf(uid: string, changes: Partial<SlotRecord> = {}): SlotRecord {
+export function newSlotOf(uid: string, changes: Partial<SlotRecord> = {}): SlotRecord {
   const none = { candidateId: undefined, systemId: undefined, hostname: undefined, ipAddress: undefined };
   return slotOf(uid, { state: "wanted", ...none, sequence: 0, ...changes });
 }

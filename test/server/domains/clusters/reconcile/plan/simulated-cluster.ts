@@ -36,7 +36,7 @@ export interface SimulatedCluster {
 
 export function createSimulatedCluster(cluster: ClusterRecord, chance: Chance): SimulatedCluster {
   let slots: readonly SlotRecord[] = [];
-  let made = 0;
+  let createdCount = 0;
   const machines = new Map<string, number>();
   const unready = new Set<string>();
   let isApiDown = false;
@@ -49,7 +49,7 @@ export function createSimulatedCluster(cluster: ClusterRecord, chance: Chance): 
     const nodes = slots.filter(({ state }) => state === "joined" || state === "draining");
     const hasApi = servers().some(({ state }) => state === "joined" || state === "draining");
     return {
-      nowMs: nowMs + made,
+      nowMs: nowMs + createdCount,
       machines: isMaasDown
         ? { unreadable: "it is down" }
         : new Map(
@@ -75,13 +75,13 @@ export function createSimulatedCluster(cluster: ClusterRecord, chance: Chance): 
   }
 
   function pass(check: (plan: SlotPlan) => void): void {
-    const plan = planSlots(self.cluster, slots, view(), () => `s${made++}`);
+    const plan = planSlots(self.cluster, slots, view(), () => `s${createdCount++}`);
     check(plan);
     const leaves = new Map(plan.leave.map((leave) => [leave.uid, leave]));
     const stay = slots.map((slot) => ({ ...slot, state: leaves.get(slot.uid)?.to ?? slot.state }));
     const come = plan.add.map((slot): SlotRecord => {
       const none = { candidateId: undefined, systemId: undefined, ipAddress: undefined, hostname: undefined };
-      const since = { stateSinceMs: nowMs, createdAtMs: nowMs + made++, nextTryAtMs: 0 };
+      const since = { stateSinceMs: nowMs, createdAtMs: nowMs + createdCount++, nextTryAtMs: 0 };
       const text = { message: "", reason: "", attempts: 0, sequence: 0 };
       return { cluster: "prod", clusterUid: "c1", state: "wanted", ...none, ...since, ...text, ...slot };
     });
@@ -165,7 +165,7 @@ export function createSimulatedCluster(cluster: ClusterRecord, chance: Chance): 
 }
 
 /** Returns the number of machines of a type in a cluster's spec. */
-export function wantedCount(cluster: ClusterRecord, instanceType: string): number {
+export function desiredCount(cluster: ClusterRecord, instanceType: string): number {
   return [cluster.controlPlane, ...cluster.pools]
     .filter((group) => group.instanceType === instanceType)
     .reduce((sum, { count }) => sum + count, 0);

@@ -5,14 +5,14 @@ const holder = { identity: "pool", signal: new AbortController().signal };
 const volumeOf = (name: string) => ({ name, sizeBytes: 1n, uuid: name }) as never;
 
 test("a volume that a restore creates while the pool is listed is not whole", async (t) => {
-  const inMaking: string[] = [];
+  const beingRestored: string[] = [];
   const volumes = {
     async list() {
-      inMaking.push("restored");
+      beingRestored.push("restored");
       return [volumeOf("old"), volumeOf("restored")];
     },
   } as never;
-  const whole = await listWhole({ volumes, namesBeingRestored: async () => [...inMaking] }, holder);
+  const whole = await listWhole({ volumes, namesBeingRestored: async () => [...beingRestored] }, holder);
   t.same(
     whole.map(({ name }) => name),
     ["old"],
@@ -20,14 +20,14 @@ test("a volume that a restore creates while the pool is listed is not whole", as
 });
 
 test("a volume whose restore ends while the pool is listed is left for the next list", async (t) => {
-  const inMaking = ["restored"];
+  const beingRestored = ["restored"];
   const volumes = {
     async list() {
-      inMaking.pop();
+      beingRestored.pop();
       return [volumeOf("old"), volumeOf("restored")];
     },
   } as never;
-  const whole = await listWhole({ volumes, namesBeingRestored: async () => [...inMaking] }, holder);
+  const whole = await listWhole({ volumes, namesBeingRestored: async () => [...beingRestored] }, holder);
   t.same(
     whole.map(({ name }) => name),
     ["old"],

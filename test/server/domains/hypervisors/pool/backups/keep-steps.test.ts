@@ -22,7 +22,7 @@ function snapshotOf(backupId: string, id: string) {
 }
 
 test("skipped volumes are not counted, and the newer of two snapshots is kept", async (t) => {
-  const told: (string | undefined)[] = [];
+  const reported: (string | undefined)[] = [];
   const tools = {
     repositories: { open: async () => ({}) },
     restic: {
@@ -38,8 +38,8 @@ test("skipped volumes are not counted, and the newer of two snapshots is kept", 
     operationId: "op",
     input: {},
     output: (step: string) => (step === "choose" ? { volumes: chosen } : { skipped: ["gone"] }),
-    progress: ({ message }: { readonly message?: string }) => void told.push(message),
+    progress: ({ message }: { readonly message?: string }) => void reported.push(message),
   } as unknown as PoolBackupRun;
   t.match(await verifyStep(tools).forward(run), { stored: [{ snapshotId: "newer" }], otherIds: ["older"] });
-  t.strictSame(told, ["a is verified (1 of 1)"]);
+  t.strictSame(reported, ["a is verified (1 of 1)"]);
 });

@@ -51,9 +51,9 @@ async function restoreFirst(gateway: PoolBackupsGateway): Promise<string> {
   if (row === undefined || source === undefined) {
     throw new Error("there is no backup");
   }
-  const wanted = { name: "again", deviceClass: "", sizeGb: 0n, tags: [] };
+  const spec = { name: "again", deviceClass: "", sizeGb: 0n, tags: [] };
   const call = gateway.call(BackupService.method.restoreBackup);
-  return (await source.restore.begin({ row, spec: wanted, access: undefined }, call)).operation.id;
+  return (await source.restore.begin({ row, spec, access: undefined }, call)).operation.id;
 }
 
 /** Adds a boundary before and after each transfer, at which the gateway may die as well. */
@@ -144,11 +144,11 @@ for (const story of stories) {
         t.ok(isDone, `${where}: ${operation.state} ${operation.failure?.message}`);
       }
       t.match(operation.state, /^(completed|cancelled)$/, where);
-      const wanted = isDone || story.isRestore ? story.volumeCount : 0;
+      const expected = isDone || story.isRestore ? story.volumeCount : 0;
       const stored = (await host.stored()).map(({ fileName }) => fileName);
-      t.equal(stored.length, wanted, `${where}: snapshots in the repository: ${stored}`);
+      t.equal(stored.length, expected, `${where}: snapshots in the repository: ${stored}`);
       t.equal(new Set(stored).size, stored.length, where);
-      t.equal((await requester.rows()).length, wanted, `${where}: listed backups`);
+      t.equal((await requester.rows()).length, expected, `${where}: listed backups`);
       t.strictSame(await host.leftovers(), [], where);
       const volumes = story.isRestore && isDone ? ["again", ...volumesBefore] : volumesBefore;
       t.strictSame((await host.volumeNames()).toSorted(), volumes.toSorted(), where);

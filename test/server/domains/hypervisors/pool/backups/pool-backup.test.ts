@@ -375,7 +375,7 @@ test("a cancelled backup leaves nothing behind", async (t) => {
   for (const isDirectory of [true, false]) {
     const counted = countedRestic();
     const host = isDirectory ? await createDirectoryHost(t, counted) : await createVolumeGroupHost(counted);
-    const begun = Promise.withResolvers<void>();
+    const started = Promise.withResolvers<void>();
     const { backup } = counted.adapter;
     const restic = {
       ...counted.adapter,
@@ -384,7 +384,7 @@ test("a cancelled backup leaves nothing behind", async (t) => {
           return backup(...args);
         }
         const [, , { signal }] = args;
-        begun.resolve();
+        started.resolve();
         return new Promise<string>((_, reject) => {
           signal.addEventListener("abort", () => reject(signal.reason));
         });
@@ -392,7 +392,7 @@ test("a cancelled backup leaves nothing behind", async (t) => {
     };
     const gateway = await createPoolBackupsGateway(t, host, { restic });
     const { id } = await gateway.beginBackup();
-    await begun.promise;
+    await started.promise;
     t.equal((await host.leftovers()).length, 1, "one resource is held");
     await gateway.operations.cancel(id);
     t.match(await gateway.end(id), { state: "cancelled" });

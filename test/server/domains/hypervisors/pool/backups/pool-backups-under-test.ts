@@ -79,8 +79,8 @@ export async function createVolumeGroupHost(restic = countedRestic()): Promise<V
     stored: restic.stored,
     async leftovers() {
       const isMark = (text: string) => text.startsWith("hostplane-");
-      const made = (await volumes()).filter(({ name, tags }) => [name, ...tags].some(isMark));
-      return made.map(({ name }) => name);
+      const created = (await volumes()).filter(({ name, tags }) => [name, ...tags].some(isMark));
+      return created.map(({ name }) => name);
     },
     volumeNames: async () => (await volumes()).map(({ name }) => name).toSorted(),
   };
@@ -146,9 +146,9 @@ export function countedRestic(adapter: ResticAdapter = createResticSandbox({ tra
   return {
     adapter: {
       ...adapter,
-      ensureRepository(wanted: Repository, ...rest: [AbortSignal]) {
-        repository = wanted;
-        return adapter.ensureRepository(wanted, ...rest);
+      ensureRepository(expected: Repository, ...rest: [AbortSignal]) {
+        repository = expected;
+        return adapter.ensureRepository(expected, ...rest);
       },
     } satisfies ResticAdapter,
     stored: async () => (repository === undefined ? [] : adapter.list(repository, [], signal)),

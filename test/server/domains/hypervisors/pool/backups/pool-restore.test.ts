@@ -53,8 +53,8 @@ test("a volume of a directory is restored with its original size", async (t) => 
     state: "completed",
     result: { volume: "storagePool/volumes/again", sizeBytes: 3 << 20 },
   });
-  const made = (await host.libvirt.volumesOf("images")).find(({ name }) => name === "again");
-  t.match(made, { storedBytes: 3n << 20n, users: [] });
+  const created = (await host.libvirt.volumesOf("images")).find(({ name }) => name === "again");
+  t.match(created, { storedBytes: 3n << 20n, users: [] });
   t.equal(await reasonOf(restore("b.qcow2")), "STORAGE_VOLUME_EXISTS");
   const spec = { name: "third", deviceClass: "", sizeGb: 0n, tags: [] };
   const plan = await source.restore.plan({ row: rowOf("c.raw"), spec, access: undefined }, call());

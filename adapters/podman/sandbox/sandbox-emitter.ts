@@ -4,7 +4,7 @@ import type { RuntimeImage } from "../runtime-state.ts";
 
 type ContainerKind = "containerCreated" | "containerStarted" | "containerExited" | "containerRemoved";
 
-interface ToldContainer {
+interface EmittedContainer {
   readonly id: string;
   readonly podId: string;
   readonly name: string;
@@ -13,15 +13,15 @@ interface ToldContainer {
 }
 
 /** Creates the events of a sandbox. */
-export interface SandboxTeller {
+export interface SandboxEmitter {
   /** Returns the time; each call returns a later one. */
   nowNs(): bigint;
-  tellContainer(kind: ContainerKind, container: ToldContainer, podName: string): void;
-  tellPod(kind: "podCreated" | "podRemoved", pod: { readonly id: string; readonly name: string }): void;
-  tellImage(kind: "imageAdded" | "imageRemoved", image: RuntimeImage): void;
+  emitContainer(kind: ContainerKind, container: EmittedContainer, podName: string): void;
+  emitPod(kind: "podCreated" | "podRemoved", pod: { readonly id: string; readonly name: string }): void;
+  emitImage(kind: "imageAdded" | "imageRemoved", image: RuntimeImage): void;
 }
 
-export function createSandboxTeller(tell: (event: RuntimeEvent) => void): SandboxTeller {
+export function createSandboxEmitter(emit: (event: RuntimeEvent) => void): SandboxEmitter {
   let lastNs = 0n;
 
   function nowNs(): bigint {
@@ -32,15 +32,15 @@ export function createSandboxTeller(tell: (event: RuntimeEvent) => void): Sandbo
 
   return {
     nowNs,
-    tellContainer(kind, { id: containerId, podId, name: containerName, isInfra, exitCode }, podName) {
+    emitContainer(kind, { id: containerId, podId, name: containerName, isInfra, exitCode }, podName) {
       const timeNs = nowNs();
       const facts = { timeNs, key: `${timeNs}:${kind}:${containerId}`, podId, podUuid: uuidFromPodId(podId) };
       const ended = kind === "containerExited" && exitCode !== undefined ? { exitCode } : {};
-      tell({ kind, ...facts, podName, containerId, containerName, isInfra, ...ended });
+      emit({ kind, ...facts, podName, containerId, containerName, isInfra, ...ended });
     },
-    tellPod(kind, { id: podId, name: podName }) {
+    emitPod(kind, { id: podId, name: podName }) {
       const timeNs = nowNs();
-      tell({
+      emit({
         kind,
         timeNs,
         key: `${timeNs}:${kind}:${podId}`,
@@ -49,9 +49,9 @@ export function createSandboxTeller(tell: (event: RuntimeEvent) => void): Sandbo
         podName,
       });
     },
-    tellImage(kind, { id: imageId, names: imageNames }) {
+    emitImage(kind, { id: imageId, names: imageNames }) {
       const timeNs = nowNs();
-      tell({ kind, timeNs, key: `${timeNs}:${kind}:${imageId}`, imageId, imageNames });
+      emit({ kind, timeNs, key: `${timeNs}:${kind}:${imageId}`, imageId, imageNames });
     },
   };
 }

@@ -1,27 +1,27 @@
 import { test } from "tap";
-import { makeOnce } from "../../../adapters/host/make-once.ts";
+import { createOnce } from "../../../adapters/host/create-once.ts";
 
 test("creates the value on first use, once for all callers", async (t) => {
   let attempts = 0;
-  const { get, made } = makeOnce(async () => {
+  const { get, created: result } = createOnce(async () => {
     attempts += 1;
     await new Promise(setImmediate);
     return { attempt: attempts };
   });
-  t.equal(made(), undefined);
+  t.equal(result(), undefined);
   t.equal(attempts, 0);
-  const asked = [get(), get()];
-  t.equal(made(), asked[0], "also while it is being created");
-  const [one, other] = await Promise.all(asked);
+  const requested = [get(), get()];
+  t.equal(result(), requested[0], "also while it is being created");
+  const [one, other] = await Promise.all(requested);
   t.equal(one, other);
   t.equal(await get(), one);
-  t.equal(await made(), one);
+  t.equal(await result(), one);
   t.equal(attempts, 1);
 });
 
 test("a failed attempt rejects for all its callers, and the next call tries again", async (t) => {
   let attempts = 0;
-  const { get, made } = makeOnce(async () => {
+  const { get, created: result } = createOnce(async () => {
     attempts += 1;
     await new Promise(setImmediate);
     if (attempts < 3) {
@@ -29,12 +29,12 @@ test("a failed attempt rejects for all its callers, and the next call tries agai
     }
     return attempts;
   });
-  const asked = [get(), get()];
-  await Promise.all(asked.map((each) => t.rejects(each, /no port 1/)));
-  t.equal(made(), undefined);
+  const requested = [get(), get()];
+  await Promise.all(requested.map((each) => t.rejects(each, /no port 1/)));
+  t.equal(result(), undefined);
   t.equal(attempts, 1);
   const again = await get().catch(() => {
-    t.equal(made(), undefined, "a caller can try again as soon as it gets the failure");
+    t.equal(result(), undefined, "a caller can try again as soon as it gets the failure");
     return get();
   });
   t.equal(again, 3);
@@ -43,7 +43,7 @@ test("a failed attempt rejects for all its callers, and the next call tries agai
 });
 
 test("a failure without callers is no unhandled rejection", async (t) => {
-  const { made, get } = makeOnce(() => Promise.reject(new Error("no port")));
+  const { created: result, get } = createOnce(() => Promise.reject(new Error("no port")));
   const unhandled: unknown[] = [];
   const note = (error: unknown) => unhandled.push(error);
   process.on("unhandledRejection", note);
@@ -51,5 +51,5 @@ test("a failure without callers is no unhandled rejection", async (t) => {
   void get();
   await new Promise(setImmediate);
   t.same(unhandled, []);
-  t.equal(made(), undefined);
+  t.equal(result(), undefined);
 });
