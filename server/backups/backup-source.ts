@@ -33,7 +33,7 @@ export interface RestoreRequest extends StoredBackupRequest {
   readonly spec: RestoreSpec;
 }
 
-/** Changes of recorded backups, all of which are operations. */
+/** Changes of recorded backups. Each is an operation. */
 export interface BackupSourceChanges {
   /** @throws InfraError INVALID_FIELD, ENDPOINT_NOT_ALLOWED, REPOSITORY_NOT_FOUND, BUSY */
   readonly verify: BeginnableChange<StoredBackupRequest>;

@@ -5,7 +5,7 @@ import type { Ended, Started } from "./run-hostplane.ts";
 /** A command that runs in this process. It cannot be killed; one that follows something ends when the gateway stops. */
 export type StartedInProcess = Omit<Started, "child" | "untilLogged">;
 
-/** The command that reads a swapped stdin or environment, of which a process has only one. */
+/** Whether a command is running with its own stdin or environment: a process has only one of each. */
 let isSwapped = false;
 
 /**

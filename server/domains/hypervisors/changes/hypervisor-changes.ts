@@ -77,7 +77,7 @@ export function createHypervisorChanges(options: HypervisorChangesOptions): Hype
   };
 }
 
-/** Makes a change executable for one hypervisor, and for several of which none is begun if one is rejected. */
+/** Makes a change executable for one hypervisor and for several. If one of several is rejected, none is begun. */
 function changesOf<Input extends Json>(
   options: HypervisorChangesOptions,
   turns: ReturnType<typeof createLimiter>,
@@ -210,7 +210,7 @@ function assertKnown(
   throw new InfraError(why, `${id} has an unknown state: ${reason}`, { resource: hypervisorResource(id) });
 }
 
-/** Joins the plans of several hypervisors, each of which is changed for itself. */
+/** Joins the plans of several hypervisors into one. */
 function joinedPlan(
   parts: readonly PlannedMutation[],
 ): Pick<PlannedMutation, "plan" | "steps" | "pointOfNoReturn"> {

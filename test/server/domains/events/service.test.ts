@@ -175,15 +175,20 @@ test("an invalid request is refused with field and limit", async (t) => {
 
 test("after silence there is a heartbeat to resume from, also for a subscriber without events", async (t) => {
   const { clientOf, append, events } = await startEventsUnderTest(t, { silenceMs: 200 });
+  const startedAtMs = performance.now();
   const subscribed = streamForms.map((each) => subscribe(t, clientOf(each), { topics: ["test"] }));
   await Promise.all(subscribed.map(({ next }) => next()));
   await append(["a", "b"]);
-  const startedAtMs = performance.now();
   const first = await Promise.all(subscribed.map(({ next }) => next()));
-  t.ok(performance.now() - startedAtMs > 100, "not before");
-  for (const [index, message] of first.entries()) {
-    const expected = { case: "heartbeat", value: { cursor: events.cursorOf(2) } };
-    t.match(message, expected, streamForms[index]?.name ?? "");
+  t.ok(performance.now() - startedAtMs >= 200, "not before");
+  for (const [index, { next }] of subscribed.entries()) {
+    const { name = "" } = streamForms[index] ?? {};
+    let message = first[index];
+    // On a busy machine the silence may have lasted before the events were appended.
+    while (message?.case === "heartbeat" && message.value.cursor === events.cursorOf(0)) {
+      message = await next();
+    }
+    t.match(message, { case: "heartbeat", value: { cursor: events.cursorOf(2) } }, name);
   }
   await append(["c"]);
   const start = { case: "cursor" as const, value: events.cursorOf(2) };

@@ -98,7 +98,7 @@ export interface HypervisorGatewayOptions {
 /** The parts of a gateway that handle hypervisors; closed when the test ends. */
 export interface HypervisorGateway {
   readonly hypervisors: Hypervisors;
-  /** Those of the storage pool, of which there is none, are refused. */
+  /** Changes of the storage pool are refused, since there is none. */
   readonly changes: HypervisorChanges & PublishedPoolChanges;
   readonly operations: Operations;
   readonly events: Events;

@@ -6,6 +6,7 @@ import {
   type PoolRun,
   type PoolStep,
   type PoolTools,
+  poolKind,
   refreshFailureOf,
   refreshStep,
 } from "./pool-run.ts";
@@ -16,8 +17,7 @@ export function createExpandPool(tools: PoolTools): PoolChange {
   return {
     kind: {
       kind: "storagePool.expand",
-      system: "storagePool",
-      runsOn: "host",
+      ...poolKind,
       steps: [chooseStep(tools), addStep(tools), refreshStep(tools)],
       pointOfNoReturn: "add",
       result: (run): PoolResult => ({

@@ -21,6 +21,9 @@ export type PoolResult = {
   readonly refreshFailure: string;
 };
 
+/** What the operations that change the pool's size have in common. */
+export const poolKind = { system: "storagePool", runsOn: "host" } as const;
+
 export type PoolRun = StepRun<PoolInput, null>;
 export type PoolStep = OperationStep<PoolInput, null>;
 

@@ -7,6 +7,7 @@ import {
   type PoolRun,
   type PoolStep,
   type PoolTools,
+  poolKind,
   refreshFailureOf,
   refreshStep,
 } from "./pool-run.ts";
@@ -20,8 +21,7 @@ export function createShrinkPool(tools: PoolTools): PoolChange {
   return {
     kind: {
       kind: "storagePool.shrink",
-      system: "storagePool",
-      runsOn: "host",
+      ...poolKind,
       steps: [chooseStep(tools), reserveStep(tools), moveStep(tools), removeStep(tools), refreshStep(tools)],
       pointOfNoReturn: "remove",
       result: (run): PoolResult => ({
