@@ -46,6 +46,11 @@ export type ServiceChanges<S extends DescService> = {
   readonly [K in keyof S["method"]]?: MethodChange<S["method"][K]>;
 };
 
+/** Some of the changes of a service: those that one part of a domain makes. */
+export type ChangesOf<S extends DescService, Name extends keyof S["method"]> = Required<
+  Pick<ServiceChanges<S>, Name>
+>;
+
 type Runs<Changes> = {
   [K in keyof Changes]: Changes[K] extends { run: infer Run } ? Run : never;
 };

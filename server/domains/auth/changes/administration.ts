@@ -1,5 +1,5 @@
 import type { UserService } from "../../../../gen/hostplane/v1/user_pb.ts";
-import type { ServiceChanges } from "../../../domain/change.ts";
+import type { ChangesOf } from "../../../domain/change.ts";
 import { createStoredChange } from "../../../domain/stored-change.ts";
 import type { ApiTokens } from "../api-tokens.ts";
 import { apiTokenMessage, userMessage } from "../user-messages.ts";
@@ -28,7 +28,7 @@ type AdministrationMethod =
  * The changes of hostplane.v1.UserService. ChangePassword is none of them, because a plan would reveal whether a password is
  * right without counting as a failed login.
  */
-export type Administration = Required<Pick<ServiceChanges<typeof UserService>, AdministrationMethod>>;
+export type Administration = ChangesOf<typeof UserService, AdministrationMethod>;
 
 export function createAdministration(options: AdministrationOptions): Administration {
   const { users, apiTokens, rotateSigningKey } = options;

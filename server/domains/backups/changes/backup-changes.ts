@@ -1,33 +1,29 @@
-import type { MessageInitShape } from "@bufbuild/protobuf";
 import type {
+  BackupService,
   DeleteBackupRequest,
   RestoreBackupRequest,
   VerifyBackupRequest,
 } from "../../../../gen/hostplane/v1/backup_pb.ts";
-import type { OperationSchema } from "../../../../gen/hostplane/v1/operation_pb.ts";
 import type { BackupSource, RestoreRequest, StoredBackupRequest } from "../../../backups/backup-source.ts";
 import type { AccessFields } from "../../../backups/repositories.ts";
 import { resourceOf } from "../../../backups/stored-backup-plans.ts";
-import type { Change } from "../../../domain/change.ts";
+import type { ChangesOf } from "../../../domain/change.ts";
+import type { DomainContext } from "../../../domain/domain-services.ts";
 import type { BeginnableChange } from "../../../domain/long-change.ts";
-import type { Operation } from "../../../operations/operation.ts";
+import type { PlanRequester } from "../../../operations/planner.ts";
+import type { Call } from "../../../rpc/call/call.ts";
 import { parseBackupId, specFromRestore } from "../backup-messages.ts";
 import type { Backups } from "../backups.ts";
 
-type OperationMessage = MessageInitShape<typeof OperationSchema>;
-type StartedOperation = Promise<{ readonly operation: OperationMessage }>;
-
 /** The changes of hostplane.v1.BackupService. Each is made by the source that the backup's volume belongs to. */
-export interface BackupChanges {
-  readonly verifyBackup: Change<VerifyBackupRequest, StartedOperation>;
-  readonly deleteBackup: Change<DeleteBackupRequest, StartedOperation>;
-  readonly restoreBackup: Change<RestoreBackupRequest, StartedOperation>;
-}
+export type BackupChanges = ChangesOf<
+  typeof BackupService,
+  "verifyBackup" | "deleteBackup" | "restoreBackup"
+>;
 
-/** @param operationMessage converts an operation to its published message */
 export function createBackupChanges(
   backups: Pick<Backups, "find">,
-  operationMessage: (operation: Operation) => OperationMessage,
+  operationMessage: DomainContext["operationMessage"],
 ): BackupChanges {
   /**
    * @param changeOf returns the change of a source
@@ -39,17 +35,17 @@ export function createBackupChanges(
   >(
     changeOf: (source: BackupSource) => BeginnableChange<Request>,
     complete: (request: StoredBackupRequest, message: Message) => Request,
-  ): Change<Message, StartedOperation> {
+  ) {
     async function find(message: Message) {
       const { row, source } = await backups.find(parseBackupId(message.id));
       return { row, source, request: complete({ row, access: message.access }, message) };
     }
     return {
-      async plan(message, requester) {
+      async plan(message: Message, requester: PlanRequester) {
         const { source, request } = await find(message);
         return changeOf(source).plan(request, requester);
       },
-      async run(message, call) {
+      async run(message: Message, call: Call) {
         const { row, source, request } = await find(message);
         call.noteResource(resourceOf(row));
         const { operation } = await changeOf(source).begin(request, call);

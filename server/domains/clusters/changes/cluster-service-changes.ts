@@ -1,6 +1,6 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ClusterService } from "../../../../gen/hostplane/v1/cluster_pb.ts";
-import type { ServiceChanges } from "../../../domain/change.ts";
+import type { ChangesOf } from "../../../domain/change.ts";
 import { assertClusterName } from "../bootstrap/names.ts";
 import { machineMessage } from "../cluster-messages.ts";
 import { clusterResource } from "../cluster-resource.ts";
@@ -10,9 +10,7 @@ import type { StrayCalls } from "../stray-calls.ts";
 type ClusterServiceMethod = "rotateKubeconfig" | "adoptStray" | "releaseStray";
 
 /** The changes of hostplane.v1.ClusterService. */
-export type ClusterServiceChanges = Required<
-  Pick<ServiceChanges<typeof ClusterService>, ClusterServiceMethod>
->;
+export type ClusterServiceChanges = ChangesOf<typeof ClusterService, ClusterServiceMethod>;
 
 export function createClusterServiceChanges(
   kubeconfigs: Kubeconfigs,

@@ -1,5 +1,5 @@
 import { type Cluster, ClusterStatus } from "../../../../gen/cnct/kaas/api/api_pb.ts";
-import type { ServiceChanges } from "../../../domain/change.ts";
+import type { ChangesOf } from "../../../domain/change.ts";
 import { createStoredChange } from "../../../domain/stored-change.ts";
 import { requesterFrom } from "../../../rpc/call/requester.ts";
 import type { ClusterSpecs } from "../cluster-specs.ts";
@@ -16,7 +16,7 @@ type KaasMethod =
   | "scaleNodePool";
 
 /** The changes of cnct.kaas.api.Cluster. */
-export type KaasChanges = Required<Pick<ServiceChanges<typeof Cluster>, KaasMethod>>;
+export type KaasChanges = ChangesOf<typeof Cluster, KaasMethod>;
 
 /**
  * Creates the changes of cnct.kaas.api.Cluster. Each changes a spec in the store; an operation follows what the reconciler makes

@@ -4,13 +4,8 @@ import { createLimiter } from "../../../../adapters/host/limiter.ts";
 import type { LibvirtAdapter } from "../../../../adapters/libvirt/adapter.ts";
 import { assertHypervisorId, hypervisorResource } from "../../../../adapters/libvirt/names.ts";
 import { libvirtReasons } from "../../../../adapters/libvirt/reasons.ts";
-import type {
-  CreateHypervisorRequest,
-  CreateHypervisorsRequest,
-  DestroyHypervisorRequest,
-  DestroyHypervisorsRequest,
-} from "../../../../gen/operations/v1/operations_pb.ts";
-import type { Change } from "../../../domain/change.ts";
+import type { OperationsService } from "../../../../gen/operations/v1/operations_pb.ts";
+import type { Change, ChangesOf } from "../../../domain/change.ts";
 import {
   type CheckedOperation,
   operationRequesterOf,
@@ -54,12 +49,10 @@ export interface HypervisorChangesOptions {
 type Progress = ReturnType<typeof progressMessages>;
 
 /** The changes of operations.v1.OperationsService that concern hypervisors. */
-export interface HypervisorChanges {
-  readonly createHypervisor: Change<CreateHypervisorRequest, Progress>;
-  readonly createHypervisors: Change<CreateHypervisorsRequest, Progress>;
-  readonly destroyHypervisor: Change<DestroyHypervisorRequest, Progress>;
-  readonly destroyHypervisors: Change<DestroyHypervisorsRequest, Progress>;
-}
+export type HypervisorChanges = ChangesOf<
+  typeof OperationsService,
+  "createHypervisor" | "createHypervisors" | "destroyHypervisor" | "destroyHypervisors"
+>;
 
 /** Creates the changes and registers their kinds of operation; must run before `operations.begin`. */
 export function createHypervisorChanges(options: HypervisorChangesOptions): HypervisorChanges {

@@ -1,10 +1,9 @@
-import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { PodRuntime } from "../../../../adapters/podman/adapter.ts";
-import type { OperationSchema } from "../../../../gen/hostplane/v1/operation_pb.ts";
 import type { PodService } from "../../../../gen/hostplane/v1/pod_pb.ts";
-import type { ServiceChanges } from "../../../domain/change.ts";
+import type { ChangesOf } from "../../../domain/change.ts";
+import type { DomainContext } from "../../../domain/domain-services.ts";
 import { createLongChange } from "../../../domain/long-change.ts";
-import type { Json, Operation } from "../../../operations/operation.ts";
+import type { Json } from "../../../operations/operation.ts";
 import type { Operations } from "../../../operations/operations.ts";
 import type { OwnChanges } from "../own-changes.ts";
 import { createKillPod } from "./kill-pod.ts";
@@ -23,13 +22,13 @@ export interface PodChangesOptions {
   /** Name of this host. */
   readonly host: string;
   /** Converts an operation to its message. */
-  readonly operationMessage: (operation: Operation) => MessageInitShape<typeof OperationSchema>;
+  readonly operationMessage: DomainContext["operationMessage"];
 }
 
 type PodMethod = "startPod" | "stopPod" | "killPod" | "removePod" | "pullImage" | "removeImage";
 
 /** The changes of hostplane.v1.PodService. Each returns the operation that makes it. */
-export type PodChanges = Required<Pick<ServiceChanges<typeof PodService>, PodMethod>>;
+export type PodChanges = ChangesOf<typeof PodService, PodMethod>;
 
 /** Creates the changes, and registers their kinds of operations. Must be called before `operations.begin`. */
 export function createPodChanges(options: PodChangesOptions): PodChanges {

@@ -3,14 +3,14 @@ import { cephResource } from "../../../../adapters/ceph/names.ts";
 import { cephReasons } from "../../../../adapters/ceph/reasons.ts";
 import { InfraError, invalidField } from "../../../../adapters/host/infra-error.ts";
 import type { StorageService } from "../../../../gen/hostplane/v1/storage_pb.ts";
-import type { ServiceChanges } from "../../../domain/change.ts";
+import type { ChangesOf } from "../../../domain/change.ts";
 import type { Mutation } from "../../../operations/mutation.ts";
 import type { InlineRunner } from "../../../operations/run-inline.ts";
 import { crashMessage, crashSentence } from "../crashes.ts";
 import { requirePart } from "../figure-notes.ts";
 
 /** The changes of hostplane.v1.StorageService. */
-export type StorageChanges = Required<Pick<ServiceChanges<typeof StorageService>, "archiveCrash">>;
+export type StorageChanges = ChangesOf<typeof StorageService, "archiveCrash">;
 
 export interface ArchiveCrashOptions {
   readonly ceph: CephAdapter;

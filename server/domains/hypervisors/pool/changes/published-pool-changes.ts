@@ -1,10 +1,6 @@
 import { invalidField } from "../../../../../adapters/host/infra-error.ts";
-import type {
-  CreateBackupRequest,
-  ExpandStorageRequest,
-  ShrinkStorageRequest,
-} from "../../../../../gen/operations/v1/operations_pb.ts";
-import type { Change } from "../../../../domain/change.ts";
+import type { OperationsService } from "../../../../../gen/operations/v1/operations_pb.ts";
+import type { ChangesOf } from "../../../../domain/change.ts";
 import type { BegunOperation } from "../../../../domain/long-change.ts";
 import type { Json } from "../../../../operations/operation.ts";
 import { type OperationViewSources, operationView } from "../../../../operations/operation-view.ts";
@@ -14,14 +10,11 @@ import { describePoolBackup, type PoolBackupResult } from "../backups/backup-run
 import type { SharedPool } from "../shared-pool.ts";
 import { describePoolResult, type PoolResult } from "./pool-run.ts";
 
-type Progress = ReturnType<typeof progressMessages>;
-
 /** The changes of operations.v1.OperationsService that concern the storage pool: streams of progress and failure. */
-export interface PublishedPoolChanges {
-  readonly expandStorage: Change<ExpandStorageRequest, Progress>;
-  readonly shrinkStorage: Change<ShrinkStorageRequest, Progress>;
-  readonly createBackup: Change<CreateBackupRequest, Progress>;
-}
+export type PublishedPoolChanges = ChangesOf<
+  typeof OperationsService,
+  "expandStorage" | "shrinkStorage" | "createBackup"
+>;
 
 /** @param assertPool returns the pool. @throws InfraError DOMAIN_OFF if there is none */
 export function createPublishedPoolChanges(

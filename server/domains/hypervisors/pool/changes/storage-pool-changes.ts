@@ -1,33 +1,22 @@
-import type { MessageInitShape } from "@bufbuild/protobuf";
 import { invalidField } from "../../../../../adapters/host/infra-error.ts";
-import type { OperationSchema } from "../../../../../gen/hostplane/v1/operation_pb.ts";
-import type {
-  BackUpStoragePoolRequest,
-  ExpandStoragePoolRequest,
-  ShrinkStoragePoolRequest,
-} from "../../../../../gen/hostplane/v1/storage_pool_pb.ts";
-import type { Change } from "../../../../domain/change.ts";
+import type { StoragePoolService } from "../../../../../gen/hostplane/v1/storage_pool_pb.ts";
+import type { ChangesOf } from "../../../../domain/change.ts";
+import type { DomainContext } from "../../../../domain/domain-services.ts";
 import type { BegunOperation } from "../../../../domain/long-change.ts";
-import type { Operation } from "../../../../operations/operation.ts";
 import type { Call } from "../../../../rpc/call/call.ts";
 import type { SharedPool } from "../shared-pool.ts";
 
-type OperationMessage = MessageInitShape<typeof OperationSchema>;
-type StartedOperation = Promise<{ readonly operation: OperationMessage }>;
-
 /** The changes of hostplane.v1.StoragePoolService, which answer with the operation. */
-export interface StoragePoolChanges {
-  readonly expandStoragePool: Change<ExpandStoragePoolRequest, StartedOperation>;
-  readonly shrinkStoragePool: Change<ShrinkStoragePoolRequest, StartedOperation>;
-  readonly backUpStoragePool: Change<BackUpStoragePoolRequest, StartedOperation>;
-}
+export type StoragePoolChanges = ChangesOf<
+  typeof StoragePoolService,
+  "expandStoragePool" | "shrinkStoragePool" | "backUpStoragePool"
+>;
 
-/** @param operationMessage converts an operation to its published message */
 export function createStoragePoolChanges(
   { expand, shrink, backUp }: Pick<SharedPool, "expand" | "shrink" | "backUp">,
-  operationMessage: (operation: Operation) => OperationMessage,
+  operationMessage: DomainContext["operationMessage"],
 ): StoragePoolChanges {
-  const answer = async (call: Call, begin: () => Promise<BegunOperation>): StartedOperation => {
+  const answer = async (call: Call, begin: () => Promise<BegunOperation>) => {
     call.noteResource("storagePool");
     return { operation: operationMessage((await begin()).operation) };
   };

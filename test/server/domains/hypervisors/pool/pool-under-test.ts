@@ -156,8 +156,10 @@ export async function createPoolGateway(t: Test, options: PoolGatewayOptions): P
     own.identify(callerOf("admin"));
     return own;
   };
-  const operationOf = async (answer: Promise<{ readonly operation: { readonly id?: string } }>) => {
-    const operation = started.get((await answer).operation.id ?? "");
+  const operationOf = async (
+    answer: Promise<{ readonly operation?: { readonly id?: string } | undefined }>,
+  ) => {
+    const operation = started.get((await answer).operation?.id ?? "");
     if (operation === undefined) {
       throw new Error("the change has begun no operation");
     }

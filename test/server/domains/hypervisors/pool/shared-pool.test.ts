@@ -106,9 +106,9 @@ test("ExpandStorage and ShrinkStorage report the same operations as streams", as
   t.match((await devicesOf(lvm)).pool, ["/dev/sandbox/a", "/dev/sandbox/d"]);
   const shrinks = () =>
     published.shrinkStorage.run({ maxBytes: 2_147_483_647 } as never, call(shrinkStorage));
-  t.equal(await reasonOf(shrinks().next()), "POOL_CANNOT_SHRINK", "the smallest device has 5 GiB");
+  t.equal(await reasonOf(collect(shrinks())), "POOL_CANNOT_SHRINK", "the smallest device has 5 GiB");
   for (const minBytes of [0, -5]) {
-    await t.rejects(published.expandStorage.run({ minBytes } as never, requested).next(), {
+    await t.rejects(collect(published.expandStorage.run({ minBytes } as never, requested)), {
       reason: "INVALID_FIELD",
       message: /^min_bytes: must be from 1 to 2147483647 bytes.*StoragePoolService/,
     });

@@ -82,7 +82,8 @@ test("CreateBackup reports the operation as a stream, and another request joins 
   const host = await createDirectoryHost(t, restic);
   const gateway = await createPoolBackupsGateway(t, host);
   const { published, call, beginBackup, planBackUp } = gateway;
-  const view = published.createBackup.run({} as never, call(OperationsService.method.createBackup));
+  const method = OperationsService.method.createBackup;
+  const view = published.createBackup.run({} as never, call(method))[Symbol.asyncIterator]();
   const first = await view.next();
   t.match(first.value, { state: OperationState.SCHEDULED });
   const joined = await beginBackup();
@@ -90,8 +91,8 @@ test("CreateBackup reports the operation as a stream, and another request joins 
   t.strictSame(planned.steps, [], "a plan of the same backup has no steps");
   restic.open();
   let last = first.value;
-  for await (const message of view) {
-    last = message;
+  for (let next = await view.next(); next.done !== true; next = await view.next()) {
+    last = next.value;
   }
   t.match(last, {
     state: OperationState.COMPLETED,
