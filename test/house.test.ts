@@ -381,7 +381,9 @@ test("the configuration imports only an adapter's rules for names and options", 
 
 test("the commands of a domain import little, since the command line must start fast", async (t) => {
   for (const { from, to } of imports) {
-    const isOwn = dirname(to) === dirname(from) && !/\/(service|serve|domain)\.ts$/.test(to);
+    const isOwn =
+      [dirname(from), `${dirname(from)}/cli`].includes(dirname(to)) &&
+      !/\/(service|serve|domain)\.ts$/.test(to);
     const isLight = /^(gen|server\/cli\/table|adapters\/host)\/|^(node:|@bufbuild\/)/.test(to);
     if (/^server\/domains\/\w+\/commands\.ts$/.test(from) && !isOwn && !isLight) {
       t.fail(`${from} imports ${to}`);

@@ -1,7 +1,7 @@
 import type { Snapshot } from "../../adapters/host/snapshot.ts";
+import type { InlineRunner } from "../operations/engine/run-inline.ts";
 import type { Mutation, PlannedMutation } from "../operations/mutation.ts";
 import type { Operations } from "../operations/operations.ts";
-import type { InlineRunner } from "../operations/run-inline.ts";
 import type { Change, ChangeRequester } from "./change.ts";
 import { checkTwice } from "./check-twice.ts";
 

@@ -1,6 +1,6 @@
 import type { Seal } from "../crypto/seal.ts";
 import type { Store } from "../store/store.ts";
-import type { Boundary } from "./fenced-writes.ts";
+import type { Boundary } from "./engine/fenced-writes.ts";
 
 export interface OperationsOptions {
   readonly store: Pick<Store, "run" | "subscribe" | "isShared">;

@@ -2,7 +2,7 @@ import { createSecretKey, randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { createSeal } from "../../server/crypto/seal.ts";
 import { gatewayModules } from "../../server/gateway/store-modules.ts";
-import { createOperations } from "../../server/operations/create-operations.ts";
+import { createOperations } from "../../server/operations/engine/create-operations.ts";
 import { hasEnded, type Operation } from "../../server/operations/operation.ts";
 import { openStore } from "../../server/store/open-store.ts";
 import { createStormKind, type StormInput, stormInput } from "./storm-kind.ts";

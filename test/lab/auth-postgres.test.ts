@@ -1,7 +1,7 @@
 import { test } from "tap";
 import { UserService } from "../../gen/hostplane/v1/user_pb.ts";
 import { AuthService } from "../../gen/services/auth/auth_pb.ts";
-import { createLoginThrottle } from "../../server/domains/auth/login-throttle.ts";
+import { createLoginThrottle } from "../../server/domains/auth/sessions/login-throttle.ts";
 import { bearer, openAuthStore, reasonOf, startAuth } from "../server/domains/auth/auth-under-test.ts";
 import { reasonToSkipPostgres, startPostgres } from "./postgres.ts";
 

@@ -5,7 +5,7 @@ import { test } from "tap";
 import { AuthService } from "../../gen/services/auth/auth_pb.ts";
 import { methodRuleOf } from "../../server/gateway/method-rules.ts";
 import { createServices } from "../../server/gateway/services.ts";
-import { createInlineRunner } from "../../server/operations/run-inline.ts";
+import { createInlineRunner } from "../../server/operations/engine/run-inline.ts";
 import { methodPathOf } from "../../server/rpc/call/method-rule.ts";
 import { eventStreamMethodOf } from "../../server/rpc/protocols/sse/event-stream-methods.ts";
 import { isLongForm } from "../long-form.ts";

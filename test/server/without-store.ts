@@ -1,7 +1,7 @@
 import { InfraError } from "../../adapters/host/infra-error.ts";
 import type { Seal } from "../../server/crypto/seal.ts";
 import type { Events } from "../../server/events/events.ts";
-import { createOperations } from "../../server/operations/create-operations.ts";
+import { createOperations } from "../../server/operations/engine/create-operations.ts";
 import type { Operations } from "../../server/operations/operations.ts";
 import { storeReasons } from "../../server/store/reasons.ts";
 import type { Store } from "../../server/store/store.ts";

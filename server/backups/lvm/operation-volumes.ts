@@ -8,7 +8,7 @@ import type {
 } from "../../../adapters/lvm/adapter.ts";
 import { volumeGroupResource, volumeResource } from "../../../adapters/lvm/names.ts";
 import { lvmReasons } from "../../../adapters/lvm/reasons.ts";
-import type { InlineRunner } from "../../operations/run-inline.ts";
+import type { InlineRunner } from "../../operations/engine/run-inline.ts";
 import { operationTag } from "./operation-marks.ts";
 import { createShownCommand, type ShownCommand } from "./shown-command.ts";
 

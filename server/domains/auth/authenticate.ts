@@ -3,7 +3,7 @@ import { anonymous, type Caller } from "../../rpc/call/caller.ts";
 import type { AuthState } from "./auth-state.ts";
 import { type Callers, callerOfListener } from "./callers.ts";
 import { authReasons } from "./reasons.ts";
-import { assertOwnPage, type RequestOrigin, readSessionCookie } from "./session-cookie.ts";
+import { assertOwnPage, type RequestOrigin, readSessionCookie } from "./sessions/session-cookie.ts";
 import type { TokenUse } from "./token-use.ts";
 
 export interface AuthenticateOptions {

@@ -6,7 +6,7 @@ import type { AuthUser } from "./accounts.ts";
 import { isApiToken } from "./api-token-text.ts";
 import type { AuthState } from "./auth-state.ts";
 import { authReasons } from "./reasons.ts";
-import { assertNotExpired, type SessionClaims, type SessionTokens } from "./session-token.ts";
+import { assertNotExpired, type SessionClaims, type SessionTokens } from "./sessions/session-token.ts";
 import { apiTokenPrefix, hashToken } from "./token-hash.ts";
 
 /** Finds callers by their credentials. `current()` of a caller checks the credential again. */

@@ -2,8 +2,8 @@ import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { AuthService } from "../../../gen/services/auth/auth_pb.ts";
 import { anonymous } from "../../rpc/call/caller.ts";
 import { registerService, type ServiceRegistration } from "../../rpc/call/service-handlers.ts";
-import type { Logins } from "./logins.ts";
-import { clearedSessionCookies, sessionCookie, wantsSessionCookie } from "./session-cookie.ts";
+import type { Logins } from "./sessions/logins.ts";
+import { clearedSessionCookies, sessionCookie, wantsSessionCookie } from "./sessions/session-cookie.ts";
 
 /** Creates services.auth.AuthService: sessions of users. */
 export function createAuthService(logins: Logins): ServiceRegistration {

@@ -1,7 +1,7 @@
 import type { MaasAdapter } from "../../../adapters/maas/adapter.ts";
 import { type Backend, type BackendStatus, createPolledStatus } from "../../domain/backend.ts";
 import { instanceTypes } from "./bootstrap/instance-type.ts";
-import type { ClusterImages } from "./cluster-images.ts";
+import type { ClusterImages } from "./specs/cluster-images.ts";
 
 /** How long a status is reused. It depends on the account and the images as much as on MAAS itself. */
 const freshMs = 10_000;

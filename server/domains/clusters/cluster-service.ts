@@ -3,11 +3,11 @@ import { ClusterService } from "../../../gen/hostplane/v1/cluster_pb.ts";
 import { handlersOf } from "../../domain/change.ts";
 import { registerService, type ServiceRegistration } from "../../rpc/call/service-handlers.ts";
 import type { ClusterServiceChanges } from "./changes/cluster-service-changes.ts";
-import { machineMessage, strayMessage } from "./cluster-messages.ts";
 import type { Clusters } from "./clusters.ts";
 import { namedCluster } from "./service.ts";
-import type { StrayCalls } from "./stray-calls.ts";
-import { watchClusters } from "./watch-clusters.ts";
+import { machineMessage, strayMessage } from "./state/cluster-messages.ts";
+import { watchClusters } from "./state/watch-clusters.ts";
+import type { StrayCalls } from "./strays/stray-calls.ts";
 
 /** Implements hostplane.v1.ClusterService: streams of cluster changes, the machines of clusters, and stray machines. */
 export function createClusterService(

@@ -2,16 +2,16 @@ import type { MaasAdapter } from "../../../adapters/maas/adapter.ts";
 import type { WorkloadAdapter } from "../../../adapters/workload/adapter.ts";
 import type { Seal } from "../../crypto/seal.ts";
 import type { Store } from "../../store/store.ts";
-import type { ClusterImages } from "./cluster-images.ts";
-import type { ClusterSettings } from "./cluster-settings.ts";
-import { type ClusterSpecs, createClusterSpecs } from "./cluster-specs.ts";
-import { type ClusterStates, createClusterStates } from "./cluster-states.ts";
-import { clusterNotFound, findCluster, withOtherMaasMessage } from "./find-cluster.ts";
-import { createKubeconfigs, type Kubeconfigs } from "./kubeconfigs.ts";
-import { createNodeStatuses, type NodeStatuses } from "./node-statuses.ts";
-import { isUpgrading } from "./pool-rules.ts";
+import { createKubeconfigs, type Kubeconfigs } from "./access/kubeconfigs.ts";
+import type { ClusterImages } from "./specs/cluster-images.ts";
+import type { ClusterSettings } from "./specs/cluster-settings.ts";
+import { type ClusterSpecs, createClusterSpecs } from "./specs/cluster-specs.ts";
+import { isUpgrading } from "./specs/pool-rules.ts";
+import { typesOf, upgradesOf, versionsOf } from "./specs/upgrade-versions.ts";
+import { type ClusterStates, createClusterStates } from "./state/cluster-states.ts";
+import { clusterNotFound, findCluster, withOtherMaasMessage } from "./state/find-cluster.ts";
+import { createNodeStatuses, type NodeStatuses } from "./state/node-statuses.ts";
 import type { ClusterRecord, ClusterSummary, MachineEventRecord, SlotRecord } from "./store/records.ts";
-import { typesOf, upgradesOf, versionsOf } from "./upgrade-versions.ts";
 
 export interface ClustersOptions {
   readonly store: Pick<Store, "run" | "subscribe">;

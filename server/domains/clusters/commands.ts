@@ -34,9 +34,9 @@ import { requestFromValues } from "../../cli/table/request-from-values.ts";
 import { firstOf, type Session } from "../../cli/table/session.ts";
 import { timeText } from "../../cli/table/time-text.ts";
 import type { View } from "../../cli/table/view.ts";
-import { clusterSummary, nodesText, poolsOf, statusText } from "./cluster-text.ts";
-import { followCluster } from "./follow-cluster.ts";
-import { parseMachinesSpec, parsePoolSize, parsePoolSpec } from "./parse-pool-spec.ts";
+import { clusterSummary, nodesText, poolsOf, statusText } from "./cli/cluster-text.ts";
+import { followCluster } from "./cli/follow-cluster.ts";
+import { parseMachinesSpec, parsePoolSize, parsePoolSpec } from "./cli/parse-pool-spec.ts";
 
 const clusters = inventoryReference("cluster", "cluster", anyName);
 const cluster = argument("name of the cluster", nameOf("name", clusters));

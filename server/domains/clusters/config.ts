@@ -3,7 +3,7 @@ import { assertArchitecture, assertPlaceName, parseMaasUrl } from "../../../adap
 import { type AddressRange, createAddressFilter, parseAddressRange } from "../../config/address-range.ts";
 import type { ConfigOf } from "../../config/config-of.ts";
 import { assertByAdapter } from "../../config/schema-rules.ts";
-import { addressesFrom, maxAddresses } from "./address-list.ts";
+import { addressesFrom, maxAddresses } from "./addresses/address-list.ts";
 
 const path = z.string().min(1).max(4095);
 const imageName = z.string().max(512);

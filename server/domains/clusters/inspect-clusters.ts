@@ -2,14 +2,14 @@ import { stat } from "node:fs/promises";
 import type { MaasAdapter } from "../../../adapters/maas/adapter.ts";
 import type { Finding, Inspector } from "../../domain/inspection.ts";
 import { messageFromError } from "../../domain/message-from-error.ts";
+import { inspectEndpoints } from "./addresses/inspect-endpoints.ts";
 import { clusterImageFrom } from "./bootstrap/image-name.ts";
 import { instanceTypes } from "./bootstrap/instance-type.ts";
 import { formatKubernetesVersion } from "./bootstrap/kubernetes-version.ts";
-import { offeredImagesFrom } from "./cluster-images.ts";
-import type { ClusterSettings } from "./cluster-settings.ts";
 import type { ClustersConfig } from "./config.ts";
-import { inspectEndpoints } from "./inspect-endpoints.ts";
 import { openRealClusters } from "./open-real.ts";
+import { offeredImagesFrom } from "./specs/cluster-images.ts";
+import type { ClusterSettings } from "./specs/cluster-settings.ts";
 import type { ClusterSystem } from "./system.ts";
 
 /** Checks MAAS and what clusters need from it and from this host: correctly named images, tags, addresses and files. */

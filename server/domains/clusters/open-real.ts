@@ -2,10 +2,10 @@ import { readFile } from "node:fs/promises";
 import { createMaas } from "../../../adapters/maas/maas.ts";
 import { parseApiKey, parseMaasUrl } from "../../../adapters/maas/names.ts";
 import { createWorkload } from "../../../adapters/workload/workload.ts";
-import { addressesFrom } from "./address-list.ts";
+import { addressesFrom } from "./addresses/address-list.ts";
 import type { CniSource } from "./bootstrap/renderer.ts";
-import type { ClusterSettings } from "./cluster-settings.ts";
 import type { ClustersConfig } from "./config.ts";
+import type { ClusterSettings } from "./specs/cluster-settings.ts";
 import { type ClusterSystem, clusterSystem } from "./system.ts";
 
 const minuteMs = 60_000;

@@ -2,8 +2,8 @@ import { createDeferredMaas } from "../../../adapters/maas/deferred-maas.ts";
 import type { FakeRegion } from "../../../adapters/maas/fake/region.ts";
 import { createDeferredWorkload } from "../../../adapters/workload/deferred-workload.ts";
 import type { BootedMachine } from "../../../adapters/workload/fake/boot.ts";
-import { addressesFrom } from "./address-list.ts";
-import type { ClusterSettings } from "./cluster-settings.ts";
+import { addressesFrom } from "./addresses/address-list.ts";
+import type { ClusterSettings } from "./specs/cluster-settings.ts";
 import { type ClusterSystem, clusterSystem } from "./system.ts";
 
 const minuteMs = 60_000;

@@ -8,8 +8,8 @@ import {
   type Resource,
   type ResourceHealth,
 } from "../../domain/inventory-source.ts";
-import { clusterResource } from "./cluster-resource.ts";
-import type { ClusterMessages, ClusterStates } from "./cluster-states.ts";
+import { clusterResource } from "./specs/cluster-resource.ts";
+import type { ClusterMessages, ClusterStates } from "./state/cluster-states.ts";
 
 const healthOf: Readonly<Record<string, ResourceHealth>> = {
   PROVISIONING: "ok",

@@ -6,12 +6,12 @@ import { startPurge } from "../../store/purge.ts";
 import { createMaasBackend } from "./backend.ts";
 import { createClusterServiceChanges } from "./changes/cluster-service-changes.ts";
 import { createKaasChanges } from "./changes/kaas-changes.ts";
-import { createClusterImages } from "./cluster-images.ts";
 import { createClusterService } from "./cluster-service.ts";
 import { createClusters } from "./clusters.ts";
 import { createClusterOperations } from "./operations/cluster-operations.ts";
 import { createClusterResources } from "./resources.ts";
 import { createKaasService } from "./service.ts";
+import { createClusterImages } from "./specs/cluster-images.ts";
 import { createStrays } from "./strays/strays.ts";
 import type { ClusterSystem } from "./system.ts";
 

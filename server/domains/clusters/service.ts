@@ -5,10 +5,10 @@ import { registerService, type ServiceRegistration } from "../../rpc/call/servic
 import { createSharedAnswers } from "../../rpc/streams/shared-answers.ts";
 import { assertClusterName } from "./bootstrap/names.ts";
 import type { KaasChanges } from "./changes/kaas-changes.ts";
-import { clusterItem, machineStatusMessage } from "./cluster-messages.ts";
-import { clusterResource } from "./cluster-resource.ts";
 import type { Clusters } from "./clusters.ts";
-import { versionInformation } from "./version-information.ts";
+import { clusterResource } from "./specs/cluster-resource.ts";
+import { versionInformation } from "./specs/version-information.ts";
+import { clusterItem, machineStatusMessage } from "./state/cluster-messages.ts";
 
 /**
  * Implements cnct.kaas.api.Cluster: Kubernetes clusters.

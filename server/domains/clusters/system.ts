@@ -1,6 +1,6 @@
 import type { MaasAdapter } from "../../../adapters/maas/adapter.ts";
 import type { WorkloadAdapter } from "../../../adapters/workload/adapter.ts";
-import type { ClusterSettings } from "./cluster-settings.ts";
+import type { ClusterSettings } from "./specs/cluster-settings.ts";
 
 /** The systems behind the clusters domain. */
 export interface ClusterSystem {

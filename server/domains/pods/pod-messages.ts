@@ -14,7 +14,7 @@ import {
   type PodSchema,
   PodState,
 } from "../../../gen/hostplane/v1/pod_pb.ts";
-import { timestampFromNs } from "./timestamp-from-ns.ts";
+import { timestampFromNs } from "./public/timestamp-from-ns.ts";
 
 const stateOfPhase: Readonly<Record<PodPhase, PodState>> = {
   created: PodState.CREATED,

@@ -4,13 +4,13 @@ import { registerService, type ServiceRegistration } from "../../rpc/call/servic
 import type { ImportTimes } from "./events/import-times.ts";
 import type { ListenEvents } from "./events/listen-events.ts";
 import { findPod } from "./find-pod.ts";
-import { parseImageFilters } from "./image-filter.ts";
 import { findImage } from "./image-id.ts";
 import type { PodLogs } from "./logs/pod-logs.ts";
-import { parsePodFilters } from "./pod-filter.ts";
-import { imagesById, publicImage } from "./public-image.ts";
-import { publicInfo } from "./public-info.ts";
-import { publicPod } from "./public-pod.ts";
+import { parseImageFilters } from "./public/image-filter.ts";
+import { parsePodFilters } from "./public/pod-filter.ts";
+import { imagesById, publicImage } from "./public/public-image.ts";
+import { publicInfo } from "./public/public-info.ts";
+import { publicPod } from "./public/public-pod.ts";
 import { setSnapshotAge } from "./snapshot-age.ts";
 
 export interface PublicApiOptions {

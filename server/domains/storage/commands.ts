@@ -22,7 +22,7 @@ import { argument, flag, nameOf } from "../../cli/table/parameter.ts";
 import type { Reference } from "../../cli/table/reference.ts";
 import { sizeText } from "../../cli/table/size-text.ts";
 import { watchResources } from "../../cli/table/watch-resources.ts";
-import { koorFacts, radarRows, statsRows, statsSummary } from "./figures-text.ts";
+import { koorFacts, radarRows, statsRows, statsSummary } from "./cli/figures-text.ts";
 
 /** Placeholder for an unknown value. */
 const unknown = "?";

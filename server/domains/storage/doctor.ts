@@ -1,7 +1,7 @@
 import type { Inspection } from "../../domain/inspection.ts";
+import { createCephInspector } from "./ceph/inspect-ceph.ts";
 import type { StorageConfig } from "./config.ts";
-import { createCephInspector } from "./inspect-ceph.ts";
-import { createKubernetesInspector } from "./inspect-kubernetes.ts";
+import { createKubernetesInspector } from "./kubernetes/inspect-kubernetes.ts";
 import { openRealStorage } from "./open-real.ts";
 
 /** Creates the checks of Ceph and Kubernetes. */

@@ -6,13 +6,13 @@ import {
   StatsService,
 } from "../../../gen/stats/stats_pb.ts";
 import { registerService, type ServiceRegistration } from "../../rpc/call/service-handlers.ts";
-import { setNoteHeaders, setScoreHeader, setSnapshotAge } from "./answer-headers.ts";
-import { clusterNodesFrom } from "./cluster-nodes.ts";
-import { clusterResourcesFrom } from "./cluster-resources.ts";
-import { clusterStatsFrom, recentCrashCount } from "./cluster-stats.ts";
-import { figureMissing } from "./figure-notes.ts";
-import { koorClusterFrom } from "./koor-cluster.ts";
-import { createNotedAnswers } from "./noted-answers.ts";
+import { clusterStatsFrom, recentCrashCount } from "./ceph/cluster-stats.ts";
+import { setNoteHeaders, setScoreHeader, setSnapshotAge } from "./figures/answer-headers.ts";
+import { figureMissing } from "./figures/figure-notes.ts";
+import { createNotedAnswers } from "./figures/noted-answers.ts";
+import { clusterNodesFrom } from "./kubernetes/cluster-nodes.ts";
+import { clusterResourcesFrom } from "./kubernetes/cluster-resources.ts";
+import { koorClusterFrom } from "./kubernetes/koor-cluster.ts";
 import type { Storage } from "./storage.ts";
 
 /** Creates stats.StatsService: figures of a Ceph cluster and of the Kubernetes cluster that runs it. */

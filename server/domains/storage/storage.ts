@@ -8,7 +8,7 @@ import type {
   KubernetesState,
 } from "../../../adapters/kubernetes/adapter.ts";
 import { domainReasons } from "../../domain/reasons.ts";
-import { storageNodeStatuses, whyUnavailable } from "./cluster-nodes.ts";
+import { storageNodeStatuses, whyUnavailable } from "./kubernetes/cluster-nodes.ts";
 import { type RadarReading, radarFrom } from "./radar/cluster-radar.ts";
 import { createStabilityHistory } from "./radar/stability-history.ts";
 

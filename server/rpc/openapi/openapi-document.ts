@@ -87,7 +87,7 @@ export function* openApiDocument(contract: DocumentedContract): Generator<void, 
   };
 }
 
-/** The names are those of server/domains/auth/session-cookie.ts. */
+/** The names are those of server/domains/auth/sessions/session-cookie.ts. */
 const securitySchemes: JsonObject = {
   bearer: {
     type: "http",

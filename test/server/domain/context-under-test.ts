@@ -3,7 +3,7 @@ import type { DomainContext } from "../../../server/domain/domain-services.ts";
 import { domains } from "../../../server/domains/domains.ts";
 import { operationMessage } from "../../../server/domains/operations/operation-messages.ts";
 import { methodRuleOf } from "../../../server/gateway/method-rules.ts";
-import { createInlineRunner } from "../../../server/operations/run-inline.ts";
+import { createInlineRunner } from "../../../server/operations/engine/run-inline.ts";
 import { withoutStore } from "../without-store.ts";
 
 /** What a domain is created with, for tests of one domain. Calls that need the store fail, unless one is passed. */

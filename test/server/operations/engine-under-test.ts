@@ -1,7 +1,7 @@
 import { createSecretKey, randomUUID } from "node:crypto";
 import type { Test } from "tap";
 import { createSeal } from "../../../server/crypto/seal.ts";
-import { createOperations } from "../../../server/operations/create-operations.ts";
+import { createOperations } from "../../../server/operations/engine/create-operations.ts";
 import type { Json, Operation } from "../../../server/operations/operation.ts";
 import type { OperationKind } from "../../../server/operations/operation-kind.ts";
 import type { OperationStarter, Operations } from "../../../server/operations/operations.ts";

@@ -10,9 +10,14 @@ import {
   parseKubernetesVersion,
 } from "../bootstrap/kubernetes-version.ts";
 import { assertClusterName } from "../bootstrap/names.ts";
-import { type ClusterSpec, clusterSpecFrom } from "../cluster-requests.ts";
-import { clusterResource } from "../cluster-resource.ts";
-import type { ChangedCluster, ClusterSpecs, CreatedCluster, UpgradedCluster } from "../cluster-specs.ts";
+import { type ClusterSpec, clusterSpecFrom } from "../specs/cluster-requests.ts";
+import { clusterResource } from "../specs/cluster-resource.ts";
+import type {
+  ChangedCluster,
+  ClusterSpecs,
+  CreatedCluster,
+  UpgradedCluster,
+} from "../specs/cluster-specs.ts";
 import { describeMachines, describePool } from "./describe-machines.ts";
 
 interface CreateSpec {

@@ -1,11 +1,11 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ClusterService } from "../../../../gen/hostplane/v1/cluster_pb.ts";
 import type { ChangesOf } from "../../../domain/change.ts";
+import type { Kubeconfigs } from "../access/kubeconfigs.ts";
 import { assertClusterName } from "../bootstrap/names.ts";
-import { machineMessage } from "../cluster-messages.ts";
-import { clusterResource } from "../cluster-resource.ts";
-import type { Kubeconfigs } from "../kubeconfigs.ts";
-import type { StrayCalls } from "../stray-calls.ts";
+import { clusterResource } from "../specs/cluster-resource.ts";
+import { machineMessage } from "../state/cluster-messages.ts";
+import type { StrayCalls } from "../strays/stray-calls.ts";
 
 type ClusterServiceMethod = "rotateKubeconfig" | "adoptStray" | "releaseStray";
 

@@ -2,8 +2,8 @@ import { type Cluster, ClusterStatus } from "../../../../gen/cnct/kaas/api/api_p
 import type { ChangesOf } from "../../../domain/change.ts";
 import { createStoredChange } from "../../../domain/stored-change.ts";
 import { requesterFrom } from "../../../rpc/call/requester.ts";
-import type { ClusterSpecs } from "../cluster-specs.ts";
 import type { ClusterOperations } from "../operations/cluster-operations.ts";
+import type { ClusterSpecs } from "../specs/cluster-specs.ts";
 import { createCreateCluster, createDeleteCluster, createUpgradeCluster } from "./cluster-changes.ts";
 import { createAddNodePools, createDeleteNodePools, createScaleNodePools } from "./pool-changes.ts";
 

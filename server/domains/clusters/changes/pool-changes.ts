@@ -11,9 +11,9 @@ import {
   poolNamesFrom,
   poolSizesFrom,
   poolSpecsFrom,
-} from "../cluster-requests.ts";
-import { clusterResource } from "../cluster-resource.ts";
-import type { ChangedCluster, ClusterSpecs } from "../cluster-specs.ts";
+} from "../specs/cluster-requests.ts";
+import { clusterResource } from "../specs/cluster-resource.ts";
+import type { ChangedCluster, ClusterSpecs } from "../specs/cluster-specs.ts";
 import { describePool, describePoolLoss } from "./describe-machines.ts";
 
 interface InCluster {

@@ -1,9 +1,9 @@
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { OperationKind, OperationStep, StepRun } from "../../../operations/operation-kind.ts";
 import type { Store } from "../../../store/store.ts";
-import { clusterResource } from "../cluster-resource.ts";
-import type { ClusterSpecs } from "../cluster-specs.ts";
 import { clusterReasons } from "../reasons.ts";
+import { clusterResource } from "../specs/cluster-resource.ts";
+import type { ClusterSpecs } from "../specs/cluster-specs.ts";
 import type { ClusterWithSlots } from "../store/rows.ts";
 import { assertStays, describeProgress, followCluster, isJoined, isSettled } from "./follow-cluster.ts";
 

@@ -2,9 +2,9 @@ import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { Json } from "../../../operations/operation.ts";
 import type { OperationStarter, Operations } from "../../../operations/operations.ts";
 import type { Requester } from "../../../rpc/call/requester.ts";
-import type { PoolSize } from "../cluster-requests.ts";
-import { clusterResource } from "../cluster-resource.ts";
-import type { ChangedCluster, CreatedCluster } from "../cluster-specs.ts";
+import type { PoolSize } from "../specs/cluster-requests.ts";
+import { clusterResource } from "../specs/cluster-resource.ts";
+import type { ChangedCluster, CreatedCluster } from "../specs/cluster-specs.ts";
 import {
   type AddPoolsInput,
   type ClusterChangeInput,

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import { watchState } from "../../../rpc/streams/watch-state.ts";
 import type { Store } from "../../../store/store.ts";
-import { clusterResource } from "../cluster-resource.ts";
 import { clusterReasons } from "../reasons.ts";
 import { isLive } from "../reconcile/plan/leave-order.ts";
+import { clusterResource } from "../specs/cluster-resource.ts";
 import type { SlotRecord } from "../store/records.ts";
 import type { ClusterWithSlots } from "../store/rows.ts";
 

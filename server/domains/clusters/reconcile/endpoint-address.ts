@@ -1,6 +1,6 @@
 import { hasReason, InfraError } from "../../../../adapters/host/infra-error.ts";
 import { maasReasons } from "../../../../adapters/maas/reasons.ts";
-import { rangeOfAddress } from "../range-of-address.ts";
+import { rangeOfAddress } from "../addresses/range-of-address.ts";
 import { clusterReasons } from "../reasons.ts";
 import type { SlotState } from "../store/records.ts";
 import type { Pass } from "./pass.ts";

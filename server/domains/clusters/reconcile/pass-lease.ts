@@ -1,6 +1,6 @@
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import { operationReasons } from "../../../operations/reasons.ts";
-import { type Clocks, processClocks } from "../clocks.ts";
+import { type Clocks, processClocks } from "./clocks.ts";
 
 /** Proof that only this gateway works on a cluster, for a limited time. */
 export interface PassLease {

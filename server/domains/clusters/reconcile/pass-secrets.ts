@@ -1,7 +1,7 @@
 import type { WorkloadCluster } from "../../../../adapters/workload/adapter.ts";
+import { type ClusterSecrets, openClusterSecrets, sealClusterSecrets } from "../access/cluster-secrets.ts";
 import { createBootstrapToken } from "../bootstrap/bootstrap-token.ts";
 import { isAdminRenewalDue, renewAdminCertificate } from "../bootstrap/cluster-pki.ts";
-import { type ClusterSecrets, openClusterSecrets, sealClusterSecrets } from "../cluster-secrets.ts";
 import type { ClusterRecord } from "../store/records.ts";
 import type { ReconcileTools } from "./reconcile-tools.ts";
 

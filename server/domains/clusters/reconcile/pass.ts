@@ -3,12 +3,12 @@ import { createLimiter, type Limiter } from "../../../../adapters/host/limiter.t
 import { hostReasons } from "../../../../adapters/host/reasons.ts";
 import type { MaasMachine } from "../../../../adapters/maas/machine.ts";
 import type { WorkloadCluster } from "../../../../adapters/workload/adapter.ts";
-import { apiHostOf } from "../api-host.ts";
-import type { ClusterSecrets } from "../cluster-secrets.ts";
-import { markedSlotOf } from "../machine-marks.ts";
+import type { ClusterSecrets } from "../access/cluster-secrets.ts";
+import { apiHostOf } from "../addresses/api-host.ts";
 import type { FencedCluster } from "../store/fence.ts";
 import type { ClusterRecord, SlotRecord } from "../store/records.ts";
-import { type GoneMachine, type Ownership, ownMachine } from "./own-machine.ts";
+import { markedSlotOf } from "./machines/machine-marks.ts";
+import { type GoneMachine, type Ownership, ownMachine } from "./machines/own-machine.ts";
 import type { PassLease } from "./pass-lease.ts";
 import type { PassSecrets } from "./pass-secrets.ts";
 import type { ClusterView } from "./plan/cluster-view.ts";

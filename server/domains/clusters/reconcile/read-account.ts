@@ -2,7 +2,7 @@ import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { MaasAdapter } from "../../../../adapters/maas/adapter.ts";
 import { maasReasons } from "../../../../adapters/maas/reasons.ts";
 import type { Store } from "../../../store/store.ts";
-import { marksFrom } from "../machine-marks.ts";
+import { marksFrom } from "./machines/machine-marks.ts";
 
 /**
  * Reads the account of the gateway's API key, and compares it with the account that allocated its clusters' machines. MAAS

@@ -1,5 +1,5 @@
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
-import { apiHostOf } from "../api-host.ts";
+import { apiHostOf } from "../addresses/api-host.ts";
 import type { ClusterRecord, SlotRecord } from "../store/records.ts";
 import type { PassSecrets } from "./pass-secrets.ts";
 import type { ClusterView } from "./plan/cluster-view.ts";

@@ -1,9 +1,9 @@
 import { createLimiter, type Limiter } from "../../../../adapters/host/limiter.ts";
 import { createSnapshotCache } from "../../../../adapters/host/snapshot.ts";
 import type { MaasMachine } from "../../../../adapters/maas/machine.ts";
+import { createWorkloadConnections, type WorkloadConnections } from "./nodes/workload-connections.ts";
 import { readAccount } from "./read-account.ts";
 import type { ReconcilerOptions } from "./reconciler-options.ts";
-import { createWorkloadConnections, type WorkloadConnections } from "./workload-connections.ts";
 
 /** Resources shared by all passes of a gateway. */
 export interface ReconcileTools extends ReconcilerOptions {

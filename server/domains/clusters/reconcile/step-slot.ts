@@ -3,18 +3,18 @@ import { hostReasons } from "../../../../adapters/host/reasons.ts";
 import { maasReasons } from "../../../../adapters/maas/reasons.ts";
 import { storeReasons } from "../../../store/reasons.ts";
 import type { SlotRecord, SlotState } from "../store/records.ts";
-import { beginDeployment } from "./begin-deployment.ts";
-import { chooseMachine } from "./choose-machine.ts";
-import { deployMachine } from "./deploy-machine.ts";
-import { drainNode } from "./drain-node.ts";
-import { joinNode } from "./join-node.ts";
-import { markMachine } from "./mark-machine.ts";
+import { beginDeployment } from "./machines/begin-deployment.ts";
+import { chooseMachine } from "./machines/choose-machine.ts";
+import { deployMachine } from "./machines/deploy-machine.ts";
+import { markMachine } from "./machines/mark-machine.ts";
+import { releaseMachine } from "./machines/release-machine.ts";
+import { takeMachine } from "./machines/take-machine.ts";
+import { drainNode } from "./nodes/drain-node.ts";
+import { joinNode } from "./nodes/join-node.ts";
+import { watchNode } from "./nodes/watch-node.ts";
 import type { Pass } from "./pass.ts";
-import { releaseMachine } from "./release-machine.ts";
 import type { SlotFacts } from "./slot-book.ts";
 import { retried, type Step, type StepEnd } from "./step.ts";
-import { takeMachine } from "./take-machine.ts";
-import { watchNode } from "./watch-node.ts";
 
 const steps: Readonly<Record<Exclude<SlotState, "released">, Step>> = {
   wanted: chooseMachine,

@@ -1,6 +1,6 @@
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import { maasReasons } from "../../../../adapters/maas/reasons.ts";
-import type { Clocks } from "../clocks.ts";
+import type { Clocks } from "../reconcile/clocks.ts";
 
 /** Far shorter than it takes to release a machine and install it for another user. */
 const maxAgeMs = 5_000;

@@ -1,5 +1,5 @@
 import type { MaasMachine } from "../../../../adapters/maas/machine.ts";
-import type { MachineMarks } from "../machine-marks.ts";
+import type { MachineMarks } from "../reconcile/machines/machine-marks.ts";
 import type { SlotRecord } from "../store/records.ts";
 
 /** A machine allocated to the gateway's account, as read from MAAS. */

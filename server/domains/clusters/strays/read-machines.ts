@@ -3,8 +3,8 @@ import type { MaasAdapter } from "../../../../adapters/maas/adapter.ts";
 import type { MaasMachine } from "../../../../adapters/maas/machine.ts";
 import { maasReasons } from "../../../../adapters/maas/reasons.ts";
 import type { Store } from "../../../store/store.ts";
-import { agentNameOf, markedSlotOf, marksFrom } from "../machine-marks.ts";
 import { clusterReasons } from "../reasons.ts";
+import { agentNameOf, markedSlotOf, marksFrom } from "../reconcile/machines/machine-marks.ts";
 import type { ClusterWithSlots } from "../store/rows.ts";
 import type { KnownSlots, SeenMachine } from "./judge-machine.ts";
 

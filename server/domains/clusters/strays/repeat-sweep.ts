@@ -1,5 +1,5 @@
 import { backOffMs } from "../../../../adapters/host/back-off.ts";
-import type { ClusterSettings } from "../cluster-settings.ts";
+import type { ClusterSettings } from "../specs/cluster-settings.ts";
 import type { StrayLog, Sweep } from "./sweep.ts";
 
 const firstRetryMs = 10_000;

@@ -1,7 +1,7 @@
 import type { PlannedMutation } from "../../../operations/mutation.ts";
 import type { AdoptedSlot } from "../store/strays.ts";
-import type { StrayFacts } from "../stray-calls.ts";
 import { resourceOf } from "./read-machines.ts";
+import type { StrayFacts } from "./stray-calls.ts";
 
 /** Plans AdoptStray. */
 export function planOfAdoption(

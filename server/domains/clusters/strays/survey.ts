@@ -1,5 +1,4 @@
 import type { MaasAdapter } from "../../../../adapters/maas/adapter.ts";
-import type { StrayFacts } from "../stray-calls.ts";
 import { adoptionOf } from "./adoption.ts";
 import {
   judgeMachine,
@@ -10,6 +9,7 @@ import {
 } from "./judge-machine.ts";
 import type { KnownClusters, MachineReader } from "./read-machines.ts";
 import { reportOnlyReason } from "./report-only.ts";
+import type { StrayFacts } from "./stray-calls.ts";
 
 /** Result of a survey of all machines of the account. */
 export interface Survey {

@@ -1,5 +1,5 @@
 import type { MaasAdapter } from "../../../../adapters/maas/adapter.ts";
-import type { Clocks } from "../clocks.ts";
+import type { Clocks } from "../reconcile/clocks.ts";
 import { beginRead } from "./begin-read.ts";
 import { judgeMachine, type SeenMachine } from "./judge-machine.ts";
 import type { MachineReader } from "./read-machines.ts";

@@ -1,7 +1,7 @@
 import { invalidField } from "../../../../adapters/host/infra-error.ts";
 import { type EventFilter, EventType } from "../../../../gen/v1alpha/api_pb.ts";
 import { imageIdFrom } from "../image-id.ts";
-import { parseSecondsWindow, type SecondsWindow } from "../seconds-window.ts";
+import { parseSecondsWindow, type SecondsWindow } from "../public/seconds-window.ts";
 
 /** Filter of events of pods and images: those after the start of the window's first second and before its end. */
 export interface ListenRequest extends SecondsWindow {

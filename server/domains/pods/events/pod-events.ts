@@ -3,7 +3,7 @@ import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { EventSchema } from "../../../../gen/hostplane/v1/event_pb.ts";
 import type { NewEvent } from "../../../events/store/events.ts";
 import { imageResource, type OwnChanges, podResource } from "../own-changes.ts";
-import { timestampFromNs } from "../timestamp-from-ns.ts";
+import { timestampFromNs } from "../public/timestamp-from-ns.ts";
 import type { Fact, GapFact, ImageFact, PodFact } from "./fact.ts";
 
 /** Topic of events about pods and images. */

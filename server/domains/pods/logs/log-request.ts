@@ -1,6 +1,6 @@
 import { invalidField } from "../../../../adapters/host/infra-error.ts";
 import type { GetLogsRequest } from "../../../../gen/v1alpha/api_pb.ts";
-import { parseSecondsWindow } from "../seconds-window.ts";
+import { parseSecondsWindow } from "../public/seconds-window.ts";
 
 /** Selection of log lines. */
 export interface LineSelection {

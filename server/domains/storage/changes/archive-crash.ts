@@ -4,10 +4,10 @@ import { cephReasons } from "../../../../adapters/ceph/reasons.ts";
 import { InfraError, invalidField } from "../../../../adapters/host/infra-error.ts";
 import type { StorageService } from "../../../../gen/hostplane/v1/storage_pb.ts";
 import type { ChangesOf } from "../../../domain/change.ts";
+import type { InlineRunner } from "../../../operations/engine/run-inline.ts";
 import type { Mutation } from "../../../operations/mutation.ts";
-import type { InlineRunner } from "../../../operations/run-inline.ts";
-import { crashMessage, crashSentence } from "../crashes.ts";
-import { requirePart } from "../figure-notes.ts";
+import { crashMessage, crashSentence } from "../ceph/crashes.ts";
+import { requirePart } from "../figures/figure-notes.ts";
 
 /** The changes of hostplane.v1.StorageService. */
 export type StorageChanges = ChangesOf<typeof StorageService, "archiveCrash">;

@@ -2,7 +2,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { CephState } from "../../../../adapters/ceph/adapter.ts";
 import type { Part } from "../../../../adapters/host/part-of-state.ts";
 import type { ClusterRadarSchema } from "../../../../gen/resources/stats/stats_pb.ts";
-import type { MissingPart } from "../figure-notes.ts";
+import type { MissingPart } from "../figures/figure-notes.ts";
 import { capacityAvailable } from "./capacity.ts";
 import { clusterHealth } from "./cluster-health.ts";
 import { type NodesToScore, nodesHealth } from "./nodes-health.ts";

@@ -10,8 +10,8 @@ import type {
 } from "../../../../gen/lvmd/served/lvmd_pb.ts";
 import type { Change, ChangeRequester } from "../../../domain/change.ts";
 import { createShortChanges } from "../../../domain/short-change.ts";
+import type { InlineRunner } from "../../../operations/engine/run-inline.ts";
 import type { Operations } from "../../../operations/operations.ts";
-import type { InlineRunner } from "../../../operations/run-inline.ts";
 import { type DeviceClass, type LvcreateOptionClass, volumesOf } from "../device-class.ts";
 import type { ShownVolume } from "../volume-messages.ts";
 import type { Volumes } from "../volumes.ts";

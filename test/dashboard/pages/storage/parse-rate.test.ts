@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { test } from "tap";
 import { parseRate } from "../../../../dashboard/pages/storage/parse-rate.ts";
-import { operationsText, throughputText } from "../../../../server/domains/storage/text-figures.ts";
+import { operationsText, throughputText } from "../../../../server/domains/storage/figures/text-figures.ts";
 
 test("rates are parsed in the contract's format", async (t) => {
   t.equal(parseRate("853.00 B/s rd"), 853);

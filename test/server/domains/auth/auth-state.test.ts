@@ -6,7 +6,7 @@ import {
   ensureSigningKey,
   rotateSigningKey,
   signingKeyPurpose,
-} from "../../../../server/domains/auth/signing-keys.ts";
+} from "../../../../server/domains/auth/sessions/signing-keys.ts";
 import { hashToken } from "../../../../server/domains/auth/token-hash.ts";
 import { storeReasons } from "../../../../server/store/reasons.ts";
 import type { Store } from "../../../../server/store/store.ts";

@@ -1,7 +1,7 @@
 import { type Test, test } from "tap";
 import { createMaasSandbox, type MaasSandboxOptions } from "../../../../adapters/maas/sandbox.ts";
 import { createMaasBackend } from "../../../../server/domains/clusters/backend.ts";
-import { createClusterImages } from "../../../../server/domains/clusters/cluster-images.ts";
+import { createClusterImages } from "../../../../server/domains/clusters/specs/cluster-images.ts";
 
 async function backendOf(t: Test, options: MaasSandboxOptions = {}) {
   const maas = await createMaasSandbox(options);

@@ -1,7 +1,7 @@
 import { test } from "tap";
 import { ClusterMachineState, ClusterService } from "../../../../gen/hostplane/v1/cluster_pb.ts";
 import type { SlotRecord } from "../../../../server/domains/clusters/store/records.ts";
-import type { StrayCalls } from "../../../../server/domains/clusters/stray-calls.ts";
+import type { StrayCalls } from "../../../../server/domains/clusters/strays/stray-calls.ts";
 import { newSlot, startClusters } from "./clusters-under-test.ts";
 
 const { listMachines, listStrays, adoptStray, releaseStray } = ClusterService.method;

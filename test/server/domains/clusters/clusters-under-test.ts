@@ -11,14 +11,17 @@ import { createSeal, type Seal } from "../../../../server/crypto/seal.ts";
 import { plannersOf } from "../../../../server/domain/change.ts";
 import { createClusterServiceChanges } from "../../../../server/domains/clusters/changes/cluster-service-changes.ts";
 import { createKaasChanges } from "../../../../server/domains/clusters/changes/kaas-changes.ts";
-import { type ClusterImages, offeredImagesFrom } from "../../../../server/domains/clusters/cluster-images.ts";
 import { createClusterService } from "../../../../server/domains/clusters/cluster-service.ts";
-import type { ClusterSettings } from "../../../../server/domains/clusters/cluster-settings.ts";
 import { type Clusters, createClusters } from "../../../../server/domains/clusters/clusters.ts";
 import type { ClusterOperations } from "../../../../server/domains/clusters/operations/cluster-operations.ts";
 import { createKaasService } from "../../../../server/domains/clusters/service.ts";
+import {
+  type ClusterImages,
+  offeredImagesFrom,
+} from "../../../../server/domains/clusters/specs/cluster-images.ts";
+import type { ClusterSettings } from "../../../../server/domains/clusters/specs/cluster-settings.ts";
 import type { NewSlot, SlotChange, SlotRecord } from "../../../../server/domains/clusters/store/records.ts";
-import type { StrayCalls } from "../../../../server/domains/clusters/stray-calls.ts";
+import type { StrayCalls } from "../../../../server/domains/clusters/strays/stray-calls.ts";
 import type { PlannedMutation } from "../../../../server/operations/mutation.ts";
 import { anonymous } from "../../../../server/rpc/call/caller.ts";
 import type { Store } from "../../../../server/store/store.ts";

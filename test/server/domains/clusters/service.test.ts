@@ -1,6 +1,6 @@
 import { test } from "tap";
 import { Cluster, ClusterStatus } from "../../../../gen/cnct/kaas/api/api_pb.ts";
-import { openClusterSecrets } from "../../../../server/domains/clusters/cluster-secrets.ts";
+import { openClusterSecrets } from "../../../../server/domains/clusters/access/cluster-secrets.ts";
 import { imagesOf, noMaas, startClusters } from "./clusters-under-test.ts";
 
 const { createCluster, getCluster, getClusterList, deleteCluster, getVersionInformation } = Cluster.method;

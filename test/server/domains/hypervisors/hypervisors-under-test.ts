@@ -29,7 +29,7 @@ import {
 } from "../../../../server/domains/hypervisors/pool/changes/published-pool-changes.ts";
 import { createOperationsService } from "../../../../server/domains/hypervisors/service.ts";
 import { createEvents, type Events } from "../../../../server/events/events.ts";
-import { createOperations } from "../../../../server/operations/create-operations.ts";
+import { createOperations } from "../../../../server/operations/engine/create-operations.ts";
 import type { Operation } from "../../../../server/operations/operation.ts";
 import type { Operations } from "../../../../server/operations/operations.ts";
 import type { OperationsOptions } from "../../../../server/operations/operations-options.ts";

@@ -19,7 +19,7 @@ import { knownServices } from "../../../../server/gateway/method-rules.ts";
 import { createServices } from "../../../../server/gateway/services.ts";
 import type { Systems } from "../../../../server/gateway/systems.ts";
 import { openSandboxSystems } from "../../../../server/gateway/systems.ts";
-import { createInlineRunner } from "../../../../server/operations/run-inline.ts";
+import { createInlineRunner } from "../../../../server/operations/engine/run-inline.ts";
 import type { Peer } from "../../../../server/rpc/call/call.ts";
 import { anonymous, type Caller } from "../../../../server/rpc/call/caller.ts";
 import type { ServiceRegistration } from "../../../../server/rpc/call/service-handlers.ts";

@@ -11,8 +11,8 @@ import {
 } from "../../../../server/domains/volumes/changes/volume-changes.ts";
 import type { DeviceClass } from "../../../../server/domains/volumes/device-class.ts";
 import { createVolumes, type Volumes } from "../../../../server/domains/volumes/volumes.ts";
+import { createInlineRunner } from "../../../../server/operations/engine/run-inline.ts";
 import type { Operations } from "../../../../server/operations/operations.ts";
-import { createInlineRunner } from "../../../../server/operations/run-inline.ts";
 
 /** A caller that stays, of the lvmd protocol with backups. */
 export const requester = {

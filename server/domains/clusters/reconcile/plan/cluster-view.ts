@@ -1,6 +1,6 @@
 import type { MaasMachine } from "../../../../../adapters/maas/machine.ts";
 import type { WorkloadNode } from "../../../../../adapters/workload/adapter.ts";
-import type { OfferedImages } from "../../cluster-images.ts";
+import type { OfferedImages } from "../../specs/cluster-images.ts";
 import type { SlotRecord } from "../../store/records.ts";
 
 /** Snapshot of the external systems in a pass. What could not be read counts neither as present nor as absent. */

@@ -10,17 +10,17 @@ import {
 import type { BootedMachine } from "../../../../../adapters/workload/fake/boot.ts";
 import { createWorkloadSandbox, type WorkloadSandbox } from "../../../../../adapters/workload/sandbox.ts";
 import { createSeal } from "../../../../../server/crypto/seal.ts";
+import { sealClusterSecrets } from "../../../../../server/domains/clusters/access/cluster-secrets.ts";
 import { createBootstrapToken } from "../../../../../server/domains/clusters/bootstrap/bootstrap-token.ts";
 import { createClusterPki } from "../../../../../server/domains/clusters/bootstrap/cluster-pki.ts";
-import { createClusterImages } from "../../../../../server/domains/clusters/cluster-images.ts";
-import { sealClusterSecrets } from "../../../../../server/domains/clusters/cluster-secrets.ts";
-import type { ClusterSettings } from "../../../../../server/domains/clusters/cluster-settings.ts";
 import { bootedMachinesOf } from "../../../../../server/domains/clusters/open-sandbox.ts";
 import {
   createReconciler,
   type Reconciler,
 } from "../../../../../server/domains/clusters/reconcile/reconciler.ts";
 import type { ReconcilerOptions } from "../../../../../server/domains/clusters/reconcile/reconciler-options.ts";
+import { createClusterImages } from "../../../../../server/domains/clusters/specs/cluster-images.ts";
+import type { ClusterSettings } from "../../../../../server/domains/clusters/specs/cluster-settings.ts";
 import type { ClusterChange } from "../../../../../server/domains/clusters/store/changes.ts";
 import type {
   ClusterRecord,

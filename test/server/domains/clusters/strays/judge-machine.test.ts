@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { test } from "tap";
 import type { MaasMachine, MaasMachineStatus } from "../../../../../adapters/maas/machine.ts";
 import { machineStatuses } from "../../../../../adapters/maas/machine-status.ts";
-import type { MachineMarks } from "../../../../../server/domains/clusters/machine-marks.ts";
+import type { MachineMarks } from "../../../../../server/domains/clusters/reconcile/machines/machine-marks.ts";
 import type { SlotRecord, SlotState } from "../../../../../server/domains/clusters/store/records.ts";
 import {
   isUnexplained,

@@ -1,5 +1,5 @@
 import type { MaasSandbox } from "../../../../../adapters/maas/sandbox.ts";
-import { agentNameOf } from "../../../../../server/domains/clusters/machine-marks.ts";
+import { agentNameOf } from "../../../../../server/domains/clusters/reconcile/machines/machine-marks.ts";
 import type { StraysUnderTest } from "./strays-under-test.ts";
 
 /** Returns the agent name under which a slot allocates machines. */

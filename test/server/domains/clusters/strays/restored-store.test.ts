@@ -1,5 +1,8 @@
 import { type Test, test } from "tap";
-import { agentNameOf, marksFrom } from "../../../../../server/domains/clusters/machine-marks.ts";
+import {
+  agentNameOf,
+  marksFrom,
+} from "../../../../../server/domains/clusters/reconcile/machines/machine-marks.ts";
 import { databaseFile } from "../../../../../server/store/open-store.ts";
 import { reasonOf } from "../../../../adapters/host/reason-of.ts";
 import { openOwnStore } from "../../../store/own-store.ts";

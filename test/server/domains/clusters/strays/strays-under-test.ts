@@ -2,8 +2,11 @@ import { EventEmitter, on } from "node:events";
 import type { Test } from "tap";
 import type { MaasAdapter } from "../../../../../adapters/maas/adapter.ts";
 import { createMaasSandbox, type MaasSandbox } from "../../../../../adapters/maas/sandbox.ts";
-import type { Clocks } from "../../../../../server/domains/clusters/clocks.ts";
-import { agentNameOf, marksOf } from "../../../../../server/domains/clusters/machine-marks.ts";
+import type { Clocks } from "../../../../../server/domains/clusters/reconcile/clocks.ts";
+import {
+  agentNameOf,
+  marksOf,
+} from "../../../../../server/domains/clusters/reconcile/machines/machine-marks.ts";
 import type { NewCluster } from "../../../../../server/domains/clusters/store/changes.ts";
 import type { SlotChange, SlotRecord } from "../../../../../server/domains/clusters/store/records.ts";
 import { createStrays, type Strays } from "../../../../../server/domains/clusters/strays/strays.ts";

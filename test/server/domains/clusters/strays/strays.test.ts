@@ -1,5 +1,5 @@
 import { test } from "tap";
-import { marksOf } from "../../../../../server/domains/clusters/machine-marks.ts";
+import { marksOf } from "../../../../../server/domains/clusters/reconcile/machines/machine-marks.ts";
 import type { Store } from "../../../../../server/store/store.ts";
 import { reasonOf } from "../../../../adapters/host/reason-of.ts";
 import { type StraysUnderTest, startStrays } from "./strays-under-test.ts";

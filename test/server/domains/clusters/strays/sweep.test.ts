@@ -1,6 +1,6 @@
 import { test } from "tap";
 import type { MaasSandbox } from "../../../../../adapters/maas/sandbox.ts";
-import { marksOf } from "../../../../../server/domains/clusters/machine-marks.ts";
+import { marksOf } from "../../../../../server/domains/clusters/reconcile/machines/machine-marks.ts";
 import { reasonOf } from "../../../../adapters/host/reason-of.ts";
 import { agentName, leaveTombstone, loseCandidate, statusOf } from "./lost-machines.ts";
 import { startStrays } from "./strays-under-test.ts";

@@ -29,7 +29,7 @@ import {
 import type { StoragePool } from "../../../../../server/domains/hypervisors/pool/storage-pool.ts";
 import { createVolumeGroupPool } from "../../../../../server/domains/hypervisors/pool/volume-group-pool.ts";
 import { createEvents } from "../../../../../server/events/events.ts";
-import { createOperations } from "../../../../../server/operations/create-operations.ts";
+import { createOperations } from "../../../../../server/operations/engine/create-operations.ts";
 import type { PlannedMutation } from "../../../../../server/operations/mutation.ts";
 import type { Operation } from "../../../../../server/operations/operation.ts";
 import type { Operations } from "../../../../../server/operations/operations.ts";

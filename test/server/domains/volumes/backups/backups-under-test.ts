@@ -16,11 +16,11 @@ import type { BackupSettings } from "../../../../../server/domains/volumes/backu
 import type { DeviceClass } from "../../../../../server/domains/volumes/device-class.ts";
 import { createEvents } from "../../../../../server/events/events.ts";
 import { createServices } from "../../../../../server/gateway/services.ts";
-import { createOperations } from "../../../../../server/operations/create-operations.ts";
+import { createOperations } from "../../../../../server/operations/engine/create-operations.ts";
+import { createInlineRunner } from "../../../../../server/operations/engine/run-inline.ts";
 import type { Operation } from "../../../../../server/operations/operation.ts";
 import type { Operations } from "../../../../../server/operations/operations.ts";
 import type { OperationsOptions } from "../../../../../server/operations/operations-options.ts";
-import { createInlineRunner } from "../../../../../server/operations/run-inline.ts";
 import type { Caller } from "../../../../../server/rpc/call/caller.ts";
 import { createCall } from "../../../rpc/call/call-under-test.ts";
 import { openOwnStore } from "../../../store/own-store.ts";

@@ -9,10 +9,10 @@ import {
   type VolumeBackups,
 } from "../../../../../server/domains/volumes/backups/volume-backups.ts";
 import { createEvents } from "../../../../../server/events/events.ts";
-import { createOperations } from "../../../../../server/operations/create-operations.ts";
+import { createOperations } from "../../../../../server/operations/engine/create-operations.ts";
+import { createInlineRunner } from "../../../../../server/operations/engine/run-inline.ts";
 import type { Operation } from "../../../../../server/operations/operation.ts";
 import type { Operations } from "../../../../../server/operations/operations.ts";
-import { createInlineRunner } from "../../../../../server/operations/run-inline.ts";
 import { createHost, deviceClasses, type HostUnderTest, settings } from "./backups-under-test.ts";
 
 /** Hourly backups of all volumes. */

@@ -1,7 +1,7 @@
 import type { MaasMachine } from "../../../../../../adapters/maas/machine.ts";
 import type { WorkloadNode } from "../../../../../../adapters/workload/adapter.ts";
-import { offeredImagesFrom } from "../../../../../../server/domains/clusters/cluster-images.ts";
 import type { ClusterView } from "../../../../../../server/domains/clusters/reconcile/plan/cluster-view.ts";
+import { offeredImagesFrom } from "../../../../../../server/domains/clusters/specs/cluster-images.ts";
 import type { ClusterRecord, SlotRecord } from "../../../../../../server/domains/clusters/store/records.ts";
 
 export const nowMs = 1_800_000_000_000;

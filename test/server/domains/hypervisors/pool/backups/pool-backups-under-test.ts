@@ -14,8 +14,8 @@ import type { PoolVolumesSystem } from "../../../../../../server/domains/hypervi
 import { createDirectoryPool } from "../../../../../../server/domains/hypervisors/pool/directory-pool.ts";
 import type { StoragePool } from "../../../../../../server/domains/hypervisors/pool/storage-pool.ts";
 import { createVolumeGroupPool } from "../../../../../../server/domains/hypervisors/pool/volume-group-pool.ts";
+import { createInlineRunner } from "../../../../../../server/operations/engine/run-inline.ts";
 import type { OperationsOptions } from "../../../../../../server/operations/operations-options.ts";
-import { createInlineRunner } from "../../../../../../server/operations/run-inline.ts";
 import { openOwnStore } from "../../../../store/own-store.ts";
 import { createPoolGateway, createPoolLvm, type PoolGateway } from "../pool-under-test.ts";
 
