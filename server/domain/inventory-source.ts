@@ -3,11 +3,11 @@ import type { InfraError } from "../../adapters/host/infra-error.ts";
 /** What a state means: `ok` also for what is off on purpose, `unknown` for what cannot be determined. */
 export type ResourceHealth = "ok" | "degraded" | "failed" | "unknown";
 
-/** A number of a resource in its unit; an empty unit is a count. */
+/** A number of a resource in its unit; an empty unit is a count. A time is in seconds since 1970. */
 export interface Figure {
   readonly name: string;
   readonly value: number;
-  readonly unit: "bytes" | "percent" | "";
+  readonly unit: "bytes" | "percent" | "seconds" | "";
 }
 
 /** A resource in the shape that all domains share. */
@@ -24,6 +24,10 @@ export interface Resource {
   readonly figures: readonly Figure[];
   /** A tag without a value has an empty value. */
   readonly labels: Readonly<Record<string, string>>;
+  /** What the system says about it, such as a volume's device class; people set labels. Never an empty value. */
+  readonly properties?: Readonly<Record<string, string>>;
+  /** Why the health is not ok, as a sentence. */
+  readonly reason?: string;
 }
 
 /** All resources of a source at one moment. */
@@ -89,6 +93,11 @@ export function bytes(name: string, value: bigint): Figure {
 /** A figure that counts. */
 export function count(name: string, value: number): Figure {
   return { name, value, unit: "" };
+}
+
+/** A time, to the second. */
+export function time(name: string, atMs: number): Figure {
+  return { name, value: Math.floor(atMs / 1000), unit: "seconds" };
 }
 
 /** A share of 100. */

@@ -6,6 +6,7 @@ import {
   createResourceCache,
   type InventorySource,
   type Resource,
+  time,
 } from "../../domain/inventory-source.ts";
 import type { Store } from "../../store/store.ts";
 
@@ -54,14 +55,20 @@ export function createBackupResources(store: Pick<Store, "run" | "subscribe">): 
 }
 
 function resourceOf(row: BackupRow): Resource {
-  const { name, volume, size_bytes, verified_at, damage, schedule, host } = row;
+  const { id, name, volume, size_bytes, at, verified_at, damage, schedule, host } = row;
   return {
     name: backupResource(row),
     type: "backup",
     title: name,
     state: damage !== null ? "damaged" : verified_at === null ? "not verified" : "verified",
     health: damage === null ? "ok" : "failed",
-    figures: [bytes("size", BigInt(size_bytes))],
+    figures: [
+      bytes("size", BigInt(size_bytes)),
+      time("created", at),
+      ...(verified_at === null ? [] : [time("verified", verified_at)]),
+    ],
     labels: { volume, host, ...(schedule === null ? {} : { schedule }) },
+    properties: { id },
+    ...(damage === null ? {} : { reason: damage }),
   };
 }

@@ -36,7 +36,13 @@ export function createClusterResources(states: Pick<ClusterStates, "read" | "sub
 }
 
 function resourceOf(cluster: MessageInitShape<typeof ClusterStateSchema>): Resource {
-  const { name = "", status = ClusterStatus.STATUS_UNSPECIFIED, k8sVersion = "", endpoint = "" } = cluster;
+  const {
+    name = "",
+    status = ClusterStatus.STATUS_UNSPECIFIED,
+    k8sVersion = "",
+    endpoint = "",
+    statusMessage = "",
+  } = cluster;
   const pools = [...[cluster.controlPlane ?? []].flat(), ...(cluster.pools ?? [])];
   const state = String(enumToJson(ClusterStatusSchema, status));
   const sum = (of: (pool: (typeof pools)[number]) => number | undefined) =>
@@ -62,5 +68,6 @@ function resourceOf(cluster: MessageInitShape<typeof ClusterStateSchema>): Resou
       ),
     ],
     labels: { k8s_version: k8sVersion, ...(endpoint === "" ? {} : { endpoint }) },
+    ...(statusMessage === "" || healthOf[state] === "ok" ? {} : { reason: statusMessage }),
   };
 }

@@ -32,7 +32,7 @@ export function createHypervisorResources(
   };
 }
 
-function resourceOf({ id, state, threadCount, memoryMib, capabilities, gpus }: Hypervisor): Resource {
+function resourceOf({ id, state, threadCount, memoryMib, capabilities, gpus, reason }: Hypervisor): Resource {
   return {
     name: hypervisorResource(id),
     type: "hypervisor",
@@ -45,5 +45,6 @@ function resourceOf({ id, state, threadCount, memoryMib, capabilities, gpus }: H
       ...(gpus.length === 0 ? [] : [count("gpus", gpus.length)]),
     ],
     labels: Object.fromEntries(capabilities.map((name) => [`capability/${name}`, ""])),
+    ...(reason === "" ? {} : { reason }),
   };
 }

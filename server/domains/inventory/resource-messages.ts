@@ -16,7 +16,7 @@ const healthMessage: Readonly<Record<ResourceHealth, HealthMessage>> = {
 };
 
 export function resourceMessage({
-  resource: { name, type, title, state, health, figures, labels },
+  resource: { name, type, title, state, health, figures, labels, properties = {}, reason = "" },
   domain,
   readAtMs,
 }: InventoryRow): MessageInitShape<typeof ResourceSchema> {
@@ -29,6 +29,8 @@ export function resourceMessage({
     health: healthMessage[health],
     figures: figures.map(({ name, value, unit }) => ({ name, value, unit })),
     labels,
+    properties,
+    reason,
     ...(readAtMs === undefined
       ? {}
       : { readTime: timestampFromMs(Math.round(Date.now() - (performance.now() - readAtMs))) }),

@@ -11,6 +11,7 @@ import {
   createResourceCache,
   type InventorySource,
   type Resource,
+  time,
 } from "../../domain/inventory-source.ts";
 import { imageResource, podResource } from "./own-changes.ts";
 
@@ -36,20 +37,38 @@ export function createPodResources(runtime: Pick<PodRuntime, "read" | "subscribe
   };
 }
 
-function resourceOfPod({ uuid, name, phase, containers, labels }: RuntimePod): Resource {
+function resourceOfPod({
+  uuid,
+  name,
+  phase,
+  containers,
+  labels,
+  createdAtNs,
+  startedAtNs,
+}: RuntimePod): Resource {
   const apps = containers.filter(({ isInfra }) => !isInfra);
+  const failed = phase === "running" ? undefined : apps.find(({ exitCode }) => isFailure(exitCode));
   return {
     name: podResource(uuid),
     type: "pod",
     title: name,
     state: phase,
-    health: phase === "unknown" ? "unknown" : "ok",
+    health: phase === "unknown" ? "unknown" : failed === undefined ? "ok" : "failed",
     figures: [
       count("containers", apps.length),
       count("running_containers", apps.filter(({ state }) => state === "running").length),
+      time("created", Number(createdAtNs / 1_000_000n)),
+      ...(startedAtNs === undefined ? [] : [time("started", Number(startedAtNs / 1_000_000n))]),
     ],
     labels: Object.fromEntries(labels),
+    properties: Object.fromEntries(apps.slice(0, 1).map(({ image: { name: image } }) => ["image", image])),
+    ...(failed === undefined ? {} : { reason: `${failed.name} exited with code ${failed.exitCode}` }),
   };
+}
+
+/** 143 is the end by SIGTERM, which is how a pod is stopped. */
+function isFailure(exitCode: number | undefined): boolean {
+  return exitCode !== undefined && exitCode !== 0 && exitCode !== 143;
 }
 
 function resourceOfUnreadable({ podId, podUuid }: UnreadablePod): Resource {

@@ -57,6 +57,7 @@ function clusterResource({ fsid, health, usage }: CephState): Resource {
     health: healthOf[health.status],
     figures: listOf(figures),
     labels: Object.fromEntries(health.checks.map(({ code }) => [`check/${code}`, ""])),
+    ...(health.checks.length === 0 ? {} : { reason: health.checks.map(({ summary }) => summary).join("; ") }),
   };
 }
 

@@ -8,7 +8,7 @@ import {
   type Resource,
   type ResourceHealth,
 } from "../../domain/inventory-source.ts";
-import type { DeviceClass } from "./device-class.ts";
+import { type DeviceClass, resolveClass, volumesOf } from "./device-class.ts";
 
 const healthOf: Readonly<Record<LogicalVolume["health"], ResourceHealth>> = {
   ok: "ok",
@@ -29,10 +29,15 @@ export function createVolumeResources(
   deviceClasses: readonly DeviceClass[],
 ): InventorySource {
   const groups = new Set(deviceClasses.map(({ volumeGroup }) => volumeGroup));
-  const resourcesOf = createResourceCache(({ volumeGroups, volumes }: LvmState) => [
-    ...volumeGroups.filter(({ name }) => groups.has(name)).map(groupResource),
-    ...volumes.filter(({ volumeGroupName }) => groups.has(volumeGroupName)).map(logicalVolumeResource),
-  ]);
+  const resourcesOf = createResourceCache((state: LvmState) => {
+    const classOf = classesOf(deviceClasses, state);
+    return [
+      ...state.volumeGroups.filter(({ name }) => groups.has(name)).map(groupResource),
+      ...state.volumes
+        .filter(({ volumeGroupName }) => groups.has(volumeGroupName))
+        .map((volume) => logicalVolumeResource(volume, classOf.get(volume))),
+    ];
+  });
   return {
     domain: "volumes",
     types: ["volumeGroup", "volume", "thinPool"],
@@ -57,8 +62,24 @@ function groupResource({ name, sizeBytes, freeBytes, missingPvCount }: VolumeGro
   };
 }
 
-function logicalVolumeResource(volume: LogicalVolume): Resource {
-  const { name, volumeGroupName, kind, health, active, sizeBytes, dataPercent, tags } = volume;
+/** The class by which calls address each volume. */
+function classesOf(
+  deviceClasses: readonly DeviceClass[],
+  state: LvmState,
+): ReadonlyMap<LogicalVolume, string> {
+  return new Map(
+    deviceClasses.flatMap((deviceClass) => {
+      const resolved = resolveClass(deviceClass, state);
+      return resolved === undefined
+        ? []
+        : volumesOf(resolved, state).map((volume) => [volume, deviceClass.name] as const);
+    }),
+  );
+}
+
+function logicalVolumeResource(volume: LogicalVolume, deviceClass: string | undefined): Resource {
+  const { name, volumeGroupName, kind, health, active, sizeBytes, dataPercent, tags, device } = volume;
+  const { thinPoolName, originName } = volume;
   return {
     name: volumeResource(volumeGroupName, name),
     type: kind === "thinPool" ? "thinPool" : "volume",
@@ -70,6 +91,13 @@ function logicalVolumeResource(volume: LogicalVolume): Resource {
       ...(dataPercent === undefined ? [] : [percent("data_used", dataPercent)]),
     ],
     labels: Object.fromEntries(tags.map(labelFromTag)),
+    properties: {
+      volume_group: volumeGroupName,
+      ...(deviceClass === undefined ? {} : { device_class: deviceClass }),
+      ...(device === undefined ? {} : { device: `${device.major}:${device.minor}` }),
+      ...(thinPoolName === undefined ? {} : { thin_pool: thinPoolName }),
+      ...(originName === undefined ? {} : { origin: originName }),
+    },
   };
 }
 
