@@ -4,9 +4,14 @@ import { proposed } from "./action/action.ts";
 import { Away } from "./layout/away.tsx";
 import { Frame } from "./layout/frame.tsx";
 import { Login } from "./layout/login.tsx";
+import { Page as LayoutPage } from "./layout/page.tsx";
 import { pages } from "./layout/pages.ts";
+import { closePalette } from "./layout/palette.tsx";
+import { closePanel } from "./layout/side-panel.tsx";
+import { forgetToasts } from "./layout/toasts.tsx";
 import { usePagePath } from "./layout/use-page-path.ts";
 import { followEvents, onEvent } from "./live/event-stream.ts";
+import { followInventory } from "./live/inventory.ts";
 import { forgetOperations } from "./live/latest-operations.ts";
 import { hasRole, refreshSession, resumeSession, session } from "./session.ts";
 
@@ -39,8 +44,9 @@ export function App() {
             </Route>
           ))}
           <Route>
-            <h1>Page not found</h1>
-            <p>Choose a page in the navigation. Some pages need another role.</p>
+            <LayoutPage title="Page not found">
+              <p>Choose a page in the navigation. Some pages need another role.</p>
+            </LayoutPage>
           </Route>
         </Switch>
       </Frame>
@@ -51,6 +57,7 @@ export function App() {
 /** Starts everything that runs during a login. @returns a function that stops it and clears what the next user must not see */
 function beginLogin(): () => void {
   const endEvents = followEvents();
+  const endInventory = followInventory();
   const endRefreshing = onEvent((event) => {
     if (event === "resumed") {
       void refreshSession();
@@ -59,6 +66,10 @@ function beginLogin(): () => void {
   return () => {
     endRefreshing();
     endEvents();
+    endInventory();
+    closePanel();
+    closePalette();
+    forgetToasts();
     proposed.value = undefined;
     forgetOperations();
   };

@@ -1,8 +1,11 @@
 import { render } from "preact";
 import { App } from "./app.tsx";
+import "./style/tokens.css";
 import "./style/base.css";
+import "./style/controls.css";
 import "./style/layout.css";
-import "./style/parts.css";
+import "./style/table.css";
+import "./style/panels.css";
 
 const root = document.getElementById("app");
 if (root !== null) {

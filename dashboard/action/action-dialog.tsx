@@ -1,113 +1,100 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import type { PlanResponse } from "../../gen/hostplane/v1/plan_pb.ts";
-import { operationEnd } from "../live/operation-end.ts";
 import { ErrorNote } from "../parts/error-note.tsx";
 import { ModalDialog } from "../parts/form/modal-dialog.tsx";
-import { OperationList } from "../parts/operation-list.tsx";
-import { OperationProgress } from "../parts/operation-progress.tsx";
-import { client } from "../session.ts";
-import { type Action, proposed } from "./action.ts";
+import { TextField } from "../parts/form/text-field.tsx";
+import { type Proposed, proposed } from "./action.ts";
+import { applyAction, applyActions } from "./apply-action.ts";
 import { PlanView } from "./plan-view.tsx";
-import { runAction } from "./run-action.ts";
+import { type JointPlan, readPlan } from "./read-plan.ts";
 
-/** The dialog that shows a proposed change, asks for confirmation and follows it. */
+/** Asks the user to confirm proposed changes, and makes them. Their results are shown elsewhere. */
 export function ActionDialog() {
-  const action = proposed.value;
-  return action === undefined ? null : (
-    <ModalDialog key={action.title} title={action.title} onClose={close}>
-      <Agreement action={action} />
+  const current = proposed.value;
+  return current === undefined ? null : (
+    <ModalDialog key={current.title} title={current.title} onClose={close}>
+      <Agreement of={current} />
     </ModalDialog>
   );
 }
 
-type Stage = "confirming" | "running" | "done" | "failed";
-
-/** Label of the button that closes the dialog. */
-const closeTexts: Readonly<Record<Stage, string>> = {
-  confirming: "Cancel",
-  running: "Close (continues in the background)",
-  done: "Close",
-  failed: "Close",
-};
-
-function Agreement({ action }: { readonly action: Action }) {
-  const stage = useSignal<Stage>("confirming");
-  const plan = useSignal<PlanResponse | undefined>(undefined);
+function Agreement({ of }: { readonly of: Proposed }) {
+  const { actions, label, confirmName } = of;
+  const joint = useSignal<JointPlan | undefined>(undefined);
   const error = useSignal<unknown>(undefined);
-  const operationIds = useSignal<readonly string[]>([]);
+  const isBusy = useSignal(false);
+  const typed = useSignal("");
+  const needsPlan = actions.some(({ hasPlan }) => hasPlan);
 
   useEffect(() => {
-    if (action.hasPlan) {
-      client.plan(action.method, action.request).then(
-        (answer) => {
-          plan.value = answer;
-        },
-        (thrown: unknown) => {
-          error.value = thrown;
-        },
-      );
+    if (needsPlan) {
+      void readPlan(actions).then((read) => {
+        joint.value = read;
+      });
     }
-  }, [action, plan, error]);
+  }, [of]);
 
-  async function run(): Promise<void> {
-    stage.value = "running";
+  const plan = joint.value?.plan;
+  const refused = joint.value?.refused ?? [];
+  const possible = actions.filter((action) => refused.every((one) => one.action !== action));
+  const isDangerous = actions.some((action) => action.isDangerous);
+  const losesData = isDangerous && (plan?.losses.length ?? 0) > 0;
+  const mustType = losesData && confirmName !== undefined;
+  const isReady =
+    !isBusy.value &&
+    (!needsPlan || joint.value !== undefined) &&
+    possible.length > 0 &&
+    (!mustType || typed.value === confirmName);
+
+  async function submit(event: SubmitEvent): Promise<void> {
+    event.preventDefault();
+    if (!isReady) {
+      return;
+    }
+    isBusy.value = true;
     error.value = undefined;
     try {
-      const answer = await runAction(action, (ids) => {
-        operationIds.value = action.isFollowed ? ids : [];
-      });
-      action.assertAnswer?.(answer);
-      await Promise.all(operationIds.value.map(operationEnd));
-      stage.value = "done";
-      action.onDone?.();
+      const [only] = possible;
+      if (only !== undefined && possible.length === 1) {
+        await applyAction(only);
+      } else {
+        applyActions(of.title, possible);
+      }
+      // Something else may have been proposed in the meantime.
+      if (proposed.peek() === of) {
+        close();
+      }
     } catch (thrown) {
       error.value = thrown;
-      stage.value = "failed";
+      isBusy.value = false;
     }
   }
 
-  const isConfirming = stage.value === "confirming";
-  const isPlanAwaited = action.hasPlan && plan.value === undefined && error.value === undefined;
+  const [question] = actions.flatMap((action) => action.question ?? []);
   return (
-    <>
-      {isConfirming && action.question !== undefined && <p>{action.question}</p>}
-      {isConfirming && isPlanAwaited && (
-        <p role="status" class="reading">
+    <form class="stack" onSubmit={(event) => void submit(event)}>
+      {question !== undefined && <p>{question}</p>}
+      {needsPlan && joint.value === undefined && (
+        <p role="status" class="quiet">
           Loading the plan …
         </p>
       )}
-      {isConfirming && plan.value !== undefined && <PlanView plan={plan.value} />}
-      <Progress of={operationIds.value} />
-      {stage.value === "running" && operationIds.value.length === 0 && <p role="status">In progress …</p>}
-      {stage.value === "done" && <p role="status">Done.</p>}
+      {plan !== undefined && possible.length > 0 && <PlanView plan={plan} />}
+      {refused.map((one) => (
+        <ErrorNote key={one.action.title} error={one.error} />
+      ))}
+      {mustType && <TextField label={`Type ${confirmName} to confirm`} value={typed} />}
       {error.value !== undefined && <ErrorNote error={error.value} />}
-      <div class="row actions">
-        <button type="button" onClick={close}>
-          {closeTexts[stage.value]}
+      <div class="row end">
+        <button type="button" class="bare" onClick={close}>
+          Cancel
         </button>
-        {isConfirming && (
-          <button
-            type="button"
-            class={action.isDangerous ? "main danger" : "main"}
-            disabled={isPlanAwaited || error.value !== undefined}
-            onClick={() => void run()}
-          >
-            {action.label}
-          </button>
-        )}
+        <button type="submit" class={losesData ? "main danger" : "main"} disabled={!isReady}>
+          {label}
+        </button>
       </div>
-    </>
+    </form>
   );
-}
-
-/** Uses the page's one event stream: a stream per operation would exceed a browser's connection limit. */
-function Progress({ of: ids }: { readonly of: readonly string[] }) {
-  const [first] = ids;
-  if (first === undefined) {
-    return null;
-  }
-  return ids.length === 1 ? <OperationProgress id={first} /> : <OperationList ids={ids} />;
 }
 
 function close(): void {

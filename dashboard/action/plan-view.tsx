@@ -1,47 +1,83 @@
 import type { PlanResponse } from "../../gen/hostplane/v1/plan_pb.ts";
+import { CopyButton } from "../parts/copy-button.tsx";
+import { Note } from "../parts/note.tsx";
 import { commandText } from "../parts/text/command-text.ts";
 
-/** Shows what a change would do: first what is lost, then what changes, then the commands in the order they run. */
+/** Shows what a change would do: what changes, what is lost, and the commands in the order they run. */
 export function PlanView({ plan }: { readonly plan: PlanResponse }) {
+  const commands = plan.steps.filter(({ command }) => command.length > 0);
   return (
-    <div class="stack">
-      {plan.losses.length > 0 && (
-        <div class="note bad">
-          <strong>Permanently lost</strong>
-          <Sentences of={plan.losses} />
-        </div>
-      )}
-      {plan.changes.length === 0 ? <p>No changes.</p> : <Sentences of={plan.changes} />}
-      {plan.steps.length > 0 && (
-        <details open={plan.losses.length > 0}>
-          <summary>Steps and commands</summary>
-          <ol>
-            {plan.steps.map(({ name, command }, index) => (
-              <li key={name}>
-                {name}
-                {command.length > 0 && (
-                  <div>
-                    <code>{commandText(command)}</code>
-                  </div>
-                )}
-                {plan.pointOfNoReturn < plan.steps.length && index === plan.pointOfNoReturn && (
-                  <div class="quiet">Point of no return: this step and later ones cannot be undone.</div>
-                )}
-              </li>
+    <div class="plan">
+      <section aria-label="Changes">
+        <h3>Changes</h3>
+        {plan.changes.length === 0 ? (
+          <p class="quiet">No changes.</p>
+        ) : (
+          <ul class="changes">
+            {plan.changes.map((sentence) => (
+              <li key={sentence}>{sentence}</li>
             ))}
-          </ol>
-        </details>
+          </ul>
+        )}
+      </section>
+      <Losses of={plan.losses} />
+      {plan.steps.length > 0 && (
+        <section aria-label="Commands">
+          <div class="row between">
+            <h3>
+              Commands <span class="quiet">{stepsText(plan)}</span>
+            </h3>
+            {commands.length > 0 && (
+              <CopyButton
+                label="Copy commands"
+                text={commands.map(({ command }) => commandText(command)).join("\n")}
+              />
+            )}
+          </div>
+          <Steps plan={plan} />
+        </section>
       )}
     </div>
   );
 }
 
-function Sentences({ of }: { readonly of: readonly string[] }) {
+/** What is lost for good; says so if nothing is. */
+export function Losses({ of }: { readonly of: readonly string[] }) {
   return (
-    <ul>
-      {of.map((sentence) => (
-        <li key={sentence}>{sentence}</li>
-      ))}
-    </ul>
+    <section aria-label="Losses">
+      <h3>Losses</h3>
+      {of.length === 0 ? (
+        <Note tone="ok">No data is lost.</Note>
+      ) : (
+        <Note tone="bad">
+          <strong>Lost for good</strong>
+          <ul>
+            {of.map((sentence) => (
+              <li key={sentence}>{sentence}</li>
+            ))}
+          </ul>
+        </Note>
+      )}
+    </section>
   );
+}
+
+function Steps({ plan: { steps, pointOfNoReturn } }: { readonly plan: PlanResponse }) {
+  return (
+    <ol class="commands">
+      {steps.map(({ name, command }, index) => (
+        <li key={name}>
+          <span class="quiet small">{name}</span>
+          {command.length > 0 && <code>{commandText(command)}</code>}
+          {pointOfNoReturn < steps.length && index === pointOfNoReturn && (
+            <span class="quiet small">This step and later ones cannot be undone.</span>
+          )}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function stepsText({ steps }: PlanResponse): string {
+  return steps.length === 1 ? "1 step" : `${steps.length} steps`;
 }

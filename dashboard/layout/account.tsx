@@ -1,8 +1,12 @@
 import { useSignal } from "@preact/signals";
+import { describeError } from "../../client/describe-error.ts";
 import { Credential, type GetCallerResponse } from "../../gen/hostplane/v1/user_pb.ts";
+import { MenuButton, type MenuItem } from "../parts/menu.tsx";
 import { roleText } from "../parts/text/role-text.ts";
+import { logout } from "../session.ts";
 import { ChangePassword } from "./change-password.tsx";
-import { LogOut } from "./log-out.tsx";
+import { isKeyHelpOpen } from "./key-help.tsx";
+import { showToast } from "./toasts.tsx";
 
 /** Shows who is logged in, with the actions for their account. */
 export function Account({
@@ -13,37 +17,47 @@ export function Account({
   readonly version: string;
 }) {
   const isChanging = useSignal(false);
-  const isChanged = useSignal(false);
   // Users of other credentials have no password here, and no login to end.
   const hasLogin = caller.credential === Credential.COOKIE || caller.credential === Credential.SESSION;
+  const items: readonly MenuItem[] = [
+    {
+      text: "API documentation",
+      icon: "book",
+      run: () => {
+        location.href = "/docs";
+      },
+    },
+    {
+      text: "Keys",
+      icon: "key",
+      keyText: "?",
+      run: () => {
+        isKeyHelpOpen.value = true;
+      },
+    },
+    ...(hasLogin
+      ? [
+          {
+            text: "Change password",
+            icon: "user" as const,
+            run: () => {
+              isChanging.value = true;
+            },
+          },
+          { text: "Log out", icon: "exit" as const, isAfterLine: true, run: () => void endLogin() },
+        ]
+      : []),
+  ];
   return (
     <section class="account" aria-label="Account">
-      <div>
+      <MenuButton label="Account" class="bare" align="left" items={() => items}>
         <strong>{caller.actor.replace(/^user\//, "")}</strong>{" "}
         <span class="quiet">{roleText(caller.role)}</span>
-      </div>
-      {hasLogin && (
-        <>
-          <button
-            type="button"
-            onClick={() => {
-              isChanging.value = true;
-              isChanged.value = false;
-            }}
-          >
-            Change password
-          </button>
-          <span role="status">{isChanged.value && "Password changed."}</span>
-          <LogOut />
-        </>
-      )}
-      <a href="/docs">API documentation</a>
-      <span class="quiet">Version {version}</span>
+      </MenuButton>
+      <span class="quiet small">hostplane {version}</span>
       {isChanging.value && (
         <ChangePassword
-          onChanged={() => {
-            isChanged.value = true;
-          }}
+          onChanged={() => showToast({ text: "Password changed" })}
           onClose={() => {
             isChanging.value = false;
           }}
@@ -51,4 +65,13 @@ export function Account({
       )}
     </section>
   );
+}
+
+/** A login that could not be ended matters on a shared machine. */
+async function endLogin(): Promise<void> {
+  try {
+    await logout();
+  } catch (error) {
+    showToast({ text: `You are still logged in: ${describeError(error).message}`, isError: true });
+  }
 }

@@ -1,44 +1,47 @@
+import { useEffect } from "preact/hooks";
 import { connection } from "../live/event-stream.ts";
 import { ErrorNote } from "../parts/error-note.tsx";
+import { Note } from "../parts/note.tsx";
 import { durationText } from "../parts/text/duration-text.ts";
-import { TimeText } from "../parts/text/time-text.tsx";
+import { localClock } from "../parts/text/local-time.ts";
 import { isOutdated } from "../session.ts";
+import { showToast } from "./toasts.tsx";
 
-/**
- * Shows since when the gateway is away and when the next try is, and later that it is back. Shows nothing while it is connected.
- */
+/** Shows since when the gateway is away and when the next try is, and by a toast that it is back. */
 export function ConnectionBanner() {
   const current = connection.value;
+  const lostMs = current.state === "live" ? current.lostMs : undefined;
+  useEffect(() => {
+    if (lostMs !== undefined) {
+      showToast({ text: `Connected again after ${durationText(lostMs)}` });
+    }
+  }, [current]);
   return (
     <>
-      <div role="status" aria-live="polite">
-        {current.state === "lost" && (
-          <p class="note warn">
-            <strong>Connection lost</strong> since <TimeText atMs={current.sinceMs} />. The page shows the
-            state at that time. Next attempt at <TimeText atMs={current.retryAtMs} />.
-          </p>
-        )}
-        {current.state === "live" && current.lostMs !== undefined && (
-          <p class="note ok passing" key={current.lostMs}>
-            <strong>Connected again</strong> after {durationText(current.lostMs)}. Events in the meantime are
-            shown.
-          </p>
-        )}
-      </div>
+      {current.state === "lost" && (
+        <Note tone="warn" role="status">
+          <span>
+            <strong>No word since {localClock(new Date(current.sinceMs))}.</strong> Shown as of then. Next try
+            at {localClock(new Date(current.retryAtMs))}.
+          </span>
+        </Note>
+      )}
       {isOutdated.value && (
-        <p class="note warn" role="status">
-          <strong>The gateway's version has changed</strong> since this page was loaded.{" "}
-          <button type="button" onClick={() => location.reload()}>
-            Reload
-          </button>
-        </p>
+        <Note tone="warn" role="status">
+          <span>
+            <strong>The gateway's version has changed</strong> since this page was loaded.{" "}
+            <button type="button" class="small" onClick={() => location.reload()}>
+              Reload
+            </button>
+          </span>
+        </Note>
       )}
       {current.state === "ended" && (
         <>
           <ErrorNote error={current.error} />
           <p>
             This page no longer receives events.{" "}
-            <button type="button" onClick={() => location.reload()}>
+            <button type="button" class="small" onClick={() => location.reload()}>
               Reload
             </button>
           </p>

@@ -1,17 +1,26 @@
 import { connection } from "../live/event-stream.ts";
-import { Badge, type Tone } from "../parts/badge.tsx";
+import { Status, type StatusKind } from "../parts/status.tsx";
+import { localClock } from "../parts/text/local-time.ts";
 
-const shown: Readonly<
-  Record<(typeof connection.value)["state"], { readonly tone: Tone; readonly text: string }>
-> = {
-  connecting: { tone: "off", text: "Connecting" },
-  live: { tone: "ok", text: "Live" },
-  lost: { tone: "bad", text: "Connection lost" },
-  ended: { tone: "bad", text: "Not live" },
-};
-
-/** Shows in a word whether the page is live. */
+/** Shows in a word whether the page is live, and since when it is not. */
 export function ConnectionState() {
-  const { tone, text } = shown[connection.value.state];
-  return <Badge tone={tone}>{text}</Badge>;
+  const current = connection.value;
+  const [kind, text] = ((): readonly [StatusKind, string] => {
+    switch (current.state) {
+      case "live":
+        return ["ok", "Live"];
+      case "connecting":
+        return ["off", "Connecting"];
+      case "lost":
+        return ["unknown", `No word since ${localClock(new Date(current.sinceMs))}`];
+      default:
+        return ["failed", "Not live"];
+    }
+  })();
+  return (
+    <span class="live">
+      <Status kind={kind} />
+      {text}
+    </span>
+  );
 }

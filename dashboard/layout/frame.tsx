@@ -1,19 +1,30 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { Suspense } from "preact/compat";
+import { useEffect } from "preact/hooks";
 import { Link, useLocation } from "wouter-preact";
 import { ActionDialog } from "../action/action-dialog.tsx";
+import { connection } from "../live/event-stream.ts";
+import { useRunningOperations } from "../live/use-running-operations.ts";
+import { Icon } from "../parts/icon.tsx";
+import { Skeleton } from "../parts/skeleton.tsx";
 import type { Session } from "../session.ts";
 import { Account } from "./account.tsx";
 import { ConnectionBanner } from "./connection-banner.tsx";
-import { ConnectionState } from "./connection-state.tsx";
+import { isKeyHelpOpen, KeyHelp } from "./key-help.tsx";
+import { listenToKeys, useKeys } from "./keys.ts";
 import { Navigation } from "./navigation.tsx";
 import { PageBoundary } from "./page-boundary.tsx";
 import { type PageEntry, pageAt } from "./pages.ts";
+import { openPalette, Palette } from "./palette.tsx";
 import { SandboxMark } from "./sandbox-mark.tsx";
+import { closePanel, panel, SidePanel } from "./side-panel.tsx";
+import { Toasts } from "./toasts.tsx";
+import { TopBar } from "./top-bar.tsx";
+import { isTrayOpen, Tray } from "./tray.tsx";
 import { focusContent, usePlace } from "./use-place.ts";
 
-/** The frame of every page: the gateway's name, the navigation, the user and the state of the connection. */
+/** The frame of every page: the navigation, the bar at the top, the side panel, the tray and the palette. */
 export function Frame(props: {
   readonly pages: readonly PageEntry[];
   readonly session: Session & { readonly state: "in" };
@@ -21,55 +32,128 @@ export function Frame(props: {
 }) {
   const { caller, info } = props.session;
   const isMenuOpen = useSignal(false);
-  const page = pageAt(props.pages, useLocation()[0]);
+  const [location] = useLocation();
+  const page = pageAt(props.pages, location);
+  const operations = useRunningOperations().value.value ?? [];
   usePlace(page, `hostplane${info.sandbox ? " sandbox" : ""} on ${info.hostname}`, () => {
     isMenuOpen.value = false;
   });
+  // A form belongs to the list or resource beside it.
+  useEffect(closePanel, [location]);
+  useFrameKeys(props.pages);
+  const content = panel.value;
+  const isStale = connection.value.state === "lost" || connection.value.state === "ended";
   return (
-    <div class="frame">
-      <header>
-        <button type="button" class="skip" onClick={focusContent}>
-          Skip to content
-        </button>
-        <button
-          type="button"
-          class="menu"
-          aria-expanded={isMenuOpen.value}
-          aria-controls="side"
-          onClick={() => {
-            isMenuOpen.value = !isMenuOpen.value;
-          }}
-        >
-          Menu
-        </button>
-        <Link href="/" class="name">
-          hostplane
-        </Link>
-        <SandboxMark />
-        <span class="host" title={`hostplane ${info.version}`}>
-          {info.hostname}
-        </span>
-        <ConnectionState />
-      </header>
+    <div class={`frame ${content === undefined ? "" : "with-panel"} ${isStale ? "stale" : ""}`}>
+      <button type="button" class="skip" onClick={focusContent}>
+        Skip to content
+      </button>
       <div id="side" class={isMenuOpen.value ? "side open" : "side"}>
-        <Navigation pages={props.pages} />
+        <div class="gateway">
+          <Link href="/" title={`hostplane ${info.version}`}>
+            <Icon name="server" />
+            <span>{info.hostname}</span>
+          </Link>
+          <SandboxMark />
+        </div>
+        <Navigation pages={props.pages} operations={operations} />
         <Account caller={caller} version={info.version} />
       </div>
+      <TopBar page={page} operations={operations} />
       <main id="content" tabIndex={-1}>
         <ConnectionBanner />
         <PageBoundary key={page?.path}>
           <Suspense
             fallback={
-              <p role="status" class="reading">
-                Loading …
-              </p>
+              <div class="page">
+                <Skeleton />
+              </div>
             }
           >
             {props.children}
           </Suspense>
         </PageBoundary>
       </main>
+      {content !== undefined && (
+        <Suspense fallback={null}>
+          <SidePanel content={content} />
+        </Suspense>
+      )}
+      <BottomBar
+        location={location}
+        isMenuOpen={isMenuOpen.value}
+        onMenu={() => {
+          isMenuOpen.value = !isMenuOpen.value;
+        }}
+      />
+      <Tray operations={operations} />
+      <Toasts />
       <ActionDialog />
+      <Palette pages={props.pages} />
+      <KeyHelp />
     </div>
   );
+}
+
+/** The navigation of a phone. */
+function BottomBar(props: {
+  readonly location: string;
+  readonly isMenuOpen: boolean;
+  readonly onMenu: () => void;
+}) {
+  const { location, isMenuOpen, onMenu } = props;
+  return (
+    <nav class="bottom" aria-label="Phone">
+      <Link href="/" aria-current={location === "/" ? "page" : undefined}>
+        <Icon name="home" />
+        Overview
+      </Link>
+      <button type="button" aria-expanded={isMenuOpen} aria-controls="side" onClick={onMenu}>
+        <Icon name="disk" />
+        Menu
+      </button>
+      <Link href="/operations" aria-current={location.startsWith("/operations") ? "page" : undefined}>
+        <Icon name="pulse" />
+        Operations
+      </Link>
+      <button type="button" onClick={openPalette}>
+        <Icon name="search" />
+        Search
+      </button>
+    </nav>
+  );
+}
+
+function useFrameKeys(pages: readonly PageEntry[]): void {
+  const [, goTo] = useLocation();
+  useEffect(listenToKeys, []);
+  useEffect(() => {
+    const open = (event: KeyboardEvent) => {
+      if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
+        event.preventDefault();
+        openPalette();
+      }
+    };
+    addEventListener("keydown", open);
+    return () => removeEventListener("keydown", open);
+  }, []);
+  useKeys([
+    {
+      key: "?",
+      does: "all keys",
+      run: () => {
+        isKeyHelpOpen.value = true;
+      },
+    },
+    {
+      key: "o",
+      does: "operations tray",
+      run: () => {
+        isTrayOpen.value = !isTrayOpen.value;
+      },
+    },
+    ...pages.flatMap(({ key, title, path }) =>
+      key === undefined ? [] : [{ key: `g ${key}`, does: `go to ${title}`, run: () => goTo(path) }],
+    ),
+  ]);
 }

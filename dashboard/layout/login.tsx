@@ -4,6 +4,7 @@ import { describeError } from "../../client/describe-error.ts";
 import { isSandbox } from "../backend.ts";
 import { ErrorNote } from "../parts/error-note.tsx";
 import { TextField } from "../parts/form/text-field.tsx";
+import { Note } from "../parts/note.tsx";
 import { login } from "../session.ts";
 import { SandboxMark } from "./sandbox-mark.tsx";
 
@@ -37,11 +38,13 @@ export function Login({ ended }: { readonly ended: unknown }) {
       <SandboxMark />
       <p class="quiet">One gateway to volumes, Ceph, hypervisors, clusters and pods.</p>
       {ended !== undefined && error.value === undefined && (
-        <p class="note warn" role="status">
-          <strong>Your login has ended:</strong> {describeError(ended).message}. Log in again to continue.
-        </p>
+        <Note tone="warn" role="status">
+          <span>
+            <strong>Your login has ended:</strong> {describeError(ended).message}. Log in again to continue.
+          </span>
+        </Note>
       )}
-      <form class="card stack" onSubmit={submit}>
+      <form class="stack" onSubmit={submit}>
         <TextField label="User" value={username} autocomplete="username" required />
         <TextField
           label="Password"

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useErrorBoundary } from "preact/hooks";
 import { useLocation } from "wouter-preact";
+import { Note } from "../parts/note.tsx";
 import { isOutdated } from "../session.ts";
 
 /**
@@ -16,7 +17,7 @@ export function PageBoundary({ children }: { readonly children: ComponentChildre
 
 function Unshown({ error }: { readonly error: unknown }) {
   return (
-    <div class="note bad" role="alert">
+    <Note tone="bad" role="alert">
       <h1>This page cannot be shown</h1>
       <p>
         {isOutdated.value
@@ -27,6 +28,6 @@ function Unshown({ error }: { readonly error: unknown }) {
       <button type="button" class="main" onClick={() => globalThis.location.reload()}>
         Reload
       </button>
-    </div>
+    </Note>
   );
 }

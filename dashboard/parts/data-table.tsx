@@ -21,7 +21,7 @@ export function DataTable<Row>(props: {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable element must be reachable by keyboard
     <section class="scroll" aria-label={caption} tabIndex={0}>
-      <table>
+      <table class="auto">
         <caption>{caption}</caption>
         <thead>
           <tr>
@@ -50,7 +50,7 @@ export function DataTable<Row>(props: {
           ))}
         </tbody>
       </table>
-      {rows.length === 0 && <p class="quiet more">{empty}</p>}
+      {rows.length === 0 && <p class="quiet">{empty}</p>}
     </section>
   );
 }

@@ -1,6 +1,7 @@
 import { type Backend, BackendHealth, BackendKind } from "../../gen/hostplane/v1/system_pb.ts";
 import { useRead } from "../live/use-read.ts";
 import { client } from "../session.ts";
+import { Note } from "./note.tsx";
 
 /** A domain of the gateway, by its name in ListBackends and in topics of events. */
 export type Domain = "volumes" | "storage" | "clusters" | "hypervisors" | "pods";
@@ -17,7 +18,7 @@ export function DomainNotice({ domain }: { readonly domain: Domain }) {
   return (
     <>
       {lacking?.map(({ name, kind, health, missing }) => (
-        <div key={name} class="note warn" role="status">
+        <Note key={name} tone="warn" role="status">
           <strong>
             {name === "" ? domain : name} {stateText(kind, health)}
           </strong>
@@ -26,7 +27,7 @@ export function DomainNotice({ domain }: { readonly domain: Domain }) {
               <li key={sentence}>{sentence}</li>
             ))}
           </ul>
-        </div>
+        </Note>
       ))}
     </>
   );

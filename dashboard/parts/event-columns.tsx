@@ -1,30 +1,61 @@
-import { Link } from "wouter-preact";
+import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { Event } from "../../gen/hostplane/v1/event_pb.ts";
-import { Badge } from "./badge.tsx";
-import type { Column } from "./data-table.tsx";
+import { inventory } from "../live/inventory.ts";
+import { pathOfResource } from "../resources/kinds.ts";
+import { eventSeverity } from "./event-severity.ts";
+import type { FoldedEvent } from "./fold-events.ts";
+import type { Column } from "./table/column.ts";
 import { eventText } from "./text/event-text.ts";
+import { eventTitle } from "./text/event-title.ts";
+import { resourceTitle } from "./text/operation-title.ts";
 import { TimeText } from "./text/time-text.tsx";
 
 /** Columns of a table of events. */
-export const eventColumns: readonly Column<Event>[] = [
-  { title: "When", cell: ({ at }) => <TimeText at={at} /> },
+export const eventColumns: readonly Column<FoldedEvent>[] = [
   {
+    id: "what",
     title: "What",
-    cell: ({ type }) => (type === "gap" ? <Badge tone="warn">gap</Badge> : <span class="keep">{type}</span>),
-  },
-  {
-    title: "Resource",
-    cell: ({ resource, operationId }) => (
+    cell: ({ event, count }) => (
       <>
-        <code class="path">{resource}</code>
-        {operationId !== "" && (
-          <>
-            {" "}
-            <Link href={`~/operations/${operationId}`}>operation</Link>
-          </>
-        )}
+        {titleOf(event)}{" "}
+        {count > 1 && event.detail.case !== "operation" && <span class="tag">{count} times</span>}
       </>
     ),
+    sortBy: ({ event }) => titleOf(event),
   },
-  { title: "Summary", cell: (event) => <div class="sentence">{eventText(event)}</div> },
+  { id: "detail", title: "Detail", width: "wide", cell: ({ event }) => eventText(event), onCard: "figure" },
+  {
+    id: "at",
+    title: "When",
+    width: "time",
+    isNumber: true,
+    cell: ({ event }) => <TimeText at={event.at} />,
+    sortBy: ({ event }) => (event.at === undefined ? undefined : timestampMs(event.at)),
+    onCard: "place",
+  },
 ];
+
+/** What every table of events has in common. */
+export const eventRow = {
+  keyOf: ({ event }: FoldedEvent) => event.cursor,
+  titleOf: ({ event }: FoldedEvent) => titleOf(event),
+  pathOf: ({ event }: FoldedEvent) => pathOf(event),
+  statusOf: ({ event }: FoldedEvent) => eventSeverity(event),
+  textOf: ({ event }: FoldedEvent) => `${event.type} ${event.resource} ${eventText(event)}`,
+};
+
+function titleOf(event: Event): string {
+  return eventTitle(event, nameOf(event.resource));
+}
+
+/** The resource's title; its name's last part if it is gone. */
+function nameOf(resource: string): string {
+  return inventory.value.resources.get(resource)?.title ?? resourceTitle(resource);
+}
+
+function pathOf({ operationId, detail, resource }: Event): string {
+  const id = detail.case === "operation" ? detail.value.id : operationId;
+  return id === ""
+    ? (pathOfResource(inventory.value.resources.get(resource)) ?? "/events")
+    : `/operations/${id}`;
+}

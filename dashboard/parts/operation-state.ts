@@ -1,5 +1,5 @@
 import { OperationState } from "../../gen/hostplane/v1/operation_pb.ts";
-import type { Tone } from "./badge.tsx";
+import type { StatusKind } from "./status.tsx";
 
 const texts: Readonly<Record<number, string>> = {
   [OperationState.UNSPECIFIED]: "unknown",
@@ -12,21 +12,21 @@ const texts: Readonly<Record<number, string>> = {
   [OperationState.NEEDS_ATTENTION]: "needs attention",
 };
 
-const tones: Readonly<Record<number, Tone>> = {
-  [OperationState.UNSPECIFIED]: "off",
-  [OperationState.SCHEDULED]: "busy",
-  [OperationState.ACTIVE]: "busy",
-  [OperationState.UNDOING]: "warn",
+const statuses: Readonly<Record<number, StatusKind>> = {
+  [OperationState.UNSPECIFIED]: "unknown",
+  [OperationState.SCHEDULED]: "off",
+  [OperationState.ACTIVE]: "running",
+  [OperationState.UNDOING]: "running",
   [OperationState.COMPLETED]: "ok",
-  [OperationState.FAILED]: "bad",
+  [OperationState.FAILED]: "failed",
   [OperationState.CANCELLED]: "off",
-  [OperationState.NEEDS_ATTENTION]: "bad",
+  [OperationState.NEEDS_ATTENTION]: "failed",
 };
 
 export function operationStateText(state: OperationState): string {
   return texts[state] ?? `state ${state}`;
 }
 
-export function operationTone(state: OperationState): Tone {
-  return tones[state] ?? "off";
+export function operationStatus(state: OperationState): StatusKind {
+  return statuses[state] ?? "unknown";
 }

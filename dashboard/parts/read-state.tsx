@@ -1,6 +1,7 @@
 import type { ReadonlySignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { ErrorNote } from "./error-note.tsx";
+import { Skeleton } from "./skeleton.tsx";
 
 /** Shows a value that is read or watched, with the error if there is one, or that it is being loaded. */
 export function ReadState<T>(props: {
@@ -12,11 +13,7 @@ export function ReadState<T>(props: {
     <>
       {error !== undefined && <ErrorNote error={error} />}
       {value !== undefined && props.children(value)}
-      {value === undefined && error === undefined && (
-        <p role="status" class="reading">
-          Loading …
-        </p>
-      )}
+      {value === undefined && error === undefined && <Skeleton />}
     </>
   );
 }

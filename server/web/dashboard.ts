@@ -8,8 +8,8 @@ import { addDashboardHeaders, addPageHeaders } from "./security-headers.ts";
 /** The build names these files by their content, so a changed file has a new name. */
 const yearSeconds = 31_536_000;
 
-/** Matches `index-WvF7cZqf.js`, but not a precompressed file (`index-WvF7cZqf.js.br`). */
-const assetName = /^[\w-]+\.\w+$/;
+/** Matches `index-WvF7cZqf.js`, but not a precompressed file (`index-WvF7cZqf.js.br`) or a hidden one. */
+const assetName = /^\w[\w.-]*\.(?:css|js|svg)$/;
 
 /**
  * Serves `/`: the dashboard, as `npm run build:dashboard` built it into the package. Anyone may load it; its data comes from

@@ -1,69 +1,56 @@
-import { Link } from "wouter-preact";
+import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { AuditEvent } from "../../../gen/hostplane/v1/audit_pb.ts";
-import { Badge } from "../../parts/badge.tsx";
-import type { Column } from "../../parts/data-table.tsx";
+import type { StatusKind } from "../../parts/status.tsx";
+import type { Column } from "../../parts/table/column.ts";
 import { TimeText } from "../../parts/text/time-text.tsx";
 
 /** Columns of a table of calls. */
 export const auditColumns: readonly Column<AuditEvent>[] = [
-  { title: "When", cell: ({ at }) => <TimeText at={at} /> },
+  { id: "rpc", title: "RPC", cell: ({ rpc }) => rpc, sortBy: ({ rpc }) => rpc },
   {
+    id: "resource",
+    title: "Resource",
+    width: "wide",
+    rank: 2,
+    cell: ({ resource }) => resource,
+    onCard: "figure",
+  },
+  {
+    id: "actor",
     title: "By",
-    cell: ({ actor, address }) => (
-      <>
-        {actor}
-        <div class="quiet">{address}</div>
-      </>
-    ),
+    width: "medium",
+    cell: ({ actor }) => actor.replace(/^user\//, ""),
+    sortBy: ({ actor }) => actor,
+    onCard: "place",
+  },
+  { id: "address", title: "From", width: "short", rank: 3, cell: ({ address }) => address },
+  {
+    id: "outcome",
+    title: "Outcome",
+    width: "medium",
+    cell: ({ outcome, reason, count }) =>
+      `${outcome === "" ? "not known" : reason === "" ? outcome : reason}${count > 1 ? `, ${count} times` : ""}`,
+    onCard: "place",
   },
   {
-    title: "RPC",
-    cell: ({ rpc, resource, operationId }) => (
-      <>
-        <code>{rpc}</code>
-        <div class="quiet">
-          {resource}
-          {operationId !== "" && (
-            <>
-              {" "}
-              <Link href={`~/operations/${operationId}`}>operation</Link>
-            </>
-          )}
-        </div>
-      </>
-    ),
-  },
-  { title: "Outcome", cell: (event) => <Outcome of={event} /> },
-  {
-    title: "Request",
-    cell: ({ request, credential, listener, requestId }) => (
-      <details>
-        <summary>Details</summary>
-        {request !== "" && <pre class="json">{request}</pre>}
-        <dl class="facts">
-          <dt>Credential</dt>
-          <dd>{credential || "none"}</dd>
-          <dt>Listener</dt>
-          <dd>{listener}</dd>
-          <dt>Request id</dt>
-          <dd>
-            <code>{requestId}</code>
-          </dd>
-        </dl>
-      </details>
-    ),
+    id: "at",
+    title: "When",
+    width: "time",
+    isNumber: true,
+    cell: ({ at }) => <TimeText at={at} />,
+    sortBy: ({ at }) => (at === undefined ? undefined : timestampMs(at)),
+    onCard: "place",
   },
 ];
 
-function Outcome({ of: { outcome, reason, count } }: { readonly of: AuditEvent }) {
-  if (outcome === "") {
-    return <Badge tone="off">not known</Badge>;
-  }
-  return (
-    <>
-      <Badge tone={outcome === "OK" ? "ok" : "bad"}>{outcome}</Badge>
-      {reason !== "" && <div class="quiet">{reason}</div>}
-      {count > 1 && <div class="quiet">{count} times</div>}
-    </>
-  );
-}
+/** What every table of calls has in common. */
+export const auditRow = {
+  keyOf: ({ sequence }: AuditEvent) => String(sequence),
+  titleOf: ({ rpc }: AuditEvent) => rpc,
+  statusOf: ({ outcome }: AuditEvent): { readonly kind: StatusKind; readonly text: string } =>
+    outcome === ""
+      ? { kind: "unknown", text: "not known" }
+      : { kind: outcome === "OK" ? "ok" : "failed", text: outcome },
+  textOf: ({ resource, actor, address, outcome, reason }: AuditEvent) =>
+    `${resource} ${actor} ${address} ${outcome} ${reason}`,
+};

@@ -1,95 +1,67 @@
-import { toJsonString } from "@bufbuild/protobuf";
 import { useComputed, useSignal } from "@preact/signals";
-import { type Event, EventSchema } from "../../../gen/hostplane/v1/event_pb.ts";
+import type { Event } from "../../../gen/hostplane/v1/event_pb.ts";
+import { Page } from "../../layout/page.tsx";
 import { keptEvents, recentEvents } from "../../live/event-stream.ts";
 import { useEventsSince } from "../../live/use-events-since.ts";
-import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
-import { eventColumns } from "../../parts/event-columns.tsx";
+import { eventColumns, eventRow } from "../../parts/event-columns.tsx";
+import { eventSeverity } from "../../parts/event-severity.ts";
+import { type FoldedEvent, foldEvents } from "../../parts/fold-events.ts";
 import { SelectField } from "../../parts/form/select-field.tsx";
-import { TextField } from "../../parts/form/text-field.tsx";
+import type { Filter } from "../../parts/table/column.ts";
+import { DataTable } from "../../parts/table/data-table.tsx";
 import { useAddressParameter } from "../../parts/use-address-parameter.ts";
-import { isAbout } from "./is-about.ts";
 
-const topics = ["volumes", "storage", "hypervisors", "clusters", "pods", "operations"];
-const topicOptions = [
-  { value: "", text: "all" },
-  ...topics.map((topic) => ({ value: topic, text: topic === "storage" ? "storage (Ceph)" : topic })),
+const hourMs = 3_600_000;
+
+/** How far back the list goes, by the value in the address. */
+const spans = [
+  { value: "", text: "the last hour", ms: undefined },
+  { value: "6h", text: "6 hours", ms: 6 * hourMs },
+  { value: "24h", text: "24 hours", ms: 24 * hourMs },
+  { value: "7d", text: "7 days", ms: 7 * 24 * hourMs },
+] as const;
+
+const filters: readonly Filter<FoldedEvent>[] = [
+  { id: "topic", title: "topic", valuesOf: ({ event }) => [event.topic] },
+  { id: "severity", title: "severity", valuesOf: ({ event }) => [eventSeverity(event).text] },
 ];
 
-const columns: readonly Column<Event>[] = [
-  ...eventColumns,
-  {
-    title: "Details",
-    cell: (event) => (
-      <details>
-        <summary>JSON</summary>
-        <pre class="json">{toJsonString(EventSchema, event, { prettySpaces: 2 })}</pre>
-      </details>
-    ),
-  },
-];
-
-/** Events as they happen, and those since a time. */
+/** What happened, live; repeated events in one line. */
 export function Events() {
-  const topic = useAddressParameter("topic");
-  const resource = useAddressParameter("resource");
-  const since = useAddressParameter("since");
+  const span = useAddressParameter("since");
   const paused = useSignal<readonly Event[] | undefined>(undefined);
-  const sinceMs = since.value === "" ? undefined : new Date(since.value).getTime();
-  const past = useEventsSince(sinceMs);
-  const events = useComputed(() => {
-    const all = paused.value ?? (since.value === "" ? recentEvents.value : past.value.events);
-    return all.filter(
-      (event) => (topic.value === "" || event.topic === topic.value) && isAbout(event, resource.value),
-    );
-  });
-
+  const openedAtMs = useSignal(Date.now());
+  const back = spans.find(({ value }) => value === span.value)?.ms;
+  const past = useEventsSince(back === undefined ? undefined : openedAtMs.value - back);
+  const live = useComputed(() => (back === undefined ? recentEvents.value : past.value.events));
+  const folded = useComputed(() => foldEvents(paused.value ?? live.value));
   return (
-    <>
-      <div class="heading">
-        <h1>Events</h1>
-        <button
-          type="button"
-          aria-pressed={paused.value !== undefined}
-          onClick={() => {
-            const shown = since.value === "" ? recentEvents.value : past.value.events;
-            paused.value = paused.value === undefined ? shown : undefined;
-          }}
-        >
-          {paused.value === undefined ? "Pause" : "Resume"}
-        </button>
-      </div>
-      <div class="filters">
-        <SelectField label="Topic" value={topic} options={topicOptions} />
-        <TextField
-          label="Resource"
-          type="search"
-          value={resource}
-          hint="The path of a resource, or the start of it."
-        />
-        <TextField
-          label="Since"
-          type="datetime-local"
-          value={since}
-          hint="Empty: an hour before the page was opened."
-        />
-      </div>
+    <Page title="Events" note={`newest first, up to ${keptEvents}`}>
       {past.value.error !== undefined && <ErrorNote error={past.value.error} />}
-      <p class="quiet" role="status">
-        {paused.value === undefined
-          ? `Newest first; up to ${keptEvents} are kept.`
-          : "Paused: new events are shown after resuming."}
-      </p>
-      <div class="card">
-        <DataTable
-          caption="Events"
-          columns={columns}
-          rows={events.value}
-          keyOf={({ cursor }) => cursor}
-          empty="No matching events. Create a volume or start a pod to see one."
-        />
-      </div>
-    </>
+      <DataTable
+        {...eventRow}
+        caption="Events"
+        columns={eventColumns}
+        rows={folded.value}
+        filters={filters}
+        hasTools
+        tools={
+          <>
+            <SelectField label="Since" value={span} options={spans} isInline />
+            <button
+              type="button"
+              aria-pressed={paused.value !== undefined}
+              onClick={() => {
+                paused.value = paused.value === undefined ? live.value : undefined;
+              }}
+            >
+              {paused.value === undefined ? "Pause" : "Resume"}
+            </button>
+          </>
+        }
+        empty="No events in this time."
+      />
+    </Page>
   );
 }

@@ -5,7 +5,6 @@ import { ClustersCard } from "./clusters-card.tsx";
 import { HypervisorsCard } from "./hypervisors-card.tsx";
 import { OperationsCard } from "./operations-card.tsx";
 import { PodsCard } from "./pods-card.tsx";
-import { RecentEvents } from "./recent-events.tsx";
 import { StorageCard } from "./storage-card.tsx";
 import { Summary } from "./summary.tsx";
 import { Systems } from "./systems.tsx";
@@ -32,7 +31,6 @@ export function Overview() {
               <PodsCard backends={backends} />
               <OperationsCard />
             </div>
-            <RecentEvents />
             <Systems backends={backends} />
           </>
         )}

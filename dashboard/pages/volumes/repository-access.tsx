@@ -41,9 +41,9 @@ export function useAccess(): {
 export function RepositoryAccess(props: { readonly of: Backup; readonly fields: AccessFields }) {
   const { accessKeyId, secretAccessKey, sessionToken, encryptionKey } = props.fields;
   return (
-    <fieldset class="card stack">
+    <fieldset class="stack">
       <legend>Credentials of its repository</legend>
-      <div class="fields">
+      <div class="stack">
         <TextField label="Access key id" value={accessKeyId} />
         <TextField label="Secret access key" type="password" value={secretAccessKey} />
         <TextField label="Session token" type="password" value={sessionToken} hint="For temporary keys" />

@@ -1,42 +1,37 @@
+import type { Resource } from "../../../gen/hostplane/v1/inventory_pb.ts";
 import { LVService } from "../../../gen/proto/lvmd_pb.ts";
-import { useProposal } from "../../action/use-proposal.ts";
-import { ErrorNote } from "../../parts/error-note.tsx";
+import { ChangeForm } from "../../action/change-form.tsx";
+import { figureOf } from "../../live/inventory.ts";
 import { TextField } from "../../parts/form/text-field.tsx";
+import { sizeText } from "../../parts/text/size-text.ts";
 import { useSizeGib } from "./size-input.ts";
-import type { ClassVolume } from "./volume-list.ts";
+import { deviceClassOf } from "./volume-kinds.tsx";
 
 /** Grows a volume. */
-export function ResizeVolume({ of: { deviceClass, volume } }: { readonly of: ClassVolume }) {
-  const size = useSizeGib(`${volume.sizeGb} GiB`);
-  const form = useProposal(["size_gb"], { NO_SPACE: "size_gb", SHRINK_NOT_ALLOWED: "size_gb" });
-
-  function submit(event: SubmitEvent): void {
-    event.preventDefault();
-    const sizeGb = size.read();
-    if (sizeGb !== undefined) {
-      void form.submit({
-        title: `Resize the volume ${volume.name}`,
-        label: "Resize",
-        method: LVService.method.resizeLV,
-        request: { name: volume.name, deviceClass, sizeGb },
-      });
-    }
-  }
-
+export function ResizeVolume({ volume }: { readonly volume: Resource }) {
+  const sizeBytes = figureOf(volume, "size") ?? 0;
+  const size = useSizeGib(sizeText(sizeBytes));
+  const isNew = size.gib !== undefined && Number(size.gib) * 2 ** 30 !== sizeBytes;
   return (
-    <form class="card stack" aria-labelledby="resize-volume" onSubmit={submit}>
-      <h2 id="resize-volume">Resize</h2>
-      <TextField
-        label="New size"
-        value={size.text}
-        hint="A volume can only grow. Its file system is not resized."
-        error={size.error ?? form.errorOf("size_gb")}
-        required
-      />
-      {form.error !== undefined && <ErrorNote error={form.error} />}
-      <button type="submit" disabled={form.isChecking}>
-        Resize …
-      </button>
-    </form>
+    <ChangeForm
+      title={`Resize the volume ${volume.title}`}
+      label={isNew ? `Resize to ${sizeText(size.gib << 30n)}` : "Resize"}
+      method={LVService.method.resizeLV}
+      request={
+        isNew ? { name: volume.title, deviceClass: deviceClassOf(volume), sizeGb: size.gib } : undefined
+      }
+      fields={["size_gb"]}
+      fieldOfReason={{ NO_SPACE: "size_gb", SHRINK_NOT_ALLOWED: "size_gb" }}
+    >
+      {({ errorOf }) => (
+        <TextField
+          label="New size"
+          value={size.text}
+          hint={`Now ${sizeText(sizeBytes)}. A volume can only grow. Its file system is not resized.`}
+          error={size.error ?? errorOf("size_gb")}
+          required
+        />
+      )}
+    </ChangeForm>
   );
 }

@@ -5,9 +5,8 @@ import {
   BackupService,
   type RestoreBackupRequestSchema,
 } from "../../../gen/hostplane/v1/backup_pb.ts";
-import { useProposal } from "../../action/use-proposal.ts";
+import { ChangeForm } from "../../action/change-form.tsx";
 import { useWatch } from "../../live/use-watch.ts";
-import { ErrorNote } from "../../parts/error-note.tsx";
 import { SelectField } from "../../parts/form/select-field.tsx";
 import { TextField } from "../../parts/form/text-field.tsx";
 import { sizeText } from "../../parts/text/size-text.ts";
@@ -29,64 +28,51 @@ export function RestoreBackup(props: {
   const tags = useSignal("");
   const deviceClass = useSignal("");
   const size = useSizeGib(`${sizeGibOf(backup)} GiB`);
-  const form = useProposal(["volume_name", "size_gb", "tags"], {
-    VOLUME_EXISTS: "volume_name",
-    NO_SPACE: "size_gb",
-    VOLUME_TOO_SMALL: "size_gb",
-  });
-
-  function submit(event: SubmitEvent): void {
-    event.preventDefault();
-    const sizeGb = size.read();
-    if (sizeGb === undefined) {
-      return;
-    }
-    void form.submit({
-      title: `Restore the backup ${backup.name} to ${volumeName.value}`,
-      label: "Restore",
-      method: BackupService.method.restoreBackup,
-      request: {
-        ...accessed(),
-        volumeName: volumeName.value,
-        deviceClass: deviceClass.value,
-        sizeGb,
-        tags: parseTags(tags.value),
-      },
-      onDone: () => {
-        volumeName.value = "";
-      },
-    });
-  }
-
   const classes = space.value.value?.items ?? [];
   return (
-    <form class="card stack" aria-labelledby="restore-backup" onSubmit={submit}>
-      <h2 id="restore-backup">Restore</h2>
-      <TextField label="New volume" value={volumeName} error={form.errorOf("volume_name")} required />
-      <TextField
-        label="Size"
-        value={size.text}
-        hint={`At least ${sizeText(backup.sizeBytes)}`}
-        error={size.error ?? form.errorOf("size_gb")}
-        required
-      />
-      <SelectField
-        label="Device class"
-        value={deviceClass}
-        options={[
-          { value: "", text: "The default" },
-          ...classes.map((item) => ({
-            value: item.deviceClass,
-            text: `${item.deviceClass} (${sizeText(item.freeBytes)} free)`,
-          })),
-        ]}
-      />
-      <TextField label="Tags" value={tags} error={form.errorOf("tags")} />
-      {form.error !== undefined && <ErrorNote error={form.error} />}
-      <button type="submit" class="main" disabled={form.isChecking}>
-        Restore …
-      </button>
-    </form>
+    <ChangeForm
+      title={`Restore the backup ${backup.name} to ${volumeName.value}`}
+      label="Restore"
+      method={BackupService.method.restoreBackup}
+      request={
+        volumeName.value === "" || size.gib === undefined
+          ? undefined
+          : {
+              ...accessed(),
+              volumeName: volumeName.value,
+              deviceClass: deviceClass.value,
+              sizeGb: size.gib,
+              tags: parseTags(tags.value),
+            }
+      }
+      fields={["volume_name", "size_gb", "tags"]}
+      fieldOfReason={{ VOLUME_EXISTS: "volume_name", NO_SPACE: "size_gb", VOLUME_TOO_SMALL: "size_gb" }}
+    >
+      {({ errorOf }) => (
+        <>
+          <TextField label="New volume" value={volumeName} error={errorOf("volume_name")} required />
+          <TextField
+            label="Size"
+            value={size.text}
+            hint={`At least ${sizeText(backup.sizeBytes)}`}
+            error={size.error ?? errorOf("size_gb")}
+            required
+          />
+          <SelectField
+            label="Device class"
+            value={deviceClass}
+            options={[
+              { value: "", text: "The default" },
+              ...classes.map((item) => ({
+                value: item.deviceClass,
+                text: `${item.deviceClass} (${sizeText(item.freeBytes)} free)`,
+              })),
+            ]}
+          />
+          <TextField label="Tags" value={tags} error={errorOf("tags")} />
+        </>
+      )}
+    </ChangeForm>
   );
 }
 

@@ -4,27 +4,21 @@ import { parseSizeGib } from "./size-gib.ts";
 /** State of an input for a size. */
 export interface SizeInput {
   readonly text: Signal<string>;
-  /** Why the last text was invalid. */
+  /** The size in GiB; undefined while the text is empty or invalid. */
+  readonly gib: bigint | undefined;
+  /** Why the text is invalid. */
   readonly error: string | undefined;
-  /** Returns the size in GiB; undefined for an invalid text, which also sets `error`. */
-  read(): bigint | undefined;
 }
 
 /** @param initialText text before the user types */
 export function useSizeGib(initialText: string): SizeInput {
   const text = useSignal(initialText);
-  const error = useSignal<string | undefined>(undefined);
-  return {
-    text,
-    error: error.value,
-    read() {
-      error.value = undefined;
-      try {
-        return parseSizeGib(text.value);
-      } catch (thrown) {
-        error.value = thrown instanceof Error ? thrown.message : String(thrown);
-        return undefined;
-      }
-    },
-  };
+  if (text.value.trim() === "") {
+    return { text, gib: undefined, error: undefined };
+  }
+  try {
+    return { text, gib: parseSizeGib(text.value), error: undefined };
+  } catch (thrown) {
+    return { text, gib: undefined, error: thrown instanceof Error ? thrown.message : String(thrown) };
+  }
 }

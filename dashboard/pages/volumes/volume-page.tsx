@@ -1,88 +1,97 @@
-import { Link, useLocation } from "wouter-preact";
-import { Role } from "../../../gen/hostplane/v1/user_pb.ts";
-import { DomainNotice } from "../../parts/domain-notice.tsx";
-import { ReadState } from "../../parts/read-state.tsx";
+import type { Resource } from "../../../gen/hostplane/v1/inventory_pb.ts";
+import { figureOf, inventory, resourcesOf, usedPercentOf } from "../../live/inventory.ts";
+import { fullness } from "../../parts/meter.tsx";
 import { sizeText } from "../../parts/text/size-text.ts";
-import { hasRole } from "../../session.ts";
-import { BackUpVolume } from "./back-up-volume.tsx";
-import { RemoveVolume } from "./remove-volume.tsx";
-import { ResizeVolume } from "./resize-volume.tsx";
-import { VolumeBackups } from "./volume-backups.tsx";
-import { type ClassVolume, useVolumes } from "./volume-list.ts";
-import { useVolumeResource } from "./volume-resource.ts";
-import { DeviceText, Tags } from "./volume-text.tsx";
-import "./volumes.css";
+import { TimeText } from "../../parts/text/time-text.tsx";
+import type { Tile } from "../../parts/tiles.tsx";
+import { ResourcePage } from "../../resources/resource-page.tsx";
+import { BackupList } from "./backup-list.tsx";
+import { lastBackups } from "./last-backups.ts";
+import { deviceClassOf, groupOf, volumeKinds } from "./volume-kinds.tsx";
+import { Tags, tagsOf } from "./volume-text.tsx";
 
-/** One volume, its actions and its backups. */
-export function VolumePage({ deviceClass, name }: { readonly deviceClass: string; readonly name: string }) {
-  const volumes = useVolumes([deviceClass]);
-  const resource = useVolumeResource(deviceClass, name);
-  return (
-    <>
-      <p>
-        <Link href="/">All volumes</Link>
-      </p>
-      <h1>Volume {name}</h1>
-      <DomainNotice domain="volumes" />
-      <ReadState of={volumes}>
-        {(all) => (
-          <Found
-            of={all.find((one) => one.volume.name === name)}
-            deviceClass={deviceClass}
-            handle={resource.value.value ?? name}
-          />
-        )}
-      </ReadState>
-      <VolumeBackups name={name} resource={resource} />
-    </>
+/** One volume or thin pool. */
+export function VolumePage({ group, name }: { readonly group: string; readonly name: string }) {
+  const resource = `volumeGroups/${group}/volumes/${name}`;
+  const type = inventory.value.resources.get(resource)?.type ?? "volume";
+  const kind = volumeKinds.find((each) => each.type === type) ?? volumeKinds[0];
+  return kind === undefined ? null : (
+    <ResourcePage
+      kind={kind}
+      name={resource}
+      title={name}
+      parent={{ title: "Volumes", path: "/volumes" }}
+      tilesOf={tilesOf}
+      Now={Now}
+      tabs={[{ id: "backups", title: "Backups", Body: Backups }]}
+    />
   );
 }
 
-function Found(props: {
-  readonly of: ClassVolume | undefined;
-  readonly deviceClass: string;
-  /** Name of the volume in calls for backups. */
-  readonly handle: string;
-}) {
-  const { of, deviceClass, handle } = props;
-  const [, goTo] = useLocation();
-  if (of === undefined) {
-    return (
-      <p class="note warn" role="status">
-        No such volume in {deviceClass}. It may have been removed.
-      </p>
-    );
-  }
-  const { volume } = of;
+function tilesOf(volume: Resource): readonly Tile[] {
+  const group = inventory.value.resources.get(`volumeGroups/${groupOf(volume)}`);
+  const size = figureOf(volume, "size");
+  const free = group === undefined ? undefined : figureOf(group, "free");
+  const groupSize = group === undefined ? undefined : figureOf(group, "size");
+  const used = usedPercentOf(volume);
+  const backupMs = lastBackups(resourcesOf("backup")).get(volume.name);
+  return [
+    { label: "Size", value: size === undefined ? "—" : sizeText(size) },
+    ...(used === undefined
+      ? []
+      : [
+          {
+            label: "Used",
+            value: (
+              <span class={fullness(used) === "failed" ? "text-err" : undefined}>{Math.round(used)} %</span>
+            ),
+          },
+        ]),
+    {
+      label: "Last good backup",
+      value: backupMs === undefined ? "none" : <TimeText atMs={backupMs} />,
+    },
+    { label: "Device", value: volume.properties.device ?? "—", note: volume.state },
+    {
+      label: `Free in ${groupOf(volume)}`,
+      value: free === undefined ? "—" : sizeText(free),
+      ...(groupSize === undefined ? {} : { note: `of ${sizeText(groupSize)}` }),
+    },
+  ];
+}
+
+function Now({ resource }: { readonly resource: Resource }) {
+  const { thin_pool: thinPool, origin } = resource.properties;
   return (
-    <>
-      <section class="card" aria-label="Properties">
-        <dl class="facts">
-          <dt>Size</dt>
-          <dd>{sizeText(volume.sizeGb << 30n)}</dd>
-          <dt>Device class</dt>
-          <dd>{deviceClass}</dd>
-          <dt>Block device</dt>
-          <dd>
-            <DeviceText volume={volume} />
-          </dd>
-          <dt>Tags</dt>
-          <dd>
-            <Tags of={volume.tags} />
-          </dd>
-        </dl>
-      </section>
-      {hasRole(Role.OPERATOR) && (
-        <div class="cards actions">
-          <ResizeVolume of={of} />
-          <BackUpVolume name={volume.name} handle={handle} />
-          <section class="card stack" aria-labelledby="remove-volume">
-            <h2 id="remove-volume">Remove</h2>
-            <p class="quiet">Removes it permanently with all its data. Its backups are kept.</p>
-            <RemoveVolume of={of} onDone={() => goTo("/")} />
-          </section>
-        </div>
+    <dl class="facts">
+      <dt>Volume group</dt>
+      <dd>{groupOf(resource)}</dd>
+      <dt>Device class</dt>
+      <dd>{deviceClassOf(resource) || "none"}</dd>
+      {thinPool !== undefined && (
+        <>
+          <dt>Thin pool</dt>
+          <dd>{thinPool}</dd>
+        </>
       )}
-    </>
+      {origin !== undefined && (
+        <>
+          <dt>Snapshot of</dt>
+          <dd>{origin}</dd>
+        </>
+      )}
+      <dt>Tags</dt>
+      <dd>{tagsOf(resource).length === 0 ? "none" : <Tags of={tagsOf(resource)} />}</dd>
+      <dt>Block device</dt>
+      <dd>
+        <code>
+          /dev/{groupOf(resource)}/{resource.title}
+        </code>
+      </dd>
+    </dl>
   );
+}
+
+function Backups({ resource }: { readonly resource: Resource }) {
+  return <BackupList volume={resource.name} />;
 }

@@ -1,19 +1,21 @@
-import type { LogicalVolume } from "../../../gen/proto/lvmd_pb.ts";
+import type { Resource } from "../../../gen/hostplane/v1/inventory_pb.ts";
 
-/** Major and minor number of a volume's block device; 0:0 means none. */
-export function DeviceText({ volume: { devMajor, devMinor } }: { readonly volume: LogicalVolume }) {
-  return devMajor === 0 && devMinor === 0 ? (
-    <span class="quiet">none: not active</span>
-  ) : (
-    <code>
-      {devMajor}:{devMinor}
-    </code>
-  );
+/** The tags of a volume, "team=a" for a label with a value. */
+export function tagsOf({ labels }: Resource): readonly string[] {
+  return Object.entries(labels).map(([key, value]) => (value === "" ? key : `${key}=${value}`));
 }
 
-/** The tags of a volume. */
+/** Tags, plain and grey. */
 export function Tags({ of }: { readonly of: readonly string[] }) {
-  return of.length === 0 ? <span class="quiet">none</span> : <code>{of.join(" ")}</code>;
+  return (
+    <>
+      {of.map((tag) => (
+        <span key={tag} class="tag">
+          {tag}
+        </span>
+      ))}
+    </>
+  );
 }
 
 /** Parses tags that were typed into one line. */

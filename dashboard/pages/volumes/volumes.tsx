@@ -1,6 +1,6 @@
 import { Route, Switch } from "wouter-preact";
 import { BackupPage } from "./backup-page.tsx";
-import { Overview } from "./overview.tsx";
+import { VolumeList } from "./volume-list.tsx";
 import { VolumePage } from "./volume-page.tsx";
 
 /** LVM volumes and their backups: the lists, or one of them. */
@@ -8,13 +8,11 @@ export function Volumes() {
   return (
     <Switch>
       <Route path="/backups/:id">{({ id }) => <BackupPage id={id} key={id} />}</Route>
-      <Route path="/of/:deviceClass/:name">
-        {({ deviceClass, name }) => (
-          <VolumePage deviceClass={deviceClass} name={name} key={`${deviceClass}/${name}`} />
-        )}
+      <Route path="/:group/:name">
+        {({ group, name }) => <VolumePage group={group} name={name} key={`${group}/${name}`} />}
       </Route>
       <Route>
-        <Overview />
+        <VolumeList />
       </Route>
     </Switch>
   );

@@ -35,7 +35,7 @@ export function FormDialog(props: {
       <form class="stack" onSubmit={submit}>
         {children}
         {error.value !== undefined && <ErrorNote error={error.value} />}
-        <div class="row actions">
+        <div class="row end">
           <button type="button" onClick={onClose}>
             Cancel
           </button>

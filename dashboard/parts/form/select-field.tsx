@@ -7,11 +7,13 @@ export function SelectField(props: {
   readonly value: Signal<string>;
   /** Values and their texts. */
   readonly options: readonly { readonly value: string; readonly text: string }[];
+  /** Whether the label stands before it instead of above. */
+  readonly isInline?: boolean;
 }) {
-  const { label, value, options } = props;
+  const { label, value, options, isInline = false } = props;
   const id = useId();
   return (
-    <div class="field">
+    <div class={isInline ? "row" : "field"}>
       <label for={id}>{label}</label>
       <select
         id={id}

@@ -1,10 +1,8 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { test } from "tap";
-import { latestOfEach } from "../../../../dashboard/parts/latest-of-each.ts";
 import { eventText } from "../../../../dashboard/parts/text/event-text.ts";
 import { type Event, EventSchema } from "../../../../gen/hostplane/v1/event_pb.ts";
-import { OperationState } from "../../../../gen/hostplane/v1/operation_pb.ts";
 
 function event(detail: MessageInitShape<typeof EventSchema>["detail"] & object, cursor = ""): Event {
   return create(EventSchema, { cursor, detail });
@@ -41,15 +39,4 @@ test("events are summarised in a line", async (t) => {
     /^Changes until .* may have been missed: the gateway was stopped$/,
   );
   t.equal(eventText(create(EventSchema)), "");
-});
-
-test("only the latest event of each operation is kept, and all other events", async (t) => {
-  const reported = (id: string, cursor: string) =>
-    event({ case: "operation", value: { id, state: OperationState.ACTIVE } }, cursor);
-  const image = event({ case: "image", value: {} }, "4");
-  const events = [reported("a", "6"), reported("b", "5"), image, reported("a", "3"), reported("b", "2")];
-  t.same(
-    latestOfEach(events).map(({ cursor }) => cursor),
-    ["6", "5", "4"],
-  );
 });

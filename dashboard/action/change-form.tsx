@@ -1,0 +1,156 @@
+import type {
+  DescMessage,
+  DescMethodServerStreaming,
+  DescMethodUnary,
+  MessageInitShape,
+} from "@bufbuild/protobuf";
+import { useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { describeError } from "../../client/describe-error.ts";
+import type { PlanResponse } from "../../gen/hostplane/v1/plan_pb.ts";
+import { closePanel } from "../layout/side-panel.tsx";
+import { ErrorNote } from "../parts/error-note.tsx";
+import { Key } from "../parts/key.tsx";
+import { client } from "../session.ts";
+import { actionOf } from "./action.ts";
+import { applyAction } from "./apply-action.ts";
+import { messageAtField } from "./message-at-field.ts";
+import { PlanView } from "./plan-view.tsx";
+
+/** Pause after a key before the gateway is asked. */
+const pauseMs = 250;
+
+/**
+ * A form in the side panel, with the plan of the change below it, which follows the input. Applying it closes the panel; the result is
+ * shown by a toast. A change that loses data asks for a name instead: use `propose`.
+ */
+export function ChangeForm<I extends DescMessage, O extends DescMessage>(props: {
+  /** What the change does, as a command: "Resize the volume data". */
+  readonly title: string;
+  /** Label of the button: "Resize to 600 GiB". */
+  readonly label: string;
+  readonly method: DescMethodUnary<I, O> | DescMethodServerStreaming<I, O>;
+  /** Undefined while the input is incomplete. */
+  readonly request: MessageInitShape<I> | undefined;
+  /** Whether PlanService supports the method; default: true. */
+  readonly hasPlan?: boolean;
+  /** Request fields that the form shows, by their names in the contract. An error of one is shown at it. */
+  readonly fields?: readonly string[];
+  /** The field for reasons that name none, e.g. `{ NO_SPACE: "size_gb" }`. */
+  readonly fieldOfReason?: Readonly<Record<string, string>>;
+  readonly assertAnswer?: (answer: object | undefined) => void;
+  readonly onDone?: () => void;
+  /** Renders the input. `errorOf` returns the error of a field of the request. */
+  readonly children: (form: { errorOf(field: string): string | undefined }) => ComponentChildren;
+}) {
+  const { title, label, method, request, hasPlan = true, fields = [], fieldOfReason = {}, children } = props;
+  const plan = useSignal<PlanResponse | undefined>(undefined);
+  const refusal = useSignal<unknown>(undefined);
+  const isBusy = useSignal(false);
+  const key = request === undefined ? undefined : keyOf(request);
+  const plannedKey = useSignal<string | undefined>(undefined);
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => form.current?.querySelector<HTMLElement>("input, select, textarea")?.focus(), []);
+  const latest = useRef(request);
+  latest.current = request;
+
+  useEffect(() => {
+    const planned = latest.current;
+    if (key === undefined || planned === undefined || !hasPlan) {
+      plan.value = undefined;
+      refusal.value = undefined;
+      return;
+    }
+    const stop = new AbortController();
+    const timer = setTimeout(async () => {
+      try {
+        plan.value = await client.plan(method, planned, { signal: stop.signal });
+        refusal.value = undefined;
+      } catch (error) {
+        if (!stop.signal.aborted) {
+          plan.value = undefined;
+          refusal.value = error;
+        }
+      }
+      plannedKey.value = key;
+    }, pauseMs);
+    return () => {
+      clearTimeout(timer);
+      stop.abort();
+    };
+  }, [key, hasPlan]);
+
+  const refused = refusal.value === undefined ? undefined : describeError(refusal.value);
+  // For a list, the gateway names the element: "tags[2]".
+  const field = (refused?.field ?? fieldOfReason[refused?.reason ?? ""])?.replace(/\[.*$/, "");
+  const isAtField = field !== undefined && fields.includes(field);
+  const isReady =
+    request !== undefined &&
+    !isBusy.value &&
+    (!hasPlan || (plan.value !== undefined && plannedKey.value === key));
+
+  async function submit(event: SubmitEvent): Promise<void> {
+    event.preventDefault();
+    if (!isReady || request === undefined) {
+      return;
+    }
+    isBusy.value = true;
+    try {
+      const { assertAnswer, onDone } = props;
+      await applyAction(
+        actionOf({
+          title,
+          label,
+          method,
+          request,
+          hasPlan,
+          ...(assertAnswer === undefined ? {} : { assertAnswer }),
+          ...(onDone === undefined ? {} : { onDone }),
+        }),
+      );
+      closePanel();
+    } catch (error) {
+      refusal.value = error;
+    } finally {
+      isBusy.value = false;
+    }
+  }
+
+  return (
+    <form
+      ref={form}
+      aria-label={title}
+      onSubmit={(event) => void submit(event)}
+      onKeyDown={(event) => {
+        if (event.key === "Enter" && event.ctrlKey) {
+          event.currentTarget.requestSubmit();
+        }
+      }}
+    >
+      <div class="scroll">
+        {children({
+          errorOf: (name) =>
+            isAtField && name === field && refused !== undefined
+              ? messageAtField(refused.message, field)
+              : undefined,
+        })}
+        {plan.value !== undefined && <PlanView plan={plan.value} />}
+        {refusal.value !== undefined && !isAtField && <ErrorNote error={refusal.value} />}
+      </div>
+      <footer>
+        <button type="button" class="bare" onClick={closePanel}>
+          Cancel
+        </button>
+        <button type="submit" class="main" disabled={!isReady}>
+          {label} <Key text="Ctrl ↵" />
+        </button>
+      </footer>
+    </form>
+  );
+}
+
+/** Requests have 64-bit numbers, which JSON has not. */
+function keyOf(request: object): string {
+  return JSON.stringify(request, (_, value: unknown) => (typeof value === "bigint" ? `${value}n` : value));
+}

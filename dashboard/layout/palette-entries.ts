@@ -1,0 +1,107 @@
+import type { Resource, ResourceHealth } from "../../gen/hostplane/v1/inventory_pb.ts";
+import type { Operation, OperationState } from "../../gen/hostplane/v1/operation_pb.ts";
+import type { IconName } from "../parts/icon.tsx";
+import { kindOf } from "../resources/kinds.ts";
+import type { PageEntry } from "./pages.ts";
+
+/** A line of the command palette. */
+export interface PaletteEntry {
+  readonly id: string;
+  readonly section: "Run" | "Go to" | "Operations";
+  readonly icon: IconName;
+  readonly text: string;
+  readonly detail: string;
+  readonly health?: ResourceHealth;
+  readonly operationState?: OperationState;
+  /** Absolute path to open; without it `run` is called. */
+  readonly path?: string;
+  readonly run?: () => void;
+}
+
+export interface PaletteSources {
+  readonly pages: readonly PageEntry[];
+  readonly resources: ReadonlyMap<string, Resource>;
+  readonly operations: ReadonlyMap<string, Operation>;
+}
+
+/** Lines of each section at most; more words find the others. */
+const shownPerSection = 6;
+
+/** Returns what matches all words: what to run, where to go, and operations. Without words only the pages. */
+export function findEntries(
+  text: string,
+  { pages, resources, operations }: PaletteSources,
+): readonly PaletteEntry[] {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  const pageEntries = pages.map((page) => pageEntry(page)).filter((entry) => matches(entry, words));
+  if (words.length === 0) {
+    return pageEntries;
+  }
+  const run: PaletteEntry[] = [];
+  const goTo: PaletteEntry[] = [...pageEntries];
+  for (const resource of resources.values()) {
+    const kind = kindOf(resource);
+    if (kind === undefined) {
+      continue;
+    }
+    const entry: PaletteEntry = {
+      id: resource.name,
+      section: "Go to",
+      icon: kind.icon,
+      text: resource.title,
+      detail: `${kind.title} ${kind.placeOf?.(resource) ?? ""}`.trim(),
+      health: resource.health,
+      path: kind.pathOf(resource),
+    };
+    if (goTo.length < shownPerSection && matches(entry, words)) {
+      goTo.push(entry);
+    }
+    if (run.length < shownPerSection && words.some((word) => entry.text.toLowerCase().includes(word))) {
+      run.push(...actionEntries(resource, entry).filter((action) => matches(action, words)));
+    }
+    if (run.length >= shownPerSection && goTo.length >= shownPerSection) {
+      break;
+    }
+  }
+  const found = [...operations.values()].reverse().map(operationEntry);
+  return [
+    ...run.slice(0, shownPerSection),
+    ...goTo.slice(0, shownPerSection),
+    ...found.filter((entry) => matches(entry, words)).slice(0, shownPerSection),
+  ];
+}
+
+function pageEntry({ path, title, icon }: PageEntry): PaletteEntry {
+  return { id: path, section: "Go to", icon, text: title, detail: "page", path };
+}
+
+function actionEntries(resource: Resource, { detail }: PaletteEntry): readonly PaletteEntry[] {
+  const actions = kindOf(resource)?.actions() ?? [];
+  return actions
+    .filter(({ appliesTo }) => appliesTo?.(resource) ?? true)
+    .map(({ text, icon = "open", run }) => ({
+      id: `${text} ${resource.name}`,
+      section: "Run",
+      icon,
+      text: `${text.replace("…", "")} ${resource.title}…`,
+      detail,
+      run: () => run(resource),
+    }));
+}
+
+function operationEntry({ id, kind, resource, state, actor }: Operation): PaletteEntry {
+  return {
+    id,
+    section: "Operations",
+    icon: "pulse",
+    text: `${kind} ${resource.split("/").at(-1)}`,
+    detail: actor.replace(/^user\//, ""),
+    operationState: state,
+    path: `/operations/${id}`,
+  };
+}
+
+function matches({ text, detail }: PaletteEntry, words: readonly string[]): boolean {
+  const all = `${text} ${detail}`.toLowerCase();
+  return words.every((word) => all.includes(word));
+}

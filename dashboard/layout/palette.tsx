@@ -1,0 +1,182 @@
+import { signal, useSignal } from "@preact/signals";
+import { useEffect, useMemo, useRef } from "preact/hooks";
+import { useLocation } from "wouter-preact";
+import { ResourceHealth } from "../../gen/hostplane/v1/inventory_pb.ts";
+import { inventory } from "../live/inventory.ts";
+import { latestOperations } from "../live/latest-operations.ts";
+import { Icon } from "../parts/icon.tsx";
+import { operationStatus } from "../parts/operation-state.ts";
+import { healthStatus, Status } from "../parts/status.tsx";
+import type { PageEntry } from "./pages.ts";
+import { findEntries, type PaletteEntry, type PaletteSources } from "./palette-entries.ts";
+
+const isOpen = signal(false);
+
+export function openPalette(): void {
+  isOpen.value = true;
+}
+
+export function closePalette(): void {
+  isOpen.value = false;
+}
+
+/** The command palette: what to run, where to go and recent operations, found by words. */
+export function Palette({ pages }: { readonly pages: readonly PageEntry[] }) {
+  return isOpen.value ? <OpenPalette pages={pages} /> : null;
+}
+
+function OpenPalette({ pages }: { readonly pages: readonly PageEntry[] }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const text = useSignal("");
+  const at = useSignal(0);
+  const [, goTo] = useLocation();
+  const sources: PaletteSources = {
+    pages,
+    resources: inventory.value.resources,
+    operations: latestOperations.value,
+  };
+  const found = useMemo(
+    () => findEntries(text.value, sources),
+    [text.value, sources.resources, sources.operations],
+  );
+
+  useEffect(() => {
+    const opener = document.activeElement;
+    const element = dialog.current;
+    element?.showModal();
+    return () => {
+      element?.close();
+      if (opener instanceof HTMLElement && opener.isConnected) {
+        opener.focus();
+      }
+    };
+  }, []);
+
+  function run(entry: PaletteEntry | undefined): void {
+    if (entry === undefined) {
+      return;
+    }
+    closePalette();
+    if (entry.path === undefined) {
+      entry.run?.();
+    } else {
+      goTo(`~${entry.path}`);
+    }
+  }
+
+  function onKeyDown(event: KeyboardEvent): void {
+    const last = found.length - 1;
+    if (event.key === "ArrowDown") {
+      at.value = at.value >= last ? 0 : at.value + 1;
+    } else if (event.key === "ArrowUp") {
+      at.value = at.value <= 0 ? last : at.value - 1;
+    } else if (event.key === "Enter") {
+      run(found[at.value]);
+    } else {
+      return;
+    }
+    event.preventDefault();
+    document.getElementById(`palette-${at.value}`)?.scrollIntoView({ block: "nearest" });
+  }
+
+  return (
+    <dialog
+      ref={dialog}
+      class="palette"
+      aria-label="Search or run a command"
+      onClose={closePalette}
+      closedby="any"
+    >
+      <div class="entry">
+        <Icon name="search" />
+        <input
+          type="text"
+          role="combobox"
+          aria-label="Search or run a command"
+          aria-expanded="true"
+          aria-controls="palette-found"
+          aria-activedescendant={found.length > 0 ? `palette-${at.value}` : undefined}
+          autocomplete="off"
+          value={text.value}
+          onInput={({ currentTarget }) => {
+            text.value = currentTarget.value;
+            at.value = 0;
+          }}
+          onKeyDown={onKeyDown}
+        />
+        <kbd>Esc</kbd>
+      </div>
+      <div class="found" role="listbox" id="palette-found" aria-label="Found" tabIndex={-1}>
+        {found.length === 0 && <p class="empty">Nothing found.</p>}
+        {found.map((entry, index) => (
+          <div key={entry.id} role="none">
+            {entry.section !== found[index - 1]?.section && (
+              <div class="section" role="presentation">
+                {entry.section}
+              </div>
+            )}
+            <PaletteLine
+              entry={entry}
+              words={text.value}
+              index={index}
+              isAt={index === at.value}
+              onPick={() => run(entry)}
+            />
+          </div>
+        ))}
+      </div>
+      <footer class="small">
+        <span>
+          <kbd>↑</kbd> <kbd>↓</kbd> select
+        </span>
+        <span>
+          <kbd>↵</kbd> open
+        </span>
+      </footer>
+    </dialog>
+  );
+}
+
+function PaletteLine(props: {
+  readonly entry: PaletteEntry;
+  readonly words: string;
+  readonly index: number;
+  readonly isAt: boolean;
+  readonly onPick: () => void;
+}) {
+  const { entry, words, index, isAt, onPick } = props;
+  const { icon, text, detail, health, operationState } = entry;
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the input above handles the keys of all options
+    <div id={`palette-${index}`} role="option" tabIndex={-1} aria-selected={isAt} onClick={onPick}>
+      <Icon name={icon} />
+      <span>
+        <Marked text={text} words={words} /> <span class="quiet">{detail}</span>
+      </span>
+      {health !== undefined && health !== ResourceHealth.UNSPECIFIED && (
+        <Status kind={healthStatus(health)} />
+      )}
+      {operationState !== undefined && <Status kind={operationStatus(operationState)} />}
+    </div>
+  );
+}
+
+/** Marks the words that were searched for. */
+function Marked({ text, words }: { readonly text: string; readonly words: string }) {
+  const parts = words
+    .split(/\s+/)
+    .filter(Boolean)
+    .map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  if (parts.length === 0) {
+    return <>{text}</>;
+  }
+  const pieces = text.split(new RegExp(`(${parts.join("|")})`, "i"));
+  return (
+    <>
+      {pieces.map((piece, index) => {
+        const key = `${index} ${piece}`;
+        return index % 2 === 1 ? <mark key={key}>{piece}</mark> : <span key={key}>{piece}</span>;
+      })}
+    </>
+  );
+}

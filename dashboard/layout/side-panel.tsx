@@ -1,0 +1,59 @@
+import { signal } from "@preact/signals";
+import type { ComponentType } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { Icon } from "../parts/icon.tsx";
+
+/** What the side panel shows. */
+export interface PanelContent {
+  readonly title: string;
+  /** Renders what is below the title, with its own footer. */
+  readonly Body: ComponentType;
+}
+
+/** What the side panel shows; nothing if undefined. */
+export const panel = signal<PanelContent | undefined>(undefined);
+
+/** Opens the panel in place of what it showed. */
+export function openPanel(title: string, Body: ComponentType): void {
+  panel.value = { title, Body };
+}
+
+export function closePanel(): void {
+  panel.value = undefined;
+}
+
+/** Plans and forms, beside the list that they belong to; the list stays usable. */
+export function SidePanel({ content }: { readonly content: PanelContent }) {
+  const { title, Body } = content;
+  const element = useRef<HTMLElement>(null);
+  useEffect(() => {
+    const opener = document.activeElement;
+    element.current?.focus();
+    return () => {
+      if (opener instanceof HTMLElement && opener.isConnected) {
+        opener.focus({ preventScroll: true });
+      }
+    };
+  }, [content]);
+  return (
+    <aside
+      ref={element}
+      class="side-panel"
+      aria-label={title}
+      tabIndex={-1}
+      onKeyDown={(event) => {
+        if (event.key === "Escape") {
+          closePanel();
+        }
+      }}
+    >
+      <header>
+        <h2>{title}</h2>
+        <button type="button" class="bare icon" aria-label="Close" onClick={closePanel}>
+          <Icon name="close" />
+        </button>
+      </header>
+      <Body />
+    </aside>
+  );
+}

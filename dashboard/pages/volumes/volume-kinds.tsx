@@ -1,0 +1,110 @@
+import { lazy } from "preact/compat";
+import type { Resource } from "../../../gen/hostplane/v1/inventory_pb.ts";
+import { Role } from "../../../gen/hostplane/v1/user_pb.ts";
+import { LVService } from "../../../gen/proto/lvmd_pb.ts";
+import { actionOf, propose, proposeAll } from "../../action/action.ts";
+import { openPanel } from "../../layout/side-panel.tsx";
+import type { RowAction } from "../../parts/table/data-table.tsx";
+import type { ResourceKind } from "../../resources/kind.ts";
+import { hasRole } from "../../session.ts";
+
+/** Volumes, thin pools and volume groups. */
+export const volumeKinds: readonly ResourceKind[] = [
+  {
+    type: "volume",
+    title: "volume",
+    icon: "disk",
+    pathOf: volumePath,
+    placeOf: groupOf,
+    actions: () => (hasRole(Role.OPERATOR) ? volumeActions : []),
+  },
+  {
+    type: "thinPool",
+    title: "thin pool",
+    icon: "disk",
+    pathOf: volumePath,
+    placeOf: groupOf,
+    actions: () => [],
+  },
+  {
+    type: "volumeGroup",
+    title: "volume group",
+    icon: "server",
+    pathOf: ({ title }) => `/volumes?group=${encodeURIComponent(title)}`,
+    actions: () => [],
+  },
+];
+
+/** Returns the volume group of a volume. */
+export function groupOf({ properties }: Resource): string {
+  return properties.volume_group ?? "";
+}
+
+/** Returns the device class by which calls address a volume; empty if it has none. */
+export function deviceClassOf({ properties }: Resource): string {
+  return properties.device_class ?? "";
+}
+
+function volumePath(volume: Resource): string {
+  return `/volumes/${encodeURIComponent(groupOf(volume))}/${encodeURIComponent(volume.title)}`;
+}
+
+const volumeActions: readonly RowAction<Resource>[] = [
+  {
+    text: "Resize…",
+    icon: "resize",
+    key: "r",
+    appliesTo: hasClass,
+    run: (volume) => {
+      const ResizeVolume = lazy(async () => (await import("./resize-volume.tsx")).ResizeVolume);
+      openPanel(`Resize ${volume.title}`, () => <ResizeVolume volume={volume} />);
+    },
+  },
+  {
+    text: "Back up…",
+    icon: "archive",
+    key: "b",
+    appliesTo: hasClass,
+    run: (volume) => {
+      const BackUpVolume = lazy(async () => (await import("./back-up-volume.tsx")).BackUpVolume);
+      openPanel(`Back up ${volume.title}`, () => <BackUpVolume volume={volume} />);
+    },
+  },
+  {
+    text: "Remove…",
+    icon: "trash",
+    key: "delete",
+    isDestructive: true,
+    appliesTo: hasClass,
+    run: (volume) => propose(removalOf(volume)),
+    runAll: (volumes) => {
+      const [only] = volumes;
+      if (only !== undefined && volumes.length === 1) {
+        propose(removalOf(only));
+      } else {
+        const title = `Remove ${volumes.length} volumes`;
+        proposeAll(
+          title,
+          title,
+          volumes.map((volume) => actionOf(removalOf(volume))),
+          String(volumes.length),
+        );
+      }
+    },
+  },
+];
+
+function hasClass(volume: Resource): boolean {
+  return deviceClassOf(volume) !== "";
+}
+
+function removalOf(volume: Resource) {
+  return {
+    title: `Remove the volume ${volume.title}`,
+    label: "Remove",
+    method: LVService.method.removeLV,
+    request: { name: volume.title, deviceClass: deviceClassOf(volume) },
+    isDangerous: true,
+    confirmName: volume.title,
+  };
+}

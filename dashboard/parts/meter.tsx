@@ -1,0 +1,27 @@
+/** A share from which on something is nearly full, and full. */
+const warnPercent = 85;
+const fullPercent = 95;
+
+/** How full something is: quiet, warning from 85 %, failed from 95 % on. */
+export function fullness(percent: number): "ok" | "warn" | "failed" {
+  return percent >= fullPercent ? "failed" : percent >= warnPercent ? "warn" : "ok";
+}
+
+/** A share of 100 as a bar and a number. @param percent undefined if it is not known */
+export function Meter({ percent, label }: { readonly percent: number | undefined; readonly label: string }) {
+  if (percent === undefined) {
+    return <span class="quiet">—</span>;
+  }
+  const kind = fullness(percent);
+  return (
+    <span class="usage">
+      <svg class={`meter ${kind}`} width="64" height="6" role="img" aria-label={label}>
+        <rect width="64" height="6" rx="3" />
+        <rect width={Math.max(0, Math.min(64, (percent / 100) * 64))} height="6" rx="3" />
+      </svg>
+      <span class={kind === "ok" ? undefined : kind === "warn" ? "text-warn" : "text-err"}>
+        {Math.round(percent)} %
+      </span>
+    </span>
+  );
+}

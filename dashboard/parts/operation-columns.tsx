@@ -1,0 +1,54 @@
+import { timestampMs } from "@bufbuild/protobuf/wkt";
+import type { Operation } from "../../gen/hostplane/v1/operation_pb.ts";
+import { operationStateText, operationStatus } from "./operation-state.ts";
+import type { Column } from "./table/column.ts";
+import { operationTitle } from "./text/operation-title.ts";
+import { TimeText } from "./text/time-text.tsx";
+
+/** Columns of a table of operations. */
+export const operationColumns: readonly Column<Operation>[] = [
+  { id: "operation", title: "Operation", cell: operationTitle, sortBy: operationTitle },
+  {
+    id: "state",
+    title: "State",
+    width: "medium",
+    cell: ({ state, progress }) =>
+      `${operationStateText(state)}${progress === undefined || progress >= 1 ? "" : `, ${Math.round(progress * 100)} %`}`,
+    sortBy: ({ state }) => operationStateText(state),
+    onCard: "place",
+  },
+  {
+    id: "message",
+    title: "Result",
+    width: "wide",
+    cell: ({ error, attention, message }) => error?.message ?? attention?.left[0] ?? message,
+    onCard: "figure",
+  },
+  {
+    id: "actor",
+    title: "Started by",
+    width: "medium",
+    cell: ({ actor }) => actor.replace(/^user\//, ""),
+    sortBy: ({ actor }) => actor,
+    onCard: "place",
+  },
+  {
+    id: "at",
+    title: "Started",
+    width: "time",
+    isNumber: true,
+    cell: ({ createdAt }) => <TimeText at={createdAt} />,
+    sortBy: ({ createdAt }) => (createdAt === undefined ? undefined : timestampMs(createdAt)),
+    onCard: "place",
+  },
+];
+
+/** What every table of operations has in common. */
+export const operationRow = {
+  keyOf: ({ id }: Operation) => id,
+  titleOf: operationTitle,
+  pathOf: ({ id }: Operation) => `/operations/${id}`,
+  statusOf: ({ state }: Operation) => ({ kind: operationStatus(state), text: operationStateText(state) }),
+  textOf: ({ kind, resource, actor, message, error }: Operation) =>
+    `${kind} ${resource} ${actor} ${message} ${error?.message ?? ""}`,
+};

@@ -1,0 +1,265 @@
+import { type Signal, useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { useMemo, useRef } from "preact/hooks";
+import { type KeyBinding, useKeys } from "../../layout/keys.ts";
+import type { MenuItem } from "../menu.tsx";
+import type { StatusKind } from "../status.tsx";
+import { phoneQuery, useMedia } from "../use-media.ts";
+import type { Column, Filter } from "./column.ts";
+import { RowCards } from "./row-cards.tsx";
+import { useTableAddress } from "./table-address.ts";
+import { queryRows } from "./table-query.ts";
+import { TableRows } from "./table-rows.tsx";
+import { TableTools } from "./table-tools.tsx";
+import { scrollToRow } from "./use-virtual-rows.ts";
+
+/** A change of one or several rows, in the row's menu and in the bar below the selection. */
+export interface RowAction<Row> {
+  /** A verb; with an ellipsis if it opens a plan or a form. */
+  readonly text: string;
+  readonly icon: MenuItem["icon"];
+  /** The key that does the same for the row in focus, in lower case. */
+  readonly key?: string;
+  readonly isDestructive?: boolean;
+  /** Whether it can be done to the row; default: always. */
+  readonly appliesTo?: (row: Row) => boolean;
+  readonly run: (row: Row) => void;
+  /** Does it to several rows, by one plan. Not in the bar without it. */
+  readonly runAll?: (rows: readonly Row[]) => void;
+}
+
+/** What a table of the dashboard is made of. */
+export interface TableProps<Row> {
+  /** Prefix of its parameters in the address; needed if a page has several tables. */
+  readonly name?: string;
+  readonly caption: string;
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  readonly keyOf: (row: Row) => string;
+  /** The row's name, the first column. */
+  readonly titleOf: (row: Row) => string;
+  /** Absolute path of the row's page, such as "/volumes/vg0/data". */
+  readonly pathOf?: (row: Row) => string;
+  readonly statusOf?: (row: Row) => { readonly kind: StatusKind; readonly text: string };
+  /** Text for the search in addition to the title. */
+  readonly textOf?: (row: Row) => string;
+  readonly filters?: readonly Filter<Row>[];
+  readonly actions?: readonly RowAction<Row>[];
+  /** Shown without rows: a sentence, and what to do. */
+  readonly empty: ComponentChildren;
+  /** Buttons at the end of the line with the search. */
+  readonly tools?: ComponentChildren;
+  /** Whether to show search and filters even for a few rows; default: from eight rows on. */
+  readonly hasTools?: boolean;
+}
+
+/** Heights in pixels, as in `style/tokens.css`: a row, a card with the gap below it, and the head of a table. */
+const rowPx = 32;
+const cardPx = 104;
+const headPx = 32;
+/** A list that is seen at a glance needs no search. */
+const fewRows = 8;
+
+/**
+ * The one table of the dashboard: it draws only the rows in view, and is searched, filtered, sorted, selected and used by keyboard.
+ * On a phone its rows are cards.
+ */
+export function DataTable<Row>(props: TableProps<Row>) {
+  const { name = "", columns, rows, keyOf, titleOf, textOf, filters = [], actions = [] } = props;
+  const address = useTableAddress(
+    name,
+    filters.map(({ id }) => id),
+  );
+  const query = address.query.value;
+  const found = useMemo(
+    () =>
+      queryRows(rows, query, {
+        columns,
+        filters,
+        textOf: (row) => `${titleOf(row)} ${textOf?.(row) ?? ""}`,
+      }),
+    [rows, query, columns, filters],
+  );
+  const selected = useSignal<ReadonlySet<string>>(new Set());
+  const at = useSignal<string | undefined>(undefined);
+  const list = useRef<HTMLElement>(null);
+  const isPhone = useMedia(phoneQuery);
+  const isSelectable = actions.some(({ runAll }) => runAll !== undefined);
+  useKeys(
+    keysOf(props, found, selected, at, isSelectable, (index) =>
+      scrollToRow(list.current, index, isPhone ? cardPx : rowPx, isPhone ? 0 : headPx),
+    ),
+  );
+  const shown = { ...props, found, selected, at, isSelectable, list };
+  const hasTools = props.hasTools ?? rows.length >= fewRows;
+  const isFiltered = query.search !== "" || [...query.filters.values()].some(({ length }) => length > 0);
+  return (
+    <section class="stack" aria-label={props.caption}>
+      {(hasTools || isFiltered) && (
+        <TableTools
+          caption={props.caption}
+          rows={rows}
+          foundCount={found.length}
+          filters={filters}
+          address={address}
+        >
+          {props.tools}
+        </TableTools>
+      )}
+      {!(hasTools || isFiltered) && props.tools !== undefined && <div class="row end">{props.tools}</div>}
+      {rows.length === 0 && <div class="empty">{props.empty}</div>}
+      {rows.length > 0 && found.length === 0 && (
+        <div class="no-match">
+          <span>No match</span>
+          <button type="button" class="small" onClick={address.clear}>
+            Clear filters
+          </button>
+        </div>
+      )}
+      {found.length > 0 &&
+        (isPhone ? (
+          <RowCards {...shown} rowPx={cardPx} />
+        ) : (
+          <TableRows {...shown} rowPx={rowPx} sort={query.sort} onSort={address.sort} />
+        ))}
+      {selected.value.size > 0 && (
+        <BulkBar
+          rows={rows.filter((row) => selected.value.has(keyOf(row)))}
+          actions={actions}
+          onClose={() => {
+            selected.value = new Set();
+          }}
+        />
+      )}
+    </section>
+  );
+}
+
+/** The table's keys: to move, to select, to open, and those of the actions. */
+function keysOf<Row>(
+  { keyOf, pathOf, actions = [] }: TableProps<Row>,
+  found: readonly Row[],
+  selected: Signal<ReadonlySet<string>>,
+  at: Signal<string | undefined>,
+  isSelectable: boolean,
+  show: (index: number) => void,
+): readonly KeyBinding[] {
+  const indexNow = () => found.findIndex((row) => keyOf(row) === at.peek());
+  const rowNow = () => found[indexNow()];
+  const move = (by: number) => {
+    const index = Math.min(Math.max(indexNow() + by, 0), found.length - 1);
+    const row = found[index];
+    if (row !== undefined) {
+      at.value = keyOf(row);
+      show(index);
+    }
+  };
+  const select = () => {
+    const row = rowNow();
+    if (isSelectable && row !== undefined) {
+      selected.value = toggled(selected.peek(), keyOf(row));
+    }
+  };
+  const extend = (by: number) => {
+    const row = rowNow();
+    if (row !== undefined && !selected.peek().has(keyOf(row))) {
+      select();
+    }
+    move(by);
+    const next = rowNow();
+    if (next !== undefined && !selected.peek().has(keyOf(next))) {
+      select();
+    }
+  };
+  return [
+    { key: "j", does: "next row", run: () => move(1) },
+    { key: "k", does: "previous row", run: () => move(-1) },
+    { key: "arrowdown", run: () => move(1) },
+    { key: "arrowup", run: () => move(-1) },
+    { key: "shift arrowdown", run: () => extend(1) },
+    { key: "shift arrowup", run: () => extend(-1) },
+    ...(isSelectable ? [{ key: "x", does: "select the row", run: select }] : []),
+    {
+      key: "escape",
+      run: () => {
+        selected.value = new Set();
+        at.value = undefined;
+      },
+    },
+    ...(pathOf === undefined
+      ? []
+      : [
+          {
+            key: "enter",
+            does: "open the row",
+            run: () => {
+              const row = rowNow();
+              if (row !== undefined) {
+                location.hash = `#${pathOf(row)}`;
+              }
+            },
+          },
+        ]),
+    ...actions.flatMap(({ key, text, run, runAll, appliesTo }) =>
+      key === undefined
+        ? []
+        : [
+            {
+              key,
+              does: text.replace("…", ""),
+              run: () => {
+                const rows = found.filter((row) => selected.peek().has(keyOf(row)));
+                const row = rowNow();
+                if (rows.length > 0 && runAll !== undefined) {
+                  runAll(rows);
+                } else if (row !== undefined && (appliesTo?.(row) ?? true)) {
+                  run(row);
+                }
+              },
+            },
+          ],
+    ),
+  ];
+}
+
+/** Returns the set with the key, or without it if it was in it. */
+export function toggled(keys: ReadonlySet<string>, key: string): ReadonlySet<string> {
+  const next = new Set(keys);
+  if (!next.delete(key)) {
+    next.add(key);
+  }
+  return next;
+}
+
+/** What can be done to the selected rows. */
+function BulkBar<Row>(props: {
+  readonly rows: readonly Row[];
+  readonly actions: readonly RowAction<Row>[];
+  readonly onClose: () => void;
+}) {
+  const { rows, actions, onClose } = props;
+  return (
+    <div class="bulk" role="toolbar" aria-label="Selected rows">
+      <span class="quiet">
+        <strong>{rows.length} selected</strong>
+      </span>
+      {actions.map(({ text, runAll, appliesTo = () => true }) => {
+        const possible = rows.filter(appliesTo);
+        return runAll === undefined ? null : (
+          <button
+            key={text}
+            type="button"
+            class="bare"
+            disabled={possible.length === 0}
+            onClick={() => runAll(possible)}
+          >
+            {text}
+          </button>
+        );
+      })}
+      <button type="button" class="bare icon" aria-label="Clear the selection" onClick={onClose}>
+        ×
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,173 @@
+import type { ComponentChildren, ComponentType } from "preact";
+import type { Resource } from "../../gen/hostplane/v1/inventory_pb.ts";
+import { Role } from "../../gen/hostplane/v1/user_pb.ts";
+import { useKeys } from "../layout/keys.ts";
+import { Page } from "../layout/page.tsx";
+import { inventory } from "../live/inventory.ts";
+import { ErrorNote } from "../parts/error-note.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { MenuButton } from "../parts/menu.tsx";
+import { Note } from "../parts/note.tsx";
+import { Skeleton } from "../parts/skeleton.tsx";
+import { healthStatus, Status } from "../parts/status.tsx";
+import type { RowAction } from "../parts/table/data-table.tsx";
+import { keyTextOf } from "../parts/table/row-menu.tsx";
+import { type Tile, Tiles } from "../parts/tiles.tsx";
+import { useAddressParameter } from "../parts/use-address-parameter.ts";
+import { hasRole } from "../session.ts";
+import type { ResourceKind } from "./kind.ts";
+import { ResourceAudit } from "./tabs/resource-audit.tsx";
+import { ResourceEvents } from "./tabs/resource-events.tsx";
+import { ResourceOperations } from "./tabs/resource-operations.tsx";
+
+/** A tab of a resource's page. */
+export interface ResourceTab {
+  readonly id: string;
+  readonly title: string;
+  readonly Body: ComponentType<{ readonly resource: Resource }>;
+}
+
+/** Actions shown as buttons; the others are in the menu. */
+const shownActions = 2;
+
+/** The page of one resource: its key figures, what it does now, and its history, events, operations and audit. */
+export function ResourcePage(props: {
+  readonly kind: ResourceKind;
+  /** Its name in the inventory. */
+  readonly name: string;
+  /** What to call it until it is read, or if there is no such resource. */
+  readonly title: string;
+  readonly parent: { readonly title: string; readonly path: string };
+  readonly tilesOf: (resource: Resource) => readonly Tile[];
+  readonly Now: ComponentType<{ readonly resource: Resource }>;
+  /** Tabs between "Operations" and "Audit". */
+  readonly tabs?: readonly ResourceTab[];
+}) {
+  const { name, title, parent } = props;
+  const { resources, isComplete, error } = inventory.value;
+  const resource = resources.get(name);
+  const place = resource === undefined ? undefined : props.kind.placeOf?.(resource);
+  return (
+    <Page title={place ?? title} parents={[parent]}>
+      {error !== undefined && <ErrorNote error={error} />}
+      {resource === undefined && !isComplete && error === undefined && <Skeleton />}
+      {resource === undefined && isComplete && (
+        <>
+          <h1>{title}</h1>
+          <Note tone="warn" role="status">
+            No such {props.kind.title}. It may have been removed.
+          </Note>
+        </>
+      )}
+      {resource !== undefined && <Found {...props} resource={resource} />}
+    </Page>
+  );
+}
+
+function Found(props: Parameters<typeof ResourcePage>[0] & { readonly resource: Resource }) {
+  const { kind, resource, tilesOf, Now, tabs = [] } = props;
+  const chosen = useAddressParameter("tab");
+  const all: readonly ResourceTab[] = [
+    { id: "", title: "Now", Body: Now },
+    { id: "events", title: "Events", Body: ResourceEvents },
+    { id: "operations", title: "Operations", Body: ResourceOperations },
+    ...tabs,
+    ...(hasRole(Role.ADMIN) ? [{ id: "audit", title: "Audit", Body: ResourceAudit }] : []),
+  ];
+  const index = Math.max(
+    0,
+    all.findIndex(({ id }) => id === chosen.value),
+  );
+  const Body = (all[index] as ResourceTab).Body;
+  const step = (by: number) => {
+    chosen.value = all[(index + by + all.length) % all.length]?.id ?? "";
+  };
+  useKeys([
+    { key: "[", does: "previous tab", run: () => step(-1) },
+    { key: "]", does: "next tab", run: () => step(1) },
+  ]);
+  return (
+    <>
+      <Head kind={kind} resource={resource} />
+      {resource.reason !== "" && <Note tone="warn">{resource.reason}</Note>}
+      <Tiles of={tilesOf(resource)} />
+      <div class="tabs" role="tablist" aria-label="About it">
+        {all.map(({ id, title }, at) => (
+          <button
+            key={id}
+            type="button"
+            role="tab"
+            id={`tab-${id}`}
+            aria-selected={at === index}
+            aria-controls="tab-body"
+            onClick={() => {
+              chosen.value = id;
+            }}
+          >
+            {title}
+          </button>
+        ))}
+      </div>
+      <div id="tab-body" role="tabpanel" class="stack" aria-labelledby={`tab-${all[index]?.id}`}>
+        <Body resource={resource} key={resource.name} />
+      </div>
+    </>
+  );
+}
+
+function Head({ kind, resource }: { readonly kind: ResourceKind; readonly resource: Resource }) {
+  const actions = kind.actions().filter(({ appliesTo }) => appliesTo?.(resource) ?? true);
+  useKeys(
+    actions.flatMap(({ key, text, run }) =>
+      key === undefined ? [] : [{ key, does: text.replace("…", ""), run: () => run(resource) }],
+    ),
+  );
+  const shown = actions.filter(({ isDestructive }) => !isDestructive).slice(0, shownActions);
+  const others = actions.filter((action) => !shown.includes(action));
+  return (
+    <div class="resource-head">
+      <Status kind={healthStatus(resource.health)} text={resource.state} />
+      <h1>{resource.title}</h1>
+      <span class="quiet">{resource.state}</span>
+      <div class="row">
+        {shown.map((action) => (
+          <ActionButton key={action.text} action={action} resource={resource}>
+            {action.text}
+          </ActionButton>
+        ))}
+        {others.length > 0 && (
+          <MenuButton
+            label={`More actions of ${resource.title}`}
+            class="bare icon"
+            items={() =>
+              others.map(({ text, icon, key, isDestructive = false, run }, index) => ({
+                text,
+                ...(icon === undefined ? {} : { icon }),
+                ...(key === undefined ? {} : { keyText: keyTextOf(key) }),
+                isDestructive,
+                isAfterLine: isDestructive && index > 0,
+                run: () => run(resource),
+              }))
+            }
+          >
+            <Icon name="more" />
+          </MenuButton>
+        )}
+      </div>
+    </div>
+  );
+}
+
+function ActionButton(props: {
+  readonly action: RowAction<Resource>;
+  readonly resource: Resource;
+  readonly children: ComponentChildren;
+}) {
+  const { action, resource, children } = props;
+  return (
+    <button type="button" onClick={() => action.run(resource)}>
+      {action.icon !== undefined && <Icon name={action.icon} />}
+      {children}
+    </button>
+  );
+}
