@@ -2,13 +2,51 @@ import { useSignal } from "@preact/signals";
 import { type ApiToken, UserService } from "../../../gen/hostplane/v1/user_pb.ts";
 import { propose } from "../../action/action.ts";
 import { useRead } from "../../live/use-read.ts";
-import { type Column, DataTable } from "../../parts/data-table.tsx";
+import { Panel } from "../../parts/panel.tsx";
 import { ReadState } from "../../parts/read-state.tsx";
+import type { Column } from "../../parts/table/column.ts";
+import { DataTable } from "../../parts/table/data-table.tsx";
 import { roleText } from "../../parts/text/role-text.ts";
 import { TimeText } from "../../parts/text/time-text.tsx";
 import { client } from "../../session.ts";
 import { CreateApiToken } from "./create-api-token.tsx";
 import { NewToken } from "./new-token.tsx";
+
+const columns: readonly Column<ApiToken>[] = [
+  { id: "name", title: "Name", cell: ({ name }) => name, sortBy: ({ name }) => name },
+  {
+    id: "role",
+    title: "Role",
+    width: "short",
+    cell: ({ role }) => roleText(role),
+    sortBy: ({ role }) => role,
+    onCard: "place",
+  },
+  {
+    id: "services",
+    title: "Services",
+    width: "medium",
+    cell: ({ services }) => (services.length === 0 ? "all" : services.join(", ")),
+    rank: 2,
+  },
+  { id: "creator", title: "Created by", width: "medium", cell: ({ createdBy }) => createdBy, rank: 3 },
+  {
+    id: "used",
+    title: "Last used",
+    width: "time",
+    isNumber: true,
+    cell: ({ lastUsedAt }) => (lastUsedAt ? <TimeText at={lastUsedAt} /> : "never"),
+    onCard: "figure",
+  },
+  {
+    id: "expires",
+    title: "Expires",
+    width: "time",
+    isNumber: true,
+    cell: ({ expiresAt }) => (expiresAt ? <TimeText at={expiresAt} /> : "never"),
+    onCard: "figure",
+  },
+];
 
 /** API tokens of machines; read again when `round` changes. */
 export function ApiTokens({ round }: { readonly round: number }) {
@@ -17,41 +55,21 @@ export function ApiTokens({ round }: { readonly round: number }) {
   });
   const isCreating = useSignal(false);
   const newToken = useSignal<string | undefined>(undefined);
-  const columns: readonly Column<ApiToken>[] = [
-    { title: "Name", cell: ({ name }) => name },
-    { title: "Role", cell: ({ role }) => roleText(role) },
-    { title: "Services", cell: ({ services }) => (services.length === 0 ? "all" : services.join(", ")) },
-    { title: "Created by", cell: ({ createdBy }) => createdBy },
-    { title: "Last used", cell: ({ lastUsedAt }) => (lastUsedAt ? <TimeText at={lastUsedAt} /> : "never") },
-    { title: "Expires", cell: ({ expiresAt }) => (expiresAt ? <TimeText at={expiresAt} /> : "never") },
-    {
-      title: "Change",
-      cell: ({ name }) => (
-        <button
-          type="button"
-          class="small danger"
-          aria-label={`Revoke ${name}`}
-          onClick={() => proposeRevocation(name, reload)}
-        >
-          Revoke
-        </button>
-      ),
-    },
-  ];
   return (
-    <section class="card" aria-labelledby="api-tokens">
-      <div class="heading">
-        <h2 id="api-tokens">API tokens</h2>
+    <Panel
+      title="API tokens"
+      tools={
         <button
           type="button"
-          class="main"
+          class="main small"
           onClick={() => {
             isCreating.value = true;
           }}
         >
           Create API token
         </button>
-      </div>
+      }
+    >
       <ReadState of={reading}>
         {({ tokens }) => (
           <DataTable
@@ -59,6 +77,16 @@ export function ApiTokens({ round }: { readonly round: number }) {
             columns={columns}
             rows={tokens}
             keyOf={({ accountId }) => accountId}
+            titleOf={({ name }) => name}
+            actions={[
+              {
+                text: "Revoke…",
+                icon: "trash",
+                key: "delete",
+                isDestructive: true,
+                run: ({ name }) => proposeRevocation(name, reload),
+              },
+            ]}
             empty="No API tokens yet. Create one for each program that calls the gateway."
           />
         )}
@@ -82,7 +110,7 @@ export function ApiTokens({ round }: { readonly round: number }) {
           }}
         />
       )}
-    </section>
+    </Panel>
   );
 }
 
@@ -93,6 +121,7 @@ function proposeRevocation(name: string, onDone: () => void): void {
     method: UserService.method.revokeApiToken,
     request: { name },
     isDangerous: true,
+    confirmName: name,
     onDone,
   });
 }

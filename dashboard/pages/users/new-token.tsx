@@ -10,7 +10,7 @@ export function NewToken({ token, onClose }: { readonly token: string; readonly 
         <code>authorization: Bearer …</code>.
       </p>
       <pre class="json">{token}</pre>
-      <div class="row actions">
+      <div class="row end">
         <CopyButton text={token} label="Copy token" />
         <button type="button" class="main" onClick={onClose}>
           I have saved it

@@ -1,9 +1,12 @@
+import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { useSignal } from "@preact/signals";
 import { type User, UserService } from "../../../gen/hostplane/v1/user_pb.ts";
 import { propose } from "../../action/action.ts";
 import { useRead } from "../../live/use-read.ts";
-import { type Column, DataTable } from "../../parts/data-table.tsx";
+import { Panel } from "../../parts/panel.tsx";
 import { ReadState } from "../../parts/read-state.tsx";
+import type { Column } from "../../parts/table/column.ts";
+import { DataTable } from "../../parts/table/data-table.tsx";
 import { roleText } from "../../parts/text/role-text.ts";
 import { TimeText } from "../../parts/text/time-text.tsx";
 import { client } from "../../session.ts";
@@ -14,68 +17,56 @@ import { SetRole } from "./set-role.tsx";
 /** The open dialog and its user. */
 type Opened = { readonly what: "create" } | { readonly what: "role" | "password"; readonly user: User };
 
+const columns: readonly Column<User>[] = [
+  { id: "name", title: "Name", cell: ({ name }) => name, sortBy: ({ name }) => name },
+  {
+    id: "role",
+    title: "Role",
+    width: "short",
+    cell: ({ role }) => roleText(role),
+    sortBy: ({ role }) => role,
+    onCard: "place",
+  },
+  {
+    id: "services",
+    title: "Services",
+    width: "medium",
+    cell: ({ services }) => (services.length === 0 ? "all" : services.join(", ")),
+    rank: 2,
+  },
+  { id: "credentials", title: "Logs in with", width: "medium", cell: credentialsText, onCard: "figure" },
+  {
+    id: "changed",
+    title: "Changed",
+    width: "time",
+    isNumber: true,
+    cell: ({ changedAt }) => <TimeText at={changedAt} />,
+    sortBy: ({ changedAt }) => (changedAt === undefined ? undefined : timestampMs(changedAt)),
+    onCard: "figure",
+  },
+];
+
 /** User accounts, of people and of programs that log in with a password; read again when `round` changes. */
 export function UserAccounts({ round }: { readonly round: number }) {
   const { reading, reload } = useRead((options) => client.users.listUsers({}, options), {
     key: String(round),
   });
   const opened = useSignal<Opened | undefined>(undefined);
-  const columns: readonly Column<User>[] = [
-    { title: "Name", cell: ({ name }) => name },
-    { title: "Role", cell: ({ role }) => roleText(role) },
-    { title: "Services", cell: ({ services }) => (services.length === 0 ? "all" : services.join(", ")) },
-    { title: "Logs in with", cell: (user) => credentialsText(user) },
-    { title: "Changed", cell: ({ changedAt }) => <TimeText at={changedAt} /> },
-    {
-      title: "Change",
-      cell: (user) => (
-        <div class="row">
-          <button
-            type="button"
-            class="small"
-            aria-label={`Role of ${user.name}`}
-            onClick={() => {
-              opened.value = { what: "role", user };
-            }}
-          >
-            Role
-          </button>
-          <button
-            type="button"
-            class="small"
-            aria-label={`Password of ${user.name}`}
-            onClick={() => {
-              opened.value = { what: "password", user };
-            }}
-          >
-            Password
-          </button>
-          <button
-            type="button"
-            class="small danger"
-            aria-label={`Delete ${user.name}`}
-            onClick={() => proposeDeletion(user, reload)}
-          >
-            Delete
-          </button>
-        </div>
-      ),
-    },
-  ];
   return (
-    <section class="card" aria-labelledby="user-accounts">
-      <div class="heading">
-        <h2 id="user-accounts">User accounts</h2>
+    <Panel
+      title="User accounts"
+      tools={
         <button
           type="button"
-          class="main"
+          class="main small"
           onClick={() => {
             opened.value = { what: "create" };
           }}
         >
           Create user
         </button>
-      </div>
+      }
+    >
       <ReadState of={reading}>
         {({ users }) => (
           <DataTable
@@ -83,6 +74,30 @@ export function UserAccounts({ round }: { readonly round: number }) {
             columns={columns}
             rows={users}
             keyOf={({ name }) => name}
+            titleOf={({ name }) => name}
+            actions={[
+              {
+                text: "Role…",
+                icon: "user",
+                run: (user) => {
+                  opened.value = { what: "role", user };
+                },
+              },
+              {
+                text: "Password…",
+                icon: "key",
+                run: (user) => {
+                  opened.value = { what: "password", user };
+                },
+              },
+              {
+                text: "Delete…",
+                icon: "trash",
+                key: "delete",
+                isDestructive: true,
+                run: (user) => proposeDeletion(user, reload),
+              },
+            ]}
             empty="No users."
           />
         )}
@@ -94,7 +109,7 @@ export function UserAccounts({ round }: { readonly round: number }) {
           opened.value = undefined;
         }}
       />
-    </section>
+    </Panel>
   );
 }
 
@@ -131,6 +146,7 @@ function proposeDeletion({ name }: User, onDone: () => void): void {
     method: UserService.method.deleteUser,
     request: { name },
     isDangerous: true,
+    confirmName: name,
     onDone,
   });
 }

@@ -1,4 +1,5 @@
 import { useSignal } from "@preact/signals";
+import { Page } from "../../layout/page.tsx";
 import { ApiTokens } from "./api-tokens.tsx";
 import { UserAccounts } from "./user-accounts.tsx";
 
@@ -6,9 +7,8 @@ import { UserAccounts } from "./user-accounts.tsx";
 export function Users() {
   const round = useSignal(0);
   return (
-    <>
-      <div class="heading">
-        <h1>Users</h1>
+    <Page title="Users">
+      <div class="row end">
         <button
           type="button"
           onClick={() => {
@@ -20,6 +20,6 @@ export function Users() {
       </div>
       <UserAccounts round={round.value} />
       <ApiTokens round={round.value} />
-    </>
+    </Page>
   );
 }

@@ -14,12 +14,14 @@ export function TextField(props: {
   readonly min?: number;
   readonly max?: number;
   readonly pattern?: string;
+  /** Whether the label stands before it instead of above. */
+  readonly isInline?: boolean;
 }) {
-  const { label, value, hint, error, type = "text", autocomplete = "off", ...rest } = props;
+  const { label, value, hint, error, type = "text", autocomplete = "off", isInline = false, ...rest } = props;
   const id = useId();
   const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(" ");
   return (
-    <div class="field">
+    <div class={isInline ? "row" : "field"}>
       <label for={id}>{label}</label>
       <input
         {...rest}

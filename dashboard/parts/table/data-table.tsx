@@ -40,6 +40,8 @@ export interface TableProps<Row> {
   readonly titleOf: (row: Row) => string;
   /** Absolute path of the row's page, such as "/volumes/vg0/data". */
   readonly pathOf?: (row: Row) => string;
+  /** Opens a row that has no page of its own, such as in the side panel. */
+  readonly onOpen?: (row: Row) => void;
   readonly statusOf?: (row: Row) => { readonly kind: StatusKind; readonly text: string };
   /** Text for the search in addition to the title. */
   readonly textOf?: (row: Row) => string;
@@ -137,7 +139,7 @@ export function DataTable<Row>(props: TableProps<Row>) {
 
 /** The table's keys: to move, to select, to open, and those of the actions. */
 function keysOf<Row>(
-  { keyOf, pathOf, actions = [] }: TableProps<Row>,
+  { keyOf, pathOf, onOpen, actions = [] }: TableProps<Row>,
   found: readonly Row[],
   selected: Signal<ReadonlySet<string>>,
   at: Signal<string | undefined>,
@@ -186,7 +188,7 @@ function keysOf<Row>(
         at.value = undefined;
       },
     },
-    ...(pathOf === undefined
+    ...(pathOf === undefined && onOpen === undefined
       ? []
       : [
           {
@@ -194,8 +196,10 @@ function keysOf<Row>(
             does: "open the row",
             run: () => {
               const row = rowNow();
-              if (row !== undefined) {
+              if (row !== undefined && pathOf !== undefined) {
                 location.hash = `#${pathOf(row)}`;
+              } else if (row !== undefined) {
+                onOpen?.(row);
               }
             },
           },

@@ -1,8 +1,8 @@
 import type { RefObject } from "preact";
-import { Link } from "wouter-preact";
 import { Status } from "../status.tsx";
 import { toggled } from "./data-table.tsx";
 import { RowMenu } from "./row-menu.tsx";
+import { RowTitle } from "./row-title.tsx";
 import type { ShownRows } from "./table-rows.tsx";
 import { useVirtualRows } from "./use-virtual-rows.ts";
 
@@ -30,10 +30,9 @@ function SpacerItem({ px }: { readonly px: number }) {
 }
 
 function Card<Row>(props: ShownRows<Row> & { readonly row: Row }) {
-  const { row, columns, keyOf, titleOf, pathOf, statusOf, actions = [], isSelectable, selected } = props;
+  const { row, columns, keyOf, titleOf, statusOf, actions = [], isSelectable, selected } = props;
   const key = keyOf(row);
   const title = titleOf(row);
-  const path = pathOf?.(row);
   const status = statusOf?.(row);
   const isSelected = selected.value.has(key);
   return (
@@ -51,11 +50,7 @@ function Card<Row>(props: ShownRows<Row> & { readonly row: Row }) {
             />
           )}
           {status !== undefined && <Status kind={status.kind} text={status.text} />}
-          {path === undefined ? (
-            <span>{columns[0]?.cell(row)}</span>
-          ) : (
-            <Link href={`~${path}`}>{columns[0]?.cell(row)}</Link>
-          )}
+          <RowTitle {...props}>{columns[0]?.cell(row)}</RowTitle>
           {actions.length > 0 && <RowMenu {...props} row={row} />}
         </div>
         <div class="places">

@@ -1,7 +1,8 @@
+import type { Signal } from "@preact/signals";
 import { useLocation } from "wouter-preact";
 import { Icon } from "../icon.tsx";
 import { MenuButton, type MenuItem } from "../menu.tsx";
-import type { RowAction } from "./data-table.tsx";
+import { type RowAction, toggled } from "./data-table.tsx";
 
 /** What can be done to a row; the destructive last, after a line. */
 export function RowMenu<Row>(props: {
@@ -9,8 +10,11 @@ export function RowMenu<Row>(props: {
   readonly titleOf: (row: Row) => string;
   readonly pathOf?: (row: Row) => string;
   readonly actions?: readonly RowAction<Row>[];
+  readonly keyOf: (row: Row) => string;
+  readonly isSelectable: boolean;
+  readonly selected: Signal<ReadonlySet<string>>;
 }) {
-  const { row, titleOf, pathOf, actions = [] } = props;
+  const { row, titleOf, pathOf, actions = [], keyOf, isSelectable, selected } = props;
   const [, goTo] = useLocation();
   const title = titleOf(row);
   const path = pathOf?.(row);
@@ -23,6 +27,18 @@ export function RowMenu<Row>(props: {
           ? []
           : [{ text: "Open", icon: "open" as const, keyText: "↵", run: () => goTo(`~${path}`) }]),
         ...possible.filter(({ isDestructive }) => !isDestructive).map((action) => itemOf(action, row)),
+        ...(isSelectable
+          ? [
+              {
+                text: "Select",
+                icon: "check" as const,
+                keyText: "X",
+                run: () => {
+                  selected.value = toggled(selected.value, keyOf(row));
+                },
+              },
+            ]
+          : []),
         {
           text: "Copy name",
           icon: "copy" as const,

@@ -1,11 +1,12 @@
 import type { Signal } from "@preact/signals";
 import type { RefObject } from "preact";
-import { Link, useLocation } from "wouter-preact";
+import { useLocation } from "wouter-preact";
 import { Icon } from "../icon.tsx";
 import { Status } from "../status.tsx";
 import type { Column } from "./column.ts";
 import { type TableProps, toggled } from "./data-table.tsx";
 import { RowMenu } from "./row-menu.tsx";
+import { RowTitle } from "./row-title.tsx";
 import { useVirtualRows } from "./use-virtual-rows.ts";
 
 /** A table's rows with what the user does with them. */
@@ -128,7 +129,7 @@ function nextSort(id: string, sort: string, isNumber: boolean): string {
 function BodyRow<Row>(
   props: ShownRows<Row> & { readonly row: Row; readonly rowIndex: number; readonly sort: string },
 ) {
-  const { row, rowIndex, columns, keyOf, titleOf, pathOf, statusOf, actions = [], sort } = props;
+  const { row, rowIndex, columns, keyOf, titleOf, pathOf, onOpen, statusOf, actions = [], sort } = props;
   const { isSelectable, selected, at } = props;
   const [, goTo] = useLocation();
   const key = keyOf(row);
@@ -140,14 +141,16 @@ function BodyRow<Row>(
     <tr
       aria-rowindex={rowIndex}
       aria-selected={isSelectable ? isSelected : undefined}
-      class={`${path === undefined ? "" : "opens"} ${at.value === key ? "at" : ""}`}
+      class={`${path === undefined && onOpen === undefined ? "" : "opens"} ${at.value === key ? "at" : ""}`}
       onClick={({ target }) => {
         at.value = key;
-        if (
-          path !== undefined &&
-          !(target instanceof Element && target.closest("a, button, input") !== null)
-        ) {
+        if (target instanceof Element && target.closest("a, button, input") !== null) {
+          return;
+        }
+        if (path !== undefined) {
           goTo(`~${path}`);
+        } else {
+          onOpen?.(row);
         }
       }}
     >
@@ -171,7 +174,7 @@ function BodyRow<Row>(
       {columns.map(({ id, cell, isNumber, rank = 1 }, index) =>
         index === 0 ? (
           <th key={id} scope="row">
-            {path === undefined ? cell(row) : <Link href={`~${path}`}>{cell(row)}</Link>}
+            <RowTitle {...props}>{cell(row)}</RowTitle>
           </th>
         ) : (
           <td

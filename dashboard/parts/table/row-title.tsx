@@ -1,0 +1,23 @@
+import type { ComponentChildren } from "preact";
+import { Link } from "wouter-preact";
+import type { TableProps } from "./data-table.tsx";
+
+/** The first cell of a row: a link to the row's page, or a button that opens it. */
+export function RowTitle<Row>(
+  props: Pick<TableProps<Row>, "pathOf" | "onOpen"> & {
+    readonly row: Row;
+    readonly children: ComponentChildren;
+  },
+) {
+  const { row, pathOf, onOpen, children } = props;
+  if (pathOf !== undefined) {
+    return <Link href={`~${pathOf(row)}`}>{children}</Link>;
+  }
+  return onOpen === undefined ? (
+    <span>{children}</span>
+  ) : (
+    <button type="button" class="link" onClick={() => onOpen(row)}>
+      {children}
+    </button>
+  );
+}
