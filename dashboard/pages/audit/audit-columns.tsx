@@ -6,7 +6,7 @@ import { TimeText } from "../../parts/text/time-text.tsx";
 
 /** Columns of a table of calls. */
 export const auditColumns: readonly Column<AuditEvent>[] = [
-  { id: "rpc", title: "RPC", cell: ({ rpc }) => rpc, sortBy: ({ rpc }) => rpc },
+  { id: "rpc", title: "RPC", cell: ({ rpc }) => shortRpc(rpc), sortBy: ({ rpc }) => rpc },
   {
     id: "resource",
     title: "Resource",
@@ -42,6 +42,11 @@ export const auditColumns: readonly Column<AuditEvent>[] = [
     onCard: "place",
   },
 ];
+
+/** "AuthService/Login" for "services.auth.AuthService/Login". */
+function shortRpc(rpc: string): string {
+  return rpc.replace(/^.*\.(?=[^./]+\/)/, "");
+}
 
 /** What every table of calls has in common. */
 export const auditRow = {

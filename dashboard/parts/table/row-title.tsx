@@ -11,12 +11,16 @@ export function RowTitle<Row>(
 ) {
   const { row, pathOf, onOpen, children } = props;
   if (pathOf !== undefined) {
-    return <Link href={`~${pathOf(row)}`}>{children}</Link>;
+    return (
+      <Link class="title" href={`~${pathOf(row)}`}>
+        {children}
+      </Link>
+    );
   }
   return onOpen === undefined ? (
-    <span>{children}</span>
+    <span class="title">{children}</span>
   ) : (
-    <button type="button" class="link" onClick={() => onOpen(row)}>
+    <button type="button" class="link title" onClick={() => onOpen(row)}>
       {children}
     </button>
   );
