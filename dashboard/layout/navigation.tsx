@@ -36,7 +36,7 @@ export function Navigation(props: {
               <li key={entry.path}>
                 <Link href={entry.path} aria-current={entry === current ? "page" : undefined}>
                   <Icon name={entry.icon} />
-                  {entry.title}
+                  <span class="title">{entry.title}</span>
                   <span class="tally">
                     {entry.path === "/operations" ? (
                       <OperationTally operations={operations} />

@@ -56,7 +56,7 @@ export interface PageOptions {
 
 /** Logs in on the page as the admin of a gateway under test. */
 export async function logIn(page: Page, password: string): Promise<void> {
-  await page.getByLabel("User").fill("admin");
+  await page.getByLabel("User", { exact: true }).fill("admin");
   await page.getByLabel("Password").fill(password);
   await page.getByRole("button", { name: "Log in" }).click();
   await page.locator(".frame").waitFor();
@@ -75,9 +75,38 @@ export async function goTo(page: Page, title: string): Promise<void> {
   await openNavigation(page);
   await page
     .getByRole("navigation", { name: "Pages" })
-    .getByRole("link", { name: title, exact: true })
+    .getByRole("link")
+    .filter({ has: page.locator(".title", { hasText: new RegExp(`^${title}$`) }) })
     .click();
   await page.getByRole("heading", { level: 1, name: title }).waitFor();
+}
+
+/** Returns the titles of all pages in the navigation. */
+export async function pageTitles(page: Page): Promise<readonly string[]> {
+  return page.getByRole("navigation", { name: "Pages" }).locator(".title").allTextContents();
+}
+
+/** Waits until nothing on the page is still being loaded. */
+export async function untilLoaded(page: Page): Promise<void> {
+  await page.locator("main .skeleton").first().waitFor({ state: "detached" });
+}
+
+/** Chooses an entry of the menu of the account. */
+export async function chooseInAccount(page: Page, entry: string): Promise<void> {
+  await openNavigation(page);
+  await page.getByRole("button", { name: "Account" }).click();
+  await page.getByRole("menuitem", { name: entry }).click();
+}
+
+/** Chooses an entry of the menu of a row. @param title the row's name */
+export async function chooseInRow(page: Page, title: string, entry: string): Promise<void> {
+  await page.getByRole("button", { name: `Actions of ${title}`, exact: true }).click();
+  await page.getByRole("menuitem", { name: entry }).click();
+}
+
+/** Waits for the result of a change: the toast that begins with this text. */
+export async function untilToast(page: Page, text: string): Promise<void> {
+  await page.getByRole("list", { name: "Results" }).getByText(text).first().waitFor();
 }
 
 /** Asserts that axe finds nothing serious or critical. */

@@ -10,12 +10,12 @@ test("a page whose code is missing says so, and the other pages still open", asy
   const page = await openPage(t, await startBrowser(t), url);
   await logIn(page, adminPassword);
   await page.route(/\/assets\/audit-/, (route) => route.fulfill({ status: 404, body: "" }));
-  await page.getByRole("link", { name: "Audit" }).click();
+  await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Audit" }).click();
   await page.getByRole("heading", { name: "This page cannot be shown" }).waitFor();
   await assertAccessible(t, page, "a missing page");
   await keepScreenshot(page, "page-not-shown");
   await goTo(page, "Operations");
-  await page.getByRole("link", { name: "Audit" }).click();
+  await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Audit" }).click();
   await page.unroute(/\/assets\/audit-/);
   await page.getByRole("button", { name: "Reload" }).click();
   await page.getByRole("heading", { level: 1, name: "Audit" }).waitFor();
@@ -34,7 +34,7 @@ test("after an upgrade of the gateway the page asks to be reloaded", async (t) =
     }),
   );
   await gateway.stop();
-  await page.getByText("Connection lost", { exact: true }).first().waitFor();
+  await page.getByRole("status").getByText("No word since").waitFor();
   await gateway.start();
   await page.getByRole("status").getByText("The gateway's version has changed").waitFor();
   await keepScreenshot(page, "another-version");
@@ -57,7 +57,7 @@ test("Back closes a dialog together with its page", async (t) => {
   await logIn(page, adminPassword);
   await goTo(page, "Volumes");
   await page.getByRole("link", { name: "sandbox-web", exact: true }).click();
-  await page.getByRole("button", { name: "Remove" }).first().click();
+  await page.keyboard.press("Delete");
   await page.getByRole("dialog").waitFor();
   await page.goBack();
   await page.getByRole("heading", { level: 1, name: "Volumes" }).waitFor();
@@ -80,4 +80,49 @@ test("a window that gets no connection because others use all six says so", asyn
   await other.close();
   await page.getByRole("button", { name: "Refresh" }).click();
   await page.getByText("too many windows are open").waitFor({ state: "detached" });
+});
+
+test("the palette finds resources, changes, pages and operations by words, and runs them by keyboard", async (t) => {
+  const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
+  const page = await openPage(t, await startBrowser(t), url);
+  await logIn(page, adminPassword);
+  await goTo(page, "Volumes");
+  await page.getByRole("row", { name: /sandbox-web/ }).waitFor();
+  await page.keyboard.press("Control+k");
+  const palette = page.getByRole("dialog", { name: "Search or run a command" });
+  await page.keyboard.type("audit");
+  await palette.getByRole("option", { name: /Audit/ }).waitFor();
+  await page.getByRole("combobox").fill("res web");
+  await palette.getByRole("option", { name: /Resize sandbox-web/ }).waitFor();
+  await assertAccessible(t, page, "the palette");
+  await keepScreenshot(page, "palette");
+  await page.keyboard.press("Enter");
+  await page.getByRole("form", { name: "Resize the volume sandbox-web" }).waitFor();
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("sandbox-db");
+  await palette.getByRole("option", { name: /^sandbox-db/ }).click();
+  await page.getByRole("heading", { level: 1, name: "sandbox-db" }).waitFor();
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("no such thing at all");
+  await palette.getByText("Nothing found.").waitFor();
+});
+
+test("the keys of a page are listed, and those without Ctrl can be turned off", async (t) => {
+  const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
+  const page = await openPage(t, await startBrowser(t), url);
+  await logIn(page, adminPassword);
+  await goTo(page, "Volumes");
+  await page.getByRole("row", { name: /sandbox-web/ }).waitFor();
+  await page.keyboard.press("?");
+  const help = page.getByRole("dialog", { name: "Keys" });
+  await help.getByText("create a volume").waitFor();
+  await assertAccessible(t, page, "the list of keys");
+  await help.getByLabel("Use keys without Ctrl").uncheck();
+  await page.keyboard.press("Escape");
+  await help.waitFor({ state: "detached" });
+  await page.keyboard.press("c");
+  await page.keyboard.press("Control+k");
+  await page.getByRole("dialog", { name: "Search or run a command" }).waitFor();
+  t.equal(await page.getByRole("form").count(), 0, "the key did nothing");
 });

@@ -3,12 +3,15 @@ import { adminPassword, startGatewayUnderTest } from "../server/gateway-under-te
 import {
   assertAccessible,
   assertFits,
+  chooseInAccount,
   goTo,
   keepScreenshot,
   logIn,
   openNavigation,
   openPage,
+  pageTitles,
   startBrowser,
+  untilLoaded,
 } from "./browser.ts";
 
 test("a user logs in, sees that this is a sandbox, stays logged in after a reload, and logs out", async (t) => {
@@ -24,28 +27,27 @@ test("a user logs in, sees that this is a sandbox, stays logged in after a reloa
   t.equal(await page.locator(".sandbox").textContent(), "Sandbox");
   await page.reload();
   await goTo(page, "Volumes");
-  await page.getByRole("button", { name: "Log out" }).click();
+  await chooseInAccount(page, "Log out");
   await page.getByLabel("Password").waitFor();
   await page.reload();
   await page.getByLabel("Password").waitFor();
   t.equal((await page.context().cookies()).length, 0, "no cookie is left");
 });
 
-test("every page passes axe's rules, in light and dark mode, and fits into 360 px", async (t) => {
+test("every page passes axe's rules, in light and dark mode, and fits into 390 px", async (t) => {
   const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
   const browser = await startBrowser(t);
   for (const { colorScheme, widthPx } of [
     { colorScheme: "light", widthPx: 1280 },
-    { colorScheme: "dark", widthPx: 360 },
+    { colorScheme: "dark", widthPx: 390 },
   ] as const) {
     const page = await openPage(t, browser, url, { colorScheme, widthPx });
     await logIn(page, adminPassword);
     await openNavigation(page);
     await keepScreenshot(page, `navigation-${colorScheme}-${widthPx}`);
-    const links = page.getByRole("navigation", { name: "Pages" }).getByRole("link");
-    for (const title of await links.allTextContents()) {
+    for (const title of await pageTitles(page)) {
       await goTo(page, title);
-      await page.getByText("Loading …").first().waitFor({ state: "detached" });
+      await untilLoaded(page);
       await assertAccessible(t, page, `${title}, ${colorScheme}`);
       await assertFits(t, page, `${title}, ${widthPx} px`);
       await keepScreenshot(page, `${title.toLowerCase()}-${colorScheme}-${widthPx}`);
@@ -90,7 +92,11 @@ test("everything is reachable by keyboard: the login, the pages, a dialog and th
 
   await page.reload();
   await page.getByRole("heading", { level: 1, name: "Operations" }).waitFor();
-  await tabTo("Change password");
+  await tabTo("admin admin");
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("ArrowDown");
+  t.equal(await focused(), "Change password", "arrows move through a menu");
   await page.keyboard.press("Enter");
   const dialog = page.getByRole("dialog", { name: "Change password" });
   await dialog.waitFor();
@@ -98,7 +104,7 @@ test("everything is reachable by keyboard: the login, the pages, a dialog and th
   await keepScreenshot(page, "change-password");
   await page.keyboard.press("Escape");
   await dialog.waitFor({ state: "detached" });
-  t.equal(await focused(), "Change password", "the focus is back where it was");
+  t.equal(await focused(), "admin admin", "the focus is back where it was");
 });
 
 test("the link that a sandbox prints logs in, once", async (t) => {

@@ -2,7 +2,16 @@ import { test } from "tap";
 import { Role } from "../../gen/hostplane/v1/user_pb.ts";
 import { startRestartableGateway } from "../client/restartable-gateway.ts";
 import { adminPassword, startGatewayUnderTest } from "../server/gateway-under-test.ts";
-import { assertAccessible, goTo, keepScreenshot, logIn, openPage, startBrowser } from "./browser.ts";
+import {
+  assertAccessible,
+  chooseInAccount,
+  goTo,
+  keepScreenshot,
+  logIn,
+  openPage,
+  startBrowser,
+  untilToast,
+} from "./browser.ts";
 import { clientOf } from "./client-of.ts";
 
 const otherPassword = "another one of a test";
@@ -14,7 +23,7 @@ test("when a login ends elsewhere, the page says why and leaves no proposed chan
   await logIn(page, adminPassword);
   await goTo(page, "Volumes");
   await page.getByRole("link", { name: "sandbox-web", exact: true }).click();
-  await page.getByRole("button", { name: "Remove sandbox-web" }).click();
+  await page.keyboard.press("Delete");
   const dialog = page.getByRole("dialog");
   await dialog.waitFor();
 
@@ -33,7 +42,7 @@ test("a wrong current password is shown in its dialog and does not end the login
   const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
   const page = await openPage(t, await startBrowser(t), url);
   await logIn(page, adminPassword);
-  await page.getByRole("button", { name: "Change password" }).click();
+  await chooseInAccount(page, "Change password");
   const dialog = page.getByRole("dialog", { name: "Change password" });
   await dialog.getByLabel("Current password").fill("not that");
   await dialog.getByLabel("New password").fill(otherPassword);
@@ -41,7 +50,7 @@ test("a wrong current password is shown in its dialog and does not end the login
   await dialog.getByRole("alert").getByText("INVALID_CREDENTIALS").waitFor();
   await dialog.getByLabel("Current password").fill(adminPassword);
   await dialog.getByRole("button", { name: "Change password" }).click();
-  await page.getByRole("status").getByText("Password changed.").waitFor();
+  await untilToast(page, "Password changed");
   await dialog.waitFor({ state: "detached" });
 });
 
@@ -50,11 +59,11 @@ test("a failed logout is shown, and the login continues", async (t) => {
   const page = await openPage(t, await startBrowser(t), url);
   await logIn(page, adminPassword);
   await page.route(/\/Logout$/, (route) => route.abort());
-  await page.getByRole("button", { name: "Log out" }).click();
-  await page.getByText("You are still logged in.").waitFor();
+  await chooseInAccount(page, "Log out");
+  await untilToast(page, "You are still logged in");
   await keepScreenshot(page, "logout-failed");
   await page.unroute(/\/Logout$/);
-  await page.getByRole("button", { name: "Log out" }).click();
+  await chooseInAccount(page, "Log out");
   await page.getByLabel("Password").waitFor();
 });
 
@@ -84,12 +93,12 @@ test("a changed role applies as soon as a lost connection is back", async (t) =>
   await users.waitFor();
   await page.getByText("Live", { exact: true }).waitFor();
   await gateway.stop();
-  await page.getByText("Connection lost", { exact: true }).first().waitFor();
+  await page.getByRole("status").getByText("No word since").waitFor();
   // Otherwise the page may reconnect before the role is changed.
   await page.context().setOffline(true);
   await gateway.start();
   await (await clientOf(gateway.url)).users.updateUser({ name: "colleague", role: Role.VIEWER });
   await page.context().setOffline(false);
-  await page.getByText("Connected again").waitFor();
+  await untilToast(page, "Connected again");
   await users.waitFor({ state: "detached" });
 });
