@@ -57,7 +57,7 @@ export function Audit() {
               filters={filters}
               onOpen={(event) => openPanel(event.rpc, () => <AuditDetails of={event} />)}
               hasTools
-              empty="Nobody has called anything that is audited in this time."
+              empty="No audited calls in this time."
             />
             <Paging of={pages} nextToken={nextPageToken} what="calls" />
           </>

@@ -20,7 +20,7 @@ export function ResourceAudit({ resource: { name } }: { readonly resource: Resou
           caption="Audit"
           columns={auditColumns}
           rows={events}
-          empty="Nobody has changed it through the gateway."
+          empty="No changes through the gateway."
         />
       )}
     </ReadState>
