@@ -1,12 +1,12 @@
-import { methodPathOf } from "../rpc/call/method-rule.ts";
-import { type DocumentedMethod, takesIdempotencyKey } from "../rpc/openapi/documented-method.ts";
-import type { DocumentedContract } from "../rpc/openapi/openapi-document.ts";
-import { eventStreamMethodOf } from "../rpc/protocols/sse/event-stream-methods.ts";
-import { exampleCommands } from "./api-docs-commands.ts";
-import { fieldsHtml } from "./api-docs-fields.ts";
-import { commentHtml } from "./api-docs-text.ts";
-import { typescriptExample } from "./api-docs-typescript.ts";
-import { type Html, html } from "./html.ts";
+import { methodPathOf } from "../../rpc/call/method-rule.ts";
+import { type DocumentedMethod, takesIdempotencyKey } from "../../rpc/openapi/documented-method.ts";
+import type { DocumentedContract } from "../../rpc/openapi/openapi-document.ts";
+import { eventStreamMethodOf } from "../../rpc/protocols/sse/event-stream-methods.ts";
+import { type Html, html } from "../html.ts";
+import { commentHtml } from "./contract-text.ts";
+import { exampleCommands } from "./example-commands.ts";
+import { fieldsHtml } from "./field-list.ts";
+import { typescriptExample } from "./typescript-example.ts";
 
 /** Returns the id of the method's section in the page. */
 export function methodAnchor({ method }: DocumentedMethod): string {

@@ -1,6 +1,6 @@
-import type { ErrorTable } from "../rpc/openapi/error-table.ts";
-import { inlineHtml } from "./api-docs-text.ts";
-import { type Html, html } from "./html.ts";
+import type { ErrorTable } from "../../rpc/openapi/error-table.ts";
+import { type Html, html } from "../html.ts";
+import { inlineHtml } from "./contract-text.ts";
 
 /** Renders the errors that every call can return, and the table of all error reasons. */
 export function errorsHtml(errors: ErrorTable): Html {

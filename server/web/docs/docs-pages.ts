@@ -1,11 +1,11 @@
 import type { DescService } from "@bufbuild/protobuf";
-import type { DocumentedMethod } from "../rpc/openapi/documented-method.ts";
-import type { DocumentedContract } from "../rpc/openapi/openapi-document.ts";
-import { errorsHtml } from "./api-docs-errors.ts";
-import { methodAnchor, methodHtml } from "./api-docs-method.ts";
-import { commentHtml } from "./api-docs-text.ts";
-import { fieldTypes, typeHtml } from "./api-docs-types.ts";
-import { type Html, html } from "./html.ts";
+import type { DocumentedMethod } from "../../rpc/openapi/documented-method.ts";
+import type { DocumentedContract } from "../../rpc/openapi/openapi-document.ts";
+import { type Html, html } from "../html.ts";
+import { commentHtml } from "./contract-text.ts";
+import { errorsHtml } from "./errors-page.ts";
+import { fieldTypes, typeHtml } from "./field-types.ts";
+import { methodAnchor, methodHtml } from "./method-section.ts";
 
 const setUp = `export GATEWAY=127.0.0.1:8080
 export TOKEN=…   # the sandbox prints one when it starts; services.auth.AuthService/Login returns one as well`;

@@ -1,6 +1,6 @@
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { test } from "tap";
-import { startGatewayUnderTest } from "../gateway-under-test.ts";
+import { startGatewayUnderTest } from "../../gateway-under-test.ts";
 
 test("/docs is one page without scripts, and every link has a target", async (t) => {
   const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });

@@ -1,9 +1,9 @@
 import type { DescEnum, DescMessage } from "@bufbuild/protobuf";
-import type { CommentOf } from "../rpc/openapi/contract-comments.ts";
-import type { DocumentedMethod } from "../rpc/openapi/documented-method.ts";
-import { fieldsHtml } from "./api-docs-fields.ts";
-import { commentHtml, inlineHtml } from "./api-docs-text.ts";
-import { type Html, html } from "./html.ts";
+import type { CommentOf } from "../../rpc/openapi/contract-comments.ts";
+import type { DocumentedMethod } from "../../rpc/openapi/documented-method.ts";
+import { type Html, html } from "../html.ts";
+import { commentHtml, inlineHtml } from "./contract-text.ts";
+import { fieldsHtml } from "./field-list.ts";
 
 /** Returns every message and enum that the fields of the methods' messages refer to, directly or indirectly, sorted by name. */
 export function fieldTypes(methods: readonly DocumentedMethod[]): readonly (DescMessage | DescEnum)[] {

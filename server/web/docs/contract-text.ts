@@ -1,4 +1,4 @@
-import { type Html, html } from "./html.ts";
+import { type Html, html } from "../html.ts";
 
 /** Renders a comment of the contract as paragraphs; text in backticks becomes code. */
 export function commentHtml(comment: string): readonly Html[] {

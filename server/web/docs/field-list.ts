@@ -1,8 +1,8 @@
 import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
-import { isSecret } from "../rpc/call/secret-fields.ts";
-import type { CommentOf } from "../rpc/openapi/contract-comments.ts";
-import { commentHtml } from "./api-docs-text.ts";
-import { type Html, html } from "./html.ts";
+import { isSecret } from "../../rpc/call/secret-fields.ts";
+import type { CommentOf } from "../../rpc/openapi/contract-comments.ts";
+import { type Html, html } from "../html.ts";
+import { commentHtml } from "./contract-text.ts";
 
 /** Renders the fields of a message with their types and comments. */
 export function fieldsHtml({ fields }: DescMessage, commentOf: CommentOf): Html {

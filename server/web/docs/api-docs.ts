@@ -1,15 +1,15 @@
 import { createHash } from "node:crypto";
 import { compressionNegotiate } from "@connectrpc/connect/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { inSlices } from "../rpc/call/in-slices.ts";
-import type { ListenerFacts } from "../rpc/call/listener-facts.ts";
-import type { Route } from "../rpc/call/router.ts";
-import type { DocumentedReasons } from "../rpc/openapi/error-table.ts";
-import { matchesEtag } from "../rpc/protocols/http/etag.ts";
-import type { RestRoute } from "../rpc/protocols/rest/routes.ts";
-import { compressions } from "../rpc/protocols/wire/compression.ts";
-import type { PageContract } from "./api-docs-page.ts";
-import { addPageHeaders } from "./security-headers.ts";
+import { inSlices } from "../../rpc/call/in-slices.ts";
+import type { ListenerFacts } from "../../rpc/call/listener-facts.ts";
+import type { Route } from "../../rpc/call/router.ts";
+import type { DocumentedReasons } from "../../rpc/openapi/error-table.ts";
+import { matchesEtag } from "../../rpc/protocols/http/etag.ts";
+import type { RestRoute } from "../../rpc/protocols/rest/routes.ts";
+import { compressions } from "../../rpc/protocols/wire/compression.ts";
+import { addPageHeaders } from "../security-headers.ts";
+import type { PageContract } from "./docs-pages.ts";
 
 export interface ApiDocsOptions
   extends Pick<PageContract, "version" | "isSandbox" | "isPlannable" | "maxMessageBytes" | "maxDeadlineMs"> {
@@ -57,18 +57,18 @@ export async function apiDocs(app: FastifyInstance, options: ApiDocsOptions): Pr
     answer(request, addPageHeaders(reply).type("text/html; charset=utf-8"), await page(request)),
   );
   app.get("/docs/style.css", async (request, reply) => {
-    style ??= keep(import("./api-docs-style.ts").then(({ apiDocsStyle }) => apiDocsStyle));
+    style ??= keep(import("./docs-style.ts").then(({ apiDocsStyle }) => apiDocsStyle));
     return answer(request, reply.type("text/css; charset=utf-8"), await style);
   });
 }
 
 async function openApiText(contract: PageContract): Promise<string> {
-  const { openApiDocument } = await import("../rpc/openapi/openapi-document.ts");
+  const { openApiDocument } = await import("../../rpc/openapi/openapi-document.ts");
   return inSlices(jsonOf(openApiDocument(contract)));
 }
 
 async function pageHtml(contract: PageContract): Promise<string> {
-  const { apiDocsPage } = await import("./api-docs-page.ts");
+  const { apiDocsPage } = await import("./docs-pages.ts");
   return inSlices(apiDocsPage(contract));
 }
 
@@ -83,8 +83,8 @@ async function contractOf(
   { routes, restRoutes, reasons, ...limits }: ApiDocsOptions,
   listener: ListenerFacts,
 ): Promise<PageContract> {
-  const { readContractComments } = await import("../rpc/openapi/contract-comments.ts");
-  const { createErrorTable } = await import("../rpc/openapi/error-table.ts");
+  const { readContractComments } = await import("../../rpc/openapi/contract-comments.ts");
+  const { createErrorTable } = await import("../../rpc/openapi/error-table.ts");
   const { services, lvmd } = listener;
   const methods = routes.flatMap(({ rule, shownOn }) => {
     const method = shownOn(listener);
