@@ -1,15 +1,16 @@
-import { createHash } from "node:crypto";
-import { compressionNegotiate } from "@connectrpc/connect/protocol";
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { inSlices } from "../../rpc/call/in-slices.ts";
 import type { ListenerFacts } from "../../rpc/call/listener-facts.ts";
 import type { Route } from "../../rpc/call/router.ts";
 import type { DocumentedReasons } from "../../rpc/openapi/error-table.ts";
-import { matchesEtag } from "../../rpc/protocols/http/etag.ts";
 import type { RestRoute } from "../../rpc/protocols/rest/routes.ts";
-import { compressions } from "../../rpc/protocols/wire/compression.ts";
-import { addPageHeaders } from "../security-headers.ts";
-import type { PageContract } from "./docs-pages.ts";
+import { dashboardDirectory } from "../dashboard-directory.ts";
+import { addDashboardHeaders } from "../security-headers.ts";
+import { type KeptDocument, keepDocument, sendDocument } from "./kept-document.ts";
+import type { PageContract } from "./page-contract.ts";
 
 export interface ApiDocsOptions
   extends Pick<PageContract, "version" | "isSandbox" | "isPlannable" | "maxMessageBytes" | "maxDeadlineMs"> {
@@ -19,30 +20,24 @@ export interface ApiDocsOptions
   readonly listenerOf: (request: FastifyRequest) => ListenerFacts;
 }
 
-/** A document ready to be sent: rendered once, and compressed once per compression. */
-interface Kept {
-  readonly etag: string;
-  /** By name of the compression; "" means none. */
-  readonly bytesOf: (compression: string) => Promise<Uint8Array>;
-}
-
 /**
- * Serves `/openapi.json` and `/docs`: the contract for programs and for people. Both are public, as reflection is, and list only
- * the services of the listener. They are rendered on first use, in slices, so that streams keep going meanwhile; the rendering
- * code is loaded only then.
+ * Serves `/openapi.json` and the pages below `/docs`: the contract for programs and for people. They are public, as reflection
+ * is, and list only the services of the listener. They are rendered on first use, in slices, so that streams keep going
+ * meanwhile; the rendering code is loaded only then. Nothing of a request is in them.
  */
 export async function apiDocs(app: FastifyInstance, options: ApiDocsOptions): Promise<void> {
-  const json = keptByListener(openApiText);
-  const page = keptByListener(pageHtml);
-  let style: Promise<Kept> | undefined;
+  const json = keptByListener(async (contract) => keepDocument(await openApiText(contract)));
+  const pages = keptByListener(keptPages);
+  let style: Promise<KeptDocument> | undefined;
+  let script: KeptDocument | undefined;
 
-  function keptByListener(make: (contract: PageContract) => Promise<string>) {
-    const kept = new Map<string, Promise<Kept>>();
-    return (request: FastifyRequest): Promise<Kept> => {
+  function keptByListener<T>(make: (contract: PageContract) => Promise<T>) {
+    const kept = new Map<string, Promise<T>>();
+    return (request: FastifyRequest): Promise<T> => {
       const listener = options.listenerOf(request);
       const { services, lvmd } = listener;
       const key = [lvmd, ...(services === undefined ? ["*"] : [...services].toSorted())].join(" ");
-      const known = kept.get(key) ?? keep(contractOf(options, listener).then(make));
+      const known = kept.get(key) ?? contractOf(options, listener).then(make);
       kept.set(key, known);
       // After a failure the next request tries again.
       known.catch(() => kept.delete(key));
@@ -50,15 +45,36 @@ export async function apiDocs(app: FastifyInstance, options: ApiDocsOptions): Pr
     };
   }
 
+  async function sendPage(request: FastifyRequest, reply: FastifyReply, path: string): Promise<FastifyReply> {
+    const page = (await pages(request)).get(path);
+    if (page === undefined) {
+      reply.callNotFound();
+      return reply;
+    }
+    const type = path.endsWith(".json") ? "application/json" : "text/html; charset=utf-8";
+    return sendDocument(request, addDashboardHeaders(reply).type(type), page);
+  }
+
   app.get("/openapi.json", async (request, reply) =>
-    answer(request, reply.type("application/json"), await json(request)),
+    sendDocument(request, reply.type("application/json"), await json(request)),
   );
-  app.get("/docs", async (request, reply) =>
-    answer(request, addPageHeaders(reply).type("text/html; charset=utf-8"), await page(request)),
+  app.get("/docs", (request, reply) => sendPage(request, reply, "/docs"));
+  app.get<{ Params: { name: string } }>("/docs/:name", (request, reply) =>
+    sendPage(request, reply, `/docs/${request.params.name}`),
   );
   app.get("/docs/style.css", async (request, reply) => {
-    style ??= keep(import("./docs-style.ts").then(({ apiDocsStyle }) => apiDocsStyle));
-    return answer(request, reply.type("text/css; charset=utf-8"), await style);
+    style ??= import("./docs-style.ts").then(({ docsStyle }) => keepDocument(docsStyle));
+    return sendDocument(request, reply.type("text/css; charset=utf-8"), await style);
+  });
+  const scriptFile = join(dashboardDirectory(), "docs.js");
+  app.get("/docs/script.js", async (request, reply) => {
+    if (script === undefined && !existsSync(scriptFile)) {
+      // The dashboard is not built. The pages can be read without the script.
+      reply.callNotFound();
+      return reply;
+    }
+    script ??= keepDocument(await readFile(scriptFile, "utf8"));
+    return sendDocument(request, reply.type("text/javascript; charset=utf-8"), script);
   });
 }
 
@@ -67,9 +83,10 @@ async function openApiText(contract: PageContract): Promise<string> {
   return inSlices(jsonOf(openApiDocument(contract)));
 }
 
-async function pageHtml(contract: PageContract): Promise<string> {
-  const { apiDocsPage } = await import("./docs-pages.ts");
-  return inSlices(apiDocsPage(contract));
+async function keptPages(contract: PageContract): Promise<ReadonlyMap<string, KeptDocument>> {
+  const { docsPages } = await import("./docs-pages.ts");
+  const pages = await inSlices(docsPages(contract));
+  return new Map([...pages].map(([path, text]) => [path, keepDocument(text)]));
 }
 
 function* jsonOf(generation: Generator<void, object>): Generator<void, string> {
@@ -92,33 +109,4 @@ async function contractOf(
   });
   const commentOf = await readContractComments(lvmd);
   return { ...limits, methods, restRoutes, commentOf, errors: createErrorTable(reasons, commentOf) };
-}
-
-async function keep(pending: Promise<string>): Promise<Kept> {
-  const bytes = new Uint8Array(Buffer.from(await pending));
-  const compressed = new Map<string, Promise<Uint8Array>>();
-  return {
-    etag: createHash("sha256").update(bytes).digest("base64url"),
-    bytesOf(name) {
-      const compression = compressions.find((one) => one.name === name);
-      const known = compressed.get(name) ?? compression?.compress(bytes) ?? Promise.resolve(bytes);
-      compressed.set(name, known);
-      return known;
-    },
-  };
-}
-
-async function answer(request: FastifyRequest, reply: FastifyReply, kept: Kept): Promise<FastifyReply> {
-  const accepted = request.headers["accept-encoding"]?.toString() ?? null;
-  const { response } = compressionNegotiate(compressions, null, accepted, "accept-encoding");
-  const name = response?.name ?? "";
-  const etag = `"${kept.etag}${name && `-${name}`}"`;
-  reply.headers({ "cache-control": "no-cache", vary: "accept-encoding", etag });
-  if (matchesEtag(request.headers["if-none-match"], etag)) {
-    return reply.code(304).send();
-  }
-  if (name !== "") {
-    reply.header("content-encoding", name);
-  }
-  return reply.send(await kept.bytesOf(name));
 }

@@ -13,3 +13,9 @@ export function inlineHtml(text: string): readonly Html[] {
     .split(/`([^`]+)`/)
     .map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : html`${part}`));
 }
+
+/** Returns the first sentence of a comment. */
+export function firstSentence(comment: string): string {
+  const [paragraph = ""] = comment.split("\n\n");
+  return /^.*?(?<!e\.g|i\.e|etc)[.](?=\s+[A-Z]|$)/.exec(paragraph)?.[0] ?? paragraph;
+}

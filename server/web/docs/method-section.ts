@@ -1,42 +1,59 @@
 import { methodPathOf } from "../../rpc/call/method-rule.ts";
 import { type DocumentedMethod, takesIdempotencyKey } from "../../rpc/openapi/documented-method.ts";
+import { exampleRequest } from "../../rpc/openapi/example-request.ts";
 import type { DocumentedContract } from "../../rpc/openapi/openapi-document.ts";
 import { eventStreamMethodOf } from "../../rpc/protocols/sse/event-stream-methods.ts";
 import { type Html, html } from "../html.ts";
+import { errorsPath, messageAnchor, methodAnchor, reasonAnchor } from "./anchors.ts";
 import { commentHtml } from "./contract-text.ts";
 import { exampleCommands } from "./example-commands.ts";
-import { fieldsHtml } from "./field-list.ts";
+import { fieldList } from "./field-list.ts";
 import { typescriptExample } from "./typescript-example.ts";
 
-/** Returns the id of the method's section in the page. */
-export function methodAnchor({ method }: DocumentedMethod): string {
-  return `rpc-${methodPathOf(method).replace("/", ".")}`;
-}
-
-/** Renders a method: its request, its response, its errors and examples of calls. */
-export function methodHtml(documented: DocumentedMethod, contract: DocumentedContract): Html {
+/**
+ * Renders a method: its request, its response, its errors and examples of calls. Its attributes are what the script needs to
+ * call it.
+ */
+export function methodSection(documented: DocumentedMethod, contract: DocumentedContract): Html {
   const { method } = documented;
-  const { commentOf, restRoutes } = contract;
-  const typescript = typescriptExample(documented);
-  const examples = [
-    ...exampleCommands(documented, restRoutes).map(({ title, command }) => exampleHtml(title, command)),
-    ...(typescript === undefined ? [] : [exampleHtml("TypeScript", typescript)]),
-  ];
-  return html`<h3 id="${methodAnchor(documented)}">${method.name}</h3>
-<p><code>${methodPathOf(method)}</code></p>
+  const { commentOf } = contract;
+  const anchor = methodAnchor(method);
+  const [request, response] = [messageAnchor(method, "request"), messageAnchor(method, "response")];
+  return html`<section class="rpc" aria-labelledby="${anchor}"${callAttributes(documented, contract)}>
+<div class="rpc-head"><h2 id="${anchor}">${method.name}</h2> <code>POST /${methodPathOf(method)}</code></div>
+<div class="halves"><div class="about">
 ${commentHtml(commentOf(method))}
 <ul class="facts">${factsOf(documented, contract).map((fact) => html`<li>${fact}</li>`)}</ul>
-<h4>Request <code>${method.input.typeName}</code></h4>
-${commentHtml(commentOf(method.input))}${fieldsHtml(method.input, commentOf)}
-<h4>${isStream(documented) ? "Each message" : "Response"} <code>${method.output.typeName}</code></h4>
-${commentHtml(commentOf(method.output))}${fieldsHtml(method.output, commentOf)}
+<h3 id="${request}">Request <code>${method.input.typeName}</code></h3>
+${commentHtml(commentOf(method.input))}${fieldList(method.input, request, commentOf)}
+<h3 id="${response}">${isStream(documented) ? "Each message" : "Response"} <code>${method.output.typeName}</code></h3>
+${commentHtml(commentOf(method.output))}${fieldList(method.output, response, commentOf)}
 ${errorsHtml(documented, contract)}
-<details><summary>Examples of ${method.name}</summary>${examples}</details>
+</div><div class="examples">${examples(documented, contract)}</div></div>
+</section>
 `;
 }
 
 function isStream({ method }: DocumentedMethod): boolean {
   return method.methodKind !== "unary";
+}
+
+/** The script cannot call a method that takes several requests. */
+function callAttributes(
+  documented: DocumentedMethod,
+  { isPlannable }: DocumentedContract,
+): Html | readonly Html[] {
+  const { method, rule } = documented;
+  if (method.methodKind !== "unary" && method.methodKind !== "server_streaming") {
+    return [];
+  }
+  const words = [
+    method.methodKind === "server_streaming" ? "stream" : "",
+    rule.mutation ? "change" : "",
+    rule.mutation && isPlannable(method) ? "plan" : "",
+    takesIdempotencyKey(documented) ? "key" : "",
+  ];
+  return html` data-method="${methodPathOf(method)}" data-role="${rule.role}" data-call="${words.filter((word) => word !== "").join(" ")}" data-request="${JSON.stringify(exampleRequest(method), null, 2)}"`;
 }
 
 function factsOf(
@@ -62,14 +79,29 @@ function factsOf(
   ];
 }
 
-/** Renders the errors of the method that not every call has. */
+/** Renders the errors of the method that not every call has, by code. */
 function errorsHtml(documented: DocumentedMethod, { errors }: DocumentedContract): Html {
-  const links = errors
-    .ownOf(documented)
-    .map(({ reason, code }) => html`<a href="#reason-${reason}">${reason}</a> (${code}), `);
-  return html`<h4>Errors</h4><p>${links}${links.length === 0 ? "Only those" : "and those"} of <a href="#errors-of-every-call">every call</a>.</p>`;
+  const byCode = [...Map.groupBy(errors.ownOf(documented), ({ code }) => code)].map(([code, rows]) => {
+    const links = rows.map(
+      ({ reason }, index) =>
+        html`${index === 0 ? "" : ", "}<a href="${errorsPath}#${reasonAnchor(reason)}">${reason}</a>`,
+    );
+    return html`<li>${code}: ${links}</li>
+`;
+  });
+  return html`<h3>Errors</h3><ul class="errors">${byCode}<li>${byCode.length === 0 ? "Only those" : "And those"} of <a href="${errorsPath}#errors-of-every-call">every call</a>.</li></ul>`;
 }
 
-function exampleHtml(title: string, text: string): Html {
-  return html`<h4>${title}</h4><pre><code>${text}</code></pre>\n`;
+/** Renders the examples, of which one at a time is open. */
+function examples(documented: DocumentedMethod, { restRoutes }: DocumentedContract): readonly Html[] {
+  const typescript = typescriptExample(documented);
+  const all = [
+    ...exampleCommands(documented, restRoutes).map(({ title, command }) => ({ title, text: command })),
+    ...(typescript === undefined ? [] : [{ title: "TypeScript", text: typescript }]),
+  ];
+  return all.map(({ title, text }, index) => {
+    const open = index === 0 ? html` open` : [];
+    return html`<details name="examples-${methodPathOf(documented.method)}"${open}><summary>${title}</summary><pre class="example"><code>${text}</code></pre></details>
+`;
+  });
 }
