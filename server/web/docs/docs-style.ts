@@ -127,7 +127,7 @@ button.copy { font-size: 12px; font-weight: 400; height: 24px; padding: 0 8px; p
 #search kbd { border: 1px solid var(--line-2); border-radius: 4px; color: var(--text-3); font: 11px/16px var(--mono); padding: 0 5px; pointer-events: none; position: absolute; right: 6px; top: 5px; }
 .results { background: var(--raised); border: 1px solid var(--line-2); border-radius: 8px; box-shadow: 0 8px 24px rgb(0 0 0 / 18%); left: 0; position: absolute; top: 34px; width: max(100%, 560px); max-width: calc(100vw - 48px); }
 .results [role=listbox] { max-height: min(560px, calc(100vh - 140px)); overflow-y: auto; }
-.results [role=option] { color: var(--text); cursor: pointer; display: grid; grid-template-columns: 56px minmax(0, 1fr); padding: 5px 12px; }
+.results [role=option] { color: var(--text); display: grid; grid-template-columns: 56px minmax(0, 1fr); line-height: 20px; padding: 5px 12px; text-decoration: none; white-space: normal; }
 .results [role=option]:hover { background: var(--hover); }
 .results [aria-selected=true] { background: var(--selected); }
 .results .kind { color: var(--text-3); font-size: 12px; }
