@@ -27,8 +27,8 @@ import { answerNotFound, refuseGrpcOverHttp1 } from "../rpc/protocols/http/not-f
 import { restPlugin } from "../rpc/protocols/rest/plugin.ts";
 import { restRoutes } from "../rpc/protocols/rest/routes.ts";
 import { createEventStreams } from "../rpc/protocols/sse/event-streams.ts";
-import { apiDocs } from "../web/api-docs.ts";
 import { dashboard } from "../web/dashboard.ts";
+import { apiDocs } from "../web/docs/api-docs.ts";
 import { koorApp } from "../web/koor-app.ts";
 import { type LoginLinkOptions, loginLink } from "../web/login-link.ts";
 import { securityHeadersOf } from "../web/security-headers.ts";

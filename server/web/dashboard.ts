@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
-import { findPackageJSON } from "node:module";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import fastifyStatic from "@fastify/static";
 import type { FastifyInstance } from "fastify";
+import { dashboardDirectory } from "./dashboard-directory.ts";
 import { addDashboardHeaders, addPageHeaders } from "./security-headers.ts";
 
 /** The build names these files by their content, so a changed file has a new name. */
@@ -16,7 +16,7 @@ const assetName = /^\w[\w.-]*\.(?:css|js|svg)$/;
  * RPCs, which need a login.
  */
 export async function dashboard(app: FastifyInstance): Promise<void> {
-  const root = join(packageDirectory(), "dist", "dashboard");
+  const root = dashboardDirectory();
   if (!existsSync(join(root, "index.html"))) {
     app.get("/", async (_request, reply) =>
       addPageHeaders(reply).type("text/html; charset=utf-8").send(notBuilt),
@@ -50,9 +50,3 @@ const notBuilt = `<!doctype html>
 <p>The dashboard is not built: run <code>npm run build:dashboard</code>, then restart the gateway. <a href="/docs">The API and its examples</a> are available.</p>
 </body></html>
 `;
-
-/** Returns the directory of the package, whether this code runs from source or from dist/. */
-function packageDirectory(): string {
-  const manifest = findPackageJSON(import.meta.url);
-  return manifest === undefined ? process.cwd() : dirname(manifest);
-}

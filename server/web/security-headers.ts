@@ -29,8 +29,8 @@ export function addPageHeaders(reply: FastifyReply): FastifyReply {
 }
 
 /**
- * Sets the further headers of the dashboard: it only runs scripts, shows images and makes calls of the gateway's own origin, and
- * no other page can embed or reach it.
+ * Sets the further headers of the dashboard and of `/docs`: they only run scripts, show images and make calls of the gateway's own origin, and
+ * no other page can embed or reach them.
  */
 export function addDashboardHeaders(reply: FastifyReply): FastifyReply {
   return reply.headers({

@@ -64,7 +64,7 @@ test("reflection, OpenAPI and /docs show the listener's lvmd protocol", async (t
       /CreateLVRequest/.test(name),
     );
     t.equal(Object.keys(schema?.[1].properties ?? {}).length, fields.length);
-    const page = await (await fetch(`${url}/docs`)).text();
+    const page = await (await fetch(`${url}/docs/proto.LVService`)).text();
     t.equal(page.includes("Makes a logical volume that has the content of another"), index === 1);
   }
 });

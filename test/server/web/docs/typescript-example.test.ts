@@ -2,14 +2,14 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { test } from "tap";
 import ts from "typescript";
-import { typescriptExample } from "../../../server/web/api-docs-typescript.ts";
-import { readDocumentedContract } from "../rpc/openapi/contract-under-test.ts";
+import { typescriptExample } from "../../../../server/web/docs/typescript-example.ts";
+import { readDocumentedContract } from "../../rpc/openapi/contract-under-test.ts";
 
-const root = join(import.meta.dirname, "../../..");
+const root = join(import.meta.dirname, "../../../..");
 
 test("every TypeScript example compiles against the client", { timeout: 120_000 }, async (t) => {
   const { methods } = await readDocumentedContract();
-  const directory = await mkdtemp(join(root, "test/server/web/examples-"));
+  const directory = await mkdtemp(join(root, "test/server/web/docs/examples-"));
   t.teardown(() => rm(directory, { recursive: true }));
   const examples = methods.flatMap((one) => typescriptExample(one) ?? []);
   t.ok(examples.length > 80);

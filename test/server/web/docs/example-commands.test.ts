@@ -1,6 +1,6 @@
 import { test } from "tap";
-import { exampleCommands } from "../../../server/web/api-docs-commands.ts";
-import { readDocumentedContract } from "../rpc/openapi/contract-under-test.ts";
+import { exampleCommands } from "../../../../server/web/docs/example-commands.ts";
+import { readDocumentedContract } from "../../rpc/openapi/contract-under-test.ts";
 
 const { methods, restRoutes } = await readDocumentedContract();
 

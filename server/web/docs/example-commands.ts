@@ -1,8 +1,8 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { methodPathOf } from "../rpc/call/method-rule.ts";
-import type { DocumentedMethod } from "../rpc/openapi/documented-method.ts";
-import { exampleRequest } from "../rpc/openapi/example-request.ts";
-import type { RestRoute } from "../rpc/protocols/rest/routes.ts";
+import { methodPathOf } from "../../rpc/call/method-rule.ts";
+import type { DocumentedMethod } from "../../rpc/openapi/documented-method.ts";
+import { exampleRequest } from "../../rpc/openapi/example-request.ts";
+import type { RestRoute } from "../../rpc/protocols/rest/routes.ts";
 
 /** A shell command that calls a method. It needs the variables GATEWAY (host and port, cleartext) and TOKEN. */
 export interface ExampleCommand {

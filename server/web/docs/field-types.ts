@@ -1,9 +1,10 @@
 import type { DescEnum, DescMessage } from "@bufbuild/protobuf";
-import type { CommentOf } from "../rpc/openapi/contract-comments.ts";
-import type { DocumentedMethod } from "../rpc/openapi/documented-method.ts";
-import { fieldsHtml } from "./api-docs-fields.ts";
-import { commentHtml, inlineHtml } from "./api-docs-text.ts";
-import { type Html, html } from "./html.ts";
+import type { CommentOf } from "../../rpc/openapi/contract-comments.ts";
+import type { DocumentedMethod } from "../../rpc/openapi/documented-method.ts";
+import { type Html, html } from "../html.ts";
+import { typeAnchor } from "./anchors.ts";
+import { commentHtml } from "./contract-text.ts";
+import { fieldList } from "./field-list.ts";
 
 /** Returns every message and enum that the fields of the methods' messages refer to, directly or indirectly, sorted by name. */
 export function fieldTypes(methods: readonly DocumentedMethod[]): readonly (DescMessage | DescEnum)[] {
@@ -35,14 +36,18 @@ export function fieldTypes(methods: readonly DocumentedMethod[]): readonly (Desc
 
 /** Renders a message or an enum. */
 export function typeHtml(type: DescMessage | DescEnum, commentOf: CommentOf): Html {
-  const content = type.kind === "enum" ? enumValues(type, commentOf) : fieldsHtml(type, commentOf);
-  return html`<h3 id="type-${type.typeName}">${type.typeName}</h3>${commentHtml(commentOf(type))}${content}\n`;
+  const anchor = typeAnchor(type);
+  const content =
+    type.kind === "enum" ? enumValues(type, anchor, commentOf) : fieldList(type, anchor, commentOf);
+  return html`<section><h3 id="${anchor}">${type.typeName}</h3>${commentHtml(commentOf(type))}${content}</section>
+`;
 }
 
-function enumValues({ values }: DescEnum, commentOf: CommentOf): Html {
+function enumValues({ values }: DescEnum, anchor: string, commentOf: CommentOf): Html {
   const rows = values.map(
     (value) =>
-      html`<dt><code>${value.name}</code> ${String(value.number)}</dt><dd>${inlineHtml(commentOf(value))}</dd>\n`,
+      html`<div id="${anchor}.${value.name}"><dt><code>${value.name}</code> <span>${String(value.number)}</span></dt><dd>${commentHtml(commentOf(value))}</dd></div>
+`,
   );
   return html`<dl>${rows}</dl>`;
 }

@@ -5,9 +5,9 @@ import {
   type JsonValue,
   ScalarType,
 } from "@bufbuild/protobuf";
-import { services } from "../../client/services.ts";
-import type { DocumentedMethod } from "../rpc/openapi/documented-method.ts";
-import { exampleRequest } from "../rpc/openapi/example-request.ts";
+import { services } from "../../../client/services.ts";
+import type { DocumentedMethod } from "../../rpc/openapi/documented-method.ts";
+import { exampleRequest } from "../../rpc/openapi/example-request.ts";
 
 /** Property names of the services in a client of `hostplane/client`, by service type. */
 const clientNames: ReadonlyMap<string, string> = new Map(
