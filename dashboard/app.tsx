@@ -13,6 +13,7 @@ import { usePagePath } from "./layout/use-page-path.ts";
 import { followEvents, onEvent } from "./live/event-stream.ts";
 import { followInventory } from "./live/inventory.ts";
 import { forgetOperations } from "./live/latest-operations.ts";
+import { forgetRowHistory } from "./live/row-history.ts";
 import { hasRole, refreshSession, resumeSession, session } from "./session.ts";
 
 /** The dashboard: the login page until there is a login, then the frame around the page at the current address. */
@@ -70,6 +71,7 @@ function beginLogin(): () => void {
     closePanel();
     closePalette();
     forgetToasts();
+    forgetRowHistory();
     proposed.value = undefined;
     forgetOperations();
   };

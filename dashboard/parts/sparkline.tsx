@@ -1,3 +1,5 @@
+import { knownRuns } from "./known-runs.ts";
+
 /** A short line of values over time; gaps are not drawn. @param values in order of time; undefined where nothing is known */
 export function Sparkline({
   values,
@@ -15,7 +17,7 @@ export function Sparkline({
   const min = Math.min(0, ...known);
   const x = (index: number) => 2 + (index / (values.length - 1)) * (width - 4);
   const y = (value: number) => height - 2 - ((value - min) / (max - min)) * (height - 4);
-  const runs = runsOf(values).map((run) => run.map(([index, value]) => `${x(index)} ${y(value)}`));
+  const runs = knownRuns(values).map((run) => run.map(([index, value]) => `${x(index)} ${y(value)}`));
   return (
     <svg class="spark" width={width} height={height} role="img" aria-label={label}>
       {runs.map((run) => (
@@ -23,20 +25,4 @@ export function Sparkline({
       ))}
     </svg>
   );
-}
-
-/** Returns the known values with their places, as one list for each part without a gap. */
-function runsOf(
-  values: readonly (number | undefined)[],
-): readonly (readonly (readonly [number, number])[])[] {
-  const runs: [number, number][][] = [];
-  values.forEach((value, index) => {
-    if (value !== undefined) {
-      if (index === 0 || values[index - 1] === undefined) {
-        runs.push([]);
-      }
-      runs.at(-1)?.push([index, value]);
-    }
-  });
-  return runs;
 }

@@ -18,6 +18,7 @@ import { hasRole } from "../session.ts";
 import type { ResourceKind } from "./kind.ts";
 import { ResourceAudit } from "./tabs/resource-audit.tsx";
 import { ResourceEvents } from "./tabs/resource-events.tsx";
+import { ResourceHistory } from "./tabs/resource-history.tsx";
 import { ResourceOperations } from "./tabs/resource-operations.tsx";
 
 /** A tab of a resource's page. */
@@ -69,6 +70,7 @@ function Found(props: Parameters<typeof ResourcePage>[0] & { readonly resource: 
   const chosen = useAddressParameter("tab");
   const all: readonly ResourceTab[] = [
     { id: "", title: "Now", Body: Now },
+    { id: "history", title: "History", Body: ResourceHistory },
     { id: "events", title: "Events", Body: ResourceEvents },
     { id: "operations", title: "Operations", Body: ResourceOperations },
     ...tabs,

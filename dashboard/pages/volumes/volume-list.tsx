@@ -11,6 +11,7 @@ import { Icon } from "../../parts/icon.tsx";
 import { Key } from "../../parts/key.tsx";
 import { Meter } from "../../parts/meter.tsx";
 import { Panel } from "../../parts/panel.tsx";
+import { RowSparkline } from "../../parts/row-sparkline.tsx";
 import { healthStatus, Status } from "../../parts/status.tsx";
 import { DataTable } from "../../parts/table/data-table.tsx";
 import { sizeText } from "../../parts/text/size-text.ts";
@@ -94,6 +95,7 @@ function Groups({ of: groups }: { readonly of: readonly Resource[] }) {
                 percent={size > 0 ? ((size - free) / size) * 100 : undefined}
                 label={`${group.title}, in use`}
               />
+              <RowSparkline resource={group.name} figure="free" label={`Free space of ${group.title}`} />
               <span class="soft keep">
                 {sizeText(free)} of {sizeText(size)} free
               </span>
