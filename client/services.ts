@@ -4,6 +4,7 @@ import { AuditService } from "../gen/hostplane/v1/audit_pb.ts";
 import { BackupService } from "../gen/hostplane/v1/backup_pb.ts";
 import { ClusterService } from "../gen/hostplane/v1/cluster_pb.ts";
 import { EventService } from "../gen/hostplane/v1/event_pb.ts";
+import { HistoryService } from "../gen/hostplane/v1/history_pb.ts";
 import { InventoryService } from "../gen/hostplane/v1/inventory_pb.ts";
 import { OperationService } from "../gen/hostplane/v1/operation_pb.ts";
 import { PlanService } from "../gen/hostplane/v1/plan_pb.ts";
@@ -28,6 +29,7 @@ export const services = {
   operations: OperationService,
   events: EventService,
   inventory: InventoryService,
+  history: HistoryService,
   backups: BackupService,
   logicalVolumes: LVService,
   volumeGroups: VGService,

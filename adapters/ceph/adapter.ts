@@ -135,6 +135,12 @@ export interface CephClientIo {
   readonly writesPerSecond: number;
 }
 
+/** Data that is copied or moved to restore redundancy or balance, per second. */
+export interface CephRecovery {
+  readonly bytesPerSecond: number;
+  readonly objectsPerSecond: number;
+}
+
 export interface CephCrash {
   readonly id: string;
   /** The crashed daemon, e.g. `osd.1`, and its host. */
@@ -185,6 +191,7 @@ export interface CephState {
     readonly totalBytes: bigint;
   }>;
   readonly clientIo: Part<CephClientIo>;
+  readonly recovery: Part<CephRecovery>;
   readonly crashes: Part<readonly CephCrash[]>;
   // These are read at most every 15 s, and scrubs every minute.
   readonly osdUsage: Part<readonly CephOsdUsage[]>;

@@ -126,6 +126,7 @@ export function sandboxState(nowMs: number): CephState {
     clientIo: {
       ok: { readBytesPerSecond: 853, writeBytesPerSecond: 0, readsPerSecond: 1, writesPerSecond: 0 },
     },
+    recovery: { ok: { bytesPerSecond: 0, objectsPerSecond: 0 } },
     crashes: { ok: [] },
     osdUsage: {
       ok: osds.map(({ id }) => ({
@@ -182,6 +183,7 @@ export function withoutManager(state: CephState): CephState {
       objects: missing,
       usage: missing,
       clientIo: missing,
+      recovery: missing,
       crashes: missing,
       osdUsage: missing,
       subvolumeCount: missing,

@@ -97,6 +97,7 @@ export function createStateReader(
         totalBytes,
       })),
       clientIo: counted(status.clientIo),
+      recovery: counted(status.recovery),
       crashes,
       osdUsage: usageOfOsds,
       rbdImageCount: images,

@@ -243,6 +243,24 @@ export const gatewayKeys = {
     })
     .prefault({})
     .meta({ description: "The event log that clients subscribe to." }),
+  history: z
+    .strictObject({
+      maxBytes: z
+        .int()
+        .min(1024 * 1024)
+        .max(2 ** 40)
+        .default(64 * 1024 * 1024)
+        .meta({
+          description:
+            "Memory of the history, in bytes. Beyond this, the oldest changes of single resources are dropped first.",
+        }),
+      stepMs: z.int().min(1000).max(3_600_000).default(60_000).meta({
+        description:
+          "How often figures are sampled, in milliseconds. A series of a device class or system takes 8 bytes per sample.",
+      }),
+    })
+    .prefault({})
+    .meta({ description: "Figures and states of the last 24 hours, for HistoryService." }),
   tracing: z
     .strictObject({
       endpoint: z

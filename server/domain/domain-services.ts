@@ -3,6 +3,7 @@ import type { OperationSchema } from "../../gen/hostplane/v1/operation_pb.ts";
 import type { BackupSource } from "../backups/backup-source.ts";
 import type { Seal } from "../crypto/seal.ts";
 import type { Events } from "../events/events.ts";
+import type { History } from "../history/history.ts";
 import type { InlineRunner } from "../operations/engine/run-inline.ts";
 import type { Operation } from "../operations/operation.ts";
 import type { Operations } from "../operations/operations.ts";
@@ -11,6 +12,7 @@ import type { MethodRule } from "../rpc/call/method-rule.ts";
 import type { ServiceRegistration } from "../rpc/call/service-handlers.ts";
 import type { Store } from "../store/store.ts";
 import type { Backend } from "./backend.ts";
+import type { FigureSource } from "./figure-source.ts";
 import type { InventorySource } from "./inventory-source.ts";
 
 /** What a domain contributes to a running gateway. */
@@ -20,6 +22,8 @@ export interface DomainServices {
   readonly backends: readonly Backend[];
   /** Resources for the inventory; absent: none. */
   readonly inventory?: readonly InventorySource[];
+  /** Figures of its device classes and systems for the history; absent: none. */
+  readonly figures?: readonly FigureSource[];
   /** Present in every domain whose volumes can be backed up, even if backups are not configured. */
   readonly backupSource?: BackupSource;
   /** Starts publishing events of the domain's systems. */
@@ -52,6 +56,14 @@ export interface GatewayFacts {
   }[];
 }
 
+/** What the gateway measures of itself. */
+export interface GatewayMeasures {
+  /** Number of calls since the start. */
+  callCount(): number;
+  /** Size of the database file with its write-ahead log; absent for a database on another machine. */
+  readonly readStoreBytes?: (() => Promise<number>) | undefined;
+}
+
 /** The parts of the gateway that domains use. */
 export interface GatewayParts {
   readonly runner: InlineRunner;
@@ -59,6 +71,8 @@ export interface GatewayParts {
   /** Resolves when no command of an earlier gateway changes LVM any more. @throws InfraError SHUTTING_DOWN */
   readonly leftCommandsSettled?: () => Promise<void>;
   readonly events: Events;
+  readonly history: History;
+  readonly measures: GatewayMeasures;
   readonly auth: Pick<DomainServices, "registrations" | "planners">;
   readonly store: Pick<Store, "run" | "subscribe" | "isShared">;
   /** `createSeal(masterKey, "repository-key")`. */

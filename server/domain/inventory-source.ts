@@ -49,6 +49,8 @@ export interface InventorySource {
   readonly services: readonly string[];
   /** @throws InfraError when the system cannot be read and no last known state exists */
   read(signal: AbortSignal): Promise<ListedResources>;
+  /** As `read`, but never makes the gateway read the system more often; absent: `read` does not either. */
+  sample?(signal: AbortSignal): Promise<ListedResources>;
   /** Calls back when the resources may have changed. Returns the function that ends it. */
   subscribe(onChange: () => void): () => void;
 }

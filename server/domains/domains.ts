@@ -4,6 +4,7 @@ import { authDomain } from "./auth/domain.ts";
 import { backupsDomain } from "./backups/domain.ts";
 import { clustersDomain } from "./clusters/domain.ts";
 import { eventsDomain } from "./events/domain.ts";
+import { historyDomain } from "./history/domain.ts";
 import { hypervisorsDomain } from "./hypervisors/domain.ts";
 import { inventoryDomain } from "./inventory/domain.ts";
 import { operationsDomain } from "./operations/domain.ts";
@@ -32,6 +33,7 @@ export const gatewayDomains: readonly GatewayDomain[] = [
   inventoryDomain,
   planDomain,
   systemDomain,
+  historyDomain,
 ];
 
 type SystemOf<Domain> = Domain extends SystemDomain<infer _Schema, infer System> ? System : never;

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { setMaxListeners } from "node:events";
 import { rm } from "node:fs/promises";
 import { hostname } from "node:os";
+import { join } from "node:path";
 import type { FastifyBaseLogger } from "fastify";
 import { createOnce } from "../../adapters/host/create-once.ts";
 import { InfraError } from "../../adapters/host/infra-error.ts";
@@ -16,6 +17,7 @@ import { type FirstAdmin, firstAdminName, prepareFirstAdmin } from "../domains/a
 import { createLoginLinks, type LoginLinks } from "../domains/auth/sessions/login-links.ts";
 import { sessionCookie } from "../domains/auth/sessions/session-cookie.ts";
 import { createEvents } from "../events/events.ts";
+import { createHistory } from "../history/history.ts";
 import { createMetrics } from "../observability/metrics.ts";
 import type { Tracing } from "../observability/tracing.ts";
 import { createOperations } from "../operations/engine/create-operations.ts";
@@ -31,6 +33,7 @@ import { createRefusalLog } from "../rpc/listener/refusal-log.ts";
 import { createRequestGate } from "../rpc/listener/request-gate.ts";
 import { createUnknownCallers } from "../rpc/listener/unknown-callers/unknown-callers.ts";
 import { createPageAccess } from "../rpc/protocols/http/page-access.ts";
+import { databaseFileBytes } from "../store/database-file-bytes.ts";
 import { readDiskSpace } from "../store/disk-space.ts";
 import { loginLinkPath } from "../web/login-link.ts";
 import { type AppOptions, createApp } from "./app.ts";
@@ -188,6 +191,13 @@ export async function openGateway(
     settleLeftCommands: settleCommands,
     ...(options.boundary === undefined ? {} : { boundary: options.boundary }),
   });
+  const history = createHistory({
+    ...config.history,
+    // A sandbox's systems end with its process, and so does their history.
+    file: isSandbox ? undefined : join(data.directory, "history"),
+    onFailed: (what, err) => logger.warn({ err }, what),
+  });
+  opened.defer(() => history.save());
   const { registrations, backends, storeBackend, isPlannable, observe, beginSchedules } =
     await createServices({
       systems,
@@ -195,6 +205,11 @@ export async function openGateway(
       operations,
       leftCommandsSettled: leftCommands.get,
       events,
+      history,
+      measures: {
+        callCount: () => metrics.rpc.callCount(),
+        readStoreBytes: data.store.isShared ? undefined : () => databaseFileBytes(data.directory),
+      },
       repositoryKeySeal: createSeal(data.masterKey, "repository-key"),
       clusterSeal: createSeal(data.masterKey, "cluster"),
       instanceId: instance.instanceId,
@@ -230,6 +245,7 @@ export async function openGateway(
     backends,
     countOperations: operations.counts,
     store: { isWritable: () => data.writes.failure() === undefined, readDisk },
+    history,
   });
   opened.defer(() => metrics.close());
   const loginLinks = createLoginLinks(auth.beginSession);

@@ -2,6 +2,7 @@ import { Gauge, Registry } from "@prometheus-io/client";
 import type { Backend } from "../domain/backend.ts";
 import type { OperationCounts } from "../operations/operations.ts";
 import { createBackendMetrics } from "./backend-metrics.ts";
+import { createHistoryMetrics, type MeasuredHistory } from "./history-metrics.ts";
 import { createOperationMetrics } from "./operation-metrics.ts";
 import { processMetrics } from "./process-metrics.ts";
 import { createRpcMetrics, type RpcMetrics } from "./rpc-metrics.ts";
@@ -16,6 +17,8 @@ export interface MetricsOptions {
   readonly countOperations?: () => Promise<OperationCounts>;
   /** The gateway's own store; absent if there is none. */
   readonly store?: MeasuredStore;
+  /** The history; absent if there is none. */
+  readonly history?: MeasuredHistory;
   /** How long reading the metrics waits for a system's status, in ms. Default: 2,000. */
   readonly patienceMs?: number;
 }
@@ -47,6 +50,9 @@ export function createMetrics(options: MetricsOptions): Metrics {
     ...(options.store === undefined ? [] : [createStoreMetrics(registry, options.store)]),
     ...(countOperations === undefined ? [] : [createOperationMetrics(registry, countOperations, patienceMs)]),
   ];
+  if (options.history !== undefined) {
+    createHistoryMetrics(registry, options.history);
+  }
   const close = observeWorkMetrics(registry);
   const all = Registry.merge([registry, processMetrics()]);
   return {

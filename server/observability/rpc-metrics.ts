@@ -8,6 +8,8 @@ import { createDurationHistogram, type DurationSeries } from "./duration-histogr
 export interface RpcMetrics {
   /** Counts a call as in progress. The returned function is called once, with the code that the call ended with. */
   begin(call: Call): (code: Code) => void;
+  /** Number of calls that have begun. */
+  callCount(): number;
 }
 
 type Code = ErrorCode | "OK";
@@ -34,6 +36,7 @@ export function createRpcMetrics(registry: Registry): RpcMetrics {
     registry,
   );
   const methods = new Map<DescMethod, MethodSeries>();
+  let callCount = 0;
   new Gauge({
     name: "hostplane_rpcs_in_flight",
     help: "Unary calls in progress.",
@@ -94,10 +97,12 @@ export function createRpcMetrics(registry: Registry): RpcMetrics {
       const startedAtMs = performance.now();
       const series = seriesOf(method);
       series.underWay++;
+      callCount++;
       return (code) => {
         series.underWay--;
         durationOf(series, protocol, code).observe((performance.now() - startedAtMs) / 1000);
       };
     },
+    callCount: () => callCount,
   };
 }

@@ -5,6 +5,7 @@ import { createOperations } from "../../server/operations/engine/create-operatio
 import type { Operations } from "../../server/operations/operations.ts";
 import { storeReasons } from "../../server/store/reasons.ts";
 import type { Store } from "../../server/store/store.ts";
+import { historyUnderTest } from "./history-under-test.ts";
 
 const refuse = () => Promise.reject(new InfraError(storeReasons.STORE_UNAVAILABLE, "there is no store"));
 
@@ -38,6 +39,7 @@ export function withoutStore() {
     log: { info() {}, warn() {} },
   });
   return {
+    ...historyUnderTest(),
     store,
     events,
     operations: { ...operations, assertFree: async () => {} },

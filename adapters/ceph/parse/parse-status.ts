@@ -1,5 +1,12 @@
 import { z } from "zod";
-import type { CephClientIo, CephHealthCheck, CephPgs, CephRgws, CephState } from "../adapter.ts";
+import type {
+  CephClientIo,
+  CephHealthCheck,
+  CephPgs,
+  CephRecovery,
+  CephRgws,
+  CephState,
+} from "../adapter.ts";
 import { parseReply } from "./parse-reply.ts";
 import { count } from "./parse-values.ts";
 
@@ -39,6 +46,8 @@ const status = z.object({
     write_bytes_sec: rate,
     read_op_per_sec: rate,
     write_op_per_sec: rate,
+    recovering_bytes_per_sec: rate,
+    recovering_objects_per_sec: rate,
   }),
   mgrmap: z.object({ available: z.boolean() }),
   servicemap: z.object({
@@ -54,6 +63,7 @@ export interface CephStatus extends Pick<CephState, "fsid" | "health" | "slowOpe
   readonly pgs: CephPgs;
   readonly objectCount: number;
   readonly clientIo: CephClientIo;
+  readonly recovery: CephRecovery;
   readonly rgws: CephRgws;
 }
 
@@ -80,6 +90,10 @@ export function parseStatus(text: string): CephStatus {
       writeBytesPerSecond: pgmap.write_bytes_sec,
       readsPerSecond: pgmap.read_op_per_sec,
       writesPerSecond: pgmap.write_op_per_sec,
+    },
+    recovery: {
+      bytesPerSecond: pgmap.recovering_bytes_per_sec,
+      objectsPerSecond: pgmap.recovering_objects_per_sec,
     },
     rgws: {
       daemons: (servicemap.services.rgw?.daemons ?? []).map(({ metadata }) => ({

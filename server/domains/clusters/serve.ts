@@ -8,6 +8,7 @@ import { createClusterServiceChanges } from "./changes/cluster-service-changes.t
 import { createKaasChanges } from "./changes/kaas-changes.ts";
 import { createClusterService } from "./cluster-service.ts";
 import { createClusters } from "./clusters.ts";
+import { createClusterFigures } from "./figures.ts";
 import { createClusterOperations } from "./operations/cluster-operations.ts";
 import { createClusterResources } from "./resources.ts";
 import { createKaasService } from "./service.ts";
@@ -29,6 +30,7 @@ export function serveClusters(system: ClusterSystem, context: DomainContext): Do
   const operations = createClusterOperations({ ...context, specs: clusters.specs, maasUrl: maas.url });
   const kaasChanges = createKaasChanges(clusters.specs, operations);
   const serviceChanges = createClusterServiceChanges(clusters.kubeconfigs, strays);
+  const resources = createClusterResources(clusters.states);
 
   function beginSchedules(): Activity {
     const reconciling = beginReconciler();
@@ -57,7 +59,8 @@ export function serveClusters(system: ClusterSystem, context: DomainContext): Do
     ],
     planners: [plannersOf(Cluster, kaasChanges), plannersOf(ClusterService, serviceChanges)],
     backends: [createMaasBackend(maas, images)],
-    inventory: [createClusterResources(clusters.states)],
+    inventory: [resources],
+    figures: [createClusterFigures(resources)],
     beginSchedules,
   };
 }

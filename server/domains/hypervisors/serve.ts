@@ -11,6 +11,7 @@ import { registerRefusal } from "../../rpc/call/service-handlers.ts";
 import { createLibvirtBackend } from "./backend.ts";
 import { createHypervisorChanges } from "./changes/hypervisor-changes.ts";
 import { observeHypervisorChanges } from "./events/hypervisor-observer.ts";
+import { createHypervisorFigures, createStoragePoolFigures } from "./figures.ts";
 import type { SharedStorage } from "./hypervisor-settings.ts";
 import { createHypervisors } from "./hypervisors.ts";
 import { createInventory } from "./inventory.ts";
@@ -91,6 +92,10 @@ export function serveHypervisors(system: HypervisorSystem, context: DomainContex
         (onChange) => context.store.subscribe("operations", onChange),
       ]),
       ...(pool === undefined ? [] : [createStoragePoolResources(pool)]),
+    ],
+    figures: [
+      createHypervisorFigures(hypervisors),
+      ...(pool === undefined ? [] : [createStoragePoolFigures(pool)]),
     ],
     backupSource: shared?.backups?.source ?? createAbsentBackupSource(poolBackupFacts),
     observe: () =>

@@ -5,6 +5,7 @@ import { createPodBackend } from "./backend.ts";
 import { createPodChanges } from "./changes/pod-changes.ts";
 import { createListenEvents } from "./events/listen-events.ts";
 import { createPodObserver } from "./events/pod-observer.ts";
+import { createPodFigures } from "./figures.ts";
 import { createPodLogs } from "./logs/pod-logs.ts";
 import { createOwnChanges } from "./own-changes.ts";
 import { createPodService } from "./pod-service.ts";
@@ -32,6 +33,7 @@ export function servePods(system: PodSystem, context: DomainContext): DomainServ
     planners: [plannersOf(PodService, changes)],
     backends: [createPodBackend(prompt, isLate)],
     inventory: [createPodResources(prompt)],
+    figures: [createPodFigures(prompt)],
     observe: () => observer.begin(),
   };
 }

@@ -23,6 +23,7 @@ const cephParts: Readonly<Record<PartOf<CephState>, string>> = {
   rbdImageCount: "data.volumes",
   subvolumeCount: "data.volumes",
   clientIo: "iops",
+  recovery: "recovery",
   crashes: "crashes",
   hosts: "hosts",
   osdUsage: "usage of OSDs",

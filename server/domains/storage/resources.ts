@@ -1,4 +1,11 @@
-import type { CephAdapter, CephHost, CephOsd, CephPool, CephState } from "../../../adapters/ceph/adapter.ts";
+import type {
+  CephAdapter,
+  CephHost,
+  CephOsd,
+  CephPool,
+  CephReader,
+  CephState,
+} from "../../../adapters/ceph/adapter.ts";
 import { cephResource } from "../../../adapters/ceph/names.ts";
 import { cephReasons } from "../../../adapters/ceph/reasons.ts";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
@@ -9,6 +16,7 @@ import {
   createResourceCache,
   type Figure,
   type InventorySource,
+  type ListedResources,
   type Resource,
   type ResourceHealth,
 } from "../../domain/inventory-source.ts";
@@ -19,6 +27,9 @@ const healthOf: Readonly<Record<CephState["health"]["status"], ResourceHealth>> 
   HEALTH_ERR: "failed",
 };
 
+/** Services by which a caller may read what the inventory and the history have of the cluster. */
+export const storageServices: readonly string[] = ["stats.StatsService", "hostplane.v1.StorageService"];
+
 /** The Ceph cluster with its hosts, OSDs and pools. */
 export function createStorageResources(ceph: Pick<CephAdapter, "read" | "subscribe">): InventorySource {
   const resourcesOf = createResourceCache((state: CephState) => [
@@ -27,17 +38,20 @@ export function createStorageResources(ceph: Pick<CephAdapter, "read" | "subscri
     ...listOf(mapOf(state.osds, ({ osds }) => osds)).map((osd) => osdResource(state, osd)),
     ...listOf(state.pools).map((pool) => poolResource(state.fsid, pool)),
   ]);
+  async function readAs(reader: CephReader, signal: AbortSignal): Promise<ListedResources> {
+    const { value, readAtMs, staleBecause } = await ceph.read(signal, reader);
+    const resources = resourcesOf(value);
+    return staleBecause === undefined
+      ? { resources, readAtMs }
+      : { resources, readAtMs, staleBecause: new InfraError(cephReasons.CEPH_UNAVAILABLE, staleBecause) };
+  }
+
   return {
     domain: "storage",
     types: ["cephCluster", "cephHost", "osd", "cephPool"],
-    services: ["stats.StatsService", "hostplane.v1.StorageService"],
-    async read(signal) {
-      const { value, readAtMs, staleBecause } = await ceph.read(signal);
-      const resources = resourcesOf(value);
-      return staleBecause === undefined
-        ? { resources, readAtMs }
-        : { resources, readAtMs, staleBecause: new InfraError(cephReasons.CEPH_UNAVAILABLE, staleBecause) };
-    },
+    services: storageServices,
+    read: (signal) => readAs({}, signal),
+    sample: (signal) => readAs({ isWatching: false }, signal),
     // A reader of the inventory does not make the gateway ask Ceph more often.
     subscribe: (onChange) => ceph.subscribe(onChange, { isWatching: false }),
   };

@@ -5,12 +5,19 @@ import {
   namesOf,
 } from "../../domain/domain-services.ts";
 import type { LvmdProtocol } from "../../rpc/call/call.ts";
+import { createGatewayFigures } from "./gateway-figures.ts";
 import { createHealthService } from "./health.ts";
 import { createReflectionServices, reflectionServices } from "./reflection.ts";
 import { createSystemService } from "./service.ts";
 
 /** Creates the services for the gateway itself. */
-export function serveSystem({ facts, served, storeBackend, services }: DomainContext): DomainServices {
+export function serveSystem({
+  facts,
+  measures,
+  served,
+  storeBackend,
+  services,
+}: DomainContext): DomainServices {
   const backends = backendsOf(served, storeBackend);
   const others = services.filter(({ service }) => !reflectionServices.includes(service));
   const shownBy = (lvmd: LvmdProtocol) => others.map(({ service, shown }) => shown?.[lvmd] ?? service);
@@ -22,5 +29,6 @@ export function serveSystem({ facts, served, storeBackend, services }: DomainCon
     ],
     planners: [],
     backends: [],
+    figures: [createGatewayFigures(measures)],
   };
 }

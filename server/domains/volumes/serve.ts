@@ -10,6 +10,7 @@ import { createLvChanges } from "./changes/lv-changes.ts";
 import { createVolumeChanges } from "./changes/volume-changes.ts";
 import { createOwnChanges } from "./events/own-changes.ts";
 import { observeVolumeChanges } from "./events/volume-observer.ts";
+import { createDeviceClassFigures } from "./figures.ts";
 import { createVolumeResources } from "./resources.ts";
 import { createLvService, createVgService } from "./service.ts";
 import type { VolumeSystem } from "./system.ts";
@@ -30,6 +31,7 @@ export function serveVolumes(system: VolumeSystem, context: DomainContext): Doma
     registrations: [createLvService(changes), createVgService(volumes)],
     planners: [plannersOf(LVService, changes)],
     inventory: [createVolumeResources(system.lvm, system.deviceClasses)],
+    figures: [createDeviceClassFigures(system.lvm, system.deviceClasses)],
     backends: [
       createLvmBackend(system.lvm, volumes),
       backup === undefined

@@ -146,6 +146,7 @@ export function testCephContract(
       value.objects,
       value.usage,
       value.clientIo,
+      value.recovery,
       value.crashes,
       value.osdUsage,
     ]) {

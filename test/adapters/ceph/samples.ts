@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 
-export type SampleName = "healthy" | "load" | "osd-down" | "crash" | "crash-archived" | "quota" | "mgr-down";
+export type SampleName = "healthy" | "load" | "backfilling" | "osd-down" | "crash" | "crash-archived" | "quota" | "mgr-down";
 
 const answers = z.record(z.string(), z.unknown());
 

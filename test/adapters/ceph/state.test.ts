@@ -104,6 +104,7 @@ test("without a manager, its last statistics are not returned, and it gets no re
     state.usage,
     state.objects,
     state.clientIo,
+    state.recovery,
     state.crashes,
     state.subvolumeCount,
   ]) {

@@ -67,6 +67,13 @@ test("the status has client I/O while there is any", async (t) => {
   t.equal(clientIo.readsPerSecond, 0, "an absent rate is 0");
 });
 
+test("the status has the rate of recovery while there is any", async (t) => {
+  const { recovery } = parseStatus(answerIn("backfilling", "status"));
+  t.ok(recovery.bytesPerSecond > 0);
+  t.ok(recovery.objectsPerSecond > 0);
+  t.same(parseStatus(answerIn("load", "status")).recovery, { bytesPerSecond: 0, objectsPerSecond: 0 });
+});
+
 test("an OSD that is down appears in the map and in the checks", async (t) => {
   const { health } = parseStatus(answerIn("osd-down", "status"));
   t.equal(health.status, "HEALTH_WARN");

@@ -22,6 +22,7 @@ import type { Operation } from "../../../../../server/operations/operation.ts";
 import type { Operations } from "../../../../../server/operations/operations.ts";
 import type { OperationsOptions } from "../../../../../server/operations/operations-options.ts";
 import type { Caller } from "../../../../../server/rpc/call/caller.ts";
+import { historyUnderTest } from "../../../history-under-test.ts";
 import { createCall } from "../../../rpc/call/call-under-test.ts";
 import { openOwnStore } from "../../../store/own-store.ts";
 import { callerOf } from "../../plan/plan-under-test.ts";
@@ -170,6 +171,7 @@ export async function createGateway(
     operations,
     events,
     auth: { registrations: [], planners: [] },
+    ...historyUnderTest(),
     store,
     repositoryKeySeal: createSeal(masterKey, "repository-key"),
     clusterSeal: createSeal(masterKey, "cluster"),

@@ -1,0 +1,130 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { durationFromMs, timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { HistoryService, type SubjectHistorySchema } from "../../../gen/hostplane/v1/history_pb.ts";
+import { ResourceHealth } from "../../../gen/hostplane/v1/inventory_pb.ts";
+import type { History, StateSpan, SubjectHistory } from "../../history/history.ts";
+import { resample } from "../../history/resample.ts";
+import type { Call } from "../../rpc/call/call.ts";
+import { callableServices } from "../../rpc/call/callable-services.ts";
+import { inSlices } from "../../rpc/call/in-slices.ts";
+import { registerService, type ServiceRegistration } from "../../rpc/call/service-handlers.ts";
+import { type HistoryQuery, parseHistoryQuery } from "./history-query.ts";
+import type { HistorySource } from "./history-sources.ts";
+
+/** So that a resource that changes with each sample does not fill the answer. */
+const statesMax = 200;
+
+const healthMessage: Readonly<Record<StateSpan["health"], ResourceHealth>> = {
+  unknown: ResourceHealth.UNSPECIFIED,
+  ok: ResourceHealth.OK,
+  degraded: ResourceHealth.DEGRADED,
+  failed: ResourceHealth.FAILED,
+};
+
+type SubjectMessage = MessageInitShape<typeof SubjectHistorySchema>;
+
+/** hostplane.v1.HistoryService: the history of what the caller sees in the inventory. */
+export function createHistoryService(
+  history: History,
+  sources: readonly HistorySource[],
+): ServiceRegistration {
+  const { stepMs } = history;
+  const domains = new Map(sources.map(({ source, domain }) => [source, domain]));
+
+  /** @throws InfraError UNAUTHENTICATED reasons once the caller's credential is no longer accepted */
+  function visibleSources(call: Pick<Call, "caller" | "peer">): (source: number) => boolean {
+    const callable = callableServices(call);
+    const visible = new Set(
+      sources
+        .filter(({ services }) => callable === undefined || services.some((name) => callable.has(name)))
+        .map(({ source }) => source),
+    );
+    return (source) => visible.has(source);
+  }
+
+  function* subjectMessages(query: HistoryQuery, isVisible: (source: number) => boolean) {
+    const messages: SubjectMessage[] = [];
+    for (const name of query.subjects) {
+      const subject = history.read(name, isVisible);
+      if (subject !== undefined) {
+        messages.push(subjectMessage(name, subject, query, stepMs));
+      }
+      yield;
+    }
+    return messages;
+  }
+
+  return registerService(HistoryService, {
+    async getHistory(request, call) {
+      await history.load();
+      const query = parseHistoryQuery(request, stepMs, history.lastTick());
+      const { fromTick, ticks, count } = query.grid;
+      const subjects = await inSlices(subjectMessages(query, visibleSources(call)));
+      return {
+        startTime: timestampFromMs(fromTick * stepMs),
+        interval: durationFromMs(ticks * stepMs),
+        points: count,
+        step: durationFromMs(stepMs),
+        subjects,
+      };
+    },
+    async listSubjects(_, call) {
+      await history.load();
+      const isVisible = visibleSources(call);
+      return {
+        subjects: history
+          .systems()
+          .filter(({ source }) => isVisible(source))
+          .map(({ name, source }) => ({
+            name,
+            domain: domains.get(source) ?? "",
+            figures: (history.read(name, (each) => each === source)?.figures ?? []).map((figure) => ({
+              name: figure.name,
+              unit: figure.unit,
+            })),
+          })),
+      };
+    },
+  });
+}
+
+function subjectMessage(
+  subject: string,
+  { figures, states }: SubjectHistory,
+  { figures: wanted, fromTick, toTick, grid }: HistoryQuery,
+  stepMs: number,
+): SubjectMessage {
+  const end = grid.fromTick + grid.count * grid.ticks;
+  return {
+    subject,
+    figures: figures
+      .filter(({ name }) => wanted.size === 0 || wanted.has(name))
+      .map(({ name, unit, isMean, spans }) => ({
+        name,
+        unit,
+        ...resample(spans(grid.fromTick, end), grid, isMean),
+      })),
+    states: joinStates(states(fromTick, toTick))
+      .slice(-statesMax)
+      .map(({ from, to, state, health }) => ({
+        startTime: timestampFromMs(from * stepMs),
+        endTime: timestampFromMs(to * stepMs),
+        state,
+        health: healthMessage[health],
+      })),
+  };
+}
+
+/** Joins parts of one state that follow each other. */
+function joinStates(spans: Iterable<StateSpan>): StateSpan[] {
+  const joined: StateSpan[] = [];
+  for (const span of spans) {
+    const last = joined.at(-1);
+    if (last?.to === span.from && last.state === span.state && last.health === span.health) {
+      joined[joined.length - 1] = { ...span, from: last.from };
+    } else {
+      joined.push(span);
+    }
+  }
+  return joined;
+}
