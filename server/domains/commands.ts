@@ -32,6 +32,11 @@ export const nouns: Readonly<Record<string, LazyNoun>> = {
     summary: "follow events until interrupted",
     load: async () => (await import("./events/commands.ts")).eventsNoun,
   },
+  history: {
+    group: overview,
+    summary: "show how the figures and states of a resource have changed",
+    load: async () => (await import("./history/commands.ts")).historyNoun,
+  },
   operation: {
     group: overview,
     summary: "manage long-running operations",

@@ -98,10 +98,13 @@ export function createHistory({ stepMs, maxBytes, file, onFailed }: HistoryOptio
           return false;
         }
       }
+      parts.ringBytes += wanted;
       return true;
     };
     return {
       makeRoom,
+      /** Of the rings: the sum of their arrays, counted when they are allocated. */
+      ringBytes: 0,
       resources: createResourceHistories(hasRoom),
       systems: createSystemHistories(keptTicks, makeRoom),
       /** 1 for each tick at which a source was read, by source. */
@@ -112,11 +115,7 @@ export function createHistory({ stepMs, maxBytes, file, onFailed }: HistoryOptio
   }
 
   function bytes(): number {
-    const { resources, systems, readings } = parts;
-    return [...readings.values()].reduce(
-      (sum, ring) => sum + ring.bytes(),
-      resources.bytes() + systems.bytes(),
-    );
+    return parts.ringBytes + parts.resources.bytes();
   }
 
   function readingsOf(source: number): RingSeries {
@@ -246,7 +245,7 @@ export function createHistory({ stepMs, maxBytes, file, onFailed }: HistoryOptio
         }
         yield;
       }
-      parts.systems.dropBefore(tick - keptTicks);
+      parts.ringBytes -= parts.systems.dropBefore(tick - keptTicks);
       yield* parts.resources.dropBefore(tick - keptTicks);
     },
     read(name, isVisible) {

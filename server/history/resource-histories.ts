@@ -212,7 +212,7 @@ export function createResourceHistories(hasRoom: (bytes: number) => boolean): Re
           for (const series of entry.series) {
             log.set(series, tick, Number.NaN);
           }
-          touch(entry);
+          // Not touched: it is dropped before resources that changed later, and exist.
         }
         yield;
       }

@@ -5,12 +5,11 @@ import type { FigureUnit, SampledSystem } from "./sampled-resource.ts";
 export interface SystemHistories {
   /** Writes the figures of a source. Figures that it does not have now become unknown. */
   record(source: number, tick: number, systems: readonly SampledSystem[]): void;
-  /** Forgets what was last known before a tick. */
-  dropBefore(tick: number): void;
+  /** Drops figures that were last known before a tick. Returns the bytes of their arrays. */
+  dropBefore(tick: number): number;
   read(name: string): SystemHistory | undefined;
   /** All names, sorted. */
   names(): readonly string[];
-  bytes(): number;
   seriesCount(): number;
   /** Copies everything for a file. */
   dump(from: number, to: number): readonly SystemDump[];
@@ -54,7 +53,6 @@ export function createSystemHistories(ticks: number, makeRoom: (bytes: number) =
     return known.ring;
   }
 
-  const rings = () => [...systems.values()].flatMap(({ figures }) => [...figures.values()]);
   return {
     record(source, tick, sampled) {
       for (const { name: system, figures } of sampled) {
@@ -64,24 +62,26 @@ export function createSystemHistories(ticks: number, makeRoom: (bytes: number) =
       }
     },
     dropBefore(tick) {
+      let bytes = 0;
       for (const [system, { figures }] of systems) {
         for (const [name, { ring }] of figures) {
           if (ring.lastTick() < tick) {
             figures.delete(name);
+            bytes += ring.bytes();
           }
         }
         if (figures.size === 0) {
           systems.delete(system);
         }
       }
+      return bytes;
     },
     read(name) {
       const system = systems.get(name);
       return system && { source: system.source, figures: [...system.figures.values()] };
     },
     names: () => [...systems.keys()].toSorted(),
-    bytes: () => rings().reduce((sum, { ring }) => sum + ring.bytes(), 0),
-    seriesCount: () => rings().length,
+    seriesCount: () => [...systems.values()].reduce((sum, { figures }) => sum + figures.size, 0),
     dump: (from, to) =>
       [...systems].flatMap(([name, { source, figures }]) =>
         [...figures.values()].map(({ name: figure, unit, ring }) => ({
