@@ -261,6 +261,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   ],
   "server/events": ["adapters/host", "server/store"],
   "server/history": [],
+  "server/history/sampled-resource.ts": [],
   "server/store": ["adapters/host"],
   "server/store/reasons.ts": ["adapters/host"],
   "server/web": ["client/services.ts", "server/domain", "server/rpc", "server/store/reasons.ts"],

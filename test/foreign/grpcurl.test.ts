@@ -20,6 +20,7 @@ const listed = [
   "hostplane.v1.BackupService",
   "hostplane.v1.ClusterService",
   "hostplane.v1.EventService",
+  "hostplane.v1.HistoryService",
   "hostplane.v1.InventoryService",
   "hostplane.v1.OperationService",
   "hostplane.v1.PlanService",

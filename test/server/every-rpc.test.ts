@@ -420,6 +420,13 @@ const served: readonly Row[] = [
     "topics[0]",
   ),
   answers(
+    "hostplane.v1.HistoryService/GetHistory",
+    { subjects: ["gateway"], points: 12 },
+    { startTime: /Z$/, interval: /s$/, step: "60s" },
+  ),
+  refuses("hostplane.v1.HistoryService/GetHistory", {}, "INVALID_ARGUMENT", "INVALID_FIELD", "subjects"),
+  answers("hostplane.v1.HistoryService/ListSubjects", {}, {}),
+  answers(
     "hostplane.v1.InventoryService/ListResources",
     { filter: { types: ["volume"], search: "WEB app=web" } },
     {

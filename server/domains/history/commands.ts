@@ -76,7 +76,7 @@ function historyView(item: GetHistoryResponse): View {
   const interval = item.interval === undefined ? 0 : durationMs(item.interval);
   return {
     facts: [
-      ["from", timeText(item.startTime)],
+      ["since", timeText(item.startTime)],
       ["interval", `${interval / 1000} s`],
     ],
     tables:

@@ -23,6 +23,7 @@ const samples: Readonly<Record<string, Sample>> = {
   status: { prints: /^lvm +volumes +sandbox +ok/m },
   get: { args: ["osd", "-o", "name"], prints: /^\S+osds?\/0$/m },
   events: { args: ["--from-cursor", "x"], code: 2, prints: /cursor/ },
+  history: { args: ["gateway", "--since", "1h"], prints: /^memory +\d\S+ MiB /m },
   "operation list": { args: ["--kind", "pods"], prints: /^ID +KIND/ },
   "operation show": { args: ["00000000-0000-4000-8000-000000000000"], ...nothing },
   "operation watch": { args: ["00000000-0000-4000-8000-000000000000"], ...nothing },
