@@ -43,7 +43,8 @@ export interface History {
   read(name: string, isVisible: (source: number) => boolean): SubjectHistory | undefined;
   /** Names and sources of device classes and systems, sorted by name. */
   systems(): readonly { readonly name: string; readonly source: number }[];
-  /** The tick of the last turn; -1 if there was none. */
+  /** The ticks of the first turn that is kept, and of the last one; -1 if there was none. */
+  firstTick(): number;
   lastTick(): number;
   /** Allocated bytes: typed arrays exactly, names and the rest of the index estimated upwards. */
   bytes(): number;
@@ -86,6 +87,7 @@ export function createHistory({ stepMs, maxBytes, file, onFailed }: HistoryOptio
   const keptTicks = Math.ceil(keptMs / stepMs);
   const sources = new Map<string, number>();
   let parts = createParts();
+  let first = -1;
   let last = -1;
   let isChanged = false;
   let loading: Promise<void> | undefined;
@@ -141,7 +143,7 @@ export function createHistory({ stepMs, maxBytes, file, onFailed }: HistoryOptio
   }
 
   function* dumpParts(): Generator<SavedPart> {
-    yield { part: "header", stepMs, tick: last, sources: [...sources.keys()] };
+    yield { part: "header", stepMs, firstTick: first, tick: last, sources: [...sources.keys()] };
     const from = Math.max(0, last + 1 - keptTicks);
     for (const [source, ring] of parts.readings) {
       yield { part: "readings", source, spans: [...ring.spans(from, last + 1)] };
@@ -172,6 +174,7 @@ export function createHistory({ stepMs, maxBytes, file, onFailed }: HistoryOptio
           restoreRing(saved, numberOf);
         } else if (isCurrent(saved)) {
           keys = saved.sources;
+          first = saved.firstTick;
           last = saved.tick;
         } else {
           return;
@@ -204,6 +207,7 @@ export function createHistory({ stepMs, maxBytes, file, onFailed }: HistoryOptio
 
   function forget(): void {
     parts = createParts();
+    first = -1;
     last = -1;
   }
 
@@ -227,6 +231,7 @@ export function createHistory({ stepMs, maxBytes, file, onFailed }: HistoryOptio
         // The clock was set back. Ticks that come a second time would mix two times.
         forget();
       }
+      first = first === -1 ? tick : first;
       last = tick;
       isChanged = true;
       parts.resources.allowReplacements(replacementsPerTurn);
@@ -291,6 +296,7 @@ export function createHistory({ stepMs, maxBytes, file, onFailed }: HistoryOptio
     },
     systems: () =>
       parts.systems.names().map((name) => ({ name, source: parts.systems.read(name)?.source ?? -1 })),
+    firstTick: () => Math.max(first, last + 1 - keptTicks, -1),
     lastTick: () => last,
     bytes,
     seriesCount: () => parts.resources.seriesCount() + parts.systems.seriesCount(),

@@ -9,6 +9,7 @@ export type SavedPart =
   | {
       readonly part: "header";
       readonly stepMs: number;
+      readonly firstTick: number;
       readonly tick: number;
       readonly sources: readonly string[];
     }

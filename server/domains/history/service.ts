@@ -66,6 +66,7 @@ export function createHistoryService(
         points: count,
         step: durationFromMs(stepMs),
         subjects,
+        ...(history.firstTick() === -1 ? {} : { beginTime: timestampFromMs(history.firstTick() * stepMs) }),
       };
     },
     async listSubjects(_, call) {

@@ -157,6 +157,7 @@ test("a clock that is set back begins the history again", async (t) => {
   turn(history, 50, [source, undefined]);
   turn(history, 40, [source, volumes]);
   t.same(valuesOf(history, "v1", "size", 0, 99), [[40, 41, 1]]);
+  t.same([history.firstTick(), history.lastTick()], [40, 40]);
 });
 
 /** A turn: whether the source answers, and the value of each of three resources; undefined: it does not exist. */
@@ -298,6 +299,7 @@ test("a saved history continues after a restart; the time in between is unknown"
     t.same(valuesOf(after, name, "size", now - 99, now), expected);
     t.same(statesOf(after, name, now - 99, now), statesOf(before, name, now - 99, now));
   }
+  t.same([after.firstTick(), after.lastTick()], [now - 30, now - 10]);
   t.same(valuesOf(after, "ssd", "free", now - 99, now), valuesOf(before, "ssd", "free", now - 99, now));
   t.equal(after.read("gone", everything), undefined, "a source that is not configured any more");
 

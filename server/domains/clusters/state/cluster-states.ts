@@ -60,6 +60,10 @@ export function createClusterStates(store: Pick<Store, "run" | "subscribe">, maa
 
   return {
     async read(signal) {
+      if (watchers === 0) {
+        // Nothing reports changes then.
+        cache.invalidate();
+      }
       return (await cache.read(signal)).value;
     },
     subscribe(onChange) {
