@@ -14,7 +14,14 @@ export interface SampledFigure {
   readonly unit: FigureUnit;
 }
 
-export type FigureUnit = "bytes" | "percent" | "bytes_per_second" | "per_second" | "milliseconds" | "";
+export type FigureUnit =
+  | "bytes"
+  | "percent"
+  | "seconds"
+  | "bytes_per_second"
+  | "per_second"
+  | "milliseconds"
+  | "";
 
 /** The figures of a device class, or of a whole system. A figure that is not known at the moment is absent. */
 export interface SampledSystem {
