@@ -175,7 +175,8 @@ export type FigureSeries = Message<"hostplane.v1.FigureSeries"> & {
   name: string;
 
   /**
-   * Unit: "bytes", "percent", "bytes_per_second", "per_second", "milliseconds", or empty for a count.
+   * Unit: "bytes", "percent", "seconds" (of a time: since 1970), "bytes_per_second", "per_second", "milliseconds", or empty for a
+   * count.
    *
    * @generated from field: string unit = 2;
    */

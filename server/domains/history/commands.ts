@@ -140,6 +140,8 @@ function valueText(value: number | undefined, unit: string): string {
       return `${rounded}/s`;
     case "percent":
       return `${rounded} %`;
+    case "seconds":
+      return new Date(value * 1000).toISOString();
     case "milliseconds":
       return `${rounded} ms`;
     default:

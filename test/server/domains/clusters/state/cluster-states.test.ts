@@ -101,3 +101,11 @@ test("many clusters are read less often", async (t) => {
   t.ok((await publishingMs(t, 100)) < 900);
   t.ok((await publishingMs(t, 101)) > 900);
 });
+
+test("without watchers, each read returns what was committed before it", async (t) => {
+  const { states, signal, write } = createCountingStore(["prod"]);
+  const before = (await states.read(signal)).get("prod");
+  t.equal((await states.read(signal)).get("prod"), before);
+  write("prod", "something is new");
+  t.not((await states.read(signal)).get("prod"), before);
+});
