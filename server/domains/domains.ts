@@ -10,6 +10,7 @@ import { operationsDomain } from "./operations/domain.ts";
 import { planDomain } from "./plan/domain.ts";
 import { podsDomain } from "./pods/domain.ts";
 import { storageDomain } from "./storage/domain.ts";
+import { streamsDomain } from "./streams/domain.ts";
 import { systemDomain } from "./system/domain.ts";
 import { volumesDomain } from "./volumes/domain.ts";
 
@@ -31,6 +32,7 @@ export const gatewayDomains: readonly GatewayDomain[] = [
   eventsDomain,
   inventoryDomain,
   planDomain,
+  streamsDomain,
   systemDomain,
 ];
 

@@ -33,7 +33,7 @@ import { createUnknownCallers } from "../rpc/listener/unknown-callers/unknown-ca
 import { createPageAccess } from "../rpc/protocols/http/page-access.ts";
 import { readDiskSpace } from "../store/disk-space.ts";
 import { loginLinkPath } from "../web/login-link.ts";
-import { type AppOptions, createApp } from "./app.ts";
+import { type App, type AppOptions, createApp } from "./app.ts";
 import { createCallChain } from "./call-chain.ts";
 import type { Config } from "./config/schema.ts";
 import { knownServices, methodRuleOf } from "./method-rules.ts";
@@ -188,6 +188,7 @@ export async function openGateway(
     settleLeftCommands: settleCommands,
     ...(options.boundary === undefined ? {} : { boundary: options.boundary }),
   });
+  let app: App | undefined;
   const { registrations, backends, storeBackend, isPlannable, observe, beginSchedules } =
     await createServices({
       systems,
@@ -206,6 +207,7 @@ export async function openGateway(
       log,
       ...(options.boundary === undefined ? {} : { boundary: options.boundary }),
       maxMessageBytes: config.limits.maxMessageBytes,
+      routeOf: (methodPath) => app?.routeOf(methodPath),
       facts: {
         version,
         host: instance.host,
@@ -242,7 +244,7 @@ export async function openGateway(
     logger,
   });
   opened.defer(() => chain.close());
-  const app = await createApp({
+  const served = await createApp({
     registrations: [...registrations, ...(options.furtherServices?.registrations ?? [])],
     ...optionsOfFurtherServices(options),
     backends,
@@ -268,8 +270,9 @@ export async function openGateway(
     ...(options.accelerators === undefined ? {} : { accelerators: options.accelerators }),
     shutdownSignal: shutdown.signal,
   });
-  opened.defer(() => app.close());
-  const requests = createRequestGate(app);
+  app = served;
+  opened.defer(() => served.close());
+  const requests = createRequestGate(served);
   const certificates = createCertificateReload(certificateCheckMs, {
     onReloaded: (files) => logger.info({ files }, "certificate reloaded"),
     onRefused: (err) =>
