@@ -1,10 +1,33 @@
-import { test } from "tap";
+import type { Browser, Page } from "playwright-core";
+import { type Test, test } from "tap";
+import { serveSandbox } from "../server/cli/run-hostplane.ts";
 import { adminPassword, startGatewayUnderTest } from "../server/gateway-under-test.ts";
-import { startBrowser } from "./browser.ts";
+import { goTo, logIn, openPage, startBrowser } from "./browser.ts";
 import { clientOf } from "./client-of.ts";
 import { type Seen, startOtherDashboard } from "./other-dashboard.ts";
 
 const windowCount = 10;
+const live = (page: Page) => page.getByText("Live", { exact: true });
+
+/** Opens windows of the dashboard that share a login, each with the volumes. */
+async function openWindows(t: Test, browser: Browser, url: string, count: number): Promise<readonly Page[]> {
+  const first = await openPage(t, browser, url);
+  await logIn(first, adminPassword);
+  const others = await Promise.all(Array.from({ length: count - 1 }, () => first.context().newPage()));
+  await Promise.all(others.map((page) => page.goto(url)));
+  const pages = [first, ...others];
+  for (const page of pages) {
+    await goTo(page, "Volumes");
+    await live(page).waitFor();
+  }
+  return pages;
+}
+
+/** Creates a volume, and waits until every window shows it. */
+async function assertShown(pages: readonly Page[], url: string, name: string): Promise<void> {
+  await (await clientOf(url)).logicalVolumes.createLV({ name, sizeGb: 1n });
+  await Promise.all(pages.map((page) => page.getByRole("link", { name, exact: true }).waitFor()));
+}
 
 /** Browsers trust loopback addresses like TLS, but not these names. */
 const names = ["--host-resolver-rules=MAP *.test 127.0.0.1"];
@@ -21,8 +44,7 @@ test("ten windows of another dashboard follow five streams each over plain HTTP"
   );
   const client = await clientOf(url);
   const { token } = await client.auth.login({ username: "admin", password: adminPassword });
-  const browser = await startBrowser(t, names);
-  const context = await browser.newContext();
+  const context = await (await startBrowser(t, names)).newContext();
   const gateway = `http://gateway.test:${new URL(url).port}`;
   const pages = await Promise.all(
     Array.from({ length: windowCount }, async (_, number) => {
@@ -50,4 +72,55 @@ test("ten windows of another dashboard follow five streams each over plain HTTP"
   }
   const after = await Promise.all(pages.map((page) => page.evaluate<Seen>("structuredClone(seen)")));
   t.ok(after.flatMap((seen) => Object.values(seen)).every(({ error }) => error === ""));
+});
+
+test("ten windows of the dashboard are live over plain HTTP, and all show the end of the login", {
+  timeout: 180_000,
+}, async (t) => {
+  const settings = { listen: [{ address: "127.0.0.1:0", hosts: ["gateway.test"] }] };
+  const { url } = await startGatewayUnderTest(t, settings, { hasLogin: true });
+  const browser = await startBrowser(t, names);
+  const pages = await openWindows(t, browser, `http://gateway.test:${new URL(url).port}`, windowCount);
+  await assertShown(pages, url, "seen-by-all");
+  const [first, ...others] = pages as [Page, ...Page[]];
+  await first.close();
+  await assertShown(others, url, "without-one");
+  await others[0]?.getByRole("button", { name: "Log out" }).click();
+  await Promise.all(others.map((page) => page.getByLabel("Password").waitFor()));
+});
+
+test("windows continue after the crash of the worker that they share", { timeout: 180_000 }, async (t) => {
+  const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
+  const browser = await startBrowser(t);
+  const pages = await openWindows(t, browser, url, 3);
+  const devTools = await browser.newBrowserCDPSession();
+  const { targetInfos } = await devTools.send("Target.getTargets");
+  const workers = targetInfos.filter(({ type }) => type === "shared_worker");
+  t.equal(workers.length, 1);
+  for (const { targetId } of workers) {
+    await devTools.send("Target.closeTarget", { targetId });
+  }
+  await Promise.all(pages.map((page) => live(page).waitFor({ state: "detached" })));
+  await Promise.all(pages.map((page) => live(page).waitFor()));
+  await assertShown(pages, url, "after-the-crash");
+});
+
+test("a stopped gateway is not shown as live, and is again when it continues", {
+  timeout: 180_000,
+}, async (t) => {
+  const { child, untilPrinted } = serveSandbox([], { HOSTPLANE_ADMIN_PASSWORD: adminPassword });
+  t.teardown(() => child.kill("SIGKILL"));
+  const [url] = await untilPrinted(/http:\/\/127\.0\.0\.1:\d+/);
+  const pages = await openWindows(t, await startBrowser(t), url, 2);
+  child.kill("SIGSTOP");
+  const stoppedAtMs = performance.now();
+  await Promise.all(pages.map((page) => live(page).waitFor({ state: "detached" })));
+  const noticedMs = performance.now() - stoppedAtMs;
+  t.comment(`noticed after ${Math.round(noticedMs)} ms`);
+  // On an idle machine it takes less than five seconds. The default of other clients is 40.
+  t.ok(noticedMs < 20_000);
+  await pages[0]?.getByText("Connection lost").first().waitFor();
+  child.kill("SIGCONT");
+  await Promise.all(pages.map((page) => live(page).waitFor()));
+  await assertShown(pages, url, "after-the-stop");
 });
