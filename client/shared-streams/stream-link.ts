@@ -43,7 +43,7 @@ export function createStreamLink(port: StreamPort, onDead: () => void): StreamLi
     post({ type: "ping" });
   }
 
-  /** Ends a call; with an error unless the answer is complete or nobody reads it. */
+  /** Ends a call; with an error unless the answer is complete or is no longer read. */
   function end(id: number, error?: { readonly reason: unknown }): void {
     const call = calls.get(id);
     calls.delete(id);

@@ -1,5 +1,4 @@
-import { randomUUID } from "node:crypto";
-import { InfraError, invalidField } from "../../../adapters/host/infra-error.ts";
+import { invalidField } from "../../../adapters/host/infra-error.ts";
 import { type OpenStreamRequest, StreamService } from "../../../gen/hostplane/v1/stream_pb.ts";
 import type { Call } from "../../rpc/call/call.ts";
 import { callerLeft } from "../../rpc/call/caller-left.ts";
@@ -10,8 +9,7 @@ import { listenerRefusalOf } from "../../rpc/protocols/http/listener-services.ts
 import type { Handle } from "../../rpc/protocols/http/serve.ts";
 import { makeCarriedCall } from "./carried-call.ts";
 import { createCarriedResponse } from "./carried-response.ts";
-import { type Carrier, createCarrier } from "./carrier.ts";
-import { streamReasons } from "./reasons.ts";
+import { createOpenCarriers } from "./open-carriers.ts";
 
 export interface StreamServiceOptions {
   /** Returns the route of a method, by its full name. */
@@ -29,24 +27,13 @@ export function createStreamService({
   heartbeatMs = 5_000,
   log,
 }: StreamServiceOptions): ServiceRegistration {
-  const carriers = new Map<string, { readonly carrier: Carrier; readonly owner: string }>();
+  const carriers = createOpenCarriers(heartbeatMs);
   const handlers = new Map<Route, Handle>();
 
   function handlerOf(route: Route): Handle {
     const handle = handlers.get(route) ?? createConnectEsHandler(route);
     handlers.set(route, handle);
     return handle;
-  }
-
-  /** @throws InfraError CARRIER_NOT_FOUND */
-  function carrierOf(id: string, call: Call): Carrier {
-    const found = carriers.get(id);
-    // Another login, even of the same user, may end at another time.
-    if (found === undefined || found.owner !== ownerOf(call)) {
-      const message = `carrier "${id}" does not exist, has ended, or was opened with another credential`;
-      throw new InfraError(streamReasons.CARRIER_NOT_FOUND, message);
-    }
-    return found.carrier;
   }
 
   /** @throws InfraError INVALID_FIELD, SERVICE_NOT_ON_LISTENER */
@@ -70,20 +57,10 @@ export function createStreamService({
   }
 
   return registerService(StreamService, {
-    async *carryStreams(_request, call) {
-      const carrierId = randomUUID();
-      const carrier = createCarrier(heartbeatMs);
-      carriers.set(carrierId, { carrier, owner: ownerOf(call) });
-      try {
-        yield { message: { case: "opened", value: { carrierId } } };
-        yield* carrier.messages(call.signal);
-      } finally {
-        carriers.delete(carrierId);
-      }
-    },
+    carryStreams: (_request, call) => carriers.open(call),
     async openStream(request, call) {
       const { stream, contentType, body } = request;
-      const carrier = carrierOf(request.carrierId, call);
+      const carrier = carriers.find(request.carrierId, call);
       const route = parseRoute(request, call);
       const ending = new AbortController();
       // Browsers repeat a request whose connection was reset, so that it may arrive twice.
@@ -98,12 +75,8 @@ export function createStreamService({
       return {};
     },
     async closeStream({ carrierId, stream }, call) {
-      carrierOf(carrierId, call).end(stream);
+      carriers.find(carrierId, call).end(stream);
       return {};
     },
   });
-}
-
-function ownerOf({ caller, peer }: Call): string {
-  return JSON.stringify([peer.listener, caller.accountId, caller.sessionId]);
 }
