@@ -11,6 +11,7 @@ export type AnswerEnd =
   | { readonly kind: "refused"; readonly error: ConnectError }
   /** The carrier is no longer the caller's, which has another login now. */
   | { readonly kind: "stale" }
+  /** The gateway, or its listener, has no carriers. */
   | { readonly kind: "unsupported" };
 
 /** Receives an answer. `over` is called once, at the end. */
@@ -65,7 +66,8 @@ export function openCarrier(
         take(message);
       }
     } catch (error) {
-      end = endFromError(error);
+      const isUnknown = ConnectError.from(error).code === Code.Unimplemented;
+      end = isUnknown ? { kind: "unsupported" } : endFromError(error);
     }
     clearTimeout(timer);
     isOver = true;
@@ -170,11 +172,9 @@ function callHeaders(headers: SharedRequest["headers"]): Record<string, string> 
 }
 
 function endFromError(error: unknown): AnswerEnd {
-  const failure = ConnectError.from(error);
-  if (failure.code === Code.Unimplemented) {
-    return { kind: "unsupported" };
-  }
-  return describeError(failure).reason === "" ? { kind: "lost" } : { kind: "refused", error: failure };
+  return describeError(error).reason === ""
+    ? { kind: "lost" }
+    : { kind: "refused", error: ConnectError.from(error) };
 }
 
 /** Returns a function that runs tasks in order, this many at once. */

@@ -7,7 +7,7 @@ import { registerService, type ServiceRegistration } from "../../rpc/call/servic
 import { createConnectEsHandler } from "../../rpc/protocols/connect-es/handler.ts";
 import { listenerRefusalOf } from "../../rpc/protocols/http/listener-services.ts";
 import type { Handle } from "../../rpc/protocols/http/serve.ts";
-import { makeCarriedCall } from "./carried-call.ts";
+import { carriedHeader, makeCarriedCall } from "./carried-call.ts";
 import { createCarriedResponse } from "./carried-response.ts";
 import { createOpenCarriers } from "./open-carriers.ts";
 
@@ -68,8 +68,9 @@ export function createStreamService({
         return {};
       }
       const response = createCarriedResponse(carrier, stream);
-      const carried = { path: route.path, contentType, body };
-      void makeCarriedCall(handlerOf(route), carried, call, response, ending.signal)
+      const header = carriedHeader(call, contentType);
+      const carried = { path: route.path, header, body, peer: call.peer };
+      void makeCarriedCall(handlerOf(route), carried, response, ending.signal)
         .catch((error: unknown) => log.warn(`an answer of ${request.method} could not be written`, error))
         .finally(() => carrier.delete(stream));
       return {};
