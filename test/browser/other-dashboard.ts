@@ -80,7 +80,7 @@ export async function startOtherDashboard(t: Test): Promise<number> {
   await build({
     root: project,
     configFile: false,
-    logLevel: "warn",
+    logLevel: "error",
     resolve: { alias },
     worker: { format: "es" },
   });

@@ -1,7 +1,11 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { type Test, test } from "tap";
 import { serveSandbox } from "../server/cli/run-hostplane.ts";
 import { adminPassword, startGatewayUnderTest } from "../server/gateway-under-test.ts";
+import { createCertificate } from "../server/rpc/listener/certificate.ts";
 import { goTo, logIn, openPage, startBrowser } from "./browser.ts";
 import { clientOf } from "./client-of.ts";
 import { type Seen, startOtherDashboard } from "./other-dashboard.ts";
@@ -23,6 +27,13 @@ async function openWindows(t: Test, browser: Browser, url: string, count: number
   return pages;
 }
 
+/** Returns the IDs of the browser's SharedWorkers, for its developer tools. */
+async function sharedWorkers(browser: Browser): Promise<readonly string[]> {
+  const devTools = await browser.newBrowserCDPSession();
+  const { targetInfos } = await devTools.send("Target.getTargets");
+  return targetInfos.flatMap(({ type, targetId }) => (type === "shared_worker" ? [targetId] : []));
+}
+
 /** Creates a volume, and waits until every window shows it. */
 async function assertShown(pages: readonly Page[], url: string, name: string): Promise<void> {
   await (await clientOf(url)).logicalVolumes.createLV({ name, sizeGb: 1n });
@@ -32,9 +43,8 @@ async function assertShown(pages: readonly Page[], url: string, name: string): P
 /** Browsers trust loopback addresses like TLS, but not these names. */
 const names = ["--host-resolver-rules=MAP *.test 127.0.0.1"];
 
-test("ten windows of another dashboard follow five streams each over plain HTTP", {
-  timeout: 180_000,
-}, async (t) => {
+/** Opens windows of another dashboard, checks that a change reaches each of their five streams, and that a call gets an answer. */
+async function followInWindows(t: Test, browser: Browser, windows: number, script?: string): Promise<void> {
   const port = await startOtherDashboard(t);
   const origin = `http://dashboard.test:${port}`;
   const { url } = await startGatewayUnderTest(
@@ -44,10 +54,13 @@ test("ten windows of another dashboard follow five streams each over plain HTTP"
   );
   const client = await clientOf(url);
   const { token } = await client.auth.login({ username: "admin", password: adminPassword });
-  const context = await (await startBrowser(t, names)).newContext();
+  const context = await browser.newContext();
+  if (script !== undefined) {
+    await context.addInitScript(script);
+  }
   const gateway = `http://gateway.test:${new URL(url).port}`;
   const pages = await Promise.all(
-    Array.from({ length: windowCount }, async (_, number) => {
+    Array.from({ length: windows }, async (_, number) => {
       const page = await context.newPage();
       page.on("pageerror", (error) => t.fail(`window ${number} throws ${error.message}`));
       await page.goto(`${origin}/?${new URLSearchParams({ gateway, token, number: String(number) })}`);
@@ -58,20 +71,34 @@ test("ten windows of another dashboard follow five streams each over plain HTTP"
   for (const page of pages) {
     await page.waitForFunction("Object.values(seen).every(({ state }) => state === 'live')");
   }
-  const before = await Promise.all(pages.map((page) => page.evaluate<Seen>("structuredClone(seen)")));
+  const seenNow = () => Promise.all(pages.map((page) => page.evaluate<Seen>("structuredClone(seen)")));
+  const before = await seenNow();
   await client.logicalVolumes.createLV({ name: "seen-by-all", sizeGb: 1n });
   for (const [index, page] of pages.entries()) {
     await page.waitForFunction(
       "(before) => Object.entries(before).every(([name, { messages }]) => seen[name].messages > messages)",
       before[index],
     );
-    t.ok(
-      (await page.evaluate<string[]>("volumeNames()")).includes("seen-by-all"),
-      `window ${index} gets an answer`,
-    );
+    const volumes = await page.evaluate<string[]>("volumeNames()");
+    t.ok(volumes.includes("seen-by-all"), `window ${index} gets an answer`);
   }
-  const after = await Promise.all(pages.map((page) => page.evaluate<Seen>("structuredClone(seen)")));
-  t.ok(after.flatMap((seen) => Object.values(seen)).every(({ error }) => error === ""));
+  t.ok((await seenNow()).flatMap((seen) => Object.values(seen)).every(({ error }) => error === ""));
+}
+
+test("ten windows of another dashboard follow five streams each over plain HTTP", {
+  timeout: 180_000,
+}, async (t) => {
+  const browser = await startBrowser(t, names);
+  await followInWindows(t, browser, windowCount);
+  t.equal((await sharedWorkers(browser)).length, 1);
+});
+
+test("without SharedWorker the streams of each window share a connection", {
+  timeout: 180_000,
+}, async (t) => {
+  const browser = await startBrowser(t, names);
+  await followInWindows(t, browser, 5, "delete globalThis.SharedWorker");
+  t.equal((await sharedWorkers(browser)).length, 0);
 });
 
 test("ten windows of the dashboard are live over plain HTTP, and all show the end of the login", {
@@ -89,15 +116,29 @@ test("ten windows of the dashboard are live over plain HTTP, and all show the en
   await Promise.all(others.map((page) => page.getByLabel("Password").waitFor()));
 });
 
+test("streams over TLS use HTTP/2 instead of the worker", { timeout: 180_000 }, async (t) => {
+  const directory = await mkdtemp(join(tmpdir(), "hostplane-tls-"));
+  t.teardown(() => rm(directory, { recursive: true }));
+  const [cert, key] = [join(directory, "cert"), join(directory, "key")];
+  const certificate = await createCertificate("localhost");
+  await Promise.all([writeFile(cert, certificate.cert), writeFile(key, certificate.key)]);
+  const settings = { listen: [{ address: "127.0.0.1:0", tls: { cert, key } }, { address: "127.0.0.1:0" }] };
+  const { gateway } = await startGatewayUnderTest(t, settings, { hasLogin: true });
+  const [secure = "", plain = ""] = gateway.addresses;
+  const browser = await startBrowser(t, ["--ignore-certificate-errors"]);
+  const pages = await openWindows(t, browser, `https://${secure}`, 4);
+  await assertShown(pages, `http://${plain}`, "over-tls");
+  t.equal((await sharedWorkers(browser)).length, 0);
+});
+
 test("windows continue after the crash of the worker that they share", { timeout: 180_000 }, async (t) => {
   const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
   const browser = await startBrowser(t);
   const pages = await openWindows(t, browser, url, 3);
-  const devTools = await browser.newBrowserCDPSession();
-  const { targetInfos } = await devTools.send("Target.getTargets");
-  const workers = targetInfos.filter(({ type }) => type === "shared_worker");
+  const workers = await sharedWorkers(browser);
   t.equal(workers.length, 1);
-  for (const { targetId } of workers) {
+  const devTools = await browser.newBrowserCDPSession();
+  for (const targetId of workers) {
     await devTools.send("Target.closeTarget", { targetId });
   }
   await Promise.all(pages.map((page) => live(page).waitFor({ state: "detached" })));

@@ -63,7 +63,11 @@ async function startHost(t: Test) {
     window({ type: "open", id, baseUrl: "http://gateway", method: "p.S/M", headers, body: new Uint8Array() });
   open(1);
   open(2);
-  t.teardown(() => [1, 2].forEach((id) => window({ type: "close", id })));
+  t.teardown(async () => {
+    window({ type: "close", id: 1 });
+    window({ type: "close", id: 2 });
+    await settle();
+  });
   await settle();
   await send({ case: "opened", value: { carrierId: "c" } });
   t.same(paths, ["CarryStreams", "OpenStream", "OpenStream"]);
