@@ -6,7 +6,14 @@ import {
   type MessageInitShape,
   toBinary,
 } from "@bufbuild/protobuf";
-import { type CallOptions, type Client, createClient, type Interceptor } from "@connectrpc/connect";
+import { MethodOptions_IdempotencyLevel as Idempotency } from "@bufbuild/protobuf/wkt";
+import {
+  type CallOptions,
+  type Client,
+  createClient,
+  type Interceptor,
+  type Transport,
+} from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-web";
 import type { Event } from "../gen/hostplane/v1/event_pb.ts";
 import type { Operation } from "../gen/hostplane/v1/operation_pb.ts";
@@ -16,6 +23,7 @@ import { type FollowOptions, followOperation } from "./follow-operation.ts";
 import { createLogin, type LoginOptions, type TokenSource } from "./login.ts";
 import { resumeStream, type StreamOptions } from "./resume-stream.ts";
 import { type ServiceClients, services } from "./services.ts";
+import { createSharedFetch, type StartStreamWorker } from "./shared-streams/shared-fetch.ts";
 import { type WatchEventsOptions, watchEvents } from "./watch-events.ts";
 import { type WithOperation, withOperation } from "./with-operation.ts";
 
@@ -27,6 +35,8 @@ export type { LoginOptions, TokenSource } from "./login.ts";
 export { OperationFailed } from "./operation-failed.ts";
 export type { ConnectionState, StreamOptions } from "./resume-stream.ts";
 export type { ServiceClients } from "./services.ts";
+export type { StreamWorker } from "./shared-streams/port-messages.ts";
+export type { StartStreamWorker } from "./shared-streams/shared-fetch.ts";
 export type { WatchEventsOptions } from "./watch-events.ts";
 export { operationIdsOf, type WithOperation } from "./with-operation.ts";
 // biome-ignore-end lint/performance/noBarrelFile: see above
@@ -45,6 +55,13 @@ export interface ClientOptions {
   readonly format?: "binary" | "json";
   /** Default: `globalThis.fetch`. */
   readonly fetch?: typeof globalThis.fetch;
+  /**
+   * Lets the streams of all windows share one connection, where the browser would otherwise open one for each: over HTTP/1.1 it
+   * opens six to a gateway, for all windows together. Starts a SharedWorker with the script `hostplane/client/stream-worker`.
+   * Called only if the browser has SharedWorker; otherwise the streams of each window share a connection. Default: each stream
+   * has its own.
+   */
+  readonly streamWorker?: StartStreamWorker;
   /** Run around every call, the first one outermost. Each sees a call once, even if the call is retried with a new token. */
   readonly interceptors?: readonly Interceptor[];
 }
@@ -90,7 +107,15 @@ export interface HostplaneClient extends ServiceClients {
 
 /** Creates a client of the gateway at `baseUrl`. Nothing is sent before the first call. */
 export function createHostplaneClient(options: ClientOptions): HostplaneClient {
-  const { baseUrl, token, session = "token", format = "binary", fetch, interceptors = [] } = options;
+  const {
+    baseUrl,
+    token,
+    session = "token",
+    format = "binary",
+    fetch,
+    streamWorker,
+    interceptors = [],
+  } = options;
   const transportOptions = {
     baseUrl,
     useBinaryFormat: format === "binary",
@@ -100,7 +125,18 @@ export function createHostplaneClient(options: ClientOptions): HostplaneClient {
     createConnectTransport({ ...transportOptions, interceptors: [...all] });
   const auth = createClient(AuthService, transportWith(...interceptors));
   const { login, logout, interceptor } = createLogin(auth, session, token);
-  const transport = transportWith(...interceptors, interceptor);
+  const direct = transportWith(...interceptors, interceptor);
+  const transport =
+    streamWorker === undefined
+      ? direct
+      : withSharedStreams(
+          direct,
+          createConnectTransport({
+            ...transportOptions,
+            interceptors: [...interceptors, interceptor],
+            fetch: createSharedFetch(streamWorker, fetch),
+          }),
+        );
   const clients = Object.fromEntries(
     Object.entries(services).map(([name, service]) => [
       name,
@@ -121,5 +157,17 @@ export function createHostplaneClient(options: ClientOptions): HostplaneClient {
       return clients.plans.plan({ method: name, request: { case: "binary", value } }, callOptions);
     },
     withOperation,
+  };
+}
+
+/** Returns a transport that makes streaming calls without side effects with `shared`, and all other calls with `direct`. */
+function withSharedStreams(direct: Transport, shared: Transport): Transport {
+  return {
+    unary: direct.unary,
+    stream: (method, ...rest) => {
+      const isWatch =
+        method.methodKind === "server_streaming" && method.idempotency === Idempotency.NO_SIDE_EFFECTS;
+      return (isWatch ? shared : direct).stream(method, ...rest);
+    },
   };
 }

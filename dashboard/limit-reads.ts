@@ -4,19 +4,13 @@ import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
 /** The gateway answers reads from its own state, so a longer wait means that it was not reached. */
 const longestReadMs = 20_000;
 
-/**
- * Ends a read that gets no response, with a likely cause: without TLS a browser opens at most six connections to a gateway, each
- * window's streams take two or three, and further requests wait silently. Changes have no limit.
- */
+/** Ends a read that gets no response, instead of showing its last value forever. Changes have no limit. */
 export const limitReads: Interceptor = (next) => async (request) => {
   if (request.stream || request.method.idempotency !== Idempotency.NO_SIDE_EFFECTS) {
     return next(request);
   }
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const words =
-    location.protocol === "https:"
-      ? "no response from the gateway within 20 seconds"
-      : "no response from the gateway within 20 seconds: it may be unreachable or busy, or too many windows are open (without TLS, a browser opens at most six connections for all windows)";
+  const words = "no response from the gateway within 20 seconds: it may be unreachable or busy";
   const tooLong = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => reject(new ConnectError(words, Code.DeadlineExceeded)), longestReadMs);
   });

@@ -56,10 +56,18 @@ function endSession(error: unknown, ofLogin: number): void {
   }
 }
 
-/** Client of the gateway that served this page. The token is in a cookie that scripts cannot read. */
+/**
+ * Client of the gateway that served this page. The token is in a cookie that scripts cannot read. The streams of all windows share
+ * one connection.
+ */
 export const client = createHostplaneClient({
   baseUrl: location.origin,
   session: "cookie",
+  streamWorker: () =>
+    new SharedWorker(new URL("../client/shared-streams/stream-worker.ts", import.meta.url), {
+      type: "module",
+      name: "hostplane-streams",
+    }),
   interceptors: [noticeEnd, noticeBackend, limitReads],
 });
 

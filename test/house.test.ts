@@ -236,6 +236,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "server/rpc",
     "server/store",
   ],
+  "server/domains/streams": ["adapters/host", "gen", "server/domain", "server/rpc"],
   "server/domains/system": [
     "server/cli/table",
     "adapters/host",
@@ -365,7 +366,7 @@ test("adapters do not depend on HTTP, protobuf or a framework", async (t) => {
 });
 
 test("the client only uses what browsers and Node both have", async (t) => {
-  const libraries = /^@(bufbuild\/protobuf(\/wkt)?|connectrpc\/connect(-web)?)$/;
+  const libraries = /^@(bufbuild\/protobuf(\/wkt)?|connectrpc\/connect(-web|\/protocol(-connect)?)?)$/;
   for (const { from, to } of imports) {
     if (from.startsWith("client/") && !/^(client|gen)\//.test(to) && !libraries.test(to)) {
       t.fail(`${from} imports ${to}`);

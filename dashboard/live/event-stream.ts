@@ -7,9 +7,10 @@ import { firstMessage } from "./first-message.ts";
 import { gather } from "./gather.ts";
 import { whileVisible } from "./while-visible.ts";
 
-/** State of the page's event stream. */
+/** State of the page's event stream. `sinceMs` is when the gateway last sent something. */
 export type Connection =
-  | { readonly state: "connecting" }
+  /** `sinceMs` is undefined at first, and after the page was hidden. */
+  | { readonly state: "connecting"; readonly sinceMs?: number | undefined }
   /** `lostMs` is how long it was lost before; undefined if it was not. */
   | { readonly state: "live"; readonly lostMs?: number }
   | { readonly state: "lost"; readonly sinceMs: number; readonly retryAtMs: number }
@@ -34,11 +35,10 @@ const maxSilenceMs = 4_500;
 type Listener = (event: Event | "resumed") => void;
 const listeners = new Set<Listener>();
 
-/**
- * Follows all events with one stream for the whole page: over HTTP/1.1 a browser opens six connections to a host, and each stream
- * takes one.
- * @returns a function that stops it
- */
+/** Undefined until the gateway has sent something to the page that is shown. */
+let lastWordAtMs: number | undefined;
+
+/** Follows all events with one stream for the whole page. @returns a function that stops it */
 export function followEvents(): () => void {
   const openedAtMs = Date.now();
   let cursor: string | undefined;
@@ -50,6 +50,7 @@ export function followEvents(): () => void {
   );
 
   async function follow(stopSignal: AbortSignal): Promise<void> {
+    lastWordAtMs = undefined;
     try {
       // If this fails, start without past events: the stream itself reports what is wrong with the gateway.
       cursor ??= await cursorOfTime(openedAtMs - pastMs, stopSignal).catch(() => undefined);
@@ -60,6 +61,7 @@ export function followEvents(): () => void {
         signal: stopSignal,
         onCursor: (place) => {
           cursor = place;
+          lastWordAtMs = Date.now();
         },
         onGap: () => notify("resumed"),
         onState: takeState,
@@ -109,11 +111,11 @@ export async function cursorOfTime(atMs: number, stopSignal: AbortSignal): Promi
 function takeState(now: ConnectionState): void {
   const before = connection.value;
   if (now.state === "lost") {
-    const sinceMs = before.state === "lost" ? before.sinceMs : Date.now();
+    const sinceMs = before.state === "lost" ? before.sinceMs : (lastWordAtMs ?? Date.now());
     connection.value = { state: "lost", sinceMs, retryAtMs: now.retryAtMs };
   } else if (now.state === "connecting") {
     // A connection that is already shown as lost stays lost until it is live.
-    connection.value = before.state === "live" ? { state: "connecting" } : before;
+    connection.value = before.state === "live" ? { state: "connecting", sinceMs: lastWordAtMs } : before;
   } else {
     connection.value =
       before.state === "lost" ? { state: "live", lostMs: Date.now() - before.sinceMs } : { state: "live" };

@@ -7,8 +7,7 @@ import { isOpenState } from "./open-state.ts";
 import { untilLive } from "./until-live.ts";
 
 /**
- * Waits for the end of an operation, using the page's event stream: `client.followOperation` needs a connection per operation,
- * and browsers have few.
+ * Waits for the end of an operation, using the page's event stream: `client.followOperation` needs a stream per operation.
  * @throws OperationFailed unless it ends as COMPLETED; ConnectError when it cannot be read
  */
 export async function operationEnd(id: string): Promise<Operation> {

@@ -21,8 +21,7 @@ export interface WatchOptions<T> {
 
 /**
  * Follows a stream whose every message is the whole state, while the component is shown. The stream is opened again after a lost
- * connection, and when a page that was hidden for a while is shown again. Without such a stream, use `useRead`. A page opens at
- * most two.
+ * connection, and when a page that was hidden for a while is shown again. Without such a stream, use `useRead`.
  */
 export function useWatch<T>(
   open: (options: CallOptions) => AsyncIterable<T>,

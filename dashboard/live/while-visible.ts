@@ -7,8 +7,7 @@ export interface Visibility extends EventTarget {
 }
 
 /**
- * Runs something while the page is visible. Over HTTP/1.1 browsers open six connections to a host for all tabs together: the
- * streams of hidden tabs would leave none for the visible one.
+ * Runs something while the page is visible, so that hidden pages cost neither the gateway nor the browser anything.
  * @param run starts it, and again each time that the page is shown after it was hidden for a while; the signal stops it
  * @returns a function that stops it
  */

@@ -9,6 +9,7 @@ import type { Operation } from "../operations/operation.ts";
 import type { Operations } from "../operations/operations.ts";
 import type { PlannerRegistration } from "../operations/planner.ts";
 import type { MethodRule } from "../rpc/call/method-rule.ts";
+import type { Route } from "../rpc/call/router.ts";
 import type { ServiceRegistration } from "../rpc/call/service-handlers.ts";
 import type { Store } from "../store/store.ts";
 import type { Backend } from "./backend.ts";
@@ -87,6 +88,8 @@ export interface GatewayParts {
   readonly log: { info?(message: string): void; warn(message: string, cause?: unknown): void };
   /** Message limit of the listeners, in bytes. */
   readonly maxMessageBytes: number;
+  /** Returns the route of a method, by its full name; undefined for an unknown method, and before the gateway serves calls. */
+  readonly routeOf: (methodPath: string) => Route | undefined;
   /** For tests: called before and after each step that changes clusters. */
   readonly boundary?: (point: string) => Promise<void> | void;
 }

@@ -11,6 +11,7 @@ import { operationsDomain } from "./operations/domain.ts";
 import { planDomain } from "./plan/domain.ts";
 import { podsDomain } from "./pods/domain.ts";
 import { storageDomain } from "./storage/domain.ts";
+import { streamsDomain } from "./streams/domain.ts";
 import { systemDomain } from "./system/domain.ts";
 import { volumesDomain } from "./volumes/domain.ts";
 
@@ -32,6 +33,7 @@ export const gatewayDomains: readonly GatewayDomain[] = [
   eventsDomain,
   inventoryDomain,
   planDomain,
+  streamsDomain,
   systemDomain,
   historyDomain,
 ];

@@ -15,7 +15,7 @@ import type { ListenerFacts } from "../rpc/call/listener-facts.ts";
 import type { InterceptorsFor } from "../rpc/call/method-interceptors.ts";
 import type { MethodRule } from "../rpc/call/method-rule.ts";
 import type { OpenCalls } from "../rpc/call/open-calls.ts";
-import { createRoutes } from "../rpc/call/router.ts";
+import { createRoutes, type Route } from "../rpc/call/router.ts";
 import type { ServiceRegistration } from "../rpc/call/service-handlers.ts";
 import { rpcPlugin } from "../rpc/protocols/connect-es/plugin.ts";
 import type { CreateAccelerator } from "../rpc/protocols/http/accelerator.ts";
@@ -83,6 +83,8 @@ export interface App {
   handle(request: NodeRequest, response: NodeResponse, listener: ListenerFacts): void;
   /** Answers an HTTP/2 stream if it needs nothing that Node's compatibility API adds. Returns whether it did. */
   handleStream(exchange: Http2Exchange, listener: ListenerFacts): boolean;
+  /** Returns the route of a method, by its full name. */
+  routeOf(methodPath: string): Route | undefined;
   close(): Promise<void>;
 }
 
@@ -173,6 +175,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   await app.register(dashboard);
   app.setNotFoundHandler((request, reply) => answerNotFound(request, reply, listenerOf(request)));
   await app.ready();
+  const routeByPath = new Map(routes.map((route) => [route.path, route]));
   const hasCors = options.corsOrigins.length > 0;
   const accelerated = (options.accelerators ?? accelerators).map((createAccelerator) =>
     createAccelerator({ routes, headersOf, hasCors, log: options.logger }),
@@ -189,6 +192,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     },
     handleStream: (exchange, listener) =>
       accelerated.some((accelerate) => accelerate(exchange, exchange, listener)),
+    routeOf: (methodPath) => routeByPath.get(`/${methodPath}`),
     close: () => app.close(),
   };
 }

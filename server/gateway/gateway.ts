@@ -36,7 +36,7 @@ import { createPageAccess } from "../rpc/protocols/http/page-access.ts";
 import { databaseFileBytes } from "../store/database-file-bytes.ts";
 import { readDiskSpace } from "../store/disk-space.ts";
 import { loginLinkPath } from "../web/login-link.ts";
-import { type AppOptions, createApp } from "./app.ts";
+import { type App, type AppOptions, createApp } from "./app.ts";
 import { createCallChain } from "./call-chain.ts";
 import type { Config } from "./config/schema.ts";
 import { knownServices, methodRuleOf } from "./method-rules.ts";
@@ -198,6 +198,7 @@ export async function openGateway(
     onFailed: (what, err) => logger.warn({ err }, what),
   });
   opened.defer(() => history.save());
+  let app: App | undefined;
   const { registrations, backends, storeBackend, isPlannable, observe, beginSchedules } =
     await createServices({
       systems,
@@ -221,6 +222,7 @@ export async function openGateway(
       log,
       ...(options.boundary === undefined ? {} : { boundary: options.boundary }),
       maxMessageBytes: config.limits.maxMessageBytes,
+      routeOf: (methodPath) => app?.routeOf(methodPath),
       facts: {
         version,
         host: instance.host,
@@ -258,7 +260,7 @@ export async function openGateway(
     logger,
   });
   opened.defer(() => chain.close());
-  const app = await createApp({
+  const served = await createApp({
     registrations: [...registrations, ...(options.furtherServices?.registrations ?? [])],
     ...optionsOfFurtherServices(options),
     backends,
@@ -284,8 +286,9 @@ export async function openGateway(
     ...(options.accelerators === undefined ? {} : { accelerators: options.accelerators }),
     shutdownSignal: shutdown.signal,
   });
-  opened.defer(() => app.close());
-  const requests = createRequestGate(app);
+  app = served;
+  opened.defer(() => served.close());
+  const requests = createRequestGate(served);
   const certificates = createCertificateReload(certificateCheckMs, {
     onReloaded: (files) => logger.info({ files }, "certificate reloaded"),
     onRefused: (err) =>

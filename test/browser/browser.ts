@@ -3,13 +3,13 @@ import { type Browser, chromium as engine, type Page } from "playwright-core";
 import type { Test } from "tap";
 import { chromium } from "../foreign/browser/chromium.ts";
 
-/** Starts Chromium; it is stopped with the test. */
-export async function startBrowser(t: Test): Promise<Browser> {
+/** Starts Chromium, with further arguments; it is stopped with the test. */
+export async function startBrowser(t: Test, args: readonly string[] = []): Promise<Browser> {
   const { path } = await chromium();
   const browser = await engine.launch({
     executablePath: path,
     // Chromium's own sandbox does not work as root.
-    args: process.getuid?.() === 0 ? ["--no-sandbox", "--disable-dev-shm-usage"] : [],
+    args: [...args, ...(process.getuid?.() === 0 ? ["--no-sandbox", "--disable-dev-shm-usage"] : [])],
   });
   t.teardown(() => browser.close());
   return browser;

@@ -43,6 +43,7 @@ async function makeProject(): Promise<string> {
   }
   await writeFile(join(project, "package.json"), JSON.stringify({ type: "module" }));
   await writeFile(join(project, "main.ts"), program);
+  await writeFile(join(project, "stream.worker.ts"), `import "hostplane/client/stream-worker";\n`);
   return project;
 }
 
@@ -71,10 +72,12 @@ test("a program that has installed the package compiles, and runs on the machine
       moduleResolution,
       lib: lib.split(","),
       types: ["node"],
+      noUncheckedSideEffectImports: true,
     };
+    const files = ["main.ts", "stream.worker.ts"];
     // Skips type checks of the libraries; the client's own types are checked.
     const compilerOptions = { ...options, skipLibCheck: true, outDir: `out-${module}` };
-    await writeFile(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["main.ts"] }));
+    await writeFile(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions, files }));
     const { stdout } = await run(process.execPath, [tsc, "-p", project]).catch(
       (error: unknown) => error as { stdout: string },
     );

@@ -27,6 +27,7 @@ const listed = [
   "hostplane.v1.PodService",
   "hostplane.v1.StoragePoolService",
   "hostplane.v1.StorageService",
+  "hostplane.v1.StreamService",
   "hostplane.v1.SystemService",
   "hostplane.v1.UserService",
   "operations.v1.OperationsService",

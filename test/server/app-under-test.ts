@@ -4,7 +4,7 @@ import type { Test } from "tap";
 import { InfraError } from "../../adapters/host/infra-error.ts";
 import { hostReasons } from "../../adapters/host/reasons.ts";
 import { createAbsentBackend } from "../../server/domain/backend.ts";
-import { type AppOptions, createApp } from "../../server/gateway/app.ts";
+import { type App, type AppOptions, createApp } from "../../server/gateway/app.ts";
 import { createMetrics } from "../../server/observability/metrics.ts";
 import { createRpcObserver } from "../../server/observability/rpc-observer.ts";
 import { createOpenCalls } from "../../server/rpc/call/open-calls.ts";
@@ -25,6 +25,7 @@ export interface AppUnderTest {
   readonly log: readonly Record<string, unknown>[];
   /** Returns how many calls would be ended by the gateway's stop. */
   openCallCount(): number;
+  readonly routeOf: App["routeOf"];
   /** Ends open calls as a stopping gateway does, and then the connections. */
   close(): Promise<void>;
 }
@@ -111,5 +112,11 @@ export async function startAppUnderTest(
     return closed;
   };
   t.teardown(close);
-  return { url: `http://${listener.address()}`, log, openCallCount: openCalls.count, close };
+  return {
+    url: `http://${listener.address()}`,
+    log,
+    openCallCount: openCalls.count,
+    routeOf: app.routeOf,
+    close,
+  };
 }

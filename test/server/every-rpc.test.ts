@@ -468,6 +468,9 @@ const served: readonly Row[] = [
     { method: "proto.LVService/RemoveLV", json: { name: "sandbox-web" } },
     { kind: "volumes.remove", resource: "volumeGroups/sandbox-vg/volumes/sandbox-web", steps: [{}] },
   ),
+  answers("hostplane.v1.StreamService/CarryStreams", {}, { opened: { carrierId: /./ } }),
+  refuses("hostplane.v1.StreamService/OpenStream", { carrierId: "none" }, "NOT_FOUND", "CARRIER_NOT_FOUND"),
+  refuses("hostplane.v1.StreamService/CloseStream", { carrierId: "none" }, "NOT_FOUND", "CARRIER_NOT_FOUND"),
   answers("services.auth.AuthService/Login", admin, {
     token: /./,
     expires: { timestamp: /Z$/ },
@@ -741,6 +744,7 @@ test("a domain that is off refuses calls in every protocol and names the key tha
     ...withoutStore(),
     facts,
     maxMessageBytes: 4 << 20,
+    routeOf: () => undefined,
   });
   const { url } = await startAppUnderTest(t, registrations);
   const off = { code: "UNAVAILABLE", reason: "DOMAIN_OFF" };

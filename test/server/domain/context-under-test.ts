@@ -14,6 +14,7 @@ export function contextUnderTest(parts: Partial<DomainContext> = {}): DomainCont
     auth: { registrations: [], planners: [] },
     facts: { version: "test", host: "host1", isSandbox: true, startedAtMs: 0, listeners: () => [] },
     maxMessageBytes: 4 << 20,
+    routeOf: () => undefined,
     operationMessage,
     storeBackend: createAbsentBackend("system", "none", "off", [], "there is no store"),
     services: domains.flatMap(({ services }) => services),

@@ -78,6 +78,7 @@ export async function createPlanUnderTest(
     ...withoutStore(),
     facts: { version: "test", host: "host1", isSandbox: true, startedAtMs: 0, listeners: () => [] },
     maxMessageBytes: 4 << 20,
+    routeOf: () => undefined,
   });
 
   async function call(method: DescMethod, input: object, facts: CallFacts = {}): Promise<object> {

@@ -180,6 +180,7 @@ export async function createGateway(
     log: { warn: (message, cause) => t.comment(`${message} ${cause}`) },
     facts: { version: "test", host: "host1", isSandbox: true, startedAtMs: 0, listeners: () => [] },
     maxMessageBytes: 4 << 20,
+    routeOf: () => undefined,
   });
   if (options.isIdle !== true) {
     operations.begin();

@@ -1,0 +1,26 @@
+import { StreamService } from "../../../gen/hostplane/v1/stream_pb.ts";
+import { defineGatewayDomain } from "../../domain/define-domain.ts";
+import { streamReasons } from "./reasons.ts";
+
+/** The call itself is checked as well, so each caller may use these methods. They concern its own connection. */
+const own = { ofEveryService: true, get: false, cache: false } as const;
+
+/** Streams of many calls over one connection. */
+export const streamsDomain = defineGatewayDomain({
+  name: "streams",
+  services: [
+    {
+      service: StreamService,
+      rules: { CarryStreams: { ofEveryService: true }, OpenStream: own, CloseStream: own },
+      reasons: {
+        OpenStream: [streamReasons.CARRIER_NOT_FOUND],
+        CloseStream: [streamReasons.CARRIER_NOT_FOUND],
+      },
+    },
+  ],
+  reasons: { tables: [streamReasons] },
+  async serve({ routeOf, log }) {
+    const { createStreamService } = await import("./service.ts");
+    return { registrations: [createStreamService({ routeOf, log })], planners: [], backends: [] };
+  },
+});
