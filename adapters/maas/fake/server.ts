@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
-import { createFaultList } from "../../host/fault-list.ts";
+import { createFaultList } from "../../sandbox/fault-list.ts";
 import { type FakeAnswer, textAnswer } from "./answer.ts";
 import { answerAnonymously, answerSigned, isEndpoint } from "./api.ts";
 import { createSignatureCheck, type FakeUser } from "./check-signature.ts";
