@@ -102,6 +102,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   "server/crypto": [],
   "server/domain": [
     "adapters/host",
+    "adapters/sandbox",
     "gen",
     "server/backups",
     "server/config",
@@ -169,6 +170,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "server/cli/table",
     "server/config",
     "adapters/host",
+    "adapters/sandbox",
     "adapters/libvirt",
     "adapters/lvm",
     "adapters/restic",
@@ -204,6 +206,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "server/cli/table",
     "server/config",
     "adapters/host",
+    "adapters/sandbox",
     "adapters/podman",
     "gen",
     "server/domain",
@@ -217,6 +220,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "server/config",
     "adapters/ceph",
     "adapters/host",
+    "adapters/sandbox",
     "adapters/kubernetes",
     "gen",
     "server/domain",
@@ -237,6 +241,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "server/cli/table",
     "server/config",
     "adapters/host",
+    "adapters/sandbox",
     "adapters/lvm",
     "adapters/restic",
     "gen",
@@ -249,6 +254,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "server/store",
   ],
   "server/events": ["adapters/host", "server/store"],
+  "server/sandbox": ["adapters/sandbox", "gen", "server/domain"],
   "server/store": ["adapters/host"],
   "server/store/reasons.ts": ["adapters/host"],
   "server/web": ["client/services.ts", "server/domain", "server/rpc", "server/store/reasons.ts"],
@@ -360,8 +366,8 @@ test("the client only uses what browsers and Node both have", async (t) => {
 
 test("domains import only the interface of an adapter", async (t) => {
   for (const { from, to } of imports) {
-    const isAdapter = to.startsWith("adapters/") && !to.startsWith("adapters/host/");
-    const isOpening = /^server\/domains\/\w+\/(open-real|open-sandbox|doctor)\.ts$/.test(from);
+    const isAdapter = /^adapters\/(?!(host|sandbox)\/)/.test(to);
+    const isOpening = /^server\/domains\/\w+\/(open-real|open-sandbox|sandbox-world|doctor)\.ts$/.test(from);
     if (from.startsWith("server/domains/") && !isOpening && isAdapter && !adapterInterfaces.test(to)) {
       t.fail(`${from} imports ${to}`);
     }

@@ -3,7 +3,7 @@ import type { InfraError } from "../host/infra-error.ts";
 import { systemClock } from "../sandbox/clock.ts";
 import type { SandboxOptions } from "../sandbox/sandbox-options.ts";
 import { createStepFaults } from "../sandbox/step-faults.ts";
-import type { CephAdapter, CephHealthCheck, CephState } from "./adapter.ts";
+import type { CephAdapter, CephClientIo, CephHealthCheck, CephState } from "./adapter.ts";
 import { crashNotFound, operatorMissing } from "./errors.ts";
 import { createRefresh } from "./refresh.ts";
 import { sandboxState, withCheck, withoutManager } from "./sandbox-cluster.ts";
@@ -11,6 +11,10 @@ import { sandboxState, withCheck, withoutManager } from "./sandbox-cluster.ts";
 export interface CephSandboxOptions extends SandboxOptions<never> {
   /** Whether there is an operator key; true by default. */
   readonly hasOperator?: boolean;
+  /** Number of OSDs; six by default. */
+  readonly osdCount?: number;
+  /** Returns the traffic of clients at a time; by default it is always the same. */
+  readonly trafficAt?: (nowMs: number) => CephClientIo;
   /** Times of the real adapter, but with a default for `watchedMs` of 100, since reading costs nothing. */
   readonly watchedMs?: number;
   readonly idleMs?: number;
@@ -30,17 +34,20 @@ export interface CephSandbox extends CephAdapter {
   change(change: (state: CephState) => CephState): Promise<void>;
 }
 
-/** A cluster in memory: three hosts with six OSDs, initially healthy. */
+/** A cluster in memory, initially healthy. */
 export function createCephSandbox(options: CephSandboxOptions = {}): CephSandbox {
   const { hasOperator = true, watchedMs = 100, idleMs = 15_000, keepMs = 30_000 } = options;
   const { clock = systemClock, faults = createStepFaults() } = options;
-  let state = sandboxState(clock.nowMs());
+  let state = sandboxState(clock.nowMs(), options.osdCount);
   let hasManager = true;
   const refresh = createRefresh({
     system: "ceph",
     async load() {
       faults.assertReachable();
-      return hasManager ? state : withoutManager(state);
+      const { trafficAt } = options;
+      const current =
+        trafficAt === undefined ? state : { ...state, clientIo: { ok: trafficAt(clock.nowMs()) } };
+      return hasManager ? current : withoutManager(current);
     },
     watchedMs,
     idleMs,

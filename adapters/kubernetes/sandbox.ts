@@ -4,12 +4,14 @@ import type { SandboxOptions } from "../sandbox/sandbox-options.ts";
 import { createStepFaults } from "../sandbox/step-faults.ts";
 import type { KubernetesAdapter } from "./adapter.ts";
 import { type WatchedName, watchedNames } from "./resources.ts";
-import { type Manifest, sandboxManifests } from "./sandbox-cluster.ts";
+import { type Manifest, quietRook, type SandboxRook, sandboxManifests } from "./sandbox-cluster.ts";
 import { type RawParts, stateFrom } from "./state.ts";
 import { createStateKeeper } from "./state-keeper.ts";
 
 export interface KubernetesSandboxOptions extends SandboxOptions<never> {
   readonly namespace?: string;
+  /** `quietRook` by default. */
+  readonly rook?: SandboxRook;
   /** Same as in the real adapter. */
   readonly keepMs?: number;
 }
@@ -31,9 +33,9 @@ const version = "v1.36.3";
 
 /** A cluster in memory: the hosts of the Ceph sandbox, with Rook on them. */
 export function createKubernetesSandbox(options: KubernetesSandboxOptions = {}): KubernetesSandbox {
-  const { namespace = "rook-ceph", keepMs = 30_000 } = options;
+  const { namespace = "rook-ceph", keepMs = 30_000, rook = quietRook } = options;
   const { clock = systemClock, faults = createStepFaults() } = options;
-  const seeds = sandboxManifests(clock.nowMs(), namespace);
+  const seeds = sandboxManifests(clock.nowMs(), namespace, rook);
   const objects = new Map(
     watchedNames.map(
       (kind) => [kind, new Map(seeds[kind].map((seed) => [seed.metadata.name, seed]))] as const,

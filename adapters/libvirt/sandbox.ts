@@ -39,10 +39,10 @@ export const sandboxGpu = {
 } as const;
 
 /**
- * Default content of a sandbox: a pool with a base image, a running hypervisor created from it, and a stopped VM that
+ * Default content: a pool with a base image, a running hypervisor created from it, and a stopped VM that
  * the gateway did not create.
  */
-const defaults: SandboxHostOptions = {
+export const quietHost: SandboxHostOptions = {
   pools: [
     {
       name: "sandbox-pool",
@@ -85,7 +85,7 @@ const defaults: SandboxHostOptions = {
 export function createLibvirtSandbox(options: LibvirtSandboxOptions = {}): LibvirtSandbox {
   const { startMs = 300, bootMs = 700, shutDownMs = 300 } = options;
   const { clock = systemClock, faults = createStepFaults() } = options;
-  const contents = { ...defaults, ...options };
+  const contents = { ...quietHost, ...options };
   const host = createSandboxHost(contents);
   const limiter = createLimiter({ what: "libvirt calls", maxRunning: 64, maxWaiting: 1024 });
   const startedAtMs = new Map<string, number>();

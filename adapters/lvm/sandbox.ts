@@ -48,8 +48,8 @@ const moveRounds = 10;
 
 const gibibyte = 1n << 30n;
 
-/** Default content of a sandbox: examples to look at, and 9 GiB free to try things with. */
-const defaultVolumeGroups: readonly SandboxVolumeGroup[] = [
+/** Default content: examples to look at, and 9 GiB free to try things with. */
+export const quietVolumeGroups: readonly SandboxVolumeGroup[] = [
   {
     name: "sandbox-vg",
     sizeBytes: 16n * gibibyte,
@@ -77,7 +77,7 @@ export function createLvmSandbox(options: LvmSandboxOptions = {}): LvmAdapter {
     extentSizeBytes = 4n << 20n,
     volumes = [],
     devices,
-  } of options.volumeGroups ?? defaultVolumeGroups) {
+  } of options.volumeGroups ?? quietVolumeGroups) {
     const device = { path: `/dev/sandbox/${name}`, sizeBytes: sizeBytes + (1n << 20n) };
     groups.addGroup(name, extentSizeBytes, devices ?? [device]);
     for (const volume of volumes) {

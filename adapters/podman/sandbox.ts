@@ -16,10 +16,7 @@ import type { SandboxPodOptions } from "./sandbox/sandbox-program.ts";
 import { makeSandboxStep } from "./sandbox/sandbox-steps.ts";
 
 export interface PodmanSandboxOptions extends SandboxOptions<RuntimeStep> {
-  /**
-   * Initial content; by default, a pod that runs, one whose container exits and restarts by itself, and one that is not
-   * started.
-   */
+  /** Initial content; `quietPods` by default. */
   readonly pods?: readonly (SandboxPodOptions & { readonly isStarted?: boolean })[];
   readonly images?: readonly string[];
   /**
@@ -47,10 +44,11 @@ export interface PodmanSandbox extends PodRuntime {
   forgetHistory(): void;
 }
 
-const sandboxImage = "localhost/sandbox/app:1";
+export const sandboxImage = "localhost/sandbox/app:1";
 const sandboxVersion = "0.0.0-sandbox";
 
-const defaultPods: NonNullable<PodmanSandboxOptions["pods"]> = [
+/** Default content: a pod that runs, one whose container exits and restarts by itself, and one that is not started. */
+export const quietPods: NonNullable<PodmanSandboxOptions["pods"]> = [
   {
     name: "sandbox-web",
     labels: { role: "web" },
@@ -100,7 +98,7 @@ export function createPodmanSandbox(options: PodmanSandboxOptions = {}): PodmanS
     for (const image of [pauseImage, sandboxImage, ...(options.images ?? [])]) {
       pods.addImage(image);
     }
-    for (const { isStarted = false, ...pod } of options.pods ?? defaultPods) {
+    for (const { isStarted = false, ...pod } of options.pods ?? quietPods) {
       const id = pods.createPod(pod);
       if (isStarted) {
         pods.startPod(id);
