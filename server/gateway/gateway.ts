@@ -32,6 +32,7 @@ import { createRefusalLog } from "../rpc/listener/refusal-log.ts";
 import { createRequestGate } from "../rpc/listener/request-gate.ts";
 import { createUnknownCallers } from "../rpc/listener/unknown-callers/unknown-callers.ts";
 import { createPageAccess } from "../rpc/protocols/http/page-access.ts";
+import { awaitFirstVisit } from "../sandbox/first-visit.ts";
 import { readDiskSpace } from "../store/disk-space.ts";
 import { loginLinkPath } from "../web/login-link.ts";
 import { type AppOptions, createApp } from "./app.ts";
@@ -297,6 +298,7 @@ export async function openGateway(
     return listener;
   }
   const handlers = { onRequest: requests.handle, onStream: requests.handleStream };
+  const { handlers: visitedHandlers, visited } = awaitFirstVisit(handlers);
   const path = options.adminSocket ?? adminSocketOf(data.directory);
   await open(createAdminListener({ path, config, ...handlers }));
   for (const entry of config.listen) {
@@ -305,7 +307,7 @@ export async function openGateway(
       certificates,
       logger,
       unknownCallers,
-      ...handlers,
+      ...(options.world === undefined ? handlers : visitedHandlers),
     });
     const opening = open(listener).catch((error: unknown) => {
       throw explainListenFailure(error, entry.address);
@@ -328,7 +330,12 @@ export async function openGateway(
   requests.open();
   if (options.world !== undefined) {
     const { startWorldActivity } = await import("../sandbox/world-activity.ts");
-    const activity = startWorldActivity({ world: options.world, socketPath: shortSocketPath(path), log });
+    const activity = startWorldActivity({
+      world: options.world,
+      socketPath: shortSocketPath(path),
+      visited,
+      log,
+    });
     opened.defer(() => activity.close());
   }
   const isSandboxAdmin = async () =>

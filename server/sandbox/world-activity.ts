@@ -1,13 +1,15 @@
 import { ConnectError } from "@connectrpc/connect";
 import type { DemoWorld } from "../domain/demo-world.ts";
 import type { Activity } from "../domain/domain-services.ts";
-import { createWorldClients, type WorldClients } from "./world-clients.ts";
+import type { WorldClients } from "./world-clients.ts";
 import { type Deed, worldDeeds } from "./world-deeds.ts";
 
 export interface WorldActivityOptions {
   readonly world: Pick<DemoWorld, "clock">;
   /** The gateway's admin socket. */
   readonly socketPath: string;
+  /** Resolves with the first request of a user. */
+  readonly visited: Promise<void>;
   readonly log: { warn(message: string, cause?: unknown): void };
 }
 
@@ -15,15 +17,20 @@ export interface WorldActivityOptions {
 const delayMs = 1_000;
 
 /** Does what the users of the demo world do, through the gateway's own API, one deed at a time. */
-export function startWorldActivity({ world, socketPath, log }: WorldActivityOptions): Activity {
+export function startWorldActivity({ world, socketPath, visited, log }: WorldActivityOptions): Activity {
   const closing = new AbortController();
   const { signal } = closing;
+  const closed = Promise.withResolvers<void>();
   let running: Promise<void> | undefined;
 
   async function runAll(): Promise<void> {
+    const { createWorldClients } = await import("./world-clients.ts");
     const clients = createWorldClients(socketPath);
     for (const deed of worldDeeds) {
       try {
+        if (deed.needsVisitor === true) {
+          await Promise.race([visited, closed.promise]);
+        }
         if (!(await isDone(deed, clients, signal))) {
           await deed.run(clients, { signal });
         }
@@ -43,6 +50,7 @@ export function startWorldActivity({ world, socketPath, log }: WorldActivityOpti
     async close() {
       cancel();
       closing.abort();
+      closed.resolve();
       await running;
     },
   };

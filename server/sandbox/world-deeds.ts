@@ -7,6 +7,8 @@ export interface Deed {
   readonly what: string;
   /** The operation that it begins. If the store has one, the deed was done at an earlier start, and is not repeated. */
   readonly once?: { readonly kind: string; readonly resource: string };
+  /** Whether it waits for the first request of a user. */
+  readonly needsVisitor?: boolean;
   run(clients: WorldClients, options: CallOptions): Promise<unknown>;
 }
 
@@ -55,9 +57,11 @@ function backupOf(volume: string, { isOnce = false } = {}): Deed {
   };
 }
 
+/** Waits for a user, because the code that simulates machines and clusters takes 40 MB of memory. */
 function clusterOf(name: string, instanceType: string, count: number): Deed {
   return {
     what: `create the cluster ${name}`,
+    needsVisitor: true,
     async run({ clusters }, options) {
       const { clusters: existing } = await clusters.getClusterList({}, options);
       if (existing.some((cluster) => cluster.name === name)) {
