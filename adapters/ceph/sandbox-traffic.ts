@@ -18,8 +18,9 @@ const bytesPerWrite = 16 * 1024;
 /** Returns the traffic of clients at a time: a daily wave, swings of a minute, and noise. */
 export function sandboxTrafficAt(nowMs: number, random: Random): CephClientIo {
   const bucket = Math.floor(nowMs / bucketMs);
-  const minute = Math.floor(nowMs / 60_000);
-  const level = waveAt(nowMs) * swing(random.fork(`minute ${minute}`), 0.25);
+  const atMs = bucket * bucketMs;
+  const minute = Math.floor(atMs / 60_000);
+  const level = waveAt(atMs) * swing(random.fork(`minute ${minute}`), 0.25);
   const noise = random.fork(`bucket ${bucket}`);
   const readBytesPerSecond = Math.round(peak.readBytesPerSecond * level * swing(noise, 0.15));
   const writeBytesPerSecond = Math.round(peak.writeBytesPerSecond * level * swing(noise, 0.2));
@@ -32,8 +33,8 @@ export function sandboxTrafficAt(nowMs: number, random: Random): CephClientIo {
 }
 
 /** Returns the share of the day's peak: from 0.15 at the quiet hour to 1. */
-function waveAt(nowMs: number): number {
-  const turn = (2 * Math.PI * (nowMs / hourMs - quietHour)) / 24;
+function waveAt(atMs: number): number {
+  const turn = (2 * Math.PI * (atMs / hourMs - quietHour)) / 24;
   return 0.575 - 0.425 * Math.cos(turn);
 }
 
