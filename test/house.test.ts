@@ -9,16 +9,17 @@ const root = resolve(import.meta.dirname, "..");
  * imported.
  */
 const allowed: Readonly<Record<string, readonly string[]>> = {
-  "adapters/ceph": ["adapters/host"],
+  "adapters/ceph": ["adapters/host", "adapters/sandbox"],
   "adapters/host": [],
-  "adapters/kubernetes": ["adapters/host"],
-  "adapters/libvirt": ["adapters/host"],
+  "adapters/kubernetes": ["adapters/host", "adapters/sandbox"],
+  "adapters/libvirt": ["adapters/host", "adapters/sandbox"],
   "adapters/libvirt/rpc": ["adapters/host"],
-  "adapters/lvm": ["adapters/host"],
-  "adapters/maas": ["adapters/host"],
-  "adapters/podman": ["adapters/host"],
-  "adapters/restic": ["adapters/host"],
-  "adapters/workload": ["adapters/host"],
+  "adapters/lvm": ["adapters/host", "adapters/sandbox"],
+  "adapters/maas": ["adapters/host", "adapters/sandbox"],
+  "adapters/podman": ["adapters/host", "adapters/sandbox"],
+  "adapters/restic": ["adapters/host", "adapters/sandbox"],
+  "adapters/sandbox": ["adapters/host"],
+  "adapters/workload": ["adapters/host", "adapters/sandbox"],
   client: ["gen"],
   "client/services.ts": ["gen"],
   "dashboard/action": ["client", "dashboard/live", "dashboard/parts", "dashboard/session.ts", "gen"],
@@ -103,6 +104,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   "server/crypto": [],
   "server/domain": [
     "adapters/host",
+    "adapters/sandbox",
     "gen",
     "server/backups",
     "server/config",
@@ -179,6 +181,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "server/cli/table",
     "server/config",
     "adapters/host",
+    "adapters/sandbox",
     "adapters/libvirt",
     "adapters/lvm",
     "adapters/restic",
@@ -214,6 +217,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "server/cli/table",
     "server/config",
     "adapters/host",
+    "adapters/sandbox",
     "adapters/podman",
     "gen",
     "server/domain",
@@ -227,6 +231,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "server/config",
     "adapters/ceph",
     "adapters/host",
+    "adapters/sandbox",
     "adapters/kubernetes",
     "gen",
     "server/domain",
@@ -250,6 +255,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "server/cli/table",
     "server/config",
     "adapters/host",
+    "adapters/sandbox",
     "adapters/lvm",
     "adapters/restic",
     "gen",
@@ -265,6 +271,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   "server/events": ["adapters/host", "server/store"],
   "server/history": [],
   "server/history/sampled-resource.ts": [],
+  "server/sandbox": ["adapters/sandbox", "gen", "server/domain"],
   "server/store": ["adapters/host"],
   "server/store/reasons.ts": ["adapters/host"],
   "server/web": ["client/services.ts", "server/domain", "server/rpc", "server/store/reasons.ts"],
@@ -376,8 +383,8 @@ test("the client only uses what browsers and Node both have", async (t) => {
 
 test("domains import only the interface of an adapter", async (t) => {
   for (const { from, to } of imports) {
-    const isAdapter = to.startsWith("adapters/") && !to.startsWith("adapters/host/");
-    const isOpening = /^server\/domains\/\w+\/(open-real|open-sandbox|doctor)\.ts$/.test(from);
+    const isAdapter = /^adapters\/(?!(host|sandbox)\/)/.test(to);
+    const isOpening = /^server\/domains\/\w+\/(open-real|open-sandbox|sandbox-world|doctor)\.ts$/.test(from);
     if (from.startsWith("server/domains/") && !isOpening && isAdapter && !adapterInterfaces.test(to)) {
       t.fail(`${from} imports ${to}`);
     }

@@ -5,12 +5,24 @@ const gibibyte = 1n << 30n;
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
 
-const hostNames = ["sandbox-ceph-1", "sandbox-ceph-2", "sandbox-ceph-3"] as const;
+/** OSDs of the cluster, unless there are to be more. */
+export const sandboxOsdCount = 6;
+const mostOsdsPerHost = 12;
+
+/** Returns the names of the hosts of a cluster of this many OSDs: at least three. OSD `n` is on the host `n % length`. */
+export function sandboxCephHosts(osdCount: number): readonly string[] {
+  const count = Math.max(3, Math.ceil(osdCount / mostOsdsPerHost));
+  return Array.from({ length: count }, (_, index) => `sandbox-ceph-${index + 1}`);
+}
+
+/** PGs that recover at a time. */
+const mostRecovering = 8;
+
 const osdBytes = 1024n * gibibyte;
 const usedBytesPerOsd = 150n * gibibyte;
 
 /** Pools and the data that clients have stored in them. Each object has three copies. */
-const pools = [
+const smallPools = [
   { name: "images", application: "rbd", pgCount: 64, objectCount: 51_200, storedBytes: 200n * gibibyte },
   { name: "cephfs.metadata", application: "cephfs", pgCount: 16, objectCount: 1_100, storedBytes: gibibyte },
   {
@@ -22,12 +34,15 @@ const pools = [
   },
   { name: "default.rgw.data", application: "rgw", pgCount: 32, objectCount: 768, storedBytes: 3n * gibibyte },
 ] as const;
-const pgCount = pools.reduce((sum, pool) => sum + pool.pgCount, 0);
 
-/** Returns the initial state of a sandbox: three hosts with a monitor and two OSDs each, all healthy. */
-export function sandboxState(nowMs: number): CephState {
+/** Returns the initial state of a sandbox: three hosts or more with OSDs, three of them with a monitor, all healthy. */
+export function sandboxState(nowMs: number, osdCount = sandboxOsdCount): CephState {
   const createdAtMs = nowMs - 30 * dayMs;
-  const osds = [0, 1, 2, 3, 4, 5].map((id) => ({
+  const hostNames = sandboxCephHosts(osdCount);
+  const pgFactor = 2 ** Math.ceil(Math.log2(Math.max(1, osdCount / sandboxOsdCount)));
+  const pools = smallPools.map((pool) => ({ ...pool, pgCount: pgFactor * pool.pgCount }));
+  const pgCount = pools.reduce((sum, pool) => sum + pool.pgCount, 0);
+  const osds = Array.from({ length: osdCount }, (_, id) => ({
     id,
     isUp: true,
     isIn: true,
@@ -85,7 +100,7 @@ export function sandboxState(nowMs: number): CephState {
     hosts: {
       ok: hostNames.map((name, index) => ({
         name,
-        daemons: daemonsOn(index, osds),
+        daemons: daemonsOn(name, index, osds),
       })),
     },
     pools: {
@@ -134,7 +149,7 @@ export function sandboxState(nowMs: number): CephState {
         totalBytes: osdBytes,
         usedBytes: usedBytesPerOsd,
         availableBytes: osdBytes - usedBytesPerOsd,
-        pgCount: (pgCount * 3) / osds.length,
+        pgCount: Math.round((pgCount * 3) / osds.length),
       })),
     },
     rbdImageCount: { ok: 12 },
@@ -150,13 +165,54 @@ export function sandboxState(nowMs: number): CephState {
 }
 
 function daemonsOn(
+  hostName: string,
   index: number,
   osds: readonly { readonly id: number; readonly host: string | undefined }[],
 ) {
-  const own = osds.filter(({ host }) => host === hostNames[index]).map(({ id }) => `osd.${id}`);
+  const own = osds.filter(({ host }) => host === hostName).map(({ id }) => `osd.${id}`);
   const letter = "abc"[index];
   const shared = index < 2 ? [`mds.${letter}`, `mgr.${letter}`] : [];
-  return [...shared, `mon.${letter}`, ...own];
+  const mon = letter === undefined ? [] : [`mon.${letter}`];
+  return [...shared, ...mon, ...own];
+}
+
+/** Returns the state with this many PGs that lack copies, which are recovering or wait for their OSD. */
+export function withDegradedPgs(state: CephState, degradedCount: number, isRecovering: boolean): CephState {
+  if ("missing" in state.pgs || "missing" in state.objects) {
+    return state;
+  }
+  const { count } = state.pgs.ok;
+  const degraded = Math.min(degradedCount, count);
+  const activeCount = Math.min(degraded, mostRecovering);
+  const states = isRecovering
+    ? [
+        { state: "active+recovering+degraded", count: activeCount },
+        { state: "active+recovery_wait+degraded", count: degraded - activeCount },
+      ]
+    : [{ state: "active+undersized+degraded", count: degraded }];
+  const objectCount = Math.round((state.objects.ok.count * degraded) / count);
+  const copyCount = 3 * state.objects.ok.count;
+  const percent = ((100 * objectCount) / copyCount).toFixed(3);
+  const undersized = isRecovering ? "" : `, ${degraded} pgs undersized`;
+  const after = {
+    ...state,
+    pgs: {
+      ok: {
+        count,
+        states: [{ state: "active+clean", count: count - degraded }, ...states].filter(
+          (each) => each.count > 0,
+        ),
+      },
+    },
+  };
+  const check: CephHealthCheck = {
+    code: "PG_DEGRADED",
+    severity: "HEALTH_WARN",
+    summary: `Degraded data redundancy: ${objectCount}/${copyCount} objects degraded (${percent}%), ${degraded} pgs degraded${undersized}`,
+    count: degraded,
+    isMuted: false,
+  };
+  return withCheck(after, "PG_DEGRADED", degraded === 0 ? undefined : check);
 }
 
 /** Returns the state with the check added or replaced, or, if it is undefined, without any check of this code. */

@@ -1,13 +1,20 @@
 import { randomUUID } from "node:crypto";
 import type { InfraError } from "../host/infra-error.ts";
-import type { CephAdapter, CephHealthCheck, CephState } from "./adapter.ts";
+import { systemClock } from "../sandbox/clock.ts";
+import type { SandboxOptions } from "../sandbox/sandbox-options.ts";
+import { createStepFaults } from "../sandbox/step-faults.ts";
+import type { CephAdapter, CephClientIo, CephHealthCheck, CephState } from "./adapter.ts";
 import { crashNotFound, operatorMissing } from "./errors.ts";
 import { createRefresh } from "./refresh.ts";
 import { sandboxState, withCheck, withoutManager } from "./sandbox-cluster.ts";
 
-export interface CephSandboxOptions {
+export interface CephSandboxOptions extends SandboxOptions<never> {
   /** Whether there is an operator key; true by default. */
   readonly hasOperator?: boolean;
+  /** Number of OSDs; six by default. */
+  readonly osdCount?: number;
+  /** Returns the traffic of clients at a time; by default it is always the same. */
+  readonly trafficAt?: (nowMs: number) => CephClientIo;
   /** Times of the real adapter, but with a default for `watchedMs` of 100, since reading costs nothing. */
   readonly watchedMs?: number;
   readonly idleMs?: number;
@@ -27,19 +34,20 @@ export interface CephSandbox extends CephAdapter {
   change(change: (state: CephState) => CephState): Promise<void>;
 }
 
-/** A cluster in memory: three hosts with six OSDs, initially healthy. */
+/** A cluster in memory, initially healthy. */
 export function createCephSandbox(options: CephSandboxOptions = {}): CephSandbox {
   const { hasOperator = true, watchedMs = 100, idleMs = 15_000, keepMs = 30_000 } = options;
-  let state = sandboxState(Date.now());
+  const { clock = systemClock, faults = createStepFaults() } = options;
+  let state = sandboxState(clock.nowMs(), options.osdCount);
   let hasManager = true;
-  let outage: InfraError | undefined;
   const refresh = createRefresh({
     system: "ceph",
     async load() {
-      if (outage !== undefined) {
-        throw outage;
-      }
-      return hasManager ? state : withoutManager(state);
+      faults.assertReachable();
+      const { trafficAt } = options;
+      const current =
+        trafficAt === undefined ? state : { ...state, clientIo: { ok: trafficAt(clock.nowMs()) } };
+      return hasManager ? current : withoutManager(current);
     },
     watchedMs,
     idleMs,
@@ -56,7 +64,7 @@ export function createCephSandbox(options: CephSandboxOptions = {}): CephSandbox
       if ("missing" in before.osds) {
         return before;
       }
-      const nowMs = Date.now();
+      const nowMs = clock.nowMs();
       const mapEpoch = before.osds.ok.mapEpoch + 1;
       const epoch = isUp ? { upFromEpoch: mapEpoch } : { downAtEpoch: mapEpoch };
       const osds = before.osds.ok.osds.map((osd) => (osd.id === id ? { ...osd, isUp, ...epoch } : osd));
@@ -105,9 +113,7 @@ export function createCephSandbox(options: CephSandboxOptions = {}): CephSandbox
     assertOperator,
     async archiveCrash(id) {
       assertOperator();
-      if (outage !== undefined) {
-        throw outage;
-      }
+      faults.assertReachable();
       const crashes = "ok" in state.crashes ? state.crashes.ok : [];
       if (!crashes.some((crash) => crash.id === id)) {
         throw crashNotFound(id);
@@ -116,6 +122,7 @@ export function createCephSandbox(options: CephSandboxOptions = {}): CephSandbox
       await change((before) => withCrashes(before, archived));
     },
     async inspect() {
+      const outage = faults.outage();
       return outage === undefined
         ? { version: "16.2.15", findings: [{ ok: true, what: "a Ceph cluster in memory" }] }
         : {
@@ -126,7 +133,7 @@ export function createCephSandbox(options: CephSandboxOptions = {}): CephSandbox
     stopOsd: (id) => setOsd(id, false),
     startOsd: (id) => setOsd(id, true),
     async crash(entity, what = "FAILED ceph_assert(sandbox)") {
-      const atMs = Date.now();
+      const atMs = clock.nowMs();
       const id = `${new Date(atMs).toISOString()}_${randomUUID()}`;
       const host = "sandbox-ceph-1";
       const crash = { id, entity, host, atMs, what, version: "16.2.15", isArchived: false };
@@ -140,7 +147,7 @@ export function createCephSandbox(options: CephSandboxOptions = {}): CephSandbox
       return refresh.renew();
     },
     setOutage(error) {
-      outage = error;
+      faults.setOutage(error);
       return refresh.renew();
     },
     change,

@@ -16,8 +16,17 @@ export interface Manifest {
 
 export type Manifests = Readonly<Record<WatchedName, readonly Manifest[]>>;
 
-// The hosts of the Ceph sandbox.
-const hosts = ["sandbox-ceph-1", "sandbox-ceph-2", "sandbox-ceph-3"] as const;
+/** Where Rook runs Ceph. OSD `n` is on the host `n % hosts.length`. */
+export interface SandboxRook {
+  /** At least three; the Ceph sandbox has the same. */
+  readonly hosts: readonly string[];
+  readonly osdCount: number;
+}
+
+export const quietRook: SandboxRook = {
+  hosts: ["sandbox-ceph-1", "sandbox-ceph-2", "sandbox-ceph-3"],
+  osdCount: 6,
+};
 const dayMs = 24 * 60 * 60_000;
 
 /** A Rook daemon: a Deployment of one replica, and its pod. */
@@ -29,10 +38,14 @@ interface Daemon {
   readonly labels?: Readonly<Record<string, string>>;
 }
 
-const daemons: readonly Daemon[] = [
+const daemonsOf = ({ hosts, osdCount }: SandboxRook): readonly Daemon[] => [
   ...["a", "b", "c"].map((id, on) => ({ kind: "mon" as const, id, on })),
   ...["a", "b"].map((id, on) => ({ kind: "mgr" as const, id, on })),
-  ...["0", "1", "2", "3", "4", "5"].map((id, index) => ({ kind: "osd" as const, id, on: index % 3 })),
+  ...Array.from({ length: osdCount }, (_, id) => ({
+    kind: "osd" as const,
+    id: String(id),
+    on: id % hosts.length,
+  })),
   ...["a", "b"].map((id, on) => ({
     kind: "mds" as const,
     id: `cephfs-${id}`,
@@ -48,10 +61,12 @@ const daemons: readonly Daemon[] = [
 ];
 
 /**
- * Returns the initial objects of a sandbox: three nodes that run Rook's Ceph cluster, and Koor's resource for it; all
+ * Returns the initial objects of a sandbox: nodes that run Rook's Ceph cluster, and Koor's resource for it; all
  * healthy.
  */
-export function sandboxManifests(nowMs: number, namespace: string): Manifests {
+export function sandboxManifests(nowMs: number, namespace: string, rookOn = quietRook): Manifests {
+  const { hosts } = rookOn;
+  const daemons = daemonsOf(rookOn);
   const creationTimestamp = new Date(nowMs - 30 * dayMs).toISOString().replace(/\.\d+/, "");
 
   function manifest(
@@ -77,7 +92,7 @@ export function sandboxManifests(nowMs: number, namespace: string): Manifests {
   const copies = { failureDomain: "host", replicated: { size: 3 } };
   return {
     nodes: hosts.map((name, index) => nodeManifest(name, index, creationTimestamp)),
-    pods: daemons.map((daemon) => podManifest(daemon, namespace)),
+    pods: daemons.map((daemon) => podManifest(daemon, hosts[daemon.on] ?? "", namespace)),
     deployments: daemons.map((daemon) => deploymentManifest(daemon, namespace)),
     cephClusters: [
       rook(
@@ -107,7 +122,7 @@ export function sandboxManifests(nowMs: number, namespace: string): Manifests {
 }
 
 function nodeManifest(name: string, index: number, creationTimestamp: string): Manifest {
-  const zone = `sandbox-${"abc"[index]}`;
+  const zone = `sandbox-${"abc"[index % 3]}`;
   const role = index === 0 ? "control-plane" : "worker";
   return {
     apiVersion: "v1",
@@ -121,7 +136,7 @@ function nodeManifest(name: string, index: number, creationTimestamp: string): M
     status: {
       conditions: [{ type: "Ready", status: "True", reason: "KubeletReady" }],
       addresses: [
-        { type: "InternalIP", address: `192.0.2.${index + 1}` },
+        { type: "InternalIP", address: `192.0.2.${(index % 254) + 1}` },
         { type: "Hostname", address: name },
       ],
       nodeInfo: { kubeletVersion: "v1.36.3" },
@@ -143,7 +158,7 @@ const components = {
   rgw: "cephobjectstores",
 } as const;
 
-function podManifest(daemon: Daemon, namespace: string): Manifest {
+function podManifest(daemon: Daemon, nodeName: string, namespace: string): Manifest {
   const replicaSet = `rook-ceph-${daemon.kind}-${daemon.id}-${templateHash}`;
   const component = `${components[daemon.kind]}.ceph.rook.io`;
   return {
@@ -167,7 +182,7 @@ function podManifest(daemon: Daemon, namespace: string): Manifest {
         },
       ],
     },
-    spec: { nodeName: hosts[daemon.on], containers: [{ name: daemon.kind, image: "sandbox.invalid/ceph" }] },
+    spec: { nodeName, containers: [{ name: daemon.kind, image: "sandbox.invalid/ceph" }] },
     status: { phase: "Running", conditions: [{ type: "Ready", status: "True" }] },
   };
 }

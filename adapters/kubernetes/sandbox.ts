@@ -1,12 +1,17 @@
 import type { InfraError } from "../host/infra-error.ts";
+import { systemClock } from "../sandbox/clock.ts";
+import type { SandboxOptions } from "../sandbox/sandbox-options.ts";
+import { createStepFaults } from "../sandbox/step-faults.ts";
 import type { KubernetesAdapter } from "./adapter.ts";
 import { type WatchedName, watchedNames } from "./resources.ts";
-import { type Manifest, sandboxManifests } from "./sandbox-cluster.ts";
+import { type Manifest, quietRook, type SandboxRook, sandboxManifests } from "./sandbox-cluster.ts";
 import { type RawParts, stateFrom } from "./state.ts";
 import { createStateKeeper } from "./state-keeper.ts";
 
-export interface KubernetesSandboxOptions {
+export interface KubernetesSandboxOptions extends SandboxOptions<never> {
   readonly namespace?: string;
+  /** `quietRook` by default. */
+  readonly rook?: SandboxRook;
   /** Same as in the real adapter. */
   readonly keepMs?: number;
 }
@@ -28,15 +33,15 @@ const version = "v1.36.3";
 
 /** A cluster in memory: the hosts of the Ceph sandbox, with Rook on them. */
 export function createKubernetesSandbox(options: KubernetesSandboxOptions = {}): KubernetesSandbox {
-  const { namespace = "rook-ceph", keepMs = 30_000 } = options;
-  const seeds = sandboxManifests(Date.now(), namespace);
+  const { namespace = "rook-ceph", keepMs = 30_000, rook = quietRook } = options;
+  const { clock = systemClock, faults = createStepFaults() } = options;
+  const seeds = sandboxManifests(clock.nowMs(), namespace, rook);
   const objects = new Map(
     watchedNames.map(
       (kind) => [kind, new Map(seeds[kind].map((seed) => [seed.metadata.name, seed]))] as const,
     ),
   );
   const missing = new Map<WatchedName, string>();
-  let outage: InfraError | undefined;
   let awayAtMs = 0;
   const keeper = createStateKeeper({ load: () => stateFrom(version, parts()), keepMs });
   keeper.setAnswered(undefined, Number.POSITIVE_INFINITY);
@@ -57,20 +62,21 @@ export function createKubernetesSandbox(options: KubernetesSandboxOptions = {}):
     kind: "sandbox",
     async read(signal) {
       const snapshot = await keeper.read(signal);
-      return { ...snapshot, readAtMs: outage === undefined ? performance.now() : awayAtMs };
+      return { ...snapshot, readAtMs: faults.outage() === undefined ? performance.now() : awayAtMs };
     },
     subscribe: keeper.subscribe,
     async inspect() {
+      const outage = faults.outage();
       if (outage !== undefined) {
         const fix = "check that the API server is running and that storage.kubernetes names it";
         return { version: undefined, findings: [{ ok: false, what: outage.message, fix }] };
       }
-      const faults = [...missing.values()].map((what) => ({
+      const lacks = [...missing.values()].map((what) => ({
         ok: false,
         what,
         fix: "kubectl apply -f deploy/kubernetes/cluster-role.yaml",
       }));
-      return { version, findings: [{ ok: true, what: "a Kubernetes cluster in memory" }, ...faults] };
+      return { version, findings: [{ ok: true, what: "a Kubernetes cluster in memory" }, ...lacks] };
     },
     put(kind, object) {
       objects.get(kind)?.set(object.metadata.name, object);
@@ -90,10 +96,10 @@ export function createKubernetesSandbox(options: KubernetesSandboxOptions = {}):
       keeper.setChanged();
     },
     setOutage(error) {
-      if (outage === undefined) {
+      if (faults.outage() === undefined) {
         awayAtMs = performance.now();
       }
-      outage = error;
+      faults.setOutage(error);
       keeper.setAnswered(error, error === undefined ? Number.POSITIVE_INFINITY : awayAtMs);
     },
     async close() {

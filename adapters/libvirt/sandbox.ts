@@ -1,7 +1,9 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { InfraError } from "../host/infra-error.ts";
 import { createLimiter } from "../host/limiter.ts";
 import { createSnapshotCache } from "../host/snapshot.ts";
+import { systemClock } from "../sandbox/clock.ts";
+import type { SandboxOptions } from "../sandbox/sandbox-options.ts";
+import { createStepFaults } from "../sandbox/step-faults.ts";
 import type { LibvirtAdapter, LibvirtStep } from "./adapter.ts";
 import { assertStep } from "./assert-step.ts";
 import { commandOf } from "./commands.ts";
@@ -9,15 +11,13 @@ import { libvirtReasons } from "./reasons.ts";
 import { createSandboxBackups } from "./sandbox/sandbox-backups.ts";
 import { createSandboxHost, type SandboxHostOptions } from "./sandbox/sandbox-host.ts";
 
-export interface LibvirtSandboxOptions extends Partial<SandboxHostOptions> {
+export interface LibvirtSandboxOptions extends Partial<SandboxHostOptions>, SandboxOptions<LibvirtStep> {
   /** Duration of a start; 300 ms by default. */
   readonly startMs?: number;
   /** Time from then until the guest is up; 700 ms by default. */
   readonly bootMs?: number;
   /** Time that a guest takes to shut down; 300 ms by default. */
   readonly shutDownMs?: number;
-  /** Called before each step; returns the error with which it fails, for tests. */
-  readonly fault?: (step: LibvirtStep) => InfraError | undefined;
 }
 
 /** The sandbox, with changes from outside the gateway. */
@@ -39,10 +39,10 @@ export const sandboxGpu = {
 } as const;
 
 /**
- * Default content of a sandbox: a pool with a base image, a running hypervisor created from it, and a stopped VM that
+ * Default content: a pool with a base image, a running hypervisor created from it, and a stopped VM that
  * the gateway did not create.
  */
-const defaults: SandboxHostOptions = {
+export const quietHost: SandboxHostOptions = {
   pools: [
     {
       name: "sandbox-pool",
@@ -83,14 +83,15 @@ const defaults: SandboxHostOptions = {
  * libvirt in memory: the same rules and errors as the real one. Nothing is random, and nothing on the host is touched.
  */
 export function createLibvirtSandbox(options: LibvirtSandboxOptions = {}): LibvirtSandbox {
-  const { startMs = 300, bootMs = 700, shutDownMs = 300, fault = () => undefined } = options;
-  const contents = { ...defaults, ...options };
+  const { startMs = 300, bootMs = 700, shutDownMs = 300 } = options;
+  const { clock = systemClock, faults = createStepFaults() } = options;
+  const contents = { ...quietHost, ...options };
   const host = createSandboxHost(contents);
   const limiter = createLimiter({ what: "libvirt calls", maxRunning: 64, maxWaiting: 1024 });
   const startedAtMs = new Map<string, number>();
-  const timers = new Set<NodeJS.Timeout>();
+  const timers = new Set<() => void>();
+  const { assertReachable } = faults;
   const backups = createSandboxBackups(host, assertReachable);
-  let outage: InfraError | undefined;
 
   const cache = createSnapshotCache({
     system: "libvirt",
@@ -100,12 +101,6 @@ export function createLibvirtSandbox(options: LibvirtSandboxOptions = {}): Libvi
       return host.state();
     },
   });
-
-  function assertReachable(): void {
-    if (outage !== undefined) {
-      throw outage;
-    }
-  }
 
   function apply(step: LibvirtStep): void {
     assertStep(step);
@@ -130,7 +125,7 @@ export function createLibvirtSandbox(options: LibvirtSandboxOptions = {}): Libvi
       case "start":
         host.start(step.name, step.uuid);
         backups.noteStart(step.uuid);
-        startedAtMs.set(step.uuid, performance.now());
+        startedAtMs.set(step.uuid, clock.nowMs());
         break;
       case "shutDown":
         shutDown(step.name, step.uuid);
@@ -150,16 +145,16 @@ export function createLibvirtSandbox(options: LibvirtSandboxOptions = {}): Libvi
     if (host.domainOf(name, uuid).state !== "running") {
       throw new InfraError(libvirtReasons.DOMAIN_STATE, `the VM ${name} is not running`);
     }
-    const timer = setTimeout(() => {
-      timers.delete(timer);
+    const cancel = clock.setTimer(shutDownMs, () => {
+      timers.delete(cancel);
       try {
         host.stop(name, uuid);
         cache.invalidate();
       } catch {
         // It was powered off before.
       }
-    }, shutDownMs);
-    timers.add(timer);
+    });
+    timers.add(cancel);
   }
 
   return {
@@ -172,12 +167,9 @@ export function createLibvirtSandbox(options: LibvirtSandboxOptions = {}): Libvi
         if (step.kind === "writeSeed") {
           signal?.throwIfAborted();
         }
-        await sleep(step.kind === "start" ? startMs : 0);
+        await clock.sleep(step.kind === "start" ? startMs : 0);
         assertReachable();
-        const failure = fault(step);
-        if (failure !== undefined) {
-          throw failure;
-        }
+        faults.assertWorks(step);
         apply(step);
       }),
     volumesOf: backups.volumesOf,
@@ -188,7 +180,7 @@ export function createLibvirtSandbox(options: LibvirtSandboxOptions = {}): Libvi
     async isReady(name) {
       assertReachable();
       const { uuid, state } = host.domainOf(name);
-      return state === "running" && performance.now() - (startedAtMs.get(uuid) ?? 0) >= bootMs;
+      return state === "running" && clock.nowMs() - (startedAtMs.get(uuid) ?? 0) >= bootMs;
     },
     async hasVolume(pool, name) {
       assertReachable();
@@ -205,15 +197,15 @@ export function createLibvirtSandbox(options: LibvirtSandboxOptions = {}): Libvi
       networks: contents.networks.map((name) => ({ name, isActive: true })),
     }),
     async close() {
-      for (const timer of timers) {
-        clearTimeout(timer);
+      for (const cancel of timers) {
+        cancel();
       }
       cache.close();
       await limiter.idle();
     },
     runOutside: apply,
     setOutage(error) {
-      outage = error;
+      faults.setOutage(error);
       cache.invalidate();
     },
   };

@@ -46,11 +46,23 @@ const metadataBytes = 1n << 20n;
 export function createSandboxDevices(): SandboxDevices {
   let devices: readonly (SandboxDevice & { readonly minor: number })[] = [];
   let marked: readonly PhysicalVolume[] = [];
-  let segments: readonly Segment[] = [];
+  /** By the UUID of their volume. */
+  const segments = new Map<string, readonly Segment[]>();
+  /** By path. */
+  const used = new Map<string, bigint>();
   let createdMarks = 0;
 
-  function usedBytes(path: string): bigint {
-    return segments.reduce((sum, segment) => sum + (segment.path === path ? segment.bytes : 0n), 0n);
+  const usedBytes = (path: string) => used.get(path) ?? 0n;
+
+  /** Replaces the segments of a volume. */
+  function setSegments(volumeUuid: string, after: readonly Segment[]): void {
+    for (const { path, bytes } of segments.get(volumeUuid) ?? []) {
+      used.set(path, usedBytes(path) - bytes);
+    }
+    for (const { path, bytes } of after) {
+      used.set(path, usedBytes(path) + bytes);
+    }
+    segments.set(volumeUuid, after);
   }
 
   function physicalVolumes(): PhysicalVolume[] {
@@ -146,23 +158,29 @@ export function createSandboxDevices(): SandboxDevices {
         stripes === 1
           ? room(volumeGroupName, volumeUuid, bytes)
           : stripedRoom(volumeGroupName, volumeUuid, bytes, stripes);
-      segments = [...segments, ...(taken ?? [])];
+      setSegments(volumeUuid, [...(segments.get(volumeUuid) ?? []), ...(taken ?? [])]);
       return taken !== undefined;
     },
     release(volumeUuid) {
-      segments = segments.filter((one) => one.volumeUuid !== volumeUuid);
+      setSegments(volumeUuid, []);
+      segments.delete(volumeUuid);
     },
     moveAway(path) {
-      const before = segments;
+      const before = [...segments];
       const group = marked.find((one) => one.path === path);
       alter(path, { allocatable: false });
-      for (const segment of before.filter((one) => one.path === path)) {
-        const taken = room(group?.volumeGroupName, segment.volumeUuid, segment.bytes);
+      const moving = before.flatMap(([, all]) => all.filter((one) => one.path === path));
+      for (const segment of moving) {
+        const { volumeUuid, bytes } = segment;
+        const taken = room(group?.volumeGroupName, volumeUuid, bytes);
         if (taken === undefined) {
-          segments = before;
+          for (const [uuid, all] of before) {
+            setSegments(uuid, all);
+          }
           break;
         }
-        segments = [...segments.filter((one) => one !== segment), ...taken];
+        const others = (segments.get(volumeUuid) ?? []).filter((one) => one !== segment);
+        setSegments(volumeUuid, [...others, ...taken]);
       }
       alter(path, { allocatable: group?.allocatable ?? true });
       return usedBytes(path) === 0n;

@@ -56,7 +56,9 @@ export function sandboxFailure(reason: Reason, step: LvmStep, words: string): In
 export function createSandboxGroups(): SandboxGroups {
   const devices = createSandboxDevices();
   let volumeGroups: readonly Omit<VolumeGroup, "sizeBytes" | "freeBytes">[] = [];
-  let volumes: readonly SandboxVolume[] = [];
+  /** By UUID, in the order of creation. */
+  const volumes = new Map<string, SandboxVolume>();
+  const uuids = new Map<string, string>();
   let createdVolumes = 0;
   let createdDevices = 0;
 
@@ -84,7 +86,7 @@ export function createSandboxGroups(): SandboxGroups {
   }
 
   function find(volumeGroupName: string, name: string): SandboxVolume | undefined {
-    return volumes.find((one) => one.volumeGroupName === volumeGroupName && one.name === name);
+    return volumes.get(uuids.get(`${volumeGroupName}/${name}`) ?? "");
   }
 
   function take(step: LvmStep, uuid: string, bytes: bigint, stripes = 1): void {
@@ -98,20 +100,28 @@ export function createSandboxGroups(): SandboxGroups {
   }
 
   function alter(volume: SandboxVolume, change: Partial<SandboxVolume>): void {
-    volumes = volumes.map((one) => (one.uuid === volume.uuid ? { ...one, ...change } : one));
+    volumes.set(volume.uuid, { ...(volumes.get(volume.uuid) ?? volume), ...change });
   }
 
   const snapshotsOf = (volume: SandboxVolume): SandboxVolume[] =>
-    volumes.filter((one) => one.kind === "snapshot" && isSnapshotOf(one, volume));
+    [...volumes.values()].filter((one) => one.kind === "snapshot" && isSnapshotOf(one, volume));
+
+  function withAttributes(): LogicalVolume[] {
+    const all = [...volumes.values()];
+    const origins = new Set(
+      all.filter(({ kind }) => kind === "snapshot").map((one) => `${one.volumeGroupName}/${one.originName}`),
+    );
+    return all.map((volume) => {
+      const isOrigin = origins.has(`${volume.volumeGroupName}/${volume.name}`);
+      return { ...volume, attributes: attributesOf(volume, isOrigin) };
+    });
+  }
 
   return {
     devices,
     state: () => ({
       volumeGroups: volumeGroups.map(withSizes),
-      volumes: volumes.map((volume) => ({
-        ...volume,
-        attributes: attributesOf(volume, snapshotsOf(volume).length > 0),
-      })),
+      volumes: withAttributes(),
       physicalVolumes: devices.physicalVolumes(),
     }),
     addGroup(name, extentSizeBytes, ownDevices) {
@@ -153,7 +163,8 @@ export function createSandboxGroups(): SandboxGroups {
         device: volume.active === false ? undefined : { major: 253, minor: createdDevices++ },
         tags: [...new Set(volume.tags)].sort(),
       };
-      volumes = [...volumes, created];
+      volumes.set(uuid, created);
+      uuids.set(`${created.volumeGroupName}/${created.name}`, uuid);
     },
     grow(step, volume, sizeBytes) {
       if (volume.thinPoolName === undefined) {
@@ -165,13 +176,14 @@ export function createSandboxGroups(): SandboxGroups {
     rename(volume, newName) {
       const { volumeGroupName, name, uuid } = volume;
       const renamed = (link: string | undefined) => (link === name ? newName : link);
-      volumes = volumes.map((one) => {
-        if (one.volumeGroupName !== volumeGroupName) {
-          return one;
+      for (const one of volumes.values()) {
+        if (one.volumeGroupName === volumeGroupName) {
+          const links = { originName: renamed(one.originName), thinPoolName: renamed(one.thinPoolName) };
+          alter(one, { ...links, name: one.uuid === uuid ? newName : one.name });
         }
-        const links = { originName: renamed(one.originName), thinPoolName: renamed(one.thinPoolName) };
-        return { ...one, ...links, name: one.uuid === uuid ? newName : one.name };
-      });
+      }
+      uuids.delete(`${volumeGroupName}/${name}`);
+      uuids.set(`${volumeGroupName}/${newName}`, uuid);
     },
     setActive(volume, active) {
       const device = volume.device ?? { major: 253, minor: createdDevices++ };
@@ -179,9 +191,13 @@ export function createSandboxGroups(): SandboxGroups {
     },
     remove(volume) {
       devices.release(volume.uuid);
-      volumes = volumes
-        .filter(({ uuid }) => uuid !== volume.uuid)
-        .map((one) => (isSnapshotOf(one, volume) ? { ...one, originName: undefined } : one));
+      volumes.delete(volume.uuid);
+      uuids.delete(`${volume.volumeGroupName}/${volume.name}`);
+      for (const one of volumes.values()) {
+        if (isSnapshotOf(one, volume)) {
+          alter(one, { originName: undefined });
+        }
+      }
     },
   };
 }

@@ -1,7 +1,10 @@
-import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { createLimiter } from "../host/limiter.ts";
 import { createSnapshotCache } from "../host/snapshot.ts";
-import type { LvmAdapter } from "./adapter.ts";
+import { systemClock } from "../sandbox/clock.ts";
+import type { SandboxOptions } from "../sandbox/sandbox-options.ts";
+import { createStepFaults } from "../sandbox/step-faults.ts";
+import type { LvmAdapter, LvmStep } from "./adapter.ts";
 import type { LvmDeviceStep, LvmDeviceStepOptions } from "./device-adapter.ts";
 import { anyCommandOf } from "./device-commands.ts";
 import { applySandboxDeviceStep } from "./sandbox-device-steps.ts";
@@ -32,7 +35,7 @@ export interface SandboxVolumeGroup {
   readonly devices?: readonly SandboxDevice[];
 }
 
-export interface LvmSandboxOptions {
+export interface LvmSandboxOptions extends SandboxOptions<LvmStep> {
   readonly volumeGroups?: readonly SandboxVolumeGroup[];
   /** Devices that are in no group. */
   readonly spares?: readonly SandboxDevice[];
@@ -45,8 +48,8 @@ const moveRounds = 10;
 
 const gibibyte = 1n << 30n;
 
-/** Default content of a sandbox: examples to look at, and 9 GiB free to try things with. */
-const defaultVolumeGroups: readonly SandboxVolumeGroup[] = [
+/** Default content: examples to look at, and 9 GiB free to try things with. */
+export const quietVolumeGroups: readonly SandboxVolumeGroup[] = [
   {
     name: "sandbox-vg",
     sizeBytes: 16n * gibibyte,
@@ -62,6 +65,7 @@ const defaultVolumeGroups: readonly SandboxVolumeGroup[] = [
  * random, and nothing on the host is touched.
  */
 export function createLvmSandbox(options: LvmSandboxOptions = {}): LvmAdapter {
+  const { clock = systemClock, faults = createStepFaults() } = options;
   const groups = createSandboxGroups();
   // One at a time, as LVM does within a group.
   const limiter = createLimiter({ what: "lvm commands", maxRunning: 1, maxWaiting: 256 });
@@ -73,7 +77,7 @@ export function createLvmSandbox(options: LvmSandboxOptions = {}): LvmAdapter {
     extentSizeBytes = 4n << 20n,
     volumes = [],
     devices,
-  } of options.volumeGroups ?? defaultVolumeGroups) {
+  } of options.volumeGroups ?? quietVolumeGroups) {
     const device = { path: `/dev/sandbox/${name}`, sizeBytes: sizeBytes + (1n << 20n) };
     groups.addGroup(name, extentSizeBytes, devices ?? [device]);
     for (const volume of volumes) {
@@ -104,8 +108,7 @@ export function createLvmSandbox(options: LvmSandboxOptions = {}): LvmAdapter {
   /** Waits for the duration of a move, which the signal may end. */
   async function pass({ signal, onPercent }: LvmDeviceStepOptions): Promise<void> {
     for (let round = 1; round <= moveRounds; round += 1) {
-      await sleep((options.moveMs ?? 0) / moveRounds, undefined, { signal }).catch(() => {});
-      signal?.throwIfAborted();
+      await clock.sleep((options.moveMs ?? 0) / moveRounds, signal);
       onPercent?.((100 * round) / moveRounds);
     }
   }
@@ -130,6 +133,7 @@ export function createLvmSandbox(options: LvmSandboxOptions = {}): LvmAdapter {
       limiter.run(async () => {
         await nextTurn();
         try {
+          faults.assertWorks(step);
           applySandboxStep(groups, step);
         } finally {
           cache.invalidate();

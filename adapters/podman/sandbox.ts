@@ -1,6 +1,9 @@
 import { InfraError } from "../host/infra-error.ts";
 import { observeStep } from "../host/observe-step.ts";
 import { createSnapshotCache } from "../host/snapshot.ts";
+import { systemClock } from "../sandbox/clock.ts";
+import type { SandboxOptions } from "../sandbox/sandbox-options.ts";
+import { createStepFaults } from "../sandbox/step-faults.ts";
 import type { PodRuntime, RuntimeEvent, RuntimeStep } from "./adapter.ts";
 import { assertStep } from "./assert-step.ts";
 import { commandOf } from "./commands.ts";
@@ -12,11 +15,8 @@ import { createSandboxPods, pauseImage, type SandboxPods } from "./sandbox/sandb
 import type { SandboxPodOptions } from "./sandbox/sandbox-program.ts";
 import { makeSandboxStep } from "./sandbox/sandbox-steps.ts";
 
-export interface PodmanSandboxOptions {
-  /**
-   * Initial content; by default, a pod that runs, one whose container exits and restarts by itself, and one that is not
-   * started.
-   */
+export interface PodmanSandboxOptions extends SandboxOptions<RuntimeStep> {
+  /** Initial content; `quietPods` by default. */
   readonly pods?: readonly (SandboxPodOptions & { readonly isStarted?: boolean })[];
   readonly images?: readonly string[];
   /**
@@ -30,8 +30,6 @@ export interface PodmanSandboxOptions {
   /** Maximum number of events that wait for a reader, and that are kept for `history`; 10,000 by default. */
   readonly queueLimit?: number;
   readonly historyLimit?: number;
-  /** Called before each step; returns the error with which it fails, for tests. */
-  readonly fault?: (step: RuntimeStep) => InfraError | undefined;
 }
 
 /** The sandbox, with changes from outside the gateway. */
@@ -46,10 +44,11 @@ export interface PodmanSandbox extends PodRuntime {
   forgetHistory(): void;
 }
 
-const sandboxImage = "localhost/sandbox/app:1";
+export const sandboxImage = "localhost/sandbox/app:1";
 const sandboxVersion = "0.0.0-sandbox";
 
-const defaultPods: NonNullable<PodmanSandboxOptions["pods"]> = [
+/** Default content: a pod that runs, one whose container exits and restarts by itself, and one that is not started. */
+export const quietPods: NonNullable<PodmanSandboxOptions["pods"]> = [
   {
     name: "sandbox-web",
     labels: { role: "web" },
@@ -77,10 +76,11 @@ const defaultPods: NonNullable<PodmanSandboxOptions["pods"]> = [
  * Pods in memory: the same rules and errors as the real ones. Nothing is random, and nothing on the host is touched.
  */
 export function createPodmanSandbox(options: PodmanSandboxOptions = {}): PodmanSandbox {
-  const { restartMs = 20_000, stopMs = 200, pullMs = 200, fault = () => undefined } = options;
+  const { restartMs = 20_000, stopMs = 200, pullMs = 200 } = options;
+  const { clock = systemClock, faults = createStepFaults() } = options;
+  const { assertReachable } = faults;
   const { queueLimit = 10_000, historyLimit = 10_000 } = options;
   const closing = new AbortController();
-  let outage: InfraError | undefined;
 
   const cache = createSnapshotCache({
     system: "podman",
@@ -91,14 +91,14 @@ export function createPodmanSandbox(options: PodmanSandboxOptions = {}): PodmanS
     },
   });
   const journal = createSandboxJournal({ queueLimit, historyLimit, onEvent: () => cache.invalidate() });
-  const pods = createSandboxPods(note, () => cache.invalidate());
+  const pods = createSandboxPods({ emit: note, onQuiet: () => cache.invalidate(), clock });
   seed();
 
   function seed(): void {
     for (const image of [pauseImage, sandboxImage, ...(options.images ?? [])]) {
       pods.addImage(image);
     }
-    for (const { isStarted = false, ...pod } of options.pods ?? defaultPods) {
+    for (const { isStarted = false, ...pod } of options.pods ?? quietPods) {
       const id = pods.createPod(pod);
       if (isStarted) {
         pods.startPod(id);
@@ -115,7 +115,7 @@ export function createPodmanSandbox(options: PodmanSandboxOptions = {}): PodmanS
 
   function restartLater(podId: string, containerId: string): void {
     // Deferred, since an event may be emitted in the middle of a change.
-    setTimeout(() => {
+    clock.setTimer(restartMs, () => {
       const pod = pods.state().pods.find(({ id }) => id === podId);
       if (!closing.signal.aborted && pod?.labels.get("sandbox.restart") === "true") {
         const isUp = pod.containers.some(({ isInfra, state }) => isInfra && state === "running");
@@ -123,13 +123,7 @@ export function createPodmanSandbox(options: PodmanSandboxOptions = {}): PodmanS
           pods.startContainer(containerId);
         }
       }
-    }, restartMs).unref();
-  }
-
-  function assertReachable(): void {
-    if (outage !== undefined) {
-      throw outage;
-    }
+    });
   }
 
   function findPod(podId: string) {
@@ -162,7 +156,7 @@ export function createPodmanSandbox(options: PodmanSandboxOptions = {}): PodmanS
     },
     logs(containerId, logOptions, signal) {
       assertRuntimeId(containerId, "containerId");
-      const source = { pods, onChange: journal.onChange, assertReachable };
+      const source = { pods, onChange: journal.onChange, assertReachable, clock };
       return readSandboxLogs(source, containerId, logOptions, AbortSignal.any([signal, closing.signal]));
     },
     async inspectPod(podId) {
@@ -196,12 +190,9 @@ export function createPodmanSandbox(options: PodmanSandboxOptions = {}): PodmanS
     async run(step, runOptions = {}) {
       assertStep(step);
       assertReachable();
-      const failure = fault(step);
-      if (failure !== undefined) {
-        throw failure;
-      }
+      faults.assertWorks(step);
       const tool = { program: "podman", subcommand: step.kind, argv: commandOf(step) };
-      return observeStep(tool, () => makeSandboxStep({ pods, stopMs, pullMs }, step, runOptions));
+      return observeStep(tool, () => makeSandboxStep({ pods, stopMs, pullMs, clock }, step, runOptions));
     },
     async info() {
       assertReachable();
@@ -213,6 +204,7 @@ export function createPodmanSandbox(options: PodmanSandboxOptions = {}): PodmanS
       };
     },
     async inspect() {
+      const outage = faults.outage();
       return outage === undefined
         ? {
             version: sandboxVersion,
@@ -231,7 +223,7 @@ export function createPodmanSandbox(options: PodmanSandboxOptions = {}): PodmanS
       cache.close();
     },
     setOutage(error) {
-      outage = error;
+      faults.setOutage(error);
       cache.invalidate();
       journal.setHeld(error !== undefined);
     },

@@ -1,24 +1,34 @@
-import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { InfraError } from "../host/infra-error.ts";
 import { errorFromSignal, errorFromSource } from "../host/process/tool-errors.ts";
 import { hostReasons } from "../host/reasons.ts";
 import { untilStopped } from "../host/until-stopped.ts";
+import type { Clock } from "../sandbox/clock.ts";
+import type { StepFaults } from "../sandbox/step-faults.ts";
 import type { BackupSource, TransferOptions } from "./adapter.ts";
 
-export type SandboxTransfer = "backup" | "restore" | "read" | "verify" | "prune";
-
-export interface SandboxTransfersOptions {
-  /** Duration of a transfer that moves no data. */
-  readonly transferMs: number;
-  /** Called repeatedly during a transfer; returns the error with which it fails. */
-  readonly fault: (step: SandboxTransfer) => InfraError | undefined;
+/** A command of restic that a fault may end. */
+export interface SandboxTransfer {
+  readonly kind: "backup" | "restore" | "read" | "verify" | "prune" | "forget";
+  /** The tags of a backup. */
+  readonly tags?: readonly string[];
 }
 
-const progressSteps = 10;
+export interface SandboxTransfersOptions {
+  /** Returns the duration of a transfer of this size that moves no data. */
+  readonly durationMs: (totalBytes: number) => number;
+  readonly clock: Clock;
+  /** Consulted repeatedly during a transfer. */
+  readonly faults: StepFaults<SandboxTransfer>;
+}
+
+/** A transfer reports its progress this often, or ten times if it is short. */
+const progressMs = 1_000;
+const leastReports = 10;
 const zeroes = Buffer.alloc(1 << 20);
 
 /** Creates the long-running commands of a sandbox, which take time, report progress and can be stopped. */
-export function createSandboxTransfers({ transferMs, fault }: SandboxTransfersOptions) {
+export function createSandboxTransfers({ durationMs, clock, faults }: SandboxTransfersOptions) {
   const closing = new AbortController();
   const transfers = new Set<{ readonly token: string; readonly settling: AbortController }>();
 
@@ -40,15 +50,14 @@ export function createSandboxTransfers({ transferMs, fault }: SandboxTransfersOp
   ): Promise<void> {
     const { stop, end } = begin(transferOptions);
     try {
-      for (let done = 1; done <= progressSteps; done += 1) {
-        await sleep(transferMs / progressSteps, undefined, { signal: stop }).catch(() => {
+      const takenMs = durationMs(totalBytes);
+      const reports = Math.max(leastReports, Math.round(takenMs / progressMs));
+      for (let done = 1; done <= reports; done += 1) {
+        await clock.sleep(takenMs / reports, stop).catch(() => {
           throw errorFromSignal(stop, "restic");
         });
-        const failure = fault(step);
-        if (failure !== undefined) {
-          throw failure;
-        }
-        const doneBytes = Math.floor((totalBytes * done) / progressSteps);
+        faults.assertWorks(step);
+        const doneBytes = Math.floor((totalBytes * done) / reports);
         transferOptions.onProgress({ doneBytes, totalBytes });
       }
     } finally {
@@ -59,18 +68,15 @@ export function createSandboxTransfers({ transferMs, fault }: SandboxTransfersOp
   /** Takes the configured time for a device, or reads the given source; returns its size. */
   async function store(source: BackupSource, transferOptions: TransferOptions): Promise<number> {
     if ("device" in source) {
-      await run("backup", source.sizeBytes, transferOptions);
+      await run({ kind: "backup", tags: source.tags }, source.sizeBytes, transferOptions);
       return source.sizeBytes;
     }
-    const { content, sizeBytes, fileName } = source;
+    const { content, sizeBytes, fileName, tags } = source;
     const { stop, end } = begin(transferOptions);
     let doneBytes = 0;
     try {
       for await (const chunk of untilStopped(content, stop, "restic")) {
-        const failure = fault("backup");
-        if (failure !== undefined) {
-          throw failure;
-        }
+        faults.assertWorks({ kind: "backup", tags });
         doneBytes += chunk.length;
         transferOptions.onProgress(
           sizeBytes === undefined ? { doneBytes } : { doneBytes, totalBytes: sizeBytes },
@@ -97,10 +103,10 @@ export function createSandboxTransfers({ transferMs, fault }: SandboxTransfersOp
     try {
       for (let doneBytes = 0; doneBytes < totalBytes; ) {
         await nextTurn();
-        const failure = stop.aborted ? errorFromSignal(stop, "restic") : fault("read");
-        if (failure !== undefined) {
-          throw failure;
+        if (stop.aborted) {
+          throw errorFromSignal(stop, "restic");
         }
+        faults.assertWorks({ kind: "read" });
         const piece = zeroes.subarray(0, totalBytes - doneBytes);
         doneBytes += piece.length;
         yield piece;

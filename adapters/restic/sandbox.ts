@@ -1,5 +1,8 @@
 import { createHash } from "node:crypto";
 import { InfraError } from "../host/infra-error.ts";
+import { systemClock } from "../sandbox/clock.ts";
+import type { SandboxOptions } from "../sandbox/sandbox-options.ts";
+import { createStepFaults } from "../sandbox/step-faults.ts";
 import type { Repository, ResticAdapter, ResticSnapshot, TransferOptions } from "./adapter.ts";
 import { environmentOfRepository, resticCommand } from "./commands.ts";
 import { kept } from "./keep.ts";
@@ -7,13 +10,11 @@ import { assertFileName, assertRepository, assertSnapshotId, assertSomeTags, ass
 import { resticReasons } from "./reasons.ts";
 import { createSandboxTransfers, type SandboxTransfer } from "./sandbox-transfers.ts";
 
-export interface ResticSandboxOptions {
-  /** Duration of a transfer; 200 ms by default. */
-  readonly transferMs?: number;
+export interface ResticSandboxOptions extends SandboxOptions<SandboxTransfer> {
+  /** Duration of a transfer, or of one that moves this many bytes; 200 ms by default. */
+  readonly transferMs?: number | ((totalBytes: number) => number);
   /** Host name recorded in snapshots. */
   readonly hostname?: string;
-  /** Called before each step; returns the error with which it fails, for tests. */
-  readonly fault?: (step: SandboxTransfer | "forget") => InfraError | undefined;
 }
 
 interface SandboxSnapshot extends ResticSnapshot {
@@ -30,9 +31,14 @@ interface SandboxRepository {
  * devices, no disk and no network.
  */
 export function createResticSandbox(options: ResticSandboxOptions = {}): ResticAdapter {
-  const { transferMs = 200, hostname = "sandbox", fault = () => undefined } = options;
+  const { transferMs = 200, hostname = "sandbox" } = options;
+  const { clock = systemClock, faults = createStepFaults() } = options;
   const repositories = new Map<string, SandboxRepository>();
-  const transfers = createSandboxTransfers({ transferMs, fault });
+  const transfers = createSandboxTransfers({
+    durationMs: typeof transferMs === "number" ? () => transferMs : transferMs,
+    clock,
+    faults,
+  });
   let snapshotCount = 0;
   let lastAtMs = 0;
 
@@ -89,7 +95,7 @@ export function createResticSandbox(options: ResticSandboxOptions = {}): ResticA
     transferOptions: TransferOptions,
   ): Promise<number> {
     const { sizeBytes } = fileOf(repository, file);
-    await transfers.run(step, sizeBytes, transferOptions);
+    await transfers.run({ kind: step }, sizeBytes, transferOptions);
     assertWhole(file, sizeBytes);
     return sizeBytes;
   }
@@ -112,7 +118,7 @@ export function createResticSandbox(options: ResticSandboxOptions = {}): ResticA
       const { snapshots } = open(repository);
       const sizeBytes = await transfers.store(source, transferOptions);
       snapshotCount += 1;
-      lastAtMs = Math.max(Date.now(), lastAtMs + 1);
+      lastAtMs = Math.max(clock.nowMs(), lastAtMs + 1);
       const id = createHash("sha256").update(`sandbox-snapshot-${snapshotCount}`).digest("hex");
       snapshots.set(id, { id, atMs: lastAtMs, hostname, tags: [...tags], fileName, sizeBytes });
       return id;
@@ -133,10 +139,7 @@ export function createResticSandbox(options: ResticSandboxOptions = {}): ResticA
       }
       const { snapshots } = open(repository);
       transferOptions.signal.throwIfAborted();
-      const failure = fault("forget");
-      if (failure !== undefined) {
-        throw failure;
-      }
+      faults.assertWorks({ kind: "forget" });
       for (const { id } of [...snapshots.values()]) {
         if (snapshotIds.some((prefix) => id.startsWith(prefix))) {
           snapshots.delete(id);
@@ -145,7 +148,7 @@ export function createResticSandbox(options: ResticSandboxOptions = {}): ResticA
     },
     async prune(repository, transferOptions) {
       open(repository);
-      await transfers.run("prune", 0, transferOptions);
+      await transfers.run({ kind: "prune" }, 0, transferOptions);
     },
     async expired(repository, tags, keep) {
       assertSomeTags(tags, "tags");

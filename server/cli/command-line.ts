@@ -4,7 +4,7 @@ import { nouns as domainNouns, type LazyNoun } from "../domains/commands.ts";
 import { addCommands, outputOption } from "./add-commands.ts";
 import { completeNames, contextNoun } from "./completion/completed-names.ts";
 import { completeCommand, shells } from "./completion/shells.ts";
-import { withConfigFlags, withGatewayFlags, withTargetFlags } from "./config/config-flags.ts";
+import { collect, withConfigFlags, withGatewayFlags, withTargetFlags } from "./config/config-flags.ts";
 import { packageVersion } from "./package-version.ts";
 import type { Output } from "./table/output.ts";
 
@@ -110,6 +110,16 @@ function addServing(program: Command, version: string, output: Output, onExit: O
   withGatewayFlags(program.command("serve"))
     .description("serve the configured systems, or a sandbox")
     .option("--sandbox", "serve simulated systems in memory; nothing on this host is touched")
+    .option("--sandbox-quiet", "a sandbox with a few examples, in which nothing happens by itself")
+    .option(
+      "--sandbox-seed <number>",
+      "seed of the sandbox's demo world; the same seed gives the same one (default: 1)",
+    )
+    .option(
+      "--sandbox-size <key=number>",
+      "how much the demo world holds: volumes, vms, pods, osds; separated by commas, repeatable",
+      collect,
+    )
     .action(async (options) =>
       onExit(await (await import("./serve/serve.ts")).serve(options, version, output)),
     );

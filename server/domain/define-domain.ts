@@ -9,6 +9,7 @@ import type { MethodRule, Role } from "../rpc/call/method-rule.ts";
 import { registerRefusal, type ShownServices } from "../rpc/call/service-handlers.ts";
 import { createAbsentBackend } from "./backend.ts";
 import type { CallReasons } from "./call-reasons.ts";
+import type { DemoWorld } from "./demo-world.ts";
 import { type DomainContext, type DomainServices, namesOf } from "./domain-services.ts";
 import type { Inspection } from "./inspection.ts";
 import { domainReasons } from "./reasons.ts";
@@ -72,8 +73,8 @@ export interface SystemDomain<Schema extends z.ZodType, System extends DomainSys
   readonly config: { readonly schema: Schema; readonly description: string };
   /** Connects to the configured systems. @throws Error that names the key and what to do */
   openReal(config: ConfigOf<Schema>, environment: Environment): Promise<System>;
-  /** Creates systems that exist in memory only. */
-  openSandbox(): Promise<System>;
+  /** Creates systems that exist in memory only. @param world the demo world; absent: a quiet sandbox */
+  openSandbox(world?: DemoWorld): Promise<System>;
   /** Creates doctor's checks of the configured systems; they change nothing. */
   inspect(config: ConfigOf<Schema>, environment: Environment): Promise<Inspection>;
   serve(system: System, context: DomainContext): Promise<DomainServices>;

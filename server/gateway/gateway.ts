@@ -11,6 +11,7 @@ import { setToolOwner } from "../../adapters/host/process/tool-mark.ts";
 import { hostReasons } from "../../adapters/host/reasons.ts";
 import type { ListenerConfig } from "../config/gateway-keys.ts";
 import { createSeal } from "../crypto/seal.ts";
+import type { DemoWorld } from "../domain/demo-world.ts";
 import { adminPasswordFile, writeAdminPassword } from "../domains/auth/admin-password-file.ts";
 import { createAuth } from "../domains/auth/auth.ts";
 import { type FirstAdmin, firstAdminName, prepareFirstAdmin } from "../domains/auth/first-admin.ts";
@@ -24,7 +25,7 @@ import { createOperations } from "../operations/engine/create-operations.ts";
 import { createInlineRunner } from "../operations/engine/run-inline.ts";
 import type { OperationsLog, OperationsOptions } from "../operations/operations-options.ts";
 import { createOpenCalls } from "../rpc/call/open-calls.ts";
-import { adminSocketOf, createAdminListener } from "../rpc/listener/admin-listener.ts";
+import { adminSocketOf, createAdminListener, shortSocketPath } from "../rpc/listener/admin-listener.ts";
 import { createCertificateReload } from "../rpc/listener/certificates/certificate-reload.ts";
 import { createConfiguredListener } from "../rpc/listener/configured-listener.ts";
 import { explainListenFailure } from "../rpc/listener/explain-listen-failure.ts";
@@ -33,6 +34,7 @@ import { createRefusalLog } from "../rpc/listener/refusal-log.ts";
 import { createRequestGate } from "../rpc/listener/request-gate.ts";
 import { createUnknownCallers } from "../rpc/listener/unknown-callers/unknown-callers.ts";
 import { createPageAccess } from "../rpc/protocols/http/page-access.ts";
+import { awaitFirstVisit } from "../sandbox/first-visit.ts";
 import { databaseFileBytes } from "../store/database-file-bytes.ts";
 import { readDiskSpace } from "../store/disk-space.ts";
 import { loginLinkPath } from "../web/login-link.ts";
@@ -52,6 +54,8 @@ const dayMs = 86_400_000;
 export interface GatewayOptions {
   readonly config: Config;
   readonly isSandbox: boolean;
+  /** The demo world of a sandbox; absent: a quiet one. */
+  readonly world?: DemoWorld | undefined;
   readonly version: string;
   readonly logger: FastifyBaseLogger;
   /** Secrets from the environment. None is kept in the process longer than needed. */
@@ -313,6 +317,7 @@ export async function openGateway(
     return listener;
   }
   const handlers = { onRequest: requests.handle, onStream: requests.handleStream };
+  const { handlers: visitedHandlers, visited } = awaitFirstVisit(handlers);
   const path = options.adminSocket ?? adminSocketOf(data.directory);
   await open(createAdminListener({ path, config, ...handlers }));
   for (const entry of config.listen) {
@@ -321,7 +326,7 @@ export async function openGateway(
       certificates,
       logger,
       unknownCallers,
-      ...handlers,
+      ...(options.world === undefined ? handlers : visitedHandlers),
     });
     const opening = open(listener).catch((error: unknown) => {
       throw explainListenFailure(error, entry.address);
@@ -342,6 +347,16 @@ export async function openGateway(
   // Done last: a start that fails must not leave a password behind that the next start would not report.
   const firstAdmin = await preparing.then((prepared) => prepared?.make());
   requests.open();
+  if (options.world !== undefined) {
+    const { startWorldActivity } = await import("../sandbox/world-activity.ts");
+    const activity = startWorldActivity({
+      world: options.world,
+      socketPath: shortSocketPath(path),
+      visited,
+      log,
+    });
+    opened.defer(() => activity.close());
+  }
   const isSandboxAdmin = async () =>
     isSandbox && (await auth.users.list()).some(({ name }) => name === firstAdminName);
 

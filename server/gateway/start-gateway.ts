@@ -41,10 +41,11 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 async function creatorOfSystems({
   config,
   isSandbox,
+  world,
   logger,
 }: GatewayOptions): Promise<OpenGatewayOptions["createSystems"]> {
   const { openRealSystems, openSandboxSystems } = await import("./systems.ts");
-  return isSandbox ? openSandboxSystems : () => openRealSystems(config, logger);
+  return isSandbox ? () => openSandboxSystems(world) : () => openRealSystems(config, logger);
 }
 
 function assertServicesExist(listeners: readonly ListenerConfig[]): void {

@@ -1,6 +1,7 @@
 import type { FastifyBaseLogger } from "fastify";
 import type { z } from "zod";
 import type { DomainSystem, Environment, SystemDomain } from "../domain/define-domain.ts";
+import type { DemoWorld } from "../domain/demo-world.ts";
 import type { Inspection } from "../domain/inspection.ts";
 import { type DomainSystems, systemDomains } from "../domains/domains.ts";
 import type { Config } from "./config/schema.ts";
@@ -22,9 +23,9 @@ export async function openRealSystems(config: Config, logger: FastifyBaseLogger)
   });
 }
 
-/** Creates systems in memory for all domains. */
-export function openSandboxSystems(): Promise<Systems> {
-  return openAll((domain) => domain.openSandbox());
+/** Creates systems in memory for all domains. @param world the demo world; absent: a quiet sandbox */
+export function openSandboxSystems(world?: DemoWorld): Promise<Systems> {
+  return openAll((domain) => domain.openSandbox(world));
 }
 
 /** Creates doctor's checks of the configured systems. */

@@ -77,6 +77,7 @@ function sandboxArgv(
     launcher,
     "serve",
     "--sandbox",
+    "--sandbox-quiet",
     "--listen",
     `127.0.0.1:${port}`,
     "--data",

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
 import type { Test } from "tap";
+import type { DemoWorld } from "../../server/domain/demo-world.ts";
 import { type Config, configSchema } from "../../server/gateway/config/schema.ts";
 import type { Gateway } from "../../server/gateway/gateway.ts";
 import { startGateway } from "../../server/gateway/start-gateway.ts";
@@ -34,6 +35,8 @@ export interface UnderTestOptions {
   /** Lifetime of a login in hours. May be a fraction, which the configuration does not allow. */
   readonly tokenHours?: number;
   readonly logLevel?: string;
+  /** The demo world of the sandbox; by default it is quiet. */
+  readonly world?: DemoWorld;
 }
 
 /**
@@ -62,6 +65,7 @@ export async function startGatewayUnderTest(
     isSandbox: [config.volumes, config.hypervisors, config.storage, config.pods].every(
       (domain) => domain === undefined,
     ),
+    world: options.world,
     version: "0.0.0-test",
     logger,
     secrets: { adminPassword },

@@ -1,4 +1,4 @@
-import type { FaultList, Fault as FaultOf } from "../../host/fault-list.ts";
+import type { FaultList, Fault as FaultOf } from "../../sandbox/fault-list.ts";
 import type { FakeAnswer } from "./answer.ts";
 import type { FakeRequest } from "./request.ts";
 

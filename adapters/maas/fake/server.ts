@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { setTimeout as wait } from "node:timers/promises";
-import { createFaultList } from "../../host/fault-list.ts";
+import { answerWithFault } from "../../sandbox/answer-with-fault.ts";
+import { createFaultList } from "../../sandbox/fault-list.ts";
 import { type FakeAnswer, textAnswer } from "./answer.ts";
 import { answerAnonymously, answerSigned, isEndpoint } from "./api.ts";
 import { createSignatureCheck, type FakeUser } from "./check-signature.ts";
@@ -70,15 +70,10 @@ export async function startMaasFake(options: MaasFakeOptions): Promise<MaasFake>
     requests.push(request);
     requests.splice(0, requests.length - keptRequests);
     const fault = faults.take(request);
-    if (isOut || fault?.kind === "cut") {
-      message.socket.destroy();
-      return;
-    }
-    if (fault?.kind === "delay") {
-      await wait(fault.ms, undefined, { signal: closing.signal, ref: false });
-    }
-    const reply = fault?.kind === "answer" ? fault.answer : answer(request);
-    if (fault?.kind === "loseReply") {
+    const reply = isOut
+      ? undefined
+      : await answerWithFault(fault, (faulty) => faulty ?? answer(request), closing.signal);
+    if (reply === undefined) {
       message.socket.destroy();
       return;
     }

@@ -1,3 +1,4 @@
+import type { Clock } from "../../sandbox/clock.ts";
 import type { RuntimeEvent } from "../adapter.ts";
 import { uuidFromPodId } from "../parse/parse-pod.ts";
 import type { RuntimeImage } from "../runtime-state.ts";
@@ -21,11 +22,11 @@ export interface SandboxEmitter {
   emitImage(kind: "imageAdded" | "imageRemoved", image: RuntimeImage): void;
 }
 
-export function createSandboxEmitter(emit: (event: RuntimeEvent) => void): SandboxEmitter {
+export function createSandboxEmitter(emit: (event: RuntimeEvent) => void, clock: Clock): SandboxEmitter {
   let lastNs = 0n;
 
   function nowNs(): bigint {
-    const now = BigInt(Date.now()) * 1_000_000n;
+    const now = BigInt(clock.nowMs()) * 1_000_000n;
     lastNs = now > lastNs ? now : lastNs + 1n;
     return lastNs;
   }

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { InfraError } from "../../host/infra-error.ts";
+import type { Clock } from "../../sandbox/clock.ts";
 import type { LogOptions, LogPiece } from "../adapter.ts";
 import { podmanReasons } from "../reasons.ts";
 import type { SandboxPods } from "./sandbox-pods.ts";
@@ -10,13 +10,14 @@ export interface SandboxLogSource {
   readonly onChange: (listener: () => void) => () => void;
   /** @throws InfraError during an outage */
   readonly assertReachable: () => void;
+  readonly clock: Clock;
 }
 
 const nsPerMs = 1_000_000n;
 
 /** Yields what a sandbox container printed. @throws InfraError as `PodRuntime.logs` */
 export async function* readSandboxLogs(
-  { pods, onChange, assertReachable }: SandboxLogSource,
+  { pods, onChange, assertReachable, clock }: SandboxLogSource,
   containerId: string,
   options: LogOptions,
   signal: AbortSignal,
@@ -61,7 +62,7 @@ export async function* readSandboxLogs(
         return;
       }
       const untilMs = untilNs === undefined ? waitMs : Number((untilNs - nowNs) / nsPerMs) + 1;
-      const pause = sleep(Math.max(1, Math.min(waitMs, untilMs)), undefined, { signal });
+      const pause = clock.sleep(Math.max(1, Math.min(waitMs, untilMs)), signal);
       await Promise.race([pause.catch(() => {}), changed.promise]);
     }
   } finally {

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { InfraError } from "../../host/infra-error.ts";
+import type { Clock } from "../../sandbox/clock.ts";
 import type { ImageUser, RuntimeEvent } from "../adapter.ts";
 import { podmanReasons } from "../reasons.ts";
 import type { RuntimeState } from "../runtime-state.ts";
@@ -48,13 +49,17 @@ export interface SandboxPods {
 
 export const pauseImage = "localhost/sandbox-pause:1";
 
-/**
- * @param emit called with each event, after the change has been made
- * @param onQuiet called after a change that emits no event
- */
-export function createSandboxPods(emit: (event: RuntimeEvent) => void, onQuiet: () => void): SandboxPods {
+export interface SandboxPodsOptions {
+  /** Called with each event, after the change has been made. */
+  readonly emit: (event: RuntimeEvent) => void;
+  /** Called after a change that emits no event. */
+  readonly onQuiet: () => void;
+  readonly clock: Clock;
+}
+
+export function createSandboxPods({ emit, onQuiet, clock }: SandboxPodsOptions): SandboxPods {
   const pods = new Map<string, SandboxPod>();
-  const emitter = createSandboxEmitter(emit);
+  const emitter = createSandboxEmitter(emit, clock);
   const { nowNs, emitContainer, emitPod } = emitter;
   const images = createSandboxImages(emitter, nextId, containers);
   let createdCount = 0;
@@ -111,7 +116,7 @@ export function createSandboxPods(emit: (event: RuntimeEvent) => void, onQuiet: 
       state: "created",
       exitCode: undefined,
       runs: [],
-      timer: undefined,
+      cancelExit: undefined,
     };
     pod.containers.push(each);
     emitContainer("containerCreated", each, pod.name);
@@ -131,7 +136,7 @@ export function createSandboxPods(emit: (event: RuntimeEvent) => void, onQuiet: 
     each.runs = [...each.runs, { startedAtNs: nowNs(), endedAtNs: undefined }];
     emitContainer("containerStarted", each, nameOf(each));
     if (program.kind === "exit") {
-      each.timer = setTimeout(() => end(each, program.code), program.afterMs).unref();
+      each.cancelExit = clock.setTimer(program.afterMs, () => end(each, program.code));
     }
     return true;
   }
@@ -141,7 +146,7 @@ export function createSandboxPods(emit: (event: RuntimeEvent) => void, onQuiet: 
     if (!isUp(each) || run === undefined) {
       return;
     }
-    clearTimeout(each.timer);
+    each.cancelExit?.();
     each.state = "exited";
     each.exitCode = exitCode;
     each.runs = [...each.runs.slice(0, -1), { ...run, endedAtNs: nowNs() }];
@@ -244,8 +249,8 @@ export function createSandboxPods(emit: (event: RuntimeEvent) => void, onQuiet: 
       images.remove(image);
     },
     close() {
-      for (const { timer } of containers()) {
-        clearTimeout(timer);
+      for (const { cancelExit } of containers()) {
+        cancelExit?.();
       }
     },
   };

@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { InfraError } from "../../host/infra-error.ts";
 import { hostReasons } from "../../host/reasons.ts";
+import type { Clock } from "../../sandbox/clock.ts";
 import type { RunOptions, RuntimeOutcome, RuntimeStep } from "../adapter.ts";
 import { podmanReasons } from "../reasons.ts";
 import type { SandboxPods } from "./sandbox-pods.ts";
@@ -10,11 +10,12 @@ export interface SandboxStepTarget {
   /** Duration of a stop and of a pull. */
   readonly stopMs: number;
   readonly pullMs: number;
+  readonly clock: Clock;
 }
 
 /** Makes a change in a sandbox. @throws InfraError as `PodRuntime.run` */
 export async function makeSandboxStep(
-  { pods, stopMs, pullMs }: SandboxStepTarget,
+  { pods, stopMs, pullMs, clock }: SandboxStepTarget,
   step: RuntimeStep,
   options: RunOptions,
 ): Promise<RuntimeOutcome> {
@@ -24,7 +25,7 @@ export async function makeSandboxStep(
       pods.startPod(step.podId);
       return {};
     case "stopPod":
-      await sleep(Math.min(stopMs, step.graceSeconds * 1_000));
+      await clock.sleep(Math.min(stopMs, step.graceSeconds * 1_000));
       stop(pods, step.podId, step.graceSeconds === 0 ? 137 : 0);
       return {};
     case "killPod":
@@ -37,7 +38,7 @@ export async function makeSandboxStep(
       pods.removePod(step.podId, step.force);
       return {};
     case "pullImage":
-      return { imageId: await pull({ pods, pullMs }, step.reference, options) };
+      return { imageId: await pull({ pods, pullMs, clock }, step.reference, options) };
     case "removeImage":
       pods.removeImage(step.imageId, step.force);
       return {};
@@ -45,13 +46,13 @@ export async function makeSandboxStep(
 }
 
 async function pull(
-  { pods, pullMs }: Pick<SandboxStepTarget, "pods" | "pullMs">,
+  { pods, pullMs, clock }: Omit<SandboxStepTarget, "stopMs">,
   reference: string,
   { signal, onProgress }: RunOptions,
 ): Promise<string> {
   onProgress?.(`Trying to pull ${reference}...`);
   try {
-    await sleep(pullMs, undefined, signal && { signal });
+    await clock.sleep(pullMs, signal);
   } catch (cause) {
     throw signal?.reason instanceof InfraError
       ? signal.reason

@@ -20,7 +20,8 @@ export interface SandboxContainer {
   state: ContainerState;
   exitCode: number | undefined;
   runs: SandboxRun[];
-  timer: NodeJS.Timeout | undefined;
+  /** Cancels the end of its program. */
+  cancelExit: (() => void) | undefined;
 }
 
 export interface SandboxPod {

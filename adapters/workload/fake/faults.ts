@@ -1,4 +1,4 @@
-import type { FaultList, Fault as FaultOf } from "../../host/fault-list.ts";
+import type { FaultList, Fault as FaultOf } from "../../sandbox/fault-list.ts";
 import type { FakeAnswer, FakeRequest } from "./answer.ts";
 
 /** Requests that a fault applies to; all by default. */

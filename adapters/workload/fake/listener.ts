@@ -3,8 +3,8 @@ import type { IncomingMessage } from "node:http";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
-import { setTimeout as wait } from "node:timers/promises";
 import type { TLSSocket } from "node:tls";
+import { answerWithFault } from "../../sandbox/answer-with-fault.ts";
 import { type FakeAnswer, type FakeRequest, statusAnswer, unauthorized } from "./answer.ts";
 import { answerApi } from "./api.ts";
 import { answerEtcd } from "./etcd-api.ts";
@@ -55,15 +55,14 @@ export async function startListener(
   async function serve(message: IncomingMessage): Promise<FakeAnswer | undefined> {
     const request = await requestFrom(message);
     const fault = faults.take({ ...request, kind: target.kind });
-    if (fault?.kind === "delay") {
-      await wait(fault.ms, undefined, { signal: closing.signal, ref: false });
-    }
-    if (fault?.kind === "cut" || !isServed(target)) {
-      return undefined;
-    }
-    note(target, request);
-    const answer = fault?.kind === "answer" ? fault.answer : answerOf(message.socket as TLSSocket, request);
-    return fault?.kind === "loseReply" ? undefined : answer;
+    const answer = (faulty: FakeAnswer | undefined) => {
+      if (!isServed(target)) {
+        return undefined;
+      }
+      note(target, request);
+      return faulty ?? answerOf(message.socket as TLSSocket, request);
+    };
+    return answerWithFault(fault, answer, closing.signal);
   }
 
   function answerOf(socket: TLSSocket, request: FakeRequest): FakeAnswer {

@@ -1,4 +1,4 @@
-import { createFaultList } from "../../host/fault-list.ts";
+import { createFaultList } from "../../sandbox/fault-list.ts";
 import type { Dial } from "../tls-client.ts";
 import type { FakeCluster } from "./cluster.ts";
 import { type Fault, type FaultMatch, type Faults, isMeant } from "./faults.ts";

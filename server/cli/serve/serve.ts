@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { setFlagsFromString } from "node:v8";
+import type { DemoWorld } from "../../domain/demo-world.ts";
 import { messageFromError } from "../../domain/message-from-error.ts";
 import { adminPasswordFile } from "../../domains/auth/admin-password-file.ts";
 import type { FirstAdmin } from "../../domains/auth/first-admin.ts";
@@ -13,10 +14,9 @@ import { type BannerAdmin, bannerLines } from "./banner.ts";
 import { gatewaySecrets } from "./gateway-secrets.ts";
 import { createLogger } from "./logger.ts";
 import { untilStopped } from "./until-stopped.ts";
+import { demoWorldFrom, type WorldOptions } from "./world-options.ts";
 
-export interface ServeOptions extends ConfigOptions {
-  readonly sandbox?: boolean;
-}
+export interface ServeOptions extends ConfigOptions, WorldOptions {}
 
 /**
  * Heap growth, in percent of the live heap, after which V8 runs a full garbage collection. With 5,000 open streams the
@@ -29,7 +29,14 @@ const heapGrowingPercent = 10;
  * SIGHUP reloads certificates.
  */
 export async function serve(options: ServeOptions, version: string, output: Output): Promise<ExitCode> {
-  const { sandbox: isSandbox = false, ...configOptions } = options;
+  const { sandbox: isSandbox = false, sandboxQuiet, sandboxSeed, sandboxSize, ...configOptions } = options;
+  let world: DemoWorld | undefined;
+  try {
+    world = demoWorldFrom(options);
+  } catch (error) {
+    output.err(messageFromError(error));
+    return 2;
+  }
   const loaded = await loadConfigOrExplain(configOptions, output);
   if (loaded === undefined) {
     return 2;
@@ -62,7 +69,7 @@ export async function serve(options: ServeOptions, version: string, output: Outp
   let gateway: Gateway;
   try {
     const secrets = gatewaySecrets(process.env);
-    gateway = await startGateway({ config, isSandbox, version, logger, secrets, onFatal: fail });
+    gateway = await startGateway({ config, isSandbox, world, version, logger, secrets, onFatal: fail });
   } catch (error) {
     output.err(`cannot start: ${messageFromError(error)}`);
     logger.debug({ err: error }, "cannot start");

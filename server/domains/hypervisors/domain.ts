@@ -22,7 +22,7 @@ export const hypervisorsDomain = defineDomain<"hypervisors", typeof hypervisorsS
   reasons: hypervisorCallReasons,
   openReal: async (config, environment) =>
     (await import("./open-real.ts")).openRealHypervisors(config, environment),
-  openSandbox: async () => (await import("./open-sandbox.ts")).openSandboxHypervisors(),
+  openSandbox: async (world) => (await import("./open-sandbox.ts")).openSandboxHypervisors(world),
   inspect: async (config, environment) =>
     (await import("./doctor.ts")).inspectHypervisors(config, environment),
   serve: async (system, context) => (await import("./serve.ts")).serveHypervisors(system, context),

@@ -1,8 +1,11 @@
-import { createLibvirtSandbox, sandboxGpu } from "../../../adapters/libvirt/sandbox.ts";
+import type { LibvirtAdapter } from "../../../adapters/libvirt/adapter.ts";
+import { createLibvirtSandbox, quietHost, sandboxGpu } from "../../../adapters/libvirt/sandbox.ts";
 import { createLvmSandbox } from "../../../adapters/lvm/sandbox.ts";
 import { createResticSandbox } from "../../../adapters/restic/sandbox.ts";
+import type { DemoWorld } from "../../domain/demo-world.ts";
 import type { HypervisorSettings, HypervisorTemplate } from "./hypervisor-settings.ts";
 import { createVolumeGroupPool } from "./pool/volume-group-pool.ts";
+import { createVmWorld } from "./sandbox-world.ts";
 import type { HypervisorSystem } from "./system.ts";
 
 const sandboxTemplate: Omit<HypervisorTemplate, "id"> = {
@@ -34,8 +37,8 @@ const sandboxDevice = (name: string, sizeGib: bigint) => ({
 });
 
 /** Creates hypervisors and a pool that touch nothing of the host. */
-export function openSandboxHypervisors(): HypervisorSystem {
-  const libvirt = createLibvirtSandbox();
+export function openSandboxHypervisors(world?: DemoWorld): HypervisorSystem {
+  const libvirt = world === undefined ? createLibvirtSandbox() : openWorld(world);
   const lvm = createLvmSandbox({
     volumeGroups: [
       {
@@ -57,4 +60,18 @@ export function openSandboxHypervisors(): HypervisorSystem {
   } as const;
   const close = async () => void (await Promise.all([libvirt.close(), lvm.close(), restic.close()]));
   return { libvirt, settings: sandboxHypervisors, pool, poolBackup, close };
+}
+
+/** The VMs of the demo world, beside those of the quiet sandbox. */
+function openWorld({ clock, random, sizes }: DemoWorld): LibvirtAdapter {
+  const { templates } = sandboxHypervisors;
+  const known = new Set(
+    [...templates, ...quietHost.domains.map(({ name: id }) => ({ id }))].map(({ id }) => id),
+  );
+  const { gpus, domains } = createVmWorld(random.fork("vms"), sizes.vms - known.size);
+  return createLibvirtSandbox({
+    clock,
+    gpus: [...quietHost.gpus, ...gpus],
+    domains: [...quietHost.domains, ...domains],
+  });
 }

@@ -18,7 +18,7 @@ export const podsDomain = defineDomain<"pods", typeof podsSchema, PodSystem>({
   off: { backend: "podman", message: "pods are off: set `pods` in the configuration" },
   reasons: podCallReasons,
   openReal: async (config) => (await import("./open-real.ts")).openRealPods(config),
-  openSandbox: async () => (await import("./open-sandbox.ts")).openSandboxPods(),
+  openSandbox: async (world) => (await import("./open-sandbox.ts")).openSandboxPods(world),
   inspect: async (config) => (await import("./doctor.ts")).inspectPods(config),
   serve: async (system, context) => (await import("./serve.ts")).servePods(system, context),
 });

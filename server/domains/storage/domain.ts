@@ -22,7 +22,7 @@ export const storageDomain = defineDomain<"storage", typeof storageSchema, Stora
   off: { backend: "ceph", message: "storage is off: set `storage` in the configuration" },
   reasons: storageCallReasons,
   openReal: async (config) => (await import("./open-real.ts")).openRealStorage(config),
-  openSandbox: async () => (await import("./open-sandbox.ts")).openSandboxStorage(),
+  openSandbox: async (world) => (await import("./open-sandbox.ts")).openSandboxStorage(world),
   inspect: async (config) => (await import("./doctor.ts")).inspectStorage(config),
   serve: async (system, context) => (await import("./serve.ts")).serveStorage(system, context),
 });

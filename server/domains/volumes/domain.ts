@@ -29,7 +29,7 @@ export const volumesDomain = defineDomain<"volumes", typeof volumesSchema, Volum
   reasons: volumeCallReasons,
   openReal: async (config, environment) =>
     (await import("./open-real.ts")).openRealVolumes(config, environment),
-  openSandbox: async () => (await import("./open-sandbox.ts")).openSandboxVolumes(),
+  openSandbox: async (world) => (await import("./open-sandbox.ts")).openSandboxVolumes(world),
   inspect: async (config, environment) => (await import("./doctor.ts")).inspectVolumes(config, environment),
   serve: async (system, context) => (await import("./serve.ts")).serveVolumes(system, context),
 });

@@ -2,6 +2,7 @@ import { test } from "tap";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { podmanReasons } from "../../../adapters/podman/reasons.ts";
 import { createPodmanSandbox, type PodmanSandboxOptions } from "../../../adapters/podman/sandbox.ts";
+import { createStepFaults } from "../../../adapters/sandbox/step-faults.ts";
 import { reasonOf } from "../host/reason-of.ts";
 import { linesOf, listen, testPodRuntimeContract, untilPod } from "./contract.ts";
 
@@ -68,8 +69,9 @@ test("every sandbox is the same", async (t) => {
 
 test("steps fail on request, and a log is limited to its window", async (t) => {
   const { runtime } = makeSubject({
-    fault: ({ kind }) =>
+    faults: createStepFaults(({ kind }) =>
       kind === "startPod" ? new InfraError(podmanReasons.PODMAN_FAILED, "as was asked for") : undefined,
+    ),
   });
   t.teardown(() => runtime.close());
   const program = { kind: "tick", everyMs: 10 } as const;

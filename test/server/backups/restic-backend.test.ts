@@ -2,6 +2,7 @@ import { test } from "tap";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { resticReasons } from "../../../adapters/restic/reasons.ts";
 import { createResticSandbox } from "../../../adapters/restic/sandbox.ts";
+import { createStepFaults } from "../../../adapters/sandbox/step-faults.ts";
 import { createAbsentResticBackend, createResticBackend } from "../../../server/backups/restic-backend.ts";
 import { storeReasons } from "../../../server/store/reasons.ts";
 import { createGateway, createHost } from "../domains/volumes/backups/backups-under-test.ts";
@@ -12,7 +13,7 @@ test("restic is degraded after an operation that failed because of its local rep
   let isUnreachable = false;
   const fault = () =>
     isUnreachable ? new InfraError(resticReasons.REPOSITORY_DENIED, "no room left") : undefined;
-  const restic = createResticSandbox({ transferMs: 10, fault });
+  const restic = createResticSandbox({ transferMs: 10, faults: createStepFaults(fault) });
   const host = await createHost(t, { restic });
   const { operations, backUp } = await createGateway(t, host);
   const backend = createResticBackend({ ...volumes, restic, operations, host: "alpha", freshMs: 0 });
@@ -41,7 +42,7 @@ test("restic is degraded after an operation that failed because of its local rep
 
 test("failures of an S3 service in a request do not affect the gateway's health", async (t) => {
   const fault = () => new InfraError(resticReasons.REPOSITORY_DENIED, "wrong access key");
-  const restic = createResticSandbox({ transferMs: 10, fault });
+  const restic = createResticSandbox({ transferMs: 10, faults: createStepFaults(fault) });
   const { operations, backUp } = await createGateway(t, await createHost(t, { restic }));
   const s3 = {
     endpoint: "https://s3.test",

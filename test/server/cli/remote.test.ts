@@ -20,7 +20,7 @@ async function serve(t: Test) {
   const config = join(directory, "hostplane.yaml");
   const listen = [{ address: "127.0.0.1:0" }, { address: "127.0.0.1:0", tls: files }];
   await writeFile(config, JSON.stringify({ listen, data: join(directory, "data") }));
-  const argv = [process.execPath, main, "serve", "--sandbox", "--config", config];
+  const argv = [process.execPath, main, "serve", "--sandbox", "--sandbox-quiet", "--config", config];
   const gateway = start(argv, {
     env: { HOSTPLANE_ADMIN_PASSWORD: password, HOSTPLANE_DATA: join(directory, "data") },
   });

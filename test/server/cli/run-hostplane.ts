@@ -109,8 +109,9 @@ export function hostplane(
   return start([process.execPath, main, ...args], { env, ...(input === undefined ? {} : { input }) }).ended;
 }
 
-/** Starts `hostplane serve --sandbox` on a free loopback port. */
+/** Starts `hostplane serve --sandbox` without the demo world on a free loopback port. */
 export function serveSandbox(args: readonly string[] = [], env: NodeJS.ProcessEnv = {}): Started {
-  const argv = [process.execPath, main, "serve", "--sandbox", "--listen", "127.0.0.1:0", ...args];
+  const flags = ["--sandbox", "--sandbox-quiet", "--listen", "127.0.0.1:0"];
+  const argv = [process.execPath, main, "serve", ...flags, ...args];
   return start(argv, { env });
 }

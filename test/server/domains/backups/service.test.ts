@@ -3,6 +3,8 @@ import { test } from "tap";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import { resticReasons } from "../../../../adapters/restic/reasons.ts";
 import { createResticSandbox } from "../../../../adapters/restic/sandbox.ts";
+import type { SandboxTransfer } from "../../../../adapters/restic/sandbox-transfers.ts";
+import { createStepFaults } from "../../../../adapters/sandbox/step-faults.ts";
 import { BackupService } from "../../../../gen/hostplane/v1/backup_pb.ts";
 import { PlanService } from "../../../../gen/hostplane/v1/plan_pb.ts";
 import { LVService, StateType } from "../../../../gen/lvmd/served/lvmd_pb.ts";
@@ -64,8 +66,8 @@ test("backups are listed newest first, with pages and filters", async (t) => {
 test("a verification reads the whole backup and records the result", async (t) => {
   let isLost = false;
   const lost = new InfraError(resticReasons.BACKUP_NOT_FOUND, "no matching ID found");
-  const fault = (step: string) => (isLost && step === "verify" ? lost : undefined);
-  const restic = createResticSandbox({ transferMs: 10, fault });
+  const fault = ({ kind }: SandboxTransfer) => (isLost && kind === "verify" ? lost : undefined);
+  const restic = createResticSandbox({ transferMs: 10, faults: createStepFaults(fault) });
   const gateway = await createGateway(t, await createHost(t, { restic }));
   await gateway.backUp("a", "data");
   const [backup] = (await gateway.call(listBackups, {})).backups;

@@ -4,6 +4,7 @@ import { test } from "tap";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { LibvirtAdapter, LibvirtStep } from "../../../../adapters/libvirt/adapter.ts";
 import { libvirtReasons } from "../../../../adapters/libvirt/reasons.ts";
+import { createStepFaults } from "../../../../adapters/sandbox/step-faults.ts";
 import {
   DestroyHypervisorRequestSchema,
   HypervisorState,
@@ -298,7 +299,9 @@ const faults: readonly (readonly [LibvirtStep["kind"], string])[] = [
 test("every failure is reported in the stream, and nothing is left behind", async (t) => {
   for (const [kind, reason] of faults) {
     const failure = new InfraError(reasonNamed(reason), `no ${kind} today`);
-    const libvirt = createLibvirt(t, { fault: (step) => (step.kind === kind ? failure : undefined) });
+    const libvirt = createLibvirt(t, {
+      faults: createStepFaults((step) => (step.kind === kind ? failure : undefined)),
+    });
     const gateway = await createHypervisorGateway(t, { libvirt, store: await openOwnStore(t) });
     const client = await gateway.client();
     const { last, operationIds } = await follow((options) =>
@@ -332,7 +335,7 @@ test("undo keeps what existed before", async (t) => {
   const failure = new InfraError(libvirtReasons.LIBVIRT_FAILED, "no");
   let isFailing = false;
   const libvirt = createLibvirt(t, {
-    fault: ({ kind }) => (isFailing && kind === "start" ? failure : undefined),
+    faults: createStepFaults(({ kind }) => (isFailing && kind === "start" ? failure : undefined)),
   });
   const gateway = await createHypervisorGateway(t, { libvirt, store: await openOwnStore(t) });
   const client = await gateway.client();
@@ -348,7 +351,7 @@ test("undo keeps what existed before", async (t) => {
 test("several operations are reported in one stream", async (t) => {
   const failure = new InfraError(libvirtReasons.LIBVIRT_FAILED, "it is broken");
   const libvirt = createLibvirt(t, {
-    fault: (step) => (step.kind === "start" && step.name === "hv-2" ? failure : undefined),
+    faults: createStepFaults((step) => (step.kind === "start" && step.name === "hv-2" ? failure : undefined)),
   });
   const gateway = await createHypervisorGateway(t, { libvirt, store: await openOwnStore(t) });
   const client = await gateway.client();

@@ -1,6 +1,7 @@
 import { test } from "tap";
 import { InfraError } from "../../../../../adapters/host/infra-error.ts";
 import { podmanReasons } from "../../../../../adapters/podman/reasons.ts";
+import { createStepFaults } from "../../../../../adapters/sandbox/step-faults.ts";
 import { openOwnStore } from "../../../store/own-store.ts";
 import { appImage, createChangesUnderTest, createSubject, leftOf, refusal } from "./changes-under-test.ts";
 
@@ -33,7 +34,7 @@ test("a failure contains the runtime's message, and is not retried when that is 
 
 test("a failed change that cannot be reverted is reported", async (t) => {
   const { runtime, changes, image } = await createSubject(t, {
-    fault(step) {
+    faults: createStepFaults((step) => {
       if (step.kind === "startPod") {
         // A container of the pod was running before: the started ones keep running.
         return undefined;
@@ -46,7 +47,7 @@ test("a failed change that cannot be reverted is reported", async (t) => {
         runtime.pods.removeImage(step.imageId, true);
       }
       return new InfraError(podmanReasons.PODMAN_FAILED, "Podman refused: something is broken");
-    },
+    }),
   });
   const attention = (left: RegExp) => ({
     state: "needsAttention",
@@ -90,7 +91,7 @@ test("an unavailable runtime is waited for", async (t) => {
     failures -= 1;
     return failures >= 0 ? new InfraError(podmanReasons.PODMAN_UNAVAILABLE, "connection refused") : undefined;
   };
-  const { runtime, changes } = await createSubject(t, { fault: away });
+  const { runtime, changes } = await createSubject(t, { faults: createStepFaults(away) });
   t.match(await changes.make("stopPod", { pod: "web" }), {
     state: "completed",
     steps: [{ attempt: 1 }, { attempt: 3 }],
@@ -106,7 +107,7 @@ test("what an earlier attempt has removed or killed counts as done; what another
   let isAnswerLost = true;
   const { runtime, changes, pod, image } = await createSubject(t, {
     // The change is made, and the response is lost.
-    fault: (step) => {
+    faults: createStepFaults((step) => {
       if (!isAnswerLost) {
         return undefined;
       }
@@ -119,7 +120,7 @@ test("what an earlier attempt has removed or killed counts as done; what another
         runtime.pods.removeImage(step.imageId, true);
       }
       return new InfraError(podmanReasons.PODMAN_UNAVAILABLE, "the connection was lost");
-    },
+    }),
   });
   t.match(await changes.make("killPod", { pod: "web" }), {
     state: "completed",

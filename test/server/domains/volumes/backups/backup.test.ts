@@ -4,6 +4,7 @@ import { hostReasons } from "../../../../../adapters/host/reasons.ts";
 import type { LvmState } from "../../../../../adapters/lvm/adapter.ts";
 import { resticReasons } from "../../../../../adapters/restic/reasons.ts";
 import { createResticSandbox } from "../../../../../adapters/restic/sandbox.ts";
+import { createStepFaults } from "../../../../../adapters/sandbox/step-faults.ts";
 import { BackupService } from "../../../../../gen/hostplane/v1/backup_pb.ts";
 import { LVService, StateType } from "../../../../../gen/lvmd/served/lvmd_pb.ts";
 import {
@@ -68,7 +69,9 @@ test("concurrent polls begin one backup", async (t) => {
 test("a failure is reported once, and the next poll begins a new attempt", async (t) => {
   let broken = true;
   const fault = () => (broken ? new InfraError(hostReasons.TOOL_FAILED, "the disk is full") : undefined);
-  const host = await createHost(t, { restic: createResticSandbox({ transferMs: 20, fault }) });
+  const host = await createHost(t, {
+    restic: createResticSandbox({ transferMs: 20, faults: createStepFaults(fault) }),
+  });
   const gateway = await createGateway(t, host);
   const before = await volumeNames(host.lvm);
   const failed = await gateway.backUp("a", "data");

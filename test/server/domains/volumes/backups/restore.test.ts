@@ -4,6 +4,8 @@ import { InfraError } from "../../../../../adapters/host/infra-error.ts";
 import { hostReasons } from "../../../../../adapters/host/reasons.ts";
 import { resticReasons } from "../../../../../adapters/restic/reasons.ts";
 import { createResticSandbox } from "../../../../../adapters/restic/sandbox.ts";
+import type { SandboxTransfer } from "../../../../../adapters/restic/sandbox-transfers.ts";
+import { createStepFaults } from "../../../../../adapters/sandbox/step-faults.ts";
 import {
   type DataSourceSchema,
   LVService,
@@ -169,8 +171,10 @@ test("a restore continues after the deadline of its call", async (t) => {
 
 test("a failed restore leaves no volume, and a waiting call gets the reason", async (t) => {
   let failure = new InfraError(resticReasons.BACKUP_DAMAGED, "a pack is broken");
-  const fault = (step: string) => (step === "restore" ? failure : undefined);
-  const host = await createHost(t, { restic: createResticSandbox({ transferMs: 10, fault }) });
+  const fault = ({ kind }: SandboxTransfer) => (kind === "restore" ? failure : undefined);
+  const host = await createHost(t, {
+    restic: createResticSandbox({ transferMs: 10, faults: createStepFaults(fault) }),
+  });
   const gateway = await createGateway(t, host);
   await gateway.backUp("monday", "data");
   const before = await volumeNames(host.lvm);
@@ -262,9 +266,11 @@ test("a volume that takes the name meanwhile is left alone", async (t) => {
 });
 
 test("a volume that is open is not removed", async (t) => {
-  const fault = (step: string) =>
-    step === "restore" ? new InfraError(hostReasons.TOOL_FAILED, "broken") : undefined;
-  const plain = await createHost(t, { restic: createResticSandbox({ transferMs: 10, fault }) });
+  const fault = ({ kind }: SandboxTransfer) =>
+    kind === "restore" ? new InfraError(hostReasons.TOOL_FAILED, "broken") : undefined;
+  const plain = await createHost(t, {
+    restic: createResticSandbox({ transferMs: 10, faults: createStepFaults(fault) }),
+  });
   let isOpen = true;
   const run: typeof plain.lvm.run = async (step) => {
     if (isOpen && step.kind === "remove" && step.name.startsWith("hostplane-restore-")) {

@@ -3,6 +3,8 @@ import { InfraError } from "../../../../../adapters/host/infra-error.ts";
 import { hostReasons } from "../../../../../adapters/host/reasons.ts";
 import { resticReasons } from "../../../../../adapters/restic/reasons.ts";
 import { createResticSandbox } from "../../../../../adapters/restic/sandbox.ts";
+import type { SandboxTransfer } from "../../../../../adapters/restic/sandbox-transfers.ts";
+import { createStepFaults } from "../../../../../adapters/sandbox/step-faults.ts";
 import { createHost } from "./backups-under-test.ts";
 import {
   createSchedulesGateway,
@@ -105,9 +107,11 @@ test("retention that a stopped gateway missed is applied later", async (t) => {
 
 test("a slot without a new backup removes none", async (t) => {
   let isBroken = false;
-  const fault = (step: string) =>
-    step === "backup" && isBroken ? new InfraError(hostReasons.TOOL_FAILED, "no") : undefined;
-  const host = await createHost(t, { restic: createResticSandbox({ transferMs: 10, fault }) });
+  const fault = ({ kind }: SandboxTransfer) =>
+    kind === "backup" && isBroken ? new InfraError(hostReasons.TOOL_FAILED, "no") : undefined;
+  const host = await createHost(t, {
+    restic: createResticSandbox({ transferMs: 10, faults: createStepFaults(fault) }),
+  });
   const gateway = await createSchedulesGateway(t, host, [keepTwo]);
   await runHours(gateway, 2);
   isBroken = true;
@@ -118,9 +122,11 @@ test("a slot without a new backup removes none", async (t) => {
 
 test("backups stay listed if they cannot be removed from the repository, and the failure is visible", async (t) => {
   let isLocked = true;
-  const fault = (step: string) =>
-    step === "forget" && isLocked ? new InfraError(resticReasons.REPOSITORY_DENIED, "read-only") : undefined;
-  const host = await createHost(t, { restic: createResticSandbox({ transferMs: 10, fault }) });
+  const fault = ({ kind }: SandboxTransfer) =>
+    kind === "forget" && isLocked ? new InfraError(resticReasons.REPOSITORY_DENIED, "read-only") : undefined;
+  const host = await createHost(t, {
+    restic: createResticSandbox({ transferMs: 10, faults: createStepFaults(fault) }),
+  });
   const gateway = await createSchedulesGateway(t, host, [keepTwo]);
   await runHours(gateway, 3);
   t.match((await retentions(gateway)).at(-1), { state: "failed", failure: { reason: "REPOSITORY_DENIED" } });

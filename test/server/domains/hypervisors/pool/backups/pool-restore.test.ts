@@ -4,6 +4,7 @@ import { hostReasons } from "../../../../../../adapters/host/reasons.ts";
 import { libvirtReasons } from "../../../../../../adapters/libvirt/reasons.ts";
 import { resticReasons } from "../../../../../../adapters/restic/reasons.ts";
 import { createResticSandbox } from "../../../../../../adapters/restic/sandbox.ts";
+import { createStepFaults } from "../../../../../../adapters/sandbox/step-faults.ts";
 import { BackupService } from "../../../../../../gen/hostplane/v1/backup_pb.ts";
 import type { RestoreSpec } from "../../../../../../server/backups/backup-source.ts";
 import { namesOfUnfinished } from "../../../../../../server/domains/hypervisors/pool/backups/restore-kind.ts";
@@ -130,7 +131,9 @@ test("a failed or cancelled restore leaves no volume", async (t) => {
       createResticSandbox({
         // Long enough that a poll sees the step, even under load.
         transferMs: 2_000,
-        fault: (step) => (step === "backup" || step === "forget" ? undefined : failure),
+        faults: createStepFaults(({ kind }) =>
+          kind === "backup" || kind === "forget" ? undefined : failure,
+        ),
       }),
     );
     const host = isDirectory ? await createDirectoryHost(t, restic) : await createVolumeGroupHost(restic);

@@ -1,5 +1,5 @@
 import { test } from "tap";
-import { createFaultList, type FaultList } from "../../../adapters/host/fault-list.ts";
+import { createFaultList, type FaultList } from "../../../adapters/sandbox/fault-list.ts";
 
 function createList(): FaultList<RegExp, string, number> {
   return createFaultList((match, request) => match.test(request));
