@@ -33,6 +33,7 @@ import { createUnknownCallers } from "../rpc/listener/unknown-callers/unknown-ca
 import { createPageAccess } from "../rpc/protocols/http/page-access.ts";
 import { readDiskSpace } from "../store/disk-space.ts";
 import { loginLinkPath } from "../web/login-link.ts";
+import { type Readiness, readReadiness } from "../web/readiness.ts";
 import { type AppOptions, createApp } from "./app.ts";
 import { createCallChain } from "./call-chain.ts";
 import type { Config } from "./config/schema.ts";
@@ -91,6 +92,8 @@ export interface Gateway {
   sandboxToken(): Promise<string | undefined>;
   /** Returns the path of a new link that logs the first admin in once; undefined as for `sandboxToken`. */
   sandboxLoginPath(): Promise<string | undefined>;
+  /** Reads whether it accepts requests, as /readyz reports it. */
+  readiness(): Promise<Readiness>;
   /** Reads the certificate files again. @throws Error when one cannot be read; the old ones stay in use then */
   reloadCertificates(): void;
   /**
@@ -333,6 +336,7 @@ export async function openGateway(
       (await isSandboxAdmin()) ? (await auth.beginSession(firstAdminName)).token : undefined,
     sandboxLoginPath: async () =>
       (await isSandboxAdmin()) ? loginLinkPath + loginLinks.create(firstAdminName) : undefined,
+    readiness: () => readReadiness(shutdown.signal, storeBackend),
     reloadCertificates: () => certificates.reload(),
     close: () => opened.disposeAsync(),
   };
