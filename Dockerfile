@@ -24,7 +24,8 @@ RUN npm prune --omit=dev --ignore-scripts --no-audit --no-fund \
     && app=/image/opt/hostplane && mkdir -p "$app/licenses" /image/usr/local/bin /image/usr/local/lib \
     && cp -a package.json bin dist "$app" \
     && cp -a --parents gen/contract.binpb gen/lvmd/current/contract.binpb node_modules/koffi node_modules/@koromix "$app" \
-    && rm -rf "$app"/node_modules/koffi/src "$app"/node_modules/koffi/vendor "$app"/node_modules/koffi/doc \
+    && rm -rf "$app"/node_modules/koffi/vendor "$app"/node_modules/koffi/doc "$app"/node_modules/koffi/lib \
+    && find "$app"/node_modules/koffi/src -type f ! -name '*.js' ! -name '*.cjs' -delete \
     && find node_modules -type f \( -iname 'licen[cs]e*' -o -iname 'notice*' \) -exec cp --parents -t "$app/licenses" {} + \
     && find /usr/local -maxdepth 1 -name LICENSE -exec cp {} "$app/licenses/node" \; \
     && find /usr/lib -name libatomic.so.1 -exec cp -L -t /image/usr/local/lib {} + \

@@ -6,8 +6,8 @@ import { root } from "./build-command.ts";
 import type { Manifest } from "./manifest.ts";
 import { gatewayBill, nativePackages } from "./write-bills.ts";
 
-/** Parts of koffi that only its own build needs. */
-const unusedOfKoffi = ["cnoke.cjs", "doc", "src/koffi/src", "vendor", "lib"];
+/** Parts of koffi that only its own build needs. Its JavaScript is also below src/. */
+const unusedOfKoffi = /(\/koffi\/(doc|lib|vendor|cnoke\.cjs)|\.(cc|hh|inc|S|asm))$/;
 
 /**
  * Writes the files of an installed gateway to a directory: the bundle, the dashboard, the native modules that the bundle loads,
@@ -34,9 +34,7 @@ export async function stageGateway(options: {
   }
   for (const name of ["koffi", ...native]) {
     const from = join(root, "node_modules", name);
-    await copyTo(from, join(modules, name), (path) =>
-      unusedOfKoffi.every((each) => name !== "koffi" || path !== join(from, each)),
-    );
+    await copyTo(from, join(modules, name), (path) => !unusedOfKoffi.test(path));
   }
   await dropOptionalPackages(join(modules, "koffi/package.json"), native);
   await writeFile(

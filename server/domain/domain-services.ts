@@ -12,6 +12,7 @@ import type { ServiceRegistration } from "../rpc/call/service-handlers.ts";
 import type { Store } from "../store/store.ts";
 import type { Backend } from "./backend.ts";
 import type { InventorySource } from "./inventory-source.ts";
+import type { MetricSource } from "./metric-source.ts";
 
 /** What a domain contributes to a running gateway. */
 export interface DomainServices {
@@ -20,6 +21,8 @@ export interface DomainServices {
   readonly backends: readonly Backend[];
   /** Resources for the inventory; absent: none. */
   readonly inventory?: readonly InventorySource[];
+  /** Gauges for `/metrics`; absent: none. */
+  readonly metrics?: readonly MetricSource[];
   /** Present in every domain whose volumes can be backed up, even if backups are not configured. */
   readonly backupSource?: BackupSource;
   /** Starts publishing events of the domain's systems. */

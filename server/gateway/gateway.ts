@@ -31,7 +31,7 @@ import { createRefusalLog } from "../rpc/listener/refusal-log.ts";
 import { createRequestGate } from "../rpc/listener/request-gate.ts";
 import { createUnknownCallers } from "../rpc/listener/unknown-callers/unknown-callers.ts";
 import { createPageAccess } from "../rpc/protocols/http/page-access.ts";
-import { readDiskSpace } from "../store/disk-space.ts";
+import { readDatabaseBytes, readDiskSpace } from "../store/disk-space.ts";
 import { loginLinkPath } from "../web/login-link.ts";
 import { type Readiness, readReadiness } from "../web/readiness.ts";
 import { type AppOptions, createApp } from "./app.ts";
@@ -170,6 +170,9 @@ export async function openGateway(
     await data.store.run("clusters.removeOf", { backend: systems.clusters?.maas.url ?? "" });
   }
   const readDisk = data.store.isShared ? undefined : () => readDiskSpace(data.directory);
+  const readSizeBytes = data.store.isShared
+    ? async () => (await data.store.run("store.size", {})).sizeBytes
+    : () => readDatabaseBytes(data.directory);
   const events = await createEvents({
     store: data.store,
     keepMs: config.events.keepDays * dayMs,
@@ -191,37 +194,44 @@ export async function openGateway(
     settleLeftCommands: settleCommands,
     ...(options.boundary === undefined ? {} : { boundary: options.boundary }),
   });
-  const { registrations, backends, storeBackend, isPlannable, observe, beginSchedules } =
-    await createServices({
-      systems,
-      runner,
-      operations,
-      leftCommandsSettled: leftCommands.get,
-      events,
-      repositoryKeySeal: createSeal(data.masterKey, "repository-key"),
-      clusterSeal: createSeal(data.masterKey, "cluster"),
-      instanceId: instance.instanceId,
+  const {
+    registrations,
+    backends,
+    storeBackend,
+    metrics: sources,
+    isPlannable,
+    observe,
+    beginSchedules,
+  } = await createServices({
+    systems,
+    runner,
+    operations,
+    leftCommandsSettled: leftCommands.get,
+    events,
+    repositoryKeySeal: createSeal(data.masterKey, "repository-key"),
+    clusterSeal: createSeal(data.masterKey, "cluster"),
+    instanceId: instance.instanceId,
+    host: instance.host,
+    auth,
+    store: data.store,
+    writes: data.writes,
+    readDisk,
+    log,
+    ...(options.boundary === undefined ? {} : { boundary: options.boundary }),
+    maxMessageBytes: config.limits.maxMessageBytes,
+    facts: {
+      version,
       host: instance.host,
-      auth,
-      store: data.store,
-      writes: data.writes,
-      readDisk,
-      log,
-      ...(options.boundary === undefined ? {} : { boundary: options.boundary }),
-      maxMessageBytes: config.limits.maxMessageBytes,
-      facts: {
-        version,
-        host: instance.host,
-        isSandbox,
-        startedAtMs: Date.now(),
-        listeners: () =>
-          entries.map(({ config: { tls, services }, listener }) => ({
-            address: listener.address(),
-            tls: tls !== undefined,
-            services: services ?? [],
-          })),
-      },
-    });
+      isSandbox,
+      startedAtMs: Date.now(),
+      listeners: () =>
+        entries.map(({ config: { tls, services }, listener }) => ({
+          address: listener.address(),
+          tls: tls !== undefined,
+          services: services ?? [],
+        })),
+    },
+  });
   // Closed after everything that changes systems, so that it publishes those changes too.
   const observer = options.isForCommand === true ? undefined : observe();
   opened.defer(() => observer?.close());
@@ -232,7 +242,8 @@ export async function openGateway(
     isSandbox,
     backends,
     countOperations: operations.counts,
-    store: { isWritable: () => data.writes.failure() === undefined, readDisk },
+    sources,
+    store: { isWritable: () => data.writes.failure() === undefined, readDisk, readSizeBytes },
   });
   opened.defer(() => metrics.close());
   const loginLinks = createLoginLinks(auth.beginSession);

@@ -19,6 +19,7 @@ import { createStoragePoolBackend } from "./pool/backend.ts";
 import { poolBackupFacts } from "./pool/backups/backup-facts.ts";
 import { createPublishedPoolChanges } from "./pool/changes/published-pool-changes.ts";
 import { createStoragePoolChanges } from "./pool/changes/storage-pool-changes.ts";
+import { createStoragePoolMetrics } from "./pool/metrics.ts";
 import { observePoolChanges } from "./pool/observe-pool.ts";
 import { createStoragePoolResources } from "./pool/resources.ts";
 import { createStoragePoolService } from "./pool/service.ts";
@@ -92,6 +93,7 @@ export function serveHypervisors(system: HypervisorSystem, context: DomainContex
       ]),
       ...(pool === undefined ? [] : [createStoragePoolResources(pool)]),
     ],
+    metrics: pool === undefined ? [] : [createStoragePoolMetrics(pool)],
     backupSource: shared?.backups?.source ?? createAbsentBackupSource(poolBackupFacts),
     observe: () =>
       allOf([

@@ -7,6 +7,7 @@ import { registerRefusal } from "../../rpc/call/service-handlers.ts";
 import { createCephBackend, createKubernetesBackend } from "./backend.ts";
 import { createArchiveCrash } from "./changes/archive-crash.ts";
 import { observeStorageChanges } from "./events/storage-observer.ts";
+import { createStorageMetrics } from "./metrics.ts";
 import { createStorageResources } from "./resources.ts";
 import { createStatsService } from "./service.ts";
 import { cephOff, createStorage } from "./storage.ts";
@@ -39,6 +40,7 @@ export function serveStorage(system: StorageSystem, context: DomainContext): Dom
       ...(kubernetes === undefined ? [] : [createKubernetesBackend(kubernetes)]),
     ],
     inventory: ceph === undefined ? [] : [createStorageResources(ceph)],
+    metrics: ceph === undefined ? [] : [createStorageMetrics(ceph)],
     // Ceph reports no changes by itself: while its events have subscribers it is polled more often.
     onSubscriber: () => ceph?.subscribe(() => {}) ?? (() => {}),
     observe: () => allOf([storage.beginHistory(), ...(ceph === undefined ? [] : [observe(ceph)])]),
