@@ -6,7 +6,7 @@ import { reasonToSkipPostgres, startPostgres } from "./postgres.ts";
 tap.setTimeout(120_000);
 
 test("metrics of backups and of the store's size on PostgreSQL", {
-  skip: reasonToSkipPostgres,
+  skip: reasonToSkipPostgres(),
 }, async (t) => {
   const postgres = await startPostgres(t);
   const store = await openOwnStore(t, { url: await postgres.createDatabase() });
