@@ -46,7 +46,11 @@ test("each package is installed, upgraded and removed on a bare Debian", { skip,
   await promisify(execFile)(join(root, "test/lab/deploy-base-images.sh"), [bases]);
   const packages = await buildPackages();
   t.teardown(packages.remove);
-  const { run, destroy } = await createLabScript("podman", { NETWORK: "host" }, timeout);
+  const {
+    run,
+    destroy,
+    directory: labDirectory,
+  } = await createLabScript("podman", { NETWORK: "host" }, timeout);
   t.teardown(destroy);
   await run("up");
   const podman: Podman = (...args) => run("run", ...args);
@@ -79,6 +83,18 @@ test("each package is installed, upgraded and removed on a bare Debian", { skip,
       t,
       await begin("tarball", "localhost/machine", ["--network=none"], "sleep", "infinity"),
     );
+  });
+  await t.test("the image", { timeout }, async (t) => {
+    const engine = join(labDirectory, "engine");
+    // The lab has the base images, but no registry.
+    const script = `#!/bin/sh
+export PODMAN_DIR=${labDirectory} PODMAN_NETWORK=host
+case $1 in build) shift; set -- build --format=docker --pull=never --network=host "$@" ;; esac
+exec ${root}/test/lab/podman.sh run "$@"
+`;
+    await writeFile(engine, script, { mode: 0o755 });
+    const built = await packages.again("--image", engine);
+    await checkImage(t, podman, built);
   });
   await t.test("the client", { timeout }, async (t) => {
     const image = "localhost/node:26-bookworm-slim";
@@ -213,6 +229,35 @@ async function checkTarball(t: Test, inside: Inside): Promise<void> {
     ),
     /end/,
   );
+}
+
+async function checkImage(t: Test, podman: Podman, directory: string): Promise<void> {
+  const [file = ""] = (await readdir(directory)).filter((name) => name.endsWith(".tar"));
+  t.match(await readFile(join(directory, "SHA256SUMS"), "utf8"), file);
+  const [, tag = ""] =
+    /(hostplane:[\d.]+)/.exec(await podman("images", "--noheading", "--format={{.Repository}}:{{.Tag}}")) ??
+    [];
+  await podman("image", "rm", tag);
+  await podman("load", "--quiet", "--input", join(directory, file));
+  const begin = async (name: string) => {
+    const options = ["--network=none", "--volume=data:/var/lib/hostplane"];
+    await podman("run", "--detach", "--name", name, ...options, tag, "serve", "--sandbox");
+    await until(() => podman("healthcheck", "run", name));
+  };
+  await begin("first");
+  const add = "hostplane user add alice --sandbox --role viewer <<< 'a long password'";
+  await podman("exec", "first", "bash", "-euc", add);
+  await podman("stop", "--time=30", "first");
+  await podman("rm", "first");
+  await begin("second");
+  t.match(
+    await podman("exec", "second", "hostplane", "user", "list", "--sandbox"),
+    /^alice/m,
+    "the volume is kept",
+  );
+  await podman("rm", "--force", "--time=30", "second");
+  await podman("image", "rm", tag);
+  await podman("volume", "rm", "data");
 }
 
 async function checkClient(t: Test, inside: Inside): Promise<void> {
