@@ -15,6 +15,7 @@ import type { Store } from "../store/store.ts";
 import type { Backend } from "./backend.ts";
 import type { FigureSource } from "./figure-source.ts";
 import type { InventorySource } from "./inventory-source.ts";
+import type { MetricSource } from "./metric-source.ts";
 
 /** What a domain contributes to a running gateway. */
 export interface DomainServices {
@@ -25,6 +26,8 @@ export interface DomainServices {
   readonly inventory?: readonly InventorySource[];
   /** Figures of its device classes and systems for the history; absent: none. */
   readonly figures?: readonly FigureSource[];
+  /** Gauges for `/metrics`; absent: none. */
+  readonly metrics?: readonly MetricSource[];
   /** Present in every domain whose volumes can be backed up, even if backups are not configured. */
   readonly backupSource?: BackupSource;
   /** Starts publishing events of the domain's systems. */

@@ -35,9 +35,9 @@ import { createRequestGate } from "../rpc/listener/request-gate.ts";
 import { createUnknownCallers } from "../rpc/listener/unknown-callers/unknown-callers.ts";
 import { createPageAccess } from "../rpc/protocols/http/page-access.ts";
 import { awaitFirstVisit } from "../sandbox/first-visit.ts";
-import { databaseFileBytes } from "../store/database-file-bytes.ts";
-import { readDiskSpace } from "../store/disk-space.ts";
+import { readDatabaseBytes, readDiskSpace } from "../store/disk-space.ts";
 import { loginLinkPath } from "../web/login-link.ts";
+import { type Readiness, readReadiness } from "../web/readiness.ts";
 import { type App, type AppOptions, createApp } from "./app.ts";
 import { createCallChain } from "./call-chain.ts";
 import type { Config } from "./config/schema.ts";
@@ -98,6 +98,8 @@ export interface Gateway {
   sandboxToken(): Promise<string | undefined>;
   /** Returns the path of a new link that logs the first admin in once; undefined as for `sandboxToken`. */
   sandboxLoginPath(): Promise<string | undefined>;
+  /** Reads whether it accepts requests, as /readyz reports it. */
+  readiness(): Promise<Readiness>;
   /** Reads the certificate files again. @throws Error when one cannot be read; the old ones stay in use then */
   reloadCertificates(): void;
   /**
@@ -174,6 +176,9 @@ export async function openGateway(
     await data.store.run("clusters.removeOf", { backend: systems.clusters?.maas.url ?? "" });
   }
   const readDisk = data.store.isShared ? undefined : () => readDiskSpace(data.directory);
+  const readSizeBytes = data.store.isShared
+    ? async () => (await data.store.run("store.size", {})).sizeBytes
+    : () => readDatabaseBytes(data.directory);
   const events = await createEvents({
     store: data.store,
     keepMs: config.events.keepDays * dayMs,
@@ -203,43 +208,50 @@ export async function openGateway(
   });
   opened.defer(() => history.save());
   let app: App | undefined;
-  const { registrations, backends, storeBackend, isPlannable, observe, beginSchedules } =
-    await createServices({
-      systems,
-      runner,
-      operations,
-      leftCommandsSettled: leftCommands.get,
-      events,
-      history,
-      measures: {
-        callCount: () => metrics.rpc.callCount(),
-        readStoreBytes: data.store.isShared ? undefined : () => databaseFileBytes(data.directory),
-      },
-      repositoryKeySeal: createSeal(data.masterKey, "repository-key"),
-      clusterSeal: createSeal(data.masterKey, "cluster"),
-      instanceId: instance.instanceId,
+  const {
+    registrations,
+    backends,
+    storeBackend,
+    metrics: sources,
+    isPlannable,
+    observe,
+    beginSchedules,
+  } = await createServices({
+    systems,
+    runner,
+    operations,
+    leftCommandsSettled: leftCommands.get,
+    events,
+    history,
+    measures: {
+      callCount: () => metrics.rpc.callCount(),
+      readStoreBytes: data.store.isShared ? undefined : readSizeBytes,
+    },
+    repositoryKeySeal: createSeal(data.masterKey, "repository-key"),
+    clusterSeal: createSeal(data.masterKey, "cluster"),
+    instanceId: instance.instanceId,
+    host: instance.host,
+    auth,
+    store: data.store,
+    writes: data.writes,
+    readDisk,
+    log,
+    ...(options.boundary === undefined ? {} : { boundary: options.boundary }),
+    maxMessageBytes: config.limits.maxMessageBytes,
+    routeOf: (methodPath) => app?.routeOf(methodPath),
+    facts: {
+      version,
       host: instance.host,
-      auth,
-      store: data.store,
-      writes: data.writes,
-      readDisk,
-      log,
-      ...(options.boundary === undefined ? {} : { boundary: options.boundary }),
-      maxMessageBytes: config.limits.maxMessageBytes,
-      routeOf: (methodPath) => app?.routeOf(methodPath),
-      facts: {
-        version,
-        host: instance.host,
-        isSandbox,
-        startedAtMs: Date.now(),
-        listeners: () =>
-          entries.map(({ config: { tls, services }, listener }) => ({
-            address: listener.address(),
-            tls: tls !== undefined,
-            services: services ?? [],
-          })),
-      },
-    });
+      isSandbox,
+      startedAtMs: Date.now(),
+      listeners: () =>
+        entries.map(({ config: { tls, services }, listener }) => ({
+          address: listener.address(),
+          tls: tls !== undefined,
+          services: services ?? [],
+        })),
+    },
+  });
   // Closed after everything that changes systems, so that it publishes those changes too.
   const observer = options.isForCommand === true ? undefined : observe();
   opened.defer(() => observer?.close());
@@ -250,7 +262,8 @@ export async function openGateway(
     isSandbox,
     backends,
     countOperations: operations.counts,
-    store: { isWritable: () => data.writes.failure() === undefined, readDisk },
+    sources,
+    store: { isWritable: () => data.writes.failure() === undefined, readDisk, readSizeBytes },
     history,
   });
   opened.defer(() => metrics.close());
@@ -367,6 +380,7 @@ export async function openGateway(
       (await isSandboxAdmin()) ? (await auth.beginSession(firstAdminName)).token : undefined,
     sandboxLoginPath: async () =>
       (await isSandboxAdmin()) ? loginLinkPath + loginLinks.create(firstAdminName) : undefined,
+    readiness: () => readReadiness(shutdown.signal, storeBackend),
     reloadCertificates: () => certificates.reload(),
     close: () => opened.disposeAsync(),
   };

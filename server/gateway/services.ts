@@ -9,6 +9,7 @@ import {
   type DomainServices,
   type GatewayParts,
 } from "../domain/domain-services.ts";
+import type { MetricSource } from "../domain/metric-source.ts";
 import { domains, gatewayDomains, systemDomains } from "../domains/domains.ts";
 import { operationMessage } from "../domains/operations/operation-messages.ts";
 import { createStoreBackend, type StoreBackendOptions } from "../domains/system/store-backend.ts";
@@ -30,6 +31,8 @@ export interface Services {
   /** Every system that ListBackends returns. */
   readonly backends: readonly Backend[];
   readonly storeBackend: Backend;
+  /** Gauges of the domains. */
+  readonly metrics: readonly MetricSource[];
   /** Reports whether PlanService can describe what a change by the method would do. */
   isPlannable(method: DescMethod): boolean;
   /** Starts publishing events of the systems. */
@@ -71,6 +74,7 @@ export async function createServices({ systems, ...options }: ServicesOptions): 
     registrations: all.flatMap((domain) => domain.registrations),
     backends: backendsOf(served, storeBackend),
     storeBackend,
+    metrics: all.flatMap(({ metrics }) => metrics ?? []),
     isPlannable: (method) =>
       planners.find(({ service }) => service.typeName === method.parent.typeName)?.plannerOf(method) !==
       undefined,

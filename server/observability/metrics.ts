@@ -1,7 +1,9 @@
 import { Gauge, Registry } from "@prometheus-io/client";
 import type { Backend } from "../domain/backend.ts";
+import type { MetricSource } from "../domain/metric-source.ts";
 import type { OperationCounts } from "../operations/operations.ts";
 import { createBackendMetrics } from "./backend-metrics.ts";
+import { createDomainMetrics } from "./domain-metrics.ts";
 import { createHistoryMetrics, type MeasuredHistory } from "./history-metrics.ts";
 import { createOperationMetrics } from "./operation-metrics.ts";
 import { processMetrics } from "./process-metrics.ts";
@@ -15,6 +17,8 @@ export interface MetricsOptions {
   readonly backends: readonly Backend[];
   /** Counts the durable operations of the store; absent if there are none. */
   readonly countOperations?: () => Promise<OperationCounts>;
+  /** Gauges of the domains; absent: none. */
+  readonly sources?: readonly MetricSource[];
   /** The gateway's own store; absent if there is none. */
   readonly store?: MeasuredStore;
   /** The history; absent if there is none. */
@@ -47,6 +51,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const { backends, countOperations, patienceMs = 2_000 } = options;
   const collectors = [
     createBackendMetrics(registry, backends, patienceMs),
+    createDomainMetrics(registry, options.sources ?? [], patienceMs),
     ...(options.store === undefined ? [] : [createStoreMetrics(registry, options.store)]),
     ...(countOperations === undefined ? [] : [createOperationMetrics(registry, countOperations, patienceMs)]),
   ];

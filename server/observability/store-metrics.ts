@@ -6,6 +6,8 @@ export interface MeasuredStore {
   readonly isWritable: () => boolean;
   /** Undefined for a database on another machine. */
   readonly readDisk: (() => Promise<{ readonly freeBytes: number; readonly sizeBytes: number }>) | undefined;
+  /** Returns the size of the database, in bytes. */
+  readonly readSizeBytes: () => Promise<number>;
 }
 
 /**
@@ -14,7 +16,7 @@ export interface MeasuredStore {
  */
 export function createStoreMetrics(
   registry: Registry,
-  { isWritable, readDisk }: MeasuredStore,
+  { isWritable, readDisk, readSizeBytes }: MeasuredStore,
 ): () => Promise<void> {
   const registers = [registry];
   const writable = new Gauge({
@@ -32,12 +34,22 @@ export function createStoreMetrics(
     help: "Size of the disk of an SQLite store.",
     registers: [],
   });
+  const storeSize = new Gauge({
+    name: "hostplane_store_size_bytes",
+    help: "Size of the gateway's database.",
+    registers,
+  });
   if (readDisk !== undefined) {
     registry.registerMetric(free);
     registry.registerMetric(size);
   }
   return async () => {
     writable.set(isWritable() ? 1 : 0);
+    const sizeBytes = await readSizeBytes().catch(() => undefined);
+    storeSize.reset();
+    if (sizeBytes !== undefined) {
+      storeSize.set(sizeBytes);
+    }
     const disk = await readDisk?.().catch(() => undefined);
     if (disk !== undefined) {
       free.set(disk.freeBytes);

@@ -1,4 +1,5 @@
-import { statfs } from "node:fs/promises";
+import { stat, statfs } from "node:fs/promises";
+import { databaseFile } from "./open-store.ts";
 
 /** Free space of a directory's file system, as available to this process. */
 export interface DiskSpace {
@@ -17,6 +18,13 @@ export async function readDiskSpace(directory: string): Promise<DiskSpace> {
   // A file system may reserve blocks for root.
   const free = process.geteuid?.() === 0 ? bfree : bavail;
   return { freeBytes: free * bsize, sizeBytes: blocks * bsize };
+}
+
+/** Returns the size of an SQLite database with its write-ahead log. @throws Error if there is no database */
+export async function readDatabaseBytes(directory: string): Promise<number> {
+  const file = databaseFile(directory);
+  const log = await stat(`${file}-wal`).catch(() => undefined);
+  return (await stat(file)).size + (log?.size ?? 0);
 }
 
 /** Reports whether there is no room for another change. */

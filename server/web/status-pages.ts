@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
-import type { Backend, BackendHealth } from "../domain/backend.ts";
+import type { Backend } from "../domain/backend.ts";
+import { type Readiness, readReadiness } from "./readiness.ts";
 
 /**
  * Serves three public pages.
@@ -20,7 +21,7 @@ export async function statusPages(
   },
 ): Promise<void> {
   app.get("/healthz", async () => ({ status: "ok" }));
-  const readStatus = async () => statusOf(options.shutdownSignal, (await options.store.status()).health);
+  const readStatus = () => readReadiness(options.shutdownSignal, options.store);
   app.get("/readiness", async (_request, reply) => {
     const status = await readStatus();
     return reply
@@ -41,15 +42,6 @@ export async function statusPages(
   });
 }
 
-type Readiness = "ready" | "stopping" | "storeUnavailable";
-
 function httpCodeOf(status: Readiness): 200 | 503 {
   return status === "ready" ? 200 : 503;
-}
-
-function statusOf(shutdownSignal: AbortSignal, storeHealth: BackendHealth): Readiness {
-  if (shutdownSignal.aborted) {
-    return "stopping";
-  }
-  return storeHealth === "unavailable" ? "storeUnavailable" : "ready";
 }

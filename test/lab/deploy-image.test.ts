@@ -100,6 +100,8 @@ async function checkSandbox(t: Test, podman: Podman): Promise<void> {
   t.match(await podman("exec", "sandbox", "cat", "/proc/1/status"), /^CapBnd:\s+0+$/m);
   const written = podman("exec", "sandbox", "touch", "/var/x");
   t.match(await written.catch((error: unknown) => error), { stderr: /Read-only file system/ });
+  const call = `require("/opt/hostplane/node_modules/koffi").load(null).func("int getpid()")() > 0`;
+  t.equal((await podman("exec", "sandbox", "node", "--print", call)).trim(), "true", "native calls work");
   t.match(await podman("exec", "sandbox", "hostplane", "user", "list", "--sandbox"), /^admin +admin/m);
   const query = `const r = await fetch("http://127.0.0.1:8080" + process.argv[1]); console.log(r.status, await r.text())`;
   for (const [path, answer] of [

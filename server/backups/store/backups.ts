@@ -61,6 +61,35 @@ export const storedBackupTransactions = {
   },
 
   /**
+   * Returns for each volume when its newest backup was taken that is not known to be damaged (milliseconds of the database's
+   * clock, as `nowMs`), and how many backups are damaged.
+   * @param host if set, only backups of this host count
+   */
+  async "backups.newestGood"({ db, nowMs }: TransactionContext, { host }: { host?: string }) {
+    let good = db
+      .selectFrom("backups")
+      .select(({ fn }) => ["host", "volume", fn.max("at").as("at")])
+      .where("damage", "is", null)
+      .groupBy(["host", "volume"]);
+    let damaged = db
+      .selectFrom("backups")
+      .select(({ fn }) => fn.countAll().as("count"))
+      .where("damage", "is not", null);
+    if (host !== undefined) {
+      good = good.where("host", "=", host);
+      damaged = damaged.where("host", "=", host);
+    }
+    const rows = await good.execute();
+    const { count } = await damaged.executeTakeFirstOrThrow();
+    // PostgreSQL returns bigint as text.
+    return {
+      rows: rows.map((row) => ({ ...row, at: Number(row.at) })),
+      damagedCount: Number(count),
+      nowMs,
+    };
+  },
+
+  /**
    * Returns what is known of a backup name: for each volume its backup of this name, or else the operation that was last
    * asked to create it.
    */

@@ -13,6 +13,7 @@ import type { ExitCode, Output } from "../table/output.ts";
 import { type BannerAdmin, bannerLines } from "./banner.ts";
 import { gatewaySecrets } from "./gateway-secrets.ts";
 import { createLogger } from "./logger.ts";
+import { createServiceManager } from "./service-manager.ts";
 import { untilStopped } from "./until-stopped.ts";
 import { demoWorldFrom, type WorldOptions } from "./world-options.ts";
 
@@ -76,7 +77,12 @@ export async function serve(options: ServeOptions, version: string, output: Outp
     return 1;
   }
   setFlagsFromString(`--heap-growing-percent=${heapGrowingPercent}`);
-  const stopped = untilStopped(gateway, logger);
+  const serviceManager = createServiceManager({
+    env: process.env,
+    onFailed: (err) => logger.warn({ err }, "the service manager could not be notified"),
+  });
+  const stopped = untilStopped(gateway, logger, serviceManager.reportStopping);
+  serviceManager.reportWhenReady(gateway.readiness);
   logger.info({ addresses: gateway.addresses, sandbox: isSandbox, version }, "listening");
   const passwordFile = adminPasswordFile(resolve(dataDirectoryOf(config, isSandbox)));
   const admin = gateway.firstAdmin && bannerAdmin(gateway.firstAdmin, passwordFile, isSandbox);

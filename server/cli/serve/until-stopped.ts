@@ -12,10 +12,12 @@ const echoMs = 250;
 /**
  * Resolves once SIGTERM or SIGINT has arrived and `gateway` is closed. A second signal ends the process at once, with 130 or
  * 143. SIGHUP reloads certificates.
+ * @param onStopping called when the first signal arrives
  */
 export function untilStopped(
   gateway: Pick<Gateway, "close" | "reloadCertificates">,
   logger: Logger,
+  onStopping: () => void = () => {},
 ): Promise<void> {
   return new Promise((resolve) => {
     let stoppingSinceMs: number | undefined;
@@ -30,6 +32,7 @@ export function untilStopped(
       }
       stoppingSinceMs = nowMs;
       logger.info({ signal }, "stopping");
+      onStopping();
       await gateway.close();
       logger.info("stopped");
       resolve();

@@ -6,6 +6,7 @@ import { registerPlanRefusal } from "../../operations/planner.ts";
 import { registerRefusal } from "../../rpc/call/service-handlers.ts";
 import { createBackups } from "./backups.ts";
 import { createBackupChanges } from "./changes/backup-changes.ts";
+import { createBackupMetrics } from "./metrics.ts";
 import { createBackupResources } from "./resources.ts";
 import { createBackupService } from "./service.ts";
 
@@ -26,6 +27,7 @@ export function serveBackups({ store, served, operationMessage }: BackupsContext
   const changes = createBackupChanges(backups, operationMessage);
   return {
     inventory: [createBackupResources(store)],
+    metrics: [createBackupMetrics(store)],
     registrations: [createBackupService(backups, changes)],
     planners: [plannersOf(BackupService, changes)],
     backends: [],

@@ -20,6 +20,7 @@ import { createStoragePoolBackend } from "./pool/backend.ts";
 import { poolBackupFacts } from "./pool/backups/backup-facts.ts";
 import { createPublishedPoolChanges } from "./pool/changes/published-pool-changes.ts";
 import { createStoragePoolChanges } from "./pool/changes/storage-pool-changes.ts";
+import { createStoragePoolMetrics } from "./pool/metrics.ts";
 import { observePoolChanges } from "./pool/observe-pool.ts";
 import { createStoragePoolResources } from "./pool/resources.ts";
 import { createStoragePoolService } from "./pool/service.ts";
@@ -97,6 +98,7 @@ export function serveHypervisors(system: HypervisorSystem, context: DomainContex
       createHypervisorFigures(hypervisors),
       ...(pool === undefined ? [] : [createStoragePoolFigures(pool)]),
     ],
+    metrics: pool === undefined ? [] : [createStoragePoolMetrics(pool)],
     backupSource: shared?.backups?.source ?? createAbsentBackupSource(poolBackupFacts),
     observe: () =>
       allOf([

@@ -8,6 +8,7 @@ import { createCephBackend, createKubernetesBackend } from "./backend.ts";
 import { createArchiveCrash } from "./changes/archive-crash.ts";
 import { observeStorageChanges } from "./events/storage-observer.ts";
 import { createCephFigures, createNodeFigures } from "./figures.ts";
+import { createStorageMetrics } from "./metrics.ts";
 import { createStorageResources } from "./resources.ts";
 import { createStatsService } from "./service.ts";
 import { cephOff, createStorage } from "./storage.ts";
@@ -44,6 +45,7 @@ export function serveStorage(system: StorageSystem, context: DomainContext): Dom
       ...(ceph === undefined ? [] : [createCephFigures(ceph)]),
       ...(kubernetes === undefined ? [] : [createNodeFigures(kubernetes)]),
     ],
+    metrics: ceph === undefined ? [] : [createStorageMetrics(ceph)],
     // Ceph reports no changes by itself: while its events have subscribers it is polled more often.
     onSubscriber: () => ceph?.subscribe(() => {}) ?? (() => {}),
     observe: () => allOf([storage.beginHistory(), ...(ceph === undefined ? [] : [observe(ceph)])]),

@@ -118,20 +118,25 @@ export function volumesOf({ group, pool }: ResolvedClass, state: LvmState): Logi
   );
 }
 
+/** Returns the size of the volume group, or the limit for the total size of a thin pool's volumes. */
+export function limitBytes({ deviceClass, group, pool }: ResolvedClass): bigint {
+  const thousandths = BigInt(Math.round((deviceClass.overprovision ?? 1) * 1000));
+  return pool === undefined ? group.sizeBytes : (pool.sizeBytes * thousandths) / 1000n;
+}
+
 /**
  * Returns the bytes that new volumes of the class may take: the group's free space, or what is left below the
  * overprovisioning limit of a thin pool (its size times `overprovision`, less the sizes of its volumes).
  */
 export function allocatableBytes(resolved: ResolvedClass, state: LvmState): bigint {
-  const { deviceClass, group, pool } = resolved;
+  const { group, pool } = resolved;
   if (pool === undefined) {
     return group.freeBytes;
   }
-  const thousandths = BigInt(Math.round((deviceClass.overprovision ?? 1) * 1000));
   // Backup snapshots exist only while a backup runs; a pool must not appear full because of one.
   const lasting = volumesOf(resolved, state).filter((volume) => !isBackupSnapshot(volume));
   const promised = lasting.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0n);
-  return atLeastZero((pool.sizeBytes * thousandths) / 1000n - promised);
+  return atLeastZero(limitBytes(resolved) - promised);
 }
 
 /** Returns the bytes that GetFreeBytes and Watch report: the allocatable bytes, less the spare of a thick class. */

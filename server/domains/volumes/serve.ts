@@ -5,12 +5,14 @@ import { plannersOf } from "../../domain/change.ts";
 import type { DomainContext, DomainServices } from "../../domain/domain-services.ts";
 import { createLvmBackend } from "./backend.ts";
 import { volumeBackupFacts } from "./backups/backup-facts.ts";
+import { createScheduleMetrics } from "./backups/schedule-metrics.ts";
 import { createVolumeBackups } from "./backups/volume-backups.ts";
 import { createLvChanges } from "./changes/lv-changes.ts";
 import { createVolumeChanges } from "./changes/volume-changes.ts";
 import { createOwnChanges } from "./events/own-changes.ts";
 import { observeVolumeChanges } from "./events/volume-observer.ts";
 import { createDeviceClassFigures } from "./figures.ts";
+import { createVolumeMetrics } from "./metrics.ts";
 import { createVolumeResources } from "./resources.ts";
 import { createLvService, createVgService } from "./service.ts";
 import type { VolumeSystem } from "./system.ts";
@@ -32,6 +34,12 @@ export function serveVolumes(system: VolumeSystem, context: DomainContext): Doma
     planners: [plannersOf(LVService, changes)],
     inventory: [createVolumeResources(system.lvm, system.deviceClasses)],
     figures: [createDeviceClassFigures(system.lvm, system.deviceClasses)],
+    metrics: [
+      createVolumeMetrics(system.lvm, system.deviceClasses),
+      ...(backup === undefined
+        ? []
+        : [createScheduleMetrics({ ...context, ...system, schedules: backup.settings.schedules ?? [] })]),
+    ],
     backends: [
       createLvmBackend(system.lvm, volumes),
       backup === undefined

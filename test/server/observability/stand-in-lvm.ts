@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { Test } from "tap";
 
-const sample = resolve(import.meta.dirname, "../../adapters/lvm/samples/vm-linear.txt");
+const samples = resolve(import.meta.dirname, "../../adapters/lvm/samples");
 
 const script = `#!/bin/sh
 here=$(dirname "$0")
@@ -19,13 +19,14 @@ esac
 /**
  * Creates a program named lvm that prints output recorded on another machine: a group `vg0` with 8 GiB free, where any lvcreate
  * creates the volume `data` of 1 GiB. The tests are about the code around LVM, not about LVM.
+ * @param sample recorded report; `vm-thin.txt` has a thin pool `pool`
  * @returns the configuration of a gateway that serves it
  */
-export async function standInLvm(t: Test) {
+export async function standInLvm(t: Test, sample = "vm-linear.txt") {
   const directory = await mkdtemp(join(tmpdir(), "hostplane-lvm-"));
   t.teardown(() => rm(directory, { recursive: true }));
   await mkdir(join(directory, "backup"));
-  const report = JSON.parse(await readFile(sample, "utf8"));
+  const report = JSON.parse(await readFile(join(samples, sample), "utf8"));
   const [group] = report.report;
   group.vg[0].vg_free = String(8 * 2 ** 30);
   group.vg[0].vg_size = String(9 * 2 ** 30);
