@@ -218,9 +218,12 @@ function keysOf<Row>(
               does: text.replace("…", ""),
               run: () => {
                 const rows = found.filter((row) => selected.peek().has(keyOf(row)));
+                const possible = rows.filter((row) => appliesTo?.(row) ?? true);
                 const row = rowNow();
                 if (rows.length > 0 && runAll !== undefined) {
-                  runAll(rows);
+                  if (possible.length > 0) {
+                    runAll(possible);
+                  }
                 } else if (row !== undefined && (appliesTo?.(row) ?? true)) {
                   run(row);
                 }
