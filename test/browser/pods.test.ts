@@ -185,6 +185,7 @@ test("pods are stopped together, and images are pulled and removed", async (t) =
   await dialog.getByRole("button", { name: "Remove 2 pods" }).click();
   await untilToast(page, "Remove 2 pods: done");
   await page.getByRole("link", { name: "sandbox-new" }).waitFor({ state: "detached" });
+  await bar.waitFor({ state: "detached" });
 
   await page.keyboard.press("p");
   const form = page.getByRole("form", { name: /^Pull/ });
@@ -197,7 +198,8 @@ test("pods are stopped together, and images are pulled and removed", async (t) =
   await keepScreenshot(page, "image-pull");
   await form.getByRole("button", { name: "Pull" }).click();
   await untilToast(page, "Pull docker.io/library/busybox:1.35: done");
-  const image = page.getByRole("row", { name: /busybox:1\.35/ });
+  const images = page.getByRole("table", { name: "Images" });
+  const image = images.getByRole("row", { name: /busybox:1\.35/ });
   await image.getByText("none", { exact: true }).last().waitFor();
   await keepScreenshot(page, "pods");
   await assertAccessible(t, page, "pods and images");
@@ -213,5 +215,5 @@ test("pods are stopped together, and images are pulled and removed", async (t) =
   await removal.getByLabel("Type localhost/sandbox/app:1 to confirm").fill("localhost/sandbox/app:1");
   await removal.getByRole("button", { name: "Remove with its containers" }).click();
   await untilToast(page, "Remove the image localhost/sandbox/app:1: done");
-  await page.getByRole("row", { name: /sandbox\/app:1/ }).waitFor({ state: "detached" });
+  await images.getByRole("row", { name: /sandbox\/app:1/ }).waitFor({ state: "detached" });
 });

@@ -97,6 +97,8 @@ export function DataTable<Row>(props: TableProps<Row>) {
       : [],
   );
   const shown = { ...props, found, selected, at, isSelectable, list };
+  // A selected row may have been removed since.
+  const chosen = selected.value.size === 0 ? [] : rows.filter((row) => selected.value.has(keyOf(row)));
   const hasTools = props.hasTools ?? rows.length >= fewRows;
   const isFiltered = query.search !== "" || [...query.filters.values()].some(({ length }) => length > 0);
   return (
@@ -129,9 +131,9 @@ export function DataTable<Row>(props: TableProps<Row>) {
         ) : (
           <TableRows {...shown} rowPx={rowPx} sort={query.sort} onSort={address.sort} />
         ))}
-      {selected.value.size > 0 && (
+      {chosen.length > 0 && (
         <BulkBar
-          rows={rows.filter((row) => selected.value.has(keyOf(row)))}
+          rows={chosen}
           actions={actions}
           onClose={() => {
             selected.value = new Set();
