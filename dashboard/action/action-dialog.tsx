@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { ErrorNote } from "../parts/error-note.tsx";
 import { ModalDialog } from "../parts/form/modal-dialog.tsx";
 import { TextField } from "../parts/form/text-field.tsx";
@@ -24,6 +24,7 @@ function Agreement({ of }: { readonly of: Proposed }) {
   const error = useSignal<unknown>(undefined);
   const isBusy = useSignal(false);
   const typed = useSignal("");
+  const form = useRef<HTMLFormElement>(null);
   const needsPlan = actions.some(({ hasPlan }) => hasPlan);
 
   useEffect(() => {
@@ -40,6 +41,12 @@ function Agreement({ of }: { readonly of: Proposed }) {
   const isDangerous = actions.some((action) => action.isDangerous);
   const losesData = isDangerous && (plan?.losses.length ?? 0) > 0;
   const mustType = losesData && confirmName !== undefined;
+  // The field appears only with the plan, after the dialog has chosen what to focus.
+  useEffect(() => {
+    if (mustType) {
+      form.current?.querySelector("input")?.focus();
+    }
+  }, [mustType]);
   const isReady =
     !isBusy.value &&
     (!needsPlan || joint.value !== undefined) &&
@@ -72,7 +79,7 @@ function Agreement({ of }: { readonly of: Proposed }) {
 
   const [question] = actions.flatMap((action) => action.question ?? []);
   return (
-    <form class="stack" onSubmit={(event) => void submit(event)}>
+    <form ref={form} class="stack" onSubmit={(event) => void submit(event)}>
       {question !== undefined && <p>{question}</p>}
       {needsPlan && joint.value === undefined && (
         <p role="status" class="quiet">

@@ -1,7 +1,8 @@
-import type { Resource, ResourceHealth } from "../../gen/hostplane/v1/inventory_pb.ts";
+import type { Resource } from "../../gen/hostplane/v1/inventory_pb.ts";
 import type { Operation, OperationState } from "../../gen/hostplane/v1/operation_pb.ts";
 import type { IconName } from "../parts/icon.tsx";
-import { kindOf } from "../resources/kinds.ts";
+import type { StatusKind } from "../parts/status.tsx";
+import { kindOf, statusOfResource } from "../resources/kinds.ts";
 import type { PageEntry } from "./pages.ts";
 
 /** A line of the command palette. */
@@ -11,7 +12,7 @@ export interface PaletteEntry {
   readonly icon: IconName;
   readonly text: string;
   readonly detail: string;
-  readonly health?: ResourceHealth;
+  readonly status?: StatusKind;
   readonly operationState?: OperationState;
   /** Absolute path to open; without it `run` is called. */
   readonly path?: string;
@@ -50,7 +51,7 @@ export function findEntries(
       icon: kind.icon,
       text: resource.title,
       detail: `${kind.title} ${kind.placeOf?.(resource) ?? ""}`.trim(),
-      health: resource.health,
+      status: statusOfResource(resource),
       path: kind.pathOf(resource),
     };
     if (goTo.length < shownPerSection && matches(entry, words)) {

@@ -1,12 +1,11 @@
 import { signal, useSignal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { useLocation } from "wouter-preact";
-import { ResourceHealth } from "../../gen/hostplane/v1/inventory_pb.ts";
 import { inventory } from "../live/inventory.ts";
 import { latestOperations } from "../live/latest-operations.ts";
 import { Icon } from "../parts/icon.tsx";
 import { operationStatus } from "../parts/operation-state.ts";
-import { healthStatus, Status } from "../parts/status.tsx";
+import { Status } from "../parts/status.tsx";
 import type { PageEntry } from "./pages.ts";
 import { findEntries, type PaletteEntry, type PaletteSources } from "./palette-entries.ts";
 
@@ -145,7 +144,7 @@ function PaletteLine(props: {
   readonly onPick: () => void;
 }) {
   const { entry, words, index, isAt, onPick } = props;
-  const { icon, text, detail, health, operationState } = entry;
+  const { icon, text, detail, status, operationState } = entry;
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the input above handles the keys of all options
     <div id={`palette-${index}`} role="option" tabIndex={-1} aria-selected={isAt} onClick={onPick}>
@@ -153,9 +152,7 @@ function PaletteLine(props: {
       <span>
         <Marked text={text} words={words} /> <span class="quiet">{detail}</span>
       </span>
-      {health !== undefined && health !== ResourceHealth.UNSPECIFIED && (
-        <Status kind={healthStatus(health)} />
-      )}
+      {status !== undefined && status !== "unknown" && <Status kind={status} />}
       {operationState !== undefined && <Status kind={operationStatus(operationState)} />}
     </div>
   );

@@ -8,6 +8,8 @@ export interface PanelContent {
   readonly title: string;
   /** Renders what is below the title, with its own footer. */
   readonly Body: ComponentType;
+  /** What had the focus before, and gets it back. */
+  readonly opener: Element | null;
 }
 
 /** What the side panel shows; nothing if undefined. */
@@ -15,7 +17,7 @@ export const panel = signal<PanelContent | undefined>(undefined);
 
 /** Opens the panel in place of what it showed. */
 export function openPanel(title: string, Body: ComponentType): void {
-  panel.value = { title, Body };
+  panel.value = { title, Body, opener: document.activeElement };
 }
 
 export function closePanel(): void {
@@ -24,11 +26,13 @@ export function closePanel(): void {
 
 /** Plans and forms, beside the list that they belong to; the list stays usable. */
 export function SidePanel({ content }: { readonly content: PanelContent }) {
-  const { title, Body } = content;
+  const { title, Body, opener } = content;
   const element = useRef<HTMLElement>(null);
   useEffect(() => {
-    const opener = document.activeElement;
-    element.current?.focus();
+    // A form inside focuses its first field, and is mounted first.
+    if (element.current?.contains(document.activeElement) === false) {
+      element.current.focus();
+    }
     return () => {
       if (opener instanceof HTMLElement && opener.isConnected) {
         opener.focus({ preventScroll: true });

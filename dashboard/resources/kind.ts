@@ -13,6 +13,8 @@ export interface ResourceKind {
   readonly pathOf: (resource: Resource) => string;
   /** Where it is, in a word or two: its group or host. */
   readonly placeOf?: (resource: Resource) => string;
+  /** Whether it is off on purpose, which its health does not say. */
+  readonly isOff?: (resource: Resource) => boolean;
   /** What the user may do to it. */
   readonly actions: () => readonly RowAction<Resource>[];
 }

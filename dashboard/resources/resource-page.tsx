@@ -9,13 +9,14 @@ import { Icon } from "../parts/icon.tsx";
 import { MenuButton } from "../parts/menu.tsx";
 import { Note } from "../parts/note.tsx";
 import { Skeleton } from "../parts/skeleton.tsx";
-import { healthStatus, Status } from "../parts/status.tsx";
+import { Status } from "../parts/status.tsx";
 import type { RowAction } from "../parts/table/data-table.tsx";
 import { keyTextOf } from "../parts/table/row-menu.tsx";
 import { type Tile, Tiles } from "../parts/tiles.tsx";
 import { useAddressParameter } from "../parts/use-address-parameter.ts";
 import { hasRole } from "../session.ts";
 import type { ResourceKind } from "./kind.ts";
+import { statusOfResource } from "./kinds.ts";
 import { ResourceAudit } from "./tabs/resource-audit.tsx";
 import { ResourceEvents } from "./tabs/resource-events.tsx";
 import { ResourceHistory } from "./tabs/resource-history.tsx";
@@ -49,7 +50,7 @@ export function ResourcePage(props: {
   const resource = resources.get(name);
   const place = resource === undefined ? undefined : props.kind.placeOf?.(resource);
   return (
-    <Page title={place ?? title} parents={[parent]}>
+    <Page title={place ?? resource?.title ?? title} parents={[parent]}>
       {error !== undefined && <ErrorNote error={error} />}
       {resource === undefined && !isComplete && error === undefined && <Skeleton />}
       {resource === undefined && isComplete && (
@@ -128,7 +129,7 @@ function Head({ kind, resource }: { readonly kind: ResourceKind; readonly resour
   const others = actions.filter((action) => !shown.includes(action));
   return (
     <div class="resource-head">
-      <Status kind={healthStatus(resource.health)} text={resource.state} />
+      <Status kind={statusOfResource(resource)} text={resource.state} />
       <h1>{resource.title}</h1>
       <span class="quiet">{resource.state}</span>
       <div class="row">

@@ -1,17 +1,15 @@
-import { DomainNotice } from "../../parts/domain-notice.tsx";
-import { RunningOperations } from "../../parts/operation-list.tsx";
-import { Inventory } from "./inventory.tsx";
-import { StoragePoolCard } from "./storage-pool.tsx";
+import { Route, Switch } from "wouter-preact";
+import { MachineList } from "./machine-list.tsx";
+import { MachinePage } from "./machine-page.tsx";
 
-/** The VMs that can be started and stopped here, the storage they share, and the running operations of both. */
+/** Machines and their storage pool: the list, or one machine. */
 export function Hypervisors() {
   return (
-    <>
-      <h1>Hypervisors</h1>
-      <DomainNotice domain="hypervisors" />
-      <RunningOperations kinds={["hypervisors", "storagePool"]} />
-      <Inventory />
-      <StoragePoolCard />
-    </>
+    <Switch>
+      <Route path="/:id">{({ id }) => <MachinePage id={id} key={id} />}</Route>
+      <Route>
+        <MachineList />
+      </Route>
+    </Switch>
   );
 }

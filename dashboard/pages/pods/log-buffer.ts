@@ -49,6 +49,34 @@ export function appendLines(log: LogBuffer, added: readonly string[]): LogBuffer
   return { blocks, lineCount, everCount: log.everCount + added.length };
 }
 
+/**
+ * Returns the lines of a log that have all words, in any case; without words the log itself. Blocks stay the same objects
+ * where all their lines match.
+ */
+export function matchingLines(log: LogBuffer, words: string): LogBuffer {
+  const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
+  if (wanted.length === 0) {
+    return log;
+  }
+  const blocks = log.blocks.flatMap((block) => {
+    const lines = block.lines.filter(({ text }) => wanted.every((word) => text.toLowerCase().includes(word)));
+    return lines.length === 0 ? [] : [lines.length === block.lines.length ? block : { ...block, lines }];
+  });
+  return {
+    ...log,
+    blocks,
+    lineCount: blocks.reduce((count, { lines }) => count + lines.length, 0),
+  };
+}
+
+/** Returns a log as a text with a line for each of its lines, with its time. */
+export function logText({ blocks }: LogBuffer): string {
+  return blocks
+    .flatMap(({ lines }) => lines)
+    .map(({ time, text }) => `${time} ${text}\n`)
+    .join("");
+}
+
 function parseLogLine(line: string, key: number): LogLine {
   const end = line.indexOf(" ");
   return end < 0

@@ -7,7 +7,12 @@ import type { LogBlock, LogBuffer } from "./log-buffer.ts";
 const nearPx = 24;
 
 /** Lines of a log. Follows new lines while the end is visible, and stays in place while the user reads further up. */
-export function LogView({ of: log }: { readonly of: LogBuffer }) {
+export function LogView(props: {
+  readonly of: LogBuffer;
+  /** Shown without lines. */
+  readonly empty: string;
+}) {
+  const { of: log, empty } = props;
   const box = useRef<HTMLDivElement>(null);
   const isAtEnd = useSignal(true);
 
@@ -39,7 +44,7 @@ export function LogView({ of: log }: { readonly of: LogBuffer }) {
           isAtEnd.value = scrollHeight - scrollTop - clientHeight < nearPx;
         }}
       >
-        {log.lineCount === 0 && <p class="quiet">No output yet.</p>}
+        {log.lineCount === 0 && <p class="quiet">{empty}</p>}
         {log.blocks.map((block) => (
           <Block key={block.key} of={block} />
         ))}

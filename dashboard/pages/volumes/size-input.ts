@@ -1,8 +1,9 @@
-import { type Signal, useSignal } from "@preact/signals";
+import type { Signal } from "@preact/signals";
+import { useSizeInput } from "../../parts/form/size-input.ts";
 import { parseSizeGib } from "./size-gib.ts";
 
-/** State of an input for a size. */
-export interface SizeInput {
+/** State of an input for the size of a volume. */
+export interface SizeGibInput {
   readonly text: Signal<string>;
   /** The size in GiB; undefined while the text is empty or invalid. */
   readonly gib: bigint | undefined;
@@ -11,14 +12,7 @@ export interface SizeInput {
 }
 
 /** @param initialText text before the user types */
-export function useSizeGib(initialText: string): SizeInput {
-  const text = useSignal(initialText);
-  if (text.value.trim() === "") {
-    return { text, gib: undefined, error: undefined };
-  }
-  try {
-    return { text, gib: parseSizeGib(text.value), error: undefined };
-  } catch (thrown) {
-    return { text, gib: undefined, error: thrown instanceof Error ? thrown.message : String(thrown) };
-  }
+export function useSizeGib(initialText: string): SizeGibInput {
+  const { text, size, error } = useSizeInput(initialText, parseSizeGib);
+  return { text, gib: size, error };
 }

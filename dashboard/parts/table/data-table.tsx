@@ -6,6 +6,7 @@ import type { MenuItem } from "../menu.tsx";
 import type { StatusKind } from "../status.tsx";
 import { phoneQuery, useMedia } from "../use-media.ts";
 import type { Column, Filter } from "./column.ts";
+import { useKeyTable } from "./key-table.ts";
 import { RowCards } from "./row-cards.tsx";
 import { useTableAddress } from "./table-address.ts";
 import { queryRows } from "./table-query.ts";
@@ -87,16 +88,21 @@ export function DataTable<Row>(props: TableProps<Row>) {
   const list = useRef<HTMLElement>(null);
   const isPhone = useMedia(phoneQuery);
   const isSelectable = actions.some(({ runAll }) => runAll !== undefined);
+  const { hasKeys, use } = useKeyTable();
   useKeys(
-    keysOf(props, found, selected, at, isSelectable, (index) =>
-      scrollToRow(list.current, index, isPhone ? cardPx : rowPx, isPhone ? 0 : headPx),
-    ),
+    hasKeys.value
+      ? keysOf(props, found, selected, at, isSelectable, (index) =>
+          scrollToRow(list.current, index, isPhone ? cardPx : rowPx, isPhone ? 0 : headPx),
+        )
+      : [],
   );
   const shown = { ...props, found, selected, at, isSelectable, list };
+  // A selected row may have been removed since.
+  const chosen = selected.value.size === 0 ? [] : rows.filter((row) => selected.value.has(keyOf(row)));
   const hasTools = props.hasTools ?? rows.length >= fewRows;
   const isFiltered = query.search !== "" || [...query.filters.values()].some(({ length }) => length > 0);
   return (
-    <section class="stack" aria-label={props.caption}>
+    <section class="stack" aria-label={props.caption} onFocusCapture={use} onPointerDownCapture={use}>
       {(hasTools || isFiltered) && (
         <TableTools
           caption={props.caption}
@@ -104,6 +110,7 @@ export function DataTable<Row>(props: TableProps<Row>) {
           foundCount={found.length}
           filters={filters}
           address={address}
+          hasKeys={hasKeys.value}
         >
           {props.tools}
         </TableTools>
@@ -124,9 +131,9 @@ export function DataTable<Row>(props: TableProps<Row>) {
         ) : (
           <TableRows {...shown} rowPx={rowPx} sort={query.sort} onSort={address.sort} />
         ))}
-      {selected.value.size > 0 && (
+      {chosen.length > 0 && (
         <BulkBar
-          rows={rows.filter((row) => selected.value.has(keyOf(row)))}
+          rows={chosen}
           actions={actions}
           onClose={() => {
             selected.value = new Set();
@@ -213,9 +220,12 @@ function keysOf<Row>(
               does: text.replace("…", ""),
               run: () => {
                 const rows = found.filter((row) => selected.peek().has(keyOf(row)));
+                const possible = rows.filter((row) => appliesTo?.(row) ?? true);
                 const row = rowNow();
                 if (rows.length > 0 && runAll !== undefined) {
-                  runAll(rows);
+                  if (possible.length > 0) {
+                    runAll(possible);
+                  }
                 } else if (row !== undefined && (appliesTo?.(row) ?? true)) {
                   run(row);
                 }

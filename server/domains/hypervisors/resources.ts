@@ -32,7 +32,9 @@ export function createHypervisorResources(
   };
 }
 
-function resourceOf({ id, state, threadCount, memoryMib, capabilities, gpus, reason }: Hypervisor): Resource {
+function resourceOf(hypervisor: Hypervisor): Resource {
+  const { id, state, threadCount, memoryMib, capabilities, gpus, reason, isDefined, madeBy } = hypervisor;
+  const models = gpus.map(({ brand, model }) => `${brand} ${model}`.trim()).filter((model) => model !== "");
   return {
     name: hypervisorResource(id),
     type: "hypervisor",
@@ -40,11 +42,17 @@ function resourceOf({ id, state, threadCount, memoryMib, capabilities, gpus, rea
     state,
     health: state === "unknown" ? "unknown" : "ok",
     figures: [
-      count("vcpus", threadCount),
-      bytes("memory", BigInt(memoryMib) << 20n),
+      // libvirt does not report them for a VM that it cannot read.
+      ...(threadCount === 0 ? [] : [count("vcpus", threadCount)]),
+      ...(memoryMib === 0 ? [] : [bytes("memory", BigInt(memoryMib) << 20n)]),
       ...(gpus.length === 0 ? [] : [count("gpus", gpus.length)]),
     ],
     labels: Object.fromEntries(capabilities.map((name) => [`capability/${name}`, ""])),
+    properties: {
+      source: isDefined ? "vm" : "template",
+      ...(models.length === 0 ? {} : { gpus: models.join(", ") }),
+      ...(madeBy === undefined ? {} : { created_by: madeBy }),
+    },
     ...(reason === "" ? {} : { reason }),
   };
 }

@@ -19,10 +19,14 @@ import { imageResource, podResource } from "./own-changes.ts";
 export function createPodResources(runtime: Pick<PodRuntime, "read" | "subscribe">): InventorySource {
   const resourcesOf = createResourceCache(({ pods, unreadable, images }: RuntimeState) => {
     const readable = new Set(pods.map(({ uuid }) => uuid));
+    const users = Map.groupBy(
+      pods.flatMap(({ containers }) => containers),
+      ({ image }) => image.id,
+    );
     return [
       ...pods.map(resourceOfPod),
       ...unreadable.filter(({ podUuid }) => !readable.has(podUuid)).map(resourceOfUnreadable),
-      ...images.map(resourceOfImage),
+      ...images.map((image) => resourceOfImage(image, users.get(image.id)?.length ?? 0)),
     ];
   });
   return {
@@ -45,8 +49,10 @@ function resourceOfPod({
   labels,
   createdAtNs,
   startedAtNs,
+  networks,
 }: RuntimePod): Resource {
   const apps = containers.filter(({ isInfra }) => !isInfra);
+  const addresses = networks.flatMap(({ ipv4, ipv6 }) => [ipv4, ipv6]).filter((address) => address !== "");
   const failed = phase === "running" ? undefined : apps.find(({ exitCode }) => isFailure(exitCode));
   return {
     name: podResource(uuid),
@@ -61,7 +67,10 @@ function resourceOfPod({
       ...(startedAtNs === undefined ? [] : [time("started", Number(startedAtNs / 1_000_000n))]),
     ],
     labels: Object.fromEntries(labels),
-    properties: Object.fromEntries(apps.slice(0, 1).map(({ image: { name: image } }) => ["image", image])),
+    properties: {
+      ...Object.fromEntries(apps.slice(0, 1).map(({ image: { name: image } }) => ["image", image])),
+      ...(addresses.length === 0 ? {} : { addresses: addresses.join(" ") }),
+    },
     ...(failed === undefined ? {} : { reason: `${failed.name} exited with code ${failed.exitCode}` }),
   };
 }
@@ -71,7 +80,7 @@ function isFailure(exitCode: number | undefined): boolean {
   return exitCode !== undefined && exitCode !== 0 && exitCode !== 143;
 }
 
-function resourceOfUnreadable({ podId, podUuid }: UnreadablePod): Resource {
+function resourceOfUnreadable({ podId, podUuid, why }: UnreadablePod): Resource {
   return {
     name: podResource(podUuid),
     type: "pod",
@@ -80,17 +89,26 @@ function resourceOfUnreadable({ podId, podUuid }: UnreadablePod): Resource {
     health: "unknown",
     figures: [],
     labels: {},
+    reason: why,
   };
 }
 
-function resourceOfImage({ id, names, sizeBytes, labels }: RuntimeImage): Resource {
+function resourceOfImage(
+  { id, names, sizeBytes, createdAtNs, labels }: RuntimeImage,
+  containerCount: number,
+): Resource {
   return {
     name: imageResource(id),
     type: "image",
     title: names[0] ?? id.slice(0, 12),
     state: "present",
     health: "ok",
-    figures: [bytes("size", sizeBytes)],
+    figures: [
+      bytes("size", sizeBytes),
+      time("built", Number(createdAtNs / 1_000_000n)),
+      count("containers", containerCount),
+    ],
     labels: Object.fromEntries(labels),
+    properties: { id, ...(names.length > 1 ? { other_names: names.slice(1).join(" ") } : {}) },
   };
 }

@@ -9,7 +9,8 @@ import type { PoolState, StoragePool } from "./storage-pool.ts";
 /** The storage pool that hypervisors share. */
 export function createStoragePoolResources(pool: Pick<StoragePool, "read" | "subscribe">): InventorySource {
   const resourcesOf = createResourceCache((state: PoolState): readonly Resource[] => {
-    const isWhole = !state.devices.some(({ missing }) => missing);
+    const missing = state.devices.filter((device) => device.missing).map(({ path }) => path);
+    const isWhole = missing.length === 0;
     return [
       {
         name: "storagePool",
@@ -23,6 +24,8 @@ export function createStoragePoolResources(pool: Pick<StoragePool, "read" | "sub
           bytes("free", state.freeBytes),
         ],
         labels: {},
+        properties: { kind: state.kind },
+        ...(isWhole ? {} : { reason: `LVM cannot find ${missing.join(", ")}` }),
       },
     ];
   });

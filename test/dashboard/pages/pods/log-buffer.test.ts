@@ -4,6 +4,8 @@ import {
   appendLines,
   emptyLog,
   type LogBuffer,
+  logText,
+  matchingLines,
   maxLines,
 } from "../../../../dashboard/pages/pods/log-buffer.ts";
 
@@ -55,4 +57,26 @@ test("the newest lines are kept in order up to the limit, and full blocks stay t
       );
     }),
   );
+});
+
+test("a filter keeps the lines that have all words, in any case; blocks that match as a whole stay the same", async (t) => {
+  const lines = ["GET /index 200", "GET /missing 404", "POST /index 200"];
+  const log = appendLines(
+    emptyLog,
+    lines.map((line, second) => `2026-11-21T15:29:0${second}Z ${line}`),
+  );
+  t.same(
+    linesOf(matchingLines(log, " get  INDEX ")).map(({ text }) => text),
+    ["GET /index 200"],
+  );
+  t.equal(matchingLines(log, "get index").lineCount, 1);
+  t.equal(matchingLines(log, "none").lineCount, 0);
+  t.equal(matchingLines(log, " "), log);
+  t.equal(matchingLines(log, "/").blocks[0], log.blocks[0]);
+});
+
+test("a log is saved with a line for each line, with its time", async (t) => {
+  const log = appendLines(emptyLog, ["2026-11-21T15:29:23Z one", "2026-11-21T15:29:24Z two"]);
+  t.equal(logText(log), "2026-11-21T15:29:23Z one\n2026-11-21T15:29:24Z two\n");
+  t.equal(logText(emptyLog), "");
 });
