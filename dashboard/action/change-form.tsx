@@ -13,7 +13,7 @@ import { closePanel } from "../layout/side-panel.tsx";
 import { ErrorNote } from "../parts/error-note.tsx";
 import { Key } from "../parts/key.tsx";
 import { client } from "../session.ts";
-import { actionOf } from "./action.ts";
+import { actionOf, propose } from "./action.ts";
 import { applyAction } from "./apply-action.ts";
 import { messageAtField } from "./message-at-field.ts";
 import { PlanView } from "./plan-view.tsx";
@@ -23,7 +23,7 @@ const pauseMs = 250;
 
 /**
  * A form in the side panel, with the plan of the change below it, which follows the input. Applying it closes the panel; the result is
- * shown by a toast. A change that loses data asks for a name instead: use `propose`.
+ * shown by a toast. A change whose plan has losses is confirmed in a dialog first.
  */
 export function ChangeForm<I extends DescMessage, O extends DescMessage>(props: {
   /** What the change does, as a command: "Resize the volume data". */
@@ -41,6 +41,8 @@ export function ChangeForm<I extends DescMessage, O extends DescMessage>(props: 
   readonly fieldOfReason?: Readonly<Record<string, string>>;
   readonly assertAnswer?: (answer: object | undefined) => void;
   readonly onDone?: () => void;
+  /** What the user types if the plan has losses, such as the name of the volume. */
+  readonly confirmName?: string;
   /** Renders the input. `errorOf` returns the error of a field of the request. */
   readonly children: (form: { errorOf(field: string): string | undefined }) => ComponentChildren;
 }) {
@@ -90,25 +92,32 @@ export function ChangeForm<I extends DescMessage, O extends DescMessage>(props: 
     !isBusy.value &&
     (!hasPlan || (plan.value !== undefined && plannedKey.value === key));
 
+  const losesData = (plan.value?.losses.length ?? 0) > 0;
+
   async function submit(event: SubmitEvent): Promise<void> {
     event.preventDefault();
     if (!isReady || request === undefined) {
       return;
     }
+    const { assertAnswer, confirmName, onDone } = props;
+    const proposal = {
+      title,
+      label,
+      method,
+      request,
+      hasPlan,
+      ...(assertAnswer === undefined ? {} : { assertAnswer }),
+      ...(confirmName === undefined ? {} : { confirmName }),
+      ...(onDone === undefined ? {} : { onDone }),
+    };
+    if (losesData) {
+      closePanel();
+      propose({ ...proposal, isDangerous: true });
+      return;
+    }
     isBusy.value = true;
     try {
-      const { assertAnswer, onDone } = props;
-      await applyAction(
-        actionOf({
-          title,
-          label,
-          method,
-          request,
-          hasPlan,
-          ...(assertAnswer === undefined ? {} : { assertAnswer }),
-          ...(onDone === undefined ? {} : { onDone }),
-        }),
-      );
+      await applyAction(actionOf(proposal));
       closePanel();
     } catch (error) {
       refusal.value = error;
@@ -143,7 +152,7 @@ export function ChangeForm<I extends DescMessage, O extends DescMessage>(props: 
           Cancel
         </button>
         <button type="submit" class="main" disabled={!isReady}>
-          {label} <Key text="Ctrl ↵" />
+          {losesData ? `${label}…` : label} <Key text="Ctrl ↵" />
         </button>
       </footer>
     </form>

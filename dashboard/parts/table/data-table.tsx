@@ -6,6 +6,7 @@ import type { MenuItem } from "../menu.tsx";
 import type { StatusKind } from "../status.tsx";
 import { phoneQuery, useMedia } from "../use-media.ts";
 import type { Column, Filter } from "./column.ts";
+import { useKeyTable } from "./key-table.ts";
 import { RowCards } from "./row-cards.tsx";
 import { useTableAddress } from "./table-address.ts";
 import { queryRows } from "./table-query.ts";
@@ -87,16 +88,19 @@ export function DataTable<Row>(props: TableProps<Row>) {
   const list = useRef<HTMLElement>(null);
   const isPhone = useMedia(phoneQuery);
   const isSelectable = actions.some(({ runAll }) => runAll !== undefined);
+  const { hasKeys, use } = useKeyTable();
   useKeys(
-    keysOf(props, found, selected, at, isSelectable, (index) =>
-      scrollToRow(list.current, index, isPhone ? cardPx : rowPx, isPhone ? 0 : headPx),
-    ),
+    hasKeys.value
+      ? keysOf(props, found, selected, at, isSelectable, (index) =>
+          scrollToRow(list.current, index, isPhone ? cardPx : rowPx, isPhone ? 0 : headPx),
+        )
+      : [],
   );
   const shown = { ...props, found, selected, at, isSelectable, list };
   const hasTools = props.hasTools ?? rows.length >= fewRows;
   const isFiltered = query.search !== "" || [...query.filters.values()].some(({ length }) => length > 0);
   return (
-    <section class="stack" aria-label={props.caption}>
+    <section class="stack" aria-label={props.caption} onFocusCapture={use} onPointerDownCapture={use}>
       {(hasTools || isFiltered) && (
         <TableTools
           caption={props.caption}
@@ -104,6 +108,7 @@ export function DataTable<Row>(props: TableProps<Row>) {
           foundCount={found.length}
           filters={filters}
           address={address}
+          hasKeys={hasKeys.value}
         >
           {props.tools}
         </TableTools>

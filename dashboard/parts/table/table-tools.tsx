@@ -16,13 +16,15 @@ export function TableTools<Row>(props: {
   readonly foundCount: number;
   readonly filters: readonly Filter<Row>[];
   readonly address: TableAddress;
+  /** Whether the key of the search is this one's. */
+  readonly hasKeys: boolean;
   readonly children?: ComponentChildren;
 }) {
-  const { caption, rows, foundCount, filters, address, children } = props;
+  const { caption, rows, foundCount, filters, address, hasKeys, children } = props;
   const query = address.query.value;
   const input = useRef<HTMLInputElement>(null);
   const id = useId();
-  useKeys([{ key: "/", does: "filter the list", run: () => input.current?.focus() }]);
+  useKeys(hasKeys ? [{ key: "/", does: "filter the list", run: () => input.current?.focus() }] : []);
   return (
     <div class="table-head">
       <div class="filters">
@@ -46,7 +48,7 @@ export function TableTools<Row>(props: {
               }
             }}
           />
-          <Key text="/" />
+          {hasKeys && <Key text="/" />}
         </div>
         {filters.map((filter) => {
           const values = query.filters.get(filter.id) ?? [];
