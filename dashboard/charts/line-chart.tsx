@@ -43,6 +43,7 @@ export function LineChart(props: {
     <figure class="chart-figure">
       <figcaption>
         <strong>{title}</strong>
+        {at !== undefined && <span class="quiet">{ageText(at)}</span>}
         <span class="legend">
           {titles.map((each, index) => (
             <span key={each} class={`series-${index + 1}`}>
@@ -50,7 +51,6 @@ export function LineChart(props: {
             </span>
           ))}
         </span>
-        {at !== undefined && <span class="quiet">{ageText(at)}</span>}
       </figcaption>
       <div class="chart">
         <div class="y-axis" aria-hidden="true">

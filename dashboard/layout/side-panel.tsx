@@ -28,7 +28,10 @@ export function SidePanel({ content }: { readonly content: PanelContent }) {
   const element = useRef<HTMLElement>(null);
   useEffect(() => {
     const opener = document.activeElement;
-    element.current?.focus();
+    // A form has focused its first field already.
+    if (element.current?.contains(opener) === false) {
+      element.current.focus();
+    }
     return () => {
       if (opener instanceof HTMLElement && opener.isConnected) {
         opener.focus({ preventScroll: true });

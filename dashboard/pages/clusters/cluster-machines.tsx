@@ -19,12 +19,12 @@ interface MachineRow {
 
 const columns: readonly Column<MachineRow>[] = [
   { id: "name", title: "Machine", cell: titleOf, sortBy: titleOf },
-  { id: "pool", title: "Pool", width: "medium", cell: poolOf, sortBy: poolOf, onCard: "place" },
+  { id: "pool", title: "Pool", width: "short", cell: poolOf, sortBy: poolOf, onCard: "place" },
   { id: "state", title: "State", width: "short", cell: stateText, sortBy: stateText, onCard: "place" },
   {
     id: "node",
     title: "Node",
-    width: "medium",
+    width: "short",
     cell: ({ node }) => node?.k8sNodeStatus || "—",
     sortBy: ({ node }) => node?.k8sNodeStatus,
     onCard: "figure",
@@ -42,6 +42,7 @@ const columns: readonly Column<MachineRow>[] = [
     id: "since",
     title: "Since",
     width: "time",
+    rank: 2,
     isNumber: true,
     cell: ({ machine }) => <TimeText at={machine.since} />,
     onCard: "place",

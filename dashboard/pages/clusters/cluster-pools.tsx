@@ -17,8 +17,15 @@ const columns: readonly Column<ClusterPool>[] = [
     cell: ({ instanceType }) => instanceType,
     onCard: "place",
   },
-  { id: "desired", title: "Desired", width: "figure", isNumber: true, cell: ({ wanted }) => wanted },
-  { id: "machines", title: "Machines", width: "figure", isNumber: true, cell: ({ machines }) => machines },
+  { id: "desired", title: "Desired", width: "figure", rank: 2, isNumber: true, cell: ({ wanted }) => wanted },
+  {
+    id: "machines",
+    title: "Machines",
+    width: "figure",
+    rank: 2,
+    isNumber: true,
+    cell: ({ machines }) => machines,
+  },
   {
     id: "nodes",
     title: "Nodes",

@@ -17,7 +17,7 @@ export function TrafficCharts({ cluster }: { readonly cluster: WatchClusterStats
   const at = { nowMs: Math.max(useNowMs(), moments.at(-1)?.atMs ?? 0), spanMs, cursor };
   const rate = (bytes: number) => `${sizeText(bytes)}/s`;
   return (
-    <Panel title="Traffic" note={`last ${spanMs / 60_000} minutes, since this page was opened`}>
+    <Panel title="Traffic" note={`last ${spanMs / 60_000} minutes`}>
       <div class="charts">
         <LineChart
           {...at}
