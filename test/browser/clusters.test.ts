@@ -1,7 +1,10 @@
 import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
 import { test } from "tap";
+import { ListStraysResponseSchema } from "../../gen/hostplane/v1/cluster_pb.ts";
+import { PlanResponseSchema } from "../../gen/hostplane/v1/plan_pb.ts";
 import { adminPassword, startGatewayUnderTest } from "../server/gateway-under-test.ts";
+import { answerOf } from "./answers.ts";
 import {
   assertAccessible,
   assertFits,
@@ -42,7 +45,10 @@ test("a cluster is created, its status is updated live, it is scaled, and delete
   await page.getByText("No clusters yet").waitFor();
   await createDemo(page);
   const row = page.getByRole("row").filter({ hasText: "demo" });
-  await row.getByText(/^creating$/).waitFor();
+  await row
+    .getByRole("cell", { name: /^creating$/ })
+    .last()
+    .waitFor();
   await row.getByText(/of 2 machines/).waitFor();
   await other.getByRole("link", { name: "demo" }).waitFor();
   await keepScreenshot(page, "clusters");
@@ -54,14 +60,14 @@ test("a cluster is created, its status is updated live, it is scaled, and delete
   await page.getByRole("heading", { level: 1, name: "demo" }).waitFor();
   const machines = page.getByRole("table", { name: "Machines" });
   await machines
-    .getByText(/^joined$/)
+    .getByRole("cell", { name: /^joined$/ })
     .first()
     .waitFor({ timeout: installMs });
   await machines
     .getByText(/^sandbox-node-\d$/)
     .first()
     .waitFor();
-  await machines.getByText("Ready").first().waitFor();
+  await machines.getByRole("cell", { name: "Ready" }).first().waitFor();
   await machines
     .getByRole("button", { name: /^Actions of sandbox-node/ })
     .first()
@@ -171,9 +177,8 @@ test("a stray is adopted or released after its plan, and an upgrade is offered i
   const page = await openPage(t, await startBrowser(t), url);
   await logIn(page, adminPassword);
   await page.route(/\/ListStrays/, (route) =>
-    route.fulfill({
-      contentType: "application/json",
-      body: JSON.stringify({
+    route.fulfill(
+      answerOf(ListStraysResponseSchema, {
         reportOnlyBecause: "the store was restored",
         strays: [
           {
@@ -188,14 +193,13 @@ test("a stray is adopted or released after its plan, and an upgrade is offered i
           { systemId: "abc124", hostname: "lost-2", maasStatus: "allocated", message: "no annotation" },
         ],
       }),
-    }),
+    ),
   );
   await page.route(/\/PlanService\/Plan/, (route) =>
     route.request().postData()?.includes("Stray") === true
-      ? route.fulfill({
-          contentType: "application/json",
-          body: JSON.stringify({ changes: ["it is settled"], losses: ["all data on its disks"], steps: [] }),
-        })
+      ? route.fulfill(
+          answerOf(PlanResponseSchema, { changes: ["it is released"], losses: ["all data on its disks"] }),
+        )
       : route.continue(),
   );
   await goTo(page, "Clusters");

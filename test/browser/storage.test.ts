@@ -1,8 +1,15 @@
-import { type JsonObject, toJson } from "@bufbuild/protobuf";
+import { create } from "@bufbuild/protobuf";
 import type { Page } from "playwright-core";
 import { type Test, test } from "tap";
-import { WatchClusterStatsResponseSchema } from "../../gen/hostplane/v1/storage_pb.ts";
+import { PlanResponseSchema } from "../../gen/hostplane/v1/plan_pb.ts";
+import {
+  ArchiveCrashResponseSchema,
+  ListCrashesResponseSchema,
+  WatchClusterStatsResponseSchema,
+} from "../../gen/hostplane/v1/storage_pb.ts";
+import { CrashSchema } from "../../gen/resources/stats/stats_pb.ts";
 import { adminPassword, startGatewayUnderTest } from "../server/gateway-under-test.ts";
+import { answerOf, streamedAnswerOf } from "./answers.ts";
 import {
   assertAccessible,
   assertFits,
@@ -32,23 +39,6 @@ async function startWindows(t: Test): Promise<{
       return page;
     },
   };
-}
-
-/** One message of a stream, as the Connect protocol has it: a flag, the length and the JSON text. */
-function envelope(message: object): Buffer {
-  const body = Buffer.from(JSON.stringify(message));
-  const head = Buffer.alloc(5);
-  head.writeUInt32BE(body.length, 1);
-  return Buffer.concat([head, body]);
-}
-
-/** Returns the newest message of WatchClusterStats. */
-async function readCluster(url: string): Promise<JsonObject> {
-  const client = await clientOf(url);
-  for await (const message of client.storage.watchClusterStats({})) {
-    return toJson(WatchClusterStatsResponseSchema, message) as JsonObject;
-  }
-  throw new Error("the stream has ended");
 }
 
 test("the Ceph page shows and draws what the API returns", async (t) => {
@@ -127,20 +117,20 @@ test("a chart shows the figures at the pointer, and all of them as a table", asy
 
 test("health checks are listed by severity, figures that are not known are named, and a crash is archived", async (t) => {
   const { url, open } = await startWindows(t);
-  const { recovery: _, stats, ...healthy } = await readCluster(url);
+  const client = await clientOf(url);
+  const { stats } = await client.stats.getClusterStats({});
+  if (stats === undefined) {
+    throw new Error("the cluster is not known");
+  }
+  stats.status = "HEALTH_ERR";
+  stats.crashes = [create(CrashSchema, { description: "osd.1 crashed" })];
   const crash = { id: "2026-11-21_a", entity: "osd.1", host: "sandbox-ceph-2", what: "a failed assertion" };
   let archived = false;
   const page = await open();
   await page.route(/\/WatchClusterStats$/, (route) =>
-    route.fulfill({
-      contentType: "application/connect+json",
-      body: envelope({
-        ...healthy,
-        stats: {
-          ...(stats as JsonObject),
-          status: "HEALTH_ERR",
-          crashes: [{ description: "osd.1 crashed" }],
-        },
+    route.fulfill(
+      streamedAnswerOf(WatchClusterStatsResponseSchema, {
+        stats,
         healthChecks: [
           { code: "A_MUTED", severity: "HEALTH_WARN", summary: "known for long", muted: true },
           { code: "OSD_DOWN", severity: "HEALTH_WARN", summary: "1 osds down" },
@@ -148,27 +138,18 @@ test("health checks are listed by severity, figures that are not known are named
         ],
         missing: [{ field: "recovery", reason: "no manager is active" }],
       }),
-    }),
+    ),
   );
   await page.route(/\/ListCrashes/, (route) =>
-    route.fulfill({
-      contentType: "application/json",
-      body: JSON.stringify({ crashes: [{ ...crash, archived }] }),
-    }),
+    route.fulfill(answerOf(ListCrashesResponseSchema, { crashes: [{ ...crash, archived }] })),
   );
-  await page.route(/\/PlanService\/Plan$/, (route) =>
-    route.fulfill({
-      contentType: "application/json",
-      body: JSON.stringify({ changes: ["Ceph archives the crash"], losses: [], steps: [] }),
-    }),
+  await page.route(/\/PlanService\/Plan/, (route) =>
+    route.fulfill(answerOf(PlanResponseSchema, { changes: ["Ceph archives the crash"] })),
   );
   await page.route(/\/ArchiveCrash$/, (route) => {
     t.match(route.request().postData(), crash.id);
     archived = true;
-    return route.fulfill({
-      contentType: "application/json",
-      body: JSON.stringify({ crash: { ...crash, archived } }),
-    });
+    return route.fulfill(answerOf(ArchiveCrashResponseSchema, { crash: { ...crash, archived } }));
   });
   await goTo(page, "Ceph");
   const health = page.getByRole("region", { name: "Health" });
