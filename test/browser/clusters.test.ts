@@ -73,7 +73,7 @@ test("a cluster is created, its status is updated live, it is scaled, and delete
     .first()
     .click();
   await page.getByRole("menuitem", { name: "History" }).click();
-  await page.getByRole("list", { name: "History" }).getByText("allocated").waitFor();
+  await page.getByRole("list", { name: "History" }).getByText("allocated", { exact: true }).waitFor();
   await keepScreenshot(page, "cluster");
   await assertAccessible(t, page, "a cluster");
   await page.keyboard.press("Escape");
@@ -195,7 +195,7 @@ test("a stray is adopted or released after its plan, and an upgrade is offered i
       }),
     ),
   );
-  await page.route(/\/PlanService\/Plan/, (route) =>
+  await page.route(/PlanService\/Plan/, (route) =>
     route.request().postData()?.includes("Stray") === true
       ? route.fulfill(
           answerOf(PlanResponseSchema, { changes: ["it is released"], losses: ["all data on its disks"] }),

@@ -143,7 +143,7 @@ test("health checks are listed by severity, figures that are not known are named
   await page.route(/\/ListCrashes/, (route) =>
     route.fulfill(answerOf(ListCrashesResponseSchema, { crashes: [{ ...crash, archived }] })),
   );
-  await page.route(/\/PlanService\/Plan/, (route) =>
+  await page.route(/PlanService\/Plan/, (route) =>
     route.fulfill(answerOf(PlanResponseSchema, { changes: ["Ceph archives the crash"] })),
   );
   await page.route(/\/ArchiveCrash$/, (route) => {
