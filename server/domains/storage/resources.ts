@@ -3,8 +3,8 @@ import type {
   CephHost,
   CephOsd,
   CephPool,
-  CephReader,
   CephPoolUsage,
+  CephReader,
   CephState,
 } from "../../../adapters/ceph/adapter.ts";
 import { cephResource } from "../../../adapters/ceph/names.ts";
