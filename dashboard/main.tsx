@@ -7,6 +7,7 @@ import "./style/layout.css";
 import "./style/table.css";
 import "./style/panels.css";
 import "./style/log.css";
+import "./style/charts.css";
 
 const root = document.getElementById("app");
 if (root !== null) {

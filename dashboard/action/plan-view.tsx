@@ -70,7 +70,7 @@ function Steps({ plan: { steps, pointOfNoReturn } }: { readonly plan: PlanRespon
           <span class="quiet small">{name}</span>
           {command.length > 0 && <code>{commandText(command)}</code>}
           {pointOfNoReturn < steps.length && index === pointOfNoReturn && (
-            <span class="quiet small">This step and later ones cannot be undone.</span>
+            <div class="quiet small">This step and later ones cannot be undone.</div>
           )}
         </li>
       ))}

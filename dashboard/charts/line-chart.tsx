@@ -1,18 +1,19 @@
-import { Chart, Legend, LinearScale, LineController, LineElement, PointElement, Tooltip } from "chart.js";
-import { DataTable } from "../parts/data-table.tsx";
+import { type Signal, useSignal } from "@preact/signals";
+import { DataTable } from "../parts/table/data-table.tsx";
 import { TimeText } from "../parts/text/time-text.tsx";
 import { axisStep } from "./axis-step.ts";
-import { ChartFigure } from "./chart-figure.tsx";
-import { ageText, type Moment, pointsOf, tableMoments } from "./time-series.ts";
+import { stepPath } from "./step-path.ts";
+import { ageText, figuresAt, type Moment, pointsOf, tableMoments } from "./time-series.ts";
 
-Chart.register(LineController, LineElement, PointElement, LinearScale, Legend, Tooltip);
-
-/** Dash patterns, so that lines do not differ by colour only. */
-const dashes: readonly (readonly number[])[] = [[], [6, 3], [2, 3]];
+/** Units of the drawing, which is stretched to the width and height of its element. */
+const [widthUnits, heightUnits] = [300, 100];
+const axisSteps = 4;
+/** An axis ends here at least, so that its ticks are whole numbers. */
+const leastEnd = { bytes: 1024, count: 2 } as const;
 
 /**
  * A chart of the last minutes. A figure is drawn until the next moment; an unknown figure is a gap.
- * @param titles of the series, in the order of each moment's figures
+ * @param titles of the one or two series, in the order of each moment's figures
  * @param nowMs where the chart ends
  */
 export function LineChart(props: {
@@ -26,79 +27,140 @@ export function LineChart(props: {
   readonly unit: "bytes" | "count";
   /** Where the axis ends; by default just above the largest figure. */
   readonly max?: number | undefined;
+  /** Where the pointer is, in seconds relative to now; charts that share it show the same time. */
+  readonly cursor: Signal<number | undefined>;
 }) {
-  const { title, titles, moments, nowMs, spanMs, text, unit, max } = props;
+  const { title, titles, moments, nowMs, spanMs, text, unit, max, cursor } = props;
+  const known = (figure: number | undefined) => (figure === undefined ? "—" : text(figure));
+  const words = (figures: readonly (number | undefined)[]) =>
+    titles.map((each, index) => `${each} ${known(figures[index])}`).join(", ");
   const newest = moments.at(-1)?.figures ?? [];
-  const known = (figure: number | undefined) => (figure === undefined ? "not known" : text(figure));
-  const words = titles.map((each, index) => `${each} ${known(newest[index])}`).join(", ");
-  const largest = Math.max(
-    0,
-    ...moments.flatMap(({ figures }) => figures.filter((each) => each !== undefined)),
-  );
-  const stepSize = max === undefined ? axisStep(largest, unit) : max / 4;
+  const at = cursor.value;
+  const shown = at === undefined ? newest : (figuresAt(moments, nowMs + at * 1000) ?? []);
+  const all = moments.flatMap(({ figures }) => figures.filter((each) => each !== undefined));
+  const end = max ?? axisSteps * axisStep(Math.max(leastEnd[unit], ...all), unit);
   return (
-    <ChartFigure<"line">
-      label={`${title}, last ${Math.round(spanMs / 60_000)} minutes. Now: ${words}`}
-      caption={`Now: ${words}`}
-      configure={(colors) => ({
-        type: "line",
-        data: {
-          datasets: titles.map((label, index) => ({
-            label,
-            data: pointsOf(moments, index, nowMs, spanMs),
-            borderColor: colors.series[index] ?? colors.text,
-            backgroundColor: colors.series[index] ?? colors.text,
-            borderDash: [...(dashes[index] ?? [])],
-            borderWidth: 2,
-            pointRadius: 0,
-            stepped: true,
-          })),
-        },
-        options: {
-          animation: false,
-          maintainAspectRatio: false,
-          interaction: { mode: "nearest", axis: "x", intersect: false },
-          scales: {
-            x: {
-              type: "linear",
-              min: -spanMs / 1000,
-              max: 0,
-              grid: { color: colors.line },
-              ticks: { color: colors.text, stepSize: 60, callback: (seconds) => ageText(Number(seconds)) },
-            },
-            y: {
-              min: 0,
-              max: 4 * stepSize,
-              grid: { color: colors.line },
-              ticks: { color: colors.text, stepSize, callback: (figure) => text(Number(figure)) },
-            },
-          },
-          plugins: {
-            legend: { labels: { color: colors.text, boxHeight: 0 } },
-            tooltip: {
-              callbacks: {
-                title: ([item]) => ageText(item?.parsed.x ?? 0),
-                label: ({ dataset, parsed }) => `${dataset.label}: ${known(parsed.y ?? undefined)}`,
-              },
-            },
-          },
-        },
-      })}
-    >
-      <DataTable
-        caption={`${title}, newest first`}
-        columns={[
-          { title: "Since", cell: ({ atMs }: Moment) => <TimeText atMs={atMs} /> },
-          ...titles.map((each, index) => ({
-            title: each,
-            isNumber: true,
-            cell: ({ figures }: Moment) => known(figures[index]),
-          })),
-        ]}
-        rows={tableMoments(moments)}
-        keyOf={({ atMs }) => String(atMs)}
-        empty="No data yet."
-      />
-    </ChartFigure>
+    <figure class="chart-figure">
+      <figcaption>
+        <strong>{title}</strong>
+        {at !== undefined && <span class="quiet">{ageText(at)}</span>}
+        <span class="legend">
+          {titles.map((each, index) => (
+            <span key={each} class={`series-${index + 1}`}>
+              {each} <strong>{known(shown[index])}</strong>
+            </span>
+          ))}
+        </span>
+      </figcaption>
+      <div class="chart">
+        <div class="y-axis" aria-hidden="true">
+          <span>{text(end)}</span>
+          <span>{text(end / 2)}</span>
+          <span>{text(0)}</span>
+        </div>
+        <Drawing
+          {...props}
+          label={`${title}, last ${minutesOf(spanMs)} minutes. Now: ${words(newest)}`}
+          end={end}
+        />
+        <div class="x-axis" aria-hidden="true">
+          <span>{ageText(-spanMs / 1000)}</span>
+          <span>now</span>
+        </div>
+      </div>
+      <Values title={title} titles={titles} moments={moments} known={known} />
+    </figure>
   );
+}
+
+function Drawing(props: {
+  readonly label: string;
+  readonly titles: readonly string[];
+  readonly moments: readonly Moment[];
+  readonly nowMs: number;
+  readonly spanMs: number;
+  readonly end: number;
+  readonly cursor: Signal<number | undefined>;
+}) {
+  const { label, titles, moments, nowMs, spanMs, end, cursor } = props;
+  const spanSeconds = spanMs / 1000;
+  const x = (seconds: number) => (1 + seconds / spanSeconds) * widthUnits;
+  const y = (figure: number) => heightUnits * (1 - Math.min(1, figure / end));
+  return (
+    <svg
+      viewBox={`0 0 ${widthUnits} ${heightUnits}`}
+      preserveAspectRatio="none"
+      role="img"
+      aria-label={label}
+      onPointerMove={({ currentTarget, clientX }) => {
+        const { left, width } = currentTarget.getBoundingClientRect();
+        cursor.value = Math.round(Math.min(0, ((clientX - left) / width - 1) * spanSeconds));
+      }}
+      onPointerLeave={() => {
+        cursor.value = undefined;
+      }}
+    >
+      {[0, 0.5, 1].map((share) => (
+        <path key={share} class="grid" d={`M0 ${share * heightUnits}H${widthUnits}`} />
+      ))}
+      {titles.map((title, index) => {
+        const { line, area } = stepPath(pointsOf(moments, index, nowMs, spanMs), x, y);
+        return (
+          <g key={title} class={`series-${index + 1}`}>
+            <path class="area" d={area} />
+            <path class="line" d={line} />
+          </g>
+        );
+      })}
+      {cursor.value !== undefined && <path class="cursor" d={`M${x(cursor.value)} 0V${heightUnits}`} />}
+    </svg>
+  );
+}
+
+/** The same figures as a table, which is drawn only while it is open. */
+function Values(props: {
+  readonly title: string;
+  readonly titles: readonly string[];
+  readonly moments: readonly Moment[];
+  readonly known: (figure: number | undefined) => string;
+}) {
+  const { title, titles, moments, known } = props;
+  const isOpen = useSignal(false);
+  return (
+    <details
+      onToggle={({ currentTarget }) => {
+        isOpen.value = currentTarget.open;
+      }}
+    >
+      <summary class="quiet small" aria-label={`${title} as a table`}>
+        Table
+      </summary>
+      {isOpen.value && (
+        <DataTable
+          name="values"
+          caption={`${title}, newest first`}
+          columns={[
+            { id: "since", title: "Since", cell: ({ atMs }: Moment) => <TimeText atMs={atMs} /> },
+            ...titles.map((each, index) => ({
+              id: each,
+              title: each,
+              width: "figure" as const,
+              isNumber: true,
+              onCard: "figure" as const,
+              cell: ({ figures }: Moment) => known(figures[index]),
+            })),
+          ]}
+          rows={tableMoments(moments)}
+          keyOf={({ atMs }) => String(atMs)}
+          titleOf={({ atMs }) => String(atMs)}
+          hasTools={false}
+          empty="No figures yet."
+        />
+      )}
+    </details>
+  );
+}
+
+function minutesOf(spanMs: number): number {
+  return Math.round(spanMs / 60_000);
 }

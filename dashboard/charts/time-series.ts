@@ -37,6 +37,11 @@ export function pointsOf(moments: readonly Moment[], index: number, nowMs: numbe
   return last === undefined ? [] : [...points, { x: 0, y: last.y }];
 }
 
+/** Returns the figures that applied at a time; undefined before the first moment. */
+export function figuresAt(moments: readonly Moment[], atMs: number): Moment["figures"] | undefined {
+  return moments.findLast((moment) => moment.atMs <= atMs)?.figures;
+}
+
 /** Returns the moments at which something changed, newest first, up to the number of table rows. */
 export function tableMoments(moments: readonly Moment[]): readonly Moment[] {
   return moments

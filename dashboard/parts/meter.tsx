@@ -19,9 +19,20 @@ export function Meter({ percent, label }: { readonly percent: number | undefined
         <rect width="64" height="6" rx="3" />
         <rect width={Math.max(0, Math.min(64, (percent / 100) * 64))} height="6" rx="3" />
       </svg>
-      <span class={kind === "ok" ? undefined : kind === "warn" ? "text-warn" : "text-err"}>
-        {Math.round(percent)} %
-      </span>
+      <PercentText percent={percent} />
+    </span>
+  );
+}
+
+/** A share of 100 as a number, in the colour of its fullness. @param percent undefined if it is not known */
+export function PercentText({ percent }: { readonly percent: number | undefined }) {
+  if (percent === undefined) {
+    return <>—</>;
+  }
+  const kind = fullness(percent);
+  return (
+    <span class={kind === "ok" ? undefined : kind === "warn" ? "text-warn" : "text-err"}>
+      {Math.round(percent)} %
     </span>
   );
 }

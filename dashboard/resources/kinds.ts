@@ -1,13 +1,18 @@
 import type { Resource } from "../../gen/hostplane/v1/inventory_pb.ts";
+import { clusterKind } from "../pages/clusters/cluster-kinds.tsx";
 import { machineKinds } from "../pages/hypervisors/machine-kinds.tsx";
 import { podKinds } from "../pages/pods/pod-kinds.tsx";
+import { storageKinds } from "../pages/storage/storage-kinds.tsx";
 import { volumeKinds } from "../pages/volumes/volume-kinds.tsx";
 import { healthStatus, type StatusKind } from "../parts/status.tsx";
 import type { ResourceKind } from "./kind.ts";
 
 /** All types that have a page or a list, by type. A domain's page contributes its own. */
 const kinds: ReadonlyMap<string, ResourceKind> = new Map(
-  [...volumeKinds, ...machineKinds, ...podKinds].map((kind) => [kind.type, kind]),
+  [...volumeKinds, ...storageKinds, ...machineKinds, clusterKind, ...podKinds].map((kind) => [
+    kind.type,
+    kind,
+  ]),
 );
 
 /** Returns what the dashboard knows of a resource's type; undefined for a type without a page. */

@@ -12,8 +12,8 @@ import { Skeleton } from "../parts/skeleton.tsx";
 import { Status } from "../parts/status.tsx";
 import type { RowAction } from "../parts/table/data-table.tsx";
 import { keyTextOf } from "../parts/table/row-menu.tsx";
+import { type Tab, Tabs } from "../parts/tabs.tsx";
 import { type Tile, Tiles } from "../parts/tiles.tsx";
-import { useAddressParameter } from "../parts/use-address-parameter.ts";
 import { hasRole } from "../session.ts";
 import type { ResourceKind } from "./kind.ts";
 import { statusOfResource } from "./kinds.ts";
@@ -23,9 +23,7 @@ import { ResourceHistory } from "./tabs/resource-history.tsx";
 import { ResourceOperations } from "./tabs/resource-operations.tsx";
 
 /** A tab of a resource's page. */
-export interface ResourceTab {
-  readonly id: string;
-  readonly title: string;
+export interface ResourceTab extends Tab {
   readonly Body: ComponentType<{ readonly resource: Resource }>;
 }
 
@@ -68,7 +66,6 @@ export function ResourcePage(props: {
 
 function Found(props: Parameters<typeof ResourcePage>[0] & { readonly resource: Resource }) {
   const { kind, resource, tilesOf, Now, tabs = [] } = props;
-  const chosen = useAddressParameter("tab");
   const all: readonly ResourceTab[] = [
     { id: "", title: "Now", Body: Now },
     { id: "history", title: "History", Body: ResourceHistory },
@@ -77,43 +74,14 @@ function Found(props: Parameters<typeof ResourcePage>[0] & { readonly resource: 
     ...tabs,
     ...(hasRole(Role.ADMIN) ? [{ id: "audit", title: "Audit", Body: ResourceAudit }] : []),
   ];
-  const index = Math.max(
-    0,
-    all.findIndex(({ id }) => id === chosen.value),
-  );
-  const Body = (all[index] as ResourceTab).Body;
-  const step = (by: number) => {
-    chosen.value = all[(index + by + all.length) % all.length]?.id ?? "";
-  };
-  useKeys([
-    { key: "[", does: "previous tab", run: () => step(-1) },
-    { key: "]", does: "next tab", run: () => step(1) },
-  ]);
   return (
     <>
       <Head kind={kind} resource={resource} />
       {resource.reason !== "" && <Note tone="warn">{resource.reason}</Note>}
       <Tiles of={tilesOf(resource)} />
-      <div class="tabs" role="tablist" aria-label="About it">
-        {all.map(({ id, title }, at) => (
-          <button
-            key={id}
-            type="button"
-            role="tab"
-            id={`tab-${id}`}
-            aria-selected={at === index}
-            aria-controls="tab-body"
-            onClick={() => {
-              chosen.value = id;
-            }}
-          >
-            {title}
-          </button>
-        ))}
-      </div>
-      <div id="tab-body" role="tabpanel" class="stack" aria-labelledby={`tab-${all[index]?.id}`}>
-        <Body resource={resource} key={resource.name} />
-      </div>
+      <Tabs label="About it" of={all}>
+        {({ id, Body }) => <Body resource={resource} key={`${id} ${resource.name}`} />}
+      </Tabs>
     </>
   );
 }

@@ -1,120 +1,157 @@
 import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
 import { test } from "tap";
+import { ListStraysResponseSchema } from "../../gen/hostplane/v1/cluster_pb.ts";
+import { PlanResponseSchema } from "../../gen/hostplane/v1/plan_pb.ts";
 import { adminPassword, startGatewayUnderTest } from "../server/gateway-under-test.ts";
+import { answerOf } from "./answers.ts";
 import {
   assertAccessible,
   assertFits,
+  chooseInRow,
   goTo,
   keepScreenshot,
   logIn,
   openPage,
   startBrowser,
+  untilToast,
 } from "./browser.ts";
+import { clientOf } from "./client-of.ts";
 
-/** Confirms the dialog, and closes it once it shows the operation, which continues. */
-async function agree(page: Page, label: string): Promise<void> {
-  const dialog = page.getByRole("dialog");
-  await dialog.getByRole("button", { name: label, exact: true }).click();
-  await dialog.getByRole("link", { name: /^clusters\./ }).waitFor();
-  await dialog.getByRole("button", { name: /^Close/ }).click();
-}
+/** Machines are installed one after the other. */
+const installMs = 60_000;
 
-/** Creates the cluster `demo` with one control plane machine and one worker, on the clusters page. */
+/** Fills the form and creates the cluster `demo` with one control plane machine and one worker. */
 async function createDemo(page: Page): Promise<void> {
-  await page.getByText("No clusters yet").waitFor();
-  await page.getByRole("heading", { name: "Create a cluster" }).click();
-  const form = page.getByRole("form", { name: "Create a cluster" });
+  await page.getByRole("button", { name: /^Create/ }).click();
+  const form = page.getByRole("form", { name: "Create the cluster" });
   await form.getByLabel("Name", { exact: true }).fill("demo");
   await form.getByLabel("Kubernetes version").fill("1.35.4");
   await form.getByLabel("Labels").fill("tier=web");
-  await form.getByRole("button", { name: "Create …" }).click();
-  await agree(page, "Create");
+  await form.getByText("No data is lost.").waitFor();
+  await form.getByRole("button", { name: "Create" }).click();
+  await form.waitFor({ state: "detached" });
 }
 
 test("a cluster is created, its status is updated live, it is scaled, and deleted", async (t) => {
   const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
-  const page = await openPage(t, await startBrowser(t), url);
+  const browser = await startBrowser(t);
+  const page = await openPage(t, browser, url);
   await logIn(page, adminPassword);
+  const other = await openPage(t, browser, url, { colorScheme: "dark", widthPx: 390 });
+  await logIn(other, adminPassword);
+  await goTo(other, "Clusters");
   await goTo(page, "Clusters");
+  await page.getByText("No clusters yet").waitFor();
   await createDemo(page);
   const row = page.getByRole("row").filter({ hasText: "demo" });
-  await row.getByText(/^creating$/).waitFor();
+  await row
+    .getByRole("cell", { name: /^creating$/ })
+    .last()
+    .waitFor();
   await row.getByText(/of 2 machines/).waitFor();
+  await other.getByRole("link", { name: "demo" }).waitFor();
   await keepScreenshot(page, "clusters");
   await assertAccessible(t, page, "clusters");
+  await assertAccessible(t, other, "clusters on a phone");
+  await assertFits(t, other, "clusters on a phone");
 
-  await page.getByRole("link", { name: "demo" }).click();
+  await page.getByRole("link", { name: "demo", exact: true }).click();
   await page.getByRole("heading", { level: 1, name: "demo" }).waitFor();
-  const pools = page.getByRole("table", { name: "Node pools" });
   const machines = page.getByRole("table", { name: "Machines" });
   await machines
-    .getByText(/^joined$/)
+    .getByRole("cell", { name: /^joined$/ })
     .first()
-    .waitFor({ timeout: 40_000 });
-  await page
-    .getByRole("table", { name: "Nodes" })
-    .getByText(/sandbox-node/)
+    .waitFor({ timeout: installMs });
+  await machines
+    .getByText(/^sandbox-node-\d$/)
     .first()
     .waitFor();
+  await machines.getByRole("cell", { name: "Ready" }).first().waitFor();
+  await machines
+    .getByRole("button", { name: /^Actions of sandbox-node/ })
+    .first()
+    .click();
+  await page.getByRole("menuitem", { name: "History" }).click();
+  await page.getByRole("list", { name: "History" }).getByText("allocated", { exact: true }).waitFor();
   await keepScreenshot(page, "cluster");
   await assertAccessible(t, page, "a cluster");
+  await page.keyboard.press("Escape");
 
-  await pools.getByLabel("Machines of workers").fill("2");
-  await pools.getByRole("button", { name: "Scale", exact: true }).click();
-  const plan = page.getByRole("dialog", { name: "Scale the node pool workers to 2" });
-  await plan.getByText("the node pool workers will have 2 machines (now 1)").waitFor();
-  await agree(page, "Scale");
-  await pools
-    .getByRole("row")
-    .filter({ hasText: "workers" })
-    .getByRole("cell", { name: "2" })
-    .first()
-    .waitFor();
+  await chooseInRow(page, "workers", "Scale…");
+  const scale = page.getByRole("form", { name: /^Scale the node pool workers/ });
+  t.ok(await scale.getByRole("button", { name: "Scale" }).isDisabled(), "the same number changes nothing");
+  await scale.getByLabel("Machines").fill("2");
+  await scale.getByText("the node pool workers will have 2 machines (now 1)").waitFor();
+  await scale.getByRole("button", { name: "Scale to 2" }).click();
+  const pools = page.getByRole("table", { name: "Node pools" });
+  const workers = pools.getByRole("row").filter({ hasText: "workers" });
+  await workers.getByText(/of 2$/).waitFor();
 
-  await page.getByRole("button", { name: "Delete the cluster …" }).click();
-  await page.getByRole("dialog").getByText("Permanently lost").waitFor();
+  await chooseInRow(page, "workers", "Scale…");
+  await scale.getByLabel("Machines").fill("1");
+  await scale.getByText("Lost for good").waitFor();
+  await scale.getByRole("button", { name: "Scale to 1…" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByText("Lost for good").waitFor();
+  await dialog.getByLabel("Type workers to confirm").fill("workers");
+  await dialog.getByRole("button", { name: "Scale to 1", exact: true }).click();
+  await workers.getByText(/of 1$/).waitFor();
+
+  await page.getByRole("button", { name: "More actions of demo" }).click();
+  await page.getByRole("menuitem", { name: "Delete…" }).click();
+  await dialog.getByText("Lost for good").waitFor();
+  const remove = dialog.getByRole("button", { name: "Delete", exact: true });
+  t.ok(await remove.isDisabled(), "its name has to be typed");
   await keepScreenshot(page, "cluster-delete");
-  await agree(page, "Delete");
+  await assertAccessible(t, page, "a plan with losses");
+  await dialog.getByLabel("Type demo to confirm").fill("demo");
+  await remove.click();
   await page
-    .getByText(/deleting|There is no cluster demo/)
+    .getByText(/deleting|No such cluster/)
     .first()
     .waitFor();
 });
 
 test("errors are shown at their fields, pools are added and removed, and a kubeconfig is saved only on request", async (t) => {
   const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
-  const page = await openPage(t, await startBrowser(t), url, { colorScheme: "dark", widthPx: 360 });
+  const page = await openPage(t, await startBrowser(t), url, { colorScheme: "dark", widthPx: 390 });
   await logIn(page, adminPassword);
   await goTo(page, "Clusters");
-  await page.getByRole("heading", { name: "Create a cluster" }).click();
-  const form = page.getByRole("form", { name: "Create a cluster" });
+  await page.getByRole("button", { name: /^Create/ }).click();
+  const form = page.getByRole("form", { name: "Create the cluster" });
   await form.getByLabel("Name", { exact: true }).fill("Not a name");
   await form.getByLabel("Kubernetes version").fill("1.35.4");
-  await form.getByRole("button", { name: "Create …" }).click();
   await form.getByText(/lowercase letters, digits and hyphens/).waitFor();
+  t.equal(await form.getByLabel("Name", { exact: true }).getAttribute("aria-invalid"), "true");
   await form.getByLabel("Name", { exact: true }).fill("demo");
   await form.getByLabel("Kubernetes version").fill("1.35.99");
-  await form.getByRole("button", { name: "Create …" }).click();
   await form.getByText(/MAAS has no Kubernetes 1.35.99 image/).waitFor();
-  await keepScreenshot(page, "cluster-form-360");
+  t.ok(await form.getByRole("button", { name: "Create" }).isDisabled());
+  await keepScreenshot(page, "cluster-form-390");
   await assertAccessible(t, page, "the cluster form");
   await assertFits(t, page, "the cluster form");
-  await page.reload();
+  await form.getByRole("button", { name: "Cancel" }).click();
   await createDemo(page);
-  await page.getByRole("link", { name: "demo" }).click();
+  await page.getByRole("link", { name: "demo", exact: true }).click();
 
-  await page.getByText("Add a node pool").click();
-  const adding = page.getByRole("form", { name: "Add a node pool" });
+  await page.getByRole("button", { name: "Add pool…" }).click();
+  const adding = page.getByRole("form", { name: "Add the node pool" });
   await adding.getByLabel("Pool name").fill("gpus");
   await adding.getByLabel("Instance type").selectOption("gpu");
-  await adding.getByRole("button", { name: "Add …" }).click();
-  await agree(page, "Add");
-  const pools = page.getByRole("table", { name: "Node pools" });
-  await pools.getByRole("button", { name: "Delete gpus" }).click();
-  await agree(page, "Delete");
-  await pools.getByRole("button", { name: "Delete gpus" }).waitFor({ state: "detached" });
+  await adding.getByText("No data is lost.").waitFor();
+  await adding.getByRole("button", { name: "Add" }).click();
+  await chooseInRow(page, "gpus", "Delete pool…");
+  const dialog = page.getByRole("dialog");
+  await dialog.getByText("Lost for good").waitFor();
+  await dialog.getByLabel("Type gpus to confirm").fill("gpus");
+  await dialog.getByRole("button", { name: "Delete", exact: true }).click();
+  await page.getByRole("button", { name: "Actions of gpus" }).waitFor({ state: "detached" });
+  await keepScreenshot(page, "cluster-390");
+  await assertAccessible(t, page, "a cluster on a phone");
+  await assertFits(t, page, "a cluster");
 
+  await page.getByRole("tab", { name: "Kubeconfig" }).click();
   const saved = page.waitForEvent("download");
   await page.getByRole("button", { name: "Download" }).click();
   const download = await saved;
@@ -124,10 +161,71 @@ test("errors are shown at their fields, pools are added and removed, and a kubec
   await page.getByText("Its certificate is valid until").waitFor();
   const key = /client-key-data: (\S+)/.exec(text)?.[1] ?? "";
   t.ok(key !== "" && !(await page.content()).includes(key), "the page does not contain it");
-  await keepScreenshot(page, "cluster-360");
-  await assertFits(t, page, "a cluster");
-  await page.getByRole("button", { name: "Renew …" }).click();
-  const renewal = page.getByRole("dialog");
-  await renewal.getByRole("button", { name: "Renew", exact: true }).click();
-  await renewal.getByText("Done.").waitFor();
+  await page.getByRole("button", { name: "Renew…" }).click();
+  await dialog.getByRole("button", { name: "Renew", exact: true }).click();
+  await untilToast(page, "Renew the kubeconfig of demo: done");
+});
+
+test("a stray is adopted or released after its plan, and an upgrade is offered in the versions that MAAS has", async (t) => {
+  const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
+  const client = await clientOf(url);
+  await client.kaas.createCluster({
+    name: "demo",
+    k8sVersion: "1.35.4",
+    controlPlaneNodes: { count: 1, instanceType: "standard" },
+  });
+  const page = await openPage(t, await startBrowser(t), url);
+  await logIn(page, adminPassword);
+  await page.route(/\/ListStrays/, (route) =>
+    route.fulfill(
+      answerOf(ListStraysResponseSchema, {
+        reportOnlyBecause: "the store was restored",
+        strays: [
+          {
+            systemId: "abc123",
+            hostname: "lost-1",
+            maasStatus: "deployed",
+            cluster: "demo",
+            ours: true,
+            adoptable: true,
+            message: "annotated",
+          },
+          { systemId: "abc124", hostname: "lost-2", maasStatus: "allocated", message: "no annotation" },
+        ],
+      }),
+    ),
+  );
+  await page.route(/PlanService\/Plan/, (route) =>
+    route.request().postData()?.includes("Stray") === true
+      ? route.fulfill(
+          answerOf(PlanResponseSchema, { changes: ["it is released"], losses: ["all data on its disks"] }),
+        )
+      : route.continue(),
+  );
+  await goTo(page, "Clusters");
+  await page.getByText("The gateway releases none automatically: the store was restored").waitFor();
+  await page.getByText("demo, its control plane").waitFor();
+  await assertAccessible(t, page, "strays");
+  await page.getByRole("button", { name: "Actions of lost-2" }).click();
+  await page.getByRole("menuitem", { name: "Copy name" }).waitFor();
+  t.equal(await page.getByRole("menuitem", { name: "Adopt…" }).count(), 0, "nothing to adopt it into");
+  await page.keyboard.press("Escape");
+  await chooseInRow(page, "lost-1", "Release…");
+  const dialog = page.getByRole("dialog", { name: "Release lost-1 to MAAS" });
+  await dialog.getByLabel("Type lost-1 to confirm").fill("lost-1");
+  t.ok(await dialog.getByRole("button", { name: "Release", exact: true }).isEnabled());
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+
+  await page.getByRole("link", { name: "demo", exact: true }).click();
+  await page.getByRole("heading", { level: 1, name: "demo" }).waitFor();
+  await page.keyboard.press("u");
+  const upgrade = page.getByRole("form", { name: /^Upgrade the cluster demo/ });
+  await upgrade.getByText("all data on the disks of the replaced machines").waitFor();
+  await upgrade.getByRole("button", { name: /^Upgrade to 1\.36\.\d+…/ }).click();
+  const confirm = page.getByRole("dialog", { name: /^Upgrade the cluster demo to 1\.36/ });
+  await confirm.getByLabel("Type demo to confirm").fill("demo");
+  await confirm.getByRole("button", { name: /^Upgrade to/ }).click();
+  await confirm.waitFor({ state: "detached" });
+  await page.getByRole("tab", { name: "Operations" }).click();
+  await page.getByRole("rowheader", { name: /^Upgrade cluster demo/ }).waitFor();
 });

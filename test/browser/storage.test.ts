@@ -1,47 +1,60 @@
+import { create } from "@bufbuild/protobuf";
 import type { Page } from "playwright-core";
-import { test } from "tap";
-import { createHostplaneClient } from "../../client/client.ts";
+import { type Test, test } from "tap";
+import { PlanResponseSchema } from "../../gen/hostplane/v1/plan_pb.ts";
+import {
+  ArchiveCrashResponseSchema,
+  ListCrashesResponseSchema,
+  WatchClusterStatsResponseSchema,
+} from "../../gen/hostplane/v1/storage_pb.ts";
+import { CrashSchema } from "../../gen/resources/stats/stats_pb.ts";
 import { adminPassword, startGatewayUnderTest } from "../server/gateway-under-test.ts";
+import { answerOf, streamedAnswerOf } from "./answers.ts";
 import {
   assertAccessible,
   assertFits,
+  chooseInRow,
   goTo,
   keepScreenshot,
   logIn,
   openPage,
+  type PageOptions,
   startBrowser,
+  untilToast,
 } from "./browser.ts";
+import { clientOf } from "./client-of.ts";
 
-/** Returns the number of drawn pixels of each chart, in page order. */
-function drawnPixels(page: Page): Promise<number[]> {
-  // As a string, because this file is compiled without DOM types.
-  return page.evaluate<number[]>(`[...document.querySelectorAll("canvas")].map((canvas) => {
-    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
-    return data.filter((value, index) => index % 4 === 3 && value > 0).length;
-  })`);
+/** Starts a gateway. Returns its address, and a function that opens a window. */
+async function startWindows(t: Test): Promise<{
+  readonly url: string;
+  readonly open: (options?: PageOptions) => Promise<Page>;
+}> {
+  const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
+  const browser = await startBrowser(t);
+  return {
+    url,
+    async open(options) {
+      const page = await openPage(t, browser, url, options);
+      await logIn(page, adminPassword);
+      return page;
+    },
+  };
 }
 
 test("the Ceph page shows and draws what the API returns", async (t) => {
-  const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
-  const browser = await startBrowser(t);
-  const client = createHostplaneClient({ baseUrl: url });
-  await client.login("admin", adminPassword);
+  const { url, open } = await startWindows(t);
+  const client = await clientOf(url);
   const { radar } = await client.stats.getClusterRadar({});
   const { osds } = await client.storage.listOsds({});
 
   for (const { colorScheme, widthPx } of [
     { colorScheme: "light", widthPx: 1280 },
-    { colorScheme: "dark", widthPx: 360 },
+    { colorScheme: "dark", widthPx: 390 },
   ] as const) {
-    const page = await openPage(t, browser, url, { colorScheme, widthPx });
-    await logIn(page, adminPassword);
+    const page = await open({ colorScheme, widthPx });
     await goTo(page, "Ceph");
-    await page.getByText("HEALTH_OK").waitFor();
-    await page.getByText("No active health checks.").waitFor();
-
-    const chart = page.getByRole("img", { name: /^Scores from 0 to 100/ });
-    const label = (await chart.getAttribute("aria-label")) ?? "";
-    for (const [axis, score] of [
+    await page.getByRole("status").getByText("No health check is raised.").waitFor();
+    for (const [title, score] of [
       ["Health", radar?.clusterHealth],
       ["Nodes", radar?.nodesHealth],
       ["Free space", radar?.capacityAvailable],
@@ -49,26 +62,145 @@ test("the Ceph page shows and draws what the API returns", async (t) => {
       ["Reliability", radar?.reliability],
     ] as const) {
       const text = String(Number(score?.toFixed(1)));
-      t.match(label, `${axis} ${text}`);
-      const row = page.getByRole("row").filter({ has: page.getByRole("rowheader", { name: axis }) });
-      t.match(await row.getByRole("cell").first().textContent(), text, `${axis} in the table`);
+      await page.getByRole("img", { name: `${title} ${text} of 100` }).waitFor();
     }
-    const pixels = await drawnPixels(page);
-    t.equal(pixels.length, 4);
-    t.ok(
-      pixels.every((count) => count > 1_000),
-      `each chart is drawn: ${pixels} pixels`,
-    );
-    t.match(
-      await page.getByRole("img", { name: /^Client throughput/ }).getAttribute("aria-label"),
-      "Now: Read 853 B/s, Written 0 B/s",
-    );
-    t.equal(await page.getByRole("rowheader", { name: /^osd\./ }).count(), osds.length);
-    await page.getByRole("region", { name: "Pools" }).getByRole("rowheader", { name: "images" }).waitFor();
-    await page.getByText("No new crashes.").waitFor();
+    await page.getByText("3 of 3 in quorum").waitFor();
+    await page.getByText(`${osds.length} of ${osds.length} up, ${osds.length} in`).waitFor();
+
+    const throughput = page.getByRole("img", { name: /^Client throughput/ });
+    t.match(await throughput.getAttribute("aria-label"), "Now: read 853 B/s, written 0 B/s");
+    for (const title of ["Client throughput", "Client operations", "Recovery", "Raw space"]) {
+      const line = page.getByRole("img", { name: new RegExp(`^${title}`) }).locator(".line");
+      t.match(
+        await line.first().getAttribute("d"),
+        /^M[\d.]+ [\d.]+H300$|H300/,
+        `${title} is drawn until now`,
+      );
+    }
+    t.equal(await page.getByRole("link", { name: /^osd\.\d$/ }).count(), osds.length);
     await keepScreenshot(page, `ceph-${colorScheme}-${widthPx}`);
     await assertAccessible(t, page, `Ceph, ${colorScheme}`);
     await assertFits(t, page, `Ceph, ${widthPx} px`);
+    for (const [tab, first] of [
+      ["Hosts", "sandbox-ceph-1"],
+      ["Pools", "images"],
+      ["Daemons", "mon.a"],
+      ["Kubernetes", "rook-ceph-mon-a"],
+    ] as const) {
+      await page.getByRole("tab", { name: tab }).click();
+      await page.getByText(first, { exact: true }).first().waitFor();
+      await keepScreenshot(page, `ceph-${tab.toLowerCase()}-${widthPx}`);
+      await assertAccessible(t, page, `${tab}, ${colorScheme}`);
+      await assertFits(t, page, `${tab}, ${widthPx} px`);
+    }
+    await page.getByRole("tab", { name: "Crashes" }).click();
+    await page.getByText("No crashes.").waitFor();
     await page.context().close();
   }
+});
+
+test("a chart shows the figures at the pointer, and all of them as a table", async (t) => {
+  const { open } = await startWindows(t);
+  const page = await open();
+  await goTo(page, "Ceph");
+  const figure = page.getByRole("figure").filter({ hasText: "Client throughput" });
+  await figure.getByText("read 853 B/s").waitFor();
+  await figure.getByRole("img").hover();
+  await figure.locator("figcaption").getByText(/^-\d/).waitFor();
+  await figure.getByText("read —").waitFor();
+  await page.mouse.move(0, 0);
+  await figure.getByText("read 853 B/s").waitFor();
+  await figure.getByText("Table").click();
+  await figure.getByRole("cell", { name: "853 B/s" }).first().waitFor();
+  await assertAccessible(t, page, "a chart's table");
+});
+
+test("health checks are listed by severity, figures that are not known are named, and a crash is archived", async (t) => {
+  const { url, open } = await startWindows(t);
+  const client = await clientOf(url);
+  const { stats } = await client.stats.getClusterStats({});
+  if (stats === undefined) {
+    throw new Error("the cluster is not known");
+  }
+  stats.status = "HEALTH_ERR";
+  stats.crashes = [create(CrashSchema, { description: "osd.1 crashed" })];
+  const crash = { id: "2026-11-21_a", entity: "osd.1", host: "sandbox-ceph-2", what: "a failed assertion" };
+  let archived = false;
+  const page = await open();
+  await page.route(/\/WatchClusterStats$/, (route) =>
+    route.fulfill(
+      streamedAnswerOf(WatchClusterStatsResponseSchema, {
+        stats,
+        healthChecks: [
+          { code: "A_MUTED", severity: "HEALTH_WARN", summary: "known for long", muted: true },
+          { code: "OSD_DOWN", severity: "HEALTH_WARN", summary: "1 osds down" },
+          { code: "OSD_FULL", severity: "HEALTH_ERR", summary: "2 full osd(s)" },
+        ],
+        missing: [{ field: "recovery", reason: "no manager is active" }],
+      }),
+    ),
+  );
+  await page.route(/\/ListCrashes/, (route) =>
+    route.fulfill(answerOf(ListCrashesResponseSchema, { crashes: [{ ...crash, archived }] })),
+  );
+  await page.route(/PlanService\/Plan/, (route) =>
+    route.fulfill(answerOf(PlanResponseSchema, { changes: ["Ceph archives the crash"] })),
+  );
+  await page.route(/\/ArchiveCrash$/, (route) => {
+    t.match(route.request().postData(), crash.id);
+    archived = true;
+    return route.fulfill(answerOf(ArchiveCrashResponseSchema, { crash: { ...crash, archived } }));
+  });
+  await goTo(page, "Ceph");
+  const health = page.getByRole("region", { name: "Health" });
+  await health.getByText("2 full osd(s)").waitFor();
+  t.same(await health.locator("li code").allTextContents(), ["OSD_FULL", "OSD_DOWN", "A_MUTED"]);
+  t.match(await health.getByRole("listitem").first().textContent(), "error");
+  t.match(await health.getByRole("listitem").last().textContent(), "warning, muted");
+  await page.getByRole("status").getByText("no manager is active").waitFor();
+  t.match(
+    await page.getByRole("img", { name: /^Recovery/ }).getAttribute("aria-label"),
+    "recovered —",
+    "an unknown figure is not 0",
+  );
+  await keepScreenshot(page, "ceph-unhealthy");
+  await assertAccessible(t, page, "health checks");
+
+  await page.getByRole("tab", { name: "Crashes 1" }).click();
+  await page.getByRole("row").filter({ hasText: "a failed assertion" }).waitFor();
+  await chooseInRow(page, "osd.1", "Archive…");
+  const dialog = page.getByRole("dialog", { name: "Archive the crash of osd.1" });
+  await dialog.getByText("Ceph archives the crash").waitFor();
+  await dialog.getByRole("button", { name: "Archive", exact: true }).click();
+  await untilToast(page, "Archive the crash of osd.1: done");
+  t.ok(archived);
+});
+
+test("an OSD, a host and a pool have pages, which the palette and the rows open", async (t) => {
+  const { open } = await startWindows(t);
+  const page = await open();
+  await goTo(page, "Ceph");
+  await page.getByRole("link", { name: "osd.1", exact: true }).waitFor();
+  await page.keyboard.press("j");
+  await page.keyboard.press("j");
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { level: 1, name: "osd.1" }).waitFor();
+  await page.getByText("No crashes of osd.1.").waitFor();
+  await assertAccessible(t, page, "an OSD");
+  await page.getByRole("link", { name: "sandbox-ceph-2" }).click();
+  await page.getByRole("heading", { level: 1, name: "sandbox-ceph-2" }).waitFor();
+  await page.getByText("mon.b").waitFor();
+  t.equal(await page.getByRole("link", { name: /^osd\.\d$/ }).count(), 2, "only its own OSDs");
+  await assertAccessible(t, page, "a host");
+
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("images ceph pool");
+  await page.getByRole("option", { name: /^images/ }).click();
+  await page.getByRole("heading", { level: 1, name: "images" }).waitFor();
+  await page.getByText("3 copies, one per host").waitFor();
+  await page.getByText("2 without losing data").waitFor();
+  await keepScreenshot(page, "ceph-pool");
+  await assertAccessible(t, page, "a pool");
+  await page.setViewportSize({ width: 390, height: 800 });
+  await assertFits(t, page, "a pool");
 });

@@ -1,67 +1,140 @@
-import { Link } from "wouter-preact";
-import type { ClusterPool, ClusterState } from "../../../gen/hostplane/v1/cluster_pb.ts";
+import { lazy } from "preact/compat";
+import type { Resource } from "../../../gen/hostplane/v1/inventory_pb.ts";
 import { Role } from "../../../gen/hostplane/v1/user_pb.ts";
-import { useWatch } from "../../live/use-watch.ts";
-import { DataTable } from "../../parts/data-table.tsx";
+import { useKeys } from "../../layout/keys.ts";
+import { Page } from "../../layout/page.tsx";
+import { openPanel } from "../../layout/side-panel.tsx";
+import { figureOf, resourcesOf } from "../../live/inventory.ts";
 import { DomainNotice } from "../../parts/domain-notice.tsx";
-import { RunningOperations } from "../../parts/operation-list.tsx";
-import { ReadState } from "../../parts/read-state.tsx";
+import { Icon } from "../../parts/icon.tsx";
+import { Key } from "../../parts/key.tsx";
+import type { Column, Filter } from "../../parts/table/column.ts";
+import { DataTable } from "../../parts/table/data-table.tsx";
 import { TimeText } from "../../parts/text/time-text.tsx";
-import { client, hasRole } from "../../session.ts";
-import { ClusterStatusBadge } from "./cluster-status.tsx";
-import { CreateCluster } from "./create-cluster.tsx";
+import { hasRole } from "../../session.ts";
+import { clusterKind } from "./cluster-kinds.tsx";
+import { clusterStatus } from "./cluster-status.ts";
 import { Strays } from "./strays.tsx";
-import { wholeClusters } from "./whole-clusters.ts";
 
-/** All clusters, live, with a form to create one, and the machines that belong to no cluster. */
+const CreateCluster = lazy(async () => (await import("./create-cluster.tsx")).CreateCluster);
+
+const columns: readonly Column<Resource>[] = [
+  { id: "name", title: "Name", cell: ({ title }) => title, sortBy: ({ title }) => title },
+  {
+    id: "status",
+    title: "Status",
+    width: "short",
+    cell: statusText,
+    sortBy: statusText,
+    onCard: "place",
+  },
+  {
+    id: "version",
+    title: "Kubernetes",
+    width: "short",
+    cell: versionOf,
+    sortBy: versionOf,
+    onCard: "place",
+  },
+  {
+    id: "nodes",
+    title: "Nodes",
+    width: "figure",
+    isNumber: true,
+    cell: nodesText,
+    sortBy: (cluster) => figureOf(cluster, "ready_machines"),
+    onCard: "figure",
+  },
+  {
+    id: "endpoint",
+    title: "Endpoint",
+    width: "medium",
+    rank: 2,
+    cell: ({ labels }) => labels.endpoint ?? "—",
+  },
+  {
+    id: "message",
+    title: "Activity",
+    width: "wide",
+    cell: ({ properties }) => properties.message ?? "",
+    onCard: "figure",
+  },
+  {
+    id: "created",
+    title: "Created",
+    width: "time",
+    isNumber: true,
+    rank: 3,
+    cell: (cluster) => <Created of={cluster} />,
+    sortBy: (cluster) => figureOf(cluster, "created"),
+  },
+];
+
+const filters: readonly Filter<Resource>[] = [
+  { id: "status", title: "status", valuesOf: (cluster) => [statusText(cluster)] },
+  { id: "version", title: "version", valuesOf: (cluster) => [versionOf(cluster)] },
+];
+
+/** All clusters, and the machines that belong to none. */
 export function ClusterList() {
-  const watching = useWatch((options) => wholeClusters(client.clusters.watchClusters({}, options)));
+  const clusters = resourcesOf("cluster");
+  const mayChange = hasRole(Role.OPERATOR);
+  const create = () => openPanel("Create a cluster", CreateCluster);
+  useKeys(mayChange ? [{ key: "c", does: "create a cluster", run: create }] : []);
   return (
-    <>
-      <h1>Clusters</h1>
+    <Page title="Clusters" note={machinesText(clusters)}>
       <DomainNotice domain="clusters" />
-      <RunningOperations kinds={["clusters"]} />
-      <section class="card">
-        <ReadState of={watching}>{(clusters) => <ClusterTable of={clusters} />}</ReadState>
-      </section>
-      {hasRole(Role.OPERATOR) && <CreateCluster />}
+      <DataTable
+        caption="Clusters"
+        columns={columns}
+        rows={clusters}
+        keyOf={({ name }) => name}
+        titleOf={({ title }) => title}
+        pathOf={clusterKind.pathOf}
+        statusOf={({ state }) => clusterStatus(state)}
+        textOf={(cluster) => `${statusText(cluster)} ${versionOf(cluster)} ${cluster.labels.endpoint ?? ""}`}
+        filters={filters}
+        actions={clusterKind.actions()}
+        tools={
+          mayChange && (
+            <button type="button" class="main" onClick={create}>
+              <Icon name="plus" /> Create <Key text="C" />
+            </button>
+          )
+        }
+        empty={
+          <>
+            <strong>No clusters yet</strong>
+            <span>{mayChange ? "Create the first one." : "An operator can create one."}</span>
+          </>
+        }
+      />
       <Strays />
-    </>
+    </Page>
   );
 }
 
-function ClusterTable({ of: clusters }: { readonly of: readonly ClusterState[] }) {
-  return (
-    <DataTable
-      caption="Kubernetes clusters"
-      columns={[
-        { title: "Name", cell: ({ name }) => <Link href={`/${name}`}>{name}</Link> },
-        { title: "Status", cell: ({ status }) => <ClusterStatusBadge status={status} /> },
-        { title: "Activity", cell: ({ statusMessage }) => statusMessage },
-        { title: "Kubernetes", cell: ({ k8sVersion }) => k8sVersion },
-        { title: "Control plane", cell: ({ controlPlane }) => nodesText(controlPlane) },
-        {
-          title: "Node pools",
-          cell: ({ pools }) =>
-            pools.map((pool) => (
-              <div key={pool.name}>
-                {pool.name}: {nodesText(pool)}
-              </div>
-            )),
-        },
-        { title: "Created", cell: ({ createdAt }) => <TimeText at={createdAt} /> },
-      ]}
-      rows={clusters}
-      keyOf={({ name }) => name}
-      empty={
-        hasRole(Role.OPERATOR)
-          ? "No clusters yet. Create the first one below."
-          : "No clusters yet. An operator can create one."
-      }
-    />
-  );
+/** When a cluster was created. */
+export function Created({ of: cluster }: { readonly of: Resource }) {
+  const atSeconds = figureOf(cluster, "created");
+  return atSeconds === undefined ? "—" : <TimeText atMs={atSeconds * 1000} />;
 }
 
-function nodesText(pool: ClusterPool | undefined): string {
-  return pool === undefined ? "not known" : `${pool.ready} of ${pool.wanted} ready`;
+/** Says how many machines have joined as nodes, of those desired. */
+export function nodesText(cluster: Resource): string {
+  const [ready, wanted] = [figureOf(cluster, "ready_machines"), figureOf(cluster, "wanted_machines")];
+  return ready === undefined || wanted === undefined ? "—" : `${ready} of ${wanted}`;
+}
+
+function statusText({ state }: Resource): string {
+  return clusterStatus(state).text;
+}
+
+function versionOf({ labels }: Resource): string {
+  return labels.k8s_version ?? "";
+}
+
+function machinesText(clusters: readonly Resource[]): string | undefined {
+  const machines = clusters.reduce((sum, cluster) => sum + (figureOf(cluster, "machines") ?? 0), 0);
+  return clusters.length === 0 ? undefined : `${machines} machines`;
 }

@@ -1,101 +1,172 @@
+import type { GetClusterNodesStatusReply_MachineStatus as NodeStatus } from "../../../gen/cnct/kaas/api/api_pb.ts";
 import { type ClusterMachine, ClusterMachineState } from "../../../gen/hostplane/v1/cluster_pb.ts";
+import { openPanel } from "../../layout/side-panel.tsx";
 import { useRead } from "../../live/use-read.ts";
-import { Badge } from "../../parts/badge.tsx";
-import { type Column, DataTable } from "../../parts/data-table.tsx";
+import { ErrorNote } from "../../parts/error-note.tsx";
 import { ReadState } from "../../parts/read-state.tsx";
+import type { Column, Filter } from "../../parts/table/column.ts";
+import { DataTable, type RowAction } from "../../parts/table/data-table.tsx";
 import { TimeText } from "../../parts/text/time-text.tsx";
 import { client } from "../../session.ts";
+import { MachineHistory } from "./machine-history.tsx";
 import { machineStateText } from "./machine-state.ts";
 
-const columns: readonly Column<ClusterMachine>[] = [
-  { title: "Machine", cell: MachineName },
-  { title: "Pool", cell: ({ pool }) => (pool === "" ? "control plane" : pool) },
-  { title: "State", cell: State },
-  { title: "Since", cell: ({ since }) => <TimeText at={since} /> },
-  { title: "Version", cell: ({ k8sVersion }) => k8sVersion },
-  { title: "History", cell: History },
+/** A machine with the status of its node, once it has one. */
+interface MachineRow {
+  readonly machine: ClusterMachine;
+  readonly node: NodeStatus | undefined;
+}
+
+const columns: readonly Column<MachineRow>[] = [
+  { id: "name", title: "Machine", cell: titleOf, sortBy: titleOf },
+  { id: "pool", title: "Pool", width: "short", cell: poolOf, sortBy: poolOf, onCard: "place" },
+  { id: "state", title: "State", width: "short", cell: stateText, sortBy: stateText, onCard: "place" },
+  {
+    id: "node",
+    title: "Node",
+    width: "short",
+    cell: ({ node }) => node?.k8sNodeStatus || "—",
+    sortBy: ({ node }) => node?.k8sNodeStatus,
+    onCard: "figure",
+  },
+  { id: "maas", title: "MAAS", width: "short", rank: 3, cell: ({ node }) => node?.maasNodeStatus || "—" },
+  {
+    id: "address",
+    title: "Address",
+    width: "short",
+    rank: 2,
+    cell: ({ machine }) => machine.ipAddress || "—",
+  },
+  { id: "version", title: "Version", width: "figure", rank: 3, cell: ({ machine }) => machine.k8sVersion },
+  {
+    id: "since",
+    title: "Since",
+    width: "time",
+    rank: 2,
+    isNumber: true,
+    cell: ({ machine }) => <TimeText at={machine.since} />,
+    onCard: "place",
+  },
 ];
 
-/** The machines of a cluster with the history of each, including released ones. */
+const filters: readonly Filter<MachineRow>[] = [
+  { id: "pool", title: "pool", valuesOf: (row) => [poolOf(row)] },
+  { id: "state", title: "state", valuesOf: (row) => [stateText(row)] },
+];
+
+const actions: readonly RowAction<MachineRow>[] = [
+  {
+    text: "History",
+    icon: "list",
+    key: "h",
+    run: (row) => openPanel(`History of ${titleOf(row)}`, () => <MachineHistory of={row.machine} />),
+  },
+];
+
+/** The machines of a cluster with the status of their nodes; released ones apart. */
 export function ClusterMachines({ cluster }: { readonly cluster: string }) {
-  const { reading } = useRead((options) => client.clusters.listMachines({ cluster }, options), {
+  const machines = useRead((options) => client.clusters.listMachines({ cluster }, options), {
     topics: ["clusters"],
     key: cluster,
   });
+  const nodes = useRead((options) => client.kaas.getClusterNodesStatus({ clusterName: cluster }, options), {
+    topics: ["clusters"],
+    key: cluster,
+  });
+  const { value, error } = nodes.reading.value;
+  const reload = () => {
+    machines.reload();
+    nodes.reload();
+  };
   return (
-    <section class="card stack">
-      <ReadState of={reading}>
-        {({ machines }) => {
-          const released = machines.filter(isReleased);
+    <>
+      <div class="row">
+        <h2>Machines</h2>
+        <button type="button" class="small" onClick={reload} disabled={nodes.reading.value.isReading}>
+          Refresh
+        </button>
+      </div>
+      {error !== undefined && <ErrorNote error={error} />}
+      <ReadState of={machines.reading}>
+        {({ machines: all }) => {
+          const rows = rowsOf(all, value?.machines ?? []);
+          const released = rows.filter(isReleased);
           return (
             <>
               <MachineTable
+                name="machines"
                 caption="Machines"
-                of={machines.filter((machine) => !isReleased(machine))}
+                rows={rows.filter((row) => !isReleased(row))}
                 empty="No machines."
               />
               {released.length > 0 && (
                 <details>
                   <summary>{released.length} released</summary>
-                  <MachineTable caption="Released machines" of={released} empty="" />
+                  <MachineTable name="released" caption="Released machines" rows={released} empty="" />
                 </details>
               )}
             </>
           );
         }}
       </ReadState>
-    </section>
+    </>
   );
-}
-
-function isReleased({ state }: ClusterMachine): boolean {
-  return state === ClusterMachineState.RELEASED;
 }
 
 function MachineTable(props: {
+  readonly name: string;
   readonly caption: string;
-  readonly of: readonly ClusterMachine[];
+  readonly rows: readonly MachineRow[];
   readonly empty: string;
 }) {
-  const { caption, of: machines, empty } = props;
   return (
-    <DataTable caption={caption} columns={columns} rows={machines} keyOf={({ id }) => id} empty={empty} />
+    <DataTable
+      {...props}
+      columns={columns}
+      keyOf={({ machine }) => machine.id}
+      titleOf={titleOf}
+      statusOf={({ machine, node }) => machineStatus(machine, node)}
+      textOf={({ machine }) => `${machine.pool} ${machine.systemId} ${machine.ipAddress} ${machine.message}`}
+      filters={filters}
+      actions={actions}
+    />
   );
 }
 
-function MachineName({ hostname, systemId, ipAddress }: ClusterMachine) {
-  return (
-    <>
-      <div>{hostname || "not chosen yet"}</div>
-      <div class="quiet">
-        <code>{[systemId, ipAddress].filter((text) => text !== "").join(" ")}</code>
-      </div>
-    </>
-  );
+function rowsOf(machines: readonly ClusterMachine[], nodes: readonly NodeStatus[]): readonly MachineRow[] {
+  const bySystemId = new Map(nodes.map((node) => [node.maasSystemId, node]));
+  return machines.map((machine) => ({
+    machine,
+    node:
+      machine.systemId === "" || machine.state === ClusterMachineState.RELEASED
+        ? undefined
+        : bySystemId.get(machine.systemId),
+  }));
 }
 
-function State({ state, message }: ClusterMachine) {
-  const { tone, text } = machineStateText(state);
-  return (
-    <>
-      <Badge tone={tone}>{text}</Badge>
-      {message !== "" && <div>{message}</div>}
-    </>
-  );
+/** A machine that has joined is as healthy as its node. */
+function machineStatus({ state }: ClusterMachine, node: NodeStatus | undefined) {
+  const { kind, text } = machineStateText(state);
+  return state === ClusterMachineState.JOINED &&
+    node !== undefined &&
+    /^(NotReady|ErrorMachine)\b/.test(node.k8sNodeStatus)
+    ? ({ kind: "failed", text: node.k8sNodeStatus } as const)
+    : { kind, text };
 }
 
-function History({ history }: ClusterMachine) {
-  return (
-    <details>
-      <summary>{history.length === 1 ? "1 entry" : `${history.length} entries`}</summary>
-      <ol class="history">
-        {history.map(({ at, state, message }, index) => (
-          <li key={index}>
-            <TimeText at={at} /> {machineStateText(state).text}
-            {message !== "" && `: ${message}`}
-          </li>
-        ))}
-      </ol>
-    </details>
-  );
+function isReleased({ machine }: MachineRow): boolean {
+  return machine.state === ClusterMachineState.RELEASED;
+}
+
+function titleOf({ machine: { hostname, systemId } }: MachineRow): string {
+  return hostname || systemId || "not chosen yet";
+}
+
+function poolOf({ machine: { pool } }: MachineRow): string {
+  return pool === "" ? "control plane" : pool;
+}
+
+function stateText({ machine: { state, message } }: MachineRow): string {
+  const { text } = machineStateText(state);
+  return message === "" ? text : `${text}: ${message}`;
 }

@@ -1,108 +1,70 @@
-import { Link } from "wouter-preact";
-import { Cluster } from "../../../gen/cnct/kaas/api/api_pb.ts";
-import type { ClusterState } from "../../../gen/hostplane/v1/cluster_pb.ts";
+import type { Resource } from "../../../gen/hostplane/v1/inventory_pb.ts";
 import { Role } from "../../../gen/hostplane/v1/user_pb.ts";
-import { propose } from "../../action/action.ts";
 import { useWatch } from "../../live/use-watch.ts";
 import { ReadState } from "../../parts/read-state.tsx";
-import { TimeText } from "../../parts/text/time-text.tsx";
+import { StatusText } from "../../parts/status.tsx";
+import type { Tile } from "../../parts/tiles.tsx";
+import { ResourcePage } from "../../resources/resource-page.tsx";
 import { client, hasRole } from "../../session.ts";
+import { clusterKind } from "./cluster-kinds.tsx";
+import { Created, nodesText } from "./cluster-list.tsx";
 import { ClusterMachines } from "./cluster-machines.tsx";
-import { ClusterNodes } from "./cluster-nodes.tsx";
 import { ClusterPools } from "./cluster-pools.tsx";
-import { ClusterStatusBadge } from "./cluster-status.tsx";
+import { clusterStatus } from "./cluster-status.ts";
 import { Kubeconfig } from "./kubeconfig.tsx";
-import { UpgradeCluster } from "./upgrade-cluster.tsx";
 import { wholeClusters } from "./whole-clusters.ts";
-import "./clusters.css";
 
-/** One cluster, live: its spec, its status and its actions. */
+/** One cluster, live: its status, its pools and its machines. */
 export function ClusterPage({ name }: { readonly name: string }) {
+  return (
+    <ResourcePage
+      kind={clusterKind}
+      name={`clusters/${name}`}
+      title={name}
+      parent={{ title: "Clusters", path: "/clusters" }}
+      tilesOf={tilesOf}
+      Now={Now}
+      tabs={hasRole(Role.OPERATOR) ? [{ id: "kubeconfig", title: "Kubeconfig", Body: KubeconfigTab }] : []}
+    />
+  );
+}
+
+function tilesOf(cluster: Resource): readonly Tile[] {
+  const { kind, text } = clusterStatus(cluster.state);
+  const { message, control_plane_version: controlPlane } = cluster.properties;
+  const version = cluster.labels.k8s_version;
+  return [
+    {
+      label: "Status",
+      value: <StatusText kind={kind}>{text}</StatusText>,
+      ...(message === undefined ? {} : { note: message }),
+    },
+    { label: "Nodes", value: nodesText(cluster), note: "joined, of those desired" },
+    {
+      label: "Kubernetes",
+      value: version ?? "—",
+      ...(controlPlane === undefined || controlPlane === version
+        ? {}
+        : { note: `control plane ${controlPlane}` }),
+    },
+    { label: "API servers", value: cluster.labels.endpoint ?? "—" },
+    { label: "Created", value: <Created of={cluster} /> },
+  ];
+}
+
+function Now({ resource: { title } }: { readonly resource: Resource }) {
   const watching = useWatch(
-    (options) => wholeClusters(client.clusters.watchClusters({ names: [name] }, options)),
-    { key: name },
+    (options) => wholeClusters(client.clusters.watchClusters({ names: [title] }, options)),
+    { key: title },
   );
   return (
     <>
-      <p>
-        <Link href="/">All clusters</Link>
-      </p>
-      <h1>{name}</h1>
-      <ReadState of={watching}>
-        {([cluster]) => (cluster === undefined ? <NoCluster name={name} /> : <KnownCluster of={cluster} />)}
-      </ReadState>
+      <ReadState of={watching}>{([cluster]) => cluster && <ClusterPools of={cluster} />}</ReadState>
+      <ClusterMachines cluster={title} />
     </>
   );
 }
 
-function NoCluster({ name }: { readonly name: string }) {
-  return <p>There is no cluster {name}. It may have been deleted.</p>;
-}
-
-function KnownCluster({ of: cluster }: { readonly of: ClusterState }) {
-  const { name, k8sVersion } = cluster;
-  const mayChange = hasRole(Role.OPERATOR);
-  return (
-    <>
-      <section class="card stack" aria-label="Status">
-        <div class="row" role="status">
-          <ClusterStatusBadge status={cluster.status} />
-          <span>{cluster.statusMessage}</span>
-        </div>
-        <ClusterFacts of={cluster} />
-      </section>
-      <ClusterPools of={cluster} />
-      <ClusterNodes cluster={name} />
-      <ClusterMachines cluster={name} />
-      {mayChange && (
-        <div class="cards">
-          <UpgradeCluster cluster={name} k8sVersion={k8sVersion} />
-          <Kubeconfig cluster={name} />
-          <DeleteCluster name={name} />
-        </div>
-      )}
-    </>
-  );
-}
-
-function ClusterFacts({ of: cluster }: { readonly of: ClusterState }) {
-  const { endpoint, k8sVersion, controlPlaneVersion, createdAt } = cluster;
-  return (
-    <dl class="facts">
-      <dt>API servers</dt>
-      <dd>{endpoint === "" ? "not assigned yet" : <code>{endpoint}</code>}</dd>
-      <dt>Kubernetes</dt>
-      <dd>
-        {k8sVersion}; control plane {controlPlaneVersion}
-      </dd>
-      <dt>Created</dt>
-      <dd>
-        <TimeText at={createdAt} />
-      </dd>
-    </dl>
-  );
-}
-
-function DeleteCluster({ name }: { readonly name: string }) {
-  return (
-    <section class="card stack" aria-labelledby="delete-cluster">
-      <h2 id="delete-cluster">Delete</h2>
-      <p>Its machines are released to MAAS, and all data on their disks is lost.</p>
-      <button
-        type="button"
-        class="danger"
-        onClick={() =>
-          propose({
-            title: `Delete the cluster ${name}`,
-            label: "Delete",
-            method: Cluster.method.deleteCluster,
-            request: { name },
-            isDangerous: true,
-          })
-        }
-      >
-        Delete the cluster …
-      </button>
-    </section>
-  );
+function KubeconfigTab({ resource }: { readonly resource: Resource }) {
+  return <Kubeconfig cluster={resource.title} />;
 }

@@ -1,12 +1,11 @@
 import { useSignal } from "@preact/signals";
 import { Cluster } from "../../../gen/cnct/kaas/api/api_pb.ts";
-import { useProposal } from "../../action/use-proposal.ts";
-import { ErrorNote } from "../../parts/error-note.tsx";
+import { ChangeForm } from "../../action/change-form.tsx";
 import { SelectField } from "../../parts/form/select-field.tsx";
 import { TextField } from "../../parts/form/text-field.tsx";
+import { Icon } from "../../parts/icon.tsx";
 import { createPoolDraft, type PoolDraft, poolFromDraft } from "./pool-draft.ts";
 import { instanceTypes, PoolFields } from "./pool-fields.tsx";
-import "./clusters.css";
 
 const controlPlaneCounts = ["1", "3", "5"].map((count) => ({
   value: count,
@@ -20,73 +19,75 @@ export function CreateCluster() {
   const controlPlaneCount = useSignal("1");
   const controlPlaneType = useSignal("standard");
   const pools = useSignal<readonly PoolDraft[]>([createPoolDraft("workers")]);
-  const form = useProposal(["name", "k8s_version", "control_plane_nodes.count"], { CLUSTER_EXISTS: "name" });
-
-  function submit(event: SubmitEvent): void {
-    event.preventDefault();
-    void form.submit({
-      title: `Create the cluster ${name.value}`,
-      label: "Create",
-      method: Cluster.method.createCluster,
-      request: {
-        name: name.value.trim(),
-        k8sVersion: version.value.trim(),
-        controlPlaneNodes: { count: Number(controlPlaneCount.value), instanceType: controlPlaneType.value },
-        workerNodePools: pools.value.map(poolFromDraft),
-      },
-      onDone: () => {
-        name.value = "";
-      },
-    });
-  }
-
+  const isComplete = name.value.trim() !== "" && version.value.trim() !== "";
   return (
-    <details class="card">
-      <summary>
-        <h2>Create a cluster</h2>
-      </summary>
-      <form class="stack" aria-label="Create a cluster" onSubmit={submit}>
-        <div class="cluster-fields">
-          <TextField label="Name" value={name} error={form.errorOf("name")} required />
+    <ChangeForm
+      title={`Create the cluster ${name.value}`}
+      label="Create"
+      method={Cluster.method.createCluster}
+      request={
+        isComplete
+          ? {
+              name: name.value.trim(),
+              k8sVersion: version.value.trim(),
+              controlPlaneNodes: {
+                count: Number(controlPlaneCount.value),
+                instanceType: controlPlaneType.value,
+              },
+              workerNodePools: pools.value.map(poolFromDraft),
+            }
+          : undefined
+      }
+      fields={["name", "k8s_version"]}
+      fieldOfReason={{ CLUSTER_EXISTS: "name" }}
+    >
+      {({ errorOf }) => (
+        <>
+          <TextField label="Name" value={name} error={errorOf("name")} required />
           <TextField
             label="Kubernetes version"
             value={version}
             hint="For example 1.36.3; MAAS must have an image of it"
-            error={form.errorOf("k8s_version")}
+            error={errorOf("k8s_version")}
             required
           />
           <SelectField label="Control plane" value={controlPlaneCount} options={controlPlaneCounts} />
           <SelectField label="Control plane's type" value={controlPlaneType} options={instanceTypes} />
-        </div>
-        {pools.value.map((pool, index) => (
-          <fieldset key={pool.key}>
-            <legend>Node pool {index + 1}</legend>
-            <PoolFields of={pool} />
-            <button
-              type="button"
-              onClick={() => {
-                pools.value = pools.value.filter((each) => each !== pool);
-              }}
-            >
-              Remove node pool {index + 1}
-            </button>
-          </fieldset>
-        ))}
-        {form.error !== undefined && <ErrorNote error={form.error} />}
-        <div class="row">
-          <button
-            type="button"
-            onClick={() => {
-              pools.value = [...pools.value, createPoolDraft(`pool-${pools.value.length + 1}`)];
+          <Pools
+            of={pools.value}
+            onChange={(changed) => {
+              pools.value = changed;
             }}
-          >
-            Add a node pool
+          />
+        </>
+      )}
+    </ChangeForm>
+  );
+}
+
+function Pools(props: {
+  readonly of: readonly PoolDraft[];
+  readonly onChange: (pools: readonly PoolDraft[]) => void;
+}) {
+  const { of: pools, onChange } = props;
+  return (
+    <>
+      {pools.map((pool, index) => (
+        <fieldset key={pool.key} class="stack">
+          <legend>Node pool {index + 1}</legend>
+          <PoolFields of={pool} />
+          <button type="button" class="small" onClick={() => onChange(pools.filter((each) => each !== pool))}>
+            Remove node pool {index + 1}
           </button>
-          <button type="submit" class="main" disabled={form.isChecking}>
-            Create …
-          </button>
-        </div>
-      </form>
-    </details>
+        </fieldset>
+      ))}
+      <button
+        type="button"
+        class="small"
+        onClick={() => onChange([...pools, createPoolDraft(`pool-${pools.length + 1}`)])}
+      >
+        <Icon name="plus" /> Node pool
+      </button>
+    </>
   );
 }

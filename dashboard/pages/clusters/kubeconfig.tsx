@@ -1,11 +1,10 @@
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { useSignal } from "@preact/signals";
-import { ClusterService } from "../../../gen/hostplane/v1/cluster_pb.ts";
-import { propose } from "../../action/action.ts";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { saveFile } from "../../parts/save-file.ts";
 import { TimeText } from "../../parts/text/time-text.tsx";
 import { client } from "../../session.ts";
+import { renewKubeconfig } from "./cluster-kinds.tsx";
 
 /** Saves a cluster's kubeconfig as a file, on request: it is a secret and never shown. Renews it as well. */
 export function Kubeconfig({ cluster }: { readonly cluster: string }) {
@@ -29,25 +28,14 @@ export function Kubeconfig({ cluster }: { readonly cluster: string }) {
   }
 
   return (
-    <section class="card stack" aria-labelledby="kubeconfig">
-      <h2 id="kubeconfig">Kubeconfig</h2>
+    <>
       <p>It gives full access to the cluster. Each download is recorded in the audit log.</p>
       <div class="row">
         <button type="button" disabled={isBusy.value} onClick={() => void save()}>
           Download
         </button>
-        <button
-          type="button"
-          onClick={() =>
-            propose({
-              title: `Renew the kubeconfig of ${cluster}`,
-              label: "Renew",
-              method: ClusterService.method.rotateKubeconfig,
-              request: { cluster },
-            })
-          }
-        >
-          Renew …
+        <button type="button" onClick={() => renewKubeconfig(cluster)}>
+          Renew…
         </button>
       </div>
       <div role="status">
@@ -58,6 +46,6 @@ export function Kubeconfig({ cluster }: { readonly cluster: string }) {
         )}
       </div>
       {error.value !== undefined && <ErrorNote error={error.value} />}
-    </section>
+    </>
   );
 }

@@ -9,16 +9,16 @@ export const instanceTypes = [
 ] as const;
 
 /** The largest cluster that Kubernetes supports. */
-const maxMachines = 5000;
+export const maxMachines = 5000;
 
 /** The fields of a node pool. */
 export function PoolFields({ of: pool }: { readonly of: PoolDraft }) {
   return (
-    <div class="cluster-fields">
+    <>
       <TextField label="Pool name" value={pool.name} required />
       <TextField label="Machines" type="number" min={1} max={maxMachines} value={pool.count} required />
       <SelectField label="Instance type" value={pool.instanceType} options={instanceTypes} />
       <TextField label="Labels" value={pool.labels} hint="Optional, for example tier=web disk=ssd" />
-    </div>
+    </>
   );
 }

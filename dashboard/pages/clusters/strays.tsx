@@ -2,29 +2,46 @@ import { ClusterService, type StrayMachine } from "../../../gen/hostplane/v1/clu
 import { Role } from "../../../gen/hostplane/v1/user_pb.ts";
 import { propose } from "../../action/action.ts";
 import { useRead } from "../../live/use-read.ts";
-import { type Column, DataTable } from "../../parts/data-table.tsx";
+import { isOff } from "../../parts/is-off.ts";
+import { Note } from "../../parts/note.tsx";
 import { ReadState } from "../../parts/read-state.tsx";
+import type { Column } from "../../parts/table/column.ts";
+import { DataTable, type RowAction } from "../../parts/table/data-table.tsx";
 import { client, hasRole } from "../../session.ts";
 
 const columns: readonly Column<StrayMachine>[] = [
-  { title: "Hostname", cell: ({ hostname }) => hostname },
-  { title: "Id in MAAS", cell: ({ systemId }) => <code>{systemId}</code> },
-  { title: "MAAS status", cell: ({ maasStatus }) => maasStatus },
-  { title: "Allocated for", cell: allocatedForText },
-  { title: "Details", cell: ({ message }) => message },
+  { id: "name", title: "Machine", cell: ({ hostname }) => hostname, sortBy: ({ hostname }) => hostname },
+  {
+    id: "id",
+    title: "Id in MAAS",
+    width: "short",
+    cell: ({ systemId }) => <code>{systemId}</code>,
+    onCard: "place",
+  },
+  {
+    id: "status",
+    title: "MAAS status",
+    width: "short",
+    cell: ({ maasStatus }) => maasStatus,
+    onCard: "place",
+  },
+  { id: "place", title: "Allocated for", width: "wide", cell: allocatedForText, onCard: "figure" },
+  { id: "details", title: "Details", width: "wide", rank: 2, cell: ({ message }) => message },
 ];
 
-/** The machines that MAAS has allocated to the gateway and that belong to no cluster, with their actions. */
+/** The machines that MAAS has allocated to the gateway and that belong to no cluster. */
 export function Strays() {
   const { reading, reload } = useRead((options) => client.clusters.listStrays({}, options), {
     topics: ["clusters"],
   });
-  const actions = { title: "Action", cell: (stray: StrayMachine) => <Settle of={stray} onDone={reload} /> };
+  if (isOff(reading.value)) {
+    return null;
+  }
   return (
-    <section class="card stack" aria-labelledby="strays">
+    <section class="stack" aria-labelledby="strays">
       <div class="row">
-        <h2 id="strays">Strays</h2>
-        <button type="button" onClick={reload} disabled={reading.value.isReading}>
+        <h2 id="strays">Stray machines</h2>
+        <button type="button" class="small" onClick={reload} disabled={reading.value.isReading}>
           Refresh
         </button>
       </div>
@@ -32,16 +49,20 @@ export function Strays() {
         {({ strays, reportOnlyBecause }) => (
           <>
             {reportOnlyBecause !== "" && (
-              <p class="note warn">The gateway releases none automatically: {reportOnlyBecause}</p>
+              <Note tone="warn">The gateway releases none automatically: {reportOnlyBecause}</Note>
             )}
             {strays.length === 0 ? (
               <p class="quiet">Every machine that is allocated to the gateway belongs to a cluster.</p>
             ) : (
               <DataTable
-                caption="Machines that belong to no cluster"
-                columns={hasRole(Role.OPERATOR) ? [...columns, actions] : columns}
+                name="strays"
+                caption="Stray machines"
+                columns={columns}
                 rows={strays}
                 keyOf={({ systemId }) => systemId}
+                titleOf={({ hostname }) => hostname}
+                statusOf={({ maasStatus }) => ({ kind: "warn", text: maasStatus })}
+                actions={hasRole(Role.OPERATOR) ? actionsWith(reload) : []}
                 empty=""
               />
             )}
@@ -60,47 +81,35 @@ function allocatedForText({ cluster, pool, ours }: StrayMachine): string {
   return `${cluster}, ${place}${ours ? "" : "; by another gateway"}`;
 }
 
-function Settle(props: { readonly of: StrayMachine; readonly onDone: () => void }) {
-  const { systemId, hostname, cluster, adoptable } = props.of;
-  const { onDone } = props;
-  const request = { systemId };
-  return (
-    <div class="row">
-      {adoptable && (
-        <button
-          type="button"
-          class="small"
-          aria-label={`Adopt ${hostname}`}
-          onClick={() =>
-            propose({
-              title: `Adopt ${hostname} into the cluster ${cluster}`,
-              label: "Adopt",
-              method: ClusterService.method.adoptStray,
-              request,
-              onDone,
-            })
-          }
-        >
-          Adopt
-        </button>
-      )}
-      <button
-        type="button"
-        class="small danger"
-        aria-label={`Release ${hostname}`}
-        onClick={() =>
-          propose({
-            title: `Release ${hostname} to MAAS`,
-            label: "Release",
-            method: ClusterService.method.releaseStray,
-            request,
-            isDangerous: true,
-            onDone,
-          })
-        }
-      >
-        Release
-      </button>
-    </div>
-  );
+function actionsWith(onDone: () => void): readonly RowAction<StrayMachine>[] {
+  return [
+    {
+      text: "Adopt…",
+      icon: "plus",
+      appliesTo: ({ adoptable }) => adoptable,
+      run: ({ systemId, hostname, cluster }) =>
+        propose({
+          title: `Adopt ${hostname} into the cluster ${cluster}`,
+          label: "Adopt",
+          method: ClusterService.method.adoptStray,
+          request: { systemId },
+          onDone,
+        }),
+    },
+    {
+      text: "Release…",
+      icon: "exit",
+      isDestructive: true,
+      run: ({ systemId, hostname }) =>
+        propose({
+          title: `Release ${hostname} to MAAS`,
+          label: "Release",
+          method: ClusterService.method.releaseStray,
+          request: { systemId },
+          isDangerous: true,
+          confirmName: hostname,
+          onDone,
+        }),
+    },
+  ];
 }

@@ -1,87 +1,101 @@
-import { useSignal } from "@preact/signals";
-import { useId } from "preact/hooks";
+import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { type CephCrash, StorageService } from "../../../gen/hostplane/v1/storage_pb.ts";
 import { Role } from "../../../gen/hostplane/v1/user_pb.ts";
-import { propose } from "../../action/action.ts";
+import { actionOf, propose, proposeAll } from "../../action/action.ts";
 import { useRead } from "../../live/use-read.ts";
-import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { isOff } from "../../parts/is-off.ts";
 import { ReadState } from "../../parts/read-state.tsx";
+import type { Column, Filter } from "../../parts/table/column.ts";
+import { DataTable, type RowAction } from "../../parts/table/data-table.tsx";
 import { TimeText } from "../../parts/text/time-text.tsx";
 import { client, hasRole } from "../../session.ts";
 
 const columns: readonly Column<CephCrash>[] = [
-  { title: "Daemon", cell: ({ entity }) => entity },
-  { title: "Host", cell: ({ host }) => host },
+  { id: "daemon", title: "Daemon", cell: ({ entity }) => entity, sortBy: ({ entity }) => entity },
   {
-    title: "When",
-    cell: ({ at }) => (at === undefined ? <span class="quiet">not known</span> : <TimeText at={at} />),
+    id: "host",
+    title: "Host",
+    width: "medium",
+    cell: ({ host }) => host,
+    sortBy: ({ host }) => host,
+    onCard: "place",
   },
-  { title: "What", cell: ({ what }) => what || <span class="quiet">not in the report</span> },
-  { title: "Ceph", cell: ({ version }) => version },
-  { title: "Archived", cell: (crash) => <Seen of={crash} /> },
+  { id: "what", title: "Cause", width: "wide", cell: ({ what }) => what || "—", onCard: "figure" },
+  { id: "version", title: "Ceph", width: "short", rank: 2, cell: ({ version }) => version },
+  {
+    id: "at",
+    title: "When",
+    width: "time",
+    isNumber: true,
+    cell: ({ at }) => (at === undefined ? "—" : <TimeText at={at} />),
+    sortBy: ({ at }) => (at === undefined ? undefined : timestampMs(at)),
+    onCard: "place",
+  },
 ];
 
-/** Crashes of daemons that have not been archived. */
-export function CrashTable() {
-  const archived = useSignal(false);
-  const id = useId();
-  const { reading } = useRead(
-    (options) => client.storage.listCrashes({ archived: archived.value }, options),
-    { topics: ["storage"], key: String(archived.value) },
-  );
+const filters: readonly Filter<CephCrash>[] = [
+  { id: "archived", title: "state", valuesOf: (crash) => [stateText(crash)] },
+];
+
+const actions: readonly RowAction<CephCrash>[] = [
+  {
+    text: "Archive…",
+    icon: "archive",
+    appliesTo: ({ archived }) => !archived,
+    run: (crash) => propose(archivalOf(crash)),
+    runAll: (crashes) => {
+      const [only] = crashes;
+      if (only !== undefined && crashes.length === 1) {
+        propose(archivalOf(only));
+      } else {
+        proposeAll(
+          `Archive ${crashes.length} crashes`,
+          "Archive",
+          crashes.map((crash) => actionOf(archivalOf(crash))),
+        );
+      }
+    },
+  },
+];
+
+/** Crashes that daemons have reported, newest first. @param daemon only those of this one, such as "osd.0" */
+export function CrashTable({ daemon }: { readonly daemon?: string }) {
+  const { reading } = useRead((options) => client.storage.listCrashes({ archived: true }, options), {
+    topics: ["storage"],
+  });
   if (isOff(reading.value)) {
     return null;
   }
   return (
-    <section class="card stack wide-table">
-      <ReadState of={reading}>
-        {({ crashes }) => (
-          <DataTable
-            caption="Crashes"
-            columns={columns}
-            rows={crashes}
-            keyOf={(crash) => crash.id}
-            empty={archived.value ? "No crashes." : "No new crashes."}
-          />
-        )}
-      </ReadState>
-      <div class="row">
-        <input
-          id={id}
-          type="checkbox"
-          checked={archived.value}
-          onChange={({ currentTarget }) => {
-            archived.value = currentTarget.checked;
-          }}
+    <ReadState of={reading}>
+      {({ crashes }) => (
+        <DataTable
+          name="crashes"
+          caption="Crashes"
+          columns={columns}
+          rows={daemon === undefined ? crashes : crashes.filter(({ entity }) => entity === daemon)}
+          keyOf={({ id }) => id}
+          titleOf={({ entity }) => entity}
+          statusOf={(crash) => ({ kind: crash.archived ? "off" : "warn", text: stateText(crash) })}
+          textOf={({ host, what, version }) => `${host} ${what} ${version}`}
+          filters={filters}
+          actions={hasRole(Role.OPERATOR) ? actions : []}
+          empty={daemon === undefined ? "No crashes." : `No crashes of ${daemon}.`}
         />
-        <label for={id}>Include archived crashes</label>
-      </div>
-    </section>
+      )}
+    </ReadState>
   );
 }
 
-function Seen({ of: { id, entity, archived } }: { readonly of: CephCrash }) {
-  if (archived) {
-    return <>yes</>;
-  }
-  if (!hasRole(Role.OPERATOR)) {
-    return <>no</>;
-  }
-  return (
-    <button
-      type="button"
-      aria-label={`Archive the crash of ${entity}`}
-      onClick={() =>
-        propose({
-          title: `Archive the crash of ${entity}`,
-          label: "Archive",
-          method: StorageService.method.archiveCrash,
-          request: { id },
-        })
-      }
-    >
-      Archive
-    </button>
-  );
+function stateText({ archived }: CephCrash): string {
+  return archived ? "archived" : "new";
+}
+
+function archivalOf({ id, entity }: CephCrash) {
+  return {
+    title: `Archive the crash of ${entity}`,
+    label: "Archive",
+    method: StorageService.method.archiveCrash,
+    request: { id },
+  };
 }

@@ -1,39 +1,24 @@
-import type { WatchClusterStatsResponse } from "../../../gen/hostplane/v1/storage_pb.ts";
-import { recentEvents } from "../../live/event-stream.ts";
-import { Badge, type Tone } from "../../parts/badge.tsx";
+import type { CephHealthCheck, WatchClusterStatsResponse } from "../../../gen/hostplane/v1/storage_pb.ts";
+import { Note } from "../../parts/note.tsx";
+import { Panel } from "../../parts/panel.tsx";
+import { Status, type StatusKind } from "../../parts/status.tsx";
 import { TimeText } from "../../parts/text/time-text.tsx";
-import { parseComplaints } from "./radar-words.ts";
 
-const states: Readonly<Record<string, { readonly tone: Tone; readonly text: string }>> = {
-  HEALTH_OK: { tone: "ok", text: "Healthy" },
-  HEALTH_WARN: { tone: "warn", text: "Warning" },
-  HEALTH_ERR: { tone: "bad", text: "Error" },
-};
-
-/** Ceph's health status and its health checks. */
-export function Health(props: {
-  readonly cluster: WatchClusterStatsResponse;
-  /** Explanation of the health score, from the radar; undefined until it is known. */
-  readonly because: string | undefined;
-}) {
-  const { stats, readAt, staleBecause, missing } = props.cluster;
-  const status = stats?.status ?? "";
-  const { tone, text } = states[status] ?? { tone: "off", text: "Not known" };
+/** Ceph's health: its checks with their severity, the worst first; one line while none is raised. */
+export function Health({ cluster }: { readonly cluster: WatchClusterStatsResponse }) {
+  const { stats, readAt, staleBecause, missing, healthChecks } = cluster;
   return (
-    <section class="card stack" aria-labelledby="health">
-      <h2 id="health">Health</h2>
-      <div class="row">
-        <Badge tone={tone}>{text}</Badge>
-        <code>{status}</code>
-      </div>
-      <Complaints words={props.because} />
+    <>
       {staleBecause !== "" && (
-        <p class="note warn">
-          As of <TimeText at={readAt} />: {staleBecause}
-        </p>
+        <Note tone="warn" role="status">
+          <strong>
+            As of <TimeText at={readAt} />
+          </strong>
+          <div>{staleBecause}</div>
+        </Note>
       )}
       {missing.length > 0 && (
-        <div class="note warn">
+        <Note tone="warn" role="status">
           <strong>Currently not known</strong>
           <ul>
             {missing.map(({ field, reason }) => (
@@ -42,44 +27,65 @@ export function Health(props: {
               </li>
             ))}
           </ul>
-        </div>
+        </Note>
       )}
-      <p class="quiet">
-        Cluster <code>{stats?.id}</code>
-      </p>
-    </section>
+      {healthChecks.length === 0 ? (
+        <div class="healthy" role="status">
+          <Status kind={stats?.status === "HEALTH_OK" ? "ok" : "unknown"} />
+          <strong>{healthText(stats?.status)}</strong> No health check is raised.
+        </div>
+      ) : (
+        <Panel title="Health" note={healthText(stats?.status)} isFlush>
+          <ul class="lines wrap">
+            {healthChecks.toSorted(compareChecks).map((check) => (
+              <Check key={check.code} check={check} />
+            ))}
+          </ul>
+        </Panel>
+      )}
+    </>
   );
 }
 
-function Complaints({ words }: { readonly words: string | undefined }) {
-  if (words === undefined) {
-    return <p class="quiet">Health checks not known.</p>;
-  }
-  const complaints = parseComplaints(words);
-  if (complaints.length === 0) {
-    return <p>No active health checks.</p>;
-  }
+function Check({ check }: { readonly check: CephHealthCheck }) {
+  const { code, summary, muted } = check;
+  const { kind, word } = severityOf(check);
   return (
-    <ul>
-      {complaints.map(({ what, points }) => (
-        <li key={what}>
-          <code>{what}</code>
-          {sentenceOf(what)}
-          {points !== undefined && <span class="quiet"> −{points} of the score</span>}
-        </li>
-      ))}
-    </ul>
+    <li>
+      <Status kind={kind} text={word} />
+      <span class="grow">{summary}</span>
+      <span class="quiet">
+        {word}
+        {muted && ", muted"}
+      </span>
+      <code class="quiet">{code}</code>
+    </li>
   );
 }
 
-/** Ceph's message when the check was raised, if that was while the page was open. */
-function sentenceOf(code: string): string {
-  for (const { detail } of recentEvents.value) {
-    const raised = detail.case === "clusterHealth" ? detail.value.raised : [];
-    const found = raised.find((each) => each.startsWith(`${code}: `));
-    if (found !== undefined) {
-      return found.slice(code.length);
-    }
+function severityOf({ severity, muted }: CephHealthCheck): {
+  readonly kind: StatusKind;
+  readonly word: string;
+} {
+  const isError = severity === "HEALTH_ERR";
+  return { kind: muted ? "off" : isError ? "failed" : "warn", word: isError ? "error" : "warning" };
+}
+
+/** Orders errors before warnings, and muted checks last. */
+export function compareChecks(one: CephHealthCheck, other: CephHealthCheck): number {
+  const rank = ({ severity, muted }: CephHealthCheck) => (muted ? 2 : severity === "HEALTH_ERR" ? 0 : 1);
+  return rank(one) - rank(other) || (one.code < other.code ? -1 : 1);
+}
+
+function healthText(status: string | undefined): string {
+  switch (status) {
+    case "HEALTH_OK":
+      return "Healthy";
+    case "HEALTH_WARN":
+      return "Warning";
+    case "HEALTH_ERR":
+      return "Error";
+    default:
+      return "Health not known";
   }
-  return "";
 }

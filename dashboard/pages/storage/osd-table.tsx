@@ -1,67 +1,103 @@
-import type { CephOsd } from "../../../gen/hostplane/v1/storage_pb.ts";
-import { useRead } from "../../live/use-read.ts";
-import { Badge } from "../../parts/badge.tsx";
-import { type Column, DataTable } from "../../parts/data-table.tsx";
-import { isOff } from "../../parts/is-off.ts";
-import { ReadState } from "../../parts/read-state.tsx";
+import type { Resource } from "../../../gen/hostplane/v1/inventory_pb.ts";
+import { figureOf, resourcesOf, usedPercentOf } from "../../live/inventory.ts";
+import { Meter } from "../../parts/meter.tsx";
+import { healthStatus } from "../../parts/status.tsx";
+import type { Column, Filter } from "../../parts/table/column.ts";
+import { DataTable } from "../../parts/table/data-table.tsx";
 import { sizeText } from "../../parts/text/size-text.ts";
-import { client } from "../../session.ts";
+import { hostOf, osdClassOf, osdKind } from "./storage-kinds.tsx";
 
-const notKnown = <span class="quiet">not known</span>;
-
-const columns: readonly Column<CephOsd>[] = [
-  { title: "OSD", cell: ({ id }) => `osd.${id}` },
+const columns: readonly Column<Resource>[] = [
+  { id: "name", title: "OSD", cell: ({ title }) => title, sortBy: ({ title }) => title },
+  { id: "host", title: "Host", width: "medium", cell: hostOf, sortBy: hostOf, onCard: "place" },
   {
+    id: "state",
     title: "State",
-    cell: ({ up, in: isIn }) => (
-      <span class="row">
-        <Badge tone={up ? "ok" : "bad"}>{up ? "up" : "down"}</Badge>
-        <Badge tone={isIn ? "ok" : "warn"}>{isIn ? "in" : "out"}</Badge>
-      </span>
-    ),
+    width: "short",
+    cell: ({ state }) => state,
+    sortBy: ({ state }) => state,
+    onCard: "place",
   },
-  { title: "Host", cell: ({ host }) => host || notKnown },
-  { title: "Class", cell: ({ deviceClass }) => deviceClass || notKnown },
-  { title: "In use", cell: (osd) => <Usage of={osd} /> },
-  { title: "PGs", isNumber: true, cell: ({ pgCount }) => pgCount ?? notKnown },
-  { title: "Weight", isNumber: true, cell: ({ reweight }) => Number(reweight.toFixed(2)) },
+  {
+    id: "class",
+    title: "Class",
+    width: "short",
+    rank: 2,
+    cell: osdClassOf,
+    sortBy: osdClassOf,
+    onCard: "place",
+  },
+  {
+    id: "size",
+    title: "Size",
+    width: "figure",
+    isNumber: true,
+    cell: (osd) => sizeOf(osd, "size"),
+    sortBy: (osd) => figureOf(osd, "size"),
+    onCard: "figure",
+  },
+  {
+    id: "used",
+    title: "Used",
+    width: "usage",
+    cell: (osd) => <Meter percent={usedPercentOf(osd)} label={`${osd.title}, in use`} />,
+    sortBy: usedPercentOf,
+    onCard: "figure",
+  },
+  {
+    id: "pgs",
+    title: "PGs",
+    width: "figure",
+    isNumber: true,
+    rank: 2,
+    cell: (osd) => figureOf(osd, "pgs") ?? "—",
+    sortBy: (osd) => figureOf(osd, "pgs"),
+  },
+  {
+    id: "weight",
+    title: "Reweight",
+    width: "figure",
+    isNumber: true,
+    rank: 3,
+    cell: weightText,
+    sortBy: (osd) => figureOf(osd, "reweight"),
+  },
 ];
 
-/** The OSDs of the cluster, usually one per disk. */
-export function OsdTable() {
-  const { reading } = useRead((options) => client.storage.listOsds({}, options), { topics: ["storage"] });
-  if (isOff(reading.value)) {
-    return null;
-  }
+const filters: readonly Filter<Resource>[] = [
+  { id: "host", title: "host", valuesOf: (osd) => [hostOf(osd)] },
+  { id: "class", title: "class", valuesOf: (osd) => [osdClassOf(osd)] },
+  { id: "state", title: "state", valuesOf: ({ state }) => [state] },
+];
+
+/** The OSDs of the cluster, usually one for each disk. @param host only those of this host */
+export function OsdTable({ host }: { readonly host?: string }) {
+  const osds = resourcesOf("osd");
   return (
-    <section class="card wide-table">
-      <ReadState of={reading}>
-        {({ osds }) => (
-          <DataTable
-            caption="OSDs"
-            columns={columns}
-            rows={osds}
-            keyOf={({ id }) => String(id)}
-            empty="No OSDs: the cluster cannot store data."
-          />
-        )}
-      </ReadState>
-    </section>
+    <DataTable
+      {...(host === undefined ? {} : { name: "osds" })}
+      caption="OSDs"
+      columns={host === undefined ? columns : columns.filter(({ id }) => id !== "host")}
+      rows={host === undefined ? osds : osds.filter((osd) => hostOf(osd) === host)}
+      keyOf={({ name }) => name}
+      titleOf={({ title }) => title}
+      pathOf={osdKind.pathOf}
+      statusOf={({ health, state }) => ({ kind: healthStatus(health), text: state })}
+      textOf={(osd) => `${hostOf(osd)} ${osdClassOf(osd)} ${osd.state}`}
+      filters={host === undefined ? filters : []}
+      empty={host === undefined ? "No OSDs: the cluster cannot store data." : "No OSD runs on this host."}
+    />
   );
 }
 
-function Usage({ of: { id, usedBytes, totalBytes } }: { readonly of: CephOsd }) {
-  if (usedBytes === undefined || totalBytes === undefined) {
-    return notKnown;
-  }
-  const used = Number(usedBytes);
-  const total = Math.max(1, Number(totalBytes));
-  return (
-    <>
-      <progress aria-label={`osd.${id}, in use`} value={used} max={total} />
-      <div class="quiet">
-        {sizeText(usedBytes)} of {sizeText(totalBytes)} ({Math.round((used / total) * 100)} %)
-      </div>
-    </>
-  );
+/** Formats a figure in bytes. */
+export function sizeOf(resource: Resource, figure: string): string {
+  const bytes = figureOf(resource, figure);
+  return bytes === undefined ? "—" : sizeText(bytes);
+}
+
+/** Formats the share of its normal data that is placed on an OSD. */
+export function weightText(osd: Resource): string {
+  const weight = figureOf(osd, "reweight");
+  return weight === undefined ? "—" : String(Number(weight.toFixed(2)));
 }

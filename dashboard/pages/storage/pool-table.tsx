@@ -1,86 +1,114 @@
-import { type CephPool, CephPoolKind } from "../../../gen/hostplane/v1/storage_pb.ts";
-import { useRead } from "../../live/use-read.ts";
-import { type Column, DataTable } from "../../parts/data-table.tsx";
-import { isOff } from "../../parts/is-off.ts";
-import { ReadState } from "../../parts/read-state.tsx";
-import { sizeText } from "../../parts/text/size-text.ts";
+import type { Resource } from "../../../gen/hostplane/v1/inventory_pb.ts";
+import { figureOf, resourcesOf } from "../../live/inventory.ts";
+import { Meter } from "../../parts/meter.tsx";
+import { healthStatus } from "../../parts/status.tsx";
+import type { Column } from "../../parts/table/column.ts";
+import { DataTable } from "../../parts/table/data-table.tsx";
 import { TimeText } from "../../parts/text/time-text.tsx";
-import { client } from "../../session.ts";
+import { sizeOf } from "./osd-table.tsx";
+import { applicationsOf, cephPoolKind } from "./storage-kinds.tsx";
 
-const notKnown = <span class="quiet">not known</span>;
-
-const size = (bytes: bigint | undefined) => (bytes === undefined ? notKnown : sizeText(bytes));
-
-const columns: readonly Column<CephPool>[] = [
-  { title: "Pool", cell: ({ name }) => name },
+const columns: readonly Column<Resource>[] = [
+  { id: "name", title: "Pool", cell: ({ title }) => title, sortBy: ({ title }) => title },
   {
+    id: "application",
     title: "Applications",
-    cell: ({ applications }) => applications.join(", ") || <span class="quiet">none</span>,
+    width: "short",
+    cell: applicationsText,
+    sortBy: applicationsText,
+    onCard: "place",
   },
-  { title: "Redundancy", cell: (pool) => <Kept of={pool} /> },
   {
-    title: "Tolerates the loss of",
-    isNumber: true,
-    cell: ({ redundancy }) => redundancy ?? notKnown,
+    id: "redundancy",
+    title: "Redundancy",
+    width: "medium",
+    cell: redundancyText,
+    sortBy: redundancyText,
+    onCard: "place",
   },
-  { title: "Stored", isNumber: true, cell: ({ storedBytes }) => size(storedBytes) },
-  { title: "With copies", isNumber: true, cell: ({ usedBytes }) => size(usedBytes) },
-  { title: "Max. available", isNumber: true, cell: ({ availableBytes }) => size(availableBytes) },
+  sizeColumn("stored", "Stored", 1),
+  sizeColumn("used", "With copies", 3),
+  sizeColumn("free", "Available", 2),
   {
+    id: "share",
+    title: "Used",
+    width: "usage",
+    cell: (pool) => <Meter percent={figureOf(pool, "data_used")} label={`${pool.title}, in use`} />,
+    sortBy: (pool) => figureOf(pool, "data_used"),
+    onCard: "figure",
+  },
+  {
+    id: "objects",
     title: "Objects",
+    width: "figure",
     isNumber: true,
-    cell: ({ objectCount }) => objectCount?.toLocaleString() ?? notKnown,
+    rank: 3,
+    cell: (pool) => countText(figureOf(pool, "objects")),
+    sortBy: (pool) => figureOf(pool, "objects"),
   },
-  { title: "PGs", isNumber: true, cell: ({ pgCount }) => pgCount },
   {
-    title: "Oldest deep scrub",
-    cell: ({ oldestDeepScrubAt }) =>
-      oldestDeepScrubAt === undefined ? notKnown : <TimeText at={oldestDeepScrubAt} />,
+    id: "pgs",
+    title: "PGs",
+    width: "figure",
+    isNumber: true,
+    rank: 3,
+    cell: (pool) => countText(figureOf(pool, "pgs")),
+    sortBy: (pool) => figureOf(pool, "pgs"),
   },
 ];
 
-const quota: Column<CephPool> = { title: "Quota", isNumber: true, cell: quotaText };
+function sizeColumn(figure: string, title: string, rank: 1 | 2 | 3): Column<Resource> {
+  return {
+    id: figure,
+    title,
+    width: "figure",
+    isNumber: true,
+    rank,
+    cell: (pool) => sizeOf(pool, figure),
+    sortBy: (pool) => figureOf(pool, figure),
+    ...(rank === 1 ? { onCard: "figure" as const } : {}),
+  };
+}
 
 /** The pools of the cluster, with their redundancy. */
 export function PoolTable() {
-  const { reading } = useRead((options) => client.storage.listPools({}, options), { topics: ["storage"] });
-  if (isOff(reading.value)) {
-    return null;
-  }
   return (
-    <section class="card wide-table">
-      <ReadState of={reading}>
-        {({ pools }) => (
-          <DataTable
-            caption="Pools"
-            columns={pools.some(hasQuota) ? [...columns, quota] : columns}
-            rows={pools}
-            keyOf={({ id }) => String(id)}
-            empty="No pools yet."
-          />
-        )}
-      </ReadState>
-    </section>
+    <DataTable
+      name="pools"
+      caption="Pools"
+      columns={columns}
+      rows={resourcesOf("cephPool")}
+      keyOf={({ name }) => name}
+      titleOf={({ title }) => title}
+      pathOf={cephPoolKind.pathOf}
+      statusOf={({ health, state }) => ({ kind: healthStatus(health), text: state })}
+      textOf={applicationsText}
+      filters={[{ id: "application", title: "application", valuesOf: applicationsOf }]}
+      empty="No pools yet."
+    />
   );
 }
 
-function Kept({ of: { kind, size: count, failureDomain } }: { readonly of: CephPool }) {
-  return (
-    <>
-      {count} {kind === CephPoolKind.ERASURE ? "parts" : "copies"}
-      {failureDomain !== "" && <div class="quiet">one per {failureDomain}</div>}
-    </>
-  );
+/** Names the applications of a pool. */
+export function applicationsText(pool: Resource): string {
+  return applicationsOf(pool).join(", ") || "none";
 }
 
-function hasQuota({ quotaBytes, quotaObjects }: CephPool): boolean {
-  return quotaBytes !== undefined || quotaObjects !== undefined;
+/** Says how a pool protects data: "3 copies, one per host". */
+export function redundancyText(pool: Resource): string {
+  const copies = figureOf(pool, "copies");
+  const { failure_domain: domain } = pool.properties;
+  const what = pool.state === "erasure" ? "chunks" : "copies";
+  return copies === undefined ? "—" : `${copies} ${what}${domain === undefined ? "" : `, one per ${domain}`}`;
 }
 
-function quotaText({ quotaBytes, quotaObjects }: CephPool): string {
-  const parts = [
-    ...(quotaBytes === undefined ? [] : [sizeText(quotaBytes)]),
-    ...(quotaObjects === undefined ? [] : [`${quotaObjects.toLocaleString()} objects`]),
-  ];
-  return parts.join(", ") || "none";
+/** Formats a count. */
+export function countText(count: number | undefined): string {
+  return count === undefined ? "—" : count.toLocaleString("en");
+}
+
+/** When the placement group of a pool was deep scrubbed whose last deep scrub is the oldest. */
+export function DeepScrub({ pool }: { readonly pool: Resource }) {
+  const atSeconds = figureOf(pool, "deep_scrubbed");
+  return atSeconds === undefined ? "—" : <TimeText atMs={atSeconds * 1000} />;
 }

@@ -25,22 +25,3 @@ export function parseRadarWords(header: string): RadarWords {
     ]),
   );
 }
-
-/** A health check and what it takes off the score, from the explanation of cluster_health. */
-export interface Complaint {
-  /** Name of the check, e.g. "OSD_DOWN". If there are many, the last may be "3 more". */
-  readonly what: string;
-  /** Undefined if the explanation does not say. */
-  readonly points: number | undefined;
-}
-
-/** Parses the checks in the explanation of cluster_health: "OSD_DOWN -15, RECENT_CRASH -5". None for "no deductions". */
-export function parseComplaints(words: string): readonly Complaint[] {
-  if (words === "" || words === "no deductions") {
-    return [];
-  }
-  return words.split(", ").map((each) => {
-    const [, what = each, points] = /^(.*) -(\d+(?:\.\d+)?)$/.exec(each) ?? [];
-    return { what, points: points === undefined ? undefined : Number(points) };
-  });
-}

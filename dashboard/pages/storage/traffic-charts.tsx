@@ -1,57 +1,63 @@
+import { useSignal } from "@preact/signals";
 import type { WatchClusterStatsResponse } from "../../../gen/hostplane/v1/storage_pb.ts";
 import { LineChart } from "../../charts/line-chart.tsx";
 import type { Moment } from "../../charts/time-series.ts";
+import { Panel } from "../../parts/panel.tsx";
 import { sizeText } from "../../parts/text/size-text.ts";
 import { figureIndex, spanMs, trafficMoments, useNowMs } from "./traffic.ts";
 
-const { readBytes, writeBytes, readOperations, writeOperations, usedBytes } = figureIndex;
+const { readBytes, writeBytes, readOperations, writeOperations, recoveryBytes, usedBytes } = figureIndex;
 
-/** Client reads and writes, and the cluster's usage, over the last minutes. */
+/** Client traffic, recovery and the cluster's usage since the page was opened, over the last minutes. */
 export function TrafficCharts({ cluster }: { readonly cluster: WatchClusterStatsResponse }) {
   const moments = trafficMoments.value;
   const total = cluster.stats?.data?.usage?.total;
+  const cursor = useSignal<number | undefined>(undefined);
   // A message may have arrived after the clock was read.
-  const at = { nowMs: Math.max(useNowMs(), moments.at(-1)?.atMs ?? 0), spanMs };
+  const at = { nowMs: Math.max(useNowMs(), moments.at(-1)?.atMs ?? 0), spanMs, cursor };
+  const rate = (bytes: number) => `${sizeText(bytes)}/s`;
   return (
-    <>
-      <section class="card" aria-labelledby="throughput">
-        <h2 id="throughput">Client throughput</h2>
+    <Panel title="Traffic" note={`last ${spanMs / 60_000} minutes`}>
+      <div class="charts">
         <LineChart
           {...at}
           title="Client throughput"
-          titles={["Read", "Written"]}
+          titles={["read", "written"]}
           moments={only(moments, [readBytes, writeBytes])}
-          text={(bytes) => `${sizeText(bytes)}/s`}
+          text={rate}
           unit="bytes"
         />
-      </section>
-      <section class="card" aria-labelledby="operations">
-        <h2 id="operations">Client operations</h2>
         <LineChart
           {...at}
           title="Client operations"
-          titles={["Reads", "Writes"]}
+          titles={["reads", "writes"]}
           moments={only(moments, [readOperations, writeOperations])}
           text={(count) => `${Number(count.toFixed(1))}/s`}
           unit="count"
         />
-      </section>
-      <section class="card" aria-labelledby="used">
-        <h2 id="used">Raw space in use</h2>
         <LineChart
           {...at}
-          title="Raw space in use"
-          titles={["In use"]}
+          title="Recovery"
+          titles={["recovered"]}
+          moments={only(moments, [recoveryBytes])}
+          text={rate}
+          unit="bytes"
+        />
+        <LineChart
+          {...at}
+          title="Raw space"
+          titles={["used"]}
           moments={only(moments, [usedBytes])}
           text={sizeText}
           unit="bytes"
           max={total === undefined ? undefined : Number(total)}
         />
-      </section>
-    </>
+      </div>
+    </Panel>
   );
 }
 
+/** Returns the moments with only these figures. */
 function only(moments: readonly Moment[], indexes: readonly number[]): readonly Moment[] {
   return moments.map(({ atMs, figures }) => ({ atMs, figures: indexes.map((index) => figures[index]) }));
 }

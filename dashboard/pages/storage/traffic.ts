@@ -16,7 +16,8 @@ export const figureIndex = {
   writeBytes: 1,
   readOperations: 2,
   writeOperations: 3,
-  usedBytes: 4,
+  recoveryBytes: 4,
+  usedBytes: 5,
 };
 
 /** Figures received while the Ceph page was shown, kept until the dashboard is closed; see `figureIndex`. */
@@ -51,12 +52,18 @@ function take(moment: Moment): void {
 }
 
 /** Returns the figures in the order of `figureIndex`. Stale ones are unknown. */
-function figuresOf({ stats, staleBecause }: WatchClusterStatsResponse): readonly (number | undefined)[] {
-  const known = staleBecause === "" ? stats : undefined;
+function figuresOf({
+  stats,
+  recovery,
+  staleBecause,
+}: WatchClusterStatsResponse): readonly (number | undefined)[] {
+  const isKnown = staleBecause === "";
+  const known = isKnown ? stats : undefined;
   const { clientRead, clientWrite, clientReadOps, clientWriteOps } = known?.iops ?? {};
   const used = known?.data?.usage?.used;
   return [
     ...[clientRead, clientWrite, clientReadOps, clientWriteOps].map((text) => parseRate(text ?? "")),
+    isKnown ? recovery?.bytesPerSecond : undefined,
     used === undefined ? undefined : Number(used),
   ];
 }

@@ -16,7 +16,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file hostplane/v1/storage.proto.
  */
 export const file_hostplane_v1_storage: GenFile = /*@__PURE__*/
-  fileDesc("Chpob3N0cGxhbmUvdjEvc3RvcmFnZS5wcm90bxIMaG9zdHBsYW5lLnYxIhoKGFdhdGNoQ2x1c3RlclN0YXRzUmVxdWVzdCL4AQoZV2F0Y2hDbHVzdGVyU3RhdHNSZXNwb25zZRIsCgVzdGF0cxgBIAEoCzIdLnJlc291cmNlcy5zdGF0cy5DbHVzdGVyU3RhdHMSLAoFcmFkYXIYAiABKAsyHS5yZXNvdXJjZXMuc3RhdHMuQ2x1c3RlclJhZGFyEioKB21pc3NpbmcYAyADKAsyGS5ob3N0cGxhbmUudjEuTWlzc2luZ1BhcnQSKwoHcmVhZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFQoNc3RhbGVfYmVjYXVzZRgFIAEoCRIPCgdjbGFtcGVkGAYgAygJIiwKC01pc3NpbmdQYXJ0Eg0KBWZpZWxkGAEgASgJEg4KBnJlYXNvbhgCIAEoCSISChBMaXN0UG9vbHNSZXF1ZXN0IjoKEUxpc3RQb29sc1Jlc3BvbnNlEiUKBXBvb2xzGAEgAygLMhYuaG9zdHBsYW5lLnYxLkNlcGhQb29sIs8ECghDZXBoUG9vbBIKCgJpZBgBIAEoAxIMCgRuYW1lGAIgASgJEigKBGtpbmQYAyABKA4yGi5ob3N0cGxhbmUudjEuQ2VwaFBvb2xLaW5kEgwKBHNpemUYBCABKAUSEAoIbWluX3NpemUYBSABKAUSFwoKcmVkdW5kYW5jeRgGIAEoBUgAiAEBEhAKCHBnX2NvdW50GAcgASgFEhYKDmZhaWx1cmVfZG9tYWluGAggASgJEhQKDGFwcGxpY2F0aW9ucxgJIAMoCRIZCgxvYmplY3RfY291bnQYCiABKANIAYgBARIZCgxzdG9yZWRfYnl0ZXMYCyABKANIAogBARIXCgp1c2VkX2J5dGVzGAwgASgDSAOIAQESHAoPYXZhaWxhYmxlX2J5dGVzGA0gASgDSASIAQESGAoLcXVvdGFfYnl0ZXMYDiABKANIBYgBARIaCg1xdW90YV9vYmplY3RzGA8gASgDSAaIAQESMwoPb2xkZXN0X3NjcnViX2F0GBAgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBI4ChRvbGRlc3RfZGVlcF9zY3J1Yl9hdBgRIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCDQoLX3JlZHVuZGFuY3lCDwoNX29iamVjdF9jb3VudEIPCg1fc3RvcmVkX2J5dGVzQg0KC191c2VkX2J5dGVzQhIKEF9hdmFpbGFibGVfYnl0ZXNCDgoMX3F1b3RhX2J5dGVzQhAKDl9xdW90YV9vYmplY3RzIhEKD0xpc3RPc2RzUmVxdWVzdCI3ChBMaXN0T3Nkc1Jlc3BvbnNlEiMKBG9zZHMYASADKAsyFS5ob3N0cGxhbmUudjEuQ2VwaE9zZCKLAgoHQ2VwaE9zZBIKCgJpZBgBIAEoBRIKCgJ1cBgCIAEoCBIKCgJpbhgDIAEoCBIMCgRob3N0GAQgASgJEhQKDGRldmljZV9jbGFzcxgFIAEoCRIQCghyZXdlaWdodBgGIAEoARIYCgt0b3RhbF9ieXRlcxgHIAEoA0gAiAEBEhcKCnVzZWRfYnl0ZXMYCCABKANIAYgBARIcCg9hdmFpbGFibGVfYnl0ZXMYCSABKANIAogBARIVCghwZ19jb3VudBgKIAEoBUgDiAEBQg4KDF90b3RhbF9ieXRlc0INCgtfdXNlZF9ieXRlc0ISChBfYXZhaWxhYmxlX2J5dGVzQgsKCV9wZ19jb3VudCImChJMaXN0Q3Jhc2hlc1JlcXVlc3QSEAoIYXJjaGl2ZWQYASABKAgiPwoTTGlzdENyYXNoZXNSZXNwb25zZRIoCgdjcmFzaGVzGAEgAygLMhcuaG9zdHBsYW5lLnYxLkNlcGhDcmFzaCKOAQoJQ2VwaENyYXNoEgoKAmlkGAEgASgJEg4KBmVudGl0eRgCIAEoCRIMCgRob3N0GAMgASgJEiYKAmF0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIMCgR3aGF0GAUgASgJEg8KB3ZlcnNpb24YBiABKAkSEAoIYXJjaGl2ZWQYByABKAgiIQoTQXJjaGl2ZUNyYXNoUmVxdWVzdBIKCgJpZBgBIAEoCSI+ChRBcmNoaXZlQ3Jhc2hSZXNwb25zZRImCgVjcmFzaBgBIAEoCzIXLmhvc3RwbGFuZS52MS5DZXBoQ3Jhc2gqaQoMQ2VwaFBvb2xLaW5kEh4KGkNFUEhfUE9PTF9LSU5EX1VOU1BFQ0lGSUVEEAASHQoZQ0VQSF9QT09MX0tJTkRfUkVQTElDQVRFRBABEhoKFkNFUEhfUE9PTF9LSU5EX0VSQVNVUkUQAjLQAwoOU3RvcmFnZVNlcnZpY2USawoRV2F0Y2hDbHVzdGVyU3RhdHMSJi5ob3N0cGxhbmUudjEuV2F0Y2hDbHVzdGVyU3RhdHNSZXF1ZXN0GicuaG9zdHBsYW5lLnYxLldhdGNoQ2x1c3RlclN0YXRzUmVzcG9uc2UiA5ACATABElEKCUxpc3RQb29scxIeLmhvc3RwbGFuZS52MS5MaXN0UG9vbHNSZXF1ZXN0Gh8uaG9zdHBsYW5lLnYxLkxpc3RQb29sc1Jlc3BvbnNlIgOQAgESTgoITGlzdE9zZHMSHS5ob3N0cGxhbmUudjEuTGlzdE9zZHNSZXF1ZXN0Gh4uaG9zdHBsYW5lLnYxLkxpc3RPc2RzUmVzcG9uc2UiA5ACARJXCgtMaXN0Q3Jhc2hlcxIgLmhvc3RwbGFuZS52MS5MaXN0Q3Jhc2hlc1JlcXVlc3QaIS5ob3N0cGxhbmUudjEuTGlzdENyYXNoZXNSZXNwb25zZSIDkAIBElUKDEFyY2hpdmVDcmFzaBIhLmhvc3RwbGFuZS52MS5BcmNoaXZlQ3Jhc2hSZXF1ZXN0GiIuaG9zdHBsYW5lLnYxLkFyY2hpdmVDcmFzaFJlc3BvbnNlYgZwcm90bzM", [file_google_protobuf_timestamp, file_resources_stats_stats]);
+  fileDesc("Chpob3N0cGxhbmUvdjEvc3RvcmFnZS5wcm90bxIMaG9zdHBsYW5lLnYxIhoKGFdhdGNoQ2x1c3RlclN0YXRzUmVxdWVzdCLcAgoZV2F0Y2hDbHVzdGVyU3RhdHNSZXNwb25zZRIsCgVzdGF0cxgBIAEoCzIdLnJlc291cmNlcy5zdGF0cy5DbHVzdGVyU3RhdHMSLAoFcmFkYXIYAiABKAsyHS5yZXNvdXJjZXMuc3RhdHMuQ2x1c3RlclJhZGFyEioKB21pc3NpbmcYAyADKAsyGS5ob3N0cGxhbmUudjEuTWlzc2luZ1BhcnQSKwoHcmVhZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFQoNc3RhbGVfYmVjYXVzZRgFIAEoCRIPCgdjbGFtcGVkGAYgAygJEjQKDWhlYWx0aF9jaGVja3MYByADKAsyHS5ob3N0cGxhbmUudjEuQ2VwaEhlYWx0aENoZWNrEiwKCHJlY292ZXJ5GAggASgLMhouaG9zdHBsYW5lLnYxLkNlcGhSZWNvdmVyeSJRCg9DZXBoSGVhbHRoQ2hlY2sSDAoEY29kZRgBIAEoCRIQCghzZXZlcml0eRgCIAEoCRIPCgdzdW1tYXJ5GAMgASgJEg0KBW11dGVkGAQgASgIIkQKDENlcGhSZWNvdmVyeRIYChBieXRlc19wZXJfc2Vjb25kGAEgASgBEhoKEm9iamVjdHNfcGVyX3NlY29uZBgCIAEoASIsCgtNaXNzaW5nUGFydBINCgVmaWVsZBgBIAEoCRIOCgZyZWFzb24YAiABKAkiEgoQTGlzdFBvb2xzUmVxdWVzdCI6ChFMaXN0UG9vbHNSZXNwb25zZRIlCgVwb29scxgBIAMoCzIWLmhvc3RwbGFuZS52MS5DZXBoUG9vbCLPBAoIQ2VwaFBvb2wSCgoCaWQYASABKAMSDAoEbmFtZRgCIAEoCRIoCgRraW5kGAMgASgOMhouaG9zdHBsYW5lLnYxLkNlcGhQb29sS2luZBIMCgRzaXplGAQgASgFEhAKCG1pbl9zaXplGAUgASgFEhcKCnJlZHVuZGFuY3kYBiABKAVIAIgBARIQCghwZ19jb3VudBgHIAEoBRIWCg5mYWlsdXJlX2RvbWFpbhgIIAEoCRIUCgxhcHBsaWNhdGlvbnMYCSADKAkSGQoMb2JqZWN0X2NvdW50GAogASgDSAGIAQESGQoMc3RvcmVkX2J5dGVzGAsgASgDSAKIAQESFwoKdXNlZF9ieXRlcxgMIAEoA0gDiAEBEhwKD2F2YWlsYWJsZV9ieXRlcxgNIAEoA0gEiAEBEhgKC3F1b3RhX2J5dGVzGA4gASgDSAWIAQESGgoNcXVvdGFfb2JqZWN0cxgPIAEoA0gGiAEBEjMKD29sZGVzdF9zY3J1Yl9hdBgQIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASOAoUb2xkZXN0X2RlZXBfc2NydWJfYXQYESABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQg0KC19yZWR1bmRhbmN5Qg8KDV9vYmplY3RfY291bnRCDwoNX3N0b3JlZF9ieXRlc0INCgtfdXNlZF9ieXRlc0ISChBfYXZhaWxhYmxlX2J5dGVzQg4KDF9xdW90YV9ieXRlc0IQCg5fcXVvdGFfb2JqZWN0cyIRCg9MaXN0T3Nkc1JlcXVlc3QiNwoQTGlzdE9zZHNSZXNwb25zZRIjCgRvc2RzGAEgAygLMhUuaG9zdHBsYW5lLnYxLkNlcGhPc2QiiwIKB0NlcGhPc2QSCgoCaWQYASABKAUSCgoCdXAYAiABKAgSCgoCaW4YAyABKAgSDAoEaG9zdBgEIAEoCRIUCgxkZXZpY2VfY2xhc3MYBSABKAkSEAoIcmV3ZWlnaHQYBiABKAESGAoLdG90YWxfYnl0ZXMYByABKANIAIgBARIXCgp1c2VkX2J5dGVzGAggASgDSAGIAQESHAoPYXZhaWxhYmxlX2J5dGVzGAkgASgDSAKIAQESFQoIcGdfY291bnQYCiABKAVIA4gBAUIOCgxfdG90YWxfYnl0ZXNCDQoLX3VzZWRfYnl0ZXNCEgoQX2F2YWlsYWJsZV9ieXRlc0ILCglfcGdfY291bnQiJgoSTGlzdENyYXNoZXNSZXF1ZXN0EhAKCGFyY2hpdmVkGAEgASgIIj8KE0xpc3RDcmFzaGVzUmVzcG9uc2USKAoHY3Jhc2hlcxgBIAMoCzIXLmhvc3RwbGFuZS52MS5DZXBoQ3Jhc2gijgEKCUNlcGhDcmFzaBIKCgJpZBgBIAEoCRIOCgZlbnRpdHkYAiABKAkSDAoEaG9zdBgDIAEoCRImCgJhdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDAoEd2hhdBgFIAEoCRIPCgd2ZXJzaW9uGAYgASgJEhAKCGFyY2hpdmVkGAcgASgIIiEKE0FyY2hpdmVDcmFzaFJlcXVlc3QSCgoCaWQYASABKAkiPgoUQXJjaGl2ZUNyYXNoUmVzcG9uc2USJgoFY3Jhc2gYASABKAsyFy5ob3N0cGxhbmUudjEuQ2VwaENyYXNoKmkKDENlcGhQb29sS2luZBIeChpDRVBIX1BPT0xfS0lORF9VTlNQRUNJRklFRBAAEh0KGUNFUEhfUE9PTF9LSU5EX1JFUExJQ0FURUQQARIaChZDRVBIX1BPT0xfS0lORF9FUkFTVVJFEAIy0AMKDlN0b3JhZ2VTZXJ2aWNlEmsKEVdhdGNoQ2x1c3RlclN0YXRzEiYuaG9zdHBsYW5lLnYxLldhdGNoQ2x1c3RlclN0YXRzUmVxdWVzdBonLmhvc3RwbGFuZS52MS5XYXRjaENsdXN0ZXJTdGF0c1Jlc3BvbnNlIgOQAgEwARJRCglMaXN0UG9vbHMSHi5ob3N0cGxhbmUudjEuTGlzdFBvb2xzUmVxdWVzdBofLmhvc3RwbGFuZS52MS5MaXN0UG9vbHNSZXNwb25zZSIDkAIBEk4KCExpc3RPc2RzEh0uaG9zdHBsYW5lLnYxLkxpc3RPc2RzUmVxdWVzdBoeLmhvc3RwbGFuZS52MS5MaXN0T3Nkc1Jlc3BvbnNlIgOQAgESVwoLTGlzdENyYXNoZXMSIC5ob3N0cGxhbmUudjEuTGlzdENyYXNoZXNSZXF1ZXN0GiEuaG9zdHBsYW5lLnYxLkxpc3RDcmFzaGVzUmVzcG9uc2UiA5ACARJVCgxBcmNoaXZlQ3Jhc2gSIS5ob3N0cGxhbmUudjEuQXJjaGl2ZUNyYXNoUmVxdWVzdBoiLmhvc3RwbGFuZS52MS5BcmNoaXZlQ3Jhc2hSZXNwb25zZWIGcHJvdG8z", [file_google_protobuf_timestamp, file_resources_stats_stats]);
 
 /**
  * Request of WatchClusterStats. It has no fields.
@@ -80,6 +80,20 @@ export type WatchClusterStatsResponse = Message<"hostplane.v1.WatchClusterStatsR
    * @generated from field: repeated string clamped = 6;
    */
   clamped: string[];
+
+  /**
+   * Health checks that Ceph has raised, also muted ones.
+   *
+   * @generated from field: repeated hostplane.v1.CephHealthCheck health_checks = 7;
+   */
+  healthChecks: CephHealthCheck[];
+
+  /**
+   * Data that is copied or moved to restore redundancy or balance. Unset while it is not known.
+   *
+   * @generated from field: hostplane.v1.CephRecovery recovery = 8;
+   */
+  recovery?: CephRecovery | undefined;
 };
 
 /**
@@ -88,6 +102,76 @@ export type WatchClusterStatsResponse = Message<"hostplane.v1.WatchClusterStatsR
  */
 export const WatchClusterStatsResponseSchema: GenMessage<WatchClusterStatsResponse> = /*@__PURE__*/
   messageDesc(file_hostplane_v1_storage, 1);
+
+/**
+ * A health check that Ceph has raised.
+ *
+ * @generated from message hostplane.v1.CephHealthCheck
+ */
+export type CephHealthCheck = Message<"hostplane.v1.CephHealthCheck"> & {
+  /**
+   * Code of the check, e.g. "OSD_DOWN".
+   *
+   * @generated from field: string code = 1;
+   */
+  code: string;
+
+  /**
+   * "HEALTH_WARN" or "HEALTH_ERR".
+   *
+   * @generated from field: string severity = 2;
+   */
+  severity: string;
+
+  /**
+   * Ceph's summary, e.g. "1 osds down".
+   *
+   * @generated from field: string summary = 3;
+   */
+  summary: string;
+
+  /**
+   * Whether it is muted: it does not affect the health of the cluster.
+   *
+   * @generated from field: bool muted = 4;
+   */
+  muted: boolean;
+};
+
+/**
+ * Describes the message hostplane.v1.CephHealthCheck.
+ * Use `create(CephHealthCheckSchema)` to create a new message.
+ */
+export const CephHealthCheckSchema: GenMessage<CephHealthCheck> = /*@__PURE__*/
+  messageDesc(file_hostplane_v1_storage, 2);
+
+/**
+ * Data that is copied or moved to restore redundancy or balance.
+ *
+ * @generated from message hostplane.v1.CephRecovery
+ */
+export type CephRecovery = Message<"hostplane.v1.CephRecovery"> & {
+  /**
+   * Bytes per second.
+   *
+   * @generated from field: double bytes_per_second = 1;
+   */
+  bytesPerSecond: number;
+
+  /**
+   * Objects per second.
+   *
+   * @generated from field: double objects_per_second = 2;
+   */
+  objectsPerSecond: number;
+};
+
+/**
+ * Describes the message hostplane.v1.CephRecovery.
+ * Use `create(CephRecoverySchema)` to create a new message.
+ */
+export const CephRecoverySchema: GenMessage<CephRecovery> = /*@__PURE__*/
+  messageDesc(file_hostplane_v1_storage, 3);
 
 /**
  * A part of a response that is unset because it could not be read.
@@ -115,7 +199,7 @@ export type MissingPart = Message<"hostplane.v1.MissingPart"> & {
  * Use `create(MissingPartSchema)` to create a new message.
  */
 export const MissingPartSchema: GenMessage<MissingPart> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_storage, 2);
+  messageDesc(file_hostplane_v1_storage, 4);
 
 /**
  * Request of ListPools. It has no fields.
@@ -130,7 +214,7 @@ export type ListPoolsRequest = Message<"hostplane.v1.ListPoolsRequest"> & {
  * Use `create(ListPoolsRequestSchema)` to create a new message.
  */
 export const ListPoolsRequestSchema: GenMessage<ListPoolsRequest> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_storage, 3);
+  messageDesc(file_hostplane_v1_storage, 5);
 
 /**
  * Pools of the cluster.
@@ -151,7 +235,7 @@ export type ListPoolsResponse = Message<"hostplane.v1.ListPoolsResponse"> & {
  * Use `create(ListPoolsResponseSchema)` to create a new message.
  */
 export const ListPoolsResponseSchema: GenMessage<ListPoolsResponse> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_storage, 4);
+  messageDesc(file_hostplane_v1_storage, 6);
 
 /**
  * A pool of a Ceph cluster.
@@ -285,7 +369,7 @@ export type CephPool = Message<"hostplane.v1.CephPool"> & {
  * Use `create(CephPoolSchema)` to create a new message.
  */
 export const CephPoolSchema: GenMessage<CephPool> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_storage, 5);
+  messageDesc(file_hostplane_v1_storage, 7);
 
 /**
  * Request of ListOsds. It has no fields.
@@ -300,7 +384,7 @@ export type ListOsdsRequest = Message<"hostplane.v1.ListOsdsRequest"> & {
  * Use `create(ListOsdsRequestSchema)` to create a new message.
  */
 export const ListOsdsRequestSchema: GenMessage<ListOsdsRequest> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_storage, 6);
+  messageDesc(file_hostplane_v1_storage, 8);
 
 /**
  * OSDs of the cluster.
@@ -321,7 +405,7 @@ export type ListOsdsResponse = Message<"hostplane.v1.ListOsdsResponse"> & {
  * Use `create(ListOsdsResponseSchema)` to create a new message.
  */
 export const ListOsdsResponseSchema: GenMessage<ListOsdsResponse> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_storage, 7);
+  messageDesc(file_hostplane_v1_storage, 9);
 
 /**
  * An object storage daemon, usually one for each disk.
@@ -405,7 +489,7 @@ export type CephOsd = Message<"hostplane.v1.CephOsd"> & {
  * Use `create(CephOsdSchema)` to create a new message.
  */
 export const CephOsdSchema: GenMessage<CephOsd> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_storage, 8);
+  messageDesc(file_hostplane_v1_storage, 10);
 
 /**
  * Selects the crashes to return.
@@ -426,7 +510,7 @@ export type ListCrashesRequest = Message<"hostplane.v1.ListCrashesRequest"> & {
  * Use `create(ListCrashesRequestSchema)` to create a new message.
  */
 export const ListCrashesRequestSchema: GenMessage<ListCrashesRequest> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_storage, 9);
+  messageDesc(file_hostplane_v1_storage, 11);
 
 /**
  * Crashes of the cluster.
@@ -447,7 +531,7 @@ export type ListCrashesResponse = Message<"hostplane.v1.ListCrashesResponse"> & 
  * Use `create(ListCrashesResponseSchema)` to create a new message.
  */
 export const ListCrashesResponseSchema: GenMessage<ListCrashesResponse> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_storage, 10);
+  messageDesc(file_hostplane_v1_storage, 12);
 
 /**
  * A crash that a daemon has reported.
@@ -510,7 +594,7 @@ export type CephCrash = Message<"hostplane.v1.CephCrash"> & {
  * Use `create(CephCrashSchema)` to create a new message.
  */
 export const CephCrashSchema: GenMessage<CephCrash> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_storage, 11);
+  messageDesc(file_hostplane_v1_storage, 13);
 
 /**
  * The crash to archive.
@@ -531,7 +615,7 @@ export type ArchiveCrashRequest = Message<"hostplane.v1.ArchiveCrashRequest"> & 
  * Use `create(ArchiveCrashRequestSchema)` to create a new message.
  */
 export const ArchiveCrashRequestSchema: GenMessage<ArchiveCrashRequest> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_storage, 12);
+  messageDesc(file_hostplane_v1_storage, 14);
 
 /**
  * The archived crash.
@@ -552,7 +636,7 @@ export type ArchiveCrashResponse = Message<"hostplane.v1.ArchiveCrashResponse"> 
  * Use `create(ArchiveCrashResponseSchema)` to create a new message.
  */
 export const ArchiveCrashResponseSchema: GenMessage<ArchiveCrashResponse> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_storage, 13);
+  messageDesc(file_hostplane_v1_storage, 15);
 
 /**
  * How a pool protects data.

@@ -7,6 +7,7 @@ import {
   type InventorySource,
   type Resource,
   type ResourceHealth,
+  time,
 } from "../../domain/inventory-source.ts";
 import { clusterResource } from "./specs/cluster-resource.ts";
 import type { ClusterMessages, ClusterStates } from "./state/cluster-states.ts";
@@ -42,6 +43,8 @@ function resourceOf(cluster: MessageInitShape<typeof ClusterStateSchema>): Resou
     k8sVersion = "",
     endpoint = "",
     statusMessage = "",
+    controlPlaneVersion = "",
+    createdAt,
   } = cluster;
   const pools = [...[cluster.controlPlane ?? []].flat(), ...(cluster.pools ?? [])];
   const state = String(enumToJson(ClusterStatusSchema, status));
@@ -66,8 +69,13 @@ function resourceOf(cluster: MessageInitShape<typeof ClusterStateSchema>): Resou
         "ready_machines",
         sum(({ ready }) => ready),
       ),
+      ...(createdAt === undefined ? [] : [time("created", Number(createdAt.seconds ?? 0n) * 1000)]),
     ],
     labels: { k8s_version: k8sVersion, ...(endpoint === "" ? {} : { endpoint }) },
+    properties: {
+      ...(statusMessage === "" ? {} : { message: statusMessage }),
+      ...(controlPlaneVersion === "" ? {} : { control_plane_version: controlPlaneVersion }),
+    },
     ...(statusMessage === "" || healthOf[state] === "ok" ? {} : { reason: statusMessage }),
   };
 }

@@ -3,6 +3,7 @@ import type {
   CephHost,
   CephOsd,
   CephPool,
+  CephPoolUsage,
   CephReader,
   CephState,
 } from "../../../adapters/ceph/adapter.ts";
@@ -17,8 +18,10 @@ import {
   type Figure,
   type InventorySource,
   type ListedResources,
+  percent,
   type Resource,
   type ResourceHealth,
+  time,
 } from "../../domain/inventory-source.ts";
 
 const healthOf: Readonly<Record<CephState["health"]["status"], ResourceHealth>> = {
@@ -36,7 +39,7 @@ export function createStorageResources(ceph: Pick<CephAdapter, "read" | "subscri
     clusterResource(state),
     ...listOf(state.hosts).map((host) => hostResource(state, host)),
     ...listOf(mapOf(state.osds, ({ osds }) => osds)).map((osd) => osdResource(state, osd)),
-    ...listOf(state.pools).map((pool) => poolResource(state.fsid, pool)),
+    ...listOf(state.pools).map((pool) => poolResource(state, pool)),
   ]);
   async function readAs(reader: CephReader, signal: AbortSignal): Promise<ListedResources> {
     const { value, readAtMs, staleBecause } = await ceph.read(signal, reader);
@@ -66,11 +69,12 @@ function clusterResource({ fsid, health, usage }: CephState): Resource {
   return {
     name: cephResource(fsid),
     type: "cephCluster",
-    title: fsid,
+    title: "Ceph",
     state: health.status,
     health: healthOf[health.status],
     figures: listOf(figures),
     labels: Object.fromEntries(health.checks.map(({ code }) => [`check/${code}`, ""])),
+    properties: { fsid },
     ...(health.checks.length === 0 ? {} : { reason: health.checks.map(({ summary }) => summary).join("; ") }),
   };
 }
@@ -85,12 +89,14 @@ function hostResource({ fsid, osds }: CephState, { name, daemons }: CephHost): R
     health: down.length === 0 ? "ok" : "degraded",
     figures: [count("daemons", daemons.length), count("osds_down", down.length)],
     labels: {},
+    properties: daemons.length === 0 ? {} : { daemons: daemons.join(", ") },
+    ...(down.length === 0 ? {} : { reason: `${down.map(({ id }) => `osd.${id}`).join(", ")} down` }),
   };
 }
 
 function osdResource(
   { fsid, osdUsage }: CephState,
-  { id, isUp, isIn, host, deviceClass }: CephOsd,
+  { id, isUp, isIn, host, deviceClass, reweight }: CephOsd,
 ): Resource {
   const usage = listOf(osdUsage).find((each) => each.id === id);
   return {
@@ -99,15 +105,17 @@ function osdResource(
     title: `osd.${id}`,
     state: `${isUp ? "up" : "down"}, ${isIn ? "in" : "out"}`,
     health: isUp ? (isIn ? "ok" : "degraded") : "failed",
-    figures:
-      usage === undefined
+    figures: [
+      ...(usage === undefined
         ? []
         : [
             bytes("size", usage.totalBytes),
             bytes("used", usage.usedBytes),
             bytes("free", usage.availableBytes),
             count("pgs", usage.pgCount),
-          ],
+          ]),
+      count("reweight", reweight),
+    ],
     labels: {
       ...(host === undefined ? {} : { host }),
       ...(deviceClass === undefined ? {} : { device_class: deviceClass }),
@@ -115,7 +123,9 @@ function osdResource(
   };
 }
 
-function poolResource(fsid: string, { name, kind, pgCount, usage, applications }: CephPool): Resource {
+function poolResource({ fsid, scrubs }: CephState, pool: CephPool): Resource {
+  const { id, name, kind, pgCount, usage, applications, failureDomain, quotaBytes, redundancy } = pool;
+  const deepScrubAtMs = listOf(scrubs).find(({ poolId }) => poolId === id)?.oldestDeepScrubAtMs;
   const sizes: readonly Figure[] =
     usage === undefined
       ? []
@@ -123,6 +133,8 @@ function poolResource(fsid: string, { name, kind, pgCount, usage, applications }
           bytes("stored", usage.storedBytes),
           bytes("used", usage.usedBytes),
           bytes("free", usage.availableBytes),
+          count("objects", usage.objectCount),
+          ...poolShare(usage, quotaBytes),
         ];
   return {
     name: cephResource(fsid, "pools", name),
@@ -131,9 +143,29 @@ function poolResource(fsid: string, { name, kind, pgCount, usage, applications }
     state: kind,
     // Ceph reports faults of placement groups for the whole cluster.
     health: "unknown",
-    figures: [...sizes, count("pgs", pgCount)],
+    figures: [
+      ...sizes,
+      count("pgs", pgCount),
+      count("copies", pool.size),
+      count("min_copies", pool.minSize),
+      ...(redundancy === undefined ? [] : [count("redundancy", redundancy)]),
+      ...(quotaBytes === undefined ? [] : [bytes("quota", quotaBytes)]),
+      ...(pool.quotaObjects === undefined ? [] : [count("quota_objects", pool.quotaObjects)]),
+      ...(deepScrubAtMs === undefined ? [] : [time("deep_scrubbed", deepScrubAtMs)]),
+    ],
     labels: Object.fromEntries(applications.map((application) => [`application/${application}`, ""])),
+    properties: failureDomain === undefined ? {} : { failure_domain: failureDomain.type },
   };
+}
+
+/** The share of the space for clients that they use: of the cluster's, or of the pool's quota if that is smaller. */
+function poolShare(
+  { storedBytes, availableBytes }: CephPoolUsage,
+  quotaBytes: bigint | undefined,
+): readonly Figure[] {
+  const possible = storedBytes + availableBytes;
+  const limit = quotaBytes !== undefined && quotaBytes < possible ? quotaBytes : possible;
+  return limit > 0n ? [percent("data_used", (Number(storedBytes) / Number(limit)) * 100)] : [];
 }
 
 function listOf<T>(part: Part<readonly T[]>): readonly T[] {

@@ -77,12 +77,21 @@ function clusterMessage(
   const { stats, missing, clamped } = clusterStatsFrom(value, Date.now());
   const ofRadar =
     "missing" in radar ? radar.missing.map(({ field, reason }) => ({ field: `radar.${field}`, reason })) : [];
+  const { recovery } = value;
+  const ofRecovery = "missing" in recovery ? [{ field: "recovery", reason: recovery.missing }] : [];
   return {
     stats,
     ...("ok" in radar && { radar: radar.ok.message }),
-    missing: [...missing.map((each) => ({ ...each })), ...ofRadar],
+    missing: [...missing.map((each) => ({ ...each })), ...ofRadar, ...ofRecovery],
     readAt: timestampFromMs(Math.round(Date.now() - (performance.now() - readAtMs))),
     staleBecause,
     clamped: [...clamped],
+    healthChecks: value.health.checks.map(({ code, severity, summary, isMuted }) => ({
+      code,
+      severity,
+      summary,
+      muted: isMuted,
+    })),
+    ...("ok" in recovery && { recovery: { ...recovery.ok } }),
   };
 }

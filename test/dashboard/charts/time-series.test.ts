@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { test } from "tap";
 import {
   ageText,
+  figuresAt,
   type Moment,
   pointsOf,
   tableMoments,
@@ -67,4 +68,14 @@ test("a table shows only changes, newest first", async (t) => {
 
 test("ages are formatted in everyday units", async (t) => {
   t.same([0, -30, -60, -300].map(ageText), ["now", "-30 s", "-1 min", "-5 min"]);
+});
+
+test("figures apply until the next moment", async (t) => {
+  const moments = [
+    { atMs: 10, figures: [1] },
+    { atMs: 20, figures: [undefined] },
+  ];
+  t.equal(figuresAt(moments, 9), undefined);
+  t.same(figuresAt(moments, 19), [1]);
+  t.same(figuresAt(moments, 500), [undefined]);
 });

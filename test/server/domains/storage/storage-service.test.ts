@@ -141,12 +141,16 @@ test("a watcher gets the state at once, then each change, missing fields, and st
 
   const first = await next();
   t.match(first, { stats: { status: "HEALTH_OK" }, radar: { clusterHealth: 100 }, staleBecause: "" });
+  t.match(first, { healthChecks: [], recovery: { bytesPerSecond: 0, objectsPerSecond: 0 } });
   t.same(first.missing, []);
   t.ok(first.readAt !== undefined && Math.abs(timestampMs(first.readAt) - Date.now()) < 5_000);
 
   const second = next();
   await ceph.stopOsd(0);
-  t.match(await second, { stats: { status: "HEALTH_WARN", services: { osd: { osdUp: 5 } } } });
+  t.match(await second, {
+    stats: { status: "HEALTH_WARN", services: { osd: { osdUp: 5 } } },
+    healthChecks: [{ code: "OSD_DOWN", severity: "HEALTH_WARN", summary: "1 osds down", muted: false }],
+  });
 
   const clamped = next();
   await ceph.change((state) => ({ ...state, objects: { ok: { count: 2 ** 31, storedBytes: 1n << 50n } } }));
@@ -154,8 +158,10 @@ test("a watcher gets the state at once, then each change, missing fields, and st
 
   const third = next();
   await ceph.setManagers(false);
-  const { radar, missing } = await third;
+  const { radar, missing, recovery } = await third;
   t.equal(radar, undefined);
+  t.equal(recovery, undefined);
+  t.ok(missing.some(({ field }) => field === "recovery"));
   t.match(missing[0], { field: "crashes", reason: "no manager is active" });
   t.ok(missing.some(({ field }) => field === "radar.stability"));
 
