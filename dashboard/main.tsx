@@ -6,6 +6,7 @@ import "./style/controls.css";
 import "./style/layout.css";
 import "./style/table.css";
 import "./style/panels.css";
+import "./style/operations.css";
 
 const root = document.getElementById("app");
 if (root !== null) {

@@ -1,18 +1,21 @@
 import { useComputed } from "@preact/signals";
 import type { Event } from "../../../gen/hostplane/v1/event_pb.ts";
 import { type Operation, OperationState } from "../../../gen/hostplane/v1/operation_pb.ts";
+import { isCancellable, isRetryable, proposeCancel, proposeRetry } from "../../action/operation-changes.ts";
+import { Page } from "../../layout/page.tsx";
+import { unsettledOperations } from "../../live/current-operations.ts";
 import { latestOperations } from "../../live/latest-operations.ts";
 import { isOpenState } from "../../live/open-state.ts";
 import { laterOf } from "../../live/operation-order.ts";
 import { useRead } from "../../live/use-read.ts";
+import { tookText } from "../../parts/operation/took-text.ts";
 import { operationColumns, operationRow } from "../../parts/operation-columns.tsx";
 import { operationStateText } from "../../parts/operation-state.ts";
 import { Paging, usePages } from "../../parts/paging.tsx";
 import { ReadState } from "../../parts/read-state.tsx";
 import type { Column, Filter } from "../../parts/table/column.ts";
-import { DataTable } from "../../parts/table/data-table.tsx";
+import { DataTable, type RowAction } from "../../parts/table/data-table.tsx";
 import { client } from "../../session.ts";
-import { tookText } from "./took-text.ts";
 
 /** As many as the gateway returns at a time: the search and the filters work on them. */
 const pageSize = 1000;
@@ -40,28 +43,49 @@ export function OperationHistory() {
     return { error, value: value && { ...value, operations: value.operations.map(latest) } };
   });
   return (
-    <ReadState of={shown}>
-      {({ operations, nextPageToken }) => (
-        <>
-          <DataTable
-            {...operationRow}
-            caption="History"
-            columns={columns}
-            rows={operations}
-            filters={filters}
-            hasTools
-            empty={
-              <>
-                <strong>No operations yet</strong>
-                <span>Every change is an operation. Create a volume to see one.</span>
-              </>
-            }
-          />
-          <Paging of={pages} nextToken={nextPageToken} what="operations" />
-        </>
-      )}
-    </ReadState>
+    <Page title="Operations" note={noteOf(unsettledOperations.value.value ?? [])}>
+      <ReadState of={shown}>
+        {({ operations, nextPageToken }) => (
+          <>
+            <DataTable
+              {...operationRow}
+              caption="Operations"
+              columns={columns}
+              rows={operations}
+              filters={filters}
+              actions={operationActions}
+              hasTools
+              empty={
+                <>
+                  <strong>No operations yet</strong>
+                  <span>Every change is an operation. Create a volume to see one.</span>
+                </>
+              }
+            />
+            <Paging of={pages} nextToken={nextPageToken} what="operations" />
+          </>
+        )}
+      </ReadState>
+    </Page>
   );
+}
+
+const operationActions: readonly RowAction<Operation>[] = [
+  { text: "Retry…", icon: "restore", key: "r", appliesTo: isRetryable, run: proposeRetry },
+  {
+    text: "Cancel…",
+    icon: "stop",
+    key: "delete",
+    isDestructive: true,
+    appliesTo: isCancellable,
+    run: proposeCancel,
+  },
+];
+
+function noteOf(unsettled: readonly Operation[]): string {
+  const attention = unsettled.filter(({ state }) => state === OperationState.NEEDS_ATTENTION).length;
+  const running = unsettled.length - attention;
+  return `${running} in progress${attention === 0 ? "" : `, ${attention} ${attention === 1 ? "needs" : "need"} attention`}`;
 }
 
 function isBeginningOrEnd({ detail }: Event): boolean {
