@@ -46,7 +46,7 @@ export function FailedOperation({ operation }: { readonly operation: Operation }
           </li>
         )}
         {failed.map((step) => (
-          <StepLine key={step.name} step={step} />
+          <StepLine key={step.name} step={step} shownError={error?.message} />
         ))}
       </ul>
       <div class="row">

@@ -93,7 +93,7 @@ function Head({ operation }: { readonly operation: Operation }) {
   );
 }
 
-function Steps({ operation: { steps } }: { readonly operation: Operation }) {
+function Steps({ operation: { steps, error } }: { readonly operation: Operation }) {
   return (
     <Panel title="Steps" note={steps.length}>
       {steps.length === 0 ? (
@@ -101,7 +101,7 @@ function Steps({ operation: { steps } }: { readonly operation: Operation }) {
       ) : (
         <ol class="steps">
           {steps.map((step) => (
-            <StepLine key={step.name} step={step} />
+            <StepLine key={step.name} step={step} shownError={error?.message} />
           ))}
         </ol>
       )}

@@ -7,7 +7,12 @@ import { stepStatus } from "./step-status.ts";
 import { stepTookText } from "./step-took-text.ts";
 
 /** A step in one line: its state, its name and how long it took, or has been running. */
-export function StepLine({ step }: { readonly step: OperationStep }) {
+export function StepLine(props: {
+  readonly step: OperationStep;
+  /** Error that is shown elsewhere. */
+  readonly shownError?: string | undefined;
+}) {
+  const { step, shownError } = props;
   const { name, state, attempt, error } = step;
   const { kind, text } = stepStatus(state);
   return (
@@ -22,7 +27,7 @@ export function StepLine({ step }: { readonly step: OperationStep }) {
           state !== StepState.RUNNING &&
           `: ${text}`}
         {attempt > 1 && <span class="quiet"> {attempt} attempts</span>}
-        {error !== "" && <span class="step-error">{error}</span>}
+        {error !== "" && error !== shownError && <span class="step-error">{error}</span>}
       </span>
       <span class="quiet keep">{durationOf(step)}</span>
     </li>

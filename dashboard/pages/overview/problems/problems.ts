@@ -7,6 +7,7 @@ import { inventory } from "../../../live/inventory.ts";
 import { nowMs } from "../../../live/now.ts";
 import { systems } from "../../../live/systems.ts";
 import { eventSeverity } from "../../../parts/event-severity.ts";
+import { typeTitle } from "../../../parts/text/operation-title.ts";
 import { kindOf } from "../../../resources/kinds.ts";
 import { exitProblems } from "./exit-problems.ts";
 import { operationProblems } from "./operation-problems.ts";
@@ -27,7 +28,7 @@ export const problems = computed<readonly Problem[]>(() => {
     textOf: (resource) => {
       const kind = kindOf(resource);
       return {
-        type: kind?.title ?? typeWords(resource.type),
+        type: kind?.title ?? typeTitle(resource.type),
         place: kind?.placeOf?.(resource) || (resource.labels.host ?? ""),
         path: kind?.pathOf(resource),
       };
@@ -52,9 +53,4 @@ function problemTimes(events: readonly Event[]): ReadonlyMap<string, number> {
     }
   }
   return times;
-}
-
-/** "cephHost" to "ceph host". */
-function typeWords(type: string): string {
-  return type.replaceAll(/([a-z])([A-Z])/g, "$1 $2").toLowerCase();
 }
