@@ -22,7 +22,14 @@ const pageSize = 1000;
 
 const columns: readonly Column<Operation>[] = [
   ...operationColumns,
-  { id: "took", title: "Took", width: "short", isNumber: true, cell: (operation) => tookText(operation) },
+  {
+    id: "took",
+    title: "Took",
+    width: "figure",
+    rank: 2,
+    isNumber: true,
+    cell: (operation) => tookText(operation),
+  },
 ];
 
 const filters: readonly Filter<Operation>[] = [

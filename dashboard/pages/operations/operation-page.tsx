@@ -43,7 +43,7 @@ export function OperationPage({ id }: { readonly id: string }) {
           <>
             <Head operation={found} />
             {isOpenState(found.state) && <ProgressLine operation={found} />}
-            {found.message !== "" && found.error === undefined && <p class="soft">{found.message}</p>}
+            {isOpenState(found.state) && found.message !== "" && <p class="soft">{found.message}</p>}
             <FailureNotes operation={found} />
             <Steps operation={found} />
             {hasRole(Role.OPERATOR) && <OperationCommands id={id} />}

@@ -74,7 +74,8 @@ function ProblemLine({ problem }: { readonly problem: Problem }) {
   );
 }
 
-function NextStep({ problem: { title, command, path, operation } }: { readonly problem: Problem }) {
+function NextStep({ problem: { title, command, path, operations = [] } }: { readonly problem: Problem }) {
+  const [operation] = operations;
   if (operation !== undefined) {
     return (
       <>
@@ -96,7 +97,7 @@ function NextStep({ problem: { title, command, path, operation } }: { readonly p
             class="bare icon small"
             aria-label={`Dismiss: ${title}`}
             title="Dismiss"
-            onClick={() => dismissOperation(operation)}
+            onClick={() => operations.forEach(dismissOperation)}
           >
             <Icon name="close" />
           </button>

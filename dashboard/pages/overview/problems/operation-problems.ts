@@ -3,14 +3,19 @@ import { type Operation, OperationState } from "../../../../gen/hostplane/v1/ope
 import { operationTitle } from "../../../parts/text/operation-title.ts";
 import { type Problem, ranks } from "./problem.ts";
 
-/** Returns the problems of operations that need attention, and of those that failed. */
+/**
+ * Returns the problems of operations that need attention, and of those that failed: one for each change of a resource, however
+ * often it failed.
+ * @param failed newest first
+ */
 export function operationProblems(
   unsettled: readonly Operation[],
   failed: readonly Operation[],
 ): readonly Problem[] {
+  const changes = Map.groupBy(failed, ({ kind, resource }) => `${kind} ${resource}`);
   return [
     ...unsettled.filter(({ state }) => state === OperationState.NEEDS_ATTENTION).map(attentionProblem),
-    ...failed.map(failedProblem),
+    ...[...changes.values()].flatMap(failedProblem),
   ];
 }
 
@@ -18,25 +23,34 @@ function attentionProblem(operation: Operation): Problem {
   const { attention, error } = operation;
   const [left, advice] = [attention?.left[0], attention?.advice[0]];
   return {
-    ...problemOf(operation),
+    ...problemOf(operation, [operation]),
     severity: "failed",
     rank: ranks.attention,
     title: `${operationTitle(operation)} needs attention`,
-    cause: [left ?? error?.message, advice].filter((sentence) => sentence !== undefined).join(". "),
+    cause: [left ?? error?.message, advice]
+      .flatMap((sentence) => (sentence === undefined ? [] : [sentence.replace(/\.$/, "")]))
+      .join(". "),
   };
 }
 
-function failedProblem(operation: Operation): Problem {
-  return {
-    ...problemOf(operation),
-    severity: "failed",
-    rank: ranks.operation,
-    title: `${operationTitle(operation)} failed`,
-    cause: operation.error?.message ?? operation.message,
-  };
+function failedProblem(operations: readonly Operation[]): readonly Problem[] {
+  const [newest] = operations;
+  if (newest === undefined) {
+    return [];
+  }
+  const times = operations.length === 1 ? "" : ` ${operations.length} times`;
+  return [
+    {
+      ...problemOf(newest, operations),
+      severity: "failed",
+      rank: ranks.operation,
+      title: `${operationTitle(newest)} failed${times}`,
+      cause: newest.error?.message ?? newest.message,
+    },
+  ];
 }
 
-function problemOf(operation: Operation) {
+function problemOf(operation: Operation, operations: readonly Operation[]) {
   const { id, host, endedAt, startedAt } = operation;
   const at = endedAt ?? startedAt;
   return {
@@ -44,6 +58,6 @@ function problemOf(operation: Operation) {
     place: host,
     sinceMs: at === undefined ? undefined : timestampMs(at),
     path: `/operations/${id}`,
-    operation,
+    operations,
   };
 }

@@ -19,8 +19,8 @@ export interface Problem {
   readonly command?: string | undefined;
   /** Absolute path of the page that shows more. */
   readonly path?: string | undefined;
-  /** The operation that failed or needs attention. */
-  readonly operation?: Operation;
+  /** Operations that failed or need attention, the newest first; several if the same change failed again and again. */
+  readonly operations?: readonly Operation[];
 }
 
 /** Ranks by what is wrong. */
