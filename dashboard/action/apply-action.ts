@@ -60,14 +60,11 @@ export function applyActions(title: string, actions: readonly Action[]): void {
   const ended = Promise.all(Array.from({ length: parallel }, next)).then(() => {
     if (failures.length > 0) {
       const done = actions.length - failures.length;
-      throw new PartlyFailed(`${done} of ${actions.length} done. ${messageOf(failures[0])}`);
+      throw new Error(`${done} of ${actions.length} done. ${messageOf(failures[0])}`);
     }
   });
   void reportEnd({ title, path: "/operations" }, ended);
 }
-
-/** Some of several changes failed; the message is for the user. */
-class PartlyFailed extends Error {}
 
 async function beginAction(action: Action): Promise<BegunAction> {
   const begun = Promise.withResolvers<readonly string[]>();
@@ -112,9 +109,6 @@ const trayLink = {
 };
 
 function messageOf(error: unknown): string {
-  if (error instanceof PartlyFailed) {
-    return error.message;
-  }
   const failure = error instanceof OperationFailed ? error.operation.error?.message : undefined;
   return failure ?? describeError(error).message;
 }
