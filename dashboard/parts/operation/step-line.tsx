@@ -14,13 +14,11 @@ export function StepLine(props: {
 }) {
   const { step, shownError } = props;
   const { name, state, attempt, error } = step;
-  const { kind, text } = stepStatus(state);
+  const { kind, text } = stepStatus(step);
   return (
     <li class="step">
       <Status kind={kind} text={text} />
-      <span
-        class={state === StepState.PENDING ? "soft" : state === StepState.FAILED ? "text-err" : undefined}
-      >
+      <span class={state === StepState.PENDING ? "soft" : kind === "failed" ? "text-err" : undefined}>
         {name}
         {state !== StepState.DONE &&
           state !== StepState.PENDING &&

@@ -1,4 +1,4 @@
-import { StepState } from "../../../gen/hostplane/v1/operation_pb.ts";
+import { type OperationStep, StepState } from "../../../gen/hostplane/v1/operation_pb.ts";
 import type { StatusKind } from "../status.tsx";
 
 const statuses: Readonly<Record<number, { readonly kind: StatusKind; readonly text: string }>> = {
@@ -11,7 +11,12 @@ const statuses: Readonly<Record<number, { readonly kind: StatusKind; readonly te
   [StepState.UNDO_FAILED]: { kind: "failed", text: "could not be undone" },
 };
 
-/** The shape and the word of a step's state. */
-export function stepStatus(state: StepState): { readonly kind: StatusKind; readonly text: string } {
-  return statuses[state] ?? { kind: "unknown", text: `state ${state}` };
+/** The shape and the word of a step's state. A step that failed keeps its error when it has been undone. */
+export function stepStatus({ state, error }: Pick<OperationStep, "state" | "error">): {
+  readonly kind: StatusKind;
+  readonly text: string;
+} {
+  return state === StepState.UNDONE && error !== ""
+    ? { kind: "failed", text: "failed, undone" }
+    : (statuses[state] ?? { kind: "unknown", text: `state ${state}` });
 }

@@ -1,5 +1,6 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { type Operation, type OperationStep, StepState } from "../../../gen/hostplane/v1/operation_pb.ts";
+import { stepStatus } from "./step-status.ts";
 
 /** The steps of an operation by what has become of them, in order. */
 export interface StepSummary {
@@ -16,8 +17,8 @@ export function stepSummary({ steps }: Pick<Operation, "steps">): StepSummary {
   const inState = (...states: readonly StepState[]) => steps.filter(({ state }) => states.includes(state));
   return {
     done: inState(StepState.DONE),
-    undone: inState(StepState.UNDONE),
-    failed: inState(StepState.FAILED, StepState.UNDO_FAILED),
+    undone: inState(StepState.UNDONE).filter(({ error }) => error === ""),
+    failed: steps.filter((step) => stepStatus(step).kind === "failed"),
     current: inState(StepState.RUNNING, StepState.UNDOING)[0],
     waiting: inState(StepState.PENDING),
   };

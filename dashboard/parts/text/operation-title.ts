@@ -16,6 +16,10 @@ export function operationTitle({ kind, resource }: Pick<Operation, "kind" | "res
 
 /** Names a resource: its kind and its last part, "volume data" for "volumeGroups/vg0/volumes/data". */
 export function resourceTitle(resource: string): string {
+  if (resource.startsWith("images/")) {
+    // The name of an image has slashes.
+    return `image ${resource.slice("images/".length)}`;
+  }
   const parts = resource.split("/");
   const name = parts.at(-1) ?? resource;
   const type = parts.at(-2);
