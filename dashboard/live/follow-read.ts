@@ -30,29 +30,50 @@ export function followRead<T>(
   const stop = new AbortController();
   let timer: ReturnType<typeof setTimeout> | undefined;
   let round = 0;
+  let isReading = false;
+  let isOutdated = false;
   const begin = async () => {
     round += 1;
     const mine = round;
+    const isCurrent = () => mine === round && !stop.signal.aborted;
+    isReading = true;
+    isOutdated = false;
     reading.value = { ...reading.peek(), isReading: true };
     try {
       const value = await read({ signal: stop.signal });
-      if (mine === round && !stop.signal.aborted) {
+      if (isCurrent()) {
         reading.value = { value, error: undefined, isReading: false };
       }
     } catch (error) {
-      if (mine === round && !stop.signal.aborted) {
+      if (isCurrent()) {
         reading.value = { ...reading.peek(), error, isReading: false };
       }
     }
+    if (isCurrent()) {
+      isReading = false;
+      if (isOutdated) {
+        beginSoon();
+      }
+    }
+  };
+  const beginSoon = () => {
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      void begin();
+    }, settleMs);
   };
   reading.value = { value: undefined, error: undefined, isReading: true };
   void begin();
   const forget = onEvent((event) => {
-    if (event === "resumed" || changes(event)) {
-      timer ??= setTimeout(() => {
-        timer = undefined;
-        void begin();
-      }, settleMs);
+    // A read over a lost connection may never end.
+    if (event === "resumed") {
+      beginSoon();
+    } else if (changes(event)) {
+      // A read that is slower than the flow of events ends first, or none would ever end.
+      isOutdated = true;
+      if (!isReading) {
+        beginSoon();
+      }
     }
   });
   return {

@@ -31,7 +31,7 @@ test("events are shown live, filtered and paused; a gap is shown as such", async
   await page.getByRole("button", { name: "Pause" }).click();
   await client.logicalVolumes.createLV({ name: "second", sizeGb: 1n });
   // The inventory's stream has the volume, and the event was sent before.
-  await page.getByRole("link", { name: /^Volumes.*3/ }).waitFor();
+  await page.getByRole("link", { name: /^Volumes.*4/ }).waitFor();
   t.equal(await created("second").count(), 0, "events during a pause are not shown");
   await page.getByRole("button", { name: "Resume" }).click();
   await created("second").waitFor();
@@ -67,14 +67,12 @@ test("events are shown live, filtered and paused; a gap is shown as such", async
   await keepScreenshot(page, "events-dark-390");
 });
 
-test("the repeated exits of a container are one line that opens its pod's page", async (t) => {
+test("the repeated exits of a container are one line", async (t) => {
   const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
   const client = await clientOf(url);
-  const { pods } = await client.pods.listPods({});
-  const id = pods.find(({ name }) => name === "sandbox-web")?.id ?? "";
   for (let round = 0; round < 2; round += 1) {
-    await client.pods.stopPod({ id });
-    await client.pods.startPod({ id });
+    await client.pods.stopPod({ pod: "sandbox-web" });
+    await client.pods.startPod({ pod: "sandbox-web" });
   }
   const page = await openPage(t, await startBrowser(t), url);
   await logIn(page, adminPassword);

@@ -6,7 +6,7 @@ import { Page } from "../../layout/page.tsx";
 import { unsettledOperations } from "../../live/current-operations.ts";
 import { latestOperations } from "../../live/latest-operations.ts";
 import { isOpenState } from "../../live/open-state.ts";
-import { laterOf } from "../../live/operation-order.ts";
+import { upToDate } from "../../live/operation-order.ts";
 import { useRead } from "../../live/use-read.ts";
 import { tookText } from "../../parts/operation/took-text.ts";
 import { operationColumns, operationRow } from "../../parts/operation-columns.tsx";
@@ -42,12 +42,15 @@ const filters: readonly Filter<Operation>[] = [
 export function OperationHistory() {
   const pages = usePages("");
   const { reading } = useRead(
-    (options) => client.operations.listOperations({ pageSize, pageToken: pages.token }, options),
+    async (options) => {
+      const page = await client.operations.listOperations({ pageSize, pageToken: pages.token }, options);
+      return { ...page, isFirst: pages.isFirst };
+    },
     { key: pages.token, topics: ["operations"], when: isBeginningOrEnd },
   );
   const shown = useComputed(() => {
     const { value, error } = reading.value;
-    return { error, value: value && { ...value, operations: value.operations.map(latest) } };
+    return { error, value: value && { ...value, operations: liveOperations(value) } };
   });
   return (
     <Page title="Operations" note={noteOf(unsettledOperations.value.value ?? [])}>
@@ -102,7 +105,12 @@ function isBeginningOrEnd({ detail }: Event): boolean {
   );
 }
 
-function latest(operation: Operation): Operation {
-  const fromEvent = latestOperations.value.get(operation.id);
-  return fromEvent === undefined ? operation : laterOf(fromEvent, operation);
+/** Updates a page of operations from events; new ones are on the first page. */
+function liveOperations(page: { readonly operations: readonly Operation[]; readonly isFirst: boolean }) {
+  const listed = new Set(page.operations.map(({ id }) => id));
+  return upToDate(
+    page.operations,
+    latestOperations.value.values(),
+    ({ id }) => page.isFirst || listed.has(id),
+  );
 }
