@@ -100,7 +100,7 @@ test("of several changes one fails, and the others are made", async (t) => {
   await client.logicalVolumes.createLV({ name: "kept", sizeGb: 1n });
   await page.getByLabel("Select kept").waitFor();
   await page.route(/\/RemoveLV$/, (route) =>
-    route.request().postData()?.includes("kept") === true
+    route.request().postDataBuffer()?.includes("kept") === true
       ? route.fulfill({
           status: 400,
           contentType: "application/json",

@@ -70,14 +70,15 @@ test("events are shown live, filtered and paused; a gap is shown as such", async
 test("the repeated exits of a container are one line", async (t) => {
   const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
   const client = await clientOf(url);
-  for (let round = 0; round < 2; round += 1) {
-    await client.pods.stopPod({ pod: "sandbox-web" });
-    await client.pods.startPod({ pod: "sandbox-web" });
-  }
   const page = await openPage(t, await startBrowser(t), url);
   await logIn(page, adminPassword);
   await goTo(page, "Events");
-  const row = page.getByRole("row", { name: /sandbox-web\/sandbox-server exited 2 times/ });
-  await row.waitFor();
-  t.equal(await row.count(), 1);
+  const row = (what: string) => page.getByRole("row", { name: `sandbox-web/sandbox-server ${what}` });
+  await client.pods.stopPod({ pod: "sandbox-web" });
+  await row("exited").waitFor();
+  await client.pods.startPod({ pod: "sandbox-web" });
+  await row("started").first().waitFor();
+  await client.pods.stopPod({ pod: "sandbox-web" });
+  await row("exited 2 times").waitFor();
+  t.equal(await row("exited").count(), 1);
 });

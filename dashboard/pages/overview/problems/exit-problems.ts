@@ -1,5 +1,6 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { Event } from "../../../../gen/hostplane/v1/event_pb.ts";
+import { isFailedExit } from "../../../parts/event-severity.ts";
 import { localClock } from "../../../parts/text/local-time.ts";
 import { type Problem, ranks } from "./problem.ts";
 
@@ -27,7 +28,7 @@ export function exitProblems(
 ): readonly Problem[] {
   const exits = new Map<string, Exits>();
   for (const event of events) {
-    if (event.detail.case === "pod" && (event.detail.value.exitCode ?? 0) !== 0) {
+    if (event.detail.case === "pod" && isFailedExit(event.detail.value.exitCode)) {
       const pod = event.resource.replace(/\/containers\/.*$/, "");
       const before = exits.get(pod);
       exits.set(pod, { count: (before?.count ?? 0) + 1, first: event, last: before?.last ?? event });
