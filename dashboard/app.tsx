@@ -10,10 +10,13 @@ import { closePalette } from "./layout/palette.tsx";
 import { closePanel } from "./layout/side-panel.tsx";
 import { forgetToasts } from "./layout/toasts.tsx";
 import { usePagePath } from "./layout/use-page-path.ts";
+import { followOperations } from "./live/current-operations.ts";
+import { followDismissed } from "./live/dismissed-operations.ts";
 import { followEvents, onEvent } from "./live/event-stream.ts";
 import { followInventory } from "./live/inventory.ts";
 import { forgetOperations } from "./live/latest-operations.ts";
 import { forgetRowHistory } from "./live/row-history.ts";
+import { followSystems } from "./live/systems.ts";
 import { hasRole, refreshSession, resumeSession, session } from "./session.ts";
 
 /** The dashboard: the login page until there is a login, then the frame around the page at the current address. */
@@ -59,6 +62,7 @@ export function App() {
 function beginLogin(): () => void {
   const endEvents = followEvents();
   const endInventory = followInventory();
+  const ends = [followSystems(), followOperations(), followDismissed()];
   const endRefreshing = onEvent((event) => {
     if (event === "resumed") {
       void refreshSession();
@@ -68,6 +72,9 @@ function beginLogin(): () => void {
     endRefreshing();
     endEvents();
     endInventory();
+    for (const end of ends) {
+      end();
+    }
     closePanel();
     closePalette();
     forgetToasts();

@@ -8,6 +8,7 @@ import "./style/table.css";
 import "./style/panels.css";
 import "./style/log.css";
 import "./style/charts.css";
+import "./style/operations.css";
 
 const root = document.getElementById("app");
 if (root !== null) {

@@ -26,6 +26,8 @@ export interface Action {
   readonly isFollowed: boolean;
   /** Text to show before the change when there is no plan. */
   readonly question?: string | undefined;
+  /** What the result says after the change; default: that it is done. */
+  readonly doneText?: string | undefined;
   /** Called after the change. */
   readonly onDone?: (() => void) | undefined;
 }
@@ -56,6 +58,7 @@ export interface Proposal<I extends DescMessage, O extends DescMessage> {
   readonly isFollowed?: boolean;
   readonly question?: string;
   readonly assertAnswer?: (answer: object | undefined) => void;
+  readonly doneText?: string;
   readonly onDone?: () => void;
 }
 

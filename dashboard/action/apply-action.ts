@@ -1,5 +1,7 @@
 import { describeError } from "../../client/describe-error.ts";
-import { showToast } from "../layout/toasts.tsx";
+import { OperationFailed } from "../../client/operation-failed.ts";
+import { showToast, type Toast } from "../layout/toasts.tsx";
+import { isTrayOpen } from "../layout/tray/tray-state.ts";
 import { operationEnd } from "../live/operation-end.ts";
 import type { Action } from "./action.ts";
 import { runAction } from "./run-action.ts";
@@ -17,6 +19,14 @@ interface BegunAction {
   readonly ended: Promise<void>;
 }
 
+/** What the user is told of a change. */
+interface Reported {
+  readonly title: string;
+  readonly doneText?: string | undefined;
+  /** Where to see more once it has ended. */
+  readonly path?: string | undefined;
+}
+
 /**
  * Makes a change and reports its result by a toast.
  * @returns when the change has begun; a change without an operation, when it is made
@@ -25,8 +35,8 @@ interface BegunAction {
 export async function applyAction(action: Action): Promise<void> {
   const { operationIds, ended } = await beginAction(action);
   const [id] = operationIds;
-  const link = id === undefined ? {} : { link: { text: "View", path: `/operations/${id}` } };
-  void reportEnd(action.title, ended, link);
+  const { title, doneText } = action;
+  void reportEnd({ title, doneText, path: id === undefined ? undefined : `/operations/${id}` }, ended);
   if (id === undefined) {
     await ended;
   }
@@ -50,10 +60,10 @@ export function applyActions(title: string, actions: readonly Action[]): void {
   const ended = Promise.all(Array.from({ length: parallel }, next)).then(() => {
     if (failures.length > 0) {
       const done = actions.length - failures.length;
-      throw new Error(`${done} of ${actions.length} done. ${describeError(failures[0]).message}`);
+      throw new Error(`${done} of ${actions.length} done. ${messageOf(failures[0])}`);
     }
   });
-  void reportEnd(title, ended, { link: { text: "View", path: "/operations" } });
+  void reportEnd({ title, path: "/operations" }, ended);
 }
 
 async function beginAction(action: Action): Promise<BegunAction> {
@@ -69,19 +79,36 @@ async function beginAction(action: Action): Promise<BegunAction> {
 }
 
 async function reportEnd(
-  title: string,
+  { title, doneText = `${title}: done`, path }: Reported,
   ended: Promise<void>,
-  link: { readonly link?: { readonly text: string; readonly path: string } },
 ): Promise<void> {
-  const timer = setTimeout(() => showToast({ text: `${title}: in progress`, ...link }), shortMs);
+  let closeProgress = () => {};
+  const timer = setTimeout(() => {
+    closeProgress = showToast({
+      text: `${title}: in progress`,
+      ...(path === undefined ? {} : { link: trayLink }),
+    });
+  }, shortMs);
+  const link = (text: string): Pick<Toast, "link"> => (path === undefined ? {} : { link: { text, path } });
   try {
     await ended;
-    showToast({ text: `${title}: done`, ...link });
+    showToast({ text: doneText, ...link("View") });
   } catch (error) {
-    const message =
-      error instanceof Error && error.name === "Error" ? error.message : describeError(error).message;
-    showToast({ text: `${title}: ${message}`, isError: true, ...link });
+    showToast({ text: `${title}: ${messageOf(error)}`, isError: true, ...link("Open") });
   } finally {
     clearTimeout(timer);
+    closeProgress();
   }
+}
+
+const trayLink = {
+  text: "View",
+  run: () => {
+    isTrayOpen.value = true;
+  },
+};
+
+function messageOf(error: unknown): string {
+  const failure = error instanceof OperationFailed ? error.operation.error?.message : undefined;
+  return failure ?? describeError(error).message;
 }

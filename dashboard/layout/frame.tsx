@@ -5,7 +5,6 @@ import { useEffect } from "preact/hooks";
 import { Link, useLocation } from "wouter-preact";
 import { ActionDialog } from "../action/action-dialog.tsx";
 import { connection } from "../live/event-stream.ts";
-import { useRunningOperations } from "../live/use-running-operations.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Skeleton } from "../parts/skeleton.tsx";
 import type { Session } from "../session.ts";
@@ -21,7 +20,8 @@ import { SandboxMark } from "./sandbox-mark.tsx";
 import { closePanel, panel, SidePanel } from "./side-panel.tsx";
 import { Toasts } from "./toasts.tsx";
 import { TopBar } from "./top-bar.tsx";
-import { isTrayOpen, Tray } from "./tray.tsx";
+import { Tray } from "./tray/tray.tsx";
+import { isTrayOpen } from "./tray/tray-state.ts";
 import { focusContent, usePlace } from "./use-place.ts";
 
 /** The frame of every page: the navigation, the bar at the top, the side panel, the tray and the palette. */
@@ -34,7 +34,6 @@ export function Frame(props: {
   const isMenuOpen = useSignal(false);
   const [location] = useLocation();
   const page = pageAt(props.pages, location);
-  const operations = useRunningOperations().value.value ?? [];
   usePlace(page, `hostplane${info.sandbox ? " sandbox" : ""} on ${info.hostname}`, () => {
     isMenuOpen.value = false;
   });
@@ -56,10 +55,10 @@ export function Frame(props: {
           </Link>
           <SandboxMark />
         </div>
-        <Navigation pages={props.pages} operations={operations} />
+        <Navigation pages={props.pages} />
         <Account caller={caller} version={info.version} />
       </div>
-      <TopBar page={page} operations={operations} />
+      <TopBar page={page} />
       <main id="content" tabIndex={-1}>
         <ConnectionBanner />
         <PageBoundary key={page?.path}>
@@ -86,7 +85,7 @@ export function Frame(props: {
           isMenuOpen.value = !isMenuOpen.value;
         }}
       />
-      <Tray operations={operations} />
+      <Tray />
       <Toasts />
       <ActionDialog />
       <Palette pages={props.pages} />

@@ -1,7 +1,9 @@
 import { Link, useLocation } from "wouter-preact";
 import { ResourceHealth } from "../../gen/hostplane/v1/inventory_pb.ts";
-import { type Operation, OperationState } from "../../gen/hostplane/v1/operation_pb.ts";
+import { OperationState } from "../../gen/hostplane/v1/operation_pb.ts";
+import { unsettledOperations } from "../live/current-operations.ts";
 import { resourcesByType } from "../live/inventory.ts";
+import { problems } from "../pages/overview/problems/problems.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Status } from "../parts/status.tsx";
 import { type PageEntry, type PageGroup, pageAt } from "./pages.ts";
@@ -13,12 +15,7 @@ const groupTexts: Readonly<Record<PageGroup, string>> = {
 };
 
 /** Links to all pages that the user may see, with the number of resources and the worst health of each. */
-export function Navigation(props: {
-  readonly pages: readonly PageEntry[];
-  /** Those in progress or that need attention. */
-  readonly operations: readonly Operation[];
-}) {
-  const { pages, operations } = props;
+export function Navigation({ pages }: { readonly pages: readonly PageEntry[] }) {
   const [location] = useLocation();
   const current = pageAt(pages, location);
   const groups = Object.entries(Object.groupBy(pages, ({ group }) => group ?? "none"));
@@ -38,11 +35,7 @@ export function Navigation(props: {
                   <Icon name={entry.icon} />
                   <span class="title">{entry.title}</span>
                   <span class="tally">
-                    {entry.path === "/operations" ? (
-                      <OperationTally operations={operations} />
-                    ) : (
-                      <Tally types={entry.types ?? []} />
-                    )}
+                    <TallyOf entry={entry} />
                   </span>
                 </Link>
               </li>
@@ -51,6 +44,26 @@ export function Navigation(props: {
         </div>
       ))}
     </nav>
+  );
+}
+
+function TallyOf({ entry: { path, types = [] } }: { readonly entry: PageEntry }) {
+  switch (path) {
+    case "/":
+      return <ProblemTally />;
+    case "/operations":
+      return <OperationTally />;
+    default:
+      return <Tally types={types} />;
+  }
+}
+
+function ProblemTally() {
+  const failed = problems.value.filter(({ severity }) => severity === "failed").length;
+  return failed === 0 ? null : (
+    <>
+      <Status kind="failed" text="problems" /> {failed}
+    </>
   );
 }
 
@@ -71,7 +84,8 @@ function Tally({ types }: { readonly types: readonly string[] }) {
   );
 }
 
-function OperationTally({ operations }: { readonly operations: readonly Operation[] }) {
+function OperationTally() {
+  const operations = unsettledOperations.value.value ?? [];
   const attention = operations.some(({ state }) => state === OperationState.NEEDS_ATTENTION);
   return operations.length === 0 ? null : (
     <>

@@ -7,8 +7,10 @@ import { Status } from "../parts/status.tsx";
 export interface Toast {
   readonly text: string;
   readonly isError?: boolean;
-  /** Where to see more; absolute, such as "/operations/1". */
-  readonly link?: { readonly text: string; readonly path: string };
+  /** Where to see more: an absolute path, such as "/operations/1", or what to show. */
+  readonly link?:
+    | { readonly text: string; readonly path: string }
+    | { readonly text: string; readonly run: () => void };
 }
 
 const shownMs = 6_000;
@@ -18,14 +20,18 @@ const shownMost = 4;
 const toasts = signal<readonly (Toast & { readonly id: number })[]>([]);
 let lastId = 0;
 
-/** Shows the result of an action. It goes by itself after six seconds; an error stays until it is closed. */
-export function showToast(toast: Toast): void {
+/**
+ * Shows the result of an action. It goes by itself after six seconds; an error stays until it is closed.
+ * @returns a function that closes it
+ */
+export function showToast(toast: Toast): () => void {
   lastId += 1;
   const id = lastId;
   toasts.value = [...toasts.value, { ...toast, id }].slice(-shownMost);
   if (!toast.isError) {
     setTimeout(() => closeToast(id), shownMs);
   }
+  return () => closeToast(id);
 }
 
 export function forgetToasts(): void {
@@ -44,16 +50,37 @@ export function Toasts() {
         <li key={id}>
           {isError && <Status kind="failed" text="failed" />}
           <span>{text}</span>
-          {link !== undefined && (
-            <Link href={`~${link.path}`} onClick={() => closeToast(id)}>
-              {link.text}
-            </Link>
-          )}
+          {link !== undefined && <More link={link} onFollow={() => closeToast(id)} />}
           <button type="button" class="bare icon small" aria-label="Close" onClick={() => closeToast(id)}>
             <Icon name="close" />
           </button>
         </li>
       ))}
     </ul>
+  );
+}
+
+function More({
+  link,
+  onFollow,
+}: {
+  readonly link: NonNullable<Toast["link"]>;
+  readonly onFollow: () => void;
+}) {
+  return "path" in link ? (
+    <Link href={`~${link.path}`} onClick={onFollow}>
+      {link.text}
+    </Link>
+  ) : (
+    <button
+      type="button"
+      class="bare small"
+      onClick={() => {
+        onFollow();
+        link.run();
+      }}
+    >
+      {link.text}
+    </button>
   );
 }

@@ -1,6 +1,6 @@
 import { Link } from "wouter-preact";
-import type { Operation } from "../../gen/hostplane/v1/operation_pb.ts";
 import { OperationState } from "../../gen/hostplane/v1/operation_pb.ts";
+import { failedOperations, unsettledOperations } from "../live/current-operations.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Key } from "../parts/key.tsx";
 import { Status } from "../parts/status.tsx";
@@ -8,15 +8,10 @@ import { ConnectionState } from "./connection-state.tsx";
 import { pageHead } from "./page.tsx";
 import type { PageEntry } from "./pages.ts";
 import { openPalette } from "./palette.tsx";
-import { isTrayOpen } from "./tray.tsx";
+import { isTrayOpen } from "./tray/tray-state.ts";
 
 /** The page's title, the search, operations and the state of the connection. */
-export function TopBar(props: {
-  readonly page: PageEntry | undefined;
-  /** Those in progress or that need attention. */
-  readonly operations: readonly Operation[];
-}) {
-  const { page, operations } = props;
+export function TopBar({ page }: { readonly page: PageEntry | undefined }) {
   return (
     <header class="top">
       <Place page={page} />
@@ -25,7 +20,7 @@ export function TopBar(props: {
         <span>Search or run a command</span>
         <Key text="Ctrl K" />
       </button>
-      <OperationCounts operations={operations} />
+      <OperationCounts />
       <ConnectionState />
     </header>
   );
@@ -54,23 +49,25 @@ function Place({ page }: { readonly page: PageEntry | undefined }) {
   );
 }
 
-function OperationCounts({ operations }: { readonly operations: readonly Operation[] }) {
-  const attention = operations.filter(({ state }) => state === OperationState.NEEDS_ATTENTION).length;
-  const running = operations.length - attention;
+function OperationCounts() {
+  const unsettled = unsettledOperations.value.value ?? [];
+  const attention = unsettled.filter(({ state }) => state === OperationState.NEEDS_ATTENTION).length;
+  const running = unsettled.length - attention;
+  const failed = attention + failedOperations.value.length;
   return (
     <button
       type="button"
       class="bare counts"
       aria-expanded={isTrayOpen.value}
-      aria-label={`Operations: ${running} in progress, ${attention} need attention`}
+      aria-label={`Operations: ${running} in progress, ${failed} failed`}
       onClick={() => {
         isTrayOpen.value = !isTrayOpen.value;
       }}
     >
       <Status kind={running > 0 ? "running" : "off"} /> {running}
-      {attention > 0 && (
+      {failed > 0 && (
         <>
-          <Status kind="failed" /> {attention}
+          <Status kind="failed" /> {failed}
         </>
       )}
     </button>

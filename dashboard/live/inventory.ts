@@ -46,6 +46,11 @@ export function usedPercentOf(resource: Resource): number | undefined {
   const free = figureOf(resource, "free");
   const used =
     figureOf(resource, "used") ?? (size === undefined || free === undefined ? undefined : size - free);
+  const stored = figureOf(resource, "stored");
+  if (size === undefined && stored !== undefined && free !== undefined && stored + free > 0) {
+    // A Ceph pool has no size of its own; what is free in it is after replication, as what is stored.
+    return (stored / (stored + free)) * 100;
+  }
   if (used === undefined || size === undefined || size <= 0) {
     return figureOf(resource, "data_used");
   }

@@ -2,20 +2,9 @@ import type { CallOptions } from "@connectrpc/connect";
 import { type Signal, useSignal } from "@preact/signals";
 import { useCallback, useEffect, useRef } from "preact/hooks";
 import type { Event } from "../../gen/hostplane/v1/event_pb.ts";
-import { onEvent } from "./event-stream.ts";
+import { followRead, type Reading } from "./follow-read.ts";
 
-/** The last value, and the state of the current read. */
-export interface Reading<T> {
-  readonly value: T | undefined;
-  readonly error: unknown;
-  readonly isReading: boolean;
-}
-
-/**
- * Events that arrive together, such as those of one change, cause one read. A constant flow of events causes one read per
- * interval.
- */
-const settleMs = 150;
+export type { Reading };
 
 export interface ReadOptions {
   /** Topics of the events that can change the value. */
@@ -42,40 +31,13 @@ export function useRead<T>(
   const watched = topics.join(" ");
 
   useEffect(() => {
-    const stop = new AbortController();
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    let round = 0;
-    const begins = async () => {
-      round += 1;
-      const mine = round;
-      reading.value = { ...reading.peek(), isReading: true };
-      try {
-        const value = await latest.current.read({ signal: stop.signal });
-        if (mine === round && !stop.signal.aborted) {
-          reading.value = { value, error: undefined, isReading: false };
-        }
-      } catch (error) {
-        if (mine === round && !stop.signal.aborted) {
-          reading.value = { ...reading.peek(), error, isReading: false };
-        }
-      }
-    };
-    begin.current = () => void begins();
-    reading.value = { value: undefined, error: undefined, isReading: true };
-    void begins();
-    const forget = onEvent((event) => {
-      if (event === "resumed" || (watched.split(" ").includes(event.topic) && latest.current.when(event))) {
-        timer ??= setTimeout(() => {
-          timer = undefined;
-          void begins();
-        }, settleMs);
-      }
-    });
-    return () => {
-      stop.abort();
-      clearTimeout(timer);
-      forget();
-    };
+    const { reload, end } = followRead(
+      reading,
+      (callOptions) => latest.current.read(callOptions),
+      (event) => watched.split(" ").includes(event.topic) && latest.current.when(event),
+    );
+    begin.current = reload;
+    return end;
   }, [watched, key, reading]);
 
   return { reading, reload: useCallback(() => begin.current(), []) };

@@ -1,5 +1,6 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { Event } from "../../gen/hostplane/v1/event_pb.ts";
+import type { Resource } from "../../gen/hostplane/v1/inventory_pb.ts";
 import { inventory } from "../live/inventory.ts";
 import { pathOfResource } from "../resources/kinds.ts";
 import { eventSeverity } from "./event-severity.ts";
@@ -53,9 +54,14 @@ function nameOf(resource: string): string {
   return inventory.value.resources.get(resource)?.title ?? resourceTitle(resource);
 }
 
+/** The resource of an event, or the one it belongs to: a pod for one of its containers. */
+function resourceOf(name: string): Resource | undefined {
+  return (
+    inventory.value.resources.get(name) ?? inventory.value.resources.get(name.replace(/\/[^/]+\/[^/]+$/, ""))
+  );
+}
+
 function pathOf({ operationId, detail, resource }: Event): string {
   const id = detail.case === "operation" ? detail.value.id : operationId;
-  return id === ""
-    ? (pathOfResource(inventory.value.resources.get(resource)) ?? "/events")
-    : `/operations/${id}`;
+  return id === "" ? (pathOfResource(resourceOf(resource)) ?? "/events") : `/operations/${id}`;
 }

@@ -20,6 +20,11 @@ const warnings: ReadonlySet<string> = new Set([
   "hypervisor.stopped",
 ]);
 
+/** Reports whether a container ended with an error: 143 is the end by SIGTERM, which is how a pod is stopped. */
+export function isFailedExit(exitCode: number | undefined): boolean {
+  return exitCode !== undefined && exitCode !== 0 && exitCode !== 143;
+}
+
 /** How much an event matters. */
 export function eventSeverity(event: Event): { readonly kind: StatusKind; readonly text: string } {
   const { detail, type } = event;
@@ -27,7 +32,7 @@ export function eventSeverity(event: Event): { readonly kind: StatusKind; readon
     case "operation":
       return { kind: operationStatus(detail.value.state), text: operationStateText(detail.value.state) };
     case "pod":
-      return (detail.value.exitCode ?? 0) === 0 ? change : problem;
+      return isFailedExit(detail.value.exitCode) ? problem : change;
     case "clusterHealth":
       return detail.value.status === "HEALTH_ERR"
         ? problem

@@ -1,5 +1,6 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { Operation } from "../../gen/hostplane/v1/operation_pb.ts";
+import { isOpenState } from "../live/open-state.ts";
 import { operationStateText, operationStatus } from "./operation-state.ts";
 import type { Column } from "./table/column.ts";
 import { operationTitle } from "./text/operation-title.ts";
@@ -11,9 +12,9 @@ export const operationColumns: readonly Column<Operation>[] = [
   {
     id: "state",
     title: "State",
-    width: "medium",
+    width: "short",
     cell: ({ state, progress }) =>
-      `${operationStateText(state)}${progress === undefined || progress >= 1 ? "" : `, ${Math.round(progress * 100)} %`}`,
+      `${operationStateText(state)}${progress === undefined || !isOpenState(state) ? "" : `, ${Math.round(progress * 100)} %`}`,
     sortBy: ({ state }) => operationStateText(state),
     onCard: "place",
   },
@@ -27,7 +28,8 @@ export const operationColumns: readonly Column<Operation>[] = [
   {
     id: "actor",
     title: "Started by",
-    width: "medium",
+    width: "short",
+    rank: 3,
     cell: ({ actor }) => actor.replace(/^user\//, ""),
     sortBy: ({ actor }) => actor,
     onCard: "place",

@@ -21,28 +21,35 @@ async function pull({ pods }: HostplaneClient, count: number): Promise<void> {
   await Promise.all(numbers.map((number) => pods.pullImage({ reference: referenceOf(number) })));
 }
 
+/** One operation at a time: the others are queued, as on a busy host. */
+const busy = { operations: { perSystem: 1 }, limits: { caller: { mutations: 300 } } };
+
 test("operations are shown live; one is cancelled after a confirmation, also by keyboard", async (t) => {
-  // One at a time: the others are queued, as on a busy host.
-  const settings = { operations: { perSystem: 1 }, limits: { caller: { mutations: 300 } } };
-  const { url } = await startGatewayUnderTest(t, settings, { hasLogin: true });
+  const { url } = await startGatewayUnderTest(t, busy, { hasLogin: true });
   const page = await openPage(t, await startBrowser(t), url);
   await logIn(page, adminPassword);
   await goTo(page, "Operations");
-  const unsettled = page.getByRole("region", { name: "In progress or needing attention" });
-  await unsettled.getByText("None.").waitFor();
+  await page.getByText("No operations yet").waitFor();
+  await page.getByText("0 in progress").waitFor();
 
   const client = await clientOf(url);
   // So many that the last one still waits on a slow machine when its dialog has been checked.
   await pull(client, 300);
-  // The newest is the last in the queue, and the first in the list of waiting operations.
+  const table = page.getByRole("table", { name: "Operations" });
+  await table
+    .getByRole("row", { name: /queued/ })
+    .first()
+    .waitFor();
+  await keepScreenshot(page, "operations-running");
+  await assertAccessible(t, page, "many operations");
   const { operations } = await client.operations.listOperations({
     states: [OperationState.SCHEDULED],
     pageSize: 1,
   });
   const id = operations[0]?.id ?? "";
-  const last = unsettled.getByRole("listitem").filter({ has: page.locator(`a[href$="${id}"]`) });
-  const cancel = last.getByRole("button", { name: "Cancel operation" });
-  await keepScreenshot(page, "operations-running");
+
+  await page.goto(`${url}/#/operations/${id}`);
+  const cancel = page.getByRole("button", { name: "Cancel…" });
   await cancel.click();
   const dialog = page.getByRole("dialog");
   await dialog.getByText("finished steps are undone").waitFor();
@@ -50,23 +57,53 @@ test("operations are shown live; one is cancelled after a confirmation, also by 
   await keepScreenshot(page, "operations-cancel");
   await page.keyboard.press("Escape");
   await dialog.waitFor({ state: "detached" });
-  await last.locator("button:focus").waitFor();
+  await page.locator("button:focus").getByText("Cancel…").waitFor();
   t.pass("Escape closes the dialog, and the focus is back where it was");
   await page.keyboard.press("Enter");
   await dialog.getByRole("button", { name: "Cancel the operation" }).click();
-  await dialog.getByText("Done.").waitFor();
-  await dialog.getByRole("button", { name: "Close" }).click();
-
-  await page.goto(`${url}/#/operations/${id}`);
-  await page.getByRole("region", { name: "State" }).getByText("cancelled", { exact: true }).waitFor();
+  const toasts = page.getByRole("list", { name: "Results" });
+  await toasts.getByText(/cancellation requested/).waitFor();
+  await page.locator(".resource-head").getByText("cancelled", { exact: true }).last().waitFor();
   t.equal((await client.operations.getOperation({ id })).operation?.state, OperationState.CANCELLED);
 });
 
-test("an operation's page shows its steps, times, result and requester; the history is filtered and paged", async (t) => {
+test("the tray shows what runs and what failed, until the failure is dismissed", async (t) => {
+  const { url } = await startGatewayUnderTest(t, busy, { hasLogin: true });
+  const page = await openPage(t, await startBrowser(t), url);
+  await logIn(page, adminPassword);
+  const client = await clientOf(url);
+  await client.pods.pullImage({ reference: "registry.invalid/missing:1" });
+  await pull(client, 100);
+
+  const counts = page.getByRole("button", { name: /^Operations: \d+ in progress, 1 failed$/ });
+  await counts.waitFor();
+  await page.keyboard.press("o");
+  const tray = page.getByRole("region", { name: "Operations", exact: true }).last();
+  const failed = tray.getByRole("listitem").filter({ has: page.getByRole("button", { name: "Dismiss" }) });
+  await failed.getByText("no such image registry.invalid/missing:1").waitFor();
+  await failed.getByText("IMAGE_PULL_FAILED").waitFor();
+  await failed.getByText("pull: failed, undone").waitFor();
+  await tray.getByRole("button", { name: "Cancel…" }).waitFor();
+  await tray.getByText(/more in progress/).waitFor();
+  await assertAccessible(t, page, "the tray");
+  await keepScreenshot(page, "tray");
+  await failed.getByRole("button", { name: "Dismiss" }).click();
+  await failed.waitFor({ state: "detached" });
+  await page.getByRole("button", { name: /^Operations: \d+ in progress, 0 failed$/ }).waitFor();
+
+  await page.emulateMedia({ colorScheme: "dark" });
+  await page.setViewportSize({ width: 390, height: 844 });
+  await assertFits(t, page, "the tray");
+  await assertAccessible(t, page, "the tray on a phone, dark");
+  await keepScreenshot(page, "tray-dark-390");
+  await tray.getByRole("button", { name: "Close the tray" }).focus();
+  await page.keyboard.press("Escape");
+  await tray.getByRole("button", { name: "Close the tray" }).waitFor({ state: "detached" });
+});
+
+test("an operation's page shows its steps, times, result and requester; the list is filtered", async (t) => {
   const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
   const client = await clientOf(url);
-  await pull(client, 1);
-  const { operations } = await client.operations.listOperations({});
   await pull(client, 26);
   for await (const _message of client.hypervisors.createHypervisor({ id: "sandbox-hv-2" })) {
     // Waits until the hypervisor is created.
@@ -74,29 +111,41 @@ test("an operation's page shows its steps, times, result and requester; the hist
   const page = await openPage(t, await startBrowser(t), url);
   await logIn(page, adminPassword);
   await goTo(page, "Operations");
-  const history = page.getByRole("region", { name: "History" }).first();
-  await history.getByRole("link", { name: "hypervisors.create" }).waitFor();
+  const table = page.getByRole("table", { name: "Operations" });
+  const created = table.getByRole("link", { name: /^Create .*sandbox-hv-2/ });
+  await created.waitFor();
   await keepScreenshot(page, "operations-history");
-  await history.getByRole("button", { name: "Older" }).click();
-  await history.locator(`a[href$="${operations[0]?.id}"]`).waitFor();
-  await history.getByRole("button", { name: "Newest" }).click();
-  await history.getByLabel("Kind").fill("hypervisors");
-  await history.getByRole("link", { name: "images.pull" }).first().waitFor({ state: "detached" });
-  await history.getByLabel("State").selectOption("failed");
-  await history.getByText("No matching operations.").waitFor();
-  await history.getByLabel("State").selectOption("completed");
-  await history.getByRole("link", { name: "hypervisors.create" }).click();
+  await page.getByRole("status").getByText("27", { exact: true }).waitFor();
+  await page.getByLabel("Filter operations").fill("hypervisors");
+  await table.getByRole("link", { name: /^Pull/ }).first().waitFor({ state: "detached" });
+  await page.getByLabel("Filter operations").fill("");
+  const addFilter = async (title: string, value: string) => {
+    await page.getByRole("button", { name: "Add a filter" }).click();
+    await page.getByRole("menuitem", { name: title, exact: true }).click();
+    await page.getByRole("button", { name: `Values of ${title}` }).click();
+    await page.getByRole("menuitem", { name: value, exact: true }).click();
+  };
+  await addFilter("kind", "hypervisors.create");
+  await page.waitForURL(/kind=hypervisors\.create/);
+  await page.reload();
+  await table.getByRole("link", { name: /^Pull/ }).first().waitFor({ state: "detached" });
+  await page.getByLabel("Filter operations").fill("no such text");
+  await page.getByText("No match").waitFor();
+  await page.getByRole("button", { name: "Clear filters" }).click();
+  await created.click();
 
-  await page.getByRole("row", { name: /^ready done/ }).waitFor();
+  await page.getByRole("heading", { level: 1, name: /^Create .*sandbox-hv-2/ }).waitFor();
+  const steps = page.getByRole("region", { name: "Steps" });
+  await steps.getByRole("listitem").filter({ hasText: "ready" }).getByRole("img", { name: "done" }).waitFor();
   await page.getByText('"hypervisor": "sandbox-hv-2"').waitFor();
-  await page.getByText("user/admin").waitFor();
+  await page.getByRole("definition").getByText("admin", { exact: true }).waitFor();
   await page.getByText("operations.v1.OperationsService/CreateHypervisor", { exact: true }).waitFor();
-  await page.getByRole("region", { name: "Commands" }).waitFor();
+  await page.getByRole("region", { name: "Commands" }).getByText("No commands.").waitFor();
   await assertAccessible(t, page, "an operation");
   await keepScreenshot(page, "operation-light-1280");
-  await page.setViewportSize({ width: 360, height: 780 });
+  await page.setViewportSize({ width: 390, height: 844 });
   await page.emulateMedia({ colorScheme: "dark" });
   await assertFits(t, page, "an operation");
   await assertAccessible(t, page, "an operation, dark");
-  await keepScreenshot(page, "operation-dark-360");
+  await keepScreenshot(page, "operation-dark-390");
 });

@@ -1,25 +1,35 @@
 import { useComputed } from "@preact/signals";
 import type { Event } from "../../../gen/hostplane/v1/event_pb.ts";
 import { type Operation, OperationState } from "../../../gen/hostplane/v1/operation_pb.ts";
+import { isCancellable, isRetryable, proposeCancel, proposeRetry } from "../../action/operation-changes.ts";
+import { Page } from "../../layout/page.tsx";
+import { unsettledOperations } from "../../live/current-operations.ts";
 import { latestOperations } from "../../live/latest-operations.ts";
 import { isOpenState } from "../../live/open-state.ts";
-import { laterOf } from "../../live/operation-order.ts";
+import { upToDate } from "../../live/operation-order.ts";
 import { useRead } from "../../live/use-read.ts";
+import { tookText } from "../../parts/operation/took-text.ts";
 import { operationColumns, operationRow } from "../../parts/operation-columns.tsx";
 import { operationStateText } from "../../parts/operation-state.ts";
 import { Paging, usePages } from "../../parts/paging.tsx";
 import { ReadState } from "../../parts/read-state.tsx";
 import type { Column, Filter } from "../../parts/table/column.ts";
-import { DataTable } from "../../parts/table/data-table.tsx";
+import { DataTable, type RowAction } from "../../parts/table/data-table.tsx";
 import { client } from "../../session.ts";
-import { tookText } from "./took-text.ts";
 
 /** As many as the gateway returns at a time: the search and the filters work on them. */
 const pageSize = 1000;
 
 const columns: readonly Column<Operation>[] = [
   ...operationColumns,
-  { id: "took", title: "Took", width: "short", isNumber: true, cell: (operation) => tookText(operation) },
+  {
+    id: "took",
+    title: "Took",
+    width: "figure",
+    rank: 2,
+    isNumber: true,
+    cell: (operation) => tookText(operation),
+  },
 ];
 
 const filters: readonly Filter<Operation>[] = [
@@ -32,36 +42,60 @@ const filters: readonly Filter<Operation>[] = [
 export function OperationHistory() {
   const pages = usePages("");
   const { reading } = useRead(
-    (options) => client.operations.listOperations({ pageSize, pageToken: pages.token }, options),
+    async (options) => {
+      const page = await client.operations.listOperations({ pageSize, pageToken: pages.token }, options);
+      return { ...page, isFirst: pages.isFirst };
+    },
     { key: pages.token, topics: ["operations"], when: isBeginningOrEnd },
   );
   const shown = useComputed(() => {
     const { value, error } = reading.value;
-    return { error, value: value && { ...value, operations: value.operations.map(latest) } };
+    return { error, value: value && { ...value, operations: liveOperations(value) } };
   });
   return (
-    <ReadState of={shown}>
-      {({ operations, nextPageToken }) => (
-        <>
-          <DataTable
-            {...operationRow}
-            caption="History"
-            columns={columns}
-            rows={operations}
-            filters={filters}
-            hasTools
-            empty={
-              <>
-                <strong>No operations yet</strong>
-                <span>Every change is an operation. Create a volume to see one.</span>
-              </>
-            }
-          />
-          <Paging of={pages} nextToken={nextPageToken} what="operations" />
-        </>
-      )}
-    </ReadState>
+    <Page title="Operations" note={noteOf(unsettledOperations.value.value ?? [])}>
+      <ReadState of={shown}>
+        {({ operations, nextPageToken }) => (
+          <>
+            <DataTable
+              {...operationRow}
+              caption="Operations"
+              columns={columns}
+              rows={operations}
+              filters={filters}
+              actions={operationActions}
+              hasTools
+              empty={
+                <>
+                  <strong>No operations yet</strong>
+                  <span>Every change is an operation. Create a volume to see one.</span>
+                </>
+              }
+            />
+            <Paging of={pages} nextToken={nextPageToken} what="operations" />
+          </>
+        )}
+      </ReadState>
+    </Page>
   );
+}
+
+const operationActions: readonly RowAction<Operation>[] = [
+  { text: "Retry…", icon: "restore", key: "r", appliesTo: isRetryable, run: proposeRetry },
+  {
+    text: "Cancel…",
+    icon: "stop",
+    key: "delete",
+    isDestructive: true,
+    appliesTo: isCancellable,
+    run: proposeCancel,
+  },
+];
+
+function noteOf(unsettled: readonly Operation[]): string {
+  const attention = unsettled.filter(({ state }) => state === OperationState.NEEDS_ATTENTION).length;
+  const running = unsettled.length - attention;
+  return `${running} in progress${attention === 0 ? "" : `, ${attention} ${attention === 1 ? "needs" : "need"} attention`}`;
 }
 
 function isBeginningOrEnd({ detail }: Event): boolean {
@@ -71,7 +105,12 @@ function isBeginningOrEnd({ detail }: Event): boolean {
   );
 }
 
-function latest(operation: Operation): Operation {
-  const fromEvent = latestOperations.value.get(operation.id);
-  return fromEvent === undefined ? operation : laterOf(fromEvent, operation);
+/** Updates a page of operations from events; new ones are on the first page. */
+function liveOperations(page: { readonly operations: readonly Operation[]; readonly isFirst: boolean }) {
+  const listed = new Set(page.operations.map(({ id }) => id));
+  return upToDate(
+    page.operations,
+    latestOperations.value.values(),
+    ({ id }) => page.isFirst || listed.has(id),
+  );
 }

@@ -1,40 +1,55 @@
-import { useRead } from "../../live/use-read.ts";
-import { ReadState } from "../../parts/read-state.tsx";
-import { client } from "../../session.ts";
-import { ClustersCard } from "./clusters-card.tsx";
-import { HypervisorsCard } from "./hypervisors-card.tsx";
-import { OperationsCard } from "./operations-card.tsx";
-import { PodsCard } from "./pods-card.tsx";
-import { StorageCard } from "./storage-card.tsx";
-import { Summary } from "./summary.tsx";
-import { Systems } from "./systems.tsx";
-import { VolumesCard } from "./volumes-card.tsx";
+import { Page } from "../../layout/page.tsx";
+import { inventory } from "../../live/inventory.ts";
+import { systems } from "../../live/systems.ts";
+import { ErrorNote } from "../../parts/error-note.tsx";
+import { Note } from "../../parts/note.tsx";
+import { Skeleton } from "../../parts/skeleton.tsx";
+import { HealthyLine } from "./healthy-line.tsx";
+import { nearlyFull } from "./nearly-full.ts";
+import { NearlyFullPanel } from "./nearly-full-panel.tsx";
+import { NeedsYou } from "./needs-you.tsx";
+import { OperationsPanel } from "./operations-panel.tsx";
+import type { Problem } from "./problems/problem.ts";
+import { problems } from "./problems/problems.ts";
+import { SystemsTable } from "./systems-table.tsx";
 
-/** Topics of events that may change a system's health. */
-const topics = ["volumes", "storage", "hypervisors", "clusters", "pods"];
-
-/** The overview: the summary, each domain, operations in progress and recent events. */
+/** What needs the user, what is nearly full, the operations, and one line for everything that is healthy. */
 export function Overview() {
-  const { reading } = useRead((options) => client.system.listBackends({}, options), { topics });
+  const { resources, isComplete, error } = inventory.value;
+  const { value: read, error: systemsError } = systems.value;
+  const all = problems.value;
+  const isRead = isComplete && read !== undefined;
   return (
-    <>
-      <h1>Overview</h1>
-      <ReadState of={reading}>
-        {({ backends }) => (
-          <>
-            <Summary backends={backends} />
-            <div class="cards">
-              <VolumesCard backends={backends} />
-              <StorageCard backends={backends} />
-              <HypervisorsCard backends={backends} />
-              <ClustersCard backends={backends} />
-              <PodsCard backends={backends} />
-              <OperationsCard />
-            </div>
-            <Systems backends={backends} />
-          </>
-        )}
-      </ReadState>
-    </>
+    <Page title="Overview" note={isRead ? countsText(all) : undefined}>
+      {[error, systemsError]
+        .filter((one) => one !== undefined)
+        .map((one, index) => (
+          <ErrorNote key={`error ${index}`} error={one} />
+        ))}
+      {!isRead && error === undefined && systemsError === undefined && <Skeleton />}
+      {all.length > 0 && <NeedsYou problems={all} />}
+      {isRead && all.length === 0 && (
+        <Note tone="ok" role="status">
+          <strong>Nothing needs you.</strong>
+        </Note>
+      )}
+      <div class="columns">
+        <NearlyFullPanel of={nearlyFull(resources.values())} />
+        <OperationsPanel />
+      </div>
+      <HealthyLine systems={read} />
+      {read !== undefined && <SystemsTable backends={read.backends} />}
+    </Page>
   );
+}
+
+/** "4 problems, 1 warning". */
+function countsText(all: readonly Problem[]): string {
+  const failed = all.filter(({ severity }) => severity === "failed").length;
+  const warnings = all.length - failed;
+  const texts = [
+    failed === 0 ? "" : `${failed} problem${failed === 1 ? "" : "s"}`,
+    warnings === 0 ? "" : `${warnings} warning${warnings === 1 ? "" : "s"}`,
+  ].filter(Boolean);
+  return texts.length === 0 ? "no problems" : texts.join(", ");
 }

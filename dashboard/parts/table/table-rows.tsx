@@ -27,7 +27,8 @@ export function TableRows<Row>(
 ) {
   const { caption, columns, found, keyOf, statusOf, actions = [], isSelectable, selected, list } = props;
   const { start, end, beforePx, afterPx } = useVirtualRows(list, found.length, props.rowPx);
-  const cellCount = columns.length + 1 + Number(isSelectable) + Number(statusOf !== undefined);
+  const others = [isSelectable, statusOf !== undefined, actions.length > 0];
+  const cellCount = columns.length + others.filter(Boolean).length;
   return (
     <div class="table-frame">
       <table aria-rowcount={found.length + 1}>

@@ -8,8 +8,8 @@ import { sizeText } from "./size-text.ts";
 export function eventText({ detail }: Event): string {
   switch (detail.case) {
     case "operation": {
-      const { kind, state, message, error } = detail.value;
-      return joined([kind, operationStateText(state), error?.message ?? message], ", ");
+      const { state, message, error } = detail.value;
+      return joined([operationStateText(state), error?.message ?? message], ", ");
     }
     case "volume": {
       const { sizeBytes, previousSizeBytes, changes, outside } = detail.value;
@@ -43,13 +43,8 @@ export function eventText({ detail }: Event): string {
       return `${sizeText(detail.value.usedBytes)} of ${sizeText(detail.value.totalBytes)} in use`;
     case "cephCrash":
       return joined([detail.value.entity, detail.value.what], ": ");
-    case "pod": {
-      const { name, container, exitCode } = detail.value;
-      return joined(
-        [joined([name, container], "/"), exitCode === undefined ? "" : `exit code ${exitCode}`],
-        ", ",
-      );
-    }
+    case "pod":
+      return detail.value.exitCode === undefined ? "" : `exit code ${detail.value.exitCode}`;
     case "image":
       return detail.value.names.join(", ");
     case "kubernetesCluster":
@@ -77,7 +72,7 @@ function timeText(ms: number): string {
 }
 
 function change(before: string, after: string): string {
-  return before === "" ? after : `${before} → ${after}`;
+  return before === "" || before === after ? after : `${before} → ${after}`;
 }
 
 function joined(words: readonly string[], separator: string): string {

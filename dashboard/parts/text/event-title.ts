@@ -9,8 +9,16 @@ export function eventTitle({ type, detail }: Event, name: string): string {
   if (type === "gap") {
     return "Changes may have been missed";
   }
+  if (detail.case === "clusterHealth") {
+    return "Ceph health";
+  }
+  if (detail.case === "kubernetesMachine") {
+    return `Machine of cluster ${detail.value.cluster}`;
+  }
   const what = (type.split(".").at(-1) ?? type).replaceAll(/([a-z])([A-Z])/g, "$1 $2").toLowerCase();
-  return detail.case === "pod" && detail.value.name !== ""
-    ? `${detail.value.name} ${what}`
-    : `${name} ${what}`;
+  if (detail.case === "pod" && detail.value.name !== "") {
+    const { name: pod, container } = detail.value;
+    return `${container === "" ? pod : `${pod}/${container}`} ${what}`;
+  }
+  return `${name} ${what}`;
 }

@@ -32,7 +32,7 @@ test("events are summarised in a line", async (t) => {
   );
   t.equal(
     eventText(event({ case: "pod", value: { name: "web", container: "nginx", exitCode: 0 } })),
-    "web/nginx, exit code 0",
+    "exit code 0",
   );
   t.match(
     eventText(event({ case: "gap", value: { to: timestampFromMs(0), reason: "the gateway was stopped" } })),

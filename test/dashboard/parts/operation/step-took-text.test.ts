@@ -1,6 +1,6 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { test } from "tap";
-import { stepTookText } from "../../../../dashboard/pages/operations/step-took-text.ts";
+import { stepTookText } from "../../../../dashboard/parts/operation/step-took-text.ts";
 import { StepState } from "../../../../gen/hostplane/v1/operation_pb.ts";
 
 const times = { startedAt: timestampFromMs(0), endedAt: timestampFromMs(5_000) };

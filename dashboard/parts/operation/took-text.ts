@@ -1,5 +1,5 @@
 import { type Timestamp, timestampMs } from "@bufbuild/protobuf/wkt";
-import { durationText } from "../../parts/text/duration-text.ts";
+import { durationText } from "../text/duration-text.ts";
 
 /** Returns the time from start to end; empty unless both are known. */
 export function tookText(of: {

@@ -1,0 +1,56 @@
+import { timestampMs } from "@bufbuild/protobuf/wkt";
+import { computed } from "@preact/signals";
+import type { Event } from "../../../../gen/hostplane/v1/event_pb.ts";
+import { failedOperations, unsettledOperations } from "../../../live/current-operations.ts";
+import { recentEvents } from "../../../live/event-stream.ts";
+import { inventory } from "../../../live/inventory.ts";
+import { nowMs } from "../../../live/now.ts";
+import { systems } from "../../../live/systems.ts";
+import { eventSeverity } from "../../../parts/event-severity.ts";
+import { typeTitle } from "../../../parts/text/operation-title.ts";
+import { kindOf } from "../../../resources/kinds.ts";
+import { exitProblems } from "./exit-problems.ts";
+import { operationProblems } from "./operation-problems.ts";
+import { mostUrgentFirst, type Problem } from "./problem.ts";
+import { resourceProblems } from "./resource-problems.ts";
+import { systemProblems } from "./system-problems.ts";
+
+/** Everything that needs a person, the most urgent first, live. */
+export const problems = computed<readonly Problem[]>(() => {
+  const { resources, problems: domainProblems } = inventory.value;
+  const exits = exitProblems(recentEvents.value, nowMs.value, (pod) => resources.has(pod)).map((problem) => {
+    const pod = resources.get(problem.key);
+    return { ...problem, path: pod === undefined ? undefined : kindOf(pod)?.pathOf(pod) };
+  });
+  const isExiting = new Set(exits.map(({ key }) => key));
+  const ofResources = resourceProblems({
+    resources: resources.values(),
+    textOf: (resource) => {
+      const kind = kindOf(resource);
+      return {
+        type: kind?.title ?? typeTitle(resource.type),
+        place: kind?.placeOf?.(resource) || (resource.labels.host ?? ""),
+        path: kind?.pathOf(resource),
+      };
+    },
+    sinceMs: problemTimes(recentEvents.value),
+  }).filter(({ key }) => !isExiting.has(key));
+  return mostUrgentFirst([
+    ...systemProblems(systems.value.value?.backends ?? [], domainProblems),
+    ...ofResources,
+    ...exits,
+    ...operationProblems(unsettledOperations.value.value ?? [], failedOperations.value),
+  ]);
+});
+
+/** Returns when the last problem of each resource was reported, in milliseconds since 1970. @param events newest first */
+function problemTimes(events: readonly Event[]): ReadonlyMap<string, number> {
+  const times = new Map<string, number>();
+  for (const event of events) {
+    const { kind } = eventSeverity(event);
+    if (event.at !== undefined && (kind === "failed" || kind === "warn") && !times.has(event.resource)) {
+      times.set(event.resource, timestampMs(event.at));
+    }
+  }
+  return times;
+}
