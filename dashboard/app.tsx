@@ -4,11 +4,8 @@ import { proposed } from "./action/action.ts";
 import { Away } from "./layout/away.tsx";
 import { Frame } from "./layout/frame.tsx";
 import { Login } from "./layout/login.tsx";
-import { Page as LayoutPage } from "./layout/page.tsx";
 import { pages } from "./layout/pages.ts";
 import { closePalette } from "./layout/palette.tsx";
-import { closePanel } from "./layout/side-panel.tsx";
-import { forgetToasts } from "./layout/toasts.tsx";
 import { usePagePath } from "./layout/use-page-path.ts";
 import { followOperations } from "./live/current-operations.ts";
 import { followDismissed } from "./live/dismissed-operations.ts";
@@ -18,6 +15,9 @@ import { forgetOperations } from "./live/latest-operations.ts";
 import { forgetRowHistory } from "./live/row-history.ts";
 import { followSystems } from "./live/systems.ts";
 import { hasRole, refreshSession, resumeSession, session } from "./session.ts";
+import { Page as LayoutPage } from "./shell/page.tsx";
+import { closePanel } from "./shell/side-panel.tsx";
+import { forgetToasts } from "./shell/toasts.tsx";
 
 /** The dashboard: the login page until there is a login, then the frame around the page at the current address. */
 export function App() {

@@ -1,8 +1,8 @@
 import { describeError } from "../../client/describe-error.ts";
 import { OperationFailed } from "../../client/operation-failed.ts";
-import { showToast, type Toast } from "../layout/toasts.tsx";
-import { isTrayOpen } from "../layout/tray/tray-state.ts";
 import { operationEnd } from "../live/operation-end.ts";
+import { showToast, type Toast } from "../shell/toasts.tsx";
+import { isTrayOpen } from "../shell/tray-state.ts";
 import type { Action } from "./action.ts";
 import { runAction } from "./run-action.ts";
 

@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { knownRuns } from "../parts/known-runs.ts";
+import { knownRuns } from "../parts/figure/known-runs.ts";
 import { localClock } from "../parts/text/local-time.ts";
 import { axisStep } from "./axis-step.ts";
 

@@ -4,9 +4,9 @@ import { Credential, type GetCallerResponse } from "../../gen/hostplane/v1/user_
 import { MenuButton, type MenuItem } from "../parts/menu.tsx";
 import { roleText } from "../parts/text/role-text.ts";
 import { logout } from "../session.ts";
+import { showToast } from "../shell/toasts.tsx";
 import { ChangePassword } from "./change-password.tsx";
 import { isKeyHelpOpen } from "./key-help.tsx";
-import { showToast } from "./toasts.tsx";
 
 /** Shows who is logged in, with the actions for their account. */
 export function Account({

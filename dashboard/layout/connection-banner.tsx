@@ -5,7 +5,7 @@ import { Note } from "../parts/note.tsx";
 import { durationText } from "../parts/text/duration-text.ts";
 import { localClock } from "../parts/text/local-time.ts";
 import { isOutdated } from "../session.ts";
-import { showToast } from "./toasts.tsx";
+import { showToast } from "../shell/toasts.tsx";
 
 /** Shows since when the gateway is away and when the next try is, and by a toast that it is back. */
 export function ConnectionBanner() {

@@ -6,22 +6,22 @@ import { Link, useLocation } from "wouter-preact";
 import { ActionDialog } from "../action/action-dialog.tsx";
 import { connection } from "../live/event-stream.ts";
 import { Icon } from "../parts/icon.tsx";
+import { listenToKeys, useKeys } from "../parts/keys.ts";
 import { Skeleton } from "../parts/skeleton.tsx";
 import type { Session } from "../session.ts";
+import { closePanel, panel, SidePanel } from "../shell/side-panel.tsx";
+import { Toasts } from "../shell/toasts.tsx";
+import { isTrayOpen } from "../shell/tray-state.ts";
 import { Account } from "./account.tsx";
 import { ConnectionBanner } from "./connection-banner.tsx";
 import { isKeyHelpOpen, KeyHelp } from "./key-help.tsx";
-import { listenToKeys, useKeys } from "./keys.ts";
 import { Navigation } from "./navigation.tsx";
 import { PageBoundary } from "./page-boundary.tsx";
 import { type PageEntry, pageAt } from "./pages.ts";
 import { openPalette, Palette } from "./palette.tsx";
 import { SandboxMark } from "./sandbox-mark.tsx";
-import { closePanel, panel, SidePanel } from "./side-panel.tsx";
-import { Toasts } from "./toasts.tsx";
 import { TopBar } from "./top-bar.tsx";
 import { Tray } from "./tray/tray.tsx";
-import { isTrayOpen } from "./tray/tray-state.ts";
 import { focusContent, usePlace } from "./use-place.ts";
 
 /** The frame of every page: the navigation, the bar at the top, the side panel, the tray and the palette. */

@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 import { ModalDialog } from "../parts/form/modal-dialog.tsx";
-import { boundKeys, setSingleKeys, singleKeys } from "./keys.ts";
+import { boundKeys, setSingleKeys, singleKeys } from "../parts/keys.ts";
 
 export const isKeyHelpOpen = signal(false);
 

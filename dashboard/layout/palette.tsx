@@ -4,7 +4,7 @@ import { useLocation } from "wouter-preact";
 import { inventory } from "../live/inventory.ts";
 import { latestOperations } from "../live/latest-operations.ts";
 import { Icon } from "../parts/icon.tsx";
-import { operationStatus } from "../parts/operation-state.ts";
+import { operationStatus } from "../parts/operation/operation-state.ts";
 import { Status } from "../parts/status.tsx";
 import type { PageEntry } from "./pages.ts";
 import { findEntries, type PaletteEntry, type PaletteSources } from "./palette-entries.ts";

@@ -4,11 +4,11 @@ import { failedOperations, unsettledOperations } from "../live/current-operation
 import { Icon } from "../parts/icon.tsx";
 import { Key } from "../parts/key.tsx";
 import { Status } from "../parts/status.tsx";
+import { pageHead } from "../shell/page.tsx";
+import { isTrayOpen } from "../shell/tray-state.ts";
 import { ConnectionState } from "./connection-state.tsx";
-import { pageHead } from "./page.tsx";
 import type { PageEntry } from "./pages.ts";
 import { openPalette } from "./palette.tsx";
-import { isTrayOpen } from "./tray/tray-state.ts";
 
 /** The page's title, the search, operations and the state of the connection. */
 export function TopBar({ page }: { readonly page: PageEntry | undefined }) {

@@ -1,6 +1,6 @@
 import type { BaseLocationHook } from "wouter-preact";
 import { useHashLocation } from "wouter-preact/use-hash-location";
-import { pathOfHash } from "../parts/address-parameters.ts";
+import { pathOfHash } from "../parts/address/address-parameters.ts";
 
 /** The router's location: the hash without its parameters, which belong to the page. */
 export const usePagePath: BaseLocationHook & { readonly hrefs: (path: string) => string } = Object.assign(

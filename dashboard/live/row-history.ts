@@ -19,7 +19,6 @@ interface Entry {
 
 const entries = new Map<string, Entry>();
 let waiting = new Set<string>();
-let timer: ReturnType<typeof setTimeout> | undefined;
 
 /** The last 24 hours of a row's resource, for its sparkline; undefined until it is read, or if it has none. */
 export function useRowHistory(resource: string): SubjectSeries | undefined {
@@ -50,12 +49,13 @@ function request(resource: string): void {
     return;
   }
   entry.readAtMs = Date.now();
+  if (waiting.size === 0) {
+    setTimeout(() => void readWaiting(), gatherMs);
+  }
   waiting.add(resource);
-  timer ??= setTimeout(() => void readWaiting(), gatherMs);
 }
 
 async function readWaiting(): Promise<void> {
-  timer = undefined;
   const all = [...waiting];
   waiting = new Set();
   for (let start = 0; start < all.length; start += subjectsPerCall) {

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
-import { useKeys } from "../layout/keys.ts";
-import { useAddressParameter } from "./use-address-parameter.ts";
+import { useAddressParameter } from "./address/use-address-parameter.ts";
+import { useKeys } from "./keys.ts";
 
 /** A tab: its name, and a count beside it. */
 export interface Tab {

@@ -1,6 +1,6 @@
 import type { Resource } from "../../gen/hostplane/v1/inventory_pb.ts";
 import type { IconName } from "../parts/icon.tsx";
-import type { RowAction } from "../parts/table/data-table.tsx";
+import type { RowAction } from "../parts/table/table-props.ts";
 
 /** What the dashboard knows of a type of the inventory: its page, and what can be done to it. */
 export interface ResourceKind {

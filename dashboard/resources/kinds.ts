@@ -1,19 +1,15 @@
 import type { Resource } from "../../gen/hostplane/v1/inventory_pb.ts";
-import { clusterKind } from "../pages/clusters/cluster-kinds.tsx";
-import { machineKinds } from "../pages/hypervisors/machine-kinds.tsx";
-import { podKinds } from "../pages/pods/pod-kinds.tsx";
-import { storageKinds } from "../pages/storage/storage-kinds.tsx";
-import { volumeKinds } from "../pages/volumes/volume-kinds.tsx";
 import { healthStatus, type StatusKind } from "../parts/status.tsx";
 import type { ResourceKind } from "./kind.ts";
 
-/** All types that have a page or a list, by type. A domain's page contributes its own. */
-const kinds: ReadonlyMap<string, ResourceKind> = new Map(
-  [...volumeKinds, ...storageKinds, ...machineKinds, clusterKind, ...podKinds].map((kind) => [
-    kind.type,
-    kind,
-  ]),
-);
+const kinds = new Map<string, ResourceKind>();
+
+/** Adds kinds, before the first page is shown. A domain's page contributes its own; see `layout/resource-kinds.ts`. */
+export function addKinds(added: readonly ResourceKind[]): void {
+  for (const kind of added) {
+    kinds.set(kind.type, kind);
+  }
+}
 
 /** Returns what the dashboard knows of a resource's type; undefined for a type without a page. */
 export function kindOf({ type }: Resource): ResourceKind | undefined {

@@ -1,10 +1,10 @@
 import type { Operation } from "../../../gen/hostplane/v1/operation_pb.ts";
 import { cancelLabel, isCancellable, proposeCancel } from "../../action/operation-changes.ts";
 import { useRead } from "../../live/use-read.ts";
+import { operationStateText, operationStatus } from "../../parts/operation/operation-state.ts";
 import { ProgressLine } from "../../parts/operation/progress-line.tsx";
 import { StepLine } from "../../parts/operation/step-line.tsx";
 import { stepSummary, tookTogetherMs } from "../../parts/operation/step-summary.ts";
-import { operationStateText, operationStatus } from "../../parts/operation-state.ts";
 import { Status } from "../../parts/status.tsx";
 import { commandText } from "../../parts/text/command-text.ts";
 import { durationText } from "../../parts/text/duration-text.ts";

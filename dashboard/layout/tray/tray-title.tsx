@@ -1,6 +1,6 @@
 import { Link } from "wouter-preact";
 import type { Operation } from "../../../gen/hostplane/v1/operation_pb.ts";
-import { operationStateText, operationStatus } from "../../parts/operation-state.ts";
+import { operationStateText, operationStatus } from "../../parts/operation/operation-state.ts";
 import { Status } from "../../parts/status.tsx";
 import { operationTitle } from "../../parts/text/operation-title.ts";
 

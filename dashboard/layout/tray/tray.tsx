@@ -7,9 +7,9 @@ import { latestOperations } from "../../live/latest-operations.ts";
 import { isOpenState } from "../../live/open-state.ts";
 import { Icon } from "../../parts/icon.tsx";
 import { TimeText } from "../../parts/text/time-text.tsx";
+import { isTrayOpen } from "../../shell/tray-state.ts";
 import { FailedOperation } from "./failed-operation.tsx";
 import { OperationLine, RunningOperation } from "./running-operation.tsx";
-import { isTrayOpen } from "./tray-state.ts";
 import { TrayTitle } from "./tray-title.tsx";
 
 /** Operations shown of each sort; the operations page has all. */

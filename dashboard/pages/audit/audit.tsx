@@ -1,17 +1,16 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { AuditEvent } from "../../../gen/hostplane/v1/audit_pb.ts";
-import { Page } from "../../layout/page.tsx";
-import { openPanel } from "../../layout/side-panel.tsx";
 import { useRead } from "../../live/use-read.ts";
-
+import { useAddressParameter } from "../../parts/address/use-address-parameter.ts";
 import { TextField } from "../../parts/form/text-field.tsx";
 import { Paging, usePages } from "../../parts/paging.tsx";
 import { ReadState } from "../../parts/read-state.tsx";
 import type { Filter } from "../../parts/table/column.ts";
 import { DataTable } from "../../parts/table/data-table.tsx";
-import { useAddressParameter } from "../../parts/use-address-parameter.ts";
+import { auditColumns, auditRow } from "../../resources/columns/audit-columns.tsx";
 import { client } from "../../session.ts";
-import { auditColumns, auditRow } from "./audit-columns.tsx";
+import { Page } from "../../shell/page.tsx";
+import { openPanel } from "../../shell/side-panel.tsx";
 import { AuditDetails } from "./audit-details.tsx";
 
 /** As many as the gateway returns at a time: the search and the filters of the table work on them. */

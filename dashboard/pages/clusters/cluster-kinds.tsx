@@ -4,10 +4,10 @@ import { ClusterService } from "../../../gen/hostplane/v1/cluster_pb.ts";
 import type { Resource } from "../../../gen/hostplane/v1/inventory_pb.ts";
 import { Role } from "../../../gen/hostplane/v1/user_pb.ts";
 import { propose } from "../../action/action.ts";
-import { openPanel } from "../../layout/side-panel.tsx";
-import type { RowAction } from "../../parts/table/data-table.tsx";
+import type { RowAction } from "../../parts/table/table-props.ts";
 import type { ResourceKind } from "../../resources/kind.ts";
 import { hasRole } from "../../session.ts";
+import { openPanel } from "../../shell/side-panel.tsx";
 
 export const clusterKind: ResourceKind = {
   type: "cluster",

@@ -1,13 +1,14 @@
 import type { GetClusterNodesStatusReply_MachineStatus as NodeStatus } from "../../../gen/cnct/kaas/api/api_pb.ts";
 import { type ClusterMachine, ClusterMachineState } from "../../../gen/hostplane/v1/cluster_pb.ts";
-import { openPanel } from "../../layout/side-panel.tsx";
 import { useRead } from "../../live/use-read.ts";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { ReadState } from "../../parts/read-state.tsx";
 import type { Column, Filter } from "../../parts/table/column.ts";
-import { DataTable, type RowAction } from "../../parts/table/data-table.tsx";
+import { DataTable } from "../../parts/table/data-table.tsx";
+import type { RowAction } from "../../parts/table/table-props.ts";
 import { TimeText } from "../../parts/text/time-text.tsx";
 import { client } from "../../session.ts";
+import { openPanel } from "../../shell/side-panel.tsx";
 import { MachineHistory } from "./machine-history.tsx";
 import { machineStateText } from "./machine-state.ts";
 

@@ -1,9 +1,9 @@
 import type { Resource } from "../../../gen/hostplane/v1/inventory_pb.ts";
 import { Role } from "../../../gen/hostplane/v1/user_pb.ts";
 import { useWatch } from "../../live/use-watch.ts";
+import type { Tile } from "../../parts/figure/tiles.tsx";
 import { ReadState } from "../../parts/read-state.tsx";
 import { StatusText } from "../../parts/status.tsx";
-import type { Tile } from "../../parts/tiles.tsx";
 import { ResourcePage } from "../../resources/resource-page.tsx";
 import { client, hasRole } from "../../session.ts";
 import { clusterKind } from "./cluster-kinds.tsx";

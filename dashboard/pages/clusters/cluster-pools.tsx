@@ -3,10 +3,11 @@ import { Cluster, ClusterStatus } from "../../../gen/cnct/kaas/api/api_pb.ts";
 import type { ClusterPool, ClusterState } from "../../../gen/hostplane/v1/cluster_pb.ts";
 import { Role } from "../../../gen/hostplane/v1/user_pb.ts";
 import { propose } from "../../action/action.ts";
-import { openPanel } from "../../layout/side-panel.tsx";
 import type { Column } from "../../parts/table/column.ts";
-import { DataTable, type RowAction } from "../../parts/table/data-table.tsx";
+import { DataTable } from "../../parts/table/data-table.tsx";
+import type { RowAction } from "../../parts/table/table-props.ts";
 import { hasRole } from "../../session.ts";
+import { openPanel } from "../../shell/side-panel.tsx";
 
 const columns: readonly Column<ClusterPool>[] = [
   { id: "name", title: "Pool", cell: poolTitle },

@@ -6,7 +6,8 @@ import { isOff } from "../../parts/is-off.ts";
 import { Note } from "../../parts/note.tsx";
 import { ReadState } from "../../parts/read-state.tsx";
 import type { Column } from "../../parts/table/column.ts";
-import { DataTable, type RowAction } from "../../parts/table/data-table.tsx";
+import { DataTable } from "../../parts/table/data-table.tsx";
+import type { RowAction } from "../../parts/table/table-props.ts";
 import { client, hasRole } from "../../session.ts";
 
 const columns: readonly Column<StrayMachine>[] = [

@@ -1,16 +1,16 @@
 import { useComputed, useSignal } from "@preact/signals";
 import type { Event } from "../../../gen/hostplane/v1/event_pb.ts";
-import { Page } from "../../layout/page.tsx";
 import { keptEvents, recentEvents } from "../../live/event-stream.ts";
 import { useEventsSince } from "../../live/use-events-since.ts";
+import { useAddressParameter } from "../../parts/address/use-address-parameter.ts";
 import { ErrorNote } from "../../parts/error-note.tsx";
-import { eventColumns, eventRow } from "../../parts/event-columns.tsx";
-import { eventSeverity } from "../../parts/event-severity.ts";
-import { type FoldedEvent, foldEvents } from "../../parts/fold-events.ts";
+import { eventSeverity } from "../../parts/event/event-severity.ts";
+import { type FoldedEvent, foldEvents } from "../../parts/event/fold-events.ts";
 import { SelectField } from "../../parts/form/select-field.tsx";
 import type { Filter } from "../../parts/table/column.ts";
 import { DataTable } from "../../parts/table/data-table.tsx";
-import { useAddressParameter } from "../../parts/use-address-parameter.ts";
+import { eventColumns, eventRow } from "../../resources/columns/event-columns.tsx";
+import { Page } from "../../shell/page.tsx";
 
 const hourMs = 3_600_000;
 

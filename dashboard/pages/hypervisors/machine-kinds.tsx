@@ -2,7 +2,7 @@ import type { Resource } from "../../../gen/hostplane/v1/inventory_pb.ts";
 import { Role } from "../../../gen/hostplane/v1/user_pb.ts";
 import { OperationsService } from "../../../gen/operations/v1/operations_pb.ts";
 import { propose } from "../../action/action.ts";
-import type { RowAction } from "../../parts/table/data-table.tsx";
+import type { RowAction } from "../../parts/table/table-props.ts";
 import type { ResourceKind } from "../../resources/kind.ts";
 import { hasRole } from "../../session.ts";
 import { isTemplate } from "./machine-text.tsx";

@@ -1,10 +1,10 @@
 import type { Resource } from "../../../gen/hostplane/v1/inventory_pb.ts";
-import { Page } from "../../layout/page.tsx";
 import { inventory, resourcesOf } from "../../live/inventory.ts";
 import { DomainNotice } from "../../parts/domain-notice.tsx";
 import { Skeleton } from "../../parts/skeleton.tsx";
 import { DataTable } from "../../parts/table/data-table.tsx";
 import { kindOf, pathOfResource } from "../../resources/kinds.ts";
+import { Page } from "../../shell/page.tsx";
 import { machineColumns, machineFilters, machineRow } from "./machine-columns.tsx";
 import { StoragePoolPanel } from "./storage-pool.tsx";
 

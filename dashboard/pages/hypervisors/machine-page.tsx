@@ -1,7 +1,7 @@
 import { Link } from "wouter-preact";
 import type { Resource } from "../../../gen/hostplane/v1/inventory_pb.ts";
 import { figureOf } from "../../live/inventory.ts";
-import type { Tile } from "../../parts/tiles.tsx";
+import type { Tile } from "../../parts/figure/tiles.tsx";
 import { ResourcePage } from "../../resources/resource-page.tsx";
 import { Capabilities } from "./machine-columns.tsx";
 import { machineKinds } from "./machine-kinds.tsx";

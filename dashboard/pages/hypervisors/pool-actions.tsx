@@ -1,7 +1,7 @@
 import { lazy } from "preact/compat";
 import type { Resource } from "../../../gen/hostplane/v1/inventory_pb.ts";
-import { openPanel } from "../../layout/side-panel.tsx";
-import type { RowAction } from "../../parts/table/data-table.tsx";
+import type { RowAction } from "../../parts/table/table-props.ts";
+import { openPanel } from "../../shell/side-panel.tsx";
 
 const ExpandPool = lazy(async () => (await import("./change-pool.tsx")).ExpandPool);
 const ShrinkPool = lazy(async () => (await import("./change-pool.tsx")).ShrinkPool);

@@ -2,20 +2,21 @@ import { useComputed } from "@preact/signals";
 import type { Event } from "../../../gen/hostplane/v1/event_pb.ts";
 import { type Operation, OperationState } from "../../../gen/hostplane/v1/operation_pb.ts";
 import { isCancellable, isRetryable, proposeCancel, proposeRetry } from "../../action/operation-changes.ts";
-import { Page } from "../../layout/page.tsx";
 import { unsettledOperations } from "../../live/current-operations.ts";
 import { latestOperations } from "../../live/latest-operations.ts";
 import { isOpenState } from "../../live/open-state.ts";
 import { upToDate } from "../../live/operation-order.ts";
 import { useRead } from "../../live/use-read.ts";
+import { operationStateText } from "../../parts/operation/operation-state.ts";
 import { tookText } from "../../parts/operation/took-text.ts";
-import { operationColumns, operationRow } from "../../parts/operation-columns.tsx";
-import { operationStateText } from "../../parts/operation-state.ts";
 import { Paging, usePages } from "../../parts/paging.tsx";
 import { ReadState } from "../../parts/read-state.tsx";
 import type { Column, Filter } from "../../parts/table/column.ts";
-import { DataTable, type RowAction } from "../../parts/table/data-table.tsx";
+import { DataTable } from "../../parts/table/data-table.tsx";
+import type { RowAction } from "../../parts/table/table-props.ts";
+import { operationColumns, operationRow } from "../../resources/columns/operation-columns.tsx";
 import { client } from "../../session.ts";
+import { Page } from "../../shell/page.tsx";
 
 /** As many as the gateway returns at a time: the search and the filters work on them. */
 const pageSize = 1000;

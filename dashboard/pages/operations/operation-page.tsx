@@ -9,17 +9,16 @@ import {
   proposeCancel,
   proposeRetry,
 } from "../../action/operation-changes.ts";
-import { Page } from "../../layout/page.tsx";
 import { dismissedOperations, dismissOperation } from "../../live/dismissed-operations.ts";
 import { inventory } from "../../live/inventory.ts";
 import { isOpenState } from "../../live/open-state.ts";
 import { useOperation } from "../../live/use-operation.ts";
 import { CopyButton } from "../../parts/copy-button.tsx";
 import { FailureNotes } from "../../parts/operation/failure-notes.tsx";
+import { operationStateText, operationStatus } from "../../parts/operation/operation-state.ts";
 import { ProgressLine } from "../../parts/operation/progress-line.tsx";
 import { StepLine } from "../../parts/operation/step-line.tsx";
 import { tookText } from "../../parts/operation/took-text.ts";
-import { operationStateText, operationStatus } from "../../parts/operation-state.ts";
 import { Panel } from "../../parts/panel.tsx";
 import { ReadState } from "../../parts/read-state.tsx";
 import { Status } from "../../parts/status.tsx";
@@ -27,6 +26,7 @@ import { operationTitle } from "../../parts/text/operation-title.ts";
 import { TimeText } from "../../parts/text/time-text.tsx";
 import { pathOfResource } from "../../resources/kinds.ts";
 import { hasRole } from "../../session.ts";
+import { Page } from "../../shell/page.tsx";
 import { OperationCommands } from "./operation-commands.tsx";
 
 /** One operation in full, live. */

@@ -3,9 +3,9 @@ import { type Operation, OperationState } from "../../../gen/hostplane/v1/operat
 import { failedOperations, unsettledOperations } from "../../live/current-operations.ts";
 import { nowMs } from "../../live/now.ts";
 import { isOpenState } from "../../live/open-state.ts";
+import { operationStateText, operationStatus } from "../../parts/operation/operation-state.ts";
 import { stepText } from "../../parts/operation/step-summary.ts";
 import { roughDurationText, timeLeftMs } from "../../parts/operation/time-left.ts";
-import { operationStateText, operationStatus } from "../../parts/operation-state.ts";
 import { Panel } from "../../parts/panel.tsx";
 import { ReadState } from "../../parts/read-state.tsx";
 import { Status } from "../../parts/status.tsx";

@@ -1,9 +1,9 @@
-import { Page } from "../../layout/page.tsx";
 import { inventory } from "../../live/inventory.ts";
 import { systems } from "../../live/systems.ts";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { Note } from "../../parts/note.tsx";
 import { Skeleton } from "../../parts/skeleton.tsx";
+import { Page } from "../../shell/page.tsx";
 import { HealthyLine } from "./healthy-line.tsx";
 import { nearlyFull } from "./nearly-full.ts";
 import { NearlyFullPanel } from "./nearly-full-panel.tsx";

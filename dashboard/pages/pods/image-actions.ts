@@ -2,7 +2,7 @@ import type { Resource } from "../../../gen/hostplane/v1/inventory_pb.ts";
 import { PodService } from "../../../gen/hostplane/v1/pod_pb.ts";
 import { actionOf, propose, proposeAll } from "../../action/action.ts";
 import { figureOf } from "../../live/inventory.ts";
-import type { RowAction } from "../../parts/table/data-table.tsx";
+import type { RowAction } from "../../parts/table/table-props.ts";
 
 /** What an operator may do to an image. */
 export const imageActions: readonly RowAction<Resource>[] = [

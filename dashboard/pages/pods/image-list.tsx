@@ -1,17 +1,17 @@
 import { lazy } from "preact/compat";
 import type { Resource } from "../../../gen/hostplane/v1/inventory_pb.ts";
 import { Role } from "../../../gen/hostplane/v1/user_pb.ts";
-import { useKeys } from "../../layout/keys.ts";
-import { openPanel } from "../../layout/side-panel.tsx";
 import { figureOf, resourcesOf } from "../../live/inventory.ts";
 import { Icon } from "../../parts/icon.tsx";
 import { Key } from "../../parts/key.tsx";
+import { useKeys } from "../../parts/keys.ts";
 import { Panel } from "../../parts/panel.tsx";
 import type { Column } from "../../parts/table/column.ts";
 import { DataTable } from "../../parts/table/data-table.tsx";
 import { sizeText } from "../../parts/text/size-text.ts";
 import { kindOf, statusOfResource } from "../../resources/kinds.ts";
 import { hasRole } from "../../session.ts";
+import { openPanel } from "../../shell/side-panel.tsx";
 import { FigureTime } from "./pod-text.tsx";
 
 const PullImage = lazy(async () => (await import("./pull-image.tsx")).PullImage);

@@ -3,11 +3,11 @@ import type { Resource } from "../../../gen/hostplane/v1/inventory_pb.ts";
 import { PodService } from "../../../gen/hostplane/v1/pod_pb.ts";
 import { Role } from "../../../gen/hostplane/v1/user_pb.ts";
 import { type Action, actionOf, propose, proposeAll } from "../../action/action.ts";
-import { openPanel } from "../../layout/side-panel.tsx";
 import { figureOf } from "../../live/inventory.ts";
-import type { RowAction } from "../../parts/table/data-table.tsx";
+import type { RowAction } from "../../parts/table/table-props.ts";
 import type { ResourceKind } from "../../resources/kind.ts";
 import { hasRole } from "../../session.ts";
+import { openPanel } from "../../shell/side-panel.tsx";
 import { imageActions } from "./image-actions.ts";
 import { podIdOf } from "./pod-text.tsx";
 

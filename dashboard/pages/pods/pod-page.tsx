@@ -1,5 +1,5 @@
 import type { Resource } from "../../../gen/hostplane/v1/inventory_pb.ts";
-import type { Tile } from "../../parts/tiles.tsx";
+import type { Tile } from "../../parts/figure/tiles.tsx";
 import { ResourcePage } from "../../resources/resource-page.tsx";
 import { podKinds } from "./pod-kinds.tsx";
 import { PodLog } from "./pod-log.tsx";

@@ -1,7 +1,7 @@
 import type { WatchClusterStatsResponse } from "../../../gen/hostplane/v1/storage_pb.ts";
-import { PercentText } from "../../parts/meter.tsx";
+import { PercentText } from "../../parts/figure/meter.tsx";
+import type { Tile } from "../../parts/figure/tiles.tsx";
 import { sizeText } from "../../parts/text/size-text.ts";
-import type { Tile } from "../../parts/tiles.tsx";
 
 const unknown = "—";
 

@@ -1,13 +1,13 @@
 import type { WatchClusterStatsResponse } from "../../../gen/hostplane/v1/storage_pb.ts";
-import { Page } from "../../layout/page.tsx";
 import { resourcesOf } from "../../live/inventory.ts";
 import { useWatch } from "../../live/use-watch.ts";
 import { DomainNotice } from "../../parts/domain-notice.tsx";
+import { Tiles } from "../../parts/figure/tiles.tsx";
 import { isOff } from "../../parts/is-off.ts";
 import { ReadState } from "../../parts/read-state.tsx";
 import { Tabs } from "../../parts/tabs.tsx";
-import { Tiles } from "../../parts/tiles.tsx";
 import { client } from "../../session.ts";
+import { Page } from "../../shell/page.tsx";
 import { capacityTiles } from "./capacity-tiles.tsx";
 import { CrashTable } from "./crash-table.tsx";
 import { DaemonTable } from "./daemon-table.tsx";

@@ -6,7 +6,8 @@ import { useRead } from "../../live/use-read.ts";
 import { isOff } from "../../parts/is-off.ts";
 import { ReadState } from "../../parts/read-state.tsx";
 import type { Column, Filter } from "../../parts/table/column.ts";
-import { DataTable, type RowAction } from "../../parts/table/data-table.tsx";
+import { DataTable } from "../../parts/table/data-table.tsx";
+import type { RowAction } from "../../parts/table/table-props.ts";
 import { TimeText } from "../../parts/text/time-text.tsx";
 import { client, hasRole } from "../../session.ts";
 

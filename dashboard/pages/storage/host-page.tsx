@@ -1,7 +1,7 @@
 import type { Resource } from "../../../gen/hostplane/v1/inventory_pb.ts";
 import { figureOf, resourcesOf } from "../../live/inventory.ts";
-import { PercentText } from "../../parts/meter.tsx";
-import type { Tile } from "../../parts/tiles.tsx";
+import { PercentText } from "../../parts/figure/meter.tsx";
+import type { Tile } from "../../parts/figure/tiles.tsx";
 import { ResourcePage } from "../../resources/resource-page.tsx";
 import { hostSpace, sizeOfHost } from "./host-table.tsx";
 import { OsdTable } from "./osd-table.tsx";

@@ -1,8 +1,8 @@
 import { Link } from "wouter-preact";
 import type { Resource } from "../../../gen/hostplane/v1/inventory_pb.ts";
 import { figureOf, usedPercentOf } from "../../live/inventory.ts";
-import { PercentText } from "../../parts/meter.tsx";
-import type { Tile } from "../../parts/tiles.tsx";
+import { PercentText } from "../../parts/figure/meter.tsx";
+import type { Tile } from "../../parts/figure/tiles.tsx";
 import { ResourcePage } from "../../resources/resource-page.tsx";
 import { CrashTable } from "./crash-table.tsx";
 import { sizeOf, weightText } from "./osd-table.tsx";

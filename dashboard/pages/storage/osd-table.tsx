@@ -1,6 +1,6 @@
 import type { Resource } from "../../../gen/hostplane/v1/inventory_pb.ts";
 import { figureOf, resourcesOf, usedPercentOf } from "../../live/inventory.ts";
-import { Meter } from "../../parts/meter.tsx";
+import { Meter } from "../../parts/figure/meter.tsx";
 import { healthStatus } from "../../parts/status.tsx";
 import type { Column, Filter } from "../../parts/table/column.ts";
 import { DataTable } from "../../parts/table/data-table.tsx";

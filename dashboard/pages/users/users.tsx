@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { Page } from "../../layout/page.tsx";
+import { Page } from "../../shell/page.tsx";
 import { ApiTokens } from "./api-tokens.tsx";
 import { UserAccounts } from "./user-accounts.tsx";
 

@@ -5,7 +5,7 @@ import { figureOf } from "../../live/inventory.ts";
 import { TextField } from "../../parts/form/text-field.tsx";
 import { sizeText } from "../../parts/text/size-text.ts";
 import { useSizeGib } from "./size-input.ts";
-import { deviceClassOf } from "./volume-kinds.tsx";
+import { deviceClassOf } from "./volume-facts.ts";
 
 /** Grows a volume. */
 export function ResizeVolume({ volume }: { readonly volume: Resource }) {

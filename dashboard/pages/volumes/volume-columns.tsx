@@ -1,11 +1,11 @@
 import type { Resource } from "../../../gen/hostplane/v1/inventory_pb.ts";
 import { figureOf, usedPercentOf } from "../../live/inventory.ts";
-import { Meter } from "../../parts/meter.tsx";
+import { Meter } from "../../parts/figure/meter.tsx";
 import { healthStatus } from "../../parts/status.tsx";
 import type { Column, Filter } from "../../parts/table/column.ts";
 import { sizeText } from "../../parts/text/size-text.ts";
 import { TimeText } from "../../parts/text/time-text.tsx";
-import { deviceClassOf, groupOf } from "./volume-kinds.tsx";
+import { deviceClassOf, groupOf } from "./volume-facts.ts";
 import { Tags, tagsOf } from "./volume-text.tsx";
 
 /** @param lastBackupMs when the last backup of a volume was made, by the volume's resource; milliseconds since 1970 */

@@ -3,10 +3,11 @@ import type { Resource } from "../../../gen/hostplane/v1/inventory_pb.ts";
 import { Role } from "../../../gen/hostplane/v1/user_pb.ts";
 import { LVService } from "../../../gen/proto/lvmd_pb.ts";
 import { actionOf, propose, proposeAll } from "../../action/action.ts";
-import { openPanel } from "../../layout/side-panel.tsx";
-import type { RowAction } from "../../parts/table/data-table.tsx";
+import type { RowAction } from "../../parts/table/table-props.ts";
 import type { ResourceKind } from "../../resources/kind.ts";
 import { hasRole } from "../../session.ts";
+import { openPanel } from "../../shell/side-panel.tsx";
+import { deviceClassOf, groupOf } from "./volume-facts.ts";
 
 /** Volumes, thin pools and volume groups. */
 export const volumeKinds: readonly ResourceKind[] = [
@@ -34,16 +35,6 @@ export const volumeKinds: readonly ResourceKind[] = [
     actions: () => [],
   },
 ];
-
-/** Returns the volume group of a volume. */
-export function groupOf({ properties }: Resource): string {
-  return properties.volume_group ?? "";
-}
-
-/** Returns the device class by which calls address a volume; empty if it has none. */
-export function deviceClassOf({ properties }: Resource): string {
-  return properties.device_class ?? "";
-}
 
 function volumePath(volume: Resource): string {
   return `/volumes/${encodeURIComponent(groupOf(volume))}/${encodeURIComponent(volume.title)}`;

@@ -1,13 +1,14 @@
 import type { Resource } from "../../../gen/hostplane/v1/inventory_pb.ts";
 import { figureOf, inventory, resourcesOf, usedPercentOf } from "../../live/inventory.ts";
-import { fullness } from "../../parts/meter.tsx";
+import { fullness } from "../../parts/figure/meter.tsx";
+import type { Tile } from "../../parts/figure/tiles.tsx";
 import { sizeText } from "../../parts/text/size-text.ts";
 import { TimeText } from "../../parts/text/time-text.tsx";
-import type { Tile } from "../../parts/tiles.tsx";
 import { ResourcePage } from "../../resources/resource-page.tsx";
 import { BackupList } from "./backup-list.tsx";
 import { lastBackups } from "./last-backups.ts";
-import { deviceClassOf, groupOf, volumeKinds } from "./volume-kinds.tsx";
+import { deviceClassOf, groupOf } from "./volume-facts.ts";
+import { volumeKinds } from "./volume-kinds.tsx";
 import { Tags, tagsOf } from "./volume-text.tsx";
 
 /** One volume or thin pool. */

@@ -1,9 +1,9 @@
 import type { RefObject } from "preact";
 import { Status } from "../status.tsx";
-import { toggled } from "./data-table.tsx";
 import { RowMenu } from "./row-menu.tsx";
 import { RowTitle } from "./row-title.tsx";
 import type { ShownRows } from "./table-rows.tsx";
+import { toggled } from "./toggled.ts";
 import { useVirtualRows } from "./use-virtual-rows.ts";
 
 /** The rows as cards, for a phone: status, name and menu; place; figures. */

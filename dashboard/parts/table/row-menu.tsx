@@ -2,7 +2,8 @@ import type { Signal } from "@preact/signals";
 import { useLocation } from "wouter-preact";
 import { Icon } from "../icon.tsx";
 import { MenuButton, type MenuItem } from "../menu.tsx";
-import { type RowAction, toggled } from "./data-table.tsx";
+import type { RowAction } from "./table-props.ts";
+import { toggled } from "./toggled.ts";
 
 /** What can be done to a row; the destructive last, after a line. */
 export function RowMenu<Row>(props: {

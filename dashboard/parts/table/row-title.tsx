@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { Link } from "wouter-preact";
-import type { TableProps } from "./data-table.tsx";
+import type { TableProps } from "./table-props.ts";
 
 /** The first cell of a row: a link to the row's page, or a button that opens it. */
 export function RowTitle<Row>(

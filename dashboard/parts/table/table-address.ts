@@ -1,6 +1,6 @@
 import { type ReadonlySignal, useComputed, useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { hashWithParameter, parameterOfHash } from "../address-parameters.ts";
+import { hashWithParameter, parameterOfHash } from "../address/address-parameters.ts";
 import type { TableQuery } from "./table-query.ts";
 
 /** A table's search, order and filters, which are in the address: links, reloads and Back restore them. */

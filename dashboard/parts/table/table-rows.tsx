@@ -4,9 +4,10 @@ import { useLocation } from "wouter-preact";
 import { Icon } from "../icon.tsx";
 import { Status } from "../status.tsx";
 import type { Column } from "./column.ts";
-import { type TableProps, toggled } from "./data-table.tsx";
 import { RowMenu } from "./row-menu.tsx";
 import { RowTitle } from "./row-title.tsx";
+import type { TableProps } from "./table-props.ts";
+import { toggled } from "./toggled.ts";
 import { useVirtualRows } from "./use-virtual-rows.ts";
 
 /** A table's rows with what the user does with them. */

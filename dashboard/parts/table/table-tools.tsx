@@ -1,9 +1,9 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useId, useRef } from "preact/hooks";
-import { useKeys } from "../../layout/keys.ts";
 import { Icon } from "../icon.tsx";
 import { Key } from "../key.tsx";
+import { useKeys } from "../keys.ts";
 import { MenuButton } from "../menu.tsx";
 import type { Filter } from "./column.ts";
 import type { TableAddress } from "./table-address.ts";

@@ -1,6 +1,6 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { Event, Gap } from "../../../gen/hostplane/v1/event_pb.ts";
-import { operationStateText } from "../operation-state.ts";
+import { operationStateText } from "../operation/operation-state.ts";
 import { localClock } from "./local-time.ts";
 import { sizeText } from "./size-text.ts";
 

@@ -1,9 +1,9 @@
 import type { Resource } from "../../../gen/hostplane/v1/inventory_pb.ts";
 import { useRead } from "../../live/use-read.ts";
-import { auditColumns, auditRow } from "../../pages/audit/audit-columns.tsx";
 import { ReadState } from "../../parts/read-state.tsx";
 import { DataTable } from "../../parts/table/data-table.tsx";
 import { client } from "../../session.ts";
+import { auditColumns, auditRow } from "../columns/audit-columns.tsx";
 
 /** Who changed a resource or one below it, newest first. */
 export function ResourceAudit({ resource: { name } }: { readonly resource: Resource }) {

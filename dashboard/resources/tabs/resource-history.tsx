@@ -5,7 +5,7 @@ import { type ChartMark, HistoryChart } from "../../charts/history-chart.tsx";
 import { figureOf } from "../../live/inventory.ts";
 import { useHistory } from "../../live/use-history.ts";
 import { useResourceEvents } from "../../live/use-resource-events.ts";
-import { eventSeverity } from "../../parts/event-severity.ts";
+import { eventSeverity } from "../../parts/event/event-severity.ts";
 import { ReadState } from "../../parts/read-state.tsx";
 import { eventTitle } from "../../parts/text/event-title.ts";
 import { figureText, figureTitle } from "../../parts/text/figure-text.ts";

@@ -3,10 +3,10 @@ import type { Operation } from "../../../gen/hostplane/v1/operation_pb.ts";
 import { latestOperations } from "../../live/latest-operations.ts";
 import { upToDate } from "../../live/operation-order.ts";
 import { useRead } from "../../live/use-read.ts";
-import { operationColumns, operationRow } from "../../parts/operation-columns.tsx";
 import { ReadState } from "../../parts/read-state.tsx";
 import { DataTable } from "../../parts/table/data-table.tsx";
 import { client } from "../../session.ts";
+import { operationColumns, operationRow } from "../columns/operation-columns.tsx";
 
 /** The operations of a resource and of those below it, newest first, live. */
 export function ResourceOperations({ resource: { name } }: { readonly resource: Resource }) {

@@ -1,6 +1,6 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { Event } from "../../../../gen/hostplane/v1/event_pb.ts";
-import { isFailedExit } from "../../../parts/event-severity.ts";
+import { isFailedExit } from "../../../parts/event/event-severity.ts";
 import { localClock } from "../../../parts/text/local-time.ts";
 import { type Problem, ranks } from "./problem.ts";
 

@@ -6,7 +6,7 @@ import { recentEvents } from "../../../live/event-stream.ts";
 import { inventory } from "../../../live/inventory.ts";
 import { nowMs } from "../../../live/now.ts";
 import { systems } from "../../../live/systems.ts";
-import { eventSeverity } from "../../../parts/event-severity.ts";
+import { eventSeverity } from "../../../parts/event/event-severity.ts";
 import { typeTitle } from "../../../parts/text/operation-title.ts";
 import { kindOf } from "../../../resources/kinds.ts";
 import { exitProblems } from "./exit-problems.ts";

@@ -1,4 +1,4 @@
-import type { Event } from "../../gen/hostplane/v1/event_pb.ts";
+import type { Event } from "../../../gen/hostplane/v1/event_pb.ts";
 
 /** Events of the same kind about the same resource, as one line. */
 export interface FoldedEvent {

@@ -1,15 +1,15 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
-import type { Event } from "../../gen/hostplane/v1/event_pb.ts";
-import type { Resource } from "../../gen/hostplane/v1/inventory_pb.ts";
-import { inventory } from "../live/inventory.ts";
-import { pathOfResource } from "../resources/kinds.ts";
-import { eventSeverity } from "./event-severity.ts";
-import type { FoldedEvent } from "./fold-events.ts";
-import type { Column } from "./table/column.ts";
-import { eventText } from "./text/event-text.ts";
-import { eventTitle } from "./text/event-title.ts";
-import { resourceTitle } from "./text/operation-title.ts";
-import { TimeText } from "./text/time-text.tsx";
+import type { Event } from "../../../gen/hostplane/v1/event_pb.ts";
+import type { Resource } from "../../../gen/hostplane/v1/inventory_pb.ts";
+import { inventory } from "../../live/inventory.ts";
+import { eventSeverity } from "../../parts/event/event-severity.ts";
+import type { FoldedEvent } from "../../parts/event/fold-events.ts";
+import type { Column } from "../../parts/table/column.ts";
+import { eventText } from "../../parts/text/event-text.ts";
+import { eventTitle } from "../../parts/text/event-title.ts";
+import { resourceTitle } from "../../parts/text/operation-title.ts";
+import { TimeText } from "../../parts/text/time-text.tsx";
+import { pathOfResource } from "../kinds.ts";
 
 /** Columns of a table of events. */
 export const eventColumns: readonly Column<FoldedEvent>[] = [

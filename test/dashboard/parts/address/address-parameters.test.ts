@@ -3,7 +3,7 @@ import {
   hashWithParameter,
   parameterOfHash,
   pathOfHash,
-} from "../../../dashboard/parts/address-parameters.ts";
+} from "../../../../dashboard/parts/address/address-parameters.ts";
 
 test("the parameters of a page are separate from its path", async (t) => {
   t.equal(pathOfHash("#/events?topic=pods"), "#/events");

@@ -1,6 +1,6 @@
-import type { Event } from "../../gen/hostplane/v1/event_pb.ts";
-import { operationStateText, operationStatus } from "./operation-state.ts";
-import type { StatusKind } from "./status.tsx";
+import type { Event } from "../../../gen/hostplane/v1/event_pb.ts";
+import { operationStateText, operationStatus } from "../operation/operation-state.ts";
+import type { StatusKind } from "../status.tsx";
 
 /** Types of events that are problems, and that are warnings; the others are changes. */
 const problems: ReadonlySet<string> = new Set([

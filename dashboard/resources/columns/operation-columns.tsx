@@ -1,10 +1,10 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
-import type { Operation } from "../../gen/hostplane/v1/operation_pb.ts";
-import { isOpenState } from "../live/open-state.ts";
-import { operationStateText, operationStatus } from "./operation-state.ts";
-import type { Column } from "./table/column.ts";
-import { operationTitle } from "./text/operation-title.ts";
-import { TimeText } from "./text/time-text.tsx";
+import type { Operation } from "../../../gen/hostplane/v1/operation_pb.ts";
+import { isOpenState } from "../../live/open-state.ts";
+import { operationStateText, operationStatus } from "../../parts/operation/operation-state.ts";
+import type { Column } from "../../parts/table/column.ts";
+import { operationTitle } from "../../parts/text/operation-title.ts";
+import { TimeText } from "../../parts/text/time-text.tsx";
 
 /** Columns of a table of operations. */
 export const operationColumns: readonly Column<Operation>[] = [

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { test } from "tap";
-import { knownRuns } from "../../../dashboard/parts/known-runs.ts";
+import { knownRuns } from "../../../../dashboard/parts/figure/known-runs.ts";
 
 test("known values are split where one is missing", async (t) => {
   t.same(knownRuns([undefined, 1, 2, undefined, 3]), [

@@ -1,8 +1,8 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { test } from "tap";
-import { foldEvents } from "../../../dashboard/parts/fold-events.ts";
-import { EventSchema } from "../../../gen/hostplane/v1/event_pb.ts";
-import { OperationState } from "../../../gen/hostplane/v1/operation_pb.ts";
+import { foldEvents } from "../../../../dashboard/parts/event/fold-events.ts";
+import { EventSchema } from "../../../../gen/hostplane/v1/event_pb.ts";
+import { OperationState } from "../../../../gen/hostplane/v1/operation_pb.ts";
 
 function event(cursor: string, fields: MessageInitShape<typeof EventSchema>) {
   return create(EventSchema, { cursor, ...fields });

@@ -1,4 +1,4 @@
-import { useRowHistory } from "../live/row-history.ts";
+import { useRowHistory } from "../../live/row-history.ts";
 import { Sparkline } from "./sparkline.tsx";
 
 /** The last 24 hours of a figure of a row's resource. @param figure such as "used" */

@@ -1,5 +1,5 @@
-import { OperationState } from "../../gen/hostplane/v1/operation_pb.ts";
-import type { StatusKind } from "./status.tsx";
+import { OperationState } from "../../../gen/hostplane/v1/operation_pb.ts";
+import type { StatusKind } from "../status.tsx";
 
 const texts: Readonly<Record<number, string>> = {
   [OperationState.UNSPECIFIED]: "unknown",
