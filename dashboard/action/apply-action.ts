@@ -19,7 +19,7 @@ interface BegunAction {
   readonly ended: Promise<void>;
 }
 
-/** What the user is told of a change. */
+/** What the toasts say about a change. */
 interface Reported {
   readonly title: string;
   readonly doneText?: string | undefined;

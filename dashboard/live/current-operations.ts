@@ -15,7 +15,8 @@ const pageSize = 1000;
 /** A failed operation is shown for this long, unless it is dismissed. */
 export const shownFailedMs = 24 * 3_600_000;
 
-const read = signal<Reading<readonly Operation[]>>({ value: undefined, error: undefined, isReading: true });
+const unread = { value: undefined, error: undefined, isReading: true } as const;
+const read = signal<Reading<readonly Operation[]>>(unread);
 
 /** Those that are in progress, need attention, or failed recently: read once, then updated from events. */
 const current = computed(() => {
@@ -56,7 +57,10 @@ export function followOperations(): () => void {
     },
     () => false,
   );
-  return end;
+  return () => {
+    end();
+    read.value = unread;
+  };
 }
 
 function isUnsettled({ state }: Operation): boolean {

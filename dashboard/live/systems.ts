@@ -12,8 +12,10 @@ export interface Systems {
   readonly atMs: number;
 }
 
+const unread = { value: undefined, error: undefined, isReading: true } as const;
+
 /** Live, for the whole page. */
-export const systems = signal<Reading<Systems>>({ value: undefined, error: undefined, isReading: true });
+export const systems = signal<Reading<Systems>>(unread);
 
 /** Follows the systems until the returned function is called. */
 export function followSystems(): () => void {
@@ -37,6 +39,7 @@ export function followSystems(): () => void {
   return () => {
     endEffect();
     end();
+    systems.value = unread;
   };
 }
 

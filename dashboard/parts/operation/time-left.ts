@@ -1,7 +1,7 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { type Operation, OperationState } from "../../../gen/hostplane/v1/operation_pb.ts";
 
-/** Too early to tell: the first steps are rarely as fast as the others. */
+/** Too early for an estimate: the first steps are rarely as fast as the others. */
 const leastProgress = 0.02;
 const leastElapsedMs = 3_000;
 

@@ -5,7 +5,7 @@ export interface Problem {
   /** Unique. */
   readonly key: string;
   readonly severity: "failed" | "warn";
-  /** The smaller, the sooner somebody has to act; among problems of the same severity. */
+  /** The smaller, the more urgent; among problems of the same severity. */
   readonly rank: number;
   /** What is wrong with what: "OSD osd.3 is down". */
   readonly title: string;
