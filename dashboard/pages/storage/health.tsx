@@ -3,6 +3,7 @@ import { Note } from "../../parts/note.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Status, type StatusKind } from "../../parts/status.tsx";
 import { TimeText } from "../../parts/text/time-text.tsx";
+import { compareChecks } from "./compare-checks.ts";
 
 /** Ceph's health: its checks with their severity, the worst first; one line while none is raised. */
 export function Health({ cluster }: { readonly cluster: WatchClusterStatsResponse }) {
@@ -69,12 +70,6 @@ function severityOf({ severity, muted }: CephHealthCheck): {
 } {
   const isError = severity === "HEALTH_ERR";
   return { kind: muted ? "off" : isError ? "failed" : "warn", word: isError ? "error" : "warning" };
-}
-
-/** Orders errors before warnings, and muted checks last. */
-export function compareChecks(one: CephHealthCheck, other: CephHealthCheck): number {
-  const rank = ({ severity, muted }: CephHealthCheck) => (muted ? 2 : severity === "HEALTH_ERR" ? 0 : 1);
-  return rank(one) - rank(other) || (one.code < other.code ? -1 : 1);
 }
 
 function healthText(status: string | undefined): string {
