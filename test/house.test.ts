@@ -22,8 +22,21 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   "adapters/workload": ["adapters/host", "adapters/sandbox"],
   client: ["gen"],
   "client/services.ts": ["gen"],
-  "dashboard/action": ["client", "dashboard/live", "dashboard/parts", "dashboard/session.ts", "gen"],
-  "dashboard/app.tsx": ["dashboard/action", "dashboard/layout", "dashboard/live", "dashboard/session.ts"],
+  "dashboard/action": [
+    "client",
+    "dashboard/live",
+    "dashboard/parts",
+    "dashboard/session.ts",
+    "dashboard/shell",
+    "gen",
+  ],
+  "dashboard/app.tsx": [
+    "dashboard/action",
+    "dashboard/layout",
+    "dashboard/live",
+    "dashboard/session.ts",
+    "dashboard/shell",
+  ],
   "dashboard/backend.ts": [],
   "dashboard/charts": ["dashboard/parts"],
   // The script of /docs is a program of its own.
@@ -35,15 +48,28 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "dashboard/live",
     "dashboard/pages",
     "dashboard/parts",
+    "dashboard/resources",
     "dashboard/session.ts",
+    "dashboard/shell",
     "gen",
   ],
   "dashboard/live": ["client", "dashboard/session.ts", "gen"],
-  "dashboard/main.tsx": ["dashboard/app.tsx", "dashboard/style"],
+  "dashboard/main.tsx": ["dashboard/app.tsx", "dashboard/layout", "dashboard/resources", "dashboard/style"],
   "dashboard/parts": ["client", "dashboard/live", "dashboard/session.ts", "gen"],
   "dashboard/limit-reads.ts": [],
   "dashboard/session.ts": ["client", "dashboard/backend.ts", "dashboard/limit-reads.ts", "gen"],
   "dashboard/vite.config.ts": [],
+  "dashboard/resources": [
+    "client",
+    "dashboard/action",
+    "dashboard/charts",
+    "dashboard/live",
+    "dashboard/parts",
+    "dashboard/session.ts",
+    "dashboard/shell",
+    "gen",
+  ],
+  "dashboard/shell": ["dashboard/parts", "dashboard/session.ts", "gen"],
   ...pageRooms(),
   gen: [],
   "server/cli/table": ["adapters/host", "gen"],
@@ -298,7 +324,9 @@ function protocolRooms(): Record<string, readonly string[]> {
 
 /** Each page of the dashboard is a separate module and imports no other page. */
 function pageRooms(): Record<string, readonly string[]> {
-  const mayEnter = ["action", "charts", "live", "parts", "session.ts"].map((name) => `dashboard/${name}`);
+  const mayEnter = ["action", "charts", "live", "parts", "resources", "session.ts", "shell"].map(
+    (name) => `dashboard/${name}`,
+  );
   const pages = readdirSync(join(root, "dashboard/pages"));
   return Object.fromEntries(pages.map((page) => [`dashboard/pages/${page}`, ["client", "gen", ...mayEnter]]));
 }
