@@ -89,19 +89,21 @@ export function HistoryChart(props: {
           );
         })}
         {at.value !== undefined && <path class="cursor" d={`M${x(at.value)} 8V${height - bottom}`} />}
-        {marks.map((mark) => (
-          <circle
-            key={`${mark.atMs} ${mark.text}`}
-            class={`mark ${mark.kind}`}
-            cx={x(Math.max(0, Math.min(values.length - 1, indexOf(mark.atMs))))}
-            cy={laneY}
-            r="3.5"
-          >
-            <title>
-              {localClock(new Date(mark.atMs))} {mark.text}
-            </title>
-          </circle>
-        ))}
+        {marks
+          .filter(({ atMs }) => atMs >= startMs)
+          .map((mark) => (
+            <circle
+              key={`${mark.atMs} ${mark.text}`}
+              class={`mark ${mark.kind}`}
+              cx={x(Math.min(values.length - 1, indexOf(mark.atMs)))}
+              cy={laneY}
+              r="3.5"
+            >
+              <title>
+                {localClock(new Date(mark.atMs))} {mark.text}
+              </title>
+            </circle>
+          ))}
       </svg>
     </figure>
   );

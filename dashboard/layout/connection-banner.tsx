@@ -18,11 +18,11 @@ export function ConnectionBanner() {
   }, [current]);
   return (
     <>
-      {current.state === "lost" && (
+      {(current.state === "lost" || current.state === "connecting") && current.sinceMs !== undefined && (
         <Note tone="warn" role="status">
           <span>
-            <strong>No word since {localClock(new Date(current.sinceMs))}.</strong> Shown as of then. Next try
-            at {localClock(new Date(current.retryAtMs))}.
+            <strong>No word since {localClock(new Date(current.sinceMs))}.</strong> Shown as of then.
+            {current.state === "lost" && ` Next try at ${localClock(new Date(current.retryAtMs))}.`}
           </span>
         </Note>
       )}

@@ -10,9 +10,11 @@ export function ConnectionState() {
       case "live":
         return ["ok", "Live"];
       case "connecting":
-        return ["off", "Connecting"];
+        return current.sinceMs === undefined
+          ? ["off", "Connecting"]
+          : ["unknown", silenceText(current.sinceMs)];
       case "lost":
-        return ["unknown", `No word since ${localClock(new Date(current.sinceMs))}`];
+        return ["unknown", silenceText(current.sinceMs)];
       default:
         return ["failed", "Not live"];
     }
@@ -23,4 +25,8 @@ export function ConnectionState() {
       {text}
     </span>
   );
+}
+
+function silenceText(sinceMs: number): string {
+  return `No word since ${localClock(new Date(sinceMs))}`;
 }

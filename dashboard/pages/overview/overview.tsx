@@ -5,6 +5,7 @@ import { Note } from "../../parts/note.tsx";
 import { Skeleton } from "../../parts/skeleton.tsx";
 import { Page } from "../../shell/page.tsx";
 import { HealthyLine } from "./healthy-line.tsx";
+import { LastDay } from "./last-day.tsx";
 import { nearlyFull } from "./nearly-full.ts";
 import { NearlyFullPanel } from "./nearly-full-panel.tsx";
 import { NeedsYou } from "./needs-you.tsx";
@@ -37,6 +38,7 @@ export function Overview() {
         <NearlyFullPanel of={nearlyFull(resources.values())} />
         <OperationsPanel />
       </div>
+      <LastDay />
       <HealthyLine systems={read} />
       {read !== undefined && <SystemsTable backends={read.backends} />}
     </Page>
