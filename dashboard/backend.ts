@@ -8,7 +8,8 @@ export const isSandbox = signal(false);
 export const noticeBackend: Interceptor = (next) => async (request) => {
   try {
     const response = await next(request);
-    isSandbox.value = saysSandbox(response.header);
+    // A stream that shares the connection of other windows has no such header.
+    isSandbox.value = saysSandbox(response.header) || (response.stream && isSandbox.value);
     return response;
   } catch (error) {
     // An error without the header may not come from the gateway, so it never resets the flag.
