@@ -69,9 +69,7 @@ export function HistoryChart(props: {
             </text>
           </g>
         ))}
-        {Array.from({ length: hourTicks }, (_, tick) =>
-          Math.round((tick / hourTicks) * (values.length - 1)),
-        ).map((index) => (
+        {ticksOf(values.length).map((index) => (
           <text key={index} x={x(index)} y={height - bottom + 16}>
             {localClock(new Date(startMs + index * intervalMs)).slice(0, 5)}
           </text>
@@ -107,4 +105,13 @@ export function HistoryChart(props: {
       </svg>
     </figure>
   );
+}
+
+/** Places of the times on the axis; fewer for a history of minutes. */
+function ticksOf(count: number): readonly number[] {
+  return [
+    ...new Set(
+      Array.from({ length: hourTicks }, (_, tick) => Math.floor((tick / hourTicks) * Math.max(0, count - 1))),
+    ),
+  ];
 }
