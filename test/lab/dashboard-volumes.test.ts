@@ -1,5 +1,13 @@
 import { test } from "tap";
-import { goTo, keepScreenshot, logIn, openPage, startBrowser } from "../browser/browser.ts";
+import {
+  goTo,
+  keepScreenshot,
+  logIn,
+  openPage,
+  startBrowser,
+  untilLoaded,
+  untilToast,
+} from "../browser/browser.ts";
 import { adminPassword, startGatewayUnderTest } from "../server/gateway-under-test.ts";
 import { makeLoopVolumeGroups, reasonToSkip } from "./loop-volume-group.ts";
 
@@ -21,20 +29,19 @@ test("a volume created on the dashboard of a gateway with real LVM exists in LVM
   for (const page of [one, other]) {
     await logIn(page, adminPassword);
     await goTo(page, "Volumes");
-    await page.getByText("No volumes yet.").waitFor();
+    await page.getByText("No volumes yet").waitFor();
   }
   t.equal(await one.locator(".sandbox").count(), 0, "there is no sandbox mark");
 
-  const form = one.getByRole("form", { name: "Create a volume" });
+  await one.keyboard.press("c");
+  const form = one.getByRole("form", { name: "Create the volume" });
   await form.getByLabel("Name").fill("data");
   await form.getByLabel("Size").fill("1 GiB");
   await form.getByLabel("Tags").fill("a=b");
-  await form.getByRole("button", { name: "Create …" }).click();
-  const dialog = one.getByRole("dialog");
-  await dialog.getByText(`${volumeGroup}/data is created with 1 GiB`).waitFor();
+  await form.getByText(`${volumeGroup}/data is created with 1 GiB`).waitFor();
   t.equal(await shell("lvs", "--noheadings", volumeGroup), "", "a plan creates nothing");
-  await dialog.getByRole("button", { name: "Create", exact: true }).click();
-  await dialog.getByText("Done.").waitFor();
+  await form.getByRole("button", { name: "Create" }).click();
+  await untilToast(one, "Create the volume data: done");
 
   await other.getByRole("rowheader", { name: "data" }).waitFor();
   await keepScreenshot(other, "volumes-real-lvm");
@@ -51,11 +58,11 @@ test("a volume created on the dashboard of a gateway with real LVM exists in LVM
 
   await shell("lvremove", "--force", `${volumeGroup}/data`);
   await other.getByRole("rowheader", { name: "data" }).waitFor({ state: "detached" });
-  await other.getByText("No volumes yet.").waitFor();
+  await other.getByText("No volumes yet").waitFor();
 
   await goTo(other, "Ceph");
   await other.getByText("is not configured").first().waitFor();
-  await other.getByText("Loading …").first().waitFor({ state: "detached" });
+  await untilLoaded(other);
   t.equal(
     await other.getByRole("alert").count(),
     0,
