@@ -6,7 +6,7 @@ import { runBuildCommand } from "./build-command.ts";
 import type { Manifest } from "./manifest.ts";
 
 /** Development dependencies that Vite bundles into the dashboard. */
-const dashboardPackages = ["@preact/signals", "chart.js", "preact", "wouter-preact"];
+const dashboardPackages = ["@preact/signals", "preact", "wouter-preact"];
 
 /** The dependencies of the client, by name. */
 export const clientPackages: readonly string[] = [

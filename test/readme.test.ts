@@ -13,7 +13,8 @@ const { scripts }: { scripts: Record<string, string> } = JSON.parse(
 
 test("`npm start` serves the sandbox that the README's examples call", { timeout: 120_000 }, async (t) => {
   // With `exec`, since otherwise the shell that npm starts would not pass SIGTERM on.
-  const [exec, program, ...args] = (scripts.start ?? "").split(" ");
+  const [setting, exec, program, ...args] = (scripts.start ?? "").split(" ");
+  t.equal(setting, "MALLOC_ARENA_MAX=1", "the C library keeps less memory");
   t.same([exec, program], ["exec", "node"]);
   const data = await mkdtemp(join(tmpdir(), "hostplane-readme-"));
   t.teardown(() => rm(data, { recursive: true }));
