@@ -32,7 +32,7 @@ test("unreadable parts are listed with their reason", async (t) => {
   t.match(await backend.status(), {
     health: "degraded",
     missing: [
-      "data.pools.pgs, data.objects, data.usage, data.volumes, iops, crashes, usage of OSDs, scrubs: no manager is active",
+      "data.pools.pgs, data.objects, data.usage, data.volumes, iops, recovery, crashes, usage of OSDs, scrubs: no manager is active",
       "data.volumes: OSDs take their time",
     ],
   });

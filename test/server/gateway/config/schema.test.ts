@@ -48,6 +48,7 @@ test("an empty configuration has every default", async (t) => {
     audit: { keepDays: 365 },
     operations: { perSystem: 4, maxOpen: 1000, leaseMs: 5000, keepDays: 30 },
     events: { keepDays: 7 },
+    history: { maxBytes: 67_108_864, stepMs: 60_000 },
     keepAliveMs: 15000,
     shutdownGraceMs: 1500,
   });

@@ -18,6 +18,7 @@ test("watches are available by GET", async (t) => {
     "hostplane.v1.PodService/WatchPods",
     "hostplane.v1.StoragePoolService/WatchStoragePool",
     "hostplane.v1.StorageService/WatchClusterStats",
+    "hostplane.v1.StreamService/CarryStreams",
     "proto.VGService/Watch",
     "v1alpha.PublicAPI/ListenEvents",
   ]);
