@@ -11,7 +11,7 @@ import { type Operation, OperationService, OperationState } from "../../../gen/h
 import { startGatewayUnderTest } from "../gateway-under-test.ts";
 import { createWorldUnderTest } from "./demo-world-under-test.ts";
 
-/** Starts a gateway with a demo world, whose clock advances a second in each turn of `until`. */
+/** Starts a gateway with a demo world, whose clock advances three seconds in each turn of `until`. */
 async function startWorld(t: Test, data: string) {
   const world = createWorldUnderTest();
   const { gateway, url, log } = await startGatewayUnderTest(t, { data }, { world });
@@ -29,7 +29,7 @@ async function startWorld(t: Test, data: string) {
         if (isExpected(found)) {
           return found;
         }
-        await world.clock.step(1_000);
+        await world.clock.step(3_000);
         await sleep(5);
       }
     },
@@ -46,7 +46,7 @@ const { COMPLETED, FAILED, NEEDS_ATTENTION } = OperationState;
 const clusters = ["model-training", "shop-production"];
 const isDone = (operations: readonly Operation[]) => {
   const completed = inState(operations, COMPLETED);
-  return ["git-repositories", ...clusters].every((name) => completed.includes(name));
+  return ["git-repositories", "db-warehouse-data", ...clusters].every((name) => completed.includes(name));
 };
 
 test("the users of the demo world act through the API; a second start does not repeat what stays", {
