@@ -49,6 +49,8 @@ export const exampleValues: Readonly<Record<string, JsonValue | typeof fromField
   "hostplane.v1.RestoreBackupRequest.id": operationId,
   "hostplane.v1.RestoreBackupRequest.volume_name": "restored",
   "hostplane.v1.DeleteBackupRequest.id": operationId,
+  "hostplane.v1.GetHistoryRequest.subjects": [`volumeGroups/sandbox-vg/volumes/${volume}`],
+  "hostplane.v1.GetHistoryRequest.figures": ["size"],
   "hostplane.v1.GetOperationRequest.id": operationId,
   "hostplane.v1.WatchOperationRequest.id": operationId,
   "hostplane.v1.CancelOperationRequest.id": operationId,
