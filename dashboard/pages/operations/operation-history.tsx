@@ -1,6 +1,7 @@
 import { useComputed } from "@preact/signals";
 import type { Event } from "../../../gen/hostplane/v1/event_pb.ts";
 import { type Operation, OperationState } from "../../../gen/hostplane/v1/operation_pb.ts";
+import { Role } from "../../../gen/hostplane/v1/user_pb.ts";
 import { isCancellable, isRetryable, proposeCancel, proposeRetry } from "../../action/operation-changes.ts";
 import { unsettledOperations } from "../../live/current-operations.ts";
 import { latestOperations } from "../../live/latest-operations.ts";
@@ -15,7 +16,7 @@ import type { Column, Filter } from "../../parts/table/column.ts";
 import { DataTable } from "../../parts/table/data-table.tsx";
 import type { RowAction } from "../../parts/table/table-props.ts";
 import { operationColumns, operationRow } from "../../resources/columns/operation-columns.tsx";
-import { client } from "../../session.ts";
+import { client, hasRole } from "../../session.ts";
 import { Page } from "../../shell/page.tsx";
 
 /** As many as the gateway returns at a time: the search and the filters work on them. */
@@ -64,7 +65,7 @@ export function OperationHistory() {
               columns={columns}
               rows={operations}
               filters={filters}
-              actions={operationActions}
+              actions={hasRole(Role.OPERATOR) ? operationActions : []}
               hasTools
               empty={
                 <>
