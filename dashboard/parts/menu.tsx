@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { Icon, type IconName } from "./icon.tsx";
 
 /** A line of a menu. */
@@ -69,7 +69,7 @@ function Menu(props: {
 }) {
   const { label, items, align, isUp, onClose } = props;
   const menu = useRef<HTMLDivElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     menu.current?.querySelector<HTMLElement>("[role=menuitem]")?.focus();
     const closeOutside = ({ target }: PointerEvent) => {
       if (target instanceof Node && menu.current?.parentElement?.contains(target) === false) {

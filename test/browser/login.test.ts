@@ -94,6 +94,7 @@ test("everything is reachable by keyboard: the login, the pages, a dialog and th
   await page.getByRole("heading", { level: 1, name: "Operations" }).waitFor();
   await tabTo("admin admin");
   await page.keyboard.press("Enter");
+  await page.waitForFunction("document.activeElement?.textContent === 'API documentation'");
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("ArrowDown");
   t.equal(await focused(), "Change password", "arrows move through a menu");
