@@ -189,7 +189,7 @@ test("a list is used by keyboard alone: move, select, open, act, back", async (t
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { level: 1, name: names[0] ?? "" }).waitFor();
   await page.keyboard.press("]");
-  t.equal(await page.getByRole("tab", { name: "Events" }).getAttribute("aria-selected"), "true");
+  await page.getByRole("tab", { name: "History", selected: true }).waitFor();
   await page.keyboard.press("r");
   await page.getByRole("form", { name: `Resize the volume ${names[0]}` }).waitFor();
   await page.keyboard.press("Escape");
