@@ -8,18 +8,14 @@ import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { describeError } from "../../client/describe-error.ts";
-import type { PlanResponse } from "../../gen/hostplane/v1/plan_pb.ts";
 import { ErrorNote } from "../parts/error-note.tsx";
 import { Key } from "../parts/key.tsx";
-import { client } from "../session.ts";
 import { closePanel } from "../shell/side-panel.tsx";
 import { actionOf, propose } from "./action.ts";
 import { applyAction } from "./apply-action.ts";
 import { messageAtField } from "./message-at-field.ts";
 import { PlanView } from "./plan-view.tsx";
-
-/** Pause after a key before the gateway is asked. */
-const pauseMs = 250;
+import { useLivePlan } from "./use-live-plan.ts";
 
 /**
  * A form in the side panel, with the plan of the change below it, which follows the input. Applying it closes the panel; the result is
@@ -47,52 +43,17 @@ export function ChangeForm<I extends DescMessage, O extends DescMessage>(props: 
   readonly children: (form: { errorOf(field: string): string | undefined }) => ComponentChildren;
 }) {
   const { title, label, method, request, hasPlan = true, fields = [], fieldOfReason = {}, children } = props;
-  const plan = useSignal<PlanResponse | undefined>(undefined);
-  const refusal = useSignal<unknown>(undefined);
+  const { plan, refusal, isCurrent } = useLivePlan(method, hasPlan ? request : undefined);
   const isBusy = useSignal(false);
-  const key = request === undefined ? undefined : keyOf(request);
-  const plannedKey = useSignal<string | undefined>(undefined);
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => form.current?.querySelector<HTMLElement>("input, select, textarea")?.focus(), []);
-  const latest = useRef(request);
-  latest.current = request;
-
-  useEffect(() => {
-    const planned = latest.current;
-    if (key === undefined || planned === undefined || !hasPlan) {
-      plan.value = undefined;
-      refusal.value = undefined;
-      return;
-    }
-    const stop = new AbortController();
-    const timer = setTimeout(async () => {
-      try {
-        plan.value = await client.plan(method, planned, { signal: stop.signal });
-        refusal.value = undefined;
-      } catch (error) {
-        if (!stop.signal.aborted) {
-          plan.value = undefined;
-          refusal.value = error;
-        }
-      }
-      plannedKey.value = key;
-    }, pauseMs);
-    return () => {
-      clearTimeout(timer);
-      stop.abort();
-    };
-  }, [key, hasPlan]);
 
   const refused = refusal.value === undefined ? undefined : describeError(refusal.value);
   // For a list, the gateway names the element: "tags[2]".
   const field = (refused?.field ?? fieldOfReason[refused?.reason ?? ""])?.replace(/\[.*$/, "");
   const isAtField = field !== undefined && fields.includes(field);
-  const isReady =
-    request !== undefined &&
-    !isBusy.value &&
-    (!hasPlan || (plan.value !== undefined && plannedKey.value === key));
-
-  const losesData = (plan.value?.losses.length ?? 0) > 0;
+  const isReady = request !== undefined && !isBusy.value && (!hasPlan || isCurrent);
+  const losesData = (plan?.losses.length ?? 0) > 0;
 
   async function submit(event: SubmitEvent): Promise<void> {
     event.preventDefault();
@@ -116,6 +77,7 @@ export function ChangeForm<I extends DescMessage, O extends DescMessage>(props: 
       return;
     }
     isBusy.value = true;
+    refusal.value = undefined;
     try {
       await applyAction(actionOf(proposal));
       closePanel();
@@ -144,7 +106,7 @@ export function ChangeForm<I extends DescMessage, O extends DescMessage>(props: 
               ? messageAtField(refused.message, field)
               : undefined,
         })}
-        {plan.value !== undefined && <PlanView plan={plan.value} />}
+        {plan !== undefined && <PlanView plan={plan} />}
         {refusal.value !== undefined && !isAtField && <ErrorNote error={refusal.value} />}
       </div>
       <footer>
@@ -157,9 +119,4 @@ export function ChangeForm<I extends DescMessage, O extends DescMessage>(props: 
       </footer>
     </form>
   );
-}
-
-/** Requests have 64-bit numbers, which JSON has not. */
-function keyOf(request: object): string {
-  return JSON.stringify(request, (_, value: unknown) => (typeof value === "bigint" ? `${value}n` : value));
 }

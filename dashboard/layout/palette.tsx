@@ -1,4 +1,5 @@
 import { signal, useSignal } from "@preact/signals";
+import type { RefObject } from "preact";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { useLocation } from "wouter-preact";
 import { inventory } from "../live/inventory.ts";
@@ -39,17 +40,7 @@ function OpenPalette({ pages }: { readonly pages: readonly PageEntry[] }) {
     [text.value, sources.resources, sources.operations],
   );
 
-  useEffect(() => {
-    const opener = document.activeElement;
-    const element = dialog.current;
-    element?.showModal();
-    return () => {
-      element?.close();
-      if (opener instanceof HTMLElement && opener.isConnected) {
-        opener.focus();
-      }
-    };
-  }, []);
+  useModal(dialog);
 
   function run(entry: PaletteEntry | undefined): void {
     if (entry === undefined) {
@@ -105,25 +96,7 @@ function OpenPalette({ pages }: { readonly pages: readonly PageEntry[] }) {
         />
         <kbd>Esc</kbd>
       </div>
-      <div class="found" role="listbox" id="palette-found" aria-label="Found" tabIndex={-1}>
-        {found.length === 0 && <p class="empty">Nothing found.</p>}
-        {found.map((entry, index) => (
-          <div key={entry.id} role="none">
-            {entry.section !== found[index - 1]?.section && (
-              <div class="section" role="presentation">
-                {entry.section}
-              </div>
-            )}
-            <PaletteLine
-              entry={entry}
-              words={text.value}
-              index={index}
-              isAt={index === at.value}
-              onPick={() => run(entry)}
-            />
-          </div>
-        ))}
-      </div>
+      <Found of={found} words={text.value} at={at.value} onPick={run} />
       <footer class="small">
         <span>
           <kbd>↑</kbd> <kbd>↓</kbd> select
@@ -133,6 +106,52 @@ function OpenPalette({ pages }: { readonly pages: readonly PageEntry[] }) {
         </span>
       </footer>
     </dialog>
+  );
+}
+
+/** Opens a dialog while it is shown, and returns the focus to where it was. */
+function useModal(dialog: RefObject<HTMLDialogElement>): void {
+  useEffect(() => {
+    const opener = document.activeElement;
+    const element = dialog.current;
+    element?.showModal();
+    return () => {
+      element?.close();
+      if (opener instanceof HTMLElement && opener.isConnected) {
+        opener.focus();
+      }
+    };
+  }, []);
+}
+
+/** What was found, in sections. */
+function Found(props: {
+  readonly of: readonly PaletteEntry[];
+  readonly words: string;
+  readonly at: number;
+  readonly onPick: (entry: PaletteEntry) => void;
+}) {
+  const { of: found, words, at, onPick } = props;
+  return (
+    <div class="found" role="listbox" id="palette-found" aria-label="Found" tabIndex={-1}>
+      {found.length === 0 && <p class="empty">Nothing found.</p>}
+      {found.map((entry, index) => (
+        <div key={entry.id} role="none">
+          {entry.section !== found[index - 1]?.section && (
+            <div class="section" role="presentation">
+              {entry.section}
+            </div>
+          )}
+          <PaletteLine
+            entry={entry}
+            words={words}
+            index={index}
+            isAt={index === at}
+            onPick={() => onPick(entry)}
+          />
+        </div>
+      ))}
+    </div>
   );
 }
 
