@@ -4,7 +4,7 @@ export interface Random {
   next(): number;
   /** Returns an integer from `low` to `high`, both included. */
   integer(low: number, high: number): number;
-  /** Returns one of the items, of which there must be at least one. */
+  /** Returns one of the items. The list must not be empty. */
   pick<T>(items: readonly T[]): T;
   /** Returns other choices, which depend on the seed and the name only, not on earlier choices. */
   fork(name: string): Random;

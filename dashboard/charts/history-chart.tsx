@@ -16,7 +16,7 @@ const hourTicks = 8;
 /** Height of the marks' lane below the axis. */
 const laneY = height - 6;
 
-/** One figure over the last 24 hours, with marks for what happened. Gaps are times of which nothing is known. */
+/** One figure over the last 24 hours, with marks for what happened. Gaps are times without data. */
 export function HistoryChart(props: {
   readonly title: string;
   readonly values: readonly (number | undefined)[];

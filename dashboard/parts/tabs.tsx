@@ -10,7 +10,7 @@ export interface Tab {
   readonly count?: number | undefined;
 }
 
-/** Tabs, of which the address has the chosen one. */
+/** Tabs. The address has the chosen one. */
 export function Tabs<T extends Tab>(props: {
   /** What the tabs are about, for a screen reader. */
   readonly label: string;

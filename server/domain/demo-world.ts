@@ -10,7 +10,7 @@ export interface WorldSizes {
 }
 
 /**
- * The demo world: a sandbox with believable resources, some of which have problems, and in which things happen by themselves.
+ * The demo world: a sandbox with believable resources. Some have problems, and things happen by themselves.
  * Without it, a sandbox is quiet: it holds a few examples, and changes only by calls.
  */
 export interface DemoWorld {

@@ -22,7 +22,7 @@ export interface ShownRows<Row> extends TableProps<Row> {
   readonly rowPx: number;
 }
 
-/** The rows as a table, of which only those in view are in the document. */
+/** The rows as a table. Only the rows in view are in the document. */
 export function TableRows<Row>(
   props: ShownRows<Row> & { readonly sort: string; readonly onSort: (sort: string) => void },
 ) {

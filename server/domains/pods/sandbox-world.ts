@@ -16,7 +16,7 @@ const purposes: readonly { readonly name: string; readonly containers: readonly 
   { name: "wiki", containers: ["wiki", "postgres"] },
 ];
 
-/** Returns this many pods, most of which run. */
+/** Returns this many pods. Most of them run. */
 export function createPodWorld(random: Random, count: number, image: string): SandboxPods {
   return Array.from({ length: Math.max(0, count) }, (_, index) => {
     const { name, containers } = purposes[index % purposes.length] as (typeof purposes)[number];

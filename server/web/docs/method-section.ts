@@ -92,7 +92,7 @@ function errorsHtml(documented: DocumentedMethod, { errors }: DocumentedContract
   return html`<h3>Errors</h3><ul class="errors">${byCode}<li>${byCode.length === 0 ? "Only those" : "And those"} of <a href="${errorsPath}#errors-of-every-call">every call</a>.</li></ul>`;
 }
 
-/** Renders the examples, of which one at a time is open. */
+/** Renders the examples. One at a time is open. */
 function examples(documented: DocumentedMethod, { restRoutes }: DocumentedContract): readonly Html[] {
   const typescript = typescriptExample(documented);
   const all = [

@@ -8,7 +8,7 @@ async function readWorld(t: Test, options: Parameters<typeof createWorldUnderTes
   return { ...(await lvm.read()).value, deviceClasses, lowSpacePercent };
 }
 
-test("a world has sixty volumes in three device classes, one of which is nearly full", async (t) => {
+test("a world has sixty volumes in three device classes, and one class is nearly full", async (t) => {
   const { volumes, volumeGroups, deviceClasses, lowSpacePercent } = await readWorld(t);
   t.equal(volumes.length, 60);
   t.same(
