@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { ConfigOf } from "./config-of.ts";
+import { fleetSchema } from "./fleet-schema.ts";
 import { formatListenAddress, parseListenAddress } from "./listen-address.ts";
 import { listenerSchema } from "./listener-schema.ts";
 import { assertUnique } from "./schema-rules.ts";
@@ -261,6 +262,7 @@ export const gatewayKeys = {
     })
     .prefault({})
     .meta({ description: "Figures and states of the last 24 hours, for HistoryService." }),
+  fleet: fleetSchema.prefault({}).meta({ description: "Many hosts at one address." }),
   tracing: z
     .strictObject({
       endpoint: z

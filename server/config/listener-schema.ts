@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { parseAddressRange } from "./address-range.ts";
+import { fleetHostName } from "./fleet-schema.ts";
 import { parseListenAddress } from "./listen-address.ts";
 import { assertListenerRules } from "./listener-rules.ts";
 
@@ -95,6 +96,10 @@ export const listenerSchema = z
     lvmd: z.enum(["current"]).exactOptional().meta({
       description:
         "`current` follows the current lvmd (TopoLVM since 0.36.5) if a request does not show which protocol its client speaks: RemoveLV of a missing volume is NOT_FOUND, ResizeLV to a smaller size leaves the volume unchanged, thin volumes are listed only by their own class, and reflection, `/openapi.json` and `/docs` show its messages. The branch with backups if absent. Requests of both protocols are accepted in either case.",
+    }),
+    fleetHost: fleetHostName.exactOptional().meta({
+      description:
+        "On a hub: the host that every call on this listener goes to, for clients that can send neither a header nor another path.",
     }),
     insecure: z.boolean().exactOptional().meta({
       description:

@@ -93,7 +93,10 @@ export function registerLongChange<Request, Input extends Json, Secrets extends 
     start,
     plan: async (request, requester) => planOfCheck(kind, await check(request, requester)),
     async begin(request, call) {
-      const started = await start(await check(request, call), operationRequesterOf(call));
+      const checked = await check(request, call);
+      // Before the operation begins, because `noteResource` comes too late to stop it.
+      call.caller.ceiling?.assertResource("joins" in checked ? checked.joins.resource : checked.resource);
+      const started = await start(checked, operationRequesterOf(call));
       call.noteResource(started.operation.resource);
       call.noteOperation(started.operation.id);
       return started;

@@ -18,6 +18,8 @@ import { type FirstAdmin, firstAdminName, prepareFirstAdmin } from "../domains/a
 import { createLoginLinks, type LoginLinks } from "../domains/auth/sessions/login-links.ts";
 import { sessionCookie } from "../domains/auth/sessions/session-cookie.ts";
 import { createEvents } from "../events/events.ts";
+import { createAuthenticateHub } from "../fleet/agent/authenticate-hub.ts";
+import { createCeiling } from "../fleet/agent/ceiling.ts";
 import { createHistory } from "../history/history.ts";
 import { createMetrics } from "../observability/metrics.ts";
 import type { Tracing } from "../observability/tracing.ts";
@@ -145,6 +147,7 @@ export async function openGateway(
     masterKey: data.masterKey,
     config: config.auth,
     serviceNames: knownServices,
+    authenticateHub: createAuthenticateHub(createCeiling(config.fleet.agent.ceiling)),
     onFailed: (message, err) => logger.error({ err }, message),
   });
   opened.defer(() => auth.close());

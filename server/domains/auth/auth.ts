@@ -3,11 +3,12 @@ import type { MasterKey } from "../../crypto/master-key.ts";
 import { createSeal } from "../../crypto/seal.ts";
 import { plannersOf } from "../../domain/change.ts";
 import type { PlannerRegistration } from "../../operations/planner.ts";
+import { anonymous } from "../../rpc/call/caller.ts";
 import type { ServiceRegistration } from "../../rpc/call/service-handlers.ts";
 import type { Store } from "../../store/store.ts";
 import { type ApiTokens, createApiTokens } from "./api-tokens.ts";
 import { createAuthState } from "./auth-state.ts";
-import { type AuthenticateRequest, createAuthenticate } from "./authenticate.ts";
+import { type AuthenticateOptions, type AuthenticateRequest, createAuthenticate } from "./authenticate.ts";
 import { createCallers } from "./callers.ts";
 import { createAdministration } from "./changes/administration.ts";
 import { createAuthService } from "./service.ts";
@@ -26,6 +27,8 @@ export interface AuthOptions {
   readonly config: { readonly tokenHours: number; readonly audience: string };
   /** Full names of the services of the contract. */
   readonly serviceNames: readonly string[];
+  /** Absent: no request comes from a hub. */
+  readonly authenticateHub?: AuthenticateOptions["authenticateHub"];
   /** Called with failures of background work. */
   readonly onFailed: (message: string, error: unknown) => void;
 }
@@ -94,7 +97,12 @@ export async function createAuth(options: AuthOptions): Promise<Auth> {
   return {
     registrations: [createAuthService(logins), createUserService({ users, apiTokens }, administration)],
     planners: [plannersOf(UserService, administration)],
-    authenticate: createAuthenticate({ state, callers, tokenUse }),
+    authenticate: createAuthenticate({
+      state,
+      callers,
+      tokenUse,
+      authenticateHub: options.authenticateHub ?? (() => anonymous),
+    }),
     users,
     apiTokens,
     beginSession: logins.begin,

@@ -10,6 +10,8 @@ export interface AuthenticateOptions {
   readonly state: Pick<AuthState, "isShared" | "refresh">;
   readonly callers: Callers;
   readonly tokenUse: Pick<TokenUse, "note">;
+  /** Finds the caller that a hub names, on the connection of an agent to its hub. */
+  readonly authenticateHub: (request: Pick<RequestOrigin, "header">) => Caller;
 }
 
 /**
@@ -20,7 +22,12 @@ export interface AuthenticateOptions {
  */
 export type AuthenticateRequest = (request: RequestOrigin) => Caller | Promise<Caller>;
 
-export function createAuthenticate({ state, callers, tokenUse }: AuthenticateOptions): AuthenticateRequest {
+export function createAuthenticate({
+  state,
+  callers,
+  tokenUse,
+  authenticateHub,
+}: AuthenticateOptions): AuthenticateRequest {
   function callerByCredentials(request: RequestOrigin): Caller | Promise<Caller> {
     const { peer } = request;
     const authorization = request.header("authorization");
@@ -63,6 +70,14 @@ export function createAuthenticate({ state, callers, tokenUse }: AuthenticateOpt
     const everybody = callerOfListener(request.peer);
     if (everybody !== undefined) {
       return everybody;
+    }
+    const { access } = request.peer;
+    if (access === "hub") {
+      return authenticateHub(request);
+    }
+    if (access === "agents") {
+      // The certificate on such a connection is a host's, and no user has it.
+      return anonymous;
     }
     try {
       const caller = callerByCredentials(request);

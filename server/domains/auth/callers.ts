@@ -116,6 +116,8 @@ export function createCallers(state: AuthState, sessionTokens: SessionTokens): C
 export function callerOfListener({ access, listener }: Peer): Caller | undefined {
   switch (access) {
     case "login":
+    case "agents":
+    case "hub":
       return undefined;
     case "adminSocket":
       return everybody("admin-socket", "admin", "adminSocket");

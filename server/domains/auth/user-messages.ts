@@ -36,6 +36,7 @@ const credentials: Readonly<Record<CredentialKind, Credential>> = {
   certificate: Credential.CERTIFICATE,
   listener: Credential.LISTENER,
   adminSocket: Credential.ADMIN_SOCKET,
+  hub: Credential.HUB,
   none: Credential.UNSPECIFIED,
 };
 

@@ -2,7 +2,7 @@ import type { ClientHttp2Stream, OutgoingHttpHeaders } from "node:http2";
 
 /**
  * The open connection of one agent. The agent has opened it; the hub sends requests on it. Requests must have the header of
- * `callerHeader`, since the agent has no other way to know the caller.
+ * `hubCallerHeader`, since the agent has no other way to know the caller.
  */
 export interface HostLink {
   /** Name of the host, from the agent's certificate. */

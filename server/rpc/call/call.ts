@@ -8,9 +8,10 @@ import type { MethodRule } from "./method-rule.ts";
 
 /**
  * How a listener authorizes its callers. `login`: by their credentials. `viewer` or `operator`: everyone has that role (`auth:
- * none`). `adminSocket`: only the gateway's own user can open the socket.
+ * none`). `adminSocket`: only the gateway's own user can open the socket. `agents`: a hub's address for agents, where a client
+ * certificate is a host's. `hub`: the connection of an agent to a hub, which names the caller of each request.
  */
-export type ListenerAccess = "login" | "viewer" | "operator" | "adminSocket";
+export type ListenerAccess = "login" | "viewer" | "operator" | "adminSocket" | "agents" | "hub";
 
 /**
  * Protocol that applies when a request does not show which lvmd protocol its client speaks: `backups` is the branch with backups,
@@ -83,7 +84,10 @@ export interface Call {
   headerNames(): Iterable<string>;
   /** Returns the query of a Connect GET; undefined for any other request. */
   query(): URLSearchParams | undefined;
-  /** Notes the call's resource for the log, e.g. `volumeGroups/vg0/volumes/data`. */
+  /**
+   * Notes the call's resource for the log, e.g. `volumeGroups/vg0/volumes/data`.
+   * @throws InfraError of the caller's ceiling when the call is a change that it does not allow
+   */
   noteResource(resource: string): void;
   /** Returns the last value of `noteResource`. */
   resource(): string | undefined;

@@ -11,6 +11,7 @@ export type CredentialKind =
   | "certificate"
   | "listener"
   | "adminSocket"
+  | "hub"
   | "none";
 
 /** The caller of an RPC, as far as it is identified. */
@@ -29,6 +30,8 @@ export interface Caller {
   readonly credential: CredentialKind;
   /** The `jti` of a session's token, which Logout revokes. */
   readonly sessionId: string | undefined;
+  /** What the caller may not do although its role allows it; undefined if there is nothing. */
+  readonly ceiling?: CallerCeiling | undefined;
   /** When the credential expires, in milliseconds since the epoch; undefined means never. */
   readonly expiresAtMs: number | undefined;
   /**
@@ -36,6 +39,14 @@ export interface Caller {
    * @throws InfraError UNAUTHENTICATED reasons once the credential is no longer accepted
    */
   current(): Caller;
+}
+
+/** Limits of a caller beside its role. */
+export interface CallerCeiling {
+  /** @param methodPath `package.Service/Method`. @throws InfraError PERMISSION_DENIED reasons */
+  assertMethod(methodPath: string): void;
+  /** @param resource the resource of a change, e.g. `volumeGroups/vg0/volumes/data`. @throws InfraError PERMISSION_DENIED reasons */
+  assertResource(resource: string): void;
 }
 
 /** An unidentified caller, which every call begins with. */

@@ -12,4 +12,6 @@ export interface ListenerFacts {
   /** Whether errors carry the details that the gateway adds. */
   readonly errorDetails: boolean;
   readonly lvmd: LvmdProtocol;
+  /** Host of the fleet that every call goes to; absent where the call names it. */
+  readonly fleetHost?: string | undefined;
 }

@@ -218,6 +218,9 @@ export class RoutedCall implements Call, OpenCall, Charged {
   }
 
   noteResource(name: string): void {
+    if (this.rule.mutation) {
+      this.caller.ceiling?.assertResource(name);
+    }
     this.#resource = name;
   }
 

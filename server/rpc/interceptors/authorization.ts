@@ -108,7 +108,8 @@ const assertStillAllowed: Interceptor = (call, next) => {
 
 /**
  * Refuses callers that may not call a method.
- * @throws InfraError LOGIN_REQUIRED, ROLE_REQUIRED (the message names the role), SERVICE_NOT_ALLOWED
+ * @throws InfraError LOGIN_REQUIRED, ROLE_REQUIRED (the message names the role), SERVICE_NOT_ALLOWED, and those of the caller's
+ * ceiling
  */
 export function assertAllowed(caller: Caller, method: DescMethod, rule: MethodRule): void {
   if (rule.role === "anyone") {
@@ -121,6 +122,7 @@ export function assertAllowed(caller: Caller, method: DescMethod, rule: MethodRu
     const message = `${methodPathOf(method)} needs the role ${rule.role}; ${caller.actor} has the role ${caller.role}`;
     throw new InfraError(rpcReasons.ROLE_REQUIRED, message);
   }
+  caller.ceiling?.assertMethod(methodPathOf(method));
   const { typeName } = method.parent;
   if (caller.services?.has(typeName) === false && !rule.ofEveryService) {
     const allowed = [...caller.services].toSorted().join(", ");

@@ -6,6 +6,9 @@ import { rpcReasons } from "../reasons.ts";
 /** The header that identifies a repeated mutation (`idempotency.ts`). */
 export const idempotencyKeyHeader = "idempotency-key";
 
+/** The header in which a hub names the caller to an agent. An agent believes it on a hub's connection only. */
+export const hubCallerHeader = "hostplane-fleet-caller";
+
 /** The gateway's own request headers that a call may have. */
 const ownHeaders: ReadonlySet<string> = new Set(["hostplane-session"]);
 
@@ -19,7 +22,8 @@ const keyPattern = /^[\x21-\x7e]{1,255}$/;
  */
 export const assertKnownHeaders: Interceptor = (call, next) => {
   for (const name of call.headerNames()) {
-    if (name.startsWith("hostplane-") && !ownHeaders.has(name)) {
+    const isHubs = name === hubCallerHeader && call.peer.access === "hub";
+    if (name.startsWith("hostplane-") && !ownHeaders.has(name) && !isHubs) {
       throw new InfraError(rpcReasons.UNKNOWN_HEADER, `unknown request header ${name}`);
     }
   }

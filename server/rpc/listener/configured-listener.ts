@@ -49,6 +49,7 @@ export function createConfiguredListener(
     isLocal: address.kind === "unix" || isLoopbackHost(address.host),
     errorDetails: entry.errorDetails ?? true,
     lvmd: entry.lvmd ?? "backups",
+    fleetHost: entry.fleetHost,
   };
   const guard = createBrowserGuard(
     { address, isOpen: entry.auth === "none", isTls: facts.isTls, allowsForwarded: allowForwarded, hosts },

@@ -1,0 +1,62 @@
+import { createServer, type Http2Server } from "node:http2";
+import type { Duplex } from "node:stream";
+import type { ListenerFacts } from "../../rpc/call/listener-facts.ts";
+import { serveHttp2 } from "../../rpc/listener/serve-http2.ts";
+import type { NodeRequest, NodeResponse } from "../../rpc/protocols/http/http-exchange.ts";
+import type { Http2Exchange } from "../../rpc/protocols/http/http2-exchange.ts";
+
+/** Serves hubs on the connections that this gateway has opened to them. */
+export interface LinkServer {
+  /** Serves the hub at the other end of a connection, until either side closes it. */
+  serve(connection: Duplex, hubAddress: string): void;
+  /** Lets no call begin, and ends each connection with its last call. */
+  close(): void;
+}
+
+export interface LinkServerOptions {
+  readonly onRequest: (request: NodeRequest, response: NodeResponse, listener: ListenerFacts) => void;
+  /** Receives each HTTP/2 stream first; returns whether it answers it. */
+  readonly onStream: (exchange: Http2Exchange, listener: ListenerFacts) => boolean;
+}
+
+/** Calls of a hub at the same time. A hub serves many callers, each of which has its own limit there. */
+const maxConcurrentStreams = 4096;
+
+export function createLinkServer({ onRequest, onStream }: LinkServerOptions): LinkServer {
+  const servers = new Set<Http2Server>();
+  return {
+    serve(connection, hubAddress) {
+      const facts: ListenerFacts = {
+        address: `hub/${hubAddress}`,
+        services: undefined,
+        access: "hub",
+        isTls: true,
+        isLocal: false,
+        errorDetails: true,
+        lvmd: "backups",
+      };
+      const server = createServer({
+        settings: { maxConcurrentStreams },
+        maxHeaderListPairs: 2000,
+        streamResetBurst: 10 * maxConcurrentStreams,
+        streamResetRate: maxConcurrentStreams,
+        maxSessionRejectedStreams: 10 * maxConcurrentStreams,
+      });
+      serveHttp2(
+        server,
+        () => true,
+        (request, response) => onRequest(request, response, facts),
+        (exchange) => onStream(exchange, facts),
+      );
+      servers.add(server);
+      server.on("session", (session) => session.on("error", () => {}));
+      connection.once("close", () => servers.delete(server));
+      server.emit("connection", connection);
+    },
+    close() {
+      for (const server of servers) {
+        server.close();
+      }
+    },
+  };
+}
