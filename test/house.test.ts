@@ -185,7 +185,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "server/rpc",
     "server/store",
   ],
-  "server/domains/clusters/bootstrap": ["adapters/host"],
+  "server/domains/clusters/bootstrap": ["adapters/host", "server/crypto"],
   "server/domains/events": [
     "server/cli/table",
     "server/operations",

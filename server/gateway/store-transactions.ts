@@ -4,6 +4,7 @@ import { authTransactions } from "../domains/auth/store/transactions.ts";
 import { clusterTransactions } from "../domains/clusters/store/transactions.ts";
 import { idempotencyTransactions } from "../domains/idempotency/store/transactions.ts";
 import { eventTransactions } from "../events/store/transactions.ts";
+import { fleetTransactions } from "../fleet/store/transactions.ts";
 import { operationTransactions } from "../operations/store/transactions.ts";
 import type { GatewayTransactions } from "../store/store.ts";
 import { storeCheckTransactions } from "../store/store-check.ts";
@@ -18,6 +19,7 @@ export const transactions: GatewayTransactions = {
   ...backupTransactions,
   ...clusterTransactions,
   ...eventTransactions,
+  ...fleetTransactions,
   ...idempotencyTransactions,
   ...operationTransactions,
   ...storeCheckTransactions,

@@ -4,6 +4,8 @@ import type { ListenerFacts } from "../../rpc/call/listener-facts.ts";
 import { serveHttp2 } from "../../rpc/listener/serve-http2.ts";
 import type { NodeRequest, NodeResponse } from "../../rpc/protocols/http/http-exchange.ts";
 import type { Http2Exchange } from "../../rpc/protocols/http/http2-exchange.ts";
+import { keepAlive } from "../links/keep-alive.ts";
+import { linkPingMs } from "../links/link-protocol.ts";
 
 /** Serves hubs on the connections that this gateway has opened to them. */
 export interface LinkServer {
@@ -49,7 +51,10 @@ export function createLinkServer({ onRequest, onStream }: LinkServerOptions): Li
         (exchange) => onStream(exchange, facts),
       );
       servers.add(server);
-      server.on("session", (session) => session.on("error", () => {}));
+      server.on("session", (session) => {
+        session.on("error", () => {});
+        keepAlive(session, linkPingMs);
+      });
       connection.once("close", () => servers.delete(server));
       server.emit("connection", connection);
     },

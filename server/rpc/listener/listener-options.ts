@@ -1,3 +1,4 @@
+import type { TLSSocket } from "node:tls";
 import type { ListenAddress } from "../../config/listen-address.ts";
 import type { NodeRequest, NodeResponse } from "../protocols/http/http-exchange.ts";
 import type { Http2Exchange } from "../protocols/http/http2-exchange.ts";
@@ -27,4 +28,9 @@ export interface ListenerOptions extends AdmissionRules {
    * `onRequest`.
    */
   readonly onStream?: (exchange: Http2Exchange) => boolean;
+  /**
+   * Receives HTTP/1.1 requests over TLS that ask for another protocol, with their connection and what was already read of it.
+   * Absent: they are answered like any other request.
+   */
+  readonly onUpgrade?: (request: NodeRequest, connection: TLSSocket, head: Buffer) => void;
 }

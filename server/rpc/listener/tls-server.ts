@@ -3,6 +3,7 @@ import * as http2 from "node:http2";
 import * as net from "node:net";
 import type { SecureContextOptions, TLSSocket } from "node:tls";
 import { firstByteTimeoutMs } from "../call/timeouts.ts";
+import type { NodeRequest } from "../protocols/http/http-exchange.ts";
 import type { Admission } from "./admission.ts";
 import type { Certificate } from "./certificates/certificate.ts";
 import { http2OptionsOf, type ListeningServer, type ServerParts } from "./server-parts.ts";
@@ -51,6 +52,13 @@ export function createTlsServer(
     sockets.add(socket);
     sockets.setProtocol(socket, socket.alpnProtocol === "h2" ? "http2" : "http1");
   });
+  const { onUpgrade } = options;
+  if (onUpgrade !== undefined) {
+    h2.on("upgrade", (request: NodeRequest, socket: TLSSocket, head: Buffer) => {
+      socket.on("error", () => {});
+      onUpgrade(request, socket, head);
+    });
+  }
   // A failed handshake, e.g. a cleartext client, or one without a required certificate.
   h2.on("tlsClientError", (_error, socket: TLSSocket) => {
     admission.noteFailedHandshake(socket);
@@ -65,12 +73,14 @@ export function createTlsServer(
   };
 }
 
-function secureContextFrom({ cert, key, ca }: Certificate): SecureContextOptions {
+function secureContextFrom({ cert, key, ca, trustsIssuers = false }: Certificate): SecureContextOptions {
   return {
     cert,
     key,
     minVersion: "TLSv1.2",
     // A resumed session would not verify its certificate again; each connection has to present it.
-    ...(ca === undefined ? {} : { ca, secureOptions: constants.SSL_OP_NO_TICKET }),
+    ...(ca === undefined
+      ? {}
+      : { ca, allowPartialTrustChain: trustsIssuers, secureOptions: constants.SSL_OP_NO_TICKET }),
   };
 }

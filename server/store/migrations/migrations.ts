@@ -1,7 +1,13 @@
 import { makeFirstTables } from "./001-first-tables.ts";
 import { makeOperationsAndEvents } from "./002-operations-and-events.ts";
 import { makeClusters } from "./003-clusters.ts";
+import { makeFleet } from "./004-fleet.ts";
 import type { Migration } from "./migration.ts";
 
 /** In order: the version of a database is the number of migrations applied. */
-export const migrations: readonly Migration[] = [makeFirstTables, makeOperationsAndEvents, makeClusters];
+export const migrations: readonly Migration[] = [
+  makeFirstTables,
+  makeOperationsAndEvents,
+  makeClusters,
+  makeFleet,
+];

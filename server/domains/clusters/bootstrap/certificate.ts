@@ -1,12 +1,6 @@
-import { createPrivateKey, createPublicKey, generateKeyPair, type KeyObject } from "node:crypto";
-import { promisify } from "node:util";
+import { createPublicKey } from "node:crypto";
 import type { X509Certificate } from "@peculiar/x509";
-
-/** A private key (PKCS #8 in PEM) and its public key (SubjectPublicKeyInfo in PEM). */
-export interface KeyPair {
-  readonly privateKeyPem: string;
-  readonly publicKeyPem: string;
-}
+import { createKeyPair, loadX509, signingKey, verifyingKey } from "../../../crypto/x509.ts";
 
 /** A certificate in PEM, and its private key (PKCS #8 in PEM). */
 export interface CertifiedKey {
@@ -18,23 +12,6 @@ export interface CertifiedKey {
 export interface Validity {
   readonly notBefore: Date;
   readonly notAfter: Date;
-}
-
-const algorithm = { name: "ECDSA", namedCurve: "P-256" };
-
-/** Loading takes 50 ms, so it happens with the first cluster. */
-async function loadX509() {
-  await import("@abraham/reflection");
-  return import("@peculiar/x509");
-}
-
-/** Creates an ECDSA key on the curve P-256. */
-export async function createKeyPair(): Promise<KeyPair> {
-  const { privateKey, publicKey } = await promisify(generateKeyPair)("ec", { namedCurve: "P-256" });
-  return {
-    privateKeyPem: privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
-    publicKeyPem: publicKey.export({ type: "spki", format: "pem" }).toString(),
-  };
 }
 
 /** Creates a self-signed CA. It can sign certificates of users and servers, but no further CAs. */
@@ -81,14 +58,6 @@ export async function createClientCertificate(
     ],
   });
   return { certificatePem: pemOf(certificate), privateKeyPem };
-}
-
-function signingKey(privateKeyPem: string) {
-  return createPrivateKey(privateKeyPem).toCryptoKey(algorithm, false, ["sign"]);
-}
-
-function verifyingKey(key: KeyObject) {
-  return key.toCryptoKey(algorithm, true, ["verify"]);
 }
 
 function pemOf(certificate: X509Certificate): string {

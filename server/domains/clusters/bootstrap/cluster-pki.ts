@@ -1,12 +1,7 @@
 import { createHash, X509Certificate } from "node:crypto";
 import { z } from "zod";
-import {
-  type CertifiedKey,
-  createAuthority,
-  createClientCertificate,
-  createKeyPair,
-  type KeyPair,
-} from "./certificate.ts";
+import { createKeyPair, type KeyPair } from "../../../crypto/x509.ts";
+import { type CertifiedKey, createAuthority, createClientCertificate } from "./certificate.ts";
 
 /** All keys of a cluster, as PEM. They give full control of the cluster, so they are only stored sealed. */
 export interface ClusterPki {

@@ -1,0 +1,125 @@
+import type { Duplex } from "node:stream";
+import { setTimeout as delay } from "node:timers/promises";
+import { backOffMs } from "../../../adapters/host/back-off.ts";
+import { connectToHub } from "./connect-to-hub.ts";
+import type { StoredMembership } from "./enroll.ts";
+import type { LinkServer } from "./link-server.ts";
+
+/** The connection to one hub. */
+export interface HubState {
+  /** `host:port` */
+  readonly address: string;
+  readonly isConnected: boolean;
+  /** Why it is not connected, for people; undefined while it is, and before the first attempt has ended. */
+  readonly problem: string | undefined;
+}
+
+/** Connections of a gateway to all hubs of its fleet, each opened again whenever it is lost. */
+export interface HubLinks {
+  states(): readonly HubState[];
+  /** Resolves when the first attempt for each hub has ended. */
+  attempted(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface HubLinksOptions {
+  readonly membership: () => StoredMembership | undefined;
+  readonly hubs: readonly string[];
+  readonly server: LinkServer;
+  /** Version of hostplane. */
+  readonly version: string;
+  readonly log: { info(message: string): void; warn(message: string, cause?: unknown): void };
+}
+
+/** Pauses between attempts: an agent is back within five seconds after its hub. */
+const pauses = { firstMs: 250, longestMs: 4000 };
+
+export function openHubLinks(options: HubLinksOptions): HubLinks {
+  const closing = new AbortController();
+  const links = options.hubs.map((address) => openHubLink(address, options, closing.signal));
+  return {
+    states: () => links.map(({ state }) => state()),
+    attempted: async () => void (await Promise.all(links.map(({ attempted }) => attempted))),
+    async close() {
+      closing.abort();
+      await Promise.all(links.map(({ ended }) => ended));
+    },
+  };
+}
+
+interface HubLink {
+  state(): HubState;
+  readonly attempted: Promise<void>;
+  readonly ended: Promise<void>;
+}
+
+/** Keeps one connection open until the signal is aborted. */
+function openHubLink(
+  address: string,
+  { membership, server, version, log }: HubLinksOptions,
+  signal: AbortSignal,
+): HubLink {
+  let isConnected = false;
+  let problem: string | undefined;
+  const { promise: attempted, resolve: onAttempted } = Promise.withResolvers<void>();
+
+  async function connectOnce(): Promise<Duplex | undefined> {
+    const identity = membership();
+    if (identity === undefined) {
+      return undefined;
+    }
+    try {
+      const connection = await connectToHub(address, identity, version, signal);
+      if (problem !== undefined) {
+        log.info(`connected to hub ${address}`);
+      }
+      problem = undefined;
+      return connection;
+    } catch (error) {
+      const words = error instanceof Error ? error.message : String(error);
+      if (problem !== words && !signal.aborted) {
+        log.warn(`hub ${address} cannot be reached: ${words}; retrying`);
+      }
+      problem = words;
+      return undefined;
+    }
+  }
+
+  async function stayConnected(): Promise<void> {
+    for (let failures = 0; !signal.aborted; ) {
+      const connection = await connectOnce();
+      if (connection === undefined) {
+        failures += 1;
+      } else {
+        failures = 0;
+        isConnected = true;
+        const lost = until(connection, signal);
+        server.serve(connection, address);
+        onAttempted();
+        await lost;
+        isConnected = false;
+        problem = "the connection was lost";
+      }
+      onAttempted();
+      if (!signal.aborted) {
+        const pauseMs = failures === 0 ? Math.random() * pauses.firstMs : backOffMs(failures, pauses);
+        await delay(pauseMs, undefined, { signal }).catch(() => undefined);
+      }
+    }
+  }
+
+  const ended = stayConnected();
+  return { state: () => ({ address, isConnected, problem }), attempted, ended };
+}
+
+/** Resolves when a connection is closed, which an aborted signal does. */
+function until(connection: Duplex, signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const end = () => connection.destroy();
+  connection.once("close", () => {
+    signal.removeEventListener("abort", end);
+    resolve();
+  });
+  signal.addEventListener("abort", end, { once: true });
+  return promise;
+}

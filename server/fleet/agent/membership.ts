@@ -1,0 +1,143 @@
+import { X509Certificate } from "node:crypto";
+import { InfraError } from "../../../adapters/host/infra-error.ts";
+import type { Seal } from "../../crypto/seal.ts";
+import type { Store } from "../../store/store.ts";
+import { certificateDays } from "../authority/issue-certificate.ts";
+import { parseJoinToken } from "../join-token.ts";
+import { fleetReasons } from "../reasons.ts";
+import { enroll, renew, type StoredMembership } from "./enroll.ts";
+import { type HubLinks, type HubState, openHubLinks } from "./hub-links.ts";
+import type { LinkServer } from "./link-server.ts";
+
+/** Membership of this gateway, and the state of its connections. */
+export interface MembershipState {
+  readonly name: string;
+  readonly fleetId: string;
+  readonly certificateExpiresAtMs: number;
+  readonly hubs: readonly HubState[];
+}
+
+/** Membership of this gateway in a fleet. While it is a member, it keeps a connection to each hub. */
+export interface Membership {
+  /** @throws InfraError ALREADY_MEMBER, INVALID_FIELD, HUB_NOT_TRUSTED; ConnectError of the hub */
+  join(token: string, name: string): Promise<MembershipState>;
+  /** @throws InfraError NOT_A_MEMBER */
+  leave(): Promise<void>;
+  /** Undefined: it is no member. */
+  state(): MembershipState | undefined;
+  close(): Promise<void>;
+}
+
+export interface MembershipOptions {
+  readonly store: Pick<Store, "run">;
+  /** `createSeal(masterKey, "fleet-membership")`. */
+  readonly seal: Seal;
+  readonly server: LinkServer;
+  /** Version of hostplane. */
+  readonly version: string;
+  readonly log: { info(message: string): void; warn(message: string, cause?: unknown): void };
+}
+
+/** A certificate is renewed when a third of its lifetime is left. */
+const renewBeforeMs = (certificateDays / 3) * 86_400_000;
+const renewCheckMs = 3_600_000;
+
+/** Context of the seal: there is one membership. */
+const sealContext = "membership";
+
+/** Loads the membership, and connects to its hubs. @throws InfraError STORE_UNAVAILABLE; Error when it cannot be decrypted */
+export async function openMembership(options: MembershipOptions): Promise<Membership> {
+  const { store, seal, log } = options;
+  let current: StoredMembership | undefined = await load();
+  let links: HubLinks | undefined;
+  let isJoining = false;
+
+  async function load(): Promise<StoredMembership | undefined> {
+    const sealed = await store.run("fleet.membership", undefined);
+    return sealed && JSON.parse(Buffer.from(seal.open(sealed, sealContext)).toString());
+  }
+
+  async function save(membership: StoredMembership): Promise<void> {
+    const sealed = seal.seal(Buffer.from(JSON.stringify(membership)), sealContext);
+    await store.run("fleet.setMembership", { sealed });
+    current = membership;
+  }
+
+  function connect(): void {
+    if (current !== undefined) {
+      links = openHubLinks({ ...options, membership: () => current, hubs: current.hubs });
+    }
+  }
+
+  function expiresAtMs({ certificatePem }: StoredMembership): number {
+    return new X509Certificate(certificatePem).validToDate.getTime();
+  }
+
+  /** Renews the certificate at the first hub that does. Open connections keep the old one until they are opened again. */
+  async function renewIfDue(): Promise<void> {
+    const membership = current;
+    if (membership === undefined || expiresAtMs(membership) - Date.now() > renewBeforeMs) {
+      return;
+    }
+    for (const hub of membership.hubs) {
+      try {
+        const renewed = await renew(membership, hub);
+        if (current === membership) {
+          await save(renewed);
+          log.info(`the certificate of this host in its fleet was renewed by ${hub}`);
+          await links?.close();
+          connect();
+        }
+        return;
+      } catch (error) {
+        log.warn(`the certificate of this host could not be renewed by ${hub}`, error);
+      }
+    }
+  }
+
+  connect();
+  const timer = setInterval(() => void renewIfDue(), renewCheckMs).unref();
+  void renewIfDue();
+
+  function state(): MembershipState | undefined {
+    if (current === undefined) {
+      return undefined;
+    }
+    const { name, fleetId } = current;
+    return { name, fleetId, certificateExpiresAtMs: expiresAtMs(current), hubs: links?.states() ?? [] };
+  }
+
+  return {
+    async join(token, name) {
+      const parsed = parseJoinToken(token);
+      if (current !== undefined || isJoining) {
+        const message = `this gateway is a member of a fleet as ${current?.name ?? name}; leave it first (hostplane host leave)`;
+        throw new InfraError(fleetReasons.ALREADY_MEMBER, message);
+      }
+      isJoining = true;
+      try {
+        const membership = await enroll(parsed, name);
+        await save(membership);
+      } finally {
+        isJoining = false;
+      }
+      connect();
+      await links?.attempted();
+      return state() as MembershipState;
+    },
+    async leave() {
+      if (current === undefined) {
+        throw new InfraError(fleetReasons.NOT_A_MEMBER, "this gateway is not a member of a fleet");
+      }
+      await store.run("fleet.removeMembership", undefined);
+      current = undefined;
+      await links?.close();
+      links = undefined;
+    },
+    state,
+    async close() {
+      clearInterval(timer);
+      await links?.close();
+    },
+  };
+}

@@ -1,0 +1,116 @@
+import { type ClientHttp2Session, connect, constants } from "node:http2";
+import type { Duplex } from "node:stream";
+import { InfraError } from "../../../adapters/host/infra-error.ts";
+import type { HostLink, HostLinks } from "../links/host-link.ts";
+import { keepAlive } from "../links/keep-alive.ts";
+import { linkPingMs } from "../links/link-protocol.ts";
+import { fleetReasons } from "../reasons.ts";
+
+/** The connections of a hub, which takes them over from its listener. */
+export interface OpenLinks extends HostLinks {
+  /**
+   * Takes over the connection of an agent. If the host has another one that is alive, two agents have the same certificate: the
+   * new one is refused. One that does not answer is replaced.
+   * @param version of hostplane on the agent
+   * @param begin accepts the connection, and returns it
+   * @returns whether it was taken over
+   */
+  add(host: string, version: string, begin: () => Duplex): Promise<boolean>;
+  /** Version of the agent on the host's connection; undefined while it has none. */
+  versionOf(host: string): string | undefined;
+  /** Closes the connection of a host that is removed. */
+  remove(host: string): void;
+  close(): void;
+}
+
+/** How long a host's connection may take to answer before a new one replaces it. */
+const probeMs = 1500;
+
+interface Entry {
+  readonly link: HostLink;
+  readonly session: ClientHttp2Session;
+  readonly version: string;
+}
+
+export function createHostLinks(): OpenLinks {
+  const entries = new Map<string, Entry>();
+  const listeners = new Set<(host: string) => void>();
+
+  function changed(host: string): void {
+    for (const listener of [...listeners]) {
+      listener(host);
+    }
+  }
+
+  async function isAlive({ session }: Entry): Promise<boolean> {
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const timer = setTimeout(() => resolve(false), probeMs);
+    if (session.destroyed) {
+      resolve(false);
+    } else {
+      session.ping((error) => resolve(error === null));
+    }
+    return promise.finally(() => clearTimeout(timer));
+  }
+
+  return {
+    async add(host, version, begin) {
+      const earlier = entries.get(host);
+      if (earlier !== undefined && (await isAlive(earlier))) {
+        return false;
+      }
+      earlier?.link.close();
+      const session = connect(`http://${host}`, { createConnection: begin });
+      const link = createLink(host, session);
+      const entry = { link, session, version };
+      entries.set(host, entry);
+      keepAlive(session, linkPingMs);
+      link.closed.addEventListener("abort", () => {
+        if (entries.get(host) === entry) {
+          entries.delete(host);
+          changed(host);
+        }
+      });
+      changed(host);
+      return true;
+    },
+    find: (host) => entries.get(host)?.link,
+    versionOf: (host) => entries.get(host)?.version,
+    hosts: () => [...entries.keys()].toSorted(),
+    onChange(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    remove: (host) => entries.get(host)?.link.close(),
+    close() {
+      for (const { link } of entries.values()) {
+        link.close();
+      }
+    },
+  };
+}
+
+function createLink(host: string, session: ClientHttp2Session): HostLink {
+  const closed = new AbortController();
+  const unreachable = () => hostUnreachable(host, "its connection is closed");
+  session.on("error", () => {});
+  session.once("close", () => closed.abort(unreachable()));
+  return {
+    host,
+    closed: closed.signal,
+    request(headers) {
+      if (session.closed || session.destroyed) {
+        throw unreachable();
+      }
+      return session.request(headers, { endStream: false });
+    },
+    close: () => session.destroy(undefined, constants.NGHTTP2_NO_ERROR),
+  };
+}
+
+/** Returns HOST_UNREACHABLE. @param why what follows "host NAME cannot be reached: " */
+export function hostUnreachable(host: string, why: string): InfraError {
+  return new InfraError(fleetReasons.HOST_UNREACHABLE, `host ${host} cannot be reached: ${why}`, {
+    resource: `hosts/${host}`,
+  });
+}

@@ -1,0 +1,224 @@
+import { createHash, randomBytes, randomUUID, X509Certificate } from "node:crypto";
+import { InfraError, invalidField } from "../../../adapters/host/infra-error.ts";
+import { fleetHostName } from "../../config/fleet-schema.ts";
+import type { Seal } from "../../crypto/seal.ts";
+import type { Store } from "../../store/store.ts";
+import { createFleetAuthority, type FleetAuthority } from "../authority/authority.ts";
+import {
+  type CertifiedHost,
+  certificateDays,
+  issueAgentCertificate,
+  readSigningRequest,
+} from "../authority/issue-certificate.ts";
+import { formatJoinToken } from "../join-token.ts";
+import { fleetReasons } from "../reasons.ts";
+import type { HostRecord } from "../store/hosts.ts";
+import { createHostLinks, type OpenLinks } from "./host-links.ts";
+import { type HubHosts, openHubHosts } from "./hub-hosts.ts";
+
+/** A certificate that a hub has issued, and what a host needs to use it. */
+export interface IssuedToHost {
+  readonly name: string;
+  readonly fleetId: string;
+  /** The host's certificate and its issuer, DER. */
+  readonly certificates: readonly Uint8Array[];
+  /** The issuer of certificates of hubs, DER. */
+  readonly hubAuthority: Uint8Array;
+  readonly hubs: readonly string[];
+}
+
+/** A token to create; the host gets the name and the labels. */
+export interface RequestedToken {
+  /** Empty: the name that the host asks for. */
+  readonly host: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly lifetimeMs: number;
+  readonly createdBy: string;
+}
+
+/** What a hub knows and does: the hosts, their connections, tokens and certificates. */
+export interface Hub {
+  /** Name of this hub, for people. */
+  readonly name: string;
+  readonly authority: FleetAuthority;
+  readonly hosts: HubHosts;
+  readonly links: OpenLinks;
+  createToken(requested: RequestedToken): Promise<{ readonly token: string; readonly expiresAtMs: number }>;
+  /** @throws InfraError JOIN_TOKEN_REFUSED, HOST_EXISTS, INVALID_FIELD */
+  enroll(code: string, name: string, signingRequest: Uint8Array): Promise<IssuedToHost>;
+  /** @throws InfraError HOST_UNKNOWN, INVALID_FIELD */
+  renew(host: CertifiedHost, signingRequest: Uint8Array): Promise<IssuedToHost>;
+  /** @throws InfraError HOST_UNKNOWN */
+  setLabels(name: string, labels: Readonly<Record<string, string>>): Promise<HostRecord>;
+  /** @throws InfraError HOST_UNKNOWN */
+  removeHost(name: string): Promise<void>;
+  close(): void;
+}
+
+export interface HubOptions {
+  readonly store: Pick<Store, "run" | "subscribe">;
+  /** `createSeal(masterKey, "fleet-authority")`. */
+  readonly seal: Seal;
+  /** Name of this hub, for people. */
+  readonly name: string;
+  /** Addresses of all hubs for agents, as `host:port`; called when a token or a certificate is issued. */
+  readonly addresses: () => readonly string[];
+  readonly log: { warn(message: string, cause?: unknown): void };
+}
+
+const codeBytes = 32;
+
+/** Context of the seal: a fleet has one authority. */
+const sealContext = "authority";
+
+/** Opens the fleet of a hub: its authority, which the first hub creates, and its hosts. */
+export async function openHub(options: HubOptions): Promise<Hub> {
+  const { store, seal, name, addresses, log } = options;
+  const authority = await openAuthority(store, seal);
+  const hosts = await openHubHosts(store, (error) =>
+    log.warn("the hosts of the fleet cannot be read", error),
+  );
+  const links = createHostLinks();
+  // Another hub may have removed a host.
+  const stopWatching = hosts.onChange(() => {
+    for (const host of links.hosts()) {
+      if (hosts.find(host) === undefined) {
+        links.remove(host);
+      }
+    }
+  });
+
+  function issued(name: string, certificatePem: string): IssuedToHost {
+    const derOf = (pem: string) => new Uint8Array(new X509Certificate(pem).raw);
+    return {
+      name,
+      fleetId: authority.fleetId,
+      certificates: [derOf(certificatePem), derOf(authority.agentIssuer.certificatePem)],
+      hubAuthority: derOf(authority.hubIssuer.certificatePem),
+      hubs: addresses(),
+    };
+  }
+
+  const expiryOfNew = () => Date.now() + certificateDays * 86_400_000;
+
+  return {
+    name,
+    authority,
+    hosts,
+    links,
+    async createToken({ host, labels, lifetimeMs, createdBy }) {
+      if (host !== "") {
+        assertHostName(host, "host");
+      }
+      const code = randomBytes(codeBytes).toString("base64url");
+      const { expiresAtMs } = await store.run("fleet.createToken", {
+        codeHash: hashOf(code),
+        host: host === "" ? null : host,
+        labels,
+        createdBy,
+        lifetimeMs,
+      });
+      const root = new X509Certificate(authority.root.certificatePem);
+      const rootFingerprint = createHash("sha256").update(root.raw).digest("base64url");
+      return { token: formatJoinToken({ hubs: addresses(), rootFingerprint, code }), expiresAtMs };
+    },
+    async enroll(code, asked, signingRequest) {
+      assertHostName(asked, "name");
+      const publicKey = await readSigningRequest(signingRequest);
+      const id = randomUUID();
+      const redeemed = await store.run("fleet.redeemToken", {
+        codeHash: hashOf(code),
+        name: asked,
+        id,
+        certificateExpiresAtMs: expiryOfNew(),
+      });
+      if (!redeemed.ok) {
+        throw refusalOf(redeemed.why, asked);
+      }
+      await hosts.refresh();
+      const host = { name: redeemed.name, id };
+      return issued(host.name, await issueAgentCertificate(authority, host, publicKey));
+    },
+    async renew(host, signingRequest) {
+      const publicKey = await readSigningRequest(signingRequest);
+      if (!hosts.has(host)) {
+        throw hostUnknown(host.name, hosts);
+      }
+      await store.run("fleet.noteCertificate", { name: host.name, expiresAtMs: expiryOfNew() });
+      return issued(host.name, await issueAgentCertificate(authority, host, publicKey));
+    },
+    async setLabels(host, labels) {
+      const record = await store.run("fleet.setLabels", { name: host, labels });
+      if (record === undefined) {
+        throw hostUnknown(host, hosts);
+      }
+      await hosts.refresh();
+      return record;
+    },
+    async removeHost(host) {
+      const { isRemoved } = await store.run("fleet.removeHost", { name: host });
+      if (!isRemoved) {
+        throw hostUnknown(host, hosts);
+      }
+      await hosts.refresh();
+    },
+    close() {
+      stopWatching();
+      hosts.close();
+      links.close();
+    },
+  };
+}
+
+/** Returns HOST_UNKNOWN, with the names that the fleet has. */
+export function hostUnknown(name: string, hosts: Pick<HubHosts, "list">): InfraError {
+  const names = hosts.list().map((record) => record.name);
+  const known = names.length === 0 ? "it has none yet" : `it has ${names.join(", ")}`;
+  return new InfraError(fleetReasons.HOST_UNKNOWN, `the fleet has no host "${name}": ${known}`, {
+    resource: `hosts/${name}`,
+  });
+}
+
+async function openAuthority(store: HubOptions["store"], seal: Seal): Promise<FleetAuthority> {
+  const stored =
+    (await store.run("fleet.authority", undefined)) ??
+    (await store.run("fleet.makeAuthority", await sealedAuthority(seal)));
+  return JSON.parse(Buffer.from(seal.open(stored.sealed, sealContext)).toString());
+}
+
+async function sealedAuthority(seal: Seal) {
+  const authority = await createFleetAuthority();
+  const sealed = seal.seal(Buffer.from(JSON.stringify(authority)), sealContext);
+  return { fleetId: authority.fleetId, sealed };
+}
+
+/** @throws InfraError INVALID_FIELD */
+function assertHostName(name: string, field: string): void {
+  const { error } = fleetHostName.safeParse(name);
+  if (error !== undefined) {
+    throw invalidField(field, error.issues[0]?.message ?? "expected the name of a host");
+  }
+}
+
+function refusalOf(why: "unknown" | "used" | "expired" | "exists", name: string): InfraError {
+  switch (why) {
+    case "exists":
+      return new InfraError(
+        fleetReasons.HOST_EXISTS,
+        `the fleet has a host "${name}" already; remove it first (hostplane host remove ${name}), or join with another name`,
+      );
+    case "used":
+      return new InfraError(
+        fleetReasons.JOIN_TOKEN_REFUSED,
+        "the token was used already; each token is good for one host",
+      );
+    case "expired":
+      return new InfraError(fleetReasons.JOIN_TOKEN_REFUSED, "the token has expired");
+    default:
+      return new InfraError(fleetReasons.JOIN_TOKEN_REFUSED, "this fleet has not issued the token");
+  }
+}
+
+function hashOf(code: string): Uint8Array {
+  return new Uint8Array(createHash("sha256").update(code).digest());
+}

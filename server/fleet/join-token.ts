@@ -1,0 +1,41 @@
+import { z } from "zod";
+import { invalidField } from "../../adapters/host/infra-error.ts";
+
+/** What a host needs to join a fleet. */
+export interface JoinToken {
+  /** Addresses of the hubs, as `host:port`. */
+  readonly hubs: readonly string[];
+  /** SHA-256 of the root certificate (DER) of the fleet's authority, in base64url. */
+  readonly rootFingerprint: string;
+  /** One-time code, in base64url. */
+  readonly code: string;
+}
+
+const prefix = "hpj_";
+const maxLength = 4096;
+
+const schema = z.strictObject({
+  hubs: z.array(z.string().min(3).max(300)).min(1).max(16),
+  root: z.string().length(43),
+  code: z.string().length(43),
+});
+
+/** Formats a token for people, who copy it from one host to another. */
+export function formatJoinToken({ hubs, rootFingerprint, code }: JoinToken): string {
+  return prefix + Buffer.from(JSON.stringify({ hubs, root: rootFingerprint, code })).toString("base64url");
+}
+
+/** Parses a token. @throws InfraError INVALID_FIELD for `token`; the message does not repeat it */
+export function parseJoinToken(text: string): JoinToken {
+  const expected = `expected a token of \`hostplane host token\`, which begins with ${prefix}`;
+  if (!text.startsWith(prefix) || text.length > maxLength) {
+    throw invalidField("token", expected);
+  }
+  try {
+    const json = Buffer.from(text.slice(prefix.length), "base64url").toString();
+    const { hubs, root, code } = schema.parse(JSON.parse(json));
+    return { hubs, rootFingerprint: root, code };
+  } catch {
+    throw invalidField("token", `${expected}; this one is truncated or mistyped`);
+  }
+}

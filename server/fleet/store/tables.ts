@@ -1,0 +1,55 @@
+declare module "../../store/schema.ts" {
+  interface Schema {
+    fleet_authority: FleetAuthorityTable;
+    fleet_tokens: FleetTokensTable;
+    fleet_hosts: FleetHostsTable;
+    fleet_membership: FleetMembershipTable;
+  }
+}
+
+/** The authority of the hub's fleet, in its only row. */
+export interface FleetAuthorityTable {
+  /** Always 1. */
+  id: number;
+  fleet_id: string;
+  /** FleetAuthority as JSON. */
+  sealed: Uint8Array;
+  created_at: number;
+}
+
+/** Tokens with which hosts join. */
+export interface FleetTokensTable {
+  /** SHA-256 of the code. */
+  code_hash: Uint8Array;
+  /** The name that the host gets; null: the one that it asks for. */
+  host: string | null;
+  labels_json: string;
+  created_by: string;
+  created_at: number;
+  expires_at: number;
+  used_at: number | null;
+}
+
+/** The hosts of the fleet. */
+export interface FleetHostsTable {
+  name: string;
+  /** Distinguishes hosts that had the same name one after the other. */
+  id: string;
+  labels_json: string;
+  joined_at: number;
+  certificate_expires_at: number;
+  last_seen_at: number | null;
+  /** What the host last reported, as JSON; null before it was first connected. */
+  report_json: string | null;
+  /** Cursor of the last event that was taken over; null before the first. */
+  event_cursor: string | null;
+}
+
+/** Membership of this gateway in a fleet, in its only row. */
+export interface FleetMembershipTable {
+  /** Always 1. */
+  id: number;
+  /** Key, certificates and hubs as JSON. */
+  sealed: Uint8Array;
+  joined_at: number;
+}

@@ -1,0 +1,106 @@
+import type { TransactionContext } from "../../store/transaction.ts";
+
+/** A join token to create. */
+export interface NewJoinToken {
+  readonly codeHash: Uint8Array;
+  /** The name that the host gets; null: the one that it asks for. */
+  readonly host: string | null;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly createdBy: string;
+  readonly lifetimeMs: number;
+}
+
+/** The host that has joined, or the reason for the refusal. */
+export type RedeemedToken =
+  | { readonly ok: true; readonly name: string }
+  | { readonly ok: false; readonly why: "unknown" | "used" | "expired" | "exists" };
+
+/** How long a token stays as a row after it has expired, for clear errors. */
+const keptMs = 7 * 86_400_000;
+
+/** Tokens with which hosts join. */
+export const tokenTransactions = {
+  async "fleet.createToken"(
+    { db, nowMs }: TransactionContext,
+    { codeHash, host, labels, createdBy, lifetimeMs }: NewJoinToken,
+  ): Promise<{ readonly expiresAtMs: number }> {
+    await db
+      .deleteFrom("fleet_tokens")
+      .where("expires_at", "<", nowMs - keptMs)
+      .execute();
+    const expiresAtMs = nowMs + lifetimeMs;
+    const labelsJson = JSON.stringify(labels);
+    await db
+      .insertInto("fleet_tokens")
+      .values({
+        code_hash: codeHash,
+        host,
+        labels_json: labelsJson,
+        created_by: createdBy,
+        created_at: nowMs,
+        expires_at: expiresAtMs,
+        used_at: null,
+      })
+      .execute();
+    return { expiresAtMs };
+  },
+
+  /**
+   * Uses up a token, and adds its host. A token with a name is only good for that name.
+   * @param name the name that the host asks for
+   * @param id the new ID of the host
+   */
+  async "fleet.redeemToken"(
+    { db, nowMs, notify }: TransactionContext,
+    args: {
+      readonly codeHash: Uint8Array;
+      readonly name: string;
+      readonly id: string;
+      readonly certificateExpiresAtMs: number;
+    },
+  ): Promise<RedeemedToken> {
+    const token = await db
+      .selectFrom("fleet_tokens")
+      .selectAll()
+      .where("code_hash", "=", args.codeHash)
+      .executeTakeFirst();
+    if (token === undefined) {
+      return { ok: false, why: "unknown" };
+    }
+    if (token.used_at !== null) {
+      return { ok: false, why: "used" };
+    }
+    if (token.expires_at <= nowMs) {
+      return { ok: false, why: "expired" };
+    }
+    const name = token.host ?? args.name;
+    const existing = await db
+      .selectFrom("fleet_hosts")
+      .select("name")
+      .where("name", "=", name)
+      .executeTakeFirst();
+    if (existing !== undefined) {
+      return { ok: false, why: "exists" };
+    }
+    await db
+      .updateTable("fleet_tokens")
+      .set({ used_at: nowMs })
+      .where("code_hash", "=", args.codeHash)
+      .execute();
+    await db
+      .insertInto("fleet_hosts")
+      .values({
+        name,
+        id: args.id,
+        labels_json: token.labels_json,
+        joined_at: nowMs,
+        certificate_expires_at: args.certificateExpiresAtMs,
+        last_seen_at: null,
+        report_json: null,
+        event_cursor: null,
+      })
+      .execute();
+    notify("fleet");
+    return { ok: true, name };
+  },
+};
