@@ -412,7 +412,10 @@ test("the client only uses what browsers and Node both have", async (t) => {
 test("domains import only the interface of an adapter", async (t) => {
   for (const { from, to } of imports) {
     const isAdapter = /^adapters\/(?!(host|sandbox)\/)/.test(to);
-    const isOpening = /^server\/domains\/\w+\/(open-real|open-sandbox|sandbox-world|doctor)\.ts$/.test(from);
+    const isOpening =
+      /^server\/domains\/\w+\/(system\/(open-real|open-sandbox|sandbox-world)|doctor\/doctor)\.ts$/.test(
+        from,
+      );
     if (from.startsWith("server/domains/") && !isOpening && isAdapter && !adapterInterfaces.test(to)) {
       t.fail(`${from} imports ${to}`);
     }

@@ -6,7 +6,7 @@ import { type MaasFake, startMaasFake } from "../../adapters/maas/fake/server.ts
 import type { BootedMachine } from "../../adapters/workload/fake/boot.ts";
 import { startWorkloadFake, type WorkloadFake } from "../../adapters/workload/fake/server.ts";
 import { nodeFailurePrefix } from "../../server/domains/clusters/bootstrap/node-script.ts";
-import { bootedMachinesOf } from "../../server/domains/clusters/open-sandbox.ts";
+import { bootedMachinesOf } from "../../server/domains/clusters/system/open-sandbox.ts";
 
 /** A change of a MAAS machine. */
 export interface WorldChange {

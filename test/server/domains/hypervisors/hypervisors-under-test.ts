@@ -16,13 +16,13 @@ import {
   type HypervisorChanges,
 } from "../../../../server/domains/hypervisors/changes/hypervisor-changes.ts";
 import { observeHypervisorChanges } from "../../../../server/domains/hypervisors/events/hypervisor-observer.ts";
+import { createOwnChanges } from "../../../../server/domains/hypervisors/events/own-changes.ts";
 import type {
   HypervisorSettings,
   HypervisorTemplate,
 } from "../../../../server/domains/hypervisors/hypervisor-settings.ts";
 import { createHypervisors, type Hypervisors } from "../../../../server/domains/hypervisors/hypervisors.ts";
 import { createInventory } from "../../../../server/domains/hypervisors/inventory.ts";
-import { createOwnChanges } from "../../../../server/domains/hypervisors/own-changes.ts";
 import {
   createPublishedPoolChanges,
   type PublishedPoolChanges,

@@ -11,12 +11,12 @@ import { PublicAPI } from "../../../../../gen/v1alpha/api_pb.ts";
 import { detailFromJson } from "../../../../../server/domains/events/event-messages.ts";
 import { createEventService } from "../../../../../server/domains/events/service.ts";
 import { createListenEvents } from "../../../../../server/domains/pods/events/listen-events.ts";
+import { createOwnChanges, type OwnChanges } from "../../../../../server/domains/pods/events/own-changes.ts";
 import {
   createPodObserver,
   type PodObserver,
   type PodObserverOptions,
 } from "../../../../../server/domains/pods/events/pod-observer.ts";
-import { createOwnChanges, type OwnChanges } from "../../../../../server/domains/pods/own-changes.ts";
 import { createPublicApiService } from "../../../../../server/domains/pods/service.ts";
 import { createEvents, type Events } from "../../../../../server/events/events.ts";
 import type { Store } from "../../../../../server/store/store.ts";
