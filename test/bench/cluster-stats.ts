@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { readerCapabilities } from "../../adapters/ceph/inspect.ts";
-import { cephSkipReason, makeCeph } from "../lab/ceph.ts";
+import { cephSkipReason, makeCeph } from "../lab/ceph/ceph.ts";
 import { startGatewayProcess } from "../lab/gateway-process.ts";
 import type { Bench, BenchRun } from "./bench.ts";
 import { callGrpc } from "./grpc-call.ts";

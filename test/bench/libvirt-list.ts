@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { createLibvirtClient } from "../../adapters/libvirt/rpc/client.ts";
 import { parseLibvirtUri } from "../../adapters/libvirt/rpc/uri.ts";
-import { libvirtSkipReason, startLibvirtDaemon } from "../lab/libvirt.ts";
+import { libvirtSkipReason, startLibvirtDaemon } from "../lab/libvirt/libvirt.ts";
 import type { Bench, Side } from "./bench.ts";
 
 const domains = 20;

@@ -10,7 +10,7 @@ import { createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { ListPodsRequestSchema, PublicAPI } from "../../gen/v1alpha/api_pb.ts";
 import { startGatewayProcess } from "../lab/gateway-process.ts";
-import { labImage, type PodmanService, podmanSkipReason, startPodmanService } from "../lab/podman.ts";
+import { labImage, type PodmanService, podmanSkipReason, startPodmanService } from "../lab/podman/podman.ts";
 import type { Bench, BenchRun } from "./bench.ts";
 import { callGrpc } from "./grpc-call.ts";
 import { openedRun } from "./opened-run.ts";
