@@ -8,7 +8,7 @@ import { operatorCapabilities, readerCapabilities } from "../../../adapters/ceph
 import { StorageService } from "../../../gen/hostplane/v1/storage_pb.ts";
 import { StatsService } from "../../../gen/stats/stats_pb.ts";
 import { healthWeights } from "../../../server/domains/storage/radar/cluster-health.ts";
-import { startGatewayUnderTest } from "../../server/gateway-under-test.ts";
+import { startGatewayUnderTest } from "../../server/harness/gateway-under-test.ts";
 import { type CephCluster, cephSkipReason, makeCeph } from "./ceph.ts";
 
 const skip = cephSkipReason();

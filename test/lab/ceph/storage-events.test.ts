@@ -8,8 +8,8 @@ import { type Event, EventService } from "../../../gen/hostplane/v1/event_pb.ts"
 import { StorageService } from "../../../gen/hostplane/v1/storage_pb.ts";
 import { type ClusterStats, ClusterStatsSchema } from "../../../gen/resources/stats/stats_pb.ts";
 import { StatsService } from "../../../gen/stats/stats_pb.ts";
-import { startGatewayUnderTest } from "../../server/gateway-under-test.ts";
-import { rpcErrorFrom } from "../../server/rpc-error.ts";
+import { startGatewayUnderTest } from "../../server/harness/gateway-under-test.ts";
+import { rpcErrorFrom } from "../../server/harness/rpc-error.ts";
 import { type CephCluster, cephSkipReason, makeCeph } from "./ceph.ts";
 
 const skip = cephSkipReason();

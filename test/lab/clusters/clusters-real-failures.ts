@@ -1,6 +1,6 @@
 import type { Test } from "tap";
 import { ClusterMachineState } from "../../../gen/hostplane/v1/cluster_pb.ts";
-import { isSettled } from "../../chaos/clusters-client.ts";
+import { isSettled } from "../../chaos/clusters/clusters-client.ts";
 import { createCluster, first, removeCluster, scaleTo, scaleWorkers } from "./clusters-real-changes.ts";
 import { type ClustersLab, secondsSince } from "./clusters-real-lab.ts";
 import { untilKubectl } from "./kubectl.ts";

@@ -6,8 +6,16 @@ import {
   ClusterMachineState,
   type ClusterState,
 } from "../../../gen/hostplane/v1/cluster_pb.ts";
-import { type ClustersClient, createClustersClient, isSettled } from "../../chaos/clusters-client.ts";
-import { type ClustersGateway, type Failpoint, makeClustersHome } from "../../chaos/clusters-process.ts";
+import {
+  type ClustersClient,
+  createClustersClient,
+  isSettled,
+} from "../../chaos/clusters/clusters-client.ts";
+import {
+  type ClustersGateway,
+  type Failpoint,
+  makeClustersHome,
+} from "../../chaos/clusters/clusters-process.ts";
 import { createKubectl, type Kubectl } from "./kubectl.ts";
 import { type KubernetesImage, kubeVipImage, podNetworkManifest } from "./kubernetes-image.ts";
 import { type KubernetesMachines, type MachineKind, startKubernetesMachines } from "./kubernetes-machines.ts";

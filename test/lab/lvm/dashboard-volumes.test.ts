@@ -8,7 +8,7 @@ import {
   untilLoaded,
   untilToast,
 } from "../../browser/browser.ts";
-import { adminPassword, startGatewayUnderTest } from "../../server/gateway-under-test.ts";
+import { adminPassword, startGatewayUnderTest } from "../../server/harness/gateway-under-test.ts";
 import { makeLoopVolumeGroups, reasonToSkip } from "./loop-volume-group.ts";
 
 const skip = (await reasonToSkip()) ?? false;

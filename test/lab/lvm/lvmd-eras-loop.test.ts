@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { test } from "tap";
 import { readEras } from "../../proto-lvmd/eras.ts";
 import { mixedSteps, runMixedSteps } from "../../proto-lvmd/mixed-eras.ts";
-import { startGatewayUnderTest } from "../../server/gateway-under-test.ts";
+import { startGatewayUnderTest } from "../../server/harness/gateway-under-test.ts";
 import { makeLoopVolumeGroups, reasonToSkip } from "./loop-volume-group.ts";
 
 const skip = (await reasonToSkip()) ?? false;

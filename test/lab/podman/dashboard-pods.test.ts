@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { test } from "tap";
 import { goTo, keepScreenshot, logIn, openPage, startBrowser } from "../../browser/browser.ts";
-import { adminPassword, startGatewayUnderTest } from "../../server/gateway-under-test.ts";
+import { adminPassword, startGatewayUnderTest } from "../../server/harness/gateway-under-test.ts";
 import { podmanSkipReason, startPodman } from "./podman.ts";
 import { makePod } from "./pods-changes-lab.ts";
 

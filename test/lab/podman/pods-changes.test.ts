@@ -5,7 +5,7 @@ import { createPodman } from "../../../adapters/podman/podman.ts";
 import { OperationState } from "../../../gen/hostplane/v1/operation_pb.ts";
 import { PodContainerState } from "../../../gen/hostplane/v1/pod_pb.ts";
 import { createChangesUnderTest } from "../../server/domains/pods/changes/changes-under-test.ts";
-import { rpcErrorOf } from "../../server/rpc-error.ts";
+import { rpcErrorOf } from "../../server/harness/rpc-error.ts";
 import { openOwnStore } from "../../server/store/own-store.ts";
 import { podmanSkipReason } from "./podman.ts";
 import {

@@ -4,8 +4,8 @@ import { createGrpcTransport } from "@connectrpc/connect-node";
 import { type Test, test } from "tap";
 import { PodService, PodState as TodaysPodState } from "../../../gen/hostplane/v1/pod_pb.ts";
 import { AppState, ImageType, type Pod, PodState, PublicAPI } from "../../../gen/v1alpha/api_pb.ts";
-import { startGatewayUnderTest } from "../../server/gateway-under-test.ts";
-import { rpcErrorOf } from "../../server/rpc-error.ts";
+import { startGatewayUnderTest } from "../../server/harness/gateway-under-test.ts";
+import { rpcErrorOf } from "../../server/harness/rpc-error.ts";
 import { labImage, type PodmanService, podmanSkipReason, startPodman } from "./podman.ts";
 import { startPodmanGate } from "./podman-gate.ts";
 import {

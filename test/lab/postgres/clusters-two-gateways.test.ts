@@ -3,12 +3,16 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { test } from "tap";
-import { assertLawful, assertNoSecrets, type MachineEventRow } from "../../chaos/clusters-audit.ts";
-import { assertCalm } from "../../chaos/clusters-checks.ts";
-import { type ClustersClient, createClustersClient, isSettled } from "../../chaos/clusters-client.ts";
-import type { ClusterSpec } from "../../chaos/clusters-life.ts";
-import { type ClustersGateway, makeClustersHome } from "../../chaos/clusters-process.ts";
-import { startClustersWorld } from "../../chaos/clusters-world.ts";
+import { assertLawful, assertNoSecrets, type MachineEventRow } from "../../chaos/clusters/clusters-audit.ts";
+import { assertCalm } from "../../chaos/clusters/clusters-checks.ts";
+import {
+  type ClustersClient,
+  createClustersClient,
+  isSettled,
+} from "../../chaos/clusters/clusters-client.ts";
+import type { ClusterSpec } from "../../chaos/clusters/clusters-life.ts";
+import { type ClustersGateway, makeClustersHome } from "../../chaos/clusters/clusters-process.ts";
+import { startClustersWorld } from "../../chaos/clusters/clusters-world.ts";
 import { makeDirectory } from "../../server/store/store-under-test.ts";
 import { reasonToSkipPostgres, startPostgres } from "./postgres.ts";
 

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { test } from "tap";
-import { assertCalm, killsOr, storm } from "../../chaos/storm.ts";
-import { openStormEffects } from "../../chaos/storm-kind.ts";
+import { assertCalm, killsOr, storm } from "../../chaos/operations/storm.ts";
+import { openStormEffects } from "../../chaos/operations/storm-kind.ts";
 import { openOwnStore } from "../../server/store/own-store.ts";
 import { makeDirectory } from "../../server/store/store-under-test.ts";
 import { reasonToSkipPostgres, startPostgres } from "./postgres.ts";

@@ -1,5 +1,5 @@
 import { test } from "tap";
-import { testKilledWrites } from "../../server/killed-writes.ts";
+import { testKilledWrites } from "../../server/interrupted-changes/killed-writes.ts";
 import { reasonToSkipPostgres, startPostgres } from "./postgres.ts";
 
 const skip = reasonToSkipPostgres();

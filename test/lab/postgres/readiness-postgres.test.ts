@@ -9,8 +9,8 @@ import {
   HealthCheckResponse_ServingStatus as ServingStatus,
 } from "../../../gen/grpc/health/v1/health_pb.ts";
 import { LVService, VGService } from "../../../gen/proto/lvmd_pb.ts";
-import { startGatewayUnderTest } from "../../server/gateway-under-test.ts";
-import { rpcErrorOf } from "../../server/rpc-error.ts";
+import { startGatewayUnderTest } from "../../server/harness/gateway-under-test.ts";
+import { rpcErrorOf } from "../../server/harness/rpc-error.ts";
 import { reasonToSkipPostgres, startPostgres } from "./postgres.ts";
 
 const skip = reasonToSkipPostgres();

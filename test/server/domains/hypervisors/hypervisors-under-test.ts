@@ -33,7 +33,7 @@ import { createOperations } from "../../../../server/operations/engine/create-op
 import type { Operation } from "../../../../server/operations/operation.ts";
 import type { Operations } from "../../../../server/operations/operations.ts";
 import type { OperationsOptions } from "../../../../server/operations/operations-options.ts";
-import { startAppUnderTest } from "../../app-under-test.ts";
+import { startAppUnderTest } from "../../harness/app-under-test.ts";
 import { testSeal } from "../../operations/engine-under-test.ts";
 
 export const gib = 1n << 30n;

@@ -4,7 +4,7 @@ import { test } from "tap";
 import { BackupService } from "../../../../../gen/hostplane/v1/backup_pb.ts";
 import { InventoryService } from "../../../../../gen/hostplane/v1/inventory_pb.ts";
 import { LVService } from "../../../../../gen/proto/lvmd_pb.ts";
-import { startGatewayUnderTest } from "../../../gateway-under-test.ts";
+import { startGatewayUnderTest } from "../../../harness/gateway-under-test.ts";
 
 test("the inventory has a backup once it is complete, and not after it is deleted", async (t) => {
   const { url, gateway } = await startGatewayUnderTest(t, {}, { hasLogin: true });

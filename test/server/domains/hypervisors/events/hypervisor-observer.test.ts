@@ -5,7 +5,7 @@ import { libvirtReasons } from "../../../../../adapters/libvirt/reasons.ts";
 import { HypervisorState } from "../../../../../gen/operations/v1/operations_pb.ts";
 import type { EventRecord } from "../../../../../server/events/event-record.ts";
 import type { Store } from "../../../../../server/store/store.ts";
-import { rpcErrorOf } from "../../../rpc-error.ts";
+import { rpcErrorOf } from "../../../harness/rpc-error.ts";
 import { openOwnStore } from "../../../store/own-store.ts";
 import {
   createHypervisorGateway,

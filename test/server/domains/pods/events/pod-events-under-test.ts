@@ -20,7 +20,7 @@ import {
 import { createPublicApiService } from "../../../../../server/domains/pods/service.ts";
 import { createEvents, type Events } from "../../../../../server/events/events.ts";
 import type { Store } from "../../../../../server/store/store.ts";
-import { startAppUnderTest } from "../../../app-under-test.ts";
+import { startAppUnderTest } from "../../../harness/app-under-test.ts";
 import { openOwnStore } from "../../../store/own-store.ts";
 
 export const image = "localhost/test/app:1";

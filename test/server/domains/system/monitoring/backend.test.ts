@@ -3,7 +3,7 @@ import { InfraError } from "../../../../../adapters/host/infra-error.ts";
 import { createStoreBackend } from "../../../../../server/domains/system/monitoring/backend.ts";
 import { storeReasons } from "../../../../../server/store/reasons.ts";
 import type { Store } from "../../../../../server/store/store.ts";
-import { startGatewayUnderTest } from "../../../gateway-under-test.ts";
+import { startGatewayUnderTest } from "../../../harness/gateway-under-test.ts";
 
 function storeThat(run: () => Promise<unknown>): Pick<Store, "run" | "isShared"> {
   return { isShared: true, run: run as Store["run"] };

@@ -5,7 +5,7 @@ import { EventService } from "../../../../../../gen/hostplane/v1/event_pb.ts";
 import { OperationService } from "../../../../../../gen/hostplane/v1/operation_pb.ts";
 import { StoragePoolService } from "../../../../../../gen/hostplane/v1/storage_pool_pb.ts";
 import { observedPoolChanges } from "../../../../../../server/domains/hypervisors/pool/events/observe-pool.ts";
-import { startGatewayUnderTest } from "../../../../gateway-under-test.ts";
+import { startGatewayUnderTest } from "../../../../harness/gateway-under-test.ts";
 import { makeDirectory } from "../../../../store/store-under-test.ts";
 import { createPool, createPoolLvm, gib } from "../pool-under-test.ts";
 
