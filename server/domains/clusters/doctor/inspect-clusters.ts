@@ -95,7 +95,7 @@ function inspectImages(names: readonly string[]): Finding[] {
           what: `MAAS has no Kubernetes image for ${type} machines`,
           ...(type === "standard"
             ? {
-                fix: `upload one to MAAS with the name os=ubuntu-noble,k8s=1.36.3,${type} (docs/reference/maas-images.md)`,
+                fix: `upload one to MAAS with the name os=ubuntu-noble,k8s=1.36.3,${type} (docs/reference/domains/maas-images.md)`,
               }
             : {}),
         };
@@ -107,7 +107,7 @@ function inspectImages(names: readonly string[]): Finding[] {
       (name): Finding => ({
         ok: false,
         what: `image ${name} looks like a cluster image but is ignored because of its name`,
-        fix: "give it a name such as os=ubuntu-noble,k8s=1.36.3,standard (docs/reference/maas-images.md)",
+        fix: "give it a name such as os=ubuntu-noble,k8s=1.36.3,standard (docs/reference/domains/maas-images.md)",
       }),
     ),
   ];

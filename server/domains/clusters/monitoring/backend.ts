@@ -43,7 +43,7 @@ export function createMaasBackend(
 }
 
 const noImages =
-  "MAAS has no Kubernetes image: upload one with a name such as os=ubuntu-noble,k8s=1.36.3,standard (docs/reference/maas-images.md)";
+  "MAAS has no Kubernetes image: upload one with a name such as os=ubuntu-noble,k8s=1.36.3,standard (docs/reference/domains/maas-images.md)";
 
 function messageOf(error: unknown): string {
   if (error instanceof Error && error.name === "TimeoutError") {
