@@ -140,6 +140,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "server/operations",
     "server/rpc",
     "server/store",
+    "server/fleet/fleet.ts",
   ],
   "server/domains/audit": [
     "server/cli/table",
@@ -193,6 +194,15 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "adapters/host",
     "gen",
     "server/events",
+    "server/rpc",
+  ],
+  "server/domains/fleet": [
+    "server/cli/table",
+    "server/config",
+    "server/domain",
+    "adapters/host",
+    "gen",
+    "server/fleet",
     "server/rpc",
   ],
   "server/domains/history": [
@@ -295,6 +305,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "server/store",
   ],
   "server/events": ["adapters/host", "server/store"],
+  "server/fleet/fleet.ts": ["server/fleet"],
   "server/fleet": [
     "adapters/host",
     "gen",

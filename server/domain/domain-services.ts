@@ -3,6 +3,7 @@ import type { OperationSchema } from "../../gen/hostplane/v1/operation_pb.ts";
 import type { BackupSource } from "../backups/backup-source.ts";
 import type { Seal } from "../crypto/seal.ts";
 import type { Events } from "../events/events.ts";
+import type { Fleet } from "../fleet/fleet.ts";
 import type { History } from "../history/history.ts";
 import type { InlineRunner } from "../operations/engine/run-inline.ts";
 import type { Operation } from "../operations/operation.ts";
@@ -76,6 +77,7 @@ export interface GatewayParts {
   readonly leftCommandsSettled?: () => Promise<void>;
   readonly events: Events;
   readonly history: History;
+  readonly fleet: Fleet;
   readonly measures: GatewayMeasures;
   readonly auth: Pick<DomainServices, "registrations" | "planners">;
   readonly store: Pick<Store, "run" | "subscribe" | "isShared">;

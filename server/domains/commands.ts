@@ -47,6 +47,11 @@ export const nouns: Readonly<Record<string, LazyNoun>> = {
     summary: "print what a call would change or lose, and its commands; changes nothing",
     load: async () => (await import("./plan/commands.ts")).planNoun,
   },
+  host: {
+    group: overview,
+    summary: "manage the hosts of a fleet, and this gateway as one of them",
+    load: async () => (await import("./fleet/commands.ts")).hostNoun,
+  },
   volume: {
     group: systems,
     summary: "manage LVM volumes and their snapshots",

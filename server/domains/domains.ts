@@ -4,6 +4,7 @@ import { authDomain } from "./auth/domain.ts";
 import { backupsDomain } from "./backups/domain.ts";
 import { clustersDomain } from "./clusters/domain.ts";
 import { eventsDomain } from "./events/domain.ts";
+import { fleetDomain } from "./fleet/domain.ts";
 import { historyDomain } from "./history/domain.ts";
 import { hypervisorsDomain } from "./hypervisors/domain.ts";
 import { inventoryDomain } from "./inventory/domain.ts";
@@ -34,6 +35,7 @@ export const gatewayDomains: readonly GatewayDomain[] = [
   inventoryDomain,
   planDomain,
   streamsDomain,
+  fleetDomain,
   systemDomain,
   historyDomain,
 ];

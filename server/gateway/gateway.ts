@@ -33,7 +33,7 @@ import { createConfiguredListener } from "../rpc/listener/configured-listener.ts
 import { explainListenFailure } from "../rpc/listener/explain-listen-failure.ts";
 import type { Listener } from "../rpc/listener/listener.ts";
 import { createRefusalLog } from "../rpc/listener/refusal-log.ts";
-import { createRequestGate } from "../rpc/listener/request-gate.ts";
+import { createRequestGate, type RequestGate } from "../rpc/listener/request-gate.ts";
 import { createUnknownCallers } from "../rpc/listener/unknown-callers/unknown-callers.ts";
 import { createPageAccess } from "../rpc/protocols/http/page-access.ts";
 import { awaitFirstVisit } from "../sandbox/first-visit.ts";
@@ -45,6 +45,7 @@ import { createCallChain } from "./call-chain.ts";
 import type { Config } from "./config/schema.ts";
 import { knownServices, methodRuleOf } from "./method-rules.ts";
 import type { Data } from "./open-data.ts";
+import { openFleet } from "./open-fleet.ts";
 import { createServices } from "./services.ts";
 import type { Systems } from "./systems.ts";
 
@@ -211,6 +212,19 @@ export async function openGateway(
   });
   opened.defer(() => history.save());
   let app: App | undefined;
+  let requests: RequestGate | undefined;
+  const fleet = await openFleet({
+    config,
+    data,
+    host: instance.host,
+    version,
+    log,
+    handlers: {
+      onRequest: (request, response, listener) => requests?.handle(request, response, listener),
+      onStream: (exchange, listener) => requests?.handleStream(exchange, listener) === true,
+    },
+  });
+  opened.defer(() => fleet.close());
   const {
     registrations,
     backends,
@@ -226,6 +240,7 @@ export async function openGateway(
     leftCommandsSettled: leftCommands.get,
     events,
     history,
+    fleet,
     measures: {
       callCount: () => metrics.rpc.callCount(),
       readStoreBytes: data.store.isShared ? undefined : readSizeBytes,
@@ -308,7 +323,8 @@ export async function openGateway(
   });
   app = served;
   opened.defer(() => served.close());
-  const requests = createRequestGate(served);
+  const gate = createRequestGate(served);
+  requests = gate;
   const certificates = createCertificateReload(certificateCheckMs, {
     onReloaded: (files) => logger.info({ files }, "certificate reloaded"),
     onRefused: (err) =>
@@ -324,7 +340,7 @@ export async function openGateway(
   const listeners: Listener[] = [];
   opened.defer(async () => {
     shutdown.abort(new InfraError(hostReasons.SHUTTING_DOWN, "the gateway is stopping"));
-    requests.open();
+    gate.open();
     await Promise.all(listeners.map((listener) => listener.close(config.shutdownGraceMs)));
   });
   async function open(listener: Listener): Promise<Listener> {
@@ -332,7 +348,7 @@ export async function openGateway(
     listeners.push(listener);
     return listener;
   }
-  const handlers = { onRequest: requests.handle, onStream: requests.handleStream };
+  const handlers = { onRequest: gate.handle, onStream: gate.handleStream };
   const { handlers: visitedHandlers, visited } = awaitFirstVisit(handlers);
   const path = options.adminSocket ?? adminSocketOf(data.directory);
   await open(createAdminListener({ path, config, ...handlers }));
@@ -356,13 +372,20 @@ export async function openGateway(
         logger.warn({ err }, "tools of an earlier gateway may still run");
       }
     });
+    const agentsListener = await fleet.createListener(unknownCallers);
+    if (agentsListener !== undefined) {
+      await open(agentsListener).catch((error: unknown) => {
+        throw explainListenFailure(error, config.fleet.hub?.listen ?? "");
+      });
+    }
+    fleet.membership.begin();
     operations.begin();
     const schedules = beginSchedules();
     opened.defer(() => schedules.close());
   }
   // Done last: a start that fails must not leave a password behind that the next start would not report.
   const firstAdmin = await preparing.then((prepared) => prepared?.make());
-  requests.open();
+  gate.open();
   if (options.world !== undefined) {
     const { startWorldActivity } = await import("../sandbox/world-activity.ts");
     const activity = startWorldActivity({

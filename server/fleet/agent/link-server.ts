@@ -1,4 +1,4 @@
-import { createServer, type Http2Server } from "node:http2";
+import { createServer, performServerHandshake, type ServerHttp2Session } from "node:http2";
 import type { Duplex } from "node:stream";
 import type { ListenerFacts } from "../../rpc/call/listener-facts.ts";
 import { serveHttp2 } from "../../rpc/listener/serve-http2.ts";
@@ -25,7 +25,7 @@ export interface LinkServerOptions {
 const maxConcurrentStreams = 4096;
 
 export function createLinkServer({ onRequest, onStream }: LinkServerOptions): LinkServer {
-  const servers = new Set<Http2Server>();
+  const sessions = new Set<ServerHttp2Session>();
   return {
     serve(connection, hubAddress) {
       const facts: ListenerFacts = {
@@ -37,30 +37,30 @@ export function createLinkServer({ onRequest, onStream }: LinkServerOptions): Li
         errorDetails: true,
         lvmd: "backups",
       };
-      const server = createServer({
-        settings: { maxConcurrentStreams },
-        maxHeaderListPairs: 2000,
-        streamResetBurst: 10 * maxConcurrentStreams,
-        streamResetRate: maxConcurrentStreams,
-        maxSessionRejectedStreams: 10 * maxConcurrentStreams,
-      });
+      // It never listens. Its session is created here, because a server only takes TLS connections that were opened for HTTP/2.
+      const server = createServer();
       serveHttp2(
         server,
         () => true,
         (request, response) => onRequest(request, response, facts),
         (exchange) => onStream(exchange, facts),
       );
-      servers.add(server);
-      server.on("session", (session) => {
-        session.on("error", () => {});
-        keepAlive(session, linkPingMs);
+      const session = performServerHandshake(connection, {
+        settings: { maxConcurrentStreams },
+        maxHeaderListPairs: 2000,
+        streamResetBurst: 10 * maxConcurrentStreams,
+        streamResetRate: maxConcurrentStreams,
+        maxSessionRejectedStreams: 10 * maxConcurrentStreams,
       });
-      connection.once("close", () => servers.delete(server));
-      server.emit("connection", connection);
+      sessions.add(session);
+      session.on("stream", (...stream) => server.emit("stream", ...stream));
+      session.on("error", () => {});
+      session.once("close", () => sessions.delete(session));
+      keepAlive(session, linkPingMs);
     },
     close() {
-      for (const server of servers) {
-        server.close();
+      for (const session of sessions) {
+        session.close();
       }
     },
   };

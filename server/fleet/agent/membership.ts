@@ -25,6 +25,8 @@ export interface Membership {
   leave(): Promise<void>;
   /** Undefined: it is no member. */
   state(): MembershipState | undefined;
+  /** Connects to the hubs, now and after each `join`. */
+  begin(): void;
   close(): Promise<void>;
 }
 
@@ -45,12 +47,13 @@ const renewCheckMs = 3_600_000;
 /** Context of the seal: there is one membership. */
 const sealContext = "membership";
 
-/** Loads the membership, and connects to its hubs. @throws InfraError STORE_UNAVAILABLE; Error when it cannot be decrypted */
+/** Loads the membership. @throws InfraError STORE_UNAVAILABLE; Error when it cannot be decrypted */
 export async function openMembership(options: MembershipOptions): Promise<Membership> {
   const { store, seal, log } = options;
   let current: StoredMembership | undefined = await load();
   let links: HubLinks | undefined;
   let isJoining = false;
+  let hasBegun = false;
 
   async function load(): Promise<StoredMembership | undefined> {
     const sealed = await store.run("fleet.membership", undefined);
@@ -64,7 +67,7 @@ export async function openMembership(options: MembershipOptions): Promise<Member
   }
 
   function connect(): void {
-    if (current !== undefined) {
+    if (current !== undefined && hasBegun) {
       links = openHubLinks({ ...options, membership: () => current, hubs: current.hubs });
     }
   }
@@ -95,9 +98,7 @@ export async function openMembership(options: MembershipOptions): Promise<Member
     }
   }
 
-  connect();
-  const timer = setInterval(() => void renewIfDue(), renewCheckMs).unref();
-  void renewIfDue();
+  let timer: NodeJS.Timeout | undefined;
 
   function state(): MembershipState | undefined {
     if (current === undefined) {
@@ -135,6 +136,12 @@ export async function openMembership(options: MembershipOptions): Promise<Member
       links = undefined;
     },
     state,
+    begin() {
+      hasBegun = true;
+      connect();
+      timer = setInterval(() => void renewIfDue(), renewCheckMs).unref();
+      void renewIfDue();
+    },
     async close() {
       clearInterval(timer);
       await links?.close();

@@ -69,8 +69,9 @@ export function tlsCertificate({ root, hubIssuer, agentIssuer }: FleetAuthority,
   return {
     cert: Buffer.from(own.certificatePem + hubIssuer.certificatePem + root.certificatePem),
     key: Buffer.from(own.privateKeyPem),
-    ca: Buffer.from(agentIssuer.certificatePem),
-    trustsIssuers: true,
+    // Node's TLS servers cannot trust an issuer without its root. Certificates of hubs, which the root has issued as well, are
+    // refused by their usage: they are for servers only.
+    ca: Buffer.from(agentIssuer.certificatePem + root.certificatePem),
   };
 }
 
@@ -89,13 +90,8 @@ async function acceptLink(
   }
   unknownCallers.connections.of(connection)?.identified();
   const version = String(request.headers[agentVersionHeader] ?? "");
-  const isAdded = await links.add(host.name, version, () => {
-    if (head.length > 0) {
-      connection.unshift(head);
-    }
-    connection.write(
-      `HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: ${linkProtocol}\r\n\r\n`,
-    );
+  const isAdded = await links.add(host.name, version, async () => {
+    await switchProtocols(connection, head);
     return connection;
   });
   if (!isAdded) {
@@ -103,6 +99,15 @@ async function acceptLink(
     log.warn(`an agent at ${connection.remoteAddress} was refused: ${why}`);
     refuse(connection, why);
   }
+}
+
+/** Resolves once the answer is written: Node aborts if an HTTP/2 session takes over a socket during a write (26.10). */
+function switchProtocols(connection: TLSSocket, head: Buffer): Promise<void> {
+  if (head.length > 0) {
+    connection.unshift(head);
+  }
+  const answer = `HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: ${linkProtocol}\r\n\r\n`;
+  return new Promise((resolve) => void connection.write(answer, () => resolve()));
 }
 
 function refusalOf(

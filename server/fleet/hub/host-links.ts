@@ -15,7 +15,7 @@ export interface OpenLinks extends HostLinks {
    * @param begin accepts the connection, and returns it
    * @returns whether it was taken over
    */
-  add(host: string, version: string, begin: () => Duplex): Promise<boolean>;
+  add(host: string, version: string, begin: () => Promise<Duplex>): Promise<boolean>;
   /** Version of the agent on the host's connection; undefined while it has none. */
   versionOf(host: string): string | undefined;
   /** Closes the connection of a host that is removed. */
@@ -60,7 +60,11 @@ export function createHostLinks(): OpenLinks {
         return false;
       }
       earlier?.link.close();
-      const session = connect(`http://${host}`, { createConnection: begin });
+      const connection = await begin();
+      if (connection.destroyed) {
+        return true;
+      }
+      const session = connect(`http://${host}`, { createConnection: () => connection });
       const link = createLink(host, session);
       const entry = { link, session, version };
       entries.set(host, entry);

@@ -3,6 +3,7 @@ import { InfraError, invalidField } from "../../../adapters/host/infra-error.ts"
 import { fleetHostName } from "../../config/fleet-schema.ts";
 import type { Seal } from "../../crypto/seal.ts";
 import type { Store } from "../../store/store.ts";
+import type { DryRun } from "../../store/transaction.ts";
 import { createFleetAuthority, type FleetAuthority } from "../authority/authority.ts";
 import {
   type CertifiedHost,
@@ -43,15 +44,19 @@ export interface Hub {
   readonly authority: FleetAuthority;
   readonly hosts: HubHosts;
   readonly links: OpenLinks;
-  createToken(requested: RequestedToken): Promise<{ readonly token: string; readonly expiresAtMs: number }>;
+  /** @throws InfraError INVALID_FIELD */
+  createToken(
+    requested: RequestedToken,
+    how: DryRun,
+  ): Promise<{ readonly token: string; readonly expiresAtMs: number }>;
   /** @throws InfraError JOIN_TOKEN_REFUSED, HOST_EXISTS, INVALID_FIELD */
   enroll(code: string, name: string, signingRequest: Uint8Array): Promise<IssuedToHost>;
   /** @throws InfraError HOST_UNKNOWN, INVALID_FIELD */
   renew(host: CertifiedHost, signingRequest: Uint8Array): Promise<IssuedToHost>;
   /** @throws InfraError HOST_UNKNOWN */
-  setLabels(name: string, labels: Readonly<Record<string, string>>): Promise<HostRecord>;
+  setLabels(name: string, labels: Readonly<Record<string, string>>, how: DryRun): Promise<HostRecord>;
   /** @throws InfraError HOST_UNKNOWN */
-  removeHost(name: string): Promise<void>;
+  removeHost(name: string, how: DryRun): Promise<HostRecord>;
   close(): void;
 }
 
@@ -106,7 +111,7 @@ export async function openHub(options: HubOptions): Promise<Hub> {
     authority,
     hosts,
     links,
-    async createToken({ host, labels, lifetimeMs, createdBy }) {
+    async createToken({ host, labels, lifetimeMs, createdBy }, how) {
       if (host !== "") {
         assertHostName(host, "host");
       }
@@ -117,6 +122,7 @@ export async function openHub(options: HubOptions): Promise<Hub> {
         labels,
         createdBy,
         lifetimeMs,
+        ...how,
       });
       const root = new X509Certificate(authority.root.certificatePem);
       const rootFingerprint = createHash("sha256").update(root.raw).digest("base64url");
@@ -147,20 +153,21 @@ export async function openHub(options: HubOptions): Promise<Hub> {
       await store.run("fleet.noteCertificate", { name: host.name, expiresAtMs: expiryOfNew() });
       return issued(host.name, await issueAgentCertificate(authority, host, publicKey));
     },
-    async setLabels(host, labels) {
-      const record = await store.run("fleet.setLabels", { name: host, labels });
+    async setLabels(host, labels, how) {
+      const record = await store.run("fleet.setLabels", { name: host, labels, ...how });
       if (record === undefined) {
         throw hostUnknown(host, hosts);
       }
       await hosts.refresh();
       return record;
     },
-    async removeHost(host) {
-      const { isRemoved } = await store.run("fleet.removeHost", { name: host });
-      if (!isRemoved) {
+    async removeHost(host, how) {
+      const record = await store.run("fleet.removeHost", { name: host, ...how });
+      if (record === undefined) {
         throw hostUnknown(host, hosts);
       }
       await hosts.refresh();
+      return record;
     },
     close() {
       stopWatching();

@@ -1,5 +1,6 @@
-import type { Selectable } from "kysely";
-import type { TransactionContext } from "../../store/transaction.ts";
+import type { Kysely, Selectable } from "kysely";
+import type { Schema } from "../../store/schema.ts";
+import type { DryRun, TransactionContext } from "../../store/transaction.ts";
 import type { FleetHostsTable } from "./tables.ts";
 
 /** A host of the fleet, as stored. */
@@ -25,23 +26,31 @@ export const hostTransactions = {
   /** Replaces the labels of a host. @returns the host; undefined if there is none */
   async "fleet.setLabels"(
     { db, notify }: TransactionContext,
-    { name, labels }: { readonly name: string; readonly labels: Readonly<Record<string, string>> },
+    args: { readonly name: string; readonly labels: Readonly<Record<string, string>> } & DryRun,
   ): Promise<HostRecord | undefined> {
-    const row = await db
-      .updateTable("fleet_hosts")
-      .set({ labels_json: JSON.stringify(labels) })
-      .where("name", "=", name)
-      .returningAll()
-      .executeTakeFirst();
-    notify("fleet");
-    return row === undefined ? undefined : recordFromRow(row);
+    const row = await hostRow(db, args.name);
+    if (row === undefined) {
+      return undefined;
+    }
+    const change = { labels_json: JSON.stringify(args.labels) };
+    if (args.dryRun !== true) {
+      await db.updateTable("fleet_hosts").set(change).where("name", "=", args.name).execute();
+      notify("fleet");
+    }
+    return recordFromRow({ ...row, ...change });
   },
 
-  /** Removes a host. @returns whether there was one */
-  async "fleet.removeHost"({ db, notify }: TransactionContext, { name }: { readonly name: string }) {
-    const rows = await db.deleteFrom("fleet_hosts").where("name", "=", name).returning("name").execute();
-    notify("fleet");
-    return { isRemoved: rows.length > 0 };
+  /** Removes a host. @returns the host; undefined if there is none */
+  async "fleet.removeHost"(
+    { db, notify }: TransactionContext,
+    { name, dryRun }: { readonly name: string } & DryRun,
+  ): Promise<HostRecord | undefined> {
+    const row = await hostRow(db, name);
+    if (row !== undefined && dryRun !== true) {
+      await db.deleteFrom("fleet_hosts").where("name", "=", name).execute();
+      notify("fleet");
+    }
+    return row === undefined ? undefined : recordFromRow(row);
   },
 
   /** Notes a new certificate of a host. @returns whether there is such a host */
@@ -74,6 +83,10 @@ export const hostTransactions = {
     notify("fleet");
   },
 };
+
+function hostRow(db: Kysely<Schema>, name: string) {
+  return db.selectFrom("fleet_hosts").selectAll().where("name", "=", name).executeTakeFirst();
+}
 
 function recordFromRow(row: Selectable<FleetHostsTable>): HostRecord {
   return {

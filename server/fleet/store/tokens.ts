@@ -1,4 +1,4 @@
-import type { TransactionContext } from "../../store/transaction.ts";
+import type { DryRun, TransactionContext } from "../../store/transaction.ts";
 
 /** A join token to create. */
 export interface NewJoinToken {
@@ -22,13 +22,16 @@ const keptMs = 7 * 86_400_000;
 export const tokenTransactions = {
   async "fleet.createToken"(
     { db, nowMs }: TransactionContext,
-    { codeHash, host, labels, createdBy, lifetimeMs }: NewJoinToken,
+    { codeHash, host, labels, createdBy, lifetimeMs, dryRun }: NewJoinToken & DryRun,
   ): Promise<{ readonly expiresAtMs: number }> {
+    const expiresAtMs = nowMs + lifetimeMs;
+    if (dryRun === true) {
+      return { expiresAtMs };
+    }
     await db
       .deleteFrom("fleet_tokens")
       .where("expires_at", "<", nowMs - keptMs)
       .execute();
-    const expiresAtMs = nowMs + lifetimeMs;
     const labelsJson = JSON.stringify(labels);
     await db
       .insertInto("fleet_tokens")

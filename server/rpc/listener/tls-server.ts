@@ -73,14 +73,12 @@ export function createTlsServer(
   };
 }
 
-function secureContextFrom({ cert, key, ca, trustsIssuers = false }: Certificate): SecureContextOptions {
+function secureContextFrom({ cert, key, ca }: Certificate): SecureContextOptions {
   return {
     cert,
     key,
     minVersion: "TLSv1.2",
     // A resumed session would not verify its certificate again; each connection has to present it.
-    ...(ca === undefined
-      ? {}
-      : { ca, allowPartialTrustChain: trustsIssuers, secureOptions: constants.SSL_OP_NO_TICKET }),
+    ...(ca === undefined ? {} : { ca, secureOptions: constants.SSL_OP_NO_TICKET }),
   };
 }

@@ -9,6 +9,7 @@ import { createInlineRunner } from "../../../server/operations/engine/run-inline
 import { methodPathOf } from "../../../server/rpc/call/method-rule.ts";
 import { eventStreamMethodOf } from "../../../server/rpc/protocols/sse/event-stream-methods.ts";
 import { isLongForm } from "../../long-form.ts";
+import { noFleet } from "../fleet/no-fleet.ts";
 import { startAppUnderTest } from "../harness/app-under-test.ts";
 import { callMethod, isCallable } from "../harness/call-method.ts";
 import { readContractServices } from "../harness/contract-services.ts";
@@ -744,6 +745,7 @@ test("a domain that is off refuses calls in every protocol and names the key tha
     ...withoutStore(),
     facts,
     maxMessageBytes: 4 << 20,
+    fleet: noFleet,
     routeOf: () => undefined,
   });
   const { url } = await startAppUnderTest(t, registrations);

@@ -4,6 +4,7 @@ import { domains } from "../../../server/domains/domains.ts";
 import { operationMessage } from "../../../server/domains/operations/operation-messages.ts";
 import { methodRuleOf } from "../../../server/gateway/method-rules.ts";
 import { createInlineRunner } from "../../../server/operations/engine/run-inline.ts";
+import { noFleet } from "../fleet/no-fleet.ts";
 import { withoutStore } from "../harness/without-store.ts";
 
 /** What a domain is created with, for tests of one domain. Calls that need the store fail, unless one is passed. */
@@ -14,6 +15,7 @@ export function contextUnderTest(parts: Partial<DomainContext> = {}): DomainCont
     auth: { registrations: [], planners: [] },
     facts: { version: "test", host: "host1", isSandbox: true, startedAtMs: 0, listeners: () => [] },
     maxMessageBytes: 4 << 20,
+    fleet: noFleet,
     routeOf: () => undefined,
     operationMessage,
     storeBackend: createAbsentBackend("system", "none", "off", [], "there is no store"),

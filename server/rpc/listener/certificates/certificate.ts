@@ -15,8 +15,6 @@ export interface Certificate {
   readonly key: Buffer;
   /** Undefined: clients are not asked for a certificate. */
   readonly ca?: Buffer | undefined;
-  /** Whether `ca` holds issuers below a root, which are trusted without it. */
-  readonly trustsIssuers?: boolean;
 }
 
 /**

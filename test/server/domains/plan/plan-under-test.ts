@@ -23,6 +23,7 @@ import { createInlineRunner } from "../../../../server/operations/engine/run-inl
 import type { Peer } from "../../../../server/rpc/call/call.ts";
 import { anonymous, type Caller } from "../../../../server/rpc/call/caller.ts";
 import type { ServiceRegistration } from "../../../../server/rpc/call/service-handlers.ts";
+import { noFleet } from "../../fleet/no-fleet.ts";
 import { withoutStore } from "../../harness/without-store.ts";
 import { createCall } from "../../rpc/call/call-under-test.ts";
 import { openOwnStore } from "../../store/own-store.ts";
@@ -78,6 +79,7 @@ export async function createPlanUnderTest(
     ...withoutStore(),
     facts: { version: "test", host: "host1", isSandbox: true, startedAtMs: 0, listeners: () => [] },
     maxMessageBytes: 4 << 20,
+    fleet: noFleet,
     routeOf: () => undefined,
   });
 

@@ -22,6 +22,7 @@ import type { Operation } from "../../../../../server/operations/operation.ts";
 import type { Operations } from "../../../../../server/operations/operations.ts";
 import type { OperationsOptions } from "../../../../../server/operations/operations-options.ts";
 import type { Caller } from "../../../../../server/rpc/call/caller.ts";
+import { noFleet } from "../../../fleet/no-fleet.ts";
 import { historyUnderTest } from "../../../harness/history-under-test.ts";
 import { createCall } from "../../../rpc/call/call-under-test.ts";
 import { openOwnStore } from "../../../store/own-store.ts";
@@ -180,6 +181,7 @@ export async function createGateway(
     log: { warn: (message, cause) => t.comment(`${message} ${cause}`) },
     facts: { version: "test", host: "host1", isSandbox: true, startedAtMs: 0, listeners: () => [] },
     maxMessageBytes: 4 << 20,
+    fleet: noFleet,
     routeOf: () => undefined,
   });
   if (options.isIdle !== true) {

@@ -1,0 +1,165 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { durationMs } from "@bufbuild/protobuf/wkt";
+import { ConnectError } from "@connectrpc/connect";
+import { codeToString } from "@connectrpc/connect/protocol-connect";
+import { InfraError, invalidField } from "../../../adapters/host/infra-error.ts";
+import { ErrorInfoSchema } from "../../../gen/google/rpc/error_details_pb.ts";
+import {
+  type CallHostsRequest,
+  type CallHostsResponseSchema,
+  FleetService,
+} from "../../../gen/hostplane/v1/fleet_pb.ts";
+import { callHost, type HostCall } from "../../fleet/hub/call-host.ts";
+import { hostUnreachable } from "../../fleet/hub/host-links.ts";
+import { type Hub, hostUnknown } from "../../fleet/hub/hub.ts";
+import type { Call } from "../../rpc/call/call.ts";
+import { callableServices } from "../../rpc/call/callable-services.ts";
+import type { Route } from "../../rpc/call/router.ts";
+import { assertAllowed } from "../../rpc/interceptors/authorization.ts";
+import { listenerRefusalOf } from "../../rpc/protocols/http/listener-services.ts";
+import { hostsWith } from "./host-message.ts";
+
+type Answer = MessageInitShape<typeof CallHostsResponseSchema>;
+
+const contentTypes = ["application/json", "application/proto"] as const;
+const concurrency = { most: 64, usual: 8 };
+const longestMs = 60_000;
+
+/** The part of the gateway that decides about the method. */
+export interface CalledMethods {
+  /** Returns the route of a method, by its full name; undefined for one that the hub does not know. */
+  readonly routeOf: (methodPath: string) => Route | undefined;
+  /** Reports whether the hub alone answers calls of a domain. */
+  readonly isHubsOwn: (domain: string) => boolean;
+}
+
+/**
+ * Calls a method on hosts, several at a time, and yields each answer when it arrives.
+ * @throws InfraError INVALID_FIELD, HOST_UNKNOWN, and those of a caller who may not call the method
+ */
+export async function* callHosts(
+  hub: Hub,
+  request: CallHostsRequest,
+  call: Call,
+  methods: CalledMethods,
+): AsyncGenerator<Answer, void> {
+  assertCallable(request.method, call, methods);
+  const waiting = [...selectHosts(hub, request)];
+  const hostCall = hostCallFrom(request, call, hub.name);
+  const maxConcurrent = parseConcurrency(request.maxConcurrent);
+  const running = new Map<string, Promise<Answer>>();
+  while (waiting.length > 0 || running.size > 0) {
+    for (let host = waiting[0]; host !== undefined && running.size < maxConcurrent; host = waiting[0]) {
+      waiting.shift();
+      running.set(host, answerOf(hub, host, hostCall));
+    }
+    const answer = await Promise.race(running.values());
+    running.delete(answer.host ?? "");
+    call.signal.throwIfAborted();
+    yield answer;
+  }
+}
+
+/** @throws InfraError INVALID_FIELD, SERVICE_NOT_ON_LISTENER, and those of `assertAllowed` */
+function assertCallable(methodPath: string, call: Call, { routeOf, isHubsOwn }: CalledMethods): void {
+  const route = routeOf(methodPath);
+  if (route === undefined || route.method.methodKind !== "unary") {
+    throw invalidField(
+      "method",
+      "expected the full name of a unary method, such as proto.VGService/GetLVList",
+    );
+  }
+  const { method, rule } = route;
+  if (method.parent === FleetService || isHubsOwn(rule.domain)) {
+    throw invalidField("method", `${method.parent.typeName} is always the hub's own; call it without hosts`);
+  }
+  const refusal = listenerRefusalOf(method.parent, call.peer.listener, call.peer.services);
+  if (refusal !== undefined) {
+    throw refusal;
+  }
+  assertAllowed(call.caller, method, rule);
+}
+
+/** @throws InfraError INVALID_FIELD, HOST_UNKNOWN */
+function selectHosts({ hosts }: Hub, request: CallHostsRequest): ReadonlySet<string> {
+  const { hosts: names, labels } = request;
+  if (names.length === 0 && Object.keys(labels).length === 0) {
+    throw invalidField("hosts", "expected at least one name, or at least one of `labels`");
+  }
+  if (names.length > 0 && Object.keys(labels).length > 0) {
+    throw invalidField("labels", "expected either names or labels");
+  }
+  for (const name of names) {
+    if (hosts.find(name) === undefined) {
+      throw hostUnknown(name, hosts);
+    }
+  }
+  return new Set(names.length > 0 ? names : hostsWith(hosts.list(), labels).map(({ name }) => name));
+}
+
+/** @throws InfraError INVALID_FIELD */
+function parseConcurrency(asked: number): number {
+  if (asked > concurrency.most) {
+    throw invalidField("max_concurrent", `expected 1 to ${concurrency.most}`);
+  }
+  return asked === 0 ? concurrency.usual : asked;
+}
+
+/** @throws InfraError INVALID_FIELD */
+function hostCallFrom(request: CallHostsRequest, call: Call, hubName: string): HostCall {
+  const asked = request.contentType === "" ? contentTypes[0] : request.contentType;
+  const contentType = contentTypes.find((each) => each === asked);
+  if (contentType === undefined) {
+    throw invalidField("content_type", `expected ${contentTypes.join(" or ")}`);
+  }
+  const timeoutMs = request.timeout === undefined ? longestMs : durationMs(request.timeout);
+  if (timeoutMs <= 0 || timeoutMs > longestMs) {
+    throw invalidField("timeout", `expected more than 0 and at most ${longestMs / 1000} seconds`);
+  }
+  const { actor, accountId, role } = call.caller;
+  const services = callableServices(call);
+  return {
+    methodPath: request.method,
+    contentType,
+    body: request.body,
+    caller: {
+      actor,
+      accountId,
+      role: role ?? "viewer",
+      services: services === undefined ? undefined : [...services],
+      address: call.peer.address,
+      hub: hubName,
+      requestId: call.requestId,
+    },
+    timeoutMs,
+    signal: call.signal,
+  };
+}
+
+/** Never rejects. */
+async function answerOf(hub: Hub, host: string, hostCall: HostCall): Promise<Answer> {
+  try {
+    const link = hub.links.find(host);
+    if (link === undefined) {
+      throw hostUnreachable(host, "it is not connected to this hub");
+    }
+    return { host, outcome: { case: "body", value: await callHost(link, hostCall) } };
+  } catch (thrown) {
+    return { host, outcome: { case: "error", value: hostErrorFrom(thrown) } };
+  }
+}
+
+function hostErrorFrom(thrown: unknown): { code: string; reason: string; message: string } {
+  if (thrown instanceof ConnectError) {
+    const [info] = thrown.findDetails(ErrorInfoSchema);
+    return {
+      code: codeToString(thrown.code).toUpperCase(),
+      reason: info?.reason ?? "",
+      message: thrown.rawMessage,
+    };
+  }
+  if (thrown instanceof InfraError) {
+    return { code: thrown.code, reason: thrown.reason, message: thrown.message };
+  }
+  throw thrown;
+}

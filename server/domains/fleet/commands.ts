@@ -1,0 +1,143 @@
+import { durationFromMs } from "@bufbuild/protobuf/wkt";
+import {
+  FleetService,
+  type Host,
+  HostSchema,
+  MembershipSchema,
+  MembershipService,
+} from "../../../gen/hostplane/v1/fleet_pb.ts";
+import { BackendHealth, BackendKind } from "../../../gen/hostplane/v1/system_pb.ts";
+import { change, list, type Noun, show } from "../../cli/table/command.ts";
+import { argument, duration, nameOf, option, optionList, word } from "../../cli/table/parameter.ts";
+import { anyName, type Reference } from "../../cli/table/reference.ts";
+import { timeText } from "../../cli/table/time-text.ts";
+import { labelsFromWords } from "./labels-from-words.ts";
+
+const hosts: Reference = {
+  noun: "host",
+  fullId: anyName,
+  async list(session) {
+    const { message } = await session.call(FleetService.method.listHosts, {});
+    return message.hosts.map(({ name }) => ({ id: name, names: [] }));
+  },
+};
+
+const host = argument("name of the host", nameOf("name", hosts));
+const labels = optionList("a label, as NAME=VALUE; may be repeated", word("label"));
+
+/** The hosts of a fleet, and this gateway as one of them. */
+export const hostNoun: Noun = {
+  reference: hosts,
+  commands: [
+    list({
+      name: "list",
+      summary: "list the hosts of the fleet",
+      parameters: { label: labels },
+      method: FleetService.method.listHosts,
+      request: ({ label }) => ({ labels: labelsFromWords(label) }),
+      schema: HostSchema,
+      items: (response) => response.hosts,
+      columns: {
+        NAME: "name",
+        CONNECTED: (item) => (item.connected ? "yes" : "no"),
+        "LAST SEEN": (item) => timeText(item.lastSeenAt),
+        VERSION: (item) => item.report?.version ?? "",
+        SYSTEMS: systemsText,
+        LABELS: (item) => labelsText(item.labels),
+      },
+    }),
+    change({
+      name: "token",
+      summary: "create a token with which one host may join the fleet",
+      parameters: {
+        name: option("only for a host of this name", word("name")),
+        label: labels,
+        lifetime: option("how long it can be used, e.g. 30m; 1h if absent", duration),
+      },
+      method: FleetService.method.createHostToken,
+      request: ({ name = "", label, lifetime }) => ({
+        host: name,
+        labels: labelsFromWords(label),
+        ...(lifetime === undefined ? {} : { lifetime: durationFromMs(lifetime) }),
+      }),
+      done: (response) => response.token,
+      id: (response) => response.token,
+      notes: (response) => [
+        `good for one host until ${timeText(response.expiresAt)}; run on that host: hostplane host join TOKEN`,
+      ],
+    }),
+    change({
+      name: "label",
+      summary: "replace the labels of a host; without labels, remove them all",
+      parameters: { name: host, label: labels },
+      method: FleetService.method.setHostLabels,
+      request: ({ name, label }) => ({ name, labels: labelsFromWords(label) }),
+      done: (response, values) => `labels of ${values.name}: ${labelsText(response.host?.labels ?? {})}`,
+    }),
+    change({
+      name: "remove",
+      summary: "remove a host from the fleet; the host itself works on",
+      destroys: true,
+      parameters: { name: host },
+      method: FleetService.method.removeHost,
+      done: (_response, values) => `removed the host ${values.name} from the fleet`,
+    }),
+    change({
+      name: "join",
+      summary: "on a host: join the fleet that has issued a token",
+      parameters: {
+        token: argument("token of `hostplane host token` on a hub", word("token")),
+        name: option("name of this host in the fleet; its host name if absent", word("name")),
+      },
+      method: MembershipService.method.joinFleet,
+      request: ({ token, name = "" }) => ({ token, name }),
+      done: ({ membership }) =>
+        `joined the fleet as ${membership?.name}; connected to ${membership?.hubs.filter(({ connected }) => connected).length} of ${membership?.hubs.length} hubs`,
+      id: ({ membership }) => membership?.name ?? "",
+    }),
+    change({
+      name: "leave",
+      summary: "on a host: leave the fleet",
+      destroys: true,
+      method: MembershipService.method.leaveFleet,
+      done: () => "left the fleet",
+      id: () => "",
+    }),
+    show({
+      name: "status",
+      summary: "on a host: show its membership in a fleet, and the connections to the hubs",
+      method: MembershipService.method.getMembership,
+      schema: MembershipSchema,
+      item: (response) => response.membership,
+      view: ({ name, fleetId, certificateExpiresAt, hubs }) => ({
+        facts: [
+          ["name", name],
+          ["fleet", fleetId],
+          ["certificate", `until ${timeText(certificateExpiresAt)}`],
+        ],
+        tables: [
+          {
+            head: ["HUB", "CONNECTED", "PROBLEM"],
+            rows: hubs.map(({ address, connected, problem }) => [address, connected ? "yes" : "no", problem]),
+          },
+        ],
+      }),
+    }),
+  ],
+};
+
+/** Names the systems of a host that are on; those that do not work are marked. */
+function systemsText({ report }: Host): string {
+  return (report?.backends ?? [])
+    .filter(
+      ({ kind, domain }) => kind === BackendKind.REAL || (kind === BackendKind.SANDBOX && domain !== "store"),
+    )
+    .map(({ name, health }) => (health === BackendHealth.OK ? name : `${name}!`))
+    .join(", ");
+}
+
+function labelsText(labels: Readonly<Record<string, string>>): string {
+  return Object.entries(labels)
+    .map(([name, value]) => `${name}=${value}`)
+    .join(", ");
+}

@@ -1,0 +1,41 @@
+import { EnrollmentService, FleetService, MembershipService } from "../../../gen/hostplane/v1/fleet_pb.ts";
+import { defineGatewayDomain } from "../../domain/define-domain.ts";
+import { fleetReasons } from "../../fleet/reasons.ts";
+import { enrollmentMethodReasons, fleetMethodReasons, membershipMethodReasons } from "./call-reasons.ts";
+
+/** Many hosts at one address. */
+export const fleetDomain = defineGatewayDomain({
+  name: "fleet",
+  services: [
+    {
+      service: FleetService,
+      reasons: fleetMethodReasons,
+      rules: {
+        ListHosts: { get: false, cache: false },
+        WatchHosts: { repeatable: true },
+        // The method that it calls has its own role.
+        CallHosts: { role: "viewer", mutation: false },
+        CreateHostToken: { role: "admin" },
+        SetHostLabels: { role: "admin" },
+        RemoveHost: { role: "admin" },
+      },
+    },
+    {
+      service: MembershipService,
+      role: "admin",
+      reasons: membershipMethodReasons,
+      rules: { GetMembership: { get: false, cache: false } },
+    },
+    {
+      service: EnrollmentService,
+      reasons: enrollmentMethodReasons,
+      rules: { Enroll: { role: "anyone" }, RenewCertificate: { role: "anyone" } },
+    },
+  ],
+  usesStore: true,
+  reasons: { tables: [fleetReasons] },
+  async serve(context) {
+    const { serveFleet } = await import("./serve.ts");
+    return serveFleet(context);
+  },
+});

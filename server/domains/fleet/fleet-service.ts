@@ -1,0 +1,52 @@
+import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { FleetService } from "../../../gen/hostplane/v1/fleet_pb.ts";
+import { handlersOf } from "../../domain/change.ts";
+import type { Hub } from "../../fleet/hub/hub.ts";
+import { fleetReasons } from "../../fleet/reasons.ts";
+import { registerService, type ServiceRegistration } from "../../rpc/call/service-handlers.ts";
+import { watchState } from "../../rpc/streams/watch-state.ts";
+import { type CalledMethods, callHosts } from "./call-hosts.ts";
+import type { FleetChanges } from "./changes/fleet-changes.ts";
+import { hostMessage, hostsWith } from "./host-message.ts";
+
+/** Creates hostplane.v1.FleetService: the hosts of a hub. */
+export function createFleetService(
+  hub: () => Hub,
+  changes: FleetChanges,
+  methods: CalledMethods,
+): ServiceRegistration {
+  const read = (labels: Readonly<Record<string, string>>) => {
+    const { hosts, links } = hub();
+    return { hosts: hostsWith(hosts.list(), labels).map((record) => hostMessage(record, { links })) };
+  };
+  return registerService(FleetService, {
+    async listHosts({ labels }) {
+      return read(labels);
+    },
+    watchHosts({ labels }, call) {
+      const { hosts, links } = hub();
+      const subscribe = (wake: () => void) => {
+        const stops = [hosts.onChange(wake), links.onChange(wake)];
+        return () => {
+          for (const stop of stops) {
+            stop();
+          }
+        };
+      };
+      return watchState(subscribe, async () => read(labels), call.signal);
+    },
+    callHosts: (request, call) => callHosts(hub(), request, call, methods),
+    ...handlersOf(changes),
+  });
+}
+
+/** Returns a function that returns the hub. It throws NOT_A_HUB if there is none. */
+export function requireHub(hub: Hub | undefined): () => Hub {
+  return () => {
+    if (hub === undefined) {
+      const message = "this gateway is no hub: set fleet.hub in the configuration (fleet: {hub: {}})";
+      throw new InfraError(fleetReasons.NOT_A_HUB, message);
+    }
+    return hub;
+  };
+}

@@ -1,0 +1,33 @@
+import { fromJsonString, type MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { HostReportSchema, type HostSchema } from "../../../gen/hostplane/v1/fleet_pb.ts";
+import type { Hub } from "../../fleet/hub/hub.ts";
+import type { HostRecord } from "../../fleet/store/hosts.ts";
+
+type HostMessage = MessageInitShape<typeof HostSchema>;
+
+/** Converts a host to the API's message. */
+export function hostMessage(record: HostRecord, { links }: Pick<Hub, "links">): HostMessage {
+  const { name, labels, lastSeenAtMs, joinedAtMs, certificateExpiresAtMs, report } = record;
+  return {
+    name,
+    labels: { ...labels },
+    connected: links.find(name) !== undefined,
+    joinedAt: timestampFromMs(joinedAtMs),
+    certificateExpiresAt: timestampFromMs(certificateExpiresAtMs),
+    ...(lastSeenAtMs === undefined ? {} : { lastSeenAt: timestampFromMs(lastSeenAtMs) }),
+    // A hub of another version may have stored fields that this one does not know.
+    ...(report === undefined
+      ? {}
+      : { report: fromJsonString(HostReportSchema, report, { ignoreUnknownFields: true }) }),
+  };
+}
+
+/** Returns the hosts that have all of the labels. */
+export function hostsWith(
+  hosts: readonly HostRecord[],
+  labels: Readonly<Record<string, string>>,
+): readonly HostRecord[] {
+  const wanted = Object.entries(labels);
+  return hosts.filter((host) => wanted.every(([name, value]) => host.labels[name] === value));
+}

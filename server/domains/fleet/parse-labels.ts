@@ -1,0 +1,26 @@
+import { invalidField } from "../../../adapters/host/infra-error.ts";
+
+const maxLabels = 32;
+const namePattern = /^[A-Za-z0-9]([-_.A-Za-z0-9]{0,61}[A-Za-z0-9])?$/;
+const valuePattern = /^([A-Za-z0-9]([-_.A-Za-z0-9]{0,61}[A-Za-z0-9])?)?$/;
+
+/**
+ * Checks the labels of a request.
+ * @throws InfraError INVALID_FIELD for `labels`, which names the label and the limit
+ */
+export function parseLabels(labels: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const entries = Object.entries(labels);
+  if (entries.length > maxLabels) {
+    throw invalidField("labels", `expected at most ${maxLabels} labels, got ${entries.length}`);
+  }
+  const characters = "letters, digits, '-', '_' and '.', with a letter or digit at both ends";
+  for (const [name, value] of entries) {
+    if (!namePattern.test(name)) {
+      throw invalidField("labels", `"${name}": expected a name of 1 to 63 characters: ${characters}`);
+    }
+    if (!valuePattern.test(value)) {
+      throw invalidField("labels", `${name}: expected a value of at most 63 characters: ${characters}`);
+    }
+  }
+  return labels;
+}

@@ -1,0 +1,34 @@
+import { FleetService } from "../../../gen/hostplane/v1/fleet_pb.ts";
+import { plannersOf } from "../../domain/change.ts";
+import type { DomainContext, DomainServices } from "../../domain/domain-services.ts";
+import { startHostReports } from "../../fleet/hub/host-reports.ts";
+import { createFleetChanges } from "./changes/fleet-changes.ts";
+import { createEnrollmentService } from "./enrollment-service.ts";
+import { createFleetService, requireHub } from "./fleet-service.ts";
+import { createMembershipService } from "./membership-service.ts";
+
+/** Domains whose calls are never for a host: who may log in, and which hosts there are. */
+const hubsOwn: ReadonlySet<string> = new Set(["auth", "fleet", "streams"]);
+
+/** Creates the services of the fleet. */
+export function serveFleet({ fleet, host, store, log, routeOf }: DomainContext): DomainServices {
+  const hub = requireHub(fleet.hub);
+  const changes = createFleetChanges(hub);
+  return {
+    registrations: [
+      createFleetService(hub, changes, { routeOf, isHubsOwn: (domain) => hubsOwn.has(domain) }),
+      createMembershipService(fleet.membership, host),
+      createEnrollmentService(hub),
+    ],
+    planners: [plannersOf(FleetService, changes)],
+    backends: [],
+    ...(fleet.hub === undefined
+      ? {}
+      : {
+          beginSchedules: () =>
+            startHostReports(hub(), store, (error) =>
+              log.warn("a host of the fleet could not be asked for its state", error),
+            ),
+        }),
+  };
+}

@@ -1,0 +1,9 @@
+import type { Membership } from "./agent/membership.ts";
+import type { Hub } from "./hub/hub.ts";
+
+/** The part of a gateway in a fleet. A gateway may be a hub, a host, both or neither. */
+export interface Fleet {
+  /** Undefined unless `fleet.hub` is configured. */
+  readonly hub: Hub | undefined;
+  readonly membership: Membership;
+}

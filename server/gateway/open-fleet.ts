@@ -1,0 +1,111 @@
+import { parseListenAddress } from "../config/listen-address.ts";
+import { createSeal } from "../crypto/seal.ts";
+import { createLinkServer, type LinkServerOptions } from "../fleet/agent/link-server.ts";
+import { openMembership } from "../fleet/agent/membership.ts";
+import { issueHubCertificate } from "../fleet/authority/issue-certificate.ts";
+import type { Fleet } from "../fleet/fleet.ts";
+import { createAgentsListener, tlsCertificate } from "../fleet/hub/agents-listener.ts";
+import { type Hub, openHub } from "../fleet/hub/hub.ts";
+import type { OperationsLog } from "../operations/operations-options.ts";
+import type { Listener } from "../rpc/listener/listener.ts";
+import type { UnknownCallers } from "../rpc/listener/unknown-callers/unknown-callers.ts";
+import type { Config } from "./config/schema.ts";
+import type { Data } from "./open-data.ts";
+
+export interface OpenFleetOptions {
+  readonly config: Config;
+  readonly data: Data;
+  /** Name of this host. */
+  readonly host: string;
+  readonly version: string;
+  readonly log: Pick<OperationsLog, "warn"> & { info(message: string): void };
+  /** Answer the requests of hubs. */
+  readonly handlers: LinkServerOptions;
+}
+
+/** The fleet of a gateway, and what its start needs. */
+export interface OpenFleet extends Fleet {
+  /** Creates the listener for agents; undefined unless the gateway is a hub. */
+  createListener(unknownCallers: UnknownCallers): Promise<Listener | undefined>;
+  close(): Promise<void>;
+}
+
+/** A hub's certificate is renewed this often; it is valid for thirty days. */
+const renewEveryMs = 86_400_000;
+
+/** Opens the hub, if one is configured, and the membership. @throws InfraError STORE_UNAVAILABLE */
+export async function openFleet(options: OpenFleetOptions): Promise<OpenFleet> {
+  const { config, data, host, version, log, handlers } = options;
+  const server = createLinkServer(handlers);
+  const membership = await openMembership({
+    store: data.store,
+    seal: createSeal(data.masterKey, "fleet-membership"),
+    server,
+    version,
+    log,
+  });
+  let listener: Listener | undefined;
+  let renewal: NodeJS.Timeout | undefined;
+  const settings = config.fleet.hub;
+  const hub =
+    settings === undefined
+      ? undefined
+      : await openHub({
+          store: data.store,
+          seal: createSeal(data.masterKey, "fleet-authority"),
+          name: host,
+          addresses: () =>
+            settings.addresses ?? [`${host}:${portOf(listener?.address() ?? settings.listen)}`],
+          log,
+        });
+
+  return {
+    hub,
+    membership,
+    async createListener(unknownCallers) {
+      if (hub === undefined || settings === undefined) {
+        return undefined;
+      }
+      const created = await createHubListener(hub, settings.listen, options, unknownCallers);
+      renewal = setInterval(async () => {
+        const renewed = await issueHubCertificate(hub.authority);
+        created.reloadCertificate(tlsCertificate(hub.authority, renewed));
+      }, renewEveryMs).unref();
+      listener = created;
+      return created;
+    },
+    async close() {
+      clearInterval(renewal);
+      await membership.close();
+      server.close();
+      hub?.close();
+    },
+  };
+}
+
+async function createHubListener(
+  { authority, links, hosts }: Hub,
+  address: string,
+  { config, log, handlers }: OpenFleetOptions,
+  unknownCallers: UnknownCallers,
+): Promise<Listener> {
+  const parsed = parseListenAddress(address);
+  if (typeof parsed === "string") {
+    throw new TypeError(`${address}: ${parsed}`);
+  }
+  return createAgentsListener({
+    address: parsed,
+    authority,
+    certificate: await issueHubCertificate(authority),
+    config,
+    unknownCallers,
+    links,
+    isHost: hosts.has,
+    onRequest: handlers.onRequest,
+    log,
+  });
+}
+
+function portOf(address: string): string {
+  return address.slice(address.lastIndexOf(":") + 1);
+}
