@@ -56,6 +56,11 @@ export const fleetReasons = defineReasons({
     retryable: false,
     meaning: "No address in the token answers with the certificate authority that the token names.",
   },
+  HUB_UNREACHABLE: {
+    code: "UNAVAILABLE",
+    retryable: true,
+    meaning: "The hub did not answer; the message has the details.",
+  },
   ALREADY_MEMBER: {
     code: "FAILED_PRECONDITION",
     retryable: false,

@@ -19,6 +19,7 @@ export const membershipMethodReasons: ReasonsByMethod = {
     fleetReasons.LOCAL_SOCKET_ONLY,
     fleetReasons.ALREADY_MEMBER,
     fleetReasons.HUB_NOT_TRUSTED,
+    fleetReasons.HUB_UNREACHABLE,
     fleetReasons.JOIN_TOKEN_REFUSED,
     fleetReasons.HOST_EXISTS,
   ],

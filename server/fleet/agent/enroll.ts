@@ -1,8 +1,9 @@
 import { createHash, X509Certificate } from "node:crypto";
 import { connect, type TLSSocket } from "node:tls";
-import { createClient } from "@connectrpc/connect";
+import { ConnectError, createClient } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { ErrorInfoSchema } from "../../../gen/google/rpc/error_details_pb.ts";
 import { EnrollmentService, type IssuedCertificate } from "../../../gen/hostplane/v1/fleet_pb.ts";
 import { createSigningRequest, hubServerName } from "../authority/issue-certificate.ts";
 import type { JoinToken } from "../join-token.ts";
@@ -24,7 +25,7 @@ const timeoutMs = 15_000;
  * Gets the first certificate of this host, for a token. Tries the hubs in order, and uses the first one that shows the
  * certificate authority that the token names.
  * @param name the name that the host asks for
- * @throws InfraError HUB_NOT_TRUSTED; ConnectError of the hub, such as JOIN_TOKEN_REFUSED
+ * @throws InfraError HUB_NOT_TRUSTED, JOIN_TOKEN_REFUSED, HOST_EXISTS, HUB_UNREACHABLE
  */
 export async function enroll(token: JoinToken, name: string): Promise<StoredMembership> {
   const problems: string[] = [];
@@ -38,13 +39,29 @@ export async function enroll(token: JoinToken, name: string): Promise<StoredMemb
     }
     const { privateKeyPem, signingRequest } = await createSigningRequest();
     const client = clientOf(address, { ca: rootPem, servername: hubServerName, minVersion: "TLSv1.3" });
-    const { issued } = await client.enroll({ code: token.code, name, signingRequest });
-    return membershipFrom(issued, privateKeyPem);
+    try {
+      const { issued } = await client.enroll({ code: token.code, name, signingRequest });
+      return membershipFrom(issued, privateKeyPem);
+    } catch (error) {
+      throw errorOfHub(error);
+    }
   }
   throw new InfraError(
     fleetReasons.HUB_NOT_TRUSTED,
     `no hub of the token can be used (${problems.join("; ")})`,
   );
+}
+
+/** Returns the error of a hub as one of this gateway, with the hub's reason and message if it is one of the fleet. */
+function errorOfHub(thrown: unknown): unknown {
+  if (!(thrown instanceof ConnectError)) {
+    return thrown;
+  }
+  const name = thrown.findDetails(ErrorInfoSchema)[0]?.reason;
+  const reason = Object.values(fleetReasons).find(({ id }) => id === name);
+  return new InfraError(reason ?? fleetReasons.HUB_UNREACHABLE, `the hub: ${thrown.rawMessage}`, {
+    cause: thrown,
+  });
 }
 
 /** Gets a new certificate from a hub. @throws ConnectError */

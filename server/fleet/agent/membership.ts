@@ -19,7 +19,7 @@ export interface MembershipState {
 
 /** Membership of this gateway in a fleet. While it is a member, it keeps a connection to each hub. */
 export interface Membership {
-  /** @throws InfraError ALREADY_MEMBER, INVALID_FIELD, HUB_NOT_TRUSTED; ConnectError of the hub */
+  /** @throws InfraError ALREADY_MEMBER, INVALID_FIELD, and those of `enroll` */
   join(token: string, name: string): Promise<MembershipState>;
   /** @throws InfraError NOT_A_MEMBER */
   leave(): Promise<void>;

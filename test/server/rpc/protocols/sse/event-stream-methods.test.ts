@@ -13,6 +13,7 @@ test("watches are available by GET", async (t) => {
     "grpc.health.v1.Health/Watch",
     "hostplane.v1.ClusterService/WatchClusters",
     "hostplane.v1.EventService/Subscribe",
+    "hostplane.v1.FleetService/WatchHosts",
     "hostplane.v1.InventoryService/WatchResources",
     "hostplane.v1.OperationService/WatchOperation",
     "hostplane.v1.PodService/WatchPods",
@@ -26,6 +27,7 @@ test("watches are available by GET", async (t) => {
 
 test("methods that change something or return secrets are only available by POST", async (t) => {
   t.same(namesOf(streams.filter(({ byGet }) => !byGet)), [
+    "hostplane.v1.FleetService/CallHosts",
     ...["CreateBackup", "CreateHypervisor", "CreateHypervisors", "DestroyHypervisor"].map(
       (name) => `operations.v1.OperationsService/${name}`,
     ),

@@ -1,0 +1,141 @@
+import { test } from "tap";
+import {
+  type CallHostsResponse,
+  FleetService,
+  MembershipService,
+} from "../../../gen/hostplane/v1/fleet_pb.ts";
+import { formatJoinToken, parseJoinToken } from "../../../server/fleet/join-token.ts";
+import { rpcErrorOf } from "../harness/rpc-error.ts";
+import { joinFleet, startHubUnderTest, startMemberUnderTest, untilHosts } from "./fleet-under-test.ts";
+
+test("a host joins with a token, reports its systems, and leaves", async (t) => {
+  const hub = await startHubUnderTest(t);
+  const agent = await startMemberUnderTest(t, { host: "node-1.example.org" });
+  const { token } = await hub.admin(FleetService).createHostToken({ labels: { rack: "a" } });
+  const { membership } = await agent.admin(MembershipService).joinFleet({ token });
+  t.equal(membership?.name, "node-1", "the first label of its host name");
+  t.same(
+    membership?.hubs.map(({ connected }) => connected),
+    [true],
+  );
+  await untilHosts(hub, ([host]) => host?.report !== undefined);
+  const { hosts } = await hub.admin(FleetService).listHosts({ labels: { rack: "a" } });
+  t.match(hosts, [{ name: "node-1", connected: true, labels: { rack: "a" } }]);
+  t.equal(hosts[0]?.report?.version, "0.0.0-test");
+  t.ok(hosts[0]?.report?.backends.some(({ name }) => name === "lvm"));
+  t.ok((hosts[0]?.report?.figures[0]?.totalBytes ?? 0n) > 0n, "free space of a volume group");
+  t.same((await hub.admin(FleetService).listHosts({ labels: { rack: "b" } })).hosts, []);
+
+  await agent.admin(MembershipService).leaveFleet({});
+  t.same((await agent.admin(MembershipService).getMembership({})).membership, undefined);
+  await untilHosts(hub, ([host]) => host?.connected === false);
+});
+
+test("a token is good for one host, for a time, and only at its own fleet", async (t) => {
+  const hub = await startHubUnderTest(t);
+  const other = await startHubUnderTest(t);
+  const agent = await startMemberUnderTest(t, {});
+  const join = (token: string, name = "node-1") =>
+    rpcErrorOf(agent.admin(MembershipService).joinFleet({ token, name }));
+  const { token } = await hub.admin(FleetService).createHostToken({});
+  const parsed = parseJoinToken(token);
+
+  t.match(await join("not a token"), { code: "INVALID_ARGUMENT", reason: "INVALID_FIELD" });
+  t.match(await join(token.slice(0, -8)), { code: "INVALID_ARGUMENT", reason: "INVALID_FIELD" });
+  t.match(await join(token, "Node_1"), { code: "INVALID_ARGUMENT", reason: "INVALID_FIELD" });
+  t.match(await join(formatJoinToken({ ...parsed, code: parsed.code.replaceAll(/./g, "A") })), {
+    code: "PERMISSION_DENIED",
+    reason: "JOIN_TOKEN_REFUSED",
+  });
+  const foreign = parseJoinToken((await other.admin(FleetService).createHostToken({})).token);
+  t.match(
+    await join(formatJoinToken({ ...parsed, hubs: foreign.hubs })),
+    { code: "FAILED_PRECONDITION", reason: "HUB_NOT_TRUSTED" },
+    "a hub of another fleet at the address",
+  );
+  t.match(await join(formatJoinToken({ ...parsed, code: foreign.code })), { reason: "JOIN_TOKEN_REFUSED" });
+
+  t.match(await join(token), { code: "OK" });
+  t.match(await join(token), { code: "FAILED_PRECONDITION", reason: "ALREADY_MEMBER" });
+  const second = await startMemberUnderTest(t, {});
+  t.match(await rpcErrorOf(second.admin(MembershipService).joinFleet({ token, name: "node-2" })), {
+    code: "PERMISSION_DENIED",
+    reason: "JOIN_TOKEN_REFUSED",
+    message: /used already/,
+  });
+  const { token: another } = await hub.admin(FleetService).createHostToken({});
+  t.match(await rpcErrorOf(second.admin(MembershipService).joinFleet({ token: another, name: "node-1" })), {
+    code: "ALREADY_EXISTS",
+    reason: "HOST_EXISTS",
+  });
+  t.match(
+    await rpcErrorOf(second.admin(MembershipService).joinFleet({ token: another, name: "node-2" })),
+    { code: "OK" },
+    "a refused name does not use up the token",
+  );
+});
+
+test("a removed host is disconnected, and cannot come back as a new host of its name", async (t) => {
+  const hub = await startHubUnderTest(t);
+  const agent = await startMemberUnderTest(t, {});
+  await joinFleet(hub, agent, "node-1");
+  await hub.admin(FleetService).removeHost({ name: "node-1" });
+  t.same((await hub.admin(FleetService).listHosts({})).hosts, []);
+  const problem = async () =>
+    (await agent.admin(MembershipService).getMembership({})).membership?.hubs[0]?.problem ?? "";
+  await t.resolves(until(async () => /is not a member of this fleet/.test(await problem())));
+
+  const successor = await startMemberUnderTest(t, {});
+  await joinFleet(hub, successor, "node-1");
+  await untilHosts(hub, ([host]) => host?.connected === true);
+  await t.resolves(until(async () => /is not a member of this fleet/.test(await problem())));
+});
+
+test("CallHosts streams each host's answer, and the errors of hosts beside them", async (t) => {
+  const hub = await startHubUnderTest(t);
+  const agents = await Promise.all([startMemberUnderTest(t, {}), startMemberUnderTest(t, {})]);
+  await joinFleet(hub, agents[0], "node-1", { rack: "a" });
+  await joinFleet(hub, agents[1], "node-2", { rack: "a" });
+  await untilHosts(hub, (hosts) => hosts.every(({ connected }) => connected));
+  const call = async (request: Record<string, unknown>) => {
+    const answers: CallHostsResponse[] = [];
+    for await (const answer of hub.admin(FleetService).callHosts(request)) {
+      answers.push(answer);
+    }
+    return answers.toSorted((one, other) => (one.host < other.host ? -1 : 1));
+  };
+  const body = new TextEncoder().encode(JSON.stringify({ deviceClass: "sandbox-ssd" }));
+  const lists = await call({ method: "proto.VGService/GetLVList", labels: { rack: "a" }, body });
+  t.same(
+    lists.map(({ host, outcome }) => [host, outcome.case]),
+    [
+      ["node-1", "body"],
+      ["node-2", "body"],
+    ],
+  );
+  const wrong = new TextEncoder().encode(JSON.stringify({ deviceClass: "none" }));
+  t.match(await call({ method: "proto.VGService/GetLVList", hosts: ["node-1"], body: wrong }), [
+    { host: "node-1", outcome: { case: "error", value: { code: "NOT_FOUND" } } },
+  ]);
+  for (const [request, field] of [
+    [{ method: "proto.VGService/GetLVList" }, "hosts"],
+    [{ method: "proto.VGService/Watch", hosts: ["node-1"] }, "method"],
+    [{ method: "services.auth.AuthService/Login", hosts: ["node-1"] }, "method"],
+    [{ method: "proto.VGService/GetLVList", hosts: ["node-1"], contentType: "text/html" }, "content_type"],
+    [{ method: "proto.VGService/GetLVList", hosts: ["node-1"], maxConcurrent: 65 }, "max_concurrent"],
+  ] as const) {
+    t.match(await rpcErrorOf(call(request)), { code: "INVALID_ARGUMENT", message: new RegExp(field) });
+  }
+  t.match(await rpcErrorOf(call({ method: "proto.VGService/GetLVList", hosts: ["node-9"] })), {
+    code: "NOT_FOUND",
+    reason: "HOST_UNKNOWN",
+    message: /node-1, node-2/,
+  });
+});
+
+/** Resolves once the condition holds. */
+async function until(isMet: () => Promise<boolean>): Promise<void> {
+  while (!(await isMet())) {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
