@@ -2,13 +2,15 @@ import { randomUUID } from "node:crypto";
 import type { FastifyBaseLogger } from "fastify";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import type { ListenerFacts } from "../../rpc/call/listener-facts.ts";
+import { methodPathOf } from "../../rpc/call/method-rule.ts";
 import { requestIdHeader } from "../../rpc/call/request-facts.ts";
 import { infraErrorFrom } from "../../rpc/errors/connect-error.ts";
 import { fleetHostHeader } from "../../rpc/interceptors/known-headers.ts";
 import type { AnswerHeaders, HttpRequest, HttpResponse } from "../../rpc/protocols/http/http-exchange.ts";
-import { refuse } from "../../rpc/protocols/http/refusal.ts";
+import { type RefusalOptions, refuse } from "../../rpc/protocols/http/refusal.ts";
 import { serveRequest } from "../../rpc/protocols/http/serve-request.ts";
 import { refuseRest } from "../../rpc/protocols/rest/error.ts";
+import { rpcReasons } from "../../rpc/reasons.ts";
 import { fleetReasons } from "../reasons.ts";
 import { linkOf, onlyHostWith } from "./find-host.ts";
 import type { FleetHosts } from "./fleet-hosts.ts";
@@ -48,7 +50,12 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
     target: Target,
     { host, url }: HostAddress,
   ): AnswerForwarded {
-    const { method, rule, wire } = target;
+    const { method, rule, wire, isInContract } = target;
+    if ("status" in wire && !isInContract) {
+      const message = `unknown method ${methodPathOf(method)}`;
+      const options = { httpStatus: 404, errorDetails: listener.errorDetails };
+      return refused(request, new InfraError(rpcReasons.METHOD_NOT_FOUND, message), options);
+    }
     if ("status" in wire) {
       return (response, headers) => refuseUnservable(wire, request, response, headers);
     }
@@ -86,7 +93,9 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
     }
     const { typeName } = target.method.parent;
     const message = `${typeName} is the hub's own; call it without the name of a host`;
-    return refused(request, listener, new InfraError(fleetReasons.NOT_ON_HOSTS, message));
+    return refused(request, new InfraError(fleetReasons.NOT_ON_HOSTS, message), {
+      errorDetails: listener.errorDetails,
+    });
   }
 
   return {
@@ -99,7 +108,7 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
           listenerHost: listener.fleetHost,
         });
       } catch (thrown) {
-        return refused(request, listener, infraErrorFrom(thrown));
+        return refused(request, infraErrorFrom(thrown), { errorDetails: listener.errorDetails });
       }
       if (address.host !== undefined) {
         return ofNamedHost(request, listener, address);
@@ -110,9 +119,9 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
   };
 }
 
-function refused(request: HttpRequest, { errorDetails }: ListenerFacts, error: InfraError): AnswerForwarded {
+function refused(request: HttpRequest, error: InfraError, options: RefusalOptions): AnswerForwarded {
   return (response, headers) =>
-    refuse(request, response, error, { ...headers, [requestIdHeader]: randomUUID() }, { errorDetails });
+    refuse(request, response, error, { ...headers, [requestIdHeader]: randomUUID() }, options);
 }
 
 function attempted(find: () => string): string | undefined {

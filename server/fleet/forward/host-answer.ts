@@ -11,7 +11,7 @@ import {
   type HttpResponse,
 } from "../../rpc/protocols/http/http-exchange.ts";
 import { answerHeadersFrom, answerTrailersFrom, badAnswer, type HostHead, sizeOf } from "./answer-headers.ts";
-import { createAnswerTracker } from "./answer-tracker.ts";
+import { createAnswerTracker } from "./create-answer-tracker.ts";
 import type { HostStream } from "./host-stream.ts";
 import { endWithError } from "./refuse-forwarded.ts";
 import { errorOfEnd, errorOfHead, errorOfTrailers } from "./reported-outcome.ts";
