@@ -11,7 +11,7 @@ import {
   type GatewayUnderTest,
   startGatewayUnderTest,
   type UnderTestOptions,
-} from "../../gateway-under-test.ts";
+} from "../../harness/gateway-under-test.ts";
 
 /** A connection of an agent to the hub, over a socket of its own. */
 export interface LinkUnderTest {

@@ -2,9 +2,9 @@ import type { DescMethod, JsonObject } from "@bufbuild/protobuf";
 import { test } from "tap";
 import { LVService, VGService } from "../../../../gen/proto/lvmd_pb.ts";
 import { isLongForm } from "../../../long-form.ts";
-import { callMethod, isCallable } from "../../call-method.ts";
-import { eventStreamProtocols, protocols } from "../../protocols.ts";
-import { rpcErrorOf } from "../../rpc-error.ts";
+import { callMethod, isCallable } from "../../harness/call-method.ts";
+import { eventStreamProtocols, protocols } from "../../harness/protocols.ts";
+import { rpcErrorOf } from "../../harness/rpc-error.ts";
 import { startFleetUnderTest } from "./fleet-under-test.ts";
 
 const { getLVList, getFreeBytes, watch } = VGService.method;
