@@ -40,6 +40,8 @@ export interface Manifest {
   readonly reasons?: CallReasons;
   /** Whether its systems belong to the gateway's host, so that with several gateways a call must name the host. */
   readonly isHostBound?: boolean;
+  /** Whether it belongs to a whole fleet: a hub serves it itself, and a call to it must not name a host. */
+  readonly isFleetWide?: boolean;
   /** Whether it publishes events. */
   readonly hasEvents?: boolean;
   /** Whether its services answer from the gateway's own store. */

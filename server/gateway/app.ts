@@ -9,6 +9,7 @@ import fastify, {
 } from "fastify";
 import type { InfraError } from "../../adapters/host/infra-error.ts";
 import type { Backend } from "../domain/backend.ts";
+import { createForwarder, type ForwarderOptions } from "../fleet/forward/forwarder.ts";
 import type { Metrics } from "../observability/metrics.ts";
 import { metricsPage } from "../observability/metrics-page.ts";
 import type { ListenerFacts } from "../rpc/call/listener-facts.ts";
@@ -20,10 +21,16 @@ import type { ServiceRegistration } from "../rpc/call/service-handlers.ts";
 import { rpcPlugin } from "../rpc/protocols/connect-es/plugin.ts";
 import type { CreateAccelerator } from "../rpc/protocols/http/accelerator.ts";
 import { createCorsOptions } from "../rpc/protocols/http/cors-options.ts";
-import type { NodeRequest, NodeResponse } from "../rpc/protocols/http/http-exchange.ts";
+import type {
+  AnswerHeaders,
+  HttpRequest,
+  HttpResponse,
+  NodeRequest,
+  NodeResponse,
+} from "../rpc/protocols/http/http-exchange.ts";
 import type { Http2Exchange } from "../rpc/protocols/http/http2-exchange.ts";
 import { leaveBodiesUnread } from "../rpc/protocols/http/leave-bodies-unread.ts";
-import { answerNotFound, refuseGrpcOverHttp1 } from "../rpc/protocols/http/not-found.ts";
+import { answerNotFound, isGrpcOverHttp1, refuseGrpcOverHttp1 } from "../rpc/protocols/http/not-found.ts";
 import { restPlugin } from "../rpc/protocols/rest/plugin.ts";
 import { restRoutes } from "../rpc/protocols/rest/routes.ts";
 import { createEventStreams } from "../rpc/protocols/sse/event-streams.ts";
@@ -53,6 +60,8 @@ export interface AppOptions {
   /** Version of the gateway. */
   readonly version: string;
   readonly chain: { readonly interceptorsFor: InterceptorsFor };
+  /** Set on a hub: forwards calls to the hosts of its fleet. */
+  readonly forwarding?: Pick<ForwarderOptions, "hosts" | "hub" | "interceptorsFor"> | undefined;
   readonly metrics: Metrics;
   /** Returns why the caller may not read the metrics; undefined when it may. */
   readonly mayReadMetrics: (
@@ -144,6 +153,25 @@ export async function createApp(options: AppOptions): Promise<App> {
     ...(options.registry === undefined ? {} : { registry: options.registry }),
     ...(options.maxAnswerBytes === undefined ? {} : { maxAnswerBytes: options.maxAnswerBytes }),
   });
+  const { forwarding } = options;
+  const forwarder =
+    forwarding &&
+    createForwarder({
+      ...forwarding,
+      routes,
+      restRoutes: rest,
+      limits: options,
+      log: options.logger,
+    });
+  app.addHook("onRequest", (request, reply, done) => {
+    const answer = forwarder?.find(request.raw, listenerOf(request));
+    if (answer === undefined) {
+      done();
+      return;
+    }
+    reply.hijack();
+    answer(reply.raw, reply.getHeaders() as AnswerHeaders);
+  });
   await app.register(rpcPlugin, {
     routes,
     alternatives: createEventStreams(routes, options.keepAliveMs),
@@ -180,8 +208,18 @@ export async function createApp(options: AppOptions): Promise<App> {
   const accelerated = (options.accelerators ?? accelerators).map((createAccelerator) =>
     createAccelerator({ routes, headersOf, hasCors, log: options.logger }),
   );
+  /** Forwards a request that needs nothing of Fastify. */
+  function forwards(request: HttpRequest, response: HttpResponse, listener: ListenerFacts): boolean {
+    const isPlain = !(hasCors && request.headers.origin !== undefined) && !isGrpcOverHttp1(request);
+    const answer = isPlain ? forwarder?.find(request, listener) : undefined;
+    answer?.(response, headersOf(listener));
+    return answer !== undefined;
+  }
   return {
     handle(request, response, listener) {
+      if (forwards(request, response, listener)) {
+        return;
+      }
       for (const accelerate of accelerated) {
         if (accelerate(request, response, listener)) {
           return;
@@ -191,6 +229,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       app.routing(request, response);
     },
     handleStream: (exchange, listener) =>
+      forwards(exchange, exchange, listener) ||
       accelerated.some((accelerate) => accelerate(exchange, exchange, listener)),
     routeOf: (methodPath) => routeByPath.get(`/${methodPath}`),
     close: () => app.close(),

@@ -6,7 +6,7 @@ import { startAuditRetention } from "../domains/audit/retention.ts";
 import { createKeptResults } from "../domains/idempotency/kept-results.ts";
 import { createRpcObserver } from "../observability/rpc-observer.ts";
 import type { Interceptor } from "../rpc/call/call.ts";
-import type { InterceptorsFor } from "../rpc/call/method-interceptors.ts";
+import type { ForwardedInterceptorsFor, InterceptorsFor } from "../rpc/call/method-interceptors.ts";
 import { createCallAudit } from "../rpc/interceptors/audit.ts";
 import {
   type Authenticate,
@@ -17,6 +17,7 @@ import { createCallerLimits } from "../rpc/interceptors/caller-limits.ts";
 import { createIdempotency } from "../rpc/interceptors/idempotency.ts";
 import { assertKnownHeaders } from "../rpc/interceptors/known-headers.ts";
 import { createCallLog } from "../rpc/interceptors/log.ts";
+import { outcomeReport } from "../rpc/interceptors/outcome-report.ts";
 import { storeReasons } from "../store/reasons.ts";
 import type { Config } from "./config/schema.ts";
 import type { Data } from "./open-data.ts";
@@ -33,6 +34,7 @@ export interface CallChainOptions {
 /** The interceptors around calls, in the order that they depend on. */
 export interface CallChain {
   readonly interceptorsFor: InterceptorsFor;
+  readonly forwardedInterceptorsFor: ForwardedInterceptorsFor;
   /** Writes what is still pending; needs the store to be open. */
   close(): Promise<void>;
 }
@@ -65,6 +67,7 @@ export function createCallChain(options: CallChainOptions): CallChain {
   return {
     interceptorsFor: (method, rule) => ({
       interceptors: [
+        outcomeReport(method, rule),
         observer,
         log,
         audit.interceptor,
@@ -80,6 +83,18 @@ export function createCallChain(options: CallChainOptions): CallChain {
         idempotency(method, rule),
       ].filter(isNeeded),
     }),
+    forwardedInterceptorsFor: (method, rule, isInContract) =>
+      [
+        // The labels of metrics come from the contract only.
+        isInContract ? observer : undefined,
+        log,
+        audit.interceptor,
+        authorization(method, rule),
+        limits.interceptor,
+        method.methodKind === "unary" ? limits.workInterceptor(method, rule) : undefined,
+        assertKnownHeaders,
+        audit.forwardedInterceptor(method, rule),
+      ].filter(isNeeded),
     async close() {
       await retention.stop();
       await audit.close();

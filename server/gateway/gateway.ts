@@ -3,6 +3,7 @@ import { setMaxListeners } from "node:events";
 import { rm } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
+import type { Duplex } from "node:stream";
 import type { FastifyBaseLogger } from "fastify";
 import { createOnce } from "../../adapters/host/create-once.ts";
 import { InfraError } from "../../adapters/host/infra-error.ts";
@@ -20,6 +21,8 @@ import { sessionCookie } from "../domains/auth/sessions/session-cookie.ts";
 import { createEvents } from "../events/events.ts";
 import { createAuthenticateHub } from "../fleet/agent/authenticate-hub.ts";
 import { createCeiling } from "../fleet/agent/ceiling.ts";
+import { createLinkServer } from "../fleet/agent/link-server.ts";
+import type { FleetHosts } from "../fleet/forward/fleet-hosts.ts";
 import { createHistory } from "../history/history.ts";
 import { createMetrics } from "../observability/metrics.ts";
 import type { Tracing } from "../observability/tracing.ts";
@@ -77,6 +80,8 @@ export interface GatewayOptions {
     Required<Pick<AppOptions, "ruleOf">>;
   /** Answer some calls instead of connect-es; absent: those of accelerators.ts. For tests, which also run with none. */
   readonly accelerators?: AppOptions["accelerators"];
+  /** The hosts of the fleet whose hub this gateway is; absent: it is no hub. */
+  readonly fleetHosts?: FleetHosts | undefined;
   /** For tests: called at each boundary of an operation's life, and of the steps that change clusters. */
   readonly boundary?: OperationsOptions["boundary"];
   /** Called when the gateway cannot continue and the process must exit. */
@@ -103,6 +108,8 @@ export interface Gateway {
   sandboxLoginPath(): Promise<string | undefined>;
   /** Reads whether it accepts requests, as /readyz reports it. */
   readiness(): Promise<Readiness>;
+  /** Serves a hub on a connection that was opened to it, until either side closes it. */
+  serveHub(connection: Duplex, hubAddress: string): void;
   /** Reads the certificate files again. @throws Error when one cannot be read; the old ones stay in use then */
   reloadCertificates(): void;
   /**
@@ -304,6 +311,11 @@ export async function openGateway(
     isSandbox,
     version,
     chain,
+    forwarding: options.fleetHosts && {
+      hosts: options.fleetHosts,
+      hub: instance.host,
+      interceptorsFor: chain.forwardedInterceptorsFor,
+    },
     metrics,
     mayReadMetrics: createPageAccess(auth.authenticate),
     // The user who starts a sandbox gets a link that logs in; a real gateway has none.
@@ -350,6 +362,8 @@ export async function openGateway(
   }
   const handlers = { onRequest: gate.handle, onStream: gate.handleStream };
   const { handlers: visitedHandlers, visited } = awaitFirstVisit(handlers);
+  const links = createLinkServer(handlers);
+  opened.defer(() => links.close());
   const path = options.adminSocket ?? adminSocketOf(data.directory);
   await open(createAdminListener({ path, config, ...handlers }));
   for (const entry of config.listen) {
@@ -407,6 +421,7 @@ export async function openGateway(
     sandboxLoginPath: async () =>
       (await isSandboxAdmin()) ? loginLinkPath + loginLinks.create(firstAdminName) : undefined,
     readiness: () => readReadiness(shutdown.signal, storeBackend),
+    serveHub: links.serve,
     reloadCertificates: () => certificates.reload(),
     close: () => opened.disposeAsync(),
   };

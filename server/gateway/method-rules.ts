@@ -8,11 +8,15 @@ import { hasSecretFields } from "../rpc/call/secret-fields.ts";
 interface KnownService extends ServiceManifest {
   readonly domain: string;
   readonly isHostBound: boolean;
+  readonly isFleetWide: boolean;
 }
 
 const known: ReadonlyMap<string, KnownService> = new Map(
-  domains.flatMap(({ name, services, isHostBound = false }) =>
-    services.map((service) => [service.service.typeName, { ...service, domain: name, isHostBound }] as const),
+  domains.flatMap(({ name, services, isHostBound = false, isFleetWide = false }) =>
+    services.map(
+      (service) =>
+        [service.service.typeName, { ...service, domain: name, isHostBound, isFleetWide }] as const,
+    ),
   ),
 );
 
@@ -57,6 +61,7 @@ export function methodRuleOf(method: DescMethod): MethodRule {
     secretAnswer,
     ofEveryService: false,
     hostBound: service.isHostBound,
+    fleetWide: service.isFleetWide,
     repeatable: false,
     maxRequestBytes: exception?.role === "anyone" ? openRequestMaxBytes : undefined,
     ...exception,

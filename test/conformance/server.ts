@@ -40,6 +40,7 @@ const rule: MethodRule = {
   secretAnswer: false,
   ofEveryService: true,
   hostBound: false,
+  fleetWide: false,
   repeatable: false,
 };
 

@@ -33,6 +33,7 @@ export function createAuditLog(
     request_id: call.requestId,
     request_json: call.request ?? null,
     ...facts,
+    ...(call.fleetHost === undefined ? {} : { host: call.fleetHost }),
   });
   const outcomeRow = ({ code, reason, resource, operationId }: AuditedOutcome): AuditOutcome => ({
     code,

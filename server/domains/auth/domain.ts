@@ -31,6 +31,7 @@ export const authDomain = defineGatewayDomain({
     },
   ],
   usesStore: true,
+  isFleetWide: true,
   reasons: { tables: [authReasons] },
   async serve(context) {
     // The gateway creates it before the domains, since every call needs it.

@@ -33,6 +33,7 @@ export const fleetDomain = defineGatewayDomain({
     },
   ],
   usesStore: true,
+  isFleetWide: true,
   reasons: { tables: [fleetReasons] },
   async serve(context) {
     const { serveFleet } = await import("./serve.ts");

@@ -45,6 +45,8 @@ export interface Call {
   readonly rule: MethodRule;
   readonly protocol: "connect" | "grpc" | "grpc-web" | "rest" | "sse";
   readonly peer: Peer;
+  /** Host of the fleet that the call is forwarded to; undefined if this gateway serves it. */
+  readonly fleetHost?: string | undefined;
   /** Identifies the call in logs and in the response header `hostplane-request-id`. */
   readonly requestId: string;
   /** The caller; anonymous until `identify` is called. */

@@ -16,5 +16,16 @@ export interface MethodInterceptors {
 /** Called once per method, so that calls skip the interceptors that do nothing for their method. */
 export type InterceptorsFor = (method: DescMethod, rule: MethodRule) => MethodInterceptors;
 
+/**
+ * Returns the interceptors around calls that are forwarded to a host of the fleet, the first outermost. They do not read the
+ * request.
+ * @param isInContract false for a method that only the host may know
+ */
+export type ForwardedInterceptorsFor = (
+  method: DescMethod,
+  rule: MethodRule,
+  isInContract: boolean,
+) => readonly Interceptor[];
+
 /** Returns an interceptor that concerns some methods only; undefined for the others. */
 export type InterceptorFor = (method: DescMethod, rule: MethodRule) => Interceptor | undefined;

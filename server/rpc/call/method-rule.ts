@@ -22,6 +22,8 @@ export interface MethodRule {
   readonly ofEveryService: boolean;
   /** Concerns the machine of one host, so with several gateways the call must name the host. */
   readonly hostBound: boolean;
+  /** Belongs to the whole fleet: a hub serves it itself, and the call must not name a host. */
+  readonly fleetWide: boolean;
   /**
    * A stream whose every message is the whole state, so repeating the last one adds nothing. Over HTTP/1.1, which has no PING,
    * repeating keeps an idle stream alive.

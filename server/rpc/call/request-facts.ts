@@ -14,6 +14,8 @@ export interface RequestFacts {
   readonly query?: URLSearchParams;
   /** Present if the request's use of resources is limited. */
   readonly usage?: RequestUsage | undefined;
+  /** Host of the fleet that the request is forwarded to; absent if this gateway serves it. */
+  readonly fleetHost?: string | undefined;
   /** Called for each message that a sink of the call writes, bypassing its outputs. */
   readonly onSinkWrite?: () => void;
 }

@@ -41,6 +41,7 @@ export class RoutedCall implements Call, OpenCall, Charged {
   readonly rule: MethodRule;
   readonly protocol: Call["protocol"];
   readonly peer: Peer;
+  readonly fleetHost: string | undefined;
   readonly requestId: string;
   caller: Caller = anonymous;
   /** Neighbours in the ring of open calls. */
@@ -69,6 +70,7 @@ export class RoutedCall implements Call, OpenCall, Charged {
     this.rule = rule;
     this.protocol = protocol;
     this.peer = facts.peer;
+    this.fleetHost = facts.fleetHost;
     this.requestId = facts.requestId;
     this.#exchange = exchange;
     this.#limits = limits;

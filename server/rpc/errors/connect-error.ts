@@ -32,6 +32,13 @@ const codes: Record<ErrorCode, Code> = {
   UNAUTHENTICATED: Code.Unauthenticated,
 };
 
+const errorCodesByCode = new Map(Object.entries(codes).map(([name, code]) => [code, name as ErrorCode]));
+
+/** Returns the gateway's name of a code; INTERNAL for one that it never sends. */
+export function errorCodeFrom(code: Code): ErrorCode {
+  return errorCodesByCode.get(code) ?? "INTERNAL";
+}
+
 /**
  * Converts anything thrown to an InfraError: unchanged if it is one, the matching one for a request that connect-es refused, or
  * INTERNAL for a bug in the gateway (whose own message stays in `cause`, for the log).

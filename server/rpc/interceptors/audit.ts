@@ -21,6 +21,8 @@ export interface AuditedCall {
   readonly listener: string;
   readonly rpc: string;
   readonly requestId: string;
+  /** Host of the fleet that the call was forwarded to; undefined if this gateway served it. */
+  readonly fleetHost?: string | undefined;
   /** JSON without secrets; undefined if there is no single message. */
   readonly request: string | undefined;
 }
@@ -61,6 +63,11 @@ export interface CallAudit {
    * until it has ended, whatever its outcome.
    */
   readonly workInterceptor: InterceptorFor;
+  /**
+   * Goes after authorization, limits and headers of a call that is forwarded to a host of the fleet. Records it without its
+   * request, which only the host reads.
+   */
+  readonly forwardedInterceptor: InterceptorFor;
   /** Waits for the recorded work to end, and writes what is still pending. */
   close(): Promise<void>;
 }
@@ -80,7 +87,8 @@ export function createCallAudit(port: AuditPort): CallAudit {
   /** Refuses the call if its row cannot be written. Returns the function that completes the row. */
   async function begin(call: Call): Promise<(error: InfraError | undefined) => Promise<void>> {
     const isSingle = call.method.methodKind === "unary" || call.method.methodKind === "server_streaming";
-    const request = isSingle ? requestText(call.method.input, await call.input()) : undefined;
+    const isRead = isSingle && call.fleetHost === undefined;
+    const request = isRead ? requestText(call.method.input, await call.input()) : undefined;
     started.add(call);
     const sequence = await written(port.add(auditedCall(call, request), undefined));
     return async (error) => {
@@ -164,6 +172,7 @@ export function createCallAudit(port: AuditPort): CallAudit {
       methodKind !== "unary" && isRecorded(rule) ? record : undefined,
     workInterceptor: ({ methodKind }, rule) =>
       methodKind === "unary" && isRecorded(rule) ? recordRunning : undefined,
+    forwardedInterceptor: (_method, rule) => (isRecorded(rule) ? recordRunning : undefined),
     async close() {
       await Promise.allSettled(running);
       await sums.flush();
@@ -196,10 +205,12 @@ async function written<T>(writing: Promise<T>): Promise<T> {
   }
 }
 
-function auditedCall({ caller, peer, method, requestId }: Call, request: string | undefined): AuditedCall {
-  const { actor, accountId, credential } = caller;
-  const { address, listener } = peer;
-  return { actor, accountId, credential, address, listener, rpc: methodPathOf(method), requestId, request };
+function auditedCall(call: Call, request: string | undefined): AuditedCall {
+  const { actor, accountId, credential } = call.caller;
+  const { address, listener } = call.peer;
+  const { requestId, fleetHost } = call;
+  const rpc = methodPathOf(call.method);
+  return { actor, accountId, credential, address, listener, rpc, requestId, fleetHost, request };
 }
 
 function auditedOutcome(call: Call, error: InfraError | undefined): AuditedOutcome {

@@ -1,5 +1,5 @@
 import { InfraError } from "../../../adapters/host/infra-error.ts";
-import type { Interceptor } from "../call/call.ts";
+import type { Call, Interceptor } from "../call/call.ts";
 import { methodPathOf } from "../call/method-rule.ts";
 import { rpcReasons } from "../reasons.ts";
 
@@ -8,6 +8,9 @@ export const idempotencyKeyHeader = "idempotency-key";
 
 /** The header in which a hub names the caller to an agent. An agent believes it on a hub's connection only. */
 export const hubCallerHeader = "hostplane-fleet-caller";
+
+/** The header that names the host of a call to a hub. */
+export const fleetHostHeader = "hostplane-host";
 
 /** The gateway's own request headers that a call may have. */
 const ownHeaders: ReadonlySet<string> = new Set(["hostplane-session"]);
@@ -22,8 +25,7 @@ const keyPattern = /^[\x21-\x7e]{1,255}$/;
  */
 export const assertKnownHeaders: Interceptor = (call, next) => {
   for (const name of call.headerNames()) {
-    const isHubs = name === hubCallerHeader && call.peer.access === "hub";
-    if (name.startsWith("hostplane-") && !ownHeaders.has(name) && !isHubs) {
+    if (name.startsWith("hostplane-") && !ownHeaders.has(name) && !isOfFleet(name, call)) {
       throw new InfraError(rpcReasons.UNKNOWN_HEADER, `unknown request header ${name}`);
     }
   }
@@ -48,3 +50,9 @@ export const assertKnownHeaders: Interceptor = (call, next) => {
   }
   return next();
 };
+
+function isOfFleet(name: string, { fleetHost, peer }: Call): boolean {
+  return name === fleetHostHeader
+    ? fleetHost !== undefined
+    : name === hubCallerHeader && peer.access === "hub";
+}

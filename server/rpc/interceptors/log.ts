@@ -91,6 +91,7 @@ function fieldsOf(
     protocol: call.protocol,
     peer: call.peer.address,
     caller: call.caller.actor,
+    ...(call.fleetHost === undefined ? {} : { fleetHost: call.fleetHost }),
     ...(resource === undefined ? {} : { resource: text(resource) }),
     ...(call.operationId() === undefined ? {} : { operationId: call.operationId() }),
     code: error?.code ?? "OK",

@@ -18,6 +18,7 @@ const rule: MethodRule = {
   secretAnswer: false,
   ofEveryService: false,
   hostBound: false,
+  fleetWide: false,
   repeatable: false,
 };
 

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { pino } from "pino";
 import type { Test } from "tap";
 import type { DemoWorld } from "../../../server/domain/demo-world.ts";
+import type { FleetHosts } from "../../../server/fleet/forward/fleet-hosts.ts";
 import { type Config, configSchema } from "../../../server/gateway/config/schema.ts";
 import type { Gateway } from "../../../server/gateway/gateway.ts";
 import { startGateway } from "../../../server/gateway/start-gateway.ts";
@@ -35,6 +36,8 @@ export interface UnderTestOptions {
   /** Lifetime of a login in hours. May be a fraction, which the configuration does not allow. */
   readonly tokenHours?: number;
   readonly logLevel?: string;
+  /** Makes the gateway the hub of these hosts. */
+  readonly fleetHosts?: FleetHosts;
   /** The demo world of the sandbox; by default it is quiet. */
   readonly world?: DemoWorld;
 }
@@ -66,6 +69,7 @@ export async function startGatewayUnderTest(
       (domain) => domain === undefined,
     ),
     world: options.world,
+    fleetHosts: options.fleetHosts,
     version: "0.0.0-test",
     logger,
     secrets: { adminPassword },

@@ -29,6 +29,6 @@ export interface AuditEventsTable {
   /** Key and minute that the calls of the row share; null: the row is one call. */
   sum_key: string | null;
   instance_id: string;
-  /** Host name of the gateway. */
+  /** Host name of the gateway; of a call that a hub has forwarded, the name of the host in the fleet. */
   host: string;
 }

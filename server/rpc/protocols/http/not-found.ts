@@ -4,12 +4,20 @@ import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { ListenerFacts } from "../../call/listener-facts.ts";
 import { requestIdHeader } from "../../call/request-facts.ts";
 import { rpcReasons } from "../../reasons.ts";
+import type { HttpRequest } from "./http-exchange.ts";
 import { refuse } from "./refusal.ts";
 
-/** Refuses gRPC over HTTP/1.1 on any path, because gRPC's trailers need HTTP/2. */
+/** Reports whether a request is gRPC over HTTP/1.1, whose trailers need HTTP/2. */
+export function isGrpcOverHttp1({
+  headers,
+  httpVersion,
+}: Pick<HttpRequest, "headers" | "httpVersion">): boolean {
+  return httpVersion !== "2.0" && /^application\/grpc($|[+;])/.test(headers["content-type"] ?? "");
+}
+
+/** Refuses gRPC over HTTP/1.1 on any path. */
 export async function refuseGrpcOverHttp1(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  const type = request.headers["content-type"] ?? "";
-  if (request.raw.httpVersion !== "2.0" && /^application\/grpc($|[+;])/.test(type)) {
+  if (isGrpcOverHttp1(request.raw)) {
     const text = "gRPC needs HTTP/2; over HTTP/1.1 use Connect or gRPC-Web\n";
     await reply.code(505).header("connection", "close").type("text/plain").send(text);
   }

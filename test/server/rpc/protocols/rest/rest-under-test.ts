@@ -31,6 +31,7 @@ function ruleOf({ idempotency }: DescMethod): MethodRule {
     secretAnswer: false,
     ofEveryService: true,
     hostBound: false,
+    fleetWide: false,
     repeatable: false,
   };
 }
