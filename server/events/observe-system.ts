@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { isDeepStrictEqual } from "node:util";
 import type { Snapshot } from "../../adapters/host/snapshot.ts";
 import type { Store } from "../store/store.ts";
+import type { Attribution } from "./own-change-log.ts";
 import type { NewEvent } from "./store/events.ts";
 import type { ObservedState } from "./store/observed-states.ts";
 
@@ -18,8 +19,14 @@ export interface ObservedChanges<Observed> {
   readonly events: readonly NewEvent[];
 }
 
-/** A system to observe, and how its changes become events. */
-export interface ObservedSystem<State, Observed> {
+/** Finds the change by this gateway that caused a difference; undefined for a difference from outside. */
+export type CauseOf<Difference, Change> = (difference: Difference) => Change | undefined;
+
+/**
+ * A system to observe, and how its changes become events. `Difference` and `Change` are the types of its differences and of this
+ * gateway's own changes, for systems that this gateway changes.
+ */
+export interface ObservedSystem<State, Observed, Difference = never, Change = never> {
   /** ID of the source in the store, e.g. `lvm/host-1`. */
   readonly source: string;
   /** Display name, e.g. `LVM`. */
@@ -33,15 +40,18 @@ export interface ObservedSystem<State, Observed> {
   /**
    * Computes the events of a new state.
    * @param before undefined: nothing was published yet, or the stored state has an unknown format
-   * @param readAtMs when the read of the state began (performance.now())
    */
-  changes(before: Observed | undefined, state: State, readAtMs: number): ObservedChanges<Observed>;
+  changes(
+    before: Observed | undefined,
+    state: State,
+    causeOf: CauseOf<Difference, Change>,
+  ): ObservedChanges<Observed>;
   /** Computes the events of a system that cannot be read; absent where this changes nothing. The read is retried in any case. */
   changesWhenUnreadable?(before: Observed | undefined, error: unknown): ObservedChanges<Observed> | undefined;
   /** Origin of the event which reports that changes may have been missed. */
   readonly gapOrigin: Pick<NewEvent, "topic" | "resource" | "host" | "services">;
-  /** Called when the results of a read that began at that time (performance.now()) have been published. */
-  onPublished?(readAtMs: number): void;
+  /** This gateway's own changes; absent if it makes none that must be attributed. */
+  readonly own?: Attribution<Difference, Change>;
 }
 
 export interface SystemObserverOptions {
@@ -74,8 +84,8 @@ const lastReadMs = 2_000;
  * Publishes each change of a system as events, whatever caused it and however many gateways observe the system. An update
  * contains the differences from the stored state and the new state, and is rejected if another gateway was faster.
  */
-export function observeSystem<State, Observed>(
-  system: ObservedSystem<State, Observed>,
+export function observeSystem<State, Observed, Difference = never, Change = never>(
+  system: ObservedSystem<State, Observed, Difference, Change>,
   options: SystemObserverOptions,
 ): SystemObserver {
   const { source } = system;
@@ -155,12 +165,13 @@ export function observeSystem<State, Observed>(
       throw error;
     }
     const { value, readAtMs } = snapshot;
-    const { observed, events } = system.changes(before.observed, value, readAtMs);
+    const causeOf = (difference: Difference) => system.own?.find(difference, readAtMs);
+    const { observed, events } = system.changes(before.observed, value, causeOf);
     const all = gap === undefined ? events : [...events, gapEvent(gap, system.gapOrigin)];
     if (!(await write(before, { observed, events: all }, readAtMs))) {
       return false;
     }
-    system.onPublished?.(readAtMs);
+    system.own?.forget(readAtMs);
     gap = undefined;
     return true;
   }

@@ -9,7 +9,8 @@ export interface NewEvent {
   readonly resource: string;
   /** Empty: it did not happen on a host. */
   readonly host: string;
-  readonly operationId?: string;
+  /** The operation that caused it; undefined if there is none. */
+  readonly operationId?: string | undefined;
   /** Full names of the services that give a caller access to it. */
   readonly services: readonly string[];
   /** Plain data; its shape depends on the topic. */

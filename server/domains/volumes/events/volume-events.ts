@@ -34,7 +34,7 @@ export function volumeEvent(
     type,
     resource: volumeResource(groupName, name),
     host,
-    ...(operationId === undefined || !isOurs ? {} : { operationId }),
+    operationId: isOurs ? operationId : undefined,
     services,
     payload: {
       volume: {
