@@ -2,13 +2,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { LibvirtAdapter, LibvirtState } from "../../../../adapters/libvirt/adapter.ts";
 import {
-  type CauseOf,
-  type ObservedChanges,
-  type ObservedSystem,
   observeSystem,
   type SystemObserver,
   type SystemObserverOptions,
 } from "../../../events/observe-system.ts";
+import type { CauseOf, ObservedChanges, ObservedSystem } from "../../../events/observed-system.ts";
 import type { Hypervisor, Inventory } from "../inventory.ts";
 import { type HypervisorDifference, hypervisorDifferences } from "./hypervisor-differences.ts";
 import { hypervisorEvent, services } from "./hypervisor-events.ts";

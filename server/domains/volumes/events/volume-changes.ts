@@ -1,5 +1,5 @@
 import type { LvmState } from "../../../../adapters/lvm/adapter.ts";
-import type { CauseOf, ObservedChanges } from "../../../events/observe-system.ts";
+import type { CauseOf, ObservedChanges } from "../../../events/observed-system.ts";
 import { presenceDifferences, spaceDifferences } from "./group-differences.ts";
 import { type ObservedVolumes, observeVolumes } from "./observed-volumes.ts";
 import type { OwnChange } from "./own-changes.ts";

@@ -1,10 +1,10 @@
 import type { LvmState } from "../../../../adapters/lvm/adapter.ts";
 import {
-  type ObservedSystem,
   observeSystem,
   type SystemObserver,
   type SystemObserverOptions,
 } from "../../../events/observe-system.ts";
+import type { ObservedSystem } from "../../../events/observed-system.ts";
 import { type ObservedVolumes, parseObservedVolumes } from "./observed-volumes.ts";
 import type { OwnChange, OwnChanges } from "./own-changes.ts";
 import { type VolumeChangesOptions, volumeChanges } from "./volume-changes.ts";

@@ -1,12 +1,10 @@
 import { z } from "zod";
 import {
-  type CauseOf,
-  type ObservedChanges,
-  type ObservedSystem,
   observeSystem,
   type SystemObserver,
   type SystemObserverOptions,
 } from "../../../../events/observe-system.ts";
+import type { CauseOf, ObservedChanges, ObservedSystem } from "../../../../events/observed-system.ts";
 import type { NewEvent } from "../../../../events/store/events.ts";
 import type { PoolState, StoragePool } from "../storage-pool.ts";
 import type { OwnChange, OwnChanges } from "./own-changes.ts";
