@@ -102,6 +102,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "server/rpc/protocols/rest",
     "server/rpc/protocols/sse",
   ],
+  "server/rpc/reflection": ["gen", "server/rpc/call"],
   ...protocolRooms(),
   "server/rpc/streams": [
     "adapters/host",

@@ -15,8 +15,8 @@ import {
   type ServerReflectionResponseSchema,
 } from "../../../gen/grpc/reflection/v1/reflection_pb.ts";
 import { ServerReflection as ServerReflectionV1alpha } from "../../../gen/grpc/reflection/v1alpha/reflection_pb.ts";
-import type { Call, LvmdProtocol } from "../../rpc/call/call.ts";
-import { registerService, type ServiceRegistration } from "../../rpc/call/service-handlers.ts";
+import type { Call, LvmdProtocol } from "../call/call.ts";
+import { registerService, type ServiceRegistration } from "../call/service-handlers.ts";
 
 /** The reflection services themselves. */
 export const reflectionServices: readonly DescService[] = [ServerReflection, ServerReflectionV1alpha];
