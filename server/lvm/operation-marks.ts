@@ -1,4 +1,4 @@
-import type { LogicalVolume } from "../../../adapters/lvm/adapter.ts";
+import type { LogicalVolume } from "../../adapters/lvm/adapter.ts";
 
 /** Prefix of the gateway's own tags. Users cannot set such tags through the gateway, and the gateway does not show them. */
 export const reservedTagStart = "hostplane-";

@@ -1,9 +1,9 @@
-import { InfraError } from "../../../adapters/host/infra-error.ts";
-import { hostReasons } from "../../../adapters/host/reasons.ts";
-import type { LogicalVolume, LvmState, LvmStep, VolumeGroup } from "../../../adapters/lvm/adapter.ts";
-import { volumeGroupResource, volumeResource } from "../../../adapters/lvm/names.ts";
-import { lvmReasons } from "../../../adapters/lvm/reasons.ts";
-import { snapshotRoomBytes } from "../../../adapters/lvm/snapshot-room.ts";
+import { InfraError } from "../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../adapters/host/reasons.ts";
+import type { LogicalVolume, LvmState, LvmStep, VolumeGroup } from "../../adapters/lvm/adapter.ts";
+import { volumeGroupResource, volumeResource } from "../../adapters/lvm/names.ts";
+import { lvmReasons } from "../../adapters/lvm/reasons.ts";
+import { snapshotRoomBytes } from "../../adapters/lvm/snapshot-room.ts";
 import { roundUpToExtents } from "./extents.ts";
 import { lvmBackupReasons } from "./reasons.ts";
 import type { ShownCommand } from "./shown-command.ts";

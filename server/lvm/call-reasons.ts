@@ -1,6 +1,6 @@
-import type { Reason } from "../../../adapters/host/define-reasons.ts";
-import { hostReasons } from "../../../adapters/host/reasons.ts";
-import { lvmReasons } from "../../../adapters/lvm/reasons.ts";
+import type { Reason } from "../../adapters/host/define-reasons.ts";
+import { hostReasons } from "../../adapters/host/reasons.ts";
+import { lvmReasons } from "../../adapters/lvm/reasons.ts";
 import { lvmBackupReasons } from "./reasons.ts";
 
 /** Reasons for which a change of an LVM volume, or its backup, fails. */

@@ -1,7 +1,7 @@
-import { InfraError } from "../../../adapters/host/infra-error.ts";
-import type { VolumeGroup } from "../../../adapters/lvm/adapter.ts";
-import { volumeGroupResource, volumeResource } from "../../../adapters/lvm/names.ts";
-import { lvmReasons } from "../../../adapters/lvm/reasons.ts";
+import { InfraError } from "../../adapters/host/infra-error.ts";
+import type { VolumeGroup } from "../../adapters/lvm/adapter.ts";
+import { volumeGroupResource, volumeResource } from "../../adapters/lvm/names.ts";
+import { lvmReasons } from "../../adapters/lvm/reasons.ts";
 
 /**
  * Refuses to create or grow volumes in a group with missing disks: `Cannot change VG vg0 while PVs are missing`.

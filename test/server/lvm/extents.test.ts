@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { test } from "tap";
-import { roundUpToExtents } from "../../../../server/backups/lvm/extents.ts";
+import { roundUpToExtents } from "../../../server/lvm/extents.ts";
 
 test("rounding up to extents yields whole extents and adds less than one", async (t) => {
   const extents = fc.integer({ min: 10, max: 32 }).map((shift) => 1n << BigInt(shift));

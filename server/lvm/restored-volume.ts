@@ -1,7 +1,7 @@
-import { InfraError } from "../../../adapters/host/infra-error.ts";
-import type { LvmState } from "../../../adapters/lvm/adapter.ts";
-import { volumeResource } from "../../../adapters/lvm/names.ts";
-import { lvmReasons } from "../../../adapters/lvm/reasons.ts";
+import { InfraError } from "../../adapters/host/infra-error.ts";
+import type { LvmState } from "../../adapters/lvm/adapter.ts";
+import { volumeResource } from "../../adapters/lvm/names.ts";
+import { lvmReasons } from "../../adapters/lvm/reasons.ts";
 import { finalNameTag, operationTag, shownName, temporaryName } from "./operation-marks.ts";
 import { findCreated, findVolume, type OperationVolumes, type VolumePlace } from "./operation-volumes.ts";
 

@@ -1,4 +1,4 @@
-import { defineReasons } from "../../../adapters/host/define-reasons.ts";
+import { defineReasons } from "../../adapters/host/define-reasons.ts";
 
 /** Reasons of backups of LVM volumes. */
 export const lvmBackupReasons = defineReasons({

@@ -1,4 +1,4 @@
-import type { LvmAdapter } from "../../../adapters/lvm/adapter.ts";
+import type { LvmAdapter } from "../../adapters/lvm/adapter.ts";
 
 /** Formats an LVM command for a shell that does not have the gateway's environment. */
 export type ShownCommand = (argv: readonly string[]) => string;

@@ -1,14 +1,14 @@
-import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { InfraError } from "../../adapters/host/infra-error.ts";
 import type {
   LogicalVolume,
   LvmAdapter,
   LvmState,
   LvmStep,
   VolumeGroup,
-} from "../../../adapters/lvm/adapter.ts";
-import { volumeGroupResource, volumeResource } from "../../../adapters/lvm/names.ts";
-import { lvmReasons } from "../../../adapters/lvm/reasons.ts";
-import type { InlineRunner } from "../../operations/engine/run-inline.ts";
+} from "../../adapters/lvm/adapter.ts";
+import { volumeGroupResource, volumeResource } from "../../adapters/lvm/names.ts";
+import { lvmReasons } from "../../adapters/lvm/reasons.ts";
+import type { InlineRunner } from "../operations/engine/run-inline.ts";
 import { operationTag } from "./operation-marks.ts";
 import { createShownCommand, type ShownCommand } from "./shown-command.ts";
 
