@@ -2,7 +2,7 @@ import { test } from "tap";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import type { EventRecord } from "../../../server/events/event-record.ts";
 import type { Operation } from "../../../server/operations/operation.ts";
-import { operationsView } from "../../../server/operations/operations-view.ts";
+import { operationGroupView } from "../../../server/operations/operation-group-view.ts";
 import { storeReasons } from "../../../server/store/reasons.ts";
 
 const operationOf = (id: string) => ({ id, state: "active", message: "" }) as Operation;
@@ -39,7 +39,7 @@ test("when one of several operations cannot be read, the view ends at once with 
   const begin = async () =>
     ["silent", "broken"].map((id) => ({ label: id, started: { operation: operationOf(id), isNew: false } }));
   const read = async () => {
-    for await (const _message of operationsView(sources, viewer, begin)) {
+    for await (const _message of operationGroupView(sources, viewer, begin)) {
       // The silent one reports that it is active.
     }
   };

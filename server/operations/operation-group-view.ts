@@ -22,7 +22,7 @@ export interface ViewedOperation {
  * @param begin starts all of them
  * @throws the errors of `begin`, and the reason of the viewer's signal
  */
-export async function* operationsView(
+export async function* operationGroupView(
   sources: OperationViewSources,
   viewer: OperationViewer,
   begin: () => Promise<readonly ViewedOperation[]>,
