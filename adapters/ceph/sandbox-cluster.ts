@@ -1,7 +1,7 @@
 import type { Part } from "../host/part-of-state.ts";
-import type { CephHealthCheck, CephPool, CephState } from "./adapter.ts";
+import type { CephHealthCheck, CephState } from "./adapter.ts";
+import { osdBytes, poolsFrom, smallPools, usedBytesPerOsd } from "./sandbox-pools.ts";
 
-const gibibyte = 1n << 30n;
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
 
@@ -17,23 +17,6 @@ export function sandboxCephHosts(osdCount: number): readonly string[] {
 
 /** PGs that recover at a time. */
 const mostRecovering = 8;
-
-const osdBytes = 1024n * gibibyte;
-const usedBytesPerOsd = 150n * gibibyte;
-
-/** Pools and the data that clients have stored in them. Each object has three copies. */
-const smallPools = [
-  { name: "images", application: "rbd", pgCount: 64, objectCount: 51_200, storedBytes: 200n * gibibyte },
-  { name: "cephfs.metadata", application: "cephfs", pgCount: 16, objectCount: 1_100, storedBytes: gibibyte },
-  {
-    name: "cephfs.data",
-    application: "cephfs",
-    pgCount: 32,
-    objectCount: 24_576,
-    storedBytes: 96n * gibibyte,
-  },
-  { name: "default.rgw.data", application: "rgw", pgCount: 32, objectCount: 768, storedBytes: 3n * gibibyte },
-] as const;
 
 /** Returns the initial state of a sandbox: three hosts or more with OSDs, three of them with a monitor, all healthy. */
 export function sandboxState(nowMs: number, osdCount = sandboxOsdCount): CephState {
@@ -152,29 +135,6 @@ function osdsOn(hostNames: readonly string[], osdCount: number) {
     reweight: 1,
     upFromEpoch: 10 + id,
     downAtEpoch: 0,
-  }));
-}
-
-/** Returns pools with three copies, one on each of three hosts. */
-function poolsFrom(
-  pools: readonly (Omit<(typeof smallPools)[number], "pgCount"> & { readonly pgCount: number })[],
-  hostCount: number,
-  osdCount: number,
-): CephPool[] {
-  const availableBytes = (BigInt(osdCount) * (osdBytes - usedBytesPerOsd)) / 3n;
-  return pools.map(({ name, application, pgCount, objectCount, storedBytes }, index) => ({
-    id: index + 1,
-    name,
-    kind: "replicated",
-    size: 3,
-    minSize: 2,
-    redundancy: 2,
-    pgCount,
-    failureDomain: { type: "host", count: hostCount },
-    applications: [application],
-    quotaBytes: undefined,
-    quotaObjects: undefined,
-    usage: { objectCount, storedBytes, usedBytes: 3n * storedBytes, availableBytes },
   }));
 }
 
