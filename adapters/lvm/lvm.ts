@@ -9,9 +9,10 @@ import type { LvmAdapter, LvmState } from "./adapter.ts";
 import { backupConfigurationCommand, parseBackupConfiguration } from "./backup-configuration.ts";
 import { watchBlockDevices } from "./block-devices.ts";
 import { commandOf, type LvmCommandOptions, readStateCommand, toolOf } from "./commands.ts";
-import type { LvmDeviceStep, LvmDeviceStepOptions } from "./device-adapter.ts";
-import { anyCommandOf, deviceCommandOf, parseMovedPercent } from "./device-commands.ts";
+import type { LvmDeviceStep } from "./device-adapter.ts";
+import { anyCommandOf } from "./device-commands.ts";
 import { errorFromDeviceStep } from "./device-errors.ts";
+import { createDeviceStepRunner, type MoveOptions } from "./device-step-runner.ts";
 import { checkDevicesHeld, readDeviceFacts } from "./devices.ts";
 import { errorFromReadResult, errorFromStepResult } from "./errors.ts";
 import { inspectLvm, versionOf } from "./inspect.ts";
@@ -37,9 +38,6 @@ export interface LvmOptions extends LvmCommandOptions {
 
 /** While changes are running, LVM is read all the time, at some 30 ms each with a hundred volumes. */
 const recentMs = 500;
-
-/** Maximum number of restarts of a move whose process was killed. */
-const maxKills = 5;
 
 /**
  * Creates the adapter for this host's LVM. It starts nothing until the first read. From then on it watches the
@@ -184,47 +182,12 @@ export function createLvm(options: LvmOptions = {}): LvmAdapter {
     return checkDevicesHeld(step.paths, read, step.isRepeated === true ? marked : []);
   }
 
-  async function runOnDevices(
-    step: LvmDeviceStep,
-    { signal, onPercent }: LvmDeviceStepOptions,
-  ): Promise<ToolResult> {
-    const checked = step.kind === "addDevices" ? { ...step, paths: await checkAdded(step) } : step;
-    const argv = deviceCommandOf(options, checked);
+  function mutate(argv: readonly string[], runOptions?: MoveOptions): Promise<ToolResult> {
     const tool = toolOf(options, argv);
-    if (step.kind !== "moveAway") {
-      return run(argv, { kind: "mutate", tool, shownArgv: shown(argv), env, onToolEnd });
-    }
-    if (options.activation === "none") {
-      // pvmove records that it has begun, prints `Interrupted: No longer active.` and exits with 0.
-      throw new InfraError(lvmReasons.POOL_CANNOT_SHRINK, "data cannot be moved without device-mapper");
-    }
-    let printed = "";
-    const output = (chunk: Buffer) => {
-      printed = (printed + chunk.toString()).slice(-1000);
-      const percent = parseMovedPercent(printed);
-      if (percent !== undefined) {
-        onPercent?.(percent);
-      }
-    };
-    const stop = signal === undefined ? closing.signal : AbortSignal.any([closing.signal, signal]);
-    for (let kills = 0; ; kills += 1) {
-      stop.throwIfAborted();
-      const result = await run(argv, {
-        kind: "mutate",
-        tool,
-        shownArgv: shown(argv),
-        env,
-        onToolEnd,
-        output,
-        stop,
-      });
-      stop.throwIfAborted();
-      // A pvmove that was killed leaves the move where it was, and the next one resumes it.
-      if (result.signal === null || kills === maxKills) {
-        return { ...result, stdout: printed };
-      }
-    }
+    return run(argv, { kind: "mutate", tool, shownArgv: shown(argv), env, onToolEnd, ...runOptions });
   }
+
+  const runDeviceStep = createDeviceStepRunner({ options, mutate, closing: closing.signal });
 
   return {
     kind: "real",
@@ -242,13 +205,9 @@ export function createLvm(options: LvmOptions = {}): LvmAdapter {
         assertSnapshotNames(step.volumeGroupName, step.name, step.originName);
       }
       const argv = commandOf(options, step);
-      const tool = toolOf(options, argv);
       await change(
         limiter,
-        () =>
-          turnsOf(step.volumeGroupName).run(() =>
-            run(argv, { kind: "mutate", tool, shownArgv: shown(argv), env, onToolEnd }),
-          ),
+        () => turnsOf(step.volumeGroupName).run(() => mutate(argv)),
         (result) => errorFromStepResult(step, result),
       );
     },
@@ -256,7 +215,11 @@ export function createLvm(options: LvmOptions = {}): LvmAdapter {
     async runOnDevices(step, stepOptions = {}) {
       closing.signal.throwIfAborted();
       const isMove = step.kind === "moveAway";
-      const work = () => runOnDevices(step, stepOptions);
+      const work = async () =>
+        runDeviceStep(
+          step.kind === "addDevices" ? { ...step, paths: await checkAdded(step) } : step,
+          stepOptions,
+        );
       await change(
         isMove ? moves : limiter,
         () => (isMove ? work() : turnsOf(step.volumeGroupName).run(work)),
