@@ -17,7 +17,7 @@ import { checkDevicesHeld, readDeviceFacts } from "./devices.ts";
 import { errorFromReadResult, errorFromStepResult } from "./errors.ts";
 import { inspectLvm, versionOf } from "./inspect.ts";
 import { assertSnapshotNames, volumeGroupResource } from "./names.ts";
-import { parseFullReport } from "./parse.ts";
+import { createReportParser } from "./parse.ts";
 import { lvmReasons } from "./reasons.ts";
 import { type DirectoryWatch, watchDirectory } from "./watch.ts";
 
@@ -64,6 +64,7 @@ export function createLvm(options: LvmOptions = {}): LvmAdapter {
   // one that started before a device was added to the group fails: "Cannot change VG vg0 while PVs are missing."
   const turnsOfGroups = new Map<string, Limiter>();
   const cache = createSnapshotCache({ system: "lvm", load, recentMs });
+  const parseReport = createReportParser();
   const closing = new AbortController();
   const watches: DirectoryWatch[] = [];
   let resyncTimer: NodeJS.Timeout | undefined;
@@ -86,7 +87,7 @@ export function createLvm(options: LvmOptions = {}): LvmAdapter {
     if (error !== undefined) {
       throw error;
     }
-    return parseFullReport(result.stdout);
+    return parseReport(result.stdout);
   }
 
   async function startWatching(signal: AbortSignal): Promise<void> {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { ObservedVolume } from "./observed-volumes.ts";
 
 /** A change of one volume. */
@@ -33,7 +34,8 @@ export function volumeDifferences(
     known.delete(identityOf(volume));
     if (previous === undefined) {
       created.push(volume);
-    } else {
+    } else if (!isDeepStrictEqual(previous, volume)) {
+      // Describing a pair costs much more than comparing it, and few of them differ.
       pairs.push({ before: previous, after: volume });
     }
   }
