@@ -59,6 +59,8 @@ export async function startGatewayProcess(
     data: join(dirname(configFile), "data"),
     log: { format: "json" },
     limits: {
+      // LVM commands of an emulated machine take seconds, and wait for each other.
+      maxDeadlineMs: 600_000,
       caller: { requestsPerSecond: 1_000_000, streams: 10_000, mutations: 10_000, cpuMsPerSecond: 1_000_000 },
     },
     ...(volumes === undefined ? {} : { volumes }),

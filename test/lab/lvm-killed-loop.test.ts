@@ -15,7 +15,7 @@ const skip = await reasonToSkip();
 const extent = 4n << 20n;
 
 // An lvm command takes a second or more in an emulated machine, and each test prepares fifteen groups.
-tap.setTimeout(900_000);
+tap.setTimeout(1_700_000);
 
 /**
  * Runs `lvm` at once if it only reads, otherwise once the file `go` exists. Each waiting command creates a file named by its pid.
