@@ -71,6 +71,7 @@ function sandboxArgv(
     "--unset=NODE_COMPILE_CACHE",
     `XDG_CACHE_HOME=${cacheOf(data)}`,
     `HOSTPLANE_ADMIN_PASSWORD=${sandboxPassword}`,
+    "MALLOC_ARENA_MAX=1",
     process.execPath,
     "--max-semi-space-size=4",
     ...nodeFlags,
