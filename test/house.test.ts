@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { dirname, join, relative, resolve } from "node:path";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import { test } from "tap";
 
 const root = resolve(import.meta.dirname, "..");
@@ -409,10 +409,53 @@ test("the client only uses what browsers and Node both have", async (t) => {
   }
 });
 
+/** The most entries that a folder may have. The folder of the project itself is exempt: tools prescribe its files. */
+const maxEntries = 25;
+
+/** Every folder of the project with its number of entries, without generated ones. */
+function folderSizes(folder: string): readonly (readonly [string, number])[] {
+  const entries = readdirSync(join(root, folder), { withFileTypes: true });
+  const folders = entries.filter(
+    (entry) => entry.isDirectory() && !/^(\.|(node_modules|dist|gen|data|coverage)$)/.test(entry.name),
+  );
+  const inside = folders.flatMap(({ name }) => folderSizes(join(folder, name)));
+  return folder === "." ? inside : [[folder, entries.length], ...inside];
+}
+
+test(`no folder has more than ${maxEntries} entries`, async (t) => {
+  const sizes = folderSizes(".");
+  t.ok(sizes.length > 100, "folders were found");
+  for (const [folder, size] of sizes) {
+    t.ok(size <= maxEntries, `${folder} has ${size} entries`);
+  }
+});
+
+/** The folder of each file that several domains have. */
+const domainFolders: readonly (readonly [folder: string, file: RegExp])[] = [
+  ["system", /^(system|open-real|open-sandbox|sandbox-world)\.ts$/],
+  ["doctor", /^(doctor|inspect-[a-z-]+)\.ts$/],
+  ["monitoring", /^(backend|figures|metrics|resources)\.ts$/],
+  ["events", /^(own-changes|observe-[a-z-]+|[a-z-]+-observer)\.ts$/],
+];
+
+test("every domain has the same files in the same folders", async (t) => {
+  const files = sourceFiles("server/domains");
+  for (const [folder, name] of domainFolders) {
+    const named = files.filter((file) => name.test(basename(file)));
+    t.ok(named.length > 3, `files of ${folder} were found`);
+    for (const file of named) {
+      t.equal(basename(dirname(file)), folder, file);
+    }
+  }
+});
+
 test("domains import only the interface of an adapter", async (t) => {
   for (const { from, to } of imports) {
     const isAdapter = /^adapters\/(?!(host|sandbox)\/)/.test(to);
-    const isOpening = /^server\/domains\/\w+\/(open-real|open-sandbox|sandbox-world|doctor)\.ts$/.test(from);
+    const isOpening =
+      /^server\/domains\/\w+\/(system\/(open-real|open-sandbox|sandbox-world)|doctor\/doctor)\.ts$/.test(
+        from,
+      );
     if (from.startsWith("server/domains/") && !isOpening && isAdapter && !adapterInterfaces.test(to)) {
       t.fail(`${from} imports ${to}`);
     }

@@ -7,7 +7,6 @@ import { hostReasons } from "../host/reasons.ts";
 import { createSnapshotCache } from "../host/snapshot.ts";
 import type { LvmAdapter, LvmState } from "./adapter.ts";
 import { backupConfigurationCommand, parseBackupConfiguration } from "./backup-configuration.ts";
-import { watchBlockDevices } from "./block-devices.ts";
 import { commandOf, type LvmCommandOptions, readStateCommand, toolOf } from "./commands.ts";
 import type { LvmDeviceStep } from "./device-adapter.ts";
 import { anyCommandOf } from "./device-commands.ts";
@@ -19,7 +18,8 @@ import { inspectLvm, versionOf } from "./inspect.ts";
 import { assertSnapshotNames, volumeGroupResource } from "./names.ts";
 import { createReportParser } from "./parse.ts";
 import { lvmReasons } from "./reasons.ts";
-import { type DirectoryWatch, watchDirectory } from "./watch.ts";
+import { watchBlockDevices } from "./watch/block-devices.ts";
+import { type DirectoryWatch, watchDirectory } from "./watch/watch-directory.ts";
 
 export interface LvmOptions extends LvmCommandOptions {
   /** LVM_SYSTEM_DIR, which contains lvm.conf; LVM's default (/etc/lvm) if absent. */

@@ -12,7 +12,7 @@ import {
 import type { MetricSource } from "../domain/metric-source.ts";
 import { domains, gatewayDomains, systemDomains } from "../domains/domains.ts";
 import { operationMessage } from "../domains/operations/operation-messages.ts";
-import { createStoreBackend, type StoreBackendOptions } from "../domains/system/store-backend.ts";
+import { createStoreBackend, type StoreBackendOptions } from "../domains/system/monitoring/backend.ts";
 import type { ServiceRegistration } from "../rpc/call/service-handlers.ts";
 import { methodRuleOf, storeServices } from "./method-rules.ts";
 import type { Systems } from "./systems.ts";

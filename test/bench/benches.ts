@@ -1,16 +1,16 @@
 import type { Bench } from "./bench.ts";
-import { createClusterList } from "./cluster-list.ts";
-import { createClusterStats } from "./cluster-stats.ts";
-import { createColdStart } from "./cold-start.ts";
 import { createGrpcEcho, createGrpcStream, createJsonEcho } from "./echo/echo.ts";
 import { createFanOut } from "./fan-out/fan-out.ts";
-import { createIdleMemory } from "./idle-memory.ts";
-import { createLibvirtList } from "./libvirt-list.ts";
+import { createColdStart } from "./footprint/cold-start.ts";
+import { createIdleMemory } from "./footprint/idle-memory.ts";
 import { createLvmCreate } from "./lvm/lvm-create.ts";
 import { createLvmList, createLvmListWhileCreating } from "./lvm/lvm-list.ts";
 import { fleetBenches } from "./many-clients/many-clients-benches.ts";
-import { createPodmanList } from "./podman-list.ts";
-import { createSpawnBlock } from "./spawn-block.ts";
+import { createSpawnBlock } from "./spawn-block/spawn-block.ts";
+import { createClusterList } from "./systems/cluster-list.ts";
+import { createClusterStats } from "./systems/cluster-stats.ts";
+import { createLibvirtList } from "./systems/libvirt-list.ts";
+import { createPodmanList } from "./systems/podman-list.ts";
 import { createGrpcVolumeList, createJsonVolumeList } from "./volume-list/volume-list.ts";
 
 /** All benchmarks, in the order of docs/reference/benchmarks.md. */

@@ -4,10 +4,10 @@ import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import type { Bench } from "./bench.ts";
 import { benches } from "./benches.ts";
-import { judgeOf, numberText } from "./goal.ts";
-import { measure, type Result } from "./measure.ts";
-import { describeProfiles } from "./profile.ts";
-import { committedFigure, describeMachine, withResults } from "./report.ts";
+import { judgeOf, numberText } from "./figures/goal.ts";
+import { measure, type Result } from "./figures/measure.ts";
+import { describeProfiles } from "./figures/profile.ts";
+import { committedFigure, describeMachine, withResults } from "./figures/report.ts";
 
 // npm run bench: runs all benchmarks, and writes docs/reference/benchmarks.md. Fails when a goal is missed.
 //   NAME...         runs only these, and writes nothing

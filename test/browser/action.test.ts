@@ -1,7 +1,7 @@
 import type { Locator, Page, Request } from "playwright-core";
 import { type Test, test } from "tap";
 import type { HostplaneClient } from "../../client/client.ts";
-import { adminPassword, startGatewayUnderTest } from "../server/gateway-under-test.ts";
+import { adminPassword, startGatewayUnderTest } from "../server/harness/gateway-under-test.ts";
 import { assertAccessible, goTo, keepScreenshot, logIn, openPage, startBrowser } from "./browser.ts";
 import { clientOf } from "./client-of.ts";
 

@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { test } from "tap";
-import { adminPassword, startGatewayUnderTest } from "../server/gateway-under-test.ts";
+import { adminPassword, startGatewayUnderTest } from "../server/harness/gateway-under-test.ts";
 import {
   assertAccessible,
   chooseInAccount,

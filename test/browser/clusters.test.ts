@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 import { test } from "tap";
 import { ListStraysResponseSchema } from "../../gen/hostplane/v1/cluster_pb.ts";
 import { PlanResponseSchema } from "../../gen/hostplane/v1/plan_pb.ts";
-import { adminPassword, startGatewayUnderTest } from "../server/gateway-under-test.ts";
+import { adminPassword, startGatewayUnderTest } from "../server/harness/gateway-under-test.ts";
 import { answerOf } from "./answers.ts";
 import {
   assertAccessible,

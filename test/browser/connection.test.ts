@@ -1,7 +1,7 @@
 import { test } from "tap";
 import { openCutRelay } from "../chaos/cut-relay.ts";
 import { startRestartableGateway } from "../client/restartable-gateway.ts";
-import { adminPassword } from "../server/gateway-under-test.ts";
+import { adminPassword } from "../server/harness/gateway-under-test.ts";
 import {
   assertAccessible,
   goTo,

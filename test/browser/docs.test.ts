@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import { type Test, test } from "tap";
-import { adminPassword, startGatewayUnderTest } from "../server/gateway-under-test.ts";
+import { adminPassword, startGatewayUnderTest } from "../server/harness/gateway-under-test.ts";
 import { assertAccessible, assertFits, keepScreenshot, logIn, openPage, startBrowser } from "./browser.ts";
 import { clientOf } from "./client-of.ts";
 

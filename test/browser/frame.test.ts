@@ -2,7 +2,7 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import { test } from "tap";
 import { GetInfoResponseSchema } from "../../gen/hostplane/v1/system_pb.ts";
 import { startRestartableGateway } from "../client/restartable-gateway.ts";
-import { adminPassword, startGatewayUnderTest } from "../server/gateway-under-test.ts";
+import { adminPassword, startGatewayUnderTest } from "../server/harness/gateway-under-test.ts";
 import { assertAccessible, goTo, keepScreenshot, logIn, openPage, startBrowser } from "./browser.ts";
 
 test("a page whose code is missing says so, and the other pages still open", async (t) => {

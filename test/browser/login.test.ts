@@ -1,5 +1,5 @@
 import { test } from "tap";
-import { adminPassword, startGatewayUnderTest } from "../server/gateway-under-test.ts";
+import { adminPassword, startGatewayUnderTest } from "../server/harness/gateway-under-test.ts";
 import {
   assertAccessible,
   assertFits,

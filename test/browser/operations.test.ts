@@ -1,7 +1,7 @@
 import { test } from "tap";
 import type { HostplaneClient } from "../../client/client.ts";
 import { OperationState } from "../../gen/hostplane/v1/operation_pb.ts";
-import { adminPassword, startGatewayUnderTest } from "../server/gateway-under-test.ts";
+import { adminPassword, startGatewayUnderTest } from "../server/harness/gateway-under-test.ts";
 import {
   assertAccessible,
   assertFits,

@@ -1,7 +1,7 @@
 import { test } from "tap";
 import { Role } from "../../gen/hostplane/v1/user_pb.ts";
 import { startRestartableGateway } from "../client/restartable-gateway.ts";
-import { adminPassword, startGatewayUnderTest } from "../server/gateway-under-test.ts";
+import { adminPassword, startGatewayUnderTest } from "../server/harness/gateway-under-test.ts";
 import {
   assertAccessible,
   chooseInAccount,

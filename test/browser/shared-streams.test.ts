@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { type Test, test } from "tap";
 import { serveSandbox } from "../server/cli/run-hostplane.ts";
-import { adminPassword, startGatewayUnderTest } from "../server/gateway-under-test.ts";
+import { adminPassword, startGatewayUnderTest } from "../server/harness/gateway-under-test.ts";
 import { createCertificate } from "../server/rpc/listener/certificate.ts";
 import { chooseInAccount, goTo, logIn, openPage, startBrowser } from "./browser.ts";
 import { clientOf } from "./client-of.ts";

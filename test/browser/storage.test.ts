@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { type Test, test } from "tap";
 import { PlanResponseSchema } from "../../gen/hostplane/v1/plan_pb.ts";
 import { ArchiveCrashResponseSchema, ListCrashesResponseSchema } from "../../gen/hostplane/v1/storage_pb.ts";
-import { adminPassword, startGatewayUnderTest } from "../server/gateway-under-test.ts";
+import { adminPassword, startGatewayUnderTest } from "../server/harness/gateway-under-test.ts";
 import { answerOf } from "./answers.ts";
 import {
   assertAccessible,

@@ -1,7 +1,7 @@
 import { test } from "tap";
 import { createHostplaneClient } from "../../client/client.ts";
 import { LVService } from "../../gen/proto/lvmd_pb.ts";
-import { adminPassword, startGatewayUnderTest } from "../server/gateway-under-test.ts";
+import { adminPassword, startGatewayUnderTest } from "../server/harness/gateway-under-test.ts";
 
 test("one import provides clients of all services, login, plans and operations", async (t) => {
   const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { test } from "tap";
 import { createHostplaneClient, describeError, OperationFailed } from "../../client/client.ts";
 import { OperationSchema, OperationState } from "../../gen/hostplane/v1/operation_pb.ts";
-import { adminPassword, startGatewayUnderTest } from "../server/gateway-under-test.ts";
+import { adminPassword, startGatewayUnderTest } from "../server/harness/gateway-under-test.ts";
 
 const failure = (call: Promise<unknown>) =>
   call.then(

@@ -8,7 +8,7 @@ import {
 } from "../../client/client.ts";
 import { OperationState } from "../../gen/hostplane/v1/operation_pb.ts";
 import { openCutRelay } from "../chaos/cut-relay.ts";
-import { adminPassword } from "../server/gateway-under-test.ts";
+import { adminPassword } from "../server/harness/gateway-under-test.ts";
 import { startRestartableGateway } from "./restartable-gateway.ts";
 
 async function clientOf(baseUrl: string): Promise<HostplaneClient> {

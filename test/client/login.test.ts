@@ -1,6 +1,6 @@
 import { test } from "tap";
 import { createHostplaneClient, describeError } from "../../client/client.ts";
-import { adminPassword, startGatewayUnderTest } from "../server/gateway-under-test.ts";
+import { adminPassword, startGatewayUnderTest } from "../server/harness/gateway-under-test.ts";
 
 /** Wraps `fetch` and counts the calls of each method. */
 function countedFetch() {

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { after, test } from "tap";
-import { adminPassword, startGatewayUnderTest } from "../server/gateway-under-test.ts";
+import { adminPassword, startGatewayUnderTest } from "../server/harness/gateway-under-test.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 const tsc = join(root, "node_modules/typescript/bin/tsc");

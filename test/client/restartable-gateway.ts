@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Test } from "tap";
-import { startGatewayUnderTest, type UnderTestOptions } from "../server/gateway-under-test.ts";
+import { startGatewayUnderTest, type UnderTestOptions } from "../server/harness/gateway-under-test.ts";
 
 /** A gateway that restarts at the same address with the same data. The sandbox's in-memory systems are created again. */
 export interface RestartableGateway {

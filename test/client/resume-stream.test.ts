@@ -3,7 +3,7 @@ import { test } from "tap";
 import { type ConnectionState, createHostplaneClient, type HostplaneClient } from "../../client/client.ts";
 import { resumeStream } from "../../client/resume-stream.ts";
 import { openCutRelay } from "../chaos/cut-relay.ts";
-import { startGatewayUnderTest } from "../server/gateway-under-test.ts";
+import { startGatewayUnderTest } from "../server/harness/gateway-under-test.ts";
 
 /** Counts the connections of a stream until `count` of them have delivered a message; `onMessage` is called for each. */
 async function connections(

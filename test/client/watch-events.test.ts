@@ -7,7 +7,7 @@ import {
 } from "../../client/client.ts";
 import { cursorFrom } from "../../server/events/cursor.ts";
 import { openCutRelay } from "../chaos/cut-relay.ts";
-import { adminPassword } from "../server/gateway-under-test.ts";
+import { adminPassword } from "../server/harness/gateway-under-test.ts";
 import { startRestartableGateway } from "./restartable-gateway.ts";
 
 async function clientOf(baseUrl: string): Promise<HostplaneClient> {

@@ -10,8 +10,8 @@ import { allReasons } from "../../server/gateway/all-reasons.ts";
 import { configKeys } from "../../server/gateway/config/keys.ts";
 import { configSchema } from "../../server/gateway/config/schema.ts";
 import { otherVariables } from "../../server/gateway/config/settings.ts";
-import { readContractServices } from "../server/contract-services.ts";
-import { adminPassword, startGatewayUnderTest } from "../server/gateway-under-test.ts";
+import { readContractServices } from "../server/harness/contract-services.ts";
+import { adminPassword, startGatewayUnderTest } from "../server/harness/gateway-under-test.ts";
 import { blocksOf, pages, readPage } from "./markdown.ts";
 import { testBlocks } from "./run-blocks.ts";
 

@@ -5,9 +5,9 @@ import { test } from "tap";
 import { Role, UserService } from "../../gen/hostplane/v1/user_pb.ts";
 import { AuthService } from "../../gen/services/auth/auth_pb.ts";
 import { methodRuleOf } from "../../server/gateway/method-rules.ts";
-import { readContractServices } from "../server/contract-services.ts";
-import { adminPassword, startGatewayUnderTest } from "../server/gateway-under-test.ts";
-import { rpcErrorOf } from "../server/rpc-error.ts";
+import { readContractServices } from "../server/harness/contract-services.ts";
+import { adminPassword, startGatewayUnderTest } from "../server/harness/gateway-under-test.ts";
+import { rpcErrorOf } from "../server/harness/rpc-error.ts";
 import { readPage, tableBelow } from "./markdown.ts";
 
 /** A row of the table of services: the names of its RPCs, without `(...)`. */

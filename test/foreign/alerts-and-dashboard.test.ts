@@ -8,7 +8,7 @@ import { parse } from "yaml";
 import { InventoryService } from "../../gen/hostplane/v1/inventory_pb.ts";
 import { LVService, VGService } from "../../gen/proto/lvmd_pb.ts";
 import { root } from "../server/cli/run-hostplane.ts";
-import { startGatewayUnderTest } from "../server/gateway-under-test.ts";
+import { startGatewayUnderTest } from "../server/harness/gateway-under-test.ts";
 import { standInLvm } from "../server/observability/stand-in-lvm.ts";
 import { systemTool } from "./foreign-tool.ts";
 import { promqlNames } from "./promql-names.ts";

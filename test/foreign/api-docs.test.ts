@@ -5,7 +5,7 @@ import tap, { type Test, test } from "tap";
 import { AuthService } from "../../gen/services/auth/auth_pb.ts";
 import { methodPathOf } from "../../server/rpc/call/method-rule.ts";
 import { exampleCommands } from "../../server/web/docs/example-commands.ts";
-import { adminPassword, startGatewayUnderTest } from "../server/gateway-under-test.ts";
+import { adminPassword, startGatewayUnderTest } from "../server/harness/gateway-under-test.ts";
 import { readDocumentedContract } from "../server/rpc/openapi/contract-under-test.ts";
 import { goTool, systemTool } from "./foreign-tool.ts";
 import { runTool, startTool } from "./tool-process.ts";

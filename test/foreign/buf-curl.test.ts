@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import { fromBinary } from "@bufbuild/protobuf";
 import { type Test, test } from "tap";
 import { ErrorInfoSchema } from "../../gen/google/rpc/error_details_pb.ts";
-import { startGatewayUnderTest } from "../server/gateway-under-test.ts";
+import { startGatewayUnderTest } from "../server/harness/gateway-under-test.ts";
 import { runTool, startTool } from "./tool-process.ts";
 import { changedFreeBytes } from "./watch-output.ts";
 

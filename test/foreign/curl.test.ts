@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Test, test } from "tap";
-import { startGatewayUnderTest } from "../server/gateway-under-test.ts";
+import { startGatewayUnderTest } from "../server/harness/gateway-under-test.ts";
 import { systemTool } from "./foreign-tool.ts";
 import { runTool, startTool } from "./tool-process.ts";
 import { changedFreeBytes } from "./watch-output.ts";

@@ -6,7 +6,7 @@ import { OperationsService } from "../../gen/operations/v1/operations_pb.ts";
 import { LVService } from "../../gen/proto/lvmd_pb.ts";
 import { AuthService } from "../../gen/services/auth/auth_pb.ts";
 import { openCutRelay } from "../chaos/cut-relay.ts";
-import { adminPassword, startGatewayUnderTest } from "../server/gateway-under-test.ts";
+import { adminPassword, startGatewayUnderTest } from "../server/harness/gateway-under-test.ts";
 import { chromium } from "./browser/chromium.ts";
 
 tap.setTimeout(900_000);

@@ -18,7 +18,7 @@ import { loadSync } from "@grpc/proto-loader";
 import { type Test, test } from "tap";
 import { BadRequestSchema, ErrorInfoSchema } from "../../gen/google/rpc/error_details_pb.ts";
 import { StatusSchema } from "../../gen/google/rpc/status_pb.ts";
-import { startGatewayUnderTest } from "../server/gateway-under-test.ts";
+import { startGatewayUnderTest } from "../server/harness/gateway-under-test.ts";
 
 type Unary<Response> = (
   request: object,

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import tap, { test } from "tap";
-import { startGatewayUnderTest } from "../server/gateway-under-test.ts";
+import { startGatewayUnderTest } from "../server/harness/gateway-under-test.ts";
 import { startFrameCounter } from "./frame-counter.ts";
 import { pythonEnvironment } from "./python/python-environment.ts";
 import { runTool } from "./tool-process.ts";

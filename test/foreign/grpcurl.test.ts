@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import tap, { type Test, test } from "tap";
-import { adminPassword, startGatewayUnderTest } from "../server/gateway-under-test.ts";
+import { adminPassword, startGatewayUnderTest } from "../server/harness/gateway-under-test.ts";
 import { createCertificate } from "../server/rpc/listener/certificate.ts";
 import { goTool } from "./foreign-tool.ts";
 import { runTool, startTool } from "./tool-process.ts";

@@ -1,5 +1,5 @@
 import { test } from "tap";
-import { startGatewayUnderTest } from "../server/gateway-under-test.ts";
+import { startGatewayUnderTest } from "../server/harness/gateway-under-test.ts";
 import { standInLvm } from "../server/observability/stand-in-lvm.ts";
 import { systemTool } from "./foreign-tool.ts";
 import { runTool } from "./tool-process.ts";

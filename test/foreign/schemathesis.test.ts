@@ -6,7 +6,7 @@ import { createConnectTransport } from "@connectrpc/connect-node";
 import tap, { type Test, test } from "tap";
 import { Role, UserService } from "../../gen/hostplane/v1/user_pb.ts";
 import { AuthService } from "../../gen/services/auth/auth_pb.ts";
-import { adminPassword, startGatewayUnderTest } from "../server/gateway-under-test.ts";
+import { adminPassword, startGatewayUnderTest } from "../server/harness/gateway-under-test.ts";
 import { pythonEnvironment } from "./python/python-environment.ts";
 import { runTool } from "./tool-process.ts";
 

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
-/** The script `NAME.sh` in this directory, with its own lab. */
+/** The script `NAME/NAME.sh` beside this file, with its own lab. */
 export interface LabScript {
   /** Directory of all the lab's files. */
   readonly directory: string;
@@ -26,7 +26,7 @@ export async function createLabScript(
   variables: Readonly<Record<string, string>> = {},
   timeoutMs = 600_000,
 ): Promise<LabScript> {
-  const path = fileURLToPath(new URL(`${name}.sh`, import.meta.url));
+  const path = fileURLToPath(new URL(`${name}/${name}.sh`, import.meta.url));
   const directory = await mkdtemp(join(tmpdir(), `hostplane-${name}-`));
   const own = Object.entries({ DIR: directory, OWNER_PID: String(process.pid), ...variables });
   const prefixed = own.map(([key, value]) => [`${name.toUpperCase()}_${key}`, value]);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { test } from "tap";
-import { startGatewayUnderTest } from "../server/gateway-under-test.ts";
+import { startGatewayUnderTest } from "../server/harness/gateway-under-test.ts";
 import { readEras } from "./eras.ts";
 import { mixedSteps, runMixedSteps } from "./mixed-eras.ts";
 

@@ -5,7 +5,7 @@ import { createGrpcTransport } from "@connectrpc/connect-node";
 import { test } from "tap";
 import { ServerReflection } from "../../gen/grpc/reflection/v1/reflection_pb.ts";
 import { LVService as CurrentLvService } from "../../gen/lvmd/current/lvmd_pb.ts";
-import { startGatewayUnderTest } from "../server/gateway-under-test.ts";
+import { startGatewayUnderTest } from "../server/harness/gateway-under-test.ts";
 
 const services = ["proto.LVService", "proto.VGService", ServerReflection.typeName];
 

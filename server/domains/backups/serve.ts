@@ -6,8 +6,8 @@ import { registerPlanRefusal } from "../../operations/planner.ts";
 import { registerRefusal } from "../../rpc/call/service-handlers.ts";
 import { createBackups } from "./backups.ts";
 import { createBackupChanges } from "./changes/backup-changes.ts";
-import { createBackupMetrics } from "./metrics.ts";
-import { createBackupResources } from "./resources.ts";
+import { createBackupMetrics } from "./monitoring/metrics.ts";
+import { createBackupResources } from "./monitoring/resources.ts";
 import { createBackupService } from "./service.ts";
 
 type BackupsContext = Pick<DomainContext, "store" | "served" | "operationMessage">;

@@ -3,7 +3,7 @@ import { ClusterService } from "../../../gen/hostplane/v1/cluster_pb.ts";
 import { defineDomain } from "../../domain/define-domain.ts";
 import { clusterCallReasons } from "./call-reasons.ts";
 import { clustersSchema } from "./config.ts";
-import type { ClusterSystem } from "./system.ts";
+import type { ClusterSystem } from "./system/system.ts";
 
 /** Kubernetes clusters on machines of MAAS. */
 export const clustersDomain = defineDomain<"clusters", typeof clustersSchema, ClusterSystem>({
@@ -16,8 +16,8 @@ export const clustersDomain = defineDomain<"clusters", typeof clustersSchema, Cl
   },
   off: { backend: "maas", message: "clusters are off: set `clusters` in the configuration" },
   reasons: clusterCallReasons,
-  openReal: async (config) => (await import("./open-real.ts")).openRealClusters(config),
-  openSandbox: async () => (await import("./open-sandbox.ts")).openSandboxClusters(),
-  inspect: async (config) => (await import("./doctor.ts")).inspectClusters(config),
+  openReal: async (config) => (await import("./system/open-real.ts")).openRealClusters(config),
+  openSandbox: async () => (await import("./system/open-sandbox.ts")).openSandboxClusters(),
+  inspect: async (config) => (await import("./doctor/doctor.ts")).inspectClusters(config),
   serve: async (system, context) => (await import("./serve.ts")).serveClusters(system, context),
 });

@@ -44,7 +44,7 @@ export const clusterReasons = defineReasons({
     code: "FAILED_PRECONDITION",
     retryable: false,
     meaning:
-      "MAAS has no image with this version of Kubernetes for machines of this type; docs/reference/maas-images.md describes how images are named.",
+      "MAAS has no image with this version of Kubernetes for machines of this type; docs/reference/domains/maas-images.md describes how images are named.",
   },
   POOL_NOT_FOUND: {
     code: "NOT_FOUND",

@@ -3,18 +3,18 @@ import { ClusterService } from "../../../gen/hostplane/v1/cluster_pb.ts";
 import { plannersOf } from "../../domain/change.ts";
 import type { Activity, DomainContext, DomainServices } from "../../domain/domain-services.ts";
 import { startPurge } from "../../store/purge.ts";
-import { createMaasBackend } from "./backend.ts";
 import { createClusterServiceChanges } from "./changes/cluster-service-changes.ts";
 import { createKaasChanges } from "./changes/kaas-changes.ts";
 import { createClusterService } from "./cluster-service.ts";
 import { createClusters } from "./clusters.ts";
-import { createClusterFigures } from "./figures.ts";
+import { createMaasBackend } from "./monitoring/backend.ts";
+import { createClusterFigures } from "./monitoring/figures.ts";
+import { createClusterResources } from "./monitoring/resources.ts";
 import { createClusterOperations } from "./operations/cluster-operations.ts";
-import { createClusterResources } from "./resources.ts";
 import { createKaasService } from "./service.ts";
 import { createClusterImages } from "./specs/cluster-images.ts";
 import { createStrays } from "./strays/strays.ts";
-import type { ClusterSystem } from "./system.ts";
+import type { ClusterSystem } from "./system/system.ts";
 
 /** How long released machines and the events of machines are kept. */
 const keepMs = 90 * 86_400_000;

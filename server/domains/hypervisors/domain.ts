@@ -4,7 +4,7 @@ import { defineDomain } from "../../domain/define-domain.ts";
 import { hypervisorCallReasons } from "./call-reasons.ts";
 import { hypervisorsSchema } from "./config.ts";
 import { poolBackupFacts } from "./pool/backups/backup-facts.ts";
-import type { HypervisorSystem } from "./system.ts";
+import type { HypervisorSystem } from "./system/system.ts";
 
 /** VMs of this host's libvirt that host desktops, and the storage pool that they share. */
 export const hypervisorsDomain = defineDomain<"hypervisors", typeof hypervisorsSchema, HypervisorSystem>({
@@ -21,9 +21,9 @@ export const hypervisorsDomain = defineDomain<"hypervisors", typeof hypervisorsS
   backupSource: poolBackupFacts,
   reasons: hypervisorCallReasons,
   openReal: async (config, environment) =>
-    (await import("./open-real.ts")).openRealHypervisors(config, environment),
-  openSandbox: async (world) => (await import("./open-sandbox.ts")).openSandboxHypervisors(world),
+    (await import("./system/open-real.ts")).openRealHypervisors(config, environment),
+  openSandbox: async (world) => (await import("./system/open-sandbox.ts")).openSandboxHypervisors(world),
   inspect: async (config, environment) =>
-    (await import("./doctor.ts")).inspectHypervisors(config, environment),
+    (await import("./doctor/doctor.ts")).inspectHypervisors(config, environment),
   serve: async (system, context) => (await import("./serve.ts")).serveHypervisors(system, context),
 });

@@ -8,26 +8,26 @@ import { allOf, type DomainContext, type DomainServices } from "../../domain/dom
 import { domainReasons } from "../../domain/reasons.ts";
 import { registerPlanRefusal } from "../../operations/planner.ts";
 import { registerRefusal } from "../../rpc/call/service-handlers.ts";
-import { createLibvirtBackend } from "./backend.ts";
 import { createHypervisorChanges } from "./changes/hypervisor-changes.ts";
 import { observeHypervisorChanges } from "./events/hypervisor-observer.ts";
-import { createHypervisorFigures, createStoragePoolFigures } from "./figures.ts";
+import { createOwnChanges } from "./events/own-changes.ts";
 import type { SharedStorage } from "./hypervisor-settings.ts";
 import { createHypervisors } from "./hypervisors.ts";
 import { createInventory } from "./inventory.ts";
-import { createOwnChanges } from "./own-changes.ts";
-import { createStoragePoolBackend } from "./pool/backend.ts";
+import { createLibvirtBackend } from "./monitoring/backend.ts";
+import { createHypervisorFigures, createStoragePoolFigures } from "./monitoring/figures.ts";
+import { createHypervisorResources } from "./monitoring/resources.ts";
 import { poolBackupFacts } from "./pool/backups/backup-facts.ts";
 import { createPublishedPoolChanges } from "./pool/changes/published-pool-changes.ts";
 import { createStoragePoolChanges } from "./pool/changes/storage-pool-changes.ts";
-import { createStoragePoolMetrics } from "./pool/metrics.ts";
-import { observePoolChanges } from "./pool/observe-pool.ts";
-import { createStoragePoolResources } from "./pool/resources.ts";
+import { observePoolChanges } from "./pool/events/observe-pool.ts";
+import { createStoragePoolBackend } from "./pool/monitoring/backend.ts";
+import { createStoragePoolMetrics } from "./pool/monitoring/metrics.ts";
+import { createStoragePoolResources } from "./pool/monitoring/resources.ts";
 import { createStoragePoolService } from "./pool/service.ts";
 import { createSharedPool } from "./pool/shared-pool.ts";
-import { createHypervisorResources } from "./resources.ts";
 import { createOperationsService } from "./service.ts";
-import type { HypervisorSystem } from "./system.ts";
+import type { HypervisorSystem } from "./system/system.ts";
 
 /** Creates the services for hypervisors and the storage pool that they share. */
 export function serveHypervisors(system: HypervisorSystem, context: DomainContext): DomainServices {

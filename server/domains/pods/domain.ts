@@ -3,7 +3,7 @@ import { PublicAPI } from "../../../gen/v1alpha/api_pb.ts";
 import { defineDomain } from "../../domain/define-domain.ts";
 import { podCallReasons } from "./call-reasons.ts";
 import { podsSchema } from "./config.ts";
-import type { PodSystem } from "./system.ts";
+import type { PodSystem } from "./system/system.ts";
 
 /** Pods and images of this host's Podman. */
 export const podsDomain = defineDomain<"pods", typeof podsSchema, PodSystem>({
@@ -17,8 +17,8 @@ export const podsDomain = defineDomain<"pods", typeof podsSchema, PodSystem>({
   },
   off: { backend: "podman", message: "pods are off: set `pods` in the configuration" },
   reasons: podCallReasons,
-  openReal: async (config) => (await import("./open-real.ts")).openRealPods(config),
-  openSandbox: async (world) => (await import("./open-sandbox.ts")).openSandboxPods(world),
-  inspect: async (config) => (await import("./doctor.ts")).inspectPods(config),
+  openReal: async (config) => (await import("./system/open-real.ts")).openRealPods(config),
+  openSandbox: async (world) => (await import("./system/open-sandbox.ts")).openSandboxPods(world),
+  inspect: async (config) => (await import("./doctor/doctor.ts")).inspectPods(config),
   serve: async (system, context) => (await import("./serve.ts")).servePods(system, context),
 });

@@ -1,18 +1,18 @@
 import { PodService } from "../../../gen/hostplane/v1/pod_pb.ts";
 import { plannersOf } from "../../domain/change.ts";
 import type { DomainContext, DomainServices } from "../../domain/domain-services.ts";
-import { createPodBackend } from "./backend.ts";
 import { createPodChanges } from "./changes/pod-changes.ts";
 import { createListenEvents } from "./events/listen-events.ts";
+import { createOwnChanges } from "./events/own-changes.ts";
 import { createPodObserver } from "./events/pod-observer.ts";
-import { createPodFigures } from "./figures.ts";
 import { createPodLogs } from "./logs/pod-logs.ts";
-import { createOwnChanges } from "./own-changes.ts";
+import { createPodBackend } from "./monitoring/backend.ts";
+import { createPodFigures } from "./monitoring/figures.ts";
+import { createPodResources } from "./monitoring/resources.ts";
 import { createPodService } from "./pod-service.ts";
 import { createPromptReads } from "./prompt-reads.ts";
-import { createPodResources } from "./resources.ts";
 import { createPublicApiService } from "./service.ts";
-import type { PodSystem } from "./system.ts";
+import type { PodSystem } from "./system/system.ts";
 
 /** Creates the services for pods and images. */
 export function servePods(system: PodSystem, context: DomainContext): DomainServices {

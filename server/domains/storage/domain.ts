@@ -4,7 +4,7 @@ import { StatsService } from "../../../gen/stats/stats_pb.ts";
 import { defineDomain } from "../../domain/define-domain.ts";
 import { storageCallReasons } from "./call-reasons.ts";
 import { storageSchema } from "./config.ts";
-import type { StorageSystem } from "./system.ts";
+import type { StorageSystem } from "./system/system.ts";
 
 /** A Ceph cluster, and the Kubernetes cluster that runs it. */
 export const storageDomain = defineDomain<"storage", typeof storageSchema, StorageSystem>({
@@ -21,8 +21,8 @@ export const storageDomain = defineDomain<"storage", typeof storageSchema, Stora
   },
   off: { backend: "ceph", message: "storage is off: set `storage` in the configuration" },
   reasons: storageCallReasons,
-  openReal: async (config) => (await import("./open-real.ts")).openRealStorage(config),
-  openSandbox: async (world) => (await import("./open-sandbox.ts")).openSandboxStorage(world),
-  inspect: async (config) => (await import("./doctor.ts")).inspectStorage(config),
+  openReal: async (config) => (await import("./system/open-real.ts")).openRealStorage(config),
+  openSandbox: async (world) => (await import("./system/open-sandbox.ts")).openSandboxStorage(world),
+  inspect: async (config) => (await import("./doctor/doctor.ts")).inspectStorage(config),
   serve: async (system, context) => (await import("./serve.ts")).serveStorage(system, context),
 });

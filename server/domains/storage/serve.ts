@@ -4,16 +4,16 @@ import { plannersOf } from "../../domain/change.ts";
 import { allOf, type DomainContext, type DomainServices } from "../../domain/domain-services.ts";
 import { registerPlanRefusal } from "../../operations/planner.ts";
 import { registerRefusal } from "../../rpc/call/service-handlers.ts";
-import { createCephBackend, createKubernetesBackend } from "./backend.ts";
 import { createArchiveCrash } from "./changes/archive-crash.ts";
 import { observeStorageChanges } from "./events/storage-observer.ts";
-import { createCephFigures, createNodeFigures } from "./figures.ts";
-import { createStorageMetrics } from "./metrics.ts";
-import { createStorageResources } from "./resources.ts";
+import { createCephBackend, createKubernetesBackend } from "./monitoring/backend.ts";
+import { createCephFigures, createNodeFigures } from "./monitoring/figures.ts";
+import { createStorageMetrics } from "./monitoring/metrics.ts";
+import { createStorageResources } from "./monitoring/resources.ts";
 import { createStatsService } from "./service.ts";
 import { cephOff, createStorage } from "./storage.ts";
 import { createStorageService } from "./storage-service.ts";
-import type { StorageSystem } from "./system.ts";
+import type { StorageSystem } from "./system/system.ts";
 
 /** Creates the services for a storage cluster: Ceph, and the Kubernetes cluster that runs it. */
 export function serveStorage(system: StorageSystem, context: DomainContext): DomainServices {

@@ -5,8 +5,8 @@ import {
   namesOf,
 } from "../../domain/domain-services.ts";
 import type { LvmdProtocol } from "../../rpc/call/call.ts";
-import { createGatewayFigures } from "./gateway-figures.ts";
 import { createHealthService } from "./health.ts";
+import { createGatewayFigures } from "./monitoring/figures.ts";
 import { createReflectionServices, reflectionServices } from "./reflection.ts";
 import { createSystemService } from "./service.ts";
 

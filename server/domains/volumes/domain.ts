@@ -5,7 +5,7 @@ import { volumeBackupFacts } from "./backups/backup-facts.ts";
 import { volumeCallReasons } from "./call-reasons.ts";
 import { volumesSchema } from "./config.ts";
 import { shownLvServices, shownVgServices } from "./shown-services.ts";
-import type { VolumeSystem } from "./system.ts";
+import type { VolumeSystem } from "./system/system.ts";
 
 /** LVM volumes of this host, over both lvmd protocols, and their backups. */
 export const volumesDomain = defineDomain<"volumes", typeof volumesSchema, VolumeSystem>({
@@ -28,8 +28,9 @@ export const volumesDomain = defineDomain<"volumes", typeof volumesSchema, Volum
   backupSource: volumeBackupFacts,
   reasons: volumeCallReasons,
   openReal: async (config, environment) =>
-    (await import("./open-real.ts")).openRealVolumes(config, environment),
-  openSandbox: async (world) => (await import("./open-sandbox.ts")).openSandboxVolumes(world),
-  inspect: async (config, environment) => (await import("./doctor.ts")).inspectVolumes(config, environment),
+    (await import("./system/open-real.ts")).openRealVolumes(config, environment),
+  openSandbox: async (world) => (await import("./system/open-sandbox.ts")).openSandboxVolumes(world),
+  inspect: async (config, environment) =>
+    (await import("./doctor/doctor.ts")).inspectVolumes(config, environment),
   serve: async (system, context) => (await import("./serve.ts")).serveVolumes(system, context),
 });

@@ -3,19 +3,19 @@ import { createAbsentBackupSource } from "../../backups/backup-source.ts";
 import { createAbsentResticBackend, createResticBackend } from "../../backups/restic-backend.ts";
 import { plannersOf } from "../../domain/change.ts";
 import type { DomainContext, DomainServices } from "../../domain/domain-services.ts";
-import { createLvmBackend } from "./backend.ts";
 import { volumeBackupFacts } from "./backups/backup-facts.ts";
-import { createScheduleMetrics } from "./backups/schedule-metrics.ts";
 import { createVolumeBackups } from "./backups/volume-backups.ts";
 import { createLvChanges } from "./changes/lv-changes.ts";
 import { createVolumeChanges } from "./changes/volume-changes.ts";
 import { createOwnChanges } from "./events/own-changes.ts";
 import { observeVolumeChanges } from "./events/volume-observer.ts";
-import { createDeviceClassFigures } from "./figures.ts";
-import { createVolumeMetrics } from "./metrics.ts";
-import { createVolumeResources } from "./resources.ts";
+import { createLvmBackend } from "./monitoring/backend.ts";
+import { createDeviceClassFigures } from "./monitoring/figures.ts";
+import { createVolumeMetrics } from "./monitoring/metrics.ts";
+import { createVolumeResources } from "./monitoring/resources.ts";
+import { createScheduleMetrics } from "./monitoring/schedule-metrics.ts";
 import { createLvService, createVgService } from "./service.ts";
-import type { VolumeSystem } from "./system.ts";
+import type { VolumeSystem } from "./system/system.ts";
 import { createVolumes } from "./volumes.ts";
 
 /** Creates the services for the LVM volumes of this host. */

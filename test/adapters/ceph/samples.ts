@@ -7,7 +7,7 @@ export type SampleName = "healthy" | "load" | "backfilling" | "osd-down" | "cras
 const answers = z.record(z.string(), z.unknown());
 
 /**
- * Returns a cluster's reply to a command in this state, recorded by test/lab/record-ceph.ts; undefined if it was not
+ * Returns a cluster's reply to a command in this state, recorded by test/lab/ceph/record-ceph.ts; undefined if it was not
  * recorded.
  */
 export function sampleOf(state: SampleName, command: string): string | undefined {

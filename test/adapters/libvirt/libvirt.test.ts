@@ -6,7 +6,7 @@ import { createLibvirt } from "../../../adapters/libvirt/libvirt.ts";
 import { reasonOf, reasonOfCall } from "../host/reason-of.ts";
 import { argsOf, nameOf, reply, startFakeDaemon } from "./rpc/fake-daemon.ts";
 
-// test/lab/libvirt.test.ts covers a real daemon.
+// test/lab/libvirt/libvirt.test.ts covers a real daemon.
 
 /** Creates an adapter for a daemon that is not running. */
 function absent(t: Test, seedTool: readonly string[] = ["true"]): LibvirtAdapter {

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 
-/** Replies of Podman 4.3.1, recorded by test/lab/record-podman.ts. */
+/** Replies of Podman 4.3.1, recorded by test/lab/podman/record-podman.ts. */
 const read = (name: string): string => readFileSync(join(import.meta.dirname, "samples", name), "utf8");
 
 const replies = z.record(z.string(), z.string());

@@ -70,7 +70,7 @@ test("etcd accepts only clients of its own CA", async (t) => {
   const other = await (await clusterRecipe("prod", endpoint)).etcdAccess(etcd.addresses);
   const { clientCertificatePem, clientKeyPem } = other;
   const stranger = { ...etcd, clientCertificatePem, clientKeyPem };
-  // Node's server closes the connection without a message. test/lab/workload-etcd.test.ts covers real ones.
+  // Node's server closes the connection without a message. test/lab/kubernetes/workload-etcd.test.ts covers real ones.
   t.equal(await reasonOf(cluster.removeEtcdMember("cp-3", stranger)), "WORKLOAD_UNAVAILABLE");
   const { caCertificatePem } = other;
   t.equal(

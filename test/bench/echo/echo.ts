@@ -2,9 +2,9 @@ import { join } from "node:path";
 import { create, toBinary } from "@bufbuild/protobuf";
 import type { Bench } from "../bench.ts";
 import { EchoRequestSchema, RepeatRequestSchema } from "../gen/bench/v1/echo_pb.ts";
-import { grpcFrame } from "../grpc-call.ts";
-import { h2loadSkipReason, type Load } from "../h2load.ts";
-import { type LoadedSides, requestsPerCpuSecond, startLoadedRun, usPerRequest } from "../loaded-run.ts";
+import { grpcFrame } from "../load/grpc-call.ts";
+import { h2loadSkipReason, type Load } from "../load/h2load.ts";
+import { type LoadedSides, requestsPerCpuSecond, startLoadedRun, usPerRequest } from "../load/loaded-run.ts";
 
 const text = "x".repeat(1_024);
 /** Messages of a stream: their number, and the text of each. */

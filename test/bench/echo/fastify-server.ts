@@ -1,7 +1,7 @@
 import type { AddressInfo } from "node:net";
 import fastify from "fastify";
-import { answerParent, cpuMs } from "../bench-process.ts";
-import type { LoadedServer } from "../loaded-run.ts";
+import type { LoadedServer } from "../load/loaded-run.ts";
+import { answerParent, cpuMs } from "../servers/bench-process.ts";
 
 /** A Fastify route with schemas that validate the request and serialise the response. */
 

@@ -1,9 +1,9 @@
 import type { MethodRule } from "../../../server/rpc/call/method-rule.ts";
 import { registerService } from "../../../server/rpc/call/service-handlers.ts";
-import { answerParent, cpuMs } from "../bench-process.ts";
-import { startGatewayUnderBench } from "../gateway-under-bench.ts";
 import { EchoService } from "../gen/bench/v1/echo_pb.ts";
-import type { LoadedServer } from "../loaded-run.ts";
+import type { LoadedServer } from "../load/loaded-run.ts";
+import { answerParent, cpuMs } from "../servers/bench-process.ts";
+import { startGatewayUnderBench } from "../servers/gateway-under-bench.ts";
 
 /** A gateway with a service that only echoes. */
 

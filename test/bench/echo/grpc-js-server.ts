@@ -11,8 +11,8 @@ import {
   type sendUnaryData,
 } from "@grpc/grpc-js";
 import { loadSync } from "@grpc/proto-loader";
-import { answerParent, cpuMs } from "../bench-process.ts";
-import type { LoadedServer } from "../loaded-run.ts";
+import type { LoadedServer } from "../load/loaded-run.ts";
+import { answerParent, cpuMs } from "../servers/bench-process.ts";
 
 /** grpc-js with its defaults: messages from proto-loader, and no interceptors. */
 

@@ -5,7 +5,7 @@ import { create } from "@bufbuild/protobuf";
 import { SubscribeResponseSchema } from "../../../gen/hostplane/v1/event_pb.ts";
 import { createEventMessages, detailFromJson } from "../../../server/domains/events/event-messages.ts";
 import { createSharedMessage } from "../../../server/rpc/streams/shared-message.ts";
-import { answerParent, cpuMs } from "../bench-process.ts";
+import { answerParent, cpuMs } from "../servers/bench-process.ts";
 import { eventUnderBench } from "./event-under-bench.ts";
 import type { FanOutServer } from "./fan-out.ts";
 

@@ -1,8 +1,8 @@
 import { detailFromJson } from "../../../server/domains/events/event-messages.ts";
 import { createEventService } from "../../../server/domains/events/service.ts";
 import { createEvents } from "../../../server/events/events.ts";
-import { answerParent, cpuMs } from "../bench-process.ts";
-import { startGatewayUnderBench } from "../gateway-under-bench.ts";
+import { answerParent, cpuMs } from "../servers/bench-process.ts";
+import { startGatewayUnderBench } from "../servers/gateway-under-bench.ts";
 import { eventUnderBench } from "./event-under-bench.ts";
 import type { FanOutServer } from "./fan-out.ts";
 

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import type { Bench, Side } from "../bench.ts";
-import { type BenchProcess, startBenchProcess } from "../bench-process.ts";
-import { loadCore, serverCore } from "../pinned.ts";
-import type { Target } from "../target.ts";
+import { loadCore, serverCore } from "../load/pinned.ts";
+import type { Target } from "../load/target.ts";
+import { type BenchProcess, startBenchProcess } from "../servers/bench-process.ts";
 
 /** The questions that both servers answer. */
 export type FanOutServer = Readonly<{

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import * as http2 from "node:http2";
-import { answerParent } from "../bench-process.ts";
+import { answerParent } from "../servers/bench-process.ts";
 import type { FanOutClients, Subscription } from "./fan-out.ts";
 
 /** The subscribers of one server: raw streams, so that the clients do not slow the server down. */

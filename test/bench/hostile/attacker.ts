@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { answerParent } from "../bench-process.ts";
+import { answerParent } from "../servers/bench-process.ts";
 import { attacks } from "./attacks.ts";
 
 /** The questions that a process of attackers answers. */

@@ -1,5 +1,5 @@
 import { test } from "tap";
-import { sourceSandbox } from "../built-gateway.ts";
+import { sourceSandbox } from "../servers/built-gateway.ts";
 import { runHostile } from "./hostile.ts";
 
 test("a gateway under attack by anonymous callers serves those who log in", async (t) => {

@@ -1,10 +1,10 @@
 import { readFile } from "node:fs/promises";
 import * as http from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
-import { startBenchProcess } from "../bench-process.ts";
-import { sandboxPassword } from "../built-gateway.ts";
-import { loadCore, pinned, pinProcess, serverCore } from "../pinned.ts";
-import { type ServerArgv, startServer } from "../started-server.ts";
+import { loadCore, pinned, pinProcess, serverCore } from "../load/pinned.ts";
+import { startBenchProcess } from "../servers/bench-process.ts";
+import { sandboxPassword } from "../servers/built-gateway.ts";
+import { type ServerArgv, startServer } from "../servers/started-server.ts";
 import type { Attacker } from "./attacker.ts";
 import { createMemoryGroup } from "./memory-group.ts";
 

@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { buildSandbox } from "../built-gateway.ts";
+import { buildSandbox } from "../servers/built-gateway.ts";
 import { runHostile } from "./hostile.ts";
 
 // npm run bench -- hostile [--seconds 300] [--connections 1000]: fails when a limit is exceeded.

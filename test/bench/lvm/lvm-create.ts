@@ -5,9 +5,9 @@ import { createGrpcTransport } from "@connectrpc/connect-node";
 import { commandOf, lvmCommand } from "../../../adapters/lvm/commands.ts";
 import { LVService } from "../../../gen/proto/lvmd_pb.ts";
 import type { Bench, BenchRun } from "../bench.ts";
-import { median } from "../measure.ts";
-import { openedRun } from "../opened-run.ts";
-import { tookMs } from "../took-ms.ts";
+import { median } from "../figures/measure.ts";
+import { tookMs } from "../figures/took-ms.ts";
+import { openedRun } from "../load/opened-run.ts";
 import { lvmSkipReason, openGateway, openVolumeGroup } from "./lvm-gateway.ts";
 
 const volumeCount = 10;

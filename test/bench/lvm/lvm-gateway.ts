@@ -5,7 +5,11 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { type LvmCommandOptions, lvmCommand } from "../../../adapters/lvm/commands.ts";
 import { startGatewayProcess } from "../../lab/gateway-process.ts";
-import { type LoopVolumeGroups, makeLoopVolumeGroups, reasonToSkip } from "../../lab/loop-volume-group.ts";
+import {
+  type LoopVolumeGroups,
+  makeLoopVolumeGroups,
+  reasonToSkip,
+} from "../../lab/lvm/loop-volume-group.ts";
 
 /** Extents for all volumes of a benchmark at 1 GiB each; the backing file is sparse. */
 const extentCount = 150_000;

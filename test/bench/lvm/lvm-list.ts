@@ -9,12 +9,12 @@ import { createGrpcTransport } from "@connectrpc/connect-node";
 import { lvmCommand } from "../../../adapters/lvm/commands.ts";
 import { LVService } from "../../../gen/proto/lvmd_pb.ts";
 import type { Bench, BenchRun } from "../bench.ts";
-import { callGrpc, grpcFrame } from "../grpc-call.ts";
-import { h2loadSkipReason, type Load, runH2load } from "../h2load.ts";
-import { requestsPerCpuSecond } from "../loaded-run.ts";
-import { openedRun } from "../opened-run.ts";
-import { pinned, pinProcess, serverCore } from "../pinned.ts";
-import { p99Ms } from "../took-ms.ts";
+import { p99Ms } from "../figures/took-ms.ts";
+import { callGrpc, grpcFrame } from "../load/grpc-call.ts";
+import { h2loadSkipReason, type Load, runH2load } from "../load/h2load.ts";
+import { requestsPerCpuSecond } from "../load/loaded-run.ts";
+import { openedRun } from "../load/opened-run.ts";
+import { pinned, pinProcess, serverCore } from "../load/pinned.ts";
 import { lvmSkipReason, openGateway, openVolumeGroup, type VolumeGroupUnderBench } from "./lvm-gateway.ts";
 
 const volumeCount = 100;

@@ -1,6 +1,6 @@
 import type { Bench, BenchRun, Goal, Side } from "../bench.ts";
-import { buildSandbox } from "../built-gateway.ts";
-import { openedRun } from "../opened-run.ts";
+import { openedRun } from "../load/opened-run.ts";
+import { buildSandbox } from "../servers/built-gateway.ts";
 import { type FleetSample, type FleetSize, openFleet } from "./many-clients.ts";
 
 /** Both gateways under test, each with its clients. */

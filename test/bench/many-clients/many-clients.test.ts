@@ -1,5 +1,5 @@
 import { test } from "tap";
-import { sourceSandbox } from "../built-gateway.ts";
+import { sourceSandbox } from "../servers/built-gateway.ts";
 import { openFleet } from "./many-clients.ts";
 
 test("every stream of every connection receives the changes, and the sample has all figures", async (t) => {

@@ -8,11 +8,11 @@ import { createGrpcTransport } from "@connectrpc/connect-node";
 import { Role, UserService } from "../../../gen/hostplane/v1/user_pb.ts";
 import { AuthService } from "../../../gen/services/auth/auth_pb.ts";
 import { createCertificate } from "../../server/rpc/listener/certificate.ts";
-import { startBenchProcess } from "../bench-process.ts";
-import { sandboxPassword } from "../built-gateway.ts";
-import { loadCore, pinned, serverCore } from "../pinned.ts";
-import { readProcessMemory } from "../process-memory.ts";
-import { freePort, type ServerArgv, startServer } from "../started-server.ts";
+import { readProcessMemory } from "../footprint/process-memory.ts";
+import { loadCore, pinned, serverCore } from "../load/pinned.ts";
+import { startBenchProcess } from "../servers/bench-process.ts";
+import { sandboxPassword } from "../servers/built-gateway.ts";
+import { freePort, type ServerArgv, startServer } from "../servers/started-server.ts";
 import type { VolumeLoad } from "./volume-load.ts";
 import type { Watchers } from "./watchers.ts";
 

@@ -2,9 +2,9 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { benches } from "../benches.ts";
-import { judgeOf } from "../goal.ts";
-import { median, resultOf } from "../measure.ts";
-import { describeMachine, withResults } from "../report.ts";
+import { judgeOf } from "../figures/goal.ts";
+import { median, resultOf } from "../figures/measure.ts";
+import { describeMachine, withResults } from "../figures/report.ts";
 import type { FleetSample } from "./many-clients.ts";
 import { fleetBenches, openFleets } from "./many-clients-benches.ts";
 

@@ -3,9 +3,9 @@ import { type ClientHttp2Session, connect } from "node:http2";
 import { setTimeout as delay } from "node:timers/promises";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { CreateLVRequestSchema, RemoveLVRequestSchema } from "../../../gen/proto/lvmd_pb.ts";
-import { answerParent } from "../bench-process.ts";
-import { callGrpc } from "../grpc-call.ts";
-import { p99Ms } from "../took-ms.ts";
+import { p99Ms } from "../figures/took-ms.ts";
+import { callGrpc } from "../load/grpc-call.ts";
+import { answerParent } from "../servers/bench-process.ts";
 import { sharedClockMs } from "./clock.ts";
 
 /** The questions that the process that changes and lists volumes answers. */

@@ -1,7 +1,7 @@
 import { setPriority } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import type { TLSSocket } from "node:tls";
-import { answerParent, cpuMs } from "../bench-process.ts";
+import { answerParent, cpuMs } from "../servers/bench-process.ts";
 import { sharedClockMs } from "./clock.ts";
 import { openWatchConnection, type WatchConnectionOptions, type WatchStream } from "./watch-connection.ts";
 

@@ -5,8 +5,8 @@ import type { FastifyInstance, RawServerBase } from "fastify";
 import { GetLVListResponseSchema, VGService } from "../../../gen/proto/lvmd_pb.ts";
 import { volumesOf } from "../../../server/domains/volumes/device-class.ts";
 import { volumeMessage } from "../../../server/domains/volumes/volume-messages.ts";
-import { answerParent, cpuMs } from "../bench-process.ts";
-import type { LoadedServer } from "../loaded-run.ts";
+import type { LoadedServer } from "../load/loaded-run.ts";
+import { answerParent, cpuMs } from "../servers/bench-process.ts";
 import { createVolumesUnderBench } from "./volumes-under-bench.ts";
 
 /** Starts a server with the official plugin that returns a prepared message, and answers the benchmark's questions. */

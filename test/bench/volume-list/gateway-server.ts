@@ -1,7 +1,7 @@
 import { createVgService } from "../../../server/domains/volumes/service.ts";
-import { answerParent, cpuMs } from "../bench-process.ts";
-import { startGatewayUnderBench } from "../gateway-under-bench.ts";
-import type { LoadedServer } from "../loaded-run.ts";
+import type { LoadedServer } from "../load/loaded-run.ts";
+import { answerParent, cpuMs } from "../servers/bench-process.ts";
+import { startGatewayUnderBench } from "../servers/gateway-under-bench.ts";
 import { createVolumesUnderBench } from "./volumes-under-bench.ts";
 
 /** A gateway that lists the volumes of a sandbox. */

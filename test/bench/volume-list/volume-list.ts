@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import type { Bench } from "../bench.ts";
-import { grpcFrame } from "../grpc-call.ts";
-import { h2loadSkipReason } from "../h2load.ts";
-import { type LoadedSides, requestsPerCpuSecond, startLoadedRun } from "../loaded-run.ts";
+import { grpcFrame } from "../load/grpc-call.ts";
+import { h2loadSkipReason } from "../load/h2load.ts";
+import { type LoadedSides, requestsPerCpuSecond, startLoadedRun } from "../load/loaded-run.ts";
 import { volumeCount, volumeNameLength } from "./volumes-under-bench.ts";
 
 const path = "/proto.VGService/GetLVList";

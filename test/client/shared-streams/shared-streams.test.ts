@@ -1,7 +1,7 @@
 import { type Test, test } from "tap";
 import { describeError, type HostplaneClient } from "../../../client/client.ts";
 import { clientOf } from "../../browser/client-of.ts";
-import { adminPassword, startGatewayUnderTest } from "../../server/gateway-under-test.ts";
+import { adminPassword, startGatewayUnderTest } from "../../server/harness/gateway-under-test.ts";
 import { startRestartableGateway } from "../restartable-gateway.ts";
 import { createWindows } from "./windows.ts";
 

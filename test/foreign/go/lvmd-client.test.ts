@@ -7,7 +7,7 @@ import { join } from "node:path";
 import type { Duplex } from "node:stream";
 import tap, { type Test, test } from "tap";
 import { createAuthorityRewriter } from "../../../server/rpc/listener/http2-authority/authority-rewriter.ts";
-import { startGatewayUnderTest } from "../../server/gateway-under-test.ts";
+import { startGatewayUnderTest } from "../../server/harness/gateway-under-test.ts";
 import { systemTool } from "../foreign-tool.ts";
 import { buildGoClient, type GoCall, type GrpcGoVersion } from "./build-client.ts";
 

@@ -4,7 +4,7 @@ import { domains } from "../../../server/domains/domains.ts";
 import { operationMessage } from "../../../server/domains/operations/operation-messages.ts";
 import { methodRuleOf } from "../../../server/gateway/method-rules.ts";
 import { createInlineRunner } from "../../../server/operations/engine/run-inline.ts";
-import { withoutStore } from "../without-store.ts";
+import { withoutStore } from "../harness/without-store.ts";
 
 /** What a domain is created with, for tests of one domain. Calls that need the store fail, unless one is passed. */
 export function contextUnderTest(parts: Partial<DomainContext> = {}): DomainContext {

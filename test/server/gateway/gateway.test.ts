@@ -9,7 +9,7 @@ import { createConnectTransport } from "@connectrpc/connect-node";
 import { test } from "tap";
 import { BackupService } from "../../../gen/hostplane/v1/backup_pb.ts";
 import { OperationsService } from "../../../gen/operations/v1/operations_pb.ts";
-import { startGatewayUnderTest } from "../gateway-under-test.ts";
+import { startGatewayUnderTest } from "../harness/gateway-under-test.ts";
 import { createCertificate } from "../rpc/listener/certificate.ts";
 
 test("a service named by a listener must exist", async (t) => {

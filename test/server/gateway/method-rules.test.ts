@@ -2,7 +2,7 @@ import { MethodOptions_IdempotencyLevel as Idempotency } from "@bufbuild/protobu
 import { test } from "tap";
 import { exceptionalMethods, methodRuleOf } from "../../../server/gateway/method-rules.ts";
 import { methodPathOf } from "../../../server/rpc/call/method-rule.ts";
-import { readContractServices } from "../contract-services.ts";
+import { readContractServices } from "../harness/contract-services.ts";
 
 const services = await readContractServices();
 const methods = services.flatMap((service) => service.methods);

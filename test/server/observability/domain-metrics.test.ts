@@ -5,7 +5,7 @@ import { test } from "tap";
 import { LVService } from "../../../gen/proto/lvmd_pb.ts";
 import type { MetricSample, MetricSource } from "../../../server/domain/metric-source.ts";
 import { createDomainMetrics } from "../../../server/observability/domain-metrics.ts";
-import { startGatewayUnderTest } from "../gateway-under-test.ts";
+import { startGatewayUnderTest } from "../harness/gateway-under-test.ts";
 import { readMetrics, samplesFrom } from "./metrics-text.ts";
 import { standInLvm } from "./stand-in-lvm.ts";
 

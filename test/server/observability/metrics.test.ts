@@ -7,9 +7,9 @@ import type { Backend } from "../../../server/domain/backend.ts";
 import { createMetrics } from "../../../server/observability/metrics.ts";
 import { metricsPage } from "../../../server/observability/metrics-page.ts";
 import { reasonNamed } from "../../reason-named.ts";
-import { startGatewayUnderTest } from "../gateway-under-test.ts";
-import { streamProtocols } from "../protocols.ts";
-import { requestHttp1 } from "../raw-request.ts";
+import { startGatewayUnderTest } from "../harness/gateway-under-test.ts";
+import { streamProtocols } from "../harness/protocols.ts";
+import { requestHttp1 } from "../harness/raw-request.ts";
 import { readMetrics, samplesFrom } from "./metrics-text.ts";
 import { standInLvm } from "./stand-in-lvm.ts";
 

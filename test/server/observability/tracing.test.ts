@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { createClient } from "@connectrpc/connect";
 import { test } from "tap";
 import { VGService } from "../../../gen/proto/lvmd_pb.ts";
-import { startGatewayUnderTest } from "../gateway-under-test.ts";
-import { streamProtocols } from "../protocols.ts";
+import { startGatewayUnderTest } from "../harness/gateway-under-test.ts";
+import { streamProtocols } from "../harness/protocols.ts";
 import { standInLvm } from "./stand-in-lvm.ts";
 import { type CollectedSpan, startTraceCollector } from "./trace-collector.ts";
 

@@ -8,7 +8,7 @@ import { type Test, test } from "tap";
 import { Cluster } from "../../../gen/cnct/kaas/api/api_pb.ts";
 import { BackupService } from "../../../gen/hostplane/v1/backup_pb.ts";
 import { type Operation, OperationService, OperationState } from "../../../gen/hostplane/v1/operation_pb.ts";
-import { startGatewayUnderTest } from "../gateway-under-test.ts";
+import { startGatewayUnderTest } from "../harness/gateway-under-test.ts";
 import { createWorldUnderTest } from "./demo-world-under-test.ts";
 
 /** Starts a gateway with a demo world, whose clock advances three seconds in each turn of `until`. */

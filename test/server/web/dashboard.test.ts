@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { brotliDecompressSync } from "node:zlib";
 import { test } from "tap";
 import { request } from "undici";
-import { startGatewayUnderTest } from "../gateway-under-test.ts";
+import { startGatewayUnderTest } from "../harness/gateway-under-test.ts";
 
 const built = resolve(import.meta.dirname, "../../../dist/dashboard");
 

@@ -2,7 +2,7 @@ import fastify from "fastify";
 import { test } from "tap";
 import { createAbsentBackend } from "../../../server/domain/backend.ts";
 import { statusPages } from "../../../server/web/status-pages.ts";
-import { startGatewayUnderTest } from "../gateway-under-test.ts";
+import { startGatewayUnderTest } from "../harness/gateway-under-test.ts";
 
 test("Koor's web application gets the version and login providers before its login", async (t) => {
   const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });

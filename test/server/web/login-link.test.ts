@@ -1,5 +1,5 @@
 import { test } from "tap";
-import { startGatewayUnderTest } from "../gateway-under-test.ts";
+import { startGatewayUnderTest } from "../harness/gateway-under-test.ts";
 
 const page = { redirect: "manual" } as const;
 

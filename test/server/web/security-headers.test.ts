@@ -4,8 +4,8 @@ import * as http from "node:http";
 import * as https from "node:https";
 import { join } from "node:path";
 import { test } from "tap";
-import { startGatewayUnderTest } from "../gateway-under-test.ts";
-import { requestOver } from "../raw-request.ts";
+import { startGatewayUnderTest } from "../harness/gateway-under-test.ts";
+import { requestOver } from "../harness/raw-request.ts";
 import { createCertificate } from "../rpc/listener/certificate.ts";
 
 const info = "/hostplane.v1.SystemService/GetInfo";

@@ -10,7 +10,7 @@ import { hypervisorResource } from "../../../../adapters/libvirt/names.ts";
 import { libvirtReasons } from "../../../../adapters/libvirt/reasons.ts";
 import type { Json } from "../../../operations/operation.ts";
 import type { StepRun } from "../../../operations/operation-kind.ts";
-import type { OwnChanges } from "../own-changes.ts";
+import type { OwnChanges } from "../events/own-changes.ts";
 
 export interface HypervisorToolsOptions {
   readonly libvirt: LibvirtAdapter;

@@ -1,7 +1,7 @@
 import { hypervisorResource } from "../../../../adapters/libvirt/names.ts";
 import type { NewEvent } from "../../../events/store/events.ts";
-import type { OwnChange } from "../own-changes.ts";
 import type { HypervisorDifference } from "./hypervisor-differences.ts";
+import type { OwnChange } from "./own-changes.ts";
 
 /** Services that already expose hypervisors: their callers may receive these events. */
 export const services = ["operations.v1.OperationsService"];

@@ -9,7 +9,6 @@ import {
   type SystemObserverOptions,
 } from "../../../events/observe-system.ts";
 import type { Hypervisor, Inventory } from "../inventory.ts";
-import { isEffectOf, type OwnChange, type OwnChanges } from "../own-changes.ts";
 import { type HypervisorDifference, hypervisorDifferences } from "./hypervisor-differences.ts";
 import { hypervisorEvent, services } from "./hypervisor-events.ts";
 import {
@@ -18,6 +17,7 @@ import {
   observeHypervisors,
   parseObservedHypervisors,
 } from "./observed-hypervisors.ts";
+import { isEffectOf, type OwnChange, type OwnChanges } from "./own-changes.ts";
 
 /** Options of `observeHypervisorChanges`. */
 export interface HypervisorObserverOptions extends SystemObserverOptions {

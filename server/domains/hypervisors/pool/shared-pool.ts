@@ -7,7 +7,7 @@ import { createExpandPool } from "./changes/expand-pool.ts";
 import { createLongPoolChange, type PoolChange } from "./changes/pool-change.ts";
 import type { PoolRefresh } from "./changes/pool-run.ts";
 import { createShrinkPool } from "./changes/shrink-pool.ts";
-import { createOwnChanges, type OwnChanges } from "./own-changes.ts";
+import { createOwnChanges, type OwnChanges } from "./events/own-changes.ts";
 import type { StoragePool } from "./storage-pool.ts";
 
 export interface SharedPoolOptions {

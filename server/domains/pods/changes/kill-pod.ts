@@ -3,7 +3,7 @@ import { InfraError, invalidField } from "../../../../adapters/host/infra-error.
 import { assertSignal } from "../../../../adapters/podman/names.ts";
 import { podmanReasons } from "../../../../adapters/podman/reasons.ts";
 import type { KillPodRequest } from "../../../../gen/hostplane/v1/pod_pb.ts";
-import { podResource } from "../own-changes.ts";
+import { podResource } from "../events/own-changes.ts";
 import type { ChangeTools, PodChange } from "./pod-change.ts";
 import { appsOf, isUp, namesOf } from "./pod-containers.ts";
 import { assertNotPaused, type PodInput, podInputOf, readPod } from "./pod-input.ts";

@@ -1,7 +1,7 @@
 import type { PodRuntime, RuntimeStep } from "../../../../adapters/podman/adapter.ts";
 import type { Json } from "../../../operations/operation.ts";
 import type { OperationKind } from "../../../operations/operation-kind.ts";
-import type { OwnChanges } from "../own-changes.ts";
+import type { OwnChanges } from "../events/own-changes.ts";
 
 /** Dependencies of the kinds of operations on pods and images. */
 export interface ChangeTools {

@@ -5,7 +5,7 @@ import type { DomainContext } from "../../../domain/domain-services.ts";
 import { createLongChange } from "../../../domain/long-change.ts";
 import type { Json } from "../../../operations/operation.ts";
 import type { Operations } from "../../../operations/operations.ts";
-import type { OwnChanges } from "../own-changes.ts";
+import type { OwnChanges } from "../events/own-changes.ts";
 import { createKillPod } from "./kill-pod.ts";
 import { createLongPodChange } from "./long-pod-change.ts";
 import type { PodChange } from "./pod-change.ts";

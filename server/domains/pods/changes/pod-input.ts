@@ -3,8 +3,8 @@ import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { PodRuntime } from "../../../../adapters/podman/adapter.ts";
 import { podmanReasons } from "../../../../adapters/podman/reasons.ts";
 import type { RuntimePod } from "../../../../adapters/podman/runtime-state.ts";
+import { podResource } from "../events/own-changes.ts";
 import { type FindPodOptions, findPod } from "../find-pod.ts";
-import { podResource } from "../own-changes.ts";
 import { isPaused, namesOf } from "./pod-containers.ts";
 
 /** Input common to all operations on pods. A type and not an interface, so that it is assignable to Json. */

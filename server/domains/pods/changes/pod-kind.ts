@@ -4,7 +4,7 @@ import { hostReasons } from "../../../../adapters/host/reasons.ts";
 import type { RuntimeStep } from "../../../../adapters/podman/adapter.ts";
 import { podmanReasons } from "../../../../adapters/podman/reasons.ts";
 import type { OperationKind, StepRun } from "../../../operations/operation-kind.ts";
-import { podResource } from "../own-changes.ts";
+import { podResource } from "../events/own-changes.ts";
 import { assertBackend } from "./backend-of.ts";
 import { describeDifference, type PodBefore, podBefore } from "./pod-before.ts";
 import type { ChangeTools } from "./pod-change.ts";

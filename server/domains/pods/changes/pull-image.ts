@@ -2,7 +2,7 @@ import { assertImageReference } from "../../../../adapters/podman/names.ts";
 import { podmanReasons } from "../../../../adapters/podman/reasons.ts";
 import type { PullImageRequest } from "../../../../gen/hostplane/v1/pod_pb.ts";
 import type { StepRun } from "../../../operations/operation-kind.ts";
-import { imageResource } from "../own-changes.ts";
+import { imageResource } from "../events/own-changes.ts";
 import type { ChangeTools, PodChange } from "./pod-change.ts";
 import { maxAttempts } from "./pod-kind.ts";
 import { refreshRuntime } from "./refresh-runtime.ts";

@@ -2,8 +2,8 @@ import { hasReason, InfraError } from "../../../../adapters/host/infra-error.ts"
 import { podmanReasons } from "../../../../adapters/podman/reasons.ts";
 import type { RuntimePod } from "../../../../adapters/podman/runtime-state.ts";
 import type { RemovePodRequest } from "../../../../gen/hostplane/v1/pod_pb.ts";
+import { podResource } from "../events/own-changes.ts";
 import { findAnyPod } from "../find-pod.ts";
-import { podResource } from "../own-changes.ts";
 import type { ChangeTools, CheckedChange, PodChange } from "./pod-change.ts";
 import { appsOf, isUp, namesOf } from "./pod-containers.ts";
 import { inspectNow, type PodInput, podInputOf } from "./pod-input.ts";

@@ -1,5 +1,5 @@
 import type { StartPodRequest } from "../../../../gen/hostplane/v1/pod_pb.ts";
-import { podResource } from "../own-changes.ts";
+import { podResource } from "../events/own-changes.ts";
 import type { ChangeTools, PodChange } from "./pod-change.ts";
 import { appsOf, isUp, namesOf } from "./pod-containers.ts";
 import { assertNotPaused, type PodInput, podInputOf, readPod } from "./pod-input.ts";

@@ -1,6 +1,6 @@
 import { invalidField } from "../../../../adapters/host/infra-error.ts";
 import type { StopPodRequest } from "../../../../gen/hostplane/v1/pod_pb.ts";
-import { podResource } from "../own-changes.ts";
+import { podResource } from "../events/own-changes.ts";
 import type { ChangeTools, PodChange } from "./pod-change.ts";
 import { appsOf, isPaused, isUp, namesOf } from "./pod-containers.ts";
 import { type PodInput, podInputOf, readPod } from "./pod-input.ts";

@@ -1,7 +1,7 @@
 import type { Store } from "../../../store/store.ts";
-import type { OwnChanges } from "../own-changes.ts";
 import type { Fact } from "./fact.ts";
 import { jsonFromObservedPods, type ObservedPods, parseObservedPods } from "./observed-pods.ts";
+import type { OwnChanges } from "./own-changes.ts";
 import { podEvents } from "./pod-events.ts";
 
 export interface ObservedStoreOptions {

@@ -2,9 +2,9 @@ import { create, type JsonValue, type MessageInitShape, toJson } from "@bufbuild
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { EventSchema } from "../../../../gen/hostplane/v1/event_pb.ts";
 import type { NewEvent } from "../../../events/store/events.ts";
-import { imageResource, type OwnChanges, podResource } from "../own-changes.ts";
 import { timestampFromNs } from "../public/timestamp-from-ns.ts";
 import type { Fact, GapFact, ImageFact, PodFact } from "./fact.ts";
+import { imageResource, type OwnChanges, podResource } from "./own-changes.ts";
 
 /** Topic of events about pods and images. */
 export const podsTopic = "pods";

@@ -3,10 +3,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { backOffMs } from "../../../../adapters/host/back-off.ts";
 import type { PodRuntime } from "../../../../adapters/podman/adapter.ts";
 import type { Store } from "../../../store/store.ts";
-import type { OwnChanges } from "../own-changes.ts";
 import type { ImportTimes } from "./import-times.ts";
 import type { ObservedPods } from "./observed-pods.ts";
 import { createObservedStore } from "./observed-store.ts";
+import type { OwnChanges } from "./own-changes.ts";
 import { watchPods } from "./watch-pods.ts";
 
 /** Options of `createPodObserver`. */

@@ -25,7 +25,7 @@ const typeOfFormat: Readonly<Record<RuntimeImage["format"], ImageType>> = {
 
 /**
  * Converts an image to the format of v1alpha.PublicAPI, without its manifest. The source of each field is listed in
- * docs/reference/pods.md.
+ * docs/reference/domains/pods.md.
  * @param importedAtNs nanoseconds since 1970; defaults to the build time if unknown
  */
 export function publicImage(image: RuntimeImage, importedAtNs = image.createdAtNs): Image {

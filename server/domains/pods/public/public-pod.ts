@@ -35,7 +35,7 @@ const stateOfContainer: Readonly<Record<ContainerState, AppState>> = {
 
 /**
  * Converts a pod to the format of v1alpha.PublicAPI, with its apps and without its manifest. The source of each field is
- * listed in docs/reference/pods.md.
+ * listed in docs/reference/domains/pods.md.
  * @param images existing images, for the format of the apps' images
  */
 export function publicPod(pod: RuntimePod, images: KnownImages): Pod {

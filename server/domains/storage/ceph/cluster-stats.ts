@@ -22,7 +22,7 @@ export interface ClusterStatsFigures {
   readonly clamped: readonly string[];
 }
 
-/** Builds the answer of GetClusterStats. Source and formula of each field: docs/reference/stats.md. */
+/** Builds the answer of GetClusterStats. Source and formula of each field: docs/reference/domains/stats.md. */
 export function clusterStatsFrom(state: CephState, nowMs: number): ClusterStatsFigures {
   const notes = createFigureNotes();
   const crashes = notes.valueOf("crashes", state.crashes) ?? [];

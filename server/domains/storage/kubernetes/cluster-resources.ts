@@ -25,7 +25,7 @@ export interface ClusterResources {
 
 /**
  * Returns Rook's objects in the order of the contract, and the Deployments of the namespace, each by name. Ceph itself
- * provides neither. Status and reliability are defined in docs/reference/stats.md.
+ * provides neither. Status and reliability are defined in docs/reference/domains/stats.md.
  * @throws InfraError FIGURE_UNAVAILABLE if none of them can be read
  */
 export function clusterResourcesFrom(kubernetes: KubernetesState): ClusterResources {

@@ -9,7 +9,7 @@ interface Weights {
 const weightOfOthers: Weights = { warning: 10, error: 50 };
 
 /**
- * Points that a check deducts, by its code; docs/reference/stats.md has the same table. An error deducts at least 50, so that a cluster
+ * Points that a check deducts, by its code; docs/reference/domains/stats.md has the same table. An error deducts at least 50, so that a cluster
  * with an error is never above 50.
  */
 export const healthWeights: Readonly<Record<string, Weights>> = {

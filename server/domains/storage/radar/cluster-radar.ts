@@ -27,7 +27,7 @@ export interface ClusterRadar {
 /** The radar, or the scores that cannot be computed, and why. */
 export type RadarReading = { readonly ok: ClusterRadar } | { readonly missing: readonly MissingPart[] };
 
-/** Computes all five scores or none, since an unset score would read as the worst. Definitions: docs/reference/stats.md. */
+/** Computes all five scores or none, since an unset score would read as the worst. Definitions: docs/reference/domains/stats.md. */
 export function radarFrom(input: RadarInput): RadarReading {
   const { state, nodes, hour, nowMs } = input;
   const missing: MissingPart[] = [];

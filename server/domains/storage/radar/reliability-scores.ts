@@ -18,7 +18,7 @@ export interface ReliabilityScores {
   ofDeployment(deployment: KubernetesDeployment): ReliabilityScore;
 }
 
-/** Scores how well resources would survive the loss of a node, by the rules of docs/reference/stats.md. */
+/** Scores how well resources would survive the loss of a node, by the rules of docs/reference/domains/stats.md. */
 export function createReliabilityScores(kubernetes: KubernetesState): ReliabilityScores {
   const deployments = "ok" in kubernetes.deployments ? kubernetes.deployments.ok : [];
 

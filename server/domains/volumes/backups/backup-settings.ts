@@ -1,5 +1,5 @@
 import type { RepositorySettings } from "../../../backups/repositories.ts";
-import type { BackupSchedule } from "./backup-schedule.ts";
+import type { BackupSchedule } from "./schedules/backup-schedule.ts";
 
 /** Path of the settings in the configuration. */
 export const backupConfigKey = "volumes.backup";

@@ -16,12 +16,16 @@ import type { DeviceClass } from "../device-class.ts";
 import { createBackUpVolume } from "./back-up-volume.ts";
 import { createBackupKind } from "./backup-kind.ts";
 import type { BackupParts } from "./backup-parts.ts";
-import { type BackupSchedules, type BackupSchedulesLog, createBackupSchedules } from "./backup-schedules.ts";
 import { type BackupSettings, backupConfigKey as configKey } from "./backup-settings.ts";
 import { type CreateBackup, createCreateBackup } from "./create-backup.ts";
 import { createRestoreKind } from "./restore-kind.ts";
 import { createRestoreFromSource, createRestoreVolume } from "./restore-volume.ts";
-import { createRetentionKind } from "./retention-kind.ts";
+import {
+  type BackupSchedules,
+  type BackupSchedulesLog,
+  createBackupSchedules,
+} from "./schedules/backup-schedules.ts";
+import { createRetentionKind } from "./schedules/retention-kind.ts";
 import { createVolumeBackupSource } from "./volume-backup-source.ts";
 
 export interface VolumeBackupsOptions {

@@ -8,7 +8,7 @@ import {
 } from "../../../../adapters/libvirt/rpc/packet.ts";
 import { type ProcedureName, procedures } from "../../../../adapters/libvirt/rpc/procedures.ts";
 
-/** A packet exchanged by a real daemon and virsh or our client; written by test/lab/record-libvirt.ts. */
+/** A packet exchanged by a real daemon and virsh or our client; written by test/lab/libvirt/record-libvirt.ts. */
 export interface Sample {
   readonly from: "client" | "daemon";
   readonly bytes: Buffer;

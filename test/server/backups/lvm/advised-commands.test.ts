@@ -4,15 +4,15 @@ import { createLvmSandbox } from "../../../../adapters/lvm/sandbox.ts";
 import { leftOfRestored } from "../../../../server/backups/lvm/restored-volume.ts";
 import { createShownCommand } from "../../../../server/backups/lvm/shown-command.ts";
 import { snapshotStep } from "../../../../server/backups/lvm/snapshot-volume.ts";
+import { createPoolInspector } from "../../../../server/domains/hypervisors/doctor/inspect-pool.ts";
 import type { PoolTools } from "../../../../server/domains/hypervisors/pool/changes/pool-run.ts";
 import { createShrinkPool } from "../../../../server/domains/hypervisors/pool/changes/shrink-pool.ts";
-import { createPoolInspector } from "../../../../server/domains/hypervisors/pool/inspect-pool.ts";
 import type { PoolState } from "../../../../server/domains/hypervisors/pool/storage-pool.ts";
 import { createVolumeGroupPool } from "../../../../server/domains/hypervisors/pool/volume-group-pool.ts";
 import { sparesFrom } from "../../../../server/domains/hypervisors/pool/volume-group-state.ts";
 import type { BackupRun, BackupTools } from "../../../../server/domains/volumes/backups/backup-run.ts";
 import { snapshotVolumeStep } from "../../../../server/domains/volumes/backups/snapshot-steps.ts";
-import { createLvmInspector } from "../../../../server/domains/volumes/inspect-lvm.ts";
+import { createLvmInspector } from "../../../../server/domains/volumes/doctor/inspect-lvm.ts";
 import { createPoolLvm, devices } from "../../domains/hypervisors/pool/pool-under-test.ts";
 
 const { commandOf } = createLvm({ systemDir: "/srv/lvm etc" });

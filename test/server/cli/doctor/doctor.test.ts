@@ -11,10 +11,10 @@ import { createResticInspector } from "../../../../server/backups/inspect-restic
 import { doctor } from "../../../../server/cli/doctor/doctor.ts";
 import { createGatewayInspector } from "../../../../server/cli/doctor/inspect-gateway.ts";
 import type { Finding } from "../../../../server/domain/inspection.ts";
-import { createLibvirtInspector } from "../../../../server/domains/hypervisors/inspect-libvirt.ts";
-import { createLvmInspector } from "../../../../server/domains/volumes/inspect-lvm.ts";
+import { createLibvirtInspector } from "../../../../server/domains/hypervisors/doctor/inspect-libvirt.ts";
+import { createLvmInspector } from "../../../../server/domains/volumes/doctor/inspect-lvm.ts";
 import { configSchema } from "../../../../server/gateway/config/schema.ts";
-import { startGatewayUnderTest } from "../../gateway-under-test.ts";
+import { startGatewayUnderTest } from "../../harness/gateway-under-test.ts";
 import { createAuthority } from "../../rpc/listener/authority.ts";
 import { createCertificate } from "../../rpc/listener/certificate.ts";
 import { hostplane, serveSandbox } from "../run-hostplane.ts";

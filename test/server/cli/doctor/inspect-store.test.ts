@@ -10,7 +10,7 @@ import { pino } from "pino";
 import { type Test, test } from "tap";
 import { createStoreInspector } from "../../../../server/cli/doctor/inspect-store.ts";
 import { openData } from "../../../../server/gateway/open-data.ts";
-import { startGatewayUnderTest } from "../../gateway-under-test.ts";
+import { startGatewayUnderTest } from "../../harness/gateway-under-test.ts";
 
 const logger = pino({ level: "silent" });
 const anotherKey = Buffer.alloc(32, 7).toString("base64");

@@ -1,8 +1,8 @@
 import { test } from "tap";
 import { createOffServices } from "../../../../server/domain/define-domain.ts";
 import { clustersDomain } from "../../../../server/domains/clusters/domain.ts";
-import { openSandboxClusters } from "../../../../server/domains/clusters/open-sandbox.ts";
 import { serveClusters } from "../../../../server/domains/clusters/serve.ts";
+import { openSandboxClusters } from "../../../../server/domains/clusters/system/open-sandbox.ts";
 import { contextUnderTest } from "../../domain/context-under-test.ts";
 import { openOwnStore } from "../../store/own-store.ts";
 

@@ -8,9 +8,9 @@ import { createEvents, type Events, type EventsOptions } from "../../../../serve
 import type { NewEvent } from "../../../../server/events/store/events.ts";
 import type { Caller } from "../../../../server/rpc/call/caller.ts";
 import type { ServiceRegistration } from "../../../../server/rpc/call/service-handlers.ts";
-import { type AppUnderTest, startAppUnderTest } from "../../app-under-test.ts";
 import { openStoreWithEvents, type StoreWithEvents } from "../../events/store-with-events.ts";
-import type { Protocol } from "../../protocols.ts";
+import { type AppUnderTest, startAppUnderTest } from "../../harness/app-under-test.ts";
+import type { Protocol } from "../../harness/protocols.ts";
 
 const dayMs = 86_400_000;
 

@@ -8,9 +8,9 @@ import { ErrorInfoSchema } from "../../../../gen/google/rpc/error_details_pb.ts"
 import { authReasons } from "../../../../server/domains/auth/reasons.ts";
 import { anonymous, type Caller } from "../../../../server/rpc/call/caller.ts";
 import { storeReasons } from "../../../../server/store/reasons.ts";
-import { envelopesFrom } from "../../envelopes.ts";
-import { type Protocol, protocols, streamProtocols } from "../../protocols.ts";
-import { rpcErrorFrom, rpcErrorOf } from "../../rpc-error.ts";
+import { envelopesFrom } from "../../harness/envelopes.ts";
+import { type Protocol, protocols, streamProtocols } from "../../harness/protocols.ts";
+import { rpcErrorFrom, rpcErrorOf } from "../../harness/rpc-error.ts";
 import { nameOf, startEventsUnderTest, subscribe, volumeEvent } from "./events-under-test.ts";
 
 const streamForms = protocols.filter(({ isGet }) => isGet === undefined);

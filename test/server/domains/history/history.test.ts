@@ -7,7 +7,7 @@ import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect
 import { test } from "tap";
 import { HistoryService } from "../../../../gen/hostplane/v1/history_pb.ts";
 import { LVService } from "../../../../gen/proto/lvmd_pb.ts";
-import { startGatewayUnderTest } from "../../gateway-under-test.ts";
+import { startGatewayUnderTest } from "../../harness/gateway-under-test.ts";
 
 const gib = 2 ** 30;
 

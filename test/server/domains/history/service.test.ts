@@ -21,7 +21,7 @@ import { sampleOnce } from "../../../../server/domains/history/sampling.ts";
 import { createHistoryService } from "../../../../server/domains/history/service.ts";
 import { createHistory, type History } from "../../../../server/history/history.ts";
 import { anonymous, type Caller } from "../../../../server/rpc/call/caller.ts";
-import { startAppUnderTest } from "../../app-under-test.ts";
+import { startAppUnderTest } from "../../harness/app-under-test.ts";
 import { createCall } from "../../rpc/call/call-under-test.ts";
 import { createSourceUnderTest, resource } from "../inventory/resources.ts";
 

@@ -16,13 +16,13 @@ import {
   type HypervisorChanges,
 } from "../../../../server/domains/hypervisors/changes/hypervisor-changes.ts";
 import { observeHypervisorChanges } from "../../../../server/domains/hypervisors/events/hypervisor-observer.ts";
+import { createOwnChanges } from "../../../../server/domains/hypervisors/events/own-changes.ts";
 import type {
   HypervisorSettings,
   HypervisorTemplate,
 } from "../../../../server/domains/hypervisors/hypervisor-settings.ts";
 import { createHypervisors, type Hypervisors } from "../../../../server/domains/hypervisors/hypervisors.ts";
 import { createInventory } from "../../../../server/domains/hypervisors/inventory.ts";
-import { createOwnChanges } from "../../../../server/domains/hypervisors/own-changes.ts";
 import {
   createPublishedPoolChanges,
   type PublishedPoolChanges,
@@ -33,7 +33,7 @@ import { createOperations } from "../../../../server/operations/engine/create-op
 import type { Operation } from "../../../../server/operations/operation.ts";
 import type { Operations } from "../../../../server/operations/operations.ts";
 import type { OperationsOptions } from "../../../../server/operations/operations-options.ts";
-import { startAppUnderTest } from "../../app-under-test.ts";
+import { startAppUnderTest } from "../../harness/app-under-test.ts";
 import { testSeal } from "../../operations/engine-under-test.ts";
 
 export const gib = 1n << 30n;

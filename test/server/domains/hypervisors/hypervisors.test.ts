@@ -12,9 +12,9 @@ import {
 } from "../../../../gen/operations/v1/operations_pb.ts";
 import { createOperationsService } from "../../../../server/domains/hypervisors/service.ts";
 import { reasonNamed } from "../../../reason-named.ts";
-import { streamProtocols } from "../../protocols.ts";
+import { streamProtocols } from "../../harness/protocols.ts";
+import { rpcErrorOf } from "../../harness/rpc-error.ts";
 import { createCall } from "../../rpc/call/call-under-test.ts";
-import { rpcErrorOf } from "../../rpc-error.ts";
 import { openOwnStore } from "../../store/own-store.ts";
 import {
   createHypervisorGateway,

@@ -6,7 +6,7 @@ import { OperationsService } from "../../../../gen/operations/v1/operations_pb.t
 import type { SharedStorage } from "../../../../server/domains/hypervisors/hypervisor-settings.ts";
 import { createDirectoryPool } from "../../../../server/domains/hypervisors/pool/directory-pool.ts";
 import { serveHypervisors } from "../../../../server/domains/hypervisors/serve.ts";
-import type { HypervisorSystem } from "../../../../server/domains/hypervisors/system.ts";
+import type { HypervisorSystem } from "../../../../server/domains/hypervisors/system/system.ts";
 import { contextUnderTest } from "../../domain/context-under-test.ts";
 import { createCall } from "../../rpc/call/call-under-test.ts";
 import { callerOf } from "../plan/plan-under-test.ts";

@@ -15,7 +15,7 @@ import {
 import { readInventory } from "../../../../server/domains/inventory/read-inventory.ts";
 import { createInventoryService } from "../../../../server/domains/inventory/service.ts";
 import { anonymous, type Caller } from "../../../../server/rpc/call/caller.ts";
-import { startAppUnderTest } from "../../app-under-test.ts";
+import { startAppUnderTest } from "../../harness/app-under-test.ts";
 import { createCall } from "../../rpc/call/call-under-test.ts";
 import { createSourceUnderTest, resource } from "./resources.ts";
 

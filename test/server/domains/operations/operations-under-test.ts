@@ -9,7 +9,7 @@ import type { Call, Peer } from "../../../../server/rpc/call/call.ts";
 import type { Caller } from "../../../../server/rpc/call/caller.ts";
 import type { ServiceRegistration } from "../../../../server/rpc/call/service-handlers.ts";
 import type { Store } from "../../../../server/store/store.ts";
-import { readContractServices } from "../../contract-services.ts";
+import { readContractServices } from "../../harness/contract-services.ts";
 import { type CountingKind, createCountingKind } from "../../operations/counting-kind.ts";
 import { createEngine, type TestEngine } from "../../operations/engine-under-test.ts";
 import { createCall } from "../../rpc/call/call-under-test.ts";

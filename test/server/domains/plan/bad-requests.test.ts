@@ -1,6 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { type Test, test } from "tap";
-import { startAppUnderTest } from "../../app-under-test.ts";
+import { startAppUnderTest } from "../../harness/app-under-test.ts";
 import { callerOf, createPlanUnderTest, identifiedAs } from "./plan-under-test.ts";
 
 async function start(t: Test) {

@@ -23,9 +23,9 @@ import { createInlineRunner } from "../../../../server/operations/engine/run-inl
 import type { Peer } from "../../../../server/rpc/call/call.ts";
 import { anonymous, type Caller } from "../../../../server/rpc/call/caller.ts";
 import type { ServiceRegistration } from "../../../../server/rpc/call/service-handlers.ts";
+import { withoutStore } from "../../harness/without-store.ts";
 import { createCall } from "../../rpc/call/call-under-test.ts";
 import { openOwnStore } from "../../store/own-store.ts";
-import { withoutStore } from "../../without-store.ts";
 
 /** Returns a caller with the role and services. */
 export function callerOf(role: Caller["role"], services?: readonly string[]): Caller {

@@ -5,7 +5,7 @@ import { methodRuleOf } from "../../../../server/gateway/method-rules.ts";
 import { anonymous } from "../../../../server/rpc/call/caller.ts";
 import { methodPathOf } from "../../../../server/rpc/call/method-rule.ts";
 import { reasonOf } from "../../../adapters/host/reason-of.ts";
-import { readContractServices } from "../../contract-services.ts";
+import { readContractServices } from "../../harness/contract-services.ts";
 import { callerOf, createAuthUnderTest, createPlanUnderTest } from "./plan-under-test.ts";
 
 const services = await readContractServices();

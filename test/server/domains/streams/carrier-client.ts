@@ -4,7 +4,7 @@ import { encodeEnvelope } from "@connectrpc/connect/protocol";
 import type { Test } from "tap";
 import { StreamService } from "../../../../gen/hostplane/v1/stream_pb.ts";
 import { methodPathOf } from "../../../../server/rpc/call/method-rule.ts";
-import { type Envelope, envelopesFrom } from "../../envelopes.ts";
+import { type Envelope, envelopesFrom } from "../../harness/envelopes.ts";
 
 /** The answer of a call on a carrier. */
 export interface CarriedAnswer {

@@ -10,10 +10,10 @@ import { LVService, VGService, WatchResponseSchema } from "../../../../gen/proto
 import { AuthService } from "../../../../gen/services/auth/auth_pb.ts";
 import { PublicAPI } from "../../../../gen/v1alpha/api_pb.ts";
 import { createStreamService } from "../../../../server/domains/streams/service.ts";
-import { startAppUnderTest } from "../../app-under-test.ts";
-import { adminPassword, startGatewayUnderTest } from "../../gateway-under-test.ts";
-import { type Protocol, streamProtocols } from "../../protocols.ts";
-import { rpcErrorFrom, rpcErrorOf } from "../../rpc-error.ts";
+import { startAppUnderTest } from "../../harness/app-under-test.ts";
+import { adminPassword, startGatewayUnderTest } from "../../harness/gateway-under-test.ts";
+import { type Protocol, streamProtocols } from "../../harness/protocols.ts";
+import { rpcErrorFrom, rpcErrorOf } from "../../harness/rpc-error.ts";
 import { type CarriedAnswer, openCarrierClient } from "./carrier-client.ts";
 
 const [protocol] = streamProtocols as [Protocol];

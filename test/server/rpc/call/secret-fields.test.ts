@@ -15,8 +15,8 @@ import { CreateUserRequestSchema } from "../../../../gen/hostplane/v1/user_pb.ts
 import { CreateLVRequestSchema } from "../../../../gen/proto/lvmd_pb.ts";
 import { LoginRequestSchema, LogoutRequestSchema } from "../../../../gen/services/auth/auth_pb.ts";
 import { hasSecretFields, isSecret, withoutSecrets } from "../../../../server/rpc/call/secret-fields.ts";
-import { readContractServices } from "../../contract-services.ts";
-import { filledMessages } from "../../filled-message.ts";
+import { readContractServices } from "../../harness/contract-services.ts";
+import { filledMessages } from "../../harness/filled-message.ts";
 
 const types = new Map<string, DescMessage>(
   (await readContractServices())

@@ -13,7 +13,7 @@ import {
 } from "../../../../gen/google/rpc/error_details_pb.ts";
 import { allReasons } from "../../../../server/gateway/all-reasons.ts";
 import { connectErrorFromInfraError, infraErrorFrom } from "../../../../server/rpc/errors/connect-error.ts";
-import { rpcErrorFrom } from "../../rpc-error.ts";
+import { rpcErrorFrom } from "../../harness/rpc-error.ts";
 
 const text = fc.string({ unit: "grapheme" });
 const facts = fc.record(

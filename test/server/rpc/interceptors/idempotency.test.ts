@@ -2,7 +2,7 @@ import type { DescMessage } from "@bufbuild/protobuf";
 import { test } from "tap";
 import { methodRuleOf } from "../../../../server/gateway/method-rules.ts";
 import { methodPathOf } from "../../../../server/rpc/call/method-rule.ts";
-import { readContractServices } from "../../contract-services.ts";
+import { readContractServices } from "../../harness/contract-services.ts";
 import { openOwnStore } from "../../store/own-store.ts";
 import { testIdempotencyContract } from "./idempotency-contract.ts";
 

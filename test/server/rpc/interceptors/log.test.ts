@@ -6,10 +6,10 @@ import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import { LVService, VGService } from "../../../../gen/proto/lvmd_pb.ts";
 import { domainReasons } from "../../../../server/domain/reasons.ts";
 import { registerRefusal, registerService } from "../../../../server/rpc/call/service-handlers.ts";
-import { startAppUnderTest } from "../../app-under-test.ts";
-import { startGatewayUnderTest } from "../../gateway-under-test.ts";
-import { requestHttp2 } from "../../raw-request.ts";
-import { rpcErrorOf } from "../../rpc-error.ts";
+import { startAppUnderTest } from "../../harness/app-under-test.ts";
+import { startGatewayUnderTest } from "../../harness/gateway-under-test.ts";
+import { requestHttp2 } from "../../harness/raw-request.ts";
+import { rpcErrorOf } from "../../harness/rpc-error.ts";
 
 test("a call is one line: reads at debug, mutations at info, refusals with their reason", async (t) => {
   const { url, log } = await startGatewayUnderTest(t);

@@ -5,9 +5,9 @@ import { test } from "tap";
 import { parseListenAddress } from "../../../../server/config/listen-address.ts";
 import { createBrowserGuard, type GuardedListener } from "../../../../server/rpc/listener/browser-guard.ts";
 import type { NodeRequest } from "../../../../server/rpc/protocols/http/http-exchange.ts";
-import { startGatewayUnderTest } from "../../gateway-under-test.ts";
-import { errorFromAnswer } from "../../raw-error.ts";
-import { requestOver } from "../../raw-request.ts";
+import { startGatewayUnderTest } from "../../harness/gateway-under-test.ts";
+import { errorFromAnswer } from "../../harness/raw-error.ts";
+import { requestOver } from "../../harness/raw-request.ts";
 
 const origins = ["https://dashboard.example.org"];
 

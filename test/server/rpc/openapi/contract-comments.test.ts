@@ -2,7 +2,7 @@ import { test } from "tap";
 import { file_hostplane_v1_event, SubscribeRequestSchema } from "../../../../gen/hostplane/v1/event_pb.ts";
 import { DataSource_S3Schema, LVService, StateTypeSchema } from "../../../../gen/proto/lvmd_pb.ts";
 import { commentsFrom, readContractComments } from "../../../../server/rpc/openapi/contract-comments.ts";
-import { readContractServices } from "../../contract-services.ts";
+import { readContractServices } from "../../harness/contract-services.ts";
 
 test("every element of the contract has the comment above it", async (t) => {
   const commentOf = await readContractComments("backups");

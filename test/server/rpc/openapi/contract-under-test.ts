@@ -5,7 +5,7 @@ import { readContractComments } from "../../../../server/rpc/openapi/contract-co
 import { createErrorTable } from "../../../../server/rpc/openapi/error-table.ts";
 import { type DocumentedContract, openApiDocument } from "../../../../server/rpc/openapi/openapi-document.ts";
 import { restRoutes } from "../../../../server/rpc/protocols/rest/routes.ts";
-import { readContractServices } from "../../contract-services.ts";
+import { readContractServices } from "../../harness/contract-services.ts";
 
 /** Reads the whole contract as input for documents. */
 export async function readDocumentedContract(): Promise<DocumentedContract> {

@@ -8,7 +8,7 @@ import { type Test, test } from "tap";
 import type { InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { NodeResponse } from "../../../../server/rpc/protocols/http/http-exchange.ts";
 import { type ClosableSink, createMessageSink } from "../../../../server/rpc/streams/message-sink.ts";
-import { envelopesFrom } from "../../envelopes.ts";
+import { envelopesFrom } from "../../harness/envelopes.ts";
 import { createCertificate } from "../listener/certificate.ts";
 import { sharedHeartbeat } from "./sink-under-test.ts";
 

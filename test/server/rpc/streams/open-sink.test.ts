@@ -9,12 +9,12 @@ import { EventService, SubscribeResponseSchema } from "../../../../gen/hostplane
 import { eventReasons } from "../../../../server/events/reasons.ts";
 import { registerService } from "../../../../server/rpc/call/service-handlers.ts";
 import { rpcReasons } from "../../../../server/rpc/reasons.ts";
-import { startAppUnderTest } from "../../app-under-test.ts";
-import { envelopesFrom } from "../../envelopes.ts";
-import { eventStreamProtocols, type Protocol, protocols, streamProtocols } from "../../protocols.ts";
-import { errorFromAnswer } from "../../raw-error.ts";
-import { requestOver } from "../../raw-request.ts";
-import { rpcErrorOf } from "../../rpc-error.ts";
+import { startAppUnderTest } from "../../harness/app-under-test.ts";
+import { envelopesFrom } from "../../harness/envelopes.ts";
+import { eventStreamProtocols, type Protocol, protocols, streamProtocols } from "../../harness/protocols.ts";
+import { errorFromAnswer } from "../../harness/raw-error.ts";
+import { requestOver } from "../../harness/raw-request.ts";
+import { rpcErrorOf } from "../../harness/rpc-error.ts";
 import {
   heartbeat,
   nameOf,

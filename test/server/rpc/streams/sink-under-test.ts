@@ -5,7 +5,7 @@ import type { Call } from "../../../../server/rpc/call/call.ts";
 import { registerService } from "../../../../server/rpc/call/service-handlers.ts";
 import type { MessageSink } from "../../../../server/rpc/streams/message-sink.ts";
 import { createSharedMessage, type SharedMessage } from "../../../../server/rpc/streams/shared-message.ts";
-import { type AppUnderTest, startAppUnderTest } from "../../app-under-test.ts";
+import { type AppUnderTest, startAppUnderTest } from "../../harness/app-under-test.ts";
 
 type Answer = MessageInitShape<typeof SubscribeResponseSchema>;
 

@@ -1,8 +1,8 @@
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { test } from "tap";
-import { readContractServices } from "../../contract-services.ts";
-import { startGatewayUnderTest } from "../../gateway-under-test.ts";
-import { requestOver } from "../../raw-request.ts";
+import { readContractServices } from "../../harness/contract-services.ts";
+import { startGatewayUnderTest } from "../../harness/gateway-under-test.ts";
+import { requestOver } from "../../harness/raw-request.ts";
 
 /** Returns the paths of all pages that the index leads to, and of the index. */
 async function pagesOf(url: string): Promise<string[]> {

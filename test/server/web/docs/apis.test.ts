@@ -1,6 +1,6 @@
 import { test } from "tap";
 import { groupByApi } from "../../../../server/web/docs/apis.ts";
-import { readContractServices } from "../../contract-services.ts";
+import { readContractServices } from "../../harness/contract-services.ts";
 
 test("every service of the contract belongs to an API with a summary", async (t) => {
   const services = await readContractServices();

@@ -2,7 +2,7 @@ import { describeSize } from "../../../../../adapters/host/describe-size.ts";
 import { InfraError } from "../../../../../adapters/host/infra-error.ts";
 import { lvmReasons } from "../../../../../adapters/lvm/reasons.ts";
 import type { OperationStep, StepRun } from "../../../../operations/operation-kind.ts";
-import type { OwnChanges } from "../own-changes.ts";
+import type { OwnChanges } from "../events/own-changes.ts";
 import type { PlannedPoolChange, StoragePool } from "../storage-pool.ts";
 
 /** Input of an operation that changes the pool's size. */

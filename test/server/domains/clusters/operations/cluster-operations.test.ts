@@ -7,7 +7,7 @@ import {
   OperationService,
   OperationState,
 } from "../../../../../gen/hostplane/v1/operation_pb.ts";
-import { startGatewayUnderTest } from "../../../gateway-under-test.ts";
+import { startGatewayUnderTest } from "../../../harness/gateway-under-test.ts";
 
 const controlPlaneNodes = { instanceType: "standard", count: 1 };
 const pool = (name: string, count: number) => ({ name, instanceType: "standard", count });

@@ -13,7 +13,6 @@ import { createSeal } from "../../../../../server/crypto/seal.ts";
 import { sealClusterSecrets } from "../../../../../server/domains/clusters/access/cluster-secrets.ts";
 import { createBootstrapToken } from "../../../../../server/domains/clusters/bootstrap/bootstrap-token.ts";
 import { createClusterPki } from "../../../../../server/domains/clusters/bootstrap/cluster-pki.ts";
-import { bootedMachinesOf } from "../../../../../server/domains/clusters/open-sandbox.ts";
 import {
   createReconciler,
   type Reconciler,
@@ -27,6 +26,7 @@ import type {
   PoolRecord,
   SlotRecord,
 } from "../../../../../server/domains/clusters/store/records.ts";
+import { bootedMachinesOf } from "../../../../../server/domains/clusters/system/open-sandbox.ts";
 import type { Store } from "../../../../../server/store/store.ts";
 import { openOwnStore } from "../../../store/own-store.ts";
 

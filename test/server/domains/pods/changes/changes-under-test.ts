@@ -10,7 +10,7 @@ import {
 } from "../../../../../adapters/podman/sandbox.ts";
 import { PodService } from "../../../../../gen/hostplane/v1/pod_pb.ts";
 import { createPodChanges, type PodChanges } from "../../../../../server/domains/pods/changes/pod-changes.ts";
-import { createOwnChanges, type OwnChanges } from "../../../../../server/domains/pods/own-changes.ts";
+import { createOwnChanges, type OwnChanges } from "../../../../../server/domains/pods/events/own-changes.ts";
 import { createOperations } from "../../../../../server/operations/engine/create-operations.ts";
 import type { PlannedMutation } from "../../../../../server/operations/mutation.ts";
 import type { Operation } from "../../../../../server/operations/operation.ts";

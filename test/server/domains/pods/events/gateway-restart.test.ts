@@ -7,7 +7,7 @@ import { test } from "tap";
 import { type Event, EventService } from "../../../../../gen/hostplane/v1/event_pb.ts";
 import { PodService } from "../../../../../gen/hostplane/v1/pod_pb.ts";
 import { EventType, PublicAPI, type Event as RktEvent } from "../../../../../gen/v1alpha/api_pb.ts";
-import { startGatewayUnderTest } from "../../../gateway-under-test.ts";
+import { startGatewayUnderTest } from "../../../harness/gateway-under-test.ts";
 import { wordOf } from "./pod-events-under-test.ts";
 
 const patience = () => AbortSignal.timeout(20_000);

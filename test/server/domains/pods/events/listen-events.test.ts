@@ -1,6 +1,6 @@
 import { test } from "tap";
 import { EventType } from "../../../../../gen/v1alpha/api_pb.ts";
-import { rpcErrorOf } from "../../../rpc-error.ts";
+import { rpcErrorOf } from "../../../harness/rpc-error.ts";
 import { has, listen, nowSeconds, runPod, typesOf } from "./listener-under-test.ts";
 import { startPodEvents } from "./pod-events-under-test.ts";
 

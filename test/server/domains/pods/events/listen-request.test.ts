@@ -5,7 +5,7 @@ import { hasReason } from "../../../../../adapters/host/infra-error.ts";
 import { hostReasons } from "../../../../../adapters/host/reasons.ts";
 import { EventFilterSchema, EventType } from "../../../../../gen/v1alpha/api_pb.ts";
 import { parseListenRequest } from "../../../../../server/domains/pods/events/listen-request.ts";
-import { rpcErrorOf } from "../../../rpc-error.ts";
+import { rpcErrorOf } from "../../../harness/rpc-error.ts";
 import type { Filter } from "./listener-under-test.ts";
 import { startPodEvents } from "./pod-events-under-test.ts";
 

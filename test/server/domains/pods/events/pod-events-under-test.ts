@@ -11,16 +11,16 @@ import { PublicAPI } from "../../../../../gen/v1alpha/api_pb.ts";
 import { detailFromJson } from "../../../../../server/domains/events/event-messages.ts";
 import { createEventService } from "../../../../../server/domains/events/service.ts";
 import { createListenEvents } from "../../../../../server/domains/pods/events/listen-events.ts";
+import { createOwnChanges, type OwnChanges } from "../../../../../server/domains/pods/events/own-changes.ts";
 import {
   createPodObserver,
   type PodObserver,
   type PodObserverOptions,
 } from "../../../../../server/domains/pods/events/pod-observer.ts";
-import { createOwnChanges, type OwnChanges } from "../../../../../server/domains/pods/own-changes.ts";
 import { createPublicApiService } from "../../../../../server/domains/pods/service.ts";
 import { createEvents, type Events } from "../../../../../server/events/events.ts";
 import type { Store } from "../../../../../server/store/store.ts";
-import { startAppUnderTest } from "../../../app-under-test.ts";
+import { startAppUnderTest } from "../../../harness/app-under-test.ts";
 import { openOwnStore } from "../../../store/own-store.ts";
 
 export const image = "localhost/test/app:1";

@@ -1,7 +1,7 @@
 import { type Test, test } from "tap";
 import { uuidFromPodId } from "../../../../../adapters/podman/parse/parse-pod.ts";
+import { createOwnChanges } from "../../../../../server/domains/pods/events/own-changes.ts";
 import { createPodObserver } from "../../../../../server/domains/pods/events/pod-observer.ts";
-import { createOwnChanges } from "../../../../../server/domains/pods/own-changes.ts";
 import type { Store } from "../../../../../server/store/store.ts";
 import {
   createFakeRecords,

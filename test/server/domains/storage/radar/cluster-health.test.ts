@@ -89,8 +89,8 @@ test("the reported deductions add up to the missing points, down to 0", async ()
   );
 });
 
-test("docs/reference/stats.md has the same weights", async (t) => {
-  const rows = tableBelow(readPage("docs/reference/stats.md"), "### cluster_health");
+test("docs/reference/domains/stats.md has the same weights", async (t) => {
+  const rows = tableBelow(readPage("docs/reference/domains/stats.md"), "### cluster_health");
   const weights = Object.entries(healthWeights).map(([code, { warning, error }]) => [
     code,
     `${warning}`,

@@ -1,7 +1,7 @@
 import type { Test } from "tap";
 import type { NewBackupRow } from "../../../../../server/backups/store/backups.ts";
-import { createBackupMetrics } from "../../../../../server/domains/backups/metrics.ts";
-import { createScheduleMetrics } from "../../../../../server/domains/volumes/backups/schedule-metrics.ts";
+import { createBackupMetrics } from "../../../../../server/domains/backups/monitoring/metrics.ts";
+import { createScheduleMetrics } from "../../../../../server/domains/volumes/monitoring/schedule-metrics.ts";
 import type { Store } from "../../../../../server/store/store.ts";
 import { groupOf, stateOf, volumeOf } from "../lvm-state.ts";
 

@@ -22,7 +22,7 @@ import type { Operation } from "../../../../../server/operations/operation.ts";
 import type { Operations } from "../../../../../server/operations/operations.ts";
 import type { OperationsOptions } from "../../../../../server/operations/operations-options.ts";
 import type { Caller } from "../../../../../server/rpc/call/caller.ts";
-import { historyUnderTest } from "../../../history-under-test.ts";
+import { historyUnderTest } from "../../../harness/history-under-test.ts";
 import { createCall } from "../../../rpc/call/call-under-test.ts";
 import { openOwnStore } from "../../../store/own-store.ts";
 import { callerOf } from "../../plan/plan-under-test.ts";

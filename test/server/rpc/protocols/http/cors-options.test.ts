@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { test } from "tap";
-import { startGatewayUnderTest } from "../../../gateway-under-test.ts";
+import { startGatewayUnderTest } from "../../../harness/gateway-under-test.ts";
 
 const origin = "http://localhost:5173";
 

@@ -9,8 +9,8 @@ import { hostReasons } from "../../../../../adapters/host/reasons.ts";
 import { allReasons } from "../../../../../server/gateway/all-reasons.ts";
 import { refuse } from "../../../../../server/rpc/protocols/http/refusal.ts";
 import { rpcReasons } from "../../../../../server/rpc/reasons.ts";
-import { errorFromAnswer } from "../../../raw-error.ts";
-import { requestOver } from "../../../raw-request.ts";
+import { errorFromAnswer } from "../../../harness/raw-error.ts";
+import { requestOver } from "../../../harness/raw-request.ts";
 
 const types = [
   "application/grpc",

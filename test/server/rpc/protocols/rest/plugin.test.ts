@@ -14,7 +14,7 @@ import {
   requestHttp1,
   requestHttp2,
   requestOver,
-} from "../../../raw-request.ts";
+} from "../../../harness/raw-request.ts";
 import { createLibraryOf } from "./library.ts";
 import { startRestUnderTest } from "./rest-under-test.ts";
 

@@ -3,7 +3,7 @@ import { test } from "tap";
 import { invalidField } from "../../../../../adapters/host/infra-error.ts";
 import { registerRefusal } from "../../../../../server/rpc/call/service-handlers.ts";
 import { restRoutes } from "../../../../../server/rpc/protocols/rest/routes.ts";
-import { readContractServices } from "../../../contract-services.ts";
+import { readContractServices } from "../../../harness/contract-services.ts";
 import { createLibrary, createLibraryOf } from "./library.ts";
 
 function routesOf(...services: readonly DescService[]) {

@@ -2,7 +2,7 @@ import { test } from "tap";
 import { methodRuleOf } from "../../../../../server/gateway/method-rules.ts";
 import { methodPathOf } from "../../../../../server/rpc/call/method-rule.ts";
 import { eventStreamMethods } from "../../../../../server/rpc/protocols/sse/event-stream-methods.ts";
-import { readContractServices } from "../../../contract-services.ts";
+import { readContractServices } from "../../../harness/contract-services.ts";
 
 const methods = (await readContractServices()).flatMap((service) => service.methods);
 const streams = eventStreamMethods(methods, methodRuleOf);

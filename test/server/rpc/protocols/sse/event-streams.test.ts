@@ -12,9 +12,9 @@ import type { Call } from "../../../../../server/rpc/call/call.ts";
 import type { AnyHandler, ServiceRegistration } from "../../../../../server/rpc/call/service-handlers.ts";
 import { rpcReasons } from "../../../../../server/rpc/reasons.ts";
 import { reasonNamed } from "../../../../reason-named.ts";
-import { startAppUnderTest } from "../../../app-under-test.ts";
-import { type EventStreamRequest, openEventStream } from "../../../event-stream-client.ts";
-import { requestHttp1, requestOver } from "../../../raw-request.ts";
+import { startAppUnderTest } from "../../../harness/app-under-test.ts";
+import { type EventStreamRequest, openEventStream } from "../../../harness/event-stream-client.ts";
+import { requestHttp1, requestOver } from "../../../harness/raw-request.ts";
 import { heartbeat, sharedHeartbeat } from "../../streams/sink-under-test.ts";
 
 const subscribePath = "/hostplane.v1.EventService/Subscribe";

@@ -15,10 +15,10 @@ import {
   textEndOf,
 } from "../../../../../server/rpc/protocols/wire/grpc-web-text.ts";
 import { rpcReasons } from "../../../../../server/rpc/reasons.ts";
-import { envelopesFrom } from "../../../envelopes.ts";
-import { startGatewayUnderTest } from "../../../gateway-under-test.ts";
-import { errorFromAnswer } from "../../../raw-error.ts";
-import { type RawAnswer, requestOver } from "../../../raw-request.ts";
+import { envelopesFrom } from "../../../harness/envelopes.ts";
+import { startGatewayUnderTest } from "../../../harness/gateway-under-test.ts";
+import { errorFromAnswer } from "../../../harness/raw-error.ts";
+import { type RawAnswer, requestOver } from "../../../harness/raw-request.ts";
 
 const listPath = "/proto.VGService/GetLVList";
 const textTypes = ["application/grpc-web-text", grpcWebTextType, "Application/gRPC-Web-Text; charset=utf-8"];

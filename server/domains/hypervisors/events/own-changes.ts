@@ -1,0 +1,40 @@
+import type { LibvirtAdapter, LibvirtStep } from "../../../../adapters/libvirt/adapter.ts";
+import { createOwnChangeLog, type OwnChangeLog } from "../../../events/own-change-log.ts";
+import type { HypervisorDifference } from "./hypervisor-differences.ts";
+
+/** A change by an operation of this gateway. */
+export interface OwnChange {
+  readonly hypervisorId: string;
+  readonly operationId: string;
+  readonly step: LibvirtStep["kind"];
+}
+
+type DifferenceType = HypervisorDifference["type"];
+
+/** Differences that each step can cause. A VM may be unreadable for a moment while it changes. */
+const typesOf: Readonly<Record<LibvirtStep["kind"], readonly DifferenceType[]>> = {
+  createVolume: [],
+  writeSeed: [],
+  deleteVolume: [],
+  refreshPool: [],
+  define: ["hypervisor.added", "hypervisor.changed", "hypervisor.unknown"],
+  start: ["hypervisor.started", "hypervisor.changed", "hypervisor.unknown"],
+  shutDown: ["hypervisor.stopped", "hypervisor.changed", "hypervisor.unknown"],
+  powerOff: ["hypervisor.stopped", "hypervisor.changed", "hypervisor.unknown"],
+  undefine: ["hypervisor.removed", "hypervisor.changed", "hypervisor.unknown"],
+};
+
+/** Reports whether a change can have caused a difference. */
+export function isEffectOf(
+  { hypervisorId, step }: OwnChange,
+  { type, hypervisor }: HypervisorDifference,
+): boolean {
+  return hypervisorId === hypervisor.id && typesOf[step].includes(type);
+}
+
+/** Log that distinguishes this gateway's changes of hypervisors from changes by others. */
+export type OwnChanges = OwnChangeLog<OwnChange>;
+
+export function createOwnChanges(libvirt: Pick<LibvirtAdapter, "read">): OwnChanges {
+  return createOwnChangeLog<OwnChange>(() => libvirt.read());
+}

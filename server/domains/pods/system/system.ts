@@ -1,0 +1,11 @@
+import type { PodRuntime } from "../../../../adapters/podman/adapter.ts";
+
+/** The system behind the pods domain. */
+export interface PodSystem {
+  readonly runtime: PodRuntime;
+  close(): Promise<void>;
+}
+
+export function podSystem(runtime: PodRuntime): PodSystem {
+  return { runtime, close: () => runtime.close() };
+}

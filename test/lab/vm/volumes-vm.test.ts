@@ -1,0 +1,54 @@
+import tap, { test } from "tap";
+import type { StormReport } from "../lvm/volume-storm.ts";
+import { createVm, vmSkipReason } from "./vm.ts";
+
+const skip = await vmSkipReason();
+/** Of each part: an emulated machine on a busy host is ten times slower than on an idle one. */
+const timeout = 1_800_000;
+tap.setTimeout(5 * timeout);
+
+/** The long form, for `npm run test:full`: more volumes, and also the adapter's contract on device-mapper. */
+const isFull = process.env.LAB_FULL === "1";
+
+test("volumes on real device-mapper", { skip, timeout: 5 * timeout }, async (t) => {
+  const vm = await createVm({ name: "volumes", disks: ["500G", "24G"] });
+  t.teardown(() => vm.stop());
+  t.match(await vm.run("vgcreate -q labvg /dev/vdb; vgcreate -q dmvg /dev/vdc"), { exitCode: 0 });
+
+  await t.test("devices, open volumes, snapshots and thin pools", { timeout }, async (t) => {
+    const result = await vm.run(["node", "test/lab/vm/volumes-on-dm.ts", "dmvg"], {
+      timeoutMs: timeout - 60_000,
+    });
+    t.equal(result.exitCode, 0, result.stderr);
+  });
+
+  await t.test("the gateway and LVM agree after a storm of clients", { timeout }, async (t) => {
+    const options = {
+      volumeGroup: "labvg",
+      activation: "auto",
+      // In emulation a single lvcreate takes more than half a second.
+      volumeCount: isFull ? 200 : 24,
+      clientCount: 8,
+      killedCreates: isFull ? 50 : 10,
+    };
+    const program = ["node", "test/lab/lvm/volume-storm.ts", JSON.stringify(options)];
+    const { exitCode, stdout, stderr } = await vm.run(program, { timeoutMs: timeout - 60_000 });
+    t.equal(exitCode, 0, stderr);
+    const report: StormReport = JSON.parse(stdout);
+    t.comment(stdout.trim());
+    t.equal(report.created, options.volumeCount);
+    t.ok(report.shellToWatchMs < 5_000, "a change from a shell reaches an open Watch");
+  });
+
+  for (const file of ["lvm-loop", "lvm-killed-loop", "volume-events-loop"]) {
+    await t.test(
+      `the adapter keeps its contract: ${file}`,
+      { skip: !isFull && "only in the long form", timeout },
+      async (t) => {
+        const program = ["env", "HOSTPLANE_LAB=required", "node", `test/lab/lvm/${file}.test.ts`];
+        const { exitCode, stdout } = await vm.run(program, { timeoutMs: timeout - 60_000 });
+        t.equal(exitCode, 0, stdout.slice(-20_000));
+      },
+    );
+  }
+});

@@ -1,7 +1,0 @@
-import { test } from "tap";
-import { openOwnStore } from "../../../store/own-store.ts";
-import { checkBackupAges } from "./backup-ages.ts";
-
-test("the metrics have the age of each volume's last good backup", async (t) => {
-  await checkBackupAges(t, await openOwnStore(t));
-});

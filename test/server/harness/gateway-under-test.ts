@@ -1,0 +1,98 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pino } from "pino";
+import type { Test } from "tap";
+import type { DemoWorld } from "../../../server/domain/demo-world.ts";
+import { type Config, configSchema } from "../../../server/gateway/config/schema.ts";
+import type { Gateway } from "../../../server/gateway/gateway.ts";
+import { startGateway } from "../../../server/gateway/start-gateway.ts";
+import { traceLogFields } from "../../../server/observability/active-span.ts";
+import { acceleratorsUnderTest } from "./app-under-test.ts";
+import { readContractServices } from "./contract-services.ts";
+
+/** A gateway for one test, with its log. */
+export interface GatewayUnderTest {
+  readonly gateway: Gateway;
+  /** `http://127.0.0.1:port` of the first listener. */
+  readonly url: string;
+  /** Every line of the log, as objects. */
+  readonly log: readonly Record<string, unknown>[];
+}
+
+/** Password of the admin of every gateway under test. */
+export const adminPassword = "the admin of a test";
+
+/** A listener as written in the configuration. */
+type ListenerSettings = Readonly<Record<string, unknown>>;
+
+export interface UnderTestOptions {
+  /**
+   * Require logins as the configuration says. Otherwise a listener without `auth` gives everyone the role operator for all
+   * services, for tests of everything after the login.
+   */
+  readonly hasLogin?: boolean;
+  /** Lifetime of a login in hours. May be a fraction, which the configuration does not allow. */
+  readonly tokenHours?: number;
+  readonly logLevel?: string;
+  /** The demo world of the sandbox; by default it is quiet. */
+  readonly world?: DemoWorld;
+}
+
+/**
+ * Starts a gateway on a free loopback port with its own data directory, and closes it with the test.
+ * @param settings keys of the configuration file; the sandbox is used unless a domain is configured
+ */
+export async function startGatewayUnderTest(
+  t: Test,
+  settings: Record<string, unknown> = {},
+  options: UnderTestOptions = {},
+): Promise<GatewayUnderTest> {
+  const listen = (settings.listen as readonly ListenerSettings[] | undefined) ?? [{ address: "127.0.0.1:0" }];
+  const config: Config = configSchema.parse({
+    data: settings.data ?? (await temporaryDirectory(t)),
+    ...settings,
+    limits: withoutCpuLimit(settings.limits),
+    listen: options.hasLogin === true ? listen : await Promise.all(listen.map(withoutLogin)),
+  });
+  const log: Record<string, unknown>[] = [];
+  const logger = pino(
+    { level: options.logLevel ?? "debug", mixin: traceLogFields },
+    { write: (line: string) => log.push(JSON.parse(line)) },
+  );
+  const gateway = await startGateway({
+    config: { ...config, auth: { ...config.auth, tokenHours: options.tokenHours ?? config.auth.tokenHours } },
+    isSandbox: [config.volumes, config.hypervisors, config.storage, config.pods].every(
+      (domain) => domain === undefined,
+    ),
+    world: options.world,
+    version: "0.0.0-test",
+    logger,
+    secrets: { adminPassword },
+    ...acceleratorsUnderTest,
+    onFatal: (error) => t.fail(error.message),
+  });
+  t.teardown(() => gateway.close());
+  const scheme = config.listen[0]?.tls === undefined ? "http" : "https";
+  return { gateway, url: `${scheme}://${gateway.addresses[0]}`, log };
+}
+
+async function temporaryDirectory(t: Test): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), "hostplane-data-"));
+  t.teardown(() => rm(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+async function withoutLogin(listener: ListenerSettings): Promise<ListenerSettings> {
+  if (listener.auth !== undefined) {
+    return listener;
+  }
+  const services = (await readContractServices()).map(({ typeName }) => typeName);
+  return { services, ...listener, auth: "none", role: "operator" };
+}
+
+/** Removes the CPU limit, because the cost of calls depends on the machine. */
+function withoutCpuLimit(settings: unknown): object {
+  const limits = (settings ?? {}) as { readonly caller?: object };
+  return { ...limits, caller: { cpuMsPerSecond: 1_000_000, ...limits.caller } };
+}
