@@ -75,6 +75,7 @@ function sandboxArgv(
     "env",
     ...environmentOf(data),
     `HOSTPLANE_ADMIN_PASSWORD=${sandboxPassword}`,
+    "MALLOC_ARENA_MAX=1",
     process.execPath,
     "--max-semi-space-size=4",
     ...nodeFlags,

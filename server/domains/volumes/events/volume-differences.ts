@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { compareResources, describeChange, type ResourcePair } from "../../../events/compare-resources.ts";
 import type { ObservedVolume } from "./observed-volumes.ts";
 
@@ -29,7 +30,8 @@ export function volumeDifferences(
   const all = compareResources(before, after, identityOf);
   return [
     ...all.flatMap((pair) => (pair.after === undefined ? [removal(pair.before, [])] : [])),
-    ...orderedChanges(all.filter(isKept)),
+    // Describing a pair costs much more than comparing it, and few of them differ.
+    ...orderedChanges(all.filter(isKept).filter((pair) => !isDeepStrictEqual(pair.before, pair.after))),
     ...all.flatMap((pair) =>
       pair.after !== undefined && pair.before === undefined ? [creation(pair.after, [])] : [],
     ),

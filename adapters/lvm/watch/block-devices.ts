@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { type KernelEvents, openKernelEvents } from "./kernel-events.ts";
-import type { DirectoryWatch } from "./watch.ts";
+import type { DirectoryWatch } from "./watch-directory.ts";
 
 export interface BlockDeviceWatchOptions {
   /** Called when a device was added, removed or resized, and once more some seconds later. */

@@ -2,7 +2,7 @@ import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Test, test } from "tap";
-import { watchDirectory } from "../../../adapters/lvm/watch.ts";
+import { watchDirectory } from "../../../../adapters/lvm/watch/watch-directory.ts";
 
 function watched(t: Test, directory: string) {
   const changes: number[] = [];

@@ -2,8 +2,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Test, test } from "tap";
-import { watchBlockDevices } from "../../../adapters/lvm/block-devices.ts";
-import { isBlockDeviceChange, openKernelEvents } from "../../../adapters/lvm/kernel-events.ts";
+import { watchBlockDevices } from "../../../../adapters/lvm/watch/block-devices.ts";
+import { isBlockDeviceChange, openKernelEvents } from "../../../../adapters/lvm/watch/kernel-events.ts";
 
 const header = "major minor  #blocks  name\n\n";
 const disk = " 254        0   10485760 vda\n";
