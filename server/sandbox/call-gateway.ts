@@ -54,7 +54,8 @@ export function createCallGateway(socketPath: string, signal: AbortSignal): Call
       if (response.statusCode !== 200) {
         throw new Error(messageOf(body));
       }
-      return fromJson(method.output, body);
+      // The gateway serves both lvmd protocols in one: its responses have fields of the other one.
+      return fromJson(method.output, body, { ignoreUnknownFields: true });
     },
     async untilEnd(method, request) {
       const message = jsonOf(method, request);
