@@ -7,6 +7,9 @@ import type { Test } from "tap";
 import { parse } from "yaml";
 import { readPage, root } from "./markdown.ts";
 
+/** buf, if the tools are installed. */
+export const bufProgram = join(root, "tools/node_modules/.bin/buf");
+
 const page = readPage("docs/how-to/add-a-domain.md");
 
 /** The files of the page: a path, and the block below it. */
@@ -32,7 +35,7 @@ export async function createExampleProject(t: Test): Promise<ExampleProject> {
   for (const name of [...parts, "package.json", "tsconfig.json", "buf.yaml"]) {
     await cp(join(root, name), join(directory, name), { recursive: true });
   }
-  for (const name of ["node_modules", "dist"]) {
+  for (const name of ["node_modules", "dist", "tools"]) {
     await symlink(join(root, name), join(directory, name));
   }
   for (const { path, text } of files) {
@@ -50,10 +53,9 @@ export async function createExampleProject(t: Test): Promise<ExampleProject> {
   // As buf.gen.yaml, which would also remove what other templates generate.
   const { clean: _clean, ...template } = parse(await readFile(join(root, "buf.gen.yaml"), "utf8"));
   const only = ["loop", "event"].flatMap((name) => ["--path", `proto/hostplane/v1/${name}.proto`]);
-  const buf = "node_modules/.bin/buf";
-  await run(buf, "generate", "--template", JSON.stringify(template), ...only);
+  await run(bufProgram, "generate", "--template", JSON.stringify(template), ...only);
   const contract = ["--as-file-descriptor-set", "--exclude-imports", "-o", "gen/contract.binpb"];
-  await run(buf, "build", ...contract);
+  await run(bufProgram, "build", ...contract);
   const tests = files.map(({ path }) => path).filter((path) => /^test\/(?!lab).*\.test\.ts$/.test(path));
   return { directory, tests, run };
 }
