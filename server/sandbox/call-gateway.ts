@@ -55,7 +55,7 @@ export function createCallGateway(socketPath: string, signal: AbortSignal): Call
         throw new Error(messageOf(body));
       }
       // The gateway serves both lvmd protocols in one: its responses have fields of the other one.
-      return fromJson(method.output, body, { ignoreUnknownFields: true });
+      return fromJson(method.output, body, { ignoreUnknownFields: true }) as never;
     },
     async untilEnd(method, request) {
       const message = jsonOf(method, request);

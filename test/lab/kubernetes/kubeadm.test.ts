@@ -15,6 +15,7 @@ import { createKubeadmRenderer } from "../../../server/domains/clusters/bootstra
 import { renderKubeconfig } from "../../../server/domains/clusters/bootstrap/kubeconfig.ts";
 import { assertLabels } from "../../../server/domains/clusters/bootstrap/node-labels.ts";
 import { cluster, nodeOf, pki, ticket, token } from "../../server/domains/clusters/bootstrap/cluster-plan.ts";
+import { createKubectl } from "../clusters/kubectl.ts";
 import {
   buildKubernetes,
   certify,
@@ -24,7 +25,6 @@ import {
   startKubeadmCluster,
   version,
 } from "./kubeadm-cluster.ts";
-import { createKubectl } from "./kubectl.ts";
 import { kubernetesSkipReason } from "./kubernetes.ts";
 import { buildKubernetesPrograms } from "./kubernetes-programs.ts";
 

@@ -5,7 +5,7 @@ import { test } from "tap";
 import { OperationsService } from "../../../gen/operations/v1/operations_pb.ts";
 import { LVService } from "../../../gen/proto/lvmd_pb.ts";
 import { createCallGateway } from "../../../server/sandbox/call-gateway.ts";
-import { startGatewayUnderTest } from "../gateway-under-test.ts";
+import { startGatewayUnderTest } from "../harness/gateway-under-test.ts";
 
 test("calls over a socket return the response, or fail with the gateway's message", async (t) => {
   const directory = await mkdtemp(join(tmpdir(), "hostplane-"));
