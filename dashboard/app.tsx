@@ -2,6 +2,7 @@ import { useEffect } from "preact/hooks";
 import { Route, Router, Switch } from "wouter-preact";
 import { proposed } from "./action/action.ts";
 import { Away } from "./layout/away.tsx";
+import { domainPages } from "./layout/domain-pages.ts";
 import { Frame } from "./layout/frame.tsx";
 import { Login } from "./layout/login.tsx";
 import { pages } from "./layout/pages.ts";
@@ -37,7 +38,7 @@ export function App() {
   if (current.state === "out") {
     return <Login ended={current.error} />;
   }
-  const shown = pages.filter(({ role }) => role === undefined || hasRole(role));
+  const shown = [...pages, ...domainPages.value].filter(({ role }) => role === undefined || hasRole(role));
   return (
     <Router hook={usePagePath}>
       <Frame pages={shown} session={current}>

@@ -1,7 +1,7 @@
 import type { Part } from "../host/part-of-state.ts";
 import type { CephHealthCheck, CephState } from "./adapter.ts";
+import { osdBytes, poolsFrom, smallPools, usedBytesPerOsd } from "./sandbox-pools.ts";
 
-const gibibyte = 1n << 30n;
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
 
@@ -18,23 +18,6 @@ export function sandboxCephHosts(osdCount: number): readonly string[] {
 /** PGs that recover at a time. */
 const mostRecovering = 8;
 
-const osdBytes = 1024n * gibibyte;
-const usedBytesPerOsd = 150n * gibibyte;
-
-/** Pools and the data that clients have stored in them. Each object has three copies. */
-const smallPools = [
-  { name: "images", application: "rbd", pgCount: 64, objectCount: 51_200, storedBytes: 200n * gibibyte },
-  { name: "cephfs.metadata", application: "cephfs", pgCount: 16, objectCount: 1_100, storedBytes: gibibyte },
-  {
-    name: "cephfs.data",
-    application: "cephfs",
-    pgCount: 32,
-    objectCount: 24_576,
-    storedBytes: 96n * gibibyte,
-  },
-  { name: "default.rgw.data", application: "rgw", pgCount: 32, objectCount: 768, storedBytes: 3n * gibibyte },
-] as const;
-
 /** Returns the initial state of a sandbox: three hosts or more with OSDs, three of them with a monitor, all healthy. */
 export function sandboxState(nowMs: number, osdCount = sandboxOsdCount): CephState {
   const createdAtMs = nowMs - 30 * dayMs;
@@ -42,44 +25,12 @@ export function sandboxState(nowMs: number, osdCount = sandboxOsdCount): CephSta
   const pgFactor = 2 ** Math.ceil(Math.log2(Math.max(1, osdCount / sandboxOsdCount)));
   const pools = smallPools.map((pool) => ({ ...pool, pgCount: pgFactor * pool.pgCount }));
   const pgCount = pools.reduce((sum, pool) => sum + pool.pgCount, 0);
-  const osds = Array.from({ length: osdCount }, (_, id) => ({
-    id,
-    isUp: true,
-    isIn: true,
-    host: hostNames[id % hostNames.length],
-    deviceClass: "ssd",
-    reweight: 1,
-    upFromEpoch: 10 + id,
-    downAtEpoch: 0,
-  }));
+  const osds = osdsOn(hostNames, osdCount);
   return {
     fsid: "5a4db0c0-0000-4000-8000-00000000ce94",
     health: { status: "HEALTH_OK", checks: [] },
     slowOperationCount: 0,
-    mons: {
-      ok: {
-        names: ["a", "b", "c"],
-        quorum: ["a", "b", "c"],
-        mapCreatedAtMs: createdAtMs,
-        mapModifiedAtMs: createdAtMs + minuteMs,
-      },
-    },
-    mgrs: { ok: { active: "a", standbys: ["b"], activeChangedAtMs: createdAtMs + 2 * minuteMs } },
-    mdss: {
-      ok: {
-        filesystems: [
-          {
-            name: "cephfs",
-            maxRanks: 1,
-            servers: [
-              { name: "a", state: "up:active" },
-              { name: "b", state: "up:standby-replay" },
-            ],
-          },
-        ],
-        standbys: [],
-      },
-    },
+    ...daemonsOf(createdAtMs),
     osds: {
       ok: {
         mapEpoch: 20,
@@ -103,27 +54,7 @@ export function sandboxState(nowMs: number, osdCount = sandboxOsdCount): CephSta
         daemons: daemonsOn(name, index, osds),
       })),
     },
-    pools: {
-      ok: pools.map(({ name, application, pgCount, objectCount, storedBytes }, index) => ({
-        id: index + 1,
-        name,
-        kind: "replicated",
-        size: 3,
-        minSize: 2,
-        redundancy: 2,
-        pgCount,
-        failureDomain: { type: "host", count: hostNames.length },
-        applications: [application],
-        quotaBytes: undefined,
-        quotaObjects: undefined,
-        usage: {
-          objectCount,
-          storedBytes,
-          usedBytes: 3n * storedBytes,
-          availableBytes: (BigInt(osds.length) * (osdBytes - usedBytesPerOsd)) / 3n,
-        },
-      })),
-    },
+    pools: { ok: poolsFrom(pools, hostNames.length, osds.length) },
     pgs: { ok: { count: pgCount, states: [{ state: "active+clean", count: pgCount }] } },
     objects: {
       ok: {
@@ -162,6 +93,49 @@ export function sandboxState(nowMs: number, osdCount = sandboxOsdCount): CephSta
       })),
     },
   };
+}
+
+/** Returns three monitors, two managers and a file system with two metadata servers. */
+function daemonsOf(createdAtMs: number): Pick<CephState, "mons" | "mgrs" | "mdss"> {
+  return {
+    mons: {
+      ok: {
+        names: ["a", "b", "c"],
+        quorum: ["a", "b", "c"],
+        mapCreatedAtMs: createdAtMs,
+        mapModifiedAtMs: createdAtMs + minuteMs,
+      },
+    },
+    mgrs: { ok: { active: "a", standbys: ["b"], activeChangedAtMs: createdAtMs + 2 * minuteMs } },
+    mdss: {
+      ok: {
+        filesystems: [
+          {
+            name: "cephfs",
+            maxRanks: 1,
+            servers: [
+              { name: "a", state: "up:active" },
+              { name: "b", state: "up:standby-replay" },
+            ],
+          },
+        ],
+        standbys: [],
+      },
+    },
+  };
+}
+
+function osdsOn(hostNames: readonly string[], osdCount: number) {
+  return Array.from({ length: osdCount }, (_, id) => ({
+    id,
+    isUp: true,
+    isIn: true,
+    host: hostNames[id % hostNames.length],
+    deviceClass: "ssd",
+    reweight: 1,
+    upFromEpoch: 10 + id,
+    downAtEpoch: 0,
+  }));
 }
 
 function daemonsOn(

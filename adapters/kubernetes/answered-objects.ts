@@ -1,43 +1,47 @@
-import type { KubernetesListObject, KubernetesObject } from "@kubernetes/client-node";
+import { z } from "zod";
 
-/**
- * Validates the reply of an API server as a list; undefined for anything else. The library would iterate over any
- * value, and its exceptions would not be caught.
- */
-export function listFromReply(reply: unknown): KubernetesListObject<KubernetesObject> | undefined {
-  if (!isRecord(reply)) {
-    return undefined;
-  }
+/** The part of a Kubernetes object by which it is kept; all other fields are kept as they were sent. */
+const object = z.looseObject({
+  metadata: z.looseObject({
+    name: z.string().min(1),
+    namespace: z.string().optional(),
+    resourceVersion: z.string().optional(),
+  }),
+});
+
+export type KubernetesObject = z.infer<typeof object>;
+
+const list = z.object({
+  // Without a version, a watch could not continue from the list.
+  metadata: z.object({ resourceVersion: z.string().min(1) }),
   // Go encodes an empty list as null.
-  const items = reply.items === null ? [] : reply.items;
-  if (!Array.isArray(items) || !items.every(isNamed)) {
+  items: z
+    .array(object)
+    .nullable()
+    .transform((items) => items ?? []),
+});
+
+/** Validates the reply of an API server as a list; undefined for anything else. */
+export function listFromReply(reply: unknown): z.infer<typeof list> | undefined {
+  return list.safeParse(reply).data;
+}
+
+const watchEvent = z.union([
+  z.object({ type: z.enum(["ADDED", "MODIFIED", "DELETED"]), object }),
+  // Has a version, but no name.
+  z.object({
+    type: z.literal("BOOKMARK"),
+    object: z.object({ metadata: z.object({ resourceVersion: z.string().min(1) }) }),
+  }),
+]);
+
+export type WatchEvent = z.infer<typeof watchEvent>;
+
+/** Parses a line of a watch; undefined for an error and for anything else that does not continue the watch. */
+export function watchEventFromLine(line: string): WatchEvent | undefined {
+  try {
+    return watchEvent.safeParse(JSON.parse(line)).data;
+  } catch {
     return undefined;
   }
-  return { ...reply, items };
-}
-
-/** Reports whether an event of a watch is one that the library can process. Bookmarks have a version, but no name. */
-export function isWatchEvent(type: unknown, object: unknown): boolean {
-  switch (type) {
-    case "ADDED":
-    case "MODIFIED":
-    case "DELETED":
-      return isNamed(object);
-    case "BOOKMARK":
-      return isRecord(object) && isRecord(object.metadata) && isText(object.metadata.resourceVersion);
-    default:
-      return false;
-  }
-}
-
-function isNamed(object: unknown): boolean {
-  return isRecord(object) && isRecord(object.metadata) && isText(object.metadata.name);
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function isText(value: unknown): boolean {
-  return typeof value === "string" && value !== "";
 }

@@ -1,6 +1,9 @@
-import { createConfiguration, HttpMethod, KubeConfig, RequestContext } from "@kubernetes/client-node";
-import { InfraError } from "../host/infra-error.ts";
-import { kubernetesReasons } from "./reasons.ts";
+import { readFile } from "node:fs/promises";
+import { Agent, type Dispatcher, ProxyAgent, Socks5ProxyAgent } from "undici";
+import { createLineSplitter } from "../host/line-splitter.ts";
+import type { ClusterLogin } from "./cluster-login.ts";
+import { readKubeconfig } from "./kubeconfig.ts";
+import { readPodAccount } from "./pod-account.ts";
 import { untilAborted } from "./until-aborted.ts";
 
 export interface ClusterAccessOptions {
@@ -13,99 +16,104 @@ export interface ClusterAccessOptions {
 }
 
 export interface ClusterAccess {
-  /** Always the same object; `load` updates it in place. */
-  readonly kubeConfig: KubeConfig;
   /** Returns the server and user, for messages, e.g. `https://10.0.0.1:6443 as admin`. */
   describe(): string;
   /**
-   * Reads the kubeconfig again, since it may have changed: its certificates expire.
+   * Reads the kubeconfig again, since it may have changed: its certificates expire. Keeps the previous one on an error.
    * @throws InfraError KUBERNETES_UNAVAILABLE, KUBERNETES_DENIED
    */
   load(): void;
   /** Sends a GET request. @throws errors for `failureFrom` */
   getJson(path: string): Promise<unknown>;
+  /**
+   * Sends a GET request, and resolves when the reply begins. The lines end when the server ends them, and throw when the
+   * connection breaks or was silent for `quietMs`.
+   * @throws errors for `failureFrom`
+   */
+  getLines(path: string, quietMs: number, signal: AbortSignal): Promise<AsyncIterable<string>>;
+  /** Ends all requests. */
+  close(): Promise<void>;
 }
 
 /** Creates the access to a cluster. Nothing is read before `load`. */
 export function createClusterAccess(options: ClusterAccessOptions): ClusterAccess {
   const { kubeconfigPath, context, patienceMs } = options;
-  const kubeConfig = new KubeConfig();
-  const { httpApi } = createConfiguration();
+  let login: ClusterLogin | undefined;
+  let dispatcher: Dispatcher | undefined;
+
+  async function get(path: string, signal: AbortSignal, quietMs: number) {
+    if (login === undefined || dispatcher === undefined) {
+      throw new Error("no kubeconfig has been read");
+    }
+    const { server, headers, tokenPath } = login;
+    const sender = dispatcher;
+    const { origin, pathname } = new URL(server);
+    // Opening a file takes no signal.
+    const token = tokenPath && (await untilAborted(readFile(tokenPath, "utf8"), signal));
+    const { statusCode, body } = await sender.request({
+      origin,
+      path: `${pathname.replace(/\/$/, "")}${path}`,
+      method: "GET",
+      headers: { ...headers, ...(token && { authorization: `Bearer ${token.trim()}` }) },
+      headersTimeout: 0,
+      bodyTimeout: quietMs,
+      signal,
+    });
+    if (statusCode !== 200) {
+      const text = await body.text();
+      throw Object.assign(new Error(text.slice(0, 1_000)), { statusCode });
+    }
+    return body;
+  }
 
   return {
-    kubeConfig,
-    describe() {
-      const user = kubeconfigPath === undefined ? "the pod's account" : kubeConfig.getCurrentUser()?.name;
-      return `${kubeConfig.getCurrentCluster()?.server ?? "the cluster"} as ${user ?? "an unknown user"}`;
-    },
+    describe: () =>
+      login === undefined ? "the cluster as an unknown user" : `${login.server} as ${login.user}`,
     load() {
-      if (kubeconfigPath === undefined) {
-        loadPodAccount(kubeConfig);
-      } else {
-        loadKubeconfig(kubeConfig, kubeconfigPath, context);
+      const read = kubeconfigPath === undefined ? readPodAccount() : readKubeconfig(kubeconfigPath, context);
+      if (JSON.stringify(read) === JSON.stringify(login)) {
+        return;
       }
+      const previous = dispatcher;
+      dispatcher = createDispatcher(read);
+      login = read;
+      // Established watches continue.
+      void previous?.close();
     },
     async getJson(path) {
-      const url = `${kubeConfig.getCurrentCluster()?.server ?? ""}${path}`;
-      const request = new RequestContext(url, HttpMethod.GET);
-      const signal = AbortSignal.timeout(patienceMs);
-      request.setSignal(signal);
-      // Reads files, and takes no signal.
-      await untilAborted(kubeConfig.applySecurityAuthentication(request), signal);
-      const response = await httpApi.send(request).toPromise();
-      const text = await response.body.text();
-      if (response.httpStatusCode !== 200) {
-        // The form in which the library reports a refused watch.
-        throw Object.assign(new Error(text.slice(0, 1_000)), { statusCode: response.httpStatusCode });
-      }
-      return JSON.parse(text);
+      const body = await get(path, AbortSignal.timeout(patienceMs), 0);
+      return JSON.parse(await body.text());
     },
+    async getLines(path, quietMs, signal) {
+      const late = new AbortController();
+      const timer = setTimeout(
+        () => late.abort(new DOMException("no reply in time", "TimeoutError")),
+        patienceMs,
+      );
+      try {
+        return linesOf(await get(path, AbortSignal.any([signal, late.signal]), quietMs));
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+    close: async () => dispatcher?.destroy(),
   };
 }
 
-function loadPodAccount(kubeConfig: KubeConfig): void {
-  if (process.env.KUBERNETES_SERVICE_HOST === undefined) {
-    throw new InfraError(
-      kubernetesReasons.KUBERNETES_UNAVAILABLE,
-      "The gateway does not run in a pod, so storage.kubernetes.kubeconfig must be set",
-    );
+async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const split = createLineSplitter();
+  for await (const chunk of body) {
+    yield* split(chunk);
   }
-  kubeConfig.loadFromCluster();
 }
 
-function loadKubeconfig(kubeConfig: KubeConfig, path: string, context: string | undefined): void {
-  // Loaded into a new object, so that watches keep the previous configuration if this one is invalid.
-  const read = new KubeConfig();
-  try {
-    read.loadFromFile(path);
-  } catch (cause) {
-    const why = cause instanceof Error && "code" in cause ? String(cause.code) : "it is not a kubeconfig";
-    throw new InfraError(
-      kubernetesReasons.KUBERNETES_UNAVAILABLE,
-      `The kubeconfig ${path} cannot be read: ${why}`,
-      {
-        cause,
-      },
-    );
+function createDispatcher({ tls, proxyUrl }: ClusterLogin): Dispatcher {
+  // HTTP/1.1, so that a lost connection ends one watch. Proxies of the environment are ignored.
+  const options = { allowH2: false } as const;
+  if (proxyUrl === undefined) {
+    return new Agent({ ...options, connect: { ...tls, keepAlive: true, keepAliveInitialDelay: 30_000 } });
   }
-  if (context !== undefined) {
-    read.setCurrentContext(context);
-  }
-  const user = read.getCurrentUser();
-  if (read.getCurrentCluster() === null || user === null) {
-    const name = read.getCurrentContext();
-    throw new InfraError(
-      kubernetesReasons.KUBERNETES_DENIED,
-      `The kubeconfig ${path} has no context ${name || "(none is current)"} with a cluster and a user`,
-    );
-  }
-  // The library would run the program with the gateway's full environment, and without a timeout.
-  if (user.exec || user.authProvider) {
-    throw new InfraError(
-      kubernetesReasons.KUBERNETES_DENIED,
-      `The kubeconfig ${path} has a user ${user.name} with a credential program (exec, auth-provider), which the gateway does not run: use a service account token or a client certificate`,
-    );
-  }
-  const { clusters, users, contexts, currentContext } = read;
-  kubeConfig.loadFromOptions({ clusters, users, contexts, currentContext });
+  return /^socks5h?:/.test(proxyUrl)
+    ? new Socks5ProxyAgent(proxyUrl, { ...options, requestTls: tls })
+    : new ProxyAgent({ ...options, uri: proxyUrl, requestTls: tls });
 }

@@ -98,6 +98,7 @@ export function createKubernetes(options: KubernetesOptions): KubernetesAdapter 
       for (const watch of Object.values(watches ?? {})) {
         watch.close();
       }
+      await access.close();
     },
   };
 }

@@ -1,9 +1,14 @@
-import { type KubernetesListObject, type KubernetesObject, ListWatch, Watch } from "@kubernetes/client-node";
+import { setTimeout as delay } from "node:timers/promises";
 import { backOffMs } from "../host/back-off.ts";
 import type { Part } from "../host/part-of-state.ts";
-import { isWatchEvent, listFromReply } from "./answered-objects.ts";
+import {
+  type KubernetesObject,
+  listFromReply,
+  type WatchEvent,
+  watchEventFromLine,
+} from "./answered-objects.ts";
 import type { ClusterAccess } from "./cluster-access.ts";
-import { type Failure, failureFrom, type RequestDescription, replyNotUnderstood } from "./errors.ts";
+import { type Failure, failureFrom, replyNotUnderstood } from "./errors.ts";
 
 export interface ObjectWatchOptions {
   readonly access: ClusterAccess;
@@ -29,181 +34,147 @@ export interface ObjectWatch {
   close(): void;
 }
 
-/** Maximum delay before the library replaces an ended watch. */
-const longestPauseMs = 2_000;
+/** A watch without any data for this time is replaced: its connection may be dead. Servers send bookmarks each minute. */
+const quietMs = 90_000;
+/** Least interval between two watches that bring nothing. */
+const pauseMs = 1_000;
 
 /**
- * Caches the objects at a path, using the library's informer: they are listed once, then watched, and listed again when
- * the history is gone (410). The informer stops on other errors and is restarted here.
+ * Caches the objects at a path: lists them once, then watches them from the version of the list. A watch that ends is
+ * continued by another one; an error that the server sends in it, as for a history that is gone, by a new list. A failed
+ * request is retried.
  */
 export function createObjectWatch(options: ObjectWatchOptions): ObjectWatch {
   const { access, path, title, keepMs, retry, onChange, onAway } = options;
-  let informer = createInformer();
-  let isListed = false;
-  let doing: "list" | "watch" = "list";
+  const closed = new AbortController();
+  let objects: Map<string, KubernetesObject> | undefined;
+  /** Version from which a watch continues; undefined: list first. */
+  let version: string | undefined;
   let failure: (Failure & { readonly sinceMs: number }) | undefined;
   let failures = 0;
-  let timer: NodeJS.Timeout | undefined;
-  let isClosed = false;
+  let wake = () => {};
 
-  function createInformer(): ListWatch<KubernetesObject> {
-    const created: ListWatch<KubernetesObject> = new ListWatch(
-      path,
-      createWatch(),
-      list,
-      false,
-      undefined,
-      undefined,
-      {
-        delayFn: pause,
-      },
-    );
-    created.on("change", onChange);
-    created.on("error", fail);
-    return created;
-  }
-
-  async function list(): Promise<KubernetesListObject<KubernetesObject>> {
-    doing = "list";
-    const list = listFromReply(await access.getJson(path));
-    if (list === undefined) {
-      throw replyNotUnderstood(describeRequest());
+  async function list(): Promise<void> {
+    const reply = listFromReply(await access.getJson(path));
+    if (reply === undefined) {
+      throw replyNotUnderstood({ verb: "list", what: title });
     }
-    return list;
+    objects = new Map(reply.items.map((object) => [keyOf(object), object]));
+    version = reply.metadata.resourceVersion;
+    onChange();
   }
 
-  /**
-   * Wraps the library's watch so that it also reports when it is established, requests bookmarks, and never rejects,
-   * since rejections would not be caught.
-   */
-  function createWatch(): Watch {
-    const watch = new Watch(access.kubeConfig);
-    const begin = watch.watch.bind(watch);
-    watch.watch = async (of, query, onEvent, onDone) => {
-      if (isClosed) {
-        return new AbortController();
-      }
-      // A watch follows a successful list.
-      isListed = true;
-      doing = "watch";
-      onChange();
-      let isEnded = false;
-      let isStanding = false;
-      function end(error: unknown): void {
-        if (isEnded) {
-          return;
-        }
-        isEnded = true;
-        if (!isStanding && isTimeout(error)) {
-          // The informer treats this as the end of a quiet watch, and does not report it.
-          note(failureFrom(error, describeRequest()));
-        }
-        failBy(onDone(error));
-      }
-      function onEventOrError(type: string, object: unknown): void {
-        if (isEnded) {
-          return;
-        }
-        if (isWatchEvent(type, object)) {
-          failBy(onEvent(type, object));
-        } else {
-          // After any error, the watch may be unable to continue from the list; the library lists again only on 410.
-          end(Object.assign(new Error(JSON.stringify({ type, object })), { statusCode: 410 }));
-        }
-      }
-      try {
-        const stop = await begin(of, { ...query, allowWatchBookmarks: true }, onEventOrError, end);
-        if (isClosed) {
-          // The informer was stopped while the watch was starting.
-          stop.abort();
-        } else if (!isEnded) {
-          isStanding = true;
-          stand();
-        }
-        return stop;
-      } catch (error) {
-        end(error);
-        return new AbortController();
-      }
-    };
-    return watch;
-  }
-
-  function stand(): void {
+  async function watch(from: string): Promise<void> {
+    const query = new URLSearchParams({ watch: "true", allowWatchBookmarks: "true", resourceVersion: from });
+    const lines = await access.getLines(`${path}?${query}`, quietMs, closed.signal);
     failures = 0;
     if (failure !== undefined) {
       failure = undefined;
       onChange();
     }
+    for await (const line of lines) {
+      const event = watchEventFromLine(line);
+      // After any error, the watch may be unable to continue from the list.
+      version = event?.object.metadata.resourceVersion;
+      if (event === undefined || version === undefined) {
+        return;
+      }
+      apply(event);
+    }
   }
 
-  function describeRequest(): RequestDescription {
-    return { verb: doing, what: title, access: access.describe() };
-  }
-
-  function note(next: Failure): void {
-    failure = { ...next, sinceMs: failure?.sinceMs ?? performance.now() };
+  function apply(event: WatchEvent): void {
+    if (event.type === "BOOKMARK") {
+      return;
+    }
+    const key = keyOf(event.object);
+    if (event.type === "DELETED") {
+      objects?.delete(key);
+    } else {
+      objects?.set(key, event.object);
+    }
     onChange();
+  }
+
+  /** Lists if necessary, then watches until the watch ends. */
+  async function follow(): Promise<void> {
+    let doing: "list" | "watch" = "list";
+    const startedAtMs = performance.now();
+    const startedFrom = version;
+    try {
+      if (version === undefined) {
+        await list();
+      }
+      doing = "watch";
+      await watch(version ?? "");
+    } catch (error) {
+      const next = failureFrom(error, { verb: doing, what: title, access: access.describe() });
+      if (next.statusCode === 410) {
+        version = undefined;
+      } else if (!isQuiet(error)) {
+        await noteAndWait(next);
+        return;
+      }
+    }
+    if (version === startedFrom) {
+      await pause(Math.max(0, pauseMs - (performance.now() - startedAtMs)));
+    }
+  }
+
+  async function noteAndWait(next: Failure): Promise<void> {
+    if (closed.signal.aborted) {
+      return;
+    }
+    failure = { ...next, sinceMs: failure?.sinceMs ?? performance.now() };
+    failures += 1;
+    if (next.kind === "refused") {
+      // The previous list is no longer valid.
+      objects = undefined;
+      version = undefined;
+    }
+    onChange();
+    const waiting = pause(backOffMs(failures, retry));
     if (next.kind === "away") {
       onAway();
     }
+    await waiting;
   }
 
-  function fail(error: unknown): void {
-    if (isClosed) {
-      return;
+  /** Waits for a time, or until `wake` or the end. */
+  async function pause(ms: number): Promise<void> {
+    const woken = new AbortController();
+    wake = () => woken.abort();
+    const signal = AbortSignal.any([woken.signal, closed.signal]);
+    await delay(ms, undefined, { ref: false, signal }).catch(() => {});
+    wake = () => {};
+  }
+
+  async function followUntilClosed(): Promise<void> {
+    while (!closed.signal.aborted) {
+      await follow();
     }
-    note(failureFrom(error, describeRequest()));
-    failures += 1;
-    clearTimeout(timer);
-    timer = setTimeout(begin, backOffMs(failures, retry)).unref();
   }
 
-  /** Catches errors of the library's asynchronous callbacks, which the library itself does not. */
-  function failBy(work: unknown): void {
-    Promise.resolve(work).catch(fail);
-  }
-
-  function begin(): void {
-    timer = undefined;
-    if (failure?.kind === "refused") {
-      // The previous list is no longer valid.
-      void informer.stop();
-      informer = createInformer();
-      isListed = false;
-    }
-    failBy(informer.start());
-  }
-
-  begin();
+  void followUntilClosed();
   return {
     objects() {
-      const isKnown = isListed && failure?.kind !== "refused";
       const isKept = failure === undefined || performance.now() - failure.sinceMs <= keepMs;
-      if (isKnown && isKept) {
-        return { ok: informer.list() };
+      if (objects !== undefined && isKept) {
+        return { ok: [...objects.values()] };
       }
       return failure === undefined ? undefined : { missing: failure.error.message };
     },
     isAbsent: () => failure?.statusCode === 404,
-    retryNow() {
-      if (timer !== undefined) {
-        clearTimeout(timer);
-        begin();
-      }
-    },
-    close() {
-      isClosed = true;
-      clearTimeout(timer);
-      void informer.stop();
-    },
+    retryNow: () => wake(),
+    close: () => closed.abort(),
   };
 }
 
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, Math.min(ms, longestPauseMs)).unref());
+function keyOf({ metadata: { name, namespace = "" } }: KubernetesObject): string {
+  return `${namespace}/${name}`;
 }
 
-function isTimeout(error: unknown): boolean {
-  return error instanceof Error && error.name === "TimeoutError";
+/** Reports whether an established watch had no data for a time. */
+function isQuiet(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "UND_ERR_BODY_TIMEOUT";
 }

@@ -50,7 +50,7 @@ export function toolOf(
 }
 
 /**
- * Returns the argv of the one command that reads the whole state, for `parseFullReport`. `-o,` leaves a report empty;
+ * Returns the argv of the one command that reads the whole state, for `createReportParser`. `-o,` leaves a report empty;
  * lvm has no option that omits it.
  */
 export function readStateCommand(options: LvmCommandOptions): string[] {

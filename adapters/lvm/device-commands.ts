@@ -1,3 +1,4 @@
+import type { ToolResult } from "../host/process/tool-result.ts";
 import type { LvmStep } from "./adapter.ts";
 import { commandOf, type LvmCommandOptions, lvmCommand } from "./commands.ts";
 import type { LvmDeviceStep } from "./device-adapter.ts";
@@ -50,6 +51,19 @@ export function deviceCommandOf(options: LvmCommandOptions, step: LvmDeviceStep)
     case "freeDevice":
       return lvmCommand(options, "pvremove", ["--", step.path]);
   }
+}
+
+/**
+ * Returns the argv that activates an interrupted move and returns. The copy, which the kernel makes, is watched by a process
+ * in the background; it ends within a second of the move's end.
+ */
+export function resumeMoveCommand(options: LvmCommandOptions, path: string): string[] {
+  return lvmCommand(options, "pvmove", ["--background", "--interval", "1", "--", path]);
+}
+
+/** Reports whether pvmove found the move inactive, in which case it has changed nothing: `  /dev/vdb: Interrupted: No longer active.` */
+export function isMoveInactive({ stdout }: Pick<ToolResult, "stdout">): boolean {
+  return /: Interrupted: /.test(stdout);
 }
 
 /** Parses the percentage moved from pvmove's output: `  /dev/vdc: Moved: 12.50%`. Undefined for other output. */

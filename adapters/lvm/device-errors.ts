@@ -3,6 +3,7 @@ import { InfraError } from "../host/infra-error.ts";
 import type { ToolResult } from "../host/process/tool-result.ts";
 import { hostReasons } from "../host/reasons.ts";
 import type { LvmDeviceStep } from "./device-adapter.ts";
+import { isMoveInactive } from "./device-commands.ts";
 import { complaints, errorWithoutPattern } from "./errors.ts";
 import { volumeGroupResource } from "./names.ts";
 import { lvmReasons } from "./reasons.ts";
@@ -54,7 +55,7 @@ const patterns: readonly (readonly [RegExp, Reason])[] = [
 export function errorFromDeviceStep(step: LvmDeviceStep, result: ToolResult): InfraError | undefined {
   const lines = complaints(result.stderr);
   if (result.exitCode === 0) {
-    return step.kind === "moveAway" && /: Interrupted: /.test(result.stdout)
+    return (step.kind === "moveAway" || step.kind === "abortMove") && isMoveInactive(result)
       ? new InfraError(hostReasons.TOOL_FAILED, `pvmove: ${result.stdout.trim()}`)
       : undefined;
   }

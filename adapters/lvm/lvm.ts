@@ -7,18 +7,19 @@ import { hostReasons } from "../host/reasons.ts";
 import { createSnapshotCache } from "../host/snapshot.ts";
 import type { LvmAdapter, LvmState } from "./adapter.ts";
 import { backupConfigurationCommand, parseBackupConfiguration } from "./backup-configuration.ts";
-import { watchBlockDevices } from "./block-devices.ts";
 import { commandOf, type LvmCommandOptions, readStateCommand, toolOf } from "./commands.ts";
-import type { LvmDeviceStep, LvmDeviceStepOptions } from "./device-adapter.ts";
-import { anyCommandOf, deviceCommandOf, parseMovedPercent } from "./device-commands.ts";
+import type { LvmDeviceStep } from "./device-adapter.ts";
+import { anyCommandOf } from "./device-commands.ts";
 import { errorFromDeviceStep } from "./device-errors.ts";
+import { createDeviceStepRunner, type MoveOptions } from "./device-step-runner.ts";
 import { checkDevicesHeld, readDeviceFacts } from "./devices.ts";
 import { errorFromReadResult, errorFromStepResult } from "./errors.ts";
 import { inspectLvm, versionOf } from "./inspect.ts";
 import { assertSnapshotNames, volumeGroupResource } from "./names.ts";
-import { parseFullReport } from "./parse.ts";
+import { createReportParser } from "./parse.ts";
 import { lvmReasons } from "./reasons.ts";
-import { type DirectoryWatch, watchDirectory } from "./watch.ts";
+import { watchBlockDevices } from "./watch/block-devices.ts";
+import { type DirectoryWatch, watchDirectory } from "./watch/watch-directory.ts";
 
 export interface LvmOptions extends LvmCommandOptions {
   /** LVM_SYSTEM_DIR, which contains lvm.conf; LVM's default (/etc/lvm) if absent. */
@@ -37,9 +38,6 @@ export interface LvmOptions extends LvmCommandOptions {
 
 /** While changes are running, LVM is read all the time, at some 30 ms each with a hundred volumes. */
 const recentMs = 500;
-
-/** Maximum number of restarts of a move whose process was killed. */
-const maxKills = 5;
 
 /**
  * Creates the adapter for this host's LVM. It starts nothing until the first read. From then on it watches the
@@ -66,6 +64,7 @@ export function createLvm(options: LvmOptions = {}): LvmAdapter {
   // one that started before a device was added to the group fails: "Cannot change VG vg0 while PVs are missing."
   const turnsOfGroups = new Map<string, Limiter>();
   const cache = createSnapshotCache({ system: "lvm", load, recentMs });
+  const parseReport = createReportParser();
   const closing = new AbortController();
   const watches: DirectoryWatch[] = [];
   let resyncTimer: NodeJS.Timeout | undefined;
@@ -88,7 +87,7 @@ export function createLvm(options: LvmOptions = {}): LvmAdapter {
     if (error !== undefined) {
       throw error;
     }
-    return parseFullReport(result.stdout);
+    return parseReport(result.stdout);
   }
 
   async function startWatching(signal: AbortSignal): Promise<void> {
@@ -184,47 +183,12 @@ export function createLvm(options: LvmOptions = {}): LvmAdapter {
     return checkDevicesHeld(step.paths, read, step.isRepeated === true ? marked : []);
   }
 
-  async function runOnDevices(
-    step: LvmDeviceStep,
-    { signal, onPercent }: LvmDeviceStepOptions,
-  ): Promise<ToolResult> {
-    const checked = step.kind === "addDevices" ? { ...step, paths: await checkAdded(step) } : step;
-    const argv = deviceCommandOf(options, checked);
+  function mutate(argv: readonly string[], runOptions?: MoveOptions): Promise<ToolResult> {
     const tool = toolOf(options, argv);
-    if (step.kind !== "moveAway") {
-      return run(argv, { kind: "mutate", tool, shownArgv: shown(argv), env, onToolEnd });
-    }
-    if (options.activation === "none") {
-      // pvmove records that it has begun, prints `Interrupted: No longer active.` and exits with 0.
-      throw new InfraError(lvmReasons.POOL_CANNOT_SHRINK, "data cannot be moved without device-mapper");
-    }
-    let printed = "";
-    const output = (chunk: Buffer) => {
-      printed = (printed + chunk.toString()).slice(-1000);
-      const percent = parseMovedPercent(printed);
-      if (percent !== undefined) {
-        onPercent?.(percent);
-      }
-    };
-    const stop = signal === undefined ? closing.signal : AbortSignal.any([closing.signal, signal]);
-    for (let kills = 0; ; kills += 1) {
-      stop.throwIfAborted();
-      const result = await run(argv, {
-        kind: "mutate",
-        tool,
-        shownArgv: shown(argv),
-        env,
-        onToolEnd,
-        output,
-        stop,
-      });
-      stop.throwIfAborted();
-      // A pvmove that was killed leaves the move where it was, and the next one resumes it.
-      if (result.signal === null || kills === maxKills) {
-        return { ...result, stdout: printed };
-      }
-    }
+    return run(argv, { kind: "mutate", tool, shownArgv: shown(argv), env, onToolEnd, ...runOptions });
   }
+
+  const runDeviceStep = createDeviceStepRunner({ options, mutate, closing: closing.signal });
 
   return {
     kind: "real",
@@ -242,13 +206,9 @@ export function createLvm(options: LvmOptions = {}): LvmAdapter {
         assertSnapshotNames(step.volumeGroupName, step.name, step.originName);
       }
       const argv = commandOf(options, step);
-      const tool = toolOf(options, argv);
       await change(
         limiter,
-        () =>
-          turnsOf(step.volumeGroupName).run(() =>
-            run(argv, { kind: "mutate", tool, shownArgv: shown(argv), env, onToolEnd }),
-          ),
+        () => turnsOf(step.volumeGroupName).run(() => mutate(argv)),
         (result) => errorFromStepResult(step, result),
       );
     },
@@ -256,7 +216,11 @@ export function createLvm(options: LvmOptions = {}): LvmAdapter {
     async runOnDevices(step, stepOptions = {}) {
       closing.signal.throwIfAborted();
       const isMove = step.kind === "moveAway";
-      const work = () => runOnDevices(step, stepOptions);
+      const work = async () =>
+        runDeviceStep(
+          step.kind === "addDevices" ? { ...step, paths: await checkAdded(step) } : step,
+          stepOptions,
+        );
       await change(
         isMove ? moves : limiter,
         () => (isMove ? work() : turnsOf(step.volumeGroupName).run(work)),

@@ -67,7 +67,8 @@ const fullReport = z.object({
     z.object({
       // The entry of physical volumes outside any group has neither of these.
       vg: z.array(volumeGroupRow).max(1).default([]),
-      lv: z.array(logicalVolumeRow).default([]),
+      // `createReportParser` checks the rows.
+      lv: z.array(z.unknown()).default([]),
       // A report for which no column was requested has empty rows.
       pv: z
         .array(z.record(z.string(), z.unknown()))
@@ -78,7 +79,7 @@ const fullReport = z.object({
   ),
 });
 
-/** The columns of each report that `parseFullReport` needs, named as in `vgs -o help` and the like. */
+/** The columns of each report that the parser needs, named as in `vgs -o help` and the like. */
 export const reportFields = {
   vg: Object.keys(volumeGroupRow.shape),
   lv: Object.keys(logicalVolumeRow.shape),
@@ -86,32 +87,42 @@ export const reportFields = {
 } as const;
 
 /**
- * Parses the JSON of `lvm fullreport` (`commands.ts`, `readStateCommand`). Unknown columns are ignored. LVM's internal
- * volumes are left out, and so are exported groups with everything in them, since LVM refuses to use them until
- * `vgimport`.
- * @throws InfraError TOOL_OUTPUT that names the invalid element
+ * Creates a parser for the JSON of `lvm fullreport` (`commands.ts`, `readStateCommand`). It keeps the volumes of the last
+ * report: a volume whose row has not changed is the same object again, because reading a row costs much more than comparing it,
+ * and the garbage of some hundred rows delays other work. Unknown columns are ignored. LVM's internal volumes are left out, and
+ * so are exported groups with everything in them, since LVM refuses to use them until `vgimport`.
+ * @throws InfraError TOOL_OUTPUT that names the invalid element; from the parser
  */
-export function parseFullReport(text: string): LvmState {
+export function createReportParser(): (text: string) => LvmState {
+  let known: ReadonlyMap<string, LogicalVolume> = new Map();
+  return (text) => {
+    const rows = new Map<string, LogicalVolume>();
+    const state = parseFullReport(text, (row, groupName, place) => {
+      const key = JSON.stringify([groupName, row]);
+      const volume =
+        known.get(key) ?? logicalVolumeFromRow(parsePart(logicalVolumeRow, row, place), groupName);
+      rows.set(key, volume);
+      return volume;
+    });
+    known = rows;
+    return state;
+  };
+}
+
+function parseFullReport(
+  text: string,
+  volumeOf: (row: unknown, groupName: string, place: string) => LogicalVolume,
+): LvmState {
   let json: unknown;
   try {
     json = JSON.parse(text);
   } catch (cause) {
     throw new InfraError(hostReasons.TOOL_OUTPUT, "lvm fullreport: the output is not JSON", { cause });
   }
-  const parsed = fullReport.safeParse(json);
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues;
-    const place = issue?.path.join(".") ?? "";
-    throw new InfraError(
-      hostReasons.TOOL_OUTPUT,
-      `lvm fullreport: ${place}: ${issue?.message ?? "is invalid"}`,
-    );
-  }
-
   const volumeGroups: VolumeGroup[] = [];
   const volumes = new Map<string, LogicalVolume>();
   const physicalVolumes: PhysicalVolume[] = [];
-  for (const [index, { vg, lv, pv }] of parsed.data.report.entries()) {
+  for (const [index, { vg, lv, pv }] of parsePart(fullReport, json, "").report.entries()) {
     const [group] = vg;
     // If a device is visible under several paths, LVM uses one and reports the others as duplicates.
     const used = pv.filter(({ pv_duplicate }) => pv_duplicate === "");
@@ -129,14 +140,32 @@ export function parseFullReport(text: string): LvmState {
       continue;
     }
     volumeGroups.push(volumeGroupFromRow(group));
-    for (const row of lv) {
-      if (!isInternal(row)) {
+    for (const [at, row] of lv.entries()) {
+      const volume = volumeOf(row, group.vg_name, `report.${index}.lv.${at}.`);
+      if (!isInternal(volume)) {
         // vgimportclone gives groups and disks new UUIDs, but volumes keep theirs.
-        volumes.set(`${group.vg_uuid} ${row.lv_uuid}`, logicalVolumeFromRow(row, group.vg_name));
+        volumes.set(`${group.vg_uuid} ${volume.uuid}`, volume);
       }
     }
   }
   return { volumeGroups, volumes: [...volumes.values()], physicalVolumes };
+}
+
+/** @param place of the value in the report, followed by a dot; empty for the report */
+function parsePart<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+  place: string,
+): z.output<Schema> {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) {
+    return parsed.data;
+  }
+  const [issue] = parsed.error.issues;
+  throw new InfraError(
+    hostReasons.TOOL_OUTPUT,
+    `lvm fullreport: ${place}${issue?.path.join(".") ?? ""}: ${issue?.message ?? "is invalid"}`,
+  );
 }
 
 function physicalVolumeFromRow(
@@ -173,8 +202,8 @@ function volumeGroupFromRow(row: z.output<typeof volumeGroupRow>): VolumeGroup {
  * Reports whether a volume is internal: LVM then writes `[pool_tdata]`. The role does not show it, since a thin pool is
  * `private` too.
  */
-function isInternal(row: z.output<typeof logicalVolumeRow>): boolean {
-  return row.lv_name.startsWith("[");
+function isInternal({ name }: LogicalVolume): boolean {
+  return name.startsWith("[");
 }
 
 function logicalVolumeFromRow(

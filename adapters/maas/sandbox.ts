@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import type { Clock } from "../sandbox/clock.ts";
 import type { MaasAdapter, MaasRelease } from "./adapter.ts";
 import type { FakeRange } from "./fake/addresses.ts";
 import type { FakeMachineOptions } from "./fake/machine.ts";
@@ -15,6 +16,8 @@ export interface MaasSandboxOptions {
   readonly deployMs?: number;
   readonly releaseMs?: number;
   readonly eraseMs?: number;
+  /** The system's clock by default. */
+  readonly clock?: Pick<Clock, "nowMs"> | undefined;
   /** Same as in `MaasOptions`. */
   readonly eraseDisks?: MaasRelease["erase"];
   /** Reserved ranges of the subnet 10.20.0.0/24, and whether MAAS manages it; with the fake's defaults. */
@@ -80,6 +83,7 @@ export async function createMaasSandbox(options: MaasSandboxOptions = {}): Promi
     deployMs: options.deployMs ?? 5_000,
     releaseMs: options.releaseMs ?? 2_000,
     eraseMs: options.eraseMs ?? 3_000,
+    clock: options.clock,
     ranges: options.ranges,
     isManaged: options.isManaged,
   });

@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { hasReason, InfraError } from "../host/infra-error.ts";
+import { createLineSplitter } from "../host/line-splitter.ts";
 import { hostReasons } from "../host/reasons.ts";
 import type { RunOptions, RuntimeOutcome, RuntimeStep } from "./adapter.ts";
 import type { PodmanClient } from "./client.ts";
 import { commandOf } from "./commands.ts";
-import { createLineSplitter } from "./parse/parse-event.ts";
 import { listOf, parseReply } from "./parse/parse-reply.ts";
 import { podmanReasons } from "./reasons.ts";
 import type { PodContainer, RuntimePod } from "./runtime-state.ts";

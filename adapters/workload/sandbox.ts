@@ -1,3 +1,4 @@
+import type { Clock } from "../sandbox/clock.ts";
 import type { WorkloadAdapter } from "./adapter.ts";
 import type { BootedMachine } from "./fake/boot.ts";
 import { startWorkloadFake, type WorkloadFake } from "./fake/server.ts";
@@ -8,6 +9,8 @@ export interface WorkloadSandboxOptions {
   readonly machines: () => readonly BootedMachine[];
   /** Time from a machine's deployment until it is a node; 3 s by default. */
   readonly joinMs?: number;
+  /** The system's clock by default. */
+  readonly clock?: Pick<Clock, "nowMs"> | undefined;
 }
 
 /** The sandbox, with changes to its clusters from outside the gateway. */
@@ -20,8 +23,8 @@ export interface WorkloadSandbox extends WorkloadAdapter {
  * the sandbox's machines. They disappear with the process.
  */
 export async function createWorkloadSandbox(options: WorkloadSandboxOptions): Promise<WorkloadSandbox> {
-  const { machines, joinMs = 3_000 } = options;
-  const fake = await startWorkloadFake({ machines, joinMs, listen: "ephemeral" });
+  const { machines, joinMs = 3_000, clock } = options;
+  const fake = await startWorkloadFake({ machines, joinMs, clock, listen: "ephemeral" });
   const adapter = createWorkload({ dial: fake.dial, kind: "sandbox" });
   return {
     ...adapter,

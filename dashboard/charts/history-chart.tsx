@@ -2,6 +2,7 @@ import { useSignal } from "@preact/signals";
 import { knownRuns } from "../parts/figure/known-runs.ts";
 import { localClock } from "../parts/text/local-time.ts";
 import { axisStep } from "./axis-step.ts";
+import { ChartTable } from "./chart-table.tsx";
 
 /** An event on a chart. */
 export interface ChartMark {
@@ -103,6 +104,12 @@ export function HistoryChart(props: {
             </circle>
           ))}
       </svg>
+      <ChartTable
+        title={title}
+        titles={[title]}
+        moments={values.map((each, index) => ({ atMs: startMs + index * intervalMs, figures: [each] }))}
+        text={text}
+      />
     </figure>
   );
 }

@@ -1,9 +1,8 @@
-import { type Signal, useSignal } from "@preact/signals";
-import { DataTable } from "../parts/table/data-table.tsx";
-import { TimeText } from "../parts/text/time-text.tsx";
+import type { Signal } from "@preact/signals";
 import { axisStep } from "./axis-step.ts";
+import { ChartTable } from "./chart-table.tsx";
 import { stepPath } from "./step-path.ts";
-import { ageText, figuresAt, type Moment, pointsOf, tableMoments } from "./time-series.ts";
+import { ageText, figuresAt, type Moment, pointsOf } from "./time-series.ts";
 
 /** Units of the drawing, which is stretched to the width and height of its element. */
 const [widthUnits, heightUnits] = [300, 100];
@@ -68,7 +67,7 @@ export function LineChart(props: {
           <span>now</span>
         </div>
       </div>
-      <Values title={title} titles={titles} moments={moments} known={known} />
+      <ChartTable title={title} titles={titles} moments={moments} text={text} />
     </figure>
   );
 }
@@ -114,50 +113,6 @@ function Drawing(props: {
       })}
       {cursor.value !== undefined && <path class="cursor" d={`M${x(cursor.value)} 0V${heightUnits}`} />}
     </svg>
-  );
-}
-
-/** The same figures as a table, which is drawn only while it is open. */
-function Values(props: {
-  readonly title: string;
-  readonly titles: readonly string[];
-  readonly moments: readonly Moment[];
-  readonly known: (figure: number | undefined) => string;
-}) {
-  const { title, titles, moments, known } = props;
-  const isOpen = useSignal(false);
-  return (
-    <details
-      onToggle={({ currentTarget }) => {
-        isOpen.value = currentTarget.open;
-      }}
-    >
-      <summary class="quiet small" aria-label={`${title} as a table`}>
-        Table
-      </summary>
-      {isOpen.value && (
-        <DataTable
-          name="values"
-          caption={`${title}, newest first`}
-          columns={[
-            { id: "since", title: "Since", cell: ({ atMs }: Moment) => <TimeText atMs={atMs} /> },
-            ...titles.map((each, index) => ({
-              id: each,
-              title: each,
-              width: "figure" as const,
-              isNumber: true,
-              onCard: "figure" as const,
-              cell: ({ figures }: Moment) => known(figures[index]),
-            })),
-          ]}
-          rows={tableMoments(moments)}
-          keyOf={({ atMs }) => String(atMs)}
-          titleOf={({ atMs }) => String(atMs)}
-          hasTools={false}
-          empty="No figures yet."
-        />
-      )}
-    </details>
   );
 }
 

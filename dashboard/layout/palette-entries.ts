@@ -42,9 +42,6 @@ export function findEntries(
   const goTo: PaletteEntry[] = [...pageEntries];
   for (const resource of resources.values()) {
     const kind = kindOf(resource);
-    if (kind === undefined) {
-      continue;
-    }
     const entry: PaletteEntry = {
       id: resource.name,
       section: "Go to",
@@ -77,7 +74,7 @@ function pageEntry({ path, title, icon }: PageEntry): PaletteEntry {
 }
 
 function actionEntries(resource: Resource, { detail }: PaletteEntry): readonly PaletteEntry[] {
-  const actions = kindOf(resource)?.actions() ?? [];
+  const actions = kindOf(resource).actions();
   return actions
     .filter(({ appliesTo }) => appliesTo?.(resource) ?? true)
     .map(({ text, icon = "open", run }) => ({

@@ -3,11 +3,11 @@ import { useRead } from "../live/use-read.ts";
 import { client } from "../session.ts";
 import { Note } from "./note.tsx";
 
-/** A domain of the gateway, by its name in ListBackends and in topics of events. */
-export type Domain = "volumes" | "storage" | "clusters" | "hypervisors" | "pods";
-
-/** Shows what is wrong with a domain's systems and how to fix each; nothing if all is well. */
-export function DomainNotice({ domain }: { readonly domain: Domain }) {
+/**
+ * Shows what is wrong with a domain's systems and how to fix each; nothing if all is well.
+ * @param domain its name in ListBackends and in topics of events
+ */
+export function DomainNotice({ domain }: { readonly domain: string }) {
   const { reading } = useRead((options) => client.system.listBackends({}, options), {
     topics: [domain],
     key: domain,

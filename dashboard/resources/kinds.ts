@@ -1,5 +1,6 @@
 import type { Resource } from "../../gen/hostplane/v1/inventory_pb.ts";
 import { healthStatus, type StatusKind } from "../parts/status.tsx";
+import { generalKind } from "./general-kind.ts";
 import type { ResourceKind } from "./kind.ts";
 
 const kinds = new Map<string, ResourceKind>();
@@ -11,18 +12,23 @@ export function addKinds(added: readonly ResourceKind[]): void {
   }
 }
 
-/** Returns what the dashboard knows of a resource's type; undefined for a type without a page. */
-export function kindOf({ type }: Resource): ResourceKind | undefined {
-  return kinds.get(type);
+/** Returns what the dashboard knows of a resource's type. */
+export function kindOf(resource: Pick<Resource, "type">): ResourceKind {
+  return kinds.get(resource.type) ?? generalKind(resource);
 }
 
-/** Returns the path of the page of a resource, by its name; undefined if there is none. */
+/** Reports whether a domain's page knows the resource's type; otherwise the general page of its domain shows it. */
+export function hasOwnKind({ type }: Resource): boolean {
+  return kinds.has(type);
+}
+
+/** Returns the path of the page of a resource; undefined if there is no such resource. */
 export function pathOfResource(resource: Resource | undefined): string | undefined {
-  return resource === undefined ? undefined : kindOf(resource)?.pathOf(resource);
+  return resource === undefined ? undefined : kindOf(resource).pathOf(resource);
 }
 
 /** Returns the status of a resource: that of its health, or "off". */
 export function statusOfResource(resource: Resource): StatusKind {
   const status = healthStatus(resource.health);
-  return status === "ok" && kindOf(resource)?.isOff?.(resource) ? "off" : status;
+  return status === "ok" && kindOf(resource).isOff?.(resource) ? "off" : status;
 }

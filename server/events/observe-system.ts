@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { isDeepStrictEqual } from "node:util";
 import type { Snapshot } from "../../adapters/host/snapshot.ts";
 import type { Store } from "../store/store.ts";
+import type { ObservedChanges, ObservedSystem } from "./observed-system.ts";
 import type { NewEvent } from "./store/events.ts";
 import type { ObservedState } from "./store/observed-states.ts";
 
@@ -10,38 +11,6 @@ interface Gap {
   readonly fromMs: number;
   readonly toMs: number;
   readonly reason: string;
-}
-
-/** Changes since the last published state, and the new state to compare with the next time. */
-export interface ObservedChanges<Observed> {
-  readonly observed: Observed;
-  readonly events: readonly NewEvent[];
-}
-
-/** A system to observe, and how its changes become events. */
-export interface ObservedSystem<State, Observed> {
-  /** ID of the source in the store, e.g. `lvm/host-1`. */
-  readonly source: string;
-  /** Display name, e.g. `LVM`. */
-  readonly name: string;
-  /** Calls back when the state may have changed, and when it becomes readable or unreadable. */
-  subscribe(onChange: () => void): () => void;
-  /** Returns the newest state, read at or after `sinceMs` (performance.now()). */
-  read(sinceMs: number, signal: AbortSignal): Promise<Snapshot<State>>;
-  /** Parses a stored state; undefined when it has an unknown format. */
-  parse(json: unknown): Observed | undefined;
-  /**
-   * Computes the events of a new state.
-   * @param before undefined: nothing was published yet, or the stored state has an unknown format
-   * @param readAtMs when the read of the state began (performance.now())
-   */
-  changes(before: Observed | undefined, state: State, readAtMs: number): ObservedChanges<Observed>;
-  /** Computes the events of a system that cannot be read; absent where this changes nothing. The read is retried in any case. */
-  changesWhenUnreadable?(before: Observed | undefined, error: unknown): ObservedChanges<Observed> | undefined;
-  /** Origin of the event which reports that changes may have been missed. */
-  readonly gapOrigin: Pick<NewEvent, "topic" | "resource" | "host" | "services">;
-  /** Called when the results of a read that began at that time (performance.now()) have been published. */
-  onPublished?(readAtMs: number): void;
 }
 
 export interface SystemObserverOptions {
@@ -74,8 +43,8 @@ const lastReadMs = 2_000;
  * Publishes each change of a system as events, whatever caused it and however many gateways observe the system. An update
  * contains the differences from the stored state and the new state, and is rejected if another gateway was faster.
  */
-export function observeSystem<State, Observed>(
-  system: ObservedSystem<State, Observed>,
+export function observeSystem<State, Observed, Difference = never, Change = never>(
+  system: ObservedSystem<State, Observed, Difference, Change>,
   options: SystemObserverOptions,
 ): SystemObserver {
   const { source } = system;
@@ -155,12 +124,13 @@ export function observeSystem<State, Observed>(
       throw error;
     }
     const { value, readAtMs } = snapshot;
-    const { observed, events } = system.changes(before.observed, value, readAtMs);
+    const causeOf = (difference: Difference) => system.own?.find(difference, readAtMs);
+    const { observed, events } = system.changes(before.observed, value, causeOf);
     const all = gap === undefined ? events : [...events, gapEvent(gap, system.gapOrigin)];
     if (!(await write(before, { observed, events: all }, readAtMs))) {
       return false;
     }
-    system.onPublished?.(readAtMs);
+    system.own?.forget(readAtMs);
     gap = undefined;
     return true;
   }

@@ -1,5 +1,16 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
+/** Attributes differences between two states of a system to the changes that this gateway makes. */
+export interface Attribution<Difference, Change> {
+  /**
+   * Returns the change that caused a difference; undefined for a difference from outside.
+   * @param readAtMs when the read that shows the difference began (performance.now())
+   */
+  find(difference: Difference, readAtMs: number): Change | undefined;
+  /** Forgets changes that are fully visible in a state whose read began at that time (performance.now()). */
+  forget(readAtMs: number): void;
+}
+
 /** Changes that this gateway makes, each from its start until its effect is published. */
 export interface OwnChangeLog<Change> {
   /** Runs a change. @throws the errors of `make` */

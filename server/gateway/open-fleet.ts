@@ -1,10 +1,12 @@
 import { parseListenAddress } from "../config/listen-address.ts";
 import { createSeal } from "../crypto/seal.ts";
-import { createLinkServer, type LinkServerOptions } from "../fleet/agent/link-server.ts";
+import { createLinkServer, type LinkServer, type LinkServerOptions } from "../fleet/agent/link-server.ts";
 import { openMembership } from "../fleet/agent/membership.ts";
 import { issueHubCertificate } from "../fleet/authority/issue-certificate.ts";
 import type { Fleet } from "../fleet/fleet.ts";
+import type { FleetHosts } from "../fleet/forward/fleet-hosts.ts";
 import { createAgentsListener, tlsCertificate } from "../fleet/hub/agents-listener.ts";
+import { fleetHostsOf } from "../fleet/hub/fleet-hosts-of.ts";
 import { type Hub, openHub } from "../fleet/hub/hub.ts";
 import type { OperationsLog } from "../operations/operations-options.ts";
 import type { Listener } from "../rpc/listener/listener.ts";
@@ -25,6 +27,10 @@ export interface OpenFleetOptions {
 
 /** The fleet of a gateway, and what its start needs. */
 export interface OpenFleet extends Fleet {
+  /** The hosts that calls can be forwarded to; undefined unless the gateway is a hub. */
+  readonly hosts: FleetHosts | undefined;
+  /** Serves the hub at the other end of a connection. */
+  readonly serveHub: LinkServer["serve"];
   /** Creates the listener for agents; undefined unless the gateway is a hub. */
   createListener(unknownCallers: UnknownCallers): Promise<Listener | undefined>;
   close(): Promise<void>;
@@ -62,6 +68,8 @@ export async function openFleet(options: OpenFleetOptions): Promise<OpenFleet> {
   return {
     hub,
     membership,
+    hosts: hub && fleetHostsOf(hub),
+    serveHub: server.serve,
     async createListener(unknownCallers) {
       if (hub === undefined || settings === undefined) {
         return undefined;

@@ -1,6 +1,7 @@
 import type { ListenerConfig } from "../config/gateway-keys.ts";
 import { assertAddressesFree } from "../rpc/listener/assert-addresses-free.ts";
-import type { Gateway, GatewayOptions, OpenGatewayOptions } from "./gateway.ts";
+import type { Gateway } from "./gateway.ts";
+import type { GatewayOptions, OpenGatewayOptions } from "./gateway-options.ts";
 import { unknownServicesOf } from "./method-rules.ts";
 import { openData } from "./open-data.ts";
 

@@ -1,7 +1,7 @@
-import { ConnectError } from "@connectrpc/connect";
+import { OperationService } from "../../gen/hostplane/v1/operation_pb.ts";
 import type { DemoWorld } from "../domain/demo-world.ts";
 import type { Activity } from "../domain/domain-services.ts";
-import type { WorldClients } from "./world-clients.ts";
+import { type CallGateway, createCallGateway } from "./call-gateway.ts";
 import { type Deed, worldDeeds } from "./world-deeds.ts";
 
 export interface WorldActivityOptions {
@@ -24,21 +24,21 @@ export function startWorldActivity({ world, socketPath, visited, log }: WorldAct
   let running: Promise<void> | undefined;
 
   async function runAll(): Promise<void> {
-    const { createWorldClients } = await import("./world-clients.ts");
-    const clients = createWorldClients(socketPath);
+    const gateway = createCallGateway(socketPath, signal);
     for (const deed of worldDeeds) {
       try {
         if (deed.needsVisitor === true) {
           await Promise.race([visited, closed.promise]);
         }
-        if (!(await isDone(deed, clients, signal))) {
-          await deed.run(clients, { signal });
+        if (!(await isDone(deed, gateway))) {
+          await deed.run(gateway);
         }
       } catch (error) {
         if (signal.aborted) {
           return;
         }
-        log.warn(`the demo world failed to ${deed.what}: ${ConnectError.from(error).rawMessage}`, error);
+        const why = error instanceof Error ? error.message : String(error);
+        log.warn(`the demo world failed to ${deed.what}: ${why}`, error);
       }
     }
   }
@@ -56,10 +56,11 @@ export function startWorldActivity({ world, socketPath, visited, log }: WorldAct
   };
 }
 
-async function isDone({ once }: Deed, { operations }: WorldClients, signal: AbortSignal): Promise<boolean> {
+async function isDone({ once }: Deed, gateway: CallGateway): Promise<boolean> {
   if (once === undefined) {
     return false;
   }
-  const { operations: earlier } = await operations.listOperations({ ...once, pageSize: 1 }, { signal });
-  return earlier.length > 0;
+  const { listOperations } = OperationService.method;
+  const { operations } = await gateway.unary(listOperations, { ...once, pageSize: 1 });
+  return operations.length > 0;
 }

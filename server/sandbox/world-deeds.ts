@@ -1,5 +1,7 @@
-import type { CallOptions } from "@connectrpc/connect";
-import type { WorldClients } from "./world-clients.ts";
+import { Cluster } from "../../gen/cnct/kaas/api/api_pb.ts";
+import { OperationsService } from "../../gen/operations/v1/operations_pb.ts";
+import { LVService } from "../../gen/proto/lvmd_pb.ts";
+import type { CallGateway } from "./call-gateway.ts";
 
 /** Something that the demo world does once, by calls as a user would make them. */
 export interface Deed {
@@ -9,7 +11,7 @@ export interface Deed {
   readonly once?: { readonly kind: string; readonly resource: string };
   /** Whether it waits for the first request of a user. */
   readonly needsVisitor?: boolean;
-  run(clients: WorldClients, options: CallOptions): Promise<unknown>;
+  run(gateway: CallGateway): Promise<unknown>;
 }
 
 const nvme = "volumeGroups/sandbox-nvme-vg/volumes";
@@ -39,11 +41,8 @@ function startOf(id: string): Deed {
   return {
     what: `start ${id}`,
     once: { kind: "hypervisors.create", resource: `hypervisors/${id}` },
-    async run({ hypervisors }, options) {
-      for await (const _ of hypervisors.createHypervisor({ id }, options)) {
-        // The operation reports its progress to everyone who watches it.
-      }
-    },
+    // The operation reports its progress to everyone who watches it.
+    run: (gateway) => gateway.untilEnd(OperationsService.method.createHypervisor, { id }),
   };
 }
 
@@ -52,8 +51,8 @@ function backupOf(volume: string, { isOnce = false } = {}): Deed {
   return {
     what: `back up ${volume}`,
     ...(isOnce ? { once: { kind: "volumes.backup", resource: `${nvme}/${volume}` } } : {}),
-    run: ({ logicalVolumes }, options) =>
-      logicalVolumes.createBackup({ backup: { name: "nightly", volumeHandle: volume } }, options),
+    run: (gateway) =>
+      gateway.unary(LVService.method.createBackup, { backup: { name: "nightly", volumeHandle: volume } }),
   };
 }
 
@@ -62,20 +61,18 @@ function clusterOf(name: string, instanceType: string, count: number): Deed {
   return {
     what: `create the cluster ${name}`,
     needsVisitor: true,
-    async run({ clusters }, options) {
-      const { clusters: existing } = await clusters.getClusterList({}, options);
+    async run(gateway) {
+      const { getClusterList, createCluster } = Cluster.method;
+      const { clusters: existing } = await gateway.unary(getClusterList, {});
       if (existing.some((cluster) => cluster.name === name)) {
         return;
       }
-      await clusters.createCluster(
-        {
-          name,
-          k8sVersion: "1.36.3",
-          controlPlaneNodes: { instanceType: "standard", count: 1 },
-          workerNodePools: [{ name: "workers", instanceType, count }],
-        },
-        options,
-      );
+      await gateway.unary(createCluster, {
+        name,
+        k8sVersion: "1.36.3",
+        controlPlaneNodes: { instanceType: "standard", count: 1 },
+        workerNodePools: [{ name: "workers", instanceType, count }],
+      });
     },
   };
 }

@@ -21,6 +21,12 @@ for (const kind of ["dependencies", "devDependencies", "optionalDependencies"]) 
   });
 }
 
+test("docs/contributing/libraries.md has a reason for exactly the tools", async (t) => {
+  const { devDependencies } = JSON.parse(readFileSync(join(root, "tools/package.json"), "utf8"));
+  const rows = tableBelow(readPage("docs/contributing/libraries.md"), "## tools/package.json");
+  t.same(rows.map(([name]) => (name ?? "").replaceAll("`", "")).sort(), Object.keys(devDependencies).sort());
+});
+
 test("the package cannot be published to the registry by accident", async (t) => {
   t.equal(manifest.private, true);
 });

@@ -39,7 +39,7 @@ export async function testBlocks(
   for (const block of runnable) {
     const tool = /needs (\w+)/.exec(block.mark)?.[1] ?? toolOf[block.language] ?? "sh";
     const missing = (await isInstalled(tool)) ? undefined : `${tool} is not installed`;
-    if (missing !== undefined && process.env.HOSTPLANE_LAB === "required" && tool === "curl") {
+    if (missing !== undefined && process.env.HOSTPLANE_LAB === "required" && ["curl", "buf"].includes(tool)) {
       t.fail(missing);
     }
     await t.test(`${page}:${block.line}`, { skip: missing ?? false, timeout: 60_000 }, async (t) => {
@@ -64,7 +64,8 @@ async function isInstalled(tool: string): Promise<boolean> {
     const modules = "import grpc, grpc_tools, grpc_status";
     return (await start(["python3", "-c", modules]).ended).code === 0;
   }
-  return (process.env.PATH ?? "").split(delimiter).some((directory) => existsSync(join(directory, tool)));
+  const directories = [join(root, "tools/node_modules/.bin"), ...(process.env.PATH ?? "").split(delimiter)];
+  return directories.some((directory) => existsSync(join(directory, tool)));
 }
 
 async function run(

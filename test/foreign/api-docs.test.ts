@@ -16,7 +16,7 @@ const { path: grpcurl, skip: noGrpcurl } = await goTool(
   "github.com/fullstorydev/grpcurl/cmd/grpcurl",
   "v1.9.4",
 );
-const tools = [join(import.meta.dirname, "../../node_modules/.bin"), join(grpcurl, "..")];
+const tools = [join(import.meta.dirname, "../../tools/node_modules/.bin"), join(grpcurl, "..")];
 
 const { methods, restRoutes } = await readDocumentedContract();
 const reads = methods.filter(

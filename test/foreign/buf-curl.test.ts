@@ -9,7 +9,7 @@ import { runTool, startTool } from "./tool-process.ts";
 import { changedFreeBytes } from "./watch-output.ts";
 
 const root = resolve(import.meta.dirname, "../..");
-const buf = join(root, "node_modules/.bin/buf");
+const buf = join(root, "tools/node_modules/.bin/buf");
 
 async function startGateway(t: Test): Promise<{ url: string; socket: string }> {
   const directory = await mkdtemp(join(tmpdir(), "hostplane-"));

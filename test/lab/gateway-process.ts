@@ -59,6 +59,8 @@ export async function startGatewayProcess(
     data: join(dirname(configFile), "data"),
     log: { format: "json" },
     limits: {
+      // LVM commands of an emulated machine take seconds, and wait for each other.
+      maxDeadlineMs: 600_000,
       caller: { requestsPerSecond: 1_000_000, streams: 10_000, mutations: 10_000, cpuMsPerSecond: 1_000_000 },
     },
     ...(volumes === undefined ? {} : { volumes }),
@@ -69,7 +71,11 @@ export async function startGatewayProcess(
     failpoint === undefined
       ? [main, "serve", "--config", configFile]
       : [mortalGateway, configFile, failpoint.boundary, String(failpoint.visit)];
-  const child = spawn(process.execPath, argv, { stdio: ["ignore", "inherit", "pipe"] });
+  // As in deploy/systemd/hostplane.service.
+  const child = spawn(process.execPath, ["--max-semi-space-size=4", ...argv], {
+    env: { ...process.env, MALLOC_ARENA_MAX: "1" },
+    stdio: ["ignore", "inherit", "pipe"],
+  });
   const ended = once(child, "exit").then(() => {});
   const url = await addressOf(child);
   return {

@@ -11,7 +11,8 @@ import { startGateway } from "../../server/gateway/start-gateway.ts";
 /**
  * Prints the files and functions of the project that a sandbox executes between a request and its answer, as JSON over HTTP/1.1.
  * Usage: node test/measure/call-path.ts PATH BODY [--functions]; `#` in the body becomes a number that differs between calls.
- * Functions count once, however often they run; generated code and libraries do not count.
+ * Functions count once, however often they run; generated code and libraries do not count. The events of a change and the work of
+ * the simulated system run beside the call, so their totals are printed separately.
  */
 const [path = "/proto.LVService/CreateLV", body = '{"name": "measured-#", "sizeGb": "1"}'] = process.argv
   .slice(2)
@@ -101,6 +102,14 @@ async function takeIdle(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
   return await takeExecuted();
 }
 
+/** What a file has to do with the call. */
+function partOf(file: string): "call" | "events" | "sandbox" {
+  if (/\/events\//.test(file)) {
+    return "events";
+  }
+  return /^adapters\/.*sandbox/.test(file) ? "sandbox" : "call";
+}
+
 const idle = await takeIdle();
 await call(warmUps);
 const executed: readonly Executed[] = [...(await takeExecuted())]
@@ -116,8 +125,11 @@ for (const { file, functions } of executed) {
     print(functions.map((name) => `        ${name}`).join("\n"));
   }
 }
-const count = executed.reduce((sum, { functions }) => sum + functions.length, 0);
-print(`${path}: ${executed.length} files, ${count} functions`);
+const parts = Object.groupBy(executed, ({ file }) => partOf(file));
+for (const [part, files = []] of Object.entries(parts)) {
+  const count = files.reduce((sum, { functions }) => sum + functions.length, 0);
+  print(`${path}, ${part}: ${files.length} files, ${count} functions`);
+}
 await worker.terminate();
 await gateway.close();
 await rm(directory, { recursive: true, force: true });

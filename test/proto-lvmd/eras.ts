@@ -1,11 +1,11 @@
-import { execFile } from "node:child_process";
-import { join, resolve } from "node:path";
-import { promisify } from "node:util";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { createFileRegistry, type DescService, fromBinary, type Message } from "@bufbuild/protobuf";
 import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { createClient, type Transport } from "@connectrpc/connect";
+import * as today from "../../gen/lvmd/current/lvmd_pb.ts";
+import * as backups from "../../gen/proto/lvmd_pb.ts";
 
-const root = resolve(import.meta.dirname, "../..");
 const bytesPerGiB = 1n << 30n;
 
 /** How the clients of an era specify sizes. */
@@ -36,35 +36,33 @@ export interface Era {
   client(transport: Transport): EraClient;
 }
 
-const eras: readonly { readonly name: string; readonly folder: string; readonly sizes: Sizes }[] = [
-  { name: "backups", folder: "proto", sizes: "gib" },
-  { name: "v0.22", folder: "test/proto-lvmd/eras/v0.22", sizes: "gib" },
-  { name: "v0.30", folder: "test/proto-lvmd/eras/v0.30", sizes: "both" },
-  { name: "v0.36.0", folder: "test/proto-lvmd/eras/v0.36.0", sizes: "both" },
-  { name: "v0.36.5", folder: "test/proto-lvmd/eras/v0.36.5", sizes: "bytes" },
-  { name: "today", folder: "proto-lvmd/current", sizes: "bytes" },
-];
-
 /** Reads every version of the lvmd protocol that has clients. */
-export function readEras(): Promise<Era[]> {
-  return Promise.all(eras.map(readEra));
+export async function readEras(): Promise<Era[]> {
+  return [
+    eraOf("backups", "gib", { lv: backups.LVService, vg: backups.VGService }),
+    eraOf("v0.22", "gib", await readServices("v0.22")),
+    eraOf("v0.30", "both", await readServices("v0.30")),
+    eraOf("v0.36.0", "both", await readServices("v0.36.0")),
+    eraOf("v0.36.5", "bytes", await readServices("v0.36.5")),
+    eraOf("today", "bytes", { lv: today.LVService, vg: today.VGService }),
+  ];
 }
 
-async function readEra({ name, folder, sizes }: (typeof eras)[number]): Promise<Era> {
-  const { stdout } = await promisify(execFile)(
-    join(root, "node_modules/.bin/buf"),
-    ["build", folder, "--as-file-descriptor-set", "-o", "-"],
-    { cwd: root, encoding: "buffer", maxBuffer: 8 << 20 },
-  );
-  const registry = createFileRegistry(fromBinary(FileDescriptorSetSchema, new Uint8Array(stdout)));
+/** Reads the services of a version from the descriptor set that `npm run gen` writes beside its proto file. */
+async function readServices(version: string): Promise<Era["services"]> {
+  const bytes = await readFile(join(import.meta.dirname, "eras", version, "lvmd.binpb"));
+  const registry = createFileRegistry(fromBinary(FileDescriptorSetSchema, bytes));
   const serviceOf = (typeName: string) => {
     const service = registry.getService(typeName);
     if (service === undefined) {
-      throw new Error(`${folder} has no ${typeName}`);
+      throw new Error(`${version} has no ${typeName}`);
     }
     return service;
   };
-  const services = { lv: serviceOf("proto.LVService"), vg: serviceOf("proto.VGService") };
+  return { lv: serviceOf("proto.LVService"), vg: serviceOf("proto.VGService") };
+}
+
+function eraOf(name: string, sizes: Sizes, services: Era["services"]): Era {
   return {
     name,
     sizes,

@@ -164,6 +164,18 @@ function start(program: string, args: readonly string[], options: RunOptions): P
     child?.killGroup("SIGTERM");
   }
 
+  function stopInTime(): void {
+    readOptions?.signal?.addEventListener("abort", onAbort, { once: true });
+    stopGently?.addEventListener("abort", onStop, { once: true });
+    if (stopGently?.aborted === true) {
+      onStop();
+    }
+    const timeoutMs = readOptions?.timeoutMs;
+    if (timeoutMs !== undefined) {
+      after(timeoutMs, () => stop(errorFromTimeout(timeoutMs, program)));
+    }
+  }
+
   const collect = (chunk: Buffer) => {
     if (!settled && !stdout.add(chunk) && options.kind === "read") {
       const limit = options.maxStdoutBytes ?? defaultMaxStdoutBytes;
@@ -206,22 +218,26 @@ function start(program: string, args: readonly string[], options: RunOptions): P
     // EPIPE when the tool closes its stdin early; its exit code shows whether that mattered.
     stream?.on("error", () => {});
   }
-  if (input instanceof Uint8Array) {
-    child.stdin?.end(input);
-  } else if (input !== undefined && Symbol.asyncIterator in input && child.stdin !== null) {
-    stopFeeding = feed(child.stdin, input, (cause) => stop(errorFromSource(cause, program)));
-  }
+  stopFeeding = writeInput(child, input, (cause) => stop(errorFromSource(cause, program)));
 
-  readOptions?.signal?.addEventListener("abort", onAbort, { once: true });
-  stopGently?.addEventListener("abort", onStop, { once: true });
-  if (stopGently?.aborted === true) {
-    onStop();
-  }
-  if (readOptions?.timeoutMs !== undefined) {
-    const { timeoutMs } = readOptions;
-    after(timeoutMs, () =>
-      stop(new InfraError(hostReasons.TOOL_TIMEOUT, `${program} did not finish within ${timeoutMs} ms`)),
-    );
-  }
+  stopInTime();
   return promise;
+}
+
+/** Writes what the tool reads from stdin. Returns a function that stops writing. */
+function writeInput(
+  { stdin }: ToolProcess,
+  input: RunOptions["input"],
+  onFailure: (cause: unknown) => void,
+): () => void {
+  if (input instanceof Uint8Array) {
+    stdin?.end(input);
+  } else if (input !== undefined && Symbol.asyncIterator in input && stdin !== null) {
+    return feed(stdin, input, onFailure);
+  }
+  return () => {};
+}
+
+function errorFromTimeout(timeoutMs: number, program: string): InfraError {
+  return new InfraError(hostReasons.TOOL_TIMEOUT, `${program} did not finish within ${timeoutMs} ms`);
 }

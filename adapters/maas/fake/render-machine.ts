@@ -61,55 +61,8 @@ export function renderMachineOf({ options, subnet: { isManaged } }: FakeRegion, 
   const { pools, tags } = options;
   const subnet = renderSubnet(options.addressPrefix, isManaged);
   const link = { id: 1, mode: "auto", subnet, ...(address && { ip_address: address }) };
-  const nic = {
-    system_id: systemId,
-    id: 1,
-    name: "eth0",
-    type: "physical",
-    enabled: true,
-    mac_address: macAddress(systemId),
-    vlan: renderedVlan,
-    links: [link],
-    tags: [],
-    parents: [],
-    children: [],
-    discovered: null,
-    effective_mtu: 1500,
-    link_connected: true,
-    link_speed: 10_000,
-    interface_speed: 10_000,
-    sriov_max_vf: 0,
-    numa_node: 0,
-    params: {},
-    vendor: null,
-    product: null,
-    firmware_version: null,
-    resource_uri: `${base}/nodes/${systemId}/interfaces/1/`,
-  };
-  const disk = {
-    system_id: systemId,
-    id: 1,
-    name: "sda",
-    type: "physical",
-    path: "/dev/disk/by-dname/sda",
-    id_path: null,
-    uuid: null,
-    model: "sandbox",
-    serial: systemId,
-    firmware_version: null,
-    size: 536_870_912_000,
-    available_size: 536_870_912_000,
-    used_size: 0,
-    block_size: 512,
-    used_for: "Unused",
-    partition_table_type: null,
-    partitions: [],
-    filesystem: null,
-    storage_pool: null,
-    numa_node: 0,
-    tags: ["ssd"],
-    resource_uri: `${base}/nodes/${systemId}/blockdevices/1/`,
-  };
+  const nic = renderNic(systemId, link);
+  const disk = renderDisk(systemId);
   return {
     ...hardware,
     default_gateways: {
@@ -149,6 +102,61 @@ export function renderMachineOf({ options, subnet: { isManaged } }: FakeRegion, 
     blockdevice_set: [disk],
     physicalblockdevice_set: [disk],
     resource_uri: `${base}/machines/${systemId}/`,
+  };
+}
+
+function renderNic(systemId: string, link: object) {
+  return {
+    system_id: systemId,
+    id: 1,
+    name: "eth0",
+    type: "physical",
+    enabled: true,
+    mac_address: macAddress(systemId),
+    vlan: renderedVlan,
+    links: [link],
+    tags: [],
+    parents: [],
+    children: [],
+    discovered: null,
+    effective_mtu: 1500,
+    link_connected: true,
+    link_speed: 10_000,
+    interface_speed: 10_000,
+    sriov_max_vf: 0,
+    numa_node: 0,
+    params: {},
+    vendor: null,
+    product: null,
+    firmware_version: null,
+    resource_uri: `${base}/nodes/${systemId}/interfaces/1/`,
+  };
+}
+
+function renderDisk(systemId: string) {
+  return {
+    system_id: systemId,
+    id: 1,
+    name: "sda",
+    type: "physical",
+    path: "/dev/disk/by-dname/sda",
+    id_path: null,
+    uuid: null,
+    model: "sandbox",
+    serial: systemId,
+    firmware_version: null,
+    size: 536_870_912_000,
+    available_size: 536_870_912_000,
+    used_size: 0,
+    block_size: 512,
+    used_for: "Unused",
+    partition_table_type: null,
+    partitions: [],
+    filesystem: null,
+    storage_pool: null,
+    numa_node: 0,
+    tags: ["ssd"],
+    resource_uri: `${base}/nodes/${systemId}/blockdevices/1/`,
   };
 }
 

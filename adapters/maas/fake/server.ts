@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { answerWithFault } from "../../sandbox/answer-with-fault.ts";
+import { type Clock, systemClock } from "../../sandbox/clock.ts";
 import { createFaultList } from "../../sandbox/fault-list.ts";
 import { type FakeAnswer, textAnswer } from "./answer.ts";
 import { answerAnonymously, answerSigned, isEndpoint } from "./api.ts";
@@ -23,13 +24,15 @@ export interface MaasFake {
   clearFaults(): void;
   /** Closes every connection, until called with false. */
   setOutage(isOut: boolean): void;
-  /** Sets the difference between its clock and ours; 0 by default. */
+  /** Sets by how much its clock is wrong; 0 by default. */
   setClockOffset(offsetMs: number): void;
   close(): Promise<void>;
 }
 
 export interface MaasFakeOptions extends Omit<FakeRegionOptions, "nowMs"> {
   readonly users: readonly FakeUser[];
+  /** The time of its machines; the system's by default. */
+  readonly clock?: Pick<Clock, "nowMs"> | undefined;
 }
 
 const prefix = "/MAAS/api/2.0/";
@@ -38,9 +41,11 @@ const keptRequests = 1_000;
 export async function startMaasFake(options: MaasFakeOptions): Promise<MaasFake> {
   let clockOffsetMs = 0;
   let isOut = false;
-  const nowMs = () => Date.now() + clockOffsetMs;
-  const region = createFakeRegion({ ...options, nowMs });
-  const checkSignature = createSignatureCheck(options.users, nowMs);
+  const { clock = systemClock } = options;
+  const region = createFakeRegion({ ...options, nowMs: () => clock.nowMs() + clockOffsetMs });
+  // Clients sign with the system's time, even while a test steps the clock.
+  const signedNowMs = () => systemClock.nowMs() + clockOffsetMs;
+  const checkSignature = createSignatureCheck(options.users, signedNowMs);
   const faults: Faults = createFaultList(isMeant);
   const requests: FakeRequest[] = [];
   const closing = new AbortController();
@@ -78,7 +83,7 @@ export async function startMaasFake(options: MaasFakeOptions): Promise<MaasFake>
       return;
     }
     const type = "json" in reply ? { "content-type": "application/json; charset=utf-8" } : {};
-    const date = { date: new Date(nowMs()).toUTCString() };
+    const date = { date: new Date(signedNowMs()).toUTCString() };
     response.writeHead(reply.status, { ...date, ...type, ...reply.headers });
     response.end("json" in reply ? JSON.stringify(reply.json) : reply.text);
   }

@@ -1,9 +1,10 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 import { backOffMs } from "../../host/back-off.ts";
+import { createLineSplitter } from "../../host/line-splitter.ts";
 import type { PodmanClient } from "../client.ts";
 import { nowNs } from "../clock.ts";
-import { createLineSplitter, type EventRecord, parseEvent } from "../parse/parse-event.ts";
+import { type EventRecord, parseEvent } from "../parse/parse-event.ts";
 import { secondsFromNs } from "../parse/parse-time.ts";
 
 export interface EventStreamOptions {

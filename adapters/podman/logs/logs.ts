@@ -136,7 +136,8 @@ export async function* readLogs(
     }
   }
 
-  try {
+  /** Yields the output until the log ends; with `follow`, until there will be no more. */
+  async function* all(): AsyncGenerator<readonly LogPiece[], void> {
     for (;;) {
       try {
         if (!isKnown) {
@@ -165,7 +166,7 @@ export async function* readLogs(
         failures = 0;
       } catch (error) {
         if (signal.aborted || (follow && isKnown && hasReason(error, podmanReasons.CONTAINER_NOT_FOUND))) {
-          break;
+          return;
         }
         if (!follow || !hasReason(error, podmanReasons.PODMAN_UNAVAILABLE)) {
           throw error;
@@ -174,6 +175,10 @@ export async function* readLogs(
         await pause(backOffMs(failures, retry), signal);
       }
     }
+  }
+
+  try {
+    yield* all();
     if (ending.signal.aborted && !leaving.aborted) {
       yield* rest();
     }

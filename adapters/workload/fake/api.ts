@@ -88,7 +88,7 @@ function listPods({ pods }: FakeCluster, { method, query }: FakeRequest): FakeAn
   const [, node] = /^spec\.nodeName=(.+)$/.exec(query.get("fieldSelector") ?? "") ?? [];
   return node === undefined
     ? badRequest("the fake lists the pods of one node at a time")
-    : jsonAnswer(listOf("Pod", pods.on(node, Date.now()).map(renderPod)));
+    : jsonAnswer(listOf("Pod", pods.on(node).map(renderPod)));
 }
 
 function evict(cluster: FakeCluster, request: FakeRequest, namespace = "", name = ""): FakeAnswer {
@@ -99,8 +99,7 @@ function evict(cluster: FakeCluster, request: FakeRequest, namespace = "", name 
   if (eviction?.kind !== "Eviction" || eviction.apiVersion !== "policy/v1") {
     return badRequest("the body is no Eviction of policy/v1");
   }
-  const nowMs = Date.now();
-  const pod = cluster.pods.find(namespace, name, nowMs);
+  const pod = cluster.pods.find(namespace, name);
   if (pod === undefined) {
     return notFound("pods", name);
   }
@@ -124,6 +123,6 @@ function evict(cluster: FakeCluster, request: FakeRequest, namespace = "", name 
     const message = `Operation cannot be fulfilled on pods "${name}": ${why}`;
     return statusAnswer(409, "Conflict", message, { name, kind: "pods" });
   }
-  pod.deletedAtMs ??= nowMs;
+  cluster.pods.terminate(pod);
   return jsonAnswer({ kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 201 }, 201);
 }

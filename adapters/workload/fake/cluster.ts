@@ -1,4 +1,5 @@
 import { randomInt, randomUUID } from "node:crypto";
+import type { Clock } from "../../sandbox/clock.ts";
 import type { Boot } from "./boot.ts";
 import type { FakeEndpoint, FakePki } from "./boot-plan.ts";
 import { createPodTable, type PodTable } from "./pods.ts";
@@ -66,11 +67,11 @@ export type ClusterStart = Pick<FakeCluster, "name" | "pki" | "endpoint" | "cert
 };
 
 /** Creates a cluster without nodes. */
-export function createFakeCluster(start: ClusterStart): FakeCluster {
+export function createFakeCluster(start: ClusterStart, clock: Pick<Clock, "nowMs">): FakeCluster {
   const { name, pki, endpoint, certificateNames, configuration, version } = start;
   const nodes: FakeCluster["nodes"] = new Map();
   const members: FakeMember[] = [];
-  const pods = createPodTable((node) => isAlive(nodes.get(node)?.boot));
+  const pods = createPodTable({ clock, isNodeAlive: (node) => isAlive(nodes.get(node)?.boot) });
 
   return {
     name,

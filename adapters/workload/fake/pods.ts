@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import type { Clock } from "../../sandbox/clock.ts";
 
 export interface FakePodOptions {
   readonly node: string;
@@ -28,15 +29,21 @@ export interface PodTable {
   setBudget(name: string, budget: string | undefined): void;
   /** Ends the terminating pods of a node. */
   endLeaving(node: string): void;
-  find(namespace: string, name: string, nowMs: number): FakePod | undefined;
-  on(node: string, nowMs: number): readonly FakePod[];
+  find(namespace: string, name: string): FakePod | undefined;
+  on(node: string): readonly FakePod[];
+  /** Begins the termination of a pod, unless it has begun. */
+  terminate(pod: FakePod): void;
   removeNode(node: string): void;
 }
 
-/**
- * Creates an empty table. @param isNodeAlive whether a kubelet is there to end pods; otherwise they stay terminating
- */
-export function createPodTable(isNodeAlive: (node: string) => boolean): PodTable {
+export interface PodTableOptions {
+  readonly clock: Pick<Clock, "nowMs">;
+  /** Whether a kubelet is there to end pods; otherwise they stay terminating. */
+  readonly isNodeAlive: (node: string) => boolean;
+}
+
+/** Creates an empty table. */
+export function createPodTable({ clock, isNodeAlive }: PodTableOptions): PodTable {
   const pods = new Map<string, FakePod>();
 
   function add({ namespace = "default", budget, ...options }: FakePodOptions): void {
@@ -53,7 +60,8 @@ export function createPodTable(isNodeAlive: (node: string) => boolean): PodTable
     pods.set(`${namespace}/${pod.name}`, pod);
   }
 
-  function settle(nowMs: number): void {
+  function settle(): void {
+    const nowMs = clock.nowMs();
     for (const [key, { node, deletedAtMs, terminationMs }] of pods) {
       if (deletedAtMs !== undefined && deletedAtMs + terminationMs <= nowMs && isNodeAlive(node)) {
         pods.delete(key);
@@ -82,13 +90,16 @@ export function createPodTable(isNodeAlive: (node: string) => boolean): PodTable
         }
       }
     },
-    find(namespace, name, nowMs) {
-      settle(nowMs);
+    find(namespace, name) {
+      settle();
       return pods.get(`${namespace}/${name}`);
     },
-    on(node, nowMs) {
-      settle(nowMs);
+    on(node) {
+      settle();
       return [...pods.values()].filter((pod) => pod.node === node);
+    },
+    terminate(pod) {
+      pod.deletedAtMs ??= clock.nowMs();
     },
     removeNode(node) {
       for (const [key, pod] of pods) {

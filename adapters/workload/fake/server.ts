@@ -1,3 +1,4 @@
+import { type Clock, systemClock } from "../../sandbox/clock.ts";
 import { createFaultList } from "../../sandbox/fault-list.ts";
 import type { Dial } from "../tls-client.ts";
 import type { FakeCluster } from "./cluster.ts";
@@ -15,6 +16,8 @@ export interface WorkloadFakeOptions extends Pick<WorldOptions, "machines" | "on
   readonly joinMs: number;
   /** Maximum time that it waits for an API server that does not answer; 20 minutes by default. */
   readonly patienceMs?: number;
+  /** The system's clock by default. */
+  readonly clock?: Pick<Clock, "nowMs"> | undefined;
 }
 
 export interface FakeLogEntry {
@@ -52,7 +55,8 @@ const nobodyThere = () => Object.assign(new Error("connect ECONNREFUSED"), { cod
 
 export async function startWorkloadFake(options: WorkloadFakeOptions): Promise<WorkloadFake> {
   const { machines, listen, joinMs, patienceMs = 20 * 60_000, onRefusal } = options;
-  const world = createFakeWorld({ machines, joinMs, patienceMs, onRefusal });
+  const { clock = systemClock } = options;
+  const world = createFakeWorld({ machines, joinMs, patienceMs, clock, onRefusal });
   const faults: Faults = createFaultList(isMeant);
   const requests: FakeLogEntry[] = [];
   const listenFailures = new Map<string, FakeRefusal>();

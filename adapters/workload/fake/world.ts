@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import type { Clock } from "../../sandbox/clock.ts";
 import type { Boot, BootedMachine } from "./boot.ts";
 import { type BootPlan, bootPlanFrom } from "./boot-plan.ts";
 import { createFakeCluster, type FakeCluster } from "./cluster.ts";
@@ -37,6 +38,7 @@ export interface WorldOptions {
   readonly joinMs: number;
   /** Maximum time that kubeadm waits for an API server that does not answer. */
   readonly patienceMs: number;
+  readonly clock: Pick<Clock, "nowMs">;
   /** Called when a machine reports that it cannot become a node. */
   readonly onRefusal?: ((refusal: FakeRefusal) => void) | undefined;
 }
@@ -44,7 +46,8 @@ export interface WorldOptions {
 export const apiPort = 6443;
 export const etcdPort = 2379;
 
-export function createFakeWorld({ machines, joinMs, patienceMs, onRefusal }: WorldOptions): FakeWorld {
+export function createFakeWorld(options: WorldOptions): FakeWorld {
+  const { machines, joinMs, patienceMs, clock, onRefusal } = options;
   const boots = new Map<string, Boot | undefined>();
   const refusals: FakeRefusal[] = [];
   const dead = new Set<string>();
@@ -101,7 +104,7 @@ export function createFakeWorld({ machines, joinMs, patienceMs, onRefusal }: Wor
       fail(boot, `the machine has no images of ${plan.version}, but of ${boot.version}`);
       return;
     }
-    const cluster = createFakeCluster({ ...plan, name: plan.clusterName });
+    const cluster = createFakeCluster({ ...plan, name: plan.clusterName }, clock);
     for (const { token, ttlMs } of plan.tokens) {
       const [id = "", secret = ""] = token.split(".");
       const name = `bootstrap-token-${id}`;
@@ -149,7 +152,7 @@ export function createFakeWorld({ machines, joinMs, patienceMs, onRefusal }: Wor
   }
 
   function settle(): void {
-    const nowMs = Date.now();
+    const nowMs = clock.nowMs();
     const present = new Map(machines().map((each) => [`${each.systemId} ${each.deployedAtMs}`, each]));
     for (const [key, boot] of boots) {
       if (!present.has(key)) {

@@ -26,7 +26,7 @@ export function MachineList() {
           rows={machines}
           filters={machineFilters}
           pathOf={(machine) => pathOfResource(machine) ?? "/hypervisors"}
-          actions={first === undefined ? [] : (kindOf(first)?.actions() ?? [])}
+          actions={first === undefined ? [] : kindOf(first).actions()}
           hasTools={machines.length > 0}
           empty={
             <>

@@ -18,7 +18,7 @@ import { bytesText } from "./machine-text.tsx";
 /** The storage pool that machines share, live, with its devices and those that can be added. */
 export function StoragePoolPanel({ pool }: { readonly pool: Resource }) {
   const watching = useWatch((options) => client.storagePool.watchStoragePool({}, options));
-  const actions = kindOf(pool)?.actions() ?? [];
+  const actions = kindOf(pool).actions();
   return (
     <Panel
       title="Storage pool"

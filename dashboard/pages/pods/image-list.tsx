@@ -94,7 +94,7 @@ export function ImageList() {
         titleOf={({ title }) => title}
         statusOf={(image) => ({ kind: statusOfResource(image), text: usesText(image) })}
         textOf={({ properties }) => `${properties.id} ${properties.other_names ?? ""}`}
-        actions={first === undefined ? [] : (kindOf(first)?.actions() ?? [])}
+        actions={first === undefined ? [] : kindOf(first).actions()}
         empty="No images."
       />
     </Panel>

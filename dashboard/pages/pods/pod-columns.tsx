@@ -1,6 +1,7 @@
 import type { Resource } from "../../../gen/hostplane/v1/inventory_pb.ts";
 import { figureOf } from "../../live/inventory.ts";
 import type { Column, Filter } from "../../parts/table/column.ts";
+import { labelTexts } from "../../parts/text/label-texts.ts";
 import { statusOfResource } from "../../resources/kinds.ts";
 import { FigureTime, runningContainersText } from "./pod-text.tsx";
 
@@ -75,8 +76,3 @@ export const podFilters: readonly Filter<Resource>[] = [
   },
   { id: "label", title: "label", valuesOf: ({ labels }) => labelTexts(labels) },
 ];
-
-/** "app=web" for each label. */
-export function labelTexts(labels: Readonly<Record<string, string>>): readonly string[] {
-  return Object.entries(labels).map(([name, value]) => (value === "" ? name : `${name}=${value}`));
-}

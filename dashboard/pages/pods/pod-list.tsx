@@ -27,7 +27,7 @@ export function PodList() {
           rows={pods}
           filters={podFilters}
           pathOf={(pod) => pathOfResource(pod) ?? "/pods"}
-          actions={first === undefined ? [] : (kindOf(first)?.actions() ?? [])}
+          actions={first === undefined ? [] : kindOf(first).actions()}
           hasTools={pods.length > 0}
           empty={
             <>

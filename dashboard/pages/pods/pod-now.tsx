@@ -5,8 +5,8 @@ import { Panel } from "../../parts/panel.tsx";
 import { ReadState } from "../../parts/read-state.tsx";
 import type { Column } from "../../parts/table/column.ts";
 import { DataTable } from "../../parts/table/data-table.tsx";
+import { labelTexts } from "../../parts/text/label-texts.ts";
 import { TimeText } from "../../parts/text/time-text.tsx";
-import { labelTexts } from "./pod-columns.tsx";
 import { containerStatus, podIdOf } from "./pod-text.tsx";
 import { usePod } from "./use-pod.ts";
 

@@ -1,6 +1,7 @@
 import type { Resource } from "../../../gen/hostplane/v1/inventory_pb.ts";
 import { figureOf, resourcesOf, usedPercentOf } from "../../live/inventory.ts";
 import { Meter } from "../../parts/figure/meter.tsx";
+import { RowSparkline } from "../../parts/figure/row-sparkline.tsx";
 import { healthStatus } from "../../parts/status.tsx";
 import type { Column, Filter } from "../../parts/table/column.ts";
 import { DataTable } from "../../parts/table/data-table.tsx";
@@ -43,6 +44,13 @@ const columns: readonly Column<Resource>[] = [
     cell: (osd) => <Meter percent={usedPercentOf(osd)} label={`${osd.title}, in use`} />,
     sortBy: usedPercentOf,
     onCard: "figure",
+  },
+  {
+    id: "day",
+    title: "24 h",
+    width: "chart",
+    rank: 2,
+    cell: (osd) => <RowSparkline resource={osd.name} figure="used" label={`Used space of ${osd.title}`} />,
   },
   {
     id: "pgs",

@@ -1,6 +1,7 @@
 import type { Resource } from "../../../gen/hostplane/v1/inventory_pb.ts";
 import { figureOf, resourcesOf } from "../../live/inventory.ts";
 import { Meter } from "../../parts/figure/meter.tsx";
+import { RowSparkline } from "../../parts/figure/row-sparkline.tsx";
 import { healthStatus } from "../../parts/status.tsx";
 import type { Column } from "../../parts/table/column.ts";
 import { DataTable } from "../../parts/table/data-table.tsx";
@@ -36,6 +37,13 @@ const columns: readonly Column<Resource>[] = [
     cell: (pool) => <Meter percent={figureOf(pool, "data_used")} label={`${pool.title}, in use`} />,
     sortBy: (pool) => figureOf(pool, "data_used"),
     onCard: "figure",
+  },
+  {
+    id: "day",
+    title: "24 h",
+    width: "chart",
+    rank: 2,
+    cell: (pool) => <RowSparkline resource={pool.name} figure="used" label={`Used space of ${pool.title}`} />,
   },
   {
     id: "objects",

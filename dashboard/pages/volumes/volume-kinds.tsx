@@ -9,7 +9,7 @@ import { hasRole } from "../../session.ts";
 import { openPanel } from "../../shell/side-panel.tsx";
 import { deviceClassOf, groupOf } from "./volume-facts.ts";
 
-/** Volumes, thin pools and volume groups. */
+/** Volumes, thin pools, volume groups and backups. */
 export const volumeKinds: readonly ResourceKind[] = [
   {
     type: "volume",
@@ -32,6 +32,13 @@ export const volumeKinds: readonly ResourceKind[] = [
     title: "volume group",
     icon: "server",
     pathOf: ({ title }) => `/volumes?group=${encodeURIComponent(title)}`,
+    actions: () => [],
+  },
+  {
+    type: "backup",
+    title: "backup",
+    icon: "archive",
+    pathOf: ({ properties }) => `/volumes/backups/${properties.id}`,
     actions: () => [],
   },
 ];

@@ -76,7 +76,7 @@ export function VolumeList() {
 
 function actionsOf(volumes: readonly Resource[]) {
   const volume = volumes.find(({ type }) => type === "volume");
-  return volume === undefined ? [] : (kindOf(volume)?.actions() ?? []);
+  return volume === undefined ? [] : kindOf(volume).actions();
 }
 
 /** The volume groups with their space, in one line each. */

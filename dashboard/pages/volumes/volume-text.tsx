@@ -1,8 +1,9 @@
 import type { Resource } from "../../../gen/hostplane/v1/inventory_pb.ts";
+import { labelTexts } from "../../parts/text/label-texts.ts";
 
 /** The tags of a volume, "team=a" for a label with a value. */
 export function tagsOf({ labels }: Resource): readonly string[] {
-  return Object.entries(labels).map(([key, value]) => (value === "" ? key : `${key}=${value}`));
+  return labelTexts(labels);
 }
 
 /** Tags, plain and grey. */

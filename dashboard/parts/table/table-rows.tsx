@@ -28,8 +28,6 @@ export function TableRows<Row>(
 ) {
   const { caption, columns, found, keyOf, statusOf, actions = [], isSelectable, selected, list } = props;
   const { start, end, beforePx, afterPx } = useVirtualRows(list, found.length, props.rowPx);
-  const others = [isSelectable, statusOf !== undefined, actions.length > 0];
-  const cellCount = columns.length + others.filter(Boolean).length;
   return (
     <div class="table-frame">
       <table aria-rowcount={found.length + 1}>
@@ -64,23 +62,26 @@ export function TableRows<Row>(
           </tr>
         </thead>
         <tbody ref={list as RefObject<HTMLTableSectionElement>}>
-          {beforePx > 0 && <Spacer px={beforePx} span={cellCount} />}
+          {beforePx > 0 && <Spacer px={beforePx} />}
           {found.slice(start, end).map((row, index) => (
             <BodyRow key={keyOf(row)} {...props} row={row} rowIndex={start + index + 2} />
           ))}
-          {afterPx > 0 && <Spacer px={afterPx} span={cellCount} />}
+          {afterPx > 0 && <Spacer px={afterPx} />}
         </tbody>
       </table>
     </div>
   );
 }
 
-/** Stands for the rows that are not drawn. Its height is an attribute, since the page allows no style attributes. */
-function Spacer({ px, span }: { readonly px: number; readonly span: number }) {
+/**
+ * Stands for the rows that are not drawn. Its height is an attribute, since the page allows no style attributes. It has one cell:
+ * if it spanned all columns, those that a narrow table leaves out would still take their place.
+ */
+function Spacer({ px }: { readonly px: number }) {
   return (
     // biome-ignore lint/a11y/noAriaHiddenOnFocusable: a row cannot have the focus
     <tr class="spacer" aria-hidden="true">
-      <td colSpan={span}>
+      <td>
         <svg width="1" height={px} aria-hidden="true" />
       </td>
     </tr>

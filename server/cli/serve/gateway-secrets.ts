@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import type { GatewayOptions } from "../../gateway/gateway.ts";
+import type { GatewayOptions } from "../../gateway/gateway-options.ts";
 
 /**
  * Reads the secrets that are not part of the configuration: the master key from HOSTPLANE_KEY, and the first admin's password

@@ -17,7 +17,7 @@ export const clustersDomain = defineDomain<"clusters", typeof clustersSchema, Cl
   off: { backend: "maas", message: "clusters are off: set `clusters` in the configuration" },
   reasons: clusterCallReasons,
   openReal: async (config) => (await import("./system/open-real.ts")).openRealClusters(config),
-  openSandbox: async () => (await import("./system/open-sandbox.ts")).openSandboxClusters(),
+  openSandbox: async (world) => (await import("./system/open-sandbox.ts")).openSandboxClusters(world),
   inspect: async (config) => (await import("./doctor/doctor.ts")).inspectClusters(config),
   serve: async (system, context) => (await import("./serve.ts")).serveClusters(system, context),
 });

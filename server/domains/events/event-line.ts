@@ -1,5 +1,5 @@
 import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
-import type { Event } from "../../../gen/hostplane/v1/event_pb.ts";
+import type { Event, HypervisorEvent, PodEvent } from "../../../gen/hostplane/v1/event_pb.ts";
 import { operationSummary } from "../../cli/table/operation-text.ts";
 import { printableLine } from "../../cli/table/printable-line.ts";
 import { sizeText } from "../../cli/table/size-text.ts";
@@ -27,12 +27,8 @@ function factsOf({ detail, operationId }: Event): string {
       const { freeBytes, sizeBytes, deviceClasses } = detail.value;
       return `${sizeText(freeBytes)} of ${sizeText(sizeBytes)} free; ${deviceClasses.join(", ")}`;
     }
-    case "hypervisor": {
-      const { state, previousState, reason, outside, changes } = detail.value;
-      const isInChanges = previousState === state || changes.some((change) => change.startsWith("state: "));
-      const before = previousState === "" || isInChanges ? "" : `, before ${previousState}`;
-      return facts([`${state}${before}`, reason, ...changes, byWhom(outside, operationId)]);
-    }
+    case "hypervisor":
+      return hypervisorFacts(detail.value, operationId);
     case "storagePool": {
       const { sizeBytes, previousSizeBytes, added, removed } = detail.value;
       return facts([
@@ -64,17 +60,8 @@ function factsOf({ detail, operationId }: Event): string {
       const { entity, host, at, what } = detail.value;
       return `${entity} on ${host}${at === undefined ? "" : ` at ${timeText(at)}`}: ${what}`;
     }
-    case "pod": {
-      const { name, containerId, exitCode, happenedAt, reconciled } = detail.value;
-      return facts([
-        containerId === ""
-          ? name
-          : `${name === "" ? "" : `of ${name}, `}container ${containerId.slice(0, 12)}`,
-        exitCode === undefined ? "" : `exit code ${exitCode}`,
-        howKnown(happenedAt, reconciled),
-        byWhom(false, operationId),
-      ]);
-    }
+    case "pod":
+      return podFacts(detail.value, operationId);
     case "image": {
       const { names, happenedAt, reconciled } = detail.value;
       return facts([names.join(", "), howKnown(happenedAt, reconciled), byWhom(false, operationId)]);
@@ -96,6 +83,24 @@ function factsOf({ detail, operationId }: Event): string {
     default:
       return "";
   }
+}
+
+function hypervisorFacts(event: HypervisorEvent, operationId: string): string {
+  const { state, previousState, reason, outside, changes } = event;
+  const isInChanges = previousState === state || changes.some((change) => change.startsWith("state: "));
+  const before = previousState === "" || isInChanges ? "" : `, before ${previousState}`;
+  return facts([`${state}${before}`, reason, ...changes, byWhom(outside, operationId)]);
+}
+
+function podFacts(event: PodEvent, operationId: string): string {
+  const { name, containerId, exitCode, happenedAt, reconciled } = event;
+  const pod = name === "" ? "" : `of ${name}, `;
+  return facts([
+    containerId === "" ? name : `${pod}container ${containerId.slice(0, 12)}`,
+    exitCode === undefined ? "" : `exit code ${exitCode}`,
+    howKnown(happenedAt, reconciled),
+    byWhom(false, operationId),
+  ]);
 }
 
 function facts(parts: readonly string[]): string {

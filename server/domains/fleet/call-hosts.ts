@@ -4,11 +4,7 @@ import { ConnectError } from "@connectrpc/connect";
 import { codeToString } from "@connectrpc/connect/protocol-connect";
 import { InfraError, invalidField } from "../../../adapters/host/infra-error.ts";
 import { ErrorInfoSchema } from "../../../gen/google/rpc/error_details_pb.ts";
-import {
-  type CallHostsRequest,
-  type CallHostsResponseSchema,
-  FleetService,
-} from "../../../gen/hostplane/v1/fleet_pb.ts";
+import type { CallHostsRequest, CallHostsResponseSchema } from "../../../gen/hostplane/v1/fleet_pb.ts";
 import { callHost, type HostCall } from "../../fleet/hub/call-host.ts";
 import { hostUnreachable } from "../../fleet/hub/host-links.ts";
 import { type Hub, hostUnknown } from "../../fleet/hub/hub.ts";
@@ -25,13 +21,8 @@ const contentTypes = ["application/json", "application/proto"] as const;
 const concurrency = { most: 64, usual: 8 };
 const longestMs = 60_000;
 
-/** The part of the gateway that decides about the method. */
-export interface CalledMethods {
-  /** Returns the route of a method, by its full name; undefined for one that the hub does not know. */
-  readonly routeOf: (methodPath: string) => Route | undefined;
-  /** Reports whether the hub alone answers calls of a domain. */
-  readonly isHubsOwn: (domain: string) => boolean;
-}
+/** Returns the route of a method, by its full name; undefined for one that the hub does not know. */
+export type RouteOf = (methodPath: string) => Route | undefined;
 
 /**
  * Calls a method on hosts, several at a time, and yields each answer when it arrives.
@@ -41,9 +32,9 @@ export async function* callHosts(
   hub: Hub,
   request: CallHostsRequest,
   call: Call,
-  methods: CalledMethods,
+  routeOf: RouteOf,
 ): AsyncGenerator<Answer, void> {
-  assertCallable(request.method, call, methods);
+  assertCallable(request.method, call, routeOf);
   const waiting = [...selectHosts(hub, request)];
   const hostCall = hostCallFrom(request, call, hub.name);
   const maxConcurrent = parseConcurrency(request.maxConcurrent);
@@ -61,7 +52,7 @@ export async function* callHosts(
 }
 
 /** @throws InfraError INVALID_FIELD, SERVICE_NOT_ON_LISTENER, and those of `assertAllowed` */
-function assertCallable(methodPath: string, call: Call, { routeOf, isHubsOwn }: CalledMethods): void {
+function assertCallable(methodPath: string, call: Call, routeOf: RouteOf): void {
   const route = routeOf(methodPath);
   if (route === undefined || route.method.methodKind !== "unary") {
     throw invalidField(
@@ -70,7 +61,7 @@ function assertCallable(methodPath: string, call: Call, { routeOf, isHubsOwn }: 
     );
   }
   const { method, rule } = route;
-  if (method.parent === FleetService || isHubsOwn(rule.domain)) {
+  if (rule.fleetWide) {
     throw invalidField("method", `${method.parent.typeName} is always the hub's own; call it without hosts`);
   }
   const refusal = listenerRefusalOf(method.parent, call.peer.listener, call.peer.services);

@@ -5,7 +5,7 @@ import type { Hub } from "../../fleet/hub/hub.ts";
 import { fleetReasons } from "../../fleet/reasons.ts";
 import { registerService, type ServiceRegistration } from "../../rpc/call/service-handlers.ts";
 import { watchState } from "../../rpc/streams/watch-state.ts";
-import { type CalledMethods, callHosts } from "./call-hosts.ts";
+import { callHosts, type RouteOf } from "./call-hosts.ts";
 import type { FleetChanges } from "./changes/fleet-changes.ts";
 import { hostMessage, hostsWith } from "./host-message.ts";
 
@@ -13,7 +13,7 @@ import { hostMessage, hostsWith } from "./host-message.ts";
 export function createFleetService(
   hub: () => Hub,
   changes: FleetChanges,
-  methods: CalledMethods,
+  routeOf: RouteOf,
 ): ServiceRegistration {
   const read = (labels: Readonly<Record<string, string>>) => {
     const { hosts, links } = hub();
@@ -35,7 +35,7 @@ export function createFleetService(
       };
       return watchState(subscribe, async () => read(labels), call.signal);
     },
-    callHosts: (request, call) => callHosts(hub(), request, call, methods),
+    callHosts: (request, call) => callHosts(hub(), request, call, routeOf),
     ...handlersOf(changes),
   });
 }

@@ -7,16 +7,13 @@ import { createEnrollmentService } from "./enrollment-service.ts";
 import { createFleetService, requireHub } from "./fleet-service.ts";
 import { createMembershipService } from "./membership-service.ts";
 
-/** Domains whose calls are never for a host: who may log in, and which hosts there are. */
-const hubsOwn: ReadonlySet<string> = new Set(["auth", "fleet", "streams"]);
-
 /** Creates the services of the fleet. */
 export function serveFleet({ fleet, host, store, log, routeOf }: DomainContext): DomainServices {
   const hub = requireHub(fleet.hub);
   const changes = createFleetChanges(hub);
   return {
     registrations: [
-      createFleetService(hub, changes, { routeOf, isHubsOwn: (domain) => hubsOwn.has(domain) }),
+      createFleetService(hub, changes, routeOf),
       createMembershipService(fleet.membership, host),
       createEnrollmentService(hub),
     ],

@@ -43,7 +43,8 @@ export function parseHistoryQuery(
   }
   const most = Math.min(pointsMax, Math.floor(allPointsMax / subjects.length));
   if (points < 0 || points > most) {
-    throw invalidField("points", `expected 0 to ${most} for ${subjects.length} subjects`);
+    const what = subjects.length === 1 ? "one subject" : `${subjects.length} subjects`;
+    throw invalidField("points", `expected 0 to ${most} for ${what}`);
   }
   const endMs = endTime === undefined ? defaultEndMs(stepMs, lastTick, nowMs) : msOf("end_time", endTime);
   const startMs = startTime === undefined ? endMs - dayMs : msOf("start_time", startTime);

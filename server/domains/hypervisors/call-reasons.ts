@@ -1,13 +1,13 @@
 import { libvirtReasons } from "../../../adapters/libvirt/reasons.ts";
 import { lvmReasons } from "../../../adapters/lvm/reasons.ts";
 import { reasonsOfBackups } from "../../backups/call-reasons.ts";
-import { reasonsOfLvmVolumes } from "../../backups/lvm/call-reasons.ts";
 import {
   type CallReasons,
   reasonsOfOperations,
   reasonsOfSystems,
   reasonsOfTools,
 } from "../../domain/call-reasons.ts";
+import { reasonsOfLvmVolumes } from "../../lvm/call-reasons.ts";
 import { hypervisorReasons } from "./reasons.ts";
 
 /** Reasons for which the calls of hypervisors and of their storage pool fail. */

@@ -77,7 +77,8 @@ export const operationNoun: Noun = {
     }),
     change({
       name: "cancel",
-      summary: "cancel an operation and undo what it has done",
+      summary:
+        "cancel an operation and undo what it has done; without a dry run: `operation show` lists the completed steps",
       isOffline: true,
       isPlannable: false,
       parameters: { id },
@@ -87,7 +88,8 @@ export const operationNoun: Noun = {
     }),
     change({
       name: "retry",
-      summary: "resume an operation that has failed or needs attention",
+      summary:
+        "resume an operation that has failed or needs attention; without a dry run: `operation show` lists the other steps",
       isOffline: true,
       isPlannable: false,
       parameters: { id },

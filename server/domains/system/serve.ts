@@ -5,9 +5,9 @@ import {
   namesOf,
 } from "../../domain/domain-services.ts";
 import type { LvmdProtocol } from "../../rpc/call/call.ts";
+import { createReflectionServices, reflectionServices } from "../../rpc/reflection/reflection.ts";
 import { createHealthService } from "./health.ts";
 import { createGatewayFigures } from "./monitoring/figures.ts";
-import { createReflectionServices, reflectionServices } from "./reflection.ts";
 import { createSystemService } from "./service.ts";
 
 /** Creates the services for the gateway itself. */

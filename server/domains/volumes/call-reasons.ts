@@ -1,13 +1,13 @@
 import { lvmReasons } from "../../../adapters/lvm/reasons.ts";
 import { reasonsOfBackups } from "../../backups/call-reasons.ts";
-import { reasonsOfLvmVolumes } from "../../backups/lvm/call-reasons.ts";
-import { lvmBackupReasons } from "../../backups/lvm/reasons.ts";
 import {
   type CallReasons,
   reasonsOfOperations,
   reasonsOfSystems,
   reasonsOfTools,
 } from "../../domain/call-reasons.ts";
+import { reasonsOfLvmVolumes } from "../../lvm/call-reasons.ts";
+import { lvmBackupReasons } from "../../lvm/reasons.ts";
 import { volumeReasons } from "./reasons.ts";
 
 /** Reasons for which the calls of volumes fail. */

@@ -3,7 +3,7 @@ import type { LogicalVolume, LvmState, VolumeGroup } from "../../../adapters/lvm
 import { parseCreateOptions } from "../../../adapters/lvm/create-options.ts";
 import { volumeGroupResource } from "../../../adapters/lvm/names.ts";
 import { lvmReasons } from "../../../adapters/lvm/reasons.ts";
-import { isBackupSnapshot } from "../../backups/lvm/operation-marks.ts";
+import { isBackupSnapshot } from "../../lvm/operation-marks.ts";
 import { volumeReasons } from "./reasons.ts";
 import { bytesPerGiB } from "./size.ts";
 

@@ -2,8 +2,8 @@ import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { hostReasons } from "../../../adapters/host/reasons.ts";
 import type { LogicalVolume, LvmState } from "../../../adapters/lvm/adapter.ts";
 import { volumeResource } from "../../../adapters/lvm/names.ts";
-import { operationOf } from "../../backups/lvm/operation-marks.ts";
-import { isProtected } from "../../backups/lvm/volume-refusals.ts";
+import { operationOf } from "../../lvm/operation-marks.ts";
+import { isProtected } from "../../lvm/volume-refusals.ts";
 
 /** Reports whether a volume's name matches `volumes.protect`, the names that are never removed or resized. */
 export type IsProtectedName = (name: string) => boolean;

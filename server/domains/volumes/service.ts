@@ -7,8 +7,8 @@ import {
   VGService,
   WatchResponseSchema,
 } from "../../../gen/lvmd/served/lvmd_pb.ts";
-import { shownVolume } from "../../backups/lvm/operation-marks.ts";
 import { handlersOf } from "../../domain/change.ts";
+import { shownVolume } from "../../lvm/operation-marks.ts";
 import type { Call, LvmdProtocol } from "../../rpc/call/call.ts";
 import { registerService, type ServiceRegistration } from "../../rpc/call/service-handlers.ts";
 import { createSharedAnswers } from "../../rpc/streams/shared-answers.ts";

@@ -9,7 +9,8 @@ export interface NewEvent {
   readonly resource: string;
   /** Empty: it did not happen on a host. */
   readonly host: string;
-  readonly operationId?: string;
+  /** The operation that caused it; undefined if there is none. */
+  readonly operationId?: string | undefined;
   /** Full names of the services that give a caller access to it. */
   readonly services: readonly string[];
   /** Plain data; its shape depends on the topic. */
@@ -114,31 +115,10 @@ export const eventLogTransactions = {
       .executeTakeFirstOrThrow();
     return { isKept: true as const, seq: Number(first) - 1 };
   },
-
-  /**
-   * Removes up to `limit` of the oldest events that are older than `keepMs`, and returns their number. Events that are more
-   * than `keepMs` in the future were written while a clock was wrong; they are removed too, because they would block the purge
-   * until then.
-   */
-  async "events.purge"(context: TransactionContext, { keepMs, limit }: { keepMs: number; limit: number }) {
-    const { db, nowMs } = context;
-    const oldest = await db.selectFrom("events").select(["seq", "at"]).orderBy("seq").limit(limit).execute();
-    const kept = oldest.findIndex(({ at }) => at >= nowMs - keepMs && at <= nowMs + keepMs);
-    const expired = kept === -1 ? oldest : oldest.slice(0, kept);
-    const last = expired.at(-1);
-    if (last === undefined) {
-      return { count: 0 };
-    }
-    await db.deleteFrom("events").where("seq", "<=", last.seq).execute();
-    const { goneAtMs = 0 } = await readFacts(context);
-    await writeFact(context, "events_gone_seq", last.seq);
-    const times = expired.map(({ at }) => at).filter((at) => at <= nowMs);
-    await writeFact(context, "events_gone_at", Math.max(goneAtMs, ...times));
-    return { count: expired.length };
-  },
 };
 
-async function readFacts({ db }: TransactionContext) {
+/** Reads the epoch, and what is known of purged events: the highest number, and the time of the newest. */
+export async function readFacts({ db }: TransactionContext) {
   const rows = await db
     .selectFrom("meta")
     .selectAll()
@@ -151,15 +131,6 @@ async function readFacts({ db }: TransactionContext) {
     goneSeq: Number(values.get("events_gone_seq") ?? 0),
     goneAtMs: goneAt === undefined ? undefined : Number(goneAt),
   };
-}
-
-async function writeFact({ db }: TransactionContext, name: string, number: number): Promise<void> {
-  const value = String(number);
-  await db
-    .insertInto("meta")
-    .values({ name, value })
-    .onConflict((conflict) => conflict.column("name").doUpdateSet({ value }))
-    .execute();
 }
 
 async function readHeadSeq({ db }: TransactionContext, goneSeq: number): Promise<number> {

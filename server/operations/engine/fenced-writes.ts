@@ -47,7 +47,7 @@ export function createFencedWrite(
       } catch (error) {
         const isUnavailable = hasReason(error, storeReasons.STORE_UNAVAILABLE);
         const isShuttingDown = hasReason(error, hostReasons.SHUTTING_DOWN);
-        if (isShuttingDown || (isUnavailable && lease.isLost())) {
+        if (isShuttingDown || (isUnavailable && (await lease.isLost()))) {
           return { ok: false, why: "lost" };
         }
         if (!isUnavailable) {

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { operationReasons } from "../reasons.ts";
 import type { HeldLease } from "../store/claims.ts";
@@ -8,8 +9,11 @@ export interface Lease extends HeldLease {
   readonly lost: AbortSignal;
   /** Aborted when the operation was asked to stop. */
   readonly cancelled: AbortSignal;
-  /** Reports whether the lease is lost. Checks the clock too, because the timers of a suspended process are late. */
-  isLost(): boolean;
+  /**
+   * Reports whether the lease is lost. Of an expired lease, as after the process was suspended, only the store knows: waits until
+   * a renewal succeeds or the lease is lost.
+   */
+  isLost(): Promise<boolean>;
   /** Marks the lease as lost: another gateway has the operation. */
   lose(): void;
   /** Records that the operation was asked to stop. */
@@ -35,26 +39,31 @@ export type RenewLeases = (
   leases: readonly HeldLease[],
 ) => Promise<{ readonly lostIds: readonly string[]; readonly cancelledIds: readonly string[] }>;
 
-/** Minimum interval between checks of a lease that has expired and is not lost. */
-const leastWatchMs = 100;
+/** Interval between checks of a lease that has expired and is not lost. */
+const watchMs = 100;
 
 /**
  * @param onFailed called when a renewal fails; it is retried while the leases may still be ours
- * @param mayLapse whether expiry alone ends a lease, because another gateway may take it then. Otherwise a late renewal, as on
- * a starved host, still succeeds.
+ * @param graceMs time for which an expired lease is kept, because a late renewal, as on a starved host, succeeds unless another
+ * gateway has taken the operation. Time for which the process does not run does not count. Infinity: no other gateway can take
+ * it.
  */
 export function createLeases(
   renewLeases: RenewLeases,
   leaseMs: number,
   onFailed: (error: unknown) => void,
-  mayLapse: () => boolean,
+  graceMs: () => number,
 ): Leases {
   const held = new Map<string, Lease & { extend(untilMs: number): void }>();
   let timer: NodeJS.Timeout | undefined;
   let isOpen = false;
 
-  /** Schedules the next renewal. A gateway without leases only reports that it is alive. */
-  function schedule(delayMs = held.size > 0 ? leaseMs / 3 : leaseMs): void {
+  /** Returns the interval between renewals. A gateway without leases only reports that it is alive. */
+  function intervalMs(): number {
+    return held.size > 0 ? leaseMs / 3 : leaseMs;
+  }
+
+  function schedule(delayMs = intervalMs()): void {
     clearTimeout(timer);
     if (isOpen) {
       timer = setTimeout(() => void renew(), delayMs).unref();
@@ -74,7 +83,7 @@ export function createLeases(
         }
       }
       cancel(cancelledIds);
-      schedule();
+      schedule(Math.max(0, startedMs + intervalMs() - performance.now()));
     } catch (error) {
       onFailed(error);
       schedule(leaseMs / 10);
@@ -95,18 +104,17 @@ export function createLeases(
       const lost = new AbortController();
       const cancelled = new AbortController();
       let untilMs = sinceMs + leaseMs;
+      let expiredMs = 0;
       let expiry: NodeJS.Timeout | undefined;
 
-      function isLost(): boolean {
-        if (performance.now() >= untilMs && mayLapse()) {
-          lease.lose();
-        }
-        return lost.signal.aborted;
-      }
+      const isExpired = () => performance.now() >= untilMs;
       function watch(): void {
         clearTimeout(expiry);
-        if (!isLost()) {
-          expiry = setTimeout(watch, Math.max(leastWatchMs, untilMs - performance.now())).unref();
+        expiredMs = isExpired() ? expiredMs + watchMs : 0;
+        if (expiredMs > graceMs()) {
+          lease.lose();
+        } else {
+          expiry = setTimeout(watch, Math.max(watchMs, untilMs - performance.now())).unref();
         }
       }
       const lease = {
@@ -114,7 +122,12 @@ export function createLeases(
         fence,
         lost: lost.signal,
         cancelled: cancelled.signal,
-        isLost,
+        async isLost() {
+          while (isExpired() && !lost.signal.aborted && graceMs() !== Number.POSITIVE_INFINITY) {
+            await delay(watchMs);
+          }
+          return lost.signal.aborted;
+        },
         lose() {
           clearTimeout(expiry);
           lost.abort(
@@ -134,6 +147,7 @@ export function createLeases(
         extend(ms: number) {
           if (!lost.signal.aborted) {
             untilMs = ms;
+            expiredMs = 0;
             watch();
           }
         },

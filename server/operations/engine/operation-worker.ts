@@ -48,9 +48,17 @@ export function createOperationWorker(
     },
     leaseMs,
     onStore,
-    // No other gateway can take an operation from a single-gateway store. While stopping, do not wait for a store that is down.
-    () => store.isShared || closing.signal.aborted,
+    graceMs,
   );
+
+  function graceMs(): number {
+    // While stopping, do not wait for a store that is down.
+    if (closing.signal.aborted) {
+      return 0;
+    }
+    // No other gateway can take an operation from a single-gateway store.
+    return store.isShared ? leaseMs : Number.POSITIVE_INFINITY;
+  }
 
   function claimArgs(): ClaimArgs {
     return {

@@ -49,14 +49,14 @@ async function runStep(run: OperationRun, step: AnyStep): Promise<RunEnd | "done
     facts.attempt += 1;
     facts.state = "running";
     // The process may have been suspended since the write.
-    if (lease.isLost()) {
+    if (await lease.isLost()) {
       return "lost";
     }
     const end = await performForward(run, step, wasStarted);
     if (end.ok) {
       return endStep(run, step, end.value);
     }
-    if (lease.isLost()) {
+    if (await lease.isLost()) {
       return "lost";
     }
     if (step.isAbortable && closing.aborted) {

@@ -40,7 +40,7 @@ async function undoStep(run: OperationRun, step: AnyStep): Promise<RunEnd | "und
     }
     const message = `undoing: ${step.title}`;
     const written = await write("operations.beginUndoStep", { step: step.name, error, message });
-    if (written === "lost" || lease.isLost()) {
+    if (written === "lost" || (await lease.isLost())) {
       return "lost";
     }
     const around = { name: `undo ${step.name}`, message, signal, ppmOf: () => undefined };
@@ -52,7 +52,7 @@ async function undoStep(run: OperationRun, step: AnyStep): Promise<RunEnd | "und
     if (end.ok) {
       return endUndo(run, step);
     }
-    if (lease.isLost()) {
+    if (await lease.isLost()) {
       return "lost";
     }
     if (isReleasable && closing.aborted) {

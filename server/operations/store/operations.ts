@@ -34,7 +34,7 @@ interface StartArgs {
   readonly maxOpen: number;
 }
 
-/** Reads and creation of operations. Gateways that run them use `operation-claims.ts` and `operation-steps.ts`. */
+/** Reads and creation of operations. Gateways that run them use `claims.ts` and `steps.ts`. */
 export const operationRecordTransactions = {
   /** Creates an operation, or finds the open one with its `attach_key`. */
   async "operations.start"(

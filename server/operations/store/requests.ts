@@ -11,7 +11,7 @@ export type Requested<Why extends string> =
 export type CancelOutcome = Requested<"missing" | "ended" | "pastReturn">;
 export type RetryOutcome = Requested<"missing" | "state" | "secretsGone" | "attached">;
 
-/** Requests of users about an operation, and the purge of old operations. */
+/** Requests of users about an operation. */
 export const operationRequestTransactions = {
   /** Requests cancellation; an operation that has not done anything ends immediately. */
   async "operations.cancel"(context: TransactionContext, { id }: { id: string }): Promise<CancelOutcome> {
@@ -109,35 +109,6 @@ export const operationRequestTransactions = {
     notify("operations");
     return { ok: true, operation: await publishOperation(context, changed) };
   },
-
-  /**
-   * Removes up to `limit` operations that ended more than `keepMs` ago, and returns their number. Operations that need
-   * attention stay, without their secrets: they are the only record of what was left behind.
-   */
-  async "operations.purge"(
-    { db, nowMs }: TransactionContext,
-    { keepMs, limit }: { keepMs: number; limit: number },
-  ) {
-    const old = await db
-      .selectFrom("operations")
-      .select("id")
-      .where("ended_at", "<", nowMs - keepMs)
-      .where("state", "!=", "needsAttention")
-      .limit(limit)
-      .execute();
-    const ids = old.map(({ id }) => id);
-    if (ids.length > 0) {
-      await db.deleteFrom("operation_commands").where("operation_id", "in", ids).execute();
-      await db.deleteFrom("operation_steps").where("operation_id", "in", ids).execute();
-      await db.deleteFrom("operations").where("id", "in", ids).execute();
-    }
-    await forgetSecrets(db, nowMs - keepMs);
-    await db
-      .deleteFrom("gateways")
-      .where("seen_at", "<", nowMs - keepMs)
-      .execute();
-    return { count: ids.length };
-  },
 };
 
 /** Ends an operation that no gateway can run or undo. It can be retried once its domain is configured again. */
@@ -184,17 +155,6 @@ async function giveUp(context: TransactionContext, row: OperationRow): Promise<O
     .returningAll()
     .executeTakeFirstOrThrow();
   return publishOperation(context, changed);
-}
-
-/** Erases the secrets of operations that have needed attention since before a time; they can no longer be retried. */
-async function forgetSecrets(db: TransactionContext["db"], beforeMs: number): Promise<void> {
-  await db
-    .updateTable("operations")
-    .set({ secrets_sealed: new Uint8Array() })
-    .where("state", "=", "needsAttention")
-    .where("ended_at", "<", beforeMs)
-    .where("secrets_sealed", "is not", null)
-    .execute();
 }
 
 /** Returns the states of the steps that have begun and are not undone. */

@@ -1,5 +1,6 @@
 import { operationClaimTransactions } from "./claims.ts";
 import { operationRecordTransactions } from "./operations.ts";
+import { operationPurgeTransactions } from "./purge.ts";
 import { operationRequestTransactions } from "./requests.ts";
 import { operationStepTransactions } from "./steps.ts";
 
@@ -9,6 +10,7 @@ export const operationTransactions = {
   ...operationClaimTransactions,
   ...operationRequestTransactions,
   ...operationStepTransactions,
+  ...operationPurgeTransactions,
 };
 
 type OperationTransactions = typeof operationTransactions;

@@ -5,7 +5,7 @@ import { firstSentence as firstSentenceOf } from "./contract-text.ts";
 import { fieldTypes } from "./field-types.ts";
 import { type DocumentedService, type PageContract, servicesOf } from "./page-contract.ts";
 
-/** What can be found: its kind, its name, where it is (in words), its address, and a sentence. dashboard/docs/search reads it. */
+/** What can be found: its kind, its name, where it is (in words), its address, and a sentence. dashboard/docs/search-entries.ts reads it. */
 export type SearchEntry = readonly [
   kind: "service" | "RPC" | "field" | "type" | "value" | "reason",
   name: string,

@@ -1,22 +1,28 @@
+import { execFileSync } from "node:child_process";
 import { existsSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { test } from "tap";
 import { createClusterAccess } from "../../../adapters/kubernetes/cluster-access.ts";
 import { failureFrom } from "../../../adapters/kubernetes/errors.ts";
+import { startServer } from "./cluster-under-test.ts";
 import { kubeconfigFor } from "./kubeconfig.ts";
 
 test("authentication that hangs counts as a missing reply", {
   timeout: 30_000,
 }, async (t) => {
-  const kubeconfigPath = join(t.testdir(), "kubeconfig");
-  writeFileSync(kubeconfigPath, kubeconfigFor({ url: "http://127.0.0.1:1", token: "a" }));
+  const directory = t.testdir();
+  const kubeconfigPath = join(directory, "kubeconfig");
+  const tokenFile = join(directory, "token");
+  // Opening a pipe waits for its writer.
+  execFileSync("mkfifo", [tokenFile]);
+  writeFileSync(kubeconfigPath, kubeconfigFor({ url: "http://127.0.0.1:1", tokenFile: "token" }));
   const access = createClusterAccess({ kubeconfigPath, context: undefined, patienceMs: 20 });
   access.load();
-  // Unlike the gateway, this test has nothing else that keeps the process alive.
-  const alive = setInterval(() => {}, 1_000);
-  t.teardown(() => clearInterval(alive));
-  access.kubeConfig.applySecurityAuthentication = () => new Promise(() => {});
   const error = await access.getJson("/version").catch((failure: unknown) => failure);
+  // Ends the read, which otherwise keeps the process.
+  writeFileSync(tokenFile, "");
   const heartbeat = { verb: "get", what: "/version", access: access.describe() } as const;
   t.match(failureFrom(error, heartbeat), {
     kind: "away",
@@ -63,8 +69,44 @@ test("a user with a credential program is rejected, and the previous configurati
       reason: "KUBERNETES_DENIED",
       message: /kubeconfig has a user hostplane.*service account token or a client certificate/,
     });
-    t.match(access.kubeConfig.getCurrentUser(), { token: "a" });
+    t.equal(access.describe(), "http://127.0.0.1:1 as hostplane");
     await access.getJson("/version").catch(() => {});
     t.notOk(existsSync(marker), "nothing is run");
   }
+});
+
+test("a token file is read for each request", async (t) => {
+  const server = await startServer(t);
+  const directory = t.testdir({ token: `${server.token}\n` });
+  const kubeconfigPath = join(directory, "kubeconfig");
+  writeFileSync(kubeconfigPath, kubeconfigFor({ url: server.url, tokenFile: "token" }));
+  const access = createClusterAccess({ kubeconfigPath, context: undefined, patienceMs: 60_000 });
+  t.teardown(() => access.close());
+  access.load();
+  t.match(await access.getJson("/version"), { gitVersion: "v1.36.3" });
+  server.setToken("another");
+  await t.rejects(access.getJson("/version"), Object.assign(new Error(), { statusCode: 401 }));
+  writeFileSync(join(directory, "token"), "another");
+  t.match(await access.getJson("/version"), { gitVersion: "v1.36.3" });
+});
+
+test("requests take the proxy of the kubeconfig", async (t) => {
+  const server = await startServer(t);
+  const requested: string[] = [];
+  const proxy = createServer((request, response) => {
+    requested.push(request.url ?? "");
+    response.end('{"gitVersion": "through the proxy"}');
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+  t.teardown(() => proxy.close());
+  const { port } = proxy.address() as AddressInfo;
+  const config = JSON.parse(kubeconfigFor({ url: server.url, token: server.token }));
+  config.clusters[0].cluster["proxy-url"] = `http://127.0.0.1:${port}`;
+  const kubeconfigPath = join(t.testdir(), "kubeconfig");
+  writeFileSync(kubeconfigPath, JSON.stringify(config));
+  const access = createClusterAccess({ kubeconfigPath, context: undefined, patienceMs: 60_000 });
+  t.teardown(() => access.close());
+  access.load();
+  t.same(await access.getJson("/version"), { gitVersion: "through the proxy" });
+  t.same(requested, [`${server.url}/version`]);
 });

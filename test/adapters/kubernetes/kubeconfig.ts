@@ -1,16 +1,14 @@
 export interface KubeconfigFor {
   readonly url: string;
   readonly token?: string;
-  /**
-   * The CA of the server's certificate. Undefined: the certificate is not verified, without which the library rejects
-   * plain HTTP.
-   */
+  readonly tokenFile?: string;
+  /** The CA of the server's certificate. Undefined: the certificate is not verified, which also allows plain HTTP. */
   readonly ca?: Buffer;
   readonly client?: { readonly cert: Buffer; readonly key: Buffer };
 }
 
 /** Returns the text of a kubeconfig with one context, `test`. */
-export function kubeconfigFor({ url, token, ca, client }: KubeconfigFor): string {
+export function kubeconfigFor({ url, token, tokenFile, ca, client }: KubeconfigFor): string {
   const trust =
     ca === undefined
       ? { "insecure-skip-tls-verify": true }
@@ -24,7 +22,7 @@ export function kubeconfigFor({ url, token, ca, client }: KubeconfigFor): string
     kind: "Config",
     "current-context": "test",
     clusters: [{ name: "test", cluster: { server: url, ...trust } }],
-    users: [{ name: "hostplane", user: { token, ...certificate } }],
+    users: [{ name: "hostplane", user: { token, tokenFile, ...certificate } }],
     contexts: [{ name: "test", context: { cluster: "test", user: "hostplane" } }],
   });
 }

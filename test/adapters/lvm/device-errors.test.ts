@@ -70,10 +70,11 @@ test("LVM's messages about devices are mapped to reasons", async (t) => {
   }
 });
 
-test("a move that could not begin is a failure although pvmove exits with 0", async (t) => {
+test("a move that could not begin or be aborted is a failure although pvmove exits with 0", async (t) => {
   // Output without device-mapper.
   const stdout = "  /dev/loop1: Interrupted: No longer active.\n";
   t.equal(errorFromDeviceStep(move, resultOf(0, "", stdout))?.reason, "TOOL_FAILED");
+  t.equal(errorFromDeviceStep({ kind: "abortMove", ...at }, resultOf(0, "", stdout))?.reason, "TOOL_FAILED");
   t.equal(errorFromDeviceStep(move, resultOf(0, "", "  /dev/vdb: Moved: 100.00%\n")), undefined);
 });
 

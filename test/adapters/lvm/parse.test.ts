@@ -6,7 +6,7 @@ import { hasReason, InfraError } from "../../../adapters/host/infra-error.ts";
 import { hostReasons } from "../../../adapters/host/reasons.ts";
 import type { LogicalVolume, LvmState } from "../../../adapters/lvm/adapter.ts";
 import { parseAttributes } from "../../../adapters/lvm/attributes.ts";
-import { parseFullReport } from "../../../adapters/lvm/parse.ts";
+import { createReportParser } from "../../../adapters/lvm/parse.ts";
 import { codePoint } from "../../code-point.ts";
 
 const sampleNames = [
@@ -20,6 +20,10 @@ const sampleNames = [
 
 function sample(name: string): string {
   return readFileSync(join(import.meta.dirname, "samples", `${name}.txt`), "utf8");
+}
+
+function parseFullReport(text: string): LvmState {
+  return createReportParser()(text);
 }
 
 function volumeNamed(state: LvmState, name: string): LogicalVolume | undefined {
@@ -132,6 +136,20 @@ test("volumes of a cloned group are distinct, although they have the UUIDs of th
   t.end();
 });
 
+test("a volume whose row has not changed is the same object in the next report", (t) => {
+  const parse = createReportParser();
+  const before = parse(sample("device-mapper"));
+  const after = parse(sample("device-mapper").replace('"0first,a=b"', '"other"'));
+  for (const volume of after.volumes) {
+    const previous = volumeNamed(before, volume.name);
+    t.equal(volume === previous, volume.name !== "open", volume.name);
+  }
+  t.match(volumeNamed(after, "open"), { tags: ["other"] });
+  t.strictSame(parse(sample("vm-linear")), parseFullReport(sample("vm-linear")));
+  t.strictSame(parse(sample("device-mapper")), before);
+  t.end();
+});
+
 test("a host without LVM has an empty state", (t) => {
   t.strictSame(parseFullReport(sample("no-volume-group")), {
     volumeGroups: [],
@@ -162,7 +180,7 @@ test("an invalid report is TOOL_OUTPUT that names the place", (t) => {
     ],
     [whole.replace(/"lv_attr":"[^"]*"/, '"lv_attr":"-wi"'), /report\.0\.lv\.0\.lv_attr: has too few/],
     [whole.replace(/"lv_size":"\d+"/, '"lv_size":20'), /report\.0\.lv\.0\.lv_size/],
-    ['{"report":[{"lv":[]},{"lv":[{}]}]}', /report\.1\.lv\.0/],
+    ['{"report":[{"lv":[]},{"lv":[{}]}]}', /report\.1: volumes without a volume group/],
   ];
   for (const [text, message] of broken) {
     const result = outcome(text);

@@ -5,6 +5,7 @@ import {
   type MaasSandboxOptions,
 } from "../../../adapters/maas/sandbox.ts";
 import { reasonOf } from "../host/reason-of.ts";
+import { createSteppedClock } from "../sandbox/stepped-clock.ts";
 import { passesMaasContract } from "./contract.ts";
 
 async function startSandbox(t: Test, options: MaasSandboxOptions = {}): Promise<MaasSandbox> {
@@ -56,6 +57,17 @@ test("a deployment fails on request, and the machine is released", async (t) => 
   t.match(await sandbox.machine(systemId), { status: "failedReleasing", owner: "sandbox" });
   await sandbox.release(systemId, { erase: "full" });
   t.match(await sandbox.machine(systemId), { status: "ready", owner: undefined });
+});
+
+test("machines take the time of the sandbox's clock, and calls are accepted however far it is stepped", async (t) => {
+  const clock = createSteppedClock();
+  const hourMs = 3_600_000;
+  const sandbox = await startSandbox(t, { deployMs: hourMs, clock });
+  const systemId = await startDeployment(sandbox);
+  await clock.step(hourMs - 1);
+  t.match(await sandbox.machine(systemId), { status: "deploying" });
+  await clock.step(1);
+  t.match(await sandbox.machine(systemId), { status: "deployed" });
 });
 
 test("a release takes time, during which we still own the machine", async (t) => {

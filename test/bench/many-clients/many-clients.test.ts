@@ -9,7 +9,7 @@ test("every stream of every connection receives the changes, and the sample has 
     argvOf: sourceSandbox,
     connections: 4,
     streamsPerConnection: 3,
-    durationMs: 2_000,
+    durationMs: 1_000,
     isPinned: false,
   });
   const sample = await fleet.measure();

@@ -47,7 +47,9 @@ export async function buildSandbox(
   }
   const cache = join(directory, "cache");
   await mkdir(cache);
-  const argv = sandboxArgv(join(directory, "bin/hostplane.js"), () => cache, nodeFlags);
+  // `npm test` sets the first variable, and it overrides the second.
+  const environment = ["--unset=NODE_COMPILE_CACHE", `XDG_CACHE_HOME=${cache}`];
+  const argv = sandboxArgv(join(directory, "bin/hostplane.js"), () => environment, nodeFlags);
   const { stop } = await startServer(argv);
   try {
     await untilKept(cache);
@@ -57,20 +59,23 @@ export async function buildSandbox(
   return argv;
 }
 
-/** The sandbox of this checkout, built or not; for tests that do not measure speed. */
-export const sourceSandbox: ServerArgv = sandboxArgv(join(root, "bin/hostplane.js"), (data) => data, []);
+/** The sandbox of this checkout, built or not, with the tests' compile cache; for tests that do not measure speed. */
+export const sourceSandbox: ServerArgv = sandboxArgv(
+  join(root, "bin/hostplane.js"),
+  (data) => [`XDG_CACHE_HOME=${data}`],
+  [],
+);
 
 function sandboxArgv(
   launcher: string,
-  cacheOf: (data: string) => string,
+  environmentOf: (data: string) => readonly string[],
   nodeFlags: readonly string[],
 ): ServerArgv {
   return (port, data) => [
     "env",
-    // `npm test` sets it, and it overrides the next one.
-    "--unset=NODE_COMPILE_CACHE",
-    `XDG_CACHE_HOME=${cacheOf(data)}`,
+    ...environmentOf(data),
     `HOSTPLANE_ADMIN_PASSWORD=${sandboxPassword}`,
+    "MALLOC_ARENA_MAX=1",
     process.execPath,
     "--max-semi-space-size=4",
     ...nodeFlags,

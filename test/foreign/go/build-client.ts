@@ -42,7 +42,7 @@ export async function buildGoClient(version: GrpcGoVersion, directory: string): 
   const run = promisify(execFile);
   const modfile = version === "current" ? [] : [`-modfile=grpc-${version}.mod`];
   await run("go", ["build", ...modfile, "-o", binary, "."], { cwd: here });
-  await run(join(root, "node_modules/.bin/buf"), ["build", root, "-o", descriptors]);
+  await run(join(root, "tools/node_modules/.bin/buf"), ["build", root, "-o", descriptors]);
 
   return async (socketPath, calls) => {
     const client = spawn(binary, [socketPath, descriptors], { stdio: ["pipe", "pipe", "inherit"] });

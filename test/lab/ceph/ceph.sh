@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A Ceph cluster with an S3 endpoint, for tests that need a real one. See README.md in this directory.
+# A Ceph cluster with an S3 endpoint, for tests that need a real one. See ../README.md.
 usage() {
   cat <<'TEXT'
 usage: ceph.sh COMMAND

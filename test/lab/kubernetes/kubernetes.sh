@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A real kube-apiserver with etcd, for tests that need one. See README.md in this directory.
+# A real kube-apiserver with etcd, for tests that need one. See ../README.md.
 usage() {
   cat <<'TEXT'
 usage: kubernetes.sh COMMAND

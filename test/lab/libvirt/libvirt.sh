@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A libvirt daemon of an unprivileged user, for tests that need a real one. See README.md in this directory.
+# A libvirt daemon of an unprivileged user, for tests that need a real one. See ../README.md.
 usage() {
   cat <<'TEXT'
 usage: libvirt.sh COMMAND

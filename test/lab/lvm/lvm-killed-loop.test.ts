@@ -15,7 +15,7 @@ const skip = await reasonToSkip();
 const extent = 4n << 20n;
 
 // An lvm command takes a second or more in an emulated machine, and each test prepares fifteen groups.
-tap.setTimeout(900_000);
+tap.setTimeout(1_700_000);
 
 /**
  * Runs `lvm` at once if it only reads, otherwise once the file `go` exists. Each waiting command creates a file named by its pid.
@@ -80,7 +80,9 @@ async function checkKilled(t: Test, where: KilledWhere): Promise<void> {
     await shell("lvcreate", "--yes", "--type", "thin-pool", "-L8m", "-n", "pool", groupOf("thin"));
     await shell("lvcreate", "--yes", "-L4m", "-n", "stays", aborting);
     await shell("vgextend", aborting, abortTarget);
-    await interruptMove(abortSource, () => shell("lvs", "-a", "--noheadings", "-o", "lv_name", aborting));
+    await interruptMove(abortSource, () =>
+      shell("lvs", "-a", "--noheadings", "-o", "lv_name", "-S", "lv_active=active", aborting),
+    );
     steps.push(
       { kind: "create", ...at("thin"), sizeBytes: extent, tags: [], thinPoolName: "pool" },
       { kind: "abortMove", volumeGroupName: aborting, path: abortSource },
@@ -193,12 +195,12 @@ async function checkKilled(t: Test, where: KilledWhere): Promise<void> {
     };
   }
 
-  /** Starts a move, and kills it once it is in the group's metadata. */
-  async function interruptMove(path: string, listVolumes: () => Promise<string>): Promise<void> {
+  /** Starts a move, and kills it once it is active. */
+  async function interruptMove(path: string, listActive: () => Promise<string>): Promise<void> {
     const env = { ...process.env, LVM_SYSTEM_DIR: options.systemDir };
     const move = spawn("lvm", ["pvmove", "--interval", "60", path], { env, stdio: "ignore" });
     const left = once(move, "exit");
-    while (!(await listVolumes()).includes("pvmove")) {
+    while (!(await listActive()).includes("pvmove")) {
       t.equal(move.exitCode, null, "the move runs");
     }
     move.kill("SIGKILL");

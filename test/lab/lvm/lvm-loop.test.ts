@@ -19,8 +19,8 @@ import { loopActivation, makeLoopVolumeGroups, reasonToSkip } from "./loop-volum
 const skip = await reasonToSkip();
 const extent = 4n << 20n;
 
-// An lvm command takes a second or more in an emulated machine.
-tap.setTimeout(540_000);
+// An lvm command takes a second or more in an emulated machine, and many on a busy host.
+tap.setTimeout(1_700_000);
 
 async function until(condition: () => boolean | Promise<boolean>, timeoutMs: number): Promise<boolean> {
   const endMs = performance.now() + timeoutMs;

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
+import { Agent } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -82,12 +83,18 @@ interface Clients {
   readonly vg: Client<typeof VGService>;
 }
 
+/**
+ * Without keep-alive: on a busy host a client may be suspended until the server closes the idle connection, and a change that
+ * is sent at that moment fails with EPIPE.
+ */
+const agent = new Agent({ keepAlive: false });
+
 /** Half of the clients speak gRPC, half Connect. */
 function clientsOf({ url }: GatewayProcess, index: number): Clients {
   const transport =
     index % 2 === 0
       ? createGrpcTransport({ baseUrl: url })
-      : createConnectTransport({ baseUrl: url, httpVersion: "1.1" });
+      : createConnectTransport({ baseUrl: url, httpVersion: "1.1", nodeOptions: { agent } });
   return { lv: createClient(LVService, transport), vg: createClient(VGService, transport) };
 }
 

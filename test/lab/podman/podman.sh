@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A Podman for tests that need a real one, separate from any other. See README.md in this directory.
+# A Podman for tests that need a real one, separate from any other. See ../README.md.
 usage() {
   cat <<'TEXT'
 usage: podman.sh COMMAND

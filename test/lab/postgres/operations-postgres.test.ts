@@ -120,6 +120,24 @@ test("operations on one PostgreSQL", { skip, timeout }, async (t) => {
     t.ok([...counting.created.values()].every((times) => times === 1));
   });
 
+  t.test("stay with a gateway that gets no CPU time for longer than a lease", async (t) => {
+    const leaseMs = 3000;
+    const { counting, engines } = await startEngines(t, postgres, 1, {
+      isAbortable: true,
+      limits: { leaseMs },
+    });
+    let isAborted: boolean | undefined;
+    counting.before("forward second", async ({ signal }) => {
+      // Blocks the event loop.
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2 * leaseMs);
+      await delay(leaseMs);
+      isAborted = signal.aborted;
+    });
+    const { id } = await at(engines, 0).start();
+    t.match(await at(engines, 0).end(id), { state: "completed", attempt: 1 });
+    t.equal(isAborted, false);
+  });
+
   t.test("are cancelled and watched on a gateway that does not run them", async (t) => {
     const { counting, stores, engines } = await startEngines(t, postgres, 2, { isAbortable: true });
     const reached = Promise.withResolvers<string>();

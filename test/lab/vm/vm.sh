@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A disposable Debian machine with device-mapper, for tests that need real LVM. See README.md in this directory.
+# A disposable Debian machine with device-mapper, for tests that need real LVM. See ../README.md.
 usage() {
   cat <<'TEXT'
 usage: vm.sh COMMAND

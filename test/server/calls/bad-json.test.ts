@@ -1,12 +1,14 @@
 import { gzipSync } from "node:zlib";
 import { test } from "tap";
 import { assertUnharmed, json, malformed, readPath, refuses, send, watchPath } from "../harness/carriers.ts";
-import { startGatewayUnderTest } from "../harness/gateway-under-test.ts";
+import { createSharedGateway } from "../harness/gateway-under-test.ts";
 import { errorFromAnswer } from "../harness/raw-error.ts";
 import { type RawAnswer, requestOver } from "../harness/raw-request.ts";
 
+const sharedGateway = createSharedGateway();
+
 test("invalid JSON is refused", async (t) => {
-  const gateway = await startGatewayUnderTest(t);
+  const gateway = await sharedGateway();
   for (const message of ["{", "", "nope", "[1]", '"x"', "1", '{"name":"a"}}', "{\u0000}", "\ufeff{"]) {
     await refuses(t, gateway.url, json, JSON.stringify(message), { message }, malformed);
   }
@@ -18,7 +20,7 @@ test("invalid JSON is refused", async (t) => {
 });
 
 test("a mutation refuses and names a field that the message does not have", async (t) => {
-  const gateway = await startGatewayUnderTest(t);
+  const gateway = await sharedGateway();
   const unknown = { code: "INVALID_ARGUMENT", reason: "UNKNOWN_FIELD" };
   const cases = { sizeGB: 1, sizegb: 1, $x: 1, "": 1, toString: 1, __proto__x: 1 };
   for (const [field, value] of Object.entries(cases)) {
@@ -35,7 +37,7 @@ test("a mutation refuses and names a field that the message does not have", asyn
 });
 
 test("a read accepts a field that the message does not have, and names it to a Connect caller", async (t) => {
-  const gateway = await startGatewayUnderTest(t);
+  const gateway = await sharedGateway();
   const names = (answer: RawAnswer) => answer.headers["hostplane-unknown-fields"];
   for (const version of ["1.1", "2"] as const) {
     const headers = { "content-type": "application/json" };
@@ -84,7 +86,7 @@ test("a read accepts a field that the message does not have, and names it to a C
 });
 
 test("text that is not UTF-8 is refused, also in reads and compressed", async (t) => {
-  const gateway = await startGatewayUnderTest(t);
+  const gateway = await sharedGateway();
   const message = Buffer.concat([Buffer.from('{"deviceClass":"'), Buffer.from([0xff]), Buffer.from('"}')]);
   const refusal = { ...malformed, message: /^the body is not UTF-8$/ };
   for (const path of [readPath, watchPath]) {
@@ -100,7 +102,7 @@ test("text that is not UTF-8 is refused, also in reads and compressed", async (t
 });
 
 test("a value that has the wrong type or is out of range is refused and its field named", async (t) => {
-  const gateway = await startGatewayUnderTest(t);
+  const gateway = await sharedGateway();
   const invalid = { code: "INVALID_ARGUMENT", reason: "INVALID_FIELD" };
   const cases: readonly (readonly [string, unknown])[] = [
     ["size_gb", "x"],

@@ -1,7 +1,9 @@
 import { request } from "node:http";
 import { connect } from "node:http2";
 import { test } from "tap";
-import { startGatewayUnderTest } from "../harness/gateway-under-test.ts";
+import { createSharedGateway } from "../harness/gateway-under-test.ts";
+
+const sharedGateway = createSharedGateway();
 
 const path = "/proto.VGService/GetLVList?connect=v1&encoding=json&message=%7B%7D";
 
@@ -24,7 +26,7 @@ function query(url: string, method: string, headers: Record<string, string> = {}
 }
 
 test("an answer to a GET is sent again only if it has changed", async (t) => {
-  const { url } = await startGatewayUnderTest(t);
+  const { url } = await sharedGateway();
   const list = url + path;
   const first = await query(list, "GET");
   t.match(first, { status: 200, etag: /^"[\w-]{43}"$/, vary: /accept-encoding/ });
@@ -46,7 +48,7 @@ test("an answer to a GET is sent again only if it has changed", async (t) => {
 });
 
 test("it is the same over HTTP/2", async (t) => {
-  const { url } = await startGatewayUnderTest(t);
+  const { url } = await sharedGateway();
   const session = connect(url);
   t.teardown(() => session.destroy());
   const queryOverHttp2 = async (headers: Record<string, string>) => {
@@ -67,7 +69,7 @@ test("it is the same over HTTP/2", async (t) => {
 });
 
 test("each form of an answer has its own tag; answers to POST and errors have none", async (t) => {
-  const { url } = await startGatewayUnderTest(t);
+  const { url } = await sharedGateway();
   for (let index = 0; index < 8; index += 1) {
     const created = await fetch(`${url}/proto.LVService/CreateLV`, {
       method: "POST",

@@ -4,16 +4,18 @@ import { join } from "node:path";
 import { encodeEnvelope } from "@connectrpc/connect/protocol";
 import { type Test, test } from "tap";
 import { envelopesFrom } from "../harness/envelopes.ts";
-import { startGatewayUnderTest } from "../harness/gateway-under-test.ts";
+import { createSharedGateway, startGatewayUnderTest } from "../harness/gateway-under-test.ts";
 import { errorFromAnswer } from "../harness/raw-error.ts";
 import { requestHttp1, requestHttp2, requestOver } from "../harness/raw-request.ts";
+
+const sharedGateway = createSharedGateway();
 
 const httpVersions = ["1.1", "2"] as const;
 const unknownPaths = ["/proto.VGService/NoSuch", "/no.such.Service/Get", "/api/proto.VGService/NoSuch"];
 const emptyEnvelope = encodeEnvelope(0, new Uint8Array(0));
 
 test("gRPC gets a trailers-only answer for an unknown method", async (t) => {
-  const { url } = await startGatewayUnderTest(t);
+  const { url } = await sharedGateway();
   for (const path of unknownPaths) {
     for (const type of ["application/grpc", "application/grpc+proto", "application/grpc+json"]) {
       const headers = { "content-type": type, te: "trailers" };
@@ -31,7 +33,7 @@ test("gRPC gets a trailers-only answer for an unknown method", async (t) => {
 });
 
 test("gRPC-Web gets a trailers-only answer for an unknown method, over either HTTP version", async (t) => {
-  const { url } = await startGatewayUnderTest(t);
+  const { url } = await sharedGateway();
   for (const version of httpVersions) {
     for (const path of unknownPaths) {
       for (const type of [
@@ -51,7 +53,7 @@ test("gRPC-Web gets a trailers-only answer for an unknown method, over either HT
 });
 
 test("a unary Connect call of an unknown method gets 404 and Connect's JSON", async (t) => {
-  const { url } = await startGatewayUnderTest(t);
+  const { url } = await sharedGateway();
   for (const version of httpVersions) {
     for (const path of unknownPaths) {
       for (const type of ["application/json", "application/proto"]) {
@@ -68,7 +70,7 @@ test("a unary Connect call of an unknown method gets 404 and Connect's JSON", as
 });
 
 test("a Connect stream of an unknown method gets an end-of-stream message", async (t) => {
-  const { url } = await startGatewayUnderTest(t);
+  const { url } = await sharedGateway();
   for (const version of httpVersions) {
     for (const path of unknownPaths) {
       for (const type of ["application/connect+json", "application/connect+proto"]) {
@@ -83,7 +85,7 @@ test("a Connect stream of an unknown method gets an end-of-stream message", asyn
 });
 
 test("a path that is not an RPC's gets a plain 404", async (t) => {
-  const { url } = await startGatewayUnderTest(t);
+  const { url } = await sharedGateway();
   for (const version of httpVersions) {
     for (const path of ["/no-such-page", "/a/b/c", "/api/v1/nothing/here", "/%00", "/api", "//"]) {
       const answer = await requestOver[version](url, { method: "GET", path });
@@ -93,7 +95,7 @@ test("a path that is not an RPC's gets a plain 404", async (t) => {
 });
 
 test("an unknown content type gets 415, for RPCs of every kind", async (t) => {
-  const { url } = await startGatewayUnderTest(t);
+  const { url } = await sharedGateway();
   const types = [
     "text/xml",
     "application/x-www-form-urlencoded",
@@ -129,7 +131,7 @@ test("an unknown content type gets 415, for RPCs of every kind", async (t) => {
 });
 
 test("a verb that no protocol uses gets 405 and the allowed verbs", async (t) => {
-  const { url } = await startGatewayUnderTest(t);
+  const { url } = await sharedGateway();
   for (const version of httpVersions) {
     for (const method of ["PUT", "DELETE", "PATCH"]) {
       const read = await requestOver[version](url, { method, path: "/proto.VGService/GetFreeBytes" });
@@ -241,7 +243,7 @@ function unixSocketPath(t: Test): string {
 }
 
 test("a refusal that only has an HTTP status explains in words what is supported", async (t) => {
-  const { url } = await startGatewayUnderTest(t);
+  const { url } = await sharedGateway();
   const form = await fetch(`${url}/proto.VGService/GetLVList`, { method: "POST", body: "a=b" });
   t.equal(form.status, 415);
   t.match(await form.text(), /application\/json/);

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
-import type { Test } from "tap";
+import { t as root, type Test } from "tap";
 import type { DemoWorld } from "../../../server/domain/demo-world.ts";
 import type { FleetHosts } from "../../../server/fleet/forward/fleet-hosts.ts";
 import { type Config, configSchema } from "../../../server/gateway/config/schema.ts";
@@ -47,7 +47,7 @@ export interface UnderTestOptions {
  * @param settings keys of the configuration file; the sandbox is used unless a domain is configured
  */
 export async function startGatewayUnderTest(
-  t: Test,
+  t: Pick<Test, "teardown" | "fail">,
   settings: Record<string, unknown> = {},
   options: UnderTestOptions = {},
 ): Promise<GatewayUnderTest> {
@@ -81,7 +81,21 @@ export async function startGatewayUnderTest(
   return { gateway, url: `${scheme}://${gateway.addresses[0]}`, log };
 }
 
-async function temporaryDirectory(t: Test): Promise<string> {
+/**
+ * Returns a function that returns one gateway for all tests of a file, for those that leave it as it is. It is started at the
+ * first call, and closed after the file's last test.
+ */
+export function createSharedGateway(
+  ...settings: [settings?: Record<string, unknown>, options?: UnderTestOptions]
+): () => Promise<GatewayUnderTest> {
+  let started: Promise<GatewayUnderTest> | undefined;
+  return () => {
+    started ??= startGatewayUnderTest(root, ...settings);
+    return started;
+  };
+}
+
+async function temporaryDirectory(t: Pick<Test, "teardown">): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), "hostplane-data-"));
   t.teardown(() => rm(directory, { recursive: true, force: true }));
   return directory;

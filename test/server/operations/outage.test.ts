@@ -9,13 +9,17 @@ import { asShared, createEngine, type EngineStore, shortLeaseMs } from "./engine
 function createFlakyStore(store: EngineStore) {
   let isOut = false;
   let onAnswered: (() => void) | undefined;
+  function assertReachable(): void {
+    if (isOut) {
+      throw new InfraError(storeReasons.STORE_UNAVAILABLE, "the database cannot be reached");
+    }
+  }
   const flaky: EngineStore = {
     ...store,
     async run(name, args) {
-      if (isOut) {
-        throw new InfraError(storeReasons.STORE_UNAVAILABLE, "the database cannot be reached");
-      }
+      assertReachable();
       const answer = await store.run(name, args);
+      assertReachable();
       onAnswered?.();
       return answer as never;
     },

@@ -87,6 +87,24 @@ test("a live gateway keeps its operations, however long they take", async (t) =>
   t.match(await engines[1]?.end(id), { state: "completed", attempt: 1 });
 });
 
+test("a gateway that gets no CPU time for longer than a lease keeps its operations", async (t) => {
+  const store = asShared(await openOwnStore(t));
+  const counting = createCountingKind({ isAbortable: true });
+  const leaseMs = 1500;
+  let isAborted: boolean | undefined;
+  counting.before("forward second", async ({ signal }) => {
+    // Blocks the event loop. The store has a thread of its own.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2 * leaseMs);
+    await new Promise((resolve) => setTimeout(resolve, leaseMs));
+    isAborted = signal.aborted;
+  });
+  const engine = createEngine(t, { store, kind: counting.kind, limits: { leaseMs } });
+  const { id } = await engine.start();
+  t.match(await engine.end(id), { state: "completed", attempt: 1 });
+  t.equal(isAborted, false);
+  t.same(counting.done, ["forward first", "forward second", "forward third"]);
+});
+
 test("operations of a host run only on that host", async (t) => {
   const store = asShared(await openOwnStore(t));
   const counting = createCountingKind({ runsOn: "host" });

@@ -22,15 +22,18 @@ async function startWorld(t: Test, data: string) {
     log,
     transport,
     close: () => gateway.close(),
-    /** Returns the operations once they are as expected. */
-    async until(isExpected: (operations: readonly Operation[]) => boolean): Promise<readonly Operation[]> {
+    /** Returns the operations once they are as expected. They are read every `pollMs` of real time. */
+    async until(
+      isExpected: (operations: readonly Operation[]) => boolean,
+      pollMs = 5,
+    ): Promise<readonly Operation[]> {
       for (;;) {
         const found = await read();
         if (isExpected(found)) {
           return found;
         }
         await world.clock.step(3_000);
-        await sleep(5);
+        await sleep(pollMs);
       }
     },
   };
@@ -55,7 +58,9 @@ test("the users of the demo world act through the API; a second start does not r
   const data = await mkdtemp(join(tmpdir(), "hostplane-data-"));
   t.teardown(() => rm(data, { recursive: true, force: true }));
   const first = await startWorld(t, data);
-  const operations = await first.until((all) => isDone(all) && inState(all, NEEDS_ATTENTION).length > 0);
+  await first.until(isDone);
+  // The engine retries an undo for 20 s of real time before the operation needs attention.
+  const operations = await first.until((all) => inState(all, NEEDS_ATTENTION).length > 0, 200);
   const failed = operations.filter(({ state }) => state === FAILED);
   t.match(failed.map(({ resource, error }) => [resource, error?.reason, error?.message]).sort(), [
     ["hypervisors/cad-desktops-2", "DOMAIN_STATE", /^PCI device .* is in use by the VM cad-desktops-1$/],

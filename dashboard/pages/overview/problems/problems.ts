@@ -7,7 +7,6 @@ import { inventory } from "../../../live/inventory.ts";
 import { nowMs } from "../../../live/now.ts";
 import { systems } from "../../../live/systems.ts";
 import { eventSeverity } from "../../../parts/event/event-severity.ts";
-import { typeTitle } from "../../../parts/text/operation-title.ts";
 import { kindOf } from "../../../resources/kinds.ts";
 import { exitProblems } from "./exit-problems.ts";
 import { operationProblems } from "./operation-problems.ts";
@@ -20,7 +19,7 @@ export const problems = computed<readonly Problem[]>(() => {
   const { resources, problems: domainProblems } = inventory.value;
   const exits = exitProblems(recentEvents.value, nowMs.value, (pod) => resources.has(pod)).map((problem) => {
     const pod = resources.get(problem.key);
-    return { ...problem, path: pod === undefined ? undefined : kindOf(pod)?.pathOf(pod) };
+    return { ...problem, path: pod === undefined ? undefined : kindOf(pod).pathOf(pod) };
   });
   const isExiting = new Set(exits.map(({ key }) => key));
   const ofResources = resourceProblems({
@@ -28,9 +27,9 @@ export const problems = computed<readonly Problem[]>(() => {
     textOf: (resource) => {
       const kind = kindOf(resource);
       return {
-        type: kind?.title ?? typeTitle(resource.type),
-        place: kind?.placeOf?.(resource) || (resource.labels.host ?? ""),
-        path: kind?.pathOf(resource),
+        type: kind.title,
+        place: kind.placeOf?.(resource) || (resource.labels.host ?? ""),
+        path: kind.pathOf(resource),
       };
     },
     sinceMs: problemTimes(recentEvents.value),

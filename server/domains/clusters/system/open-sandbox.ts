@@ -2,6 +2,7 @@ import { createDeferredMaas } from "../../../../adapters/maas/deferred-maas.ts";
 import type { FakeRegion } from "../../../../adapters/maas/fake/region.ts";
 import { createDeferredWorkload } from "../../../../adapters/workload/deferred-workload.ts";
 import type { BootedMachine } from "../../../../adapters/workload/fake/boot.ts";
+import type { DemoWorld } from "../../../domain/demo-world.ts";
 import { addressesFrom } from "../addresses/address-list.ts";
 import type { ClusterSettings } from "../specs/cluster-settings.ts";
 import { type ClusterSystem, clusterSystem } from "./system.ts";
@@ -33,18 +34,20 @@ const sandboxSettings: ClusterSettings = {
  * Creates an in-memory MAAS with machines, and the clusters made of them. They touch nothing of the host, and are created on
  * first use.
  */
-export function openSandboxClusters(): ClusterSystem {
+export function openSandboxClusters(world?: DemoWorld): ClusterSystem {
+  const clock = world?.clock;
   let region: FakeRegion | undefined;
   const as = { kind: "sandbox", url: "http://sandbox.invalid/MAAS" } as const;
   const maas = createDeferredMaas(as, async () => {
     const { createMaasSandbox } = await import("../../../../adapters/maas/sandbox.ts");
-    const sandbox = await createMaasSandbox();
+    const sandbox = await createMaasSandbox({ clock });
     region = sandbox.fake.region;
     return sandbox;
   });
   const workload = createDeferredWorkload("sandbox", async () => {
     const { createWorkloadSandbox } = await import("../../../../adapters/workload/sandbox.ts");
-    return createWorkloadSandbox({ machines: () => (region === undefined ? [] : bootedMachinesOf(region)) });
+    const machines = () => (region === undefined ? [] : bootedMachinesOf(region));
+    return createWorkloadSandbox({ machines, clock });
   });
   return clusterSystem(maas, workload, sandboxSettings);
 }

@@ -15,9 +15,9 @@ import {
 import type { Events } from "../../../events/events.ts";
 import type { PlannedMutation } from "../../../operations/mutation.ts";
 import type { Json, Operation } from "../../../operations/operation.ts";
+import { operationGroupView, type ViewedOperation } from "../../../operations/operation-group-view.ts";
 import { operationView } from "../../../operations/operation-view.ts";
 import type { Operations } from "../../../operations/operations.ts";
-import { operationsView, type ViewedOperation } from "../../../operations/operations-view.ts";
 import type { Call } from "../../../rpc/call/call.ts";
 import { libvirtSource } from "../events/hypervisor-observer.ts";
 import type { OwnChanges } from "../events/own-changes.ts";
@@ -146,7 +146,7 @@ function changesOf<Input extends Json>(
     assertHypervisorIds(ids);
     call.noteResource(resourceOf(ids));
     const begin = () => turns.run(() => startAll(ids, call), call.signal);
-    yield* operationsView(options, call, begin, describeResult);
+    yield* operationGroupView(options, call, begin, describeResult);
   }
 
   return {

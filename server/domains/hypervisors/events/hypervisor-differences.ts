@@ -1,3 +1,4 @@
+import { compareResources, describeChange } from "../../../events/compare-resources.ts";
 import type { ObservedHypervisor } from "./observed-hypervisors.ts";
 
 /** A change of one hypervisor. */
@@ -22,16 +23,14 @@ export function hypervisorDifferences(
   before: readonly ObservedHypervisor[],
   after: readonly ObservedHypervisor[],
 ): HypervisorDifference[] {
-  const earlier = new Map(before.map((one) => [one.id, one]));
-  const later = new Set(after.map(({ id }) => id));
-  const removed = before.filter(({ id }) => !later.has(id));
-  return [
-    ...removed.map((one) => difference("hypervisor.removed", one, one)),
-    ...after.flatMap((one) => {
-      const last = earlier.get(one.id);
-      return last === undefined ? [difference("hypervisor.added", one, undefined)] : differencesOf(last, one);
-    }),
-  ];
+  return compareResources(before, after, ({ id }) => id).flatMap((pair) => {
+    if (pair.after === undefined) {
+      return [difference("hypervisor.removed", pair.before, pair.before)];
+    }
+    return pair.before === undefined
+      ? [difference("hypervisor.added", pair.after, undefined)]
+      : differencesOf(pair.before, pair.after);
+  });
 }
 
 /** Returns changed facts first, then a change of state. */
@@ -80,15 +79,11 @@ function describeChanges(before: ObservedHypervisor, after: ObservedHypervisor):
   const gpus = ({ gpus: all }: ObservedHypervisor) =>
     list(all.map(({ brand, model }) => `${brand} ${model}`.trim() || "unnamed"));
   return [
-    ...describe("threads", String(before.threadCount), String(after.threadCount)),
-    ...describe("memory", `${before.memoryMib} MB`, `${after.memoryMib} MB`),
-    ...describe("capabilities", list(before.capabilities), list(after.capabilities)),
-    ...describe("GPUs", gpus(before), gpus(after)),
+    ...describeChange("threads", String(before.threadCount), String(after.threadCount)),
+    ...describeChange("memory", `${before.memoryMib} MB`, `${after.memoryMib} MB`),
+    ...describeChange("capabilities", list(before.capabilities), list(after.capabilities)),
+    ...describeChange("GPUs", gpus(before), gpus(after)),
   ];
-}
-
-function describe(what: string, before: string, after: string): string[] {
-  return before === after ? [] : [`${what}: ${before} -> ${after}`];
 }
 
 function difference(

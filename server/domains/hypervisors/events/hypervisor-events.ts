@@ -23,7 +23,7 @@ export function hypervisorEvent(
     type,
     resource: hypervisorResource(id),
     host,
-    ...(operationId === undefined ? {} : { operationId }),
+    operationId,
     services,
     payload: {
       hypervisor: {

@@ -2,12 +2,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { LibvirtAdapter, LibvirtState } from "../../../../adapters/libvirt/adapter.ts";
 import {
-  type ObservedChanges,
-  type ObservedSystem,
   observeSystem,
   type SystemObserver,
   type SystemObserverOptions,
 } from "../../../events/observe-system.ts";
+import type { CauseOf, ObservedChanges, ObservedSystem } from "../../../events/observed-system.ts";
 import type { Hypervisor, Inventory } from "../inventory.ts";
 import { type HypervisorDifference, hypervisorDifferences } from "./hypervisor-differences.ts";
 import { hypervisorEvent, services } from "./hypervisor-events.ts";
@@ -17,7 +16,7 @@ import {
   observeHypervisors,
   parseObservedHypervisors,
 } from "./observed-hypervisors.ts";
-import { isEffectOf, type OwnChange, type OwnChanges } from "./own-changes.ts";
+import type { OwnChange, OwnChanges } from "./own-changes.ts";
 
 /** Options of `observeHypervisorChanges`. */
 export interface HypervisorObserverOptions extends SystemObserverOptions {
@@ -44,18 +43,16 @@ export function observeHypervisorChanges(options: HypervisorObserverOptions): Sy
   function changesOf(
     before: ObservedHypervisors | undefined,
     hypervisors: readonly Hypervisor[],
-    ownChangeOf: (difference: HypervisorDifference) => OwnChange | undefined,
+    causeOf: CauseOf<HypervisorDifference, OwnChange>,
   ): ObservedChanges<ObservedHypervisors> {
     const observed = observeHypervisors(before, hypervisors);
     const differences =
       before === undefined ? [] : hypervisorDifferences(before.hypervisors, observed.hypervisors);
-    const events = differences.map((difference) =>
-      hypervisorEvent(difference, ownChangeOf(difference), host),
-    );
+    const events = differences.map((difference) => hypervisorEvent(difference, causeOf(difference), host));
     return { observed, events };
   }
 
-  const system: ObservedSystem<LibvirtState, ObservedHypervisors> = {
+  const system: ObservedSystem<LibvirtState, ObservedHypervisors, HypervisorDifference, OwnChange> = {
     source: libvirtSource(libvirt, host),
     name: "libvirt",
     subscribe: (onChange) => libvirt.subscribe(onChange),
@@ -70,10 +67,7 @@ export function observeHypervisorChanges(options: HypervisorObserverOptions): Sy
       return libvirt.read(signal);
     },
     parse: parseObservedHypervisors,
-    changes: (before, state, readAtMs) =>
-      changesOf(before, inventory.of(state), (difference) =>
-        own.find((change) => isEffectOf(change, difference), readAtMs),
-      ),
+    changes: (before, state, causeOf) => changesOf(before, inventory.of(state), causeOf),
     changesWhenUnreadable(before, error) {
       if (before === undefined || !(error instanceof InfraError)) {
         return undefined;
@@ -81,7 +75,7 @@ export function observeHypervisorChanges(options: HypervisorObserverOptions): Sy
       return changesOf(before, inventory.unreadable(inventoryFrom(before), error.message), () => undefined);
     },
     gapOrigin: { topic: "hypervisors", resource: "hypervisors", host, services },
-    onPublished: own.forget,
+    own,
   };
   return observeSystem(system, options);
 }

@@ -1,5 +1,5 @@
 import type { LibvirtAdapter, LibvirtStep } from "../../../../adapters/libvirt/adapter.ts";
-import { createOwnChangeLog, type OwnChangeLog } from "../../../events/own-change-log.ts";
+import { type Attribution, createOwnChangeLog, type OwnChangeLog } from "../../../events/own-change-log.ts";
 import type { HypervisorDifference } from "./hypervisor-differences.ts";
 
 /** A change by an operation of this gateway. */
@@ -24,17 +24,19 @@ const typesOf: Readonly<Record<LibvirtStep["kind"], readonly DifferenceType[]>> 
   undefine: ["hypervisor.removed", "hypervisor.changed", "hypervisor.unknown"],
 };
 
-/** Reports whether a change can have caused a difference. */
-export function isEffectOf(
-  { hypervisorId, step }: OwnChange,
-  { type, hypervisor }: HypervisorDifference,
-): boolean {
-  return hypervisorId === hypervisor.id && typesOf[step].includes(type);
-}
-
-/** Log that distinguishes this gateway's changes of hypervisors from changes by others. */
-export type OwnChanges = OwnChangeLog<OwnChange>;
+/** Distinguishes this gateway's changes of hypervisors from changes by others. */
+export type OwnChanges = Pick<OwnChangeLog<OwnChange>, "during"> &
+  Attribution<HypervisorDifference, OwnChange>;
 
 export function createOwnChanges(libvirt: Pick<LibvirtAdapter, "read">): OwnChanges {
-  return createOwnChangeLog<OwnChange>(() => libvirt.read());
+  const log = createOwnChangeLog<OwnChange>(() => libvirt.read());
+  return {
+    during: log.during,
+    find: ({ type, hypervisor }, readAtMs) =>
+      log.find(
+        ({ hypervisorId, step }) => hypervisorId === hypervisor.id && typesOf[step].includes(type),
+        readAtMs,
+      ),
+    forget: log.forget,
+  };
 }

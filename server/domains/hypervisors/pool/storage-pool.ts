@@ -1,5 +1,5 @@
 import type { Snapshot } from "../../../../adapters/host/snapshot.ts";
-import type { ShownCommand } from "../../../backups/lvm/shown-command.ts";
+import type { ShownCommand } from "../../../lvm/shown-command.ts";
 import type { PlannedStep } from "../../../operations/mutation.ts";
 
 /** A device of a pool. Sizes are bytes. */

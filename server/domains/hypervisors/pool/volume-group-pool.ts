@@ -1,6 +1,6 @@
 import { createSnapshotCache } from "../../../../adapters/host/snapshot.ts";
 import type { LvmAdapter, LvmState } from "../../../../adapters/lvm/adapter.ts";
-import { createShownCommand } from "../../../backups/lvm/shown-command.ts";
+import { createShownCommand } from "../../../lvm/shown-command.ts";
 import { type GroupFacts, planGroupGrowth, planGroupShrinkage } from "./plan-volume-group.ts";
 import type { PoolState, StoragePool } from "./storage-pool.ts";
 import { createVolumeGroupChanges } from "./volume-group-changes.ts";

@@ -3,7 +3,7 @@ import type { LvmState, VolumeGroup } from "../../../../adapters/lvm/adapter.ts"
 import type { DeviceFacts, PhysicalVolume } from "../../../../adapters/lvm/device-adapter.ts";
 import { volumeGroupResource } from "../../../../adapters/lvm/names.ts";
 import { lvmReasons } from "../../../../adapters/lvm/reasons.ts";
-import type { ShownCommand } from "../../../backups/lvm/shown-command.ts";
+import type { ShownCommand } from "../../../lvm/shown-command.ts";
 import type { PoolSpare, PoolState } from "./storage-pool.ts";
 
 /** Space that LVM reserves at the beginning of a device, by default. */

@@ -20,7 +20,7 @@ export function podEvents(facts: readonly Fact[], own: OwnChanges, host: string,
       type: fact.type,
       resource,
       host,
-      ...(operationId === undefined ? {} : { operationId }),
+      operationId,
       services,
       payload: payloadOf(detail),
     };

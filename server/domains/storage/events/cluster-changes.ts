@@ -1,7 +1,7 @@
 import type { CephHost, CephState } from "../../../../adapters/ceph/adapter.ts";
 import { cephResource } from "../../../../adapters/ceph/names.ts";
 import type { Part } from "../../../../adapters/host/part-of-state.ts";
-import type { ObservedChanges } from "../../../events/observe-system.ts";
+import type { ObservedChanges } from "../../../events/observed-system.ts";
 import type { NewEvent } from "../../../events/store/events.ts";
 import { crashDifferences } from "./crash-differences.ts";
 import {

@@ -1,4 +1,5 @@
 import type { CephCrash } from "../../../../adapters/ceph/adapter.ts";
+import { compareResources } from "../../../events/compare-resources.ts";
 import type { ObservedCluster } from "./observed-cluster.ts";
 import type { StorageDifference } from "./storage-difference.ts";
 
@@ -7,17 +8,18 @@ export function crashDifferences(
   before: NonNullable<ObservedCluster["crashes"]>,
   after: readonly CephCrash[],
 ): StorageDifference[] {
-  const earlier = new Map(before.map((crash) => [crash.id, crash]));
-  return after
-    .toSorted((a, b) => a.atMs - b.atMs)
-    .flatMap((crash) => {
-      const last = earlier.get(crash.id);
-      const isArchivedSince = crash.isArchived && last?.isArchived !== true;
-      return [
-        ...(last === undefined ? [difference("crash.reported", crash)] : []),
-        ...(isArchivedSince ? [difference("crash.archived", crash)] : []),
-      ];
-    });
+  const sorted = after.toSorted((a, b) => a.atMs - b.atMs);
+  const idOf = ({ id }: { readonly id: string }) => id;
+  return compareResources(before, sorted, idOf).flatMap(({ before: last, after: crash }) => {
+    if (crash === undefined) {
+      return [];
+    }
+    const isArchivedSince = crash.isArchived && last?.isArchived !== true;
+    return [
+      ...(last === undefined ? [difference("crash.reported", crash)] : []),
+      ...(isArchivedSince ? [difference("crash.archived", crash)] : []),
+    ];
+  });
 }
 
 function difference(

@@ -1,3 +1,4 @@
+import { compareResources } from "../../../events/compare-resources.ts";
 import type { ObservedMds, ObservedMgrs, ObservedMon, ObservedRgw } from "./observed-cluster.ts";
 import type { StorageDifference, StorageEventType } from "./storage-difference.ts";
 
@@ -62,21 +63,15 @@ export function mdsDifferences(
   after: readonly ObservedMds[],
   hostOf: HostOf,
 ): StorageDifference[] {
-  const stateBefore = new Map(before.map(({ name, state }) => [name, state]));
-  const stateAfter = new Map(after.map(({ name, state }) => [name, state]));
-  const names = [...new Set([...stateBefore.keys(), ...stateAfter.keys()])].toSorted();
-  return names
-    .filter((name) => stateBefore.get(name) !== stateAfter.get(name))
-    .map((name) =>
-      difference(
-        "mds.changed",
-        "mds",
-        name,
-        hostOf,
-        stateAfter.get(name) ?? gone,
-        stateBefore.get(name) ?? "",
-      ),
-    );
+  return compareResources(before, after, ({ name }) => name)
+    .map((pair) => ({
+      name: (pair.after ?? pair.before).name,
+      state: pair.after?.state ?? gone,
+      previous: pair.before?.state ?? "",
+    }))
+    .filter(({ state, previous }) => state !== previous)
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+    .map(({ name, state, previous }) => difference("mds.changed", "mds", name, hostOf, state, previous));
 }
 
 /** Returns the object gateways that were added or removed. Gateways on different hosts may share a name. */
@@ -84,14 +79,14 @@ export function rgwDifferences(
   before: readonly ObservedRgw[],
   after: readonly ObservedRgw[],
 ): StorageDifference[] {
-  const isIn = (rgws: readonly ObservedRgw[], { name, host }: ObservedRgw) =>
-    rgws.some((each) => each.name === name && each.host === host);
-  const removed = before.filter((rgw) => !isIn(after, rgw));
-  const added = after.filter((rgw) => !isIn(before, rgw));
-  return [
-    ...removed.map(({ name, host }) => difference("rgw.removed", "rgw", name, () => host, gone, "up")),
-    ...added.map(({ name, host }) => difference("rgw.added", "rgw", name, () => host, "up", "")),
-  ];
+  const keyOf = ({ name, host }: ObservedRgw) => `${host} ${name}`;
+  return compareResources(before, after, keyOf).flatMap((pair) => {
+    const { name, host } = pair.after ?? pair.before;
+    if (pair.after === undefined) {
+      return [difference("rgw.removed", "rgw", name, () => host, gone, "up")];
+    }
+    return pair.before === undefined ? [difference("rgw.added", "rgw", name, () => host, "up", "")] : [];
+  });
 }
 
 function difference(

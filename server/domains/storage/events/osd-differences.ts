@@ -1,3 +1,4 @@
+import { compareResources } from "../../../events/compare-resources.ts";
 import type { ObservedOsd } from "./observed-cluster.ts";
 import type { StorageDifference, StorageEventType } from "./storage-difference.ts";
 
@@ -10,16 +11,14 @@ export function osdDifferences(
   before: readonly ObservedOsd[],
   after: readonly ObservedOsd[],
 ): StorageDifference[] {
-  const earlier = new Map(before.map((osd) => [osd.id, osd]));
-  const later = new Set(after.map(({ id }) => id));
-  const removed = before.filter(({ id }) => !later.has(id));
-  return [
-    ...removed.map((osd) => difference("osd.removed", osd, "removed", stateOf(osd))),
-    ...after.flatMap((osd) => {
-      const last = earlier.get(osd.id);
-      return last === undefined ? [difference("osd.added", osd, stateOf(osd), "")] : changesOf(last, osd);
-    }),
-  ];
+  return compareResources(before, after, ({ id }) => id).flatMap((pair) => {
+    if (pair.after === undefined) {
+      return [difference("osd.removed", pair.before, "removed", stateOf(pair.before))];
+    }
+    return pair.before === undefined
+      ? [difference("osd.added", pair.after, stateOf(pair.after), "")]
+      : changesOf(pair.before, pair.after);
+  });
 }
 
 function changesOf(before: ObservedOsd, after: ObservedOsd): StorageDifference[] {

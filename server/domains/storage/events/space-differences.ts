@@ -1,4 +1,5 @@
 import type { CephOsds, CephOsdUsage, CephPool } from "../../../../adapters/ceph/adapter.ts";
+import { limitCrossings } from "../../../events/limit-crossings.ts";
 import type { StorageDifference } from "./storage-difference.ts";
 
 /** The space of an OSD or a pool. */
@@ -45,21 +46,18 @@ export function spaceDifferences(
   spaces: readonly Space[],
   { nearFullRatio }: Pick<CephOsds, "nearFullRatio">,
 ): { readonly differences: StorageDifference[]; readonly nearFull: number[] } {
-  const differences: StorageDifference[] = [];
-  const nearFullNow: number[] = [];
-  for (const space of spaces) {
-    const wasNearFull = nearFull?.includes(space.id) === true;
-    const limit = nearFullRatio - (wasNearFull ? hysteresis : 0);
-    const isNearFull =
-      space.totalBytes === 0n ? wasNearFull : Number(space.usedBytes) / Number(space.totalBytes) >= limit;
-    if (isNearFull) {
-      nearFullNow.push(space.id);
-    }
-    if (nearFull !== undefined && isNearFull !== wasNearFull) {
-      differences.push(difference(space, isNearFull));
-    }
-  }
-  return { differences, nearFull: nearFullNow };
+  const { crossings, beyond } = limitCrossings(nearFull ?? [], spaces, {
+    keyOf: ({ id }) => id,
+    isBeyond: ({ usedBytes, totalBytes }, wasNearFull) =>
+      totalBytes === 0n
+        ? undefined
+        : Number(usedBytes) / Number(totalBytes) >= nearFullRatio - (wasNearFull ? hysteresis : 0),
+  });
+  const reported = nearFull === undefined ? [] : crossings;
+  return {
+    differences: reported.map(({ resource, isBeyond }) => difference(resource, isBeyond)),
+    nearFull: beyond,
+  };
 }
 
 function difference(

@@ -3,11 +3,11 @@ import type { CephAdapter, CephReader, CephSnapshot, CephState } from "../../../
 import { cephReasons } from "../../../../adapters/ceph/reasons.ts";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import {
-  type ObservedSystem,
   observeSystem,
   type SystemObserver,
   type SystemObserverOptions,
 } from "../../../events/observe-system.ts";
+import type { ObservedSystem } from "../../../events/observed-system.ts";
 import { clusterChanges, services, unreachableChanges } from "./cluster-changes.ts";
 import { type ObservedCluster, parseObservedCluster } from "./observed-cluster.ts";
 

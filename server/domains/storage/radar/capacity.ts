@@ -1,4 +1,5 @@
 import type { CephState } from "../../../../adapters/ceph/adapter.ts";
+import { roundSize } from "../../../../adapters/host/describe-size.ts";
 import type { Part } from "../../../../adapters/host/part-of-state.ts";
 import { type Score, scoreOfShare } from "./score.ts";
 
@@ -9,6 +10,6 @@ export function capacityAvailable({ availableBytes, totalBytes }: Usage): Part<S
   if (totalBytes === 0n) {
     return { missing: "the cluster has no space yet" };
   }
-  const because = `${availableBytes} of ${totalBytes} bytes free`;
+  const because = `${roundSize(availableBytes)} of ${roundSize(totalBytes)} free`;
   return { ok: scoreOfShare(Number(availableBytes) / Number(totalBytes), because) };
 }

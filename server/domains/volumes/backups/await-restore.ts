@@ -3,7 +3,7 @@ import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import { hostReasons } from "../../../../adapters/host/reasons.ts";
 import { volumeResource } from "../../../../adapters/lvm/names.ts";
 import { lvmReasons } from "../../../../adapters/lvm/reasons.ts";
-import { findVolume } from "../../../backups/lvm/operation-volumes.ts";
+import { findVolume } from "../../../lvm/operation-volumes.ts";
 import type { OperationFailure } from "../../../operations/operation.ts";
 import { hasEnded, type Operation } from "../../../operations/operation.ts";
 import { operationFromNow } from "../../../operations/operation-changes.ts";

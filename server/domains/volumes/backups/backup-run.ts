@@ -3,7 +3,6 @@ import { volumeResource } from "../../../../adapters/lvm/names.ts";
 import { lvmReasons } from "../../../../adapters/lvm/reasons.ts";
 import type { Repository, ResticAdapter } from "../../../../adapters/restic/adapter.ts";
 import { resticReasons } from "../../../../adapters/restic/reasons.ts";
-import type { OperationVolumes } from "../../../backups/lvm/operation-volumes.ts";
 import { backupReasons } from "../../../backups/reasons.ts";
 import type { Repositories } from "../../../backups/repositories.ts";
 import {
@@ -11,6 +10,7 @@ import {
   type RepositoryPlace,
   type RepositorySecrets,
 } from "../../../backups/repository-place.ts";
+import type { OperationVolumes } from "../../../lvm/operation-volumes.ts";
 import type { OperationStep, StepRun } from "../../../operations/operation-kind.ts";
 import type { Store } from "../../../store/store.ts";
 

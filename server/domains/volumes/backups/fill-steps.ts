@@ -2,11 +2,11 @@ import { describeSize } from "../../../../adapters/host/describe-size.ts";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import { devicePathOf, volumeResource } from "../../../../adapters/lvm/names.ts";
 import { lvmReasons } from "../../../../adapters/lvm/reasons.ts";
-import { findCreated } from "../../../backups/lvm/operation-volumes.ts";
 import { backupReasons } from "../../../backups/reasons.ts";
 import { describePlace } from "../../../backups/repository-place.ts";
 import { selectBackup } from "../../../backups/select-backup.ts";
 import { storedBackupFrom } from "../../../backups/stored-backup.ts";
+import { findCreated } from "../../../lvm/operation-volumes.ts";
 import {
   createdBy,
   type LocateOutput,

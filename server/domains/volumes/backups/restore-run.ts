@@ -1,7 +1,7 @@
 import type { ResticAdapter } from "../../../../adapters/restic/adapter.ts";
-import type { OperationVolumes } from "../../../backups/lvm/operation-volumes.ts";
 import type { Repositories } from "../../../backups/repositories.ts";
 import type { RepositoryPlace, RepositorySecrets } from "../../../backups/repository-place.ts";
+import type { OperationVolumes } from "../../../lvm/operation-volumes.ts";
 import type { OperationStep, StepRun } from "../../../operations/operation-kind.ts";
 import type { DeviceClass } from "../device-class.ts";
 

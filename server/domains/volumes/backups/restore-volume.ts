@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import type { LvmStep } from "../../../../adapters/lvm/adapter.ts";
 import { volumeResource } from "../../../../adapters/lvm/names.ts";
-import { finalNameTag, operationTag, temporaryName } from "../../../backups/lvm/operation-marks.ts";
 import type { NamedRepository, S3Fields } from "../../../backups/repositories.ts";
 import {
   describePlace,
@@ -10,6 +9,7 @@ import {
 } from "../../../backups/repository-place.ts";
 import type { Change } from "../../../domain/change.ts";
 import type { BeginnableChange, CheckedOperation, LongChange } from "../../../domain/long-change.ts";
+import { finalNameTag, operationTag, temporaryName } from "../../../lvm/operation-marks.ts";
 import type { Operation } from "../../../operations/operation.ts";
 import type { OperationKind } from "../../../operations/operation-kind.ts";
 import {

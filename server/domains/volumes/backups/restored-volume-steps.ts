@@ -1,5 +1,5 @@
-import { operationTag } from "../../../backups/lvm/operation-marks.ts";
-import { findCreated } from "../../../backups/lvm/operation-volumes.ts";
+import { operationTag } from "../../../lvm/operation-marks.ts";
+import { findCreated } from "../../../lvm/operation-volumes.ts";
 import {
   assertNameFree,
   leftOfRestored,
@@ -7,8 +7,8 @@ import {
   renameRestored,
   restoredGone,
   unmarkRestored,
-} from "../../../backups/lvm/restored-volume.ts";
-import { assertWhole } from "../../../backups/lvm/volume-refusals.ts";
+} from "../../../lvm/restored-volume.ts";
+import { assertWhole } from "../../../lvm/volume-refusals.ts";
 import { createVolumeStep } from "../changes/create-volume.ts";
 import { assertResolved, findDeviceClass } from "../device-class.ts";
 import {

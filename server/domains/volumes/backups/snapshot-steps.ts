@@ -1,7 +1,7 @@
-import { operationTag, temporaryName } from "../../../backups/lvm/operation-marks.ts";
-import { findCreated, findVolume, type OperationVolumes } from "../../../backups/lvm/operation-volumes.ts";
-import { snapshotStep } from "../../../backups/lvm/snapshot-volume.ts";
 import { describePlace } from "../../../backups/repository-place.ts";
+import { operationTag, temporaryName } from "../../../lvm/operation-marks.ts";
+import { findCreated, findVolume, type OperationVolumes } from "../../../lvm/operation-volumes.ts";
+import { snapshotStep } from "../../../lvm/snapshot-volume.ts";
 import {
   type BackupRun,
   type BackupStep,

@@ -3,10 +3,10 @@ import { devicePathOf, volumeResource } from "../../../../adapters/lvm/names.ts"
 import type { Repository, ResticAdapter } from "../../../../adapters/restic/adapter.ts";
 import { resticReasons } from "../../../../adapters/restic/reasons.ts";
 import { ensureRepository } from "../../../backups/ensure-repository.ts";
-import { lvmBackupReasons } from "../../../backups/lvm/reasons.ts";
-import { assertSnapshotGood } from "../../../backups/lvm/snapshot-volume.ts";
 import { describePlace } from "../../../backups/repository-place.ts";
 import { operationTagOf, scheduleTagsOf, tagsFromMarks } from "../../../backups/stored-backup.ts";
+import { lvmBackupReasons } from "../../../lvm/reasons.ts";
+import { assertSnapshotGood } from "../../../lvm/snapshot-volume.ts";
 import {
   type BackupRun,
   type BackupStep,

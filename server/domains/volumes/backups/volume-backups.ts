@@ -1,13 +1,13 @@
 import type { LvmAdapter } from "../../../../adapters/lvm/adapter.ts";
 import type { ResticAdapter } from "../../../../adapters/restic/adapter.ts";
 import type { BackupSource } from "../../../backups/backup-source.ts";
-import { createOperationVolumes } from "../../../backups/lvm/operation-volumes.ts";
 import { createRepositories } from "../../../backups/repositories.ts";
 import { createRepositoryKeys } from "../../../backups/repository-keys.ts";
 import { createStoredBackups } from "../../../backups/stored-backups.ts";
 import type { Seal } from "../../../crypto/seal.ts";
 import { registerLongChange } from "../../../domain/long-change.ts";
 import type { Events } from "../../../events/events.ts";
+import { createOperationVolumes } from "../../../lvm/operation-volumes.ts";
 import type { InlineRunner } from "../../../operations/engine/run-inline.ts";
 import type { Operations } from "../../../operations/operations.ts";
 import type { Store } from "../../../store/store.ts";

@@ -2,7 +2,7 @@ import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { LogicalVolume, LvmState } from "../../../../adapters/lvm/adapter.ts";
 import { volumeResource } from "../../../../adapters/lvm/names.ts";
 import { lvmReasons } from "../../../../adapters/lvm/reasons.ts";
-import { operationOf } from "../../../backups/lvm/operation-marks.ts";
+import { operationOf } from "../../../lvm/operation-marks.ts";
 import { type DeviceClass, resolveClass, volumesOf } from "../device-class.ts";
 
 /** A client's reference to a volume: `data`, `vg0/data` or `volumeGroups/vg0/volumes/data`. */

@@ -3,9 +3,9 @@ import { invalidField } from "../../../../adapters/host/infra-error.ts";
 import type { LvmState, LvmStep } from "../../../../adapters/lvm/adapter.ts";
 import { parseCreateOptions } from "../../../../adapters/lvm/create-options.ts";
 import { assertVolumeName, volumeResource } from "../../../../adapters/lvm/names.ts";
-import { roundUpToExtents } from "../../../backups/lvm/extents.ts";
-import { assertWhole } from "../../../backups/lvm/volume-refusals.ts";
 import type { ShortChange } from "../../../domain/short-change.ts";
+import { roundUpToExtents } from "../../../lvm/extents.ts";
+import { assertWhole } from "../../../lvm/volume-refusals.ts";
 import {
   assertResolved,
   createOptionsOf,

@@ -5,10 +5,10 @@ import { assertSnapshotNames, assertVolumeName, volumeResource } from "../../../
 import { lvmReasons } from "../../../../adapters/lvm/reasons.ts";
 import { snapshotRoomBytes } from "../../../../adapters/lvm/snapshot-room.ts";
 import type { CreateLVSnapshotRequest } from "../../../../gen/lvmd/served/lvmd_pb.ts";
-import { roundUpToExtents } from "../../../backups/lvm/extents.ts";
-import { assertWhole, isProtected } from "../../../backups/lvm/volume-refusals.ts";
 import { backupReasons } from "../../../backups/reasons.ts";
 import type { ShortChange } from "../../../domain/short-change.ts";
+import { roundUpToExtents } from "../../../lvm/extents.ts";
+import { assertWhole, isProtected } from "../../../lvm/volume-refusals.ts";
 import type { MutationStep } from "../../../operations/mutation.ts";
 import { assertResolved, findDeviceClass, type ResolvedClass } from "../device-class.ts";
 import { bytesFromSize } from "../size.ts";

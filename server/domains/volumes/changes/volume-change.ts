@@ -9,9 +9,9 @@ import {
   volumeResource,
 } from "../../../../adapters/lvm/names.ts";
 import { lvmReasons } from "../../../../adapters/lvm/reasons.ts";
-import { reservedTagStart, shownName } from "../../../backups/lvm/operation-marks.ts";
-import { isProtected } from "../../../backups/lvm/volume-refusals.ts";
 import type { ChangeTarget } from "../../../domain/short-change.ts";
+import { reservedTagStart, shownName } from "../../../lvm/operation-marks.ts";
+import { isProtected } from "../../../lvm/volume-refusals.ts";
 import type { MutationStep } from "../../../operations/mutation.ts";
 import {
   allocatableBytes,

@@ -1,7 +1,7 @@
 import type { LvmAdapter } from "../../../../adapters/lvm/adapter.ts";
-import { createShownCommand } from "../../../backups/lvm/shown-command.ts";
 import type { Finding, Inspector } from "../../../domain/inspection.ts";
 import { messageFromError } from "../../../domain/message-from-error.ts";
+import { createShownCommand } from "../../../lvm/shown-command.ts";
 import type { DeviceClassConfig } from "../config.ts";
 
 /** Checks LVM itself, and the volume group or thin pool of each device class. */

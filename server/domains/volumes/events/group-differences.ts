@@ -1,4 +1,5 @@
 import type { LvmState } from "../../../../adapters/lvm/adapter.ts";
+import { limitCrossings } from "../../../events/limit-crossings.ts";
 import type { DeviceClass } from "../device-class.ts";
 import { type ClassStore, spaceOf, storesOf } from "./class-stores.ts";
 import type { ObservedGroup, ObservedVolumes } from "./observed-volumes.ts";
@@ -79,32 +80,24 @@ export function spaceDifferences(
   deviceClasses: readonly DeviceClass[],
   lowSpacePercent: number,
 ): { readonly differences: GroupDifference[]; readonly low: string[] } {
-  const differences: GroupDifference[] = [];
-  const lowNow: string[] = [];
-  for (const store of storesOf(deviceClasses)) {
+  const stores = storesOf(deviceClasses).flatMap((store) => {
     const space = spaceOf(store, state);
-    const wasLow = low.includes(store.name);
-    if (space === undefined && wasLow) {
-      lowNow.push(store.name);
-    }
-    if (space === undefined || space === "gone") {
-      continue;
-    }
-    const limit = lowSpacePercent + (wasLow ? hysteresisPercent : 0);
-    const isLow = space.freePercent < limit;
-    if (isLow) {
-      lowNow.push(store.name);
-    }
-    if (isLow !== wasLow) {
-      differences.push({
-        type: isLow ? "volumeGroup.low" : "volumeGroup.enough",
-        volumeGroup: store.volumeGroup,
-        thinPool: store.thinPool,
-        deviceClasses: store.deviceClasses.map(({ name }) => name),
-        freeBytes: String(space.freeBytes),
-        sizeBytes: String(space.sizeBytes),
-      });
-    }
-  }
-  return { differences, low: lowNow };
+    return space === "gone" ? [] : [{ store, space }];
+  });
+  const { crossings, beyond } = limitCrossings(low, stores, {
+    keyOf: ({ store }) => store.name,
+    isBeyond: ({ space }, wasLow) =>
+      space && space.freePercent < lowSpacePercent + (wasLow ? hysteresisPercent : 0),
+  });
+  const differences = crossings.map(
+    ({ resource: { store, space }, isBeyond }): GroupDifference => ({
+      type: isBeyond ? "volumeGroup.low" : "volumeGroup.enough",
+      volumeGroup: store.volumeGroup,
+      thinPool: store.thinPool,
+      deviceClasses: store.deviceClasses.map(({ name }) => name),
+      freeBytes: String(space?.freeBytes ?? 0n),
+      sizeBytes: String(space?.sizeBytes ?? 0n),
+    }),
+  );
+  return { differences, low: beyond };
 }

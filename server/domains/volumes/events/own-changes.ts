@@ -1,5 +1,5 @@
 import type { LvmAdapter, LvmStep } from "../../../../adapters/lvm/adapter.ts";
-import { createOwnChangeLog } from "../../../events/own-change-log.ts";
+import { type Attribution, createOwnChangeLog } from "../../../events/own-change-log.ts";
 import type { VolumeDifference } from "./volume-differences.ts";
 
 /** A change by this gateway. */
@@ -11,16 +11,9 @@ export interface OwnChange {
 }
 
 /** Distinguishes this gateway's changes of volumes from changes by others. */
-export interface OwnChanges {
+export interface OwnChanges extends Attribution<VolumeDifference, OwnChange> {
   /** LVM adapter; changes made through it count as the gateway's own. */
   readonly lvm: LvmAdapter;
-  /**
-   * Returns the gateway's change that caused a difference, if there is one.
-   * @param readAtMs when the read that shows the difference began (performance.now())
-   */
-  find(difference: VolumeDifference, readAtMs: number): OwnChange | undefined;
-  /** Forgets changes that are fully visible in a state whose read began at that time (performance.now()). */
-  forget(readAtMs: number): void;
 }
 
 /** Differences that each step causes. While lvcreate or lvremove runs, a read may show an intermediate state of the volume. */
@@ -49,7 +42,7 @@ export function createOwnChanges(lvm: LvmAdapter): OwnChanges {
         about.some((name) => name !== undefined && name !== null && names.includes(name));
       return log.find(fits, readAtMs);
     },
-    forget: (readAtMs) => log.forget(readAtMs),
+    forget: log.forget,
   };
 }
 

@@ -1,5 +1,5 @@
 import type { LvmState } from "../../../../adapters/lvm/adapter.ts";
-import type { NewEvent } from "../../../events/store/events.ts";
+import type { CauseOf, ObservedChanges } from "../../../events/observed-system.ts";
 import { presenceDifferences, spaceDifferences } from "./group-differences.ts";
 import { type ObservedVolumes, observeVolumes } from "./observed-volumes.ts";
 import type { OwnChange } from "./own-changes.ts";
@@ -11,7 +11,7 @@ export interface VolumeChangesOptions extends EventOrigin {
   /** A store with less free space than this, in percent, is low. */
   readonly lowSpacePercent: number;
   /** Returns the gateway's own change that caused a difference, if there is one. */
-  readonly ownChangeOf: (difference: VolumeDifference) => OwnChange | undefined;
+  readonly ownChangeOf: CauseOf<VolumeDifference, OwnChange>;
 }
 
 /**
@@ -22,7 +22,7 @@ export function volumeChanges(
   before: ObservedVolumes | undefined,
   state: LvmState,
   options: VolumeChangesOptions,
-): { readonly observed: ObservedVolumes; readonly events: readonly NewEvent[] } {
+): ObservedChanges<ObservedVolumes> {
   const { deviceClasses, lowSpacePercent, ownChangeOf } = options;
   const after = observeVolumes(before, state);
   const space = spaceDifferences(before?.low ?? [], state, deviceClasses, lowSpacePercent);

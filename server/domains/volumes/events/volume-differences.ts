@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from "node:util";
+import { compareResources, describeChange, type ResourcePair } from "../../../events/compare-resources.ts";
 import type { ObservedVolume } from "./observed-volumes.ts";
 
 /** A change of one volume. */
@@ -25,28 +27,24 @@ export function volumeDifferences(
   before: readonly ObservedVolume[],
   after: readonly ObservedVolume[],
 ): VolumeDifference[] {
-  const known = new Map(before.map((volume) => [identityOf(volume), volume]));
-  const pairs: Pair[] = [];
-  const created: ObservedVolume[] = [];
-  for (const volume of after) {
-    const previous = known.get(identityOf(volume));
-    known.delete(identityOf(volume));
-    if (previous === undefined) {
-      created.push(volume);
-    } else {
-      pairs.push({ before: previous, after: volume });
-    }
-  }
+  const all = compareResources(before, after, identityOf);
   return [
-    ...[...known.values()].map((volume) => removal(volume, [])),
-    ...orderedChanges(pairs),
-    ...created.map((volume) => creation(volume, [])),
+    ...all.flatMap((pair) => (pair.after === undefined ? [removal(pair.before, [])] : [])),
+    // Describing a pair costs much more than comparing it, and few of them differ.
+    ...orderedChanges(all.filter(isKept).filter((pair) => !isDeepStrictEqual(pair.before, pair.after))),
+    ...all.flatMap((pair) =>
+      pair.after !== undefined && pair.before === undefined ? [creation(pair.after, [])] : [],
+    ),
   ];
 }
 
 /** Returns the name of a volume with its group, such as `vg0/data`. */
 export function pathOf({ groupName, name }: ObservedVolume): string {
   return `${groupName}/${name}`;
+}
+
+function isKept(pair: ResourcePair<ObservedVolume, ObservedVolume>): pair is Pair {
+  return pair.before !== undefined && pair.after !== undefined;
 }
 
 function orderedChanges(pairs: readonly Pair[]): VolumeDifference[] {
@@ -95,24 +93,20 @@ function describeChanges(pair: Pair): string[] {
   const list = (tags: readonly string[]) => (tags.length === 0 ? "none" : tags.join(", "));
   return [
     ...describeNames(pair),
-    ...describe("tags", list(before.tags), list(after.tags)),
-    ...describe("active", yesNo(before.isActive), yesNo(after.isActive)),
-    ...describe("health", before.health, after.health),
-    ...describe("kind", before.kind, after.kind),
-    ...describe("origin", before.originName ?? "none", after.originName ?? "none"),
-    ...describe("thin pool", before.thinPoolName ?? "none", after.thinPoolName ?? "none"),
+    ...describeChange("tags", list(before.tags), list(after.tags)),
+    ...describeChange("active", yesNo(before.isActive), yesNo(after.isActive)),
+    ...describeChange("health", before.health, after.health),
+    ...describeChange("kind", before.kind, after.kind),
+    ...describeChange("origin", before.originName ?? "none", after.originName ?? "none"),
+    ...describeChange("thin pool", before.thinPoolName ?? "none", after.thinPoolName ?? "none"),
   ];
 }
 
 function describeNames({ before, after }: Pair): string[] {
   return [
-    ...describe("name", before.name, after.name),
-    ...describe("volume group", before.groupName, after.groupName),
+    ...describeChange("name", before.name, after.name),
+    ...describeChange("volume group", before.groupName, after.groupName),
   ];
-}
-
-function describe(what: string, before: string, after: string): string[] {
-  return before === after ? [] : [`${what}: ${before} -> ${after}`];
 }
 
 function creation(volume: ObservedVolume, changes: readonly string[]): VolumeDifference {

@@ -1,6 +1,6 @@
 import { volumeGroupResource, volumeResource } from "../../../../adapters/lvm/names.ts";
-import { operationOf } from "../../../backups/lvm/operation-marks.ts";
 import type { NewEvent } from "../../../events/store/events.ts";
+import { operationOf } from "../../../lvm/operation-marks.ts";
 import type { DeviceClass } from "../device-class.ts";
 import type { GroupDifference } from "./group-differences.ts";
 import type { ObservedVolume } from "./observed-volumes.ts";
@@ -34,7 +34,7 @@ export function volumeEvent(
     type,
     resource: volumeResource(groupName, name),
     host,
-    ...(operationId === undefined || !isOurs ? {} : { operationId }),
+    operationId: isOurs ? operationId : undefined,
     services,
     payload: {
       volume: {

@@ -1,13 +1,14 @@
 import type { LvmState } from "../../../../adapters/lvm/adapter.ts";
 import {
-  type ObservedSystem,
   observeSystem,
   type SystemObserver,
   type SystemObserverOptions,
 } from "../../../events/observe-system.ts";
+import type { ObservedSystem } from "../../../events/observed-system.ts";
 import { type ObservedVolumes, parseObservedVolumes } from "./observed-volumes.ts";
-import type { OwnChanges } from "./own-changes.ts";
+import type { OwnChange, OwnChanges } from "./own-changes.ts";
 import { type VolumeChangesOptions, volumeChanges } from "./volume-changes.ts";
+import type { VolumeDifference } from "./volume-differences.ts";
 import { services } from "./volume-events.ts";
 
 /** Options of `observeVolumeChanges`. */
@@ -22,7 +23,7 @@ export interface VolumeObserverOptions
 export function observeVolumeChanges(options: VolumeObserverOptions): SystemObserver {
   const { own, host } = options;
   const { lvm } = own;
-  const system: ObservedSystem<LvmState, ObservedVolumes> = {
+  const system: ObservedSystem<LvmState, ObservedVolumes, VolumeDifference, OwnChange> = {
     source: `${lvm.kind === "sandbox" ? "sandbox-" : ""}lvm/${host}`,
     name: "LVM",
     subscribe: (onChange) => lvm.subscribe(onChange),
@@ -31,13 +32,9 @@ export function observeVolumeChanges(options: VolumeObserverOptions): SystemObse
       return snapshot.readAtMs >= sinceMs ? snapshot : lvm.refresh(signal);
     },
     parse: parseObservedVolumes,
-    changes: (before, state, readAtMs) =>
-      volumeChanges(before, state, {
-        ...options,
-        ownChangeOf: (difference) => own.find(difference, readAtMs),
-      }),
+    changes: (before, state, causeOf) => volumeChanges(before, state, { ...options, ownChangeOf: causeOf }),
     gapOrigin: { topic: "volumes", resource: "volumeGroups", host, services },
-    onPublished: own.forget,
+    own,
   };
   return observeSystem(system, options);
 }

@@ -21,7 +21,7 @@ const hdd = { name: "sandbox-hdd", volumeGroup: "sandbox-hdd-vg", default: false
 /** Share of each group that its volumes use, in percent: `sandbox-hdd` is nearly full. */
 const usedPercent = { nvme: 60n, hdd: 94n };
 
-/** Volumes of the world's backups (server/sandbox/backups.ts). */
+/** Volumes of the world's backups (server/sandbox/world-deeds.ts). */
 const backedUp: readonly SandboxVolume[] = [
   volume("db-warehouse-data", 1_200n, ["app=db", "env=production", "backup=daily"]),
   volume("db-orders-data", 120n, ["app=db", "env=production", "backup=daily"]),

@@ -5,7 +5,7 @@ import type { RequestUsage } from "../../call/request-usage.ts";
 import { createRing, type RingElement } from "../../call/ring.ts";
 import type { HttpRequest, HttpResponse } from "../../protocols/http/http-exchange.ts";
 import { createFairShares, type Share } from "./fair-shares.ts";
-import type { UnknownConnection } from "./unknown-connections.ts";
+import type { UnknownConnection } from "./unknown-connection.ts";
 
 /** Requests whose answers are not fully sent. */
 export interface OpenRequests {

@@ -40,6 +40,6 @@ async function installInto(directory: string): Promise<void> {
     opt: "target=js",
   }));
   const template = JSON.stringify({ version: "v2", plugins });
-  const buf = join(root, "node_modules/.bin/buf");
+  const buf = join(root, "tools/node_modules/.bin/buf");
   await install("code for connect-web 1.x", buf, ["generate", "--template", template, join(root, "proto")]);
 }

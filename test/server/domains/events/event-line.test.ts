@@ -10,7 +10,7 @@ const lineOf = (event: Parameters<typeof create<typeof EventSchema>>[1]) =>
   eventLine(create(EventSchema, { at, resource: "r/1", ...event }));
 const time = "2026-01-31T10:00:00.000Z";
 
-test("events of all kinds are formatted as one line", async (t) => {
+test("events of volumes are formatted as one line, and so are unknown ones", async (t) => {
   t.equal(lineOf({ type: "newer.thing" }), `${time} newer.thing r/1`);
   const volume = { name: "data", sizeBytes: 1n << 30n };
   t.equal(
@@ -32,6 +32,9 @@ test("events of all kinds are formatted as one line", async (t) => {
     lineOf({ type: "volumeGroup.low", detail: { case: "volumeGroup", value: group } }),
     `${time} volumeGroup.low r/1: 5 MiB of 4 EiB free; ssd, fast`,
   );
+});
+
+test("events of machines and clusters are formatted as one line", async (t) => {
   const stopped = { id: "bm-1", state: "off", previousState: "running", outside: true };
   t.equal(
     lineOf({ type: "hypervisor.stopped", detail: { case: "hypervisor", value: stopped } }),
@@ -82,6 +85,9 @@ test("events of all kinds are formatted as one line", async (t) => {
     lineOf({ type: "storagePool.changed", detail: { case: "storagePool", value: smaller } }),
     `${time} storagePool.changed r/1: 512 MiB, before 1 GiB; removed /dev/c`,
   );
+});
+
+test("events of Ceph are formatted as one line", async (t) => {
   const health = {
     cluster: "f",
     status: "HEALTH_WARN",
@@ -121,6 +127,9 @@ test("events of all kinds are formatted as one line", async (t) => {
     lineOf({ type: "crash.reported", detail: { case: "cephCrash", value: undated } }),
     `${time} crash.reported r/1: osd.1 on h1: FAILED ceph_assert`,
   );
+});
+
+test("events of pods and operations, and gaps, are formatted as one line", async (t) => {
   const pod = { id: "u", name: "web", happenedAt: at };
   t.equal(
     lineOf({ type: "pod.started", operationId: "op-1", detail: { case: "pod", value: pod } }),

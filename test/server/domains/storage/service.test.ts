@@ -67,7 +67,7 @@ test("the radar explains each score", async (t) => {
   t.match(message.radar, { clusterHealth: 80, nodesHealth: 100, stability: 80, reliability: 100 });
   t.match(
     headers.get("hostplane-radar"),
-    /^cluster_health: OSD_DOWN -15, RECENT_CRASH -5; nodes_health: 3 of 3 ready; capacity_available: \d+ of \d+ bytes free; stability: flaps=1 -10, crashes=1 -10, seen since \S+Z; reliability: no deductions$/,
+    /^cluster_health: OSD_DOWN -15, RECENT_CRASH -5; nodes_health: 3 of 3 ready; capacity_available: [\d.]+ TiB of [\d.]+ TiB free; stability: flaps=1 -10, crashes=1 -10, seen since \S+Z; reliability: no deductions$/,
   );
 });
 

@@ -1,8 +1,10 @@
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { test } from "tap";
 import { readContractServices } from "../../harness/contract-services.ts";
-import { startGatewayUnderTest } from "../../harness/gateway-under-test.ts";
+import { createSharedGateway, startGatewayUnderTest } from "../../harness/gateway-under-test.ts";
 import { requestOver } from "../../harness/raw-request.ts";
+
+const sharedGateway = createSharedGateway({}, { hasLogin: true });
 
 /** Returns the paths of all pages that the index leads to, and of the index. */
 async function pagesOf(url: string): Promise<string[]> {
@@ -12,7 +14,7 @@ async function pagesOf(url: string): Promise<string[]> {
 }
 
 test("each service has a page with each of its RPCs, and the index has a sentence for it", async (t) => {
-  const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
+  const { url } = await sharedGateway();
   const index = await (await fetch(`${url}/docs`)).text();
   for (const { typeName, methods } of await readContractServices()) {
     const [, item = ""] = index.split(`<li id="service-${typeName}">`);
@@ -36,7 +38,7 @@ test("each service has a page with each of its RPCs, and the index has a sentenc
 });
 
 test("every link has a target, and no page has inline code or another address", async (t) => {
-  const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
+  const { url } = await sharedGateway();
   const paths = await pagesOf(url);
   const pages = new Map<string, string>();
   for (const path of paths) {
@@ -79,7 +81,7 @@ test("every link has a target, and no page has inline code or another address", 
 });
 
 test("a service's page has fields, reasons by code, facts and types", async (t) => {
-  const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
+  const { url } = await sharedGateway();
   const page = await (await fetch(`${url}/docs/proto.LVService`)).text();
   t.match(page, "Creates a logical volume, empty or filled from a backup, and returns it.");
   t.match(page, '<a href="#type-proto.DataSource">proto.DataSource</a>');
@@ -117,14 +119,14 @@ test("nothing of a request is in a page, because all readers get the same", asyn
 });
 
 test("a page that does not exist is not found, and not kept", async (t) => {
-  const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
+  const { url } = await sharedGateway();
   for (const path of ["/docs/none.Service", "/docs/", "/docs/proto.VGService/Watch", "/docs/__proto__"]) {
     t.equal((await fetch(url + path)).status, 404, path);
   }
 });
 
 test("pages are public, compressed as requested, and have an etag", async (t) => {
-  const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
+  const { url } = await sharedGateway();
   const decoders = { identity: (bytes: Buffer) => bytes, gzip: gunzipSync, br: brotliDecompressSync };
   for (const path of [
     "/openapi.json",
@@ -158,7 +160,7 @@ test("pages are public, compressed as requested, and have an etag", async (t) =>
 });
 
 test("a page is small", async (t) => {
-  const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
+  const { url } = await sharedGateway();
   for (const path of await pagesOf(url)) {
     const { body } = await requestOver["1.1"](url, {
       method: "GET",

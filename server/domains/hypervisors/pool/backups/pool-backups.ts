@@ -2,13 +2,13 @@ import type { LibvirtAdapter } from "../../../../../adapters/libvirt/adapter.ts"
 import type { LvmAdapter } from "../../../../../adapters/lvm/adapter.ts";
 import type { ResticAdapter } from "../../../../../adapters/restic/adapter.ts";
 import type { BackupSource } from "../../../../backups/backup-source.ts";
-import { createOperationVolumes } from "../../../../backups/lvm/operation-volumes.ts";
 import { createRepositories } from "../../../../backups/repositories.ts";
 import { createRepositoryKeys } from "../../../../backups/repository-keys.ts";
 import { localPlace } from "../../../../backups/repository-place.ts";
 import { createStoredBackups } from "../../../../backups/stored-backups.ts";
 import type { Seal } from "../../../../crypto/seal.ts";
 import { type BeginnableChange, registerLongChange } from "../../../../domain/long-change.ts";
+import { createOperationVolumes } from "../../../../lvm/operation-volumes.ts";
 import type { InlineRunner } from "../../../../operations/engine/run-inline.ts";
 import { listOpen } from "../../../../operations/list-open.ts";
 import type { Operations } from "../../../../operations/operations.ts";

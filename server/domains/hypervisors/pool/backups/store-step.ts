@@ -3,9 +3,9 @@ import { libvirtReasons } from "../../../../../adapters/libvirt/reasons.ts";
 import { lvmReasons } from "../../../../../adapters/lvm/reasons.ts";
 import type { Repository } from "../../../../../adapters/restic/adapter.ts";
 import { resticReasons } from "../../../../../adapters/restic/reasons.ts";
-import { lvmBackupReasons } from "../../../../backups/lvm/reasons.ts";
 import { describePlace } from "../../../../backups/repository-place.ts";
 import { operationTagOf } from "../../../../backups/stored-backup.ts";
+import { lvmBackupReasons } from "../../../../lvm/reasons.ts";
 import {
   type ChosenVolume,
   chosenBy,

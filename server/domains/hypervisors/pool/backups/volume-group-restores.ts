@@ -2,12 +2,8 @@ import { InfraError } from "../../../../../adapters/host/infra-error.ts";
 import { hostReasons } from "../../../../../adapters/host/reasons.ts";
 import type { LvmAdapter, LvmState } from "../../../../../adapters/lvm/adapter.ts";
 import { assertVolumeName, devicePathOf, volumeResource } from "../../../../../adapters/lvm/names.ts";
-import { roundUpToExtents } from "../../../../backups/lvm/extents.ts";
-import {
-  assertSameGroup,
-  findCreated,
-  type OperationVolumes,
-} from "../../../../backups/lvm/operation-volumes.ts";
+import { roundUpToExtents } from "../../../../lvm/extents.ts";
+import { assertSameGroup, findCreated, type OperationVolumes } from "../../../../lvm/operation-volumes.ts";
 import {
   assertNameFree,
   leftOfRestored,
@@ -15,8 +11,8 @@ import {
   renameRestored,
   restoredGone,
   unmarkRestored,
-} from "../../../../backups/lvm/restored-volume.ts";
-import { assertWhole } from "../../../../backups/lvm/volume-refusals.ts";
+} from "../../../../lvm/restored-volume.ts";
+import { assertWhole } from "../../../../lvm/volume-refusals.ts";
 import type { CreatedVolume, PoolVolumeSpec, RestoredVolumes, VolumesHolder } from "./pool-volumes.ts";
 
 export interface VolumeGroupRestoresOptions {

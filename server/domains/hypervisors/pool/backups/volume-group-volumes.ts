@@ -3,14 +3,14 @@ import { hostReasons } from "../../../../../adapters/host/reasons.ts";
 import type { LogicalVolume, LvmState, VolumeGroup } from "../../../../../adapters/lvm/adapter.ts";
 import { devicePathOf, volumeResource } from "../../../../../adapters/lvm/names.ts";
 import { lvmReasons } from "../../../../../adapters/lvm/reasons.ts";
-import { isTemporary, operationTag, temporaryName } from "../../../../backups/lvm/operation-marks.ts";
+import { isTemporary, operationTag, temporaryName } from "../../../../lvm/operation-marks.ts";
 import {
   assertSameGroup,
   findCreated,
   findVolume,
   type OperationVolumes,
-} from "../../../../backups/lvm/operation-volumes.ts";
-import { assertSnapshotGood, snapshotStep } from "../../../../backups/lvm/snapshot-volume.ts";
+} from "../../../../lvm/operation-volumes.ts";
+import { assertSnapshotGood, snapshotStep } from "../../../../lvm/snapshot-volume.ts";
 import { poolBackupKey } from "./backup-settings.ts";
 import type { PoolVolume, PoolVolumes, VolumesHolder } from "./pool-volumes.ts";
 import { withPatience } from "./with-patience.ts";

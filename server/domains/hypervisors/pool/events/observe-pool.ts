@@ -1,11 +1,10 @@
 import { z } from "zod";
 import {
-  type ObservedChanges,
-  type ObservedSystem,
   observeSystem,
   type SystemObserver,
   type SystemObserverOptions,
 } from "../../../../events/observe-system.ts";
+import type { CauseOf, ObservedChanges, ObservedSystem } from "../../../../events/observed-system.ts";
 import type { NewEvent } from "../../../../events/store/events.ts";
 import type { PoolState, StoragePool } from "../storage-pool.ts";
 import type { OwnChange, OwnChanges } from "./own-changes.ts";
@@ -25,6 +24,8 @@ const observedPool = z.object({
 /** The part of the pool's state that events cover, as JSON. */
 type ObservedPool = Readonly<z.infer<typeof observedPool>>;
 
+type Effect = OwnChange["effect"];
+
 /** Services that already expose the pool: their callers may receive these events. */
 const services = ["operations.v1.OperationsService", "hostplane.v1.StoragePoolService"];
 
@@ -34,19 +35,15 @@ const maxAgeMs = 60_000;
 /** Publishes changes of the pool's size and devices as events, whatever caused them. */
 export function observePoolChanges(options: PoolObserverOptions): SystemObserver {
   const { pool, changes, host } = options;
-  const system: ObservedSystem<PoolState, ObservedPool> = {
+  const system: ObservedSystem<PoolState, ObservedPool, readonly Effect[], OwnChange> = {
     source: `${pool.backendKind === "sandbox" ? "sandbox-" : ""}storagePool/${host}`,
     name: "the storage pool",
     subscribe: pool.subscribe,
     read: (sinceMs, signal) => pool.read(signal, Math.max(sinceMs, performance.now() - maxAgeMs)),
     parse: (json) => observedPool.safeParse(json).data,
-    changes: (before, state, readAtMs) =>
-      observedPoolChanges(before, state, {
-        host,
-        ownChangeOf: (effects) => changes.find(({ effect }) => effects.includes(effect), readAtMs),
-      }),
+    changes: (before, state, causeOf) => observedPoolChanges(before, state, { host, ownChangeOf: causeOf }),
     gapOrigin: { topic: "hypervisors", resource: "storagePool", host, services },
-    onPublished: changes.forget,
+    own: changes,
   };
   return observeSystem(system, options);
 }
@@ -58,7 +55,7 @@ export function observedPoolChanges(
   origin: {
     readonly host: string;
     /** Returns the gateway's own change with one of these effects, if there is one. */
-    readonly ownChangeOf: (effects: readonly OwnChange["effect"][]) => OwnChange | undefined;
+    readonly ownChangeOf: CauseOf<readonly Effect[], OwnChange>;
   },
 ): ObservedChanges<ObservedPool> {
   const { name, identity } = state;
@@ -70,7 +67,7 @@ export function observedPoolChanges(
   const added = devices.filter((path) => !before.devices.includes(path));
   const removed = before.devices.filter((path) => !devices.includes(path));
   const growthBytes = state.sizeBytes - BigInt(before.sizeBytes);
-  const effects: readonly OwnChange["effect"][] = [
+  const effects: readonly Effect[] = [
     ...(added.length > 0 || growthBytes > 0n ? (["grows"] as const) : []),
     ...(removed.length > 0 || growthBytes < 0n ? (["shrinks"] as const) : []),
   ];
@@ -78,13 +75,12 @@ export function observedPoolChanges(
     return { observed, events: [] };
   }
   const { host, ownChangeOf } = origin;
-  const operationId = ownChangeOf(effects)?.operationId;
   const event: NewEvent = {
     topic: "hypervisors",
     type: "storagePool.changed",
     resource: "storagePool",
     host,
-    ...(operationId === undefined ? {} : { operationId }),
+    operationId: ownChangeOf(effects)?.operationId,
     services,
     // The JSON of a hostplane.v1.Event with only its detail set.
     payload: {

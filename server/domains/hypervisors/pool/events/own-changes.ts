@@ -1,4 +1,8 @@
-import { createOwnChangeLog, type OwnChangeLog } from "../../../../events/own-change-log.ts";
+import {
+  type Attribution,
+  createOwnChangeLog,
+  type OwnChangeLog,
+} from "../../../../events/own-change-log.ts";
 import type { StoragePool } from "../storage-pool.ts";
 
 /** A change of the pool by an operation of this gateway. */
@@ -7,9 +11,15 @@ export interface OwnChange {
   readonly effect: "grows" | "shrinks";
 }
 
-/** Log that distinguishes this gateway's changes of the pool from changes by others. */
-export type OwnChanges = OwnChangeLog<OwnChange>;
+/** Distinguishes this gateway's changes of the pool, by their effects, from changes by others. */
+export type OwnChanges = Pick<OwnChangeLog<OwnChange>, "during"> &
+  Attribution<readonly OwnChange["effect"][], OwnChange>;
 
 export function createOwnChanges(pool: Pick<StoragePool, "read">): OwnChanges {
-  return createOwnChangeLog<OwnChange>(() => pool.read());
+  const log = createOwnChangeLog<OwnChange>(() => pool.read());
+  return {
+    during: log.during,
+    find: (effects, readAtMs) => log.find(({ effect }) => effects.includes(effect), readAtMs),
+    forget: log.forget,
+  };
 }

@@ -2,7 +2,7 @@ import { Cron } from "croner";
 import { createNameMatch } from "../../../../../adapters/host/name-match.ts";
 import type { LogicalVolume, LvmState } from "../../../../../adapters/lvm/adapter.ts";
 import type { KeepPolicy } from "../../../../../adapters/restic/adapter.ts";
-import { operationOf } from "../../../../backups/lvm/operation-marks.ts";
+import { operationOf } from "../../../../lvm/operation-marks.ts";
 import { type DeviceClass, resolveClass, volumesOf } from "../../device-class.ts";
 
 /** A schedule of automatic backups to the local repository. Either `cron` or `everyHours` is set. */

@@ -32,10 +32,16 @@ async function until(isSo: () => boolean): Promise<void> {
   }
 }
 
-test("a machine released by an administrator is replaced, and its node is removed", async (t) => {
+test("a machine released or marked as broken by an administrator is replaced, and its node is removed", async (t) => {
   const clusters = await runningCluster(t, 1);
   const systemId = await machineOf(clusters, "web");
   await replaced(clusters, systemId, () => clusters.maas.admin.release(systemId));
+
+  const broken = await machineOf(clusters, "web");
+  const { region } = clusters.maas.fake;
+  await replaced(clusters, broken, () => region.change(broken, { kind: "markBroken", comment: "no power" }));
+  t.equal(region.machine(broken)?.status, "broken");
+  t.not(await machineOf(clusters, "web"), broken);
   t.equal(clusters.workload.fake.cluster("prod")?.nodes.size, 2);
   t.same(await clusters.differences(), []);
 });

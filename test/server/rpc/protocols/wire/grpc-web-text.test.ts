@@ -16,9 +16,11 @@ import {
 } from "../../../../../server/rpc/protocols/wire/grpc-web-text.ts";
 import { rpcReasons } from "../../../../../server/rpc/reasons.ts";
 import { envelopesFrom } from "../../../harness/envelopes.ts";
-import { startGatewayUnderTest } from "../../../harness/gateway-under-test.ts";
+import { createSharedGateway, startGatewayUnderTest } from "../../../harness/gateway-under-test.ts";
 import { errorFromAnswer } from "../../../harness/raw-error.ts";
 import { type RawAnswer, requestOver } from "../../../harness/raw-request.ts";
+
+const sharedGateway = createSharedGateway();
 
 const listPath = "/proto.VGService/GetLVList";
 const textTypes = ["application/grpc-web-text", grpcWebTextType, "Application/gRPC-Web-Text; charset=utf-8"];
@@ -88,7 +90,7 @@ test("the head of an envelope determines the maximum length of its base64", asyn
 });
 
 test("a unary call is answered as in binary mode, in base64", async (t) => {
-  const { url } = await startGatewayUnderTest(t);
+  const { url } = await sharedGateway();
   for (const httpVersion of ["1.1", "2"] as const) {
     for (const deviceClass of ["", "none"]) {
       const call = async (type: string, body: Uint8Array | string) =>
@@ -134,7 +136,7 @@ test("a body that is not base64, too large or more than one message is refused i
 });
 
 test("a message of a stream can be read before the stream ends", async (t) => {
-  const { url } = await startGatewayUnderTest(t);
+  const { url } = await sharedGateway();
   const left = new AbortController();
   t.teardown(() => left.abort());
   const response = await fetch(`${url}/proto.VGService/Watch`, {
@@ -156,7 +158,7 @@ test("a message of a stream can be read before the stream ends", async (t) => {
 });
 
 test("a stream of requests, which gRPC-Web does not have, is refused", async (t) => {
-  const { url } = await startGatewayUnderTest(t);
+  const { url } = await sharedGateway();
   const answer = await requestOver["2"](url, {
     path: "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
     headers: { "content-type": grpcWebTextType },
