@@ -30,11 +30,6 @@ export const fleetReasons = defineReasons({
     meaning:
       "The service is always the hub's own (logins, users, tokens, the fleet), so the call must not name a host.",
   },
-  NOT_A_HUB: {
-    code: "FAILED_PRECONDITION",
-    retryable: false,
-    meaning: "This gateway has no hosts, because `fleet.hub` is not configured.",
-  },
   BAD_HOST_ANSWER: {
     code: "INTERNAL",
     retryable: false,
@@ -70,21 +65,6 @@ export const fleetReasons = defineReasons({
     code: "FAILED_PRECONDITION",
     retryable: false,
     meaning: "The gateway is not a member of a fleet.",
-  },
-  LOCAL_SOCKET_ONLY: {
-    code: "PERMISSION_DENIED",
-    retryable: false,
-    meaning: "Only callers on the gateway's own admin socket may decide to which fleet the host belongs.",
-  },
-  AGENTS_ADDRESS_ONLY: {
-    code: "FAILED_PRECONDITION",
-    retryable: false,
-    meaning: "Certificates of hosts are issued only on the hub's address for agents.",
-  },
-  HOST_CERTIFICATE_REQUIRED: {
-    code: "UNAUTHENTICATED",
-    retryable: false,
-    meaning: "The connection has no certificate that this fleet has issued to a host.",
   },
   HOST_EXISTS: {
     code: "ALREADY_EXISTS",

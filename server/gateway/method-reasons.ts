@@ -6,6 +6,7 @@ import { authReasons } from "../domains/auth/reasons.ts";
 import { backupsDomain } from "../domains/backups/domain.ts";
 import { domains } from "../domains/domains.ts";
 import { planDomain } from "../domains/plan/domain.ts";
+import { fleetReasons } from "../fleet/reasons.ts";
 import { type DocumentedMethod, takesIdempotencyKey } from "../rpc/openapi/documented-method.ts";
 import type { DocumentedReasons } from "../rpc/openapi/error-table.ts";
 import { rpcReasons } from "../rpc/reasons.ts";
@@ -26,6 +27,14 @@ const ofEveryCall: readonly Reason[] = [
   rpcReasons.FORWARDED_NOT_ALLOWED,
   rpcReasons.CALLER_LIMIT,
   rpcReasons.DEADLINE,
+  // A hub forwards calls, and a host has its own limits for them.
+  fleetReasons.HOST_REQUIRED,
+  fleetReasons.HOST_NAME_INVALID,
+  fleetReasons.HOST_UNKNOWN,
+  fleetReasons.HOST_UNREACHABLE,
+  fleetReasons.NOT_ON_HOSTS,
+  fleetReasons.BAD_HOST_ANSWER,
+  fleetReasons.BEYOND_CEILING,
   hostReasons.CALLER_LEFT,
   hostReasons.SHUTTING_DOWN,
   hostReasons.INTERNAL,

@@ -16,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file hostplane/v1/fleet.proto.
  */
 export const file_hostplane_v1_fleet: GenFile = /*@__PURE__*/
-  fileDesc("Chhob3N0cGxhbmUvdjEvZmxlZXQucHJvdG8SDGhvc3RwbGFuZS52MSKCAQoKSG9zdFJlcG9ydBIPCgd2ZXJzaW9uGAEgASgJEg8KB3NhbmRib3gYAiABKAgSJwoIYmFja2VuZHMYAyADKAsyFS5ob3N0cGxhbmUudjEuQmFja2VuZBIpCgdmaWd1cmVzGAQgAygLMhguaG9zdHBsYW5lLnYxLkhvc3RGaWd1cmUizQIKBEhvc3QSDAoEbmFtZRgBIAEoCRIuCgZsYWJlbHMYAiADKAsyHi5ob3N0cGxhbmUudjEuSG9zdC5MYWJlbHNFbnRyeRIRCgljb25uZWN0ZWQYAyABKAgSMAoMbGFzdF9zZWVuX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBItCglqb2luZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjoKFmNlcnRpZmljYXRlX2V4cGlyZXNfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEigKBnJlcG9ydBgHIAEoCzIYLmhvc3RwbGFuZS52MS5Ib3N0UmVwb3J0Gi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiRwoKSG9zdEZpZ3VyZRIQCghyZXNvdXJjZRgBIAEoCRISCgp1c2VkX2J5dGVzGAIgASgDEhMKC3RvdGFsX2J5dGVzGAMgASgDIn0KEExpc3RIb3N0c1JlcXVlc3QSOgoGbGFiZWxzGAEgAygLMiouaG9zdHBsYW5lLnYxLkxpc3RIb3N0c1JlcXVlc3QuTGFiZWxzRW50cnkaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASI2ChFMaXN0SG9zdHNSZXNwb25zZRIhCgVob3N0cxgBIAMoCzISLmhvc3RwbGFuZS52MS5Ib3N0In8KEVdhdGNoSG9zdHNSZXF1ZXN0EjsKBmxhYmVscxgBIAMoCzIrLmhvc3RwbGFuZS52MS5XYXRjaEhvc3RzUmVxdWVzdC5MYWJlbHNFbnRyeRotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIjcKEldhdGNoSG9zdHNSZXNwb25zZRIhCgVob3N0cxgBIAMoCzISLmhvc3RwbGFuZS52MS5Ib3N0IoQCChBDYWxsSG9zdHNSZXF1ZXN0Eg4KBm1ldGhvZBgBIAEoCRIMCgRib2R5GAIgASgMEhQKDGNvbnRlbnRfdHlwZRgDIAEoCRINCgVob3N0cxgEIAMoCRI6CgZsYWJlbHMYBSADKAsyKi5ob3N0cGxhbmUudjEuQ2FsbEhvc3RzUmVxdWVzdC5MYWJlbHNFbnRyeRIWCg5tYXhfY29uY3VycmVudBgGIAEoDRIqCgd0aW1lb3V0GAcgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiZgoRQ2FsbEhvc3RzUmVzcG9uc2USDAoEaG9zdBgBIAEoCRIOCgRib2R5GAIgASgMSAASKAoFZXJyb3IYAyABKAsyFy5ob3N0cGxhbmUudjEuSG9zdEVycm9ySABCCQoHb3V0Y29tZSI6CglIb3N0RXJyb3ISDAoEY29kZRgBIAEoCRIOCgZyZWFzb24YAiABKAkSDwoHbWVzc2FnZRgDIAEoCSLEAQoWQ3JlYXRlSG9zdFRva2VuUmVxdWVzdBIrCghsaWZldGltZRgBIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIMCgRob3N0GAIgASgJEkAKBmxhYmVscxgDIAMoCzIwLmhvc3RwbGFuZS52MS5DcmVhdGVIb3N0VG9rZW5SZXF1ZXN0LkxhYmVsc0VudHJ5Gi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiWAoXQ3JlYXRlSG9zdFRva2VuUmVzcG9uc2USDQoFdG9rZW4YASABKAkSLgoKZXhwaXJlc19hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAikwEKFFNldEhvc3RMYWJlbHNSZXF1ZXN0EgwKBG5hbWUYASABKAkSPgoGbGFiZWxzGAIgAygLMi4uaG9zdHBsYW5lLnYxLlNldEhvc3RMYWJlbHNSZXF1ZXN0LkxhYmVsc0VudHJ5Gi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiOQoVU2V0SG9zdExhYmVsc1Jlc3BvbnNlEiAKBGhvc3QYASABKAsyEi5ob3N0cGxhbmUudjEuSG9zdCIhChFSZW1vdmVIb3N0UmVxdWVzdBIMCgRuYW1lGAEgASgJIhQKElJlbW92ZUhvc3RSZXNwb25zZSIvChBKb2luRmxlZXRSZXF1ZXN0Eg0KBXRva2VuGAEgASgJEgwKBG5hbWUYAiABKAkiQQoRSm9pbkZsZWV0UmVzcG9uc2USLAoKbWVtYmVyc2hpcBgBIAEoCzIYLmhvc3RwbGFuZS52MS5NZW1iZXJzaGlwIhMKEUxlYXZlRmxlZXRSZXF1ZXN0IhQKEkxlYXZlRmxlZXRSZXNwb25zZSIWChRHZXRNZW1iZXJzaGlwUmVxdWVzdCJFChVHZXRNZW1iZXJzaGlwUmVzcG9uc2USLAoKbWVtYmVyc2hpcBgBIAEoCzIYLmhvc3RwbGFuZS52MS5NZW1iZXJzaGlwIpMBCgpNZW1iZXJzaGlwEgwKBG5hbWUYASABKAkSEAoIZmxlZXRfaWQYAiABKAkSOgoWY2VydGlmaWNhdGVfZXhwaXJlc19hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoEaHVicxgEIAMoCzIbLmhvc3RwbGFuZS52MS5IdWJDb25uZWN0aW9uIkQKDUh1YkNvbm5lY3Rpb24SDwoHYWRkcmVzcxgBIAEoCRIRCgljb25uZWN0ZWQYAiABKAgSDwoHcHJvYmxlbRgDIAEoCSJECg1FbnJvbGxSZXF1ZXN0EgwKBGNvZGUYASABKAkSDAoEbmFtZRgCIAEoCRIXCg9zaWduaW5nX3JlcXVlc3QYAyABKAwiQQoORW5yb2xsUmVzcG9uc2USLwoGaXNzdWVkGAEgASgLMh8uaG9zdHBsYW5lLnYxLklzc3VlZENlcnRpZmljYXRlIjIKF1JlbmV3Q2VydGlmaWNhdGVSZXF1ZXN0EhcKD3NpZ25pbmdfcmVxdWVzdBgBIAEoDCJLChhSZW5ld0NlcnRpZmljYXRlUmVzcG9uc2USLwoGaXNzdWVkGAEgASgLMh8uaG9zdHBsYW5lLnYxLklzc3VlZENlcnRpZmljYXRlIm4KEUlzc3VlZENlcnRpZmljYXRlEgwKBG5hbWUYASABKAkSEAoIZmxlZXRfaWQYAiABKAkSFAoMY2VydGlmaWNhdGVzGAMgAygMEhUKDWh1Yl9hdXRob3JpdHkYBCABKAwSDAoEaHVicxgFIAMoCTKUBAoMRmxlZXRTZXJ2aWNlElEKCUxpc3RIb3N0cxIeLmhvc3RwbGFuZS52MS5MaXN0SG9zdHNSZXF1ZXN0Gh8uaG9zdHBsYW5lLnYxLkxpc3RIb3N0c1Jlc3BvbnNlIgOQAgESVgoKV2F0Y2hIb3N0cxIfLmhvc3RwbGFuZS52MS5XYXRjaEhvc3RzUmVxdWVzdBogLmhvc3RwbGFuZS52MS5XYXRjaEhvc3RzUmVzcG9uc2UiA5ACATABEk4KCUNhbGxIb3N0cxIeLmhvc3RwbGFuZS52MS5DYWxsSG9zdHNSZXF1ZXN0Gh8uaG9zdHBsYW5lLnYxLkNhbGxIb3N0c1Jlc3BvbnNlMAESXgoPQ3JlYXRlSG9zdFRva2VuEiQuaG9zdHBsYW5lLnYxLkNyZWF0ZUhvc3RUb2tlblJlcXVlc3QaJS5ob3N0cGxhbmUudjEuQ3JlYXRlSG9zdFRva2VuUmVzcG9uc2USWAoNU2V0SG9zdExhYmVscxIiLmhvc3RwbGFuZS52MS5TZXRIb3N0TGFiZWxzUmVxdWVzdBojLmhvc3RwbGFuZS52MS5TZXRIb3N0TGFiZWxzUmVzcG9uc2USTwoKUmVtb3ZlSG9zdBIfLmhvc3RwbGFuZS52MS5SZW1vdmVIb3N0UmVxdWVzdBogLmhvc3RwbGFuZS52MS5SZW1vdmVIb3N0UmVzcG9uc2UykQIKEU1lbWJlcnNoaXBTZXJ2aWNlEkwKCUpvaW5GbGVldBIeLmhvc3RwbGFuZS52MS5Kb2luRmxlZXRSZXF1ZXN0Gh8uaG9zdHBsYW5lLnYxLkpvaW5GbGVldFJlc3BvbnNlEk8KCkxlYXZlRmxlZXQSHy5ob3N0cGxhbmUudjEuTGVhdmVGbGVldFJlcXVlc3QaIC5ob3N0cGxhbmUudjEuTGVhdmVGbGVldFJlc3BvbnNlEl0KDUdldE1lbWJlcnNoaXASIi5ob3N0cGxhbmUudjEuR2V0TWVtYmVyc2hpcFJlcXVlc3QaIy5ob3N0cGxhbmUudjEuR2V0TWVtYmVyc2hpcFJlc3BvbnNlIgOQAgEyuwEKEUVucm9sbG1lbnRTZXJ2aWNlEkMKBkVucm9sbBIbLmhvc3RwbGFuZS52MS5FbnJvbGxSZXF1ZXN0GhwuaG9zdHBsYW5lLnYxLkVucm9sbFJlc3BvbnNlEmEKEFJlbmV3Q2VydGlmaWNhdGUSJS5ob3N0cGxhbmUudjEuUmVuZXdDZXJ0aWZpY2F0ZVJlcXVlc3QaJi5ob3N0cGxhbmUudjEuUmVuZXdDZXJ0aWZpY2F0ZVJlc3BvbnNlYgZwcm90bzM", [file_google_protobuf_duration, file_google_protobuf_timestamp, file_hostplane_v1_system]);
+  fileDesc("Chhob3N0cGxhbmUvdjEvZmxlZXQucHJvdG8SDGhvc3RwbGFuZS52MSKCAQoKSG9zdFJlcG9ydBIPCgd2ZXJzaW9uGAEgASgJEg8KB3NhbmRib3gYAiABKAgSJwoIYmFja2VuZHMYAyADKAsyFS5ob3N0cGxhbmUudjEuQmFja2VuZBIpCgdmaWd1cmVzGAQgAygLMhguaG9zdHBsYW5lLnYxLkhvc3RGaWd1cmUizQIKBEhvc3QSDAoEbmFtZRgBIAEoCRIuCgZsYWJlbHMYAiADKAsyHi5ob3N0cGxhbmUudjEuSG9zdC5MYWJlbHNFbnRyeRIRCgljb25uZWN0ZWQYAyABKAgSMAoMbGFzdF9zZWVuX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBItCglqb2luZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjoKFmNlcnRpZmljYXRlX2V4cGlyZXNfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEigKBnJlcG9ydBgHIAEoCzIYLmhvc3RwbGFuZS52MS5Ib3N0UmVwb3J0Gi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiRwoKSG9zdEZpZ3VyZRIQCghyZXNvdXJjZRgBIAEoCRISCgp1c2VkX2J5dGVzGAIgASgDEhMKC3RvdGFsX2J5dGVzGAMgASgDIn0KEExpc3RIb3N0c1JlcXVlc3QSOgoGbGFiZWxzGAEgAygLMiouaG9zdHBsYW5lLnYxLkxpc3RIb3N0c1JlcXVlc3QuTGFiZWxzRW50cnkaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASI2ChFMaXN0SG9zdHNSZXNwb25zZRIhCgVob3N0cxgBIAMoCzISLmhvc3RwbGFuZS52MS5Ib3N0In8KEVdhdGNoSG9zdHNSZXF1ZXN0EjsKBmxhYmVscxgBIAMoCzIrLmhvc3RwbGFuZS52MS5XYXRjaEhvc3RzUmVxdWVzdC5MYWJlbHNFbnRyeRotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIjcKEldhdGNoSG9zdHNSZXNwb25zZRIhCgVob3N0cxgBIAMoCzISLmhvc3RwbGFuZS52MS5Ib3N0IsIBChBDYWxsSG9zdHNSZXF1ZXN0Eg4KBm1ldGhvZBgBIAEoCRIMCgRib2R5GAIgASgMEhQKDGNvbnRlbnRfdHlwZRgDIAEoCRINCgVob3N0cxgEIAMoCRInCgZsYWJlbHMYBSADKAsyFy5ob3N0cGxhbmUudjEuSG9zdExhYmVsEhYKDm1heF9jb25jdXJyZW50GAYgASgNEioKB3RpbWVvdXQYByABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24iZgoRQ2FsbEhvc3RzUmVzcG9uc2USDAoEaG9zdBgBIAEoCRIOCgRib2R5GAIgASgMSAASKAoFZXJyb3IYAyABKAsyFy5ob3N0cGxhbmUudjEuSG9zdEVycm9ySABCCQoHb3V0Y29tZSI6CglIb3N0RXJyb3ISDAoEY29kZRgBIAEoCRIOCgZyZWFzb24YAiABKAkSDwoHbWVzc2FnZRgDIAEoCSIoCglIb3N0TGFiZWwSDAoEbmFtZRgBIAEoCRINCgV2YWx1ZRgCIAEoCSJ8ChZDcmVhdGVIb3N0VG9rZW5SZXF1ZXN0EisKCGxpZmV0aW1lGAEgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEgwKBGhvc3QYAiABKAkSJwoGbGFiZWxzGAMgAygLMhcuaG9zdHBsYW5lLnYxLkhvc3RMYWJlbCJYChdDcmVhdGVIb3N0VG9rZW5SZXNwb25zZRINCgV0b2tlbhgBIAEoCRIuCgpleHBpcmVzX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJNChRTZXRIb3N0TGFiZWxzUmVxdWVzdBIMCgRuYW1lGAEgASgJEicKBmxhYmVscxgCIAMoCzIXLmhvc3RwbGFuZS52MS5Ib3N0TGFiZWwiOQoVU2V0SG9zdExhYmVsc1Jlc3BvbnNlEiAKBGhvc3QYASABKAsyEi5ob3N0cGxhbmUudjEuSG9zdCIhChFSZW1vdmVIb3N0UmVxdWVzdBIMCgRuYW1lGAEgASgJIhQKElJlbW92ZUhvc3RSZXNwb25zZSIvChBKb2luRmxlZXRSZXF1ZXN0Eg0KBXRva2VuGAEgASgJEgwKBG5hbWUYAiABKAkiQQoRSm9pbkZsZWV0UmVzcG9uc2USLAoKbWVtYmVyc2hpcBgBIAEoCzIYLmhvc3RwbGFuZS52MS5NZW1iZXJzaGlwIhMKEUxlYXZlRmxlZXRSZXF1ZXN0IhQKEkxlYXZlRmxlZXRSZXNwb25zZSIWChRHZXRNZW1iZXJzaGlwUmVxdWVzdCJFChVHZXRNZW1iZXJzaGlwUmVzcG9uc2USLAoKbWVtYmVyc2hpcBgBIAEoCzIYLmhvc3RwbGFuZS52MS5NZW1iZXJzaGlwIpMBCgpNZW1iZXJzaGlwEgwKBG5hbWUYASABKAkSEAoIZmxlZXRfaWQYAiABKAkSOgoWY2VydGlmaWNhdGVfZXhwaXJlc19hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoEaHVicxgEIAMoCzIbLmhvc3RwbGFuZS52MS5IdWJDb25uZWN0aW9uIkQKDUh1YkNvbm5lY3Rpb24SDwoHYWRkcmVzcxgBIAEoCRIRCgljb25uZWN0ZWQYAiABKAgSDwoHcHJvYmxlbRgDIAEoCSJECg1FbnJvbGxSZXF1ZXN0EgwKBGNvZGUYASABKAkSDAoEbmFtZRgCIAEoCRIXCg9zaWduaW5nX3JlcXVlc3QYAyABKAwiQQoORW5yb2xsUmVzcG9uc2USLwoGaXNzdWVkGAEgASgLMh8uaG9zdHBsYW5lLnYxLklzc3VlZENlcnRpZmljYXRlIjIKF1JlbmV3Q2VydGlmaWNhdGVSZXF1ZXN0EhcKD3NpZ25pbmdfcmVxdWVzdBgBIAEoDCJLChhSZW5ld0NlcnRpZmljYXRlUmVzcG9uc2USLwoGaXNzdWVkGAEgASgLMh8uaG9zdHBsYW5lLnYxLklzc3VlZENlcnRpZmljYXRlIm4KEUlzc3VlZENlcnRpZmljYXRlEgwKBG5hbWUYASABKAkSEAoIZmxlZXRfaWQYAiABKAkSFAoMY2VydGlmaWNhdGVzGAMgAygMEhUKDWh1Yl9hdXRob3JpdHkYBCABKAwSDAoEaHVicxgFIAMoCTKUBAoMRmxlZXRTZXJ2aWNlElEKCUxpc3RIb3N0cxIeLmhvc3RwbGFuZS52MS5MaXN0SG9zdHNSZXF1ZXN0Gh8uaG9zdHBsYW5lLnYxLkxpc3RIb3N0c1Jlc3BvbnNlIgOQAgESVgoKV2F0Y2hIb3N0cxIfLmhvc3RwbGFuZS52MS5XYXRjaEhvc3RzUmVxdWVzdBogLmhvc3RwbGFuZS52MS5XYXRjaEhvc3RzUmVzcG9uc2UiA5ACATABEk4KCUNhbGxIb3N0cxIeLmhvc3RwbGFuZS52MS5DYWxsSG9zdHNSZXF1ZXN0Gh8uaG9zdHBsYW5lLnYxLkNhbGxIb3N0c1Jlc3BvbnNlMAESXgoPQ3JlYXRlSG9zdFRva2VuEiQuaG9zdHBsYW5lLnYxLkNyZWF0ZUhvc3RUb2tlblJlcXVlc3QaJS5ob3N0cGxhbmUudjEuQ3JlYXRlSG9zdFRva2VuUmVzcG9uc2USWAoNU2V0SG9zdExhYmVscxIiLmhvc3RwbGFuZS52MS5TZXRIb3N0TGFiZWxzUmVxdWVzdBojLmhvc3RwbGFuZS52MS5TZXRIb3N0TGFiZWxzUmVzcG9uc2USTwoKUmVtb3ZlSG9zdBIfLmhvc3RwbGFuZS52MS5SZW1vdmVIb3N0UmVxdWVzdBogLmhvc3RwbGFuZS52MS5SZW1vdmVIb3N0UmVzcG9uc2UykQIKEU1lbWJlcnNoaXBTZXJ2aWNlEkwKCUpvaW5GbGVldBIeLmhvc3RwbGFuZS52MS5Kb2luRmxlZXRSZXF1ZXN0Gh8uaG9zdHBsYW5lLnYxLkpvaW5GbGVldFJlc3BvbnNlEk8KCkxlYXZlRmxlZXQSHy5ob3N0cGxhbmUudjEuTGVhdmVGbGVldFJlcXVlc3QaIC5ob3N0cGxhbmUudjEuTGVhdmVGbGVldFJlc3BvbnNlEl0KDUdldE1lbWJlcnNoaXASIi5ob3N0cGxhbmUudjEuR2V0TWVtYmVyc2hpcFJlcXVlc3QaIy5ob3N0cGxhbmUudjEuR2V0TWVtYmVyc2hpcFJlc3BvbnNlIgOQAgEyuwEKEUVucm9sbG1lbnRTZXJ2aWNlEkMKBkVucm9sbBIbLmhvc3RwbGFuZS52MS5FbnJvbGxSZXF1ZXN0GhwuaG9zdHBsYW5lLnYxLkVucm9sbFJlc3BvbnNlEmEKEFJlbmV3Q2VydGlmaWNhdGUSJS5ob3N0cGxhbmUudjEuUmVuZXdDZXJ0aWZpY2F0ZVJlcXVlc3QaJi5ob3N0cGxhbmUudjEuUmVuZXdDZXJ0aWZpY2F0ZVJlc3BvbnNlYgZwcm90bzM", [file_google_protobuf_duration, file_google_protobuf_timestamp, file_hostplane_v1_system]);
 
 /**
  * State of a host, as it last reported it.
@@ -279,9 +279,9 @@ export type CallHostsRequest = Message<"hostplane.v1.CallHostsRequest"> & {
   /**
    * Labels that a host must have, all of them. At least one name or label is required.
    *
-   * @generated from field: map<string, string> labels = 5;
+   * @generated from field: repeated hostplane.v1.HostLabel labels = 5;
    */
-  labels: { [key: string]: string };
+  labels: HostLabel[];
 
   /**
    * Largest number of calls at the same time: 1 to 64, 8 when unset.
@@ -385,6 +385,34 @@ export const HostErrorSchema: GenMessage<HostError> = /*@__PURE__*/
   messageDesc(file_hostplane_v1_fleet, 9);
 
 /**
+ * A label of a host.
+ *
+ * @generated from message hostplane.v1.HostLabel
+ */
+export type HostLabel = Message<"hostplane.v1.HostLabel"> & {
+  /**
+   * Name, e.g. "rack".
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Value. May be empty.
+   *
+   * @generated from field: string value = 2;
+   */
+  value: string;
+};
+
+/**
+ * Describes the message hostplane.v1.HostLabel.
+ * Use `create(HostLabelSchema)` to create a new message.
+ */
+export const HostLabelSchema: GenMessage<HostLabel> = /*@__PURE__*/
+  messageDesc(file_hostplane_v1_fleet, 10);
+
+/**
  * Options of a token.
  *
  * @generated from message hostplane.v1.CreateHostTokenRequest
@@ -407,9 +435,9 @@ export type CreateHostTokenRequest = Message<"hostplane.v1.CreateHostTokenReques
   /**
    * Labels that the host gets.
    *
-   * @generated from field: map<string, string> labels = 3;
+   * @generated from field: repeated hostplane.v1.HostLabel labels = 3;
    */
-  labels: { [key: string]: string };
+  labels: HostLabel[];
 };
 
 /**
@@ -417,7 +445,7 @@ export type CreateHostTokenRequest = Message<"hostplane.v1.CreateHostTokenReques
  * Use `create(CreateHostTokenRequestSchema)` to create a new message.
  */
 export const CreateHostTokenRequestSchema: GenMessage<CreateHostTokenRequest> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_fleet, 10);
+  messageDesc(file_hostplane_v1_fleet, 11);
 
 /**
  * The token.
@@ -445,7 +473,7 @@ export type CreateHostTokenResponse = Message<"hostplane.v1.CreateHostTokenRespo
  * Use `create(CreateHostTokenResponseSchema)` to create a new message.
  */
 export const CreateHostTokenResponseSchema: GenMessage<CreateHostTokenResponse> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_fleet, 11);
+  messageDesc(file_hostplane_v1_fleet, 12);
 
 /**
  * Labels to set.
@@ -463,9 +491,9 @@ export type SetHostLabelsRequest = Message<"hostplane.v1.SetHostLabelsRequest"> 
   /**
    * All labels that the host has from now on: at most 32, with names and values of at most 63 characters.
    *
-   * @generated from field: map<string, string> labels = 2;
+   * @generated from field: repeated hostplane.v1.HostLabel labels = 2;
    */
-  labels: { [key: string]: string };
+  labels: HostLabel[];
 };
 
 /**
@@ -473,7 +501,7 @@ export type SetHostLabelsRequest = Message<"hostplane.v1.SetHostLabelsRequest"> 
  * Use `create(SetHostLabelsRequestSchema)` to create a new message.
  */
 export const SetHostLabelsRequestSchema: GenMessage<SetHostLabelsRequest> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_fleet, 12);
+  messageDesc(file_hostplane_v1_fleet, 13);
 
 /**
  * The changed host.
@@ -494,7 +522,7 @@ export type SetHostLabelsResponse = Message<"hostplane.v1.SetHostLabelsResponse"
  * Use `create(SetHostLabelsResponseSchema)` to create a new message.
  */
 export const SetHostLabelsResponseSchema: GenMessage<SetHostLabelsResponse> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_fleet, 13);
+  messageDesc(file_hostplane_v1_fleet, 14);
 
 /**
  * The host to remove.
@@ -515,7 +543,7 @@ export type RemoveHostRequest = Message<"hostplane.v1.RemoveHostRequest"> & {
  * Use `create(RemoveHostRequestSchema)` to create a new message.
  */
 export const RemoveHostRequestSchema: GenMessage<RemoveHostRequest> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_fleet, 14);
+  messageDesc(file_hostplane_v1_fleet, 15);
 
 /**
  * Empty.
@@ -530,7 +558,7 @@ export type RemoveHostResponse = Message<"hostplane.v1.RemoveHostResponse"> & {
  * Use `create(RemoveHostResponseSchema)` to create a new message.
  */
 export const RemoveHostResponseSchema: GenMessage<RemoveHostResponse> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_fleet, 15);
+  messageDesc(file_hostplane_v1_fleet, 16);
 
 /**
  * How to join.
@@ -558,7 +586,7 @@ export type JoinFleetRequest = Message<"hostplane.v1.JoinFleetRequest"> & {
  * Use `create(JoinFleetRequestSchema)` to create a new message.
  */
 export const JoinFleetRequestSchema: GenMessage<JoinFleetRequest> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_fleet, 16);
+  messageDesc(file_hostplane_v1_fleet, 17);
 
 /**
  * The new membership.
@@ -579,7 +607,7 @@ export type JoinFleetResponse = Message<"hostplane.v1.JoinFleetResponse"> & {
  * Use `create(JoinFleetResponseSchema)` to create a new message.
  */
 export const JoinFleetResponseSchema: GenMessage<JoinFleetResponse> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_fleet, 17);
+  messageDesc(file_hostplane_v1_fleet, 18);
 
 /**
  * Empty.
@@ -594,7 +622,7 @@ export type LeaveFleetRequest = Message<"hostplane.v1.LeaveFleetRequest"> & {
  * Use `create(LeaveFleetRequestSchema)` to create a new message.
  */
 export const LeaveFleetRequestSchema: GenMessage<LeaveFleetRequest> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_fleet, 18);
+  messageDesc(file_hostplane_v1_fleet, 19);
 
 /**
  * Empty.
@@ -609,7 +637,7 @@ export type LeaveFleetResponse = Message<"hostplane.v1.LeaveFleetResponse"> & {
  * Use `create(LeaveFleetResponseSchema)` to create a new message.
  */
 export const LeaveFleetResponseSchema: GenMessage<LeaveFleetResponse> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_fleet, 19);
+  messageDesc(file_hostplane_v1_fleet, 20);
 
 /**
  * Empty.
@@ -624,7 +652,7 @@ export type GetMembershipRequest = Message<"hostplane.v1.GetMembershipRequest"> 
  * Use `create(GetMembershipRequestSchema)` to create a new message.
  */
 export const GetMembershipRequestSchema: GenMessage<GetMembershipRequest> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_fleet, 20);
+  messageDesc(file_hostplane_v1_fleet, 21);
 
 /**
  * The membership.
@@ -645,7 +673,7 @@ export type GetMembershipResponse = Message<"hostplane.v1.GetMembershipResponse"
  * Use `create(GetMembershipResponseSchema)` to create a new message.
  */
 export const GetMembershipResponseSchema: GenMessage<GetMembershipResponse> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_fleet, 21);
+  messageDesc(file_hostplane_v1_fleet, 22);
 
 /**
  * Membership in a fleet.
@@ -687,7 +715,7 @@ export type Membership = Message<"hostplane.v1.Membership"> & {
  * Use `create(MembershipSchema)` to create a new message.
  */
 export const MembershipSchema: GenMessage<Membership> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_fleet, 22);
+  messageDesc(file_hostplane_v1_fleet, 23);
 
 /**
  * Connection to a hub.
@@ -722,7 +750,7 @@ export type HubConnection = Message<"hostplane.v1.HubConnection"> & {
  * Use `create(HubConnectionSchema)` to create a new message.
  */
 export const HubConnectionSchema: GenMessage<HubConnection> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_fleet, 23);
+  messageDesc(file_hostplane_v1_fleet, 24);
 
 /**
  * Request of a host to join.
@@ -757,7 +785,7 @@ export type EnrollRequest = Message<"hostplane.v1.EnrollRequest"> & {
  * Use `create(EnrollRequestSchema)` to create a new message.
  */
 export const EnrollRequestSchema: GenMessage<EnrollRequest> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_fleet, 24);
+  messageDesc(file_hostplane_v1_fleet, 25);
 
 /**
  * Certificates of a host.
@@ -778,7 +806,7 @@ export type EnrollResponse = Message<"hostplane.v1.EnrollResponse"> & {
  * Use `create(EnrollResponseSchema)` to create a new message.
  */
 export const EnrollResponseSchema: GenMessage<EnrollResponse> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_fleet, 25);
+  messageDesc(file_hostplane_v1_fleet, 26);
 
 /**
  * Request for a new certificate.
@@ -799,7 +827,7 @@ export type RenewCertificateRequest = Message<"hostplane.v1.RenewCertificateRequ
  * Use `create(RenewCertificateRequestSchema)` to create a new message.
  */
 export const RenewCertificateRequestSchema: GenMessage<RenewCertificateRequest> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_fleet, 26);
+  messageDesc(file_hostplane_v1_fleet, 27);
 
 /**
  * Certificates of a host.
@@ -820,7 +848,7 @@ export type RenewCertificateResponse = Message<"hostplane.v1.RenewCertificateRes
  * Use `create(RenewCertificateResponseSchema)` to create a new message.
  */
 export const RenewCertificateResponseSchema: GenMessage<RenewCertificateResponse> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_fleet, 27);
+  messageDesc(file_hostplane_v1_fleet, 28);
 
 /**
  * A certificate, and what a host needs to use it.
@@ -869,7 +897,7 @@ export type IssuedCertificate = Message<"hostplane.v1.IssuedCertificate"> & {
  * Use `create(IssuedCertificateSchema)` to create a new message.
  */
 export const IssuedCertificateSchema: GenMessage<IssuedCertificate> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_fleet, 28);
+  messageDesc(file_hostplane_v1_fleet, 29);
 
 /**
  * The hosts of a fleet, as its hub sees them. Fails with NOT_A_HUB on any other gateway.

@@ -14,6 +14,7 @@ import type { Route } from "../../rpc/call/router.ts";
 import { assertAllowed } from "../../rpc/interceptors/authorization.ts";
 import { listenerRefusalOf } from "../../rpc/protocols/http/listener-services.ts";
 import { hostsWith } from "./host-message.ts";
+import { parseLabels } from "./parse-labels.ts";
 
 type Answer = MessageInitShape<typeof CallHostsResponseSchema>;
 
@@ -73,11 +74,12 @@ function assertCallable(methodPath: string, call: Call, routeOf: RouteOf): void 
 
 /** @throws InfraError INVALID_FIELD, HOST_UNKNOWN */
 function selectHosts({ hosts }: Hub, request: CallHostsRequest): ReadonlySet<string> {
-  const { hosts: names, labels } = request;
-  if (names.length === 0 && Object.keys(labels).length === 0) {
+  const { hosts: names } = request;
+  const labels = parseLabels(request.labels);
+  if (names.length === 0 && request.labels.length === 0) {
     throw invalidField("hosts", "expected at least one name, or at least one of `labels`");
   }
-  if (names.length > 0 && Object.keys(labels).length > 0) {
+  if (names.length > 0 && request.labels.length > 0) {
     throw invalidField("labels", "expected either names or labels");
   }
   for (const name of names) {

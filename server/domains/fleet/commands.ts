@@ -57,7 +57,7 @@ export const hostNoun: Noun = {
       method: FleetService.method.createHostToken,
       request: ({ name = "", label, lifetime }) => ({
         host: name,
-        labels: labelsFromWords(label),
+        labels: labelMessages(label),
         ...(lifetime === undefined ? {} : { lifetime: durationFromMs(lifetime) }),
       }),
       done: (response) => response.token,
@@ -71,7 +71,7 @@ export const hostNoun: Noun = {
       summary: "replace the labels of a host; without labels, remove them all",
       parameters: { name: host, label: labels },
       method: FleetService.method.setHostLabels,
-      request: ({ name, label }) => ({ name, labels: labelsFromWords(label) }),
+      request: ({ name, label }) => ({ name, labels: labelMessages(label) }),
       done: (response, values) => `labels of ${values.name}: ${labelsText(response.host?.labels ?? {})}`,
     }),
     change({
@@ -134,6 +134,10 @@ function systemsText({ report }: Host): string {
     )
     .map(({ name, health }) => (health === BackendHealth.OK ? name : `${name}!`))
     .join(", ");
+}
+
+function labelMessages(words: readonly string[]): { name: string; value: string }[] {
+  return Object.entries(labelsFromWords(words)).map(([name, value]) => ({ name, value }));
 }
 
 function labelsText(labels: Readonly<Record<string, string>>): string {

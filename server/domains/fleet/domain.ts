@@ -2,6 +2,7 @@ import { EnrollmentService, FleetService, MembershipService } from "../../../gen
 import { defineGatewayDomain } from "../../domain/define-domain.ts";
 import { fleetReasons } from "../../fleet/reasons.ts";
 import { enrollmentMethodReasons, fleetMethodReasons, membershipMethodReasons } from "./call-reasons.ts";
+import { fleetServiceReasons } from "./reasons.ts";
 
 /** Many hosts at one address. */
 export const fleetDomain = defineGatewayDomain({
@@ -12,9 +13,6 @@ export const fleetDomain = defineGatewayDomain({
       reasons: fleetMethodReasons,
       rules: {
         ListHosts: { get: false, cache: false },
-        WatchHosts: { repeatable: true },
-        // The method that it calls has its own role.
-        CallHosts: { role: "viewer", mutation: false },
         CreateHostToken: { role: "admin" },
         SetHostLabels: { role: "admin" },
         RemoveHost: { role: "admin" },
@@ -34,7 +32,7 @@ export const fleetDomain = defineGatewayDomain({
   ],
   usesStore: true,
   isFleetWide: true,
-  reasons: { tables: [fleetReasons] },
+  reasons: { tables: [fleetReasons, fleetServiceReasons] },
   async serve(context) {
     const { serveFleet } = await import("./serve.ts");
     return serveFleet(context);

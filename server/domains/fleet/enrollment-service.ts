@@ -2,10 +2,10 @@ import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { EnrollmentService } from "../../../gen/hostplane/v1/fleet_pb.ts";
 import { hostOfCertificate } from "../../fleet/hub/agents-listener.ts";
 import type { Hub, IssuedToHost } from "../../fleet/hub/hub.ts";
-import { fleetReasons } from "../../fleet/reasons.ts";
 import type { Call } from "../../rpc/call/call.ts";
 import { methodPathOf } from "../../rpc/call/method-rule.ts";
 import { registerService, type ServiceRegistration } from "../../rpc/call/service-handlers.ts";
+import { fleetServiceReasons } from "./reasons.ts";
 
 /** Creates hostplane.v1.EnrollmentService: certificates of hosts. */
 export function createEnrollmentService(hub: () => Hub): ServiceRegistration {
@@ -21,7 +21,7 @@ export function createEnrollmentService(hub: () => Hub): ServiceRegistration {
       const host = hostOfCertificate(call.peer.certificate);
       if (host === undefined) {
         const message = "the connection has no certificate of a host";
-        throw new InfraError(fleetReasons.HOST_CERTIFICATE_REQUIRED, message);
+        throw new InfraError(fleetServiceReasons.HOST_CERTIFICATE_REQUIRED, message);
       }
       const issued = await hub().renew(host, signingRequest);
       call.noteResource(`hosts/${issued.name}`);
@@ -34,7 +34,7 @@ export function createEnrollmentService(hub: () => Hub): ServiceRegistration {
 function assertOnAgentsAddress({ peer, method }: Call): void {
   if (peer.access !== "agents") {
     const message = `${methodPathOf(method)} is served only on the hub's address for agents (fleet.hub.listen)`;
-    throw new InfraError(fleetReasons.AGENTS_ADDRESS_ONLY, message);
+    throw new InfraError(fleetServiceReasons.AGENTS_ADDRESS_ONLY, message);
   }
 }
 

@@ -2,12 +2,12 @@ import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { FleetService } from "../../../gen/hostplane/v1/fleet_pb.ts";
 import { handlersOf } from "../../domain/change.ts";
 import type { Hub } from "../../fleet/hub/hub.ts";
-import { fleetReasons } from "../../fleet/reasons.ts";
 import { registerService, type ServiceRegistration } from "../../rpc/call/service-handlers.ts";
 import { watchState } from "../../rpc/streams/watch-state.ts";
 import { callHosts, type RouteOf } from "./call-hosts.ts";
 import type { FleetChanges } from "./changes/fleet-changes.ts";
 import { hostMessage, hostsWith } from "./host-message.ts";
+import { fleetServiceReasons } from "./reasons.ts";
 
 /** Creates hostplane.v1.FleetService: the hosts of a hub. */
 export function createFleetService(
@@ -45,7 +45,7 @@ export function requireHub(hub: Hub | undefined): () => Hub {
   return () => {
     if (hub === undefined) {
       const message = "this gateway is no hub: set fleet.hub in the configuration (fleet: {hub: {}})";
-      throw new InfraError(fleetReasons.NOT_A_HUB, message);
+      throw new InfraError(fleetServiceReasons.NOT_A_HUB, message);
     }
     return hub;
   };

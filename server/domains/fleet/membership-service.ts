@@ -4,10 +4,10 @@ import { InfraError, invalidField } from "../../../adapters/host/infra-error.ts"
 import { type MembershipSchema, MembershipService } from "../../../gen/hostplane/v1/fleet_pb.ts";
 import { fleetHostName } from "../../config/fleet-schema.ts";
 import type { Membership, MembershipState } from "../../fleet/agent/membership.ts";
-import { fleetReasons } from "../../fleet/reasons.ts";
 import type { Call } from "../../rpc/call/call.ts";
 import { methodPathOf } from "../../rpc/call/method-rule.ts";
 import { registerService, type ServiceRegistration } from "../../rpc/call/service-handlers.ts";
+import { fleetServiceReasons } from "./reasons.ts";
 
 /**
  * Creates hostplane.v1.MembershipService: this gateway as a host of a fleet.
@@ -45,7 +45,7 @@ export function createMembershipService(membership: Membership, hostName: string
 function assertLocal({ peer, method }: Call): void {
   if (peer.access !== "adminSocket") {
     const message = `${methodPathOf(method)} can only be called on the gateway's own admin socket (hostplane host ... on the host itself)`;
-    throw new InfraError(fleetReasons.LOCAL_SOCKET_ONLY, message);
+    throw new InfraError(fleetServiceReasons.LOCAL_SOCKET_ONLY, message);
   }
 }
 

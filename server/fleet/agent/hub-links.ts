@@ -121,5 +121,12 @@ function until(connection: Duplex, signal: AbortSignal): Promise<void> {
     resolve();
   });
   signal.addEventListener("abort", end, { once: true });
+  // Both may have happened since the hub accepted the connection.
+  if (signal.aborted) {
+    end();
+  }
+  if (connection.closed) {
+    resolve();
+  }
   return promise;
 }

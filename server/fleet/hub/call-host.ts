@@ -40,13 +40,19 @@ export async function callHost(link: HostLink, call: HostCall): Promise<Uint8Arr
   const end = () => stream.destroy();
   signal.addEventListener("abort", end, { once: true });
   try {
-    const { promise: heads, resolve } = Promise.withResolvers<number>();
-    stream.once("response", (headers) => resolve(Number(headers[":status"])));
+    let status = 0;
+    stream.once("response", (headers) => {
+      status = Number(headers[":status"]);
+    });
     stream.end(body);
     const answer = await readAll(stream);
-    const status = await heads;
+    // A stream that is destroyed may end like one that is complete.
+    signal.throwIfAborted();
     if (status === 200) {
       return answer;
+    }
+    if (status === 0) {
+      throw hostUnreachable(link.host, "its connection broke");
     }
     throw errorFromJsonBytes(answer, undefined, new ConnectError(`HTTP status ${status}`, codeOf(status)));
   } catch (thrown) {

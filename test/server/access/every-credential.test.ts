@@ -112,7 +112,7 @@ const needs: Readonly<Record<string, Needs>> = {
   "hostplane.v1.PlanService/Plan": "viewer",
   "hostplane.v1.FleetService/ListHosts": "viewer",
   "hostplane.v1.FleetService/WatchHosts": "viewer",
-  "hostplane.v1.FleetService/CallHosts": "viewer",
+  "hostplane.v1.FleetService/CallHosts": "operator",
   "hostplane.v1.FleetService/CreateHostToken": "admin",
   "hostplane.v1.FleetService/SetHostLabels": "admin",
   "hostplane.v1.FleetService/RemoveHost": "admin",

@@ -478,11 +478,11 @@ const served: readonly Row[] = [
   refuses(
     "hostplane.v1.MembershipService/JoinFleet",
     { token: "x" },
-    "PERMISSION_DENIED",
+    "FAILED_PRECONDITION",
     "LOCAL_SOCKET_ONLY",
   ),
-  refuses("hostplane.v1.MembershipService/LeaveFleet", {}, "PERMISSION_DENIED", "LOCAL_SOCKET_ONLY"),
-  refuses("hostplane.v1.MembershipService/GetMembership", {}, "PERMISSION_DENIED", "LOCAL_SOCKET_ONLY"),
+  refuses("hostplane.v1.MembershipService/LeaveFleet", {}, "FAILED_PRECONDITION", "LOCAL_SOCKET_ONLY"),
+  refuses("hostplane.v1.MembershipService/GetMembership", {}, "FAILED_PRECONDITION", "LOCAL_SOCKET_ONLY"),
   refuses("hostplane.v1.EnrollmentService/Enroll", {}, "FAILED_PRECONDITION", "AGENTS_ADDRESS_ONLY"),
   refuses(
     "hostplane.v1.EnrollmentService/RenewCertificate",

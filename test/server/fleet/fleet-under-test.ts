@@ -47,7 +47,7 @@ export async function joinFleet(
   hub: MemberUnderTest,
   agent: MemberUnderTest,
   name: string,
-  labels: Record<string, string> = {},
+  labels: { name: string; value: string }[] = [],
 ): Promise<void> {
   const { token } = await hub.admin(FleetService).createHostToken({ labels });
   await agent.admin(MembershipService).joinFleet({ token, name });

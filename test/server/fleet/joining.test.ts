@@ -8,10 +8,12 @@ import { formatJoinToken, parseJoinToken } from "../../../server/fleet/join-toke
 import { rpcErrorOf } from "../harness/rpc-error.ts";
 import { joinFleet, startHubUnderTest, startMemberUnderTest, untilHosts } from "./fleet-under-test.ts";
 
+const rackA = { name: "rack", value: "a" };
+
 test("a host joins with a token, reports its systems, and leaves", async (t) => {
   const hub = await startHubUnderTest(t);
   const agent = await startMemberUnderTest(t, { host: "node-1.example.org" });
-  const { token } = await hub.admin(FleetService).createHostToken({ labels: { rack: "a" } });
+  const { token } = await hub.admin(FleetService).createHostToken({ labels: [rackA] });
   const { membership } = await agent.admin(MembershipService).joinFleet({ token });
   t.equal(membership?.name, "node-1", "the first label of its host name");
   t.same(
@@ -94,8 +96,8 @@ test("a removed host is disconnected, and cannot come back as a new host of its 
 test("CallHosts streams each host's answer, and the errors of hosts beside them", async (t) => {
   const hub = await startHubUnderTest(t);
   const agents = await Promise.all([startMemberUnderTest(t, {}), startMemberUnderTest(t, {})]);
-  await joinFleet(hub, agents[0], "node-1", { rack: "a" });
-  await joinFleet(hub, agents[1], "node-2", { rack: "a" });
+  await joinFleet(hub, agents[0], "node-1", [rackA]);
+  await joinFleet(hub, agents[1], "node-2", [rackA]);
   await untilHosts(hub, (hosts) => hosts.every(({ connected }) => connected));
   const call = async (request: Record<string, unknown>) => {
     const answers: CallHostsResponse[] = [];
@@ -105,7 +107,7 @@ test("CallHosts streams each host's answer, and the errors of hosts beside them"
     return answers.toSorted((one, other) => (one.host < other.host ? -1 : 1));
   };
   const body = new TextEncoder().encode(JSON.stringify({ deviceClass: "sandbox-ssd" }));
-  const lists = await call({ method: "proto.VGService/GetLVList", labels: { rack: "a" }, body });
+  const lists = await call({ method: "proto.VGService/GetLVList", labels: [rackA], body });
   t.same(
     lists.map(({ host, outcome }) => [host, outcome.case]),
     [

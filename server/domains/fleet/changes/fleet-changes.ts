@@ -63,13 +63,16 @@ function parseLifetime(asked: Duration | undefined): number {
   return lifetimeMs;
 }
 
-function createLabelChange(
-  hub: () => Hub,
-): StoredChange<SetHostLabelsRequest, Pick<SetHostLabelsRequest, "name" | "labels">, HostRecord> {
+interface LabelledHost {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+function createLabelChange(hub: () => Hub): StoredChange<SetHostLabelsRequest, LabelledHost, HostRecord> {
   return {
     kind: "fleet.setLabels",
     resourceOf: ({ name }) => `hosts/${name}`,
-    parse: ({ name, labels }) => ({ name, labels: { ...parseLabels(labels) } }),
+    parse: ({ name, labels }) => ({ name, labels: parseLabels(labels) }),
     apply: ({ name, labels }, how) => hub().setLabels(name, labels, how),
     describe: ({ name, labels }) => ({
       changes: [
