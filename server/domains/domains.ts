@@ -29,13 +29,13 @@ export const systemDomains = [
 export const gatewayDomains: readonly GatewayDomain[] = [
   backupsDomain,
   authDomain,
+  fleetDomain,
   auditDomain,
   operationsDomain,
   eventsDomain,
   inventoryDomain,
   planDomain,
   streamsDomain,
-  fleetDomain,
   systemDomain,
   historyDomain,
 ];

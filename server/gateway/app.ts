@@ -6,10 +6,11 @@ import fastify, {
   type FastifyReply,
   type FastifyRequest,
   LogController,
+  type onRequestHookHandler,
 } from "fastify";
 import type { InfraError } from "../../adapters/host/infra-error.ts";
 import type { Backend } from "../domain/backend.ts";
-import { createForwarder, type ForwarderOptions } from "../fleet/forward/forwarder.ts";
+import { createForwarder, type Forwarder, type ForwarderOptions } from "../fleet/forward/forwarder.ts";
 import type { Metrics } from "../observability/metrics.ts";
 import { metricsPage } from "../observability/metrics-page.ts";
 import type { ListenerFacts } from "../rpc/call/listener-facts.ts";
@@ -153,36 +154,18 @@ export async function createApp(options: AppOptions): Promise<App> {
     ...(options.registry === undefined ? {} : { registry: options.registry }),
     ...(options.maxAnswerBytes === undefined ? {} : { maxAnswerBytes: options.maxAnswerBytes }),
   });
-  const { forwarding } = options;
-  const forwarder =
-    forwarding &&
-    createForwarder({
-      ...forwarding,
-      routes,
-      restRoutes: rest,
-      limits: options,
-      log: options.logger,
-    });
-  app.addHook("onRequest", (request, reply, done) => {
-    const answer = forwarder?.find(request.raw, listenerOf(request));
-    if (answer === undefined) {
-      done();
-      return;
-    }
-    reply.hijack();
-    answer(reply.raw, reply.getHeaders() as AnswerHeaders);
-  });
+  const forwarder = createForwarderOf(options, routes, rest);
+  if (forwarder !== undefined) {
+    app.addHook("onRequest", forwardRequests(forwarder, listenerOf));
+  }
   await app.register(rpcPlugin, {
     routes,
     alternatives: createEventStreams(routes, options.keepAliveMs),
     listenerOf,
   });
   await app.register(restPlugin, { listenerOf, restRoutes: rest, routes });
-  await app.register(statusPages, {
-    backends: options.backends,
-    store: options.storeBackend,
-    shutdownSignal: options.shutdownSignal,
-  });
+  const { backends, storeBackend: store, shutdownSignal } = options;
+  await app.register(statusPages, { backends, store, shutdownSignal });
   await app.register(apiDocs, {
     isPlannable: () => false,
     ...options,
@@ -233,6 +216,32 @@ export async function createApp(options: AppOptions): Promise<App> {
       accelerated.some((accelerate) => accelerate(exchange, exchange, listener)),
     routeOf: (methodPath) => routeByPath.get(`/${methodPath}`),
     close: () => app.close(),
+  };
+}
+
+/** Returns what forwards calls to the hosts of the fleet; undefined unless the gateway is a hub. */
+function createForwarderOf(
+  options: AppOptions,
+  routes: readonly Route[],
+  rest: ReturnType<typeof restRoutes>,
+): Forwarder | undefined {
+  const { forwarding, logger: log } = options;
+  return forwarding && createForwarder({ ...forwarding, routes, restRoutes: rest, limits: options, log });
+}
+
+/** Creates the hook that takes requests to hosts out of Fastify. */
+function forwardRequests(
+  forwarder: Forwarder,
+  listenerOf: (request: FastifyRequest) => ListenerFacts,
+): onRequestHookHandler {
+  return (request, reply, done) => {
+    const answer = forwarder.find(request.raw, listenerOf(request));
+    if (answer === undefined) {
+      done();
+      return;
+    }
+    reply.hijack();
+    answer(reply.raw, reply.getHeaders() as AnswerHeaders);
   };
 }
 

@@ -22,6 +22,7 @@ import { openFleet } from "./open-fleet.ts";
 import { type ConfiguredListener, type OpenListeners, openListeners } from "./open-listeners.ts";
 import { serveDomains } from "./serve-domains.ts";
 import type { Services } from "./services.ts";
+import type { Systems } from "./systems.ts";
 
 export interface Gateway {
   /** The addresses it listens on, as clients write them. A configured port 0 is replaced by the real one. */
@@ -79,24 +80,12 @@ export async function openGateway(
   opened.defer(() => auth.close());
   const engine = await openEngine(options, shutdown.signal, opened);
   if (isSandbox) {
-    // A sandbox's repositories and machines end with its process, so the store's records of them are stale.
-    await data.store.run("backups.removeOf", { host: engine.instance.host });
-    await data.store.run("clusters.removeOf", { backend: systems.clusters?.maas.url ?? "" });
+    await removeStaleRecords(options, engine, systems);
   }
 
   let app: App | undefined;
   let listeners: OpenListeners | undefined;
-  const fleet = await openFleet({
-    config,
-    data,
-    host: engine.instance.host,
-    version: options.version,
-    log: engine.log,
-    handlers: {
-      onRequest: (request, response, listener) => listeners?.handlers.onRequest(request, response, listener),
-      onStream: (exchange, listener) => listeners?.handlers.onStream(exchange, listener) === true,
-    },
-  });
+  const fleet = await openFleet({ ...options, ...engine, handlers: handlersOnceOpen(() => listeners) });
   opened.defer(() => fleet.close());
   const { services, metrics } = await serveDomains(
     {
@@ -155,6 +144,24 @@ function prepareAdmin({ data, secrets }: OpenGatewayOptions): ReturnType<typeof 
   // Awaited at the end, if the start gets that far.
   preparing.catch(() => {});
   return preparing;
+}
+
+/** A sandbox's repositories and machines end with its process, so the store's records of them are stale. */
+async function removeStaleRecords(
+  { data: { store } }: OpenGatewayOptions,
+  { instance: { host } }: Engine,
+  { clusters }: Systems,
+): Promise<void> {
+  await store.run("backups.removeOf", { host });
+  await store.run("clusters.removeOf", { backend: clusters?.maas.url ?? "" });
+}
+
+/** Returns the handlers of requests of hubs, which arrive only after the listeners are open. */
+function handlersOnceOpen(listeners: () => OpenListeners | undefined): OpenListeners["handlers"] {
+  return {
+    onRequest: (request, response, listener) => listeners()?.handlers.onRequest(request, response, listener),
+    onStream: (exchange, listener) => listeners()?.handlers.onStream(exchange, listener) === true,
+  };
 }
 
 function factsOfListener({ config: { tls, services }, listener }: ConfiguredListener) {

@@ -17,8 +17,10 @@ import type { Data } from "./open-data.ts";
 export interface OpenFleetOptions {
   readonly config: Config;
   readonly data: Data;
-  /** Name of this host. */
-  readonly host: string;
+  readonly instance: {
+    /** Name of this host. */
+    readonly host: string;
+  };
   readonly version: string;
   readonly log: Pick<OperationsLog, "warn"> & { info(message: string): void };
   /** Answer the requests of hubs. */
@@ -41,7 +43,8 @@ const renewEveryMs = 86_400_000;
 
 /** Opens the hub, if one is configured, and the membership. @throws InfraError STORE_UNAVAILABLE */
 export async function openFleet(options: OpenFleetOptions): Promise<OpenFleet> {
-  const { config, data, host, version, log, handlers } = options;
+  const { config, data, instance, version, log, handlers } = options;
+  const { host } = instance;
   const server = createLinkServer(handlers);
   const membership = await openMembership({
     store: data.store,
