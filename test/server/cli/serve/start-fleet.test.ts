@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { test } from "tap";
-import { start } from "./server/cli/run-hostplane.ts";
+import { start } from "../run-hostplane.ts";
 
 test("the fleet for a first look has three hosts, which its hub calls, and ends without a trace", async (t) => {
   const data = await mkdtemp(join(tmpdir(), "hp-"));
