@@ -308,7 +308,7 @@ test("where text or a group is allowed, the mistakes are those of the given one"
 test("a hub has no systems that belong to a host", async (t) => {
   const fleet = "fleet: { hub: {} }\n";
   const dir = t.testdir({
-    "hub.yaml": `${fleet}volumes: { deviceClasses: [{ name: a, volumeGroup: b, default: true }] }\npods: {}\n`,
+    "hub.yaml": `${fleet}volumes: { deviceClasses: [{ name: a, volumeGroup: b, default: true }] }\npods: { podman: { socket: /run/podman.sock } }\n`,
     "alone.yaml": fleet,
   });
   const mistakes = await mistakesOf({
