@@ -186,14 +186,14 @@ function beginWork(
   opened.defer(() => schedules.close());
 }
 
-/** Starts what happens by itself in the demo world; nothing without one. */
+/** Starts what happens by itself in the demo world; nothing without one, and on a hub, whose hosts have the systems for it. */
 async function beginWorldActivity(
-  { world }: OpenGatewayOptions,
+  { world, config }: OpenGatewayOptions,
   { adminSocket, visited }: OpenListeners,
   log: OperationsLog,
   opened: AsyncDisposableStack,
 ): Promise<void> {
-  if (world === undefined) {
+  if (world === undefined || config.fleet.hub !== undefined) {
     return;
   }
   const { startWorldActivity } = await import("../sandbox/world-activity.ts");

@@ -46,7 +46,8 @@ async function creatorOfSystems({
   logger,
 }: GatewayOptions): Promise<OpenGatewayOptions["createSystems"]> {
   const { openRealSystems, openSandboxSystems } = await import("./systems.ts");
-  return isSandbox ? () => openSandboxSystems(world) : () => openRealSystems(config, logger);
+  const isHub = config.fleet.hub !== undefined;
+  return isSandbox ? () => openSandboxSystems(world, isHub) : () => openRealSystems(config, logger);
 }
 
 function assertServicesExist(listeners: readonly ListenerConfig[]): void {

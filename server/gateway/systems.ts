@@ -23,9 +23,14 @@ export async function openRealSystems(config: Config, logger: FastifyBaseLogger)
   });
 }
 
-/** Creates systems in memory for all domains. @param world the demo world; absent: a quiet sandbox */
-export function openSandboxSystems(world?: DemoWorld): Promise<Systems> {
-  return openAll((domain) => domain.openSandbox(world));
+/**
+ * Creates systems in memory for all domains; for a hub, without those that belong to a host.
+ * @param world the demo world; absent: a quiet sandbox
+ */
+export function openSandboxSystems(world?: DemoWorld, isHub = false): Promise<Systems> {
+  return openAll(async (domain) =>
+    isHub && domain.isHostBound === true ? undefined : domain.openSandbox(world),
+  );
 }
 
 /** Creates doctor's checks of the configured systems. */

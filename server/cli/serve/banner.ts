@@ -24,6 +24,8 @@ export interface BannerAdmin {
 export function bannerLines(options: {
   readonly version: string;
   readonly isSandbox: boolean;
+  /** A hub has no volumes for the command to paste. */
+  readonly isHub?: boolean;
   readonly listeners: readonly BannerListener[];
   /** Undefined when users already existed. */
   readonly admin: BannerAdmin | undefined;
@@ -32,7 +34,7 @@ export function bannerLines(options: {
   /** Path that logs in once, in a browser. Undefined for a real gateway. */
   readonly loginPath: string | undefined;
 }): string[] {
-  const { version, isSandbox, listeners, admin, token, loginPath } = options;
+  const { version, isSandbox, isHub = false, listeners, admin, token, loginPath } = options;
   const what = isSandbox ? "a sandbox (simulated systems only; this host is not touched)" : "this host";
   const example = listeners.find(({ services }) => services?.includes(exampleService) ?? true);
   const page = listeners.find(
@@ -48,7 +50,7 @@ export function bannerLines(options: {
       : ["Open the dashboard (this link logs in once):", `  ${urlOf(page)}${loginPath}`]),
     ...(admin === undefined ? [] : adminLines(admin)),
     ...(admin === undefined && isSandbox ? [laterStart] : []),
-    ...(isSandbox && example !== undefined ? ["Try it:", `  ${curlLine(example, token)}`] : []),
+    ...(isSandbox && !isHub && example !== undefined ? ["Try it:", `  ${curlLine(example, token)}`] : []),
     ...(token === undefined ? [] : ["For the examples of the documentation:", `  export TOKEN=${token}`]),
   ];
 }

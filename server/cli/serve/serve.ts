@@ -52,9 +52,9 @@ export async function serve(options: ServeOptions, version: string, output: Outp
     );
     return 2;
   }
-  if (!isSandbox && configured === undefined) {
+  if (!isSandbox && configured === undefined && config.fleet.hub === undefined) {
     output.err(
-      `nothing to serve: no system is configured. To try hostplane run \`hostplane serve --sandbox\`. To serve real systems pass --config FILE with at least one of ${names.join(", ")}; for LVM set volumes.deviceClasses (\`hostplane config schema\` lists every key)`,
+      `nothing to serve: no system is configured. To try hostplane run \`hostplane serve --sandbox\`. To serve real systems pass --config FILE with at least one of ${names.join(", ")}, or fleet.hub for a hub; for LVM set volumes.deviceClasses (\`hostplane config schema\` lists every key)`,
     );
     return 2;
   }
@@ -98,7 +98,8 @@ export async function serve(options: ServeOptions, version: string, output: Outp
     }));
     const token = await gateway.sandboxToken();
     const loginPath = await gateway.sandboxLoginPath();
-    for (const line of bannerLines({ version, isSandbox, listeners, admin, token, loginPath })) {
+    const isHub = config.fleet.hub !== undefined;
+    for (const line of bannerLines({ version, isSandbox, isHub, listeners, admin, token, loginPath })) {
       output.out(line);
     }
   }

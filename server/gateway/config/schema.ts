@@ -16,8 +16,20 @@ const domainKeys = Object.fromEntries(
   ]),
 ) as unknown as DomainKeys;
 
+/** Keys of the systems that belong to one host. A hub has none of them. */
+const hostBoundKeys = systemDomains.filter(({ isHostBound }) => isHostBound).map(({ name }) => name);
+
 /** Every key of the file, the environment and the flags. docs/reference/configuration.md is generated from it. */
-export const configSchema = z.strictObject({ ...gatewayKeys, ...domainKeys });
+export const configSchema = z
+  .strictObject({ ...gatewayKeys, ...domainKeys })
+  .superRefine(({ fleet, ...config }, context) => {
+    const configured =
+      fleet.hub === undefined ? [] : hostBoundKeys.filter((name) => config[name] !== undefined);
+    for (const name of configured) {
+      const message = `expected no ${name}, because this gateway is a hub (\`fleet.hub\`): configure ${name} on the hosts that join it`;
+      context.addIssue({ code: "custom", path: [name], message });
+    }
+  });
 
 /** The whole configuration with every default filled in. */
 export type Config = ConfigOf<typeof configSchema>;

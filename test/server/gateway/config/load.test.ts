@@ -304,3 +304,23 @@ test("where text or a group is allowed, the mistakes are those of the given one"
     /^.*:8:\d+: volumes\.backup\.allowEndpoints\[3\]\.url: missing, expected text$/,
   ]);
 });
+
+test("a hub has no systems that belong to a host", async (t) => {
+  const fleet = "fleet: { hub: {} }\n";
+  const dir = t.testdir({
+    "hub.yaml": `${fleet}volumes: { deviceClasses: [{ name: a, volumeGroup: b, default: true }] }\npods: { podman: { socket: /run/podman.sock } }\n`,
+    "alone.yaml": fleet,
+  });
+  const mistakes = await mistakesOf({
+    file: join(dir, "hub.yaml"),
+    env: { HOSTPLANE_HYPERVISORS_MATCH: "bm-*" },
+  });
+  t.equal(mistakes.length, 3);
+  for (const [at, name] of ["volumes", "hypervisors", "pods"].entries()) {
+    t.match(
+      mistakes[at],
+      new RegExp(`${name}: .*expected no ${name}, because this gateway is a hub .*on the hosts`),
+    );
+  }
+  t.match(await configOf({ file: join(dir, "alone.yaml") }), { fleet: { hub: { listen: "0.0.0.0:8443" } } });
+});
