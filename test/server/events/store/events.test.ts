@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "tap";
-import { newerModules } from "../../store/newer-program.ts";
+import { newerModules, newerVersion } from "../../store/newer-program.ts";
 import { makeDirectory, openTestStore } from "../../store/store-under-test.ts";
 import { appendEach, openStoreWithEvents } from "../store-with-events.ts";
 import { testEventContract } from "./events-contract.ts";
@@ -27,7 +27,7 @@ test("the backup before a migration is the unchanged database", async (t) => {
   await (await openTestStore(t, { directory, modules: newerModules })).close();
   const before = await makeDirectory(t);
   const name = "hostplane.db";
-  writeFileSync(join(before, name), readFileSync(join(directory, `${name}.before-4`)));
+  writeFileSync(join(before, name), readFileSync(join(directory, `${name}.before-${newerVersion}`)));
   const back = await openStoreWithEvents(t, { directory: before });
   t.equal((await back.run("events.head", undefined)).epoch, epoch);
 });

@@ -49,6 +49,7 @@ test("an empty configuration has every default", async (t) => {
     operations: { perSystem: 4, maxOpen: 1000, leaseMs: 5000, keepDays: 30 },
     events: { keepDays: 7 },
     history: { maxBytes: 67_108_864, stepMs: 60_000 },
+    fleet: { agent: { ceiling: { role: "operator", reservedMethods: [], protect: [] } } },
     keepAliveMs: 15000,
     shutdownGraceMs: 1500,
   });

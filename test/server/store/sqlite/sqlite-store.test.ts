@@ -18,7 +18,7 @@ import { openStore } from "../../../../server/store/open-store.ts";
 import { readStoreFacts } from "../../../../server/store/read-store-facts.ts";
 import { assertRunsOnce } from "../../rpc/interceptors/idempotency-contract.ts";
 import { errorOf, makeSqlitePlace, testStoreContract } from "../contract.ts";
-import { newerModules } from "../newer-program.ts";
+import { newerModules, newerVersion } from "../newer-program.ts";
 import { openOwnStore } from "../own-store.ts";
 import { keepLog, makeDirectory, openTestStore } from "../store-under-test.ts";
 
@@ -104,12 +104,12 @@ test("a database is backed up before a migration, and the backup can be restored
   const log = keepLog();
   const newer = await openTestStore(t, { directory, modules: newerModules, log });
   await newer.close();
-  const backup = join(directory, "hostplane.db.before-4");
+  const backup = join(directory, `hostplane.db.before-${newerVersion}`);
   t.match(log.lines, [
-    `info: migrated ${join(directory, "hostplane.db")} to schema version 4; the backup from before the migration is ${backup}`,
+    `info: migrated ${join(directory, "hostplane.db")} to schema version ${newerVersion}; the backup from before the migration is ${backup}`,
   ]);
   t.equal(modeOf(backup), 0o600);
-  t.same(readdirSync(directory).toSorted(), ["hostplane.db", "hostplane.db.before-4"]);
+  t.same(readdirSync(directory).toSorted(), ["hostplane.db", `hostplane.db.before-${newerVersion}`]);
 
   writeFileSync(join(directory, "hostplane.db"), readFileSync(backup));
   const back = await openTestStore(t, { directory });
