@@ -6,8 +6,8 @@ import { packDirectory } from "./pack-directory.ts";
 import { dateFiles } from "./source-date.ts";
 import { clientPackages } from "./write-bills.ts";
 
-/** Generated code that no client imports: the protocol of today's lvmd, and reflection. */
-const leftOut = ["lvmd", "grpc/reflection"];
+/** Generated code that no client imports: the protocol of today's lvmd, reflection, and the fleet. */
+const leftOut = ["lvmd", "grpc/reflection", "hostplane/v1/fleet_pb.js", "hostplane/v1/fleet_pb.d.ts"];
 
 /**
  * Packs the TypeScript client with the generated code that it uses, from dist/. It is imported as `hostplane/client`, so this is
@@ -53,7 +53,7 @@ export async function packClient(options: {
 
 /**
  * Removes the generator's comments, which repeat names and field numbers. The contract's own comments stay in the types, where
- * editors show them.
+ * editors show them, on one line if they have one sentence.
  */
 async function shortenGenerated(directory: string): Promise<void> {
   for (const entry of await readdir(directory, { recursive: true })) {
@@ -68,7 +68,8 @@ async function shortenGenerated(directory: string): Promise<void> {
         text
           .replaceAll(/^[ \t]*\*\n(?=[ \t]*\* @generated from )/gm, "")
           .replaceAll(/^[ \t]*\* @generated from .*\n/gm, "")
-          .replaceAll(/^[ \t]*\/\*\*\n(?:[ \t]*\* (?:Describes the|Use `create\().*\n)*[ \t]*\*\/\n/gm, ""),
+          .replaceAll(/^[ \t]*\/\*\*\n(?:[ \t]*\* (?:Describes the|Use `create\().*\n)*[ \t]*\*\/\n/gm, "")
+          .replaceAll(/\/\*\*\n[ \t]*\* (.*)\n[ \t]*\*\//g, "/** $1 */"),
       );
     }
   }
