@@ -90,7 +90,7 @@ async function acceptLink(
   }
   unknownCallers.connections.of(connection)?.identified();
   const version = String(request.headers[agentVersionHeader] ?? "");
-  const isAdded = await links.add(host.name, version, async () => {
+  const isAdded = await links.add(host, version, async () => {
     await switchProtocols(connection, head);
     return connection;
   });

@@ -1,6 +1,7 @@
 import { type ClientHttp2Session, connect, constants } from "node:http2";
 import type { Duplex } from "node:stream";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
+import type { CertifiedHost } from "../authority/issue-certificate.ts";
 import type { HostLink, HostLinks } from "../links/host-link.ts";
 import { keepAlive } from "../links/keep-alive.ts";
 import { linkPingMs } from "../links/link-protocol.ts";
@@ -10,16 +11,16 @@ import { fleetReasons } from "../reasons.ts";
 export interface OpenLinks extends HostLinks {
   /**
    * Takes over the connection of an agent. If the host has another one that is alive, two agents have the same certificate: the
-   * new one is refused. One that does not answer is replaced.
+   * new one is refused. One that does not answer is replaced. While that is being found out, further ones are refused.
    * @param version of hostplane on the agent
    * @param begin accepts the connection, and returns it
    * @returns whether it was taken over
    */
-  add(host: string, version: string, begin: () => Promise<Duplex>): Promise<boolean>;
+  add(host: CertifiedHost, version: string, begin: () => Promise<Duplex>): Promise<boolean>;
   /** Version of the agent on the host's connection; undefined while it has none. */
   versionOf(host: string): string | undefined;
-  /** Closes the connection of a host that is removed. */
-  remove(host: string): void;
+  /** Closes the connections of hosts that the fleet no longer has. */
+  closeRemoved(isHost: (host: CertifiedHost) => boolean): void;
   close(): void;
 }
 
@@ -27,6 +28,7 @@ export interface OpenLinks extends HostLinks {
 const probeMs = 1500;
 
 interface Entry {
+  readonly host: CertifiedHost;
   readonly link: HostLink;
   readonly session: ClientHttp2Session;
   readonly version: string;
@@ -34,6 +36,8 @@ interface Entry {
 
 export function createHostLinks(): OpenLinks {
   const entries = new Map<string, Entry>();
+  /** Hosts that are being added. Pings of several at once would exceed the number that a session allows, and seem lost. */
+  const adding = new Set<string>();
   const listeners = new Set<(host: string) => void>();
 
   function changed(host: string): void {
@@ -53,30 +57,47 @@ export function createHostLinks(): OpenLinks {
     return promise.finally(() => clearTimeout(timer));
   }
 
+  async function replace(host: CertifiedHost, version: string, begin: () => Promise<Duplex>) {
+    const { name } = host;
+    const earlier = entries.get(name);
+    if (earlier !== undefined && (await isAlive(earlier))) {
+      return false;
+    }
+    earlier?.link.close();
+    const connection = await begin();
+    if (connection.destroyed) {
+      return true;
+    }
+    const session = connect(`http://${name}`, {
+      createConnection: () => connection,
+      // A host has nothing to push; a push is a protocol error then, which closes the connection.
+      settings: { enablePush: false },
+    });
+    const link = createLink(name, session);
+    const entry = { host, link, session, version };
+    entries.set(name, entry);
+    keepAlive(session, linkPingMs);
+    link.closed.addEventListener("abort", () => {
+      if (entries.get(name) === entry) {
+        entries.delete(name);
+        changed(name);
+      }
+    });
+    changed(name);
+    return true;
+  }
+
   return {
     async add(host, version, begin) {
-      const earlier = entries.get(host);
-      if (earlier !== undefined && (await isAlive(earlier))) {
+      if (adding.has(host.name)) {
         return false;
       }
-      earlier?.link.close();
-      const connection = await begin();
-      if (connection.destroyed) {
-        return true;
+      adding.add(host.name);
+      try {
+        return await replace(host, version, begin);
+      } finally {
+        adding.delete(host.name);
       }
-      const session = connect(`http://${host}`, { createConnection: () => connection });
-      const link = createLink(host, session);
-      const entry = { link, session, version };
-      entries.set(host, entry);
-      keepAlive(session, linkPingMs);
-      link.closed.addEventListener("abort", () => {
-        if (entries.get(host) === entry) {
-          entries.delete(host);
-          changed(host);
-        }
-      });
-      changed(host);
-      return true;
     },
     find: (host) => entries.get(host)?.link,
     versionOf: (host) => entries.get(host)?.version,
@@ -85,7 +106,13 @@ export function createHostLinks(): OpenLinks {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
-    remove: (host) => entries.get(host)?.link.close(),
+    closeRemoved(isHost) {
+      for (const { host, link } of entries.values()) {
+        if (!isHost(host)) {
+          link.close();
+        }
+      }
+    },
     close() {
       for (const { link } of entries.values()) {
         link.close();

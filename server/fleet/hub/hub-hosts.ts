@@ -20,21 +20,36 @@ export async function openHubHosts(
   store: Pick<Store, "run" | "subscribe">,
   onFailed: (error: unknown) => void,
 ): Promise<HubHosts> {
-  let records: readonly HostRecord[] = [];
+  let byName: ReadonlyMap<string, HostRecord> = new Map();
+  let last = Promise.resolve();
+  let waiting: Promise<void> | undefined;
   const listeners = new Set<() => void>();
 
-  async function refresh(): Promise<void> {
-    records = await store.run("fleet.hosts", undefined);
+  async function read(): Promise<void> {
+    const records = await store.run("fleet.hosts", undefined);
+    byName = new Map(records.map((record) => [record.name, record]));
     for (const listener of [...listeners]) {
       listener();
     }
   }
 
+  /** Reads one after the other, so that no earlier state replaces a later one. All that wait share the next. */
+  function refresh(): Promise<void> {
+    waiting ??= last
+      .catch(() => {})
+      .then(() => {
+        waiting = undefined;
+        return read();
+      });
+    last = waiting;
+    return waiting;
+  }
+
   await refresh();
   const unsubscribe = store.subscribe("fleet", () => void refresh().catch(onFailed));
-  const find = (name: string) => records.find((record) => record.name === name);
+  const find = (name: string) => byName.get(name);
   return {
-    list: () => records,
+    list: () => [...byName.values()],
     find,
     has: ({ name, id }) => find(name)?.id === id,
     refresh,

@@ -84,14 +84,9 @@ export async function openHub(options: HubOptions): Promise<Hub> {
     log.warn("the hosts of the fleet cannot be read", error),
   );
   const links = createHostLinks();
-  // Another hub may have removed a host.
-  const stopWatching = hosts.onChange(() => {
-    for (const host of links.hosts()) {
-      if (hosts.find(host) === undefined) {
-        links.remove(host);
-      }
-    }
-  });
+  // Another hub may have removed a host, or this one while the host was connecting.
+  const closeRemoved = () => links.closeRemoved(hosts.has);
+  const stopWatching = [hosts.onChange(closeRemoved), links.onChange(closeRemoved)];
 
   function issued(name: string, certificatePem: string): IssuedToHost {
     const derOf = (pem: string) => new Uint8Array(new X509Certificate(pem).raw);
@@ -170,7 +165,9 @@ export async function openHub(options: HubOptions): Promise<Hub> {
       return record;
     },
     close() {
-      stopWatching();
+      for (const stop of stopWatching) {
+        stop();
+      }
       hosts.close();
       links.close();
     },

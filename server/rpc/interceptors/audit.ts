@@ -85,9 +85,12 @@ export function createCallAudit(port: AuditPort): CallAudit {
   );
 
   /** Refuses the call if its row cannot be written. Returns the function that completes the row. */
-  async function begin(call: Call): Promise<(error: InfraError | undefined) => Promise<void>> {
+  async function begin(
+    call: Call,
+    isForwarded: boolean,
+  ): Promise<(error: InfraError | undefined) => Promise<void>> {
     const isSingle = call.method.methodKind === "unary" || call.method.methodKind === "server_streaming";
-    const isRead = isSingle && call.fleetHost === undefined;
+    const isRead = isSingle && !isForwarded;
     const request = isRead ? requestText(call.method.input, await call.input()) : undefined;
     started.add(call);
     const sequence = await written(port.add(auditedCall(call, request), undefined));
@@ -100,8 +103,8 @@ export function createCallAudit(port: AuditPort): CallAudit {
     };
   }
 
-  async function record(call: Call, next: () => Promise<Output>): Promise<Output> {
-    const end = await begin(call);
+  async function record(call: Call, next: () => Promise<Output>, isForwarded = false): Promise<Output> {
+    const end = await begin(call, isForwarded);
     try {
       // The caller may have left while the row was written.
       call.signal.throwIfAborted();
@@ -118,8 +121,12 @@ export function createCallAudit(port: AuditPort): CallAudit {
     }
   }
 
-  async function recordRunning(call: Call, next: () => Promise<Output>): Promise<Output> {
-    const work = record(call, next);
+  async function recordRunning(
+    call: Call,
+    next: () => Promise<Output>,
+    isForwarded = false,
+  ): Promise<Output> {
+    const work = record(call, next, isForwarded);
     running.add(work);
     try {
       return await work;
@@ -127,6 +134,9 @@ export function createCallAudit(port: AuditPort): CallAudit {
       running.delete(work);
     }
   }
+
+  /** Also for a call for which no host was found, and which therefore names none. */
+  const recordForwarded: Interceptor = (call, next) => recordRunning(call, next, true);
 
   async function noteRefusal(call: Call, error: InfraError): Promise<void> {
     // Pages such as the dashboard call GetCaller first, to find out whether there is a login.
@@ -172,7 +182,7 @@ export function createCallAudit(port: AuditPort): CallAudit {
       methodKind !== "unary" && isRecorded(rule) ? record : undefined,
     workInterceptor: ({ methodKind }, rule) =>
       methodKind === "unary" && isRecorded(rule) ? recordRunning : undefined,
-    forwardedInterceptor: (_method, rule) => (isRecorded(rule) ? recordRunning : undefined),
+    forwardedInterceptor: (_method, rule) => (isRecorded(rule) ? recordForwarded : undefined),
     async close() {
       await Promise.allSettled(running);
       await sums.flush();

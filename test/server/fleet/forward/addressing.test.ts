@@ -38,6 +38,7 @@ test("each call goes to the host that it names, and to no other", async (t) => {
 
   const refusals: readonly (readonly [path: string, request: Request, reason: string])[] = [
     [list, { headers: { authorization } }, "HOST_REQUIRED"],
+    [create, { headers: { authorization }, body }, "HOST_REQUIRED"],
     [list, to("node-3"), "HOST_UNKNOWN"],
     [list, to("node-1,node-2"), "HOST_NAME_INVALID"],
     [`hosts/node-1/${list}`, to("node-2"), "HOST_NAME_INVALID"],

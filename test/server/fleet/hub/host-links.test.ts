@@ -1,0 +1,66 @@
+import { once } from "node:events";
+import { connect, createServer, type Socket } from "node:net";
+import { type Test, test } from "tap";
+import { createHostLinks } from "../../../../server/fleet/hub/host-links.ts";
+import { serveEmptyMessages } from "../enrolled-host.ts";
+
+const node1 = { name: "node-1", id: "1" };
+
+/** More connections at once than Node allows open pings on a session. */
+const copies = 25;
+
+test("of connections that a host opens at once, one is taken over", async (t) => {
+  const links = linksUnderTest(t);
+  const opened = await Promise.all(Array.from({ length: copies }, () => openConnection(t)));
+  const taken = await Promise.all(opened.map((connection) => links.add(node1, "", async () => connection)));
+  t.equal(taken.filter(Boolean).length, 1);
+  const link = links.find("node-1");
+
+  const later = await Promise.all(Array.from({ length: copies }, () => openConnection(t)));
+  const replaced = await Promise.all(later.map((connection) => links.add(node1, "", async () => connection)));
+  t.notOk(replaced.some(Boolean), "while it is alive, none replaces it");
+  t.equal(links.find("node-1"), link);
+  t.notOk(link?.closed.aborted);
+});
+
+test("a failed takeover does not refuse the next connection", async (t) => {
+  const links = linksUnderTest(t);
+  await t.rejects(links.add(node1, "", () => Promise.reject(new Error("broken"))));
+  const connection = await openConnection(t);
+  t.ok(await links.add(node1, "", async () => connection));
+});
+
+test("the connection of a removed host is closed although another host has its name", async (t) => {
+  const links = linksUnderTest(t);
+  const connection = await openConnection(t);
+  await links.add(node1, "", async () => connection);
+  links.closeRemoved(({ id }) => id === "1");
+  t.same(links.hosts(), ["node-1"]);
+  const closed = once(connection, "close");
+  links.closeRemoved(({ id }) => id === "2");
+  await closed;
+  t.same(links.hosts(), []);
+});
+
+function linksUnderTest(t: Test) {
+  const links = createHostLinks();
+  t.teardown(() => links.close());
+  return links;
+}
+
+/** Returns the hub's end of a connection that an agent serves. */
+async function openConnection(t: Test): Promise<Socket> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as { readonly port: number };
+  const agentEnd = connect(port, "127.0.0.1").on("error", () => {});
+  const [hubEnd] = (await once(server, "connection")) as [Socket];
+  server.close();
+  hubEnd.on("error", () => {});
+  t.teardown(() => {
+    agentEnd.destroy();
+    hubEnd.destroy();
+  });
+  serveEmptyMessages(agentEnd);
+  return hubEnd;
+}
