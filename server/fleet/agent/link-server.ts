@@ -21,7 +21,7 @@ export interface LinkServerOptions {
   readonly onStream: (exchange: Http2Exchange, listener: ListenerFacts) => boolean;
 }
 
-/** Calls of a hub at the same time. A hub serves many callers, each of which has its own limit there. */
+/** Maximum number of concurrent calls of a hub. The hub limits each of its callers by itself. */
 const maxConcurrentStreams = 4096;
 
 export function createLinkServer({ onRequest, onStream }: LinkServerOptions): LinkServer {

@@ -31,7 +31,7 @@ function ofEnvelopes(endBit: number | undefined): AnswerTracker {
   };
 }
 
-/** Base64: groups of four characters, of which the last one of each part that was encoded separately may have padding. */
+/** Base64 of several parts, each padded at its end. Four characters are decoded at a time. */
 function ofText(inner: AnswerTracker): AnswerTracker {
   let carry = "";
   return {
