@@ -5,11 +5,11 @@ import { codeToString } from "@connectrpc/connect/protocol-connect";
 import { InfraError, invalidField } from "../../../adapters/host/infra-error.ts";
 import { ErrorInfoSchema } from "../../../gen/google/rpc/error_details_pb.ts";
 import type { CallHostsRequest, CallHostsResponseSchema } from "../../../gen/hostplane/v1/fleet_pb.ts";
+import { hubCallerOf } from "../../fleet/caller/hub-caller-of.ts";
+import { hostUnknown, hostUnreachable } from "../../fleet/host-errors.ts";
 import { callHost, type HostCall } from "../../fleet/hub/call-host.ts";
-import { hostUnreachable } from "../../fleet/hub/host-links.ts";
-import { type Hub, hostUnknown } from "../../fleet/hub/hub.ts";
+import type { Hub } from "../../fleet/hub/hub.ts";
 import type { Call } from "../../rpc/call/call.ts";
-import { callableServices } from "../../rpc/call/callable-services.ts";
 import type { Route } from "../../rpc/call/router.ts";
 import { assertAllowed } from "../../rpc/interceptors/authorization.ts";
 import { listenerRefusalOf } from "../../rpc/protocols/http/listener-services.ts";
@@ -84,7 +84,7 @@ function selectHosts({ hosts }: Hub, request: CallHostsRequest): ReadonlySet<str
   }
   for (const name of names) {
     if (hosts.find(name) === undefined) {
-      throw hostUnknown(name, hosts);
+      throw hostUnknown(name, hosts.list());
     }
   }
   return new Set(names.length > 0 ? names : hostsWith(hosts.list(), labels).map(({ name }) => name));
@@ -109,21 +109,15 @@ function hostCallFrom(request: CallHostsRequest, call: Call, hubName: string): H
   if (timeoutMs <= 0 || timeoutMs > longestMs) {
     throw invalidField("timeout", `expected more than 0 and at most ${longestMs / 1000} seconds`);
   }
-  const { actor, accountId, role } = call.caller;
-  const services = callableServices(call);
+  const caller = hubCallerOf(call, hubName);
+  if (caller === undefined) {
+    throw new TypeError("FleetService needs a login");
+  }
   return {
     methodPath: request.method,
     contentType,
     body: request.body,
-    caller: {
-      actor,
-      accountId,
-      role: role ?? "viewer",
-      services: services === undefined ? undefined : [...services],
-      address: call.peer.address,
-      hub: hubName,
-      requestId: call.requestId,
-    },
+    caller,
     timeoutMs,
     signal: call.signal,
   };

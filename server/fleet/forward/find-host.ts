@@ -1,4 +1,5 @@
 import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { hostUnknown, hostUnreachable, listHosts } from "../host-errors.ts";
 import type { HostLink } from "../links/host-link.ts";
 import { fleetReasons } from "../reasons.ts";
 import type { FleetHosts } from "./fleet-hosts.ts";
@@ -7,11 +8,10 @@ import type { FleetHosts } from "./fleet-hosts.ts";
 export function linkOf(hosts: FleetHosts, name: string): HostLink {
   const host = hosts.find(name);
   if (host === undefined) {
-    const message = `the fleet has no host ${name}; its hosts are ${listOf(hosts.hosts())}`;
-    throw new InfraError(fleetReasons.HOST_UNKNOWN, message);
+    throw hostUnknown(name, hosts.hosts());
   }
   if (host.link === undefined || host.link.closed.aborted) {
-    throw new InfraError(fleetReasons.HOST_UNREACHABLE, `the host ${name} is not connected to this hub`);
+    throw hostUnreachable(name, "it is not connected to this hub");
   }
   return host.link;
 }
@@ -27,18 +27,8 @@ export function onlyHostWith(hosts: FleetHosts, domain: string, service: string)
     const what =
       only === undefined
         ? "no host of the fleet has it"
-        : `name one of its hosts by the header hostplane-host or the path /hosts/NAME/: ${listOf(having)}`;
+        : `name one of its hosts by the header hostplane-host or the path /hosts/NAME/: ${listHosts(having)}`;
     throw new InfraError(fleetReasons.HOST_REQUIRED, `${service} belongs to the hosts; ${what}`);
   }
   return only.name;
-}
-
-const listedMax = 50;
-
-function listOf(hosts: readonly { readonly name: string }[]): string {
-  const names = hosts.map(({ name }) => name);
-  const more = names.length - listedMax;
-  return names.length === 0
-    ? "none"
-    : [...names.slice(0, listedMax), ...(more > 0 ? [`and ${more} more`] : [])].join(", ");
 }

@@ -1,5 +1,5 @@
 import { constants } from "node:http2";
-import { type Effect, InfraError } from "../../../adapters/host/infra-error.ts";
+import type { Effect, InfraError } from "../../../adapters/host/infra-error.ts";
 import type { Output } from "../../rpc/call/call.ts";
 import { runInterceptors } from "../../rpc/call/call-path.ts";
 import { callerLeft } from "../../rpc/call/caller-left.ts";
@@ -15,8 +15,8 @@ import {
   type HttpResponse,
   isGone,
 } from "../../rpc/protocols/http/http-exchange.ts";
+import { hostUnreachable } from "../host-errors.ts";
 import type { HostLink } from "../links/host-link.ts";
-import { fleetReasons } from "../reasons.ts";
 import { createForwardedExchange } from "./forwarded-exchange.ts";
 import { createHostAnswer, type HostAnswer } from "./host-answer.ts";
 import { watchHostStream } from "./host-stream.ts";
@@ -146,7 +146,10 @@ function createPassage(arrived: ArrivedCall, call: RoutedCall, hub: string): Pas
         traceparent: headers.traceparent?.toString(),
       }),
     );
-    const broken = () => (link.closed.aborted ? infraErrorFrom(link.closed.reason) : brokenBy(host));
+    const broken = () =>
+      link.closed.aborted
+        ? infraErrorFrom(link.closed.reason)
+        : hostUnreachable(host, "its connection broke before the answer was complete");
     const hostStream = watchHostStream(stream, broken);
     return { host, hostStream, stopSending: sendRequest(request, stream, call) };
   }
@@ -194,9 +197,4 @@ function createPassage(arrived: ArrivedCall, call: RoutedCall, hub: string): Pas
       }
     },
   };
-}
-
-function brokenBy(host: string): InfraError {
-  const message = `the connection to the host ${host} broke before the answer was complete`;
-  return new InfraError(fleetReasons.HOST_UNREACHABLE, message);
 }

@@ -2,11 +2,11 @@ import type { OutgoingHttpHeaders } from "node:http2";
 import { parseTimeout as parseConnectTimeout } from "@connectrpc/connect/protocol-connect";
 import { parseTimeout as parseGrpcTimeout } from "@connectrpc/connect/protocol-grpc";
 import type { Call } from "../../rpc/call/call.ts";
-import { callableServices } from "../../rpc/call/callable-services.ts";
 import { hubCallerHeader, idempotencyKeyHeader } from "../../rpc/interceptors/known-headers.ts";
 import type { HttpRequest } from "../../rpc/protocols/http/http-exchange.ts";
 import { maxTimerMs } from "../../rpc/protocols/wire/unbounded-timeout.ts";
 import { encodeHubCaller } from "../caller/hub-caller.ts";
+import { hubCallerOf } from "../caller/hub-caller-of.ts";
 
 /** Headers of a request that a host gets. All others stay at the hub: credentials, cookies, and those of proxies. */
 const passedNames: ReadonlySet<string> = new Set([
@@ -88,9 +88,9 @@ export function requestHeadersOf(forwarded: ForwardedRequest): OutgoingHttpHeade
   if (traceparent !== undefined) {
     headers.traceparent = traceparent;
   }
-  const caller = hubCallerOf(forwarded);
+  const caller = hubCallerOf(call, forwarded.hub);
   if (caller !== undefined) {
-    headers[hubCallerHeader] = caller;
+    headers[hubCallerHeader] = encodeHubCaller(caller);
   }
   return headers;
 }
@@ -104,22 +104,4 @@ function timeoutText({ header }: ClientDeadline, leftMs: number): string {
     return String(ms);
   }
   return ms <= grpcTimeoutMax ? `${ms}m` : `${Math.ceil(ms / 1000)}S`;
-}
-
-/** Returns undefined for a caller without a login. A host serves such a caller only the methods that need none. */
-function hubCallerOf({ call, hub }: ForwardedRequest): string | undefined {
-  const { caller, peer, requestId } = call;
-  if (caller.role === undefined) {
-    return undefined;
-  }
-  const services = callableServices(call);
-  return encodeHubCaller({
-    actor: caller.actor,
-    accountId: caller.accountId,
-    role: caller.role,
-    services: services && [...services],
-    address: peer.address,
-    hub,
-    requestId,
-  });
 }

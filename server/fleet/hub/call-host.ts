@@ -3,9 +3,9 @@ import { codeFromString, errorFromJsonBytes } from "@connectrpc/connect/protocol
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { hubCallerHeader } from "../../rpc/interceptors/known-headers.ts";
 import { encodeHubCaller, type HubCaller } from "../caller/hub-caller.ts";
+import { hostUnreachable } from "../host-errors.ts";
 import type { HostLink } from "../links/host-link.ts";
 import { fleetReasons } from "../reasons.ts";
-import { hostUnreachable } from "./host-links.ts";
 
 /** A unary call of the hub on a host. */
 export interface HostCall {

@@ -1,11 +1,10 @@
 import { type ClientHttp2Session, connect, constants } from "node:http2";
 import type { Duplex } from "node:stream";
-import { InfraError } from "../../../adapters/host/infra-error.ts";
 import type { CertifiedHost } from "../authority/issue-certificate.ts";
+import { hostUnreachable } from "../host-errors.ts";
 import type { HostLink, HostLinks } from "../links/host-link.ts";
 import { keepAlive } from "../links/keep-alive.ts";
 import { linkPingMs } from "../links/link-protocol.ts";
-import { fleetReasons } from "../reasons.ts";
 
 /** The connections of a hub, which takes them over from its listener. */
 export interface OpenLinks extends HostLinks {
@@ -137,11 +136,4 @@ function createLink(host: string, session: ClientHttp2Session): HostLink {
     },
     close: () => session.destroy(undefined, constants.NGHTTP2_NO_ERROR),
   };
-}
-
-/** Returns HOST_UNREACHABLE. @param why what follows "host NAME cannot be reached: " */
-export function hostUnreachable(host: string, why: string): InfraError {
-  return new InfraError(fleetReasons.HOST_UNREACHABLE, `host ${host} cannot be reached: ${why}`, {
-    resource: `hosts/${host}`,
-  });
 }

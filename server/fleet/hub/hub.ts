@@ -11,6 +11,7 @@ import {
   issueAgentCertificate,
   readSigningRequest,
 } from "../authority/issue-certificate.ts";
+import { hostUnknown } from "../host-errors.ts";
 import { formatJoinToken } from "../join-token.ts";
 import { fleetReasons } from "../reasons.ts";
 import type { HostRecord } from "../store/hosts.ts";
@@ -143,7 +144,7 @@ export async function openHub(options: HubOptions): Promise<Hub> {
     async renew(host, signingRequest) {
       const publicKey = await readSigningRequest(signingRequest);
       if (!hosts.has(host)) {
-        throw hostUnknown(host.name, hosts);
+        throw hostUnknown(host.name, hosts.list());
       }
       await store.run("fleet.noteCertificate", { name: host.name, expiresAtMs: expiryOfNew() });
       return issued(host.name, await issueAgentCertificate(authority, host, publicKey));
@@ -151,7 +152,7 @@ export async function openHub(options: HubOptions): Promise<Hub> {
     async setLabels(host, labels, how) {
       const record = await store.run("fleet.setLabels", { name: host, labels, ...how });
       if (record === undefined) {
-        throw hostUnknown(host, hosts);
+        throw hostUnknown(host, hosts.list());
       }
       await hosts.refresh();
       return record;
@@ -159,7 +160,7 @@ export async function openHub(options: HubOptions): Promise<Hub> {
     async removeHost(host, how) {
       const record = await store.run("fleet.removeHost", { name: host, ...how });
       if (record === undefined) {
-        throw hostUnknown(host, hosts);
+        throw hostUnknown(host, hosts.list());
       }
       await hosts.refresh();
       return record;
@@ -172,15 +173,6 @@ export async function openHub(options: HubOptions): Promise<Hub> {
       links.close();
     },
   };
-}
-
-/** Returns HOST_UNKNOWN, with the names that the fleet has. */
-export function hostUnknown(name: string, hosts: Pick<HubHosts, "list">): InfraError {
-  const names = hosts.list().map((record) => record.name);
-  const known = names.length === 0 ? "it has none yet" : `it has ${names.join(", ")}`;
-  return new InfraError(fleetReasons.HOST_UNKNOWN, `the fleet has no host "${name}": ${known}`, {
-    resource: `hosts/${name}`,
-  });
 }
 
 async function openAuthority(store: HubOptions["store"], seal: Seal): Promise<FleetAuthority> {
