@@ -1,10 +1,10 @@
 import { createServer, performServerHandshake, type ServerHttp2Session } from "node:http2";
 import type { Duplex } from "node:stream";
 import type { ListenerFacts } from "../../rpc/call/listener-facts.ts";
+import { keepAlive } from "../../rpc/listener/keep-alive.ts";
 import { serveHttp2 } from "../../rpc/listener/serve-http2.ts";
 import type { NodeRequest, NodeResponse } from "../../rpc/protocols/http/http-exchange.ts";
 import type { Http2Exchange } from "../../rpc/protocols/http/http2-exchange.ts";
-import { keepAlive } from "../links/keep-alive.ts";
 import { linkPingMs } from "../links/link-protocol.ts";
 
 /** Serves hubs on the connections that this gateway has opened to them. */

@@ -1,9 +1,9 @@
 import { type ClientHttp2Session, connect, constants } from "node:http2";
 import type { Duplex } from "node:stream";
+import { keepAlive } from "../../rpc/listener/keep-alive.ts";
 import type { CertifiedHost } from "../authority/issue-certificate.ts";
 import { hostUnreachable } from "../host-errors.ts";
 import type { HostLink, HostLinks } from "../links/host-link.ts";
-import { keepAlive } from "../links/keep-alive.ts";
 import { linkPingMs } from "../links/link-protocol.ts";
 
 /** The connections of a hub, which takes them over from its listener. */

@@ -1,4 +1,5 @@
 import type { Http2SecureServer, Http2Server, ServerHttp2Session } from "node:http2";
+import { keepAlive } from "./keep-alive.ts";
 
 /** Tracks a server's HTTP/2 sessions. Node closes none of them with the server, and keeps the session of a dead peer forever. */
 export interface Http2Sessions {
@@ -21,25 +22,12 @@ export function trackHttp2Sessions(
   const sessions = new Set<ServerHttp2Session>();
   server.on("session", (session: ServerHttp2Session) => {
     sessions.add(session);
-    let isAnswered = true;
-    const timer = setInterval(() => {
-      // A destroyed session throws at a ping, and its `close` event may come after this timer.
-      if (!isAnswered || session.destroyed) {
-        session.destroy();
-        return;
-      }
-      isAnswered = false;
-      session.ping((error) => {
-        isAnswered = error === null;
-      });
-    }, keepAliveMs);
-    timer.unref();
+    keepAlive(session, keepAliveMs);
     const settingsTimer = setTimeout(() => session.destroy(), settingsTimeoutMs);
     settingsTimer.unref();
     session.once("remoteSettings", () => clearTimeout(settingsTimer));
     session.once("close", () => {
       clearTimeout(settingsTimer);
-      clearInterval(timer);
       sessions.delete(session);
     });
     // Session errors (a reset connection, a malformed frame) are caused by the peer; `close` follows.

@@ -7,7 +7,7 @@ import type { Http2Session } from "node:http2";
 export function keepAlive(session: Http2Session, everyMs: number): void {
   let isAnswered = true;
   const timer = setInterval(() => {
-    // A destroyed session throws at a ping.
+    // A destroyed session throws at a ping, and its `close` event may come after this timer.
     if (!isAnswered || session.destroyed) {
       session.destroy();
       return;
