@@ -21,7 +21,6 @@ export interface OpenFleetOptions {
     /** Name of this host. */
     readonly host: string;
   };
-  readonly version: string;
   readonly log: Pick<OperationsLog, "warn"> & { info(message: string): void };
   /** Answer the requests of hubs. */
   readonly handlers: LinkServerOptions;
@@ -43,14 +42,13 @@ const renewEveryMs = 86_400_000;
 
 /** Opens the hub, if one is configured, and the membership. @throws InfraError STORE_UNAVAILABLE */
 export async function openFleet(options: OpenFleetOptions): Promise<OpenFleet> {
-  const { config, data, instance, version, log, handlers } = options;
+  const { config, data, instance, log, handlers } = options;
   const { host } = instance;
   const server = createLinkServer(handlers);
   const membership = await openMembership({
     store: data.store,
     seal: createSeal(data.masterKey, "fleet-membership"),
     server,
-    version,
     log,
   });
   let listener: Listener | undefined;

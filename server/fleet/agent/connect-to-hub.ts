@@ -3,7 +3,7 @@ import type { Duplex } from "node:stream";
 import { connect, type TLSSocket } from "node:tls";
 import { parseListenAddress } from "../../config/listen-address.ts";
 import { hubServerName } from "../authority/issue-certificate.ts";
-import { agentVersionHeader, linkPath, linkProtocol } from "../links/link-protocol.ts";
+import { linkPath, linkProtocol } from "../links/link-protocol.ts";
 
 /** What an agent shows to a hub, and what it expects of the hub. */
 export interface AgentIdentity {
@@ -18,19 +18,17 @@ const connectTimeoutMs = 5000;
 
 /**
  * Connects to a hub, and asks it to use the connection for its requests.
- * @param version of hostplane
  * @returns the connection, on which the hub is the HTTP/2 client
  * @throws Error for people, which says why it is not possible
  */
 export async function connectToHub(
   address: string,
   identity: AgentIdentity,
-  version: string,
   signal: AbortSignal,
 ): Promise<Duplex> {
   const socket = await connectTls(address, tlsOptionsOf(identity), signal);
   try {
-    return await upgrade(socket, version, signal);
+    return await upgrade(socket, signal);
   } catch (error) {
     socket.destroy();
     throw error;
@@ -78,7 +76,7 @@ async function connectTls(
   }
 }
 
-function upgrade(socket: TLSSocket, version: string, signal: AbortSignal): Promise<Duplex> {
+function upgrade(socket: TLSSocket, signal: AbortSignal): Promise<Duplex> {
   const { promise, resolve, reject } = Promise.withResolvers<Duplex>();
   const asking = request({
     path: linkPath,
@@ -86,7 +84,6 @@ function upgrade(socket: TLSSocket, version: string, signal: AbortSignal): Promi
       host: hubServerName,
       connection: "Upgrade",
       upgrade: linkProtocol,
-      [agentVersionHeader]: version,
     },
     createConnection: () => socket,
     timeout: connectTimeoutMs,

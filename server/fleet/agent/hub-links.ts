@@ -26,8 +26,6 @@ export interface HubLinksOptions {
   readonly membership: () => StoredMembership | undefined;
   readonly hubs: readonly string[];
   readonly server: LinkServer;
-  /** Version of hostplane. */
-  readonly version: string;
   readonly log: { info(message: string): void; warn(message: string, cause?: unknown): void };
 }
 
@@ -56,7 +54,7 @@ interface HubLink {
 /** Keeps one connection open until the signal is aborted. */
 function openHubLink(
   address: string,
-  { membership, server, version, log }: HubLinksOptions,
+  { membership, server, log }: HubLinksOptions,
   signal: AbortSignal,
 ): HubLink {
   let isConnected = false;
@@ -69,7 +67,7 @@ function openHubLink(
       return undefined;
     }
     try {
-      const connection = await connectToHub(address, identity, version, signal);
+      const connection = await connectToHub(address, identity, signal);
       if (problem !== undefined) {
         log.info(`connected to hub ${address}`);
       }

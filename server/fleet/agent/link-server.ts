@@ -3,6 +3,7 @@ import type { Duplex } from "node:stream";
 import type { ListenerFacts } from "../../rpc/call/listener-facts.ts";
 import { keepAlive } from "../../rpc/listener/keep-alive.ts";
 import { serveHttp2 } from "../../rpc/listener/serve-http2.ts";
+import { http2OptionsOf } from "../../rpc/listener/server-parts.ts";
 import type { NodeRequest, NodeResponse } from "../../rpc/protocols/http/http-exchange.ts";
 import type { Http2Exchange } from "../../rpc/protocols/http/http2-exchange.ts";
 import { linkPingMs } from "../links/link-protocol.ts";
@@ -21,8 +22,8 @@ export interface LinkServerOptions {
   readonly onStream: (exchange: Http2Exchange, listener: ListenerFacts) => boolean;
 }
 
-/** Maximum number of concurrent calls of a hub. The hub limits each of its callers by itself. */
-const maxConcurrentStreams = 4096;
+/** Limits of a hub, which limits each of its callers by itself. */
+const limits = { maxConcurrentStreams: 4096, headerBytes: 65_536 };
 
 export function createLinkServer({ onRequest, onStream }: LinkServerOptions): LinkServer {
   const sessions = new Set<ServerHttp2Session>();
@@ -45,13 +46,7 @@ export function createLinkServer({ onRequest, onStream }: LinkServerOptions): Li
         (request, response) => onRequest(request, response, facts),
         (exchange) => onStream(exchange, facts),
       );
-      const session = performServerHandshake(connection, {
-        settings: { maxConcurrentStreams },
-        maxHeaderListPairs: 2000,
-        streamResetBurst: 10 * maxConcurrentStreams,
-        streamResetRate: maxConcurrentStreams,
-        maxSessionRejectedStreams: 10 * maxConcurrentStreams,
-      });
+      const session = performServerHandshake(connection, http2OptionsOf(limits));
       sessions.add(session);
       session.on("stream", (...stream) => server.emit("stream", ...stream));
       session.on("error", () => {});

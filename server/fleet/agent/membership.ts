@@ -35,8 +35,6 @@ export interface MembershipOptions {
   /** `createSeal(masterKey, "fleet-membership")`. */
   readonly seal: Seal;
   readonly server: LinkServer;
-  /** Version of hostplane. */
-  readonly version: string;
   readonly log: { info(message: string): void; warn(message: string, cause?: unknown): void };
 }
 

@@ -8,7 +8,7 @@ import { certificateStateOf } from "../../rpc/protocols/http/client-certificate.
 import type { NodeRequest, NodeResponse } from "../../rpc/protocols/http/http-exchange.ts";
 import type { CertifiedKey, FleetAuthority } from "../authority/authority.ts";
 import { type CertifiedHost, hostIdPrefix } from "../authority/issue-certificate.ts";
-import { agentVersionHeader, linkPath, linkProtocol } from "../links/link-protocol.ts";
+import { linkPath, linkProtocol } from "../links/link-protocol.ts";
 import type { OpenLinks } from "./host-links.ts";
 
 export interface AgentsListenerOptions {
@@ -89,8 +89,7 @@ async function acceptLink(
     return;
   }
   unknownCallers.connections.of(connection)?.identified();
-  const version = String(request.headers[agentVersionHeader] ?? "");
-  const isAdded = await links.add(host, version, async () => {
+  const isAdded = await links.add(host, async () => {
     await switchProtocols(connection, head);
     return connection;
   });

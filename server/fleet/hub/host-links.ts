@@ -11,13 +11,10 @@ export interface OpenLinks extends HostLinks {
   /**
    * Takes over the connection of an agent. If the host has another one that is alive, two agents have the same certificate: the
    * new one is refused. One that does not answer is replaced. While that is being found out, further ones are refused.
-   * @param version of hostplane on the agent
    * @param begin accepts the connection, and returns it
    * @returns whether it was taken over
    */
-  add(host: CertifiedHost, version: string, begin: () => Promise<Duplex>): Promise<boolean>;
-  /** Version of the agent on the host's connection; undefined while it has none. */
-  versionOf(host: string): string | undefined;
+  add(host: CertifiedHost, begin: () => Promise<Duplex>): Promise<boolean>;
   /** Closes the connections of hosts that the fleet no longer has. */
   closeRemoved(isHost: (host: CertifiedHost) => boolean): void;
   close(): void;
@@ -30,7 +27,6 @@ interface Entry {
   readonly host: CertifiedHost;
   readonly link: HostLink;
   readonly session: ClientHttp2Session;
-  readonly version: string;
 }
 
 export function createHostLinks(): OpenLinks {
@@ -56,7 +52,7 @@ export function createHostLinks(): OpenLinks {
     return promise.finally(() => clearTimeout(timer));
   }
 
-  async function replace(host: CertifiedHost, version: string, begin: () => Promise<Duplex>) {
+  async function replace(host: CertifiedHost, begin: () => Promise<Duplex>) {
     const { name } = host;
     const earlier = entries.get(name);
     if (earlier !== undefined && (await isAlive(earlier))) {
@@ -73,7 +69,7 @@ export function createHostLinks(): OpenLinks {
       settings: { enablePush: false },
     });
     const link = createLink(name, session);
-    const entry = { host, link, session, version };
+    const entry = { host, link, session };
     entries.set(name, entry);
     keepAlive(session, linkPingMs);
     link.closed.addEventListener("abort", () => {
@@ -87,19 +83,18 @@ export function createHostLinks(): OpenLinks {
   }
 
   return {
-    async add(host, version, begin) {
+    async add(host, begin) {
       if (adding.has(host.name)) {
         return false;
       }
       adding.add(host.name);
       try {
-        return await replace(host, version, begin);
+        return await replace(host, begin);
       } finally {
         adding.delete(host.name);
       }
     },
     find: (host) => entries.get(host)?.link,
-    versionOf: (host) => entries.get(host)?.version,
     hosts: () => [...entries.keys()].toSorted(),
     onChange(listener) {
       listeners.add(listener);

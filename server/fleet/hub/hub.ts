@@ -176,16 +176,14 @@ export async function openHub(options: HubOptions): Promise<Hub> {
 }
 
 async function openAuthority(store: HubOptions["store"], seal: Seal): Promise<FleetAuthority> {
-  const stored =
-    (await store.run("fleet.authority", undefined)) ??
-    (await store.run("fleet.makeAuthority", await sealedAuthority(seal)));
-  return JSON.parse(Buffer.from(seal.open(stored.sealed, sealContext)).toString());
+  const sealed = (await store.run("fleet.authority", undefined)) ?? (await makeAuthority(store, seal));
+  return JSON.parse(Buffer.from(seal.open(sealed, sealContext)).toString());
 }
 
-async function sealedAuthority(seal: Seal) {
-  const authority = await createFleetAuthority();
-  const sealed = seal.seal(Buffer.from(JSON.stringify(authority)), sealContext);
-  return { fleetId: authority.fleetId, sealed };
+/** Returns the sealed authority that another hub has made meanwhile, if one has. */
+async function makeAuthority(store: HubOptions["store"], seal: Seal): Promise<Uint8Array> {
+  const text = JSON.stringify(await createFleetAuthority());
+  return store.run("fleet.makeAuthority", { sealed: seal.seal(Buffer.from(text), sealContext) });
 }
 
 /** @throws InfraError INVALID_FIELD */

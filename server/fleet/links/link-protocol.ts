@@ -4,8 +4,5 @@ export const linkProtocol = "hostplane-link/1";
 /** The path of the request that asks for it. */
 export const linkPath = "/fleet/link";
 
-/** The request header with the version of hostplane on the agent. */
-export const agentVersionHeader = "hostplane-agent-version";
-
 /** How often each side of a connection asks whether the other one is alive, and how long it waits for the answer. */
 export const linkPingMs = 2000;

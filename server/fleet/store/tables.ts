@@ -11,7 +11,6 @@ declare module "../../store/schema.ts" {
 export interface FleetAuthorityTable {
   /** Always 1. */
   id: number;
-  fleet_id: string;
   /** FleetAuthority as JSON. */
   sealed: Uint8Array;
   created_at: number;
@@ -41,8 +40,6 @@ export interface FleetHostsTable {
   last_seen_at: number | null;
   /** What the host last reported, as JSON; null before it was first connected. */
   report_json: string | null;
-  /** Cursor of the last event that was taken over; null before the first. */
-  event_cursor: string | null;
 }
 
 /** Membership of this gateway in a fleet, in its only row. */

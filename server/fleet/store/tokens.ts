@@ -100,7 +100,6 @@ export const tokenTransactions = {
         certificate_expires_at: args.certificateExpiresAtMs,
         last_seen_at: null,
         report_json: null,
-        event_cursor: null,
       })
       .execute();
     notify("fleet");

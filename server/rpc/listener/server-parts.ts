@@ -35,7 +35,9 @@ export interface ListeningServer {
 }
 
 /** Returns the limits of an HTTP/2 server. */
-export function http2OptionsOf(options: ListenerOptions): ServerOptions {
+export function http2OptionsOf(
+  options: Pick<ListenerOptions, "maxConcurrentStreams" | "headerBytes">,
+): ServerOptions {
   return {
     settings: {
       maxConcurrentStreams: options.maxConcurrentStreams,

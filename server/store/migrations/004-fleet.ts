@@ -6,7 +6,6 @@ export async function makeFleet(db: Kysely<unknown>, { text, integer, bytes }: C
   await db.schema
     .createTable("fleet_authority")
     .addColumn("id", integer, (column) => column.primaryKey().notNull())
-    .addColumn("fleet_id", text, (column) => column.notNull())
     .addColumn("sealed", bytes, (column) => column.notNull())
     .addColumn("created_at", integer, (column) => column.notNull())
     .execute();
@@ -29,7 +28,6 @@ export async function makeFleet(db: Kysely<unknown>, { text, integer, bytes }: C
     .addColumn("certificate_expires_at", integer, (column) => column.notNull())
     .addColumn("last_seen_at", integer)
     .addColumn("report_json", text)
-    .addColumn("event_cursor", text)
     .execute();
   await db.schema
     .createTable("fleet_membership")

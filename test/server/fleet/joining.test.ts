@@ -7,6 +7,7 @@ import {
 import { formatJoinToken, parseJoinToken } from "../../../server/fleet/join-token.ts";
 import { rpcErrorOf } from "../harness/rpc-error.ts";
 import { joinFleet, startHubUnderTest, startMemberUnderTest, untilHosts } from "./fleet-under-test.ts";
+import { until } from "./until.ts";
 
 const rackA = { name: "rack", value: "a" };
 
@@ -134,10 +135,3 @@ test("CallHosts streams each host's answer, and the errors of hosts beside them"
     message: /node-1, node-2/,
   });
 });
-
-/** Resolves once the condition holds. */
-async function until(isMet: () => Promise<boolean>): Promise<void> {
-  while (!(await isMet())) {
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}

@@ -12,12 +12,12 @@ const copies = 25;
 test("of connections that a host opens at once, one is taken over", async (t) => {
   const links = linksUnderTest(t);
   const opened = await Promise.all(Array.from({ length: copies }, () => openConnection(t)));
-  const taken = await Promise.all(opened.map((connection) => links.add(node1, "", async () => connection)));
+  const taken = await Promise.all(opened.map((connection) => links.add(node1, async () => connection)));
   t.equal(taken.filter(Boolean).length, 1);
   const link = links.find("node-1");
 
   const later = await Promise.all(Array.from({ length: copies }, () => openConnection(t)));
-  const replaced = await Promise.all(later.map((connection) => links.add(node1, "", async () => connection)));
+  const replaced = await Promise.all(later.map((connection) => links.add(node1, async () => connection)));
   t.notOk(replaced.some(Boolean), "while it is alive, none replaces it");
   t.equal(links.find("node-1"), link);
   t.notOk(link?.closed.aborted);
@@ -25,15 +25,15 @@ test("of connections that a host opens at once, one is taken over", async (t) =>
 
 test("a failed takeover does not refuse the next connection", async (t) => {
   const links = linksUnderTest(t);
-  await t.rejects(links.add(node1, "", () => Promise.reject(new Error("broken"))));
+  await t.rejects(links.add(node1, () => Promise.reject(new Error("broken"))));
   const connection = await openConnection(t);
-  t.ok(await links.add(node1, "", async () => connection));
+  t.ok(await links.add(node1, async () => connection));
 });
 
 test("the connection of a removed host is closed although another host has its name", async (t) => {
   const links = linksUnderTest(t);
   const connection = await openConnection(t);
-  await links.add(node1, "", async () => connection);
+  await links.add(node1, async () => connection);
   links.closeRemoved(({ id }) => id === "1");
   t.same(links.hosts(), ["node-1"]);
   const closed = once(connection, "close");
