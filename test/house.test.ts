@@ -529,6 +529,18 @@ test("only adapters/host starts processes", async (t) => {
   }
 });
 
+test("no test has its own timeout, which a busy machine would exceed; the runner has one", async (t) => {
+  const files = readdirSync(join(root, "test"), { encoding: "utf8", recursive: true }).filter(
+    (name) => name.endsWith(".test.ts") && !/^(browser|conformance|foreign|lab)\//.test(name),
+  );
+  t.ok(files.length > 100, "tests were found");
+  const ownTimeout = /^ *(t\.)?test\([^\n]*\btimeout:|^ *timeout: .*,\n *\}, async|\b(tap|t)\.setTimeout\(/m;
+  t.strictSame(
+    files.filter((name) => ownTimeout.test(readFileSync(join(root, "test", name), "utf8"))),
+    [],
+  );
+});
+
 test("a service file does not spawn, access files or use try", async (t) => {
   for (const file of sourceFiles("server/domains").filter((name) => name.endsWith("/service.ts"))) {
     const text = readFileSync(join(root, file), "utf8");

@@ -11,7 +11,7 @@ const { scripts }: { scripts: Record<string, string> } = JSON.parse(
   readFileSync(join(root, "package.json"), "utf8"),
 );
 
-test("`npm start` serves the sandbox that the README's examples call", { timeout: 120_000 }, async (t) => {
+test("`npm start` serves the sandbox that the README's examples call", async (t) => {
   // With `exec`, since otherwise the shell that npm starts would not pass SIGTERM on.
   const [setting, exec, program, ...args] = (scripts.start ?? "").split(" ");
   t.equal(setting, "MALLOC_ARENA_MAX=1", "the C library keeps less memory");

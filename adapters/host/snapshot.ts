@@ -26,7 +26,7 @@ export interface SnapshotCacheOptions<T> {
    * retried if there are subscribers. 2,000 by default.
    */
   readonly retryMs?: number;
-  /** Maximum age of a value that `readRecent` returns while the next one is loaded; 0 by default. */
+  /** How long `readRecent` may return a stale value while the next one is loaded; 0 by default. */
   readonly recentMs?: number;
 }
 
@@ -39,13 +39,13 @@ export interface SnapshotCache<T> {
    */
   read(signal?: AbortSignal): Promise<Snapshot<T>>;
   /**
-   * Returns the cached value if its load began at most `recentMs` ago, even if it was invalidated since; the next load
-   * then starts in the background. Otherwise, and after a failed load, works like `read`.
+   * Returns the cached value if it is current, or stale for at most `recentMs`; the next load then starts in the
+   * background. Otherwise, and after a failed load, works like `read`.
    */
   readRecent(signal?: AbortSignal): Promise<Snapshot<T>>;
   /**
-   * Marks the value as stale. It is loaded again at once if there are subscribers, else by the next read. Does nothing
-   * if the change happened at `changedAtMs` (performance.now()) and a load has begun since.
+   * Marks the value as stale since `changedAtMs` (performance.now(); now by default). It is loaded again at once if
+   * there are subscribers, else by the next read. Does nothing if a load has begun since `changedAtMs`.
    */
   invalidate(changedAtMs?: number): void;
   /**
@@ -64,6 +64,9 @@ export function createSnapshotCache<T>(options: SnapshotCacheOptions<T>): Snapsh
   // Each invalidation starts a new generation; a load serves the readers of the generation in which it began.
   let generation = 0;
   let latest: { readonly snapshot: Snapshot<T>; readonly generation: number } | undefined;
+  /** Time of the first change that the latest value lacks, and of the first one since the last load began. */
+  let staleSinceMs: number | undefined;
+  let changedSinceLoadMs: number | undefined;
   let failed:
     | { readonly error: unknown; readonly generation: number; readonly retryAtMs: number }
     | undefined;
@@ -88,6 +91,7 @@ export function createSnapshotCache<T>(options: SnapshotCacheOptions<T>): Snapsh
     const loadGeneration = generation;
     const readAtMs = performance.now();
     lastLoadBeganAtMs = readAtMs;
+    changedSinceLoadMs = undefined;
     const failedBefore = failed !== undefined;
     let value: T;
     try {
@@ -112,6 +116,7 @@ export function createSnapshotCache<T>(options: SnapshotCacheOptions<T>): Snapsh
       ? { ...before, readAtMs }
       : { value, revision: (before?.revision ?? 0) + 1, readAtMs };
     latest = { snapshot, generation: loadGeneration };
+    staleSinceMs = changedSinceLoadMs;
     loading = undefined;
     failed = undefined;
     // The first value is not a change: its reader would be notified of its own read.
@@ -150,11 +155,8 @@ export function createSnapshotCache<T>(options: SnapshotCacheOptions<T>): Snapsh
   }
 
   async function readRecent(signal?: AbortSignal): Promise<Snapshot<T>> {
-    if (
-      latest === undefined ||
-      failed !== undefined ||
-      performance.now() - latest.snapshot.readAtMs >= recentMs
-    ) {
+    const isTooOld = staleSinceMs !== undefined && performance.now() - staleSinceMs >= recentMs;
+    if (latest === undefined || failed !== undefined || isTooOld) {
       return read(signal);
     }
     signal?.throwIfAborted();
@@ -217,11 +219,13 @@ export function createSnapshotCache<T>(options: SnapshotCacheOptions<T>): Snapsh
   return {
     read,
     readRecent,
-    invalidate(changedAtMs) {
-      if (changedAtMs !== undefined && lastLoadBeganAtMs > changedAtMs) {
+    invalidate(changedAtMs = performance.now()) {
+      if (lastLoadBeganAtMs > changedAtMs) {
         return;
       }
       generation += 1;
+      staleSinceMs ??= changedAtMs;
+      changedSinceLoadMs ??= changedAtMs;
       refresh();
     },
     subscribe(listener) {

@@ -56,9 +56,7 @@ function machineNode(): string {
   return folders.map((folder) => join(folder, "node")).find(existsSync) ?? process.execPath;
 }
 
-test("a program that has installed the package compiles, and runs on the machine's Node", {
-  timeout: 240_000,
-}, async (t) => {
+test("a program that has installed the package compiles, and runs on the machine's Node", async (t) => {
   const project = await created;
   const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
   for (const [module, moduleResolution, lib] of [
@@ -88,9 +86,7 @@ test("a program that has installed the package compiles, and runs on the machine
   }
 });
 
-test("only the client and the generated code can be imported from the package", {
-  timeout: 240_000,
-}, async (t) => {
+test("only the client and the generated code can be imported from the package", async (t) => {
   const project = await created;
   for (const name of ["hostplane", "hostplane/dist/client/client.js", "hostplane/client/client.js"]) {
     const importing = run(machineNode(), ["-e", `import("${name}")`], { cwd: project });

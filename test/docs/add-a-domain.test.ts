@@ -11,7 +11,6 @@ const skip =
 
 test("the example of add-a-domain.md passes its own tests in a copy of the project", {
   skip,
-  timeout: 300_000,
 }, async (t) => {
   const { directory, tests, run } = await createExampleProject(t);
   // Node strips types without checking them.

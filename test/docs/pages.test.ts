@@ -24,7 +24,7 @@ for (const page of prose.filter((name) => name !== "README.md")) {
   if (!blocksOf(readPage(page)).some(({ mark }) => mark.startsWith("run"))) {
     continue;
   }
-  test(`${page}: its examples print what the page says`, { timeout: 180_000 }, async (t) => {
+  test(`${page}: its examples print what the page says`, async (t) => {
     const directory = await mkdtemp(join(tmpdir(), "hostplane-"));
     t.teardown(() => rm(directory, { recursive: true }));
     const socket = join(directory, "socket");

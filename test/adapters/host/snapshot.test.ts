@@ -147,14 +147,45 @@ test("a recent value is returned without waiting for the next, which is being lo
   );
 });
 
-test("a value that is too old does not count as recent", async (t) => {
-  let loads = 0;
-  const cache = createSnapshotCache({ load: async () => ++loads, recentMs: 5 });
-  t.equal((await cache.readRecent()).value, 1);
-  await sleep(10);
-  t.equal((await cache.readRecent()).value, 1, "nothing has changed");
+test("how long a value counts as recent depends on when it became stale, not on when it was read", async (t) => {
+  let nowMs = 0;
+  t.intercept(performance, "now", { value: () => nowMs });
+  const system = createSlowSystem();
+  const cache = createSnapshotCache({ load: system.load, recentMs: 500 });
+  const first = cache.readRecent();
+  nowMs = 10;
   cache.invalidate();
+  system.pending[0]?.settle(false);
+  await first;
+  nowMs = 509;
+  t.equal((await cache.readRecent()).value, 1, "499 ms after a change that happened during the load");
+  system.pending[1]?.settle(false);
+  await turn();
+
+  nowMs = 60_000;
+  t.equal((await cache.readRecent()).value, 2, "nothing has changed");
+  cache.invalidate();
+  t.equal((await cache.readRecent()).value, 2, "only just stale");
+  nowMs = 60_400;
+  cache.invalidate();
+  nowMs = 60_499;
   t.equal((await cache.readRecent()).value, 2);
+  nowMs = 60_500;
+  const third = cache.readRecent();
+  await turn();
+  system.pending[2]?.settle(false);
+  await turn();
+  system.pending[3]?.settle(false);
+  t.equal((await third).value, 4, "500 ms after the first change");
+
+  cache.invalidate(60_000);
+  t.equal((await cache.readRecent()).value, 4, "the load began after that change");
+  nowMs = 61_000;
+  cache.invalidate(60_500);
+  const fifth = cache.readRecent();
+  await turn();
+  system.pending[4]?.settle(false);
+  t.equal((await fifth).value, 5, "the change is reported late");
 });
 
 type Move = "read" | "invalidate" | "complete" | "fail" | "turn";

@@ -9,9 +9,7 @@ import { failureFrom } from "../../../adapters/kubernetes/errors.ts";
 import { startServer } from "./cluster-under-test.ts";
 import { kubeconfigFor } from "./kubeconfig.ts";
 
-test("authentication that hangs counts as a missing reply", {
-  timeout: 30_000,
-}, async (t) => {
+test("authentication that hangs counts as a missing reply", async (t) => {
   const directory = t.testdir();
   const kubeconfigPath = join(directory, "kubeconfig");
   const tokenFile = join(directory, "token");

@@ -199,7 +199,7 @@ test("a namespace without a CephCluster is reported, with possible causes", asyn
 });
 
 // A quiet watch ends by itself only after 90 s.
-test("closing ends the watches and pending reads", { timeout: 20_000 }, async (t) => {
+test("closing ends the watches and pending reads", async (t) => {
   const server = await startServer(t);
   const kubernetes = connect(t, server);
   await kubernetes.read();

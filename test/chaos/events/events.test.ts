@@ -73,9 +73,7 @@ function isWithin(
       resources.some((each) => resource === each || resource.startsWith(`${each}/`)));
 }
 
-test(`${subscriberCount} subscribers that are dropped ${dropCount} times miss nothing and get nothing twice`, {
-  timeout: 120_000 + dropCount * 200,
-}, async (t) => {
+test(`${subscriberCount} subscribers that are dropped ${dropCount} times miss nothing and get nothing twice`, async (t) => {
   const store = await openStoreWithEvents(t);
   const written = new Map<string, Written>();
   // Two gateways with one store and little room for recent events, so that most drops require reading the store.

@@ -46,9 +46,7 @@ const attacks: Readonly<Record<string, readonly [first: Buffer, repeated: Buffer
   "PING frames": [ok, frame(6, 0, 0, Buffer.alloc(8))],
 };
 
-test("a hub serves other hosts while a rooted agent and strangers attack it", {
-  timeout: 300_000,
-}, async (t) => {
+test("a hub serves other hosts while a rooted agent and strangers attack it", async (t) => {
   const directory = await makeDirectory(t);
   const port = await freePort();
   const listen = `127.0.0.1:${port}`;

@@ -11,9 +11,7 @@ import { createMemberProcess, freePort, type MemberProcess } from "./member-proc
 
 const deviceClass = "sandbox-ssd";
 
-test("calls reach their host only, and hosts are back, while agents and the hub are killed and stopped", {
-  timeout: 600_000,
-}, async (t) => {
+test("calls reach their host only, and hosts are back, while agents and the hub are killed and stopped", async (t) => {
   const directory = await makeDirectory(t);
   const listen = `127.0.0.1:${await freePort()}`;
   const hub = createMemberProcess(t, `${directory}/hub`, {

@@ -5,9 +5,7 @@ import { makeDirectory } from "../../server/store/store-under-test.ts";
 import { assertCalm, killsOr, storm } from "./storm.ts";
 import { openStormEffects } from "./storm-kind.ts";
 
-test("all operations of a gateway killed at any moment end, either done once or undone", {
-  timeout: 3_600_000,
-}, async (t) => {
+test("all operations of a gateway killed at any moment end, either done once or undone", async (t) => {
   const directory = await makeDirectory(t);
   const effects = join(directory, "effects");
   openStormEffects(effects);

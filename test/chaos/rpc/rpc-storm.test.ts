@@ -19,9 +19,7 @@ const sentKinds = [
 
 const uuid = /^[0-9a-f]{8}-/;
 
-test("changes with keys are made once and end although the gateway is killed, and every end is reported", {
-  timeout: 3_600_000,
-}, async (t) => {
+test("changes with keys are made once and end although the gateway is killed, and every end is reported", async (t) => {
   const directory = await makeDirectory(t);
   const { calls, followers } = await rpcStorm(t, { directory, kills });
   const { store } = await openData({

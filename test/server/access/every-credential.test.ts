@@ -294,7 +294,7 @@ function protocolsFor(method: DescMethod, turn: number): readonly Protocol[] {
   return isLongForm ? able : able.slice(turn % able.length).slice(0, 1);
 }
 
-test("each credential may call exactly the methods in the table", { timeout: 1_200_000 }, async (t) => {
+test("each credential may call exactly the methods in the table", async (t) => {
   const gateway = await startAccessUnderTest(t);
   for (const [turn, credential] of credentials.entries()) {
     await t.test(credential.name, (t) => testCredential(t, gateway, credential, turn));

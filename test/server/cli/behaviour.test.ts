@@ -8,7 +8,7 @@ import { main, root } from "./run-hostplane.ts";
 
 const hasBash = spawnSync("bash", ["--version"]).status === 0;
 
-test("commands behave alike, whatever they call", { timeout: 300_000 }, async (t) => {
+test("commands behave alike, whatever they call", async (t) => {
   const data = await dataWithStore(t);
   const { run, refused, follow } = data;
   const gateway = await data.serve();

@@ -1,6 +1,4 @@
 import { test } from "tap";
 import { testKilledWrites } from "./killed-writes.ts";
 
-test("no acknowledged user, token or logout is lost by kill -9", { timeout: 3_000_000 }, (t) =>
-  testKilledWrites(t, "sqlite"),
-);
+test("no acknowledged user, token or logout is lost by kill -9", (t) => testKilledWrites(t, "sqlite"));

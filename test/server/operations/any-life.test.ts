@@ -103,9 +103,7 @@ async function live(t: Test, store: EngineStore, life: Life) {
   return { operation, counting };
 }
 
-test("every operation reaches an allowed end, whatever fails, is cancelled or dies", {
-  timeout: 600_000,
-}, async (t) => {
+test("every operation reaches an allowed end, whatever fails, is cancelled or dies", async (t) => {
   const store = await openOwnStore(t);
   await fc.assert(
     fc.asyncProperty(lives, async (life) => {

@@ -81,7 +81,7 @@ async function runStory(t: Test, store: Store, story: Story, dieAt: number) {
 }
 
 for (const story of stories) {
-  test(`${story.name} reaches the same end, wherever its gateway dies`, { timeout: 600_000 }, async (t) => {
+  test(`${story.name} reaches the same end, wherever its gateway dies`, async (t) => {
     const store = await openOwnStore(t);
     for (let dieAt = 1; ; dieAt += 1) {
       const { operation, counting, place } = await runStory(t, store, story, dieAt);

@@ -52,9 +52,7 @@ const isDone = (operations: readonly Operation[]) => {
   return ["git-repositories", "db-warehouse-data", ...clusters].every((name) => completed.includes(name));
 };
 
-test("the users of the demo world act through the API; a second start does not repeat what stays", {
-  timeout: 240_000,
-}, async (t) => {
+test("the users of the demo world act through the API; a second start does not repeat what stays", async (t) => {
   const data = await mkdtemp(join(tmpdir(), "hostplane-data-"));
   t.teardown(() => rm(data, { recursive: true, force: true }));
   const first = await startWorld(t, data);

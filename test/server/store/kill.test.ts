@@ -2,7 +2,7 @@ import { test } from "tap";
 import { makeDirectory, openTestStore } from "./store-under-test.ts";
 import { assertNothingLost, killRounds, startWriter } from "./writer.ts";
 
-test("no acknowledged write is lost when the process is killed", { timeout: 600_000 }, async (t) => {
+test("no acknowledged write is lost when the process is killed", async (t) => {
   const directory = await makeDirectory(t);
   for (let round = 1; round <= killRounds; round += 1) {
     const writer = startWriter(t, "sqlite", directory);

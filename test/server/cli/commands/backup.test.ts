@@ -6,9 +6,7 @@ import { hostplane } from "../run-hostplane.ts";
 
 const volume = "volumeGroups/sandbox-vg/volumes/sandbox-web";
 
-test("backups are created, listed, shown, verified, restored and deleted", {
-  timeout: 300_000,
-}, async (t) => {
+test("backups are created, listed, shown, verified, restored and deleted", async (t) => {
   const data = await dataWithStore(t);
   const { run, refused } = data;
   const gateway = await data.serve();
@@ -95,9 +93,7 @@ test("backups are created, listed, shown, verified, restored and deleted", {
   });
 });
 
-test("repository secrets come only from a file or the environment", {
-  timeout: 300_000,
-}, async (t) => {
+test("repository secrets come only from a file or the environment", async (t) => {
   const data = await dataWithStore(t);
   const gateway = await data.serve();
   t.match(await data.run(["backup", "create", "first", "sandbox-web"]), /; operation [0-9a-f-]{36}\n$/);

@@ -2,7 +2,7 @@ import { test } from "tap";
 import { dataWithStore, stop } from "../data-under-test.ts";
 import { main, start } from "../run-hostplane.ts";
 
-test("a cluster is created, shown, scaled, upgraded and deleted", { timeout: 300_000 }, async (t) => {
+test("a cluster is created, shown, scaled, upgraded and deleted", async (t) => {
   const data = await dataWithStore(t);
   const { run, refused } = data;
   const gateway = await data.serve();
@@ -75,7 +75,7 @@ test("a cluster is created, shown, scaled, upgraded and deleted", { timeout: 300
   t.match(await watched.ended, { code: 1, stderr: /^hostplane: / });
 });
 
-test("a sandbox's clusters are gone after a restart, like its machines", { timeout: 300_000 }, async (t) => {
+test("a sandbox's clusters are gone after a restart, like its machines", async (t) => {
   const data = await dataWithStore(t);
   const gateway = await data.serve();
   await data.run(["cluster", "create", "demo", "--k8s-version", "1.35.4"]);

@@ -23,7 +23,7 @@ async function leaveEvents(t: Test, data: Data, resources: readonly string[]): P
   );
 }
 
-test("events are printed in order, until the gateway stops", { timeout: 120_000 }, async (t) => {
+test("events are printed in order, until the gateway stops", async (t) => {
   const data = await dataWithStore(t);
   await stop(await data.serve());
   const cursors = await leaveEvents(t, data, ["things/a", "things/b/part", "things/c"]);
@@ -63,7 +63,7 @@ test("events are printed in order, until the gateway stops", { timeout: 120_000 
   );
 });
 
-test("invalid requests are rejected with one sentence", { timeout: 120_000 }, async (t) => {
+test("invalid requests are rejected with one sentence", async (t) => {
   const data = await dataWithStore(t);
   const gateway = await data.serve();
   const gone = await data.refused(["events", "--from-cursor", cursorFrom({ epoch: "another", seq: 5 })]);
@@ -88,7 +88,7 @@ test("invalid requests are rejected with one sentence", { timeout: 120_000 }, as
   });
 });
 
-test("it ends when its output is closed", { timeout: 120_000 }, async (t) => {
+test("it ends when its output is closed", async (t) => {
   const data = await dataWithStore(t);
   await stop(await data.serve());
   await leaveEvents(

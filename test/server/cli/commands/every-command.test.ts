@@ -117,7 +117,7 @@ const samples: Readonly<Record<string, Sample>> = {
   "audit export": { args: ["--outcome", "OK"], prints: /"rpc":"hostplane\.v1\.UserService\/DeleteUser"/ },
 };
 
-test("every command has help, and a call that the sandbox understands", { timeout: 300_000 }, async (t) => {
+test("every command has help, and a call that the sandbox understands", async (t) => {
   const data = await dataWithStore(t);
   const gateway = await data.serve();
   const rows = new Map<string, object>();
@@ -152,7 +152,6 @@ const hasBash = spawnSync("bash", ["--version"]).status === 0;
 
 test("bash completes names that the gateway has, and is silent without one", {
   skip: !hasBash,
-  timeout: 120_000,
 }, async (t) => {
   const data = await dataWithStore(t);
   const gateway = await data.serve();

@@ -1,7 +1,7 @@
 import { test } from "tap";
 import { dataWithStore, stop } from "../data-under-test.ts";
 
-test("resources of all domains are listed, filtered and sorted", { timeout: 300_000 }, async (t) => {
+test("resources of all domains are listed, filtered and sorted", async (t) => {
   const { run, refused, serve } = await dataWithStore(t);
   const gateway = await serve();
 

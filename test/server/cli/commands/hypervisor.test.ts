@@ -1,7 +1,7 @@
 import { test } from "tap";
 import { dataWithStore, stop } from "../data-under-test.ts";
 
-test("hypervisors are listed, created and destroyed", { timeout: 300_000 }, async (t) => {
+test("hypervisors are listed, created and destroyed", async (t) => {
   const data = await dataWithStore(t);
   const { run, refused } = data;
   const gateway = await data.serve();

@@ -31,7 +31,7 @@ async function leaveOperations(t: Test, data: Data) {
   return { completed: completed.id, stuck: stuck.id, waiting: waiting.id };
 }
 
-test("operations are listed, shown, watched, cancelled and retried", { timeout: 120_000 }, async (t) => {
+test("operations are listed, shown, watched, cancelled and retried", async (t) => {
   const data = await dataWithStore(t);
   const { run, refused } = data;
   await stop(await data.serve());

@@ -2,7 +2,7 @@ import { test } from "tap";
 import { dataWithStore, stop } from "../data-under-test.ts";
 import { main, start } from "../run-hostplane.ts";
 
-test("pods are listed, shown, started, stopped, killed and removed", { timeout: 300_000 }, async (t) => {
+test("pods are listed, shown, started, stopped, killed and removed", async (t) => {
   const data = await dataWithStore(t);
   const { run, refused } = data;
   const gateway = await data.serve();
@@ -53,7 +53,7 @@ test("pods are listed, shown, started, stopped, killed and removed", { timeout: 
   });
 });
 
-test("images are listed, pulled and removed", { timeout: 300_000 }, async (t) => {
+test("images are listed, pulled and removed", async (t) => {
   const data = await dataWithStore(t);
   const { run, refused } = data;
   const gateway = await data.serve();
@@ -79,7 +79,7 @@ test("images are listed, pulled and removed", { timeout: 300_000 }, async (t) =>
   await stop(gateway);
 });
 
-test("container logs are printed, and followed until the gateway stops", { timeout: 300_000 }, async (t) => {
+test("container logs are printed, and followed until the gateway stops", async (t) => {
   const data = await dataWithStore(t);
   const gateway = await data.serve();
   const argv = (...args: string[]) => [process.execPath, main, ...args, "--data", data.data, "--sandbox"];

@@ -2,7 +2,7 @@ import { test } from "tap";
 import { dataWithStore, stop } from "../data-under-test.ts";
 import { hostplane } from "../run-hostplane.ts";
 
-test("the pool is shown, expanded, shrunk and backed up", { timeout: 300_000 }, async (t) => {
+test("the pool is shown, expanded, shrunk and backed up", async (t) => {
   const data = await dataWithStore(t);
   const { run, refused } = data;
   const gateway = await data.serve();

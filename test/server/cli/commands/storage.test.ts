@@ -1,7 +1,7 @@
 import { test } from "tap";
 import { dataWithStore, stop } from "../data-under-test.ts";
 
-test("the storage cluster is shown in tables and as JSON", { timeout: 300_000 }, async (t) => {
+test("the storage cluster is shown in tables and as JSON", async (t) => {
   const data = await dataWithStore(t);
   const { run, refused } = data;
   const gateway = await data.serve();

@@ -31,7 +31,6 @@ function shortDirectory(t: Test): string {
 
 test("serve reports when it is ready, that its event loop runs, and that it stops", {
   skip,
-  timeout: 120_000,
 }, async (t) => {
   const address = join(shortDirectory(t), "notify");
   const receiver = await startDatagramReceiver(address);
@@ -53,7 +52,7 @@ test("serve reports when it is ready, that its event loop runs, and that it stop
   );
 });
 
-test("a message reaches a socket in the abstract namespace", { skip, timeout: 60_000 }, async (t) => {
+test("a message reaches a socket in the abstract namespace", { skip }, async (t) => {
   const address = `@hostplane-${randomUUID()}`;
   const receiver = await startDatagramReceiver(address);
   sendToNotifySocket(address, "READY=1");

@@ -19,9 +19,7 @@ export const rest: Rest["responses"]["409"]["content"]["application/json"] = {
 export const unknown: Schemas["proto.CreateLVRequest"] = { sizeGB: "1" };
 `;
 
-test("a generator can create types from the document, for requests and answers", {
-  timeout: 120_000,
-}, async (t) => {
+test("a generator can create types from the document, for requests and answers", async (t) => {
   const document = wholeDocument(await readDocumentedContract());
   const nodes = await openapiTypescript(JSON.stringify(document));
   const text = `${astToString(nodes)}${use}`;

@@ -7,7 +7,7 @@ import { readDocumentedContract } from "../../rpc/openapi/contract-under-test.ts
 
 const root = join(import.meta.dirname, "../../../..");
 
-test("every TypeScript example compiles against the client", { timeout: 120_000 }, async (t) => {
+test("every TypeScript example compiles against the client", async (t) => {
   const { methods } = await readDocumentedContract();
   const directory = await mkdtemp(join(root, "test/server/web/docs/examples-"));
   t.teardown(() => rm(directory, { recursive: true }));

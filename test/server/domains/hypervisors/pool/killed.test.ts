@@ -70,7 +70,7 @@ async function runStory(
 }
 
 for (const story of stories) {
-  test(`${story.name} ends correctly wherever its gateway dies`, { timeout: 300_000 }, async (t) => {
+  test(`${story.name} ends correctly wherever its gateway dies`, async (t) => {
     const store = await openOwnStore(t);
     for (let dieAt = 1; ; dieAt += 1) {
       const { operation, place, left } = await runStory(t, store, story, dieAt);

@@ -89,9 +89,7 @@ async function runStory(t: Test, store: Store, story: Story, dieAt: number, isCa
 for (const story of stories) {
   for (const isCancelled of [false, true]) {
     const when = isCancelled ? ", even if it is cancelled while no gateway is running" : "";
-    test(`${story.name} ends in a consistent state wherever its gateway dies${when}`, {
-      timeout: 120_000,
-    }, async (t) => {
+    test(`${story.name} ends in a consistent state wherever its gateway dies${when}`, async (t) => {
       const store = await openOwnStore(t);
       for (let dieAt = 1; ; dieAt += 1) {
         const { operation, place, left } = await runStory(t, store, story, dieAt, isCancelled);

@@ -132,7 +132,7 @@ async function leftOf(host: HostUnderTest, gateway: BackupsGateway) {
 }
 
 for (const story of stories) {
-  test(`${story.name} ends correctly wherever its gateway dies`, { timeout: 600_000 }, async (t) => {
+  test(`${story.name} ends correctly wherever its gateway dies`, async (t) => {
     const shared = await createHost(t);
     for (let dieAt = 1; ; dieAt += 1) {
       const { host, requester, operation, place, stored } = await runStory(t, shared, story, dieAt);

@@ -134,7 +134,7 @@ async function runStory(t: Test, store: Store, story: Story, dieAt: number) {
 }
 
 for (const story of stories) {
-  test(`${story.name} ends correctly wherever its gateway dies`, { timeout: 600_000 }, async (t) => {
+  test(`${story.name} ends correctly wherever its gateway dies`, async (t) => {
     const store = await openOwnStore(t);
     for (let dieAt = 1; ; dieAt += 1) {
       const { host, requester, operation, place, volumesBefore } = await runStory(t, store, story, dieAt);
