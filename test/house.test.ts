@@ -234,7 +234,14 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "server/rpc",
     "server/store",
   ],
-  "server/domains/inventory": ["server/cli/table", "adapters/host", "gen", "server/domain", "server/rpc"],
+  "server/domains/inventory": [
+    "server/cli/table",
+    "adapters/host",
+    "gen",
+    "server/domain",
+    "server/fleet",
+    "server/rpc",
+  ],
   "server/domains/idempotency": ["adapters/host", "server/rpc", "server/store"],
   "server/domains/operations": [
     "server/cli/table",

@@ -12,6 +12,7 @@ import type { CallReasons } from "./call-reasons.ts";
 import type { DemoWorld } from "./demo-world.ts";
 import { type DomainContext, type DomainServices, namesOf } from "./domain-services.ts";
 import type { Inspection } from "./inspection.ts";
+import type { ResourceTypes } from "./inventory-source.ts";
 import { domainReasons } from "./reasons.ts";
 
 /** A service of a domain, and how its methods differ from the default rule (server/gateway/method-rules.ts). */
@@ -42,6 +43,8 @@ export interface Manifest {
   readonly isHostBound?: boolean;
   /** Whether it belongs to a whole fleet: a hub serves it itself, and a call to it must not name a host. */
   readonly isFleetWide?: boolean;
+  /** Types of the resources that it can have; absent: none. */
+  readonly resourceTypes?: readonly ResourceTypes[];
   /** Whether it publishes events. */
   readonly hasEvents?: boolean;
   /** Whether its services answer from the gateway's own store. */

@@ -15,7 +15,7 @@ import type { ServiceRegistration } from "../rpc/call/service-handlers.ts";
 import type { Store } from "../store/store.ts";
 import type { Backend } from "./backend.ts";
 import type { FigureSource } from "./figure-source.ts";
-import type { InventorySource } from "./inventory-source.ts";
+import type { InventorySource, ResourceTypes } from "./inventory-source.ts";
 import type { MetricSource } from "./metric-source.ts";
 
 /** What a domain contributes to a running gateway. */
@@ -108,6 +108,8 @@ export interface DomainContext extends GatewayParts {
   /** Every service of the gateway, with its published forms. */
   readonly services: readonly Pick<ServiceRegistration, "service" | "shown">[];
   readonly ruleOf: (method: DescMethod) => MethodRule;
+  /** Types of the resources of all domains, also of those that are off. */
+  readonly resourceTypes: readonly ResourceTypes[];
   /** Names of the domains that publish events. */
   readonly eventTopics: readonly string[];
   /** The domains before this one in the list, by name. */

@@ -40,13 +40,16 @@ export interface ListedResources {
   readonly staleBecause?: InfraError;
 }
 
-/** What a domain contributes to the inventory. A domain may have several. */
-export interface InventorySource {
+/** Types of resources that belong together. A domain may have several. */
+export interface ResourceTypes {
   readonly domain: string;
-  /** Every type that its resources can have. */
   readonly types: readonly string[];
   /** Full names of the services by which the resources can be read otherwise: a caller must be allowed to call one of them. */
   readonly services: readonly string[];
+}
+
+/** What a domain contributes to the inventory: the resources of some types. */
+export interface InventorySource extends ResourceTypes {
   /** @throws InfraError when the system cannot be read and no last known state exists */
   read(signal: AbortSignal): Promise<ListedResources>;
   /** As `read`, but never makes the gateway read the system more often; absent: `read` does not either. */

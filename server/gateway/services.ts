@@ -55,6 +55,7 @@ export async function createServices({ systems, ...options }: ServicesOptions): 
     storeBackend,
     services: domains.flatMap(({ services }) => services),
     ruleOf: methodRuleOf,
+    resourceTypes: domains.flatMap(({ resourceTypes = [] }) => resourceTypes),
     eventTopics: domains.flatMap(({ name, hasEvents }) => (hasEvents === true ? name : [])),
     served,
   };

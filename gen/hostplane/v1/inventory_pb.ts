@@ -14,7 +14,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file hostplane/v1/inventory.proto.
  */
 export const file_hostplane_v1_inventory: GenFile = /*@__PURE__*/
-  fileDesc("Chxob3N0cGxhbmUvdjEvaW52ZW50b3J5LnByb3RvEgxob3N0cGxhbmUudjEi5wEKDlJlc291cmNlRmlsdGVyEg0KBXR5cGVzGAEgAygJEg8KB2RvbWFpbnMYAiADKAkSLAoGaGVhbHRoGAMgAygOMhwuaG9zdHBsYW5lLnYxLlJlc291cmNlSGVhbHRoEg4KBnN0YXRlcxgEIAMoCRI4CgZsYWJlbHMYBSADKAsyKC5ob3N0cGxhbmUudjEuUmVzb3VyY2VGaWx0ZXIuTGFiZWxzRW50cnkSDgoGc2VhcmNoGAYgASgJGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEifQoUTGlzdFJlc291cmNlc1JlcXVlc3QSLAoGZmlsdGVyGAEgASgLMhwuaG9zdHBsYW5lLnYxLlJlc291cmNlRmlsdGVyEhAKCG9yZGVyX2J5GAIgASgJEhEKCXBhZ2Vfc2l6ZRgDIAEoBRISCgpwYWdlX3Rva2VuGAQgASgJIooBChVMaXN0UmVzb3VyY2VzUmVzcG9uc2USKQoJcmVzb3VyY2VzGAEgAygLMhYuaG9zdHBsYW5lLnYxLlJlc291cmNlEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRItCghwcm9ibGVtcxgDIAMoCzIbLmhvc3RwbGFuZS52MS5Eb21haW5Qcm9ibGVtIkUKFVdhdGNoUmVzb3VyY2VzUmVxdWVzdBIsCgZmaWx0ZXIYASABKAsyHC5ob3N0cGxhbmUudjEuUmVzb3VyY2VGaWx0ZXIikQEKFldhdGNoUmVzb3VyY2VzUmVzcG9uc2USJwoHY2hhbmdlZBgBIAMoCzIWLmhvc3RwbGFuZS52MS5SZXNvdXJjZRIPCgdyZW1vdmVkGAIgAygJEi0KCHByb2JsZW1zGAMgAygLMhsuaG9zdHBsYW5lLnYxLkRvbWFpblByb2JsZW0SDgoGc3luY2VkGAQgASgIIroDCghSZXNvdXJjZRIMCgRuYW1lGAEgASgJEgwKBHR5cGUYAiABKAkSDgoGZG9tYWluGAMgASgJEg0KBXRpdGxlGAQgASgJEg0KBXN0YXRlGAUgASgJEiwKBmhlYWx0aBgGIAEoDjIcLmhvc3RwbGFuZS52MS5SZXNvdXJjZUhlYWx0aBIlCgdmaWd1cmVzGAcgAygLMhQuaG9zdHBsYW5lLnYxLkZpZ3VyZRIyCgZsYWJlbHMYCCADKAsyIi5ob3N0cGxhbmUudjEuUmVzb3VyY2UuTGFiZWxzRW50cnkSLQoJcmVhZF90aW1lGAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBI6Cgpwcm9wZXJ0aWVzGAogAygLMiYuaG9zdHBsYW5lLnYxLlJlc291cmNlLlByb3BlcnRpZXNFbnRyeRIOCgZyZWFzb24YCyABKAkaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ARoxCg9Qcm9wZXJ0aWVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASIzCgZGaWd1cmUSDAoEbmFtZRgBIAEoCRINCgV2YWx1ZRgCIAEoARIMCgR1bml0GAMgASgJIkAKDURvbWFpblByb2JsZW0SDgoGZG9tYWluGAEgASgJEg4KBnJlYXNvbhgCIAEoCRIPCgdtZXNzYWdlGAMgASgJKoMBCg5SZXNvdXJjZUhlYWx0aBIfChtSRVNPVVJDRV9IRUFMVEhfVU5TUEVDSUZJRUQQABIWChJSRVNPVVJDRV9IRUFMVEhfT0sQARIcChhSRVNPVVJDRV9IRUFMVEhfREVHUkFERUQQAhIaChZSRVNPVVJDRV9IRUFMVEhfRkFJTEVEEAMy1QEKEEludmVudG9yeVNlcnZpY2USXQoNTGlzdFJlc291cmNlcxIiLmhvc3RwbGFuZS52MS5MaXN0UmVzb3VyY2VzUmVxdWVzdBojLmhvc3RwbGFuZS52MS5MaXN0UmVzb3VyY2VzUmVzcG9uc2UiA5ACARJiCg5XYXRjaFJlc291cmNlcxIjLmhvc3RwbGFuZS52MS5XYXRjaFJlc291cmNlc1JlcXVlc3QaJC5ob3N0cGxhbmUudjEuV2F0Y2hSZXNvdXJjZXNSZXNwb25zZSIDkAIBMAFiBnByb3RvMw", [file_google_protobuf_timestamp]);
+  fileDesc("Chxob3N0cGxhbmUvdjEvaW52ZW50b3J5LnByb3RvEgxob3N0cGxhbmUudjEi7AIKDlJlc291cmNlRmlsdGVyEg0KBXR5cGVzGAEgAygJEg8KB2RvbWFpbnMYAiADKAkSLAoGaGVhbHRoGAMgAygOMhwuaG9zdHBsYW5lLnYxLlJlc291cmNlSGVhbHRoEg4KBnN0YXRlcxgEIAMoCRI4CgZsYWJlbHMYBSADKAsyKC5ob3N0cGxhbmUudjEuUmVzb3VyY2VGaWx0ZXIuTGFiZWxzRW50cnkSDgoGc2VhcmNoGAYgASgJEg0KBWhvc3RzGAcgAygJEkEKC2hvc3RfbGFiZWxzGAggAygLMiwuaG9zdHBsYW5lLnYxLlJlc291cmNlRmlsdGVyLkhvc3RMYWJlbHNFbnRyeRotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBGjEKD0hvc3RMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIn0KFExpc3RSZXNvdXJjZXNSZXF1ZXN0EiwKBmZpbHRlchgBIAEoCzIcLmhvc3RwbGFuZS52MS5SZXNvdXJjZUZpbHRlchIQCghvcmRlcl9ieRgCIAEoCRIRCglwYWdlX3NpemUYAyABKAUSEgoKcGFnZV90b2tlbhgEIAEoCSK2AQoVTGlzdFJlc291cmNlc1Jlc3BvbnNlEikKCXJlc291cmNlcxgBIAMoCzIWLmhvc3RwbGFuZS52MS5SZXNvdXJjZRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSLQoIcHJvYmxlbXMYAyADKAsyGy5ob3N0cGxhbmUudjEuRG9tYWluUHJvYmxlbRIqCgVob3N0cxgEIAMoCzIbLmhvc3RwbGFuZS52MS5Ib3N0SW52ZW50b3J5IkUKFVdhdGNoUmVzb3VyY2VzUmVxdWVzdBIsCgZmaWx0ZXIYASABKAsyHC5ob3N0cGxhbmUudjEuUmVzb3VyY2VGaWx0ZXIijQIKFldhdGNoUmVzb3VyY2VzUmVzcG9uc2USJwoHY2hhbmdlZBgBIAMoCzIWLmhvc3RwbGFuZS52MS5SZXNvdXJjZRIPCgdyZW1vdmVkGAIgAygJEi0KCHByb2JsZW1zGAMgAygLMhsuaG9zdHBsYW5lLnYxLkRvbWFpblByb2JsZW0SDgoGc3luY2VkGAQgASgIEjcKEHJlbW92ZWRfb25faG9zdHMYBSADKAsyHS5ob3N0cGxhbmUudjEuUmVtb3ZlZFJlc291cmNlEioKBWhvc3RzGAYgAygLMhsuaG9zdHBsYW5lLnYxLkhvc3RJbnZlbnRvcnkSFQoNcmVtb3ZlZF9ob3N0cxgHIAMoCSItCg9SZW1vdmVkUmVzb3VyY2USDAoEaG9zdBgBIAEoCRIMCgRuYW1lGAIgASgJIoABCg1Ib3N0SW52ZW50b3J5EgwKBGhvc3QYASABKAkSEQoJY29ubmVjdGVkGAIgASgIEi0KCXJlYWRfdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDgoGcmVhc29uGAQgASgJEg8KB21lc3NhZ2UYBSABKAkiyAMKCFJlc291cmNlEgwKBG5hbWUYASABKAkSDAoEdHlwZRgCIAEoCRIOCgZkb21haW4YAyABKAkSDQoFdGl0bGUYBCABKAkSDQoFc3RhdGUYBSABKAkSLAoGaGVhbHRoGAYgASgOMhwuaG9zdHBsYW5lLnYxLlJlc291cmNlSGVhbHRoEiUKB2ZpZ3VyZXMYByADKAsyFC5ob3N0cGxhbmUudjEuRmlndXJlEjIKBmxhYmVscxgIIAMoCzIiLmhvc3RwbGFuZS52MS5SZXNvdXJjZS5MYWJlbHNFbnRyeRItCglyZWFkX3RpbWUYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjoKCnByb3BlcnRpZXMYCiADKAsyJi5ob3N0cGxhbmUudjEuUmVzb3VyY2UuUHJvcGVydGllc0VudHJ5Eg4KBnJlYXNvbhgLIAEoCRIMCgRob3N0GAwgASgJGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaMQoPUHJvcGVydGllc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiMwoGRmlndXJlEgwKBG5hbWUYASABKAkSDQoFdmFsdWUYAiABKAESDAoEdW5pdBgDIAEoCSJOCg1Eb21haW5Qcm9ibGVtEg4KBmRvbWFpbhgBIAEoCRIOCgZyZWFzb24YAiABKAkSDwoHbWVzc2FnZRgDIAEoCRIMCgRob3N0GAQgASgJKoMBCg5SZXNvdXJjZUhlYWx0aBIfChtSRVNPVVJDRV9IRUFMVEhfVU5TUEVDSUZJRUQQABIWChJSRVNPVVJDRV9IRUFMVEhfT0sQARIcChhSRVNPVVJDRV9IRUFMVEhfREVHUkFERUQQAhIaChZSRVNPVVJDRV9IRUFMVEhfRkFJTEVEEAMy1QEKEEludmVudG9yeVNlcnZpY2USXQoNTGlzdFJlc291cmNlcxIiLmhvc3RwbGFuZS52MS5MaXN0UmVzb3VyY2VzUmVxdWVzdBojLmhvc3RwbGFuZS52MS5MaXN0UmVzb3VyY2VzUmVzcG9uc2UiA5ACARJiCg5XYXRjaFJlc291cmNlcxIjLmhvc3RwbGFuZS52MS5XYXRjaFJlc291cmNlc1JlcXVlc3QaJC5ob3N0cGxhbmUudjEuV2F0Y2hSZXNvdXJjZXNSZXNwb25zZSIDkAIBMAFiBnByb3RvMw", [file_google_protobuf_timestamp]);
 
 /**
  * The resources to return. Empty fields match all.
@@ -59,11 +59,25 @@ export type ResourceFilter = Message<"hostplane.v1.ResourceFilter"> & {
 
   /**
    * Words separated by spaces, at most 200 characters. A resource matches if each word is part of its name, type, title, state
-   * or labels; case does not matter.
+   * or labels, or of the name of its host; case does not matter.
    *
    * @generated from field: string search = 6;
    */
   search: string;
+
+  /**
+   * On a hub: names of hosts. A resource matches if it is on one of them; an empty name stands for the hub itself.
+   *
+   * @generated from field: repeated string hosts = 7;
+   */
+  hosts: string[];
+
+  /**
+   * On a hub: labels that the host of a resource must have, all of them. The hub itself has no labels.
+   *
+   * @generated from field: map<string, string> host_labels = 8;
+   */
+  hostLabels: { [key: string]: string };
 };
 
 /**
@@ -142,6 +156,13 @@ export type ListResourcesResponse = Message<"hostplane.v1.ListResourcesResponse"
    * @generated from field: repeated hostplane.v1.DomainProblem problems = 3;
    */
   problems: DomainProblem[];
+
+  /**
+   * On a hub: the hosts that the filter selects, ordered by name, and how current their resources are. The same on each page.
+   *
+   * @generated from field: repeated hostplane.v1.HostInventory hosts = 4;
+   */
+  hosts: HostInventory[];
 };
 
 /**
@@ -186,7 +207,7 @@ export type WatchResourcesResponse = Message<"hostplane.v1.WatchResourcesRespons
   changed: Resource[];
 
   /**
-   * Names of resources that were removed, or no longer match.
+   * Names of resources that were removed, or no longer match. On a hub: of the hub's own resources.
    *
    * @generated from field: repeated string removed = 2;
    */
@@ -205,6 +226,27 @@ export type WatchResourcesResponse = Message<"hostplane.v1.WatchResourcesRespons
    * @generated from field: bool synced = 4;
    */
   synced: boolean;
+
+  /**
+   * On a hub: resources of hosts that were removed, or no longer match.
+   *
+   * @generated from field: repeated hostplane.v1.RemovedResource removed_on_hosts = 5;
+   */
+  removedOnHosts: RemovedResource[];
+
+  /**
+   * On a hub: hosts that are new, or whose connection or error has changed.
+   *
+   * @generated from field: repeated hostplane.v1.HostInventory hosts = 6;
+   */
+  hosts: HostInventory[];
+
+  /**
+   * On a hub: names of hosts that were removed from the fleet, or no longer match.
+   *
+   * @generated from field: repeated string removed_hosts = 7;
+   */
+  removedHosts: string[];
 };
 
 /**
@@ -215,13 +257,91 @@ export const WatchResourcesResponseSchema: GenMessage<WatchResourcesResponse> = 
   messageDesc(file_hostplane_v1_inventory, 4);
 
 /**
+ * A resource of a host that was removed, or no longer matches.
+ *
+ * @generated from message hostplane.v1.RemovedResource
+ */
+export type RemovedResource = Message<"hostplane.v1.RemovedResource"> & {
+  /**
+   * Name of the host.
+   *
+   * @generated from field: string host = 1;
+   */
+  host: string;
+
+  /**
+   * Name of the resource.
+   *
+   * @generated from field: string name = 2;
+   */
+  name: string;
+};
+
+/**
+ * Describes the message hostplane.v1.RemovedResource.
+ * Use `create(RemovedResourceSchema)` to create a new message.
+ */
+export const RemovedResourceSchema: GenMessage<RemovedResource> = /*@__PURE__*/
+  messageDesc(file_hostplane_v1_inventory, 5);
+
+/**
+ * How current the resources of a host are. A hub keeps the resources that its hosts have reported.
+ *
+ * @generated from message hostplane.v1.HostInventory
+ */
+export type HostInventory = Message<"hostplane.v1.HostInventory"> & {
+  /**
+   * Name of the host.
+   *
+   * @generated from field: string host = 1;
+   */
+  host: string;
+
+  /**
+   * Whether the host is connected to this hub.
+   *
+   * @generated from field: bool connected = 2;
+   */
+  connected: boolean;
+
+  /**
+   * Until when the resources are known to be those of the host: the current time while the host reports each change. Unset if
+   * the host has reported none since the hub was started.
+   *
+   * @generated from field: google.protobuf.Timestamp read_time = 3;
+   */
+  readTime?: Timestamp | undefined;
+
+  /**
+   * Why the resources are missing, old or incomplete, as in google.rpc.ErrorInfo. Empty if they are not.
+   *
+   * @generated from field: string reason = 4;
+   */
+  reason: string;
+
+  /**
+   * Explanation for people.
+   *
+   * @generated from field: string message = 5;
+   */
+  message: string;
+};
+
+/**
+ * Describes the message hostplane.v1.HostInventory.
+ * Use `create(HostInventorySchema)` to create a new message.
+ */
+export const HostInventorySchema: GenMessage<HostInventory> = /*@__PURE__*/
+  messageDesc(file_hostplane_v1_inventory, 6);
+
+/**
  * A resource of any domain.
  *
  * @generated from message hostplane.v1.Resource
  */
 export type Resource = Message<"hostplane.v1.Resource"> & {
   /**
-   * Unique name, such as "volumeGroups/vg0/volumes/data". Operations, events and the audit log use the same name.
+   * Name, such as "volumeGroups/vg0/volumes/data". Operations, events and the audit log use the same name. Unique on its host.
    *
    * @generated from field: string name = 1;
    */
@@ -278,6 +398,7 @@ export type Resource = Message<"hostplane.v1.Resource"> & {
 
   /**
    * When the gateway read the resource from its system. Unset if the system is unreachable and this is the last known state.
+   * For a resource of a host: as the host reported it with the last change of the resource.
    *
    * @generated from field: google.protobuf.Timestamp read_time = 9;
    */
@@ -296,6 +417,13 @@ export type Resource = Message<"hostplane.v1.Resource"> & {
    * @generated from field: string reason = 11;
    */
   reason: string;
+
+  /**
+   * On a hub: the host of the fleet that has the resource. Empty for the gateway's own.
+   *
+   * @generated from field: string host = 12;
+   */
+  host: string;
 };
 
 /**
@@ -303,7 +431,7 @@ export type Resource = Message<"hostplane.v1.Resource"> & {
  * Use `create(ResourceSchema)` to create a new message.
  */
 export const ResourceSchema: GenMessage<Resource> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_inventory, 5);
+  messageDesc(file_hostplane_v1_inventory, 7);
 
 /**
  * A number of a resource.
@@ -338,7 +466,7 @@ export type Figure = Message<"hostplane.v1.Figure"> & {
  * Use `create(FigureSchema)` to create a new message.
  */
 export const FigureSchema: GenMessage<Figure> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_inventory, 6);
+  messageDesc(file_hostplane_v1_inventory, 8);
 
 /**
  * A domain whose resources are missing or stale.
@@ -366,6 +494,13 @@ export type DomainProblem = Message<"hostplane.v1.DomainProblem"> & {
    * @generated from field: string message = 3;
    */
   message: string;
+
+  /**
+   * On a hub: the host of the fleet whose domain it is. Empty for the gateway's own.
+   *
+   * @generated from field: string host = 4;
+   */
+  host: string;
 };
 
 /**
@@ -373,7 +508,7 @@ export type DomainProblem = Message<"hostplane.v1.DomainProblem"> & {
  * Use `create(DomainProblemSchema)` to create a new message.
  */
 export const DomainProblemSchema: GenMessage<DomainProblem> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_inventory, 7);
+  messageDesc(file_hostplane_v1_inventory, 9);
 
 /**
  * What a state means.
@@ -425,7 +560,7 @@ export const ResourceHealthSchema: GenEnum<ResourceHealth> = /*@__PURE__*/
 
 /**
  * Lists the resources of all domains: volumes, hypervisors, pods, images, the parts of a storage cluster, Kubernetes clusters
- * and backups. A caller gets the resources of the services that it may call.
+ * and backups. A caller gets the resources of the services that it may call. A hub lists those of all hosts of its fleet too.
  *
  * @generated from service hostplane.v1.InventoryService
  */

@@ -14,7 +14,7 @@ import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file hostplane/v1/operation.proto.
  */
 export const file_hostplane_v1_operation: GenFile = /*@__PURE__*/
-  fileDesc("Chxob3N0cGxhbmUvdjEvb3BlcmF0aW9uLnByb3RvEgxob3N0cGxhbmUudjEivQUKCU9wZXJhdGlvbhIKCgJpZBgBIAEoCRIMCgRraW5kGAIgASgJEhAKCHJlc291cmNlGAMgASgJEisKBXN0YXRlGAQgASgOMhwuaG9zdHBsYW5lLnYxLk9wZXJhdGlvblN0YXRlEg8KB21lc3NhZ2UYBSABKAkSFQoIcHJvZ3Jlc3MYBiABKAFIAIgBARIXCgpkb25lX2J5dGVzGAcgASgDSAGIAQESGAoLdG90YWxfYnl0ZXMYCCABKANIAogBARIMCgRzdGVwGAkgASgJEioKBXN0ZXBzGAogAygLMhsuaG9zdHBsYW5lLnYxLk9wZXJhdGlvblN0ZXASDQoFYWN0b3IYCyABKAkSCwoDcnBjGAwgASgJEgwKBGhvc3QYDSABKAkSEwoLd2FpdGluZ19mb3IYDiABKAkSGAoQY2FuY2VsX3JlcXVlc3RlZBgPIAEoCBITCgtjYW5jZWxsYWJsZRgQIAEoCBIPCgdhdHRlbXB0GBEgASgFEisKBWVycm9yGBIgASgLMhwuaG9zdHBsYW5lLnYxLk9wZXJhdGlvbkVycm9yEjMKCWF0dGVudGlvbhgTIAEoCzIgLmhvc3RwbGFuZS52MS5PcGVyYXRpb25BdHRlbnRpb24SJwoGcmVzdWx0GBQgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIuCgpjcmVhdGVkX2F0GBUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpzdGFydGVkX2F0GBYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIsCghlbmRlZF9hdBgXIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCCwoJX3Byb2dyZXNzQg0KC19kb25lX2J5dGVzQg4KDF90b3RhbF9ieXRlcyLDAQoNT3BlcmF0aW9uU3RlcBIMCgRuYW1lGAEgASgJEiYKBXN0YXRlGAIgASgOMhcuaG9zdHBsYW5lLnYxLlN0ZXBTdGF0ZRIPCgdhdHRlbXB0GAMgASgFEi4KCnN0YXJ0ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiwKCGVuZGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBINCgVlcnJvchgGIAEoCSI/Cg5PcGVyYXRpb25FcnJvchIMCgRjb2RlGAEgASgJEg4KBnJlYXNvbhgCIAEoCRIPCgdtZXNzYWdlGAMgASgJIjIKEk9wZXJhdGlvbkF0dGVudGlvbhIMCgRsZWZ0GAEgAygJEg4KBmFkdmljZRgCIAMoCSIhChNHZXRPcGVyYXRpb25SZXF1ZXN0EgoKAmlkGAEgASgJIkIKFEdldE9wZXJhdGlvblJlc3BvbnNlEioKCW9wZXJhdGlvbhgBIAEoCzIXLmhvc3RwbGFuZS52MS5PcGVyYXRpb24i7QEKFUxpc3RPcGVyYXRpb25zUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCRIsCgZzdGF0ZXMYAyADKA4yHC5ob3N0cGxhbmUudjEuT3BlcmF0aW9uU3RhdGUSDAoEa2luZBgEIAEoCRIQCghyZXNvdXJjZRgFIAEoCRINCgVhY3RvchgGIAEoCRIoCgRmcm9tGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBImCgJ0bxgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiXgoWTGlzdE9wZXJhdGlvbnNSZXNwb25zZRIrCgpvcGVyYXRpb25zGAEgAygLMhcuaG9zdHBsYW5lLnYxLk9wZXJhdGlvbhIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiMwoVV2F0Y2hPcGVyYXRpb25SZXF1ZXN0EgoKAmlkGAEgASgJEg4KBmN1cnNvchgCIAEoCSJUChZXYXRjaE9wZXJhdGlvblJlc3BvbnNlEioKCW9wZXJhdGlvbhgBIAEoCzIXLmhvc3RwbGFuZS52MS5PcGVyYXRpb24SDgoGY3Vyc29yGAIgASgJIiQKFkNhbmNlbE9wZXJhdGlvblJlcXVlc3QSCgoCaWQYASABKAkiRQoXQ2FuY2VsT3BlcmF0aW9uUmVzcG9uc2USKgoJb3BlcmF0aW9uGAEgASgLMhcuaG9zdHBsYW5lLnYxLk9wZXJhdGlvbiIjChVSZXRyeU9wZXJhdGlvblJlcXVlc3QSCgoCaWQYASABKAkiRAoWUmV0cnlPcGVyYXRpb25SZXNwb25zZRIqCglvcGVyYXRpb24YASABKAsyFy5ob3N0cGxhbmUudjEuT3BlcmF0aW9uIkgKE0xpc3RDb21tYW5kc1JlcXVlc3QSCgoCaWQYASABKAkSEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkiYQoUTGlzdENvbW1hbmRzUmVzcG9uc2USMAoIY29tbWFuZHMYASADKAsyHi5ob3N0cGxhbmUudjEuT3BlcmF0aW9uQ29tbWFuZBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkisgEKEE9wZXJhdGlvbkNvbW1hbmQSJgoCYXQYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEgwKBHN0ZXAYAiABKAkSDwoHY29tbWFuZBgDIAMoCRIWCglleGl0X2NvZGUYBCABKAVIAIgBARIOCgZzaWduYWwYBSABKAkSEwoLZHVyYXRpb25fbXMYBiABKAMSDAoEaG9zdBgHIAEoCUIMCgpfZXhpdF9jb2RlKogCCg5PcGVyYXRpb25TdGF0ZRIfChtPUEVSQVRJT05fU1RBVEVfVU5TUEVDSUZJRUQQABIdChlPUEVSQVRJT05fU1RBVEVfU0NIRURVTEVEEAESGgoWT1BFUkFUSU9OX1NUQVRFX0FDVElWRRACEhsKF09QRVJBVElPTl9TVEFURV9VTkRPSU5HEAMSHQoZT1BFUkFUSU9OX1NUQVRFX0NPTVBMRVRFRBAEEhoKFk9QRVJBVElPTl9TVEFURV9GQUlMRUQQBRIdChlPUEVSQVRJT05fU1RBVEVfQ0FOQ0VMTEVEEAYSIwofT1BFUkFUSU9OX1NUQVRFX05FRURTX0FUVEVOVElPThAHKs4BCglTdGVwU3RhdGUSGgoWU1RFUF9TVEFURV9VTlNQRUNJRklFRBAAEhYKElNURVBfU1RBVEVfUEVORElORxABEhYKElNURVBfU1RBVEVfUlVOTklORxACEhMKD1NURVBfU1RBVEVfRE9ORRADEhUKEVNURVBfU1RBVEVfRkFJTEVEEAQSFgoSU1RFUF9TVEFURV9VTkRPSU5HEAUSFQoRU1RFUF9TVEFURV9VTkRPTkUQBhIaChZTVEVQX1NUQVRFX1VORE9fRkFJTEVEEAcyzQQKEE9wZXJhdGlvblNlcnZpY2USWgoMR2V0T3BlcmF0aW9uEiEuaG9zdHBsYW5lLnYxLkdldE9wZXJhdGlvblJlcXVlc3QaIi5ob3N0cGxhbmUudjEuR2V0T3BlcmF0aW9uUmVzcG9uc2UiA5ACARJgCg5MaXN0T3BlcmF0aW9ucxIjLmhvc3RwbGFuZS52MS5MaXN0T3BlcmF0aW9uc1JlcXVlc3QaJC5ob3N0cGxhbmUudjEuTGlzdE9wZXJhdGlvbnNSZXNwb25zZSIDkAIBEmIKDldhdGNoT3BlcmF0aW9uEiMuaG9zdHBsYW5lLnYxLldhdGNoT3BlcmF0aW9uUmVxdWVzdBokLmhvc3RwbGFuZS52MS5XYXRjaE9wZXJhdGlvblJlc3BvbnNlIgOQAgEwARJeCg9DYW5jZWxPcGVyYXRpb24SJC5ob3N0cGxhbmUudjEuQ2FuY2VsT3BlcmF0aW9uUmVxdWVzdBolLmhvc3RwbGFuZS52MS5DYW5jZWxPcGVyYXRpb25SZXNwb25zZRJbCg5SZXRyeU9wZXJhdGlvbhIjLmhvc3RwbGFuZS52MS5SZXRyeU9wZXJhdGlvblJlcXVlc3QaJC5ob3N0cGxhbmUudjEuUmV0cnlPcGVyYXRpb25SZXNwb25zZRJaCgxMaXN0Q29tbWFuZHMSIS5ob3N0cGxhbmUudjEuTGlzdENvbW1hbmRzUmVxdWVzdBoiLmhvc3RwbGFuZS52MS5MaXN0Q29tbWFuZHNSZXNwb25zZSIDkAIBYgZwcm90bzM", [file_google_protobuf_struct, file_google_protobuf_timestamp]);
+  fileDesc("Chxob3N0cGxhbmUvdjEvb3BlcmF0aW9uLnByb3RvEgxob3N0cGxhbmUudjEi0QUKCU9wZXJhdGlvbhIKCgJpZBgBIAEoCRIMCgRraW5kGAIgASgJEhAKCHJlc291cmNlGAMgASgJEisKBXN0YXRlGAQgASgOMhwuaG9zdHBsYW5lLnYxLk9wZXJhdGlvblN0YXRlEg8KB21lc3NhZ2UYBSABKAkSFQoIcHJvZ3Jlc3MYBiABKAFIAIgBARIXCgpkb25lX2J5dGVzGAcgASgDSAGIAQESGAoLdG90YWxfYnl0ZXMYCCABKANIAogBARIMCgRzdGVwGAkgASgJEioKBXN0ZXBzGAogAygLMhsuaG9zdHBsYW5lLnYxLk9wZXJhdGlvblN0ZXASDQoFYWN0b3IYCyABKAkSCwoDcnBjGAwgASgJEgwKBGhvc3QYDSABKAkSEwoLd2FpdGluZ19mb3IYDiABKAkSGAoQY2FuY2VsX3JlcXVlc3RlZBgPIAEoCBITCgtjYW5jZWxsYWJsZRgQIAEoCBIPCgdhdHRlbXB0GBEgASgFEisKBWVycm9yGBIgASgLMhwuaG9zdHBsYW5lLnYxLk9wZXJhdGlvbkVycm9yEjMKCWF0dGVudGlvbhgTIAEoCzIgLmhvc3RwbGFuZS52MS5PcGVyYXRpb25BdHRlbnRpb24SJwoGcmVzdWx0GBQgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIuCgpjcmVhdGVkX2F0GBUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpzdGFydGVkX2F0GBYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIsCghlbmRlZF9hdBgXIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEgoKZmxlZXRfaG9zdBgYIAEoCUILCglfcHJvZ3Jlc3NCDQoLX2RvbmVfYnl0ZXNCDgoMX3RvdGFsX2J5dGVzIsMBCg1PcGVyYXRpb25TdGVwEgwKBG5hbWUYASABKAkSJgoFc3RhdGUYAiABKA4yFy5ob3N0cGxhbmUudjEuU3RlcFN0YXRlEg8KB2F0dGVtcHQYAyABKAUSLgoKc3RhcnRlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIZW5kZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg0KBWVycm9yGAYgASgJIj8KDk9wZXJhdGlvbkVycm9yEgwKBGNvZGUYASABKAkSDgoGcmVhc29uGAIgASgJEg8KB21lc3NhZ2UYAyABKAkiMgoST3BlcmF0aW9uQXR0ZW50aW9uEgwKBGxlZnQYASADKAkSDgoGYWR2aWNlGAIgAygJIiEKE0dldE9wZXJhdGlvblJlcXVlc3QSCgoCaWQYASABKAkiQgoUR2V0T3BlcmF0aW9uUmVzcG9uc2USKgoJb3BlcmF0aW9uGAEgASgLMhcuaG9zdHBsYW5lLnYxLk9wZXJhdGlvbiL5AgoVTGlzdE9wZXJhdGlvbnNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJEiwKBnN0YXRlcxgDIAMoDjIcLmhvc3RwbGFuZS52MS5PcGVyYXRpb25TdGF0ZRIMCgRraW5kGAQgASgJEhAKCHJlc291cmNlGAUgASgJEg0KBWFjdG9yGAYgASgJEigKBGZyb20YByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiYKAnRvGAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBINCgVob3N0cxgJIAMoCRJICgtob3N0X2xhYmVscxgKIAMoCzIzLmhvc3RwbGFuZS52MS5MaXN0T3BlcmF0aW9uc1JlcXVlc3QuSG9zdExhYmVsc0VudHJ5GjEKD0hvc3RMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIpABChZMaXN0T3BlcmF0aW9uc1Jlc3BvbnNlEisKCm9wZXJhdGlvbnMYASADKAsyFy5ob3N0cGxhbmUudjEuT3BlcmF0aW9uEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIwCg1taXNzaW5nX2hvc3RzGAMgAygLMhkuaG9zdHBsYW5lLnYxLk1pc3NpbmdIb3N0IjwKC01pc3NpbmdIb3N0EgwKBGhvc3QYASABKAkSDgoGcmVhc29uGAIgASgJEg8KB21lc3NhZ2UYAyABKAkiMwoVV2F0Y2hPcGVyYXRpb25SZXF1ZXN0EgoKAmlkGAEgASgJEg4KBmN1cnNvchgCIAEoCSJUChZXYXRjaE9wZXJhdGlvblJlc3BvbnNlEioKCW9wZXJhdGlvbhgBIAEoCzIXLmhvc3RwbGFuZS52MS5PcGVyYXRpb24SDgoGY3Vyc29yGAIgASgJIiQKFkNhbmNlbE9wZXJhdGlvblJlcXVlc3QSCgoCaWQYASABKAkiRQoXQ2FuY2VsT3BlcmF0aW9uUmVzcG9uc2USKgoJb3BlcmF0aW9uGAEgASgLMhcuaG9zdHBsYW5lLnYxLk9wZXJhdGlvbiIjChVSZXRyeU9wZXJhdGlvblJlcXVlc3QSCgoCaWQYASABKAkiRAoWUmV0cnlPcGVyYXRpb25SZXNwb25zZRIqCglvcGVyYXRpb24YASABKAsyFy5ob3N0cGxhbmUudjEuT3BlcmF0aW9uIkgKE0xpc3RDb21tYW5kc1JlcXVlc3QSCgoCaWQYASABKAkSEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkiYQoUTGlzdENvbW1hbmRzUmVzcG9uc2USMAoIY29tbWFuZHMYASADKAsyHi5ob3N0cGxhbmUudjEuT3BlcmF0aW9uQ29tbWFuZBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkisgEKEE9wZXJhdGlvbkNvbW1hbmQSJgoCYXQYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEgwKBHN0ZXAYAiABKAkSDwoHY29tbWFuZBgDIAMoCRIWCglleGl0X2NvZGUYBCABKAVIAIgBARIOCgZzaWduYWwYBSABKAkSEwoLZHVyYXRpb25fbXMYBiABKAMSDAoEaG9zdBgHIAEoCUIMCgpfZXhpdF9jb2RlKogCCg5PcGVyYXRpb25TdGF0ZRIfChtPUEVSQVRJT05fU1RBVEVfVU5TUEVDSUZJRUQQABIdChlPUEVSQVRJT05fU1RBVEVfU0NIRURVTEVEEAESGgoWT1BFUkFUSU9OX1NUQVRFX0FDVElWRRACEhsKF09QRVJBVElPTl9TVEFURV9VTkRPSU5HEAMSHQoZT1BFUkFUSU9OX1NUQVRFX0NPTVBMRVRFRBAEEhoKFk9QRVJBVElPTl9TVEFURV9GQUlMRUQQBRIdChlPUEVSQVRJT05fU1RBVEVfQ0FOQ0VMTEVEEAYSIwofT1BFUkFUSU9OX1NUQVRFX05FRURTX0FUVEVOVElPThAHKs4BCglTdGVwU3RhdGUSGgoWU1RFUF9TVEFURV9VTlNQRUNJRklFRBAAEhYKElNURVBfU1RBVEVfUEVORElORxABEhYKElNURVBfU1RBVEVfUlVOTklORxACEhMKD1NURVBfU1RBVEVfRE9ORRADEhUKEVNURVBfU1RBVEVfRkFJTEVEEAQSFgoSU1RFUF9TVEFURV9VTkRPSU5HEAUSFQoRU1RFUF9TVEFURV9VTkRPTkUQBhIaChZTVEVQX1NUQVRFX1VORE9fRkFJTEVEEAcyzQQKEE9wZXJhdGlvblNlcnZpY2USWgoMR2V0T3BlcmF0aW9uEiEuaG9zdHBsYW5lLnYxLkdldE9wZXJhdGlvblJlcXVlc3QaIi5ob3N0cGxhbmUudjEuR2V0T3BlcmF0aW9uUmVzcG9uc2UiA5ACARJgCg5MaXN0T3BlcmF0aW9ucxIjLmhvc3RwbGFuZS52MS5MaXN0T3BlcmF0aW9uc1JlcXVlc3QaJC5ob3N0cGxhbmUudjEuTGlzdE9wZXJhdGlvbnNSZXNwb25zZSIDkAIBEmIKDldhdGNoT3BlcmF0aW9uEiMuaG9zdHBsYW5lLnYxLldhdGNoT3BlcmF0aW9uUmVxdWVzdBokLmhvc3RwbGFuZS52MS5XYXRjaE9wZXJhdGlvblJlc3BvbnNlIgOQAgEwARJeCg9DYW5jZWxPcGVyYXRpb24SJC5ob3N0cGxhbmUudjEuQ2FuY2VsT3BlcmF0aW9uUmVxdWVzdBolLmhvc3RwbGFuZS52MS5DYW5jZWxPcGVyYXRpb25SZXNwb25zZRJbCg5SZXRyeU9wZXJhdGlvbhIjLmhvc3RwbGFuZS52MS5SZXRyeU9wZXJhdGlvblJlcXVlc3QaJC5ob3N0cGxhbmUudjEuUmV0cnlPcGVyYXRpb25SZXNwb25zZRJaCgxMaXN0Q29tbWFuZHMSIS5ob3N0cGxhbmUudjEuTGlzdENvbW1hbmRzUmVxdWVzdBoiLmhvc3RwbGFuZS52MS5MaXN0Q29tbWFuZHNSZXNwb25zZSIDkAIBYgZwcm90bzM", [file_google_protobuf_struct, file_google_protobuf_timestamp]);
 
 /**
  * A durable list of steps that carries out long-running work.
@@ -183,6 +183,13 @@ export type Operation = Message<"hostplane.v1.Operation"> & {
    * @generated from field: google.protobuf.Timestamp ended_at = 23;
    */
   endedAt?: Timestamp | undefined;
+
+  /**
+   * On a hub: the host of the fleet that has the operation. Empty for the gateway's own.
+   *
+   * @generated from field: string fleet_host = 24;
+   */
+  fleetHost: string;
 };
 
 /**
@@ -414,6 +421,20 @@ export type ListOperationsRequest = Message<"hostplane.v1.ListOperationsRequest"
    * @generated from field: google.protobuf.Timestamp to = 8;
    */
   to?: Timestamp | undefined;
+
+  /**
+   * On a hub: on one of these hosts; an empty name stands for the hub itself.
+   *
+   * @generated from field: repeated string hosts = 9;
+   */
+  hosts: string[];
+
+  /**
+   * On a hub: on hosts that have all of these labels.
+   *
+   * @generated from field: map<string, string> host_labels = 10;
+   */
+  hostLabels: { [key: string]: string };
 };
 
 /**
@@ -442,6 +463,13 @@ export type ListOperationsResponse = Message<"hostplane.v1.ListOperationsRespons
    * @generated from field: string next_page_token = 2;
    */
   nextPageToken: string;
+
+  /**
+   * On a hub: the selected hosts whose operations are missing from this page.
+   *
+   * @generated from field: repeated hostplane.v1.MissingHost missing_hosts = 3;
+   */
+  missingHosts: MissingHost[];
 };
 
 /**
@@ -450,6 +478,41 @@ export type ListOperationsResponse = Message<"hostplane.v1.ListOperationsRespons
  */
 export const ListOperationsResponseSchema: GenMessage<ListOperationsResponse> = /*@__PURE__*/
   messageDesc(file_hostplane_v1_operation, 7);
+
+/**
+ * A host that did not answer.
+ *
+ * @generated from message hostplane.v1.MissingHost
+ */
+export type MissingHost = Message<"hostplane.v1.MissingHost"> & {
+  /**
+   * Name of the host.
+   *
+   * @generated from field: string host = 1;
+   */
+  host: string;
+
+  /**
+   * Reason, as in google.rpc.ErrorInfo.
+   *
+   * @generated from field: string reason = 2;
+   */
+  reason: string;
+
+  /**
+   * Explanation for people.
+   *
+   * @generated from field: string message = 3;
+   */
+  message: string;
+};
+
+/**
+ * Describes the message hostplane.v1.MissingHost.
+ * Use `create(MissingHostSchema)` to create a new message.
+ */
+export const MissingHostSchema: GenMessage<MissingHost> = /*@__PURE__*/
+  messageDesc(file_hostplane_v1_operation, 8);
 
 /**
  * The operation to watch.
@@ -478,7 +541,7 @@ export type WatchOperationRequest = Message<"hostplane.v1.WatchOperationRequest"
  * Use `create(WatchOperationRequestSchema)` to create a new message.
  */
 export const WatchOperationRequestSchema: GenMessage<WatchOperationRequest> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_operation, 8);
+  messageDesc(file_hostplane_v1_operation, 9);
 
 /**
  * The operation after a change.
@@ -506,7 +569,7 @@ export type WatchOperationResponse = Message<"hostplane.v1.WatchOperationRespons
  * Use `create(WatchOperationResponseSchema)` to create a new message.
  */
 export const WatchOperationResponseSchema: GenMessage<WatchOperationResponse> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_operation, 9);
+  messageDesc(file_hostplane_v1_operation, 10);
 
 /**
  * The operation to cancel.
@@ -527,7 +590,7 @@ export type CancelOperationRequest = Message<"hostplane.v1.CancelOperationReques
  * Use `create(CancelOperationRequestSchema)` to create a new message.
  */
 export const CancelOperationRequestSchema: GenMessage<CancelOperationRequest> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_operation, 10);
+  messageDesc(file_hostplane_v1_operation, 11);
 
 /**
  * The operation whose cancellation was requested.
@@ -548,7 +611,7 @@ export type CancelOperationResponse = Message<"hostplane.v1.CancelOperationRespo
  * Use `create(CancelOperationResponseSchema)` to create a new message.
  */
 export const CancelOperationResponseSchema: GenMessage<CancelOperationResponse> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_operation, 11);
+  messageDesc(file_hostplane_v1_operation, 12);
 
 /**
  * The operation to retry.
@@ -569,7 +632,7 @@ export type RetryOperationRequest = Message<"hostplane.v1.RetryOperationRequest"
  * Use `create(RetryOperationRequestSchema)` to create a new message.
  */
 export const RetryOperationRequestSchema: GenMessage<RetryOperationRequest> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_operation, 12);
+  messageDesc(file_hostplane_v1_operation, 13);
 
 /**
  * The operation that continues.
@@ -590,7 +653,7 @@ export type RetryOperationResponse = Message<"hostplane.v1.RetryOperationRespons
  * Use `create(RetryOperationResponseSchema)` to create a new message.
  */
 export const RetryOperationResponseSchema: GenMessage<RetryOperationResponse> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_operation, 13);
+  messageDesc(file_hostplane_v1_operation, 14);
 
 /**
  * The operation whose commands to return.
@@ -625,7 +688,7 @@ export type ListCommandsRequest = Message<"hostplane.v1.ListCommandsRequest"> & 
  * Use `create(ListCommandsRequestSchema)` to create a new message.
  */
 export const ListCommandsRequestSchema: GenMessage<ListCommandsRequest> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_operation, 14);
+  messageDesc(file_hostplane_v1_operation, 15);
 
 /**
  * A page of commands.
@@ -653,7 +716,7 @@ export type ListCommandsResponse = Message<"hostplane.v1.ListCommandsResponse"> 
  * Use `create(ListCommandsResponseSchema)` to create a new message.
  */
 export const ListCommandsResponseSchema: GenMessage<ListCommandsResponse> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_operation, 15);
+  messageDesc(file_hostplane_v1_operation, 16);
 
 /**
  * A command that was run on the host.
@@ -716,7 +779,7 @@ export type OperationCommand = Message<"hostplane.v1.OperationCommand"> & {
  * Use `create(OperationCommandSchema)` to create a new message.
  */
 export const OperationCommandSchema: GenMessage<OperationCommand> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_operation, 16);
+  messageDesc(file_hostplane_v1_operation, 17);
 
 /**
  * State of an operation.
@@ -872,7 +935,8 @@ export const StepStateSchema: GenEnum<StepState> = /*@__PURE__*/
 
 /**
  * Lists, watches, cancels and retries operations. A caller sees the operations of the services that it may call. It can
- * cancel and retry an operation if it may call the RPC that started the operation.
+ * cancel and retry an operation if it may call the RPC that started the operation. A hub has the operations of all hosts of
+ * its fleet too: it finds the host of an operation by its ID.
  *
  * @generated from service hostplane.v1.OperationService
  */

@@ -3,12 +3,14 @@ import { ClusterService } from "../../../gen/hostplane/v1/cluster_pb.ts";
 import { defineDomain } from "../../domain/define-domain.ts";
 import { clusterCallReasons } from "./call-reasons.ts";
 import { clustersSchema } from "./config.ts";
+import { clusterResourceTypes } from "./monitoring/resource-types.ts";
 import type { ClusterSystem } from "./system/system.ts";
 
 /** Kubernetes clusters on machines of MAAS. */
 export const clustersDomain = defineDomain<"clusters", typeof clustersSchema, ClusterSystem>({
   name: "clusters",
   services: [{ service: Cluster }, { service: ClusterService }],
+  resourceTypes: [clusterResourceTypes],
   hasEvents: true,
   config: {
     schema: clustersSchema,

@@ -8,12 +8,12 @@ import type { CallHostsRequest, CallHostsResponseSchema } from "../../../gen/hos
 import { hubCallerOf } from "../../fleet/caller/hub-caller-of.ts";
 import { hostUnknown, hostUnreachable } from "../../fleet/host-errors.ts";
 import { callHost, type HostCall } from "../../fleet/hub/call-host.ts";
+import { hostsWith } from "../../fleet/hub/hosts-with.ts";
 import type { Hub } from "../../fleet/hub/hub.ts";
 import type { Call } from "../../rpc/call/call.ts";
 import type { Route } from "../../rpc/call/router.ts";
 import { assertAllowed } from "../../rpc/interceptors/authorization.ts";
 import { listenerRefusalOf } from "../../rpc/protocols/http/listener-services.ts";
-import { hostsWith } from "./host-message.ts";
 import { parseLabels } from "./parse-labels.ts";
 
 type Answer = MessageInitShape<typeof CallHostsResponseSchema>;

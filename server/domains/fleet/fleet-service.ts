@@ -1,12 +1,13 @@
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { FleetService } from "../../../gen/hostplane/v1/fleet_pb.ts";
 import { handlersOf } from "../../domain/change.ts";
+import { hostsWith } from "../../fleet/hub/hosts-with.ts";
 import type { Hub } from "../../fleet/hub/hub.ts";
 import { registerService, type ServiceRegistration } from "../../rpc/call/service-handlers.ts";
 import { watchState } from "../../rpc/streams/watch-state.ts";
 import { callHosts, type RouteOf } from "./call-hosts.ts";
 import type { FleetChanges } from "./changes/fleet-changes.ts";
-import { hostMessage, hostsWith } from "./host-message.ts";
+import { hostMessage } from "./host-message.ts";
 import { fleetServiceReasons } from "./reasons.ts";
 
 /** Creates hostplane.v1.FleetService: the hosts of a hub. */

@@ -22,12 +22,3 @@ export function hostMessage(record: HostRecord, { links }: Pick<Hub, "links">): 
       : { report: fromJsonString(HostReportSchema, report, { ignoreUnknownFields: true }) }),
   };
 }
-
-/** Returns the hosts that have all of the labels. */
-export function hostsWith(
-  hosts: readonly HostRecord[],
-  labels: Readonly<Record<string, string>>,
-): readonly HostRecord[] {
-  const wanted = Object.entries(labels);
-  return hosts.filter((host) => wanted.every(([name, value]) => host.labels[name] === value));
-}

@@ -3,6 +3,7 @@ import { OperationsService } from "../../../gen/operations/v1/operations_pb.ts";
 import { defineDomain } from "../../domain/define-domain.ts";
 import { hypervisorCallReasons } from "./call-reasons.ts";
 import { hypervisorsSchema } from "./config.ts";
+import { hypervisorResourceTypes, storagePoolResourceTypes } from "./monitoring/resource-types.ts";
 import { poolBackupFacts } from "./pool/backups/backup-facts.ts";
 import type { HypervisorSystem } from "./system/system.ts";
 
@@ -10,6 +11,7 @@ import type { HypervisorSystem } from "./system/system.ts";
 export const hypervisorsDomain = defineDomain<"hypervisors", typeof hypervisorsSchema, HypervisorSystem>({
   name: "hypervisors",
   services: [{ service: OperationsService }, { service: StoragePoolService }],
+  resourceTypes: [hypervisorResourceTypes, storagePoolResourceTypes],
   isHostBound: true,
   hasEvents: true,
   config: {

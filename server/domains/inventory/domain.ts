@@ -1,5 +1,7 @@
 import { InventoryService } from "../../../gen/hostplane/v1/inventory_pb.ts";
 import { defineGatewayDomain } from "../../domain/define-domain.ts";
+import { fleetReasons } from "../../fleet/reasons.ts";
+import { inventoryReasons } from "./reasons.ts";
 
 /** The resources of all domains. */
 export const inventoryDomain = defineGatewayDomain({
@@ -14,9 +16,9 @@ export const inventoryDomain = defineGatewayDomain({
       },
     },
   ],
+  reasons: { tables: [inventoryReasons], every: [fleetReasons.HOST_UNKNOWN] },
   async serve(context) {
-    const { createInventoryService } = await import("./service.ts");
-    const sources = [...context.served.values()].flatMap(({ inventory }) => inventory ?? []);
-    return { registrations: [createInventoryService(sources)], planners: [], backends: [] };
+    const { serveInventory } = await import("./serve.ts");
+    return serveInventory(context);
   },
 });

@@ -1,12 +1,13 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import {
-  type DomainProblemSchema,
   ResourceHealth as HealthMessage,
+  type HostInventorySchema,
   type ResourceSchema,
 } from "../../../gen/hostplane/v1/inventory_pb.ts";
 import type { ResourceHealth } from "../../domain/inventory-source.ts";
-import type { InventoryProblem, InventoryRow } from "./read-inventory.ts";
+import type { HostInventory } from "./hosts/host-inventories.ts";
+import type { InventoryRow } from "./read-inventory.ts";
 
 const healthMessage: Readonly<Record<ResourceHealth, HealthMessage>> = {
   unknown: HealthMessage.UNSPECIFIED,
@@ -18,12 +19,14 @@ const healthMessage: Readonly<Record<ResourceHealth, HealthMessage>> = {
 export function resourceMessage({
   resource: { name, type, title, state, health, figures, labels, properties = {}, reason = "" },
   domain,
+  host,
   readAtMs,
 }: InventoryRow): MessageInitShape<typeof ResourceSchema> {
   return {
     name,
     type,
     domain,
+    host,
     title,
     state,
     health: healthMessage[health],
@@ -31,15 +34,21 @@ export function resourceMessage({
     labels,
     properties,
     reason,
-    ...(readAtMs === undefined
-      ? {}
-      : { readTime: timestampFromMs(Math.round(Date.now() - (performance.now() - readAtMs))) }),
+    ...(readAtMs === undefined ? {} : { readTime: timestampFromMs(readAtMs) }),
   };
 }
 
-export function problemMessage({
-  domain,
+export function hostInventoryMessage({
+  host,
+  isConnected,
+  readAtMs,
   error,
-}: InventoryProblem): MessageInitShape<typeof DomainProblemSchema> {
-  return { domain, reason: error.reason, message: error.message };
+}: HostInventory): MessageInitShape<typeof HostInventorySchema> {
+  return {
+    host,
+    connected: isConnected,
+    reason: error?.reason ?? "",
+    message: error?.message ?? "",
+    ...(readAtMs === undefined ? {} : { readTime: timestampFromMs(readAtMs) }),
+  };
 }

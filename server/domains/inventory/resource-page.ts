@@ -1,4 +1,3 @@
-import type { Resource } from "../../domain/inventory-source.ts";
 import type { InventoryRow } from "./read-inventory.ts";
 import {
   matchesFilter,
@@ -20,8 +19,8 @@ export interface ResourcePage {
 export function pageOf(rows: readonly InventoryRow[], query: ResourceQuery): ResourcePage {
   const { filter, order, pageSize, after } = query;
   const matching = rows
-    .filter(({ domain, resource }) => matchesFilter(filter, domain, resource))
-    .map((row) => ({ row, position: positionOf(row.resource, order) }))
+    .filter((row) => matchesFilter(filter, row))
+    .map((row) => ({ row, position: positionOf(row, order) }))
     .filter(({ position }) => after === undefined || comparePositions(position, after, order) > 0)
     .toSorted((a, b) => comparePositions(a.position, b.position, order));
   const page = matching.slice(0, pageSize);
@@ -32,12 +31,14 @@ export function pageOf(rows: readonly InventoryRow[], query: ResourceQuery): Res
   };
 }
 
-function positionOf(resource: Resource, { key }: ResourceOrder): PagePosition {
-  return { name: resource.name, value: sortValueOf(resource, key) };
+function positionOf(row: InventoryRow, { key }: ResourceOrder): PagePosition {
+  return { host: row.host, name: row.resource.name, value: sortValueOf(row, key) };
 }
 
-function sortValueOf(resource: Resource, key: string): string | number | undefined {
+function sortValueOf({ host, resource }: InventoryRow, key: string): string | number | undefined {
   switch (key) {
+    case "host":
+      return host;
     case "name":
     case "title":
     case "type":
@@ -49,13 +50,17 @@ function sortValueOf(resource: Resource, key: string): string | number | undefin
   }
 }
 
-/** Orders by the sort key, resources without it last, and equal ones by name. */
+/** Orders by the sort key, resources without it last, and equal ones by name and host. */
 function comparePositions(a: PagePosition, b: PagePosition, { isDescending }: ResourceOrder): number {
   if (a.value === undefined || b.value === undefined) {
-    return a.value === b.value ? compare(a.name, b.name) : a.value === undefined ? 1 : -1;
+    return a.value === b.value ? compareNames(a, b) : a.value === undefined ? 1 : -1;
   }
   const byValue = compare(a.value, b.value);
-  return (isDescending ? -byValue : byValue) || compare(a.name, b.name);
+  return (isDescending ? -byValue : byValue) || compareNames(a, b);
+}
+
+function compareNames(a: PagePosition, b: PagePosition): number {
+  return compare(a.name, b.name) || compare(a.host, b.host);
 }
 
 function compare(a: string | number, b: string | number): number {

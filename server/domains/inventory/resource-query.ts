@@ -7,6 +7,7 @@ import {
 } from "../../../gen/hostplane/v1/inventory_pb.ts";
 import type { Resource, ResourceHealth } from "../../domain/inventory-source.ts";
 import { parsePageSize } from "../../rpc/listing/listing-fields.ts";
+import type { InventoryRow } from "./read-inventory.ts";
 
 /** Resources to return; each condition that is not empty must be met. */
 export interface ResourceFilter {
@@ -18,9 +19,12 @@ export interface ResourceFilter {
   readonly labels: readonly (readonly [string, string])[];
   /** In lower case; each must occur. */
   readonly words: readonly string[];
+  /** Hosts of the fleet; an empty name is the gateway itself. */
+  readonly hosts: ReadonlySet<string>;
+  readonly hostLabels: readonly (readonly [string, string])[];
 }
 
-/** `name`, `title`, `type`, `state`, `health` or the name of a figure. */
+/** `name`, `host`, `title`, `type`, `state`, `health` or the name of a figure. */
 export interface ResourceOrder {
   readonly key: string;
   readonly isDescending: boolean;
@@ -31,6 +35,7 @@ export interface PagePosition {
   /** Its value of the sort key; undefined if it has no such figure. */
   readonly value: string | number | undefined;
   readonly name: string;
+  readonly host: string;
 }
 
 export interface ResourceQuery {
@@ -50,6 +55,7 @@ export interface KnownNames {
 }
 
 const valuesMax = 64;
+const hostsMax = 1000;
 const textMaxLength = 1024;
 const searchMaxLength = 200;
 const tokenMaxLength = 4096;
@@ -78,10 +84,10 @@ export function parseResourceQuery(
     order,
     pageSize: parsePageSize(pageSize),
     after: positionFromToken(pageToken, hash),
-    tokenOf: ({ value, name }) =>
+    tokenOf: ({ value, name, host }) =>
       Buffer.concat([
         hash,
-        Buffer.from(JSON.stringify(value === undefined ? [name] : [name, value])),
+        Buffer.from(JSON.stringify(value === undefined ? [host, name] : [host, name, value])),
       ]).toString("base64url"),
   };
 }
@@ -92,11 +98,15 @@ export function parseResourceFilter(
   known: KnownNames,
 ): ResourceFilter {
   const { types = [], domains = [], health = [], states = [], labels = {}, search = "" } = filter ?? {};
+  const { hosts = [], hostLabels = {} } = filter ?? {};
   assertKnown("filter.types", types, known.types);
   assertKnown("filter.domains", domains, known.domains);
   assertTexts("filter.states", states);
   const pairs = Object.entries(labels);
   assertTexts("filter.labels", pairs.flat(), 2 * valuesMax);
+  assertTexts("filter.hosts", hosts, hostsMax);
+  const hostPairs = Object.entries(hostLabels);
+  assertTexts("filter.host_labels", hostPairs.flat(), 2 * valuesMax);
   if (health.length > valuesMax) {
     throw invalidField("filter.health", `expected at most ${valuesMax} values`);
   }
@@ -113,6 +123,8 @@ export function parseResourceFilter(
       .toLowerCase()
       .split(/\s+/)
       .filter((word) => word !== ""),
+    hosts: new Set(hosts),
+    hostLabels: hostPairs,
   };
 }
 
@@ -124,8 +136,8 @@ function parseHealth(value: HealthMessage, index: number): ResourceHealth {
   return health;
 }
 
-/** Reports whether a resource of the domain matches the filter. */
-export function matchesFilter(filter: ResourceFilter, domain: string, resource: Resource): boolean {
+/** Reports whether a resource matches the filter, except for `hosts` and `hostLabels`. */
+export function matchesFilter(filter: ResourceFilter, { domain, host, resource }: InventoryRow): boolean {
   const { types, domains, health, states, labels, words } = filter;
   return (
     isAmong(types, resource.type) &&
@@ -136,7 +148,7 @@ export function matchesFilter(filter: ResourceFilter, domain: string, resource: 
       const own = Object.hasOwn(resource.labels, key) ? resource.labels[key] : undefined;
       return own !== undefined && (value === "" || own === value);
     }) &&
-    (words.length === 0 || matchesWords(words, searchTextOf(resource)))
+    (words.length === 0 || matchesWords(words, host, searchTextOf(resource)))
   );
 }
 
@@ -144,8 +156,8 @@ function isAmong<T>(values: ReadonlySet<T>, value: T): boolean {
   return values.size === 0 || values.has(value);
 }
 
-function matchesWords(words: readonly string[], text: string): boolean {
-  return words.every((word) => text.includes(word));
+function matchesWords(words: readonly string[], host: string, text: string): boolean {
+  return words.every((word) => text.includes(word) || host.includes(word));
 }
 
 const searchTexts = new WeakMap<Resource, string>();
@@ -220,10 +232,11 @@ function parsePosition(bytes: Buffer): PagePosition | undefined {
   } catch {
     return undefined;
   }
-  const [name, value, ...others]: readonly unknown[] = Array.isArray(parsed) ? parsed : [];
+  const [host, name, value, ...others]: readonly unknown[] = Array.isArray(parsed) ? parsed : [];
   const isPosition =
+    typeof host === "string" &&
     typeof name === "string" &&
     (value === undefined || typeof value === "string" || typeof value === "number") &&
     others.length === 0;
-  return isPosition ? { name, value } : undefined;
+  return isPosition ? { host, name, value } : undefined;
 }

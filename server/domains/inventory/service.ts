@@ -1,10 +1,11 @@
 import { InventoryService } from "../../../gen/hostplane/v1/inventory_pb.ts";
-import type { InventorySource } from "../../domain/inventory-source.ts";
+import type { InventorySource, ResourceTypes } from "../../domain/inventory-source.ts";
 import type { Call } from "../../rpc/call/call.ts";
 import { callableServices } from "../../rpc/call/callable-services.ts";
 import { registerService, type ServiceRegistration } from "../../rpc/call/service-handlers.ts";
-import { readInventory } from "./read-inventory.ts";
-import { problemMessage, resourceMessage } from "./resource-messages.ts";
+import { type FleetInventory, noFleetInventory } from "./hosts/fleet-inventory.ts";
+import { type InventoryPart, readInventory } from "./read-inventory.ts";
+import { hostInventoryMessage, resourceMessage } from "./resource-messages.ts";
 import { pageOf } from "./resource-page.ts";
 import {
   type KnownNames,
@@ -12,13 +13,21 @@ import {
   parseResourceQuery,
   type ResourceFilter,
 } from "./resource-query.ts";
-import { watchResources } from "./watch-resources.ts";
+import { type InventoryState, watchResources } from "./watch-resources.ts";
 
-/** hostplane.v1.InventoryService: the resources of all domains whose services the caller may call. */
-export function createInventoryService(sources: readonly InventorySource[]): ServiceRegistration {
+/**
+ * Creates hostplane.v1.InventoryService: the resources of all domains whose services the caller may call, and those of all hosts
+ * on a hub.
+ * @param types those that a filter may name; absent: those of the sources
+ */
+export function createInventoryService(
+  sources: readonly InventorySource[],
+  types: readonly ResourceTypes[] = sources,
+  fleet: FleetInventory = noFleetInventory,
+): ServiceRegistration {
   const known: KnownNames = {
-    types: [...new Set(sources.flatMap(({ types }) => types))].toSorted(),
-    domains: [...new Set(sources.map(({ domain }) => domain))].toSorted(),
+    types: [...new Set(types.flatMap((each) => each.types))].toSorted(),
+    domains: [...new Set(types.map(({ domain }) => domain))].toSorted(),
   };
 
   /**
@@ -35,20 +44,45 @@ export function createInventoryService(sources: readonly InventorySource[]): Ser
     );
   }
 
+  /** @throws InfraError HOST_UNKNOWN, INVALID_FIELD, and as `selectSources` */
+  async function read(
+    filter: ResourceFilter,
+    call: Pick<Call, "caller" | "peer" | "signal">,
+  ): Promise<InventoryState> {
+    const { isOwnSelected, hosts } = fleet.select(filter);
+    const callable = callableServices(call);
+    const own = isOwnSelected ? await readInventory(selectSources(filter, call), call.signal) : [];
+    return { parts: [...own, ...hosts.map((host): InventoryPart => fleet.partOf(host, callable))], hosts };
+  }
+
   return registerService(InventoryService, {
     async listResources(request, call) {
       const query = parseResourceQuery(request, known);
-      const { rows, problems } = await readInventory(selectSources(query.filter, call), call.signal);
-      const page = pageOf(rows, query);
+      const { parts, hosts } = await read(query.filter, call);
+      const page = pageOf(
+        parts.flatMap(({ rows }) => rows),
+        query,
+      );
       return {
         resources: page.rows.map(resourceMessage),
         nextPageToken: page.nextPageToken,
-        problems: problems.map(problemMessage),
+        problems: parts.flatMap(({ problems }) => problems),
+        hosts: hosts.map(hostInventoryMessage),
       };
     },
     watchResources({ filter }, call) {
       const parsed = parseResourceFilter(filter, known);
-      return watchResources(() => selectSources(parsed, call), parsed, call.signal);
+      // Refuses a filter before the stream begins.
+      const { isOwnSelected } = fleet.select(parsed);
+      const subscriptions = isOwnSelected
+        ? selectSources(parsed, call).map((source) => source.subscribe)
+        : [];
+      return watchResources(
+        () => read(parsed, call),
+        [...subscriptions, fleet.subscribe],
+        parsed,
+        call.signal,
+      );
     },
   });
 }

@@ -4,55 +4,90 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { WatchResourcesResponseSchema } from "../../../gen/hostplane/v1/inventory_pb.ts";
 import { type InventorySource, subscribeToAll } from "../../domain/inventory-source.ts";
 import { watchState } from "../../rpc/streams/watch-state.ts";
-import { type InventoryRead, type InventoryRow, readInventory } from "./read-inventory.ts";
-import { problemMessage, resourceMessage } from "./resource-messages.ts";
+import type { HostInventory } from "./hosts/host-inventories.ts";
+import type { InventoryPart, InventoryProblem, InventoryRow } from "./read-inventory.ts";
+import { hostInventoryMessage, resourceMessage } from "./resource-messages.ts";
 import { matchesFilter, type ResourceFilter } from "./resource-query.ts";
+
+/** What a watch shows. */
+export interface InventoryState {
+  readonly parts: readonly InventoryPart[];
+  /** The selected hosts of the fleet. */
+  readonly hosts: readonly HostInventory[];
+}
+
+type WatchMessage = MessageInitShape<typeof WatchResourcesResponseSchema>;
 
 /** Changes that come close together are sent as one message. */
 const quietMs = 200;
 /** A message stays far below the limit of a client. */
 const rowsPerMessage = 500;
 
+/** The matching rows of a part that were sent, by name. */
+interface SentPart {
+  readonly version: readonly unknown[];
+  readonly rows: ReadonlyMap<string, InventoryRow>;
+}
+
+/** What has changed since the last message. */
+interface Change {
+  readonly changed: readonly InventoryRow[];
+  readonly removed: readonly InventoryRow[];
+  readonly hosts: readonly HostInventory[];
+  readonly removedHosts: readonly string[];
+}
+
 /**
  * Streams the resources that match: all of them, then what changes.
- * @param sourcesOf called before each read, since a caller's services may change. Those of the first call are subscribed to.
+ * @param read called after each change, since the selected hosts and a caller's services may change
  */
 export async function* watchResources(
-  sourcesOf: () => readonly InventorySource[],
+  read: () => Promise<InventoryState>,
+  subscriptions: readonly InventorySource["subscribe"][],
   filter: ResourceFilter,
   signal: AbortSignal,
-): AsyncGenerator<MessageInitShape<typeof WatchResourcesResponseSchema>, void> {
-  let sent: ReadonlyMap<string, InventoryRow> = new Map();
-  let sentProblems: readonly object[] | undefined;
-  const read = () => readInventory(sourcesOf(), signal);
-  const subscriptions = sourcesOf().map((source) => source.subscribe);
+): AsyncGenerator<WatchMessage, void> {
+  let sent: ReadonlyMap<string, SentPart> = new Map();
+  let sentHosts: ReadonlyMap<string, HostInventory> = new Map();
+  let sentProblems: readonly InventoryProblem[] | undefined;
   const subscribe = (wake: () => void) => subscribeToAll(subscriptions, wake);
-  for await (const state of watchState(subscribe, read, signal)) {
-    const rows = rowsByName(state, filter);
-    const problems = state.problems.map(problemMessage);
-    const changed = [...rows.values()].filter((row) => !isSame(row, sent.get(row.resource.name)));
-    const removed = [...sent.keys()].filter((name) => !rows.has(name));
+  for await (const { parts, hosts } of watchState(subscribe, read, signal)) {
+    const hostsByName = new Map(hosts.map((host) => [host.host, host]));
+    const now = new Map(parts.map((part) => [part.id, sentPartOf(part, sent.get(part.id), filter)]));
+    const change: Change = {
+      ...changeBetween(sent, now),
+      hosts: hosts.filter((host) => !isSameHost(host, sentHosts.get(host.host))),
+      removedHosts: [...sentHosts.keys()].filter((name) => !hostsByName.has(name)),
+    };
+    const problems = parts.flatMap((part) => part.problems);
     const isNews = sentProblems === undefined || !isDeepStrictEqual(problems, sentProblems);
-    if (isNews || changed.length > 0 || removed.length > 0) {
-      yield* messagesOf(changed, removed, problems);
+    if (isNews || Object.values(change).some((part) => part.length > 0)) {
+      yield* messagesOf(change, problems);
     }
-    sent = rows;
+    sent = now;
+    sentHosts = hostsByName;
     sentProblems = problems;
     await wait(quietMs, undefined, { signal }).catch(() => {});
   }
 }
 
 function* messagesOf(
-  changed: readonly InventoryRow[],
-  removed: readonly string[],
-  problems: readonly ReturnType<typeof problemMessage>[],
-): Generator<MessageInitShape<typeof WatchResourcesResponseSchema>, void> {
+  { changed, removed, hosts, removedHosts }: Change,
+  problems: readonly InventoryProblem[],
+): Generator<WatchMessage, void> {
   let start = 0;
   do {
     const part = changed.slice(start, start + rowsPerMessage);
+    const isFirst = start === 0;
+    const gone = isFirst ? removed : [];
     yield {
       changed: part.map(resourceMessage),
-      removed: start === 0 ? [...removed] : [],
+      removed: gone.filter(({ host }) => host === "").map(({ resource }) => resource.name),
+      removedOnHosts: gone
+        .filter(({ host }) => host !== "")
+        .map(({ host, resource }) => ({ host, name: resource.name })),
+      hosts: isFirst ? hosts.map(hostInventoryMessage) : [],
+      removedHosts: isFirst ? [...removedHosts] : [],
       problems: [...problems],
       synced: start + rowsPerMessage >= changed.length,
     };
@@ -60,12 +95,40 @@ function* messagesOf(
   } while (start < changed.length);
 }
 
-function rowsByName({ rows }: InventoryRead, filter: ResourceFilter): ReadonlyMap<string, InventoryRow> {
-  return new Map(
-    rows
-      .filter(({ domain, resource }) => matchesFilter(filter, domain, resource))
-      .map((row) => [row.resource.name, row]),
-  );
+/** Keeps what was sent of a part that has not changed: with many hosts, few of them change at a time. */
+function sentPartOf(part: InventoryPart, sent: SentPart | undefined, filter: ResourceFilter): SentPart {
+  if (sent !== undefined && isSameVersion(part.version, sent.version)) {
+    return sent;
+  }
+  const matching = part.rows.filter((row) => matchesFilter(filter, row));
+  return { version: part.version, rows: new Map(matching.map((row) => [row.resource.name, row])) };
+}
+
+function isSameVersion(one: readonly unknown[], other: readonly unknown[]): boolean {
+  return one.length === other.length && one.every((value, index) => value === other[index]);
+}
+
+function changeBetween(
+  sent: ReadonlyMap<string, SentPart>,
+  now: ReadonlyMap<string, SentPart>,
+): Pick<Change, "changed" | "removed"> {
+  const changed: InventoryRow[] = [];
+  const removed: InventoryRow[] = [];
+  for (const [id, part] of now) {
+    const before = sent.get(id);
+    if (part !== before) {
+      changed.push(
+        ...[...part.rows].flatMap(([name, row]) => (isSame(row, before?.rows.get(name)) ? [] : [row])),
+      );
+    }
+  }
+  for (const [id, part] of sent) {
+    const after = now.get(id);
+    if (part !== after) {
+      removed.push(...[...part.rows].flatMap(([name, row]) => (after?.rows.has(name) === true ? [] : [row])));
+    }
+  }
+  return { changed, removed };
 }
 
 /** Ignores when it was read: a refresh without a change is not news. */
@@ -75,4 +138,9 @@ function isSame({ resource, readAtMs }: InventoryRow, sent: InventoryRow | undef
     (resource === sent.resource || isDeepStrictEqual(resource, sent.resource)) &&
     (readAtMs === undefined) === (sent.readAtMs === undefined)
   );
+}
+
+/** Ignores when its resources were read. */
+function isSameHost({ isConnected, error }: HostInventory, sent: HostInventory | undefined): boolean {
+  return sent !== undefined && isConnected === sent.isConnected && error?.message === sent.error?.message;
 }

@@ -3,12 +3,14 @@ import { PublicAPI } from "../../../gen/v1alpha/api_pb.ts";
 import { defineDomain } from "../../domain/define-domain.ts";
 import { podCallReasons } from "./call-reasons.ts";
 import { podsSchema } from "./config.ts";
+import { podResourceTypes } from "./monitoring/resource-types.ts";
 import type { PodSystem } from "./system/system.ts";
 
 /** Pods and images of this host's Podman. */
 export const podsDomain = defineDomain<"pods", typeof podsSchema, PodSystem>({
   name: "pods",
   services: [{ service: PublicAPI }, { service: PodService }],
+  resourceTypes: [podResourceTypes],
   isHostBound: true,
   hasEvents: true,
   config: {

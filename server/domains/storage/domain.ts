@@ -4,6 +4,7 @@ import { StatsService } from "../../../gen/stats/stats_pb.ts";
 import { defineDomain } from "../../domain/define-domain.ts";
 import { storageCallReasons } from "./call-reasons.ts";
 import { storageSchema } from "./config.ts";
+import { storageResourceTypes } from "./monitoring/resource-types.ts";
 import type { StorageSystem } from "./system/system.ts";
 
 /** A Ceph cluster, and the Kubernetes cluster that runs it. */
@@ -13,6 +14,7 @@ export const storageDomain = defineDomain<"storage", typeof storageSchema, Stora
     { service: StatsService },
     { service: StorageService, reasons: { ListCrashes: [cephReasons.CRASH_NOT_FOUND] } },
   ],
+  resourceTypes: [storageResourceTypes],
   hasEvents: true,
   config: {
     schema: storageSchema,

@@ -21,6 +21,7 @@ export function contextUnderTest(parts: Partial<DomainContext> = {}): DomainCont
     storeBackend: createAbsentBackend("system", "none", "off", [], "there is no store"),
     services: domains.flatMap(({ services }) => services),
     ruleOf: methodRuleOf,
+    resourceTypes: domains.flatMap(({ resourceTypes = [] }) => resourceTypes),
     eventTopics: [],
     served: new Map(),
     ...parts,

@@ -9,6 +9,7 @@ import {
   time,
 } from "../../../domain/inventory-source.ts";
 import type { Store } from "../../../store/store.ts";
+import { backupResourceTypes } from "./resource-types.ts";
 
 const pageRows = 1000;
 
@@ -39,9 +40,7 @@ export function createBackupResources(store: Pick<Store, "run" | "subscribe">): 
 
   const resourcesOf = createResourceCache((rows: readonly BackupRow[]) => rows.map(resourceOf));
   return {
-    domain: "backups",
-    types: ["backup"],
-    services: ["hostplane.v1.BackupService"],
+    ...backupResourceTypes,
     async read(signal) {
       invalidateByOperations();
       const { value, readAtMs } = await cache.read(signal);

@@ -11,6 +11,7 @@ import {
 } from "../../../domain/inventory-source.ts";
 import { clusterResource } from "../specs/cluster-resource.ts";
 import type { ClusterMessages, ClusterStates } from "../state/cluster-states.ts";
+import { clusterResourceTypes } from "./resource-types.ts";
 
 const healthOf: Readonly<Record<string, ResourceHealth>> = {
   PROVISIONING: "ok",
@@ -25,9 +26,7 @@ const healthOf: Readonly<Record<string, ResourceHealth>> = {
 export function createClusterResources(states: Pick<ClusterStates, "read" | "subscribe">): InventorySource {
   const resourcesOf = createResourceCache((all: ClusterMessages) => [...all.values()].map(resourceOf));
   return {
-    domain: "clusters",
-    types: ["cluster"],
-    services: ["cnct.kaas.api.Cluster", "hostplane.v1.ClusterService"],
+    ...clusterResourceTypes,
     async read(signal) {
       const readAtMs = performance.now();
       return { resources: resourcesOf(await states.read(signal)), readAtMs };

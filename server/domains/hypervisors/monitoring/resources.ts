@@ -9,6 +9,7 @@ import {
 } from "../../../domain/inventory-source.ts";
 import type { Hypervisors } from "../hypervisors.ts";
 import type { Hypervisor } from "../inventory.ts";
+import { hypervisorResourceTypes } from "./resource-types.ts";
 
 /** The hypervisors of this host; while libvirt is unreachable as they were last known. */
 export function createHypervisorResources(
@@ -17,9 +18,7 @@ export function createHypervisorResources(
 ): InventorySource {
   const resourcesOf = createResourceCache((all: readonly Hypervisor[]) => all.map(resourceOf));
   return {
-    domain: "hypervisors",
-    types: ["hypervisor"],
-    services: ["operations.v1.OperationsService"],
+    ...hypervisorResourceTypes,
     async read(signal) {
       const { hypervisors: all, readAtMs, failure } = await hypervisors.list(signal);
       return {

@@ -14,6 +14,7 @@ import {
   time,
 } from "../../../domain/inventory-source.ts";
 import { imageResource, podResource } from "../events/own-changes.ts";
+import { podResourceTypes } from "./resource-types.ts";
 
 /** The pods and images of this host. */
 export function createPodResources(runtime: Pick<PodRuntime, "read" | "subscribe">): InventorySource {
@@ -30,9 +31,7 @@ export function createPodResources(runtime: Pick<PodRuntime, "read" | "subscribe
     ];
   });
   return {
-    domain: "pods",
-    types: ["pod", "image"],
-    services: ["hostplane.v1.PodService", "v1alpha.PublicAPI"],
+    ...podResourceTypes,
     async read(signal) {
       const { value, readAtMs } = await runtime.read(signal);
       return { resources: resourcesOf(value), readAtMs };

@@ -8,13 +8,13 @@ import { kubernetesReasons } from "../../../../adapters/kubernetes/reasons.ts";
 import type { FigureSource } from "../../../domain/figure-source.ts";
 import { bytes, count } from "../../../domain/inventory-source.ts";
 import type { SampledFigure, SampledSystem } from "../../../history/sampled-resource.ts";
-import { storageServices } from "./resources.ts";
+import { storageResourceTypes } from "./resource-types.ts";
 
 /** Space, traffic and OSDs of the Ceph cluster, under the name that it has in the inventory. */
 export function createCephFigures(ceph: Pick<CephAdapter, "read">): FigureSource {
   return {
     domain: "storage",
-    services: storageServices,
+    services: storageResourceTypes.services,
     async read(signal) {
       const { value, staleBecause } = await ceph.read(signal, { isWatching: false });
       if (staleBecause !== undefined) {
@@ -29,7 +29,7 @@ export function createCephFigures(ceph: Pick<CephAdapter, "read">): FigureSource
 export function createNodeFigures(kubernetes: Pick<KubernetesAdapter, "read">): FigureSource {
   return {
     domain: "storage",
-    services: storageServices,
+    services: storageResourceTypes.services,
     async read(signal) {
       const { value, staleBecause } = await kubernetes.read(signal);
       if (staleBecause !== undefined) {

@@ -23,15 +23,13 @@ import {
   type ResourceHealth,
   time,
 } from "../../../domain/inventory-source.ts";
+import { storageResourceTypes } from "./resource-types.ts";
 
 const healthOf: Readonly<Record<CephState["health"]["status"], ResourceHealth>> = {
   HEALTH_OK: "ok",
   HEALTH_WARN: "degraded",
   HEALTH_ERR: "failed",
 };
-
-/** Services by which a caller may read what the inventory and the history have of the cluster. */
-export const storageServices: readonly string[] = ["stats.StatsService", "hostplane.v1.StorageService"];
 
 /** The Ceph cluster with its hosts, OSDs and pools. */
 export function createStorageResources(ceph: Pick<CephAdapter, "read" | "subscribe">): InventorySource {
@@ -50,9 +48,7 @@ export function createStorageResources(ceph: Pick<CephAdapter, "read" | "subscri
   }
 
   return {
-    domain: "storage",
-    types: ["cephCluster", "cephHost", "osd", "cephPool"],
-    services: storageServices,
+    ...storageResourceTypes,
     read: (signal) => readAs({}, signal),
     sample: (signal) => readAs({ isWatching: false }, signal),
     // A reader of the inventory does not make the gateway ask Ceph more often.

@@ -9,6 +9,7 @@ import {
   type ResourceHealth,
 } from "../../../domain/inventory-source.ts";
 import { type DeviceClass, resolveClass, volumesOf } from "../device-class.ts";
+import { volumeResourceTypes } from "./resource-types.ts";
 
 const healthOf: Readonly<Record<LogicalVolume["health"], ResourceHealth>> = {
   ok: "ok",
@@ -39,9 +40,7 @@ export function createVolumeResources(
     ];
   });
   return {
-    domain: "volumes",
-    types: ["volumeGroup", "volume", "thinPool"],
-    services: ["proto.VGService", "proto.LVService"],
+    ...volumeResourceTypes,
     async read(signal) {
       const { value, readAtMs } = await lvm.read(signal);
       return { resources: resourcesOf(value), readAtMs };

@@ -16,6 +16,7 @@ const rowsOf = (resources: readonly Resource[]) =>
   resources.map((each) => ({
     resource: each,
     domain: each.type === "pod" ? "pods" : "volumes",
+    host: "",
     readAtMs: 0,
   }));
 const namesOf = (resources: readonly Resource[], init: Init) =>

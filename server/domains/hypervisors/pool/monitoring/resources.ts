@@ -4,6 +4,7 @@ import {
   type InventorySource,
   type Resource,
 } from "../../../../domain/inventory-source.ts";
+import { storagePoolResourceTypes } from "../../monitoring/resource-types.ts";
 import type { PoolState, StoragePool } from "../storage-pool.ts";
 
 /** The storage pool that hypervisors share. */
@@ -30,9 +31,7 @@ export function createStoragePoolResources(pool: Pick<StoragePool, "read" | "sub
     ];
   });
   return {
-    domain: "hypervisors",
-    types: ["storagePool"],
-    services: ["hostplane.v1.StoragePoolService", "operations.v1.OperationsService"],
+    ...storagePoolResourceTypes,
     async read(signal) {
       const { value, readAtMs } = await pool.read(signal);
       return { resources: resourcesOf(value), readAtMs };

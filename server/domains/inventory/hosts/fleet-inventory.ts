@@ -1,0 +1,91 @@
+import { invalidField } from "../../../../adapters/host/infra-error.ts";
+import type { ResourceTypes } from "../../../domain/inventory-source.ts";
+import { hostUnknown } from "../../../fleet/host-errors.ts";
+import { hostsWith } from "../../../fleet/hub/hosts-with.ts";
+import type { Hub } from "../../../fleet/hub/hub.ts";
+import type { InventoryPart, InventoryRow } from "../read-inventory.ts";
+import type { ResourceFilter } from "../resource-query.ts";
+import type { HostInventories, HostInventory } from "./host-inventories.ts";
+
+/** The hosts that a filter selects. */
+export interface SelectedHosts {
+  /** Whether the gateway's own resources are selected. */
+  readonly isOwnSelected: boolean;
+  /** By name. */
+  readonly hosts: readonly HostInventory[];
+}
+
+/** The resources of all hosts of a fleet. A gateway that is no hub has none. */
+export interface FleetInventory {
+  /** @throws InfraError INVALID_FIELD, HOST_UNKNOWN */
+  select(filter: Pick<ResourceFilter, "hosts" | "hostLabels">): SelectedHosts;
+  /** @param callable full names of the services that the caller may call; undefined: all */
+  partOf(host: HostInventory, callable: ReadonlySet<string> | undefined): InventoryPart;
+  subscribe(onChange: () => void): () => void;
+}
+
+/** The fleet of a gateway that is no hub. */
+export const noFleetInventory: FleetInventory = {
+  select({ hosts, hostLabels }) {
+    if (hosts.size > 0 || hostLabels.length > 0) {
+      const field = hosts.size > 0 ? "filter.hosts" : "filter.host_labels";
+      throw invalidField(field, "this gateway is no hub, so it has no hosts");
+    }
+    return { isOwnSelected: true, hosts: [] };
+  },
+  partOf: ({ host }) => ({ id: host, version: [], rows: [], problems: [] }),
+  subscribe: () => () => {},
+};
+
+/** @param resourceTypes those of all domains: they decide who may see the resources of a host */
+export function createFleetInventory(
+  { hosts: fleetHosts }: Pick<Hub, "hosts">,
+  inventories: Pick<HostInventories, "read" | "subscribe">,
+  resourceTypes: readonly ResourceTypes[],
+): FleetInventory {
+  const servicesByType = new Map(
+    resourceTypes.flatMap(({ domain, types, services }) =>
+      types.map((type) => [`${domain}/${type}`, services] as const),
+    ),
+  );
+  const servicesByDomain = Map.groupBy(resourceTypes, ({ domain }) => domain);
+
+  /** A type that this version does not know is for callers of all services. */
+  function isVisible({ domain, resource }: InventoryRow, callable: ReadonlySet<string>): boolean {
+    return servicesByType.get(`${domain}/${resource.type}`)?.some((name) => callable.has(name)) === true;
+  }
+
+  function isDomainVisible(domain: string, callable: ReadonlySet<string>): boolean {
+    const all = servicesByDomain.get(domain) ?? [];
+    return all.some(({ services }) => services.some((name) => callable.has(name)));
+  }
+
+  return {
+    select({ hosts: names, hostLabels }) {
+      const all = fleetHosts.list();
+      for (const name of names) {
+        if (name !== "" && fleetHosts.find(name) === undefined) {
+          throw hostUnknown(name, all);
+        }
+      }
+      const selected = hostsWith(all, Object.fromEntries(hostLabels)).filter(
+        ({ name }) => names.size === 0 || names.has(name),
+      );
+      return {
+        isOwnSelected: hostLabels.length === 0 && (names.size === 0 || names.has("")),
+        hosts: selected.map(({ name }) => inventories.read(name)),
+      };
+    },
+    partOf({ host, rows, problems }, callable) {
+      return {
+        id: `host ${host}`,
+        version: [rows, callable],
+        rows: callable === undefined ? rows : rows.filter((row) => isVisible(row, callable)),
+        problems: problems
+          .filter(({ domain }) => callable === undefined || isDomainVisible(domain, callable))
+          .map((problem) => ({ host, ...problem })),
+      };
+    },
+    subscribe: inventories.subscribe,
+  };
+}

@@ -1,0 +1,8 @@
+import type { ResourceTypes } from "../../../domain/inventory-source.ts";
+
+/** Types of the resources of the volumes. */
+export const volumeResourceTypes: ResourceTypes = {
+  domain: "volumes",
+  types: ["volumeGroup", "volume", "thinPool"],
+  services: ["proto.VGService", "proto.LVService"],
+};
