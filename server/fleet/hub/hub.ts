@@ -146,7 +146,14 @@ export async function openHub(options: HubOptions): Promise<Hub> {
       if (!hosts.has(host)) {
         throw hostUnknown(host.name, hosts.list());
       }
-      await store.run("fleet.noteCertificate", { name: host.name, expiresAtMs: expiryOfNew() });
+      const { isKnown } = await store.run("fleet.noteCertificate", {
+        id: host.id,
+        expiresAtMs: expiryOfNew(),
+      });
+      // Another hub may have removed it just now.
+      if (!isKnown) {
+        throw hostUnknown(host.name, hosts.list());
+      }
       return issued(host.name, await issueAgentCertificate(authority, host, publicKey));
     },
     async setLabels(host, labels, how) {
