@@ -1,5 +1,7 @@
+import { createHash, X509Certificate } from "node:crypto";
 import { z } from "zod";
 import { invalidField } from "../../adapters/host/infra-error.ts";
+import type { FleetAuthority } from "./authority/authority.ts";
 
 /** What a host needs to join a fleet. */
 export interface JoinToken {
@@ -19,6 +21,11 @@ const schema = z.strictObject({
   root: z.string().length(43),
   code: z.string().length(43),
 });
+
+/** Returns the fingerprint of an authority, as tokens have it. */
+export function rootFingerprintOf({ root }: Pick<FleetAuthority, "root">): string {
+  return createHash("sha256").update(new X509Certificate(root.certificatePem).raw).digest("base64url");
+}
 
 /** Formats a token for people, who copy it from one host to another. */
 export function formatJoinToken({ hubs, rootFingerprint, code }: JoinToken): string {

@@ -17,6 +17,8 @@ import type { Data } from "./open-data.ts";
 export interface OpenFleetOptions {
   readonly config: Config;
   readonly data: Data;
+  /** Version of this gateway. */
+  readonly version: string;
   readonly instance: {
     /** Name of this host. */
     readonly host: string;
@@ -42,13 +44,14 @@ const renewEveryMs = 86_400_000;
 
 /** Opens the hub, if one is configured, and the membership. @throws InfraError STORE_UNAVAILABLE */
 export async function openFleet(options: OpenFleetOptions): Promise<OpenFleet> {
-  const { config, data, instance, log, handlers } = options;
+  const { config, data, instance, version, log, handlers } = options;
   const { host } = instance;
   const server = createLinkServer(handlers);
   const membership = await openMembership({
     store: data.store,
     seal: createSeal(data.masterKey, "fleet-membership"),
     server,
+    version,
     log,
   });
   let listener: Listener | undefined;
@@ -93,9 +96,9 @@ export async function openFleet(options: OpenFleetOptions): Promise<OpenFleet> {
 }
 
 async function createHubListener(
-  { authority, links, hosts }: Hub,
+  { authority, links, hosts, problems }: Hub,
   address: string,
-  { config, log, handlers }: OpenFleetOptions,
+  { config, version, log, handlers }: OpenFleetOptions,
   unknownCallers: UnknownCallers,
 ): Promise<Listener> {
   const parsed = parseListenAddress(address);
@@ -108,7 +111,9 @@ async function createHubListener(
     certificate: await issueHubCertificate(authority),
     config,
     unknownCallers,
+    version,
     links,
+    problems,
     isHost: hosts.has,
     onRequest: handlers.onRequest,
     log,

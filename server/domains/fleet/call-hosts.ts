@@ -21,6 +21,7 @@ type Answer = MessageInitShape<typeof CallHostsResponseSchema>;
 const contentTypes = ["application/json", "application/proto"] as const;
 const concurrency = { most: 64, usual: 8 };
 const longestMs = 60_000;
+const answerMaxBytes = 4 * 1024 * 1024;
 
 /** Returns the route of a method, by its full name; undefined for one that the hub does not know. */
 export type RouteOf = (methodPath: string) => Route | undefined;
@@ -119,6 +120,7 @@ function hostCallFrom(request: CallHostsRequest, call: Call, hubName: string): H
     body: request.body,
     caller,
     timeoutMs,
+    answerMaxBytes,
     signal: call.signal,
   };
 }

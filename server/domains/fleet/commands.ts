@@ -44,6 +44,7 @@ export const hostNoun: Noun = {
         VERSION: (item) => item.report?.version ?? "",
         SYSTEMS: systemsText,
         LABELS: (item) => labelsText(item.labels),
+        PROBLEM: "problem",
       },
     }),
     change({

@@ -1,6 +1,6 @@
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { EnrollmentService } from "../../../gen/hostplane/v1/fleet_pb.ts";
-import { hostOfCertificate } from "../../fleet/hub/agents-listener.ts";
+import { hostOfCertificate } from "../../fleet/hub/accept-link.ts";
 import type { Hub, IssuedToHost } from "../../fleet/hub/hub.ts";
 import type { Call } from "../../rpc/call/call.ts";
 import { methodPathOf } from "../../rpc/call/method-rule.ts";

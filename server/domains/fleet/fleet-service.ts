@@ -17,17 +17,19 @@ export function createFleetService(
   routeOf: RouteOf,
 ): ServiceRegistration {
   const read = (labels: Readonly<Record<string, string>>) => {
-    const { hosts, links } = hub();
-    return { hosts: hostsWith(hosts.list(), labels).map((record) => hostMessage(record, { links })) };
+    const { hosts, links, problems } = hub();
+    return {
+      hosts: hostsWith(hosts.list(), labels).map((record) => hostMessage(record, { links, problems })),
+    };
   };
   return registerService(FleetService, {
     async listHosts({ labels }) {
       return read(labels);
     },
     watchHosts({ labels }, call) {
-      const { hosts, links } = hub();
+      const { hosts, links, problems } = hub();
       const subscribe = (wake: () => void) => {
-        const stops = [hosts.onChange(wake), links.onChange(wake)];
+        const stops = [hosts.onChange(wake), links.onChange(wake), problems.onChange(wake)];
         return () => {
           for (const stop of stops) {
             stop();

@@ -7,12 +7,16 @@ import type { HostRecord } from "../../fleet/store/hosts.ts";
 type HostMessage = MessageInitShape<typeof HostSchema>;
 
 /** Converts a host to the API's message. */
-export function hostMessage(record: HostRecord, { links }: Pick<Hub, "links">): HostMessage {
+export function hostMessage(
+  record: HostRecord,
+  { links, problems }: Pick<Hub, "links" | "problems">,
+): HostMessage {
   const { name, labels, lastSeenAtMs, joinedAtMs, certificateExpiresAtMs, report } = record;
   return {
     name,
     labels: { ...labels },
     connected: links.find(name) !== undefined,
+    problem: problems.find(name) ?? "",
     joinedAt: timestampFromMs(joinedAtMs),
     certificateExpiresAt: timestampFromMs(certificateExpiresAtMs),
     ...(lastSeenAtMs === undefined ? {} : { lastSeenAt: timestampFromMs(lastSeenAtMs) }),

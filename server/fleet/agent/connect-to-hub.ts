@@ -4,6 +4,7 @@ import { connect, type TLSSocket } from "node:tls";
 import { parseListenAddress } from "../../config/listen-address.ts";
 import { hubServerName } from "../authority/issue-certificate.ts";
 import { linkPath, linkProtocol } from "../links/link-protocol.ts";
+import { versionHeader } from "../links/link-version.ts";
 
 /** What an agent shows to a hub, and what it expects of the hub. */
 export interface AgentIdentity {
@@ -18,17 +19,19 @@ const connectTimeoutMs = 5000;
 
 /**
  * Connects to a hub, and asks it to use the connection for its requests.
+ * @param version of this gateway
  * @returns the connection, on which the hub is the HTTP/2 client
  * @throws Error for people, which says why it is not possible
  */
 export async function connectToHub(
   address: string,
   identity: AgentIdentity,
+  version: string,
   signal: AbortSignal,
 ): Promise<Duplex> {
   const socket = await connectTls(address, tlsOptionsOf(identity), signal);
   try {
-    return await upgrade(socket, signal);
+    return await upgrade(socket, version, signal);
   } catch (error) {
     socket.destroy();
     throw error;
@@ -76,7 +79,7 @@ async function connectTls(
   }
 }
 
-function upgrade(socket: TLSSocket, signal: AbortSignal): Promise<Duplex> {
+function upgrade(socket: TLSSocket, version: string, signal: AbortSignal): Promise<Duplex> {
   const { promise, resolve, reject } = Promise.withResolvers<Duplex>();
   const asking = request({
     path: linkPath,
@@ -84,6 +87,7 @@ function upgrade(socket: TLSSocket, signal: AbortSignal): Promise<Duplex> {
       host: hubServerName,
       connection: "Upgrade",
       upgrade: linkProtocol,
+      [versionHeader]: version,
     },
     createConnection: () => socket,
     timeout: connectTimeoutMs,

@@ -59,9 +59,14 @@ function errorOfHub(thrown: unknown): unknown {
   }
   const name = thrown.findDetails(ErrorInfoSchema)[0]?.reason;
   const reason = Object.values(fleetReasons).find(({ id }) => id === name);
-  return new InfraError(reason ?? fleetReasons.HUB_UNREACHABLE, `the hub: ${thrown.rawMessage}`, {
+  return new InfraError(reason ?? fleetReasons.HUB_UNREACHABLE, `the hub: ${messageOf(thrown)}`, {
     cause: thrown,
   });
+}
+
+/** Returns the message of a hub, or that of a connection that has failed. */
+function messageOf({ cause, rawMessage }: ConnectError): string {
+  return cause instanceof Error ? explainTlsFailure(cause) : rawMessage;
 }
 
 /** Gets a new certificate from a hub. @throws ConnectError */

@@ -26,6 +26,8 @@ export interface HubLinksOptions {
   readonly membership: () => StoredMembership | undefined;
   readonly hubs: readonly string[];
   readonly server: LinkServer;
+  /** Version of this gateway. */
+  readonly version: string;
   readonly log: { info(message: string): void; warn(message: string, cause?: unknown): void };
 }
 
@@ -54,7 +56,7 @@ interface HubLink {
 /** Keeps one connection open until the signal is aborted. */
 function openHubLink(
   address: string,
-  { membership, server, log }: HubLinksOptions,
+  { membership, server, version, log }: HubLinksOptions,
   signal: AbortSignal,
 ): HubLink {
   let isConnected = false;
@@ -67,7 +69,7 @@ function openHubLink(
       return undefined;
     }
     try {
-      const connection = await connectToHub(address, identity, signal);
+      const connection = await connectToHub(address, identity, version, signal);
       if (problem !== undefined) {
         log.info(`connected to hub ${address}`);
       }

@@ -35,6 +35,8 @@ export interface MembershipOptions {
   /** `createSeal(masterKey, "fleet-membership")`. */
   readonly seal: Seal;
   readonly server: LinkServer;
+  /** Version of this gateway. */
+  readonly version: string;
   readonly log: { info(message: string): void; warn(message: string, cause?: unknown): void };
 }
 

@@ -1,9 +1,11 @@
 import { constants } from "node:http2";
-import type { Effect, InfraError } from "../../../adapters/host/infra-error.ts";
+import type { DescMethod } from "@bufbuild/protobuf";
+import { type Effect, InfraError } from "../../../adapters/host/infra-error.ts";
 import type { Output } from "../../rpc/call/call.ts";
 import { runInterceptors } from "../../rpc/call/call-path.ts";
 import { callerLeft } from "../../rpc/call/caller-left.ts";
 import type { ForwardedInterceptorsFor } from "../../rpc/call/method-interceptors.ts";
+import { methodPathOf } from "../../rpc/call/method-rule.ts";
 import type { RequestFacts } from "../../rpc/call/request-facts.ts";
 import { type CallLimits, RoutedCall } from "../../rpc/call/routed-call.ts";
 import { untilCallEnds } from "../../rpc/call/until-call-ends.ts";
@@ -15,6 +17,7 @@ import {
   type HttpResponse,
   isGone,
 } from "../../rpc/protocols/http/http-exchange.ts";
+import { rpcReasons } from "../../rpc/reasons.ts";
 import { hostUnreachable } from "../host-errors.ts";
 import type { HostLink } from "../links/host-link.ts";
 import { createForwardedExchange } from "./forwarded-exchange.ts";
@@ -82,7 +85,7 @@ export async function forwardCall(arrived: ArrivedCall, options: ForwardOptions)
 
   function writeError(thrown: unknown): void {
     const effect: Effect = passage.hasBegun() ? "possible" : "none";
-    const error = infraErrorFrom(thrown);
+    const error = isInContract ? infraErrorFrom(thrown) : explainUnknown(infraErrorFrom(thrown), method);
     const known = isUnary && rule.mutation && error.effect === undefined ? error.withEffect(effect) : error;
     if (response.headersSent) {
       passage.endWithError(known);
@@ -90,6 +93,15 @@ export async function forwardCall(arrived: ArrivedCall, options: ForwardOptions)
       refuseForwarded(wire, request, response, known, headers, facts.peer.errorDetails);
     }
   }
+}
+
+/** Says why a method that this hub does not know needs the role admin. */
+function explainUnknown(error: InfraError, method: DescMethod): InfraError {
+  if (error.reason !== rpcReasons.ROLE_REQUIRED.id) {
+    return error;
+  }
+  const message = `this hub does not know ${methodPathOf(method)}: only admins may call methods of hosts with a newer version`;
+  return new InfraError(rpcReasons.ROLE_REQUIRED, message);
 }
 
 /** Completes the work. An error that the host has reported is in its answer, which is passed like any other. */

@@ -1,28 +1,18 @@
-import type { TLSSocket } from "node:tls";
 import type { GatewayConfig } from "../../config/gateway-keys.ts";
 import type { ListenAddress } from "../../config/listen-address.ts";
 import type { ListenerFacts } from "../../rpc/call/listener-facts.ts";
 import { createListener, type Listener } from "../../rpc/listener/listener.ts";
-import type { UnknownCallers } from "../../rpc/listener/unknown-callers/unknown-callers.ts";
-import { certificateStateOf } from "../../rpc/protocols/http/client-certificate.ts";
 import type { NodeRequest, NodeResponse } from "../../rpc/protocols/http/http-exchange.ts";
 import type { CertifiedKey, FleetAuthority } from "../authority/authority.ts";
-import { type CertifiedHost, hostIdPrefix } from "../authority/issue-certificate.ts";
-import { linkPath, linkProtocol } from "../links/link-protocol.ts";
-import type { OpenLinks } from "./host-links.ts";
+import { type AcceptLinkOptions, acceptLink } from "./accept-link.ts";
 
-export interface AgentsListenerOptions {
+export interface AgentsListenerOptions extends AcceptLinkOptions {
   readonly address: ListenAddress;
   readonly authority: FleetAuthority;
   readonly certificate: CertifiedKey;
   readonly config: Pick<GatewayConfig, "limits" | "keepAliveMs">;
-  readonly unknownCallers: UnknownCallers;
-  readonly links: OpenLinks;
-  /** Reports whether the fleet has the host. */
-  readonly isHost: (host: CertifiedHost) => boolean;
   /** Answers the calls of EnrollmentService. */
   readonly onRequest: (request: NodeRequest, response: NodeResponse, listener: ListenerFacts) => void;
-  readonly log: { info(message: string): void; warn(message: string): void };
 }
 
 const enrollmentService = "hostplane.v1.EnrollmentService";
@@ -46,9 +36,8 @@ export function createAgentsListener(options: AgentsListenerOptions): Listener {
     address,
     mode: 0,
     tls: tlsCertificate(options.authority, options.certificate),
-    clientCertificate: "optional",
+    clientCertificate: "reported",
     isAddressAllowed: undefined,
-    onConnectionRefused: (from, why) => options.log.warn(`an agent at ${from} was refused: ${why}`),
     maxConcurrentStreams: config.limits.maxConcurrentStreams,
     headerBytes: config.limits.headerBytes,
     keepAliveMs: config.keepAliveMs,
@@ -73,70 +62,4 @@ export function tlsCertificate({ root, hubIssuer, agentIssuer }: FleetAuthority,
     // refused by their usage: they are for servers only.
     ca: Buffer.from(agentIssuer.certificatePem + root.certificatePem),
   };
-}
-
-async function acceptLink(
-  request: NodeRequest,
-  connection: TLSSocket,
-  head: Buffer,
-  { links, isHost, unknownCallers, log }: AgentsListenerOptions,
-): Promise<void> {
-  const state = certificateStateOf(request);
-  const host = hostOfCertificate(state.kind === "verified" ? state.certificate : undefined);
-  const refusal = refusalOf(request, host, isHost);
-  if (host === undefined || refusal !== undefined) {
-    refuse(connection, refusal ?? "");
-    return;
-  }
-  unknownCallers.connections.of(connection)?.identified();
-  const isAdded = await links.add(host, async () => {
-    await switchProtocols(connection, head);
-    return connection;
-  });
-  if (!isAdded) {
-    const why = `host ${host.name} is connected already: two agents have the same name and certificate`;
-    log.warn(`an agent at ${connection.remoteAddress} was refused: ${why}`);
-    refuse(connection, why);
-  }
-}
-
-/** Resolves once the answer is written: Node aborts if an HTTP/2 session takes over a socket during a write (26.10). */
-function switchProtocols(connection: TLSSocket, head: Buffer): Promise<void> {
-  if (head.length > 0) {
-    connection.unshift(head);
-  }
-  const answer = `HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: ${linkProtocol}\r\n\r\n`;
-  return new Promise((resolve) => void connection.write(answer, () => resolve()));
-}
-
-function refusalOf(
-  request: NodeRequest,
-  host: CertifiedHost | undefined,
-  isHost: (host: CertifiedHost) => boolean,
-): string | undefined {
-  if (request.url !== linkPath || request.headers.upgrade !== linkProtocol) {
-    return `this address speaks ${linkProtocol} at ${linkPath}`;
-  }
-  if (host === undefined) {
-    return "an agent needs the certificate that the fleet has issued to it";
-  }
-  return isHost(host) ? undefined : `host ${host.name} is not a member of this fleet: it was removed`;
-}
-
-/** Returns the host of a connection's certificate; undefined without a valid one. */
-export function hostOfCertificate(
-  certificate: { readonly names: readonly string[] } | undefined,
-): CertifiedHost | undefined {
-  const valueAfter = (prefix: string) =>
-    certificate?.names.find((name) => name.startsWith(prefix))?.slice(prefix.length);
-  const name = valueAfter("DNS:");
-  const id = valueAfter(`URI:${hostIdPrefix}`);
-  return name === undefined || id === undefined ? undefined : { name, id };
-}
-
-function refuse(connection: TLSSocket, why: string): void {
-  const text = `${why}\n`;
-  connection.end(
-    `HTTP/1.1 403 Forbidden\r\nconnection: close\r\ncontent-type: text/plain\r\ncontent-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
-  );
 }

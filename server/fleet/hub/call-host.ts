@@ -15,11 +15,10 @@ export interface HostCall {
   readonly body: Uint8Array;
   readonly caller: HubCaller;
   readonly timeoutMs: number;
+  /** Largest answer that is read. */
+  readonly answerMaxBytes: number;
   readonly signal: AbortSignal;
 }
-
-/** Largest answer that is read. */
-const maxAnswerBytes = 4 * 1024 * 1024;
 
 /**
  * Makes a unary call on a host by the Connect protocol.
@@ -45,7 +44,7 @@ export async function callHost(link: HostLink, call: HostCall): Promise<Uint8Arr
       status = Number(headers[":status"]);
     });
     stream.end(body);
-    const answer = await readAll(stream);
+    const answer = await readAll(stream, call.answerMaxBytes);
     // A stream that is destroyed may end like one that is complete.
     signal.throwIfAborted();
     if (status === 200) {
@@ -71,13 +70,13 @@ export async function callHost(link: HostLink, call: HostCall): Promise<Uint8Arr
   }
 }
 
-async function readAll(stream: AsyncIterable<Buffer>): Promise<Buffer> {
+async function readAll(stream: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let sizeBytes = 0;
   for await (const chunk of stream) {
     sizeBytes += chunk.byteLength;
-    if (sizeBytes > maxAnswerBytes) {
-      throw new InfraError(fleetReasons.BAD_HOST_ANSWER, `the answer has more than ${maxAnswerBytes} bytes`);
+    if (sizeBytes > maxBytes) {
+      throw new InfraError(fleetReasons.BAD_HOST_ANSWER, `the answer has more than ${maxBytes} bytes`);
     }
     chunks.push(chunk);
   }

@@ -26,7 +26,14 @@ export function fleetHostsOf({ hosts, links }: Pick<Hub, "hosts" | "links">): Fl
     return domains;
   }
 
-  hosts.onChange(() => domainsByReport.clear());
+  hosts.onChange(() => {
+    const current = new Set(hosts.list().map(({ report }) => report));
+    for (const report of domainsByReport.keys()) {
+      if (!current.has(report)) {
+        domainsByReport.delete(report);
+      }
+    }
+  });
   return {
     find(name) {
       const record = hosts.find(name);

@@ -68,7 +68,7 @@ export function createHostLinks(): OpenLinks {
       // A host has nothing to push; a push is a protocol error then, which closes the connection.
       settings: { enablePush: false },
     });
-    const link = createLink(name, session);
+    const link = createLink(host, session);
     const entry = { host, link, session };
     entries.set(name, entry);
     keepAlive(session, linkPingMs);
@@ -115,13 +115,14 @@ export function createHostLinks(): OpenLinks {
   };
 }
 
-function createLink(host: string, session: ClientHttp2Session): HostLink {
+function createLink({ name: host, id }: CertifiedHost, session: ClientHttp2Session): HostLink {
   const closed = new AbortController();
   const unreachable = () => hostUnreachable(host, "its connection is closed");
   session.on("error", () => {});
   session.once("close", () => closed.abort(unreachable()));
   return {
     host,
+    id,
     closed: closed.signal,
     request(headers) {
       if (session.closed || session.destroyed) {

@@ -1,71 +1,91 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { DescMethod, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 import { create, fromBinary, toBinary, toJsonString } from "@bufbuild/protobuf";
+import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { type HostFigureSchema, HostReportSchema } from "../../../gen/hostplane/v1/fleet_pb.ts";
 import { InventoryService } from "../../../gen/hostplane/v1/inventory_pb.ts";
 import { SystemService } from "../../../gen/hostplane/v1/system_pb.ts";
 import { methodPathOf } from "../../rpc/call/method-rule.ts";
 import type { Store } from "../../store/store.ts";
 import type { HostLink } from "../links/host-link.ts";
+import { fleetReasons } from "../reasons.ts";
 import { callHost } from "./call-host.ts";
 import type { Hub } from "./hub.ts";
+import { createSeenHosts } from "./seen-hosts.ts";
 
 /** How often a connected host is asked for its state. */
 const everyMs = 10_000;
+/** Each pause is up to this much longer, so that hosts that have connected at once are not asked at once forever. */
+const spreadMs = 1000;
 const timeoutMs = 5000;
 const maxFigures = 100;
+/** Largest report that is stored, as JSON. One of a host with all systems and 100 volume groups has some 20 kB. */
+export const reportMaxBytes = 64 * 1024;
+const answerMaxBytes = 4 * reportMaxBytes;
 
 /** Asks the connected hosts for their version, systems and headline figures, and stores what has changed. */
 export interface HostReports {
   close(): Promise<void>;
 }
 
+/** @param onFailed called when a host's state cannot be read or stored; for a host, when the reason is a new one */
 export function startHostReports(
   hub: Pick<Hub, "name" | "links" | "hosts">,
   store: Pick<Store, "run">,
   onFailed: (error: unknown) => void,
 ): HostReports {
   const closing = new AbortController();
-  const pending = new Set<Promise<void>>();
+  const following = new Map<HostLink, Promise<void>>();
+  const seen = createSeenHosts({ store, everyMs, onFailed });
 
-  async function report(host: string): Promise<void> {
-    const link = hub.links.find(host);
-    if (link === undefined) {
-      return;
-    }
-    try {
-      const text = await readReport(link, hub.name, closing.signal);
-      const isNew = text !== hub.hosts.find(host)?.report;
-      await store.run("fleet.noteSeen", { hosts: [{ name: host, ...(isNew ? { report: text } : {}) }] });
-    } catch (error) {
-      // A host that does not answer is seen as such by its connection.
-      if (!closing.signal.aborted && !link.closed.aborted) {
-        onFailed(error);
+  async function follow(link: HostLink): Promise<void> {
+    const signal = AbortSignal.any([closing.signal, link.closed]);
+    let problem = "";
+    while (!signal.aborted) {
+      try {
+        const text = await readReport(link, hub.name, signal);
+        const stored = hub.hosts.find(link.host);
+        seen.note(link.id, stored?.id === link.id && stored.report === text ? undefined : text);
+        problem = "";
+      } catch (error) {
+        const words = String(error);
+        if (!signal.aborted && words !== problem) {
+          problem = words;
+          onFailed(error);
+        }
       }
+      await delay(everyMs + Math.random() * spreadMs, undefined, { signal, ref: false }).catch(() => {});
     }
   }
 
   function begin(host: string): void {
-    const reporting = report(host).finally(() => pending.delete(reporting));
-    pending.add(reporting);
+    const link = hub.links.find(host);
+    if (link !== undefined && !following.has(link)) {
+      following.set(
+        link,
+        follow(link).finally(() => following.delete(link)),
+      );
+    }
   }
 
   const stopListening = hub.links.onChange(begin);
-  const timer = setInterval(() => {
-    for (const host of hub.links.hosts()) {
-      begin(host);
-    }
-  }, everyMs).unref();
+  for (const host of hub.links.hosts()) {
+    begin(host);
+  }
   return {
     async close() {
-      clearInterval(timer);
       stopListening();
       closing.abort();
-      await Promise.all(pending);
+      await Promise.all(following.values());
+      await seen.close();
     },
   };
 }
 
-/** Returns HostReport as JSON. */
+/**
+ * Returns HostReport as JSON.
+ * @throws InfraError BAD_HOST_ANSWER for one that is too large; those of `callHost`
+ */
 async function readReport(link: HostLink, hubName: string, signal: AbortSignal): Promise<string> {
   const [info, systems, groups] = await Promise.all([
     callMethod(link, SystemService.method.getInfo, {}, hubName, signal),
@@ -89,7 +109,14 @@ async function readReport(link: HostLink, hubName: string, signal: AbortSignal):
   const { version, sandbox } = info;
   // An age changes with each report, and would make each one new.
   const backends = systems.backends.map((backend) => ({ ...backend, snapshotAge: undefined }));
-  return toJsonString(HostReportSchema, create(HostReportSchema, { version, sandbox, backends, figures }));
+  const report = create(HostReportSchema, { version, sandbox, backends, figures });
+  const text = toJsonString(HostReportSchema, report);
+  const sizeBytes = Buffer.byteLength(text);
+  if (sizeBytes > reportMaxBytes) {
+    const message = `the report of host ${link.host} has ${sizeBytes} bytes; at most ${reportMaxBytes} are stored`;
+    throw new InfraError(fleetReasons.BAD_HOST_ANSWER, message, { resource: `hosts/${link.host}` });
+  }
+  return text;
 }
 
 const volumeGroups = { filter: { types: ["volumeGroup"] }, pageSize: maxFigures };
@@ -115,6 +142,7 @@ async function callMethod<M extends DescMethod>(
       requestId: "",
     },
     timeoutMs,
+    answerMaxBytes,
     signal,
   });
   return fromBinary(method.output, answer) as MessageShape<M["output"]>;

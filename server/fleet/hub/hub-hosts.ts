@@ -1,6 +1,6 @@
 import type { Store } from "../../store/store.ts";
 import type { CertifiedHost } from "../authority/issue-certificate.ts";
-import type { HostRecord } from "../store/hosts.ts";
+import type { HostRecord, HostState } from "../store/hosts.ts";
 
 /** The hosts of the fleet, kept in memory as they are in the store. */
 export interface HubHosts {
@@ -10,7 +10,9 @@ export interface HubHosts {
   has(host: CertifiedHost): boolean;
   /** Reads the store. @throws InfraError STORE_UNAVAILABLE */
   refresh(): Promise<void>;
-  /** Calls back after each change. Returns a function that removes the listener. */
+  /**
+   * Calls back after each change, except that a host was seen again. Returns a function that removes the listener.
+   */
   onChange(listener: () => void): () => void;
   close(): void;
 }
@@ -26,10 +28,27 @@ export async function openHubHosts(
   const listeners = new Set<() => void>();
 
   async function read(): Promise<void> {
-    const records = await store.run("fleet.hosts", undefined);
-    byName = new Map(records.map((record) => [record.name, record]));
-    for (const listener of [...listeners]) {
-      listener();
+    const states = await store.run("fleet.hostStates", undefined);
+    const known = byName;
+    const unchanged = (state: HostState) => {
+      const record = known.get(state.name);
+      return record?.id === state.id && record.revision === state.revision ? record : undefined;
+    };
+    const ids = states.flatMap((state) => (unchanged(state) === undefined ? state.id : []));
+    const changed = ids.length === 0 ? [] : await store.run("fleet.hosts", { ids });
+    const changedByName = new Map(changed.map((record) => [record.name, record]));
+    byName = new Map(
+      states.flatMap((state) => {
+        const { name, lastSeenAtMs } = state;
+        // One that was removed since its state was read is in neither.
+        const record = unchanged(state) ?? changedByName.get(name);
+        return record === undefined ? [] : [[name, { ...record, lastSeenAtMs }]];
+      }),
+    );
+    if (changed.length > 0 || byName.size !== known.size) {
+      for (const listener of [...listeners]) {
+        listener();
+      }
     }
   }
 

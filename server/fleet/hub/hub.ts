@@ -12,10 +12,11 @@ import {
   readSigningRequest,
 } from "../authority/issue-certificate.ts";
 import { hostUnknown } from "../host-errors.ts";
-import { formatJoinToken } from "../join-token.ts";
+import { formatJoinToken, rootFingerprintOf } from "../join-token.ts";
 import { fleetReasons } from "../reasons.ts";
 import type { HostRecord } from "../store/hosts.ts";
 import { createHostLinks, type OpenLinks } from "./host-links.ts";
+import { createHostProblems, type HostProblems } from "./host-problems.ts";
 import { type HubHosts, openHubHosts } from "./hub-hosts.ts";
 
 /** A certificate that a hub has issued, and what a host needs to use it. */
@@ -45,6 +46,7 @@ export interface Hub {
   readonly authority: FleetAuthority;
   readonly hosts: HubHosts;
   readonly links: OpenLinks;
+  readonly problems: HostProblems;
   /** @throws InfraError INVALID_FIELD */
   createToken(
     requested: RequestedToken,
@@ -85,6 +87,7 @@ export async function openHub(options: HubOptions): Promise<Hub> {
     log.warn("the hosts of the fleet cannot be read", error),
   );
   const links = createHostLinks();
+  const problems = createHostProblems(log);
   // Another hub may have removed a host, or this one while the host was connecting.
   const closeRemoved = () => links.closeRemoved(hosts.has);
   const stopWatching = [hosts.onChange(closeRemoved), links.onChange(closeRemoved)];
@@ -107,6 +110,7 @@ export async function openHub(options: HubOptions): Promise<Hub> {
     authority,
     hosts,
     links,
+    problems,
     async createToken({ host, labels, lifetimeMs, createdBy }, how) {
       if (host !== "") {
         assertHostName(host, "host");
@@ -120,8 +124,7 @@ export async function openHub(options: HubOptions): Promise<Hub> {
         lifetimeMs,
         ...how,
       });
-      const root = new X509Certificate(authority.root.certificatePem);
-      const rootFingerprint = createHash("sha256").update(root.raw).digest("base64url");
+      const rootFingerprint = rootFingerprintOf(authority);
       return { token: formatJoinToken({ hubs: addresses(), rootFingerprint, code }), expiresAtMs };
     },
     async enroll(code, asked, signingRequest) {
@@ -146,7 +149,14 @@ export async function openHub(options: HubOptions): Promise<Hub> {
       if (!hosts.has(host)) {
         throw hostUnknown(host.name, hosts.list());
       }
-      await store.run("fleet.noteCertificate", { name: host.name, expiresAtMs: expiryOfNew() });
+      const { isKnown } = await store.run("fleet.noteCertificate", {
+        id: host.id,
+        expiresAtMs: expiryOfNew(),
+      });
+      // Another hub may have removed it just now.
+      if (!isKnown) {
+        throw hostUnknown(host.name, hosts.list());
+      }
       return issued(host.name, await issueAgentCertificate(authority, host, publicKey));
     },
     async setLabels(host, labels, how) {
@@ -171,6 +181,7 @@ export async function openHub(options: HubOptions): Promise<Hub> {
       }
       hosts.close();
       links.close();
+      problems.close();
     },
   };
 }

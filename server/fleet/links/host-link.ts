@@ -7,6 +7,8 @@ import type { ClientHttp2Stream, OutgoingHttpHeaders } from "node:http2";
 export interface HostLink {
   /** Name of the host, from the agent's certificate. */
   readonly host: string;
+  /** ID of the host, from the same certificate: distinguishes hosts that had the same name one after the other. */
+  readonly id: string;
   /**
    * Begins a request.
    * @throws InfraError HOST_UNREACHABLE when the connection is closed or closing

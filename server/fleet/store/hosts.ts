@@ -13,13 +13,43 @@ export interface HostRecord {
   readonly lastSeenAtMs: number | undefined;
   /** JSON text; undefined before the host was first connected. */
   readonly report: string | undefined;
+  /** Counts the changes of the host, except those of `lastSeenAtMs`. */
+  readonly revision: number;
+}
+
+/** Shows whether a host has changed since it was read. */
+export type HostState = Pick<HostRecord, "name" | "id" | "revision" | "lastSeenAtMs">;
+
+/** A connected host. */
+export interface SeenHost {
+  readonly id: string;
+  /** Its report as JSON; absent if it is the one that is stored. */
+  readonly report?: string | undefined;
 }
 
 /** The hosts of the fleet. */
 export const hostTransactions = {
-  /** Lists the hosts by name. */
-  async "fleet.hosts"({ db }: TransactionContext): Promise<readonly HostRecord[]> {
-    const rows = await db.selectFrom("fleet_hosts").selectAll().orderBy("name").execute();
+  /** Lists the states of all hosts by name. Reports are far larger, and are read by `fleet.hosts`. */
+  async "fleet.hostStates"({ db }: TransactionContext): Promise<readonly HostState[]> {
+    const rows = await db
+      .selectFrom("fleet_hosts")
+      .select(["name", "id", "revision", "last_seen_at"])
+      .orderBy("name")
+      .execute();
+    return rows.map(({ name, id, revision, last_seen_at }) => ({
+      name,
+      id,
+      revision,
+      lastSeenAtMs: last_seen_at ?? undefined,
+    }));
+  },
+
+  /** Returns those hosts that exist. */
+  async "fleet.hosts"(
+    { db }: TransactionContext,
+    { ids }: { readonly ids: readonly string[] },
+  ): Promise<readonly HostRecord[]> {
+    const rows = await db.selectFrom("fleet_hosts").selectAll().where("id", "in", ids).execute();
     return rows.map(recordFromRow);
   },
 
@@ -32,7 +62,7 @@ export const hostTransactions = {
     if (row === undefined) {
       return undefined;
     }
-    const change = { labels_json: JSON.stringify(args.labels) };
+    const change = { labels_json: JSON.stringify(args.labels), revision: row.revision + 1 };
     if (args.dryRun !== true) {
       await db.updateTable("fleet_hosts").set(change).where("name", "=", args.name).execute();
       notify("fleet");
@@ -56,29 +86,33 @@ export const hostTransactions = {
   /** Notes a new certificate of a host. @returns whether there is such a host */
   async "fleet.noteCertificate"(
     { db, notify }: TransactionContext,
-    { name, expiresAtMs }: { readonly name: string; readonly expiresAtMs: number },
+    { id, expiresAtMs }: { readonly id: string; readonly expiresAtMs: number },
   ) {
     const rows = await db
       .updateTable("fleet_hosts")
-      .set({ certificate_expires_at: expiresAtMs })
-      .where("name", "=", name)
+      .set(({ eb }) => ({ certificate_expires_at: expiresAtMs, revision: eb("revision", "+", 1) }))
+      .where("id", "=", id)
       .returning("name")
       .execute();
     notify("fleet");
     return { isKnown: rows.length > 0 };
   },
 
-  /** Notes that hosts are connected, and what they have reported; a report that is absent stays as it was. */
+  /** Notes that hosts are connected, and the reports of those that have a new one. */
   async "fleet.noteSeen"(
     { db, nowMs, notify }: TransactionContext,
-    { hosts }: { readonly hosts: readonly { readonly name: string; readonly report?: string | undefined }[] },
+    { hosts }: { readonly hosts: readonly SeenHost[] },
   ): Promise<void> {
-    for (const { name, report } of hosts) {
-      await db
-        .updateTable("fleet_hosts")
-        .set({ last_seen_at: nowMs, ...(report === undefined ? {} : { report_json: report }) })
-        .where("name", "=", name)
-        .execute();
+    const ids = hosts.map(({ id }) => id);
+    await db.updateTable("fleet_hosts").set({ last_seen_at: nowMs }).where("id", "in", ids).execute();
+    for (const { id, report } of hosts) {
+      if (report !== undefined) {
+        await db
+          .updateTable("fleet_hosts")
+          .set(({ eb }) => ({ report_json: report, revision: eb("revision", "+", 1) }))
+          .where("id", "=", id)
+          .execute();
+      }
     }
     notify("fleet");
   },
@@ -97,5 +131,6 @@ function recordFromRow(row: Selectable<FleetHostsTable>): HostRecord {
     certificateExpiresAtMs: row.certificate_expires_at,
     lastSeenAtMs: row.last_seen_at ?? undefined,
     report: row.report_json ?? undefined,
+    revision: row.revision,
   };
 }

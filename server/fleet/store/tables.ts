@@ -40,6 +40,8 @@ export interface FleetHostsTable {
   last_seen_at: number | null;
   /** What the host last reported, as JSON; null before it was first connected. */
   report_json: string | null;
+  /** Counts the changes of the row, except those of `last_seen_at`. */
+  revision: number;
 }
 
 /** Membership of this gateway in a fleet, in its only row. */

@@ -100,6 +100,7 @@ export const tokenTransactions = {
         certificate_expires_at: args.certificateExpiresAtMs,
         last_seen_at: null,
         report_json: null,
+        revision: 0,
       })
       .execute();
     notify("fleet");

@@ -10,8 +10,11 @@ import type { HttpRequest } from "../protocols/http/http-exchange.ts";
 export interface AdmissionRules {
   /** Reports whether an address may connect; undefined admits all. */
   readonly isAddressAllowed?: ((address: string) => boolean) | undefined;
-  /** Whether a client needs a certificate over TLS; undefined means that none is requested. */
-  readonly clientCertificate?: "required" | "optional" | undefined;
+  /**
+   * Whether a client needs a certificate over TLS; undefined means that none is requested. With `reported` no connection is
+   * refused: `certificateStateOf` says what its certificate is.
+   */
+  readonly clientCertificate?: "required" | "optional" | "reported" | undefined;
   /** Called for each refused connection with the reason. The address is unknown if TLS itself has ended the connection. */
   readonly onConnectionRefused?: (address: string | undefined, why: string) => void;
 }
@@ -32,7 +35,11 @@ export function createAdmission(rules: AdmissionRules): Admission {
   const { isAddressAllowed, clientCertificate, onConnectionRefused } = rules;
 
   function refusesState(address: string | undefined, state: CertificateState): boolean {
-    if (state.kind === "verified" || (state.kind === "none" && clientCertificate === "optional")) {
+    const isAdmitted =
+      clientCertificate === "reported" ||
+      state.kind === "verified" ||
+      (state.kind === "none" && clientCertificate === "optional");
+    if (isAdmitted) {
       return false;
     }
     const why =

@@ -12,7 +12,7 @@ export interface ListenerOptions extends AdmissionRules {
   readonly mode: number;
   /**
    * Certificate and key. If set, the listener only speaks TLS, with HTTP/1.1 and HTTP/2 by ALPN. Its `ca` holds the authorities
-   * for `clientCertificate`; certificates that they have not signed, or that have expired, are refused in both modes.
+   * for `clientCertificate`; certificates that they have not signed, or that have expired, are refused if it is `required` or `optional`.
    */
   readonly tls: Certificate | undefined;
   readonly maxConcurrentStreams: number;

@@ -124,7 +124,7 @@ test("an agent refuses a hub that shows the certificate of an agent", async (t) 
   await once(server, "listening");
   t.teardown(() => void server.close());
   const { port } = server.address() as { readonly port: number };
-  const connecting = connectToHub(`127.0.0.1:${port}`, other, new AbortController().signal);
+  const connecting = connectToHub(`127.0.0.1:${port}`, other, "0.1.0", new AbortController().signal);
   await t.rejects(connecting, /certificate|purpose|issuer/);
 });
 

@@ -19,7 +19,12 @@ export async function enrollHost(
 
 /** Connects to the first hub. The connection is closed with the test. @throws Error when the hub refuses it */
 export async function connectHost(t: Pick<Test, "teardown">, membership: StoredMembership): Promise<Duplex> {
-  const connection = await connectToHub(membership.hubs[0] ?? "", membership, new AbortController().signal);
+  const connection = await connectToHub(
+    membership.hubs[0] ?? "",
+    membership,
+    "0.1.0",
+    new AbortController().signal,
+  );
   t.teardown(() => connection.destroy());
   return connection;
 }

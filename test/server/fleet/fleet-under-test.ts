@@ -36,10 +36,14 @@ export async function startMemberUnderTest(
 }
 
 /** Starts a hub on free ports of loopback. */
-export function startHubUnderTest(t: Test, settings: Record<string, unknown> = {}): Promise<MemberUnderTest> {
+export function startHubUnderTest(
+  t: Test,
+  settings: Record<string, unknown> = {},
+  options: UnderTestOptions = {},
+): Promise<MemberUnderTest> {
   const fleet = { hub: { listen: "127.0.0.1:0" } };
   // Its name is the address that its tokens contain.
-  return startMemberUnderTest(t, { host: "localhost", fleet, ...settings });
+  return startMemberUnderTest(t, { host: "localhost", fleet, ...settings }, options);
 }
 
 /** Lets a gateway join the fleet of a hub. */

@@ -36,6 +36,7 @@ export interface UnderTestOptions {
   /** Lifetime of a login in hours. May be a fraction, which the configuration does not allow. */
   readonly tokenHours?: number;
   readonly logLevel?: string;
+  readonly version?: string;
   /** Makes the gateway the hub of these hosts. */
   readonly fleetHosts?: FleetHosts;
   /** The demo world of the sandbox; by default it is quiet. */
@@ -70,7 +71,7 @@ export async function startGatewayUnderTest(
     ),
     world: options.world,
     fleetHosts: options.fleetHosts,
-    version: "0.0.0-test",
+    version: options.version ?? "0.0.0-test",
     logger,
     secrets: { adminPassword },
     ...acceleratorsUnderTest,

@@ -54,6 +54,7 @@ export async function openLink(
     cut,
     link: {
       host,
+      id: host,
       closed: closed.signal,
       request(headers) {
         if (session.closed || session.destroyed) {
