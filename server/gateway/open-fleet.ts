@@ -1,7 +1,7 @@
 import { parseListenAddress } from "../config/listen-address.ts";
 import { createSeal } from "../crypto/seal.ts";
 import { createLinkServer, type LinkServer, type LinkServerOptions } from "../fleet/agent/link-server.ts";
-import { openMembership } from "../fleet/agent/membership.ts";
+import { type Membership, openMembership } from "../fleet/agent/membership.ts";
 import { issueHubCertificate } from "../fleet/authority/issue-certificate.ts";
 import type { Fleet } from "../fleet/fleet.ts";
 import type { FleetHosts } from "../fleet/forward/fleet-hosts.ts";
@@ -20,6 +20,7 @@ export interface OpenFleetOptions {
   readonly instance: {
     /** Name of this host. */
     readonly host: string;
+    readonly instanceId: string;
   };
   readonly log: Pick<OperationsLog, "warn"> & { info(message: string): void };
   /** Answer the requests of hubs. */
@@ -34,6 +35,8 @@ export interface OpenFleet extends Fleet {
   readonly serveHub: LinkServer["serve"];
   /** Creates the listener for agents; undefined unless the gateway is a hub. */
   createListener(unknownCallers: UnknownCallers): Promise<Listener | undefined>;
+  /** Connects to the hubs of the fleet, and reports this hub to the others. */
+  begin(): void;
   close(): Promise<void>;
 }
 
@@ -43,9 +46,9 @@ const renewEveryMs = 86_400_000;
 /** Opens the hub, if one is configured, and the membership. @throws InfraError STORE_UNAVAILABLE */
 export async function openFleet(options: OpenFleetOptions): Promise<OpenFleet> {
   const { config, data, instance, log, handlers } = options;
-  const { host } = instance;
-  const server = createLinkServer(handlers);
-  const membership = await openMembership({
+  const { host, instanceId } = instance;
+  const server = createLinkServer(handlers, (hubs) => membership.setHubs(hubs));
+  const membership: Membership = await openMembership({
     store: data.store,
     seal: createSeal(data.masterKey, "fleet-membership"),
     server,
@@ -61,7 +64,8 @@ export async function openFleet(options: OpenFleetOptions): Promise<OpenFleet> {
           store: data.store,
           seal: createSeal(data.masterKey, "fleet-authority"),
           name: host,
-          addresses: () =>
+          instanceId,
+          ownAddresses: () =>
             settings.addresses ?? [`${host}:${portOf(listener?.address() ?? settings.listen)}`],
           log,
         });
@@ -83,11 +87,15 @@ export async function openFleet(options: OpenFleetOptions): Promise<OpenFleet> {
       listener = created;
       return created;
     },
+    begin() {
+      membership.begin();
+      hub?.hubs.begin();
+    },
     async close() {
       clearInterval(renewal);
       await membership.close();
       server.close();
-      hub?.close();
+      await hub?.close();
     },
   };
 }
@@ -109,7 +117,13 @@ async function createHubListener(
     config,
     unknownCallers,
     links,
-    isHost: hosts.has,
+    async isHost(host) {
+      // It may have joined through another hub a moment ago.
+      if (!hosts.has(host)) {
+        await hosts.refresh().catch(() => {});
+      }
+      return hosts.has(host);
+    },
     onRequest: handlers.onRequest,
     log,
   });

@@ -16,17 +16,17 @@ export function createFleetService(
   routeOf: RouteOf,
 ): ServiceRegistration {
   const read = (labels: Readonly<Record<string, string>>) => {
-    const { hosts, links } = hub();
-    return { hosts: hostsWith(hosts.list(), labels).map((record) => hostMessage(record, { links })) };
+    const { hosts, links, hubs } = hub();
+    return { hosts: hostsWith(hosts.list(), labels).map((record) => hostMessage(record, { links, hubs })) };
   };
   return registerService(FleetService, {
     async listHosts({ labels }) {
       return read(labels);
     },
     watchHosts({ labels }, call) {
-      const { hosts, links } = hub();
+      const { hosts, links, hubs } = hub();
       const subscribe = (wake: () => void) => {
-        const stops = [hosts.onChange(wake), links.onChange(wake)];
+        const stops = [hosts.onChange(wake), links.onChange(wake), hubs.onChange(wake)];
         return () => {
           for (const stop of stops) {
             stop();

@@ -7,12 +7,13 @@ import type { HostRecord } from "../../fleet/store/hosts.ts";
 type HostMessage = MessageInitShape<typeof HostSchema>;
 
 /** Converts a host to the API's message. */
-export function hostMessage(record: HostRecord, { links }: Pick<Hub, "links">): HostMessage {
-  const { name, labels, lastSeenAtMs, joinedAtMs, certificateExpiresAtMs, report } = record;
+export function hostMessage(record: HostRecord, { links, hubs }: Pick<Hub, "links" | "hubs">): HostMessage {
+  const { name, id, labels, lastSeenAtMs, joinedAtMs, certificateExpiresAtMs, report } = record;
   return {
     name,
     labels: { ...labels },
     connected: links.find(name) !== undefined,
+    hubs: [...hubs.connectedTo(id)],
     joinedAt: timestampFromMs(joinedAtMs),
     certificateExpiresAt: timestampFromMs(certificateExpiresAtMs),
     ...(lastSeenAtMs === undefined ? {} : { lastSeenAt: timestampFromMs(lastSeenAtMs) }),

@@ -19,7 +19,7 @@ export interface AgentsListenerOptions {
   readonly unknownCallers: UnknownCallers;
   readonly links: OpenLinks;
   /** Reports whether the fleet has the host. */
-  readonly isHost: (host: CertifiedHost) => boolean;
+  readonly isHost: (host: CertifiedHost) => Promise<boolean>;
   /** Answers the calls of EnrollmentService. */
   readonly onRequest: (request: NodeRequest, response: NodeResponse, listener: ListenerFacts) => void;
   readonly log: { info(message: string): void; warn(message: string): void };
@@ -83,7 +83,7 @@ async function acceptLink(
 ): Promise<void> {
   const state = certificateStateOf(request);
   const host = hostOfCertificate(state.kind === "verified" ? state.certificate : undefined);
-  const refusal = refusalOf(request, host, isHost);
+  const refusal = refusalOf(request, host, host !== undefined && (await isHost(host)));
   if (host === undefined || refusal !== undefined) {
     refuse(connection, refusal ?? "");
     return;
@@ -112,7 +112,7 @@ function switchProtocols(connection: TLSSocket, head: Buffer): Promise<void> {
 function refusalOf(
   request: NodeRequest,
   host: CertifiedHost | undefined,
-  isHost: (host: CertifiedHost) => boolean,
+  isMember: boolean,
 ): string | undefined {
   if (request.url !== linkPath || request.headers.upgrade !== linkProtocol) {
     return `this address speaks ${linkProtocol} at ${linkPath}`;
@@ -120,7 +120,7 @@ function refusalOf(
   if (host === undefined) {
     return "an agent needs the certificate that the fleet has issued to it";
   }
-  return isHost(host) ? undefined : `host ${host.name} is not a member of this fleet: it was removed`;
+  return isMember ? undefined : `host ${host.name} is not a member of this fleet: it was removed`;
 }
 
 /** Returns the host of a connection's certificate; undefined without a valid one. */

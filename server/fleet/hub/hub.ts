@@ -17,6 +17,7 @@ import { fleetReasons } from "../reasons.ts";
 import type { HostRecord } from "../store/hosts.ts";
 import { createHostLinks, type OpenLinks } from "./host-links.ts";
 import { type HubHosts, openHubHosts } from "./hub-hosts.ts";
+import { type Hubs, openHubs } from "./hubs.ts";
 
 /** A certificate that a hub has issued, and what a host needs to use it. */
 export interface IssuedToHost {
@@ -45,6 +46,7 @@ export interface Hub {
   readonly authority: FleetAuthority;
   readonly hosts: HubHosts;
   readonly links: OpenLinks;
+  readonly hubs: Hubs;
   /** @throws InfraError INVALID_FIELD */
   createToken(
     requested: RequestedToken,
@@ -58,17 +60,19 @@ export interface Hub {
   setLabels(name: string, labels: Readonly<Record<string, string>>, how: DryRun): Promise<HostRecord>;
   /** @throws InfraError HOST_UNKNOWN */
   removeHost(name: string, how: DryRun): Promise<HostRecord>;
-  close(): void;
+  close(): Promise<void>;
 }
 
 export interface HubOptions {
-  readonly store: Pick<Store, "run" | "subscribe">;
+  readonly store: Pick<Store, "run" | "subscribe" | "isShared">;
+  /** Identifies this process. */
+  readonly instanceId: string;
   /** `createSeal(masterKey, "fleet-authority")`. */
   readonly seal: Seal;
   /** Name of this hub, for people. */
   readonly name: string;
-  /** Addresses of all hubs for agents, as `host:port`; called when a token or a certificate is issued. */
-  readonly addresses: () => readonly string[];
+  /** Addresses of this hub for agents, as `host:port`. */
+  readonly ownAddresses: () => readonly string[];
   readonly log: { warn(message: string, cause?: unknown): void };
 }
 
@@ -79,12 +83,13 @@ const sealContext = "authority";
 
 /** Opens the fleet of a hub: its authority, which the first hub creates, and its hosts. */
 export async function openHub(options: HubOptions): Promise<Hub> {
-  const { store, seal, name, addresses, log } = options;
+  const { store, seal, name, log } = options;
   const authority = await openAuthority(store, seal);
   const hosts = await openHubHosts(store, (error) =>
     log.warn("the hosts of the fleet cannot be read", error),
   );
   const links = createHostLinks();
+  const hubs = await openHubs({ ...options, links });
   // Another hub may have removed a host, or this one while the host was connecting.
   const closeRemoved = () => links.closeRemoved(hosts.has);
   const stopWatching = [hosts.onChange(closeRemoved), links.onChange(closeRemoved)];
@@ -96,7 +101,7 @@ export async function openHub(options: HubOptions): Promise<Hub> {
       fleetId: authority.fleetId,
       certificates: [derOf(certificatePem), derOf(authority.agentIssuer.certificatePem)],
       hubAuthority: derOf(authority.hubIssuer.certificatePem),
-      hubs: addresses(),
+      hubs: hubs.addresses(),
     };
   }
 
@@ -107,6 +112,7 @@ export async function openHub(options: HubOptions): Promise<Hub> {
     authority,
     hosts,
     links,
+    hubs,
     async createToken({ host, labels, lifetimeMs, createdBy }, how) {
       if (host !== "") {
         assertHostName(host, "host");
@@ -122,7 +128,7 @@ export async function openHub(options: HubOptions): Promise<Hub> {
       });
       const root = new X509Certificate(authority.root.certificatePem);
       const rootFingerprint = createHash("sha256").update(root.raw).digest("base64url");
-      return { token: formatJoinToken({ hubs: addresses(), rootFingerprint, code }), expiresAtMs };
+      return { token: formatJoinToken({ hubs: hubs.addresses(), rootFingerprint, code }), expiresAtMs };
     },
     async enroll(code, asked, signingRequest) {
       assertHostName(asked, "name");
@@ -165,12 +171,13 @@ export async function openHub(options: HubOptions): Promise<Hub> {
       await hosts.refresh();
       return record;
     },
-    close() {
+    async close() {
       for (const stop of stopWatching) {
         stop();
       }
       hosts.close();
       links.close();
+      await hubs.close();
     },
   };
 }
