@@ -1,4 +1,9 @@
-import { createServer, performServerHandshake, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
+import {
+  createServer,
+  performServerHandshake,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from "node:http2";
 import type { Duplex } from "node:stream";
 import { z } from "zod";
 import type { ListenerFacts } from "../../rpc/call/listener-facts.ts";

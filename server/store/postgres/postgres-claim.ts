@@ -15,7 +15,8 @@ const pollMs = 200;
  * A connection whose other end has vanished ends after 20 s, and with it its lock. PostgreSQL's own limit is two hours
  * (https://www.postgresql.org/docs/current/runtime-config-connection.html).
  */
-const endIfSilent = "set tcp_keepalives_idle = 10; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 2";
+const endIfSilent =
+  "set tcp_keepalives_idle = 10; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 2";
 
 /** How long a lost connection of this gateway may keep its lock. */
 export const reclaimPatienceMs = 30_000;
@@ -23,7 +24,10 @@ export const reclaimPatienceMs = 30_000;
 /** Returns the name of the gateway's connections in PostgreSQL, which other gateways read. */
 export function applicationName(user: StoreUser | undefined): string {
   // PostgreSQL replaces other characters, and cuts the name after 63.
-  return `hostplane ${user?.name ?? ""}`.trim().replaceAll(/[^\x20-\x7e]/g, "?").slice(0, 63);
+  return `hostplane ${user?.name ?? ""}`
+    .trim()
+    .replaceAll(/[^\x20-\x7e]/g, "?")
+    .slice(0, 63);
 }
 
 /**

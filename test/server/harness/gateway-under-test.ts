@@ -36,6 +36,8 @@ export interface UnderTestOptions {
   /** Lifetime of a login in hours. May be a fraction, which the configuration does not allow. */
   readonly tokenHours?: number;
   readonly logLevel?: string;
+  /** Start a real gateway although no domain is configured, as a hub without systems is. */
+  readonly isReal?: boolean;
   /** Makes the gateway the hub of these hosts. */
   readonly fleetHosts?: FleetHosts;
   /** The demo world of the sandbox; by default it is quiet. */
@@ -65,9 +67,11 @@ export async function startGatewayUnderTest(
   );
   const gateway = await startGateway({
     config: { ...config, auth: { ...config.auth, tokenHours: options.tokenHours ?? config.auth.tokenHours } },
-    isSandbox: [config.volumes, config.hypervisors, config.storage, config.pods].every(
-      (domain) => domain === undefined,
-    ),
+    isSandbox:
+      options.isReal !== true &&
+      [config.volumes, config.hypervisors, config.storage, config.pods].every(
+        (domain) => domain === undefined,
+      ),
     world: options.world,
     fleetHosts: options.fleetHosts,
     version: "0.0.0-test",
