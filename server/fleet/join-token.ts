@@ -13,11 +13,17 @@ export interface JoinToken {
   readonly code: string;
 }
 
+/** Most addresses of hubs that a fleet has. */
+export const maxHubs = 16;
+
+/** Addresses of hubs, as tokens and hubs name them. */
+export const hubAddresses = z.array(z.string().min(3).max(300)).min(1).max(maxHubs);
+
 const prefix = "hpj_";
 const maxLength = 4096;
 
 const schema = z.strictObject({
-  hubs: z.array(z.string().min(3).max(300)).min(1).max(16),
+  hubs: hubAddresses,
   root: z.string().length(43),
   code: z.string().length(43),
 });

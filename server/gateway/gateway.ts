@@ -109,7 +109,7 @@ export async function openGateway(
   const open = await openListeners(app, fleet, options, shutdown, opened);
   listeners = open;
   if (options.isForCommand !== true) {
-    fleet.membership.begin();
+    fleet.begin();
     beginWork(engine, services, options, shutdownSignal, opened);
   }
   // Done last: a start that fails must not leave a password behind that the next start would not report.

@@ -1,4 +1,5 @@
 import { existsSync, mkdirSync } from "node:fs";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import type { FastifyBaseLogger } from "fastify";
 import { defaultKeyFile, loadMasterKey, type MasterKey } from "../crypto/master-key.ts";
@@ -6,7 +7,7 @@ import { describeDisk, readDiskSpace } from "../store/disk-space.ts";
 import { databaseFile, openStore } from "../store/open-store.ts";
 import type { Store } from "../store/store.ts";
 import { type WriteHealth, watchWrites } from "../store/write-health.ts";
-import type { Config } from "./config/schema.ts";
+import { type Config, hostSystemsOf } from "./config/schema.ts";
 import { gatewayModules } from "./store-modules.ts";
 
 /** The gateway's stored data, and the key to the secrets in it. */
@@ -19,7 +20,7 @@ export interface Data {
 }
 
 export interface OpenDataOptions {
-  readonly config: Pick<Config, "data" | "store" | "keyFile">;
+  readonly config: Pick<Config, "data" | "store"> & Partial<Config>;
   readonly isSandbox: boolean;
   /** Value of the variable HOSTPLANE_KEY. */
   readonly environmentKey: string | undefined;
@@ -59,6 +60,7 @@ export async function openData(options: OpenDataOptions): Promise<Data> {
     directory,
     kind: isSandbox ? "sandbox" : "real",
     keyCheck: masterKey.fingerprint,
+    user: { name: config.host ?? hostname(), hostSystems: hostSystemsOf(config) },
     log: {
       info: (message) => logger.info(message),
       warn: (message, err) => logger.warn({ err }, message),

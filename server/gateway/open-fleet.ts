@@ -1,7 +1,7 @@
 import { parseListenAddress } from "../config/listen-address.ts";
 import { createSeal } from "../crypto/seal.ts";
 import { createLinkServer, type LinkServer, type LinkServerOptions } from "../fleet/agent/link-server.ts";
-import { openMembership } from "../fleet/agent/membership.ts";
+import { type Membership, openMembership } from "../fleet/agent/membership.ts";
 import { issueHubCertificate } from "../fleet/authority/issue-certificate.ts";
 import type { Fleet } from "../fleet/fleet.ts";
 import type { FleetHosts } from "../fleet/forward/fleet-hosts.ts";
@@ -22,6 +22,7 @@ export interface OpenFleetOptions {
   readonly instance: {
     /** Name of this host. */
     readonly host: string;
+    readonly instanceId: string;
   };
   readonly log: Pick<OperationsLog, "warn"> & { info(message: string): void };
   /** Answer the requests of hubs. */
@@ -36,6 +37,8 @@ export interface OpenFleet extends Fleet {
   readonly serveHub: LinkServer["serve"];
   /** Creates the listener for agents; undefined unless the gateway is a hub. */
   createListener(unknownCallers: UnknownCallers): Promise<Listener | undefined>;
+  /** Connects to the hubs of the fleet, and reports this hub to the others. */
+  begin(): void;
   close(): Promise<void>;
 }
 
@@ -45,9 +48,9 @@ const renewEveryMs = 86_400_000;
 /** Opens the hub, if one is configured, and the membership. @throws InfraError STORE_UNAVAILABLE */
 export async function openFleet(options: OpenFleetOptions): Promise<OpenFleet> {
   const { config, data, instance, version, log, handlers } = options;
-  const { host } = instance;
-  const server = createLinkServer(handlers);
-  const membership = await openMembership({
+  const { host, instanceId } = instance;
+  const server = createLinkServer(handlers, (hubs) => membership.setHubs(hubs));
+  const membership: Membership = await openMembership({
     store: data.store,
     seal: createSeal(data.masterKey, "fleet-membership"),
     server,
@@ -64,7 +67,8 @@ export async function openFleet(options: OpenFleetOptions): Promise<OpenFleet> {
           store: data.store,
           seal: createSeal(data.masterKey, "fleet-authority"),
           name: host,
-          addresses: () =>
+          instanceId,
+          ownAddresses: () =>
             settings.addresses ?? [`${host}:${portOf(listener?.address() ?? settings.listen)}`],
           log,
         });
@@ -86,11 +90,15 @@ export async function openFleet(options: OpenFleetOptions): Promise<OpenFleet> {
       listener = created;
       return created;
     },
+    begin() {
+      membership.begin();
+      hub?.hubs.begin();
+    },
     async close() {
       clearInterval(renewal);
       await membership.close();
       server.close();
-      hub?.close();
+      await hub?.close();
     },
   };
 }
@@ -114,7 +122,13 @@ async function createHubListener(
     version,
     links,
     problems,
-    isHost: hosts.has,
+    async isHost(host) {
+      // It may have joined through another hub a moment ago.
+      if (!hosts.has(host)) {
+        await hosts.refresh().catch(() => {});
+      }
+      return hosts.has(host);
+    },
     onRequest: handlers.onRequest,
     log,
   });

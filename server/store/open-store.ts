@@ -5,6 +5,14 @@ import { openSqliteStore } from "./sqlite/sqlite-store.ts";
 import type { GatewayTransactions, Store } from "./store.ts";
 import type { StoreLog } from "./store-log.ts";
 
+/** The gateway that uses a store. */
+export interface StoreUser {
+  /** Name of its host, for messages of other gateways. */
+  readonly name: string;
+  /** The domains that it serves for this host only. With any, no other gateway may use the store. */
+  readonly hostSystems: readonly string[];
+}
+
 /** Options of `openStore`. */
 export interface StoreOptions {
   /** `sqlite`, or the URL of a PostgreSQL database, `postgres://user:password@host:port/database`. */
@@ -17,6 +25,8 @@ export interface StoreOptions {
   /** Create the database if there is none. Default: true. */
   readonly createIfMissing?: boolean;
   readonly log: StoreLog;
+  /** Absent: not a gateway. It uses the store beside any gateways. */
+  readonly user?: StoreUser;
   /** The modules with the transactions and migrations. */
   readonly modules: ProgramModules;
 }
@@ -33,7 +43,7 @@ export function databaseFile(directory: string): string {
  * STORE_NOT_EMPTY, STORE_DAMAGED, STORE_UNAVAILABLE, BACKUP_REFUSED
  */
 export async function openStore<T = GatewayTransactions>(options: StoreOptions): Promise<Store<T>> {
-  const { url, directory, kind, keyCheck, createIfMissing = true, log, modules } = options;
+  const { url, directory, kind, keyCheck, createIfMissing = true, log, modules, user } = options;
   const expectations = (shownAs: string): Expectations => ({ kind, keyCheck, createIfMissing, shownAs });
   if (url === "sqlite") {
     const file = databaseFile(directory);
@@ -41,5 +51,5 @@ export async function openStore<T = GatewayTransactions>(options: StoreOptions):
   }
   // Imported only here, because SQLite does not need the client and the query builder in this thread.
   const { openPostgresStore } = await import("./postgres/postgres-store.ts");
-  return openPostgresStore({ url, expectations, modules, log });
+  return openPostgresStore({ url, expectations, modules, log, user });
 }

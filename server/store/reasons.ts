@@ -10,7 +10,8 @@ export const storeReasons = defineReasons({
   STORE_IN_USE: {
     code: "FAILED_PRECONDITION",
     retryable: false,
-    meaning: "Another process has the database file open, and only one may; the message names the file.",
+    meaning:
+      "Another process has the database file open, or another gateway uses the PostgreSQL database and one of them serves systems of its own host; the message names it.",
   },
   STORE_MISSING: {
     code: "FAILED_PRECONDITION",

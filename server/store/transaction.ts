@@ -2,7 +2,15 @@ import type { Kysely } from "kysely";
 import type { Schema } from "./schema.ts";
 
 /** Topic of a commit; its subscribers are called after the commit. */
-export type Topic = "auth" | "audit" | "idempotency" | "operations" | "events" | "clusters" | "fleet";
+export type Topic =
+  | "auth"
+  | "audit"
+  | "idempotency"
+  | "operations"
+  | "events"
+  | "clusters"
+  | "fleet"
+  | "hubs";
 
 /** The environment of a transaction. */
 export interface TransactionContext {

@@ -39,7 +39,7 @@ export const hostNoun: Noun = {
       items: (response) => response.hosts,
       columns: {
         NAME: "name",
-        CONNECTED: (item) => (item.connected ? "yes" : "no"),
+        CONNECTED: connectedText,
         "LAST SEEN": (item) => timeText(item.lastSeenAt),
         VERSION: (item) => item.report?.version ?? "",
         SYSTEMS: systemsText,
@@ -126,6 +126,14 @@ export const hostNoun: Noun = {
     }),
   ],
 };
+
+/** Names the hubs that a host is connected to, unless it is connected to this one. */
+function connectedText({ connected, hubs }: Host): string {
+  if (connected) {
+    return "yes";
+  }
+  return hubs.length === 0 ? "no" : `to ${hubs.join(", ")} only`;
+}
 
 /** Names the systems of a host that are on; those that do not work are marked. */
 function systemsText({ report }: Host): string {

@@ -17,9 +17,9 @@ export function createFleetService(
   routeOf: RouteOf,
 ): ServiceRegistration {
   const read = (labels: Readonly<Record<string, string>>) => {
-    const { hosts, links, problems } = hub();
+    const { hosts, links, hubs, problems } = hub();
     return {
-      hosts: hostsWith(hosts.list(), labels).map((record) => hostMessage(record, { links, problems })),
+      hosts: hostsWith(hosts.list(), labels).map((record) => hostMessage(record, { links, hubs, problems })),
     };
   };
   return registerService(FleetService, {
@@ -27,9 +27,9 @@ export function createFleetService(
       return read(labels);
     },
     watchHosts({ labels }, call) {
-      const { hosts, links, problems } = hub();
+      const { hosts, links, hubs, problems } = hub();
       const subscribe = (wake: () => void) => {
-        const stops = [hosts.onChange(wake), links.onChange(wake), problems.onChange(wake)];
+        const stops = [hosts, links, hubs, problems].map((source) => source.onChange(wake));
         return () => {
           for (const stop of stops) {
             stop();

@@ -9,13 +9,14 @@ type HostMessage = MessageInitShape<typeof HostSchema>;
 /** Converts a host to the API's message. */
 export function hostMessage(
   record: HostRecord,
-  { links, problems }: Pick<Hub, "links" | "problems">,
+  { links, hubs, problems }: Pick<Hub, "links" | "hubs" | "problems">,
 ): HostMessage {
-  const { name, labels, lastSeenAtMs, joinedAtMs, certificateExpiresAtMs, report } = record;
+  const { name, id, labels, lastSeenAtMs, joinedAtMs, certificateExpiresAtMs, report } = record;
   return {
     name,
     labels: { ...labels },
     connected: links.find(name) !== undefined,
+    hubs: [...hubs.connectedTo(id)],
     problem: problems.find(name) ?? "",
     joinedAt: timestampFromMs(joinedAtMs),
     certificateExpiresAt: timestampFromMs(certificateExpiresAtMs),

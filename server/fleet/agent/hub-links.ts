@@ -17,6 +17,8 @@ export interface HubState {
 /** Connections of a gateway to all hubs of its fleet, each opened again whenever it is lost. */
 export interface HubLinks {
   states(): readonly HubState[];
+  /** Connects to new hubs, and closes the connections to those that are not among them. */
+  setHubs(hubs: readonly string[]): void;
   /** Resolves when the first attempt for each hub has ended. */
   attempted(): Promise<void>;
   close(): Promise<void>;
@@ -35,14 +37,39 @@ export interface HubLinksOptions {
 const pauses = { firstMs: 250, longestMs: 4000 };
 
 export function openHubLinks(options: HubLinksOptions): HubLinks {
-  const closing = new AbortController();
-  const links = options.hubs.map((address) => openHubLink(address, options, closing.signal));
+  const links = new Map<string, HubLink>();
+  const closing = new Set<Promise<void>>();
+
+  function open(address: string): HubLink {
+    const closed = new AbortController();
+    const link = openHubLink(address, options, closed.signal);
+    return { ...link, close: () => closed.abort() };
+  }
+
+  function setHubs(hubs: readonly string[]): void {
+    for (const [address, { close, ended }] of links) {
+      if (!hubs.includes(address)) {
+        links.delete(address);
+        close();
+        closing.add(ended);
+        void ended.then(() => closing.delete(ended));
+      }
+    }
+    for (const address of hubs) {
+      if (!links.has(address)) {
+        links.set(address, open(address));
+      }
+    }
+  }
+
+  setHubs(options.hubs);
   return {
-    states: () => links.map(({ state }) => state()),
-    attempted: async () => void (await Promise.all(links.map(({ attempted }) => attempted))),
+    states: () => [...links.values()].map(({ state }) => state()),
+    setHubs,
+    attempted: async () => void (await Promise.all([...links.values()].map(({ attempted }) => attempted))),
     async close() {
-      closing.abort();
-      await Promise.all(links.map(({ ended }) => ended));
+      setHubs([]);
+      await Promise.all(closing);
     },
   };
 }
@@ -51,6 +78,7 @@ interface HubLink {
   state(): HubState;
   readonly attempted: Promise<void>;
   readonly ended: Promise<void>;
+  close(): void;
 }
 
 /** Keeps one connection open until the signal is aborted. */
@@ -58,7 +86,7 @@ function openHubLink(
   address: string,
   { membership, server, version, log }: HubLinksOptions,
   signal: AbortSignal,
-): HubLink {
+): Omit<HubLink, "close"> {
   let isConnected = false;
   let problem: string | undefined;
   const { promise: attempted, resolve: onAttempted } = Promise.withResolvers<void>();

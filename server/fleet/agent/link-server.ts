@@ -1,12 +1,20 @@
-import { createServer, performServerHandshake, type ServerHttp2Session } from "node:http2";
+import {
+  createServer,
+  performServerHandshake,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from "node:http2";
 import type { Duplex } from "node:stream";
+import { z } from "zod";
 import type { ListenerFacts } from "../../rpc/call/listener-facts.ts";
 import { keepAlive } from "../../rpc/listener/keep-alive.ts";
 import { serveHttp2 } from "../../rpc/listener/serve-http2.ts";
 import { http2OptionsOf } from "../../rpc/listener/server-parts.ts";
 import type { NodeRequest, NodeResponse } from "../../rpc/protocols/http/http-exchange.ts";
 import type { Http2Exchange } from "../../rpc/protocols/http/http2-exchange.ts";
-import { linkPingMs } from "../links/link-protocol.ts";
+import { hubAddresses } from "../join-token.ts";
+import { hubsPath, linkPingMs } from "../links/link-protocol.ts";
+import { hostAndPort } from "./connect-to-hub.ts";
 
 /** Serves hubs on the connections that this gateway has opened to them. */
 export interface LinkServer {
@@ -25,7 +33,11 @@ export interface LinkServerOptions {
 /** Limits of a hub, which limits each of its callers by itself. */
 const limits = { maxConcurrentStreams: 4096, headerBytes: 65_536 };
 
-export function createLinkServer({ onRequest, onStream }: LinkServerOptions): LinkServer {
+/** @param onHubs receives the addresses of all hubs of the fleet, which a hub reports */
+export function createLinkServer(
+  { onRequest, onStream }: LinkServerOptions,
+  onHubs: (hubs: readonly string[]) => Promise<void> = async () => {},
+): LinkServer {
   const sessions = new Set<ServerHttp2Session>();
   return {
     serve(connection, hubAddress) {
@@ -48,7 +60,13 @@ export function createLinkServer({ onRequest, onStream }: LinkServerOptions): Li
       );
       const session = performServerHandshake(connection, http2OptionsOf(limits));
       sessions.add(session);
-      session.on("stream", (...stream) => server.emit("stream", ...stream));
+      session.on("stream", (stream, headers, ...rest) => {
+        if (headers[":path"] === hubsPath) {
+          void answerHubs(stream, onHubs);
+        } else {
+          server.emit("stream", stream, headers, ...rest);
+        }
+      });
       session.on("error", () => {});
       session.once("close", () => sessions.delete(session));
       keepAlive(session, linkPingMs);
@@ -59,4 +77,33 @@ export function createLinkServer({ onRequest, onStream }: LinkServerOptions): Li
       }
     },
   };
+}
+
+const maxHubsBytes = 16_384;
+const hubsMessage = z.object({ hubs: hubAddresses });
+
+/** Takes the addresses of all hubs. A hub that sends anything else gets status 400. */
+async function answerHubs(
+  stream: ServerHttp2Stream,
+  onHubs: (hubs: readonly string[]) => Promise<void>,
+): Promise<void> {
+  stream.on("error", () => {});
+  let status = 204;
+  try {
+    let text = "";
+    for await (const chunk of stream.setEncoding("utf8")) {
+      text += chunk;
+      if (text.length > maxHubsBytes) {
+        throw new RangeError(`more than ${maxHubsBytes} bytes`);
+      }
+    }
+    const { hubs } = hubsMessage.parse(JSON.parse(text));
+    hubs.forEach(hostAndPort);
+    await onHubs(hubs);
+  } catch {
+    status = 400;
+  }
+  if (!stream.destroyed) {
+    stream.respond({ ":status": status }, { endStream: true });
+  }
 }

@@ -25,6 +25,8 @@ export interface Membership {
   leave(): Promise<void>;
   /** Undefined: it is no member. */
   state(): MembershipState | undefined;
+  /** Replaces the addresses of the hubs, as a hub reports them. @throws InfraError STORE_UNAVAILABLE */
+  setHubs(hubs: readonly string[]): Promise<void>;
   /** Connects to the hubs, now and after each `join`. */
   begin(): void;
   close(): Promise<void>;
@@ -136,6 +138,13 @@ export async function openMembership(options: MembershipOptions): Promise<Member
       links = undefined;
     },
     state,
+    async setHubs(hubs) {
+      if (current !== undefined && current.hubs.toSorted().join() !== hubs.toSorted().join()) {
+        log.info(`the hubs of the fleet are ${hubs.join(", ")}`);
+        await save({ ...current, hubs });
+        links?.setHubs(hubs);
+      }
+    },
     begin() {
       hasBegun = true;
       connect();

@@ -15,7 +15,7 @@ export interface AcceptLinkOptions {
   readonly links: OpenLinks;
   readonly problems: HostProblems;
   /** Reports whether the fleet has the host. */
-  readonly isHost: (host: CertifiedHost) => boolean;
+  readonly isHost: (host: CertifiedHost) => Promise<boolean>;
   readonly log: { info(message: string): void; warn(message: string): void };
 }
 
@@ -40,7 +40,7 @@ export async function acceptLink(
     refuse(connection, why);
     return;
   }
-  if (!isHost(host)) {
+  if (!(await isHost(host))) {
     refuse(connection, `host ${host.name} is not a member of this fleet: it was removed`);
     return;
   }

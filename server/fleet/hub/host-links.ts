@@ -15,6 +15,8 @@ export interface OpenLinks extends HostLinks {
    * @returns whether it was taken over
    */
   add(host: CertifiedHost, begin: () => Promise<Duplex>): Promise<boolean>;
+  /** The connected hosts. */
+  connected(): readonly CertifiedHost[];
   /** Closes the connections of hosts that the fleet no longer has. */
   closeRemoved(isHost: (host: CertifiedHost) => boolean): void;
   close(): void;
@@ -96,6 +98,7 @@ export function createHostLinks(): OpenLinks {
     },
     find: (host) => entries.get(host)?.link,
     hosts: () => [...entries.keys()].toSorted(),
+    connected: () => [...entries.values()].map(({ host }) => host),
     onChange(listener) {
       listeners.add(listener);
       return () => void listeners.delete(listener);

@@ -18,6 +18,7 @@ import type { HostRecord } from "../store/hosts.ts";
 import { createHostLinks, type OpenLinks } from "./host-links.ts";
 import { createHostProblems, type HostProblems } from "./host-problems.ts";
 import { type HubHosts, openHubHosts } from "./hub-hosts.ts";
+import { type Hubs, openHubs } from "./hubs.ts";
 
 /** A certificate that a hub has issued, and what a host needs to use it. */
 export interface IssuedToHost {
@@ -47,6 +48,7 @@ export interface Hub {
   readonly hosts: HubHosts;
   readonly links: OpenLinks;
   readonly problems: HostProblems;
+  readonly hubs: Hubs;
   /** @throws InfraError INVALID_FIELD */
   createToken(
     requested: RequestedToken,
@@ -60,17 +62,19 @@ export interface Hub {
   setLabels(name: string, labels: Readonly<Record<string, string>>, how: DryRun): Promise<HostRecord>;
   /** @throws InfraError HOST_UNKNOWN */
   removeHost(name: string, how: DryRun): Promise<HostRecord>;
-  close(): void;
+  close(): Promise<void>;
 }
 
 export interface HubOptions {
-  readonly store: Pick<Store, "run" | "subscribe">;
+  readonly store: Pick<Store, "run" | "subscribe" | "isShared">;
+  /** Identifies this process. */
+  readonly instanceId: string;
   /** `createSeal(masterKey, "fleet-authority")`. */
   readonly seal: Seal;
   /** Name of this hub, for people. */
   readonly name: string;
-  /** Addresses of all hubs for agents, as `host:port`; called when a token or a certificate is issued. */
-  readonly addresses: () => readonly string[];
+  /** Addresses of this hub for agents, as `host:port`. */
+  readonly ownAddresses: () => readonly string[];
   readonly log: { warn(message: string, cause?: unknown): void };
 }
 
@@ -81,13 +85,14 @@ const sealContext = "authority";
 
 /** Opens the fleet of a hub: its authority, which the first hub creates, and its hosts. */
 export async function openHub(options: HubOptions): Promise<Hub> {
-  const { store, seal, name, addresses, log } = options;
+  const { store, seal, name, log } = options;
   const authority = await openAuthority(store, seal);
   const hosts = await openHubHosts(store, (error) =>
     log.warn("the hosts of the fleet cannot be read", error),
   );
   const links = createHostLinks();
   const problems = createHostProblems(log);
+  const hubs = await openHubs({ ...options, links });
   // Another hub may have removed a host, or this one while the host was connecting.
   const closeRemoved = () => links.closeRemoved(hosts.has);
   const stopWatching = [hosts.onChange(closeRemoved), links.onChange(closeRemoved)];
@@ -99,7 +104,7 @@ export async function openHub(options: HubOptions): Promise<Hub> {
       fleetId: authority.fleetId,
       certificates: [derOf(certificatePem), derOf(authority.agentIssuer.certificatePem)],
       hubAuthority: derOf(authority.hubIssuer.certificatePem),
-      hubs: addresses(),
+      hubs: hubs.addresses(),
     };
   }
 
@@ -111,6 +116,7 @@ export async function openHub(options: HubOptions): Promise<Hub> {
     hosts,
     links,
     problems,
+    hubs,
     async createToken({ host, labels, lifetimeMs, createdBy }, how) {
       if (host !== "") {
         assertHostName(host, "host");
@@ -125,7 +131,7 @@ export async function openHub(options: HubOptions): Promise<Hub> {
         ...how,
       });
       const rootFingerprint = rootFingerprintOf(authority);
-      return { token: formatJoinToken({ hubs: addresses(), rootFingerprint, code }), expiresAtMs };
+      return { token: formatJoinToken({ hubs: hubs.addresses(), rootFingerprint, code }), expiresAtMs };
     },
     async enroll(code, asked, signingRequest) {
       assertHostName(asked, "name");
@@ -175,13 +181,14 @@ export async function openHub(options: HubOptions): Promise<Hub> {
       await hosts.refresh();
       return record;
     },
-    close() {
+    async close() {
       for (const stop of stopWatching) {
         stop();
       }
       hosts.close();
       links.close();
       problems.close();
+      await hubs.close();
     },
   };
 }

@@ -4,6 +4,7 @@ declare module "../../store/schema.ts" {
     fleet_tokens: FleetTokensTable;
     fleet_hosts: FleetHostsTable;
     fleet_membership: FleetMembershipTable;
+    fleet_hubs: FleetHubsTable;
   }
 }
 
@@ -51,4 +52,16 @@ export interface FleetMembershipTable {
   /** Key, certificates and hubs as JSON. */
   sealed: Uint8Array;
   joined_at: number;
+}
+
+/** The hubs that share the database. */
+export interface FleetHubsTable {
+  /** The process. */
+  instance_id: string;
+  name: string;
+  /** Where agents reach it. */
+  addresses_json: string;
+  /** IDs of the hosts that are connected to it. */
+  host_ids_json: string;
+  seen_at: number;
 }

@@ -1,5 +1,6 @@
 import { authorityTransactions } from "./authority.ts";
 import { hostTransactions } from "./hosts.ts";
+import { hubTransactions } from "./hubs.ts";
 import { membershipTransactions } from "./membership.ts";
 import { tokenTransactions } from "./tokens.ts";
 
@@ -7,6 +8,7 @@ import { tokenTransactions } from "./tokens.ts";
 export const fleetTransactions = {
   ...authorityTransactions,
   ...hostTransactions,
+  ...hubTransactions,
   ...membershipTransactions,
   ...tokenTransactions,
 };

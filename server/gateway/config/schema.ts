@@ -19,6 +19,11 @@ const domainKeys = Object.fromEntries(
 /** Keys of the systems that belong to one host. A hub has none of them. */
 const hostBoundKeys = systemDomains.filter(({ isHostBound }) => isHostBound).map(({ name }) => name);
 
+/** Returns the configured domains that belong to this host. */
+export function hostSystemsOf(config: Partial<Config>): readonly string[] {
+  return hostBoundKeys.filter((name) => config[name] !== undefined);
+}
+
 /** Every key of the file, the environment and the flags. docs/reference/configuration.md is generated from it. */
 export const configSchema = z
   .strictObject({ ...gatewayKeys, ...domainKeys })

@@ -2,7 +2,8 @@ import { makeFirstTables } from "./001-first-tables.ts";
 import { makeOperationsAndEvents } from "./002-operations-and-events.ts";
 import { makeClusters } from "./003-clusters.ts";
 import { makeFleet } from "./004-fleet.ts";
-import { addHostRevisions } from "./008-host-revisions.ts";
+import { addHostRevisions } from "./005-host-revisions.ts";
+import { makeHubs } from "./006-hubs.ts";
 import type { Migration } from "./migration.ts";
 
 /** In order: the version of a database is the number of migrations applied. */
@@ -12,4 +13,5 @@ export const migrations: readonly Migration[] = [
   makeClusters,
   makeFleet,
   addHostRevisions,
+  makeHubs,
 ];

@@ -10,6 +10,8 @@ export interface ListenerOptions {
   readonly config: ClientConfig;
   readonly errors: PostgresErrors;
   readonly log: StoreLog;
+  /** Called with each new connection. An error at the first one is that of the start. */
+  onConnected(client: Client, isFirst: boolean): Promise<void>;
   onPayload(payload: string): void;
   /** Called after a reconnect: notifications may have been missed. */
   onGap(): void;
@@ -27,13 +29,13 @@ const pauses = { firstMs: 100, longestMs: 5_000 };
 
 /**
  * Listens on a dedicated connection, and reconnects without a time limit when it is lost.
- * @throws the error of `pg` when the first connection fails
+ * @throws the error of `pg` or of `onConnected` when the first connection fails
  */
 export async function startPostgresListener(options: ListenerOptions): Promise<PostgresListener> {
   const { errors, log, onGap } = options;
   const closing = new AbortController();
   const { signal } = closing;
-  let client = await listen(options, lost);
+  let client = await listen(options, lost, true);
   let reconnecting: Promise<void> | undefined;
 
   function lost(error: unknown): void {
@@ -49,7 +51,7 @@ export async function startPostgresListener(options: ListenerOptions): Promise<P
   async function reconnect(): Promise<void> {
     for (let failures = 1; !signal.aborted; failures += 1) {
       try {
-        client = await listen(options, lost);
+        client = await listen(options, lost, false);
         log.info("listening for changes by other gateways again");
         onGap();
         return;
@@ -77,8 +79,9 @@ export async function startPostgresListener(options: ListenerOptions): Promise<P
 }
 
 async function listen(
-  { config, onPayload }: ListenerOptions,
+  { config, onConnected, onPayload }: ListenerOptions,
   onLost: (error: unknown) => void,
+  isFirst: boolean,
 ): Promise<Client> {
   const client = new Client(config);
   let isListening = false;
@@ -95,6 +98,7 @@ async function listen(
   try {
     await client.connect();
     await client.query(`listen ${channel}`);
+    await onConnected(client, isFirst);
     isListening = true;
     return client;
   } catch (error) {

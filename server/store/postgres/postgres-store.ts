@@ -5,12 +5,14 @@ import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { hostReasons } from "../../../adapters/host/reasons.ts";
 import type { Expectations } from "../database-facts.ts";
 import { noteCommitted } from "../note-committed.ts";
+import type { StoreUser } from "../open-store.ts";
 import { loadProgram, type ProgramModules } from "../program.ts";
 import { storeReasons } from "../reasons.ts";
 import type { Store } from "../store.ts";
 import type { StoreLog } from "../store-log.ts";
 import { createSubscribers } from "../subscribers.ts";
 import type { Topic, Transaction } from "../transaction.ts";
+import { applicationName, claimPostgres, reclaimPatienceMs } from "./postgres-claim.ts";
 import { boundedConfig, kyselyOnConnection, sqlRunner } from "./postgres-client.ts";
 import { createPostgresErrors, isToRunAgain, storeUnavailable } from "./postgres-errors.ts";
 import { startPostgresListener } from "./postgres-listener.ts";
@@ -23,6 +25,7 @@ export interface PostgresStoreOptions {
   readonly expectations: (shownAs: string) => Expectations;
   readonly modules: ProgramModules;
   readonly log: StoreLog;
+  readonly user: StoreUser | undefined;
 }
 
 const maxConnections = 10;
@@ -42,7 +45,7 @@ const longestPauseMs = 10;
  * @throws InfraError the errors of `openStore`
  */
 export async function openPostgresStore<T>(options: PostgresStoreOptions): Promise<Store<T>> {
-  const { url, modules, log } = options;
+  const { url, modules, log, user } = options;
   const errors = createPostgresErrors(url);
   const expectations = options.expectations(errors.shownAs);
   const { transactions, migrations } = await loadProgram(modules);
@@ -52,7 +55,7 @@ export async function openPostgresStore<T>(options: PostgresStoreOptions): Promi
 
   const sender = randomUUID();
   const subscribers = createSubscribers();
-  const config = boundedConfig(url);
+  const config = { ...boundedConfig(url), application_name: applicationName(user) };
   const listener = await startPostgresListener({
     config,
     errors,
@@ -63,9 +66,22 @@ export async function openPostgresStore<T>(options: PostgresStoreOptions): Promi
         subscribers.call(topic as Topic);
       }
     },
+    async onConnected(client, isFirst) {
+      if (user === undefined) {
+        return;
+      }
+      if (isFirst) {
+        await claimPostgres(client, user, errors.shownAs);
+        return;
+      }
+      // Its lost connection may still have the lock, and notifications must not wait for that.
+      claimPostgres(client, user, errors.shownAs, reclaimPatienceMs).catch((error: unknown) =>
+        log.warn("another gateway may use the database of this one", errors.plainError(error)),
+      );
+    },
     onGap: subscribers.callAll,
   }).catch((error: unknown) => {
-    throw storeUnavailable(errors.plainError(error));
+    throw error instanceof InfraError ? error : storeUnavailable(errors.plainError(error));
   });
 
   const pool = new Pool({ ...config, max: maxConnections });

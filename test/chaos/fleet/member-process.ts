@@ -15,7 +15,15 @@ import { adminPassword } from "../../server/harness/gateway-under-test.ts";
 const program = fileURLToPath(new URL("../../../bin/hostplane.js", import.meta.url));
 const execute = promisify(execFile);
 
-/** A gateway with a sandbox, in a process that can be killed and started again with the same data. */
+/** How a gateway is started. */
+export interface MemberOptions {
+  /** Without a sandbox: a hub whose store the settings name. */
+  readonly isReal?: boolean;
+  /** Starts the program, such as `ip netns exec NAME`. */
+  readonly launcher?: readonly string[];
+}
+
+/** A gateway, with a sandbox by default, in a process that can be killed and started again with the same data. */
 export interface MemberProcess {
   readonly directory: string;
   /** Starts it, and waits until it serves. */
@@ -37,6 +45,7 @@ export function createMemberProcess(
   t: Pick<Test, "teardown">,
   directory: string,
   settings: Readonly<Record<string, unknown>>,
+  { isReal = false, launcher = [] }: MemberOptions = {},
 ): MemberProcess {
   mkdirSync(directory, { recursive: true });
   const [configFile, data, logFile] = ["hostplane.yaml", "data", "log"].map((name) =>
@@ -67,11 +76,19 @@ export function createMemberProcess(
     directory,
     async start() {
       const log = openSync(logFile, "w");
-      const started = spawn(
+      const [command = "", ...args] = [
+        ...launcher,
         process.execPath,
-        [program, "serve", "--sandbox", "--sandbox-quiet", "--config", configFile],
-        { stdio: ["ignore", log, log], env: { ...process.env, HOSTPLANE_ADMIN_PASSWORD: adminPassword } },
-      );
+        program,
+        "serve",
+        ...(isReal ? [] : ["--sandbox", "--sandbox-quiet"]),
+        "--config",
+        configFile,
+      ];
+      const started = spawn(command, args, {
+        stdio: ["ignore", log, log],
+        env: { ...process.env, HOSTPLANE_ADMIN_PASSWORD: adminPassword },
+      });
       child = started;
       let address: string | undefined;
       await until(() => {
@@ -88,7 +105,13 @@ export function createMemberProcess(
     signal: (name) => void child?.kill(name),
     kill,
     async command(...args) {
-      const { stdout } = await execute(process.execPath, [program, ...args, "--data", data, "--sandbox"]);
+      const { stdout } = await execute(process.execPath, [
+        program,
+        ...args,
+        "--config",
+        configFile,
+        ...(isReal ? [] : ["--sandbox"]),
+      ]);
       return stdout.trim();
     },
     admin: (service) =>
@@ -97,7 +120,7 @@ export function createMemberProcess(
         createConnectTransport({
           httpVersion: "1.1",
           baseUrl: "http://localhost",
-          nodeOptions: { socketPath: join(data, "sandbox", "admin.sock") },
+          nodeOptions: { socketPath: join(data, isReal ? "" : "sandbox", "admin.sock") },
         }),
       ),
   };

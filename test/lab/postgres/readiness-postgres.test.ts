@@ -38,14 +38,13 @@ async function untilReadiness(t: Test, url: string, status: string): Promise<voi
 
 test("gateways whose PostgreSQL is restarted", { skip, timeout: 120_000 }, async (t) => {
   const postgres = await startPostgres(t);
-  const store = await postgres.createDatabase();
   const key = randomBytes(32).toString("base64");
   const keyFile = join(t.testdir({ key }), "key");
   await chmod(keyFile, 0o600);
-  const settings = { store, volumes, keyFile };
+  const settings = async () => ({ store: await postgres.createDatabase(), volumes, keyFile });
   const urls = [
-    (await startGatewayUnderTest(t, settings)).url,
-    (await startGatewayUnderTest(t, settings)).url,
+    (await startGatewayUnderTest(t, await settings())).url,
+    (await startGatewayUnderTest(t, await settings())).url,
   ];
   for (const url of urls) {
     t.same(await readinessOf(url), { code: 200, status: "ready" });

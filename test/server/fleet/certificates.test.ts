@@ -135,7 +135,7 @@ async function startListener(t: Test, authority: FleetAuthority, certificate: Ce
     unknownCallers,
     links,
     problems,
-    isHost: () => true,
+    isHost: async () => true,
     onRequest: (_request, response) => void response.writeHead(404).end(),
     log: { info: keep, warn: keep },
   });

@@ -30,7 +30,7 @@ export async function startMemberUnderTest(
   const transport = createConnectTransport({
     httpVersion: "1.1",
     baseUrl: "http://localhost",
-    nodeOptions: { socketPath: join(data, "sandbox", "admin.sock") },
+    nodeOptions: { socketPath: join(data, options.isReal === true ? "" : "sandbox", "admin.sock") },
   });
   return { ...started, admin: (service) => createClient(service, transport) };
 }
@@ -59,7 +59,7 @@ export async function joinFleet(
 
 /** Resolves when a check of the hosts, repeated after each change, succeeds. */
 export async function untilHosts(
-  hub: MemberUnderTest,
+  hub: Pick<MemberUnderTest, "admin">,
   isMet: (hosts: Awaited<ReturnType<Client<typeof FleetService>["listHosts"]>>["hosts"]) => boolean,
 ): Promise<void> {
   for await (const { hosts } of hub.admin(FleetService).watchHosts({})) {

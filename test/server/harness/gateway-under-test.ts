@@ -37,6 +37,8 @@ export interface UnderTestOptions {
   readonly tokenHours?: number;
   readonly logLevel?: string;
   readonly version?: string;
+  /** Start a real gateway although no domain is configured, as a hub without systems is. */
+  readonly isReal?: boolean;
   /** Makes the gateway the hub of these hosts. */
   readonly fleetHosts?: FleetHosts;
   /** The demo world of the sandbox; by default it is quiet. */
@@ -66,9 +68,11 @@ export async function startGatewayUnderTest(
   );
   const gateway = await startGateway({
     config: { ...config, auth: { ...config.auth, tokenHours: options.tokenHours ?? config.auth.tokenHours } },
-    isSandbox: [config.volumes, config.hypervisors, config.storage, config.pods].every(
-      (domain) => domain === undefined,
-    ),
+    isSandbox:
+      options.isReal !== true &&
+      [config.volumes, config.hypervisors, config.storage, config.pods].every(
+        (domain) => domain === undefined,
+      ),
     world: options.world,
     fleetHosts: options.fleetHosts,
     version: options.version ?? "0.0.0-test",
