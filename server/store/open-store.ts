@@ -4,14 +4,7 @@ import type { ProgramModules } from "./program.ts";
 import { openSqliteStore } from "./sqlite/sqlite-store.ts";
 import type { GatewayTransactions, Store } from "./store.ts";
 import type { StoreLog } from "./store-log.ts";
-
-/** The gateway that uses a store. */
-export interface StoreUser {
-  /** Name of its host, for messages of other gateways. */
-  readonly name: string;
-  /** The domains that it serves for this host only. With any, no other gateway may use the store. */
-  readonly hostSystems: readonly string[];
-}
+import type { StoreUser } from "./store-user.ts";
 
 /** Options of `openStore`. */
 export interface StoreOptions {

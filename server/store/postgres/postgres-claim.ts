@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { ClientBase } from "pg";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
-import type { StoreUser } from "../open-store.ts";
 import { storeReasons } from "../reasons.ts";
+import type { StoreUser } from "../store-user.ts";
 
 /** Locked by each gateway while its listening connection is open. The number is unique in this database. */
 const claimLock = 0x686f7375;
