@@ -3,9 +3,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { create, createRegistry, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { pino } from "pino";
+import type { FleetHosts } from "../../server/fleet/forward/fleet-hosts.ts";
 import { configSchema } from "../../server/gateway/config/schema.ts";
+import type { Gateway } from "../../server/gateway/gateway.ts";
 import { startGateway } from "../../server/gateway/start-gateway.ts";
 import type { MethodRule } from "../../server/rpc/call/method-rule.ts";
+import {
+  createHostsUnderTest,
+  type HostsUnderTest,
+  openLink,
+} from "../server/fleet/forward/fleet-under-test.ts";
 import { conformanceService } from "./conformance-service.ts";
 import {
   type ServerCompatRequest,
@@ -21,7 +28,7 @@ import {
 // a ServerCompatRequest on stdin, writes its address in a ServerCompatResponse to stdout, and runs until SIGTERM. Each message is
 // preceded by its size: 4 bytes, big endian. The log goes to stderr.
 
-const host = "127.0.0.1";
+const loopback = "127.0.0.1";
 const defaultMessageBytes = 4 * 1024 * 1024;
 /** Limits that the suite does not reach. */
 const unlimited = {
@@ -46,13 +53,11 @@ const rule: MethodRule = {
 
 const directory = await mkdtemp(join(tmpdir(), "hostplane-conformance-"));
 const request = fromBinary(ServerCompatRequestSchema, await readSized());
-const gateway = await startGateway({
-  config: configSchema.parse({
-    data: directory,
-    limits: { maxMessageBytes: request.messageReceiveLimit || defaultMessageBytes, ...unlimited },
-    // The suite treats an error with more details than in the test case as wrong.
-    listen: [{ address: `${host}:0`, errorDetails: false, ...(await tlsOf(request)) }],
-  }),
+/** With a hub, the suite's calls go through it to a host that serves them. */
+const isThroughHub = process.env.CONFORMANCE_THROUGH_HUB === "1";
+const ending: (() => unknown)[] = [() => rm(directory, { recursive: true })];
+const closing = { teardown: (end: () => unknown) => void ending.push(end) };
+const common: Omit<Parameters<typeof startGateway>[0], "config"> = {
   isSandbox: true,
   version: "0.0.0-conformance",
   logger: pino({ level: "error" }, pino.destination(2)),
@@ -69,14 +74,43 @@ const gateway = await startGateway({
   onFatal: (error) => {
     throw error;
   },
-});
+};
+
+async function start(settings: Readonly<Record<string, unknown>>, fleetHosts?: FleetHosts): Promise<Gateway> {
+  const config = configSchema.parse({
+    limits: { maxMessageBytes: request.messageReceiveLimit || defaultMessageBytes, ...unlimited },
+    ...settings,
+  });
+  const started = await startGateway({ ...common, config, fleetHosts });
+  ending.push(() => started.close());
+  return started;
+}
+
+/** Starts the host, and connects it to its hub. */
+async function startHost(hosts: HostsUnderTest): Promise<void> {
+  const host = await start({ data: join(directory, "host"), listen: [{ address: `${loopback}:0` }] });
+  const opened = await openLink(closing, "node-1", (connection) => host.serveHub(connection, "hub"));
+  hosts.set("node-1", opened.link);
+}
+
+// The suite treats an error with more details than in the test case as wrong.
+const listener = { address: `${loopback}:0`, errorDetails: false, ...(await tlsOf(request)) };
+const hosts = isThroughHub ? createHostsUnderTest() : undefined;
+const fleetHost = hosts && { fleetHost: "node-1" };
+const [gateway] = await Promise.all([
+  start({ data: directory, listen: [{ ...listener, ...fleetHost }] }, hosts),
+  hosts && startHost(hosts),
+]);
 process.once("SIGTERM", async () => {
-  await gateway.close();
-  await rm(directory, { recursive: true });
+  for (const end of ending.toReversed()) {
+    await end();
+  }
 });
 const port = Number(gateway.addresses[0]?.split(":").at(-1));
 const pemCert = request.serverCreds?.cert ?? new Uint8Array();
-writeSized(toBinary(ServerCompatResponseSchema, create(ServerCompatResponseSchema, { host, port, pemCert })));
+writeSized(
+  toBinary(ServerCompatResponseSchema, create(ServerCompatResponseSchema, { host: loopback, port, pemCert })),
+);
 
 /** Returns the listener's setting `tls`, with the suite's certificates. */
 async function tlsOf({ serverCreds, clientTlsCert }: ServerCompatRequest): Promise<object> {

@@ -1,5 +1,6 @@
 import {
   createServer,
+  type IncomingHttpHeaders,
   performServerHandshake,
   type ServerHttp2Session,
   type ServerHttp2Stream,
@@ -13,7 +14,7 @@ import { http2OptionsOf } from "../../rpc/listener/server-parts.ts";
 import type { NodeRequest, NodeResponse } from "../../rpc/protocols/http/http-exchange.ts";
 import type { Http2Exchange } from "../../rpc/protocols/http/http2-exchange.ts";
 import { hubAddresses } from "../join-token.ts";
-import { hubsPath, linkPingMs } from "../links/link-protocol.ts";
+import { errorDetailsHeader, hubsPath, linkPingMs, withoutErrorDetails } from "../links/link-protocol.ts";
 import { hostAndPort } from "./connect-to-hub.ts";
 
 /** Serves hubs on the connections that this gateway has opened to them. */
@@ -50,13 +51,16 @@ export function createLinkServer(
         errorDetails: true,
         lvmd: "backups",
       };
+      const plainFacts: ListenerFacts = { ...facts, errorDetails: false };
+      const factsFor = ({ headers }: { readonly headers: IncomingHttpHeaders }) =>
+        headers[errorDetailsHeader] === withoutErrorDetails ? plainFacts : facts;
       // It never listens. Its session is created here, because a server only takes TLS connections that were opened for HTTP/2.
       const server = createServer();
       serveHttp2(
         server,
         () => true,
-        (request, response) => onRequest(request, response, facts),
-        (exchange) => onStream(exchange, facts),
+        (request, response) => onRequest(request, response, factsFor(request)),
+        (exchange) => onStream(exchange, factsFor(exchange)),
       );
       const session = performServerHandshake(connection, http2OptionsOf(limits));
       sessions.add(session);

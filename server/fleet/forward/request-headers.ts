@@ -7,6 +7,7 @@ import type { HttpRequest } from "../../rpc/protocols/http/http-exchange.ts";
 import { maxTimerMs } from "../../rpc/protocols/wire/unbounded-timeout.ts";
 import { encodeHubCaller } from "../caller/hub-caller.ts";
 import { hubCallerOf } from "../caller/hub-caller-of.ts";
+import { errorDetailsHeader, withoutErrorDetails } from "../links/link-protocol.ts";
 
 /** Headers of a request that a host gets. All others stay at the hub: credentials, cookies, and those of proxies. */
 const passedNames: ReadonlySet<string> = new Set([
@@ -87,6 +88,9 @@ export function requestHeadersOf(forwarded: ForwardedRequest): OutgoingHttpHeade
   }
   if (traceparent !== undefined) {
     headers.traceparent = traceparent;
+  }
+  if (!call.peer.errorDetails) {
+    headers[errorDetailsHeader] = withoutErrorDetails;
   }
   const caller = hubCallerOf(call, forwarded.hub);
   if (caller !== undefined) {

@@ -7,5 +7,12 @@ export const linkPath = "/fleet/link";
 /** The path at which an agent takes the addresses of all hubs, as JSON. */
 export const hubsPath = "/fleet/hubs";
 
+/**
+ * The header with which a hub asks for errors without details, for a listener with `errorDetails: false`. Agents of the first
+ * version ignore it; they would refuse an unknown header whose name begins with `hostplane-`.
+ */
+export const errorDetailsHeader = "fleet-error-details";
+export const withoutErrorDetails = "none";
+
 /** How often each side of a connection asks whether the other one is alive, and how long it waits for the answer. */
 export const linkPingMs = 2000;

@@ -24,7 +24,7 @@ export interface LinkUnderTest {
 
 /** Opens a connection that `serve` serves at the other end. */
 export async function openLink(
-  t: Test,
+  t: Pick<Test, "teardown">,
   host: string,
   serve: (connection: net.Socket) => void,
 ): Promise<LinkUnderTest> {
