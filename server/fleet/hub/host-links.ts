@@ -121,6 +121,7 @@ export function createHostLinks(): OpenLinks {
 function createLink({ name: host, id }: CertifiedHost, session: ClientHttp2Session): HostLink {
   const closed = new AbortController();
   const unreachable = () => hostUnreachable(host, "its connection is closed");
+  const close = () => session.destroy(undefined, constants.NGHTTP2_NO_ERROR);
   session.on("error", () => {});
   session.once("close", () => closed.abort(unreachable()));
   return {
@@ -131,8 +132,11 @@ function createLink({ name: host, id }: CertifiedHost, session: ClientHttp2Sessi
       if (session.closed || session.destroyed) {
         throw unreachable();
       }
-      return session.request(headers, { endStream: false });
+      const stream = session.request(headers, { endStream: false });
+      // An agent sends no interim responses (1xx). Endless ones cost a hub 65 MB of garbage within half a second.
+      stream.once("headers", close);
+      return stream;
     },
-    close: () => session.destroy(undefined, constants.NGHTTP2_NO_ERROR),
+    close,
   };
 }

@@ -1,8 +1,10 @@
 import { once } from "node:events";
+import * as http2 from "node:http2";
 import { connect, createServer, type Socket } from "node:net";
 import { type Test, test } from "tap";
 import { createHostLinks } from "../../../../server/fleet/hub/host-links.ts";
 import { serveEmptyMessages } from "../enrolled-host.ts";
+import { until } from "../until.ts";
 
 const node1 = { name: "node-1", id: "1" };
 
@@ -42,6 +44,23 @@ test("the connection of a removed host is closed although another host has its n
   t.same(links.hosts(), []);
 });
 
+test("a host that sends interim responses loses its connection", async (t) => {
+  const links = linksUnderTest(t);
+  const connection = await openConnection(t, (agentEnd) => {
+    const server = http2.createServer();
+    server.on("stream", (stream: http2.ServerHttp2Stream) => {
+      stream.on("error", () => {});
+      stream.additionalHeaders({ ":status": 103 });
+    });
+    server.emit("connection", agentEnd);
+  });
+  await links.add(node1, async () => connection);
+  const link = links.find("node-1");
+  link?.request({ ":path": "/" }).on("error", () => {});
+  await until(() => link?.closed.aborted === true);
+  t.same(links.hosts(), []);
+});
+
 function linksUnderTest(t: Test) {
   const links = createHostLinks();
   t.teardown(() => links.close());
@@ -49,7 +68,7 @@ function linksUnderTest(t: Test) {
 }
 
 /** Returns the hub's end of a connection that an agent serves. */
-async function openConnection(t: Test): Promise<Socket> {
+async function openConnection(t: Test, serve = serveEmptyMessages): Promise<Socket> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as { readonly port: number };
@@ -61,6 +80,6 @@ async function openConnection(t: Test): Promise<Socket> {
     agentEnd.destroy();
     hubEnd.destroy();
   });
-  serveEmptyMessages(agentEnd);
+  serve(agentEnd);
   return hubEnd;
 }
