@@ -24,6 +24,8 @@ export interface GatewayUnderTest {
 /** Password of the admin of every gateway under test. */
 export const adminPassword = "the admin of a test";
 
+type GatewayStart = Parameters<typeof startGateway>[0];
+
 /** A listener as written in the configuration. */
 type ListenerSettings = Readonly<Record<string, unknown>>;
 
@@ -39,6 +41,8 @@ export interface UnderTestOptions {
   readonly version?: string;
   /** Start a real gateway although no domain is configured, as a hub without systems is. */
   readonly isReal?: boolean;
+  /** Services besides those of the contract. */
+  readonly furtherServices?: GatewayStart["furtherServices"];
   /** Makes the gateway the hub of these hosts. */
   readonly fleetHosts?: FleetHosts;
   /** The demo world of the sandbox; by default it is quiet. */
@@ -75,6 +79,7 @@ export async function startGatewayUnderTest(
       ),
     world: options.world,
     fleetHosts: options.fleetHosts,
+    ...(options.furtherServices === undefined ? {} : { furtherServices: options.furtherServices }),
     version: options.version ?? "0.0.0-test",
     logger,
     secrets: { adminPassword },

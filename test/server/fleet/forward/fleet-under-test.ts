@@ -102,14 +102,21 @@ export async function startFleetUnderTest(
   t: Test,
   names: readonly string[] = ["node-1"],
   settings: Record<string, unknown> = {},
-  options: UnderTestOptions & { readonly agentSettings?: Record<string, unknown> } = {},
+  options: UnderTestOptions & {
+    readonly agentSettings?: Record<string, unknown>;
+    readonly agentOptions?: UnderTestOptions;
+  } = {},
 ): Promise<FleetUnderTest> {
-  const { agentSettings, ...hubOptions } = options;
+  const { agentSettings, agentOptions, ...hubOptions } = options;
   const hosts = createHostsUnderTest();
   const agents = new Map<string, GatewayUnderTest>();
   const links = new Map<string, LinkUnderTest>();
   for (const name of names) {
-    const agent = await startGatewayUnderTest(t, { host: name, ...agentSettings }, { hasLogin: true });
+    const agent = await startGatewayUnderTest(
+      t,
+      { host: name, ...agentSettings },
+      { hasLogin: true, ...agentOptions },
+    );
     const link = await openLink(t, name, (connection) => agent.gateway.serveHub(connection, "hub-1:8443"));
     agents.set(name, agent);
     links.set(name, link);
