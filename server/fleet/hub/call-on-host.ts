@@ -48,6 +48,7 @@ export async function callOnHost<Service extends DescService, Result>(
     return await work(hostClientFor(link, service, call, name));
   } catch (thrown) {
     call.signal.throwIfAborted();
-    throw errorFromHost(thrown, link);
+    const error = errorFromHost(thrown, link);
+    throw call.rule.mutation && error.effect === undefined ? error.withEffect("possible") : error;
   }
 }
