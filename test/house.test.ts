@@ -246,6 +246,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   "server/domains/operations": [
     "server/cli/table",
     "server/domain",
+    "server/fleet",
     "adapters/host",
     "gen",
     "server/events",
@@ -255,6 +256,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   "server/domains/plan": [
     "server/cli/table",
     "server/domain",
+    "server/fleet",
     "adapters/host",
     "gen",
     "server/operations",

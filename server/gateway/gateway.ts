@@ -101,9 +101,18 @@ export async function openGateway(
   );
   const loginLinks = createLoginLinks(auth.beginSession);
   const shutdownSignal = shutdown.signal;
-  const fleetHosts = options.fleetHosts ?? fleet.hosts;
   app = await openApp(
-    { options, auth, loginLinks, engine, services, metrics, tracing, fleetHosts, shutdownSignal },
+    {
+      options,
+      auth,
+      loginLinks,
+      engine,
+      services,
+      metrics,
+      tracing,
+      fleetHosts: fleet.hosts,
+      shutdownSignal,
+    },
     opened,
   );
   const open = await openListeners(app, fleet, options, shutdown, opened);

@@ -27,12 +27,12 @@ export interface OpenFleetOptions {
   readonly log: Pick<OperationsLog, "warn"> & { info(message: string): void };
   /** Answer the requests of hubs. */
   readonly handlers: LinkServerOptions;
+  /** The hosts in place of those that have joined, for tests. */
+  readonly fleetHosts?: FleetHosts | undefined;
 }
 
 /** The fleet of a gateway, and what its start needs. */
 export interface OpenFleet extends Fleet {
-  /** The hosts that calls can be forwarded to; undefined unless the gateway is a hub. */
-  readonly hosts: FleetHosts | undefined;
   /** Serves the hub at the other end of a connection. */
   readonly serveHub: LinkServer["serve"];
   /** Creates the listener for agents; undefined unless the gateway is a hub. */
@@ -76,7 +76,7 @@ export async function openFleet(options: OpenFleetOptions): Promise<OpenFleet> {
   return {
     hub,
     membership,
-    hosts: hub && fleetHostsOf(hub),
+    hosts: options.fleetHosts ?? (hub && fleetHostsOf(hub)),
     serveHub: server.serve,
     async createListener(unknownCallers) {
       if (hub === undefined || settings === undefined) {

@@ -35,11 +35,12 @@ export function createAuditLog(
     ...facts,
     ...(call.fleetHost === undefined ? {} : { host: call.fleetHost }),
   });
-  const outcomeRow = ({ code, reason, resource, operationId }: AuditedOutcome): AuditOutcome => ({
+  const outcomeRow = ({ code, reason, resource, operationId, fleetHost }: AuditedOutcome): AuditOutcome => ({
     code,
     reason: reason ?? null,
     resource: resource === undefined ? null : storable(resource),
     operation_id: operationId ?? null,
+    ...(fleetHost === undefined ? {} : { host: fleetHost }),
   });
 
   return {

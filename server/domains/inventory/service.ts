@@ -49,9 +49,9 @@ export function createInventoryService(
     filter: ResourceFilter,
     call: Pick<Call, "caller" | "peer" | "signal">,
   ): Promise<InventoryState> {
-    const { isOwnSelected, hosts } = fleet.select(filter);
+    const { isHubSelected, hosts } = fleet.select(filter);
     const callable = callableServices(call);
-    const own = isOwnSelected ? await readInventory(selectSources(filter, call), call.signal) : [];
+    const own = isHubSelected ? await readInventory(selectSources(filter, call), call.signal) : [];
     return { parts: [...own, ...hosts.map((host): InventoryPart => fleet.partOf(host, callable))], hosts };
   }
 
@@ -73,8 +73,8 @@ export function createInventoryService(
     watchResources({ filter }, call) {
       const parsed = parseResourceFilter(filter, known);
       // Refuses a filter before the stream begins.
-      const { isOwnSelected } = fleet.select(parsed);
-      const subscriptions = isOwnSelected
+      const { isHubSelected } = fleet.select(parsed);
+      const subscriptions = isHubSelected
         ? selectSources(parsed, call).map((source) => source.subscribe)
         : [];
       return watchResources(

@@ -25,9 +25,11 @@ export const operationsDomain = defineGatewayDomain({
   reasons: operationCallReasons,
   async serve(context) {
     const { createOperationService } = await import("./service.ts");
+    const { createFleetOperations } = await import("./hosts/fleet-operations.ts");
     const services = context.services.map(({ service }) => service);
+    const fleet = createFleetOperations(context.fleet, context.operations);
     return {
-      registrations: [createOperationService({ ...context, services })],
+      registrations: [createOperationService({ ...context, services, fleet })],
       planners: [],
       backends: [],
     };

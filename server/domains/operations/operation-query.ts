@@ -1,5 +1,6 @@
 import { invalidField } from "../../../adapters/host/infra-error.ts";
 import type { ListOperationsRequest } from "../../../gen/hostplane/v1/operation_pb.ts";
+import type { HostFilter } from "../../fleet/hub/select-hosts.ts";
 import { type OperationState, operationStates } from "../../operations/operation.ts";
 import type { OperationFilters } from "../../operations/operation-filters.ts";
 import { parsePageSize, parseTextFilter, parseTimes } from "../../rpc/listing/listing-fields.ts";
@@ -16,11 +17,24 @@ export interface OperationQuery {
 }
 
 /**
- * Parses the request.
+ * Parses the request to a gateway that is no hub.
  * @throws InfraError INVALID_FIELD
  */
 export function parseOperationQuery(request: ListOperationsRequest): OperationQuery {
-  const { pageToken, kind } = request;
+  const { filters, pageSize } = parseOperationFilters(request);
+  if (request.hosts.length > 0 || Object.keys(request.hostLabels).length > 0) {
+    const field = request.hosts.length > 0 ? "hosts" : "host_labels";
+    throw invalidField(field, "this gateway is no hub, so it has no hosts");
+  }
+  return { filters, pageSize, belowSeq: seqFromPageToken(request.pageToken, filters) };
+}
+
+/**
+ * Parses the request, except for its token and its hosts.
+ * @throws InfraError INVALID_FIELD
+ */
+export function parseOperationFilters(request: ListOperationsRequest): Omit<OperationQuery, "belowSeq"> {
+  const { kind } = request;
   const pageSize = parsePageSize(request.pageSize);
   const states = statesFromNumbers(request.states);
   if (kind !== "" && !/^\w{1,64}(\.\w{1,64})?$/.test(kind)) {
@@ -33,7 +47,31 @@ export function parseOperationQuery(request: ListOperationsRequest): OperationQu
     ...parseTextFilter("actor", request.actor),
     ...parseTimes(request),
   };
-  return { filters, pageSize, belowSeq: seqFromPageToken(pageToken, filters) };
+  return { filters, pageSize };
+}
+
+const hostsMax = 1000;
+const hostLabelsMax = 64;
+const hostTextMaxLength = 100;
+
+/**
+ * Parses the hosts that a request selects.
+ * @throws InfraError INVALID_FIELD
+ */
+export function parseHostFilter({
+  hosts,
+  hostLabels,
+}: Pick<ListOperationsRequest, "hosts" | "hostLabels">): HostFilter {
+  const labels = Object.entries(hostLabels);
+  assertHostTexts("hosts", hosts, hostsMax);
+  assertHostTexts("host_labels", labels.flat(), 2 * hostLabelsMax);
+  return { hosts: new Set(hosts), hostLabels: labels };
+}
+
+function assertHostTexts(field: string, texts: readonly string[], max: number): void {
+  if (texts.length > max || texts.some((text) => text.length > hostTextMaxLength)) {
+    throw invalidField(field, `expected at most ${max} texts of at most ${hostTextMaxLength} characters`);
+  }
 }
 
 /** In the order of `operationStates`, without duplicates. */

@@ -8,10 +8,10 @@ export interface Rows<Row> {
 }
 
 /** Reading this many rows takes a few milliseconds, in which no other transaction runs. */
-const rowsAtOnce = 50;
+export const rowsAtOnce = 50;
 
 /** A page is cut short before it comes near the default `limits.maxMessageBytes`. */
-const pageMaxBytes = 1 << 20;
+export const pageMaxBytes = 1 << 20;
 
 /**
  * Reads a page of messages, a few rows at a time.

@@ -4,6 +4,7 @@ import {
   OperationSchema,
   OperationService,
 } from "../../../gen/hostplane/v1/operation_pb.ts";
+import { findOperation } from "../../operations/find-operation.ts";
 import type { Operation } from "../../operations/operation.ts";
 import type { Operations } from "../../operations/operations.ts";
 import type { Call } from "../../rpc/call/call.ts";
@@ -12,6 +13,7 @@ import type { MethodRule } from "../../rpc/call/method-rule.ts";
 import { registerService, type ServiceRegistration } from "../../rpc/call/service-handlers.ts";
 import { parsePageSize } from "../../rpc/listing/listing-fields.ts";
 import { pageTokenFrom, seqFromPageToken } from "../../rpc/listing/page-token.ts";
+import type { FleetOperations } from "./hosts/fleet-operations.ts";
 import { createOperationAccess } from "./operation-access.ts";
 import { commandMessage, operationMessage } from "./operation-messages.ts";
 import { parseOperationId, parseOperationQuery } from "./operation-query.ts";
@@ -24,12 +26,21 @@ export interface OperationServiceOptions {
   /** All services of the contract whose RPCs may start operations. */
   readonly services: readonly DescService[];
   readonly ruleOf: (method: DescMethod) => MethodRule;
+  /** The operations of all hosts; set on a hub. */
+  readonly fleet?: FleetOperations | undefined;
 }
 
 /** Creates hostplane.v1.OperationService. Callers can access the operations of the services that they may call. */
 export function createOperationService(options: OperationServiceOptions): ServiceRegistration {
   const { operations, events } = options;
   const access = createOperationAccess(options.services, options.ruleOf);
+
+  /** Returns the operations of the hosts if an operation is one of theirs; undefined if it is the gateway's own. */
+  async function fleetWith(id: string): Promise<FleetOperations | undefined> {
+    const { fleet } = options;
+    const parsed = parseOperationId(id);
+    return fleet !== undefined && (await findOperation(operations, parsed)) === undefined ? fleet : undefined;
+  }
 
   async function visibleOperation(id: string, call: Call): Promise<Operation> {
     const operation = await operations.get(parseOperationId(id));
@@ -48,9 +59,16 @@ export function createOperationService(options: OperationServiceOptions): Servic
 
   return registerService(OperationService, {
     async getOperation({ id }, call) {
+      const fleet = await fleetWith(id);
+      if (fleet !== undefined) {
+        return fleet.call(id, call, (host) => host.getOperation({ id }, { signal: call.signal }));
+      }
       return { operation: operationMessage(await visibleOperation(id, call)) };
     },
     async listOperations(request, call) {
+      if (options.fleet !== undefined) {
+        return options.fleet.list(request, call);
+      }
       const { filters, pageSize, belowSeq } = parseOperationQuery(request);
       const callable = callableServices(call);
       const limited = callable === undefined ? filters : { ...filters, services: [...callable] };
@@ -68,18 +86,36 @@ export function createOperationService(options: OperationServiceOptions): Servic
         nextPageToken: nextSeq === undefined ? "" : pageTokenFrom(nextSeq, filters),
       };
     },
-    watchOperation({ id, cursor }, call) {
-      return watchOperation({ operations, events, access }, { id: parseOperationId(id), cursor }, call);
+    async *watchOperation(request, call) {
+      const fleet = await fleetWith(request.id);
+      yield* fleet === undefined
+        ? watchOperation({ operations, events, access }, request, call)
+        : fleet.watch(request, call);
     },
     async cancelOperation({ id }, call) {
+      const fleet = await fleetWith(id);
+      if (fleet !== undefined) {
+        call.noteOperation(id);
+        return fleet.call(id, call, (host) => host.cancelOperation({ id }, { signal: call.signal }));
+      }
       const operation = await operations.cancel(await changeableId(id, call));
       return { operation: operationMessage(operation) };
     },
     async retryOperation({ id }, call) {
+      const fleet = await fleetWith(id);
+      if (fleet !== undefined) {
+        call.noteOperation(id);
+        return fleet.call(id, call, (host) => host.retryOperation({ id }, { signal: call.signal }));
+      }
       const operation = await operations.retry(await changeableId(id, call));
       return { operation: operationMessage(operation) };
     },
     async listCommands({ id, pageSize: size, pageToken }, call) {
+      const fleet = await fleetWith(id);
+      if (fleet !== undefined) {
+        const request = { id, pageSize: size, pageToken };
+        return fleet.call(id, call, (host) => host.listCommands(request, { signal: call.signal }));
+      }
       const pageSize = parsePageSize(size);
       const seq = seqFromPageToken(pageToken, { id });
       await visibleOperation(id, call);

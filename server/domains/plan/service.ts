@@ -1,8 +1,17 @@
 import type { DescMethod, DescService, MessageInitShape } from "@bufbuild/protobuf";
 import { InfraError, invalidField } from "../../../adapters/host/infra-error.ts";
-import { type PlanResponseSchema, PlanService } from "../../../gen/hostplane/v1/plan_pb.ts";
+import {
+  type PlanRequest,
+  type PlanResponse,
+  type PlanResponseSchema,
+  PlanService,
+} from "../../../gen/hostplane/v1/plan_pb.ts";
+import { onlyHostWith } from "../../fleet/forward/find-host.ts";
+import { type CallingHub, callOnHost } from "../../fleet/hub/call-on-host.ts";
+import { fleetReasons } from "../../fleet/reasons.ts";
 import type { PlannedMutation } from "../../operations/mutation.ts";
 import type { PlannerRegistration } from "../../operations/planner.ts";
+import type { Call } from "../../rpc/call/call.ts";
 import { type MethodRule, methodPathOf } from "../../rpc/call/method-rule.ts";
 import { registerService, type ServiceRegistration } from "../../rpc/call/service-handlers.ts";
 import { assertAllowed } from "../../rpc/interceptors/authorization.ts";
@@ -15,6 +24,8 @@ export interface PlanServiceOptions {
   readonly services: readonly DescService[];
   readonly planners: readonly PlannerRegistration[];
   readonly ruleOf: (method: DescMethod) => MethodRule;
+  /** Set on a hub: calls of some methods go to its hosts, and so do their plans. */
+  readonly hub?: CallingHub | undefined;
 }
 
 /**
@@ -31,27 +42,55 @@ export function createPlanService(options: PlanServiceOptions): ServiceRegistrat
   const planners = new Map(options.planners.map((one) => [one.service.typeName, one]));
 
   return registerService(PlanService, {
-    async plan({ method: path, request }, call) {
+    async plan(planned, call) {
+      const { method: path, request } = planned;
       const method = methods.get(path.replace(/^\//, ""));
       if (method === undefined) {
         const example = "proto.LVService/RemoveLV";
         throw invalidField("method", `must be the full name of a method, such as ${example}`);
       }
+      const rule = options.ruleOf(method);
+      if (rule.fleetWide && call.peer.access === "hub") {
+        const message = `${method.parent.typeName} is the hub's own; plan the call without the name of a host`;
+        throw new InfraError(fleetReasons.NOT_ON_HOSTS, message);
+      }
       const refusal = listenerRefusalOf(method.parent, call.peer.listener, call.peer.services);
       if (refusal !== undefined) {
         throw refusal;
       }
-      assertAllowed(call.caller, method, options.ruleOf(method));
-      const planned = parsePlannedRequest(method.input, request);
+      assertAllowed(call.caller, method, rule);
+      if (rule.hostBound && options.hub !== undefined) {
+        return planOnOnlyHost(options.hub, method, rule, planned, call);
+      }
+      const parsed = parsePlannedRequest(method.input, request);
       const planner = planners.get(method.parent.typeName)?.plannerOf(method);
       if (planner === undefined) {
-        throw notPlannable(method, options.ruleOf(method));
+        throw notPlannable(method, rule);
       }
-      const mutation = await planner(planned, call);
+      const mutation = await planner(parsed, call);
       call.noteResource(mutation.resource);
       return planMessage(mutation);
     },
   });
+}
+
+/**
+ * Has a call planned by the host that would get it.
+ * @throws InfraError HOST_REQUIRED, HOST_UNREACHABLE, and the error of the host
+ */
+async function planOnOnlyHost(
+  hub: CallingHub,
+  { parent }: DescMethod,
+  { domain }: MethodRule,
+  request: PlanRequest,
+  call: Call,
+): Promise<PlanResponse> {
+  const host = onlyHostWith(hub.hosts, domain, parent.typeName);
+  const plan = await callOnHost(hub, host, PlanService, call, (client) =>
+    client.plan(request, { signal: call.signal }),
+  );
+  call.noteResource(plan.resource);
+  return plan;
 }
 
 function notPlannable(method: DescMethod, { mutation }: MethodRule): InfraError {

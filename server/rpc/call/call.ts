@@ -45,8 +45,10 @@ export interface Call {
   readonly rule: MethodRule;
   readonly protocol: "connect" | "grpc" | "grpc-web" | "rest" | "sse";
   readonly peer: Peer;
-  /** Host of the fleet that the call is forwarded to; undefined if this gateway serves it. */
+  /** Host of the fleet that the call is forwarded to, or made on; undefined if this gateway serves it. */
   readonly fleetHost?: string | undefined;
+  /** Notes the host of the fleet on which a hub makes the call, for the log and the audit log. */
+  noteFleetHost(host: string): void;
   /** Identifies the call in logs and in the response header `hostplane-request-id`. */
   readonly requestId: string;
   /** The caller; anonymous until `identify` is called. */

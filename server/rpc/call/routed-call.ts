@@ -41,7 +41,7 @@ export class RoutedCall implements Call, OpenCall, Charged {
   readonly rule: MethodRule;
   readonly protocol: Call["protocol"];
   readonly peer: Peer;
-  readonly fleetHost: string | undefined;
+  fleetHost: string | undefined;
   readonly requestId: string;
   caller: Caller = anonymous;
   /** Neighbours in the ring of open calls. */
@@ -217,6 +217,10 @@ export class RoutedCall implements Call, OpenCall, Charged {
 
   query(): URLSearchParams | undefined {
     return this.#exchange.facts.query;
+  }
+
+  noteFleetHost(host: string): void {
+    this.fleetHost = host;
   }
 
   noteResource(name: string): void {

@@ -34,6 +34,8 @@ export interface AuditedOutcome {
   readonly resource: string | undefined;
   /** The durable operation that the call started, found or changed. */
   readonly operationId: string | undefined;
+  /** Host of the fleet on which the call was made, if that was only found out during the call. */
+  readonly fleetHost?: string | undefined;
 }
 
 /** A refused call, which represents all refusals with its caller, address and reason. */
@@ -229,6 +231,7 @@ function auditedOutcome(call: Call, error: InfraError | undefined): AuditedOutco
     reason: error?.reason,
     resource: call.resource() ?? error?.resource,
     operationId: call.operationId(),
+    fleetHost: call.fleetHost,
   };
 }
 

@@ -5,6 +5,7 @@ const unused = () => Promise.reject(new Error("the gateway under test has no fle
 /** The fleet of a gateway that is neither a hub nor a host. */
 export const noFleet: Fleet = {
   hub: undefined,
+  hosts: undefined,
   membership: {
     join: unused,
     leave: unused,

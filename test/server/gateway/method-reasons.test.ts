@@ -10,8 +10,11 @@ function reasonsOf(path: string): readonly string[] {
   return documented === undefined ? [] : errors.ownOf(documented).map(({ reason }) => reason);
 }
 
-/** Reasons that no call returns: they keep the gateway from starting, or the method does not exist. */
+/**
+ * Reasons that no call returns: they keep the gateway from starting, describe a part of an answer, or the method does not exist.
+ */
 const startupReasons = [
+  "HOST_INVENTORY_TOO_LARGE",
   "METHOD_NOT_FOUND",
   "STORE_IN_USE",
   "STORE_MISSING",

@@ -20,7 +20,8 @@ export interface AuditCallRow
   > {}
 
 /** The part of an audit row that is known when the call has ended. */
-export type AuditOutcome = Pick<AuditEventsTable, "code" | "reason" | "resource" | "operation_id">;
+export type AuditOutcome = Pick<AuditEventsTable, "code" | "reason" | "resource" | "operation_id"> &
+  Partial<Pick<AuditEventsTable, "host">>;
 
 /** Refused calls that share a row. `call` and `outcome` describe the most recent one. */
 export interface AuditRefusals {

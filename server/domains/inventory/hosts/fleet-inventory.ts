@@ -1,16 +1,14 @@
 import { invalidField } from "../../../../adapters/host/infra-error.ts";
 import type { ResourceTypes } from "../../../domain/inventory-source.ts";
-import { hostUnknown } from "../../../fleet/host-errors.ts";
-import { hostsWith } from "../../../fleet/hub/hosts-with.ts";
 import type { Hub } from "../../../fleet/hub/hub.ts";
+import { type HostFilter, selectHosts } from "../../../fleet/hub/select-hosts.ts";
 import type { InventoryPart, InventoryRow } from "../read-inventory.ts";
-import type { ResourceFilter } from "../resource-query.ts";
 import type { HostInventories, HostInventory } from "./host-inventories.ts";
 
 /** The hosts that a filter selects. */
-export interface SelectedHosts {
+export interface SelectedInventories {
   /** Whether the gateway's own resources are selected. */
-  readonly isOwnSelected: boolean;
+  readonly isHubSelected: boolean;
   /** By name. */
   readonly hosts: readonly HostInventory[];
 }
@@ -18,7 +16,7 @@ export interface SelectedHosts {
 /** The resources of all hosts of a fleet. A gateway that is no hub has none. */
 export interface FleetInventory {
   /** @throws InfraError INVALID_FIELD, HOST_UNKNOWN */
-  select(filter: Pick<ResourceFilter, "hosts" | "hostLabels">): SelectedHosts;
+  select(filter: HostFilter): SelectedInventories;
   /** @param callable full names of the services that the caller may call; undefined: all */
   partOf(host: HostInventory, callable: ReadonlySet<string> | undefined): InventoryPart;
   subscribe(onChange: () => void): () => void;
@@ -31,7 +29,7 @@ export const noFleetInventory: FleetInventory = {
       const field = hosts.size > 0 ? "filter.hosts" : "filter.host_labels";
       throw invalidField(field, "this gateway is no hub, so it has no hosts");
     }
-    return { isOwnSelected: true, hosts: [] };
+    return { isHubSelected: true, hosts: [] };
   },
   partOf: ({ host }) => ({ id: host, version: [], rows: [], problems: [] }),
   subscribe: () => () => {},
@@ -39,7 +37,7 @@ export const noFleetInventory: FleetInventory = {
 
 /** @param resourceTypes those of all domains: they decide who may see the resources of a host */
 export function createFleetInventory(
-  { hosts: fleetHosts }: Pick<Hub, "hosts">,
+  hub: Pick<Hub, "hosts">,
   inventories: Pick<HostInventories, "read" | "subscribe">,
   resourceTypes: readonly ResourceTypes[],
 ): FleetInventory {
@@ -61,20 +59,9 @@ export function createFleetInventory(
   }
 
   return {
-    select({ hosts: names, hostLabels }) {
-      const all = fleetHosts.list();
-      for (const name of names) {
-        if (name !== "" && fleetHosts.find(name) === undefined) {
-          throw hostUnknown(name, all);
-        }
-      }
-      const selected = hostsWith(all, Object.fromEntries(hostLabels)).filter(
-        ({ name }) => names.size === 0 || names.has(name),
-      );
-      return {
-        isOwnSelected: hostLabels.length === 0 && (names.size === 0 || names.has("")),
-        hosts: selected.map(({ name }) => inventories.read(name)),
-      };
+    select(filter) {
+      const { isHubSelected, hosts } = selectHosts(hub, filter);
+      return { isHubSelected, hosts: hosts.map(({ name }) => inventories.read(name)) };
     },
     partOf({ host, rows, problems }, callable) {
       return {

@@ -79,6 +79,7 @@ export function createCall(
     input: async () => facts.input ?? create(method.input),
     header: (name) => facts.headers?.[name],
     headerNames: () => Object.keys(facts.headers ?? {}),
+    noteFleetHost: () => {},
     noteResource: (name) => {
       resource = name;
     },
