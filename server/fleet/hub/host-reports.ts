@@ -8,6 +8,7 @@ import type { Store } from "../../store/store.ts";
 import type { HostLink } from "../links/host-link.ts";
 import { callHost } from "./call-host.ts";
 import type { Hub } from "./hub.ts";
+import { hubAsCaller } from "./hub-as-caller.ts";
 
 /** How often a connected host is asked for its state. */
 const everyMs = 10_000;
@@ -105,15 +106,7 @@ async function callMethod<M extends DescMethod>(
     methodPath: methodPathOf(method),
     contentType: "application/proto",
     body: toBinary(method.input, create(method.input, request)),
-    caller: {
-      actor: `hub/${hubName}`,
-      accountId: "hub",
-      role: "viewer",
-      services: undefined,
-      address: "hub",
-      hub: hubName,
-      requestId: "",
-    },
+    caller: hubAsCaller(hubName),
     timeoutMs,
     signal,
   });

@@ -1,4 +1,5 @@
 import { authorityTransactions } from "./authority.ts";
+import { followedHostTransactions } from "./followed-hosts.ts";
 import { hostTransactions } from "./hosts.ts";
 import { membershipTransactions } from "./membership.ts";
 import { tokenTransactions } from "./tokens.ts";
@@ -6,6 +7,7 @@ import { tokenTransactions } from "./tokens.ts";
 /** Transactions of the fleet: of a hub, and of a gateway that is a member. */
 export const fleetTransactions = {
   ...authorityTransactions,
+  ...followedHostTransactions,
   ...hostTransactions,
   ...membershipTransactions,
   ...tokenTransactions,

@@ -2,6 +2,7 @@ import { makeFirstTables } from "./001-first-tables.ts";
 import { makeOperationsAndEvents } from "./002-operations-and-events.ts";
 import { makeClusters } from "./003-clusters.ts";
 import { makeFleet } from "./004-fleet.ts";
+import { makeFleetEvents } from "./005-fleet-events.ts";
 import type { Migration } from "./migration.ts";
 
 /** In order: the version of a database is the number of migrations applied. */
@@ -10,4 +11,5 @@ export const migrations: readonly Migration[] = [
   makeOperationsAndEvents,
   makeClusters,
   makeFleet,
+  makeFleetEvents,
 ];
