@@ -192,6 +192,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   "server/domains/clusters/bootstrap": ["adapters/host", "server/crypto"],
   "server/domains/events": [
     "server/cli/table",
+    "server/config",
     "server/operations",
     "server/domain",
     "adapters/host",

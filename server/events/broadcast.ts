@@ -57,7 +57,7 @@ const turnEvents = 16;
 /** Interval of the check for subscribers that need a heartbeat. */
 const silenceCheckMs = 500;
 
-const everything: EventFilter = { topics: [], resources: [], services: undefined };
+const everything: EventFilter = { topics: [], resources: [], services: undefined, fleetHosts: "all" };
 
 /** Creates a broadcast that runs until `events` is closed. */
 export function createBroadcast<Message>(options: BroadcastOptions<Message>): Broadcast<Message> {

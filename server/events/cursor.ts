@@ -9,7 +9,7 @@ export interface Place {
 }
 
 /** A store's epoch is 36 characters long, a number at most 16. */
-const cursorMaxLength = 128;
+export const cursorMaxLength = 128;
 
 /** Encodes a position as an opaque cursor for clients. */
 export function cursorFrom({ epoch, seq }: Place): string {

@@ -16,6 +16,8 @@ export interface EventRecord {
   readonly services: readonly string[];
   /** Plain data; its shape depends on the topic. */
   readonly payload: unknown;
+  /** The host of the fleet whose gateway has recorded it, and the time there; undefined: this gateway. */
+  readonly ofHost?: { readonly name: string; readonly atMs: number } | undefined;
 }
 
 /** Filter for events; an event must match all conditions. */
@@ -27,16 +29,29 @@ export interface EventFilter {
   /** Services that the caller may call; an event needs one of them. Undefined: all. A getter may compute it on each access. */
   readonly services: ReadonlySet<string> | undefined;
   readonly operationId?: string;
+  /** `all`: events of this gateway and of the hosts of its fleet; names: events of these hosts. Absent: of this gateway only. */
+  readonly fleetHosts?: "all" | readonly string[];
 }
 
 /** Type of the event that reports that events about its resource, or anything below it, may be missing. */
-const gapType = "gap";
+export const gapType = "gap";
 
-/** Reports whether an event matches a filter. @throws the errors of a getter of the filter */
-export function matches(
-  { topic, type, resource, operationId, services }: EventRecord,
-  filter: EventFilter,
-): boolean {
+/** Topic of the events about the hosts of a fleet. Only a hub itself has such events. */
+export const fleetTopic = "fleet";
+
+/**
+ * Reports whether an event matches a filter. A gap in the events of a host matches whatever topics, resources and services the
+ * filter has, since any of them may be missing.
+ * @throws the errors of a getter of the filter
+ */
+export function matches(record: EventRecord, filter: EventFilter): boolean {
+  const { topic, type, resource, operationId, services, ofHost } = record;
+  if (!isFromHosts(record, filter)) {
+    return false;
+  }
+  if (ofHost !== undefined && topic === fleetTopic && type === gapType) {
+    return true;
+  }
   if (filter.operationId !== undefined && operationId !== filter.operationId) {
     return false;
   }
@@ -50,6 +65,13 @@ export function matches(
   }
   const allowed = filter.services;
   return allowed === undefined || services.some((service) => allowed.has(service));
+}
+
+function isFromHosts({ ofHost }: EventRecord, { fleetHosts }: EventFilter): boolean {
+  return (
+    fleetHosts === "all" ||
+    (ofHost === undefined ? fleetHosts === undefined : fleetHosts?.includes(ofHost.name) === true)
+  );
 }
 
 function isWithin(resource: string, ancestor: string): boolean {
@@ -70,5 +92,6 @@ export function recordFromRow(row: EventRow): EventRecord {
     operationId: row.operation_id ?? undefined,
     services: JSON.parse(row.services),
     payload: JSON.parse(row.payload_json),
+    ofHost: row.fleet_host === "" ? undefined : { name: row.fleet_host, atMs: row.fleet_host_at ?? 0 },
   };
 }

@@ -34,6 +34,8 @@ export interface Events {
    * @throws InfraError HISTORY_GONE, and the signal's reason
    */
   after(seq: number, signal: AbortSignal): Promise<readonly EventRecord[]>;
+  /** Resolves once there is an event after a number. @throws InfraError SHUTTING_DOWN, and the signal's reason */
+  beyond(seq: number, signal: AbortSignal): Promise<void>;
   /**
    * Yields all matching events after a number, in order, without gaps or repeats, at the reader's pace. Waits for new events,
    * and ends when the signal is aborted or the gateway closes.
@@ -186,6 +188,11 @@ export async function createEvents(options: EventsOptions): Promise<Events> {
       return place.seq;
     },
     after: async (seq, signal) => (await readNext(seq, signal)).records,
+    async beyond(seq, signal) {
+      const ending = AbortSignal.any([signal, closing.signal]);
+      await tail.beyond(seq, ending);
+      ending.throwIfAborted();
+    },
     between,
     async *follow(afterSeq, filter, signal) {
       try {

@@ -31,10 +31,15 @@ export function createSubscriberGroups<
   const members = new Set<Member>();
 
   function put(member: Member, services: EventFilter["services"]): void {
-    const { topics, resources, operationId } = member.filter;
-    const key = JSON.stringify([topics, resources, operationId, services && [...services].toSorted()]);
-    const own = operationId === undefined ? {} : { operationId };
-    const group = groups.get(key) ?? { filter: { topics, resources, services, ...own }, members: new Set() };
+    const { topics, resources, operationId, fleetHosts } = member.filter;
+    const key = JSON.stringify([
+      topics,
+      resources,
+      operationId,
+      fleetHosts,
+      services && [...services].toSorted(),
+    ]);
+    const group = groups.get(key) ?? { filter: { ...member.filter, services }, members: new Set() };
     groups.set(key, group);
     group.members.add(member);
     groupOf.set(member, group);

@@ -16,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file hostplane/v1/event.proto.
  */
 export const file_hostplane_v1_event: GenFile = /*@__PURE__*/
-  fileDesc("Chhob3N0cGxhbmUvdjEvZXZlbnQucHJvdG8SDGhvc3RwbGFuZS52MSKwAQoQU3Vic2NyaWJlUmVxdWVzdBIQCgZjdXJzb3IYASABKAlIABIqCgR0aW1lGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgAEg4KBnRvcGljcxgDIAMoCRIRCglyZXNvdXJjZXMYBCADKAkSMgoPaGVhcnRiZWF0X2FmdGVyGAUgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uQgcKBXN0YXJ0Ip4BChFTdWJzY3JpYmVSZXNwb25zZRIqCghzbmFwc2hvdBgBIAEoCzIWLmhvc3RwbGFuZS52MS5TbmFwc2hvdEgAEiQKBWV2ZW50GAIgASgLMhMuaG9zdHBsYW5lLnYxLkV2ZW50SAASLAoJaGVhcnRiZWF0GAMgASgLMhcuaG9zdHBsYW5lLnYxLkhlYXJ0YmVhdEgAQgkKB21lc3NhZ2UiGgoIU25hcHNob3QSDgoGY3Vyc29yGAEgASgJIhsKCUhlYXJ0YmVhdBIOCgZjdXJzb3IYASABKAkigwcKBUV2ZW50Eg4KBmN1cnNvchgBIAEoCRImCgJhdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDQoFdG9waWMYAyABKAkSDAoEdHlwZRgEIAEoCRIQCghyZXNvdXJjZRgFIAEoCRIMCgRob3N0GAYgASgJEhQKDG9wZXJhdGlvbl9pZBgHIAEoCRIPCgdzYW5kYm94GAggASgIEiwKCW9wZXJhdGlvbhgKIAEoCzIXLmhvc3RwbGFuZS52MS5PcGVyYXRpb25IABIrCgZ2b2x1bWUYCyABKAsyGS5ob3N0cGxhbmUudjEuVm9sdW1lRXZlbnRIABI2Cgx2b2x1bWVfZ3JvdXAYDCABKAsyHi5ob3N0cGxhbmUudjEuVm9sdW1lR3JvdXBFdmVudEgAEiAKA2dhcBgNIAEoCzIRLmhvc3RwbGFuZS52MS5HYXBIABIzCgpoeXBlcnZpc29yGA4gASgLMh0uaG9zdHBsYW5lLnYxLkh5cGVydmlzb3JFdmVudEgAEjYKDHN0b3JhZ2VfcG9vbBgPIAEoCzIeLmhvc3RwbGFuZS52MS5TdG9yYWdlUG9vbEV2ZW50SAASOgoOY2x1c3Rlcl9oZWFsdGgYECABKAsyIC5ob3N0cGxhbmUudjEuQ2x1c3RlckhlYWx0aEV2ZW50SAASNAoLY2VwaF9kYWVtb24YESABKAsyHS5ob3N0cGxhbmUudjEuQ2VwaERhZW1vbkV2ZW50SAASMgoKY2VwaF9zcGFjZRgSIAEoCzIcLmhvc3RwbGFuZS52MS5DZXBoU3BhY2VFdmVudEgAEjIKCmNlcGhfY3Jhc2gYEyABKAsyHC5ob3N0cGxhbmUudjEuQ2VwaENyYXNoRXZlbnRIABIlCgNwb2QYFCABKAsyFi5ob3N0cGxhbmUudjEuUG9kRXZlbnRIABIpCgVpbWFnZRgVIAEoCzIYLmhvc3RwbGFuZS52MS5JbWFnZUV2ZW50SAASQgoSa3ViZXJuZXRlc19jbHVzdGVyGBYgASgLMiQuaG9zdHBsYW5lLnYxLkt1YmVybmV0ZXNDbHVzdGVyRXZlbnRIABJCChJrdWJlcm5ldGVzX21hY2hpbmUYFyABKAsyJC5ob3N0cGxhbmUudjEuS3ViZXJuZXRlc01hY2hpbmVFdmVudEgAQggKBmRldGFpbCLFAQoLVm9sdW1lRXZlbnQSDAoEbmFtZRgBIAEoCRIUCgx2b2x1bWVfZ3JvdXAYAiABKAkSFAoMZGV2aWNlX2NsYXNzGAMgASgJEhIKCnNpemVfYnl0ZXMYBCABKAMSIAoTcHJldmlvdXNfc2l6ZV9ieXRlcxgFIAEoA0gAiAEBEgwKBHRhZ3MYBiADKAkSDwoHb3V0c2lkZRgHIAEoCBIPCgdjaGFuZ2VzGAggAygJQhYKFF9wcmV2aW91c19zaXplX2J5dGVzImAKEFZvbHVtZUdyb3VwRXZlbnQSDAoEbmFtZRgBIAEoCRIWCg5kZXZpY2VfY2xhc3NlcxgCIAMoCRISCgpmcmVlX2J5dGVzGAMgASgDEhIKCnNpemVfYnl0ZXMYBCABKAMidgoPSHlwZXJ2aXNvckV2ZW50EgoKAmlkGAEgASgJEg0KBXN0YXRlGAIgASgJEhYKDnByZXZpb3VzX3N0YXRlGAMgASgJEg4KBnJlYXNvbhgEIAEoCRIPCgdvdXRzaWRlGAUgASgIEg8KB2NoYW5nZXMYBiADKAkicQoQU3RvcmFnZVBvb2xFdmVudBIMCgRuYW1lGAEgASgJEhIKCnNpemVfYnl0ZXMYAiABKAMSGwoTcHJldmlvdXNfc2l6ZV9ieXRlcxgDIAEoAxINCgVhZGRlZBgEIAMoCRIPCgdyZW1vdmVkGAUgAygJIm8KEkNsdXN0ZXJIZWFsdGhFdmVudBIPCgdjbHVzdGVyGAEgASgJEg4KBnN0YXR1cxgCIAEoCRIXCg9wcmV2aW91c19zdGF0dXMYAyABKAkSDgoGcmFpc2VkGAQgAygJEg8KB2NsZWFyZWQYBSADKAkiVAoPQ2VwaERhZW1vbkV2ZW50EgwKBG5hbWUYASABKAkSDAoEaG9zdBgCIAEoCRINCgVzdGF0ZRgDIAEoCRIWCg5wcmV2aW91c19zdGF0ZRgEIAEoCSJHCg5DZXBoU3BhY2VFdmVudBIMCgRuYW1lGAEgASgJEhIKCnVzZWRfYnl0ZXMYAiABKAMSEwoLdG90YWxfYnl0ZXMYAyABKAMicAoOQ2VwaENyYXNoRXZlbnQSCgoCaWQYASABKAkSDgoGZW50aXR5GAIgASgJEgwKBGhvc3QYAyABKAkSJgoCYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEgwKBHdoYXQYBSABKAkiuAEKCFBvZEV2ZW50EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSEQoJY29udGFpbmVyGAMgASgJEhQKDGNvbnRhaW5lcl9pZBgEIAEoCRIWCglleGl0X2NvZGUYBSABKAVIAIgBARIvCgtoYXBwZW5lZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEgoKcmVjb25jaWxlZBgHIAEoCEIMCgpfZXhpdF9jb2RlImwKCkltYWdlRXZlbnQSCgoCaWQYASABKAkSDQoFbmFtZXMYAiADKAkSLwoLaGFwcGVuZWRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhIKCnJlY29uY2lsZWQYBCABKAgiZwoDR2FwEigKBGZyb20YASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiYKAnRvGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIOCgZyZWFzb24YAyABKAkiewoWS3ViZXJuZXRlc0NsdXN0ZXJFdmVudBIMCgRuYW1lGAEgASgJEg4KBnN0YXR1cxgCIAEoCRIWCg5zdGF0dXNfbWVzc2FnZRgDIAEoCRIXCg9wcmV2aW91c19zdGF0dXMYBCABKAkSEgoKZ2VuZXJhdGlvbhgFIAEoAyJ2ChZLdWJlcm5ldGVzTWFjaGluZUV2ZW50EgoKAmlkGAEgASgJEg8KB2NsdXN0ZXIYAiABKAkSDAoEcG9vbBgDIAEoCRINCgVzdGF0ZRgEIAEoCRIRCglzeXN0ZW1faWQYBSABKAkSDwoHbWVzc2FnZRgGIAEoCTJjCgxFdmVudFNlcnZpY2USUwoJU3Vic2NyaWJlEh4uaG9zdHBsYW5lLnYxLlN1YnNjcmliZVJlcXVlc3QaHy5ob3N0cGxhbmUudjEuU3Vic2NyaWJlUmVzcG9uc2UiA5ACATABYgZwcm90bzM", [file_google_protobuf_duration, file_google_protobuf_timestamp, file_hostplane_v1_operation]);
+  fileDesc("Chhob3N0cGxhbmUvdjEvZXZlbnQucHJvdG8SDGhvc3RwbGFuZS52MSLFAQoQU3Vic2NyaWJlUmVxdWVzdBIQCgZjdXJzb3IYASABKAlIABIqCgR0aW1lGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgAEg4KBnRvcGljcxgDIAMoCRIRCglyZXNvdXJjZXMYBCADKAkSMgoPaGVhcnRiZWF0X2FmdGVyGAUgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEhMKC2ZsZWV0X2hvc3RzGAYgAygJQgcKBXN0YXJ0Ip4BChFTdWJzY3JpYmVSZXNwb25zZRIqCghzbmFwc2hvdBgBIAEoCzIWLmhvc3RwbGFuZS52MS5TbmFwc2hvdEgAEiQKBWV2ZW50GAIgASgLMhMuaG9zdHBsYW5lLnYxLkV2ZW50SAASLAoJaGVhcnRiZWF0GAMgASgLMhcuaG9zdHBsYW5lLnYxLkhlYXJ0YmVhdEgAQgkKB21lc3NhZ2UiGgoIU25hcHNob3QSDgoGY3Vyc29yGAEgASgJIiUKE0ZvbGxvd0V2ZW50c1JlcXVlc3QSDgoGY3Vyc29yGAEgASgJIlMKFEZvbGxvd0V2ZW50c1Jlc3BvbnNlEisKBmV2ZW50cxgBIAMoCzIbLmhvc3RwbGFuZS52MS5Gb2xsb3dlZEV2ZW50Eg4KBmN1cnNvchgCIAEoCSJFCg1Gb2xsb3dlZEV2ZW50EiIKBWV2ZW50GAEgASgLMhMuaG9zdHBsYW5lLnYxLkV2ZW50EhAKCHNlcnZpY2VzGAIgAygJIhsKCUhlYXJ0YmVhdBIOCgZjdXJzb3IYASABKAkiygcKBUV2ZW50Eg4KBmN1cnNvchgBIAEoCRImCgJhdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDQoFdG9waWMYAyABKAkSDAoEdHlwZRgEIAEoCRIQCghyZXNvdXJjZRgFIAEoCRIMCgRob3N0GAYgASgJEhQKDG9wZXJhdGlvbl9pZBgHIAEoCRIPCgdzYW5kYm94GAggASgIEhIKCmZsZWV0X2hvc3QYCSABKAkSLAoJb3BlcmF0aW9uGAogASgLMhcuaG9zdHBsYW5lLnYxLk9wZXJhdGlvbkgAEisKBnZvbHVtZRgLIAEoCzIZLmhvc3RwbGFuZS52MS5Wb2x1bWVFdmVudEgAEjYKDHZvbHVtZV9ncm91cBgMIAEoCzIeLmhvc3RwbGFuZS52MS5Wb2x1bWVHcm91cEV2ZW50SAASIAoDZ2FwGA0gASgLMhEuaG9zdHBsYW5lLnYxLkdhcEgAEjMKCmh5cGVydmlzb3IYDiABKAsyHS5ob3N0cGxhbmUudjEuSHlwZXJ2aXNvckV2ZW50SAASNgoMc3RvcmFnZV9wb29sGA8gASgLMh4uaG9zdHBsYW5lLnYxLlN0b3JhZ2VQb29sRXZlbnRIABI6Cg5jbHVzdGVyX2hlYWx0aBgQIAEoCzIgLmhvc3RwbGFuZS52MS5DbHVzdGVySGVhbHRoRXZlbnRIABI0CgtjZXBoX2RhZW1vbhgRIAEoCzIdLmhvc3RwbGFuZS52MS5DZXBoRGFlbW9uRXZlbnRIABIyCgpjZXBoX3NwYWNlGBIgASgLMhwuaG9zdHBsYW5lLnYxLkNlcGhTcGFjZUV2ZW50SAASMgoKY2VwaF9jcmFzaBgTIAEoCzIcLmhvc3RwbGFuZS52MS5DZXBoQ3Jhc2hFdmVudEgAEiUKA3BvZBgUIAEoCzIWLmhvc3RwbGFuZS52MS5Qb2RFdmVudEgAEikKBWltYWdlGBUgASgLMhguaG9zdHBsYW5lLnYxLkltYWdlRXZlbnRIABJCChJrdWJlcm5ldGVzX2NsdXN0ZXIYFiABKAsyJC5ob3N0cGxhbmUudjEuS3ViZXJuZXRlc0NsdXN0ZXJFdmVudEgAEkIKEmt1YmVybmV0ZXNfbWFjaGluZRgXIAEoCzIkLmhvc3RwbGFuZS52MS5LdWJlcm5ldGVzTWFjaGluZUV2ZW50SAASMQoNZmxlZXRfaG9zdF9hdBgYIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCCAoGZGV0YWlsIsUBCgtWb2x1bWVFdmVudBIMCgRuYW1lGAEgASgJEhQKDHZvbHVtZV9ncm91cBgCIAEoCRIUCgxkZXZpY2VfY2xhc3MYAyABKAkSEgoKc2l6ZV9ieXRlcxgEIAEoAxIgChNwcmV2aW91c19zaXplX2J5dGVzGAUgASgDSACIAQESDAoEdGFncxgGIAMoCRIPCgdvdXRzaWRlGAcgASgIEg8KB2NoYW5nZXMYCCADKAlCFgoUX3ByZXZpb3VzX3NpemVfYnl0ZXMiYAoQVm9sdW1lR3JvdXBFdmVudBIMCgRuYW1lGAEgASgJEhYKDmRldmljZV9jbGFzc2VzGAIgAygJEhIKCmZyZWVfYnl0ZXMYAyABKAMSEgoKc2l6ZV9ieXRlcxgEIAEoAyJ2Cg9IeXBlcnZpc29yRXZlbnQSCgoCaWQYASABKAkSDQoFc3RhdGUYAiABKAkSFgoOcHJldmlvdXNfc3RhdGUYAyABKAkSDgoGcmVhc29uGAQgASgJEg8KB291dHNpZGUYBSABKAgSDwoHY2hhbmdlcxgGIAMoCSJxChBTdG9yYWdlUG9vbEV2ZW50EgwKBG5hbWUYASABKAkSEgoKc2l6ZV9ieXRlcxgCIAEoAxIbChNwcmV2aW91c19zaXplX2J5dGVzGAMgASgDEg0KBWFkZGVkGAQgAygJEg8KB3JlbW92ZWQYBSADKAkibwoSQ2x1c3RlckhlYWx0aEV2ZW50Eg8KB2NsdXN0ZXIYASABKAkSDgoGc3RhdHVzGAIgASgJEhcKD3ByZXZpb3VzX3N0YXR1cxgDIAEoCRIOCgZyYWlzZWQYBCADKAkSDwoHY2xlYXJlZBgFIAMoCSJUCg9DZXBoRGFlbW9uRXZlbnQSDAoEbmFtZRgBIAEoCRIMCgRob3N0GAIgASgJEg0KBXN0YXRlGAMgASgJEhYKDnByZXZpb3VzX3N0YXRlGAQgASgJIkcKDkNlcGhTcGFjZUV2ZW50EgwKBG5hbWUYASABKAkSEgoKdXNlZF9ieXRlcxgCIAEoAxITCgt0b3RhbF9ieXRlcxgDIAEoAyJwCg5DZXBoQ3Jhc2hFdmVudBIKCgJpZBgBIAEoCRIOCgZlbnRpdHkYAiABKAkSDAoEaG9zdBgDIAEoCRImCgJhdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDAoEd2hhdBgFIAEoCSK4AQoIUG9kRXZlbnQSCgoCaWQYASABKAkSDAoEbmFtZRgCIAEoCRIRCgljb250YWluZXIYAyABKAkSFAoMY29udGFpbmVyX2lkGAQgASgJEhYKCWV4aXRfY29kZRgFIAEoBUgAiAEBEi8KC2hhcHBlbmVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBISCgpyZWNvbmNpbGVkGAcgASgIQgwKCl9leGl0X2NvZGUibAoKSW1hZ2VFdmVudBIKCgJpZBgBIAEoCRINCgVuYW1lcxgCIAMoCRIvCgtoYXBwZW5lZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEgoKcmVjb25jaWxlZBgEIAEoCCJnCgNHYXASKAoEZnJvbRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJgoCdG8YAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg4KBnJlYXNvbhgDIAEoCSJ7ChZLdWJlcm5ldGVzQ2x1c3RlckV2ZW50EgwKBG5hbWUYASABKAkSDgoGc3RhdHVzGAIgASgJEhYKDnN0YXR1c19tZXNzYWdlGAMgASgJEhcKD3ByZXZpb3VzX3N0YXR1cxgEIAEoCRISCgpnZW5lcmF0aW9uGAUgASgDInYKFkt1YmVybmV0ZXNNYWNoaW5lRXZlbnQSCgoCaWQYASABKAkSDwoHY2x1c3RlchgCIAEoCRIMCgRwb29sGAMgASgJEg0KBXN0YXRlGAQgASgJEhEKCXN5c3RlbV9pZBgFIAEoCRIPCgdtZXNzYWdlGAYgASgJMsEBCgxFdmVudFNlcnZpY2USUwoJU3Vic2NyaWJlEh4uaG9zdHBsYW5lLnYxLlN1YnNjcmliZVJlcXVlc3QaHy5ob3N0cGxhbmUudjEuU3Vic2NyaWJlUmVzcG9uc2UiA5ACATABElwKDEZvbGxvd0V2ZW50cxIhLmhvc3RwbGFuZS52MS5Gb2xsb3dFdmVudHNSZXF1ZXN0GiIuaG9zdHBsYW5lLnYxLkZvbGxvd0V2ZW50c1Jlc3BvbnNlIgOQAgEwAWIGcHJvdG8z", [file_google_protobuf_duration, file_google_protobuf_timestamp, file_hostplane_v1_operation]);
 
 /**
  * Selects the events to stream.
@@ -68,6 +68,14 @@ export type SubscribeRequest = Message<"hostplane.v1.SubscribeRequest"> & {
    * @generated from field: google.protobuf.Duration heartbeat_after = 5;
    */
   heartbeatAfter?: Duration | undefined;
+
+  /**
+   * Only events of these hosts of the fleet. Empty for all, and for those of the gateway itself. Only a hub has events
+   * of hosts.
+   *
+   * @generated from field: repeated string fleet_hosts = 6;
+   */
+  fleetHosts: string[];
 };
 
 /**
@@ -145,6 +153,83 @@ export const SnapshotSchema: GenMessage<Snapshot> = /*@__PURE__*/
   messageDesc(file_hostplane_v1_event, 2);
 
 /**
+ * Where to begin.
+ *
+ * @generated from message hostplane.v1.FollowEventsRequest
+ */
+export type FollowEventsRequest = Message<"hostplane.v1.FollowEventsRequest"> & {
+  /**
+   * After the events up to this cursor. Empty: now.
+   *
+   * @generated from field: string cursor = 1;
+   */
+  cursor: string;
+};
+
+/**
+ * Describes the message hostplane.v1.FollowEventsRequest.
+ * Use `create(FollowEventsRequestSchema)` to create a new message.
+ */
+export const FollowEventsRequestSchema: GenMessage<FollowEventsRequest> = /*@__PURE__*/
+  messageDesc(file_hostplane_v1_event, 3);
+
+/**
+ * The next events.
+ *
+ * @generated from message hostplane.v1.FollowEventsResponse
+ */
+export type FollowEventsResponse = Message<"hostplane.v1.FollowEventsResponse"> & {
+  /**
+   * In order. Empty in the first message, and after a silence.
+   *
+   * @generated from field: repeated hostplane.v1.FollowedEvent events = 1;
+   */
+  events: FollowedEvent[];
+
+  /**
+   * Cursor to resume from: all events up to it have been sent.
+   *
+   * @generated from field: string cursor = 2;
+   */
+  cursor: string;
+};
+
+/**
+ * Describes the message hostplane.v1.FollowEventsResponse.
+ * Use `create(FollowEventsResponseSchema)` to create a new message.
+ */
+export const FollowEventsResponseSchema: GenMessage<FollowEventsResponse> = /*@__PURE__*/
+  messageDesc(file_hostplane_v1_event, 4);
+
+/**
+ * An event, and who may receive it.
+ *
+ * @generated from message hostplane.v1.FollowedEvent
+ */
+export type FollowedEvent = Message<"hostplane.v1.FollowedEvent"> & {
+  /**
+   * The event.
+   *
+   * @generated from field: hostplane.v1.Event event = 1;
+   */
+  event?: Event | undefined;
+
+  /**
+   * Full names of services. A caller that may call one of them may receive the event.
+   *
+   * @generated from field: repeated string services = 2;
+   */
+  services: string[];
+};
+
+/**
+ * Describes the message hostplane.v1.FollowedEvent.
+ * Use `create(FollowedEventSchema)` to create a new message.
+ */
+export const FollowedEventSchema: GenMessage<FollowedEvent> = /*@__PURE__*/
+  messageDesc(file_hostplane_v1_event, 5);
+
+/**
  * Shows that the stream is alive.
  *
  * @generated from message hostplane.v1.Heartbeat
@@ -163,7 +248,7 @@ export type Heartbeat = Message<"hostplane.v1.Heartbeat"> & {
  * Use `create(HeartbeatSchema)` to create a new message.
  */
 export const HeartbeatSchema: GenMessage<Heartbeat> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_event, 3);
+  messageDesc(file_hostplane_v1_event, 6);
 
 /**
  * An event.
@@ -179,21 +264,21 @@ export type Event = Message<"hostplane.v1.Event"> & {
   cursor: string;
 
   /**
-   * Time at which the event was recorded.
+   * Time at which this gateway has recorded the event.
    *
    * @generated from field: google.protobuf.Timestamp at = 2;
    */
   at?: Timestamp | undefined;
 
   /**
-   * Topic: "volumes", "hypervisors", "storage", "pods", "clusters" or "operations".
+   * Topic: "volumes", "hypervisors", "storage", "pods", "clusters", "operations" or "fleet".
    *
    * @generated from field: string topic = 3;
    */
   topic: string;
 
   /**
-   * What happened, e.g. "volume.created", "operation.changed", "gap".
+   * What happened, e.g. "volume.created", "operation.changed", "host.lost", "gap".
    *
    * @generated from field: string type = 4;
    */
@@ -226,6 +311,14 @@ export type Event = Message<"hostplane.v1.Event"> & {
    * @generated from field: bool sandbox = 8;
    */
   sandbox: boolean;
+
+  /**
+   * On a hub, the name in the fleet of the host whose gateway has recorded the event. Empty for events of this gateway
+   * itself.
+   *
+   * @generated from field: string fleet_host = 9;
+   */
+  fleetHost: string;
 
   /**
    * Details, depending on the type.
@@ -348,6 +441,13 @@ export type Event = Message<"hostplane.v1.Event"> & {
     value: KubernetesMachineEvent;
     case: "kubernetesMachine";
   } | { case: undefined; value?: undefined };
+
+  /**
+   * Time at which the gateway of `fleet_host` has recorded the event, by its clock. Unset without `fleet_host`.
+   *
+   * @generated from field: google.protobuf.Timestamp fleet_host_at = 24;
+   */
+  fleetHostAt?: Timestamp | undefined;
 };
 
 /**
@@ -355,7 +455,7 @@ export type Event = Message<"hostplane.v1.Event"> & {
  * Use `create(EventSchema)` to create a new message.
  */
 export const EventSchema: GenMessage<Event> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_event, 4);
+  messageDesc(file_hostplane_v1_event, 7);
 
 /**
  * A logical volume that was created, resized, removed or otherwise changed.
@@ -425,7 +525,7 @@ export type VolumeEvent = Message<"hostplane.v1.VolumeEvent"> & {
  * Use `create(VolumeEventSchema)` to create a new message.
  */
 export const VolumeEventSchema: GenMessage<VolumeEvent> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_event, 5);
+  messageDesc(file_hostplane_v1_event, 8);
 
 /**
  * A volume group, or the thin pool of a device class, that disappeared, came back, is low on space or has enough space
@@ -468,7 +568,7 @@ export type VolumeGroupEvent = Message<"hostplane.v1.VolumeGroupEvent"> & {
  * Use `create(VolumeGroupEventSchema)` to create a new message.
  */
 export const VolumeGroupEventSchema: GenMessage<VolumeGroupEvent> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_event, 6);
+  messageDesc(file_hostplane_v1_event, 9);
 
 /**
  * A hypervisor that was added to or removed from the inventory, was started or stopped, or otherwise changed.
@@ -524,7 +624,7 @@ export type HypervisorEvent = Message<"hostplane.v1.HypervisorEvent"> & {
  * Use `create(HypervisorEventSchema)` to create a new message.
  */
 export const HypervisorEventSchema: GenMessage<HypervisorEvent> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_event, 7);
+  messageDesc(file_hostplane_v1_event, 10);
 
 /**
  * A change in size or devices of the shared storage pool.
@@ -573,7 +673,7 @@ export type StoragePoolEvent = Message<"hostplane.v1.StoragePoolEvent"> & {
  * Use `create(StoragePoolEventSchema)` to create a new message.
  */
 export const StoragePoolEventSchema: GenMessage<StoragePoolEvent> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_event, 8);
+  messageDesc(file_hostplane_v1_event, 11);
 
 /**
  * A change in the health status or the health checks of a Ceph cluster.
@@ -623,7 +723,7 @@ export type ClusterHealthEvent = Message<"hostplane.v1.ClusterHealthEvent"> & {
  * Use `create(ClusterHealthEventSchema)` to create a new message.
  */
 export const ClusterHealthEventSchema: GenMessage<ClusterHealthEvent> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_event, 9);
+  messageDesc(file_hostplane_v1_event, 12);
 
 /**
  * A daemon of a Ceph cluster that was added or removed, or changed its state.
@@ -665,7 +765,7 @@ export type CephDaemonEvent = Message<"hostplane.v1.CephDaemonEvent"> & {
  * Use `create(CephDaemonEventSchema)` to create a new message.
  */
 export const CephDaemonEventSchema: GenMessage<CephDaemonEvent> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_event, 10);
+  messageDesc(file_hostplane_v1_event, 13);
 
 /**
  * An OSD or a pool of a Ceph cluster that is nearly full, or has enough free space again.
@@ -700,7 +800,7 @@ export type CephSpaceEvent = Message<"hostplane.v1.CephSpaceEvent"> & {
  * Use `create(CephSpaceEventSchema)` to create a new message.
  */
 export const CephSpaceEventSchema: GenMessage<CephSpaceEvent> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_event, 11);
+  messageDesc(file_hostplane_v1_event, 14);
 
 /**
  * A crash of a Ceph daemon that was reported or archived.
@@ -749,7 +849,7 @@ export type CephCrashEvent = Message<"hostplane.v1.CephCrashEvent"> & {
  * Use `create(CephCrashEventSchema)` to create a new message.
  */
 export const CephCrashEventSchema: GenMessage<CephCrashEvent> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_event, 12);
+  messageDesc(file_hostplane_v1_event, 15);
 
 /**
  * A pod that was created, started, exited or removed, or a container of it that was started or exited. A restart of a
@@ -814,7 +914,7 @@ export type PodEvent = Message<"hostplane.v1.PodEvent"> & {
  * Use `create(PodEventSchema)` to create a new message.
  */
 export const PodEventSchema: GenMessage<PodEvent> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_event, 13);
+  messageDesc(file_hostplane_v1_event, 16);
 
 /**
  * An image that was added to the host or removed from it.
@@ -856,7 +956,7 @@ export type ImageEvent = Message<"hostplane.v1.ImageEvent"> & {
  * Use `create(ImageEventSchema)` to create a new message.
  */
 export const ImageEventSchema: GenMessage<ImageEvent> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_event, 14);
+  messageDesc(file_hostplane_v1_event, 17);
 
 /**
  * Changes of the resource, or of those below it, may have been missed. The events before the gap have the changes that
@@ -892,7 +992,7 @@ export type Gap = Message<"hostplane.v1.Gap"> & {
  * Use `create(GapSchema)` to create a new message.
  */
 export const GapSchema: GenMessage<Gap> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_event, 15);
+  messageDesc(file_hostplane_v1_event, 18);
 
 /**
  * A Kubernetes cluster that was created or removed, or whose spec or status changed.
@@ -941,7 +1041,7 @@ export type KubernetesClusterEvent = Message<"hostplane.v1.KubernetesClusterEven
  * Use `create(KubernetesClusterEventSchema)` to create a new message.
  */
 export const KubernetesClusterEventSchema: GenMessage<KubernetesClusterEvent> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_event, 16);
+  messageDesc(file_hostplane_v1_event, 19);
 
 /**
  * A machine of a Kubernetes cluster that entered another state.
@@ -997,7 +1097,7 @@ export type KubernetesMachineEvent = Message<"hostplane.v1.KubernetesMachineEven
  * Use `create(KubernetesMachineEventSchema)` to create a new message.
  */
 export const KubernetesMachineEventSchema: GenMessage<KubernetesMachineEvent> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_event, 17);
+  messageDesc(file_hostplane_v1_event, 20);
 
 /**
  * Streams the events of the systems and of the gateway.
@@ -1018,6 +1118,18 @@ export const EventService: GenService<{
     methodKind: "server_streaming";
     input: typeof SubscribeRequestSchema;
     output: typeof SubscribeResponseSchema;
+  },
+  /**
+   * Streams the gateway's own events in batches, for a hub that merges the events of its hosts; clients call Subscribe.
+   * The first message has no events, and the cursor at which the stream begins. A message without events is sent after
+   * 15 seconds of silence. Fails with HISTORY_GONE as Subscribe does.
+   *
+   * @generated from rpc hostplane.v1.EventService.FollowEvents
+   */
+  followEvents: {
+    methodKind: "server_streaming";
+    input: typeof FollowEventsRequestSchema;
+    output: typeof FollowEventsResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_hostplane_v1_event, 0);

@@ -5,7 +5,12 @@ import { eventReasons } from "../../events/reasons.ts";
 /** The event stream of all domains. */
 export const eventsDomain = defineGatewayDomain({
   name: "events",
-  services: [{ service: EventService, rules: { Subscribe: { ofEveryService: true } } }],
+  services: [
+    {
+      service: EventService,
+      rules: { Subscribe: { ofEveryService: true }, FollowEvents: { ofEveryService: true } },
+    },
+  ],
   usesStore: true,
   reasons: { tables: [eventReasons], every: Object.values(eventReasons) },
   async serve(context) {

@@ -56,6 +56,9 @@ export function createEventMessages(options: EventMessageOptions): EventMessages
       host: record.host,
       operationId: record.operationId ?? "",
       sandbox: isSandbox,
+      ...(record.ofHost === undefined
+        ? {}
+        : { fleetHost: record.ofHost.name, fleetHostAt: timestampFromMs(record.ofHost.atMs) }),
       ...(detail === undefined ? {} : { detail }),
     };
     return create(SubscribeResponseSchema, { message: { case: "event", value } });
@@ -63,7 +66,8 @@ export function createEventMessages(options: EventMessageOptions): EventMessages
 
   /** @throws Error when the facts cannot be decoded or encoded, or the message is too large with them */
   function messageWithFacts(record: EventRecord): Response {
-    const message = messageOf(record, details[record.topic]?.(record.payload));
+    const detailOf = record.ofHost === undefined ? details[record.topic] : detailFromJson;
+    const message = messageOf(record, detailOf?.(record.payload));
     if (!sizeChecked.has(record)) {
       const sizeBytes = largestSizeBytes(message);
       if (sizeBytes > maxMessageBytes) {

@@ -2,9 +2,11 @@ import { create } from "@bufbuild/protobuf";
 import { EventService, SubscribeResponseSchema } from "../../../gen/hostplane/v1/event_pb.ts";
 import { createBroadcast } from "../../events/broadcast.ts";
 import type { Events } from "../../events/events.ts";
+import { followedBatchBytes, followedEventBytes } from "../../events/followed-limits.ts";
 import { registerService, type ServiceRegistration } from "../../rpc/call/service-handlers.ts";
 import { createSharedMessage } from "../../rpc/streams/shared-message.ts";
 import { createEventMessages, type DetailOf } from "./event-messages.ts";
+import { followEvents } from "./follow-events.ts";
 import { findStart, parseFilter, parseHeartbeat } from "./subscribe-request.ts";
 import { subscription } from "./subscription.ts";
 
@@ -28,14 +30,16 @@ export interface EventServiceOptions {
 /** Creates hostplane.v1.EventService: events in order. Its streams end when `events` is closed. */
 export function createEventService(options: EventServiceOptions): ServiceRegistration {
   const { events, details, log, silenceMs = 15_000, recheckMs = 1_000, onSubscriber } = options;
-  const messages = createEventMessages({
-    cursorOf: events.cursorOf,
-    details,
-    isSandbox: options.isSandbox,
-    maxMessageBytes: options.maxMessageBytes,
-    onFactsLeftOut: ({ seq, topic, type, resource }, cause) =>
-      log.warn(`event ${seq} (${topic} ${type}, ${resource}) is sent without its facts`, cause),
-  });
+  const messagesOf = (maxMessageBytes: number) =>
+    createEventMessages({
+      cursorOf: events.cursorOf,
+      details,
+      isSandbox: options.isSandbox,
+      maxMessageBytes,
+      onFactsLeftOut: ({ seq, topic, type, resource }, cause) =>
+        log.warn(`event ${seq} (${topic} ${type}, ${resource}) is sent without its facts`, cause),
+    });
+  const messages = messagesOf(options.maxMessageBytes);
   const shared = (message: ReturnType<typeof messages.event>) =>
     createSharedMessage(SubscribeResponseSchema, create(SubscribeResponseSchema, message));
   const broadcast = createBroadcast({
@@ -45,6 +49,13 @@ export function createEventService(options: EventServiceOptions): ServiceRegistr
     recheckMs,
   });
   const topics = Object.keys(details).toSorted();
+  const forHubs = {
+    events,
+    messages: messagesOf(Math.min(followedEventBytes, options.maxMessageBytes / 4)),
+    batchBytes: Math.min(followedBatchBytes, options.maxMessageBytes / 2),
+    silenceMs: 15_000,
+    onSubscriber,
+  };
   return registerService(EventService, {
     async *subscribe(request, call) {
       const filter = parseFilter(request, topics, call);
@@ -52,5 +63,6 @@ export function createEventService(options: EventServiceOptions): ServiceRegistr
       const afterSeq = await findStart(request, events);
       yield* subscription({ events, broadcast, messages, onSubscriber }, afterSeq, filter, heartbeatMs, call);
     },
+    followEvents: (request, call) => followEvents(forHubs, request, call),
   });
 }

@@ -1,6 +1,7 @@
 import { durationMs } from "@bufbuild/protobuf/wkt";
 import { invalidField } from "../../../adapters/host/infra-error.ts";
 import type { SubscribeRequest } from "../../../gen/hostplane/v1/event_pb.ts";
+import { fleetHostName } from "../../config/fleet-schema.ts";
 import type { EventFilter } from "../../events/event-record.ts";
 import type { Events } from "../../events/events.ts";
 import type { Call } from "../../rpc/call/call.ts";
@@ -10,6 +11,7 @@ import { parseTime } from "../../rpc/listing/listing-fields.ts";
 const topicsMax = 64;
 const resourcesMax = 256;
 const resourceMaxLength = 1024;
+const fleetHostsMax = 256;
 const heartbeatMinMs = 1_000;
 const heartbeatMaxMs = 60_000;
 
@@ -18,12 +20,13 @@ const heartbeatMaxMs = 60_000;
  * @throws InfraError INVALID_FIELD; its `services` throws once the caller's credential is no longer accepted
  */
 export function parseFilter(
-  { topics, resources }: Pick<SubscribeRequest, "topics" | "resources">,
+  { topics, resources, fleetHosts }: Pick<SubscribeRequest, "topics" | "resources" | "fleetHosts">,
   knownTopics: readonly string[],
   call: Pick<Call, "caller" | "peer">,
 ): EventFilter {
   assertCount("topics", topics, topicsMax);
   assertCount("resources", resources, resourcesMax);
+  assertCount("fleet_hosts", fleetHosts, fleetHostsMax);
   for (const [index, topic] of topics.entries()) {
     if (!knownTopics.includes(topic)) {
       throw invalidField(`topics[${index}]`, `expected one of ${knownTopics.join(", ")}`);
@@ -35,9 +38,16 @@ export function parseFilter(
       throw invalidField(`resources[${index}]`, expected);
     }
   }
+  for (const [index, name] of fleetHosts.entries()) {
+    const { error } = fleetHostName.safeParse(name);
+    if (error !== undefined) {
+      throw invalidField(`fleet_hosts[${index}]`, error.issues[0]?.message ?? "expected the name of a host");
+    }
+  }
   return {
     topics,
     resources,
+    fleetHosts: fleetHosts.length === 0 ? "all" : fleetHosts,
     get services() {
       return callableServices(call);
     },

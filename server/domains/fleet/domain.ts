@@ -32,6 +32,7 @@ export const fleetDomain = defineGatewayDomain({
   ],
   usesStore: true,
   isFleetWide: true,
+  hasEvents: true,
   reasons: { tables: [fleetReasons, fleetServiceReasons] },
   async serve(context) {
     const { serveFleet } = await import("./serve.ts");

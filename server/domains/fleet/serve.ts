@@ -1,6 +1,7 @@
 import { FleetService } from "../../../gen/hostplane/v1/fleet_pb.ts";
 import { plannersOf } from "../../domain/change.ts";
-import type { DomainContext, DomainServices } from "../../domain/domain-services.ts";
+import { allOf, type DomainContext, type DomainServices } from "../../domain/domain-services.ts";
+import { mergeHostEvents } from "../../fleet/events/merge-host-events.ts";
 import { startHostReports } from "../../fleet/hub/host-reports.ts";
 import { createFleetChanges } from "./changes/fleet-changes.ts";
 import { createEnrollmentService } from "./enrollment-service.ts";
@@ -8,7 +9,7 @@ import { createFleetService, requireHub } from "./fleet-service.ts";
 import { createMembershipService } from "./membership-service.ts";
 
 /** Creates the services of the fleet. */
-export function serveFleet({ fleet, host, store, log, routeOf }: DomainContext): DomainServices {
+export function serveFleet({ fleet, host, store, log, routeOf, instanceId }: DomainContext): DomainServices {
   const hub = requireHub(fleet.hub);
   const changes = createFleetChanges(hub);
   return {
@@ -23,9 +24,12 @@ export function serveFleet({ fleet, host, store, log, routeOf }: DomainContext):
       ? {}
       : {
           beginSchedules: () =>
-            startHostReports(hub(), store, (error) =>
-              log.warn("a host of the fleet could not be asked for its state", error),
-            ),
+            allOf([
+              startHostReports(hub(), store, (error) =>
+                log.warn("a host of the fleet could not be asked for its state", error),
+              ),
+              mergeHostEvents({ hub: hub(), store, instanceId, log }),
+            ]),
         }),
   };
 }

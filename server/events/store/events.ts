@@ -1,4 +1,4 @@
-import type { Selectable } from "kysely";
+import type { Insertable, Selectable } from "kysely";
 import type { TransactionContext } from "../../store/transaction.ts";
 import type { EventsTable } from "./tables.ts";
 
@@ -13,8 +13,10 @@ export interface NewEvent {
   readonly operationId?: string | undefined;
   /** Full names of the services that give a caller access to it. */
   readonly services: readonly string[];
-  /** Plain data; its shape depends on the topic. */
+  /** Plain data; its shape depends on the topic. An event of a host of the fleet has the JSON of a hostplane.v1.Event. */
   readonly payload: unknown;
+  /** The host of the fleet whose gateway has recorded it, and the time there; absent: this gateway. */
+  readonly ofHost?: { readonly name: string; readonly atMs: number };
 }
 
 /** Appends events within a transaction. */
@@ -26,22 +28,31 @@ export async function appendEvents(
     return;
   }
   await lockEvents();
-  for (const { topic, type, resource, host, operationId, services, payload } of events) {
-    await db
-      .insertInto("events")
-      .values({
-        at: nowMs,
-        topic,
-        type,
-        resource,
-        host,
-        operation_id: operationId ?? null,
-        services: JSON.stringify(services),
-        payload_json: JSON.stringify(payload),
-      })
-      .execute();
+  for (let index = 0; index < events.length; index += rowsPerInsert) {
+    // Both databases number the rows of an insert in their order.
+    const rows = events.slice(index, index + rowsPerInsert).map((event) => rowFrom(event, nowMs));
+    await db.insertInto("events").values(rows).execute();
   }
   notify("events");
+}
+
+/** Far below the number of parameters that a statement may have. */
+const rowsPerInsert = 64;
+
+function rowFrom(event: NewEvent, nowMs: number): Insertable<EventsTable> {
+  const { topic, type, resource, host, operationId, services, payload, ofHost } = event;
+  return {
+    at: nowMs,
+    topic,
+    type,
+    resource,
+    host,
+    operation_id: operationId ?? null,
+    services: JSON.stringify(services),
+    payload_json: JSON.stringify(payload),
+    fleet_host: ofHost?.name ?? "",
+    fleet_host_at: ofHost?.atMs ?? null,
+  };
 }
 
 /** An event as stored in its table. */
@@ -64,7 +75,7 @@ export const eventLogTransactions = {
   },
 
   /**
-   * Reads the next events after a number, in order; with `operationId` only those about that operation. If the number is below
+   * Reads the next events after a number, in order; with `operationId` only those about that operation of this gateway. If the number is below
    * `goneSeq`, events in between were purged.
    */
   async "events.read"(
@@ -85,7 +96,8 @@ export const eventLogTransactions = {
       .orderBy("seq")
       .limit(limit);
     if (operationId !== undefined) {
-      query = query.where("operation_id", "=", operationId);
+      // A host could use the ID of an operation of this gateway.
+      query = query.where("operation_id", "=", operationId).where("fleet_host", "=", "");
     }
     return { rows: await query.execute(), goneSeq };
   },

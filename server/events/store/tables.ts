@@ -20,6 +20,10 @@ export interface EventsTable {
   /** JSON array of the services that give a caller access to it. */
   services: string;
   payload_json: string;
+  /** Host of the fleet whose gateway has recorded it; empty: this gateway. */
+  fleet_host: Generated<string>;
+  /** When that gateway recorded it, by its clock; null without `fleet_host`. */
+  fleet_host_at: number | null;
 }
 
 /** Last published state of a system; the next read is compared with it. */

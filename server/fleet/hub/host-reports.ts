@@ -11,6 +11,7 @@ import type { HostLink } from "../links/host-link.ts";
 import { fleetReasons } from "../reasons.ts";
 import { callHost } from "./call-host.ts";
 import type { Hub } from "./hub.ts";
+import { hubAsCaller } from "./hub-as-caller.ts";
 import { createSeenHosts } from "./seen-hosts.ts";
 
 /** How often a connected host is asked for its state. */
@@ -132,15 +133,7 @@ async function callMethod<M extends DescMethod>(
     methodPath: methodPathOf(method),
     contentType: "application/proto",
     body: toBinary(method.input, create(method.input, request)),
-    caller: {
-      actor: `hub/${hubName}`,
-      accountId: "hub",
-      role: "viewer",
-      services: undefined,
-      address: "hub",
-      hub: hubName,
-      requestId: "",
-    },
+    caller: hubAsCaller(hubName),
     timeoutMs,
     answerMaxBytes,
     signal,

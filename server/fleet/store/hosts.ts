@@ -1,6 +1,8 @@
 import type { Kysely, Selectable } from "kysely";
+import { appendEvents } from "../../events/store/events.ts";
 import type { Schema } from "../../store/schema.ts";
 import type { DryRun, TransactionContext } from "../../store/transaction.ts";
+import { fleetEvent } from "./fleet-event.ts";
 import type { FleetHostsTable } from "./tables.ts";
 
 /** A host of the fleet, as stored. */
@@ -70,14 +72,18 @@ export const hostTransactions = {
     return recordFromRow({ ...row, ...change });
   },
 
-  /** Removes a host. @returns the host; undefined if there is none */
+  /** Removes a host; its events stay. @returns the host; undefined if there is none */
   async "fleet.removeHost"(
-    { db, notify }: TransactionContext,
+    context: TransactionContext,
     { name, dryRun }: { readonly name: string } & DryRun,
   ): Promise<HostRecord | undefined> {
+    const { db, notify, lockEvents } = context;
+    await lockEvents();
     const row = await hostRow(db, name);
     if (row !== undefined && dryRun !== true) {
       await db.deleteFrom("fleet_hosts").where("name", "=", name).execute();
+      await db.deleteFrom("fleet_followed_hosts").where("host_id", "=", row.id).execute();
+      await appendEvents(context, [fleetEvent("removed", name)]);
       notify("fleet");
     }
     return row === undefined ? undefined : recordFromRow(row);

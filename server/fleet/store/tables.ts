@@ -5,6 +5,7 @@ declare module "../../store/schema.ts" {
     fleet_hosts: FleetHostsTable;
     fleet_membership: FleetMembershipTable;
     fleet_hubs: FleetHubsTable;
+    fleet_followed_hosts: FleetFollowedHostsTable;
   }
 }
 
@@ -64,4 +65,19 @@ export interface FleetHubsTable {
   /** IDs of the hosts that are connected to it. */
   host_ids_json: string;
   seen_at: number;
+}
+
+/** How far the events of each host are merged, and which hub does so. */
+export interface FleetFollowedHostsTable {
+  host_id: string;
+  host: string;
+  /** The host's cursor after the last merged event; empty before the host was first followed. */
+  cursor: string;
+  /** When the host's events were last merged; null before the first time. */
+  merged_at: number | null;
+  /** The hub that follows the host; empty: none. */
+  owner: string;
+  lease_until: number;
+  /** 1 after `host.lost`, until `host.back`. */
+  is_lost: number;
 }

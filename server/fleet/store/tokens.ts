@@ -1,4 +1,6 @@
+import { appendEvents } from "../../events/store/events.ts";
 import type { DryRun, TransactionContext } from "../../store/transaction.ts";
+import { fleetEvent } from "./fleet-event.ts";
 
 /** A join token to create. */
 export interface NewJoinToken {
@@ -54,7 +56,7 @@ export const tokenTransactions = {
    * @param id the new ID of the host
    */
   async "fleet.redeemToken"(
-    { db, nowMs, notify }: TransactionContext,
+    context: TransactionContext,
     args: {
       readonly codeHash: Uint8Array;
       readonly name: string;
@@ -62,6 +64,8 @@ export const tokenTransactions = {
       readonly certificateExpiresAtMs: number;
     },
   ): Promise<RedeemedToken> {
+    const { db, nowMs, notify, lockEvents } = context;
+    await lockEvents();
     const token = await db
       .selectFrom("fleet_tokens")
       .selectAll()
@@ -103,6 +107,7 @@ export const tokenTransactions = {
         revision: 0,
       })
       .execute();
+    await appendEvents(context, [fleetEvent("joined", name)]);
     notify("fleet");
     return { ok: true, name };
   },

@@ -4,6 +4,7 @@ import { makeClusters } from "./003-clusters.ts";
 import { makeFleet } from "./004-fleet.ts";
 import { addHostRevisions } from "./005-host-revisions.ts";
 import { makeHubs } from "./006-hubs.ts";
+import { makeFleetEvents } from "./007-fleet-events.ts";
 import type { Migration } from "./migration.ts";
 
 /** In order: the version of a database is the number of migrations applied. */
@@ -14,4 +15,5 @@ export const migrations: readonly Migration[] = [
   makeFleet,
   addHostRevisions,
   makeHubs,
+  makeFleetEvents,
 ];

@@ -420,6 +420,14 @@ const served: readonly Row[] = [
     "INVALID_FIELD",
     "topics[0]",
   ),
+  answers("hostplane.v1.EventService/FollowEvents", {}, { cursor: /./ }),
+  refuses(
+    "hostplane.v1.EventService/FollowEvents",
+    { cursor: "?" },
+    "INVALID_ARGUMENT",
+    "INVALID_FIELD",
+    "cursor",
+  ),
   answers(
     "hostplane.v1.HistoryService/GetHistory",
     { subjects: ["gateway"], points: 12 },

@@ -22,6 +22,7 @@ const events: Events = {
   currentSeq: refuse,
   seqAtTime: refuse,
   after: refuse,
+  beyond: refuse,
   async *follow() {},
   async *between() {},
   close: async () => {},

@@ -228,6 +228,7 @@ test("opening a sink before the first message is a bug in the handler", async (t
       call.openSink();
       yield heartbeat("first");
     },
+    async *followEvents() {},
   });
   const { url, log } = await startAppUnderTest(t, [service]);
   const client = createClient(EventService, createGrpcTransport({ baseUrl: url }));

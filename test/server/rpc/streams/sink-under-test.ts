@@ -85,7 +85,10 @@ export async function startSinksUnderTest(
     }
   }
 
-  const service = registerService(EventService, { subscribe: (_request, call) => subscribe(call) });
+  const service = registerService(EventService, {
+    subscribe: (_request, call) => subscribe(call),
+    async *followEvents() {},
+  });
   const app = await startAppUnderTest(t, [service]);
   return {
     ...app,

@@ -12,6 +12,7 @@ test("watches are available by GET", async (t) => {
   t.same(namesOf(streams.filter(({ byGet }) => byGet)), [
     "grpc.health.v1.Health/Watch",
     "hostplane.v1.ClusterService/WatchClusters",
+    "hostplane.v1.EventService/FollowEvents",
     "hostplane.v1.EventService/Subscribe",
     "hostplane.v1.FleetService/WatchHosts",
     "hostplane.v1.InventoryService/WatchResources",
@@ -40,6 +41,7 @@ test("methods that change something or return secrets are only available by POST
 
 test("streams with cursors continue after one", async (t) => {
   t.same(namesOf(streams.filter(({ resumes }) => resumes)), [
+    "hostplane.v1.EventService/FollowEvents",
     "hostplane.v1.EventService/Subscribe",
     "hostplane.v1.OperationService/WatchOperation",
   ]);
