@@ -19,7 +19,10 @@ const healths = {
 } as const;
 
 /** Creates hostplane.v1.SystemService: facts of this gateway, and the status of its backends. */
-export function createSystemService(facts: GatewayFacts, backends: readonly Backend[]): ServiceRegistration {
+export function createSystemService(
+  facts: GatewayFacts & { readonly isHub: boolean },
+  backends: readonly Backend[],
+): ServiceRegistration {
   const startedAt = performance.now();
   return registerService(SystemService, {
     async getInfo() {
@@ -30,6 +33,7 @@ export function createSystemService(facts: GatewayFacts, backends: readonly Back
         sandbox: facts.isSandbox,
         hostname: facts.host,
         listeners: facts.listeners().map((listener) => ({ ...listener, services: [...listener.services] })),
+        hub: facts.isHub,
       };
     },
     async listBackends() {
