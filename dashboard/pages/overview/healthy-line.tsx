@@ -1,6 +1,7 @@
 import { durationMs } from "@bufbuild/protobuf/wkt";
 import { resourcesByType } from "../../live/inventory.ts";
-import { isServed, type Systems } from "../../live/systems.ts";
+import type { Systems } from "../../live/systems.ts";
+import { isServed } from "../../parts/health/backend-health.ts";
 import { Status } from "../../parts/status.tsx";
 import { TimeText } from "../../parts/text/time-text.tsx";
 import { healthyCounts, healthyText } from "./healthy-counts.ts";

@@ -1,5 +1,6 @@
 import { Link } from "wouter-preact";
-import { fullness, Meter } from "../../parts/figure/meter.tsx";
+import { fullness } from "../../parts/figure/fullness.ts";
+import { Meter } from "../../parts/figure/meter.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Status } from "../../parts/status.tsx";
 import { sizeText } from "../../parts/text/size-text.ts";
