@@ -2,6 +2,7 @@ import { Link, useLocation } from "wouter-preact";
 import { ResourceHealth } from "../../gen/hostplane/v1/inventory_pb.ts";
 import { OperationState } from "../../gen/hostplane/v1/operation_pb.ts";
 import { unsettledOperations } from "../live/current-operations.ts";
+import { hosts } from "../live/hosts.ts";
 import { resourcesByType } from "../live/inventory.ts";
 import { problems } from "../pages/overview/problems/problems.ts";
 import { Icon } from "../parts/icon.tsx";
@@ -53,6 +54,8 @@ function TallyOf({ entry: { path, types = [] } }: { readonly entry: PageEntry })
       return <ProblemTally />;
     case "/operations":
       return <OperationTally />;
+    case "/hosts":
+      return <HostTally />;
     default:
       return <Tally types={types} />;
   }
@@ -63,6 +66,16 @@ function ProblemTally() {
   return failed === 0 ? null : (
     <>
       <Status kind="failed" text="problems" /> {failed}
+    </>
+  );
+}
+
+function HostTally() {
+  const all = hosts.value.hosts ?? [];
+  return (
+    <>
+      {all.some(({ connected }) => !connected) && <Status kind="failed" text="not connected" />}
+      {all.length.toLocaleString("en")}
     </>
   );
 }

@@ -20,6 +20,8 @@ export interface PageEntry {
   readonly group?: PageGroup;
   /** Role that may see the page; every role when absent. */
   readonly role?: Role;
+  /** Whose page it is: that of hubs only, or of every gateway but not of a hub's hosts; by default of all. */
+  readonly of?: "hub" | "gateway";
   readonly Page: ComponentType;
 }
 
@@ -39,6 +41,15 @@ export const pages: readonly PageEntry[] = [
     icon: "list",
     key: "e",
     Page: lazy(async () => (await import("../pages/events/events.tsx")).Events),
+  },
+  {
+    path: "/hosts",
+    title: "Hosts",
+    icon: "server",
+    key: "h",
+    group: "resources",
+    of: "hub",
+    Page: lazy(async () => (await import("../pages/hosts/hosts.tsx")).Hosts),
   },
   {
     path: "/volumes",
@@ -101,6 +112,7 @@ export const pages: readonly PageEntry[] = [
     key: "u",
     group: "administration",
     role: Role.ADMIN,
+    of: "gateway",
     Page: lazy(async () => (await import("../pages/users/users.tsx")).Users),
   },
 ];
@@ -109,5 +121,15 @@ export const pages: readonly PageEntry[] = [
 export function pageAt(entries: readonly PageEntry[], location: string): PageEntry | undefined {
   return entries.find(({ path }) =>
     path === "/" ? location === "/" : location === path || location.startsWith(`${path}/`),
+  );
+}
+
+/** Returns the pages of what is shown. @param shown a host of a hub, a hub, or any other gateway */
+export function pagesOf(
+  entries: readonly PageEntry[],
+  shown: "host" | "hub" | "gateway",
+): readonly PageEntry[] {
+  return entries.filter(
+    ({ of }) => of === undefined || of === shown || (of === "gateway" && shown === "hub"),
   );
 }

@@ -1,14 +1,19 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { computed } from "@preact/signals";
 import type { Event } from "../../../../gen/hostplane/v1/event_pb.ts";
+import { host } from "../../../host/host.ts";
 import { failedOperations, unsettledOperations } from "../../../live/current-operations.ts";
 import { recentEvents } from "../../../live/event-stream.ts";
+import { hosts } from "../../../live/hosts.ts";
 import { inventory } from "../../../live/inventory.ts";
 import { nowMs } from "../../../live/now.ts";
 import { systems } from "../../../live/systems.ts";
 import { eventSeverity } from "../../../parts/event/event-severity.ts";
+import { hostRows } from "../../../parts/health/host-needs.ts";
 import { kindOf } from "../../../resources/kinds.ts";
+import { session } from "../../../session.ts";
 import { exitProblems } from "./exit-problems.ts";
+import { hostProblems } from "./host-problems.ts";
 import { operationProblems } from "./operation-problems.ts";
 import { mostUrgentFirst, type Problem } from "./problem.ts";
 import { resourceProblems } from "./resource-problems.ts";
@@ -34,7 +39,10 @@ export const problems = computed<readonly Problem[]>(() => {
     },
     sinceMs: problemTimes(recentEvents.value),
   }).filter(({ key }) => !isExiting.has(key));
+  const shown = session.value;
+  const hubVersion = shown.state === "in" ? shown.info.version : "";
   return mostUrgentFirst([
+    ...(host === undefined ? hostProblems(hostRows(hosts.value.hosts ?? [], hubVersion, nowMs.value)) : []),
     ...systemProblems(systems.value.value?.backends ?? [], domainProblems),
     ...ofResources,
     ...exits,
