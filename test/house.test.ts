@@ -72,6 +72,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "client",
     "dashboard/action",
     "dashboard/charts",
+    "dashboard/host",
     "dashboard/live",
     "dashboard/parts",
     "dashboard/session.ts",

@@ -8,5 +8,10 @@ export function addressOfHost(name: string, hash = "/"): string {
   return `/?host=${encodeURIComponent(name)}#${hash}`;
 }
 
-/** Address of the hub's own page with its hosts. */
-export const addressOfHosts = "/#/hosts";
+/** Returns the address of a page of the hub itself. @param hash page and its parameters */
+export function addressOfHub(hash: string): string {
+  return `/#${hash}`;
+}
+
+/** Address of the hub's page with its hosts. */
+export const addressOfHosts = addressOfHub("/hosts");

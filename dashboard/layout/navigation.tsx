@@ -3,7 +3,7 @@ import { ResourceHealth } from "../../gen/hostplane/v1/inventory_pb.ts";
 import { OperationState } from "../../gen/hostplane/v1/operation_pb.ts";
 import { unsettledOperations } from "../live/current-operations.ts";
 import { hosts } from "../live/hosts.ts";
-import { resourcesByType } from "../live/inventory.ts";
+import { inventory, resourcesByType } from "../live/inventory.ts";
 import { problems } from "../pages/overview/problems/problems.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Status } from "../parts/status.tsx";
@@ -56,6 +56,8 @@ function TallyOf({ entry: { path, types = [] } }: { readonly entry: PageEntry })
       return <OperationTally />;
     case "/hosts":
       return <HostTally />;
+    case "/resources":
+      return <>{(inventory.value.resources.size + inventory.value.ofHosts.size).toLocaleString("en")}</>;
     default:
       return <Tally types={types} />;
   }

@@ -1,7 +1,8 @@
 import type { Host } from "../../gen/hostplane/v1/fleet_pb.ts";
 import type { Resource } from "../../gen/hostplane/v1/inventory_pb.ts";
 import type { Operation, OperationState } from "../../gen/hostplane/v1/operation_pb.ts";
-import { addressOfHost, addressOfHosts } from "../host/address-of-host.ts";
+import { addressOfHost, addressOfHosts, addressOfHub } from "../host/address-of-host.ts";
+import { keyOfResource } from "../host/key-of-resource.ts";
 import type { IconName } from "../parts/icon.tsx";
 import type { StatusKind } from "../parts/status.tsx";
 import { labelTexts } from "../parts/text/label-texts.ts";
@@ -11,7 +12,7 @@ import type { PageEntry } from "./pages.ts";
 /** A line of the command palette. */
 export interface PaletteEntry {
   readonly id: string;
-  readonly section: "Run" | "Go to" | "Hosts" | "Operations";
+  readonly section: "Run" | "Go to" | "Hosts" | "Other hosts" | "Operations";
   readonly icon: IconName;
   readonly text: string;
   readonly detail: string;
@@ -29,6 +30,8 @@ export interface PaletteSources {
   /** Empty unless the gateway is a hub. */
   readonly hosts: readonly Host[];
   readonly resources: ReadonlyMap<string, Resource>;
+  /** What the hub has found for the same words on other hosts. */
+  readonly onOtherHosts: readonly Resource[];
   readonly operations: ReadonlyMap<string, Operation>;
 }
 
@@ -40,7 +43,7 @@ const shownHosts = 100;
 /** Returns what matches all words: what to run, where to go, and operations. Without words only the pages. */
 export function findEntries(
   text: string,
-  { pages, hosts, resources, operations }: PaletteSources,
+  { pages, hosts, resources, onOtherHosts, operations }: PaletteSources,
 ): readonly PaletteEntry[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   const pageEntries = pages.map((page) => pageEntry(page)).filter((entry) => matches(entry, words));
@@ -78,6 +81,7 @@ export function findEntries(
       .map(hostEntry)
       .filter((entry) => matches(entry, words))
       .slice(0, shownPerSection),
+    ...onOtherHosts.map(otherHostEntry),
     ...found.filter((entry) => matches(entry, words)).slice(0, shownPerSection),
   ];
 }
@@ -106,6 +110,22 @@ function hostEntry(host: Host): PaletteEntry {
     detail: [connected ? "" : "not connected", ...labelTexts(labels)].filter(Boolean).join(" "),
     status: connected ? "ok" : "failed",
     address: addressOfHost(name),
+  };
+}
+
+/** A resource of another host, or of the hub itself. */
+function otherHostEntry(resource: Resource): PaletteEntry {
+  const { host, title } = resource;
+  const kind = kindOf(resource);
+  const path = kind.pathOf(resource);
+  return {
+    id: keyOfResource(resource),
+    section: "Other hosts",
+    icon: kind.icon,
+    text: title,
+    detail: `${kind.title} on ${host || "the hub"}`,
+    status: statusOfResource(resource),
+    address: host === "" ? addressOfHub(path) : addressOfHost(host, path),
   };
 }
 

@@ -10,6 +10,7 @@ import { operationStatus } from "../parts/operation/operation-state.ts";
 import { Status } from "../parts/status.tsx";
 import type { PageEntry } from "./pages.ts";
 import { findEntries, findHosts, type PaletteEntry, type PaletteSources } from "./palette-entries.ts";
+import { useFleetSearch } from "./use-fleet-search.ts";
 
 /** What the palette finds; undefined while it is closed. */
 const opened = signal<"everything" | "hosts" | undefined>(undefined);
@@ -35,15 +36,17 @@ function OpenPalette(props: { readonly pages: readonly PageEntry[]; readonly wha
   const text = useSignal("");
   const at = useSignal(0);
   const [, goTo] = useLocation();
+  const { resources: onOtherHosts, isSearching } = useFleetSearch(what === "hosts" ? "" : text.value).value;
   const sources: PaletteSources = {
     pages,
     hosts: hosts.value.hosts ?? [],
+    onOtherHosts,
     resources: inventory.value.resources,
     operations: latestOperations.value,
   };
   const found = useMemo(
     () => (what === "hosts" ? findHosts(text.value, sources.hosts) : findEntries(text.value, sources)),
-    [text.value, sources.hosts, sources.resources, sources.operations],
+    [text.value, sources.hosts, sources.resources, sources.operations, onOtherHosts],
   );
   const label = what === "hosts" ? "Choose a host" : "Search or run a command";
 
@@ -99,7 +102,7 @@ function OpenPalette(props: { readonly pages: readonly PageEntry[]; readonly wha
         />
         <kbd>Esc</kbd>
       </div>
-      <Found of={found} words={text.value} at={at.value} onPick={run} />
+      <Found of={found} isSearching={isSearching} words={text.value} at={at.value} onPick={run} />
       <footer class="small">
         <span>
           <kbd>↑</kbd> <kbd>↓</kbd> select
@@ -130,14 +133,18 @@ function useModal(dialog: RefObject<HTMLDialogElement>): void {
 /** What was found, in sections. */
 function Found(props: {
   readonly of: readonly PaletteEntry[];
+  /** Whether more may be found on other hosts. */
+  readonly isSearching: boolean;
   readonly words: string;
   readonly at: number;
   readonly onPick: (entry: PaletteEntry) => void;
 }) {
-  const { of: found, words, at, onPick } = props;
+  const { of: found, isSearching, words, at, onPick } = props;
   return (
     <div class="found" role="listbox" id="palette-found" aria-label="Found" tabIndex={-1}>
-      {found.length === 0 && <p class="empty">Nothing found.</p>}
+      {found.length === 0 && (
+        <p class="empty">{isSearching ? "Searching other hosts …" : "Nothing found."}</p>
+      )}
       {found.map((entry, index) => (
         <div key={entry.id} role="none">
           {entry.section !== found[index - 1]?.section && (

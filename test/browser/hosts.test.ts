@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { type Test, test } from "tap";
 import { MembershipService } from "../../gen/hostplane/v1/fleet_pb.ts";
-import { VGService } from "../../gen/proto/lvmd_pb.ts";
+import { LVService, VGService } from "../../gen/proto/lvmd_pb.ts";
 import {
   joinFleet,
   type MemberUnderTest,
@@ -171,8 +171,8 @@ test("a host is chosen by keyboard on every page, and by search", async (t) => {
   await page.getByRole("option", { name: /^node-a/ }).click();
   await page.getByRole("button", { name: "Host node-a, choose another" }).waitFor();
 
-  await page.goto(`${fleet.hub.url}/?host=nobody#/volumes`);
-  await page.getByText("The fleet has no host nobody.").waitFor();
+  await page.goto(`${fleet.hub.url}/?host=no-such-host#/volumes`);
+  await page.getByText("The fleet has no host no-such-host.").waitFor();
   const phone = await fleet.open("/#/hosts", { widthPx: 390 });
   await phone.getByRole("listitem").filter({ hasText: "node-a" }).waitFor();
   await phone.getByRole("button", { name: "Hub localhost, choose a host" }).waitFor();
@@ -231,4 +231,31 @@ test("a gateway that is not a hub has no hosts", async (t) => {
   t.equal(await page.getByRole("button", { name: /choose a host/ }).count(), 0);
   await page.goto(`${url}/?host=node-a`);
   await page.getByText("This gateway is not the hub of a fleet.").waitFor();
+});
+
+test("the search finds resources on all hosts, from a page of the hub and of a host", async (t) => {
+  const fleet = await startFleet(t, ["node-a", "node-b"]);
+  await fleet.hosts.get("node-b")?.admin(LVService).createLV({ name: "needle", sizeGb: 1n });
+  const page = await fleet.open("/");
+  await goTo(page, "Resources");
+  await page.getByLabel("Filter resources").fill("needle");
+  await page.getByRole("row", { name: /needle.*node-b/ }).waitFor();
+  t.match(page.url(), "#/resources?q=needle");
+  await assertAccessible(t, page, "the resources of a fleet");
+  await keepScreenshot(page, "fleet-resources");
+  await page.getByRole("link", { name: "needle", exact: true }).click();
+  await page.getByRole("heading", { level: 1, name: "needle" }).waitFor();
+  t.equal(new URL(page.url()).search, "?host=node-b");
+
+  await page.goto(`${fleet.hub.url}/?host=node-a#/volumes`);
+  await page.getByRole("link", { name: "sandbox-web", exact: true }).waitFor();
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("needle");
+  const found = page.getByRole("option", { name: /needle volume on node-b/ });
+  await found.waitFor();
+  await assertAccessible(t, page, "what other hosts have");
+  await keepScreenshot(page, "fleet-search");
+  await found.click();
+  await page.getByRole("heading", { level: 1, name: "needle" }).waitFor();
+  t.equal(new URL(page.url()).search, "?host=node-b");
 });

@@ -12,7 +12,7 @@ export interface VirtualRows {
 }
 
 /** Rows drawn beyond the visible ones on each side, so that a scroll shows no gap before the next frame. */
-const spareRows = 12;
+const spareRows = 8;
 /** Drawn in steps, so that most scroll events change nothing. */
 const stepRows = 8;
 
