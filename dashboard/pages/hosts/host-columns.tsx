@@ -37,6 +37,19 @@ export function hostColumns(hubVersion: string): readonly Column<HostRow>[] {
       onCard: "figure",
     },
     {
+      id: "load",
+      title: "Load",
+      width: "figure",
+      isNumber: true,
+      cell: ({ host: { report } }) =>
+        report?.cpuLoad === undefined ? (
+          "—"
+        ) : (
+          <span title="Processes that run or wait, per CPU, in the last minute">{report.cpuLoad}</span>
+        ),
+      sortBy: ({ host: { report } }) => report?.cpuLoad,
+    },
+    {
       id: "systems",
       title: "Systems",
       width: "short",

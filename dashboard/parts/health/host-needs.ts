@@ -5,7 +5,7 @@ import { fullness } from "../figure/fullness.ts";
 import { isServed } from "./backend-health.ts";
 
 /** Why a host needs a person, the most urgent first. */
-export const needKinds = ["silent", "failing", "full", "different"] as const;
+export const needKinds = ["silent", "failing", "full", "hot", "different"] as const;
 
 export type NeedKind = (typeof needKinds)[number];
 
@@ -25,6 +25,9 @@ export interface HostRow {
 
 /** A host renews its certificate ten days before it expires; one that has not done so by now cannot. */
 const renewalFailedMs = 7 * 86_400_000;
+
+/** From this load per CPU on, half of the processes wait. */
+const hotLoad = 2;
 
 /** Returns all hosts with what they need, the most urgent first. @param hubVersion version that all hosts should have */
 export function hostRows(hosts: readonly Host[], hubVersion: string, nowMs: number): readonly HostRow[] {
@@ -64,6 +67,9 @@ function hostNeeds(host: Host, hubVersion: string, nowMs: number): readonly Host
         text: `${figureName(figure)} is ${Math.round(percent ?? 0)} % full`,
       });
     }
+  }
+  if (report?.cpuLoad !== undefined && report.cpuLoad >= hotLoad) {
+    needs.push({ kind: "hot", severity: "warn", text: `load is ${report.cpuLoad} per CPU` });
   }
   if (report !== undefined && report.version !== hubVersion) {
     needs.push({

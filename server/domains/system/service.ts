@@ -1,3 +1,4 @@
+import { availableParallelism, loadavg } from "node:os";
 import { durationFromMs, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { BackendHealth, BackendKind, SystemService } from "../../../gen/hostplane/v1/system_pb.ts";
 import type { Backend } from "../../domain/backend.ts";
@@ -34,6 +35,7 @@ export function createSystemService(
         hostname: facts.host,
         listeners: facts.listeners().map((listener) => ({ ...listener, services: [...listener.services] })),
         hub: facts.isHub,
+        cpuLoad: (loadavg()[0] ?? 0) / availableParallelism(),
       };
     },
     async listBackends() {

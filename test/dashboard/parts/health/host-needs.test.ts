@@ -21,20 +21,26 @@ interface Given {
   readonly seenMs?: number | undefined;
   readonly expiresInDays?: number;
   readonly version?: string;
+  readonly cpuLoad?: number;
   readonly backends?: MessageInitShape<typeof BackendSchema>[];
   readonly figures?: MessageInitShape<typeof HostFigureSchema>[];
 }
 
 function hostOf(given: Given): Host {
   const { name = "node", connected = true, expiresInDays = 20, version = "1.0.0" } = given;
-  const { backends = [], figures = [] } = given;
+  const { backends = [], figures = [], cpuLoad } = given;
   const seenMs = "seenMs" in given ? given.seenMs : nowMs;
   return create(HostSchema, {
     name,
     connected,
     ...(seenMs === undefined ? {} : { lastSeenAt: timestampFromMs(seenMs) }),
     certificateExpiresAt: timestampFromMs(nowMs + expiresInDays * dayMs),
-    report: create(HostReportSchema, { version, backends, figures }),
+    report: create(HostReportSchema, {
+      version,
+      backends,
+      figures,
+      ...(cpuLoad === undefined ? {} : { cpuLoad }),
+    }),
   });
 }
 
@@ -61,6 +67,8 @@ test("what a host needs is named, with what is worst first", async (t) => {
     "failed: vg0 is 96 % full",
     "warn: version 0.9.0, the hub has 1.0.0",
   ]);
+  t.same(textsOf({ cpuLoad: 1.75 }), []);
+  t.same(textsOf({ cpuLoad: 2 }), ["warn: load is 2 per CPU"]);
   t.same(textsOf({ expiresInDays: 6 }), ["warn: certificate is not renewed"]);
 });
 
@@ -74,9 +82,10 @@ test("only systems that are configured can fail", async (t) => {
   t.same(textsOf({ backends }), ["failed: libvirt is unreachable", "warn: lvm is degraded"]);
 });
 
-test("hosts are ordered by what they need: silent, failing, full, different, healthy", async (t) => {
+test("hosts are ordered by what they need: silent, failing, full, hot, different, healthy", async (t) => {
   const hosts = [
     hostOf({ name: "healthy" }),
+    hostOf({ name: "hot", cpuLoad: 3 }),
     hostOf({ name: "different", version: "0.9.0" }),
     hostOf({ name: "nearly-full", figures: [figure(900)] }),
     hostOf({ name: "full", figures: [figure(990)] }),
@@ -89,11 +98,11 @@ test("hosts are ordered by what they need: silent, failing, full, different, hea
   const rows = hostRows(hosts, "1.0.0", nowMs);
   t.same(
     rows.map(({ host }) => host.name),
-    ["silent", "failing", "full", "nearly-full", "different", "healthy"],
+    ["silent", "failing", "full", "nearly-full", "hot", "different", "healthy"],
   );
   t.same(
     rows.map(({ needs }) => hostStatus(needs).kind),
-    ["failed", "failed", "failed", "warn", "warn", "ok"],
+    ["failed", "failed", "failed", "warn", "warn", "warn", "ok"],
   );
 });
 
