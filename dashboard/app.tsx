@@ -1,16 +1,19 @@
 import { useEffect } from "preact/hooks";
 import { Route, Router, Switch } from "wouter-preact";
 import { proposed } from "./action/action.ts";
+import { host } from "./host/host.ts";
 import { Away } from "./layout/away.tsx";
 import { domainPages } from "./layout/domain-pages.ts";
 import { Frame } from "./layout/frame.tsx";
 import { Login } from "./layout/login.tsx";
-import { pages } from "./layout/pages.ts";
+import { OpenHost } from "./layout/open-host.tsx";
+import { pages, pagesOf } from "./layout/pages.ts";
 import { closePalette } from "./layout/palette.tsx";
 import { usePagePath } from "./layout/use-page-path.ts";
 import { followOperations } from "./live/current-operations.ts";
 import { followDismissed } from "./live/dismissed-operations.ts";
 import { followEvents, onEvent } from "./live/event-stream.ts";
+import { followHosts } from "./live/hosts.ts";
 import { followInventory } from "./live/inventory.ts";
 import { forgetOperations } from "./live/latest-operations.ts";
 import { forgetRowHistory } from "./live/row-history.ts";
@@ -26,6 +29,8 @@ export function App() {
   const isIn = current.state === "in";
   useEffect(() => void resumeSession(), []);
   useEffect(() => (isIn ? beginLogin() : undefined), [isIn]);
+  const isHub = current.state === "in" && current.info.hub;
+  useEffect(() => (isHub ? followHosts() : undefined), [isHub]);
   if (current.state === "unknown") {
     return current.error === undefined ? (
       <p role="status" class="reading center">
@@ -38,11 +43,17 @@ export function App() {
   if (current.state === "out") {
     return <Login ended={current.error} />;
   }
-  const shown = [...pages, ...domainPages.value].filter(({ role }) => role === undefined || hasRole(role));
+  const shown = pagesOf(
+    [...pages, ...domainPages.value],
+    host !== undefined ? "host" : isHub ? "hub" : "gateway",
+  ).filter(({ role }) => role === undefined || hasRole(role));
   return (
     <Router hook={usePagePath}>
       <Frame pages={shown} session={current}>
         <Switch>
+          <Route path="/hosts/:name/*?">
+            <OpenHost />
+          </Route>
           {shown.map(({ path, Page }) => (
             <Route key={path} path={path} nest={path !== "/"}>
               <Page />

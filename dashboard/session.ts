@@ -5,6 +5,8 @@ import { isLoginRefused } from "../client/is-login-refused.ts";
 import type { GetInfoResponse } from "../gen/hostplane/v1/system_pb.ts";
 import type { GetCallerResponse, Role } from "../gen/hostplane/v1/user_pb.ts";
 import { noticeBackend } from "./backend.ts";
+import { host } from "./host/host.ts";
+import { createHostClient } from "./host/host-client.ts";
 import { limitReads } from "./limit-reads.ts";
 
 /** The page's user: not known yet, none, or logged in, with information from the gateway about them and about itself. */
@@ -12,6 +14,7 @@ export type Session =
   | { readonly state: "unknown"; readonly error?: unknown }
   /** `error` is what ended the login; absent when there was none, or when the user logged out. */
   | { readonly state: "out"; readonly error?: unknown }
+  /** `info` is the gateway's that served the page, also on the page of a host. */
   | { readonly state: "in"; readonly caller: GetCallerResponse; readonly info: GetInfoResponse };
 
 export const session = signal<Session>({ state: "unknown" });
@@ -56,20 +59,33 @@ function endSession(error: unknown, ofLogin: number): void {
   }
 }
 
+const streamWorker = () =>
+  new SharedWorker(new URL("../client/shared-streams/stream-worker.ts", import.meta.url), {
+    type: "module",
+    name: "hostplane-streams",
+  });
+
 /**
  * Client of the gateway that served this page. The token is in a cookie that scripts cannot read. The streams of all windows share
  * one connection.
  */
-export const client = createHostplaneClient({
+export const gateway = createHostplaneClient({
   baseUrl: location.origin,
   session: "cookie",
-  streamWorker: () =>
-    new SharedWorker(new URL("../client/shared-streams/stream-worker.ts", import.meta.url), {
-      type: "module",
-      name: "hostplane-streams",
-    }),
-  interceptors: [noticeEnd, noticeBackend, limitReads],
+  streamWorker,
+  interceptors: [noticeEnd, ...(host === undefined ? [noticeBackend] : []), limitReads],
 });
+
+/** Client of what this page shows: the gateway, or a host of its fleet. */
+export const client =
+  host === undefined
+    ? gateway
+    : createHostClient(gateway, {
+        baseUrl: `${location.origin}/hosts/${encodeURIComponent(host)}`,
+        session: "cookie",
+        streamWorker,
+        interceptors: [noticeEnd, noticeBackend, limitReads],
+      });
 
 /**
  * Asks the gateway for the page's user. `session` becomes "out" without a login, and "unknown" with the error if the gateway is
@@ -94,15 +110,15 @@ export async function refreshSession(): Promise<void> {
 
 async function fetchSession(): Promise<Session & { readonly state: "in" }> {
   // In sequence: without a login the first call is rejected, and there is no need to send the second.
-  const caller = await client.users.getCaller({});
-  const info = await client.system.getInfo({});
+  const caller = await gateway.users.getCaller({});
+  const info = await gateway.system.getInfo({});
   loadedVersion.value ??= info.version;
   return { state: "in", caller, info };
 }
 
 /** @throws ConnectError UNAUTHENTICATED for wrong credentials, RESOURCE_EXHAUSTED after too many attempts */
 export async function login(username: string, password: string): Promise<void> {
-  await client.login(username, password);
+  await gateway.login(username, password);
   loginNumber += 1;
   await resumeSession();
 }
@@ -112,7 +128,7 @@ export async function login(username: string, password: string): Promise<void> {
  * @throws ConnectError when the gateway was not reached; the login then continues
  */
 export async function logout(): Promise<void> {
-  await client.logout();
+  await gateway.logout();
   session.value = { state: "out" };
 }
 

@@ -32,6 +32,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   ],
   "dashboard/app.tsx": [
     "dashboard/action",
+    "dashboard/host",
     "dashboard/layout",
     "dashboard/live",
     "dashboard/session.ts",
@@ -41,10 +42,12 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   "dashboard/charts": ["dashboard/parts"],
   // The script of /docs is a program of its own.
   "dashboard/docs": [],
+  "dashboard/host": ["client", "gen"],
   "dashboard/layout": [
     "client",
     "dashboard/action",
     "dashboard/backend.ts",
+    "dashboard/host",
     "dashboard/live",
     "dashboard/pages",
     "dashboard/parts",
@@ -53,16 +56,23 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "dashboard/shell",
     "gen",
   ],
-  "dashboard/live": ["client", "dashboard/session.ts", "gen"],
+  "dashboard/live": ["client", "dashboard/host", "dashboard/session.ts", "gen"],
   "dashboard/main.tsx": ["dashboard/app.tsx", "dashboard/layout", "dashboard/resources", "dashboard/style"],
   "dashboard/parts": ["client", "dashboard/live", "dashboard/session.ts", "gen"],
   "dashboard/limit-reads.ts": [],
-  "dashboard/session.ts": ["client", "dashboard/backend.ts", "dashboard/limit-reads.ts", "gen"],
+  "dashboard/session.ts": [
+    "client",
+    "dashboard/backend.ts",
+    "dashboard/host",
+    "dashboard/limit-reads.ts",
+    "gen",
+  ],
   "dashboard/vite.config.ts": [],
   "dashboard/resources": [
     "client",
     "dashboard/action",
     "dashboard/charts",
+    "dashboard/host",
     "dashboard/live",
     "dashboard/parts",
     "dashboard/session.ts",
@@ -359,7 +369,7 @@ function protocolRooms(): Record<string, readonly string[]> {
 
 /** Each page of the dashboard is a separate module and imports no other page. */
 function pageRooms(): Record<string, readonly string[]> {
-  const mayEnter = ["action", "charts", "live", "parts", "resources", "session.ts", "shell"].map(
+  const mayEnter = ["action", "charts", "host", "live", "parts", "resources", "session.ts", "shell"].map(
     (name) => `dashboard/${name}`,
   );
   const pages = readdirSync(join(root, "dashboard/pages"));

@@ -1,8 +1,10 @@
 import { useSignal } from "@preact/signals";
+import { useRef } from "preact/hooks";
 import { knownRuns } from "../parts/figure/known-runs.ts";
 import { localClock } from "../parts/text/local-time.ts";
 import { axisStep } from "./axis-step.ts";
 import { ChartTable } from "./chart-table.tsx";
+import { useWidth } from "./use-width.ts";
 
 /** An event on a chart. */
 export interface ChartMark {
@@ -11,9 +13,10 @@ export interface ChartMark {
   readonly text: string;
 }
 
-const [width, height, left, bottom] = [720, 160, 72, 34];
+/** In pixels: the drawing is as wide as its place, so that its texts have their size on a phone too. */
+const [usualWidth, height, left, bottom] = [720, 160, 72, 34];
 const gridLines = 2;
-const hourTicks = 8;
+const tickPx = 80;
 /** Height of the marks' lane below the axis. */
 const laneY = height - 6;
 
@@ -31,6 +34,8 @@ export function HistoryChart(props: {
 }) {
   const { title, values, startMs, intervalMs, unit, text, limit, marks } = props;
   const at = useSignal<number | undefined>(undefined);
+  const drawing = useRef<SVGSVGElement>(null);
+  const width = useWidth(drawing, usualWidth);
   const isBytes = unit.startsWith("bytes");
   const known = values.filter((value) => value !== undefined);
   const step = axisStep(Math.max(isBytes ? 1024 : 2, limit ?? 0, ...known), isBytes ? "bytes" : "count");
@@ -50,6 +55,7 @@ export function HistoryChart(props: {
         </span>
       </figcaption>
       <svg
+        ref={drawing}
         viewBox={`0 0 ${width} ${height}`}
         role="img"
         aria-label={`${title}, last 24 hours. Now: ${newest === undefined ? "not known" : text(newest)}`}
@@ -70,7 +76,7 @@ export function HistoryChart(props: {
             </text>
           </g>
         ))}
-        {ticksOf(values.length).map((index) => (
+        {ticksOf(values.length, Math.floor((width - left) / tickPx)).map((index) => (
           <text key={index} x={x(index)} y={height - bottom + 16}>
             {localClock(new Date(startMs + index * intervalMs)).slice(0, 5)}
           </text>
@@ -114,11 +120,11 @@ export function HistoryChart(props: {
   );
 }
 
-/** Places of the times on the axis; fewer for a history of minutes. */
-function ticksOf(count: number): readonly number[] {
+/** Places of the times on the axis; fewer for a history of minutes. @param ticks how many have room */
+function ticksOf(count: number, ticks: number): readonly number[] {
   return [
     ...new Set(
-      Array.from({ length: hourTicks }, (_, tick) => Math.floor((tick / hourTicks) * Math.max(0, count - 1))),
+      Array.from({ length: ticks }, (_, tick) => Math.floor((tick / ticks) * Math.max(0, count - 1))),
     ),
   ];
 }

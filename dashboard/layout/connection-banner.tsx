@@ -1,4 +1,5 @@
 import { useEffect } from "preact/hooks";
+import { host } from "../host/host.ts";
 import { connection } from "../live/event-stream.ts";
 import { ErrorNote } from "../parts/error-note.tsx";
 import { Note } from "../parts/note.tsx";
@@ -21,7 +22,12 @@ export function ConnectionBanner() {
       {(current.state === "lost" || current.state === "connecting") && current.sinceMs !== undefined && (
         <Note tone="warn" role="status">
           <span>
-            <strong>No word since {localClock(new Date(current.sinceMs))}.</strong> Shown as of then.
+            <strong>
+              {current.state === "lost" && current.isHostAway
+                ? `${host} is unreachable. Last seen at ${localClock(new Date(current.sinceMs))}.`
+                : `No word since ${localClock(new Date(current.sinceMs))}.`}
+            </strong>{" "}
+            Shown as of then.
             {current.state === "lost" && ` Next try at ${localClock(new Date(current.retryAtMs))}.`}
           </span>
         </Note>

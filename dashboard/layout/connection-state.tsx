@@ -14,7 +14,7 @@ export function ConnectionState() {
           ? ["off", "Connecting"]
           : ["unknown", silenceText(current.sinceMs)];
       case "lost":
-        return ["unknown", silenceText(current.sinceMs)];
+        return current.isHostAway ? ["failed", "Unreachable"] : ["unknown", silenceText(current.sinceMs)];
       default:
         return ["failed", "Not live"];
     }

@@ -4,16 +4,21 @@ import { Suspense } from "preact/compat";
 import { useEffect } from "preact/hooks";
 import { Link, useLocation } from "wouter-preact";
 import { ActionDialog } from "../action/action-dialog.tsx";
+import { isSandbox } from "../backend.ts";
+import { host } from "../host/host.ts";
 import { connection } from "../live/event-stream.ts";
 import { Icon } from "../parts/icon.tsx";
 import { listenToKeys, useKeys } from "../parts/keys.ts";
 import { Skeleton } from "../parts/skeleton.tsx";
+import { phoneQuery, useMedia } from "../parts/use-media.ts";
 import type { Session } from "../session.ts";
 import { closePanel, panel, SidePanel } from "../shell/side-panel.tsx";
 import { Toasts } from "../shell/toasts.tsx";
 import { isTrayOpen } from "../shell/tray-state.ts";
 import { Account } from "./account.tsx";
 import { ConnectionBanner } from "./connection-banner.tsx";
+import { HostAway, isHostAway } from "./host-away.tsx";
+import { HostSwitcher } from "./host-switcher.tsx";
 import { isKeyHelpOpen, KeyHelp } from "./key-help.tsx";
 import { Navigation } from "./navigation.tsx";
 import { PageBoundary } from "./page-boundary.tsx";
@@ -31,16 +36,19 @@ export function Frame(props: {
   readonly children: ComponentChildren;
 }) {
   const { caller, info } = props.session;
+  const isHub = info.hub || host !== undefined;
   const isMenuOpen = useSignal(false);
   const [location] = useLocation();
   const page = pageAt(props.pages, location);
-  usePlace(page, `hostplane${info.sandbox ? " sandbox" : ""} on ${info.hostname}`, () => {
+  usePlace(page, `hostplane${isSandbox.value ? " sandbox" : ""} on ${host ?? info.hostname}`, () => {
     isMenuOpen.value = false;
   });
   // A form belongs to the list or resource beside it.
   useEffect(closePanel, [location]);
-  useFrameKeys(props.pages);
+  useFrameKeys(props.pages, isHub);
   const content = panel.value;
+  const isPhone = useMedia(phoneQuery);
+  const isAway = isHostAway(info.hub);
   const isStale = connection.value.state === "lost" || connection.value.state === "ended";
   return (
     <div class={`frame ${content === undefined ? "" : "with-panel"} ${isStale ? "stale" : ""}`}>
@@ -49,18 +57,22 @@ export function Frame(props: {
       </button>
       <div id="side" class={isMenuOpen.value ? "side open" : "side"}>
         <div class="gateway">
-          <Link href="/" title={`hostplane ${info.version}`}>
-            <Icon name="server" />
-            <span>{info.hostname}</span>
-          </Link>
+          {isHub && !isPhone ? (
+            <HostSwitcher hub={info.hostname} />
+          ) : (
+            <Link href="/" title={`hostplane ${info.version}`}>
+              <Icon name="server" />
+              <span>{host ?? info.hostname}</span>
+            </Link>
+          )}
           <SandboxMark />
         </div>
         <Navigation pages={props.pages} />
         <Account caller={caller} version={info.version} />
       </div>
-      <TopBar page={page} />
+      <TopBar page={page} switcher={isHub && isPhone && <HostSwitcher hub={info.hostname} />} />
       <main id="content" tabIndex={-1}>
-        <ConnectionBanner />
+        {!isAway && <ConnectionBanner />}
         <PageBoundary key={page?.path}>
           <Suspense
             fallback={
@@ -69,7 +81,7 @@ export function Frame(props: {
               </div>
             }
           >
-            {props.children}
+            {isAway ? <HostAway /> : props.children}
           </Suspense>
         </PageBoundary>
       </main>
@@ -115,7 +127,7 @@ function BottomBar(props: {
         <Icon name="pulse" />
         Operations
       </Link>
-      <button type="button" onClick={openPalette}>
+      <button type="button" onClick={() => openPalette()}>
         <Icon name="search" />
         Search
       </button>
@@ -123,7 +135,7 @@ function BottomBar(props: {
   );
 }
 
-function useFrameKeys(pages: readonly PageEntry[]): void {
+function useFrameKeys(pages: readonly PageEntry[], isHub: boolean): void {
   const [, goTo] = useLocation();
   useEffect(listenToKeys, []);
   useEffect(() => {
@@ -144,6 +156,7 @@ function useFrameKeys(pages: readonly PageEntry[]): void {
         isKeyHelpOpen.value = true;
       },
     },
+    ...(isHub ? [{ key: "h", does: "choose a host", run: () => openPalette("hosts") }] : []),
     {
       key: "o",
       does: "operations tray",

@@ -2,7 +2,8 @@ import { Link, useLocation } from "wouter-preact";
 import { ResourceHealth } from "../../gen/hostplane/v1/inventory_pb.ts";
 import { OperationState } from "../../gen/hostplane/v1/operation_pb.ts";
 import { unsettledOperations } from "../live/current-operations.ts";
-import { resourcesByType } from "../live/inventory.ts";
+import { hosts } from "../live/hosts.ts";
+import { inventory, resourcesByType } from "../live/inventory.ts";
 import { problems } from "../pages/overview/problems/problems.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Status } from "../parts/status.tsx";
@@ -53,6 +54,10 @@ function TallyOf({ entry: { path, types = [] } }: { readonly entry: PageEntry })
       return <ProblemTally />;
     case "/operations":
       return <OperationTally />;
+    case "/hosts":
+      return <HostTally />;
+    case "/resources":
+      return <>{(inventory.value.resources.size + inventory.value.ofHosts.size).toLocaleString("en")}</>;
     default:
       return <Tally types={types} />;
   }
@@ -63,6 +68,16 @@ function ProblemTally() {
   return failed === 0 ? null : (
     <>
       <Status kind="failed" text="problems" /> {failed}
+    </>
+  );
+}
+
+function HostTally() {
+  const all = hosts.value.hosts ?? [];
+  return (
+    <>
+      {all.some(({ connected }) => !connected) && <Status kind="failed" text="not connected" />}
+      {all.length.toLocaleString("en")}
     </>
   );
 }

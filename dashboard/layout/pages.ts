@@ -4,6 +4,9 @@ import { Role } from "../../gen/hostplane/v1/user_pb.ts";
 import { Overview } from "../pages/overview/overview.tsx";
 import type { IconName } from "../parts/icon.tsx";
 
+/** What a dashboard shows: a host of a fleet, the hub of one, or any other gateway. */
+export type Shown = "host" | "hub" | "gateway";
+
 export type PageGroup = "resources" | "administration";
 
 /** A page of the dashboard. */
@@ -20,8 +23,13 @@ export interface PageEntry {
   readonly group?: PageGroup;
   /** Role that may see the page; every role when absent. */
   readonly role?: Role;
+  /** What has the page; by default everything that can be shown. */
+  readonly of?: readonly Shown[];
   readonly Page: ComponentType;
 }
+
+/** A hub has no volumes, machines and pods of its own. */
+const ownSystems: readonly Shown[] = ["gateway", "host"];
 
 /** All pages, in the order of the navigation. A page is loaded when it is first opened; the overview comes with the dashboard. */
 export const pages: readonly PageEntry[] = [
@@ -41,12 +49,31 @@ export const pages: readonly PageEntry[] = [
     Page: lazy(async () => (await import("../pages/events/events.tsx")).Events),
   },
   {
+    path: "/hosts",
+    title: "Hosts",
+    icon: "server",
+    key: "h",
+    group: "resources",
+    of: ["hub"],
+    Page: lazy(async () => (await import("../pages/hosts/hosts.tsx")).Hosts),
+  },
+  {
+    path: "/resources",
+    title: "Resources",
+    icon: "list",
+    key: "r",
+    group: "resources",
+    of: ["hub"],
+    Page: lazy(async () => (await import("../pages/resources/resources.tsx")).Resources),
+  },
+  {
     path: "/volumes",
     title: "Volumes",
     icon: "disk",
     key: "v",
     types: ["volume", "thinPool", "volumeGroup"],
     group: "resources",
+    of: ownSystems,
     Page: lazy(async () => (await import("../pages/volumes/volumes.tsx")).Volumes),
   },
   {
@@ -65,6 +92,7 @@ export const pages: readonly PageEntry[] = [
     key: "m",
     types: ["hypervisor", "storagePool"],
     group: "resources",
+    of: ownSystems,
     Page: lazy(async () => (await import("../pages/hypervisors/hypervisors.tsx")).Hypervisors),
   },
   {
@@ -83,6 +111,7 @@ export const pages: readonly PageEntry[] = [
     key: "d",
     types: ["pod"],
     group: "resources",
+    of: ownSystems,
     Page: lazy(async () => (await import("../pages/pods/pods.tsx")).Pods),
   },
   {
@@ -101,6 +130,7 @@ export const pages: readonly PageEntry[] = [
     key: "u",
     group: "administration",
     role: Role.ADMIN,
+    of: ["gateway", "hub"],
     Page: lazy(async () => (await import("../pages/users/users.tsx")).Users),
   },
 ];
@@ -110,4 +140,9 @@ export function pageAt(entries: readonly PageEntry[], location: string): PageEnt
   return entries.find(({ path }) =>
     path === "/" ? location === "/" : location === path || location.startsWith(`${path}/`),
   );
+}
+
+/** Returns the pages of what is shown. */
+export function pagesOf(entries: readonly PageEntry[], shown: Shown): readonly PageEntry[] {
+  return entries.filter(({ of }) => of?.includes(shown) ?? true);
 }

@@ -1,14 +1,18 @@
+import type { Host } from "../../gen/hostplane/v1/fleet_pb.ts";
 import type { Resource } from "../../gen/hostplane/v1/inventory_pb.ts";
 import type { Operation, OperationState } from "../../gen/hostplane/v1/operation_pb.ts";
+import { addressOfHost, addressOfHosts, addressOfHub } from "../host/address-of-host.ts";
+import { keyOfResource } from "../host/key-of-resource.ts";
 import type { IconName } from "../parts/icon.tsx";
 import type { StatusKind } from "../parts/status.tsx";
+import { labelTexts } from "../parts/text/label-texts.ts";
 import { kindOf, statusOfResource } from "../resources/kinds.ts";
 import type { PageEntry } from "./pages.ts";
 
 /** A line of the command palette. */
 export interface PaletteEntry {
   readonly id: string;
-  readonly section: "Run" | "Go to" | "Operations";
+  readonly section: "Run" | "Go to" | "Hosts" | "Other hosts" | "Operations";
   readonly icon: IconName;
   readonly text: string;
   readonly detail: string;
@@ -17,21 +21,29 @@ export interface PaletteEntry {
   /** Absolute path to open; without it `run` is called. */
   readonly path?: string;
   readonly run?: () => void;
+  /** Address of a page that has to be loaded, as that of a host. */
+  readonly address?: string;
 }
 
 export interface PaletteSources {
   readonly pages: readonly PageEntry[];
+  /** Empty unless the gateway is a hub. */
+  readonly hosts: readonly Host[];
   readonly resources: ReadonlyMap<string, Resource>;
+  /** What the hub has found for the same words on other hosts. */
+  readonly onOtherHosts: readonly Resource[];
   readonly operations: ReadonlyMap<string, Operation>;
 }
 
 /** Lines of each section at most; more words find the others. */
 const shownPerSection = 6;
+/** Lines of hosts at most, where hosts are all there is. */
+const shownHosts = 100;
 
 /** Returns what matches all words: what to run, where to go, and operations. Without words only the pages. */
 export function findEntries(
   text: string,
-  { pages, resources, operations }: PaletteSources,
+  { pages, hosts, resources, onOtherHosts, operations }: PaletteSources,
 ): readonly PaletteEntry[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   const pageEntries = pages.map((page) => pageEntry(page)).filter((entry) => matches(entry, words));
@@ -65,8 +77,56 @@ export function findEntries(
   return [
     ...run.slice(0, shownPerSection),
     ...goTo.slice(0, shownPerSection),
+    ...hosts
+      .map(hostEntry)
+      .filter((entry) => matches(entry, words))
+      .slice(0, shownPerSection),
+    ...onOtherHosts.map(otherHostEntry),
     ...found.filter((entry) => matches(entry, words)).slice(0, shownPerSection),
   ];
+}
+
+/** Returns the hosts that match all words, after an entry for the page of them all. */
+export function findHosts(text: string, hosts: readonly Host[]): readonly PaletteEntry[] {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  const all: PaletteEntry = {
+    id: "hosts",
+    section: "Go to",
+    icon: "list",
+    text: "All hosts",
+    detail: "of the hub",
+    address: addressOfHosts,
+  };
+  return [all, ...hosts.map(hostEntry)].filter((entry) => matches(entry, words)).slice(0, shownHosts);
+}
+
+function hostEntry(host: Host): PaletteEntry {
+  const { name, labels, connected } = host;
+  return {
+    id: `host ${name}`,
+    section: "Hosts",
+    icon: "server",
+    text: name,
+    detail: [connected ? "" : "not connected", ...labelTexts(labels)].filter(Boolean).join(" "),
+    status: connected ? "ok" : "failed",
+    address: addressOfHost(name),
+  };
+}
+
+/** A resource of another host, or of the hub itself. */
+function otherHostEntry(resource: Resource): PaletteEntry {
+  const { host, title } = resource;
+  const kind = kindOf(resource);
+  const path = kind.pathOf(resource);
+  return {
+    id: keyOfResource(resource),
+    section: "Other hosts",
+    icon: kind.icon,
+    text: title,
+    detail: `${kind.title} on ${host || "the hub"}`,
+    status: statusOfResource(resource),
+    address: host === "" ? addressOfHub(path) : addressOfHost(host, path),
+  };
 }
 
 function pageEntry({ path, title, icon }: PageEntry): PaletteEntry {

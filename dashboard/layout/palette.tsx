@@ -2,43 +2,53 @@ import { signal, useSignal } from "@preact/signals";
 import type { RefObject } from "preact";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { useLocation } from "wouter-preact";
+import { hosts } from "../live/hosts.ts";
 import { inventory } from "../live/inventory.ts";
 import { latestOperations } from "../live/latest-operations.ts";
 import { Icon } from "../parts/icon.tsx";
 import { operationStatus } from "../parts/operation/operation-state.ts";
 import { Status } from "../parts/status.tsx";
 import type { PageEntry } from "./pages.ts";
-import { findEntries, type PaletteEntry, type PaletteSources } from "./palette-entries.ts";
+import { findEntries, findHosts, type PaletteEntry, type PaletteSources } from "./palette-entries.ts";
+import { useFleetSearch } from "./use-fleet-search.ts";
 
-const isOpen = signal(false);
+/** What the palette finds; undefined while it is closed. */
+const opened = signal<"everything" | "hosts" | undefined>(undefined);
 
-export function openPalette(): void {
-  isOpen.value = true;
+export function openPalette(what: "everything" | "hosts" = "everything"): void {
+  opened.value = what;
 }
 
 export function closePalette(): void {
-  isOpen.value = false;
+  opened.value = undefined;
 }
 
 /** The command palette: what to run, where to go and recent operations, found by words. */
 export function Palette({ pages }: { readonly pages: readonly PageEntry[] }) {
-  return isOpen.value ? <OpenPalette pages={pages} /> : null;
+  return opened.value === undefined ? null : (
+    <OpenPalette key={opened.value} pages={pages} what={opened.value} />
+  );
 }
 
-function OpenPalette({ pages }: { readonly pages: readonly PageEntry[] }) {
+function OpenPalette(props: { readonly pages: readonly PageEntry[]; readonly what: "everything" | "hosts" }) {
+  const { pages, what } = props;
   const dialog = useRef<HTMLDialogElement>(null);
   const text = useSignal("");
   const at = useSignal(0);
   const [, goTo] = useLocation();
+  const { resources: onOtherHosts, isSearching } = useFleetSearch(what === "hosts" ? "" : text.value).value;
   const sources: PaletteSources = {
     pages,
+    hosts: hosts.value.hosts ?? [],
+    onOtherHosts,
     resources: inventory.value.resources,
     operations: latestOperations.value,
   };
   const found = useMemo(
-    () => findEntries(text.value, sources),
-    [text.value, sources.resources, sources.operations],
+    () => (what === "hosts" ? findHosts(text.value, sources.hosts) : findEntries(text.value, sources)),
+    [text.value, sources.hosts, sources.resources, sources.operations, onOtherHosts],
   );
+  const label = what === "hosts" ? "Choose a host" : "Search or run a command";
 
   useModal(dialog);
 
@@ -47,7 +57,9 @@ function OpenPalette({ pages }: { readonly pages: readonly PageEntry[] }) {
       return;
     }
     closePalette();
-    if (entry.path === undefined) {
+    if (entry.address !== undefined) {
+      location.assign(entry.address);
+    } else if (entry.path === undefined) {
       entry.run?.();
     } else {
       goTo(`~${entry.path}`);
@@ -70,19 +82,13 @@ function OpenPalette({ pages }: { readonly pages: readonly PageEntry[] }) {
   }
 
   return (
-    <dialog
-      ref={dialog}
-      class="palette"
-      aria-label="Search or run a command"
-      onClose={closePalette}
-      closedby="any"
-    >
+    <dialog ref={dialog} class="palette" aria-label={label} onClose={closePalette} closedby="any">
       <div class="entry">
         <Icon name="search" />
         <input
           type="text"
           role="combobox"
-          aria-label="Search or run a command"
+          aria-label={label}
           aria-expanded="true"
           aria-controls="palette-found"
           aria-activedescendant={found.length > 0 ? `palette-${at.value}` : undefined}
@@ -96,7 +102,7 @@ function OpenPalette({ pages }: { readonly pages: readonly PageEntry[] }) {
         />
         <kbd>Esc</kbd>
       </div>
-      <Found of={found} words={text.value} at={at.value} onPick={run} />
+      <Found of={found} isSearching={isSearching} words={text.value} at={at.value} onPick={run} />
       <footer class="small">
         <span>
           <kbd>↑</kbd> <kbd>↓</kbd> select
@@ -127,14 +133,18 @@ function useModal(dialog: RefObject<HTMLDialogElement>): void {
 /** What was found, in sections. */
 function Found(props: {
   readonly of: readonly PaletteEntry[];
+  /** Whether more may be found on other hosts. */
+  readonly isSearching: boolean;
   readonly words: string;
   readonly at: number;
   readonly onPick: (entry: PaletteEntry) => void;
 }) {
-  const { of: found, words, at, onPick } = props;
+  const { of: found, isSearching, words, at, onPick } = props;
   return (
     <div class="found" role="listbox" id="palette-found" aria-label="Found" tabIndex={-1}>
-      {found.length === 0 && <p class="empty">Nothing found.</p>}
+      {found.length === 0 && (
+        <p class="empty">{isSearching ? "Searching other hosts …" : "Nothing found."}</p>
+      )}
       {found.map((entry, index) => (
         <div key={entry.id} role="none">
           {entry.section !== found[index - 1]?.section && (

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import { Link } from "wouter-preact";
 import { OperationState } from "../../gen/hostplane/v1/operation_pb.ts";
 import { failedOperations, unsettledOperations } from "../live/current-operations.ts";
@@ -11,11 +12,17 @@ import type { PageEntry } from "./pages.ts";
 import { openPalette } from "./palette.tsx";
 
 /** The page's title, the search, operations and the state of the connection. */
-export function TopBar({ page }: { readonly page: PageEntry | undefined }) {
+export function TopBar(props: {
+  readonly page: PageEntry | undefined;
+  /** Before the title, where the navigation is not in view. */
+  readonly switcher: ComponentChildren;
+}) {
+  const { page, switcher } = props;
   return (
     <header class="top">
+      {switcher}
       <Place page={page} />
-      <button type="button" class="finder" aria-label="Search or run a command" onClick={openPalette}>
+      <button type="button" class="finder" aria-label="Search or run a command" onClick={() => openPalette()}>
         <Icon name="search" />
         <span>Search or run a command</span>
         <Key text="Ctrl K" />

@@ -1,6 +1,7 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { batch, signal } from "@preact/signals";
 import type { ConnectionState } from "../../client/client.ts";
+import { describeError } from "../../client/describe-error.ts";
 import type { Event } from "../../gen/hostplane/v1/event_pb.ts";
 import { client } from "../session.ts";
 import { firstMessage } from "./first-message.ts";
@@ -13,7 +14,13 @@ export type Connection =
   | { readonly state: "connecting"; readonly sinceMs?: number | undefined }
   /** `lostMs` is how long it was lost before; undefined if it was not. */
   | { readonly state: "live"; readonly lostMs?: number }
-  | { readonly state: "lost"; readonly sinceMs: number; readonly retryAtMs: number }
+  | {
+      readonly state: "lost";
+      readonly sinceMs: number;
+      readonly retryAtMs: number;
+      /** Whether the hub answers, and only the host that the page shows does not. */
+      readonly isHostAway: boolean;
+    }
   /** Permanently. */
   | { readonly state: "ended"; readonly error: unknown };
 
@@ -24,6 +31,9 @@ export const keptEvents = 500;
 const pastMs = 3_600_000;
 
 export const connection = signal<Connection>({ state: "connecting" });
+
+/** Whether the page has been live since the login, so that it has something to show while the connection is lost. */
+export const hasBeenLive = signal(false);
 
 /** Newest first: events since the page was opened, and from the hour before. */
 export const recentEvents = signal<readonly Event[]>([]);
@@ -81,6 +91,7 @@ export function followEvents(): () => void {
     stop();
     gathering.end();
     connection.value = { state: "connecting" };
+    hasBeenLive.value = false;
     recentEvents.value = [];
   };
 }
@@ -112,11 +123,13 @@ function takeState(now: ConnectionState): void {
   const before = connection.value;
   if (now.state === "lost") {
     const sinceMs = before.state === "lost" ? before.sinceMs : (lastWordAtMs ?? Date.now());
-    connection.value = { state: "lost", sinceMs, retryAtMs: now.retryAtMs };
+    const isHostAway = describeError(now.error).reason === "HOST_UNREACHABLE";
+    connection.value = { state: "lost", sinceMs, retryAtMs: now.retryAtMs, isHostAway };
   } else if (now.state === "connecting") {
     // A connection that is already shown as lost stays lost until it is live.
     connection.value = before.state === "live" ? { state: "connecting", sinceMs: lastWordAtMs } : before;
   } else {
+    hasBeenLive.value = true;
     connection.value =
       before.state === "lost" ? { state: "live", lostMs: Date.now() - before.sinceMs } : { state: "live" };
     if (before.state === "lost") {

@@ -20,11 +20,10 @@ interface Entry {
 const entries = new Map<string, Entry>();
 let waiting = new Set<string>();
 
-/** The last 24 hours of a row's resource, for its sparkline; undefined until it is read, or if it has none. */
-export function useRowHistory(resource: string): SubjectSeries | undefined {
-  const { series } = entryOf(resource);
-  useEffect(() => request(resource), [resource]);
-  return series.value;
+/** The last 24 hours of resources, for a row's sparkline, in their order; undefined until it is read, or if there is none. */
+export function useRowHistories(resources: readonly string[]): readonly (SubjectSeries | undefined)[] {
+  useEffect(() => resources.forEach(request), [resources.join("\n")]);
+  return resources.map((resource) => entryOf(resource).series.value);
 }
 
 /** Forgets what was read, so that the next user sees only their own. */

@@ -1,6 +1,6 @@
 import { effect, signal } from "@preact/signals";
 import type { Event } from "../../gen/hostplane/v1/event_pb.ts";
-import { type Backend, BackendHealth, BackendKind } from "../../gen/hostplane/v1/system_pb.ts";
+import type { Backend } from "../../gen/hostplane/v1/system_pb.ts";
 import { client } from "../session.ts";
 import { followRead, type Reading } from "./follow-read.ts";
 import { inventory } from "./inventory.ts";
@@ -54,15 +54,3 @@ const healthDetails: ReadonlySet<string> = new Set([
   "storagePool",
   "kubernetesCluster",
 ]);
-
-/** Reports whether a system is configured. */
-export function isServed({ kind }: Backend): boolean {
-  return kind === BackendKind.REAL || kind === BackendKind.SANDBOX;
-}
-
-/** Reports whether a configured system is degraded or unreachable. */
-export function isLacking(backend: Backend): boolean {
-  const { health, missing } = backend;
-  const isWell = health === BackendHealth.OK || health === BackendHealth.UNKNOWN;
-  return isServed(backend) && (!isWell || missing.length > 0);
-}

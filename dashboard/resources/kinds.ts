@@ -1,4 +1,5 @@
 import type { Resource } from "../../gen/hostplane/v1/inventory_pb.ts";
+import { pathOfHost } from "../host/address-of-host.ts";
 import { healthStatus, type StatusKind } from "../parts/status.tsx";
 import { generalKind } from "./general-kind.ts";
 import type { ResourceKind } from "./kind.ts";
@@ -22,9 +23,13 @@ export function hasOwnKind({ type }: Resource): boolean {
   return kinds.has(type);
 }
 
-/** Returns the path of the page of a resource; undefined if there is no such resource. */
+/** Returns the path of the page of a resource, on its host; undefined if there is no such resource. */
 export function pathOfResource(resource: Resource | undefined): string | undefined {
-  return resource === undefined ? undefined : kindOf(resource).pathOf(resource);
+  if (resource === undefined) {
+    return undefined;
+  }
+  const path = kindOf(resource).pathOf(resource);
+  return resource.host === "" ? path : pathOfHost(resource.host, path);
 }
 
 /** Returns the status of a resource: that of its health, or "off". */

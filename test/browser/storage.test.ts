@@ -1,5 +1,7 @@
 import type { Page } from "playwright-core";
 import { type Test, test } from "tap";
+import { systemClock } from "../../adapters/sandbox/clock.ts";
+import { createRandom } from "../../adapters/sandbox/random.ts";
 import { PlanResponseSchema } from "../../gen/hostplane/v1/plan_pb.ts";
 import { ArchiveCrashResponseSchema, ListCrashesResponseSchema } from "../../gen/hostplane/v1/storage_pb.ts";
 import { adminPassword, startGatewayUnderTest } from "../server/harness/gateway-under-test.ts";
@@ -163,4 +165,25 @@ test("an OSD, a host and a pool have pages, which the palette and the rows open"
   await assertAccessible(t, page, "a pool");
   await page.setViewportSize({ width: 390, height: 800 });
   await assertFits(t, page, "a pool");
+});
+
+test("health checks are listed while an OSD is down, and Ceph's status is in the heading", async (t) => {
+  const sizes = { volumes: 10, vms: 8, pods: 3, osds: 3 };
+  const world = { clock: systemClock, random: createRandom(1), sizes };
+  const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true, world });
+  const page = await openPage(t, await startBrowser(t), url);
+  await logIn(page, adminPassword);
+  await goTo(page, "Ceph");
+  // The world's first OSD fails by itself soon after the start.
+  const panel = page.getByRole("region", { name: "Health" });
+  const check = panel.getByRole("listitem").filter({ hasText: "OSD_DOWN" });
+  await check.getByText("1 osds down").waitFor();
+  await check.getByRole("img", { name: "warning" }).waitFor();
+  await panel.getByRole("listitem").filter({ hasText: "PG_DEGRADED" }).waitFor();
+  await panel.getByText("Warning", { exact: true }).waitFor();
+  t.equal(await page.getByText("No health check is raised.").count(), 0);
+  await assertAccessible(t, page, "health checks");
+  await keepScreenshot(page, "ceph-health");
+  await page.setViewportSize({ width: 390, height: 800 });
+  await assertFits(t, page, "health checks");
 });

@@ -1,5 +1,7 @@
 import type { Page } from "playwright-core";
 import { type Test, test } from "tap";
+import { systemClock } from "../../adapters/sandbox/clock.ts";
+import { createRandom } from "../../adapters/sandbox/random.ts";
 import { adminPassword, startGatewayUnderTest } from "../server/harness/gateway-under-test.ts";
 import {
   assertAccessible,
@@ -237,4 +239,32 @@ test("a volume is backed up, and the backup is verified, restored and deleted, e
   await untilToast(page, "Delete the backup tuesday: done");
   await rowOf(page, "web-again").waitFor();
   t.equal(await page.getByRole("table", { name: "Backups" }).count(), 0);
+});
+
+test("a sandbox of ten thousand volumes shows its list, and draws only the rows in view", async (t) => {
+  const sizes = { volumes: 10_000, vms: 8, pods: 3, osds: 3 };
+  const world = { clock: systemClock, random: createRandom(1), sizes };
+  const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true, world });
+  const page = await openPage(t, await startBrowser(t), url);
+  await logIn(page, adminPassword);
+  await goTo(page, "Volumes");
+  await page
+    .getByText(/^10,0\d\d$/)
+    .first()
+    .waitFor();
+  const table = page.getByRole("table", { name: "Volumes" });
+  const rows = table.getByRole("rowheader");
+  const firstName = await rows.first().textContent();
+  t.ok((await rows.count()) < 100, "few rows are drawn");
+  const total = Number(await table.getAttribute("aria-rowcount"));
+  t.ok(total > 10_000, `${total} rows`);
+
+  await page.evaluate("document.getElementById('content').scrollTo(0, 1e9)");
+  await table.locator(`[aria-rowindex="${total}"]`).waitFor();
+  t.ok((await rows.count()) < 100, "also at the end");
+  await page.getByLabel("Filter volumes").fill(firstName ?? "");
+  await rows
+    .filter({ hasText: firstName ?? "" })
+    .first()
+    .waitFor();
 });

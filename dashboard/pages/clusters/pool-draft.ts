@@ -1,5 +1,5 @@
 import { type Signal, signal } from "@preact/signals";
-import { parseLabels } from "./parse-labels.ts";
+import { parseLabels } from "../../parts/form/parse-labels.ts";
 
 /** A node pool that is being edited in a form. */
 export interface PoolDraft {

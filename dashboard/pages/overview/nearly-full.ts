@@ -30,7 +30,8 @@ export function nearlyFull(resources: Iterable<Resource>): readonly FullResource
 function isForThinPools(group: Resource, all: readonly Resource[]): boolean {
   const size = figureOf(group, "size") ?? 0;
   const pools = all.filter(
-    ({ type, properties }) => type === "thinPool" && properties.volume_group === group.title,
+    ({ type, host, properties }) =>
+      type === "thinPool" && host === group.host && properties.volume_group === group.title,
   );
   const pooled = pools.reduce((sum, pool) => sum + (figureOf(pool, "size") ?? 0), 0);
   return group.type === "volumeGroup" && pooled > size / 2;

@@ -16,7 +16,7 @@ import { SystemsTable } from "./systems-table.tsx";
 
 /** What needs the user, what is nearly full, the operations, and one line for everything that is healthy. */
 export function Overview() {
-  const { resources, isComplete, error } = inventory.value;
+  const { resources, ofHosts, isComplete, error } = inventory.value;
   const { value: read, error: systemsError } = systems.value;
   const all = problems.value;
   const isRead = isComplete && read !== undefined;
@@ -35,7 +35,7 @@ export function Overview() {
         </Note>
       )}
       <div class="columns">
-        <NearlyFullPanel of={nearlyFull(resources.values())} />
+        <NearlyFullPanel of={nearlyFull([...resources.values(), ...ofHosts.values()])} />
         <OperationsPanel />
       </div>
       <LastDay />

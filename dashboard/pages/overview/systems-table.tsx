@@ -1,5 +1,5 @@
 import { type Backend, BackendHealth, BackendKind } from "../../../gen/hostplane/v1/system_pb.ts";
-import { isServed } from "../../live/systems.ts";
+import { isServed } from "../../parts/health/backend-health.ts";
 import type { StatusKind } from "../../parts/status.tsx";
 import type { Column } from "../../parts/table/column.ts";
 import { DataTable } from "../../parts/table/data-table.tsx";

@@ -1,6 +1,7 @@
 import type { WatchClusterStatsResponse } from "../../../gen/hostplane/v1/storage_pb.ts";
 import { PercentText } from "../../parts/figure/meter.tsx";
 import type { Tile } from "../../parts/figure/tiles.tsx";
+import { parseSize } from "../../parts/form/parse-size.ts";
 import { sizeText } from "../../parts/text/size-text.ts";
 
 const unknown = "—";
@@ -26,7 +27,7 @@ export function capacityTiles(cluster: WatchClusterStatsResponse): readonly Tile
     },
     {
       label: "Stored",
-      value: data?.objects?.size || unknown,
+      value: data?.objects?.size ? sizeText(parseSize(data.objects.size)) : unknown,
       ...(data?.objects === undefined
         ? {}
         : { note: `${data.objects.objectCount.toLocaleString("en")} objects` }),

@@ -1,6 +1,7 @@
 import type { Resource } from "../../../gen/hostplane/v1/inventory_pb.ts";
 import { figureOf, resourcesOf } from "../../live/inventory.ts";
 import { Meter } from "../../parts/figure/meter.tsx";
+import { RowSparkline } from "../../parts/figure/row-sparkline.tsx";
 import { healthStatus } from "../../parts/status.tsx";
 import type { Column } from "../../parts/table/column.ts";
 import { DataTable } from "../../parts/table/data-table.tsx";
@@ -44,6 +45,19 @@ export function HostTable() {
       cell: (host) => <Meter percent={spaceOf(host).usedPercent} label={`${host.title}, in use`} />,
       sortBy: (host) => spaceOf(host).usedPercent,
       onCard: "figure",
+    },
+    {
+      id: "day",
+      title: "24 h",
+      width: "chart",
+      rank: 2,
+      cell: ({ title }) => (
+        <RowSparkline
+          resource={(osds.get(title) ?? []).map(({ name }) => name)}
+          figure="used"
+          label={`Used space of ${title}`}
+        />
+      ),
     },
     {
       id: "daemons",

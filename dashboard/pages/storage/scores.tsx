@@ -1,8 +1,10 @@
 import type { Signal } from "@preact/signals";
 import type { ClusterRadar } from "../../../gen/resources/stats/stats_pb.ts";
+import { nowMs } from "../../live/now.ts";
 import type { Reading } from "../../live/use-read.ts";
 import { Panel } from "../../parts/panel.tsx";
 import { ReadState } from "../../parts/read-state.tsx";
+import { withLocalTimes } from "../../parts/text/with-local-times.ts";
 import type { RadarReading } from "./radar-reading.ts";
 import type { RadarField } from "./radar-words.ts";
 
@@ -61,9 +63,7 @@ export function Scores({ of }: { readonly of: Signal<Reading<RadarReading>> }) {
                     {score.title}
                   </span>
                   <Bar title={score.title} value={score.of(radar)} />
-                  <span class="quiet grow keep" title={because[score.field]}>
-                    {because[score.field] ?? "—"}
-                  </span>
+                  <Reason text={because[score.field]} />
                 </li>
               ))}
             </ul>
@@ -71,6 +71,15 @@ export function Scores({ of }: { readonly of: Signal<Reading<RadarReading>> }) {
         }
       </ReadState>
     </Panel>
+  );
+}
+
+function Reason({ text }: { readonly text: string | undefined }) {
+  const shown = text === undefined ? "—" : withLocalTimes(text, new Date(nowMs.value));
+  return (
+    <span class="quiet grow keep" title={shown}>
+      {shown}
+    </span>
   );
 }
 

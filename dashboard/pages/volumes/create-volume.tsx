@@ -8,7 +8,7 @@ import { ReadState } from "../../parts/read-state.tsx";
 import { sizeText } from "../../parts/text/size-text.ts";
 import { client } from "../../session.ts";
 import { useSizeGib } from "./size-input.ts";
-import { parseTags } from "./volume-text.tsx";
+import { parseTags } from "./volume-tags.ts";
 
 /** Creates an empty volume. */
 export function CreateVolume() {

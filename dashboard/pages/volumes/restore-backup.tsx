@@ -12,7 +12,7 @@ import { TextField } from "../../parts/form/text-field.tsx";
 import { sizeText } from "../../parts/text/size-text.ts";
 import { client } from "../../session.ts";
 import { useSizeGib } from "./size-input.ts";
-import { parseTags } from "./volume-text.tsx";
+import { parseTags } from "./volume-tags.ts";
 
 /**
  * Restores a backup to a new volume.

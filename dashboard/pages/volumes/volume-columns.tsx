@@ -4,9 +4,10 @@ import { Meter } from "../../parts/figure/meter.tsx";
 import { healthStatus } from "../../parts/status.tsx";
 import type { Column, Filter } from "../../parts/table/column.ts";
 import { sizeText } from "../../parts/text/size-text.ts";
+import { Tags } from "../../parts/text/tags.tsx";
 import { TimeText } from "../../parts/text/time-text.tsx";
 import { deviceClassOf, groupOf } from "./volume-facts.ts";
-import { Tags, tagsOf } from "./volume-text.tsx";
+import { tagsOf } from "./volume-tags.ts";
 
 /** @param lastBackupMs when the last backup of a volume was made, by the volume's resource; milliseconds since 1970 */
 export function volumeColumns(lastBackupMs: ReadonlyMap<string, number>): readonly Column<Resource>[] {

@@ -1,15 +1,16 @@
 import type { Resource } from "../../../gen/hostplane/v1/inventory_pb.ts";
 import { figureOf, inventory, resourcesOf, usedPercentOf } from "../../live/inventory.ts";
-import { fullness } from "../../parts/figure/meter.tsx";
+import { fullness } from "../../parts/figure/fullness.ts";
 import type { Tile } from "../../parts/figure/tiles.tsx";
 import { sizeText } from "../../parts/text/size-text.ts";
+import { Tags } from "../../parts/text/tags.tsx";
 import { TimeText } from "../../parts/text/time-text.tsx";
 import { ResourcePage } from "../../resources/resource-page.tsx";
 import { BackupList } from "./backup-list.tsx";
 import { lastBackups } from "./last-backups.ts";
 import { deviceClassOf, groupOf } from "./volume-facts.ts";
 import { volumeKinds } from "./volume-kinds.tsx";
-import { Tags, tagsOf } from "./volume-text.tsx";
+import { tagsOf } from "./volume-tags.ts";
 
 /** One volume or thin pool. */
 export function VolumePage({ group, name }: { readonly group: string; readonly name: string }) {

@@ -1,11 +1,4 @@
-/** A share from which on something is nearly full, and full. */
-const warnPercent = 85;
-const fullPercent = 95;
-
-/** How full something is: quiet, warning from 85 %, failed from 95 % on. */
-export function fullness(percent: number): "ok" | "warn" | "failed" {
-  return percent >= fullPercent ? "failed" : percent >= warnPercent ? "warn" : "ok";
-}
+import { fullness } from "./fullness.ts";
 
 /** A share of 100 as a bar and a number. @param percent undefined if it is not known */
 export function Meter({ percent, label }: { readonly percent: number | undefined; readonly label: string }) {

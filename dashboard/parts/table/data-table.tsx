@@ -3,6 +3,7 @@ import { useMemo, useRef } from "preact/hooks";
 import { type KeyBinding, useKeys } from "../keys.ts";
 import { phoneQuery, useMedia } from "../use-media.ts";
 import { useKeyTable } from "./key-table.ts";
+import { openPath } from "./open-path.ts";
 import { RowCards } from "./row-cards.tsx";
 import { useTableAddress } from "./table-address.ts";
 import type { RowAction, TableProps } from "./table-props.ts";
@@ -160,7 +161,7 @@ function keysOf<Row>(
             run: () => {
               const row = rowNow();
               if (row !== undefined && pathOf !== undefined) {
-                location.hash = `#${pathOf(row)}`;
+                openPath(pathOf(row));
               } else if (row !== undefined) {
                 onOpen?.(row);
               }

@@ -1,7 +1,7 @@
 import type { Signal } from "@preact/signals";
-import { useLocation } from "wouter-preact";
 import { Icon } from "../icon.tsx";
 import { MenuButton, type MenuItem } from "../menu.tsx";
+import { openPath } from "./open-path.ts";
 import type { RowAction } from "./table-props.ts";
 import { toggled } from "./toggled.ts";
 
@@ -16,7 +16,6 @@ export function RowMenu<Row>(props: {
   readonly selected: Signal<ReadonlySet<string>>;
 }) {
   const { row, titleOf, pathOf, actions = [], keyOf, isSelectable, selected } = props;
-  const [, goTo] = useLocation();
   const title = titleOf(row);
   const path = pathOf?.(row);
   const possible = actions.filter(({ appliesTo }) => appliesTo?.(row) ?? true);
@@ -26,7 +25,7 @@ export function RowMenu<Row>(props: {
       items={() => [
         ...(path === undefined
           ? []
-          : [{ text: "Open", icon: "open" as const, keyText: "↵", run: () => goTo(`~${path}`) }]),
+          : [{ text: "Open", icon: "open" as const, keyText: "↵", run: () => openPath(path) }]),
         ...possible.filter(({ isDestructive }) => !isDestructive).map((action) => itemOf(action, row)),
         ...(isSelectable
           ? [

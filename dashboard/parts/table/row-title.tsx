@@ -1,8 +1,10 @@
 import type { ComponentChildren } from "preact";
-import { Link } from "wouter-preact";
 import type { TableProps } from "./table-props.ts";
 
-/** The first cell of a row: a link to the row's page, or a button that opens it. */
+/**
+ * The first cell of a row: a link to the row's page, or a button that opens it. The library's link would listen to the address in
+ * each row, which takes a good part of the time to draw one.
+ */
 export function RowTitle<Row>(
   props: Pick<TableProps<Row>, "pathOf" | "onOpen"> & {
     readonly row: Row;
@@ -12,9 +14,9 @@ export function RowTitle<Row>(
   const { row, pathOf, onOpen, children } = props;
   if (pathOf !== undefined) {
     return (
-      <Link class="title" href={`~${pathOf(row)}`}>
+      <a class="title" href={`#${pathOf(row)}`}>
         {children}
-      </Link>
+      </a>
     );
   }
   return onOpen === undefined ? (

@@ -1,9 +1,10 @@
 import type { Signal } from "@preact/signals";
 import type { RefObject } from "preact";
-import { useLocation } from "wouter-preact";
+import { memo } from "preact/compat";
 import { Icon } from "../icon.tsx";
 import { Status } from "../status.tsx";
 import type { Column } from "./column.ts";
+import { openPath } from "./open-path.ts";
 import { RowMenu } from "./row-menu.tsx";
 import { RowTitle } from "./row-title.tsx";
 import type { TableProps } from "./table-props.ts";
@@ -64,7 +65,7 @@ export function TableRows<Row>(
         <tbody ref={list as RefObject<HTMLTableSectionElement>}>
           {beforePx > 0 && <Spacer px={beforePx} />}
           {found.slice(start, end).map((row, index) => (
-            <BodyRow key={keyOf(row)} {...props} row={row} rowIndex={start + index + 2} />
+            <KeptRow key={keyOf(row)} {...props} row={row} rowIndex={start + index + 2} />
           ))}
           {afterPx > 0 && <Spacer px={afterPx} />}
         </tbody>
@@ -129,12 +130,14 @@ function nextSort(id: string, sort: string, isNumber: boolean): string {
   return sort === first ? second : sort === second ? "" : first;
 }
 
+/** A row that stays in view while the list is scrolled is not drawn again. */
+const KeptRow = memo(BodyRow) as typeof BodyRow;
+
 function BodyRow<Row>(
   props: ShownRows<Row> & { readonly row: Row; readonly rowIndex: number; readonly sort: string },
 ) {
   const { row, rowIndex, columns, keyOf, titleOf, pathOf, onOpen, statusOf, actions = [], sort } = props;
   const { isSelectable, selected, at } = props;
-  const [, goTo] = useLocation();
   const key = keyOf(row);
   const title = titleOf(row);
   const path = pathOf?.(row);
@@ -151,7 +154,7 @@ function BodyRow<Row>(
           return;
         }
         if (path !== undefined) {
-          goTo(`~${path}`);
+          openPath(path);
         } else {
           onOpen?.(row);
         }

@@ -12,16 +12,22 @@ export interface VirtualRows {
 }
 
 /** Rows drawn beyond the visible ones on each side, so that a scroll shows no gap before the next frame. */
-const spareRows = 12;
+const spareRows = 8;
 /** Drawn in steps, so that most scroll events change nothing. */
 const stepRows = 8;
 
-/** Returns the rows to draw. All arguments in pixels except the count. */
-export function virtualRows(count: number, rowPx: number, scrolledPx: number, viewPx: number): VirtualRows {
+/** Returns the rows to draw. All arguments in pixels except the counts. @param spare rows beyond the visible ones on each side */
+export function virtualRows(
+  count: number,
+  rowPx: number,
+  scrolledPx: number,
+  viewPx: number,
+  spare = spareRows,
+): VirtualRows {
   const firstVisible = Math.floor(Math.max(0, scrolledPx) / rowPx);
   const lastVisible = Math.ceil((Math.max(0, scrolledPx) + viewPx) / rowPx);
-  const start = Math.max(0, Math.floor((firstVisible - spareRows) / stepRows) * stepRows);
-  const end = Math.min(count, Math.ceil((lastVisible + spareRows) / stepRows) * stepRows);
+  const start = Math.max(0, Math.floor((firstVisible - spare) / stepRows) * stepRows);
+  const end = Math.min(count, Math.ceil((lastVisible + spare) / stepRows) * stepRows);
   const from = Math.min(start, end);
   return { start: from, end, beforePx: from * rowPx, afterPx: (count - end) * rowPx };
 }
@@ -35,20 +41,29 @@ export function useVirtualRows(list: RefObject<HTMLElement>, count: number, rowP
   const range = useSignal(virtualRows(count, rowPx, 0, 900));
   useLayoutEffect(() => {
     const scroller = scrollerOf(list.current);
-    const update = () => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const draw = (hasVisible: boolean) => {
+      clearTimeout(timer);
       const top = list.current?.getBoundingClientRect().top ?? 0;
       const scrolled = (scroller?.getBoundingClientRect().top ?? 0) - top;
-      const next = virtualRows(count, rowPx, scrolled, scroller?.clientHeight ?? innerHeight);
+      const view = scroller?.clientHeight ?? innerHeight;
+      const next = virtualRows(count, rowPx, scrolled, view);
       const now = range.peek();
-      if (next.start !== now.start || next.end !== now.end || next.afterPx !== now.afterPx) {
+      if (!hasVisible && (next.start >= now.end || next.end <= now.start)) {
+        // All rows are new: drawing the spare ones too would be one long task.
+        range.value = virtualRows(count, rowPx, scrolled, view, 0);
+        timer = setTimeout(draw, 0, true);
+      } else if (next.start !== now.start || next.end !== now.end || next.afterPx !== now.afterPx) {
         range.value = next;
       }
     };
+    const update = () => draw(false);
     update();
     const target = scroller ?? document;
     target.addEventListener("scroll", update, { passive: true });
     addEventListener("resize", update);
     return () => {
+      clearTimeout(timer);
       target.removeEventListener("scroll", update);
       removeEventListener("resize", update);
     };

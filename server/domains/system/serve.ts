@@ -17,13 +17,14 @@ export function serveSystem({
   served,
   storeBackend,
   services,
+  fleet,
 }: DomainContext): DomainServices {
   const backends = backendsOf(served, storeBackend);
   const others = services.filter(({ service }) => !reflectionServices.includes(service));
   const shownBy = (lvmd: LvmdProtocol) => others.map(({ service, shown }) => shown?.[lvmd] ?? service);
   return {
     registrations: [
-      createSystemService(facts, backends),
+      createSystemService({ ...facts, isHub: fleet.hub !== undefined }, backends),
       createHealthService(backends, namesOf(services.map(({ service }) => service))),
       ...createReflectionServices({ backups: shownBy("backups"), current: shownBy("current") }),
     ],

@@ -1,3 +1,4 @@
+import { availableParallelism, loadavg } from "node:os";
 import { durationFromMs, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { BackendHealth, BackendKind, SystemService } from "../../../gen/hostplane/v1/system_pb.ts";
 import type { Backend } from "../../domain/backend.ts";
@@ -19,7 +20,10 @@ const healths = {
 } as const;
 
 /** Creates hostplane.v1.SystemService: facts of this gateway, and the status of its backends. */
-export function createSystemService(facts: GatewayFacts, backends: readonly Backend[]): ServiceRegistration {
+export function createSystemService(
+  facts: GatewayFacts & { readonly isHub: boolean },
+  backends: readonly Backend[],
+): ServiceRegistration {
   const startedAt = performance.now();
   return registerService(SystemService, {
     async getInfo() {
@@ -30,6 +34,8 @@ export function createSystemService(facts: GatewayFacts, backends: readonly Back
         sandbox: facts.isSandbox,
         hostname: facts.host,
         listeners: facts.listeners().map((listener) => ({ ...listener, services: [...listener.services] })),
+        hub: facts.isHub,
+        cpuLoad: (loadavg()[0] ?? 0) / availableParallelism(),
       };
     },
     async listBackends() {

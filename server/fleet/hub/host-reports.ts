@@ -107,10 +107,17 @@ async function readReport(link: HostLink, hubName: string, signal: AbortSignal):
       };
     },
   );
-  const { version, sandbox } = info;
+  const { version, sandbox, cpuLoad } = info;
   // An age changes with each report, and would make each one new.
   const backends = systems.backends.map((backend) => ({ ...backend, snapshotAge: undefined }));
-  const report = create(HostReportSchema, { version, sandbox, backends, figures });
+  const report = create(HostReportSchema, {
+    version,
+    sandbox,
+    backends,
+    figures,
+    // As exact as it matters, for the same reason.
+    ...(cpuLoad === undefined ? {} : { cpuLoad: Math.round(cpuLoad * 4) / 4 }),
+  });
   const text = toJsonString(HostReportSchema, report);
   const sizeBytes = Buffer.byteLength(text);
   if (sizeBytes > reportMaxBytes) {

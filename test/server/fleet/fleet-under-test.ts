@@ -18,21 +18,27 @@ export interface MemberUnderTest extends GatewayUnderTest {
   admin<S extends DescService>(service: S): Client<S>;
 }
 
-/** Starts a gateway with its own data directory. @param settings keys of the configuration file */
+/** Starts a gateway, by default with its own data directory. @param settings keys of the configuration file */
 export async function startMemberUnderTest(
   t: Test,
   settings: Record<string, unknown>,
   options: UnderTestOptions = {},
 ): Promise<MemberUnderTest> {
-  const data = await mkdtemp(join(tmpdir(), "hp-"));
-  t.teardown(() => rm(data, { recursive: true, force: true }));
-  const started = await startGatewayUnderTest(t, { data, ...settings }, { hasLogin: true, ...options });
+  const data = settings.data === undefined ? await memberDirectory(t) : String(settings.data);
+  const started = await startGatewayUnderTest(t, { ...settings, data }, { hasLogin: true, ...options });
   const transport = createConnectTransport({
     httpVersion: "1.1",
     baseUrl: "http://localhost",
     nodeOptions: { socketPath: join(data, options.isReal === true ? "" : "sandbox", "admin.sock") },
   });
   return { ...started, admin: (service) => createClient(service, transport) };
+}
+
+/** Creates a data directory whose path leaves room for that of a socket, and removes it with the test. */
+export async function memberDirectory(t: Test): Promise<string> {
+  const data = await mkdtemp(join(tmpdir(), "hp-"));
+  t.teardown(() => rm(data, { recursive: true, force: true }));
+  return data;
 }
 
 /** Starts a hub on free ports of loopback. */

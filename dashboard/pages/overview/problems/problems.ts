@@ -1,14 +1,20 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { computed } from "@preact/signals";
 import type { Event } from "../../../../gen/hostplane/v1/event_pb.ts";
+import { host } from "../../../host/host.ts";
+import { keyOfResource } from "../../../host/key-of-resource.ts";
 import { failedOperations, unsettledOperations } from "../../../live/current-operations.ts";
 import { recentEvents } from "../../../live/event-stream.ts";
+import { hosts } from "../../../live/hosts.ts";
 import { inventory } from "../../../live/inventory.ts";
 import { nowMs } from "../../../live/now.ts";
 import { systems } from "../../../live/systems.ts";
 import { eventSeverity } from "../../../parts/event/event-severity.ts";
-import { kindOf } from "../../../resources/kinds.ts";
+import { hostRows } from "../../../parts/health/host-needs.ts";
+import { kindOf, pathOfResource } from "../../../resources/kinds.ts";
+import { session } from "../../../session.ts";
 import { exitProblems } from "./exit-problems.ts";
+import { hostProblems } from "./host-problems.ts";
 import { operationProblems } from "./operation-problems.ts";
 import { mostUrgentFirst, type Problem } from "./problem.ts";
 import { resourceProblems } from "./resource-problems.ts";
@@ -16,25 +22,29 @@ import { systemProblems } from "./system-problems.ts";
 
 /** Everything that needs a person, the most urgent first, live. */
 export const problems = computed<readonly Problem[]>(() => {
-  const { resources, problems: domainProblems } = inventory.value;
+  const { resources, ofHosts, problems: domainProblems } = inventory.value;
   const exits = exitProblems(recentEvents.value, nowMs.value, (pod) => resources.has(pod)).map((problem) => {
     const pod = resources.get(problem.key);
-    return { ...problem, path: pod === undefined ? undefined : kindOf(pod).pathOf(pod) };
+    return { ...problem, path: pathOfResource(pod) };
   });
   const isExiting = new Set(exits.map(({ key }) => key));
+  const times = problemTimes(recentEvents.value);
   const ofResources = resourceProblems({
-    resources: resources.values(),
+    resources: [...resources.values(), ...ofHosts.values()],
     textOf: (resource) => {
       const kind = kindOf(resource);
       return {
         type: kind.title,
-        place: kind.placeOf?.(resource) || (resource.labels.host ?? ""),
-        path: kind.pathOf(resource),
+        place: resource.host || kind.placeOf?.(resource) || (resource.labels.host ?? ""),
+        path: pathOfResource(resource),
       };
     },
-    sinceMs: problemTimes(recentEvents.value),
+    sinceMsOf: (resource) => times.get(keyOfResource(resource)),
   }).filter(({ key }) => !isExiting.has(key));
+  const shown = session.value;
+  const hubVersion = shown.state === "in" ? shown.info.version : "";
   return mostUrgentFirst([
+    ...(host === undefined ? hostProblems(hostRows(hosts.value.hosts ?? [], hubVersion, nowMs.value)) : []),
     ...systemProblems(systems.value.value?.backends ?? [], domainProblems),
     ...ofResources,
     ...exits,

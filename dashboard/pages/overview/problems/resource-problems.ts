@@ -1,4 +1,5 @@
 import { type Resource, ResourceHealth } from "../../../../gen/hostplane/v1/inventory_pb.ts";
+import { keyOfResource } from "../../../host/key-of-resource.ts";
 import { type Problem, ranks } from "./problem.ts";
 
 /** How a resource is shown. */
@@ -12,8 +13,8 @@ export interface ResourceText {
 export interface ResourceProblemSources {
   readonly resources: Iterable<Resource>;
   readonly textOf: (resource: Resource) => ResourceText;
-  /** When a resource's last problem was reported, in milliseconds since 1970, by its name. */
-  readonly sinceMs: ReadonlyMap<string, number>;
+  /** Returns when a resource's last problem was reported, in milliseconds since 1970; undefined if it is not known. */
+  readonly sinceMsOf: (resource: Resource) => number | undefined;
 }
 
 /** From so many resources of a type in the same state on, they are one problem. */
@@ -22,10 +23,17 @@ const manyResources = 4;
 const shownNames = 3;
 
 /** Returns the problems of resources by their health; many resources in the same state are one problem. */
-export function resourceProblems({ resources, textOf, sinceMs }: ResourceProblemSources): readonly Problem[] {
+export function resourceProblems({
+  resources,
+  textOf,
+  sinceMsOf,
+}: ResourceProblemSources): readonly Problem[] {
   const troubled = [...resources].filter(isTroubled);
   const downOsds = troubled.filter(({ type, health }) => type === "osd" && health === ResourceHealth.FAILED);
-  const ceph = troubled.find(({ type }) => type === "cephCluster");
+  const reasonOfCeph = (osd: Resource) =>
+    downOsds.includes(osd)
+      ? troubled.find(({ type, host }) => type === "cephCluster" && host === osd.host)?.reason
+      : undefined;
   const shown = troubled.filter((resource) => !isConsequence(resource, downOsds));
   const groups = Map.groupBy(shown, ({ type, health, state }) => `${type} ${health} ${state}`);
   return [...groups.values()].flatMap((group) => {
@@ -34,8 +42,8 @@ export function resourceProblems({ resources, textOf, sinceMs }: ResourceProblem
       return [problemOfMany(first, group, textOf(first))];
     }
     return group.map((resource) => ({
-      ...problemOf(resource, textOf(resource), downOsds.includes(resource) ? ceph?.reason : undefined),
-      sinceMs: sinceMs.get(resource.name),
+      ...problemOf(resource, textOf(resource), reasonOfCeph(resource)),
+      sinceMs: sinceMsOf(resource),
     }));
   });
 }
@@ -49,17 +57,18 @@ function isTroubled({ health, reason }: Resource): boolean {
 }
 
 /** A host and a cluster are degraded because of OSDs that are down; those have problems of their own. */
-function isConsequence({ type, title, health }: Resource, downOsds: readonly Resource[]): boolean {
+function isConsequence({ type, title, health, host }: Resource, downOsds: readonly Resource[]): boolean {
+  const near = downOsds.filter((osd) => osd.host === host);
   return (
-    (type === "cephHost" && downOsds.some(({ labels }) => labels.host === title)) ||
-    (type === "cephCluster" && health !== ResourceHealth.FAILED && downOsds.length > 0)
+    (type === "cephHost" && near.some(({ labels }) => labels.host === title)) ||
+    (type === "cephCluster" && health !== ResourceHealth.FAILED && near.length > 0)
   );
 }
 
 function problemOf(resource: Resource, text: ResourceText, cause: string | undefined): Problem {
-  const { name, type, title, state, health, reason } = resource;
+  const { type, title, state, health, reason } = resource;
   return {
-    key: name,
+    key: keyOfResource(resource),
     severity: health === ResourceHealth.FAILED ? "failed" : "warn",
     rank: type === "backup" ? ranks.backup : ranks.resource,
     title:
@@ -74,7 +83,9 @@ function problemOfMany(first: Resource, group: readonly Resource[], text: Resour
   const names = group.slice(0, shownNames).map(({ title }) => title);
   const reasons = new Set(group.map(({ reason }) => reason).filter(Boolean));
   const list = `${names.join(", ")} and ${group.length - names.length} more`;
-  const [, page = ""] = text.path?.split("/") ?? [];
+  const [, page = ""] = group.some(({ host }) => host !== "")
+    ? ["", "resources"]
+    : (text.path?.split("/") ?? []);
   return {
     key: `${first.type} ${first.state}`,
     severity: first.health === ResourceHealth.FAILED ? "failed" : "warn",

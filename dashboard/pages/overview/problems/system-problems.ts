@@ -1,6 +1,6 @@
 import type { DomainProblem } from "../../../../gen/hostplane/v1/inventory_pb.ts";
 import { type Backend, BackendHealth } from "../../../../gen/hostplane/v1/system_pb.ts";
-import { isLacking } from "../../../live/systems.ts";
+import { isLacking } from "../../../parts/health/backend-health.ts";
 import { type Problem, ranks } from "./problem.ts";
 
 const pagesOfDomains: Readonly<Record<string, string>> = {

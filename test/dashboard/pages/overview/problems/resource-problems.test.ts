@@ -19,7 +19,7 @@ function problemsOf(resources: readonly Resource[], sinceMs = new Map<string, nu
     place: labels.host ?? "",
     path: `/page/${title}`,
   });
-  return resourceProblems({ resources, textOf, sinceMs });
+  return resourceProblems({ resources, textOf, sinceMsOf: ({ name }) => sinceMs.get(name) });
 }
 
 test("a resource that does not work is a problem with its cause, place and age", async (t) => {

@@ -1,6 +1,6 @@
 /**
- * Parses Kubernetes labels: `tier=web disk=ssd`, separated by spaces or commas. A label without `=` has an empty value, which
- * Kubernetes allows. The gateway validates the labels.
+ * Parses labels: `tier=web disk=ssd`, separated by spaces or commas. A label without `=` has an empty value. The gateway
+ * validates the labels.
  */
 export function parseLabels(text: string): { readonly name: string; readonly value: string }[] {
   return text

@@ -6,19 +6,6 @@ export function tagsOf({ labels }: Resource): readonly string[] {
   return labelTexts(labels);
 }
 
-/** Tags, plain and grey. */
-export function Tags({ of }: { readonly of: readonly string[] }) {
-  return (
-    <>
-      {of.map((tag) => (
-        <span key={tag} class="tag">
-          {tag}
-        </span>
-      ))}
-    </>
-  );
-}
-
 /** Parses tags that were typed into one line. */
 export function parseTags(text: string): string[] {
   return text.split(/[\s,]+/).filter((tag) => tag !== "");

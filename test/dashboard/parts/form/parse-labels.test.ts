@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { test } from "tap";
-import { parseLabels } from "../../../../dashboard/pages/clusters/parse-labels.ts";
+import { parseLabels } from "../../../../dashboard/parts/form/parse-labels.ts";
 
 test("labels are parsed as people write them", async (t) => {
   t.same(parseLabels("  "), []);
