@@ -1,19 +1,8 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import {
-  type DomainProblemSchema,
-  ResourceHealth as HealthMessage,
-  type ResourceSchema,
-} from "../../../gen/hostplane/v1/inventory_pb.ts";
-import type { ResourceHealth } from "../../domain/inventory-source.ts";
+import type { DomainProblemSchema, ResourceSchema } from "../../../gen/hostplane/v1/inventory_pb.ts";
+import { healthMessages } from "../../domain/health-messages.ts";
 import type { InventoryProblem, InventoryRow } from "./read-inventory.ts";
-
-const healthMessage: Readonly<Record<ResourceHealth, HealthMessage>> = {
-  unknown: HealthMessage.UNSPECIFIED,
-  ok: HealthMessage.OK,
-  degraded: HealthMessage.DEGRADED,
-  failed: HealthMessage.FAILED,
-};
 
 export function resourceMessage({
   resource: { name, type, title, state, health, figures, labels, properties = {}, reason = "" },
@@ -26,7 +15,7 @@ export function resourceMessage({
     domain,
     title,
     state,
-    health: healthMessage[health],
+    health: healthMessages[health],
     figures: figures.map(({ name, value, unit }) => ({ name, value, unit })),
     labels,
     properties,

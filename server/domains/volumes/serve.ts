@@ -16,6 +16,7 @@ import { createVolumeResources } from "./monitoring/resources.ts";
 import { createScheduleMetrics } from "./monitoring/schedule-metrics.ts";
 import { createLvService, createVgService } from "./service.ts";
 import type { VolumeSystem } from "./system/system.ts";
+import { createVolumeService } from "./volume-service/volume-service.ts";
 import { createVolumes } from "./volumes.ts";
 
 /** Creates the services for the LVM volumes of this host. */
@@ -30,7 +31,7 @@ export function serveVolumes(system: VolumeSystem, context: DomainContext): Doma
   const onFailed = (error: unknown) =>
     context.log.warn("events of volumes could not be published; retrying", error);
   return {
-    registrations: [createLvService(changes), createVgService(volumes)],
+    registrations: [createLvService(changes), createVgService(volumes), createVolumeService(volumes)],
     planners: [plannersOf(LVService, changes)],
     inventory: [createVolumeResources(system.lvm, system.deviceClasses)],
     figures: [createDeviceClassFigures(system.lvm, system.deviceClasses)],

@@ -92,6 +92,8 @@ const needs: Readonly<Record<string, Needs>> = {
   "hostplane.v1.BackupService/VerifyBackup": "operator",
   "hostplane.v1.BackupService/RestoreBackup": "operator",
   "hostplane.v1.BackupService/DeleteBackup": "admin",
+  "hostplane.v1.VolumeService/ListVolumes": "viewer",
+  "hostplane.v1.VolumeService/GetVolume": "viewer",
   "hostplane.v1.StoragePoolService/GetStoragePool": "viewer",
   "hostplane.v1.StoragePoolService/WatchStoragePool": "viewer",
   "hostplane.v1.StoragePoolService/ExpandStoragePool": "operator",

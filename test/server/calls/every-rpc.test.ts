@@ -69,6 +69,37 @@ const served: readonly Row[] = [
     "INVALID_FIELD",
     "name",
   ),
+  answers(
+    "hostplane.v1.VolumeService/ListVolumes",
+    { name: "sandbox-web" },
+    {
+      volumes: [
+        { name: "sandbox-web", deviceClass: "sandbox-ssd", kind: "VOLUME_KIND_LINEAR", tags: ["app=web"] },
+      ],
+    },
+  ),
+  refuses(
+    "hostplane.v1.VolumeService/ListVolumes",
+    { deviceClass: "hdd" },
+    "NOT_FOUND",
+    "DEVICE_CLASS_NOT_FOUND",
+  ),
+  answers(
+    "hostplane.v1.VolumeService/GetVolume",
+    { name: "sandbox-db" },
+    {
+      volume: {
+        resource: "volumeGroups/sandbox-vg/volumes/sandbox-db",
+        sizeBytes: gib(5),
+        open: true,
+        devicePath: "/dev/sandbox-vg/sandbox-db",
+        physicalVolumes: ["/dev/sandbox/sandbox-vg"],
+        health: "RESOURCE_HEALTH_OK",
+      },
+    },
+  ),
+  refuses("hostplane.v1.VolumeService/GetVolume", {}, "INVALID_ARGUMENT", "INVALID_FIELD", "name"),
+  refuses("hostplane.v1.VolumeService/GetVolume", { name: "none" }, "NOT_FOUND", "VOLUME_NOT_FOUND"),
   answers("proto.LVService/ResizeLV", { name: "table", sizeGb: "2" }, {}),
   refuses("proto.LVService/ResizeLV", { name: "none", sizeGb: "2" }, "NOT_FOUND", "VOLUME_NOT_FOUND"),
   answers("proto.LVService/RemoveLV", { name: "table" }, {}),
