@@ -72,8 +72,18 @@ export function assertVolumeName(name: string, field: string, volumeGroupName = 
  * @throws InfraError INVALID_FIELD
  */
 export function assertSnapshotNames(volumeGroupName: string, name: string, originName: string): void {
-  assertDeviceNameLength(name, "name", volumeGroupName, maxDeviceNameLength - "-cow".length);
-  assertDeviceNameLength(originName, "originName", volumeGroupName, maxDeviceNameLength - "-real".length);
+  assertSnapshotName(volumeGroupName, name, "name");
+  assertOriginName(volumeGroupName, originName, "originName");
+}
+
+/** Rejects a name that is too long for a copy-on-write snapshot. @throws InfraError INVALID_FIELD */
+export function assertSnapshotName(volumeGroupName: string, name: string, field: string): void {
+  assertDeviceNameLength(name, field, volumeGroupName, maxDeviceNameLength - "-cow".length);
+}
+
+/** Rejects a name that is too long for a volume with copy-on-write snapshots. @throws InfraError INVALID_FIELD */
+export function assertOriginName(volumeGroupName: string, name: string, field: string): void {
+  assertDeviceNameLength(name, field, volumeGroupName, maxDeviceNameLength - "-real".length);
 }
 
 /**

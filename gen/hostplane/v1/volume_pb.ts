@@ -14,7 +14,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file hostplane/v1/volume.proto.
  */
 export const file_hostplane_v1_volume: GenFile = /*@__PURE__*/
-  fileDesc("Chlob3N0cGxhbmUvdjEvdm9sdW1lLnByb3RvEgxob3N0cGxhbmUudjEi0gQKBlZvbHVtZRIMCgRuYW1lGAEgASgJEhQKDHZvbHVtZV9ncm91cBgCIAEoCRIUCgxkZXZpY2VfY2xhc3MYAyABKAkSEAoIcmVzb3VyY2UYBCABKAkSDAoEdXVpZBgFIAEoCRImCgRraW5kGAYgASgOMhguaG9zdHBsYW5lLnYxLlZvbHVtZUtpbmQSEgoKc2l6ZV9ieXRlcxgHIAEoAxIZCgxkYXRhX3BlcmNlbnQYCCABKAFIAIgBARIdChBtZXRhZGF0YV9wZXJjZW50GAkgASgBSAGIAQESHAoUc25hcHNob3Rfc3BhY2VfYnl0ZXMYCiABKAMSDgoGb3JpZ2luGAsgASgJEhEKCXRoaW5fcG9vbBgMIAEoCRIoCgVvd25lchgNIAEoDjIZLmhvc3RwbGFuZS52MS5Wb2x1bWVPd25lchIUCgxvcGVyYXRpb25faWQYDiABKAkSDgoGYWN0aXZlGA8gASgIEgwKBG9wZW4YECABKAgSEQoJcmVhZF9vbmx5GBEgASgIEg8KB21lcmdpbmcYEiABKAgSEwoLZGV2aWNlX3BhdGgYEyABKAkSFQoNZGV2aWNlX251bWJlchgUIAEoCRIYChBwaHlzaWNhbF92b2x1bWVzGBUgAygJEgwKBHRhZ3MYFiADKAkSLAoGaGVhbHRoGBcgASgOMhwuaG9zdHBsYW5lLnYxLlJlc291cmNlSGVhbHRoEg0KBXN0YXRlGBggASgJQg8KDV9kYXRhX3BlcmNlbnRCEwoRX21ldGFkYXRhX3BlcmNlbnQicgoSTGlzdFZvbHVtZXNSZXF1ZXN0EhQKDGRldmljZV9jbGFzcxgBIAEoCRIMCgRuYW1lGAIgASgJEigKBW93bmVyGAMgASgOMhkuaG9zdHBsYW5lLnYxLlZvbHVtZU93bmVyEg4KBm9yaWdpbhgEIAEoCSI8ChNMaXN0Vm9sdW1lc1Jlc3BvbnNlEiUKB3ZvbHVtZXMYASADKAsyFC5ob3N0cGxhbmUudjEuVm9sdW1lIjYKEEdldFZvbHVtZVJlcXVlc3QSDAoEbmFtZRgBIAEoCRIUCgxkZXZpY2VfY2xhc3MYAiABKAkiOQoRR2V0Vm9sdW1lUmVzcG9uc2USJAoGdm9sdW1lGAEgASgLMhQuaG9zdHBsYW5lLnYxLlZvbHVtZSq2AQoKVm9sdW1lS2luZBIbChdWT0xVTUVfS0lORF9VTlNQRUNJRklFRBAAEhYKElZPTFVNRV9LSU5EX0xJTkVBUhABEhQKEFZPTFVNRV9LSU5EX1RISU4QAhIYChRWT0xVTUVfS0lORF9TTkFQU0hPVBADEhQKEFZPTFVNRV9LSU5EX1JBSUQQBBIWChJWT0xVTUVfS0lORF9NSVJST1IQBRIVChFWT0xVTUVfS0lORF9DQUNIRRAGKncKC1ZvbHVtZU93bmVyEhwKGFZPTFVNRV9PV05FUl9VTlNQRUNJRklFRBAAEhgKFFZPTFVNRV9PV05FUl9UT1BPTFZNEAESFAoQVk9MVU1FX09XTkVSX0NTSRACEhoKFlZPTFVNRV9PV05FUl9IT1NUUExBTkUQAzK7AQoNVm9sdW1lU2VydmljZRJXCgtMaXN0Vm9sdW1lcxIgLmhvc3RwbGFuZS52MS5MaXN0Vm9sdW1lc1JlcXVlc3QaIS5ob3N0cGxhbmUudjEuTGlzdFZvbHVtZXNSZXNwb25zZSIDkAIBElEKCUdldFZvbHVtZRIeLmhvc3RwbGFuZS52MS5HZXRWb2x1bWVSZXF1ZXN0Gh8uaG9zdHBsYW5lLnYxLkdldFZvbHVtZVJlc3BvbnNlIgOQAgFiBnByb3RvMw", [file_hostplane_v1_inventory]);
+  fileDesc("Chlob3N0cGxhbmUvdjEvdm9sdW1lLnByb3RvEgxob3N0cGxhbmUudjEi0gQKBlZvbHVtZRIMCgRuYW1lGAEgASgJEhQKDHZvbHVtZV9ncm91cBgCIAEoCRIUCgxkZXZpY2VfY2xhc3MYAyABKAkSEAoIcmVzb3VyY2UYBCABKAkSDAoEdXVpZBgFIAEoCRImCgRraW5kGAYgASgOMhguaG9zdHBsYW5lLnYxLlZvbHVtZUtpbmQSEgoKc2l6ZV9ieXRlcxgHIAEoAxIZCgxkYXRhX3BlcmNlbnQYCCABKAFIAIgBARIdChBtZXRhZGF0YV9wZXJjZW50GAkgASgBSAGIAQESHAoUc25hcHNob3Rfc3BhY2VfYnl0ZXMYCiABKAMSDgoGb3JpZ2luGAsgASgJEhEKCXRoaW5fcG9vbBgMIAEoCRIoCgVvd25lchgNIAEoDjIZLmhvc3RwbGFuZS52MS5Wb2x1bWVPd25lchIUCgxvcGVyYXRpb25faWQYDiABKAkSDgoGYWN0aXZlGA8gASgIEgwKBG9wZW4YECABKAgSEQoJcmVhZF9vbmx5GBEgASgIEg8KB21lcmdpbmcYEiABKAgSEwoLZGV2aWNlX3BhdGgYEyABKAkSFQoNZGV2aWNlX251bWJlchgUIAEoCRIYChBwaHlzaWNhbF92b2x1bWVzGBUgAygJEgwKBHRhZ3MYFiADKAkSLAoGaGVhbHRoGBcgASgOMhwuaG9zdHBsYW5lLnYxLlJlc291cmNlSGVhbHRoEg0KBXN0YXRlGBggASgJQg8KDV9kYXRhX3BlcmNlbnRCEwoRX21ldGFkYXRhX3BlcmNlbnQicgoSTGlzdFZvbHVtZXNSZXF1ZXN0EhQKDGRldmljZV9jbGFzcxgBIAEoCRIMCgRuYW1lGAIgASgJEigKBW93bmVyGAMgASgOMhkuaG9zdHBsYW5lLnYxLlZvbHVtZU93bmVyEg4KBm9yaWdpbhgEIAEoCSI8ChNMaXN0Vm9sdW1lc1Jlc3BvbnNlEiUKB3ZvbHVtZXMYASADKAsyFC5ob3N0cGxhbmUudjEuVm9sdW1lIjYKEEdldFZvbHVtZVJlcXVlc3QSDAoEbmFtZRgBIAEoCRIUCgxkZXZpY2VfY2xhc3MYAiABKAkiOQoRR2V0Vm9sdW1lUmVzcG9uc2USJAoGdm9sdW1lGAEgASgLMhQuaG9zdHBsYW5lLnYxLlZvbHVtZSKBAQoVQ3JlYXRlU25hcHNob3RSZXF1ZXN0Eg4KBnNvdXJjZRgBIAEoCRIMCgRuYW1lGAIgASgJEhQKDGRldmljZV9jbGFzcxgDIAEoCRITCgtzcGFjZV9ieXRlcxgEIAEoAxIRCglyZWFkX29ubHkYBSABKAgSDAoEdGFncxgGIAMoCSI+ChZDcmVhdGVTbmFwc2hvdFJlc3BvbnNlEiQKBnZvbHVtZRgBIAEoCzIULmhvc3RwbGFuZS52MS5Wb2x1bWUiSwoTUmVuYW1lVm9sdW1lUmVxdWVzdBIMCgRuYW1lGAEgASgJEhQKDGRldmljZV9jbGFzcxgCIAEoCRIQCghuZXdfbmFtZRgDIAEoCSI8ChRSZW5hbWVWb2x1bWVSZXNwb25zZRIkCgZ2b2x1bWUYASABKAsyFC5ob3N0cGxhbmUudjEuVm9sdW1lIkgKFFNldFZvbHVtZVRhZ3NSZXF1ZXN0EgwKBG5hbWUYASABKAkSFAoMZGV2aWNlX2NsYXNzGAIgASgJEgwKBHRhZ3MYAyADKAkiPQoVU2V0Vm9sdW1lVGFnc1Jlc3BvbnNlEiQKBnZvbHVtZRgBIAEoCzIULmhvc3RwbGFuZS52MS5Wb2x1bWUqtgEKClZvbHVtZUtpbmQSGwoXVk9MVU1FX0tJTkRfVU5TUEVDSUZJRUQQABIWChJWT0xVTUVfS0lORF9MSU5FQVIQARIUChBWT0xVTUVfS0lORF9USElOEAISGAoUVk9MVU1FX0tJTkRfU05BUFNIT1QQAxIUChBWT0xVTUVfS0lORF9SQUlEEAQSFgoSVk9MVU1FX0tJTkRfTUlSUk9SEAUSFQoRVk9MVU1FX0tJTkRfQ0FDSEUQBip3CgtWb2x1bWVPd25lchIcChhWT0xVTUVfT1dORVJfVU5TUEVDSUZJRUQQABIYChRWT0xVTUVfT1dORVJfVE9QT0xWTRABEhQKEFZPTFVNRV9PV05FUl9DU0kQAhIaChZWT0xVTUVfT1dORVJfSE9TVFBMQU5FEAMyyQMKDVZvbHVtZVNlcnZpY2USVwoLTGlzdFZvbHVtZXMSIC5ob3N0cGxhbmUudjEuTGlzdFZvbHVtZXNSZXF1ZXN0GiEuaG9zdHBsYW5lLnYxLkxpc3RWb2x1bWVzUmVzcG9uc2UiA5ACARJRCglHZXRWb2x1bWUSHi5ob3N0cGxhbmUudjEuR2V0Vm9sdW1lUmVxdWVzdBofLmhvc3RwbGFuZS52MS5HZXRWb2x1bWVSZXNwb25zZSIDkAIBElsKDkNyZWF0ZVNuYXBzaG90EiMuaG9zdHBsYW5lLnYxLkNyZWF0ZVNuYXBzaG90UmVxdWVzdBokLmhvc3RwbGFuZS52MS5DcmVhdGVTbmFwc2hvdFJlc3BvbnNlElUKDFJlbmFtZVZvbHVtZRIhLmhvc3RwbGFuZS52MS5SZW5hbWVWb2x1bWVSZXF1ZXN0GiIuaG9zdHBsYW5lLnYxLlJlbmFtZVZvbHVtZVJlc3BvbnNlElgKDVNldFZvbHVtZVRhZ3MSIi5ob3N0cGxhbmUudjEuU2V0Vm9sdW1lVGFnc1JlcXVlc3QaIy5ob3N0cGxhbmUudjEuU2V0Vm9sdW1lVGFnc1Jlc3BvbnNlYgZwcm90bzM", [file_hostplane_v1_inventory]);
 
 /**
  * An LVM volume.
@@ -313,6 +313,197 @@ export const GetVolumeResponseSchema: GenMessage<GetVolumeResponse> = /*@__PURE_
   messageDesc(file_hostplane_v1_volume, 4);
 
 /**
+ * The snapshot to create.
+ *
+ * @generated from message hostplane.v1.CreateSnapshotRequest
+ */
+export type CreateSnapshotRequest = Message<"hostplane.v1.CreateSnapshotRequest"> & {
+  /**
+   * Name of the source volume.
+   *
+   * @generated from field: string source = 1;
+   */
+  source: string;
+
+  /**
+   * Name of the snapshot.
+   *
+   * @generated from field: string name = 2;
+   */
+  name: string;
+
+  /**
+   * Device class of both. Empty means the default class.
+   *
+   * @generated from field: string device_class = 3;
+   */
+  deviceClass: string;
+
+  /**
+   * Space for the differences between a thick volume and its snapshot, in bytes, rounded up to whole extents. When it is full,
+   * the snapshot becomes invalid. 0, and anything larger, means enough for a change of every byte. Must be 0 for a thin
+   * volume, whose snapshot allocates space from the pool as needed.
+   *
+   * @generated from field: int64 space_bytes = 4;
+   */
+  spaceBytes: bigint;
+
+  /**
+   * Whether the snapshot cannot be written.
+   *
+   * @generated from field: bool read_only = 5;
+   */
+  readOnly: boolean;
+
+  /**
+   * LVM tags to put on the snapshot.
+   *
+   * @generated from field: repeated string tags = 6;
+   */
+  tags: string[];
+};
+
+/**
+ * Describes the message hostplane.v1.CreateSnapshotRequest.
+ * Use `create(CreateSnapshotRequestSchema)` to create a new message.
+ */
+export const CreateSnapshotRequestSchema: GenMessage<CreateSnapshotRequest> = /*@__PURE__*/
+  messageDesc(file_hostplane_v1_volume, 5);
+
+/**
+ * The created snapshot.
+ *
+ * @generated from message hostplane.v1.CreateSnapshotResponse
+ */
+export type CreateSnapshotResponse = Message<"hostplane.v1.CreateSnapshotResponse"> & {
+  /**
+   * The snapshot.
+   *
+   * @generated from field: hostplane.v1.Volume volume = 1;
+   */
+  volume?: Volume | undefined;
+};
+
+/**
+ * Describes the message hostplane.v1.CreateSnapshotResponse.
+ * Use `create(CreateSnapshotResponseSchema)` to create a new message.
+ */
+export const CreateSnapshotResponseSchema: GenMessage<CreateSnapshotResponse> = /*@__PURE__*/
+  messageDesc(file_hostplane_v1_volume, 6);
+
+/**
+ * The volume to rename.
+ *
+ * @generated from message hostplane.v1.RenameVolumeRequest
+ */
+export type RenameVolumeRequest = Message<"hostplane.v1.RenameVolumeRequest"> & {
+  /**
+   * Current name of the volume.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Device class of the volume. Empty means the default class.
+   *
+   * @generated from field: string device_class = 2;
+   */
+  deviceClass: string;
+
+  /**
+   * New name of the volume.
+   *
+   * @generated from field: string new_name = 3;
+   */
+  newName: string;
+};
+
+/**
+ * Describes the message hostplane.v1.RenameVolumeRequest.
+ * Use `create(RenameVolumeRequestSchema)` to create a new message.
+ */
+export const RenameVolumeRequestSchema: GenMessage<RenameVolumeRequest> = /*@__PURE__*/
+  messageDesc(file_hostplane_v1_volume, 7);
+
+/**
+ * The renamed volume.
+ *
+ * @generated from message hostplane.v1.RenameVolumeResponse
+ */
+export type RenameVolumeResponse = Message<"hostplane.v1.RenameVolumeResponse"> & {
+  /**
+   * The volume, with its new name.
+   *
+   * @generated from field: hostplane.v1.Volume volume = 1;
+   */
+  volume?: Volume | undefined;
+};
+
+/**
+ * Describes the message hostplane.v1.RenameVolumeResponse.
+ * Use `create(RenameVolumeResponseSchema)` to create a new message.
+ */
+export const RenameVolumeResponseSchema: GenMessage<RenameVolumeResponse> = /*@__PURE__*/
+  messageDesc(file_hostplane_v1_volume, 8);
+
+/**
+ * The tags to set.
+ *
+ * @generated from message hostplane.v1.SetVolumeTagsRequest
+ */
+export type SetVolumeTagsRequest = Message<"hostplane.v1.SetVolumeTagsRequest"> & {
+  /**
+   * Name of the volume.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Device class of the volume. Empty means the default class.
+   *
+   * @generated from field: string device_class = 2;
+   */
+  deviceClass: string;
+
+  /**
+   * All tags that the volume shall have, at most 256. Other tags are removed, except the gateway's own.
+   *
+   * @generated from field: repeated string tags = 3;
+   */
+  tags: string[];
+};
+
+/**
+ * Describes the message hostplane.v1.SetVolumeTagsRequest.
+ * Use `create(SetVolumeTagsRequestSchema)` to create a new message.
+ */
+export const SetVolumeTagsRequestSchema: GenMessage<SetVolumeTagsRequest> = /*@__PURE__*/
+  messageDesc(file_hostplane_v1_volume, 9);
+
+/**
+ * The volume with its tags.
+ *
+ * @generated from message hostplane.v1.SetVolumeTagsResponse
+ */
+export type SetVolumeTagsResponse = Message<"hostplane.v1.SetVolumeTagsResponse"> & {
+  /**
+   * The volume.
+   *
+   * @generated from field: hostplane.v1.Volume volume = 1;
+   */
+  volume?: Volume | undefined;
+};
+
+/**
+ * Describes the message hostplane.v1.SetVolumeTagsResponse.
+ * Use `create(SetVolumeTagsResponseSchema)` to create a new message.
+ */
+export const SetVolumeTagsResponseSchema: GenMessage<SetVolumeTagsResponse> = /*@__PURE__*/
+  messageDesc(file_hostplane_v1_volume, 10);
+
+/**
  * Type of a volume.
  *
  * @generated from enum hostplane.v1.VolumeKind
@@ -430,7 +621,8 @@ export const VolumeOwnerSchema: GenEnum<VolumeOwner> = /*@__PURE__*/
   enumDesc(file_hostplane_v1_volume, 1);
 
 /**
- * Lists LVM volumes with their use, origin, owner and devices. proto.LVService creates, grows and removes volumes.
+ * Lists LVM volumes with their use, origin, owner and devices, and changes them. proto.LVService creates, grows and
+ * removes volumes.
  *
  * @generated from service hostplane.v1.VolumeService
  */
@@ -454,6 +646,37 @@ export const VolumeService: GenService<{
     methodKind: "unary";
     input: typeof GetVolumeRequestSchema;
     output: typeof GetVolumeResponseSchema;
+  },
+  /**
+   * Creates a snapshot of a volume: a thin one of a thin volume, and copy-on-write of any other. LVM takes no snapshot of a
+   * copy-on-write snapshot.
+   *
+   * @generated from rpc hostplane.v1.VolumeService.CreateSnapshot
+   */
+  createSnapshot: {
+    methodKind: "unary";
+    input: typeof CreateSnapshotRequestSchema;
+    output: typeof CreateSnapshotResponseSchema;
+  },
+  /**
+   * Renames a volume, open or not. Its data, UUID and snapshots stay the same; the path of its device changes.
+   *
+   * @generated from rpc hostplane.v1.VolumeService.RenameVolume
+   */
+  renameVolume: {
+    methodKind: "unary";
+    input: typeof RenameVolumeRequestSchema;
+    output: typeof RenameVolumeResponseSchema;
+  },
+  /**
+   * Sets the LVM tags of a volume: adds and removes tags until it has exactly these.
+   *
+   * @generated from rpc hostplane.v1.VolumeService.SetVolumeTags
+   */
+  setVolumeTags: {
+    methodKind: "unary";
+    input: typeof SetVolumeTagsRequestSchema;
+    output: typeof SetVolumeTagsResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_hostplane_v1_volume, 0);

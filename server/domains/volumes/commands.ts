@@ -139,17 +139,50 @@ export const volumeNoun: Noun = {
       name: "snapshot",
       summary: "create a snapshot of a volume",
       parameters: {
-        sourceVolume: volume,
+        source: volume,
         name: argument("name of the snapshot", word("name")),
-        size: option("size of the snapshot (default: that of the volume)", size),
+        space: option("space for differences from a thick volume (default: all that it can need)", size),
         accessType: withDefault("rw", "access to the snapshot", choice("access", ["ro", "rw"])),
         deviceClass,
         tag,
       },
-      method: LVService.method.createLVSnapshot,
+      method: VolumeService.method.createSnapshot,
+      request: ({ accessType, space = 0n, deviceClass: ofClass = "", tag: tags, ...names }) => ({
+        ...names,
+        deviceClass: ofClass,
+        spaceBytes: space,
+        readOnly: accessType === "ro",
+        tags: [...tags],
+      }),
       done: (response, values) =>
-        `created the snapshot ${values.name} of ${values.sourceVolume}${pathText(response.snapshot?.path)}`,
+        `created the snapshot ${values.name} of ${values.source}${pathText(response.volume?.devicePath)}`,
       id: (_response, values) => values.name,
+    }),
+    change({
+      name: "rename",
+      summary: "rename a volume",
+      parameters: { name: volume, newName: argument("the new name", word("name")), deviceClass },
+      method: VolumeService.method.renameVolume,
+      done: (response, values) =>
+        `renamed the volume ${values.name} to ${values.newName}${pathText(response.volume?.devicePath)}`,
+      id: (_response, values) => values.newName,
+    }),
+    change({
+      name: "tag",
+      summary: "set the LVM tags of a volume; others are removed",
+      parameters: {
+        name: volume,
+        tag: optionList("a tag that the volume shall have (default: none)", word("tag")),
+        deviceClass,
+      },
+      method: VolumeService.method.setVolumeTags,
+      request: ({ name, tag: tags, deviceClass: ofClass = "" }) => ({
+        name,
+        tags: [...tags],
+        deviceClass: ofClass,
+      }),
+      done: (response, values) =>
+        `the volume ${values.name} has the tags: ${response.volume?.tags.join(", ") || "none"}`,
     }),
     change({
       name: "remove",

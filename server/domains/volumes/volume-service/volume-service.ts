@@ -9,18 +9,21 @@ import {
   VolumeOwner,
   VolumeService,
 } from "../../../../gen/hostplane/v1/volume_pb.ts";
+import { handlersOf } from "../../../domain/change.ts";
 import { registerService, type ServiceRegistration } from "../../../rpc/call/service-handlers.ts";
 import { createSharedAnswers } from "../../../rpc/streams/shared-answers.ts";
 import { assertResolved, findDeviceClass } from "../device-class.ts";
 import { setSnapshotAge } from "../service.ts";
 import type { Volumes } from "../volumes.ts";
 import { listVolumes, type VolumeMessage } from "./volume-list.ts";
+import type { VolumeServiceChanges } from "./volume-service-changes.ts";
 
-/** Creates hostplane.v1.VolumeService, which lists volumes with their use, origin, owner and devices. */
-export function createVolumeService(volumes: Volumes): ServiceRegistration {
+/** Creates hostplane.v1.VolumeService, which lists volumes with their use, origin, owner and devices, and changes them. */
+export function createVolumeService(volumes: Volumes, changes: VolumeServiceChanges): ServiceRegistration {
   const { deviceClasses } = volumes;
   const lists = createSharedAnswers(ListVolumesResponseSchema);
   return registerService(VolumeService, {
+    ...handlersOf(changes),
     async listVolumes(request, call) {
       assertOwner(request);
       const deviceClass =

@@ -28,7 +28,8 @@ function createSubject(volumes: readonly LogicalVolume[]) {
   const snapshot = { value: state, readAtMs: performance.now(), revision: 1 };
   const read = async () => snapshot;
   const lvm = { ...createLvmSandbox(), read, readRecent: read, refresh: read };
-  const { handlerOf } = createVolumeService(createVolumesUnderTest(lvm, deviceClasses).volumes);
+  const { volumes: served, serviceChanges } = createVolumesUnderTest(lvm, deviceClasses);
+  const { handlerOf } = createVolumeService(served, serviceChanges);
   return async <M extends DescMethodUnary>(method: M, request?: MessageInitShape<M["input"]>) => {
     const call = createCall({ method });
     return (await handlerOf(method)(create(method.input, request), call)) as MessageShape<M["output"]>;
