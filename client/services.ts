@@ -13,6 +13,7 @@ import { StorageService } from "../gen/hostplane/v1/storage_pb.ts";
 import { StoragePoolService } from "../gen/hostplane/v1/storage_pool_pb.ts";
 import { SystemService } from "../gen/hostplane/v1/system_pb.ts";
 import { UserService } from "../gen/hostplane/v1/user_pb.ts";
+import { VolumeService } from "../gen/hostplane/v1/volume_pb.ts";
 import { OperationsService } from "../gen/operations/v1/operations_pb.ts";
 import { LVService, VGService } from "../gen/proto/lvmd_pb.ts";
 import { AuthService } from "../gen/services/auth/auth_pb.ts";
@@ -31,6 +32,7 @@ export const services = {
   inventory: InventoryService,
   history: HistoryService,
   backups: BackupService,
+  volumes: VolumeService,
   logicalVolumes: LVService,
   volumeGroups: VGService,
   storage: StorageService,

@@ -59,10 +59,24 @@ export interface LogicalVolume {
   readonly thinPoolName: string | undefined;
   /** The volume this one is a snapshot of. */
   readonly originName: string | undefined;
-  /** Percentage of the data space of a thin pool or copy-on-write snapshot that is in use, 0 to 100. */
+  /**
+   * Percentage in use, 0 to 100: of the data space of a thin pool, of the room of a copy-on-write snapshot, or of the
+   * size of a thin volume.
+   */
   readonly dataPercent: number | undefined;
   /** Percentage of a thin pool's metadata space that is in use, 0 to 100. */
   readonly metadataPercent: number | undefined;
+  /** Size of a thin pool's metadata space. */
+  readonly metadataSizeBytes: bigint | undefined;
+  /** Space of a copy-on-write snapshot for the differences from its origin. */
+  readonly roomBytes: bigint | undefined;
+  /** A snapshot of the volume is being merged into it, or will be at its next activation. */
+  readonly merging: boolean;
+  /**
+   * Physical volumes that contain the volume or its internal volumes, sorted (`PhysicalVolume.path`). A thin volume has
+   * none of its own; its data is on those of its pool.
+   */
+  readonly devicePaths: readonly string[];
 }
 
 /**

@@ -7,6 +7,7 @@ export interface LogicalVolumeAttributes {
   readonly active: boolean;
   readonly readOnly: boolean;
   readonly open: boolean;
+  readonly merging: boolean;
 }
 
 const kinds: Readonly<Record<string, LogicalVolumeKind>> = {
@@ -75,5 +76,6 @@ export function parseAttributes(attributes: string): LogicalVolumeAttributes | u
     // `R`: read-only in the kernel, though the metadata would allow writing.
     readOnly: at(1) === "r" || at(1) === "R",
     open: at(5) === "o",
+    merging: at(0) === "O",
   };
 }

@@ -59,7 +59,8 @@ export function readStateCommand(options: LvmCommandOptions): string[] {
     ...["--configreport", "vg", "-o", reportFields.vg.join(",")],
     ...["--configreport", "lv", "-o", reportFields.lv.join(",")],
     ...["--configreport", "pv", "-o", reportFields.pv.join(",")],
-    ...["pvseg", "seg"].flatMap((report) => ["--configreport", report, "-o,"]),
+    ...["--configreport", "pvseg", "-o", reportFields.pvseg.join(",")],
+    ...["--configreport", "seg", "-o,"],
   ];
   return lvmCommand(options, "fullreport", [...output, ...reports]);
 }

@@ -37,6 +37,15 @@ export function isReservedVolumeName(name: string): boolean {
 }
 
 /**
+ * Returns the name of the volume that an internal one belongs to: `pool` for `pool_tdata_rimage_0`. Other names are
+ * returned as they are.
+ */
+export function holderOfInternalName(name: string): string {
+  const starts = reservedParts.map((part) => name.indexOf(part)).filter((at) => at !== -1);
+  return starts.length === 0 ? name : name.slice(0, Math.min(...starts));
+}
+
+/**
  * Rejects names that a logical volume cannot have, by the rules of lvm(8). An accepted name consists of
  * `[a-zA-Z0-9+_.-]` only and does not begin with a hyphen, so it is safe anywhere in an argv.
  * @param field the request's field, for the violation
@@ -63,8 +72,18 @@ export function assertVolumeName(name: string, field: string, volumeGroupName = 
  * @throws InfraError INVALID_FIELD
  */
 export function assertSnapshotNames(volumeGroupName: string, name: string, originName: string): void {
-  assertDeviceNameLength(name, "name", volumeGroupName, maxDeviceNameLength - "-cow".length);
-  assertDeviceNameLength(originName, "originName", volumeGroupName, maxDeviceNameLength - "-real".length);
+  assertSnapshotName(volumeGroupName, name, "name");
+  assertOriginName(volumeGroupName, originName, "originName");
+}
+
+/** Rejects a name that is too long for a copy-on-write snapshot. @throws InfraError INVALID_FIELD */
+export function assertSnapshotName(volumeGroupName: string, name: string, field: string): void {
+  assertDeviceNameLength(name, field, volumeGroupName, maxDeviceNameLength - "-cow".length);
+}
+
+/** Rejects a name that is too long for a volume with copy-on-write snapshots. @throws InfraError INVALID_FIELD */
+export function assertOriginName(volumeGroupName: string, name: string, field: string): void {
+  assertDeviceNameLength(name, field, volumeGroupName, maxDeviceNameLength - "-real".length);
 }
 
 /**

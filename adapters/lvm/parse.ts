@@ -4,6 +4,7 @@ import { hostReasons } from "../host/reasons.ts";
 import type { LogicalVolume, LvmState, VolumeGroup } from "./adapter.ts";
 import { parseAttributes } from "./attributes.ts";
 import type { PhysicalVolume } from "./device-adapter.ts";
+import { holderOfInternalName } from "./names.ts";
 
 const bytes = z
   .string()
@@ -50,6 +51,7 @@ const logicalVolumeRow = z.object({
   origin_size: optionalBytes,
   data_percent: percent,
   metadata_percent: percent,
+  lv_metadata_size: optionalBytes,
 });
 const physicalVolumeRow = z.object({
   pv_name: name,
@@ -62,6 +64,18 @@ const physicalVolumeRow = z.object({
   pv_major: deviceNumber,
   pv_minor: deviceNumber,
 });
+/** A range of extents of a physical volume, in use by a volume or free. */
+const segmentRow = z.object({ pv_name: name, lv_name: z.string(), lv_parent: z.string() });
+
+/** The rows of a report. One for which no column was requested has empty rows. */
+function rowsOf<Row extends z.ZodObject>(row: Row) {
+  return z
+    .array(z.record(z.string(), z.unknown()))
+    .default([])
+    .transform((rows) => rows.filter((one) => Object.keys(one).length > 0))
+    .pipe(z.array(row));
+}
+
 const fullReport = z.object({
   report: z.array(
     z.object({
@@ -69,12 +83,8 @@ const fullReport = z.object({
       vg: z.array(volumeGroupRow).max(1).default([]),
       // `createReportParser` checks the rows.
       lv: z.array(z.unknown()).default([]),
-      // A report for which no column was requested has empty rows.
-      pv: z
-        .array(z.record(z.string(), z.unknown()))
-        .default([])
-        .transform((rows) => rows.filter((row) => Object.keys(row).length > 0))
-        .pipe(z.array(physicalVolumeRow)),
+      pv: rowsOf(physicalVolumeRow),
+      pvseg: rowsOf(segmentRow),
     }),
   ),
 });
@@ -84,6 +94,7 @@ export const reportFields = {
   vg: Object.keys(volumeGroupRow.shape),
   lv: Object.keys(logicalVolumeRow.shape),
   pv: Object.keys(physicalVolumeRow.shape),
+  pvseg: Object.keys(segmentRow.shape),
 } as const;
 
 /**
@@ -97,10 +108,11 @@ export function createReportParser(): (text: string) => LvmState {
   let known: ReadonlyMap<string, LogicalVolume> = new Map();
   return (text) => {
     const rows = new Map<string, LogicalVolume>();
-    const state = parseFullReport(text, (row, groupName, place) => {
-      const key = JSON.stringify([groupName, row]);
+    const state = parseFullReport(text, (row, { groupName, devicesOf, place }) => {
+      const devices = devicesOf(row);
+      const key = JSON.stringify([groupName, row, devices]);
       const volume =
-        known.get(key) ?? logicalVolumeFromRow(parsePart(logicalVolumeRow, row, place), groupName);
+        known.get(key) ?? logicalVolumeFromRow(parsePart(logicalVolumeRow, row, place), groupName, devices);
       rows.set(key, volume);
       return volume;
     });
@@ -109,9 +121,18 @@ export function createReportParser(): (text: string) => LvmState {
   };
 }
 
+/** Where a row of a volume is. */
+interface RowPlace {
+  readonly groupName: string;
+  /** Returns the devices of the volume in a row, sorted. */
+  readonly devicesOf: (row: unknown) => readonly string[];
+  /** Place in the report, followed by a dot. */
+  readonly place: string;
+}
+
 function parseFullReport(
   text: string,
-  volumeOf: (row: unknown, groupName: string, place: string) => LogicalVolume,
+  volumeOf: (row: unknown, rowPlace: RowPlace) => LogicalVolume,
 ): LvmState {
   let json: unknown;
   try {
@@ -122,7 +143,7 @@ function parseFullReport(
   const volumeGroups: VolumeGroup[] = [];
   const volumes = new Map<string, LogicalVolume>();
   const physicalVolumes: PhysicalVolume[] = [];
-  for (const [index, { vg, lv, pv }] of parsePart(fullReport, json, "").report.entries()) {
+  for (const [index, { vg, lv, pv, pvseg }] of parsePart(fullReport, json, "").report.entries()) {
     const [group] = vg;
     // If a device is visible under several paths, LVM uses one and reports the others as duplicates.
     const used = pv.filter(({ pv_duplicate }) => pv_duplicate === "");
@@ -140,8 +161,13 @@ function parseFullReport(
       continue;
     }
     volumeGroups.push(volumeGroupFromRow(group));
+    const devicesOf = devicesByRow(pvseg);
     for (const [at, row] of lv.entries()) {
-      const volume = volumeOf(row, group.vg_name, `report.${index}.lv.${at}.`);
+      const volume = volumeOf(row, {
+        groupName: group.vg_name,
+        devicesOf,
+        place: `report.${index}.lv.${at}.`,
+      });
       if (!isInternal(volume)) {
         // vgimportclone gives groups and disks new UUIDs, but volumes keep theirs.
         volumes.set(`${group.vg_uuid} ${volume.uuid}`, volume);
@@ -149,6 +175,23 @@ function parseFullReport(
     }
   }
   return { volumeGroups, volumes: [...volumes.values()], physicalVolumes };
+}
+
+/**
+ * Returns the devices of a group's volumes from its segments. Those of an internal volume count for the volume that it
+ * belongs to; LVM writes its name as `[pool_tdata]`.
+ */
+function devicesByRow(segments: readonly z.output<typeof segmentRow>[]): RowPlace["devicesOf"] {
+  const devices = new Map<string, Set<string>>();
+  for (const { pv_name, lv_name, lv_parent } of segments) {
+    const holder = holderOfInternalName(withoutBrackets(lv_parent || lv_name));
+    devices.set(holder, (devices.get(holder) ?? new Set()).add(pv_name));
+  }
+  const paths = new Map([...devices].map(([holder, names]) => [holder, [...names].sort()]));
+  return (row) => {
+    const isNamed = typeof row === "object" && row !== null && "lv_name" in row;
+    return (isNamed ? paths.get(String(row.lv_name)) : undefined) ?? [];
+  };
 }
 
 /** @param place of the value in the report, followed by a dot; empty for the report */
@@ -209,6 +252,7 @@ function isInternal({ name }: LogicalVolume): boolean {
 function logicalVolumeFromRow(
   row: z.output<typeof logicalVolumeRow>,
   volumeGroupName: string,
+  devicePaths: readonly string[],
 ): LogicalVolume {
   const { lv_kernel_major: major, lv_kernel_minor: minor, lv_attr: attributes } = row;
   const isSnapshot = attributes.kind === "snapshot";
@@ -230,6 +274,10 @@ function logicalVolumeFromRow(
     originName: row.origin === "" ? undefined : withoutBrackets(row.origin),
     dataPercent: row.data_percent,
     metadataPercent: row.metadata_percent,
+    metadataSizeBytes: row.lv_metadata_size,
+    roomBytes: isSnapshot ? row.lv_size : undefined,
+    merging: attributes.merging,
+    devicePaths,
   };
 }
 

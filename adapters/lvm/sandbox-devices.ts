@@ -27,6 +27,8 @@ export interface SandboxDevices {
    * @returns false, with nothing allocated, if there is not enough space
    */
   allocate(volumeGroupName: string, volumeUuid: string, bytes: bigint, stripes: number): boolean;
+  /** Returns the devices that contain a volume, sorted. */
+  pathsOf(volumeUuid: string): readonly string[];
   /** Frees all space of a volume. */
   release(volumeUuid: string): void;
   /** Moves all data of a device to others. @returns false, with nothing moved, if they have too little space */
@@ -161,6 +163,7 @@ export function createSandboxDevices(): SandboxDevices {
       setSegments(volumeUuid, [...(segments.get(volumeUuid) ?? []), ...(taken ?? [])]);
       return taken !== undefined;
     },
+    pathsOf: (volumeUuid) => [...new Set((segments.get(volumeUuid) ?? []).map(({ path }) => path))].sort(),
     release(volumeUuid) {
       setSegments(volumeUuid, []);
       segments.delete(volumeUuid);

@@ -6,8 +6,8 @@ import { resourceOf } from "./errors.ts";
 import { lvmReasons } from "./reasons.ts";
 import { createSandboxDevices, type SandboxDevice, type SandboxDevices } from "./sandbox-devices.ts";
 
-/** A volume as stored; `attributes` is derived from the other fields. */
-export type SandboxVolume = Omit<LogicalVolume, "attributes">;
+/** A volume as stored; the other fields are derived. */
+export type SandboxVolume = Omit<LogicalVolume, "attributes" | "devicePaths">;
 
 /** The fields that a new volume may set; the others start the same for all. */
 export type NewSandboxVolume = Pick<
@@ -113,7 +113,8 @@ export function createSandboxGroups(): SandboxGroups {
     );
     return all.map((volume) => {
       const isOrigin = origins.has(`${volume.volumeGroupName}/${volume.name}`);
-      return { ...volume, attributes: attributesOf(volume, isOrigin) };
+      const devicePaths = devices.pathsOf(volume.uuid);
+      return { ...volume, attributes: attributesOf(volume, isOrigin), devicePaths };
     });
   }
 
@@ -159,6 +160,9 @@ export function createSandboxGroups(): SandboxGroups {
         originName: undefined,
         dataPercent: undefined,
         metadataPercent: undefined,
+        metadataSizeBytes: undefined,
+        roomBytes: undefined,
+        merging: false,
         ...volume,
         device: volume.active === false ? undefined : { major: 253, minor: createdDevices++ },
         tags: [...new Set(volume.tags)].sort(),

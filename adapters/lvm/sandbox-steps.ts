@@ -114,7 +114,8 @@ function snapshot(groups: SandboxGroups, step: StepOf<"snapshot">): void {
     // Reducing COW size 132.00 MiB down to maximum usable size 68.00 MiB.
     const mostBytes = snapshotRoomBytes(sizeBytes, 100);
     const takenBytes = roundUp(roomBytes < mostBytes ? roomBytes : mostBytes, extentSizeBytes);
-    groups.add(step, { ...common, kind: "snapshot", active, dataPercent: 0 }, takenBytes);
+    const facts = { kind: "snapshot", active, dataPercent: 0, roomBytes: takenBytes } as const;
+    groups.add(step, { ...common, ...facts }, takenBytes);
     return;
   }
   if (origin.kind !== "thinVolume") {

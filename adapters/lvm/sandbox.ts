@@ -100,7 +100,12 @@ export function createLvmSandbox(options: LvmSandboxOptions = {}): LvmAdapter {
     );
     const created = groups.find(volumeGroupName, name);
     if (created !== undefined) {
-      const pool = { kind: "thinPool", dataPercent: 0, metadataPercent: 10 } as const;
+      const pool = {
+        kind: "thinPool",
+        dataPercent: 0,
+        metadataPercent: 10,
+        metadataSizeBytes: 4n << 20n,
+      } as const;
       groups.alter(created, { open, ...(thinPool ? pool : {}) });
     }
   }

@@ -33,6 +33,7 @@ const listed = [
   "hostplane.v1.StreamService",
   "hostplane.v1.SystemService",
   "hostplane.v1.UserService",
+  "hostplane.v1.VolumeService",
   "operations.v1.OperationsService",
   "proto.LVService",
   "proto.VGService",

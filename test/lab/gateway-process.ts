@@ -13,6 +13,7 @@ const services = [
   "hostplane.v1.OperationService",
   "hostplane.v1.BackupService",
   "hostplane.v1.StoragePoolService",
+  "hostplane.v1.VolumeService",
   "hostplane.v1.EventService",
   "operations.v1.OperationsService",
   "v1alpha.PublicAPI",

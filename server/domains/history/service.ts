@@ -1,7 +1,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { durationFromMs, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { HistoryService, type SubjectHistorySchema } from "../../../gen/hostplane/v1/history_pb.ts";
-import { ResourceHealth } from "../../../gen/hostplane/v1/inventory_pb.ts";
+import { healthMessages } from "../../domain/health-messages.ts";
 import type { History, StateSpan, SubjectHistory } from "../../history/history.ts";
 import { resample } from "../../history/resample.ts";
 import type { Call } from "../../rpc/call/call.ts";
@@ -13,13 +13,6 @@ import type { HistorySource } from "./history-sources.ts";
 
 /** So that a resource that changes with each sample does not fill the answer. */
 const statesMax = 200;
-
-const healthMessage: Readonly<Record<StateSpan["health"], ResourceHealth>> = {
-  unknown: ResourceHealth.UNSPECIFIED,
-  ok: ResourceHealth.OK,
-  degraded: ResourceHealth.DEGRADED,
-  failed: ResourceHealth.FAILED,
-};
 
 type SubjectMessage = MessageInitShape<typeof SubjectHistorySchema>;
 
@@ -111,7 +104,7 @@ function subjectMessage(
         startTime: timestampFromMs(from * stepMs),
         endTime: timestampFromMs(to * stepMs),
         state,
-        health: healthMessage[health],
+        health: healthMessages[health],
       })),
   };
 }

@@ -1,20 +1,9 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import {
-  ResourceHealth as HealthMessage,
-  type HostInventorySchema,
-  type ResourceSchema,
-} from "../../../gen/hostplane/v1/inventory_pb.ts";
-import type { ResourceHealth } from "../../domain/inventory-source.ts";
+import type { HostInventorySchema, ResourceSchema } from "../../../gen/hostplane/v1/inventory_pb.ts";
+import { healthMessages } from "../../domain/health-messages.ts";
 import type { HostInventory } from "./hosts/host-inventories.ts";
 import type { InventoryRow } from "./read-inventory.ts";
-
-const healthMessage: Readonly<Record<ResourceHealth, HealthMessage>> = {
-  unknown: HealthMessage.UNSPECIFIED,
-  ok: HealthMessage.OK,
-  degraded: HealthMessage.DEGRADED,
-  failed: HealthMessage.FAILED,
-};
 
 export function resourceMessage({
   resource: { name, type, title, state, health, figures, labels, properties = {}, reason = "" },
@@ -29,7 +18,7 @@ export function resourceMessage({
     host,
     title,
     state,
-    health: healthMessage[health],
+    health: healthMessages[health],
     figures: figures.map(({ name, value, unit }) => ({ name, value, unit })),
     labels,
     properties,

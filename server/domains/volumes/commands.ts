@@ -1,12 +1,6 @@
-import {
-  InventoryService,
-  type Resource,
-  ResourceHealthSchema,
-  ResourceSchema,
-} from "../../../gen/hostplane/v1/inventory_pb.ts";
+import { VolumeSchema, VolumeService } from "../../../gen/hostplane/v1/volume_pb.ts";
 import { LVService, VGService, type WatchItem, WatchItemSchema } from "../../../gen/lvmd/served/lvmd_pb.ts";
 import { change, list, type Noun, show, watch } from "../../cli/table/command.ts";
-import { enumText } from "../../cli/table/enum-text.ts";
 import {
   argument,
   choice,
@@ -21,8 +15,8 @@ import {
 import { printableLine } from "../../cli/table/printable-line.ts";
 import { anyName, inventoryReference } from "../../cli/table/reference.ts";
 import { sizeText } from "../../cli/table/size-text.ts";
-import { timeText } from "../../cli/table/time-text.ts";
-import { figureText, watchResources } from "../../cli/table/watch-resources.ts";
+import { watchInventory } from "../../cli/table/watch-resources.ts";
+import { factsOf, kindText, ownerNamed, ownerText, stateText, usedText } from "./cli/volume-texts.ts";
 
 const volumes = inventoryReference("volume", "volume", anyName);
 
@@ -30,62 +24,65 @@ const volume = argument("name of the volume", nameOf("name", volumes));
 const deviceClass = option("device class (default: the configured default class)", word("name"));
 const tag = optionList("an LVM tag to put on it", word("tag"));
 
-/** Volumes and thin pools, as the inventory has them: of all device classes. */
-const filter = { types: ["volume", "thinPool"] };
-
 /** LVM volumes. */
 export const volumeNoun: Noun = {
   reference: volumes,
   commands: [
     list({
       name: "list",
-      summary: "list the volumes and thin pools of all device classes",
-      method: InventoryService.method.listResources,
-      request: () => ({ filter }),
-      schema: ResourceSchema,
-      items: (response) => response.resources,
-      columns: {
-        NAME: "title",
-        TYPE: "type",
-        GROUP: groupOf,
-        SIZE: (item) => figureOf(item, "size"),
-        USED: (item) => figureOf(item, "data_used"),
-        STATE: "state",
-        TAGS: (item) => tagsOf(item).join(","),
+      summary: "list the volumes of all device classes",
+      parameters: {
+        deviceClass: option("volumes of this device class", word("name")),
+        owner: option("volumes of this owner", choice("owner", ["topolvm", "csi", "hostplane"])),
+        origin: option("snapshots of this volume", nameOf("name", volumes)),
       },
-      id: (item) => item.title,
-      notes: ({ problems }) => problems.map(({ domain, message }) => `${domain}: ${message}`),
-      watch: watchResources(...filter.types),
+      method: VolumeService.method.listVolumes,
+      request: ({ deviceClass: ofClass = "", owner, origin = "" }) => ({
+        deviceClass: ofClass,
+        origin,
+        ...(owner === undefined ? {} : { owner: ownerNamed[owner] }),
+      }),
+      schema: VolumeSchema,
+      items: (response) => response.volumes,
+      columns: {
+        NAME: "name",
+        CLASS: "deviceClass",
+        KIND: kindText,
+        SIZE: ({ sizeBytes }) => sizeText(sizeBytes),
+        USED: usedText,
+        ORIGIN: "origin",
+        OWNER: ownerText,
+        STATE: stateText,
+        TAGS: ({ tags }) => tags.join(","),
+      },
+      id: ({ name }) => name,
+      watch: watchInventory((filters: object) => {
+        if (Object.values(filters).some((value) => value !== undefined)) {
+          throw new Error("--watch follows all volumes: leave out --device-class, --owner and --origin");
+        }
+        return { types: ["volume"] };
+      }),
     }),
     show({
       name: "show",
       summary: "show a volume",
-      parameters: { volume },
-      method: InventoryService.method.listResources,
-      request: (values) => ({ filter: { ...filter, search: values.volume } }),
-      schema: ResourceSchema,
-      item: ({ resources }, values) => {
-        const found = resources.find(({ title }) => title === values.volume);
+      parameters: {
+        name: volume,
+        deviceClass: option("device class (default: the only volume of this name)", word("name")),
+      },
+      method: VolumeService.method.listVolumes,
+      schema: VolumeSchema,
+      item: ({ volumes: [found, ...others] }, { name }) => {
         if (found === undefined) {
-          throw new Error(`volume ${values.volume} not found`);
+          throw new Error(`volume ${name} not found`);
+        }
+        if (others.length > 0) {
+          throw new Error(`several volumes are named ${name}: add --device-class`);
         }
         return found;
       },
-      id: (item) => item.title,
-      view: (item) => ({
-        facts: [
-          ["name", item.title],
-          ["type", item.type],
-          ["group", groupOf(item)],
-          ["state", item.state],
-          ["health", enumText(ResourceHealthSchema, item.health)],
-          ["size", figureOf(item, "size")],
-          ["used", figureOf(item, "data_used")],
-          ...tagsOf(item).map((each) => ["tag", each] as const),
-          ["resource", item.name],
-          ["read", timeText(item.readTime)],
-        ],
-      }),
+      id: ({ name }) => name,
+      view: (item) => ({ facts: factsOf(item) }),
     }),
     list({
       name: "classes",
@@ -142,17 +139,50 @@ export const volumeNoun: Noun = {
       name: "snapshot",
       summary: "create a snapshot of a volume",
       parameters: {
-        sourceVolume: volume,
+        source: volume,
         name: argument("name of the snapshot", word("name")),
-        size: option("size of the snapshot (default: that of the volume)", size),
+        space: option("space for differences from a thick volume (default: all that it can need)", size),
         accessType: withDefault("rw", "access to the snapshot", choice("access", ["ro", "rw"])),
         deviceClass,
         tag,
       },
-      method: LVService.method.createLVSnapshot,
+      method: VolumeService.method.createSnapshot,
+      request: ({ accessType, space = 0n, deviceClass: ofClass = "", tag: tags, ...names }) => ({
+        ...names,
+        deviceClass: ofClass,
+        spaceBytes: space,
+        readOnly: accessType === "ro",
+        tags: [...tags],
+      }),
       done: (response, values) =>
-        `created the snapshot ${values.name} of ${values.sourceVolume}${pathText(response.snapshot?.path)}`,
+        `created the snapshot ${values.name} of ${values.source}${pathText(response.volume?.devicePath)}`,
       id: (_response, values) => values.name,
+    }),
+    change({
+      name: "rename",
+      summary: "rename a volume",
+      parameters: { name: volume, newName: argument("the new name", word("name")), deviceClass },
+      method: VolumeService.method.renameVolume,
+      done: (response, values) =>
+        `renamed the volume ${values.name} to ${values.newName}${pathText(response.volume?.devicePath)}`,
+      id: (_response, values) => values.newName,
+    }),
+    change({
+      name: "tag",
+      summary: "set the LVM tags of a volume; others are removed",
+      parameters: {
+        name: volume,
+        tag: optionList("a tag that the volume shall have (default: none)", word("tag")),
+        deviceClass,
+      },
+      method: VolumeService.method.setVolumeTags,
+      request: ({ name, tag: tags, deviceClass: ofClass = "" }) => ({
+        name,
+        tags: [...tags],
+        deviceClass: ofClass,
+      }),
+      done: (response, values) =>
+        `the volume ${values.name} has the tags: ${response.volume?.tags.join(", ") || "none"}`,
     }),
     change({
       name: "remove",
@@ -164,20 +194,6 @@ export const volumeNoun: Noun = {
     }),
   ],
 };
-
-/** Returns `vg0` of `volumeGroups/vg0/volumes/data`. */
-function groupOf({ name }: Resource): string {
-  return name.split("/")[1] ?? "";
-}
-
-function figureOf({ figures }: Resource, name: string): string {
-  const found = figures.find((figure) => figure.name === name);
-  return found === undefined ? "" : figureText(found.value, found.unit);
-}
-
-function tagsOf({ labels }: Resource): string[] {
-  return Object.entries(labels).map(([key, value]) => (value === "" ? key : `${key}=${value}`));
-}
 
 function pathText(path: string | undefined): string {
   return path === undefined || path === "" ? "" : `, ${path}`;

@@ -118,6 +118,30 @@ export function volumesOf({ group, pool }: ResolvedClass, state: LvmState): Logi
   );
 }
 
+/** Where a volume is stored. */
+interface VolumeStore {
+  readonly volumeGroupName: string;
+  readonly kind: string;
+  /** Undefined or null: not in a thin pool. */
+  readonly thinPoolName: string | undefined | null;
+}
+
+/**
+ * Returns the name of the class that addresses a volume in requests: that of its thin pool, else the thick class of its
+ * group. Undefined if there is none, and for a thin pool.
+ */
+export function deviceClassOf(
+  { volumeGroupName, kind, thinPoolName }: VolumeStore,
+  deviceClasses: readonly DeviceClass[],
+): string | undefined {
+  if (kind === "thinPool") {
+    return undefined;
+  }
+  const ofGroup = deviceClasses.filter(({ volumeGroup }) => volumeGroup === volumeGroupName);
+  const ofPool = ofGroup.find(({ thinPool }) => thinPool !== undefined && thinPool === thinPoolName);
+  return (ofPool ?? ofGroup.find(({ thinPool }) => thinPool === undefined))?.name;
+}
+
 /** Returns the size of the volume group, or the limit for the total size of a thin pool's volumes. */
 export function limitBytes({ deviceClass, group, pool }: ResolvedClass): bigint {
   const thousandths = BigInt(Math.round((deviceClass.overprovision ?? 1) * 1000));

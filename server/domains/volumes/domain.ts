@@ -1,4 +1,5 @@
 import { BackupService } from "../../../gen/hostplane/v1/backup_pb.ts";
+import { VolumeService } from "../../../gen/hostplane/v1/volume_pb.ts";
 import { LVService, VGService } from "../../../gen/lvmd/served/lvmd_pb.ts";
 import { defineDomain } from "../../domain/define-domain.ts";
 import { volumeBackupFacts } from "./backups/backup-facts.ts";
@@ -8,19 +9,21 @@ import { volumeResourceTypes } from "./monitoring/resource-types.ts";
 import { shownLvServices, shownVgServices } from "./shown-services.ts";
 import type { VolumeSystem } from "./system/system.ts";
 
-/** LVM volumes of this host, over both lvmd protocols, and their backups. */
+/** LVM volumes of this host, over both lvmd protocols and the gateway's own, and their backups. */
 export const volumesDomain = defineDomain<"volumes", typeof volumesSchema, VolumeSystem>({
   name: "volumes",
   services: [
     { service: LVService, shown: shownLvServices },
     { service: VGService, shown: shownVgServices, rules: { Watch: { repeatable: true } } },
+    { service: VolumeService },
   ],
   resourceTypes: [volumeResourceTypes],
   isHostBound: true,
   hasEvents: true,
   config: {
     schema: volumesSchema,
-    description: "LVM volumes of this host (the services of package `proto`). Off if absent.",
+    description:
+      "LVM volumes of this host (`hostplane.v1.VolumeService` and the services of package `proto`). Off if absent.",
   },
   off: {
     backend: "lvm",

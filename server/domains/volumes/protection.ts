@@ -49,6 +49,17 @@ export function assertRemovable(
 }
 
 /**
+ * Rejects volumes that must not be renamed: a protected one would no longer be protected by its name.
+ * @throws InfraError VOLUME_PROTECTED
+ */
+export function assertRenamable(volume: LogicalVolume, isProtectedName: IsProtectedName): void {
+  assertNobodysWork(volume);
+  if (isProtectedName(volume.name)) {
+    throw isProtected(volume, "its name matches `volumes.protect`");
+  }
+}
+
+/**
  * Rejects growing an active volume that has copy-on-write snapshots, as LVM does.
  * @throws InfraError VOLUME_PROTECTED
  */
@@ -77,7 +88,7 @@ export function assertClosed(state: LvmState, volumeGroupName: string, name: str
 }
 
 /** @throws InfraError VOLUME_PROTECTED for a volume that an operation created and will itself remove or release */
-function assertNobodysWork(volume: LogicalVolume): void {
+export function assertNobodysWork(volume: LogicalVolume): void {
   const operationId = operationOf(volume);
   if (operationId !== undefined) {
     throw isProtected(

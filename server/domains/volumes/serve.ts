@@ -1,3 +1,4 @@
+import { VolumeService } from "../../../gen/hostplane/v1/volume_pb.ts";
 import { LVService } from "../../../gen/lvmd/served/lvmd_pb.ts";
 import { createAbsentBackupSource } from "../../backups/backup-source.ts";
 import { createAbsentResticBackend, createResticBackend } from "../../backups/restic-backend.ts";
@@ -16,6 +17,8 @@ import { createVolumeResources } from "./monitoring/resources.ts";
 import { createScheduleMetrics } from "./monitoring/schedule-metrics.ts";
 import { createLvService, createVgService } from "./service.ts";
 import type { VolumeSystem } from "./system/system.ts";
+import { createVolumeService } from "./volume-service/volume-service.ts";
+import { createVolumeServiceChanges } from "./volume-service/volume-service-changes.ts";
 import { createVolumes } from "./volumes.ts";
 
 /** Creates the services for the LVM volumes of this host. */
@@ -27,11 +30,16 @@ export function serveVolumes(system: VolumeSystem, context: DomainContext): Doma
   const keySeal = context.repositoryKeySeal;
   const backups = backup && createVolumeBackups({ ...context, ...system, ...backup, lvm, keySeal });
   const changes = createLvChanges(createVolumeChanges({ ...context, ...system, lvm, volumes }), backups);
+  const serviceChanges = createVolumeServiceChanges({ ...context, ...system, lvm });
   const onFailed = (error: unknown) =>
     context.log.warn("events of volumes could not be published; retrying", error);
   return {
-    registrations: [createLvService(changes), createVgService(volumes)],
-    planners: [plannersOf(LVService, changes)],
+    registrations: [
+      createLvService(changes),
+      createVgService(volumes),
+      createVolumeService(volumes, serviceChanges),
+    ],
+    planners: [plannersOf(LVService, changes), plannersOf(VolumeService, serviceChanges)],
     inventory: [createVolumeResources(system.lvm, system.deviceClasses)],
     figures: [createDeviceClassFigures(system.lvm, system.deviceClasses)],
     metrics: [

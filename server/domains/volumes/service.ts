@@ -84,6 +84,7 @@ function freeBytesLessSpare(resolved: ResolvedClass, state: LvmState, lvmd: Lvmd
     : reportedFreeBytes(resolved, state);
 }
 
-function setSnapshotAge(call: Call, { readAtMs }: Snapshot<unknown>): void {
+/** Reports the age of the state that a response is from. */
+export function setSnapshotAge(call: Call, { readAtMs }: Snapshot<unknown>): void {
   call.setHeader("hostplane-snapshot-age", String(Math.round(performance.now() - readAtMs)));
 }

@@ -13,6 +13,11 @@ export interface Volumes {
   readonly deviceClasses: readonly DeviceClass[];
   readState(): Promise<Snapshot<LvmState>>;
   /**
+   * Evaluates the state, as read by `LvmAdapter.readRecent`. If `check` refuses, LVM is read again first.
+   * @throws InfraError of `check`
+   */
+  check<Result>(check: (state: Snapshot<LvmState>) => Result, signal?: AbortSignal): Promise<Result>;
+  /**
    * Returns a device class with the state of its group, as read by `LvmAdapter.readRecent`.
    * @throws InfraError DEVICE_CLASS_NOT_FOUND, VOLUME_GROUP_GONE
    */
@@ -31,17 +36,22 @@ const refusalMaxAgeMs = 1_000;
 
 export function createVolumes({ lvm, deviceClasses }: VolumesOptions): Volumes {
   const listeners = new Set<() => void>();
+  const checkState: Volumes["check"] = async (check, signal) =>
+    checkTwice(await lvm.readRecent(signal), check, {
+      refresh: () => lvm.refresh(signal),
+      finalBelowMs: refusalMaxAgeMs,
+    });
   return {
     deviceClasses,
     readState: () => lvm.read(),
+    check: checkState,
     async resolve(deviceClassName, signal) {
       const deviceClass = findDeviceClass(deviceClasses, deviceClassName);
       const check = (snapshot: Snapshot<LvmState>) => ({
         resolved: assertResolved(deviceClass, snapshot.value),
         snapshot,
       });
-      const refresh = () => lvm.refresh(signal);
-      return checkTwice(await lvm.readRecent(signal), check, { refresh, finalBelowMs: refusalMaxAgeMs });
+      return checkState(check, signal);
     },
     subscribe(onChange) {
       listeners.add(onChange);

@@ -77,6 +77,23 @@ export function testLvmContract(kind: string, makeSubject: (t: Test) => Promise<
     t.match(created?.attributes, activates ? /^-wi-a-----$/ : /^-wi.{7}$/);
   });
 
+  contractTest(
+    "a volume is on devices of its group, which do not change with its name",
+    async (t, subject) => {
+      const { create, rename, volume, lvm } = subject;
+      await create("data", extent);
+      const { physicalVolumes } = (await lvm.read()).value;
+      t.strictSame((await volume("data"))?.devicePaths, [physicalVolumes[0]?.path]);
+      await rename("data", "renamed");
+      t.strictSame((await volume("renamed"))?.devicePaths, [physicalVolumes[0]?.path]);
+      t.match(await volume("renamed"), {
+        merging: false,
+        roomBytes: undefined,
+        metadataSizeBytes: undefined,
+      });
+    },
+  );
+
   contractTest("a volume is laid out as the options specify, or is not created", async (t, subject) => {
     const { lvm, volumeGroupName, volume, state } = subject;
     const create = (name: string, options: readonly string[]) =>
@@ -272,6 +289,7 @@ export function testLvmContract(kind: string, makeSubject: (t: Test) => Promise<
         dataPercent: 0,
         active: true,
         open: false,
+        roomBytes: 2n * extent,
       });
       t.strictSame(snap?.tags, ["a=1", "b"]);
       t.ok(snap?.device);

@@ -7,6 +7,7 @@ import {
   assertVolumeGroupName,
   assertVolumeName,
   devicePathOf,
+  holderOfInternalName,
   isReservedVolumeName,
 } from "../../../adapters/lvm/names.ts";
 import { codePoint } from "../../code-point.ts";
@@ -161,4 +162,16 @@ test("reserved names are distinguished from invalid ones", (t) => {
   t.notOk(isReservedVolumeName("data"));
   t.notOk(isReservedVolumeName("-x"));
   t.end();
+});
+
+test("an internal volume belongs to the volume before its suffix", async (t) => {
+  const holders = {
+    pool_tdata: "pool",
+    pool_tdata_rimage_0: "pool",
+    "a-b_mlog": "a-b",
+    data_pool: "data_pool",
+  };
+  for (const [name, holder] of Object.entries(holders)) {
+    t.equal(holderOfInternalName(name), holder);
+  }
 });

@@ -267,5 +267,25 @@ test("physical volumes: not allocatable, in use, missing, and in no group", asyn
     { path: "[unknown]", volumeGroupName: "pool", missing: true, device: undefined },
     { path: "/dev/loop3", volumeGroupName: undefined, missing: false, device: { major: 7, minor: 3 } },
   ]);
-  t.equal(parseFullReport(sample("vm-linear")).physicalVolumes.length, 0, "none without the report");
+  t.equal(parseFullReport(sample("device-mapper")).physicalVolumes.length, 0, "none without the report");
+});
+
+test("a volume has the devices of its internal volumes, and a snapshot its room", async (t) => {
+  const devicesOf = (name: string) => volumeNamed(parseFullReport(sample(name)), "mirrored")?.devicePaths;
+  t.strictSame(devicesOf("vm-raid1"), ["/dev/vdc", "/dev/vdd"]);
+  t.strictSame(devicesOf("vm-raid1-all"), ["/dev/vdc", "/dev/vdd"]);
+  const thin = parseFullReport(sample("vm-thin"));
+  t.match(volumeNamed(thin, "pool"), { devicePaths: ["/dev/vdb"], metadataSizeBytes: 4n << 20n });
+  t.match(volumeNamed(thin, "thin"), { devicePaths: [], metadataSizeBytes: undefined });
+  const thick = parseFullReport(sample("vm-snapshot"));
+  t.match(volumeNamed(thick, "snap"), { devicePaths: ["/dev/vdb"], roomBytes: 8n << 20n });
+  t.match(volumeNamed(thick, "active"), { devicePaths: ["/dev/vdb"], roomBytes: undefined, merging: false });
+});
+
+test("a volume is a new object if it has moved to another device", async (t) => {
+  const parse = createReportParser();
+  const before = parse(sample("vm-linear"));
+  t.equal(parse(sample("vm-linear")).volumes[0], before.volumes[0]);
+  const [moved] = parse(sample("vm-linear").replaceAll("/dev/vdb", "/dev/vdz")).volumes;
+  t.strictSame(moved, { ...before.volumes[0], devicePaths: ["/dev/vdz"] });
 });

@@ -35,6 +35,10 @@ export function testThinContract(kind: string, makeSubject: (t: Test) => Promise
       active: true,
     });
     t.strictSame(snap?.tags, ["a=1"]);
+    t.strictSame(snap?.devicePaths, [], "its data is on the devices of the pool");
+    const { devicePaths, metadataSizeBytes } = (await volume(thinPoolName)) ?? {};
+    t.equal(devicePaths?.length, 1);
+    t.ok((metadataSizeBytes ?? 0n) > 0n);
     t.ok(snap?.device, "although LVM sets the activation-skip flag on thin snapshots by default");
     t.equal(await freeBytes(), freeBefore, "it uses no space of the group");
 

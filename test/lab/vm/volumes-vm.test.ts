@@ -11,12 +11,22 @@ tap.setTimeout(5 * timeout);
 const isFull = process.env.LAB_FULL === "1";
 
 test("volumes on real device-mapper", { skip, timeout: 5 * timeout }, async (t) => {
-  const vm = await createVm({ name: "volumes", disks: ["500G", "24G"] });
+  const vm = await createVm({ name: "volumes", disks: ["500G", "24G", "2G"] });
   t.teardown(() => vm.stop());
-  t.match(await vm.run("vgcreate -q labvg /dev/vdb; vgcreate -q dmvg /dev/vdc"), { exitCode: 0 });
+  t.match(
+    await vm.run("vgcreate -q labvg /dev/vdb; vgcreate -q dmvg /dev/vdc; vgcreate -q servicevg /dev/vdd"),
+    { exitCode: 0 },
+  );
 
   await t.test("devices, open volumes, snapshots and thin pools", { timeout }, async (t) => {
     const result = await vm.run(["node", "test/lab/vm/volumes-on-dm.ts", "dmvg"], {
+      timeoutMs: timeout - 60_000,
+    });
+    t.equal(result.exitCode, 0, result.stderr);
+  });
+
+  await t.test("snapshots, renaming and tags through VolumeService", { timeout }, async (t) => {
+    const result = await vm.run(["node", "test/lab/vm/volume-service-on-dm.ts", "servicevg"], {
       timeoutMs: timeout - 60_000,
     });
     t.equal(result.exitCode, 0, result.stderr);

@@ -69,9 +69,76 @@ const served: readonly Row[] = [
     "INVALID_FIELD",
     "name",
   ),
+  answers(
+    "hostplane.v1.VolumeService/ListVolumes",
+    { name: "sandbox-web" },
+    {
+      volumes: [
+        { name: "sandbox-web", deviceClass: "sandbox-ssd", kind: "VOLUME_KIND_LINEAR", tags: ["app=web"] },
+      ],
+    },
+  ),
+  refuses(
+    "hostplane.v1.VolumeService/ListVolumes",
+    { deviceClass: "hdd" },
+    "NOT_FOUND",
+    "DEVICE_CLASS_NOT_FOUND",
+  ),
+  answers(
+    "hostplane.v1.VolumeService/GetVolume",
+    { name: "sandbox-db" },
+    {
+      volume: {
+        resource: "volumeGroups/sandbox-vg/volumes/sandbox-db",
+        sizeBytes: gib(5),
+        open: true,
+        devicePath: "/dev/sandbox-vg/sandbox-db",
+        physicalVolumes: ["/dev/sandbox/sandbox-vg"],
+        health: "RESOURCE_HEALTH_OK",
+      },
+    },
+  ),
+  refuses("hostplane.v1.VolumeService/GetVolume", {}, "INVALID_ARGUMENT", "INVALID_FIELD", "name"),
+  refuses("hostplane.v1.VolumeService/GetVolume", { name: "none" }, "NOT_FOUND", "VOLUME_NOT_FOUND"),
   answers("proto.LVService/ResizeLV", { name: "table", sizeGb: "2" }, {}),
   refuses("proto.LVService/ResizeLV", { name: "none", sizeGb: "2" }, "NOT_FOUND", "VOLUME_NOT_FOUND"),
-  answers("proto.LVService/RemoveLV", { name: "table" }, {}),
+  answers(
+    "hostplane.v1.VolumeService/SetVolumeTags",
+    { name: "table", tags: ["a"] },
+    { volume: { name: "table", tags: ["a"] } },
+  ),
+  refuses(
+    "hostplane.v1.VolumeService/SetVolumeTags",
+    { name: "table", tags: ["a@b"] },
+    "INVALID_ARGUMENT",
+    "INVALID_FIELD",
+    "tags[0]",
+  ),
+  answers(
+    "hostplane.v1.VolumeService/RenameVolume",
+    { name: "table", newName: "renamed" },
+    { volume: { resource: "volumeGroups/sandbox-vg/volumes/renamed" } },
+  ),
+  refuses(
+    "hostplane.v1.VolumeService/RenameVolume",
+    { name: "renamed", newName: "pvmove0" },
+    "INVALID_ARGUMENT",
+    "INVALID_FIELD",
+    "new_name",
+  ),
+  answers(
+    "hostplane.v1.VolumeService/CreateSnapshot",
+    { source: "renamed", name: "frozen", readOnly: true },
+    { volume: { name: "frozen", origin: "renamed", kind: "VOLUME_KIND_SNAPSHOT", readOnly: true } },
+  ),
+  refuses(
+    "hostplane.v1.VolumeService/CreateSnapshot",
+    { source: "frozen", name: "again" },
+    "FAILED_PRECONDITION",
+    "VOLUME_PROTECTED",
+  ),
+  answers("proto.LVService/RemoveLV", { name: "frozen" }, {}),
+  answers("proto.LVService/RemoveLV", { name: "renamed" }, {}),
   refuses("proto.LVService/RemoveLV", { name: "sandbox-db" }, "FAILED_PRECONDITION", "VOLUME_IN_USE"),
   refuses("proto.LVService/CreateBackup", {}, "INVALID_ARGUMENT", "INVALID_FIELD", "backup"),
   answers(

@@ -26,10 +26,12 @@ import {
   type VolumeSpec,
 } from "./volume-change.ts";
 
-interface SnapshotSpec extends VolumeSpec {
+export interface SnapshotSpec extends VolumeSpec {
   readonly sourceName: string;
   /** Undefined: the size of the source. */
   readonly sizeBytes: bigint | undefined;
+  /** Space of a copy-on-write snapshot; undefined: enough for a change of every byte. */
+  readonly spaceBytes?: bigint | undefined;
   readonly tags: readonly string[];
   readonly readOnly: boolean;
 }
@@ -37,8 +39,8 @@ interface SnapshotSpec extends VolumeSpec {
 type Lvm = VolumeChangeParts["lvm"];
 
 /**
- * volumes.snapshot: takes a snapshot of a volume. A snapshot of a thin volume takes space only as the two diverge, and may be
- * larger than its source. A snapshot of a thick volume gets room for a change of every byte, so that it never overflows.
+ * The snapshot that a CreateLVSnapshot request describes. One of a thin volume may be larger than its source; one of a thick
+ * volume gets room for a change of every byte, so that it never overflows.
  */
 export function createSnapshotVolume(
   parts: VolumeChangeParts,
@@ -59,7 +61,18 @@ export function createSnapshotVolume(
       const sizeBytes = size && bytesFromSize(size);
       return { name, deviceClass, sourceName, sizeBytes, tags, readOnly: accessType === "ro" };
     },
+    ...createSnapshotChecks(parts),
+  };
+}
 
+/**
+ * volumes.snapshot: takes a snapshot of a volume, independent of how a request describes it. A snapshot of a thin volume takes
+ * space only as the two diverge.
+ */
+export function createSnapshotChecks(
+  parts: Pick<VolumeChangeParts, "lvm">,
+): Omit<ShortChange<never, SnapshotSpec, LvmState>, "parse"> {
+  return {
     targetOf: (spec) => ({
       ...targetOf(spec),
       sources: [volumeResource(spec.deviceClass.volumeGroup, spec.sourceName)],
@@ -87,16 +100,20 @@ export function createSnapshotVolume(
       } as const;
       const steps =
         pool === undefined
-          ? [takenStep(lvm, { ...snapshot, roomBytes: roomBytes(resolved, state, source, sizeBytes) })]
+          ? [takenStep(lvm, { ...snapshot, roomBytes: roomBytes(resolved, state, source, spec) })]
           : thinSteps(lvm, resolved, state, snapshot, source, sizeBytes);
       const kind = readOnly ? "a read-only snapshot" : "a snapshot";
+      const limit =
+        spec.spaceBytes === undefined || spec.spaceBytes >= sizeBytes
+          ? ""
+          : `; it becomes invalid when the differences from ${source.name} fill its space of ${describeSize(spec.spaceBytes)}`;
       return {
         kind: "volumes.snapshot",
         resource: volumeResource(group.name, name),
         backend: group.uuid,
         plan: {
           changes: [
-            `${group.name}/${name}, ${kind} of ${source.name}, is created with ${describeSize(sizeBytes)}${describeTags(tags)}`,
+            `${group.name}/${name}, ${kind} of ${source.name}, is created with ${describeSize(sizeBytes)}${describeTags(tags)}${limit}`,
           ],
           losses: [],
         },
@@ -152,7 +169,7 @@ function roomBytes(
   resolved: ResolvedClass,
   state: LvmState,
   source: LogicalVolume,
-  sizeBytes: bigint,
+  { sizeBytes = source.sizeBytes, spaceBytes }: SnapshotSpec,
 ): bigint {
   if (sizeBytes > source.sizeBytes) {
     throw invalidField(
@@ -160,7 +177,9 @@ function roomBytes(
       `must be 0 or ${source.sizeBytes}, the size of ${source.name}: the snapshot of a thick volume has the size of its source`,
     );
   }
-  const bytes = roundUpToExtents(snapshotRoomBytes(sizeBytes, 100), resolved.group.extentSizeBytes);
+  const mostBytes = snapshotRoomBytes(sizeBytes, 100);
+  const neededBytes = spaceBytes === undefined || spaceBytes > mostBytes ? mostBytes : spaceBytes;
+  const bytes = roundUpToExtents(neededBytes, resolved.group.extentSizeBytes);
   assertSpace(resolved, state, bytes);
   return bytes;
 }

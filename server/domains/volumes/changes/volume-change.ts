@@ -92,6 +92,25 @@ export function assertChangeable(name: string, { volumeGroup }: DeviceClass): vo
   assertVolumeName(name, "name");
 }
 
+/**
+ * Rejects names that a new or renamed volume cannot have.
+ * @throws InfraError INVALID_FIELD
+ */
+export function assertNewName(
+  name: string,
+  field: string,
+  { volumeGroup }: DeviceClass,
+  isProtectedName: IsProtectedName,
+): void {
+  assertVolumeName(name, field, volumeGroup);
+  if (isProtectedName(name)) {
+    throw invalidField(
+      field,
+      "must not match `volumes.protect`: such a volume could never be removed or resized",
+    );
+  }
+}
+
 /** @throws InfraError VOLUME_EXISTS */
 export function assertNameFree(state: LvmState, volumeGroupName: string, name: string): void {
   if (state.volumes.some((one) => one.volumeGroupName === volumeGroupName && shownName(one) === name)) {
@@ -129,6 +148,22 @@ export function findVolume(
     throw isProtected(isPool, "it is a thin pool");
   }
   return volumesOf(resolved, state).find((one) => shownName(one) === name);
+}
+
+/**
+ * Returns the volume that a change is for.
+ * @throws InfraError VOLUME_NOT_FOUND, VOLUME_PROTECTED
+ */
+export function requireVolume(resolved: ResolvedClass, state: LvmState, name: string): LogicalVolume {
+  const volume = findVolume(resolved, state, name);
+  if (volume === undefined) {
+    const message = `volume ${name} not found in ${describeStore(resolved.deviceClass)}`;
+    throw new InfraError(lvmReasons.VOLUME_NOT_FOUND, message, {
+      resource: volumeResource(resolved.group.name, name),
+    });
+  }
+  assertOfClass(volume, resolved);
+  return volume;
 }
 
 /** @throws InfraError VOLUME_PROTECTED for a thin volume that is addressed through its group's class, not its pool's */

@@ -1,6 +1,6 @@
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import { createNameMatch } from "../../../../adapters/host/name-match.ts";
-import type { LogicalVolume, LvmAdapter } from "../../../../adapters/lvm/adapter.ts";
+import type { LogicalVolume } from "../../../../adapters/lvm/adapter.ts";
 import { volumeResource } from "../../../../adapters/lvm/names.ts";
 import { lvmReasons } from "../../../../adapters/lvm/reasons.ts";
 import type {
@@ -9,32 +9,22 @@ import type {
   ResizeLVRequest,
 } from "../../../../gen/lvmd/served/lvmd_pb.ts";
 import type { Change, ChangeRequester } from "../../../domain/change.ts";
-import { createShortChanges } from "../../../domain/short-change.ts";
-import type { InlineRunner } from "../../../operations/engine/run-inline.ts";
-import type { Operations } from "../../../operations/operations.ts";
 import { type DeviceClass, type LvcreateOptionClass, volumesOf } from "../device-class.ts";
 import type { ShownVolume } from "../volume-messages.ts";
 import type { Volumes } from "../volumes.ts";
+import { type ChangeVolumesOptions, createChangeVolumes } from "./change-volumes.ts";
 import { createCreateVolume, type NewVolume } from "./create-volume.ts";
 import { createRemoveVolume } from "./remove-volume.ts";
 import { createResizeVolume } from "./resize-volume.ts";
 import { createSnapshotVolume } from "./snapshot-volume.ts";
 import type { VolumeSpec } from "./volume-change.ts";
 
-export interface VolumeChangesOptions {
-  readonly lvm: LvmAdapter;
+export interface VolumeChangesOptions extends ChangeVolumesOptions {
   readonly volumes: Volumes;
   readonly deviceClasses: readonly DeviceClass[];
   readonly lvcreateOptionClasses?: readonly LvcreateOptionClass[];
   /** Patterns of names that are never removed or resized. */
   readonly protect: readonly string[];
-  readonly runner: InlineRunner;
-  readonly operations: Pick<Operations, "assertFree">;
-  /**
-   * Resolves when no LVM command of an earlier gateway process is running any more; changes wait for it.
-   * @throws InfraError SHUTTING_DOWN
-   */
-  readonly leftCommandsSettled?: () => Promise<void>;
 }
 
 /** The changes of the volumes of this host. */
@@ -49,14 +39,9 @@ export interface VolumeChanges {
 }
 
 export function createVolumeChanges(options: VolumeChangesOptions): VolumeChanges {
-  const { lvm, volumes, runner, operations, leftCommandsSettled } = options;
+  const { volumes } = options;
   const parts = { ...options, isProtectedName: createNameMatch(options.protect) };
-  const settled = leftCommandsSettled === undefined ? {} : { settled: leftCommandsSettled };
-  const change = createShortChanges({
-    system: { read: () => lvm.read(), refresh: (signal) => lvm.refresh(signal), ...settled },
-    runner,
-    operations,
-  });
+  const change = createChangeVolumes(options);
 
   /** Returns the volumes of a class after a change; undefined if LVM cannot be read, since the change itself succeeded. */
   async function readVolumes({ deviceClass }: VolumeSpec): Promise<readonly LogicalVolume[] | undefined> {

@@ -1,9 +1,9 @@
 import { volumeGroupResource, volumeResource } from "../../../../adapters/lvm/names.ts";
 import type { NewEvent } from "../../../events/store/events.ts";
 import { operationOf } from "../../../lvm/operation-marks.ts";
-import type { DeviceClass } from "../device-class.ts";
+import { type DeviceClass, deviceClassOf } from "../device-class.ts";
+import { volumeServices } from "../volume-services.ts";
 import type { GroupDifference } from "./group-differences.ts";
-import type { ObservedVolume } from "./observed-volumes.ts";
 import type { OwnChange } from "./own-changes.ts";
 import type { VolumeDifference } from "./volume-differences.ts";
 
@@ -14,7 +14,7 @@ export interface EventOrigin {
 }
 
 /** Services that already expose volumes: callers of one of them may receive these events. */
-export const services = ["proto.LVService", "proto.VGService", "hostplane.v1.BackupService"];
+export const services: readonly string[] = [...volumeServices, "hostplane.v1.BackupService"];
 
 // A payload is the JSON of a hostplane.v1.Event with only its detail set.
 
@@ -25,7 +25,8 @@ export function volumeEvent(
   { host, deviceClasses }: EventOrigin,
 ): NewEvent {
   const { type, volume, before, changes } = difference;
-  const { name, groupName, sizeBytes, tags } = volume;
+  const { name, groupName, sizeBytes, tags, kind, thinPoolName } = volume;
+  const placed = { volumeGroupName: groupName, kind, thinPoolName };
   const operationId = operationOf(volume) ?? (before === undefined ? undefined : operationOf(before));
   // A new volume with an operation's tag was created by that operation, even if its gateway has died since.
   const isOurs = own !== undefined || (type === "volume.created" && operationId !== undefined);
@@ -40,7 +41,7 @@ export function volumeEvent(
       volume: {
         name,
         volumeGroup: groupName,
-        deviceClass: classNameOf(volume, deviceClasses),
+        deviceClass: deviceClassOf(placed, deviceClasses) ?? "",
         sizeBytes,
         ...(type === "volume.resized" ? { previousSizeBytes: before?.sizeBytes } : {}),
         tags,
@@ -64,14 +65,4 @@ export function volumeGroupEvent(difference: GroupDifference, { host }: EventOri
     services,
     payload: { volumeGroup: { name, deviceClasses, freeBytes, sizeBytes } },
   };
-}
-
-/** Returns the class of the volume's thin pool, else the thick class of its group; empty for a thin pool itself. */
-function classNameOf(volume: ObservedVolume, deviceClasses: readonly DeviceClass[]): string {
-  const ofGroup = deviceClasses.filter(({ volumeGroup }) => volumeGroup === volume.groupName);
-  const thin = ofGroup.find(
-    ({ thinPool }) => thinPool !== undefined && thinPool === (volume.thinPoolName ?? undefined),
-  );
-  const thick = ofGroup.find(({ thinPool }) => thinPool === undefined);
-  return volume.kind === "thinPool" ? "" : ((thin ?? thick)?.name ?? "");
 }

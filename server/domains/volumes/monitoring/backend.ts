@@ -1,6 +1,7 @@
 import type { LvmAdapter } from "../../../../adapters/lvm/adapter.ts";
 import type { Backend } from "../../../domain/backend.ts";
 import { describeStore, resolveClass } from "../device-class.ts";
+import { volumeServices } from "../volume-services.ts";
 import type { Volumes } from "../volumes.ts";
 
 /** Creates the LVM backend, as ListBackends, the health service and `hostplane doctor` report it. */
@@ -10,7 +11,7 @@ export function createLvmBackend(lvm: LvmAdapter, volumes: Volumes): Backend {
     domain: "volumes",
     name: "lvm",
     kind: lvm.kind,
-    services: ["proto.LVService", "proto.VGService"],
+    services: volumeServices,
     async status() {
       version ??= await lvm.version();
       try {

@@ -6,23 +6,10 @@ import {
   type InventorySource,
   percent,
   type Resource,
-  type ResourceHealth,
 } from "../../../domain/inventory-source.ts";
-import { type DeviceClass, resolveClass, volumesOf } from "../device-class.ts";
+import { type DeviceClass, deviceClassOf } from "../device-class.ts";
+import { healthOf, stateOf } from "../volume-state.ts";
 import { volumeResourceTypes } from "./resource-types.ts";
-
-const healthOf: Readonly<Record<LogicalVolume["health"], ResourceHealth>> = {
-  ok: "ok",
-  partial: "degraded",
-  refreshNeeded: "degraded",
-  mismatchesExist: "degraded",
-  suspended: "degraded",
-  failed: "failed",
-  outOfDataSpace: "failed",
-  metadataReadOnly: "failed",
-  invalidSnapshot: "failed",
-  unknown: "unknown",
-};
 
 /** The volume groups of the device classes, with their volumes and thin pools. */
 export function createVolumeResources(
@@ -30,15 +17,12 @@ export function createVolumeResources(
   deviceClasses: readonly DeviceClass[],
 ): InventorySource {
   const groups = new Set(deviceClasses.map(({ volumeGroup }) => volumeGroup));
-  const resourcesOf = createResourceCache((state: LvmState) => {
-    const classOf = classesOf(deviceClasses, state);
-    return [
-      ...state.volumeGroups.filter(({ name }) => groups.has(name)).map(groupResource),
-      ...state.volumes
-        .filter(({ volumeGroupName }) => groups.has(volumeGroupName))
-        .map((volume) => logicalVolumeResource(volume, classOf.get(volume))),
-    ];
-  });
+  const resourcesOf = createResourceCache((state: LvmState) => [
+    ...state.volumeGroups.filter(({ name }) => groups.has(name)).map(groupResource),
+    ...state.volumes
+      .filter(({ volumeGroupName }) => groups.has(volumeGroupName))
+      .map((volume) => logicalVolumeResource(volume, deviceClassOf(volume, deviceClasses))),
+  ]);
   return {
     ...volumeResourceTypes,
     async read(signal) {
@@ -61,30 +45,15 @@ function groupResource({ name, sizeBytes, freeBytes, missingPvCount }: VolumeGro
   };
 }
 
-/** The class by which calls address each volume. */
-function classesOf(
-  deviceClasses: readonly DeviceClass[],
-  state: LvmState,
-): ReadonlyMap<LogicalVolume, string> {
-  return new Map(
-    deviceClasses.flatMap((deviceClass) => {
-      const resolved = resolveClass(deviceClass, state);
-      return resolved === undefined
-        ? []
-        : volumesOf(resolved, state).map((volume) => [volume, deviceClass.name] as const);
-    }),
-  );
-}
-
 function logicalVolumeResource(volume: LogicalVolume, deviceClass: string | undefined): Resource {
-  const { name, volumeGroupName, kind, health, active, sizeBytes, dataPercent, tags, device } = volume;
+  const { name, volumeGroupName, kind, sizeBytes, dataPercent, tags, device } = volume;
   const { thinPoolName, originName } = volume;
   return {
     name: volumeResource(volumeGroupName, name),
     type: kind === "thinPool" ? "thinPool" : "volume",
     title: name,
-    state: health === "ok" ? (active ? "active" : "inactive") : health,
-    health: healthOf[health],
+    state: stateOf(volume),
+    health: healthOf(volume),
     figures: [
       bytes("size", sizeBytes),
       ...(dataPercent === undefined ? [] : [percent("data_used", dataPercent)]),

@@ -49,6 +49,11 @@ const samples: Readonly<Record<string, Sample>> = {
   },
   "volume resize": { args: ["new", "1536MiB"], prints: /^resized the volume new to 1\.5 GiB$/m },
   "volume snapshot": { args: ["new", "copy", "--access-type", "ro", ...dryRun], prints: /copy/ },
+  "volume rename": { args: ["new", "newer", ...dryRun], prints: /renamed to newer/ },
+  "volume tag": {
+    args: ["new", "--tag", "c", "--tag", "d"],
+    prints: /^the volume new has the tags: c, d$/m,
+  },
   "volume remove": { args: ["new", "--yes"], prints: /^removed the volume new$/m },
   "backup list": { args: ["--volume", "volumeGroups/sandbox-vg"], prints: /^ID +NAME/ },
   "backup show": { args: ["00000000-0000-4000-8000-000000000000"], ...nothing },

@@ -39,7 +39,7 @@ const report = {
             origin: "",
             origin_size: "",
           },
-          ...{ data_percent: "", metadata_percent: "", lv_role: "public", vg_name: "vg0" },
+          ...{ data_percent: "", metadata_percent: "", lv_metadata_size: "", lv_role: "public" },
         },
       ],
     },

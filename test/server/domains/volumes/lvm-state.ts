@@ -35,6 +35,10 @@ export function volumeOf(
     originName: undefined,
     dataPercent: undefined,
     metadataPercent: undefined,
+    metadataSizeBytes: undefined,
+    roomBytes: undefined,
+    merging: false,
+    devicePaths: [],
     ...facts,
   };
 }

@@ -10,6 +10,10 @@ import {
   type VolumeChanges,
 } from "../../../../server/domains/volumes/changes/volume-changes.ts";
 import type { DeviceClass } from "../../../../server/domains/volumes/device-class.ts";
+import {
+  createVolumeServiceChanges,
+  type VolumeServiceChanges,
+} from "../../../../server/domains/volumes/volume-service/volume-service-changes.ts";
 import { createVolumes, type Volumes } from "../../../../server/domains/volumes/volumes.ts";
 import { createInlineRunner } from "../../../../server/operations/engine/run-inline.ts";
 import type { Operations } from "../../../../server/operations/operations.ts";
@@ -26,11 +30,20 @@ export function createVolumesUnderTest(
   lvm: LvmAdapter,
   deviceClasses: readonly DeviceClass[],
   operations: Pick<Operations, "assertFree"> = { assertFree: async () => {} },
-): { readonly volumes: Volumes; readonly changes: VolumeChanges } {
+  protect: readonly string[] = [],
+): {
+  readonly volumes: Volumes;
+  readonly changes: VolumeChanges;
+  readonly serviceChanges: VolumeServiceChanges;
+} {
   const volumes = createVolumes({ lvm, deviceClasses });
   const runner = createInlineRunner(() => {});
-  const changes = createVolumeChanges({ lvm, volumes, deviceClasses, protect: [], runner, operations });
-  return { volumes, changes };
+  const parts = { lvm, deviceClasses, protect, runner, operations };
+  return {
+    volumes,
+    changes: createVolumeChanges({ ...parts, volumes }),
+    serviceChanges: createVolumeServiceChanges(parts),
+  };
 }
 
 export const resizeRequest = (init: MessageInitShape<typeof ResizeLVRequestSchema>) =>

@@ -52,7 +52,12 @@ test("the first read yields no events; afterwards own and foreign changes are pu
       type: "volume.created",
       resource: "volumeGroups/vg0/volumes/mine",
       host: "h1",
-      services: ["proto.LVService", "proto.VGService", "hostplane.v1.BackupService"],
+      services: [
+        "proto.VGService",
+        "proto.LVService",
+        "hostplane.v1.VolumeService",
+        "hostplane.v1.BackupService",
+      ],
       payload: { volume: { deviceClass: "ssd", tags: ["a"], outside: false } },
     },
     { resource: /theirs$/, payload: { volume: { outside: true } } },

@@ -1,0 +1,87 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { LogicalVolume, LogicalVolumeKind, LvmState } from "../../../../adapters/lvm/adapter.ts";
+import { devicePathOf, volumeResource } from "../../../../adapters/lvm/names.ts";
+import { VolumeKind, VolumeOwner, type VolumeSchema } from "../../../../gen/hostplane/v1/volume_pb.ts";
+import { healthMessages } from "../../../domain/health-messages.ts";
+import { operationOf, shownVolume } from "../../../lvm/operation-marks.ts";
+import { type DeviceClass, deviceClassOf } from "../device-class.ts";
+import { healthOf, stateOf } from "../volume-state.ts";
+import { ownerOf } from "./volume-owner.ts";
+
+/** A volume of the host as responses have it. */
+export type VolumeMessage = ReturnType<typeof volumeMessage>;
+
+const kinds: Readonly<Record<LogicalVolumeKind, VolumeKind>> = {
+  linear: VolumeKind.LINEAR,
+  thinVolume: VolumeKind.THIN,
+  snapshot: VolumeKind.SNAPSHOT,
+  raid: VolumeKind.RAID,
+  mirror: VolumeKind.MIRROR,
+  cache: VolumeKind.CACHE,
+  thinPool: VolumeKind.UNSPECIFIED,
+  other: VolumeKind.UNSPECIFIED,
+};
+
+const owners = {
+  topolvm: VolumeOwner.TOPOLVM,
+  csi: VolumeOwner.CSI,
+  hostplane: VolumeOwner.HOSTPLANE,
+} as const;
+
+/** Returns the volumes in the groups of the device classes, without thin pools, ordered by group and name. */
+export function listVolumes(state: LvmState, deviceClasses: readonly DeviceClass[]): VolumeMessage[] {
+  const groups = new Set(deviceClasses.map(({ volumeGroup }) => volumeGroup));
+  const pools = new Map(
+    state.volumes
+      .filter(({ kind }) => kind === "thinPool")
+      .map((pool) => [`${pool.volumeGroupName}/${pool.name}`, pool]),
+  );
+  return state.volumes
+    .filter(({ volumeGroupName, kind }) => groups.has(volumeGroupName) && kind !== "thinPool")
+    .map((volume) => {
+      const pool = pools.get(`${volume.volumeGroupName}/${volume.thinPoolName}`);
+      return volumeMessage(volume, { pool, deviceClasses });
+    })
+    .sort((one, other) => compare(one.volumeGroup, other.volumeGroup) || compare(one.name, other.name));
+}
+
+function volumeMessage(
+  volume: LogicalVolume,
+  parts: { readonly pool: LogicalVolume | undefined; readonly deviceClasses: readonly DeviceClass[] },
+) {
+  const { pool, deviceClasses } = parts;
+  const { name, tags, active, device, open } = shownVolume(volume);
+  const { volumeGroupName, dataPercent, metadataPercent } = volume;
+  const owner = ownerOf(volume);
+  return {
+    name,
+    volumeGroup: volumeGroupName,
+    deviceClass: deviceClassOf(volume, deviceClasses) ?? "",
+    resource: volumeResource(volumeGroupName, name),
+    uuid: volume.uuid,
+    kind: kinds[volume.kind],
+    sizeBytes: volume.sizeBytes,
+    ...(dataPercent === undefined ? {} : { dataPercent }),
+    ...(metadataPercent === undefined ? {} : { metadataPercent }),
+    snapshotSpaceBytes: volume.roomBytes ?? 0n,
+    origin: volume.originName ?? "",
+    thinPool: volume.thinPoolName ?? "",
+    owner: owner === undefined ? VolumeOwner.UNSPECIFIED : owners[owner],
+    operationId: operationOf(volume) ?? "",
+    active,
+    open,
+    readOnly: volume.readOnly,
+    merging: volume.merging,
+    devicePath: active ? devicePathOf(volumeGroupName, name) : "",
+    deviceNumber: device === undefined ? "" : `${device.major}:${device.minor}`,
+    physicalVolumes: [...(pool ?? volume).devicePaths],
+    tags: [...tags],
+    health: healthMessages[healthOf(volume)],
+    state: stateOf({ health: volume.health, active }),
+  } satisfies MessageInitShape<typeof VolumeSchema>;
+}
+
+/** Compares names by code unit, as LVM orders them in the C locale. */
+function compare(one: string, other: string): number {
+  return one < other ? -1 : one > other ? 1 : 0;
+}
