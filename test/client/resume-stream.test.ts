@@ -5,35 +5,37 @@ import { resumeStream } from "../../client/resume-stream.ts";
 import { openCutRelay } from "../chaos/cut-relay.ts";
 import { startGatewayUnderTest } from "../server/harness/gateway-under-test.ts";
 
-/** Counts the connections of a stream until `count` of them have delivered a message; `onMessage` is called for each. */
+/** Reads a stream until `count` of its connections have delivered a message; `onMessage` is called for each but the last. */
 async function connections(
   client: HostplaneClient,
   count: number,
   onMessage: () => void,
   options: { maxSilenceMs?: number } = {},
-): Promise<ConnectionState["state"][]> {
+): Promise<{ readonly states: readonly ConnectionState["state"][]; readonly opened: number }> {
   const controller = new AbortController();
   const states: ConnectionState["state"][] = [];
   let opened = 0;
+  let delivered = 0;
   const open = (signal: AbortSignal) => {
     opened += 1;
     return client.volumeGroups.watch({}, { signal });
   };
   const onState = ({ state }: ConnectionState) => states.push(state);
   for await (const _ of resumeStream(open, { ...options, onState, signal: controller.signal })) {
-    if (opened === count) {
+    delivered += 1;
+    if (delivered === count) {
       controller.abort();
     } else {
       onMessage();
     }
   }
-  return states;
+  return { states, opened };
 }
 
 test("a stream is reopened when its connection is cut, and reports it", async (t) => {
   const { url } = await startGatewayUnderTest(t);
   const relay = await openCutRelay(t, url);
-  const states = await connections(createHostplaneClient({ baseUrl: relay.url }), 3, relay.cut);
+  const { states } = await connections(createHostplaneClient({ baseUrl: relay.url }), 3, relay.cut);
   t.same(states, ["connecting", "live", "lost", "connecting", "live", "lost", "connecting", "live"]);
 });
 
@@ -41,8 +43,14 @@ test("a silent connection is replaced, and not reported as lost if the next one 
   const { url } = await startGatewayUnderTest(t);
   const relay = await openCutRelay(t, url);
   const client = createHostplaneClient({ baseUrl: relay.url });
-  const states = await connections(client, 2, relay.freeze, { maxSilenceMs: 300 });
-  t.same(states, ["connecting", "live", "connecting", "live"]);
+  // On a busy machine a new connection may be silent for that long as well, and be replaced.
+  for (let maxSilenceMs = 300; ; maxSilenceMs *= 2) {
+    const { states, opened } = await connections(client, 2, relay.freeze, { maxSilenceMs });
+    if (opened === 2 || maxSilenceMs > 60_000) {
+      t.same(states, ["connecting", "live", "connecting", "live"]);
+      break;
+    }
+  }
 });
 
 test("a stream that may be silent forever is not interrupted", async (t) => {
@@ -85,7 +93,8 @@ test("when the network is back, a page reopens its streams and retries lost ones
     relay.freeze();
     page.dispatchEvent(new Event("online"));
   };
-  t.same(await connections(client, 2, freeze), ["connecting", "live", "connecting", "live"]);
+  const { states } = await connections(client, 2, freeze);
+  t.same(states, ["connecting", "live", "connecting", "live"]);
 
   const check = () => {
     document.visibilityState = "visible";
@@ -110,7 +119,7 @@ test("when the network is back, a page reopens its streams and retries lost ones
     },
   );
   t.same(await stream.next(), { done: false, value: "back" });
-  t.ok(Date.now() - startedAtMs < 5_000, "eight pauses would have lasted more than 20 seconds");
+  t.ok(Date.now() - startedAtMs < 20_000, "eight pauses would have lasted more than 20 seconds");
 });
 
 test("pauses grow from a quarter of a second to ten, and are at least as long as the gateway asks", async (t) => {

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
-import { Agent } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { type Client, ConnectError, createClient } from "@connectrpc/connect";
+import { type Client, ConnectError, createClient, type Interceptor } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
 import { ErrorInfoSchema } from "../../../gen/google/rpc/error_details_pb.ts";
 import { LVService, VGService } from "../../../gen/proto/lvmd_pb.ts";
@@ -84,17 +84,30 @@ interface Clients {
 }
 
 /**
- * Without keep-alive: on a busy host a client may be suspended until the server closes the idle connection, and a change that
- * is sent at that moment fails with EPIPE.
+ * Repeats a call whose connection was closed. A busy host may suspend a client until its time to send a request is over. The key
+ * prevents a second change.
  */
-const agent = new Agent({ keepAlive: false });
+const repeatWhenClosed: Interceptor = (next) => async (request) => {
+  request.header.set("idempotency-key", randomUUID());
+  for (;;) {
+    try {
+      return await next(request);
+    } catch (error) {
+      const { cause } = ConnectError.from(error);
+      if (!/\b(ECONNRESET|EPIPE)\b/.test(String(cause))) {
+        throw error;
+      }
+    }
+  }
+};
+const interceptors = [repeatWhenClosed];
 
 /** Half of the clients speak gRPC, half Connect. */
 function clientsOf({ url }: GatewayProcess, index: number): Clients {
   const transport =
     index % 2 === 0
-      ? createGrpcTransport({ baseUrl: url })
-      : createConnectTransport({ baseUrl: url, httpVersion: "1.1", nodeOptions: { agent } });
+      ? createGrpcTransport({ baseUrl: url, interceptors })
+      : createConnectTransport({ baseUrl: url, httpVersion: "1.1", interceptors });
   return { lv: createClient(LVService, transport), vg: createClient(VGService, transport) };
 }
 

@@ -109,11 +109,7 @@ function statusOfRaw(url: string, bytes: Uint8Array): Promise<number> {
   });
 }
 
-const timeout = Math.max(120_000, count * 2);
-
-test(`${count} random credentials and logins cause no crash, no 500 and no access`, {
-  timeout,
-}, async (t) => {
+test(`${count} random credentials and logins cause no crash, no 500 and no access`, async (t) => {
   const limits = {
     caller: { requestsPerSecond: 1_000_000, streams: 256, mutations: 10_000 },
     // An address without a login is cut off when it has used up its CPU time.

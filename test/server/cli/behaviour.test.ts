@@ -58,7 +58,8 @@ test("commands behave alike, whatever they call", async (t) => {
     const { code, shown } = await onTerminal([...pull, ...target], []);
     t.equal(code, 0);
     t.ok(shown.includes("\u001b[K"), "a line is replaced");
-    t.match(shown, /\[#*-*\] active \d+ %/);
+    // A busy machine may show the end only.
+    t.match(shown, /\[#*-*\] (active \d+ %|completed)/);
     t.match(shown, /completed\r\n$/);
     const lines = (await run(pull)).trim().split("\n");
     t.equal(lines.at(-1), "completed");

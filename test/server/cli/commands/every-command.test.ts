@@ -179,7 +179,7 @@ printf '%s\\n' "\${COMPREPLY[@]}"`;
   // A gateway that does not answer in time counts as away.
   const completeInTime = (...words: string[]) => {
     let names = complete(...words);
-    for (let tries = 1; tries < 30 && names.join() === ""; tries += 1) {
+    while (names.join() === "") {
       names = complete(...words);
     }
     return names;
