@@ -10,7 +10,7 @@ import { envelopeOf } from "../../../server/rpc/protocols/wire/envelope.ts";
 import { eventUnderBench } from "../fan-out/event-under-bench.ts";
 import { answerParent } from "../servers/bench-process.ts";
 
-// Hosts that send events when they are told to. They have no log, and cost little: the benchmark is about their hub.
+// Hosts that send events on request. They have no log, and cost little: the benchmark is about their hub.
 
 /** A host that writes one event after the other sends about so many at a time. */
 const batchSize = 4;
