@@ -14,15 +14,17 @@ export const eventsNoun: Noun = {
         fromCursor: option("start after the event with this cursor", word("cursor"), { conflicts: "since" }),
         since: option("start at this time, e.g. 2026-01-31T00:00:00Z", time),
         topic: optionList(
-          "only this topic (volumes, hypervisors, storage, pods, clusters, operations)",
+          "only this topic (volumes, hypervisors, storage, pods, clusters, operations, fleet)",
           word("topic"),
         ),
         resource: optionList("only this resource or anything below it", word("resource")),
+        fleetHost: optionList("on a hub: only events of this host of the fleet", word("host")),
       },
       method: EventService.method.subscribe,
-      request: ({ fromCursor, since, topic, resource }) => ({
+      request: ({ fromCursor, since, topic, resource, fleetHost }) => ({
         topics: [...topic],
         resources: [...resource],
+        fleetHosts: [...fleetHost],
         ...startOf(fromCursor, since),
       }),
       createLines:

@@ -6,10 +6,16 @@ import { sizeText } from "../../cli/table/size-text.ts";
 
 /** Formats an event as one line: time, type, resource and facts. */
 export function eventLine(event: Event): string {
-  const { at, type, resource, host } = event;
-  const where = host === "" ? "" : ` on ${host}`;
+  const { at, type, resource, host, fleetHost } = event;
+  const where = whereText(host, fleetHost);
   const facts = factsOf(event);
   return printableLine(`${timeText(at)} ${type} ${resource}${where}${facts === "" ? "" : `: ${facts}`}`);
+}
+
+/** A host of the fleet is named instead of the host name that it has itself. */
+function whereText(host: string, fleetHost: string): string {
+  const name = fleetHost === "" ? host : fleetHost;
+  return name === "" ? "" : ` on ${name}`;
 }
 
 function factsOf({ detail, operationId }: Event): string {

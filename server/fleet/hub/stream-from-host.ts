@@ -109,7 +109,8 @@ function readMessages(stream: ClientHttp2Stream, host: string, maxMessageBytes: 
   stream.once("close", () => fail(hostUnreachable(host, "its connection broke")));
 
   return async (): Promise<readonly Uint8Array[]> => {
-    if (arrived.length === 0 && failure === undefined) {
+    // Also woken by parts of a message.
+    while (arrived.length === 0 && failure === undefined) {
       await new Promise<void>((resolve) => {
         wake = resolve;
       });

@@ -61,3 +61,36 @@ test("a resource filter matches the resource and everything below it, and nothin
     }),
   );
 });
+
+test("events of a fleet's hosts only match filters that ask for hosts", async (t) => {
+  const ofHost: EventRecord = { ...record, ofHost: { name: "node-1", atMs: 0 } };
+  const cases: readonly [Partial<EventFilter>, own: boolean, ofHost: boolean][] = [
+    [{}, true, false],
+    [{ operationId: "op-1" }, true, false],
+    [{ fleetHosts: "all" }, true, true],
+    [{ fleetHosts: ["node-2", "node-1"] }, false, true],
+    [{ fleetHosts: ["node-2"] }, false, false],
+    [{ fleetHosts: "all", services: new Set(["proto.VGService"]) }, true, true],
+    [{ fleetHosts: "all", services: new Set(["stats.StatsService"]) }, false, false],
+  ];
+  for (const [filter, own, host] of cases) {
+    t.equal(matches(record, { ...all, ...filter }), own, JSON.stringify(filter));
+    t.equal(matches(ofHost, { ...all, ...filter }), host, `${JSON.stringify(filter)} of a host`);
+  }
+});
+
+test("a gap in the events of a host matches whatever else a filter asks for", async (t) => {
+  const gap: EventRecord = {
+    ...record,
+    topic: "fleet",
+    type: "gap",
+    resource: "hosts/node-1",
+    services: [],
+    ofHost: { name: "node-1", atMs: 0 },
+  };
+  const narrow = { topics: ["volumes"], resources: ["volumeGroups/vg0"], services: new Set<string>() };
+  t.equal(matches(gap, { ...narrow, fleetHosts: "all" }), true);
+  t.equal(matches(gap, { ...narrow, fleetHosts: ["node-1"] }), true);
+  t.equal(matches(gap, { ...narrow, fleetHosts: ["node-2"] }), false);
+  t.equal(matches(gap, narrow), false);
+});

@@ -17,6 +17,16 @@ test("events of volumes are formatted as one line, and so are unknown ones", asy
     lineOf({ type: "volume.created", host: "h", detail: { case: "volume", value: volume } }),
     `${time} volume.created r/1 on h: 1 GiB`,
   );
+  t.equal(
+    lineOf({ type: "host.lost", resource: "hosts/node-1" }),
+    `${time} host.lost hosts/node-1`,
+    "an event of a hub",
+  );
+  t.equal(
+    lineOf({ type: "gap", host: "h", fleetHost: "node-1" }),
+    `${time} gap r/1 on node-1`,
+    "a host of a fleet is named as in the fleet",
+  );
   const resized = { ...volume, sizeBytes: 3n << 29n, previousSizeBytes: 1000n, outside: true };
   t.equal(
     lineOf({ type: "volume.resized", detail: { case: "volume", value: resized } }),

@@ -1,6 +1,4 @@
-import { randomUUID } from "node:crypto";
 import type { Test } from "tap";
-import type { CertifiedHost } from "../../../../server/fleet/authority/issue-certificate.ts";
 import type { StoreOptions } from "../../../../server/store/open-store.ts";
 import {
   appendEach,
@@ -8,24 +6,10 @@ import {
   openStoreWithEvents,
   type StoreWithEvents,
 } from "../../events/store-with-events.ts";
+import { addHost } from "./add-host.ts";
 
 const leaseMs = 60_000;
 const owner = "hub-1";
-
-/** Lets a host join without a hub. */
-async function addHost(store: StoreWithEvents, name: string): Promise<CertifiedHost> {
-  const [id, code] = [randomUUID(), randomUUID()];
-  const codeHash = new Uint8Array(Buffer.from(code));
-  await store.run("fleet.createToken", {
-    codeHash,
-    host: null,
-    labels: {},
-    createdBy: "test",
-    lifetimeMs: 60_000,
-  });
-  await store.run("fleet.redeemToken", { codeHash, name, id, certificateExpiresAtMs: 0 });
-  return { name, id };
-}
 
 async function typesOf(store: StoreWithEvents): Promise<string[]> {
   const { rows } = await store.run("events.read", { afterSeq: 0, limit: 1000 });
